@@ -1,0 +1,38 @@
+import type { Action } from '../plan/plan.js';
+
+/**
+ * - `applied`: done, and the server showed it.
+ * - `failed`: the server refused or could not be reached.
+ * - `not_converged`: the server answered well and keeps another value.
+ * - `unknown`: sent, and nobody can tell whether it was done.
+ * - `skipped`: not sent, because of something before it.
+ */
+export type Status = 'applied' | 'failed' | 'not_converged' | 'unknown' | 'skipped';
+
+/** What became of one planned change. */
+export interface ChangeResult {
+  readonly address: string;
+  readonly action: Action;
+  readonly status: Status;
+  /** The status of the last answer; null where there was none. */
+  readonly httpStatus: number | null;
+  /** How many times a request was sent, all requests of the change together. */
+  readonly attempts: number;
+  /** Sent fields that the answer didn't carry. */
+  readonly unverified: readonly string[];
+  readonly error: string | null;
+}
+
+/** What one run of apply did. */
+export interface Result {
+  readonly run: string;
+  readonly results: readonly ChangeResult[];
+  /** Whether it was interrupted, so that what is left was not started. */
+  readonly interrupted: boolean;
+}
+
+export function summarizeResult(result: Result): { readonly [status in Status]: number } {
+  const summary = { applied: 0, failed: 0, not_converged: 0, unknown: 0, skipped: 0 };
+  for (const { status } of result.results) summary[status] += 1;
+  return summary;
+}

@@ -1,0 +1,205 @@
+import { type Fields, isMap, mapValues, same, type Value } from '../values.js';
+
+/**
+ * How a field is compared, merged and shown.
+ * - `value`: one value, equal or not.
+ * - `instant`: a date-time; two writings of one moment are equal.
+ * - `body`: a long text, shown as a diff.
+ * - `set`: a whole set of objects, compared without order by id (by name where there is no id);
+ *   `nested` are the members of an element that are sets themselves.
+ * - `map`: an object under JSON Merge Patch (RFC 7396), one level deep.
+ * - `members`: an object of which only the mentioned members are managed.
+ */
+export type FieldType =
+  | { readonly type: 'value'; readonly secret?: true }
+  | { readonly type: 'instant' }
+  | { readonly type: 'body' }
+  | { readonly type: 'set'; readonly nested: FieldTypes }
+  | { readonly type: 'map' }
+  | { readonly type: 'members'; readonly members: FieldTypes };
+
+export type FieldTypes = { readonly [field: string]: FieldType };
+
+export const value: FieldType = { type: 'value' };
+export const secret: FieldType = { type: 'value', secret: true };
+export const instant: FieldType = { type: 'instant' };
+export const body: FieldType = { type: 'body' };
+export const map: FieldType = { type: 'map' };
+
+export function set(nested: FieldTypes = {}): FieldType {
+  return { type: 'set', nested };
+}
+
+export function members(types: FieldTypes): FieldType {
+  return { type: 'members', members: types };
+}
+
+/** How one part of a field stands: `got` is undefined where the value isn't known. */
+export interface Contrast {
+  readonly path: string;
+  readonly type: FieldType;
+  readonly verdict: 'same' | 'different' | 'unknown';
+  readonly wanted: Value;
+  readonly got: Value | undefined;
+}
+
+/**
+ * Compares what is wanted with what is there, part by part: a map by its keys, `members` by its members,
+ * everything else as a whole. Serves planning (what is there before) and verifying (what is there after).
+ */
+export function contrast(type: FieldType, path: string, wanted: Value, got: Value | undefined): Contrast[] {
+  const whole = (verdict: Contrast['verdict']): Contrast[] => [{ path, type, verdict, wanted, got }];
+  if (got === undefined) {
+    if (type.type === 'members' && isMap(wanted)) return memberContrasts(type.members, path, wanted, {});
+    return whole('unknown');
+  }
+  switch (type.type) {
+    case 'members':
+      if (!isMap(wanted)) return whole(same(wanted, got) ? 'same' : 'different');
+      return memberContrasts(type.members, path, wanted, isMap(got) ? got : null);
+    case 'map': {
+      if (!isMap(wanted) || !isMap(got)) {
+        return whole(same(wanted ?? {}, got ?? {}) ? 'same' : 'different');
+      }
+      const keys = [...new Set([...Object.keys(wanted), ...Object.keys(got)])];
+      return keys.map((key) => {
+        const there = Object.hasOwn(got, key) ? (got[key] ?? null) : null;
+        const asked = Object.hasOwn(wanted, key) ? (wanted[key] ?? null) : null;
+        const equal = same(asked, there) && Object.hasOwn(wanted, key) === Object.hasOwn(got, key);
+        return {
+          path: join(path, key),
+          type,
+          verdict: equal ? 'same' : 'different',
+          wanted: asked,
+          got: there,
+        };
+      });
+    }
+    case 'set':
+      return whole(contrastSets(type.nested, asElements(wanted), got));
+    case 'instant':
+      return whole(same(wanted, got) || sameInstant(wanted, got) ? 'same' : 'different');
+    default:
+      return whole(same(wanted, got) ? 'same' : 'different');
+  }
+}
+
+function memberContrasts(types: FieldTypes, path: string, wanted: Fields, got: Fields | null): Contrast[] {
+  return Object.entries(wanted).flatMap(([name, member]) => {
+    const there = got === null ? null : Object.hasOwn(got, name) ? got[name] : undefined;
+    return contrast(types[name] ?? value, join(path, name), member, there);
+  });
+}
+
+function sameInstant(a: Value, b: Value): boolean {
+  return typeof a === 'string' && typeof b === 'string' && Date.parse(a) === Date.parse(b);
+}
+
+/** The elements of a set; null, which clears it, is the empty set. */
+export function asElements(set: Value): Fields[] {
+  return Array.isArray(set) ? set.filter(isMap) : [];
+}
+
+export interface SetMatch {
+  readonly pairs: readonly { readonly wanted: Fields; readonly got: Fields }[];
+  readonly added: readonly Fields[];
+  readonly removed: readonly Fields[];
+  /** Whether every element carried what matching it takes. */
+  readonly decidable: boolean;
+}
+
+/** Pairs the elements of two sets by id, or by name where the wanted one has no id. */
+export function matchSets(wanted: readonly Fields[], got: readonly Fields[]): SetMatch {
+  const left = new Set(got);
+  const pairs: { wanted: Fields; got: Fields }[] = [];
+  const added: Fields[] = [];
+  let decidable = true;
+  for (const element of wanted) {
+    const key = typeof element.id === 'string' ? 'id' : 'name';
+    const there = [...left].find((candidate) => candidate[key] === element[key]);
+    if (there !== undefined) {
+      left.delete(there);
+      pairs.push({ wanted: element, got: there });
+    } else {
+      added.push(element);
+      if ([...left].some((candidate) => typeof candidate[key] !== 'string')) decidable = false;
+    }
+  }
+  const removed = [...left];
+  if (removed.some((element) => typeof element.id !== 'string' && typeof element.name !== 'string')) {
+    decidable = false;
+  }
+  return { pairs, added, removed, decidable };
+}
+
+function contrastSets(nested: FieldTypes, wanted: readonly Fields[], got: Value): Contrast['verdict'] {
+  if (got !== null && !Array.isArray(got)) return 'different';
+  const there = asElements(got);
+  const match = matchSets(wanted, there);
+  if (match.added.length > 0 || match.removed.length > 0) {
+    return match.decidable || wanted.length !== there.length ? 'different' : 'unknown';
+  }
+  const inner = match.pairs.flatMap((pair) =>
+    Object.entries(nested)
+      .filter(([name]) => Object.hasOwn(pair.wanted, name))
+      .flatMap(([name, type]) => contrast(type, name, pair.wanted[name] ?? null, pair.got[name])),
+  );
+  if (inner.some((part) => part.verdict === 'different')) return 'different';
+  return inner.some((part) => part.verdict === 'unknown') ? 'unknown' : 'same';
+}
+
+/**
+ * The whole value to ask for, given what a manifest declares and what is there now.
+ * Undefined where that can't be said without knowing the present value (a map to be merged).
+ */
+export function desired(
+  type: FieldType,
+  declared: Value,
+  present: Value | undefined,
+  whole: boolean,
+): Value | undefined {
+  if (type.type === 'set') return desiredSet(declared, present);
+  if (type.type !== 'map' || !isMap(declared)) return declared;
+  const kept = Object.entries(declared).filter(([, member]) => member !== null);
+  if (whole) return Object.fromEntries(kept);
+  if (present === undefined || (present !== null && !isMap(present))) return undefined;
+  const untouched = Object.entries(present ?? {}).filter(([key]) => !Object.hasOwn(declared, key));
+  return Object.fromEntries([...untouched, ...kept]);
+}
+
+/** Members of an element that the manifest leaves out keep the value that they have. */
+function desiredSet(declared: Value, present: Value | undefined): Value {
+  const wanted = asElements(declared);
+  if (present === undefined) return wanted;
+  const known = new Map(matchSets(wanted, asElements(present)).pairs.map((pair) => [pair.wanted, pair.got]));
+  return wanted.map((element) => ({ ...known.get(element), ...element }));
+}
+
+/** A value with its sets in one order, so that equal wishes look equal; for digests. */
+export function normalForm(type: FieldType, field: Value): Value {
+  if (type.type === 'set' && Array.isArray(field)) {
+    const elements = asElements(field).map((element) =>
+      mapValues(element, (member, name) => {
+        const inner = type.nested[name];
+        return inner === undefined ? member : normalForm(inner, member);
+      }),
+    );
+    return elements.sort((a, b) => compareText(elementKey(a), elementKey(b)));
+  }
+  if (type.type === 'members' && isMap(field)) {
+    return mapValues(field, (member, name) => normalForm(type.members[name] ?? value, member));
+  }
+  return field;
+}
+
+function elementKey(element: Fields): string {
+  return `${String(element.id ?? '')}\0${String(element.name ?? '')}`;
+}
+
+function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
+function join(path: string, key: string): string {
+  return /^[\w-]+$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
+}

@@ -1,0 +1,22 @@
+import { client } from './client.js';
+import { emailTemplate } from './email-template.js';
+import { keyPair } from './key-pair.js';
+import type { Kind, KindName } from './kind.js';
+import { organization } from './organization.js';
+import { user } from './user.js';
+
+/** Every kind, in the order in which changes are applied. */
+export const kinds: readonly Kind[] = [organization, user, keyPair, emailTemplate, client];
+
+const byName = new Map(kinds.map((kind) => [kind.name, kind]));
+
+export function kindOf(name: KindName): Kind {
+  const kind = byName.get(name);
+  if (kind === undefined) throw new Error(`unknown kind ${name}`);
+  return kind;
+}
+
+/** Whether a text is the name of a kind. */
+export function isKindName(name: string): name is KindName {
+  return byName.has(name as KindName);
+}

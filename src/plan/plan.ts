@@ -1,0 +1,99 @@
+import type { FieldType } from '../kinds/fields.js';
+import type { KindName } from '../kinds/kind.js';
+import type { Scope, WriteRequest } from '../server/operations.js';
+import type { ProfileName } from '../server/profiles.js';
+import type { Fields, Value } from '../values.js';
+
+/**
+ * - `update`, `delete`, `regenerate`: what will be done to the server.
+ * - `adopt`: recorded in the state, nothing is sent.
+ * - `blocked`: declared, but it can't be done as things are.
+ * - `unchanged`: declared, and already so.
+ */
+export type Action = 'update' | 'delete' | 'regenerate' | 'adopt' | 'blocked' | 'unchanged';
+
+/** Where the present value came from. */
+export type Source = 'live' | 'recorded' | 'unknown';
+
+/** One difference. `before` is undefined where the present value isn't known. */
+export interface FieldChange {
+  readonly path: string;
+  readonly type: FieldType['type'];
+  readonly before: Value | undefined;
+  readonly after: Value;
+  readonly sensitive: boolean;
+}
+
+/** Something a reviewer should know; it stops nothing. */
+export interface PlanWarning {
+  readonly code: string;
+  readonly message: string;
+}
+
+/** One declared (or pruned) object and what is to happen to it. */
+export interface Change {
+  readonly address: string;
+  readonly kind: KindName;
+  readonly action: Action;
+  readonly observed: Source;
+  /** When the record that it was compared with was made, as an ISO 8601 time; for `recorded` alone. */
+  readonly recordedAt?: string;
+  /** What would be lost, a sentence each; empty where nothing would. */
+  readonly destructions: readonly string[];
+  readonly requests: readonly WriteRequest[];
+  readonly fields: readonly FieldChange[];
+  readonly warnings: readonly PlanWarning[];
+  /** Why it is blocked, and what to do. */
+  readonly reason: string | null;
+  readonly declaredAt: { readonly file: string; readonly line: number } | null;
+  /** What apply needs besides. */
+  readonly apply: ApplyInfo;
+}
+
+export interface ApplyInfo {
+  /** The address that the state records the object under: by id, which a rename doesn't change. */
+  readonly key: string;
+  /** What the answers must identify themselves with, where they do: `id`, or `backend_id` and `type`. */
+  readonly identity: { readonly [part: string]: string };
+  /** What was asked or sent along: what the server must show afterwards. */
+  readonly expected: Fields;
+  /** The object as it is known to be now; a field that isn't there is unknown. */
+  readonly before: Fields;
+  /** The fields that the manifest mentions. */
+  readonly managed: readonly string[];
+  /** The declared `did_generation`, to be recorded. */
+  readonly generation?: number;
+}
+
+/** What would be done, and all that a reviewer needs to judge it. Plain data. */
+export interface Plan {
+  readonly toolVersion: string;
+  /** ISO 8601, UTC. */
+  readonly createdAt: string;
+  readonly server: string;
+  readonly profile: ProfileName;
+  readonly environment: string | null;
+  /** In the order in which they are applied; unchanged objects included. */
+  readonly changes: readonly Change[];
+  /** The scopes that observing and applying need together, sorted. */
+  readonly requiredScopes: readonly Scope[];
+  readonly warnings: readonly PlanWarning[];
+  /** `sha256:` and the hash of what would be sent. */
+  readonly digest: string;
+}
+
+/** How many changes there are of each action. */
+export type Summary = { readonly [action in Action]: number };
+
+export function summarize(plan: Plan): Summary {
+  const summary = { update: 0, delete: 0, regenerate: 0, adopt: 0, blocked: 0, unchanged: 0 };
+  for (const change of plan.changes) summary[change.action] += 1;
+  return summary;
+}
+
+/** Whether applying would change the server. An adoption records something and changes nothing. */
+export function changesServer(plan: Plan): boolean {
+  return plan.changes.some(
+    ({ action }) => action === 'update' || action === 'delete' || action === 'regenerate',
+  );
+}

@@ -1,0 +1,55 @@
+/** Where something stands in a file; lines and columns count from 1. */
+export interface Place {
+  /** The path as a person would type it, relative to the folder idops was started in. */
+  readonly file: string;
+  readonly line: number;
+  readonly column: number;
+  /** How many characters to underline; 1 where only a point is known. */
+  readonly length: number;
+  /** The whole source line, with secrets masked, where the file could be read. */
+  readonly text?: string;
+}
+
+export type Severity = 'error' | 'warning';
+
+/** A mistake in what the user gave: data, so that every format can show it. */
+export interface Problem {
+  /** A stable code with an entry of its own in docs/errors.md. */
+  readonly code: string;
+  readonly severity: Severity;
+  readonly message: string;
+  readonly hint?: string;
+  readonly places: readonly Place[];
+}
+
+/** Builds an error; the places are optional since options and servers have none. */
+export function error(code: string, message: string, places: readonly Place[] = [], hint?: string): Problem {
+  return { code, severity: 'error', message, places, ...(hint === undefined ? {} : { hint }) };
+}
+
+/** Builds a warning, which is shown and does not stop anything. */
+export function warning(
+  code: string,
+  message: string,
+  places: readonly Place[] = [],
+  hint?: string,
+): Problem {
+  return { ...error(code, message, places, hint), severity: 'warning' };
+}
+
+/** Everything that was found wrong, at once. Thrown at the end of a stage, never at the first find. */
+export class ProblemsError extends Error {
+  readonly problems: readonly Problem[];
+
+  constructor(problems: readonly Problem[], options?: ErrorOptions) {
+    super(problems.map((problem) => `${problem.code}: ${problem.message}`).join('\n'), options);
+    this.name = 'ProblemsError';
+    this.problems = problems;
+  }
+}
+
+/** Throws what a stage found if any of it is an error; warnings alone are returned. */
+export function refuse(problems: readonly Problem[]): readonly Problem[] {
+  if (problems.some((problem) => problem.severity === 'error')) throw new ProblemsError(problems);
+  return problems;
+}

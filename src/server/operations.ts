@@ -1,0 +1,95 @@
+import type { Fields } from '../values.js';
+
+/** The three scopes of the API; each operation requires one. */
+export type Scope = 'clients:manage:all' | 'users:manage:all' | 'identity-providers:manage:all';
+
+interface Operation {
+  readonly title: string;
+  readonly method: 'GET' | 'PATCH' | 'POST' | 'DELETE';
+  /** `:name` segments are parameters. */
+  readonly path: string;
+  readonly scope: Scope;
+  /** The one member that a request body is wrapped in. */
+  readonly wrapper?: string;
+}
+
+/** The eight operations of the Identity Administration API, in the order of its section 4. */
+export const operations = {
+  regenerateDid: {
+    title: 'regenerate the DID of a client',
+    method: 'POST',
+    path: '/api/clients/:client_id/regenerate_did',
+    scope: 'clients:manage:all',
+  },
+  updateUser: {
+    title: 'update a user',
+    method: 'PATCH',
+    path: '/api/users/:user_id',
+    scope: 'users:manage:all',
+    wrapper: 'user',
+  },
+  updateTemplate: {
+    title: 'update an email template',
+    method: 'PATCH',
+    path: '/api/backends/:backend_id/email-templates/:template_type',
+    scope: 'identity-providers:manage:all',
+    wrapper: 'template',
+  },
+  deleteTemplate: {
+    title: 'delete an email template',
+    method: 'DELETE',
+    path: '/api/backends/:backend_id/email-templates/:template_type',
+    scope: 'identity-providers:manage:all',
+  },
+  updateKeyPair: {
+    title: 'update a key pair',
+    method: 'PATCH',
+    path: '/api/key-pairs/:key_pair_id',
+    scope: 'clients:manage:all',
+    wrapper: 'key_pair',
+  },
+  updateOrganization: {
+    title: 'update an organization',
+    method: 'PATCH',
+    path: '/api/organizations/:organization_id',
+    scope: 'users:manage:all',
+    wrapper: 'organization',
+  },
+  showTemplate: {
+    title: 'show an email template',
+    method: 'GET',
+    path: '/api/backends/:backend_id/email-templates/:template_type',
+    scope: 'identity-providers:manage:all',
+  },
+  listOrganizations: {
+    title: 'list organizations',
+    method: 'GET',
+    path: '/api/organizations',
+    scope: 'users:manage:all',
+  },
+} as const satisfies Record<string, Operation>;
+
+export type OperationName = keyof typeof operations;
+export type ReadOperation = 'showTemplate' | 'listOrganizations';
+export type WriteOperation = Exclude<OperationName, ReadOperation>;
+
+/** A write as the plan names it: everything that will be sent, and nothing that is found out later. */
+export interface WriteRequest {
+  readonly operation: WriteOperation;
+  /** Path parameters by name, not yet encoded. */
+  readonly params: { readonly [name: string]: string };
+  /** The resource without its wrapper; absent for an operation without a body. */
+  readonly body?: Fields;
+}
+
+/**
+ * The path of an operation with its parameters percent-encoded, so that an id can't reach another operation.
+ * Throws where a parameter is missing or empty, or is `.` or `..`, which URL parsers would resolve away.
+ */
+export function operationPath(name: OperationName, params: { readonly [name: string]: string } = {}): string {
+  return operations[name].path.replace(/:([a-z_]+)/g, (_, parameter: string) => {
+    const value = params[parameter];
+    if (!value || /^\.{1,2}$/.test(value)) throw new Error(`${name}: unusable path parameter ${parameter}`);
+    return encodeURIComponent(value);
+  });
+}
