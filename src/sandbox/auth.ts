@@ -1,0 +1,25 @@
+import type { Scope } from './options.js';
+
+/** What the server knows of tokens. */
+export interface Credentials {
+  tokens: ReadonlyMap<string, readonly Scope[]>;
+  expired: ReadonlySet<string>;
+  /** User ids by token. */
+  users: ReadonlyMap<string, string>;
+}
+
+/** Who asks: a known token, or why the request has none. */
+export type Caller =
+  | { kind: 'token'; token: string; scopes: readonly Scope[] }
+  | { kind: 'missing' }
+  | { kind: 'wrong'; token: string }
+  | { kind: 'expired'; token: string };
+
+/** Finds the caller of an `Authorization` header whose scheme word matches `scheme`. */
+export function identify(header: string | undefined, scheme: RegExp, credentials: Credentials): Caller {
+  const [, word, token] = /^(\S+) +(\S+)$/.exec(header ?? '') ?? [];
+  if (word === undefined || token === undefined || !scheme.test(word)) return { kind: 'missing' };
+  if (credentials.expired.has(token)) return { kind: 'expired', token };
+  const scopes = credentials.tokens.get(token);
+  return scopes === undefined ? { kind: 'wrong', token } : { kind: 'token', token, scopes };
+}

@@ -1,0 +1,44 @@
+import type { Answer } from '../http.js';
+
+const refusals = {
+  400: ['BAD_REQUEST', 'Bad request.'],
+  401: ['UNAUTHORIZED', 'You are unauthorized to access this resource.'],
+  403: ['FORBIDDEN', 'You are forbidden to access this resource.'],
+  404: ['NOT_FOUND', 'The requested resource could not be found.'],
+} as const;
+
+/** A success. */
+export function ok(data: unknown): Answer {
+  return { status: 200, body: { data } };
+}
+
+/** A refusal, in both of the document's shapes at once. */
+export function refusal(status: keyof typeof refusals, reason: string, message?: string): Answer {
+  const [code, usual] = refusals[status];
+  return { status, body: { code, message: message ?? usual, errors: { resource: [reason] } } };
+}
+
+/** The answer to an id that nothing has. */
+export function notFound(): Answer {
+  return refusal(404, 'could not be found');
+}
+
+/** A payload that can't be kept, in both of the document's shapes at once. */
+export function unprocessable(errors: Record<string, string[]>): Answer {
+  return {
+    status: 422,
+    body: { code: 'UNPROCESSABLE_ENTITY', message: 'Your request could not be processed.', errors },
+  };
+}
+
+/** A failure inside of the server: its message is whatever the code was doing, the request's token included. */
+export function crash(reason: string, token: string): Answer {
+  const connection = `%Plug.Conn{req_headers: [{"authorization", "Bearer ${token}"}], status: nil}`;
+  return { status: 500, body: { code: 'INTERNAL_SERVER_ERROR', message: `** ${reason} in ${connection}` } };
+}
+
+/** No format, or no page, that the asker would take. */
+export function notAcceptable(): Answer {
+  const message = '** (Phoenix.NotAcceptableError) no supported media type in accept header';
+  return { status: 406, body: { code: 'NOT_ACCEPTABLE', message } };
+}

@@ -1,0 +1,18 @@
+import { didOfKey } from '../did.js';
+import type { Answer } from '../http.js';
+import { notFound, ok } from './answers.js';
+import { findById, type Operation } from './operation.js';
+
+/** GET: the whole client, secret included. */
+export function showClient({ data, params: [id] }: Operation): Answer {
+  const client = findById(data.clients, id);
+  return client === undefined ? notFound() : ok(client);
+}
+
+/** The DID comes from the client's key, so without a new key it is the one it was. */
+export function regenerateDid({ data, params: [id] }: Operation): Answer {
+  const client = findById(data.clients, id);
+  if (client === undefined) return notFound();
+  client.did = didOfKey(client.public_key);
+  return ok(client);
+}

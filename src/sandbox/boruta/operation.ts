@@ -1,0 +1,29 @@
+import type { SandboxData } from '../data.js';
+import type { Answer } from '../http.js';
+import type { JsonObject } from '../json.js';
+
+/** What an operation works with. */
+export interface Operation {
+  data: SandboxData;
+  /** Organizations on a page. */
+  pageSize: number;
+  /** The path parameters, decoded, in the order of the path; ids are in lower case. */
+  params: string[];
+  query: URLSearchParams;
+  /** The resource inside of the body's wrapper; empty for operations without a body. */
+  resource: JsonObject;
+  /** The caller's own token, for what crashes show, and its user if it has one. */
+  token: string;
+  ownUserId: string | undefined;
+}
+
+/** Does an operation. */
+export type Run = (operation: Operation) => Answer | Promise<Answer>;
+
+/** One of a list with this id. */
+export function findById<T extends { id: string }>(
+  list: readonly T[],
+  id: string | undefined,
+): T | undefined {
+  return list.find((candidate) => candidate.id === id);
+}

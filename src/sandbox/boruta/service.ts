@@ -1,0 +1,92 @@
+import { type Caller, type Credentials, identify } from '../auth.js';
+import type { SandboxData } from '../data.js';
+import type { Answer, Body, Call, Service } from '../http.js';
+import { splitTarget } from '../http.js';
+import { isObject, type JsonObject } from '../json.js';
+import { type Match, matchPath } from '../routes.js';
+import { notAcceptable, notFound, refusal } from './answers.js';
+import { type Handler, routes } from './routes.js';
+
+const bodyLimit = 8_000_000;
+const targetLimit = 8_000;
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** A real Boruta as it was seen, traps included. */
+export function borutaService(data: SandboxData, credentials: Credentials, pageSize: number): Service {
+  return { bodyLimit, handle: (call) => handle(call, data, credentials, pageSize) };
+}
+
+function handle(
+  call: Call,
+  data: SandboxData,
+  credentials: Credentials,
+  pageSize: number,
+): Answer | Promise<Answer> {
+  const target = call.target.length > targetLimit ? 'too long' : splitTarget(call.target);
+  if (target === 'too long') return { status: 414 };
+  if (call.body.kind === 'too large')
+    return { status: 413, body: JSON.stringify('Request Entity Too Large') };
+  if (call.body.kind === 'malformed') return refusal(400, 'is not valid JSON');
+  if (target === null) return refusal(400, 'is not percent-encoded properly');
+
+  const match = matchPath(routes, target.segments).find(({ route }) => route.method === call.method);
+  if (match === undefined) return call.method === 'GET' ? notAcceptable() : notFound();
+  if (!acceptsJson(call.headers.accept)) return notAcceptable();
+
+  // The scheme's letter case matters here.
+  const caller = identify(call.headers.authorization, /^Bearer$/, credentials);
+  if (caller.kind !== 'token') return unauthorized(caller);
+  if (!caller.scopes.includes(match.route.scope)) return refusal(403, 'lacks the scope');
+
+  const params = readIds(match);
+  if (params === null) {
+    return match.route.handle.wrapper === 'organization' ? notFound() : refusal(400, 'id is invalid');
+  }
+  const resource = readResource(call.body, match.route.handle.wrapper);
+  if (resource === null) return refusal(400, 'is missing from the body');
+  return match.route.handle.run({
+    data,
+    pageSize,
+    params,
+    query: target.query,
+    resource,
+    token: caller.token,
+    ownUserId: credentials.users.get(caller.token)?.toLowerCase(),
+  });
+}
+
+function acceptsJson(accept: string | undefined): boolean {
+  if (accept === undefined || accept.trim() === '') return true;
+  return accept
+    .split(',')
+    .map((part) => part.replace(/;.*/s, '').trim().toLowerCase())
+    .some((type) => ['*/*', 'application/*', 'application/json'].includes(type));
+}
+
+function unauthorized(caller: Exclude<Caller, { kind: 'token' }>): Answer {
+  switch (caller.kind) {
+    case 'missing':
+      return refusal(401, 'is unauthorized');
+    case 'wrong':
+      return refusal(401, 'is unauthorized', `Provided access token ${caller.token} is invalid.`);
+    case 'expired':
+      return refusal(401, 'is unauthorized', `Provided access token ${caller.token} is expired.`);
+  }
+}
+
+function readIds({ route, params }: Match<Handler>): string[] | null {
+  const names = route.path.split('/').filter((part) => part.startsWith(':'));
+  const ids: string[] = [];
+  for (const [index, value] of params.entries()) {
+    if (names[index] === ':type') ids.push(value);
+    else if (uuid.test(value)) ids.push(value.toLowerCase());
+    else return null;
+  }
+  return ids;
+}
+
+function readResource(body: Body, wrapper: string | undefined): JsonObject | null {
+  if (wrapper === undefined) return {};
+  const resource = body.kind === 'json' && isObject(body.value) ? body.value[wrapper] : undefined;
+  return isObject(resource) ? resource : null;
+}

@@ -1,0 +1,142 @@
+import type { SandboxData, SandboxMembership, SandboxRole, SandboxScope, SandboxUser } from '../data.js';
+import type { Answer } from '../http.js';
+import { isObject, type JsonObject } from '../json.js';
+import { crash, notFound, ok, refusal, unprocessable } from './answers.js';
+import { findById, type Operation } from './operation.js';
+import { paginate } from './pages.js';
+
+const pageSize = 12;
+
+/** GET of one. */
+export function showUser({ data, params: [id] }: Operation): Answer {
+  const user = findById(data.users, id);
+  return user === undefined ? notFound() : ok(present(data, user));
+}
+
+/** GET of all; here `q` works. */
+export function listUsers({ data, query }: Operation): Answer {
+  const q = (query.get('q') ?? '').toLowerCase();
+  const found = data.users.filter(({ username }) => (username ?? '').toLowerCase().includes(q));
+  return paginate(found, query.get('page'), pageSize, (user) => present(data, user));
+}
+
+/** PATCH: five writes one after the other, each kept even if a later one fails. */
+export function updateUser({ data, params: [id], resource, token, ownUserId }: Operation): Answer {
+  const user = findById(data.users, id);
+  if (user === undefined) return notFound();
+  if (user.id === ownUserId) return refusal(403, 'is write protected');
+  return (
+    writeAttributes(user, resource) ??
+    writeScopes(data, user, resource.authorized_scopes, token) ??
+    writeOrganizations(data, user, resource.organizations, token) ??
+    writeRoles(data, user, resource.roles, token) ??
+    ok(present(data, user))
+  );
+}
+
+function writeAttributes(user: SandboxUser, resource: JsonObject): Answer | null {
+  const metadata = resource.metadata ?? {};
+  const group = resource.group === '' ? null : (resource.group ?? null);
+  const errors: Record<string, string[]> = {};
+  if (!isObject(metadata) || !Object.values(metadata).every(isMetadataValue))
+    errors.metadata = ['is invalid'];
+  if (group !== null && typeof group !== 'string') errors.group = ['is invalid'];
+  else if (group !== null && hasRepeatedWord(group)) errors.group = ['must be unique'];
+  if (!isObject(metadata) || Object.keys(errors).length > 0) return unprocessable(errors);
+  user.metadata = metadata;
+  user.group = typeof group === 'string' ? group : null;
+  return null;
+}
+
+function isMetadataValue(value: unknown): boolean {
+  return isObject(value) && Object.hasOwn(value, 'value') && Object.hasOwn(value, 'status');
+}
+
+function hasRepeatedWord(group: string): boolean {
+  const words = group.split(/\s+/).filter((word) => word !== '');
+  return new Set(words).size < words.length;
+}
+
+/** The list to fill with; an answer if the server, having emptied the old one, stumbles over the new. */
+function listToFill(sent: unknown, wasEmpty: boolean, token: string): unknown[] | Answer {
+  if (Array.isArray(sent)) return sent;
+  if ((sent === undefined || sent === null) && wasEmpty) return [];
+  return crash('(Protocol.UndefinedError) protocol Enumerable not implemented for nil of type Atom', token);
+}
+
+function idOf(element: unknown): string | null {
+  const id = isObject(element) ? element.id : undefined;
+  return typeof id === 'string' ? id : null;
+}
+
+function writeScopes(data: SandboxData, user: SandboxUser, sent: unknown, token: string): Answer | null {
+  const wasEmpty = user.authorized_scopes.length === 0;
+  user.authorized_scopes = [];
+  const list = listToFill(sent, wasEmpty, token);
+  if (!Array.isArray(list)) return list;
+  const scopes: SandboxScope[] = [];
+  for (const element of list) {
+    const id = idOf(element);
+    if (id === null) return unprocessable({ scope_id: ["can't be blank"] });
+    const known = findById(data.scopes, id);
+    if (known !== undefined) scopes.push({ ...known });
+  }
+  user.authorized_scopes = scopes;
+  return null;
+}
+
+function writeOrganizations(
+  data: SandboxData,
+  user: SandboxUser,
+  sent: unknown,
+  token: string,
+): Answer | null {
+  const wasEmpty = user.organizations.length === 0;
+  user.organizations = [];
+  const list = listToFill(sent, wasEmpty, token);
+  if (!Array.isArray(list)) return list;
+  const memberships: SandboxMembership[] = [];
+  for (const element of list) {
+    const id = idOf(element);
+    if (id === null || findById(data.organizations, id) === undefined) {
+      return crash('(Ecto.ConstraintError) organizations_users_organization_id_fkey', token);
+    }
+    const given = isObject(element) && Array.isArray(element.roles) ? element.roles : [];
+    memberships.push({ id, roles: given.flatMap((role) => knownRole(data, role) ?? []) });
+  }
+  user.organizations = memberships;
+  return null;
+}
+
+function writeRoles(data: SandboxData, user: SandboxUser, sent: unknown, token: string): Answer | null {
+  const wasEmpty = user.roles.length === 0;
+  user.roles = [];
+  const list = listToFill(sent, wasEmpty, token);
+  if (!Array.isArray(list)) return list;
+  const roles: SandboxRole[] = [];
+  for (const element of list) {
+    const role = knownRole(data, element);
+    if (role === null) return crash('(Ecto.ConstraintError) roles_users_role_id_fkey', token);
+    roles.push(role);
+  }
+  user.roles = roles;
+  return null;
+}
+
+function knownRole(data: SandboxData, element: unknown): SandboxRole | null {
+  const role = findById(data.roles, idOf(element) ?? undefined);
+  return role === undefined ? null : structuredClone(role);
+}
+
+function present(data: SandboxData, user: SandboxUser): JsonObject {
+  const { blocked: _, backend_id, authorized_scopes, organizations, ...plain } = user;
+  return {
+    ...plain,
+    authorized_scopes: authorized_scopes.map(({ label: _label, ...scope }) => scope),
+    organizations: organizations.flatMap(({ id, roles }) => {
+      const organization = findById(data.organizations, id);
+      return organization === undefined ? [] : [{ ...organization, roles }];
+    }),
+    backend: findById(data.backends, backend_id ?? undefined) ?? null,
+  };
+}

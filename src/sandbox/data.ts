@@ -1,0 +1,143 @@
+import type { JsonObject } from './json.js';
+
+/** An organization as the server stores it. */
+export interface SandboxOrganization {
+  id: string;
+  name: string | null;
+  label: string | null;
+}
+
+/** A scope as the server stores it. */
+export interface SandboxScope {
+  id: string;
+  name: string;
+  label: string;
+  public: boolean;
+}
+
+/** A role with its scopes, as the server stores it. */
+export interface SandboxRole {
+  id: string;
+  name: string;
+  scopes: { id: string; name: string; public: boolean }[];
+}
+
+/** A user's membership: its names are those of the organization with the same id. */
+export interface SandboxMembership {
+  id: string;
+  roles: SandboxRole[];
+}
+
+/** A user as the server stores it. */
+export interface SandboxUser {
+  id: string;
+  uid: string | null;
+  username: string | null;
+  totp_registered_at: string | null;
+  metadata: JsonObject;
+  federated_metadata: JsonObject;
+  blocked: boolean | null;
+  group: string | null;
+  authorized_scopes: SandboxScope[];
+  organizations: SandboxMembership[];
+  /** Only the boruta profile knows a user's own roles. */
+  roles: SandboxRole[];
+  backend_id: string | null;
+}
+
+/** A backend as the server stores it, passwords included. */
+export interface SandboxBackend {
+  id: string;
+  name: string | null;
+  type: string | null;
+  is_default: boolean | null;
+  create_default_organization: boolean | null;
+  roles: SandboxRole[];
+  metadata_fields: JsonObject[];
+  federated_servers: JsonObject[];
+  verifiable_credentials: JsonObject[];
+  verifiable_presentations: JsonObject[];
+  password_hashing_alg: string | null;
+  password_hashing_opts: JsonObject;
+  ldap_pool_size: number | null;
+  ldap_host: string | null;
+  ldap_user_rdn_attribute: string | null;
+  ldap_base_dn: string | null;
+  ldap_ou: string | null;
+  ldap_master_dn: string | null;
+  ldap_master_password: string | null;
+  smtp_from: string | null;
+  smtp_relay: string | null;
+  smtp_username: string | null;
+  smtp_password: string | null;
+  smtp_ssl: boolean | null;
+  smtp_tls: boolean | null;
+  smtp_port: number | null;
+  features: string[];
+}
+
+/** A customised email template; one that was never customised has no record. */
+export interface SandboxTemplate {
+  id: string;
+  backend_id: string;
+  type: string;
+  txt_content: string | null;
+  html_content: string | null;
+}
+
+/** A key pair as the server stores it. */
+export interface SandboxKeyPair {
+  id: string;
+  public_key: string | null;
+  is_default: boolean | null;
+}
+
+/** A client as the server stores it, its secret included. */
+export interface SandboxClient {
+  id: string;
+  public_client_id: string | null;
+  check_public_client_id: boolean;
+  name: string;
+  secret: string;
+  confidential: boolean;
+  redirect_uris: string[];
+  public_refresh_token: boolean;
+  public_revoke: boolean;
+  authorize_scope: boolean;
+  enforce_dpop: boolean;
+  enforce_tx_code: boolean;
+  access_token_ttl: number;
+  authorization_code_ttl: number;
+  authorization_request_ttl: number;
+  refresh_token_ttl: number;
+  id_token_ttl: number;
+  pkce: boolean;
+  public_key: string;
+  key_pair_type: JsonObject;
+  signatures_adapter: string;
+  did: string | null;
+  identity_provider: { id: string; name: string };
+  authorized_scopes: { id: string; name: string; public: boolean }[];
+  supported_grant_types: string[];
+  id_token_signature_alg: string;
+  userinfo_signed_response_alg: string | null;
+  token_endpoint_jwt_auth_alg: string;
+  token_endpoint_auth_methods: string[];
+  jwt_public_key: string | null;
+  response_mode: string;
+}
+
+/** All data of a sandbox server. Organizations are listed in the order of this array. */
+export interface SandboxData {
+  organizations: SandboxOrganization[];
+  users: SandboxUser[];
+  backends: SandboxBackend[];
+  templates: SandboxTemplate[];
+  keyPairs: SandboxKeyPair[];
+  clients: SandboxClient[];
+  scopes: SandboxScope[];
+  roles: SandboxRole[];
+}
+
+/** What a sandbox starts with, and what a snapshot of it holds. */
+export type SandboxSeed = SandboxData;

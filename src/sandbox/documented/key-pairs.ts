@@ -1,0 +1,20 @@
+import { flag, Invalid, record, text } from '../fields.js';
+import type { Answer } from '../http.js';
+import { errors, notFound, ok } from './answers.js';
+import type { Operation } from './operation.js';
+
+const fields = record({}, { id: text, public_key: text, is_default: flag });
+
+/** Operation 5: one default at most, so a new one takes the place of the old. */
+export function updateKeyPair({ data, params: [id], resource }: Operation): Answer {
+  const keyPair = data.keyPairs.find((candidate) => candidate.id === id);
+  if (keyPair === undefined) return notFound();
+  const values = fields(resource);
+  if (values instanceof Invalid) return errors(422, values.byField());
+  const { id: _, ...changes } = values;
+  if (changes.is_default === true) {
+    for (const other of data.keyPairs) other.is_default = false;
+  }
+  Object.assign(keyPair, changes);
+  return ok(keyPair);
+}

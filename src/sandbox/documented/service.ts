@@ -1,0 +1,122 @@
+import { type Credentials, identify } from '../auth.js';
+import type { SandboxData } from '../data.js';
+import type { Answer, Body, Call, Service } from '../http.js';
+import { splitTarget } from '../http.js';
+import { isObject, type JsonObject } from '../json.js';
+import { matchPath, type Route } from '../routes.js';
+import { errors, notFound, refusal } from './answers.js';
+import { regenerateDid } from './clients.js';
+import { updateKeyPair } from './key-pairs.js';
+import type { Operation } from './operation.js';
+import { listOrganizations, updateOrganization } from './organizations.js';
+import { deleteTemplate, showTemplate, updateTemplate } from './templates.js';
+import { updateUser } from './users.js';
+
+interface Handler {
+  /** The member that the body wraps the resource in; operations without one ignore their body. */
+  wrapper?: string;
+  run(operation: Operation): Answer;
+}
+
+const templatePath = '/api/backends/:backend_id/email-templates/:template_type';
+
+const routes: readonly Route<Handler>[] = [
+  {
+    method: 'POST',
+    path: '/api/clients/:client_id/regenerate_did',
+    scope: 'clients:manage:all',
+    handle: { run: regenerateDid },
+  },
+  {
+    method: 'PATCH',
+    path: '/api/users/:user_id',
+    scope: 'users:manage:all',
+    handle: { wrapper: 'user', run: updateUser },
+  },
+  {
+    method: 'PATCH',
+    path: templatePath,
+    scope: 'identity-providers:manage:all',
+    handle: { wrapper: 'template', run: updateTemplate },
+  },
+  {
+    method: 'DELETE',
+    path: templatePath,
+    scope: 'identity-providers:manage:all',
+    handle: { run: deleteTemplate },
+  },
+  {
+    method: 'PATCH',
+    path: '/api/key-pairs/:key_pair_id',
+    scope: 'clients:manage:all',
+    handle: { wrapper: 'key_pair', run: updateKeyPair },
+  },
+  {
+    method: 'PATCH',
+    path: '/api/organizations/:organization_id',
+    scope: 'users:manage:all',
+    handle: { wrapper: 'organization', run: updateOrganization },
+  },
+  {
+    method: 'GET',
+    path: templatePath,
+    scope: 'identity-providers:manage:all',
+    handle: { run: showTemplate },
+  },
+  {
+    method: 'GET',
+    path: '/api/organizations',
+    scope: 'users:manage:all',
+    handle: { run: listOrganizations },
+  },
+];
+
+/** The server of the API document, to the letter, and the strictest reading of what it leaves open. */
+export function documentedService(data: SandboxData, credentials: Credentials, pageSize: number): Service {
+  return {
+    bodyLimit: 32 * 1024 * 1024,
+    handle: (call) => handle(call, data, credentials, pageSize),
+  };
+}
+
+function handle(call: Call, data: SandboxData, credentials: Credentials, pageSize: number): Answer {
+  const target = splitTarget(call.target);
+  if (target === null) return errors(400, { path: ['is not percent-encoded properly'] });
+  const matches = matchPath(routes, target.segments);
+  if (matches.length === 0) return notFound();
+  const match = matches.find(({ route }) => route.method === call.method);
+  if (match === undefined) {
+    const allow = matches.map(({ route }) => route.method).join(', ');
+    const answer = refusal(405, 'METHOD_NOT_ALLOWED', 'The resource has no such method.');
+    return { ...answer, headers: { allow } };
+  }
+  const caller = identify(call.headers.authorization, /^bearer$/i, credentials);
+  if (caller.kind !== 'token') {
+    const answer = refusal(401, 'UNAUTHORIZED', 'The client is unauthorized to access this resource.');
+    return { ...answer, headers: { 'www-authenticate': 'Bearer' } };
+  }
+  if (!caller.scopes.includes(match.route.scope)) {
+    return refusal(403, 'FORBIDDEN', 'The client is forbidden to access this resource.');
+  }
+  const { wrapper, run } = match.route.handle;
+  const unwrapped = wrapper === undefined ? { resource: {} } : unwrap(call.body, wrapper);
+  if ('answer' in unwrapped) return unwrapped.answer;
+  const { resource } = unwrapped;
+  return run({ data, pageSize, params: match.params, query: target.query, resource });
+}
+
+function unwrap(body: Body, wrapper: string): { resource: JsonObject } | { answer: Answer } {
+  switch (body.kind) {
+    case 'too large':
+      return { answer: errors(413, { body: ['is too large'] }) };
+    case 'none':
+      return { answer: errors(400, { body: ['is missing'] }) };
+    case 'malformed':
+    case 'not json':
+      return { answer: errors(400, { body: ['is not JSON'] }) };
+  }
+  if (!isObject(body.value)) return { answer: errors(400, { body: ['must be an object'] }) };
+  if (!Object.hasOwn(body.value, wrapper)) return { answer: errors(400, { [wrapper]: ['is missing'] }) };
+  const resource = body.value[wrapper];
+  return isObject(resource) ? { resource } : { answer: errors(400, { [wrapper]: ['must be an object'] }) };
+}

@@ -1,0 +1,45 @@
+import { randomUUID } from 'node:crypto';
+import type { SandboxTemplate } from '../data.js';
+import { Invalid, record, text } from '../fields.js';
+import type { Answer } from '../http.js';
+import { errors, notFound, ok } from './answers.js';
+import type { Operation } from './operation.js';
+
+const fields = record({}, { id: text, txt_content: text, html_content: text, type: text, backend_id: text });
+
+function find({ data, params: [backendId, type] }: Operation): SandboxTemplate | undefined {
+  return data.templates.find((template) => template.backend_id === backendId && template.type === type);
+}
+
+/** Operation 7. */
+export function showTemplate(operation: Operation): Answer {
+  const template = find(operation);
+  return template === undefined ? notFound() : ok(template);
+}
+
+/** Operation 4. */
+export function deleteTemplate(operation: Operation): Answer {
+  const template = find(operation);
+  if (template === undefined) return notFound();
+  const { templates } = operation.data;
+  templates.splice(templates.indexOf(template), 1);
+  return ok(template);
+}
+
+/** Operation 3: also brings a template into being, as no other operation could. */
+export function updateTemplate(operation: Operation): Answer {
+  const { data, params, resource } = operation;
+  const [backendId = '', type = ''] = params;
+  if (!data.backends.some((backend) => backend.id === backendId)) return notFound();
+  const values = fields(resource);
+  if (values instanceof Invalid) return errors(422, values.byField());
+  const { txt_content, html_content } = values;
+  let template = find(operation);
+  if (template === undefined) {
+    template = { id: randomUUID(), backend_id: backendId, type, txt_content: null, html_content: null };
+    data.templates.push(template);
+  }
+  if (txt_content !== undefined) template.txt_content = txt_content;
+  if (html_content !== undefined) template.html_content = html_content;
+  return ok(template);
+}

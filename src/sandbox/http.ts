@@ -1,0 +1,108 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+
+/** A request's body, as far as it could be read. */
+export type Body =
+  | { kind: 'none' }
+  | { kind: 'json'; value: unknown }
+  | { kind: 'malformed'; text: string }
+  | { kind: 'not json'; text: string }
+  | { kind: 'too large' };
+
+/** A request after its body was read. */
+export interface Call {
+  method: string;
+  /** The raw request target, query included. */
+  target: string;
+  /** Lower-case names. */
+  headers: Record<string, string>;
+  body: Body;
+}
+
+/** An answer: a string body is sent as it is, undefined as nothing, anything else as JSON. */
+export interface Answer {
+  status: number;
+  headers?: Record<string, string>;
+  body?: unknown;
+}
+
+/** A server's behaviour, apart from sockets. */
+export interface Service {
+  /** Bytes. */
+  bodyLimit: number;
+  handle(call: Call): Answer | Promise<Answer>;
+}
+
+/** Reads a request to its end; a body over the limit is read too, but not kept. */
+export async function readCall(request: IncomingMessage, bodyLimit: number): Promise<Call> {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined) headers[name] = Array.isArray(value) ? value.join(', ') : value;
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of request) {
+    const bytes = Buffer.from(chunk);
+    size += bytes.length;
+    if (size > bodyLimit) chunks.length = 0;
+    else chunks.push(bytes);
+  }
+  const body =
+    size > bodyLimit ? ({ kind: 'too large' } as const) : parseBody(chunks, headers['content-type']);
+  return { method: request.method ?? '', target: request.url ?? '/', headers, body };
+}
+
+function parseBody(chunks: Buffer[], contentType: string | undefined): Body {
+  const bytes = Buffer.concat(chunks);
+  if (bytes.length === 0) return { kind: 'none' };
+  if (!/^application\/([^;]+\+)?json\s*(;|$)/i.test(contentType ?? '')) {
+    return { kind: 'not json', text: bytes.toString('utf8') };
+  }
+  try {
+    const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+    return { kind: 'json', value: JSON.parse(text) };
+  } catch {
+    return { kind: 'malformed', text: bytes.toString('utf8') };
+  }
+}
+
+/** The body as a log shows it: parsed if it could be, else its text. */
+export function bodyValue(body: Body): unknown {
+  if (body.kind === 'json') return body.value;
+  return body.kind === 'malformed' || body.kind === 'not json' ? body.text : undefined;
+}
+
+function answerBytes(answer: Answer): Buffer {
+  if (answer.body === undefined) return Buffer.alloc(0);
+  return Buffer.from(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body), 'utf8');
+}
+
+/** Sends an answer whole, or only its first half under the full length and then hangs up. */
+export function send(response: ServerResponse, answer: Answer, part: 'whole' | 'half' = 'whole'): void {
+  const bytes = answerBytes(answer);
+  if (answer.body !== undefined) response.setHeader('content-type', jsonType);
+  response.setHeader('content-length', bytes.length);
+  // One by one, so that a header named in another letter case replaces and doesn't repeat.
+  for (const [name, value] of Object.entries(answer.headers ?? {})) response.setHeader(name, value);
+  response.writeHead(answer.status);
+  if (part === 'whole') {
+    response.end(bytes);
+    return;
+  }
+  const socket = response.socket;
+  response.write(bytes.subarray(0, Math.floor(bytes.length / 2)), () => socket?.destroy());
+}
+
+/** The media type of every answer with a body. */
+const jsonType = 'application/json; charset=utf-8';
+
+/** A request target's decoded path segments and query; null if its percent-encoding is broken. */
+export function splitTarget(target: string): { segments: string[]; query: URLSearchParams } | null {
+  const mark = target.indexOf('?');
+  const path = mark === -1 ? target : target.slice(0, mark);
+  const query = new URLSearchParams(mark === -1 ? '' : target.slice(mark + 1));
+  try {
+    return { segments: path.split('/').slice(1).map(decodeURIComponent), query };
+  } catch {
+    return null;
+  }
+}

@@ -1,0 +1,23 @@
+export type {
+  SandboxBackend,
+  SandboxClient,
+  SandboxData,
+  SandboxKeyPair,
+  SandboxMembership,
+  SandboxOrganization,
+  SandboxRole,
+  SandboxScope,
+  SandboxSeed,
+  SandboxTemplate,
+  SandboxUser,
+} from './data.js';
+export type {
+  Intercept,
+  Sandbox,
+  SandboxOptions,
+  SandboxProfile,
+  SandboxRequest,
+  SandboxRequestLog,
+  Scope,
+} from './options.js';
+export { startSandbox } from './server.js';

@@ -1,0 +1,38 @@
+import type { Scope } from './options.js';
+
+/** A route: a path template such as `/api/users/:id`, the scope it needs, and what it does. */
+export interface Route<Handler> {
+  method: string;
+  path: string;
+  scope: Scope;
+  handle: Handler;
+}
+
+/** A route that fits a request, with the values of its path parameters in order. */
+export interface Match<Handler> {
+  route: Route<Handler>;
+  params: string[];
+}
+
+/** Every route that fits the decoded path, whatever its method. */
+export function matchPath<Handler>(routes: readonly Route<Handler>[], segments: string[]): Match<Handler>[] {
+  const matches: Match<Handler>[] = [];
+  for (const route of routes) {
+    const params = matchSegments(route.path.split('/').slice(1), segments);
+    if (params !== null) matches.push({ route, params });
+  }
+  return matches;
+}
+
+function matchSegments(template: string[], segments: string[]): string[] | null {
+  if (template.length !== segments.length) return null;
+  const params: string[] = [];
+  for (const [index, part] of template.entries()) {
+    const segment = segments[index] ?? '';
+    if (part.startsWith(':')) {
+      if (segment === '') return null;
+      params.push(segment);
+    } else if (part !== segment) return null;
+  }
+  return params;
+}

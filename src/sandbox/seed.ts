@@ -1,0 +1,212 @@
+import type { SandboxData, SandboxSeed } from './data.js';
+import { demoTemplates } from './demo-templates.js';
+import { didOfKey } from './did.js';
+
+/** The data a sandbox starts with, as a copy that is its own. */
+export function loadSeed(seed: 'demo' | 'empty' | SandboxSeed): SandboxData {
+  if (seed === 'demo') return demoSeed();
+  if (seed === 'empty') {
+    return {
+      organizations: [],
+      users: [],
+      backends: [],
+      templates: [],
+      keyPairs: [],
+      clients: [],
+      scopes: [],
+      roles: [],
+    };
+  }
+  return structuredClone(seed);
+}
+
+// Ids tell their kind by the first digits, so that a person finds them again in a log.
+const id = (kind: number, number: number): string =>
+  `${kind}0000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
+
+function pem(line1: string, line2: string): string {
+  return `-----BEGIN PUBLIC KEY-----\n${line1}\n${line2}\n-----END PUBLIC KEY-----\n`;
+}
+
+const publicKeys = [
+  pem(
+    'MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEL4PLE6fpuWGmop0M+qqwwdTpHdPt',
+    'f7KzJXgHiyXaAP8RB8Zb3w5sf2EDPVGmnflXQ3YRufdRqeDbSGkE3Ra4sQ==',
+  ),
+  pem(
+    'MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEn181luECgtKI3st8qadSawRjEqkW',
+    '7HSwbydwxVcsayzy1XCg/IgU/DpPziSazY8SpvBG0zt8H7chCFkPD8p87A==',
+  ),
+  pem(
+    'MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEL/2o76GIxtVYBtHx2Tg3I47kbG5g',
+    '5qLibzQbF66NwTHaCvIwzw3QLNWkIUm4frJ5xZA1rAJv/mfQiZZVlZSneg==',
+  ),
+];
+const portalKey = pem(
+  'MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEKdqykP8051ViiqaK+2QgJ1evE9Of',
+  '/+/uXvE0zzMAf2gko1THwvOiLu3dJf3snr8WOmRnK8/OvSBpzAQkJwuNzQ==',
+);
+const walletKey = pem(
+  'MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEQzrzuz9lg3oNxN6OVIa7QxJ654k9',
+  'amq7bzQHCNfMIYcO2Kkg99V/4t4szrhYx1quRd+MZinGY68TOd5YeWAMAg==',
+);
+
+// structuredClone would keep what is shared shared, and a test would change two roles by writing to one.
+function unshared(data: SandboxData): SandboxData {
+  return JSON.parse(JSON.stringify(data));
+}
+
+function demoSeed(): SandboxData {
+  const backendId = id(2, 1);
+  const billingRead = { id: id(7, 1), name: 'billing:read', label: 'Read invoices', public: false };
+  const billingWrite = { id: id(7, 2), name: 'billing:write', label: 'Issue invoices', public: false };
+  const reportsRead = { id: id(7, 3), name: 'reports:read', label: 'Read reports', public: true };
+  const unlabelled = ({ id, name, public: open }: typeof billingRead) => ({ id, name, public: open });
+  const member = { id: id(8, 1), name: 'member', scopes: [unlabelled(reportsRead)] };
+  const accountant = {
+    id: id(8, 2),
+    name: 'accountant',
+    scopes: [unlabelled(billingRead), unlabelled(billingWrite)],
+  };
+  const client = {
+    check_public_client_id: false,
+    confidential: true,
+    public_refresh_token: false,
+    public_revoke: false,
+    authorize_scope: true,
+    enforce_dpop: false,
+    enforce_tx_code: false,
+    access_token_ttl: 86_400,
+    authorization_code_ttl: 60,
+    authorization_request_ttl: 60,
+    refresh_token_ttl: 2_592_000,
+    id_token_ttl: 86_400,
+    pkce: true,
+    key_pair_type: { type: 'ec', curve: 'P-256' },
+    signatures_adapter: 'internal',
+    identity_provider: { id: id(9, 1), name: 'Company accounts' },
+    id_token_signature_alg: 'ES256',
+    userinfo_signed_response_alg: null,
+    token_endpoint_jwt_auth_alg: 'ES256',
+    jwt_public_key: null,
+    response_mode: 'direct_post',
+  };
+  return unshared({
+    organizations: [
+      { id: id(1, 1), name: 'acme', label: 'ACME Corp' },
+      { id: id(1, 2), name: 'globex', label: 'Globex Corporation' },
+      { id: id(1, 3), name: 'initech', label: 'Initech' },
+      { id: id(1, 4), name: 'umbrella', label: null },
+    ],
+    users: [
+      {
+        id: id(4, 1),
+        uid: 'ada',
+        username: 'ada@acme.example',
+        totp_registered_at: '2026-03-02T09:30:00Z',
+        metadata: {
+          department: { value: 'finance', status: 'valid' },
+          phone: { value: '+44 20 7946 0018', status: 'valid' },
+        },
+        federated_metadata: {},
+        blocked: false,
+        group: 'staff finance',
+        authorized_scopes: [billingRead, billingWrite],
+        organizations: [
+          { id: id(1, 1), roles: [member, accountant] },
+          { id: id(1, 2), roles: [member] },
+        ],
+        roles: [member],
+        backend_id: backendId,
+      },
+      {
+        id: id(4, 2),
+        uid: 'grace',
+        username: 'grace@globex.example',
+        totp_registered_at: null,
+        metadata: { department: { value: 'research', status: 'valid' } },
+        federated_metadata: { directory: { employee_number: '4711' } },
+        blocked: false,
+        group: null,
+        authorized_scopes: [reportsRead],
+        organizations: [{ id: id(1, 2), roles: [] }],
+        roles: [],
+        backend_id: backendId,
+      },
+    ],
+    backends: [
+      {
+        id: backendId,
+        name: 'Company directory',
+        type: 'Elixir.BorutaIdentity.Accounts.Ldap',
+        is_default: true,
+        create_default_organization: false,
+        roles: [member],
+        metadata_fields: [
+          { attribute_name: 'department', user_editable: false, scopes: [] },
+          { attribute_name: 'phone', user_editable: true, scopes: [] },
+        ],
+        federated_servers: [],
+        verifiable_credentials: [],
+        verifiable_presentations: [],
+        password_hashing_alg: 'argon2',
+        password_hashing_opts: { t_cost: 8, m_cost: 16 },
+        ldap_pool_size: 5,
+        ldap_host: 'ldap.acme.example',
+        ldap_user_rdn_attribute: 'uid',
+        ldap_base_dn: 'dc=acme,dc=example',
+        ldap_ou: 'ou=people',
+        ldap_master_dn: 'cn=identity,dc=acme,dc=example',
+        ldap_master_password: 'demo-ldap-password',
+        smtp_from: 'accounts@acme.example',
+        smtp_relay: 'smtp.acme.example',
+        smtp_username: 'accounts',
+        smtp_password: 'demo-smtp-password',
+        smtp_ssl: false,
+        smtp_tls: true,
+        smtp_port: 587,
+        features: ['authenticable', 'registrable', 'confirmable'],
+      },
+    ],
+    templates: demoTemplates.map((template, index) => ({
+      id: id(3, index + 1),
+      backend_id: backendId,
+      ...template,
+    })),
+    keyPairs: publicKeys.map((publicKey, index) => ({
+      id: id(5, index + 1),
+      public_key: publicKey,
+      is_default: index === 0,
+    })),
+    clients: [
+      {
+        id: id(6, 1),
+        ...client,
+        public_client_id: null,
+        name: 'Customer portal',
+        secret: 'demo-client-secret-portal',
+        redirect_uris: ['https://portal.acme.example/callback'],
+        public_key: portalKey,
+        did: didOfKey(portalKey),
+        authorized_scopes: [unlabelled(reportsRead)],
+        supported_grant_types: ['authorization_code', 'refresh_token', 'revoke', 'introspect'],
+        token_endpoint_auth_methods: ['client_secret_basic', 'client_secret_post'],
+      },
+      {
+        id: id(6, 2),
+        ...client,
+        public_client_id: 'did:web:wallet.globex.example',
+        name: 'Employee wallet',
+        secret: 'demo-client-secret-wallet',
+        redirect_uris: ['https://wallet.globex.example/return', 'wallet://return'],
+        public_key: walletKey,
+        did: didOfKey(walletKey),
+        authorized_scopes: [],
+        supported_grant_types: ['preauthorized_code', 'vp_token'],
+        token_endpoint_auth_methods: ['client_secret_post'],
+      },
+    ],
+    scopes: [billingRead, billingWrite, reportsRead],
+    roles: [member, accountant],
+  });
+}

@@ -1,0 +1,118 @@
+import { randomBytes } from 'node:crypto';
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import { type AddressInfo, isIPv6 } from 'node:net';
+import type { Credentials } from './auth.js';
+import { borutaService } from './boruta/service.js';
+import type { SandboxData } from './data.js';
+import { documentedService } from './documented/service.js';
+import { answerWithFault } from './faults.js';
+import { type Answer, bodyValue, readCall, type Service, send } from './http.js';
+import { allScopes, type Sandbox, type SandboxOptions, type SandboxRequestLog } from './options.js';
+import { loadSeed } from './seed.js';
+import { shapeAnswer } from './shape.js';
+
+const defaultPageSize = 500;
+// Long addresses are the service's to refuse, not the parser's.
+const maxHeaderSize = 1024 * 1024;
+const notLogged = new Set(['authorization', 'proxy-authorization', 'cookie']);
+
+/** Starts a server double of the admin API on the loopback interface, with data of its own in memory. */
+export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
+  const data = loadSeed(options.seed ?? 'demo');
+  const credentials = credentialsOf(options);
+  const service = serviceOf(options, data, credentials);
+  const requests: SandboxRequestLog[] = [];
+  const closing = new AbortController();
+  let count = 0;
+
+  const server = createServer({ maxHeaderSize, requestTimeout: 0 }, (request, response) => {
+    count += 1;
+    const entry = logEntry(request, count);
+    requests.push(entry);
+    serve(request, response, entry, service, options, closing.signal).catch((error: unknown) => {
+      // A request cut off by its sender or by close() has nobody left to be told.
+      const toldAlready = response.headersSent || response.destroyed;
+      if (request.errored !== null || toldAlready || closing.signal.aborted) return;
+      entry.status = 500;
+      send(response, { status: 500, body: { code: 'SANDBOX_FAILURE', message: String(error) } });
+    });
+  });
+  const host = options.host ?? '127.0.0.1';
+  const port = await listen(server, host, options.port ?? 0);
+  let closed: Promise<void> | undefined;
+  return {
+    url: `http://${isIPv6(host) ? `[${host}]` : host}:${port}`,
+    token: credentials.tokens.keys().next().value ?? '',
+    requests,
+    data,
+    snapshot: () => structuredClone(data),
+    close: () => {
+      closing.abort();
+      closed ??= stop(server);
+      return closed;
+    },
+  };
+}
+
+function credentialsOf(options: SandboxOptions): Credentials {
+  const tokens = options.tokens ?? { [randomBytes(24).toString('base64url')]: allScopes };
+  return {
+    tokens: new Map(Object.entries(tokens)),
+    expired: new Set(options.expiredTokens),
+    users: new Map(Object.entries(options.tokenUsers ?? {})),
+  };
+}
+
+function serviceOf(options: SandboxOptions, data: SandboxData, credentials: Credentials): Service {
+  const pageSize = options.pageSize ?? defaultPageSize;
+  return options.profile === 'boruta'
+    ? borutaService(data, credentials, pageSize)
+    : documentedService(data, credentials, pageSize);
+}
+
+function logEntry(request: IncomingMessage, number: number): SandboxRequestLog {
+  const headers: Record<string, string> = {};
+  for (const [name, value] of Object.entries(request.headers)) {
+    if (value !== undefined && !notLogged.has(name)) headers[name] = String(value);
+  }
+  const { method = '', url = '' } = request;
+  return { method, path: url, body: undefined, number, headers, status: null };
+}
+
+async function serve(
+  request: IncomingMessage,
+  response: ServerResponse,
+  entry: SandboxRequestLog,
+  service: Service,
+  options: SandboxOptions,
+  signal: AbortSignal,
+): Promise<void> {
+  const call = await readCall(request, service.bodyLimit);
+  // A copy, since the server may keep parts of the body as its data.
+  entry.body = structuredClone(bodyValue(call.body));
+  const { method, path, body, number } = entry;
+  const fault = await options.intercept?.({ method, path, body, number });
+  const work = async (): Promise<Answer> =>
+    shapeAnswer(await service.handle(call), {
+      omitOptionalFields: options.omitOptionalFields ?? false,
+      addUnknownFields: options.addUnknownFields ?? false,
+    });
+  entry.status = await answerWithFault(fault, response, work, signal);
+}
+
+function listen(server: Server, host: string, port: number): Promise<number> {
+  return new Promise((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(port, host, () => {
+      server.off('error', reject);
+      resolve((server.address() as AddressInfo).port);
+    });
+  });
+}
+
+function stop(server: Server): Promise<void> {
+  return new Promise((resolve) => {
+    server.close(() => resolve());
+    server.closeAllConnections();
+  });
+}

@@ -1,0 +1,49 @@
+import type { Answer } from './http.js';
+import { isObject, type JsonObject } from './json.js';
+
+// What these hold is data or left open by the document, so no field in them is an unknown one.
+const openFields = new Set([
+  'metadata',
+  'federated_metadata',
+  'password_hashing_opts',
+  'key_pair_type',
+  'metadata_fields',
+  'federated_servers',
+  'verifiable_credentials',
+  'verifiable_presentations',
+  'errors',
+]);
+
+/** How answers differ from what the server would say by itself. */
+export interface ShapeOptions {
+  omitOptionalFields: boolean;
+  addUnknownFields: boolean;
+}
+
+/** Thins out or thickens an answer's body; a body that is no object stays as it is. */
+export function shapeAnswer(answer: Answer, options: ShapeOptions): Answer {
+  if (!isObject(answer.body)) return answer;
+  let body: JsonObject = answer.body;
+  if (options.omitOptionalFields && answer.status < 300) body = omitOptional(body);
+  if (options.addUnknownFields) body = addUnknown(body);
+  return { ...answer, body };
+}
+
+function omitOptional(body: JsonObject): JsonObject {
+  const data = body.data;
+  return { data: Array.isArray(data) ? data.map(() => ({})) : {} };
+}
+
+function addUnknown(object: JsonObject): JsonObject {
+  const grown: JsonObject = {};
+  for (const [name, value] of Object.entries(object)) {
+    grown[name] = openFields.has(name) ? value : growValue(value);
+  }
+  grown.x_sandbox_unknown = { list: [1, null, { deep: true }], text: 'not in any document' };
+  return grown;
+}
+
+function growValue(value: unknown): unknown {
+  if (Array.isArray(value)) return value.map(growValue);
+  return isObject(value) ? addUnknown(value) : value;
+}

@@ -1,0 +1,181 @@
+import { expect, test } from 'vitest';
+import { allScopes } from '../../src/sandbox/options.js';
+import { ids, start, templatePath } from './asking.js';
+
+const boruta = { profile: 'boruta' } as const;
+const resourceError = {
+  code: expect.any(String),
+  message: expect.any(String),
+  errors: { resource: [expect.any(String)] },
+};
+
+test('400, 401, 403 and 404 carry a code, a message and errors of the resource', async () => {
+  const { ask } = await start({ ...boruta, tokens: { all: allScopes, few: ['clients:manage:all'] } });
+  const answers = [
+    await ask('GET', '/api/users/no-uuid'),
+    await ask('GET', '/api/users', undefined, { token: null }),
+    await ask('GET', '/api/users', undefined, { token: 'few' }),
+    await ask('GET', `/api/users/${ids.nobody}`),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([400, 401, 403, 404]);
+  for (const { body } of answers) expect(body).toEqual(resourceError);
+});
+
+test('422 carries a code, a message and errors by field', async () => {
+  const { ask } = await start(boruta);
+  const told = await ask('PATCH', `/api/organizations/${ids.acme}`, { organization: {} });
+  expect(told.status).toBe(422);
+  expect(told.body).toEqual({
+    code: expect.any(String),
+    message: expect.any(String),
+    errors: { name: [expect.any(String)] },
+  });
+});
+
+test('other errors carry only a code and a message, which is raw internals', async () => {
+  const { ask } = await start(boruta);
+  const told = await ask('GET', '/api/organizations?q=a');
+  expect(told.status).toBe(500);
+  expect(told.body).toEqual({ code: expect.any(String), message: expect.stringContaining('Plug.Conn') });
+});
+
+test('413 is a bare JSON string, for bodies over about 8 MB, before authentication', async () => {
+  const { ask } = await start(boruta);
+  const body = { template: { txt_content: 'x'.repeat(8_000_000) } };
+  for (const token of [null, 'wrong', undefined]) {
+    const told = await ask('PATCH', templatePath('tx_code'), body, token === undefined ? {} : { token });
+    expect(told.status).toBe(413);
+    expect(JSON.parse(told.text)).toEqual(expect.any(String));
+  }
+});
+
+test('a body under 8 MB is taken', async () => {
+  const { ask } = await start(boruta);
+  const template = { txt_content: 'x'.repeat(7_900_000) };
+  expect((await ask('PATCH', templatePath('tx_code'), { template })).status).toBe(200);
+});
+
+test('414 is empty', async () => {
+  const { ask } = await start(boruta);
+  const told = await ask('GET', `/api/users?q=${'x'.repeat(20_000)}`);
+  expect(told.status).toBe(414);
+  expect(told.text).toBe('');
+});
+
+test("an error message can contain the request's bearer token", async () => {
+  const { ask, sandbox } = await start({ ...boruta, expiredTokens: ['expired-token'] });
+  const refused = await ask('GET', '/api/users', undefined, { token: 'expired-token' });
+  expect(refused.status).toBe(401);
+  expect(refused.body.message).toContain('expired-token');
+  const crashed = await ask('GET', '/api/organizations?q=a');
+  expect(crashed.status).toBe(500);
+  expect(crashed.body.message).toContain(sandbox.token);
+});
+
+test('Accept: text/html gives 406', async () => {
+  const { ask } = await start(boruta);
+  const told = await ask('GET', '/api/organizations', undefined, { headers: { accept: 'text/html' } });
+  expect(told.status).toBe(406);
+  expect(told.body).toEqual({ code: expect.any(String), message: expect.any(String) });
+});
+
+test.each(['*/*', 'application/json', 'text/html, application/json;q=0.9'])(
+  'an Accept header that takes JSON is fine: %s',
+  async (accept) => {
+    const { ask } = await start(boruta);
+    expect((await ask('GET', '/api/organizations', undefined, { headers: { accept } })).status).toBe(200);
+  },
+);
+
+test('unknown GET paths give 406', async () => {
+  const { ask } = await start(boruta);
+  for (const path of ['/', '/api/nothing', `/api/organizations/${ids.acme}`]) {
+    expect((await ask('GET', path)).status).toBe(406);
+  }
+});
+
+test('unknown paths give 404 to other methods', async () => {
+  const { ask } = await start(boruta);
+  expect((await ask('PATCH', '/api/nothing', {})).status).toBe(404);
+});
+
+test('malformed JSON gives 400 even without a token', async () => {
+  const { ask } = await start(boruta);
+  const path = `/api/organizations/${ids.acme}`;
+  for (const manner of [{}, { token: null }]) {
+    const told = await ask('PATCH', path, undefined, { raw: '{"organization":', ...manner });
+    expect(told.status).toBe(400);
+    expect(told.body).toEqual(resourceError);
+  }
+});
+
+test('a body without its wrapper gives 400', async () => {
+  const { ask } = await start(boruta);
+  for (const body of [undefined, {}, [], { organization: null }]) {
+    expect((await ask('PATCH', `/api/organizations/${ids.acme}`, body)).status).toBe(400);
+  }
+});
+
+test.each([
+  ['missing', null, {}],
+  ['wrong', 'wrong-token', {}],
+  ['expired', 'expired-token', {}],
+  ['`bearer` in lower case', null, { authorization: 'bearer known' }],
+])('401: a token that is %s', async (_, token, headers) => {
+  const options = { tokens: { known: allScopes }, expiredTokens: ['expired-token'] };
+  const { ask } = await start({ ...boruta, ...options });
+  const told = await ask('GET', '/api/organizations', undefined, { token, headers });
+  expect(told.status).toBe(401);
+  expect(told.body).toEqual(resourceError);
+});
+
+test.each([
+  ['GET', '/api/users/no-uuid', undefined],
+  ['PATCH', '/api/users/no-uuid', { user: {} }],
+  ['GET', '/api/clients/1', undefined],
+  ['POST', '/api/clients/1/regenerate_did', undefined],
+  ['GET', '/api/key-pairs/1', undefined],
+  ['PATCH', '/api/key-pairs/1', { key_pair: {} }],
+  ['GET', templatePath('tx_code', 'local'), undefined],
+  ['PATCH', templatePath('tx_code', 'local'), { template: {} }],
+  ['DELETE', templatePath('tx_code', 'local'), undefined],
+])('an id that is no UUID gives 400: %s %s', async (method, path, body) => {
+  const { ask } = await start(boruta);
+  const told = await ask(method, path, body);
+  expect(told.status).toBe(400);
+  expect(told.body).toEqual(resourceError);
+});
+
+test('an organization id that is no UUID gives 404', async () => {
+  const { ask } = await start(boruta);
+  const told = await ask('PATCH', '/api/organizations/acme', { organization: { name: 'a' } });
+  expect(told.status).toBe(404);
+});
+
+test.each([
+  ['PATCH', `/api/organizations/${ids.nobody}`, { organization: { name: 'a' } }],
+  ['PATCH', `/api/users/${ids.nobody}`, { user: {} }],
+  ['GET', `/api/clients/${ids.nobody}`, undefined],
+  ['POST', `/api/clients/${ids.nobody}/regenerate_did`, undefined],
+  ['GET', `/api/key-pairs/${ids.nobody}`, undefined],
+  ['PATCH', `/api/key-pairs/${ids.nobody}`, { key_pair: {} }],
+  ['GET', templatePath('tx_code', ids.nobody), undefined],
+  ['PATCH', templatePath('tx_code', ids.nobody), { template: {} }],
+  ['DELETE', templatePath('tx_code', ids.nobody), undefined],
+])('an id that nothing has gives 404: %s %s', async (method, path, body) => {
+  const { ask } = await start(boruta);
+  expect((await ask(method, path, body)).status).toBe(404);
+});
+
+test('each operation needs its scope: 403 without it', async () => {
+  const { ask } = await start({ ...boruta, tokens: { none: [] } });
+  const requests = [
+    ['GET', '/api/organizations'],
+    ['GET', '/api/users'],
+    ['GET', `/api/users/${ids.ada}`],
+    ['GET', '/api/key-pairs'],
+    ['GET', `/api/clients/${ids.portal}`],
+    ['GET', templatePath('tx_code')],
+  ] as const;
+  for (const [method, path] of requests) expect((await ask(method, path)).status).toBe(403);
+});

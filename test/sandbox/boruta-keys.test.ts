@@ -1,0 +1,151 @@
+import { describe, expect, test } from 'vitest';
+import { type Asking, ids, start, type Told } from './asking.js';
+
+const boruta = { profile: 'boruta' } as const;
+
+describe('key pairs', () => {
+  const patch = ({ ask }: Asking, id: string, keyPair: unknown): Promise<Told> =>
+    ask('PATCH', `/api/key-pairs/${id}`, { key_pair: keyPair });
+  const defaults = ({ sandbox }: Asking): (boolean | null)[] =>
+    sandbox.data.keyPairs.map(({ is_default }) => is_default);
+
+  /** Two default key pairs, made by two requests that the server takes up at the same moment. */
+  async function twoAtOnce(): Promise<Asking> {
+    let arrived = 0;
+    let open: () => void = () => {};
+    const gate = new Promise<void>((resolve) => {
+      open = resolve;
+    });
+    const asking = await start({
+      ...boruta,
+      intercept: async () => {
+        arrived += 1;
+        if (arrived === 2) open();
+        await gate;
+        return undefined;
+      },
+    });
+    const told = await Promise.all([
+      patch(asking, ids.secondKey, { is_default: true }),
+      patch(asking, ids.thirdKey, { is_default: true }),
+    ]);
+    expect(told.map(({ status }) => status)).toEqual([200, 200]);
+    return asking;
+  }
+
+  test('GET /api/key-pairs exists', async () => {
+    const { ask, sandbox } = await start(boruta);
+    const told = await ask('GET', '/api/key-pairs');
+    expect(told.status).toBe(200);
+    expect(told.body).toEqual({ data: sandbox.data.keyPairs });
+  });
+
+  test('GET /api/key-pairs/:id exists', async () => {
+    const { ask } = await start(boruta);
+    const told = await ask('GET', `/api/key-pairs/${ids.firstKey}`);
+    expect(told.status).toBe(200);
+    expect(told.body.data).toMatchObject({ id: ids.firstKey, is_default: true });
+  });
+
+  test('is_default: true makes the previous default false by itself', async () => {
+    const asking = await start(boruta);
+    const told = await patch(asking, ids.secondKey, { is_default: true });
+    expect(told.body.data).toMatchObject({ id: ids.secondKey, is_default: true });
+    expect(defaults(asking)).toEqual([false, true, false]);
+  });
+
+  test('is_default: true on the default changes nothing', async () => {
+    const asking = await start(boruta);
+    expect((await patch(asking, ids.firstKey, { is_default: true })).status).toBe(200);
+    expect(defaults(asking)).toEqual([true, false, false]);
+  });
+
+  test('false on the default leaves none', async () => {
+    const asking = await start(boruta);
+    expect((await patch(asking, ids.firstKey, { is_default: false })).status).toBe(200);
+    expect(defaults(asking)).toEqual([false, false, false]);
+  });
+
+  test('the next true, with no default there, creates an extra key pair', async () => {
+    const asking = await start(boruta);
+    await patch(asking, ids.firstKey, { is_default: false });
+    expect((await patch(asking, ids.secondKey, { is_default: true })).status).toBe(200);
+    expect(defaults(asking)).toEqual([false, true, false, false]);
+    const known: string[] = [ids.firstKey, ids.secondKey, ids.thirdKey];
+    expect(known).not.toContain(asking.sandbox.data.keyPairs[3]?.id);
+  });
+
+  test('two true at once leave two defaults', async () => {
+    const asking = await twoAtOnce();
+    expect(defaults(asking)).toEqual([false, true, true]);
+  });
+
+  test('after two defaults every true gives 500', async () => {
+    const asking = await twoAtOnce();
+    for (const id of [ids.firstKey, ids.secondKey, ids.thirdKey]) {
+      expect((await patch(asking, id, { is_default: true })).status).toBe(500);
+    }
+    expect(defaults(asking)).toEqual([false, true, true]);
+    expect((await patch(asking, ids.secondKey, { is_default: false })).status).toBe(200);
+    expect((await patch(asking, ids.firstKey, { is_default: true })).status).toBe(200);
+    expect(defaults(asking)).toEqual([true, false, false]);
+  });
+
+  test('is_default may be null', async () => {
+    const asking = await start(boruta);
+    const told = await patch(asking, ids.firstKey, { is_default: null });
+    expect(told.status).toBe(200);
+    expect(told.body.data?.is_default).toBeNull();
+  });
+
+  test('an is_default of a wrong type is 422', async () => {
+    const asking = await start(boruta);
+    expect((await patch(asking, ids.firstKey, { is_default: 'yes' })).status).toBe(422);
+    expect(defaults(asking)).toEqual([true, false, false]);
+  });
+
+  test('public_key is ignored with 200', async () => {
+    const asking = await start(boruta);
+    const before = asking.sandbox.snapshot();
+    expect((await patch(asking, ids.firstKey, { public_key: 'other' })).status).toBe(200);
+    expect(asking.sandbox.snapshot()).toEqual(before);
+  });
+});
+
+describe('clients', () => {
+  const path = `/api/clients/${ids.portal}`;
+
+  test('GET /api/clients/:id answers with the whole client, its secret in clear', async () => {
+    const { ask, sandbox } = await start(boruta);
+    const told = await ask('GET', path);
+    expect(told.status).toBe(200);
+    expect(told.body).toEqual({ data: sandbox.data.clients[0] });
+    expect(told.body.data?.secret).toBe('demo-client-secret-portal');
+  });
+
+  test('regenerate_did answers with the whole client, its secret in clear', async () => {
+    const { ask, sandbox } = await start(boruta);
+    const told = await ask('POST', `${path}/regenerate_did`);
+    expect(told.status).toBe(200);
+    expect(told.body).toEqual({ data: sandbox.data.clients[0] });
+    expect(told.body.data?.secret).toBe('demo-client-secret-portal');
+  });
+
+  test('regenerating without a new key gives the same DID', async () => {
+    const { ask } = await start(boruta);
+    const before = await ask('GET', path);
+    const told = await ask('POST', `${path}/regenerate_did`);
+    expect(told.body.data?.did).toBe(before.body.data?.did);
+  });
+
+  test('the DID is derived from the key of the client', async () => {
+    const { ask, sandbox } = await start(boruta);
+    const [client] = sandbox.data.clients;
+    const before = client?.did;
+    if (client !== undefined) client.public_key = 'another key';
+    const first = await ask('POST', `${path}/regenerate_did`);
+    const second = await ask('POST', `${path}/regenerate_did`);
+    expect(first.body.data?.did).not.toBe(before);
+    expect(second.body.data?.did).toBe(first.body.data?.did);
+  });
+});

@@ -1,0 +1,126 @@
+import { expect, test } from 'vitest';
+import type { SandboxOrganization } from '../../src/sandbox/index.js';
+import { type Asking, ids, start, type Told } from './asking.js';
+
+const boruta = { profile: 'boruta' } as const;
+
+const patch = ({ ask }: Asking, organization: unknown): Promise<Told> =>
+  ask('PATCH', `/api/organizations/${ids.acme}`, { organization });
+
+const acme = ({ sandbox }: Asking): SandboxOrganization | undefined =>
+  sandbox.data.organizations.find(({ id }) => id === ids.acme);
+
+test('the page size is 500 whatever is asked', async () => {
+  const { ask } = await start(boruta);
+  const told = await ask('GET', '/api/organizations?page_size=2&per_page=2&limit=2');
+  expect(told.body).toMatchObject({ page_size: 500, total_entries: 4, total_pages: 1 });
+  expect(told.body.data).toHaveLength(4);
+});
+
+test('a page beyond the last returns the last one again, with its own page_number', async () => {
+  const { ask } = await start({ ...boruta, pageSize: 3 });
+  const last = await ask('GET', '/api/organizations?page=2');
+  expect(last.body).toMatchObject({ data: [{ name: 'umbrella' }], page_number: 2, total_pages: 2 });
+  expect((await ask('GET', '/api/organizations?page=3')).body).toEqual(last.body);
+  expect((await ask('GET', '/api/organizations?page=4000000000')).body).toEqual(last.body);
+});
+
+test.each(['0', '-1', 'two', ''])('page 0, -1 or text is page 1: %j', async (page) => {
+  const { ask } = await start({ ...boruta, pageSize: 3 });
+  const told = await ask('GET', `/api/organizations?page=${page}`);
+  expect(told.body.page_number).toBe(1);
+  expect(told.body.data).toHaveLength(3);
+});
+
+test('an empty server has one empty page', async () => {
+  const { ask } = await start({ ...boruta, seed: 'empty' });
+  expect((await ask('GET', '/api/organizations?page=7')).body).toEqual({
+    data: [],
+    page_number: 1,
+    page_size: 500,
+    total_pages: 1,
+    total_entries: 0,
+  });
+});
+
+test('rows have no order: a PATCH moves its row', async () => {
+  const asking = await start(boruta);
+  await patch(asking, { name: 'acme', label: 'ACME Corp' });
+  const told = await asking.ask('GET', '/api/organizations');
+  expect(told.body.data).toMatchObject([
+    { name: 'globex' },
+    { name: 'initech' },
+    { name: 'umbrella' },
+    { name: 'acme' },
+  ]);
+});
+
+test('a row that moves between two page requests is seen twice, and another one never', async () => {
+  const asking = await start({ ...boruta, pageSize: 2 });
+  const first = await asking.ask('GET', '/api/organizations?page=1');
+  await patch(asking, { name: 'acme' });
+  const second = await asking.ask('GET', '/api/organizations?page=2');
+  expect(first.body.data).toMatchObject([{ name: 'acme' }, { name: 'globex' }]);
+  expect(second.body.data).toMatchObject([{ name: 'umbrella' }, { name: 'acme' }]);
+});
+
+test.each(['q=acme', 'q=', 'page=1&q=a'])('any q gives 500: %s', async (query) => {
+  const { ask } = await start(boruta);
+  expect((await ask('GET', `/api/organizations?${query}`)).status).toBe(500);
+});
+
+test('PATCH replaces: a body without label sets it to null', async () => {
+  const asking = await start(boruta);
+  const told = await patch(asking, { name: 'acme' });
+  expect(told.status).toBe(200);
+  expect(told.body.data).toEqual({ id: ids.acme, name: 'acme', label: null });
+  expect(acme(asking)).toEqual({ id: ids.acme, name: 'acme', label: null });
+});
+
+test.each([[{ label: 'ACME' }], [{ name: null }], [{ name: '' }]])(
+  'a body without name is 422: %j',
+  async (organization) => {
+    const asking = await start(boruta);
+    const before = asking.sandbox.snapshot();
+    const told = await patch(asking, organization);
+    expect(told.status).toBe(422);
+    expect(told.body.errors).toEqual({ name: [expect.any(String)] });
+    expect(asking.sandbox.snapshot()).toEqual(before);
+  },
+);
+
+test('a name or label of a wrong type is 422', async () => {
+  const asking = await start(boruta);
+  const told = await patch(asking, { name: 1, label: {} });
+  expect(told.status).toBe(422);
+  expect(told.body.errors).toEqual({ name: [expect.any(String)], label: [expect.any(String)] });
+});
+
+test('duplicate names are allowed', async () => {
+  const asking = await start(boruta);
+  expect((await patch(asking, { name: 'globex' })).status).toBe(200);
+  expect(acme(asking)?.name).toBe('globex');
+});
+
+test('"" as label becomes null', async () => {
+  const asking = await start(boruta);
+  const told = await patch(asking, { name: 'acme', label: '' });
+  expect(told.body.data?.label).toBeNull();
+});
+
+test.each(['name', 'label'])('a %s of 256 characters or more gives 500', async (field) => {
+  const asking = await start(boruta);
+  const before = asking.sandbox.snapshot();
+  const told = await patch(asking, { name: 'acme', [field]: 'é'.repeat(256) });
+  expect(told.status).toBe(500);
+  expect(asking.sandbox.snapshot()).toEqual(before);
+  const fits = '😀'.repeat(255);
+  expect((await patch(asking, { name: 'acme', [field]: fits })).body.data?.[field]).toBe(fits);
+});
+
+test('unknown fields are ignored', async () => {
+  const asking = await start(boruta);
+  const told = await patch(asking, { id: ids.nobody, name: 'acme', label: 'A', color: 'red' });
+  expect(told.status).toBe(200);
+  expect(told.body.data).toEqual({ id: ids.acme, name: 'acme', label: 'A' });
+});

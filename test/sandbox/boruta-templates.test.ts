@@ -1,0 +1,159 @@
+import { expect, test } from 'vitest';
+import { ids, start, templatePath } from './asking.js';
+
+const boruta = { profile: 'boruta' } as const;
+const customised = templatePath('tx_code');
+const untouched = templatePath('confirmation_instructions');
+
+test.each(['confirmation_instructions', 'reset_password_instructions', 'tx_code'])(
+  'there is a template of type %s',
+  async (type) => {
+    const { ask } = await start(boruta);
+    const told = await ask('GET', templatePath(type));
+    expect(told.status).toBe(200);
+    expect(told.body.data).toMatchObject({ type, backend_id: ids.backend });
+  },
+);
+
+test('a template of another type is 404', async () => {
+  const { ask } = await start(boruta);
+  const path = templatePath('welcome');
+  const template = { txt_content: 'a', html_content: 'b' };
+  expect((await ask('GET', path)).status).toBe(404);
+  expect((await ask('PATCH', path, { template })).status).toBe(404);
+  expect((await ask('DELETE', path)).status).toBe(404);
+});
+
+test('a template never customised answers 200 with the built-in text and id: null', async () => {
+  const { ask } = await start(boruta);
+  const told = await ask('GET', untouched);
+  expect(told.status).toBe(200);
+  expect(told.body.data).toEqual({
+    id: null,
+    txt_content: expect.stringContaining('{{ user.username }}'),
+    html_content: expect.stringContaining('<html>'),
+    type: 'confirmation_instructions',
+    backend_id: ids.backend,
+  });
+});
+
+test('DELETE of a customised one answers 200 with the built-in text', async () => {
+  const { ask } = await start(boruta);
+  const before = await ask('GET', customised);
+  const deleted = await ask('DELETE', customised);
+  expect(deleted.status).toBe(200);
+  expect(deleted.body.data?.id).toBeNull();
+  expect(deleted.body.data?.txt_content).not.toBe(before.body.data?.txt_content);
+  expect((await ask('GET', customised)).body).toEqual(deleted.body);
+});
+
+test('DELETE of a never customised one gives 404', async () => {
+  const { ask } = await start(boruta);
+  expect((await ask('DELETE', untouched)).status).toBe(404);
+  await ask('DELETE', customised);
+  expect((await ask('DELETE', customised)).status).toBe(404);
+});
+
+test.each(['txt_content', 'html_content'])(
+  'in a PATCH a half that is omitted goes back to the built-in text: %s',
+  async (half) => {
+    const { ask } = await start(boruta);
+    const other = half === 'txt_content' ? 'html_content' : 'txt_content';
+    const told = await ask('PATCH', customised, { template: { [other]: 'new' } });
+    expect(told.status).toBe(200);
+    expect(told.body.data?.[other]).toBe('new');
+    const builtIn = await ask('DELETE', customised);
+    expect(told.body.data?.[half]).toBe(builtIn.body.data?.[half]);
+  },
+);
+
+test('changing only the txt loses the html, even if the html is sent along', async () => {
+  const { ask } = await start(boruta);
+  const before = await ask('GET', customised);
+  const told = await ask('PATCH', customised, {
+    template: { txt_content: 'new', html_content: before.body.data?.html_content },
+  });
+  expect(told.status).toBe(200);
+  const builtIn = await ask('DELETE', customised);
+  expect(told.body.data).toEqual({
+    id: ids.txCode,
+    backend_id: ids.backend,
+    type: 'tx_code',
+    txt_content: 'new',
+    html_content: builtIn.body.data?.html_content,
+  });
+});
+
+test('a PATCH of what is there already loses both halves', async () => {
+  const { ask } = await start(boruta);
+  const before = await ask('GET', customised);
+  const told = await ask('PATCH', customised, { template: before.body.data });
+  const builtIn = await ask('DELETE', customised);
+  expect(told.body.data).toEqual({ ...builtIn.body.data, id: ids.txCode });
+});
+
+test('two changed halves in one PATCH are kept', async () => {
+  const { ask } = await start(boruta);
+  const template = { txt_content: 'new text', html_content: '<p>new</p>' };
+  const told = await ask('PATCH', customised, { template });
+  expect(told.body.data).toMatchObject({ id: ids.txCode, ...template });
+  expect((await ask('GET', customised)).body).toEqual(told.body);
+});
+
+test('DELETE and then PATCH of both keeps both, also the half that stays the same', async () => {
+  const { ask } = await start(boruta);
+  const before = await ask('GET', customised);
+  const template = { txt_content: 'new', html_content: before.body.data?.html_content };
+  await ask('DELETE', customised);
+  await ask('PATCH', customised, { template });
+  expect((await ask('GET', customised)).body.data).toMatchObject(template);
+});
+
+test('a PATCH of a never customised one customises it', async () => {
+  const { ask } = await start(boruta);
+  const template = { txt_content: 'a', html_content: 'b' };
+  const told = await ask('PATCH', untouched, { template });
+  expect(told.status).toBe(200);
+  expect(told.body.data).toEqual({
+    id: expect.any(String),
+    type: 'confirmation_instructions',
+    backend_id: ids.backend,
+    ...template,
+  });
+});
+
+test.each([
+  ['txt_content', ''],
+  ['txt_content', null],
+  ['html_content', ''],
+  ['html_content', null],
+])('"" and null are 422: %s %j', async (half, value) => {
+  const { ask, sandbox } = await start(boruta);
+  const before = sandbox.snapshot();
+  const told = await ask('PATCH', customised, {
+    template: { txt_content: 'a', html_content: 'b', [half]: value },
+  });
+  expect(told.status).toBe(422);
+  expect(told.body.errors).toHaveProperty(half);
+  expect(sandbox.snapshot()).toEqual(before);
+});
+
+test('a type in the body that differs from the path wins', async () => {
+  const { ask } = await start(boruta);
+  const before = await ask('GET', customised);
+  const template = { type: 'confirmation_instructions', txt_content: 'a', html_content: 'b' };
+  const told = await ask('PATCH', customised, { template });
+  expect(told.body.data).toMatchObject(template);
+  expect((await ask('GET', untouched)).body).toEqual(told.body);
+  expect((await ask('GET', customised)).body).toEqual(before.body);
+});
+
+test('bodies are kept to the byte', async () => {
+  const { ask } = await start(boruta);
+  const template = {
+    txt_content: '\r\n  {{{ x }}}\t\u00a0e\u0301 é 😀\u2028\n\n\n',
+    html_content: '\ufeff<P>&nbsp;<!-- a -->\r',
+  };
+  await ask('PATCH', customised, { template });
+  expect((await ask('GET', customised)).body.data).toMatchObject(template);
+});

@@ -1,0 +1,152 @@
+import { expect, test } from 'vitest';
+import type { Intercept, SandboxRequest } from '../../src/sandbox/index.js';
+import { type Asking, ids, start, type Told } from './asking.js';
+
+const patch = ({ ask }: Asking): Promise<Told> =>
+  ask('PATCH', `/api/organizations/${ids.acme}`, { organization: { label: 'New' } });
+
+const label = ({ sandbox }: Asking): unknown => sandbox.data.organizations[0]?.label;
+
+const startWith = (fault: Intercept): Promise<Asking> =>
+  start({ intercept: ({ number }) => (number === 1 ? fault : undefined) });
+
+test('intercept sees each request', async () => {
+  const seen: SandboxRequest[] = [];
+  const asking = await start({
+    intercept: (request) => {
+      seen.push(request);
+      return undefined;
+    },
+  });
+  await asking.ask('GET', '/api/organizations?page=1');
+  await patch(asking);
+  expect(seen).toEqual([
+    { method: 'GET', path: '/api/organizations?page=1', body: undefined, number: 1 },
+    {
+      method: 'PATCH',
+      path: `/api/organizations/${ids.acme}`,
+      body: { organization: { label: 'New' } },
+      number: 2,
+    },
+  ]);
+});
+
+test('answer answers in place of the server, with JSON', async () => {
+  const asking = await startWith({
+    kind: 'answer',
+    status: 429,
+    headers: { 'Retry-After': '7' },
+    body: { code: 'SLOW' },
+  });
+  const told = await patch(asking);
+  expect(told.status).toBe(429);
+  expect(told.headers.get('retry-after')).toBe('7');
+  expect(told.headers.get('content-type')).toBe('application/json; charset=utf-8');
+  expect(told.body).toEqual({ code: 'SLOW' });
+  expect(label(asking)).toBe('ACME Corp');
+  expect((await patch(asking)).status).toBe(200);
+});
+
+test('answer answers with text as it is, under a content type of its own', async () => {
+  const asking = await startWith({
+    kind: 'answer',
+    status: 502,
+    headers: { 'Content-Type': 'text/html' },
+    body: '<h1>Bad gateway</h1>',
+  });
+  const told = await patch(asking);
+  expect(told.text).toBe('<h1>Bad gateway</h1>');
+  expect(told.headers.get('content-type')).toBe('text/html');
+});
+
+test('replace does the work and answers something else', async () => {
+  const asking = await startWith({ kind: 'replace', body: 'half of' });
+  const told = await patch(asking);
+  expect(told.status).toBe(200);
+  expect(told.text).toBe('half of');
+  expect(label(asking)).toBe('New');
+});
+
+test('replace can change the status', async () => {
+  const asking = await startWith({ kind: 'replace', status: 503, body: {} });
+  expect((await patch(asking)).status).toBe(503);
+  expect(label(asking)).toBe('New');
+});
+
+test.each([
+  ['before', 'ACME Corp'],
+  ['after', 'New'],
+] as const)('reset breaks the connection %s the work', async (when, expected) => {
+  const asking = await startWith({ kind: 'reset', when });
+  await expect(patch(asking)).rejects.toThrow();
+  expect(label(asking)).toBe(expected);
+  expect(asking.sandbox.requests).toMatchObject([{ number: 1, status: null }]);
+});
+
+test('truncate does the work and hangs up after half of the answer', async () => {
+  const asking = await startWith({ kind: 'truncate' });
+  const { sandbox } = asking;
+  const response = await fetch(`${sandbox.url}/api/organizations`, {
+    headers: { authorization: `Bearer ${sandbox.token}` },
+  });
+  expect(response.status).toBe(200);
+  expect(Number(response.headers.get('content-length'))).toBeGreaterThan(100);
+  await expect(response.text()).rejects.toThrow();
+});
+
+test('delay waits and then answers', async () => {
+  const asking = await startWith({ kind: 'delay', ms: 30 });
+  const before = performance.now();
+  expect((await patch(asking)).status).toBe(200);
+  expect(performance.now() - before).toBeGreaterThan(25);
+});
+
+test.each([
+  ['before', 'ACME Corp'],
+  ['after', 'New'],
+] as const)('stall never answers, %s the work, until the sandbox is closed', async (when, expected) => {
+  let arrived: () => void = () => {};
+  const arrival = new Promise<void>((resolve) => {
+    arrived = resolve;
+  });
+  const asking = await start({
+    intercept: () => {
+      arrived();
+      return { kind: 'stall', when };
+    },
+  });
+  const pending = expect(patch(asking)).rejects.toThrow();
+  await arrival;
+  await asking.sandbox.close();
+  await pending;
+  expect(label(asking)).toBe(expected);
+});
+
+test('close ends a delay at once', async () => {
+  let arrived: () => void = () => {};
+  const arrival = new Promise<void>((resolve) => {
+    arrived = resolve;
+  });
+  const asking = await start({
+    intercept: () => {
+      arrived();
+      return { kind: 'delay', ms: 2 ** 30 };
+    },
+  });
+  const pending = expect(patch(asking)).rejects.toThrow();
+  await arrival;
+  await asking.sandbox.close();
+  await pending;
+  expect(label(asking)).toBe('ACME Corp');
+});
+
+test('an intercept that throws is told as a failure of the sandbox', async () => {
+  const asking = await start({
+    intercept: () => {
+      throw new Error('of the test');
+    },
+  });
+  const told = await patch(asking);
+  expect(told.status).toBe(500);
+  expect(told.body).toEqual({ code: 'SANDBOX_FAILURE', message: 'Error: of the test' });
+});
