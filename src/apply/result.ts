@@ -25,7 +25,8 @@ export interface ChangeResult {
 
 /** What one run of apply did. */
 export interface Result {
-  readonly run: string;
+  /** The name of the run and of its journal; null where there was nothing to do, so that none was written. */
+  readonly run: string | null;
   readonly results: readonly ChangeResult[];
   /** Whether it was interrupted, so that what is left was not started. */
   readonly interrupted: boolean;

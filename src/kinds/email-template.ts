@@ -1,7 +1,9 @@
 import { z } from 'zod';
 import { error } from '../problems.js';
+import { settle } from '../settle.js';
+import { type Fields, HashedSecret } from '../values.js';
 import { body, value } from './fields.js';
-import type { Kind } from './kind.js';
+import type { Identity, Kind, Live, ObserveContext, Verdict } from './kind.js';
 import { document, identifier, text } from './schema.js';
 
 export const emailTemplate: Kind = {
@@ -30,4 +32,70 @@ export const emailTemplate: Kind = {
           'remove the fields to delete the template, or the state to keep it',
         ),
       ),
+  addressPart: ({ backend_id, type }) => `${backend_id}/${type}`,
+  readable: () => true,
+  async observe(objects, context) {
+    return new Map(
+      await settle(objects.map(async (object) => [object, await show(object.identity, context)] as const)),
+    );
+  },
+  decide({ declared, present }) {
+    if (!declared.absent) return undefined;
+    // A built-in default shows itself by having no id.
+    const holds = present.exists === false || typeof present.fields.id !== 'string' || present.asDeleted;
+    if (holds) return { action: 'unchanged', fields: [], requests: [], destructions: [] };
+    return deletion(present.identity, present.fields);
+  },
+  update({ present, desired }) {
+    const { backend_id = '', type = '' } = present.identity;
+    const known = Object.fromEntries(
+      ['id', 'txt_content', 'html_content'].flatMap((field) => {
+        const there = present.fields[field];
+        return there === undefined || there === null || there instanceof HashedSecret ? [] : [[field, there]];
+      }),
+    );
+    const template = { ...known, ...desired };
+    return {
+      requests: [
+        {
+          operation: 'updateTemplate',
+          params: { backend_id, template_type: type },
+          body: { ...template, type, backend_id },
+        },
+      ],
+      expected: template,
+    };
+  },
+  destructions: () => [],
 };
+
+/** What deleting a template means, for a document that says so and for one that is pruned. */
+export function deletion(identity: Identity, fields: Fields): Verdict {
+  const { backend_id = '', type = '' } = identity;
+  const bodies = ['txt_content', 'html_content'].filter((field) => typeof fields[field] === 'string');
+  return {
+    action: 'delete',
+    fields: bodies.map((path) => ({
+      path,
+      type: 'body',
+      before: fields[path],
+      after: null,
+      sensitive: false,
+    })),
+    requests: [{ operation: 'deleteTemplate', params: { backend_id, template_type: type } }],
+    destructions: ['deletes the template'],
+  };
+}
+
+/** What of a template's answer tells whether it is the one that a DELETE answered with. */
+export function templateText({ id, txt_content, html_content }: Fields): string[] {
+  return [id, txt_content, html_content].map((part) => (typeof part === 'string' ? part : ''));
+}
+
+async function show(identity: Identity, { reader, limit }: ObserveContext): Promise<Live> {
+  const { backend_id = '', type = '' } = identity;
+  const template = await limit(() => reader.showTemplate(backend_id, type));
+  return template === null
+    ? { exists: false, identity, fields: {} }
+    : { exists: true, identity, fields: { ...template } };
+}

@@ -1,4 +1,13 @@
-import { type Fields, isMap, mapValues, same, type Value } from '../values.js';
+import {
+  type Fields,
+  HashedSecret,
+  isMap,
+  mapValues,
+  reveal,
+  Sensitive,
+  same,
+  type Value,
+} from '../values.js';
 
 /**
  * How a field is compared, merged and shown.
@@ -52,6 +61,10 @@ export function contrast(type: FieldType, path: string, wanted: Value, got: Valu
   if (got === undefined) {
     if (type.type === 'members' && isMap(wanted)) return memberContrasts(type.members, path, wanted, {});
     return whole('unknown');
+  }
+  // A secret that is known by its hash alone can be compared as a whole, in the form in which it was recorded.
+  if (got instanceof HashedSecret) {
+    return whole(got.matches(reveal(normalForm(type, wanted))) ? 'same' : 'different');
   }
   switch (type.type) {
     case 'members':
@@ -164,7 +177,14 @@ export function desired(
   if (whole) return Object.fromEntries(kept);
   if (present === undefined || (present !== null && !isMap(present))) return undefined;
   const untouched = Object.entries(present ?? {}).filter(([key]) => !Object.hasOwn(declared, key));
+  if (untouched.some(([, member]) => holdsHashed(member))) return undefined;
   return Object.fromEntries([...untouched, ...kept]);
+}
+
+function holdsHashed(field: Value): boolean {
+  if (field instanceof HashedSecret) return true;
+  if (Array.isArray(field)) return field.some(holdsHashed);
+  return isMap(field) && Object.values(field).some(holdsHashed);
 }
 
 /** Members of an element that the manifest leaves out keep the value that they have. */
@@ -202,4 +222,16 @@ function compareText(a: string, b: string): number {
 
 function join(path: string, key: string): string {
   return /^[\w-]+$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
+}
+
+/** Fields as a server gave them, with those parts made secret that are secrets whatever their source. */
+export function markSecrets(types: FieldTypes, fields: Fields): Fields {
+  return mapValues(fields, (field, name) => markSecret(types[name] ?? value, field));
+}
+
+function markSecret(type: FieldType, field: Value): Value {
+  if (type.type === 'value' && type.secret === true && field !== null) {
+    return field instanceof Sensitive ? field : new Sensitive(reveal(field));
+  }
+  return type.type === 'members' && isMap(field) ? markSecrets(type.members, field) : field;
 }

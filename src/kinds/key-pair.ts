@@ -14,7 +14,8 @@ export const keyPair: Kind = {
   }),
   identity: ['id'],
   fields: { public_key: value, is_default: value },
-  scopes: { read: null, write: 'clients:manage:all' },
+  scopes: { read: 'clients:manage:all', write: 'clients:manage:all' },
+  sequential: true,
   identities: ({ identity }) => [`id ${identity.id}`],
   check: (declared) => {
     const defaults = declared.filter(({ fields }) => fields.is_default === true);
@@ -28,4 +29,23 @@ export const keyPair: Kind = {
       ),
     ];
   },
+  addressPart: ({ id }) => id ?? '',
+  readable: () => false,
+  observe: () => Promise.resolve(new Map()),
+  update({ present, desired, changed }) {
+    // A `false` that changes nothing stays unsaid: it is sent only where another pair takes over.
+    const body = Object.fromEntries(
+      Object.entries(desired).filter(
+        ([field, asked]) => field !== 'is_default' || asked === true || changed.has(field),
+      ),
+    );
+    return {
+      requests: [{ operation: 'updateKeyPair', params: { key_pair_id: present.identity.id ?? '' }, body }],
+      expected: body,
+    };
+  },
+  destructions: (fields) =>
+    fields.some(({ path, after }) => path === 'is_default' && after === true)
+      ? ['moves the default key pair']
+      : [],
 };

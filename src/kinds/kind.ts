@@ -1,17 +1,24 @@
 import type { z } from 'zod';
+import type { Action, FieldChange } from '../plan/plan.js';
 import type { Place, Problem } from '../problems.js';
-import type { Scope } from '../server/operations.js';
+import type { Reader } from '../server/client.js';
+import type { Scope, WriteRequest } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import type { Fields } from '../values.js';
 import type { FieldTypes } from './fields.js';
+import type { OrganizationIndex } from './organizations.js';
 
 export type KindName = 'Organization' | 'User' | 'KeyPair' | 'EmailTemplate' | 'Client';
+
+/** What names an object: `id`, `name`, or `backend_id` and `type`. */
+export interface Identity {
+  readonly [part: string]: string;
+}
 
 /** One manifest document after checking: plain data, with body files read and secrets wrapped. */
 export interface Declared {
   readonly kind: KindName;
-  /** What identifies the object: `id`, `name`, or `backend_id` and `type`. */
-  readonly identity: { readonly [part: string]: string };
+  readonly identity: Identity;
   /** The managed fields: what the document mentions, beside identity and directives. */
   readonly fields: Fields;
   /** `state: absent`. */
@@ -26,6 +33,65 @@ export interface Declared {
   placeOf(...path: (string | number)[]): Place;
 }
 
+/** What the server says of one object. */
+export interface Live {
+  readonly exists: boolean;
+  /** The identity with what was found out, such as the id that a name stands for. */
+  readonly identity: Identity;
+  /** What the answer carried; a field that isn't there is unknown. */
+  readonly fields: Fields;
+  /** Why the object can't be told apart or found. */
+  readonly trouble?: string;
+}
+
+export interface ObserveContext {
+  readonly reader: Reader;
+  readonly profile: Profile;
+  /** The list, read once however many ask for it. */
+  organizations(): Promise<OrganizationIndex>;
+  /** Runs a read when its turn comes. */
+  readonly limit: <T>(read: () => Promise<T>) => Promise<T>;
+}
+
+/** What is known of the present: live where the server was read, else from the record. */
+export interface Present {
+  /** False where the server says that there is no such object; undefined where it can't be asked. */
+  readonly exists: boolean | undefined;
+  readonly identity: Identity;
+  readonly fields: Fields;
+  /** The recorded `did_generation` of a client. */
+  readonly generation?: number;
+  /** The run whose regeneration has no known outcome. */
+  readonly pendingRun?: string;
+  /** Whether the object is just as the server answered to the last recorded DELETE. */
+  readonly asDeleted: boolean;
+}
+
+export interface PlanInput {
+  readonly declared: Declared;
+  readonly present: Present;
+  /** The whole value of each declared field that is to hold. */
+  readonly desired: Fields;
+  /** The declared fields whose present value differs or isn't known. */
+  readonly changed: ReadonlySet<string>;
+  readonly profile: Profile;
+}
+
+/** The requests of an update, and all that they ask for or send along. */
+export interface Update {
+  readonly requests: readonly WriteRequest[];
+  readonly expected: Fields;
+}
+
+/** A decision that doesn't come from comparing fields. */
+export interface Verdict {
+  readonly action: Action;
+  readonly fields: readonly FieldChange[];
+  readonly requests: readonly WriteRequest[];
+  readonly destructions: readonly string[];
+  readonly reason?: string;
+}
+
 /** All that is peculiar to a kind of object. */
 export interface Kind {
   readonly name: KindName;
@@ -33,13 +99,34 @@ export interface Kind {
   readonly noun: string;
   /** A manifest document of this kind, with its `kind`. */
   readonly schema: z.ZodType;
-  /** The keys of a document that identify the object; they are not compared, but for those also in `fields`. */
+  /** The keys of a document that identify the object. Those also in `fields` are managed besides. */
   readonly identity: readonly string[];
   /** The managed fields, and how each is compared. */
   readonly fields: FieldTypes;
-  readonly scopes: { readonly read: Scope | null; readonly write: Scope };
+  readonly scopes: { readonly read: Scope; readonly write: Scope };
+  /** One at a time instead of several at once. */
+  readonly sequential?: true;
   /** Texts that are equal for two documents of the same object, as far as documents alone can tell. */
   identities(declared: Declared): string[];
   /** Rules across documents and about what a profile's server takes; every problem, each with its place. */
   check(declared: readonly Declared[], profile: Profile): Problem[];
+  /** The part of the address after the kind. */
+  addressPart(identity: Identity): string;
+  /** Whether the server can be asked for objects of this kind. */
+  readable(profile: Profile): boolean;
+  /** Asks the server; called where `readable` says so. Every object given gets an entry. */
+  observe<T extends { readonly identity: Identity }>(
+    objects: readonly T[],
+    context: ObserveContext,
+  ): Promise<ReadonlyMap<T, Live>>;
+  /** Replaces references to other objects by what they stand for; says why where that can't be done. */
+  resolve?(fields: Fields, organizations: OrganizationIndex): { fields: Fields; troubles: readonly string[] };
+  /** Whether a document refers to organizations, so that their list is needed. */
+  refersToOrganizations?(declared: Declared): boolean;
+  /** A decision that is not a comparison of fields: deleting, regenerating, adopting. */
+  decide?(input: PlanInput): Verdict | undefined;
+  /** The requests of an update. */
+  update(input: PlanInput): Update;
+  /** What an update would lose, a sentence each. */
+  destructions(fields: readonly FieldChange[]): string[];
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { error } from '../problems.js';
 import { value } from './fields.js';
-import type { Kind } from './kind.js';
+import type { Identity, Kind, Live } from './kind.js';
+import type { OrganizationIndex } from './organizations.js';
 import { document, identifier, text } from './schema.js';
 
 export const organization: Kind = {
@@ -28,4 +29,39 @@ export const organization: Kind = {
           'add the name that it has on the server',
         ),
       ),
+  addressPart: ({ id, name }) => name ?? id ?? '',
+  readable: () => true,
+  async observe(objects, context) {
+    const index = await context.organizations();
+    return new Map(objects.map((object) => [object, lookUp(object.identity, index)]));
+  },
+  update({ present, desired }) {
+    const id = present.identity.id ?? '';
+    const known = Object.fromEntries(
+      ['name', 'label'].flatMap((field) => {
+        const there = present.fields[field];
+        return there === undefined ? [] : [[field, there]];
+      }),
+    );
+    const body = { id, ...known, ...desired };
+    return {
+      requests: [{ operation: 'updateOrganization', params: { organization_id: id }, body }],
+      expected: body,
+    };
+  },
+  destructions: () => [],
 };
+
+function lookUp(identity: Identity, index: OrganizationIndex): Live {
+  if (identity.id === undefined) {
+    const found = index.findNamed(identity.name ?? '');
+    if (typeof found === 'string') return { exists: false, identity, fields: {}, trouble: found };
+    return { exists: true, identity: { ...identity, id: String(found.id) }, fields: found };
+  }
+  const row = index.byId(identity.id);
+  if (row !== undefined) return { exists: true, identity, fields: row };
+  // Rows that came without their id may be this one.
+  if (index.anonymous > 0) return { exists: true, identity, fields: {} };
+  const trouble = `the server has no organization with the id ${identity.id}, and no operation creates one: create it there, or correct the id`;
+  return { exists: false, identity, fields: {}, trouble };
+}

@@ -1,8 +1,19 @@
 import { z } from 'zod';
 import { error, type Problem } from '../problems.js';
-import { isMap, type Value } from '../values.js';
-import { type FieldTypes, instant, map, members, secret, set, value } from './fields.js';
+import { type Fields, holdsSensitive, isMap, type Value } from '../values.js';
+import {
+  asElements,
+  type FieldTypes,
+  instant,
+  map,
+  matchSets,
+  members,
+  secret,
+  set,
+  value,
+} from './fields.js';
 import type { Declared, Kind } from './kind.js';
+import type { OrganizationIndex } from './organizations.js';
 import { anyObject, document, identifier, role, roles, text } from './schema.js';
 
 const scope = z.strictObject({
@@ -98,14 +109,70 @@ export const user: Kind = {
     organizations: set({ roles: set() }),
     backend: members(backendFields),
   },
-  scopes: { read: null, write: 'users:manage:all' },
+  scopes: { read: 'users:manage:all', write: 'users:manage:all' },
   identities: ({ identity }) => [`id ${identity.id}`],
   check: (declared, profile) =>
     declared.flatMap((user) => [
       ...(profile.users.scopeNeedsLabel ? unlabelledScopes(user) : []),
       ...Object.entries(user.fields).flatMap(([field, value]) => repeatedElements(user, field, value)),
     ]),
+  addressPart: ({ id }) => id ?? '',
+  readable: () => false,
+  observe: () => Promise.resolve(new Map()),
+  refersToOrganizations: ({ fields }) =>
+    Array.isArray(fields.organizations) && fields.organizations.length > 0,
+  resolve: resolveOrganizations,
+  update: ({ present, desired }) => ({
+    requests: [{ operation: 'updateUser', params: { user_id: present.identity.id ?? '' }, body: desired }],
+    expected: desired,
+  }),
+  destructions: (fields) =>
+    fields.flatMap(({ path, before, after }) => {
+      if (path === 'blocked') return after === true ? ['blocks the user'] : [];
+      const loses =
+        path === 'organizations' ? 'membership' : path === 'authorized_scopes' ? 'scope' : undefined;
+      if (loses === undefined || before === undefined) return [];
+      return matchSets(asElements(after), asElements(before)).removed.map((element) => {
+        const name = element.name ?? element.id;
+        return `removes the ${loses} ${holdsSensitive(element) ? '(sensitive)' : `"${String(name)}"`}`;
+      });
+    }),
 };
+
+function resolveOrganizations(
+  fields: Fields,
+  organizations: OrganizationIndex,
+): { fields: Fields; troubles: string[] } {
+  if (!Array.isArray(fields.organizations)) return { fields, troubles: [] };
+  const troubles: string[] = [];
+  const seen = new Set<string>();
+  const elements = fields.organizations.flatMap((reference): Fields[] => {
+    const element = isMap(reference) ? reference : {};
+    const row = findMember(reference, organizations);
+    if (typeof row === 'string') {
+      troubles.push(row);
+      return [];
+    }
+    const id = String(row.id);
+    if (seen.has(id)) {
+      troubles.push(`the organization ${id} is twice in organizations: remove one of the two`);
+      return [];
+    }
+    seen.add(id);
+    return [{ ...row, ...element, id }];
+  });
+  return { fields: { ...fields, organizations: elements }, troubles };
+}
+
+function findMember(reference: Value, organizations: OrganizationIndex): Fields | string {
+  if (!isMap(reference)) return organizations.find(String(reference));
+  if (typeof reference.id !== 'string') return organizations.findNamed(String(reference.name));
+  const row = organizations.byId(reference.id);
+  if (row !== undefined) return row;
+  // Rows that came without their id may be this one.
+  if (organizations.anonymous > 0) return { id: reference.id };
+  return `the server has no organization with the id ${reference.id}, and no operation creates one: create it there, or correct the id`;
+}
 
 function unlabelledScopes(user: Declared): Problem[] {
   const scopes = user.fields.authorized_scopes;

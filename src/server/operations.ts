@@ -76,20 +76,35 @@ export type WriteOperation = Exclude<OperationName, ReadOperation>;
 /** A write as the plan names it: everything that will be sent, and nothing that is found out later. */
 export interface WriteRequest {
   readonly operation: WriteOperation;
-  /** Path parameters by name, not yet encoded. */
-  readonly params: { readonly [name: string]: string };
+  readonly params: PathParameters;
   /** The resource without its wrapper; absent for an operation without a body. */
   readonly body?: Fields;
 }
 
 /**
  * The path of an operation with its parameters percent-encoded, so that an id can't reach another operation.
- * Throws where a parameter is missing or empty, or is `.` or `..`, which URL parsers would resolve away.
+ * Throws where a parameter is missing or can't stand in a path.
  */
-export function operationPath(name: OperationName, params: { readonly [name: string]: string } = {}): string {
-  return operations[name].path.replace(/:([a-z_]+)/g, (_, parameter: string) => {
-    const value = params[parameter];
-    if (!value || /^\.{1,2}$/.test(value)) throw new Error(`${name}: unusable path parameter ${parameter}`);
+export function operationPath(name: OperationName, params: PathParameters = {}): string {
+  return fillPath(operations[name].path, params);
+}
+
+/** Path parameters by name, not yet encoded. */
+export interface PathParameters {
+  readonly [name: string]: string;
+}
+
+/**
+ * A path with its `:name` segments filled in, percent-encoded.
+ * Throws where a parameter is missing or empty, is `.` or `..`, which URL parsers would resolve away, or isn't
+ * well-formed text.
+ */
+export function fillPath(path: string, params: PathParameters): string {
+  return path.replace(/:([a-z_]+)/g, (_, parameter: string) => {
+    const value = Object.hasOwn(params, parameter) ? params[parameter] : undefined;
+    if (!value || /^\.{1,2}$/.test(value) || !value.isWellFormed()) {
+      throw new Error(`unusable path parameter ${parameter} for ${path}`);
+    }
     return encodeURIComponent(value);
   });
 }

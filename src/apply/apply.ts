@@ -1,0 +1,205 @@
+import { randomBytes } from 'node:crypto';
+import { hostname, userInfo } from 'node:os';
+import { kindOf } from '../kinds/index.js';
+import type { Change, Plan } from '../plan/plan.js';
+import { error, type Problem, ProblemsError } from '../problems.js';
+import { operationPath, operations } from '../server/operations.js';
+import { conceal, type Hasher, type StoredFields, storeFields } from '../state/secrets.js';
+import type { State } from '../state/state.js';
+import type { StateStore } from '../state/store.js';
+import { type Fields, mapValues } from '../values.js';
+import { type ExecuteOptions, execute, type Outcome, type Recorder } from './execute.js';
+import { createJournal, JOURNAL_FORMAT, type Journal, type RunLine, type SendingLine } from './journal.js';
+import { recordOutcome } from './record.js';
+import type { Result } from './result.js';
+
+export interface ApplyOptions extends Omit<ExecuteOptions, 'recorder'> {
+  readonly store: StateStore;
+  /** The state that the plan was made with. */
+  readonly state: State;
+  readonly hasher: Hasher;
+  /** The folder of the journals. */
+  readonly journals: string;
+  readonly command: RunLine['command'];
+  readonly now: () => Date;
+}
+
+/** What applying a plan gave, and what is wrong beside the results: a state that couldn't be saved, say. */
+export interface Applied {
+  readonly result: Result;
+  /** The state after it. */
+  readonly state: State;
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Applies a plan: journals each request before it is sent and after its answer, and saves the state at the end.
+ * A plan with nothing to do writes nothing. Throws a ProblemsError where the journal or the state can't be
+ * written, before anything is sent.
+ */
+export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Applied> {
+  const { store, now, signal } = options;
+  if (plan.changes.every(({ action }) => action === 'unchanged')) {
+    return { result: { run: null, results: [], interrupted: false }, state: options.state, problems: [] };
+  }
+  const run = runName(now());
+  let state: State = { ...options.state, serial: options.state.serial + 1 };
+  const journal = await start(plan, run, state, options);
+  const recorder = journalRecorder(journal, options, (change, outcome, at) => {
+    const readable = kindOf(change.kind).readable(options.profile);
+    const became = { ...outcome, after: outcome.after };
+    state = recordOutcome(state, { ...change, ...change.apply }, became, {
+      run,
+      at,
+      hasher: options.hasher,
+      readable,
+    });
+  });
+  const { results, fatal } = await execute(plan, { ...options, recorder });
+  const result = { run, results, interrupted: signal.aborted };
+  const problems = fatal === undefined ? [] : [runEndedEarly(run, fatal)];
+  try {
+    await store.save(state);
+    if (fatal === undefined)
+      await journal.write({ type: 'end', at: now().toISOString(), interrupted: signal.aborted });
+  } catch (failure) {
+    problems.push(
+      error(
+        'state-not-saved',
+        `the state ${store.place} could not be saved: ${messageOf(failure)}`,
+        [],
+        `make room or mend the permissions; the journal of run ${run} holds everything, and the next apply reads it`,
+      ),
+    );
+  } finally {
+    await journal.close();
+  }
+  return { result, state, problems };
+}
+
+/** Writes what has to be writable before anything is sent. */
+async function start(plan: Plan, run: string, state: State, options: ApplyOptions): Promise<Journal> {
+  try {
+    await options.store.save(state);
+    return await createJournal(options.journals, {
+      type: 'run',
+      format_version: JOURNAL_FORMAT,
+      run,
+      tool_version: plan.toolVersion,
+      at: options.now().toISOString(),
+      command: options.command,
+      user: userName(),
+      host: hostname(),
+      pid: process.pid,
+      server: plan.server,
+      profile: plan.profile,
+      environment: plan.environment,
+      digest: plan.digest,
+      salt: state.salt,
+    });
+  } catch (failure) {
+    throw new ProblemsError(
+      [
+        error(
+          'not-writable',
+          `the state or the journal can't be written: ${messageOf(failure)}`,
+          [],
+          'nothing was sent; make room or mend the permissions of the folder of the state',
+        ),
+      ],
+      { cause: failure },
+    );
+  }
+}
+
+function journalRecorder(
+  journal: Journal,
+  { hasher, now }: ApplyOptions,
+  record: (change: Change, outcome: Outcome, at: string) => void,
+): Recorder {
+  const sequences = new Map<Change, number>();
+  let sequence = 0;
+  return {
+    async sending(change, request, last) {
+      sequence += 1;
+      sequences.set(change, sequence);
+      const { key, identity, expected, before, managed, generation } = change.apply;
+      await journal.write({
+        type: 'sending',
+        seq: sequence,
+        at: now().toISOString(),
+        address: change.address,
+        key,
+        kind: change.kind,
+        identity: { ...identity },
+        action: change.action as SendingLine['action'],
+        operation: request?.operation ?? null,
+        method: request === null ? null : operations[request.operation].method,
+        path: request === null ? null : operationPath(request.operation, request.params),
+        last,
+        before: stored(concealAll(before, expected), hasher),
+        body: request?.body === undefined ? null : stored(request.body, hasher),
+        expected: stored(expected, hasher),
+        managed: [...managed],
+        ...(generation === undefined ? {} : { generation }),
+      });
+    },
+    async settled(change, outcome) {
+      const at = now().toISOString();
+      record(change, outcome, at);
+      await journal.write({
+        type: 'answered',
+        seq: sequences.get(change) ?? 0,
+        at,
+        status: outcome.status,
+        ambiguous: outcome.ambiguous,
+        http_status: outcome.httpStatus,
+        attempts: outcome.attempts,
+        after:
+          outcome.after === undefined
+            ? null
+            : stored(concealAll(outcome.after, change.apply.expected), hasher),
+        unverified: [...outcome.unverified],
+        error: outcome.error,
+      });
+    },
+  };
+}
+
+function stored(
+  fields: Fields,
+  hasher: Hasher,
+): { fields: StoredFields['fields']; hashes: StoredFields['hashes'] } {
+  return storeFields(fields, hasher);
+}
+
+function concealAll(fields: Fields, asked: Fields): Fields {
+  return mapValues(fields, (value, field) => conceal(value, asked[field]));
+}
+
+function runName(now: Date): string {
+  return `${now.toISOString().slice(0, 19).replace(/[-:]/g, '')}Z-${randomBytes(3).toString('hex')}`;
+}
+
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    // A container may run under a number that has no name.
+    return 'unknown';
+  }
+}
+
+function runEndedEarly(run: string, failure: unknown): Problem {
+  return error(
+    'run-ended-early',
+    `run ${run} ended early: ${messageOf(failure)}`,
+    [],
+    'what was sent is in the journal, and the next apply reads it',
+  );
+}
+
+function messageOf(failure: unknown): string {
+  if (failure instanceof AggregateError) return failure.errors.map(messageOf).join('; ');
+  return failure instanceof Error ? failure.message : String(failure);
+}

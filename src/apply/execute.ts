@@ -1,0 +1,354 @@
+import pLimit from 'p-limit';
+import { markSecrets } from '../kinds/fields.js';
+import { kinds } from '../kinds/index.js';
+import type { Kind, Live } from '../kinds/kind.js';
+import { observe } from '../plan/observe.js';
+import { givesUpDefault, isToBeDefault } from '../plan/order.js';
+import type { Change, Plan } from '../plan/plan.js';
+import type { Progress } from '../progress.js';
+import type { Reader, Writer } from '../server/client.js';
+import { ServerFailure } from '../server/failures.js';
+import { operations, type Scope, type WriteRequest } from '../server/operations.js';
+import type { Profile } from '../server/profiles.js';
+import { settle } from '../settle.js';
+import type { Fields } from '../values.js';
+import type { ChangeResult, Status } from './result.js';
+import { otherObject, verify } from './verify.js';
+
+/** Told before and after each request; what it promises must be on the disk when it resolves. */
+export interface Recorder {
+  /** Before a request (null for an adoption, which sends nothing). A rejection keeps it from being sent. */
+  sending(change: Change, request: WriteRequest | null, last: boolean): Promise<void>;
+  /** After a change's last answer, when it is known what became of it. */
+  settled(change: Change, outcome: Outcome): Promise<void>;
+}
+
+/** What became of one change. */
+export interface Outcome {
+  readonly status: Status;
+  readonly httpStatus: number | null;
+  readonly attempts: number;
+  /** Whether it may have been done although nobody knows. */
+  readonly ambiguous: boolean;
+  /** What the server showed afterwards; undefined where it showed nothing usable. */
+  readonly after: Fields | undefined;
+  readonly unverified: readonly string[];
+  readonly error: string | null;
+}
+
+export interface ExecuteOptions {
+  readonly reader: Reader;
+  readonly writer: Writer;
+  readonly profile: Profile;
+  readonly recorder: Recorder;
+  readonly concurrency: number;
+  readonly progress: Progress;
+  /** Aborted where nothing new may be started. */
+  readonly signal: AbortSignal;
+}
+
+/** What a run did, and what ended it early: a journal that couldn't be written, or a mistake of ours. */
+export interface Executed {
+  readonly results: readonly ChangeResult[];
+  readonly fatal: unknown;
+}
+
+/**
+ * Sends what the plan names, in its order, and tells for each change what became of it: a failure is a result,
+ * not an exception. Ends when everything in flight has ended.
+ */
+export async function execute(plan: Plan, options: ExecuteOptions): Promise<Executed> {
+  return await new Execution(options).run(plan.changes);
+}
+
+/** A change whose outcome has to be read back. */
+interface Open {
+  readonly change: Change;
+  readonly failure: OpenFailure;
+}
+
+/** Why the answer doesn't tell what became of a change. */
+interface OpenFailure {
+  readonly message: string;
+  readonly httpStatus: number | null;
+  readonly attempts: number;
+  /** Whether the server answered 2xx, so that keeping another value is not a failure but a difference. */
+  readonly answered: boolean;
+}
+
+class Execution {
+  readonly #options: ExecuteOptions;
+  readonly #outcomes = new Map<Change, Outcome>();
+  readonly #forbidden = new Map<Scope, string>();
+  #stop: string | undefined;
+  #defaultFailed = false;
+
+  constructor(options: ExecuteOptions) {
+    this.#options = options;
+  }
+
+  async run(changes: readonly Change[]): Promise<Executed> {
+    const todo = changes.filter(({ action }) => action !== 'unchanged' && action !== 'blocked');
+    const { progress, concurrency } = this.#options;
+    let fatal: unknown;
+    progress.phase('Applying', todo.length);
+    for (const kind of kinds) {
+      const level = todo.filter((change) => change.kind === kind.name);
+      if (level.length === 0) continue;
+      try {
+        await this.#level(kind, level, kind.sequential ? 1 : concurrency);
+      } catch (failure) {
+        fatal ??= failure;
+        this.#stop ??= NOT_SENT;
+      }
+    }
+    progress.end();
+    return {
+      results: todo.map((change) => asResult(change, this.#outcomes.get(change) ?? skipped(NOT_SENT))),
+      fatal,
+    };
+  }
+
+  async #level(kind: Kind, changes: readonly Change[], concurrency: number): Promise<void> {
+    const limit = pLimit(concurrency);
+    const open: Open[] = [];
+    await settle(
+      changes.map((change) =>
+        limit(async () => {
+          const left = await this.#change(kind, change);
+          if (left !== undefined) open.push({ change, failure: left });
+        }),
+      ),
+    );
+    if (open.length > 0) await this.#readBack(kind, open);
+  }
+
+  /** Sends one change; gives what is left open where the answers don't tell what became of it. */
+  async #change(kind: Kind, change: Change): Promise<OpenFailure | undefined> {
+    const reason = this.#reasonToSkip(change);
+    if (reason !== undefined) {
+      this.#outcomes.set(change, skipped(reason));
+      return undefined;
+    }
+    if (change.requests.length === 0) {
+      await this.#guard(() => this.#options.recorder.sending(change, null, true));
+      await this.#settle(change, { ...skipped(null), status: 'applied' });
+      return undefined;
+    }
+    let attempts = 0;
+    let answer: { status: number; data: Fields } = { status: 0, data: {} };
+    for (const [index, request] of change.requests.entries()) {
+      const last = index === change.requests.length - 1;
+      await this.#guard(() => this.#options.recorder.sending(change, request, last));
+      try {
+        const sent = await this.#options.writer.send(request);
+        attempts += sent.attempts;
+        answer = { status: sent.status, data: markSecrets(kind.fields, sent.data) };
+      } catch (failure) {
+        if (!(failure instanceof ServerFailure)) {
+          this.#outcomes.set(change, closed(unexpected(failure, attempts), change, true));
+          throw failure;
+        }
+        return await this.#failed(kind, change, failure, attempts + failure.attempts);
+      }
+    }
+    return await this.#answered(kind, change, answer, attempts);
+  }
+
+  #reasonToSkip(change: Change): string | undefined {
+    if (this.#stop !== undefined) return this.#stop;
+    if (this.#options.signal.aborted) return 'interrupted before it was sent';
+    for (const { operation } of change.requests) {
+      const forbidden = this.#forbidden.get(operations[operation].scope);
+      if (forbidden !== undefined) return forbidden;
+    }
+    if (this.#defaultFailed && givesUpDefault(change)) return 'the new default key pair could not be set';
+    return undefined;
+  }
+
+  async #failed(
+    kind: Kind,
+    change: Change,
+    failure: ServerFailure,
+    attempts: number,
+  ): Promise<OpenFailure | undefined> {
+    if (failure.kind === 'unauthorized') this.#stop = 'not sent: the credentials were refused (401)';
+    if (failure.kind === 'forbidden') {
+      this.#forbidden.set(failure.scope, `not sent: the credentials lack the scope ${failure.scope} (403)`);
+    }
+    const ambiguous =
+      failure.sent &&
+      (failure.kind === 'server-error' || failure.kind === 'lost' || failure.kind === 'answer');
+    const open = {
+      message: failure.message,
+      httpStatus: failure.status,
+      attempts,
+      answered: failure.kind === 'answer',
+    };
+    if (ambiguous && kind.readable(this.#options.profile) && change.action !== 'regenerate') return open;
+    await this.#settle(change, closed(open, change, ambiguous));
+    return undefined;
+  }
+
+  async #answered(
+    kind: Kind,
+    change: Change,
+    { status, data }: { status: number; data: Fields },
+    attempts: number,
+  ): Promise<OpenFailure | undefined> {
+    const other = otherObject(change.apply.identity, data);
+    if (other !== undefined) {
+      const open = { message: other, httpStatus: status, attempts, answered: true };
+      if (kind.readable(this.#options.profile) && change.action !== 'regenerate') return open;
+      await this.#settle(change, closed(open, change, true));
+      return undefined;
+    }
+    const { different, unverified } = check(kind, change, data);
+    await this.#settle(change, {
+      status: different.length > 0 ? 'not_converged' : 'applied',
+      httpStatus: status,
+      attempts,
+      ambiguous: false,
+      after: data,
+      unverified,
+      error:
+        different.length > 0
+          ? `the server answered ${status} and kept another value: ${different.join('; ')}`
+          : null,
+    });
+    return undefined;
+  }
+
+  /** Asks the server what became of the changes whose answers didn't tell. */
+  async #readBack(kind: Kind, open: readonly Open[]): Promise<void> {
+    const { reader, profile, concurrency } = this.#options;
+    const objects = open.map(({ change, failure }) => ({
+      kind: kind.name,
+      identity: change.apply.identity,
+      change,
+      failure,
+    }));
+    const quiet = { phase: () => {}, step: () => {}, end: () => {} };
+    let live: ReadonlyMap<(typeof objects)[number], Live> = new Map();
+    try {
+      live = (await observe(objects, false, { reader, profile, concurrency, progress: quiet })).live;
+    } catch {
+      // What can't be read back stays open: the result says so.
+    }
+    for (const object of objects) {
+      await this.#settle(
+        object.change,
+        readBackOutcome(kind, object.change, object.failure, live.get(object)),
+      );
+    }
+  }
+
+  async #settle(change: Change, outcome: Outcome): Promise<void> {
+    if (isToBeDefault(change) && outcome.status !== 'applied') this.#defaultFailed = true;
+    this.#outcomes.set(change, outcome);
+    await this.#guard(() => this.#options.recorder.settled(change, outcome));
+    this.#options.progress.step();
+  }
+
+  /** What can't be recorded stops the run: nothing more is sent that nobody would know of. */
+  async #guard(write: () => Promise<void>): Promise<void> {
+    try {
+      await write();
+    } catch (failure) {
+      this.#stop ??= 'not sent: the journal could not be written';
+      throw failure;
+    }
+  }
+}
+
+const NOT_SENT = 'not sent: the run ended early';
+
+function unexpected(failure: unknown, attempts: number): OpenFailure {
+  const message = failure instanceof Error ? failure.message : String(failure);
+  return { message, httpStatus: null, attempts, answered: true };
+}
+
+function skipped(error: string | null): Outcome {
+  return {
+    status: 'skipped',
+    httpStatus: null,
+    attempts: 0,
+    ambiguous: false,
+    after: undefined,
+    unverified: [],
+    error,
+  };
+}
+
+/** The outcome of a change that the server failed or left open, where it can't be asked again. */
+function closed(open: OpenFailure, change: Change, ambiguous: boolean): Outcome {
+  const unknown = ambiguous && (change.action === 'regenerate' || open.answered);
+  return {
+    status: unknown ? 'unknown' : 'failed',
+    httpStatus: open.httpStatus,
+    attempts: open.attempts,
+    ambiguous,
+    after: undefined,
+    unverified: [],
+    error: ambiguous ? `${open.message}; what the server did is not known` : open.message,
+  };
+}
+
+function check(
+  kind: Kind,
+  change: Change,
+  answer: Fields,
+): { different: readonly string[]; unverified: readonly string[] } {
+  if (change.action === 'update') return verify(kind, change.apply.expected, answer);
+  const missing = change.action === 'regenerate' && typeof answer.did !== 'string';
+  return { different: [], unverified: missing ? ['did'] : [] };
+}
+
+function readBackOutcome(kind: Kind, change: Change, open: OpenFailure, live: Live | undefined): Outcome {
+  const base = { httpStatus: open.httpStatus, attempts: open.attempts, unverified: [] };
+  if (live === undefined) {
+    return {
+      ...base,
+      status: 'unknown',
+      ambiguous: true,
+      after: undefined,
+      error: `${open.message}; it could not be read back, so what the server did is not known`,
+    };
+  }
+  if (change.action === 'delete') {
+    const gone = !live.exists || typeof live.fields.id !== 'string';
+    return {
+      ...base,
+      status: gone ? 'applied' : 'failed',
+      ambiguous: false,
+      after: live.fields,
+      error: gone ? null : `${open.message}; read back: it is still there`,
+    };
+  }
+  const { different, unverified } = verify(kind, change.apply.expected, live.fields);
+  if (!live.exists || different.length > 0) {
+    const found = live.exists ? different.join('; ') : 'it is not there';
+    return {
+      ...base,
+      status: open.answered ? 'not_converged' : 'failed',
+      ambiguous: false,
+      after: live.fields,
+      error: `${open.message}; read back: ${found}`,
+    };
+  }
+  return {
+    ...base,
+    status: unverified.length === 0 ? 'applied' : 'unknown',
+    ambiguous: unverified.length > 0,
+    after: live.fields,
+    error:
+      unverified.length === 0
+        ? null
+        : `${open.message}; read back: ${unverified.join(', ')} could not be seen, so what the server did is not known`,
+  };
+}
+
+function asResult({ address, action }: Change, outcome: Outcome): ChangeResult {
+  const { status, httpStatus, attempts, unverified, error } = outcome;
+  return { address, action, status, httpStatus, attempts, unverified, error };
+}

@@ -1,0 +1,153 @@
+import { type FileHandle, mkdir, open } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { z } from 'zod';
+import { syncFolder } from '../state/file.js';
+
+/** The newest journal format that this version reads and writes. */
+export const JOURNAL_FORMAT = 1;
+
+const storedFields = z.strictObject({
+  fields: z.record(z.string(), z.json()).describe('the fields; a secret is null here'),
+  hashes: z.record(z.string(), z.string()).describe('salted hashes of the secrets, by JSON pointer'),
+});
+
+const at = z.iso.datetime().describe('UTC');
+
+const runLine = z
+  .strictObject({
+    type: z.literal('run'),
+    format_version: z.literal(JOURNAL_FORMAT),
+    run: z.string(),
+    tool_version: z.string(),
+    at,
+    command: z.enum(['apply', 'undo', 'regenerate-did']),
+    user: z.string(),
+    host: z.string(),
+    pid: z.int(),
+    server: z.string(),
+    profile: z.string(),
+    environment: z.string().nullable(),
+    digest: z.string(),
+    salt: z.string().describe('the salt of the hashes in this file'),
+  })
+  .describe('the first line: who, when, where');
+
+const sendingLine = z
+  .strictObject({
+    type: z.literal('sending'),
+    seq: z.int(),
+    at,
+    address: z.string(),
+    key: z.string(),
+    kind: z.enum(['Organization', 'User', 'KeyPair', 'EmailTemplate', 'Client']),
+    identity: z.record(z.string(), z.string()),
+    action: z.enum(['update', 'delete', 'regenerate', 'adopt']),
+    operation: z.string().nullable().describe('null for an adoption, which sends nothing'),
+    method: z.string().nullable(),
+    path: z.string().nullable(),
+    last: z.boolean().describe('whether this is the last request of the change'),
+    before: storedFields.describe('the object as it was known to be'),
+    body: storedFields.nullable().describe('what is sent'),
+    expected: storedFields.describe('what the object is to be afterwards'),
+    managed: z.array(z.string()),
+    generation: z.int().optional(),
+  })
+  .describe('before a request is sent');
+
+const answeredLine = z
+  .strictObject({
+    type: z.literal('answered'),
+    seq: z.int(),
+    at,
+    status: z.enum(['applied', 'failed', 'not_converged', 'unknown', 'skipped']),
+    ambiguous: z.boolean(),
+    http_status: z.int().nullable(),
+    attempts: z.int(),
+    after: storedFields.nullable().describe('what the server showed afterwards'),
+    unverified: z.array(z.string()),
+    error: z.string().nullable(),
+  })
+  .describe('after its answer');
+
+const endLine = z
+  .strictObject({
+    type: z.literal('end'),
+    at,
+    interrupted: z.boolean(),
+    by: z.string().optional().describe('the later run that settled what this one left open'),
+  })
+  .describe('the last line: the state holds everything above');
+
+export const journalLineSchema = z.discriminatedUnion('type', [runLine, sendingLine, answeredLine, endLine]);
+
+export type RunLine = z.infer<typeof runLine>;
+export type SendingLine = z.infer<typeof sendingLine>;
+export type AnsweredLine = z.infer<typeof answeredLine>;
+export type JournalLine = z.infer<typeof journalLineSchema>;
+
+/** Where a run writes what it does, before and after it does it. */
+export interface Journal {
+  /** Resolves when the line is on the disk. Rejects with what the file system says; nothing may be sent then. */
+  write(line: JournalLine): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The folder of the journals that belong to a state file. */
+export function journalFolder(statePath: string): string {
+  return join(dirname(statePath), 'runs');
+}
+
+/** Opens the journal of a new run and writes its first line. Throws what the file system throws. */
+export async function createJournal(folder: string, first: RunLine): Promise<Journal> {
+  await mkdir(folder, { recursive: true });
+  const file = await open(join(folder, `${first.run}.jsonl`), 'ax', 0o600);
+  const journal = new FileJournal(file);
+  try {
+    await journal.write(first);
+    await syncFolder(folder);
+  } catch (failure) {
+    await journal.close();
+    throw failure;
+  }
+  return journal;
+}
+
+/** Lines that come while the disk is busy are flushed together, so that one flush serves many requests. */
+class FileJournal implements Journal {
+  readonly #file: FileHandle;
+  #waiting: { text: string; done: () => void; failed: (reason: unknown) => void }[] = [];
+  #flushing: Promise<void> | undefined;
+
+  constructor(file: FileHandle) {
+    this.#file = file;
+  }
+
+  write(line: JournalLine): Promise<void> {
+    return new Promise((done, failed) => {
+      this.#waiting.push({ text: `${JSON.stringify(line)}\n`, done, failed });
+      this.#flushing ??= this.#flush();
+    });
+  }
+
+  async #flush(): Promise<void> {
+    // The lines of one turn of the event loop go together.
+    await Promise.resolve();
+    while (this.#waiting.length > 0) {
+      const batch = this.#waiting;
+      this.#waiting = [];
+      try {
+        await this.#file.appendFile(batch.map(({ text }) => text).join(''));
+        await this.#file.datasync();
+        for (const { done } of batch) done();
+      } catch (failure) {
+        for (const { failed } of batch) failed(failure);
+      }
+    }
+    this.#flushing = undefined;
+  }
+
+  async close(): Promise<void> {
+    await this.#flushing;
+    await this.#file.close();
+  }
+}

@@ -1,0 +1,148 @@
+import { templateText } from '../kinds/email-template.js';
+import { normalForm, value } from '../kinds/fields.js';
+import { kindOf } from '../kinds/index.js';
+import type { Identity, KindName } from '../kinds/kind.js';
+import type { Action } from '../plan/plan.js';
+import { conceal, type Hasher, restoreFields, storeFields } from '../state/secrets.js';
+import type { ResourceRecord, State } from '../state/state.js';
+import { type Fields, isMap, mapValues } from '../values.js';
+import type { Status } from './result.js';
+
+/** What was asked of one object, as far as the state needs it. */
+export interface Asked {
+  readonly key: string;
+  readonly kind: KindName;
+  readonly identity: Identity;
+  readonly action: Action;
+  readonly expected: Fields;
+  readonly managed: readonly string[];
+  readonly generation?: number;
+}
+
+/** What became of it. */
+export interface Became {
+  readonly status: Status;
+  /** Whether the request may have been carried out although nobody knows. */
+  readonly ambiguous: boolean;
+  /** What the server showed afterwards; undefined where it showed nothing usable. */
+  readonly after: Fields | undefined;
+  /** The paths that the answer didn't carry. */
+  readonly unverified: readonly string[];
+}
+
+export interface RecordContext {
+  readonly run: string;
+  /** ISO 8601, UTC. */
+  readonly at: string;
+  readonly hasher: Hasher;
+  /** Whether objects of the kind are read anew each time, so that only what was not shown needs a record. */
+  readonly readable: boolean;
+}
+
+/** The state after an outcome; what was asked and refused leaves it as it is. */
+export function recordOutcome(state: State, asked: Asked, became: Became, context: RecordContext): State {
+  const before = Object.hasOwn(state.resources, asked.key) ? state.resources[asked.key] : undefined;
+  const after = nextRecord(before, asked, became, context);
+  return after === undefined ? state : { ...state, resources: { ...state.resources, [asked.key]: after } };
+}
+
+function nextRecord(
+  before: ResourceRecord | undefined,
+  asked: Asked,
+  became: Became,
+  context: RecordContext,
+): ResourceRecord | undefined {
+  const base: ResourceRecord = {
+    kind: asked.kind,
+    identity: { ...asked.identity },
+    recorded_at: context.at,
+    run: context.run,
+    managed: [...asked.managed],
+    fields: {},
+    hashes: {},
+    ...(before?.did_generation === undefined ? {} : { did_generation: before.did_generation }),
+  };
+  switch (asked.action) {
+    case 'adopt':
+      return { ...base, ...generation(asked) };
+    case 'regenerate':
+      if (became.status === 'unknown') {
+        return { ...(before ?? base), pending_regeneration: context.run };
+      }
+      if (became.status !== 'applied') return undefined;
+      return { ...base, ...generation(asked), ...storeFields(didOf(became.after), context.hasher) };
+    case 'delete':
+      if (became.status !== 'applied') return undefined;
+      return { ...base, deleted: context.hasher.hash(templateText(became.after ?? {})) };
+    case 'update':
+      return updated(base, before, asked, became, context);
+    default:
+      return undefined;
+  }
+}
+
+function generation({ generation }: Asked): { did_generation?: number } {
+  return generation === undefined ? {} : { did_generation: generation };
+}
+
+function didOf(answer: Fields | undefined): Fields {
+  return typeof answer?.did === 'string' ? { did: answer.did } : {};
+}
+
+function updated(
+  base: ResourceRecord,
+  before: ResourceRecord | undefined,
+  asked: Asked,
+  became: Became,
+  context: RecordContext,
+): ResourceRecord | undefined {
+  const known = before === undefined ? {} : restoreFields(before, context.hasher);
+  if (became.ambiguous) {
+    // A later merge may build on what was asked, and every field of it is asserted again.
+    const fields = context.readable ? {} : { ...known, ...normalized(asked) };
+    return { ...base, ...storeFields(fields, context.hasher), uncertain: Object.keys(asked.expected) };
+  }
+  if (became.status !== 'applied' && became.status !== 'not_converged') return undefined;
+  const shown = context.readable ? {} : { ...known, ...shownFields(asked, became.after ?? {}, known) };
+  const fields = { ...shown, ...unverifiedFields(asked, became.unverified, shown) };
+  return { ...base, ...storeFields(fields, context.hasher) };
+}
+
+/** What was asked, sets in one order: the form in which a secret set is hashed and compared. */
+function normalized({ kind, expected }: Asked): Fields {
+  const types = kindOf(kind).fields;
+  return mapValues(expected, (field, name) => normalForm(types[name] ?? value, field));
+}
+
+function shownFields(asked: Asked, answer: Fields, known: Fields): Fields {
+  const types = kindOf(asked.kind).fields;
+  const wanted = normalized(asked);
+  const shown: Fields = {};
+  for (const [name, type] of Object.entries(types)) {
+    const got = answer[name];
+    if (got === undefined) continue;
+    const before = known[name];
+    // Members that the answer leaves out, such as passwords, stay as they were recorded.
+    const whole = type.type === 'members' && isMap(got) && isMap(before) ? { ...before, ...got } : got;
+    shown[name] = conceal(whole, wanted[name]);
+  }
+  return shown;
+}
+
+/** The sent fields that the answer didn't show: taken for done, since nothing says otherwise. */
+function unverifiedFields(asked: Asked, unverified: readonly string[], shown: Fields): Fields {
+  const types = kindOf(asked.kind).fields;
+  const fields: Fields = {};
+  for (const [name, wanted] of Object.entries(normalized(asked))) {
+    if (unverified.includes(name)) {
+      fields[name] = wanted;
+      continue;
+    }
+    if (types[name]?.type !== 'members' || !isMap(wanted)) continue;
+    const left = Object.entries(wanted).filter(([member]) => unverified.includes(`${name}.${member}`));
+    if (left.length === 0) continue;
+    const there = shown[name];
+    fields[name] = { ...(there !== undefined && isMap(there) ? there : {}), ...Object.fromEntries(left) };
+  }
+  return fields;
+}

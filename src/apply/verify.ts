@@ -1,0 +1,48 @@
+import { contrast, value } from '../kinds/fields.js';
+import type { Identity, Kind } from '../kinds/kind.js';
+import { type Fields, holdsSensitive, reveal, type Value } from '../values.js';
+
+/** How what the server shows compares with what was asked. */
+export interface Verification {
+  /** The fields that the server keeps otherwise, a sentence each. */
+  readonly different: readonly string[];
+  /** The fields that the server didn't show. */
+  readonly unverified: readonly string[];
+}
+
+/** Compares an answer with everything that was asked, declared or sent along. */
+export function verify(kind: Kind, expected: Fields, answer: Fields): Verification {
+  const parts = Object.entries(expected).flatMap(([field, asked]) =>
+    contrast(kind.fields[field] ?? value, field, asked, answer[field]),
+  );
+  return {
+    different: parts
+      .filter(({ verdict }) => verdict === 'different')
+      .map(
+        ({ path, wanted, got }) =>
+          `${path}: asked ${brief(wanted, got)}, the server has ${brief(got ?? null, wanted)}`,
+      ),
+    unverified: parts.filter(({ verdict }) => verdict === 'unknown').map(({ path }) => path),
+  };
+}
+
+/** What an answer says that it is, where it isn't what was asked for. */
+export function otherObject(identity: Identity, answer: Fields): string | undefined {
+  for (const part of ['id', 'backend_id', 'type']) {
+    const asked = identity[part];
+    const got = answer[part];
+    if (asked !== undefined && typeof got === 'string' && got !== asked) {
+      return `the answer is about another object: ${part} is ${JSON.stringify(got)}`;
+    }
+  }
+  return undefined;
+}
+
+const BRIEF = 60;
+
+/** A value for a sentence: nothing secret, nothing long. */
+function brief(shown: Value, other: Value | undefined): string {
+  if (holdsSensitive(shown) || (other !== undefined && holdsSensitive(other))) return '(sensitive)';
+  const text = JSON.stringify(reveal(shown));
+  return text.length <= BRIEF ? text : `${text.slice(0, BRIEF)}… (${text.length} characters)`;
+}

@@ -1,0 +1,64 @@
+import type { RunLine } from '../../apply/journal.js';
+import { type Result, summarizeResult } from '../../apply/result.js';
+import type { Plan } from '../../plan/plan.js';
+import { error, ProblemsError } from '../../problems.js';
+import { resultJson } from '../../report/json.js';
+import { planText, resultText } from '../../report/text.js';
+import type { Session } from '../../session.js';
+import type { Context } from '../context.js';
+import { type ExitCode, exit } from '../exit.js';
+import { type Format, type Renderers, show, showsText } from '../formats.js';
+
+/** Shows a plan before it is applied: on standard output where the result is text too, beside it otherwise. */
+export function showPlan(plan: Plan, formats: readonly Format[], { output, options }: Context): void {
+  const debug = options.debug === true;
+  if (showsText(formats)) output.result(planText(plan, { color: output.color.stdout, debug }));
+  else output.message(planText(plan, { color: false, debug }));
+}
+
+/**
+ * Whether a person, or `--yes`, agrees. Throws a ProblemsError where nobody can be asked.
+ */
+export async function agreed(question: string, yes: boolean, { prompt, output }: Context): Promise<boolean> {
+  if (yes) return true;
+  if (!prompt.available) {
+    throw new ProblemsError([
+      error(
+        'no-terminal',
+        'there is nobody to ask: this is not a terminal',
+        [],
+        'use --yes to go on without a question',
+      ),
+    ]);
+  }
+  if ((await prompt.confirm(question)) === 'yes') return true;
+  output.message('Nothing was sent.');
+  return false;
+}
+
+/** Applies a plan, shows the result, and gives the exit code that tells it. */
+export async function carryOut(
+  session: Session,
+  plan: Plan,
+  command: RunLine['command'],
+  formats: readonly Format[],
+  context: Context,
+): Promise<ExitCode> {
+  const { options, output, signal } = context;
+  if (signal.aborted) return exit.interrupted;
+  const { result, problems } = await session.apply(plan, command);
+  const renderers: Renderers<Result> = {
+    text: (made) => ({
+      text:
+        made.run === null
+          ? ''
+          : resultText(made, { color: output.color.stdout, debug: options.debug === true }),
+    }),
+    json: (made) => ({ json: resultJson(made) }),
+  };
+  await show(formats, renderers, result, context);
+  if (problems.length > 0) output.problems(problems);
+  if (result.interrupted) return exit.interrupted;
+  const { failed, not_converged, unknown, skipped } = summarizeResult(result);
+  return failed + not_converged + unknown + skipped + problems.length > 0 ? exit.failed : exit.done;
+}

@@ -1,0 +1,31 @@
+import { startSandbox } from '../../sandbox/index.js';
+import type { Context } from '../context.js';
+import { type ExitCode, exit } from '../exit.js';
+
+interface Options {
+  readonly profile: 'documented' | 'boruta';
+  readonly seed: 'demo' | 'empty';
+  readonly port?: number;
+  readonly pageSize?: number;
+  readonly omitOptionalFields?: boolean;
+}
+
+/** `idops sandbox`: the embedded server, until it is interrupted. */
+export async function sandbox({ output, signal }: Context, options: Options): Promise<ExitCode> {
+  const { profile, seed, port = 0, pageSize, omitOptionalFields = false } = options;
+  const server = await startSandbox({
+    profile,
+    seed,
+    port,
+    omitOptionalFields,
+    ...(pageSize === undefined ? {} : { pageSize }),
+  });
+  output.result(`export IDOPS_BASE_URL=${server.url}\nexport IDOPS_TOKEN=${server.token}\n`);
+  output.message('The sandbox runs until you press Ctrl-C; all that it holds is gone then.');
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  await server.close();
+  return exit.done;
+}

@@ -1,0 +1,88 @@
+import { loadProject, type Project } from '../project/index.js';
+import { createRedactor, type Redactor } from '../redact.js';
+import { openSession, type Session } from '../session.js';
+import { createOutput, type Output } from './output.js';
+import { createProgress, drawsBar } from './progress.js';
+import { createPrompt, type Prompt } from './prompt.js';
+
+/** The options that every command takes. */
+export interface GlobalOptions {
+  readonly config?: string;
+  readonly env?: string;
+  readonly baseUrl?: string;
+  readonly tokenFile?: string;
+  readonly concurrency?: number;
+  readonly timeout?: number;
+  readonly quiet?: boolean;
+  readonly debug?: boolean;
+  /** False with `--no-color`. */
+  readonly color: boolean;
+}
+
+/** What a command works with: the way to the person, and the way to the project. */
+export interface Context {
+  readonly options: GlobalOptions;
+  readonly output: Output;
+  readonly redactor: Redactor;
+  readonly prompt: Prompt;
+  /** Aborted by SIGINT or SIGTERM: nothing new may be started. */
+  readonly signal: AbortSignal;
+  project(): Promise<Project>;
+  /** A session with the project's server, closed by `closing` when the work is done or has failed. */
+  session<T>(work: (session: Session) => Promise<T>): Promise<T>;
+}
+
+export function createContext(options: GlobalOptions, signal: AbortSignal): Context {
+  const { stdin, stdout, stderr, env } = process;
+  const redactor = createRedactor();
+  const output = createOutput({
+    stdout,
+    stderr,
+    quiet: options.quiet === true,
+    debug: options.debug === true,
+    color: options.color,
+    env,
+    redactor,
+  });
+  const progress = createProgress({
+    output,
+    terminal: drawsBar(stderr, env),
+    columns: stderr.columns ?? 80,
+    quiet: options.quiet === true,
+    now: () => performance.now(),
+  });
+  const project = () =>
+    loadProject({
+      cwd: process.cwd(),
+      variables: env,
+      ...(options.config === undefined ? {} : { config: options.config }),
+      ...(options.env === undefined ? {} : { env: options.env }),
+    });
+  return {
+    options,
+    output,
+    redactor,
+    prompt: createPrompt({ stdin, stderr, color: output.color.stderr, redactor }),
+    signal,
+    project,
+    async session(work) {
+      const { baseUrl, tokenFile, concurrency, timeout } = options;
+      const session = await openSession(await project(), {
+        ...(baseUrl === undefined ? {} : { baseUrl }),
+        ...(tokenFile === undefined ? {} : { tokenFile }),
+        ...(concurrency === undefined ? {} : { concurrency }),
+        ...(timeout === undefined ? {} : { timeout }),
+        progress,
+        signal,
+        redact: (text) => redactor.redact(text),
+        onSecret: (secret) => redactor.add(secret),
+      });
+      try {
+        if (session.warnings.length > 0) output.problems(session.warnings);
+        return await work(session);
+      } finally {
+        await session.close();
+      }
+    },
+  };
+}

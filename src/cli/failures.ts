@@ -1,0 +1,32 @@
+import { error, type Problem, ProblemsError } from '../problems.js';
+import { type FailureKind, ServerFailure } from '../server/failures.js';
+import { failuresIn } from '../settle.js';
+
+const hints: { readonly [kind in FailureKind]?: string } = {
+  unauthorized: 'check the token and its end of life',
+  forbidden: 'use a token with this scope; a plan lists the scopes that it needs',
+  redirect: 'set base_url to the address that it leads to, if that is the server',
+};
+
+/** Everything that went wrong, as problems: the user's mistakes, the server's answers, and mistakes of ours. */
+export function problemsOf(failure: unknown): Problem[] {
+  return failuresIn(failure).flatMap((one) => {
+    if (one instanceof ProblemsError) return one.problems;
+    if (one instanceof ServerFailure) return [error(`server-${one.kind}`, one.message, [], hints[one.kind])];
+    return [
+      error(
+        'internal',
+        one instanceof Error ? `${one.name}: ${one.message}` : String(one),
+        [],
+        'this is a mistake in idops: please report it with the output of --debug',
+      ),
+    ];
+  });
+}
+
+/** The stack traces of everything that went wrong, for --debug. */
+export function stacksOf(failure: unknown): string {
+  return failuresIn(failure)
+    .map((one) => (one instanceof Error ? (one.stack ?? one.message) : String(one)))
+    .join('\n');
+}

@@ -1,0 +1,88 @@
+import { writeFile } from 'node:fs/promises';
+import { error, ProblemsError } from '../problems.js';
+import type { Context } from './context.js';
+
+/** A `--format` option taken apart: `json`, or `json=plan.json`. */
+export interface Format {
+  readonly name: string;
+  /** The file to write; standard output where there is none. */
+  readonly file: string | undefined;
+}
+
+/** One way to show something: JSON as a value, so that secrets can be taken out of it without breaking it. */
+export type Rendering = { readonly text: string } | { readonly json: unknown };
+
+export type Renderers<T> = { readonly [format: string]: (shown: T) => Rendering };
+
+/**
+ * Takes `--format` options apart and checks them; `text` on standard output where none goes there.
+ * Throws a ProblemsError for unknown formats and for two on standard output.
+ */
+export function parseFormats(given: readonly string[], known: readonly string[]): Format[] {
+  const formats = given.map((option) => {
+    const split = option.indexOf('=');
+    return split < 0
+      ? { name: option, file: undefined }
+      : { name: option.slice(0, split), file: option.slice(split + 1) };
+  });
+  const problems = formats
+    .filter(({ name, file }) => !known.includes(name) || file === '')
+    .map(({ name, file }) =>
+      file === ''
+        ? error('wrong-option', `--format ${name}= names no file`, [], `write --format ${name}=FILE`)
+        : error('wrong-option', `--format ${name} is not known`, [], `the formats are ${known.join(', ')}`),
+    );
+  const shown = formats.filter(({ file }) => file === undefined);
+  if (shown.length > 1) {
+    const names = shown.map(({ name }) => name).join(' and ');
+    problems.push(
+      error(
+        'wrong-option',
+        `${names} can't both go to standard output`,
+        [],
+        'write all but one to a file: --format NAME=FILE',
+      ),
+    );
+  }
+  if (problems.length > 0) throw new ProblemsError(problems);
+  return shown.length > 0 ? formats : [...formats, { name: 'text', file: undefined }];
+}
+
+/** Shows something in each of the formats. Throws a ProblemsError where a file can't be written. */
+export async function show<T>(
+  formats: readonly Format[],
+  renderers: Renderers<T>,
+  shown: T,
+  { output, redactor }: Context,
+): Promise<void> {
+  for (const { name, file } of formats) {
+    const rendering = renderers[name]?.(shown);
+    if (rendering === undefined) continue;
+    if (file === undefined) {
+      if ('json' in rendering) output.json(rendering.json);
+      else output.result(rendering.text);
+      continue;
+    }
+    const text =
+      'json' in rendering
+        ? `${JSON.stringify(redactor.redactJson(rendering.json), null, 2)}\n`
+        : redactor.redact(rendering.text);
+    try {
+      await writeFile(file, text);
+    } catch (failure) {
+      throw new ProblemsError([
+        error(
+          'not-writable',
+          `${file} can't be written: ${(failure as Error).message}`,
+          [],
+          'check the folder and its permissions',
+        ),
+      ]);
+    }
+  }
+}
+
+/** Whether a person sees text on standard output. */
+export function showsText(formats: readonly Format[]): boolean {
+  return formats.some(({ name, file }) => name === 'text' && file === undefined);
+}

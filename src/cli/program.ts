@@ -1,0 +1,174 @@
+import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { version } from '../version.js';
+import { type Context, createContext, type GlobalOptions } from './context.js';
+import { type ExitCode, exit } from './exit.js';
+import { problemsOf, stacksOf } from './failures.js';
+import { onInterrupt } from './interrupt.js';
+
+/** A command's work: it gets its arguments and options, and says how it ended. */
+type Work<A extends unknown[], O> = (
+  context: Context,
+  options: O & GlobalOptions,
+  ...args: A
+) => Promise<ExitCode>;
+
+/**
+ * Runs a command line and gives the exit code. Never throws: what goes wrong is printed on standard error.
+ */
+export async function run(argv: readonly string[]): Promise<number> {
+  let code: number = exit.done;
+  const interrupt = onInterrupt();
+
+  /** Loads a command when it is used, gives it a context, and shows what goes wrong in it. */
+  const action =
+    <A extends unknown[], O>(load: () => Promise<Work<A, O>>) =>
+    async (...all: unknown[]): Promise<void> => {
+      const command = all.at(-1) as Command;
+      const options = command.optsWithGlobals<O & GlobalOptions>();
+      const context = createContext(options, interrupt.signal);
+      try {
+        const work = await load();
+        code = await work(context, options, ...(all.slice(0, -2) as A));
+      } catch (failure) {
+        code = interrupt.signal.aborted ? exit.interrupted : exit.failed;
+        context.output.problems(problemsOf(failure));
+        context.output.debug(stacksOf(failure));
+      }
+      await context.output.flush();
+    };
+
+  try {
+    await declare(action).parseAsync(argv, { from: 'user' });
+  } catch (failure) {
+    if (!(failure instanceof CommanderError)) throw failure;
+    code = failure.exitCode === 0 ? exit.done : exit.failed;
+  } finally {
+    interrupt.release();
+  }
+  return code;
+}
+
+type Act = <A extends unknown[], O>(load: () => Promise<Work<A, O>>) => (...all: unknown[]) => Promise<void>;
+
+function declare(action: Act): Command {
+  const program = new Command('idops')
+    .description('Identity server configuration in git: plan, review and apply')
+    .version(version)
+    .configureHelp({ showGlobalOptions: true })
+    .exitOverride()
+    .showSuggestionAfterError()
+    .option('--config FILE', 'configuration file (IDOPS_CONFIG; idops.yaml)', notEmpty)
+    .option('--env NAME', 'environment of the configuration (IDOPS_ENV)', notEmpty)
+    .option('--base-url URL', "the server's address (IDOPS_BASE_URL)", notEmpty)
+    .option('--token-file FILE', 'file with the bearer token (IDOPS_TOKEN holds the token itself)', notEmpty)
+    .option('--concurrency N', 'requests at once (10)', wholeNumber(1, 1000))
+    .option('--timeout SECONDS', 'seconds that one request may take (30)', seconds)
+    .option('--quiet', 'results and errors alone')
+    .option('--debug', 'unchanged objects, whole values and stack traces too')
+    .option('--no-color', 'no colours (NO_COLOR)');
+
+  program
+    .command('validate')
+    .description('check configuration, manifests, references and template bodies; no network')
+    .addOption(format('text, json'))
+    .action(action(async () => (await import('./commands/validate.js')).validate));
+
+  selecting(program.command('plan'))
+    .description('observe the server and print what would change; sends no write, ever')
+    .option('--detailed-exitcode', 'exit 2 where there are changes')
+    .action(action(async () => (await import('./commands/plan.js')).plan));
+
+  selecting(program.command('apply'))
+    .description('plan, show, ask, apply')
+    .option('--yes', "don't ask")
+    .option(
+      '--allow-destructive N',
+      'how many destructive changes are meant (safety.max_destructive)',
+      wholeNumber(0),
+    )
+    .action(action(async () => (await import('./commands/apply.js')).apply));
+
+  program
+    .command('regenerate-did')
+    .argument('<client-id>', 'the id of the client')
+    .description("regenerate one client's DID now, after a question")
+    .option('--yes', "don't ask")
+    .addOption(format('text, json'))
+    .action(action(async () => (await import('./commands/regenerate-did.js')).regenerateDid));
+
+  program
+    .command('schema')
+    .argument('[name]', 'manifest, config, plan or run', 'manifest')
+    .description('print a JSON Schema')
+    .action(action(async () => (await import('./commands/schema.js')).schema));
+
+  program
+    .command('sandbox')
+    .description('run the embedded server, in memory, until it is interrupted')
+    .addOption(
+      new Option('--profile NAME', 'how it behaves').choices(['documented', 'boruta']).default('documented'),
+    )
+    .addOption(new Option('--seed NAME', 'what it holds at first').choices(['demo', 'empty']).default('demo'))
+    .option('--port N', 'port on 127.0.0.1; a free one where it is left out', wholeNumber(0, 65535))
+    .option('--page-size N', 'organizations a page (500)', wholeNumber(1))
+    .option('--omit-optional-fields', 'leave out every optional field of an answer')
+    .action(action(async () => (await import('./commands/sandbox.js')).sandbox));
+  return program;
+}
+
+/** The options of the commands that plan. */
+function selecting(command: Command): Command {
+  return command
+    .option(
+      '--target ADDRESS',
+      'only what matches, such as User/9b1d…; * stands for any characters (repeatable)',
+      collect,
+      [],
+    )
+    .addOption(
+      new Option('--kind KIND', 'only this kind (repeatable)')
+        .choices(['Organization', 'User', 'KeyPair', 'EmailTemplate', 'Client'])
+        .argParser(collectKinds)
+        .default([], 'all'),
+    )
+    .option('--prune', 'delete templates that idops applied and no manifest names any more')
+    .option('--assert', 'send even where the recorded value already matches')
+    .addOption(format('text, json'));
+}
+
+function format(known: string): Option {
+  return new Option('--format NAME[=FILE]', `${known} (repeatable)`).argParser(collect).default([], 'text');
+}
+
+function collect(value: string, before: readonly string[]): string[] {
+  return [...before, notEmpty(value)];
+}
+
+function collectKinds(value: string, before: readonly string[]): string[] {
+  const known = ['Organization', 'User', 'KeyPair', 'EmailTemplate', 'Client'];
+  if (!known.includes(value)) throw new InvalidArgumentError(`The kinds are ${known.join(', ')}.`);
+  return [...before, value];
+}
+
+function notEmpty(value: string): string {
+  if (value === '') throw new InvalidArgumentError('It must not be empty.');
+  return value;
+}
+
+function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (value: string) => number {
+  return (value) => {
+    const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
+    if (number >= min && number <= max) return number;
+    throw new InvalidArgumentError(
+      max === Number.MAX_SAFE_INTEGER
+        ? `It must be a whole number of ${min} or more.`
+        : `It must be a whole number from ${min} to ${max}.`,
+    );
+  };
+}
+
+function seconds(value: string): number {
+  const number = Number(value);
+  if (value.trim() !== '' && Number.isFinite(number) && number > 0 && number <= 86400) return number;
+  throw new InvalidArgumentError('It must be a number of seconds, more than 0.');
+}

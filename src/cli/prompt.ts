@@ -1,0 +1,62 @@
+import { type Readable, Writable } from 'node:stream';
+import type { Redactor } from '../redact.js';
+import { escapeLines } from '../report/escape.js';
+import type { OutputStream } from './output.js';
+
+export type Answer = 'yes' | 'no' | 'aborted';
+
+export interface Prompt {
+  /** Whether there is someone to ask: standard input and standard error are both terminals. */
+  readonly available: boolean;
+  /** Asks a question with yes or no; no is the default. Ctrl-C, Ctrl-D and Escape abort. */
+  confirm(question: string): Promise<Answer>;
+}
+
+export interface PromptOptions {
+  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stderr: OutputStream;
+  readonly color: boolean;
+  readonly redactor: Redactor;
+}
+
+/** Questions to a person, on standard error, since standard output carries the result alone. */
+export function createPrompt({ stdin, stderr, color, redactor }: PromptOptions): Prompt {
+  const available = stdin.isTTY === true && stderr.isTTY === true;
+  return {
+    available,
+    confirm: async (question) => {
+      if (!available) throw new Error('a question was asked where nobody can answer');
+      const { confirm, isCancel } = await import('@clack/prompts');
+      const over = new AbortController();
+      // Without this, the end of the input would leave the question open for ever.
+      const abort = (): void => over.abort();
+      const onKey = (_: unknown, key?: { ctrl?: boolean; name?: string }): void => {
+        if (key?.ctrl === true && key.name === 'd') abort();
+      };
+      stdin.on('keypress', onKey).once('end', abort).once('close', abort);
+      try {
+        const answer = await confirm({
+          message: escapeLines(redactor.redact(question)),
+          initialValue: false,
+          input: stdin,
+          output: color ? stderr : colorless(stderr),
+          signal: over.signal,
+        });
+        return isCancel(answer) ? 'aborted' : answer ? 'yes' : 'no';
+      } finally {
+        stdin.off('keypress', onKey).off('end', abort).off('close', abort);
+      }
+    },
+  };
+}
+
+/** A stream that leaves colours out; cursor movements stay. */
+function colorless(stream: OutputStream): Writable {
+  const plain = new Writable({
+    decodeStrings: false,
+    write: (chunk, _encoding, done) => {
+      stream.write(String(chunk).replace(/\u001b\[[\d;]*m/g, ''), () => done());
+    },
+  });
+  return Object.defineProperty(plain, 'columns', { get: () => stream.columns });
+}

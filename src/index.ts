@@ -1,0 +1,24 @@
+/**
+ * idops for programs: load a project, make a plan, apply it.
+ *
+ * ```ts
+ * const project = await loadProject({ cwd: process.cwd(), variables: process.env });
+ * const session = await openSession(project);
+ * const plan = await session.plan();
+ * if (session.refusals(plan).length === 0) await session.apply(plan);
+ * await session.close();
+ * ```
+ */
+export type { Applied } from './apply/apply.js';
+export type { ChangeResult, Result, Status } from './apply/result.js';
+export type { Action, Change, FieldChange, Plan, PlanWarning, Source, Summary } from './plan/plan.js';
+export { changesServer, summarize } from './plan/plan.js';
+export { type Place, type Problem, ProblemsError, type Severity } from './problems.js';
+export type { Progress } from './progress.js';
+export { loadProject, type Project, type ProjectOptions } from './project/index.js';
+export { planJson, problemsJson, resultJson } from './report/json.js';
+export { problemsText } from './report/problems.js';
+export { planText, resultText } from './report/text.js';
+export { type Sandbox, type SandboxOptions, startSandbox } from './sandbox/index.js';
+export { openSession, type PlanOptions, type Session, type SessionOptions } from './session.js';
+export { version } from './version.js';

@@ -1,0 +1,52 @@
+import { z } from 'zod';
+import { journalLineSchema } from './apply/journal.js';
+import { kinds } from './kinds/index.js';
+import { configSchema } from './project/index.js';
+import { planSchema, resultSchema } from './report/schemas.js';
+
+/** The JSON Schemas that `idops schema` prints and that lie in schemas/. */
+export const schemaNames = ['manifest', 'config', 'plan', 'run'] as const;
+
+export type SchemaName = (typeof schemaNames)[number];
+
+const titles: { readonly [name in SchemaName]: string } = {
+  manifest: 'One document of an idops manifest',
+  config: 'The configuration of an idops project, idops.yaml',
+  plan: 'A plan, as idops plan --format json gives it',
+  run: 'A run: the result that idops apply --format json gives, or a line of its journal',
+};
+
+/** A JSON Schema (draft 2020-12), made from the schema that idops itself checks with. */
+export function jsonSchema(name: SchemaName): object {
+  const { $schema, ...schema } = z.toJSONSchema(sources[name](), {
+    io: name === 'manifest' || name === 'config' ? 'input' : 'output',
+    override: ({ jsonSchema: part }) => {
+      if (name === 'manifest' || name === 'config') allowVariables(part);
+    },
+  });
+  return { $schema, title: titles[name], ...schema };
+}
+
+const sources: { readonly [name in SchemaName]: () => z.ZodType } = {
+  manifest: () => z.union(kinds.map(({ schema }) => schema)),
+  config: () => configSchema,
+  plan: () => planSchema,
+  run: () => z.union([resultSchema, journalLineSchema]),
+};
+
+/** Where something else than any string is expected, `${NAME}` stands for it. */
+function allowVariables(part: z.core.JSONSchema.BaseSchema): void {
+  const narrow =
+    part.type === 'boolean' ||
+    part.type === 'integer' ||
+    part.type === 'number' ||
+    (part.type === 'string' &&
+      (part.format !== undefined || part.pattern !== undefined || part.enum !== undefined));
+  if (!narrow || part.const !== undefined) return;
+  const { description, ...rest } = part;
+  for (const key of Object.keys(part)) delete part[key];
+  Object.assign(part, {
+    ...(description === undefined ? {} : { description }),
+    anyOf: [rest, { type: 'string', pattern: '\\$\\{' }],
+  });
+}

@@ -1,0 +1,197 @@
+import { type Contrast, contrast, desired, type FieldType, value } from '../kinds/fields.js';
+import { kindOf } from '../kinds/index.js';
+import type { Declared, Kind, Live, Present } from '../kinds/kind.js';
+import type { OrganizationIndex } from '../kinds/organizations.js';
+import type { Profile } from '../server/profiles.js';
+import { type Fields, HashedSecret, holdsSensitive, type Value } from '../values.js';
+import type { Change, FieldChange, PlanWarning, Source } from './plan.js';
+
+/** What the state knows of an object, its secrets as things that can be compared. */
+export interface Recorded {
+  readonly fields: Fields;
+  /** Fields that were sent in a request whose outcome isn't known. */
+  readonly uncertain: ReadonlySet<string>;
+  readonly at: string;
+  readonly generation?: number;
+  readonly pendingRun?: string;
+  readonly asDeleted: (live: Fields) => boolean;
+}
+
+export interface CompareInput {
+  readonly declared: Declared;
+  /** The server's answer; undefined where there is no read for it. */
+  readonly live: Live | undefined;
+  readonly recorded: Recorded | undefined;
+  readonly organizations: OrganizationIndex | undefined;
+  readonly profile: Profile;
+  /** Send even where the recorded value already matches. */
+  readonly assert: boolean;
+  readonly address: string;
+  /** The state's key of the object. */
+  readonly key: string;
+}
+
+/**
+ * Decides what is to be done for one declared object. Pure: the same input gives the same change, nothing is
+ * read and nothing is sent.
+ */
+export function compare(input: CompareInput): Change {
+  const { declared, live } = input;
+  const kind = kindOf(declared.kind);
+  const { fields: resolved, troubles } =
+    kind.resolve !== undefined && input.organizations !== undefined
+      ? kind.resolve(declared.fields, input.organizations)
+      : { fields: declared.fields, troubles: [] };
+  const present = presentObject(input);
+  const known = knowledge(input, present);
+  const base = baseChange(input, present, known.source(Object.keys(resolved)));
+  if (live?.trouble !== undefined) return { ...base, action: 'blocked', reason: live.trouble };
+  if (troubles.length > 0) return { ...base, action: 'blocked', reason: troubles.join('; ') };
+
+  const wanted = wantedFields(kind, resolved, declared, present.fields);
+  const parts = Object.entries(wanted.fields).flatMap(([field, asked]) =>
+    contrast(kind.fields[field] ?? value, field, asked, known.now(field)).map((part) => ({ field, part })),
+  );
+  const differing = parts.filter(({ part }) => part.verdict !== 'same');
+  const planInput = {
+    declared,
+    present,
+    desired: wanted.fields,
+    changed: new Set(differing.map(({ field }) => field)),
+    profile: input.profile,
+  };
+  const verdict = kind.decide?.(planInput);
+  if (verdict !== undefined) {
+    const { reason = null, ...decided } = verdict;
+    return { ...base, ...decided, reason };
+  }
+  if (wanted.unknowable.length > 0) {
+    return { ...base, action: 'blocked', reason: unmergeable(kind, wanted.unknowable) };
+  }
+  if (differing.length === 0 && !(input.assert && base.observed === 'recorded')) {
+    return { ...base, apply: { ...base.apply, expected: wanted.fields } };
+  }
+  const { requests, expected } = kind.update(planInput);
+  const fields = differing.map(({ part }) => fieldChange(part));
+  return {
+    ...base,
+    action: 'update',
+    requests,
+    fields,
+    destructions: kind.destructions(fields),
+    warnings: updateWarnings(
+      kind,
+      live,
+      parts.map(({ part }) => part),
+    ),
+    apply: { ...base.apply, expected },
+  };
+}
+
+function presentObject({ declared, live, recorded }: CompareInput): Present {
+  return {
+    exists: live?.exists,
+    identity: { ...declared.identity, ...live?.identity },
+    fields: live?.exists === false ? {} : { ...recorded?.fields, ...live?.fields },
+    asDeleted: live !== undefined && (recorded?.asDeleted(live.fields) ?? false),
+    ...(recorded?.generation === undefined ? {} : { generation: recorded.generation }),
+    ...(recorded?.pendingRun === undefined ? {} : { pendingRun: recorded.pendingRun }),
+  };
+}
+
+/** What is known of the fields, and from where. */
+function knowledge({ live, recorded, declared }: CompareInput, present: Present) {
+  const isLive = (field: string): boolean =>
+    live !== undefined && (Object.hasOwn(live.fields, field) || !live.exists);
+  const now = (field: string): Value | undefined => {
+    if (isLive(field)) return live?.fields[field] ?? null;
+    return recorded?.uncertain.has(field) ? undefined : present.fields[field];
+  };
+  const source = (fields: readonly string[]): Source => {
+    if (declared.generation !== undefined) return recorded?.generation === undefined ? 'unknown' : 'recorded';
+    if (fields.some((field) => !isLive(field) && now(field) !== undefined)) return 'recorded';
+    return live === undefined ? 'unknown' : 'live';
+  };
+  return { now, source };
+}
+
+function baseChange(input: CompareInput, present: Present, observed: Source): Change {
+  const { declared, recorded, address, key } = input;
+  return {
+    address,
+    kind: declared.kind,
+    action: 'unchanged',
+    observed,
+    ...(observed === 'recorded' && recorded !== undefined ? { recordedAt: recorded.at } : {}),
+    destructions: [],
+    requests: [],
+    fields: [],
+    warnings: [],
+    reason: null,
+    declaredAt: { file: declared.place.file, line: declared.place.line },
+    apply: {
+      key,
+      identity: present.identity,
+      expected: {},
+      before: present.fields,
+      managed: Object.keys(declared.fields),
+      ...(declared.generation === undefined ? {} : { generation: declared.generation }),
+    },
+  };
+}
+
+function wantedFields(
+  kind: Kind,
+  fields: Fields,
+  declared: Declared,
+  present: Fields,
+): { fields: Fields; unknowable: string[] } {
+  const wanted: Fields = {};
+  const unknowable: string[] = [];
+  for (const [field, asked] of Object.entries(fields)) {
+    const type = kind.fields[field] ?? value;
+    const whole = desired(type, asked, present[field], declared.whole.includes(field));
+    if (whole !== undefined) wanted[field] = whole;
+    else if (typeof asked === 'object' && asked !== null && Object.keys(asked).length > 0)
+      unknowable.push(field);
+  }
+  return { fields: wanted, unknowable };
+}
+
+function unmergeable(kind: Kind, fields: readonly string[]): string {
+  const names = fields.join(' and ');
+  return (
+    `the present value of ${names} isn't known, so what the manifest says can't be merged into it: ` +
+    `this ${kind.noun} can't be read and nothing is recorded; with "whole: [${fields.join(', ')}]" the manifest's value becomes the whole value`
+  );
+}
+
+function fieldChange({ path, type, wanted, got }: Contrast): FieldChange {
+  const sensitive =
+    isSecret(type) ||
+    holdsSensitive(wanted) ||
+    (got !== undefined && (got instanceof HashedSecret || holdsSensitive(got)));
+  return { path, type: type.type, before: got, after: wanted, sensitive };
+}
+
+function isSecret(type: FieldType): boolean {
+  return type.type === 'value' && type.secret === true;
+}
+
+function updateWarnings(kind: Kind, live: Live | undefined, parts: readonly Contrast[]): PlanWarning[] {
+  const warnings: PlanWarning[] = [];
+  if (live?.exists === false) {
+    warnings.push({
+      code: 'not-there',
+      message: `the server has no such ${kind.noun}; it is asked to take it all the same`,
+    });
+  }
+  for (const { path, type, verdict } of parts) {
+    if (type.type !== 'set' || verdict !== 'unknown') continue;
+    warnings.push({
+      code: 'unknown-set',
+      message: `the present ${path} aren't known: what is in it and not in the manifest will be lost`,
+    });
+  }
+  return warnings;
+}

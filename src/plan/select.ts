@@ -1,0 +1,48 @@
+/**
+ * Whether a text matches a pattern in which `*` stands for any characters, `/` among them.
+ * Walks along the text instead of backtracking, so that no pattern can make it slow.
+ */
+export function matchesPattern(pattern: string, text: string): boolean {
+  const parts = pattern.split('*');
+  const first = parts[0] ?? '';
+  if (parts.length === 1) return pattern === text;
+  const last = parts[parts.length - 1] ?? '';
+  if (!text.startsWith(first) || !text.endsWith(last) || text.length < first.length + last.length)
+    return false;
+  let position = first.length;
+  const end = text.length - last.length;
+  for (const part of parts.slice(1, -1)) {
+    const found = text.indexOf(part, position);
+    if (found < 0 || found + part.length > end) return false;
+    position = found + part.length;
+  }
+  return true;
+}
+
+/** Which objects a run is about: `--target` and `--kind`; empty lists mean all. */
+export interface Selection {
+  readonly targets: readonly string[];
+  readonly kinds: readonly string[];
+}
+
+/** Whether an object that goes by any of these addresses is selected. */
+export function isSelected(
+  { targets, kinds }: Selection,
+  kind: string,
+  addresses: readonly string[],
+): boolean {
+  if (kinds.length > 0 && !kinds.includes(kind)) return false;
+  if (targets.length === 0) return true;
+  return targets.some((target) => addresses.some((address) => matchesPattern(target, address)));
+}
+
+/** Whether a target could match some object of a kind, before any address is known. */
+export function mayMatchKind({ targets, kinds }: Selection, kind: string): boolean {
+  if (kinds.length > 0 && !kinds.includes(kind)) return false;
+  if (targets.length === 0) return true;
+  return targets.some((target) => {
+    const prefix = target.split('*')[0] ?? '';
+    const start = `${kind}/`;
+    return prefix.startsWith(start) || (target.includes('*') && start.startsWith(prefix));
+  });
+}

@@ -1,0 +1,103 @@
+import { type Result, summarizeResult } from '../apply/result.js';
+import { type Change, type FieldChange, type Plan, summarize } from '../plan/plan.js';
+import type { Problem } from '../problems.js';
+import { operationPath, operations } from '../server/operations.js';
+import { isMap, type Json, mapValues, Sensitive, type Value } from '../values.js';
+import type { PlanJson, ProblemsJson, ResultJson } from './schemas.js';
+
+export { jsonText } from './escape.js';
+
+/** A plan as `plan --format json` gives it; with `debug`, unchanged objects are listed too. */
+export function planJson(plan: Plan, { debug }: { debug: boolean }): PlanJson {
+  const { update, delete: deleted, regenerate, adopt, blocked, unchanged } = summarize(plan);
+  return {
+    format_version: 1,
+    tool_version: plan.toolVersion,
+    created_at: plan.createdAt,
+    server: plan.server,
+    profile: plan.profile,
+    environment: plan.environment,
+    summary: { update, delete: deleted, regenerate, adopt, blocked, unchanged },
+    required_scopes: [...plan.requiredScopes],
+    changes: plan.changes.filter(({ action }) => debug || action !== 'unchanged').map(changeJson),
+    warnings: plan.warnings.map(({ code, message }) => ({ code, message })),
+    digest: plan.digest,
+  };
+}
+
+function changeJson(change: Change): PlanJson['changes'][number] {
+  return {
+    address: change.address,
+    kind: change.kind,
+    action: change.action,
+    observed: change.observed,
+    ...(change.observed === 'recorded' && change.recordedAt !== undefined
+      ? { recorded_at: change.recordedAt }
+      : {}),
+    destructive: change.destructions.length > 0,
+    destructions: [...change.destructions],
+    requests: change.requests.map(({ operation, params }) => ({
+      method: operations[operation].method,
+      path: operationPath(operation, params),
+    })),
+    fields: change.fields.map(fieldJson),
+    warnings: change.warnings.map(({ code, message }) => ({ code, message })),
+    reason: change.reason,
+    declared_at:
+      change.declaredAt === null ? null : { file: change.declaredAt.file, line: change.declaredAt.line },
+  };
+}
+
+function fieldJson({
+  path,
+  before,
+  after,
+  sensitive,
+}: FieldChange): PlanJson['changes'][number]['fields'][number] {
+  if (sensitive) return { path, before: { sensitive: true }, after: { sensitive: true }, sensitive };
+  return {
+    path,
+    before: before === undefined ? { unknown: true } : withoutSecrets(before),
+    after: withoutSecrets(after),
+    sensitive,
+  };
+}
+
+function withoutSecrets(value: Value): Json {
+  if (value instanceof Sensitive) return value.toJSON();
+  if (Array.isArray(value)) return value.map(withoutSecrets);
+  return isMap(value) ? mapValues(value, withoutSecrets) : value;
+}
+
+/** A result as `apply --format json` gives it. */
+export function resultJson(result: Result): ResultJson {
+  const { applied, failed, not_converged, unknown, skipped } = summarizeResult(result);
+  return {
+    format_version: 1,
+    run: result.run,
+    summary: { applied, failed, not_converged, unknown, skipped },
+    results: result.results.map((one) => ({
+      address: one.address,
+      action: one.action,
+      status: one.status,
+      http_status: one.httpStatus,
+      attempts: one.attempts,
+      unverified: [...one.unverified],
+      error: one.error,
+    })),
+  };
+}
+
+/** Problems as `validate --format json` gives them. */
+export function problemsJson(problems: readonly Problem[]): ProblemsJson {
+  return {
+    format_version: 1,
+    problems: problems.map(({ code, severity, message, hint, places }) => ({
+      code,
+      severity,
+      message,
+      hint: hint ?? null,
+      places: places.map(({ file, line, column }) => ({ file, line, column })),
+    })),
+  };
+}

@@ -1,0 +1,141 @@
+import { z } from 'zod';
+import { kinds } from '../kinds/index.js';
+
+const text = (description: string) => z.string().describe(description);
+const count = (description: string) => z.int().min(0).describe(description);
+
+const action = z
+  .enum(['update', 'delete', 'regenerate', 'adopt', 'blocked', 'unchanged'])
+  .describe(
+    'What is to be done. adopt: recorded in the state, nothing is sent. blocked: declared, but it cannot be done as things are.',
+  );
+
+const warning = z
+  .strictObject({ code: text('A stable code'), message: text('What a reviewer should know') })
+  .describe('Something a reviewer should know; it stops nothing');
+
+const side = (description: string) =>
+  z
+    .union([
+      z.strictObject({ unknown: z.literal(true) }),
+      z.strictObject({ sensitive: z.literal(true) }),
+      z.json(),
+    ])
+    .describe(description);
+
+const request = z.strictObject({
+  method: z.enum(['PATCH', 'POST', 'DELETE']),
+  path: text('The path under the base URL, its parameters percent-encoded'),
+});
+
+const field = z.strictObject({
+  path: text('The field, or the part of a field, that differs'),
+  before: side(
+    'The present value; {"unknown": true} where it is not known, {"sensitive": true} for a secret',
+  ),
+  after: side('The value to be set; {"sensitive": true} for a secret'),
+  sensitive: z.boolean().describe('Whether the values are held back'),
+});
+
+const change = z.strictObject({
+  address: text('What names the object, such as Organization/acme'),
+  kind: z.enum(kinds.map(({ name }) => name)).describe('The kind of the object'),
+  action,
+  observed: z.enum(['live', 'recorded', 'unknown']).describe('Where the present value came from'),
+  recorded_at: z.string().optional().describe('When the record was made that the object was compared with'),
+  destructive: z.boolean().describe('Whether something would be lost'),
+  destructions: z.array(z.string()).describe('What would be lost, a sentence each'),
+  requests: z.array(request).describe('What apply would send, in this order'),
+  fields: z.array(field).describe('The differences'),
+  warnings: z.array(warning),
+  reason: z.string().nullable().describe('Why it is blocked, and what to do'),
+  declared_at: z
+    .strictObject({ file: z.string(), line: z.int().min(1) })
+    .nullable()
+    .describe('Where the manifest declares it'),
+});
+
+/** `plan --format json`. */
+export const planSchema = z
+  .strictObject({
+    format_version: z.literal(1),
+    tool_version: text('The version of idops that made the plan'),
+    created_at: text('When the plan was made, ISO 8601 in UTC'),
+    server: text('The base URL of the server'),
+    profile: text('The server profile'),
+    environment: z.string().nullable().describe('The chosen environment'),
+    summary: z
+      .strictObject({
+        update: count('Objects to update'),
+        delete: count('Objects to delete'),
+        regenerate: count('DIDs to regenerate'),
+        adopt: count('Objects to record, without a request'),
+        blocked: count('Objects that are declared and cannot be brought about'),
+        unchanged: count('Objects that are already as declared'),
+      })
+      .describe('How many objects there are of each action'),
+    required_scopes: z.array(z.string()).describe('The scopes that observing and applying need together'),
+    changes: z
+      .array(change)
+      .describe('In the order in which they are applied; unchanged objects with --debug only'),
+    warnings: z.array(warning),
+    digest: text('sha256 over what would be sent, in a normal form'),
+  })
+  .describe('What idops would do to a server');
+
+/** `apply --format json`. */
+export const resultSchema = z
+  .strictObject({
+    format_version: z.literal(1),
+    run: z
+      .string()
+      .nullable()
+      .describe('The name of the run and of its journal; null where there was nothing to do'),
+    summary: z
+      .strictObject({
+        applied: count('Done, and shown by the server'),
+        failed: count('Refused by the server, or the server was not reached'),
+        not_converged: count('Answered well, and the server keeps another value'),
+        unknown: count('Sent, and nobody can tell whether it was done'),
+        skipped: count('Not sent, because of something before it'),
+      })
+      .describe('How many changes ended in each way'),
+    results: z.array(
+      z.strictObject({
+        address: text('What names the object, such as Organization/acme'),
+        action,
+        status: z.enum(['applied', 'failed', 'not_converged', 'unknown', 'skipped']),
+        http_status: z.int().nullable().describe('The status of the last answer; null where there was none'),
+        attempts: count('How many times a request was sent'),
+        unverified: z.array(z.string()).describe('Sent fields that the answer did not carry'),
+        error: z.string().nullable().describe('What went wrong'),
+      }),
+    ),
+  })
+  .describe('What one run of apply did');
+
+/** `validate --format json`. */
+export const problemsSchema = z
+  .strictObject({
+    format_version: z.literal(1),
+    problems: z.array(
+      z.strictObject({
+        code: text('A stable code with an entry in the documentation'),
+        severity: z.enum(['error', 'warning']),
+        message: text('What is wrong'),
+        hint: z.string().nullable().describe('What to do'),
+        places: z.array(
+          z.strictObject({
+            file: text('The file, relative to the working directory'),
+            line: z.int().min(1).describe('The line, from 1'),
+            column: z.int().min(1).describe('The column, from 1'),
+          }),
+        ),
+      }),
+    ),
+  })
+  .describe('Everything that was found wrong');
+
+export type PlanJson = z.infer<typeof planSchema>;
+export type ResultJson = z.infer<typeof resultSchema>;
+export type ProblemsJson = z.infer<typeof problemsSchema>;

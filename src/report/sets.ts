@@ -1,0 +1,105 @@
+import { asElements, matchSets } from '../kinds/fields.js';
+import { type Fields, isMap, same, type Value } from '../values.js';
+import { bare } from './escape.js';
+import { inline, inlinePair } from './values.js';
+
+/** One line of a set's difference. */
+export interface ElementChange {
+  /** `=` stands for an element of a set whose present elements aren't known. */
+  readonly mark: '+' | '-' | '~' | '=';
+  /** The element as a person calls it and what is in it; harmless, on one line. */
+  readonly text: string;
+}
+
+/** How a set changes, element by element. */
+export interface SetDifference {
+  readonly elements: readonly ElementChange[];
+  /** How many elements stay as they are. */
+  readonly kept: number;
+}
+
+/**
+ * Compares two sets for a reviewer, with the same matching as the plan; `before` is undefined where it isn't
+ * known. Undefined where they aren't sets of objects, or where no element tells them apart.
+ */
+export function compareSets(before: Value | undefined, after: Value): SetDifference | undefined {
+  if (!isSet(after) || (before !== undefined && !isSet(before))) return undefined;
+  const wanted = asElements(after);
+  if (before === undefined) {
+    const name = namer(wanted);
+    return { elements: wanted.map((it) => ({ mark: '=', text: described(it, name) })), kept: 0 };
+  }
+  const got = asElements(before);
+  const match = matchSets(wanted, got);
+  const name = namer([...match.removed, ...wanted]);
+  const changed = match.pairs.flatMap((pair): ElementChange[] => {
+    const inner = innerChanges(pair.wanted, pair.got);
+    return inner === '' ? [] : [{ mark: '~', text: `${name(pair.wanted, pair.got)} (${inner})` }];
+  });
+  const elements: ElementChange[] = [
+    ...match.added.map((it): ElementChange => ({ mark: '+', text: described(it, name) })),
+    ...match.removed.map((it): ElementChange => ({ mark: '-', text: described(it, name) })),
+    ...changed,
+  ];
+  if (elements.length === 0) return undefined;
+  return { elements, kept: match.pairs.length - changed.length };
+}
+
+function isSet(value: Value): boolean {
+  return value === null || (Array.isArray(value) && value.every(isMap));
+}
+
+type Namer = (element: Fields, other?: Fields) => string;
+
+/** Calls elements by name; by name and id where two of them share a name. */
+function namer(elements: readonly Fields[]): Namer {
+  const ids = new Map<string, Set<string>>();
+  for (const { name, id } of elements) {
+    if (typeof name === 'string') ids.set(name, (ids.get(name) ?? new Set()).add(inline(id ?? null)));
+  }
+  return (element, other = element) => {
+    const name = element.name ?? other.name;
+    const id = element.id ?? other.id;
+    if (typeof name !== 'string') return typeof id === 'string' ? bare(id) : inline(element);
+    const ambiguous = (ids.get(name)?.size ?? 0) > 1 && typeof id === 'string';
+    return ambiguous ? `${bare(name)} (id ${bare(id)})` : bare(name);
+  };
+}
+
+/** An element with what is in it beside its names, such as its roles. */
+function described(element: Fields, name: Namer): string {
+  const inside = Object.entries(element)
+    .filter(([key]) => !['id', 'name', 'label'].includes(key))
+    .map(([key, member]) => `${bare(key)}: ${memberText(member)}`);
+  const named = name(element);
+  return inside.length === 0 || named === inline(element) ? named : `${named} (${inside.join('; ')})`;
+}
+
+function memberText(member: Value): string {
+  if (!Array.isArray(member) || !isSet(member)) return inlinePair(null, member, false).after;
+  const elements = asElements(member);
+  return elements.length === 0 ? 'none' : elements.map((it) => namer(elements)(it)).join(', ');
+}
+
+function innerChanges(wanted: Fields, got: Fields): string {
+  return Object.entries(wanted)
+    .flatMap(([key, member]) => {
+      const there = Object.hasOwn(got, key) ? got[key] : undefined;
+      if (there !== undefined && same(member, there)) return [];
+      const label = bare(key);
+      if (Array.isArray(member)) {
+        if (there === undefined) return [`${label}: (unknown) → ${memberText(member)}`];
+        const inner = compareSets(there, member);
+        if (inner !== undefined) {
+          return [`${label}: ${inner.elements.map(({ mark, text }) => `${mark} ${text}`).join(' ')}`];
+        }
+        // The same elements in another order.
+        if (isSet(member) && isSet(there)) return [];
+      }
+      // A name or id that the other side doesn't carry is how the elements were told apart, no change.
+      if (there === undefined && (key === 'id' || key === 'name')) return [];
+      const pair = inlinePair(there, member, false);
+      return [`${label}: ${pair.before} → ${pair.after}`];
+    })
+    .join('; ');
+}

@@ -1,0 +1,332 @@
+import { type ChangeResult, type Result, type Status, summarizeResult } from '../apply/result.js';
+import { type Action, type Change, type FieldChange, type Plan, summarize } from '../plan/plan.js';
+import { operationPath, operations } from '../server/operations.js';
+import type { Value } from '../values.js';
+import { compareBodies, countLines } from './bodies.js';
+import { bare, disarm, displayWidth, escapeText } from './escape.js';
+import { compareSets } from './sets.js';
+import { inlinePair, shorten } from './values.js';
+import { type Colors, colors, lineWidth, plural, wrap } from './words.js';
+
+export interface TextOptions {
+  readonly color: boolean;
+  /** Unchanged objects and requests too, and long values whole. */
+  readonly debug: boolean;
+}
+
+/** A plan for a person who reviews it, to be printed on a terminal or in a CI log. */
+export function planText(plan: Plan, options: TextOptions): string {
+  const paint = colors(options.color);
+  const listed = plan.changes.filter(({ action }) => options.debug || action !== 'unchanged');
+  const idle = plan.changes.every(({ action }) => action === 'unchanged');
+  const lines = [
+    `Server:      ${paint.bold(escapeText(plan.server))}`,
+    `Profile:     ${escapeText(plan.profile)}`,
+    `Environment: ${plan.environment === null ? 'none' : paint.bold(escapeText(plan.environment))}`,
+    '',
+    ...listed.flatMap((change) => [...changeLines(change, options, paint), '']),
+    ...(idle ? [nothingToDo(plan), ''] : []),
+    ...plan.warnings.flatMap((warning) => warningLines('', warning, paint)),
+    ...(plan.warnings.length === 0 ? [] : ['']),
+  ];
+  if (!idle) {
+    lines.push(
+      ...wrap('Required scopes: ', plan.requiredScopes.join(', ') || 'none'),
+      `Digest: ${escapeText(plan.digest)}`,
+      ...destructiveLines(plan, paint),
+    );
+  }
+  return `${[...lines, paint.bold(summaryLine(plan))].join('\n')}\n`;
+}
+
+/** The line that closes a plan: how many changes there are of each action. */
+export function summaryLine(plan: Plan): string {
+  const count = summarize(plan);
+  const recorded = plan.changes.filter(
+    ({ action, observed }) => action === 'unchanged' && observed === 'recorded',
+  ).length;
+  const parts = [
+    `${count.update} to update`,
+    `${count.delete} to delete`,
+    `${count.regenerate} to regenerate`,
+    ...(count.adopt > 0 ? [`${count.adopt} to adopt`] : []),
+    ...(count.blocked > 0 ? [`${count.blocked} blocked`] : []),
+    `${count.unchanged} unchanged`,
+    ...(recorded > 0 ? [`${recorded} of them by record`] : []),
+  ];
+  return `Plan: ${parts.join(', ')}.`;
+}
+
+function nothingToDo(plan: Plan): string {
+  return plan.changes.length === 0
+    ? 'Nothing is declared, so there is nothing to do.'
+    : 'Nothing to change: everything is as the manifests say.';
+}
+
+function destructiveLines(plan: Plan, paint: Colors): string[] {
+  const destructive = plan.changes.filter(({ destructions }) => destructions.length > 0);
+  if (destructive.length === 0) return [];
+  const losses = destructive.reduce((sum, { destructions }) => sum + destructions.length, 0);
+  const named = destructive.slice(0, 5).map(({ address }) => bare(address));
+  const more = destructive.length - named.length;
+  const names = more > 0 ? [...named, `${more} more`] : named;
+  return [paint.red(`${losses} destructive: ${names.join(', ')}`)];
+}
+
+const marks: { readonly [action in Action]: { mark: string; color: 'yellow' | 'red' | 'magenta' | 'dim' } } =
+  {
+    update: { mark: '~', color: 'yellow' },
+    delete: { mark: '-', color: 'red' },
+    regenerate: { mark: '↻', color: 'magenta' },
+    adopt: { mark: '*', color: 'dim' },
+    blocked: { mark: '!', color: 'red' },
+    unchanged: { mark: '=', color: 'dim' },
+  };
+
+function changeLines(change: Change, options: TextOptions, paint: Colors): string[] {
+  const { mark, color } = marks[change.action];
+  const place =
+    change.declaredAt === null
+      ? ''
+      : paint.dim(`  at ${escapeText(change.declaredAt.file)}:${change.declaredAt.line}`);
+  return [
+    `${paint[color](`${mark} ${change.action}`)} ${paint.bold(bare(change.address))}${place}`,
+    ...observedLines(change).map((line) => paint.dim(line)),
+    ...(change.reason === null ? [] : wrap('    reason: ', change.reason).map((line) => paint.red(line))),
+    ...change.destructions.flatMap((loss) => wrap('    destructive: ', loss).map((line) => paint.red(line))),
+    ...change.fields.flatMap((field) => fieldLines(field, options, paint).map((line) => `    ${line}`)),
+    ...change.warnings.flatMap((warning) => warningLines('    ', warning, paint)),
+    ...(options.debug ? requestLines(change).map((line) => paint.dim(line)) : []),
+  ];
+}
+
+function observedLines(change: Change): string[] {
+  if (change.action === 'adopt') {
+    const generation = change.apply.generation;
+    return [
+      generation === undefined
+        ? '    will be recorded, nothing is sent'
+        : `    did_generation ${generation} will be recorded, nothing is sent`,
+    ];
+  }
+  if (change.observed === 'recorded') {
+    const time = change.recordedAt === undefined ? '' : ` ${escapeText(change.recordedAt)}`;
+    return [`    recorded${time}, not read from the server`];
+  }
+  return change.observed === 'unknown' && change.action === 'update'
+    ? ['    present value unknown: will be asserted']
+    : [];
+}
+
+function requestLines(change: Change): string[] {
+  return change.requests.map(
+    ({ operation, params }) =>
+      `    sends ${operations[operation].method} ${escapeText(operationPath(operation, params))}`,
+  );
+}
+
+function warningLines(indent: string, warning: { code: string; message: string }, paint: Colors): string[] {
+  return wrap(`${indent}warning[${escapeText(warning.code)}]: `, warning.message).map((line) =>
+    paint.yellow(line),
+  );
+}
+
+function fieldLines(field: FieldChange, options: TextOptions, paint: Colors): string[] {
+  const path = disarm(escapeText(field.path));
+  if (field.sensitive) {
+    return [`${path}: ${field.before === undefined ? '(unknown) → ' : ''}(sensitive)`];
+  }
+  return (
+    (field.type === 'set' ? setLines(path, field, paint) : undefined) ??
+    bodyLines(path, field, options, paint) ??
+    valueLines(path, field, options)
+  );
+}
+
+function valueLines(path: string, { before, after }: FieldChange, { debug }: TextOptions): string[] {
+  const pair = inlinePair(before, after, debug);
+  const line = `${path}: ${pair.before} → ${pair.after}`;
+  if (displayWidth(line) + 4 <= lineWidth) return [line];
+  return [`${path}: ${pair.before}`, `  → ${pair.after}`];
+}
+
+function setLines(path: string, { before, after }: FieldChange, paint: Colors): string[] | undefined {
+  const difference = compareSets(before, after);
+  if (difference === undefined) return undefined;
+  const { elements, kept } = difference;
+  const paints = { '+': paint.green, '-': paint.red, '~': paint.yellow, '=': String };
+  const head = before !== undefined ? '' : ` (unknown) → ${elements.length === 0 ? 'none' : 'exactly these'}`;
+  return [
+    `${path}:${head}`,
+    ...elements.map(({ mark, text }) => `  ${paints[mark](`${mark} ${text}`)}`),
+    ...(kept > 0 ? [paint.dim(`  (${kept} unchanged)`)] : []),
+  ];
+}
+
+/** Longer lines of a diff are cut, but for `--debug`. */
+const maxDiffLine = 200;
+
+/** A diff of two texts of several lines; undefined where both fit into a line. */
+function bodyLines(
+  path: string,
+  { before, after, type }: FieldChange,
+  { debug }: TextOptions,
+  paint: Colors,
+): string[] | undefined {
+  if (!isText(before) || !isText(after) || (type !== 'body' && !severalLines(before, after)))
+    return undefined;
+  if (before === undefined) {
+    if (after === null || !severalLines(after)) return undefined;
+    const size = `${path}: (unknown) → ${plural(countLines(after), 'line')}`;
+    return debug
+      ? [
+          size,
+          ...after
+            .replace(/\n$/, '')
+            .split('\n')
+            .map((line) => `  │ + ${escapeText(line)}`),
+        ]
+      : [size];
+  }
+  if (!severalLines(before, after) && oneLineSays(before, after)) return undefined;
+  const { notes, hunks, tooDifferent } = compareBodies(before ?? '', after ?? '');
+  const cleared = after === null ? ' cleared (null)' : before === null ? ' was null' : '';
+  return [
+    `${path}:${cleared}`,
+    ...notes.map((note) => `  ${note}`),
+    ...(tooDifferent === null ? [] : [`  ${tooDifferent}`]),
+    ...hunks.flatMap((hunk) => [
+      paint.cyan(`  │ @@ -${range(hunk.oldStart, hunk.oldLines)} +${range(hunk.newStart, hunk.newLines)} @@`),
+      ...hunkLines(hunk.lines, debug, paint),
+    ]),
+  ];
+}
+
+/** Where a hunk stands, as unified diffs say it: an empty range stands after the line before it. */
+function range(start: number, lines: number): string {
+  return `${lines === 0 ? start - 1 : start},${lines}`;
+}
+
+function isText(value: Value | undefined): value is string | null | undefined {
+  return value === undefined || value === null || typeof value === 'string';
+}
+
+function severalLines(...values: readonly (string | null | undefined)[]): boolean {
+  return values.some((value) => value?.includes('\n'));
+}
+
+/** Whether `"old" → "new"` shows all there is to see, as it does for short texts without line breaks. */
+function oneLineSays(before: string | null, after: string | null): boolean {
+  return [before, after].every((text) => text === null || displayWidth(text) <= lineWidth / 2);
+}
+
+function hunkLines(lines: readonly string[], debug: boolean, paint: Colors): string[] {
+  const counterparts = debug ? [] : pairLines(lines);
+  return lines.map((line, index) => {
+    const mark = line.charAt(0);
+    const text = mark === ' ' ? escapeText(line.slice(1)) : escapeChanged(line.slice(1));
+    const shown = debug ? text : shorten(text, escapeChanged(counterparts[index] ?? ''), maxDiffLine);
+    // The bar keeps context lines from starting with what a CI log takes for a command.
+    const row = text === '' ? `  │ ${mark}`.trimEnd() : `  │ ${mark} ${shown}`;
+    return mark === '+' ? paint.green(row) : mark === '-' ? paint.red(row) : row;
+  });
+}
+
+/** A changed line, with the spaces at its end made visible: they may be all that changed. */
+function escapeChanged(line: string): string {
+  const escaped = escapeText(line);
+  const kept = escaped.trimEnd();
+  return kept + escaped.slice(kept.length).replaceAll(' ', '\\u0020');
+}
+
+/** For each line of a hunk the one that replaces it, or that it replaces, where there is one. */
+function pairLines(lines: readonly string[]): (string | undefined)[] {
+  const paired: (string | undefined)[] = lines.map(() => undefined);
+  let start = 0;
+  while (start < lines.length) {
+    let middle = start;
+    while (lines[middle]?.startsWith('-')) middle += 1;
+    let end = middle;
+    while (lines[end]?.startsWith('+')) end += 1;
+    for (let offset = 0; offset < Math.min(middle - start, end - middle); offset += 1) {
+      paired[start + offset] = lines[middle + offset]?.slice(1);
+      paired[middle + offset] = lines[start + offset]?.slice(1);
+    }
+    start = Math.max(end, start + 1);
+  }
+  return paired;
+}
+
+const done: { readonly [action in Action]: string } = {
+  update: 'updated',
+  delete: 'deleted',
+  regenerate: 'regenerated',
+  adopt: 'adopted',
+  blocked: 'blocked',
+  unchanged: 'unchanged',
+};
+
+const statusWords: { readonly [status in Status]: string } = {
+  applied: 'applied',
+  failed: 'failed',
+  not_converged: 'not converged',
+  unknown: 'unknown',
+  skipped: 'skipped',
+};
+
+/** What a run did, for a person. */
+export function resultText(result: Result, { color, debug }: TextOptions): string {
+  const paint = colors(color);
+  const lines = result.results.flatMap((one) =>
+    one.status === 'applied' ? appliedLines(one, debug, paint) : troubleLines(one, paint),
+  );
+  if (result.results.length === 0) lines.push('Nothing was applied.');
+  if (result.interrupted) {
+    lines.push(
+      paint.yellow('Interrupted: requests in flight were finished and recorded, no more were sent.'),
+    );
+  }
+  if (result.run !== null) lines.push('', `Run: ${escapeText(result.run)}`);
+  return `${[...lines, paint.bold(resultSummaryLine(result))].join('\n')}\n`;
+}
+
+/** The line that closes a result: how many changes ended in each way. */
+export function resultSummaryLine(result: Result): string {
+  const count = summarizeResult(result);
+  const rest = (['not_converged', 'unknown', 'skipped'] as const)
+    .filter((status) => count[status] > 0)
+    .map((status) => `, ${count[status]} ${statusWords[status]}`);
+  return `Applied: ${count.applied} applied, ${count.failed} failed${rest.join('')}.`;
+}
+
+function appliedLines(result: ChangeResult, debug: boolean, paint: Colors): string[] {
+  const unverified =
+    result.unverified.length === 0
+      ? []
+      : wrap('    not in the answer, so unverified: ', result.unverified.join(', '));
+  const detail = debug ? paint.dim(attemptsText(result)) : '';
+  return [`${paint.green('✓')} ${bare(result.address)} ${done[result.action]}${detail}`, ...unverified];
+}
+
+function troubleLines(result: ChangeResult, paint: Colors): string[] {
+  const mark = { failed: '✗', not_converged: '≠', unknown: '?', skipped: '-', applied: '✓' }[result.status];
+  const status =
+    result.status === 'unknown' ? 'nobody can tell whether it was done' : statusWords[result.status];
+  const tint =
+    result.status === 'skipped' ? paint.dim : result.status === 'unknown' ? paint.yellow : paint.red;
+  return [
+    `${tint(`${mark} ${result.action}`)} ${bare(result.address)} ${tint(status)}${attemptsText(result)}`,
+    ...(result.error === null ? [] : wrap('    error: ', result.error)),
+    ...(result.unverified.length === 0
+      ? []
+      : wrap('    not in the answer, so unverified: ', result.unverified.join(', '))),
+  ];
+}
+
+function attemptsText({ httpStatus, attempts }: ChangeResult): string {
+  const parts = [
+    ...(httpStatus === null ? [] : [`HTTP ${httpStatus}`]),
+    ...(attempts > 1 ? [plural(attempts, 'attempt')] : []),
+  ];
+  return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
+}

@@ -1,0 +1,69 @@
+import { isMap, Sensitive, type Value } from '../values.js';
+import { quote } from './escape.js';
+
+/** How many characters of a value are shown where not all of it is wanted. */
+const shownCharacters = 60;
+
+/** A value on one line, harmless: JSON, with secrets held back. */
+export function inline(value: Value): string {
+  if (value instanceof Sensitive) return '(sensitive)';
+  if (typeof value === 'string') return quote(value);
+  if (Array.isArray(value)) return `[${value.map(inline).join(', ')}]`;
+  if (isMap(value)) {
+    const members = Object.entries(value).map(([key, member]) => `${quote(key)}: ${inline(member)}`);
+    return `{${members.join(', ')}}`;
+  }
+  return String(value);
+}
+
+/** Both sides of a change on one line each; shortened, unless `whole`, so that the difference stays in sight. */
+export function inlinePair(
+  before: Value | undefined,
+  after: Value,
+  whole: boolean,
+): { before: string; after: string } {
+  const old = before === undefined ? '(unknown)' : inline(before);
+  const now = inline(after);
+  if (whole) return { before: old, after: now };
+  return {
+    before: shorten(old, now, shownCharacters, lengthOf(before)),
+    after: shorten(now, old, shownCharacters, lengthOf(after)),
+  };
+}
+
+/** The length to be told of a value that is cut: of a text its own, without quotes and escapes. */
+function lengthOf(value: Value | undefined): number | undefined {
+  return typeof value === 'string' ? [...value].length : undefined;
+}
+
+/**
+ * A text that is too long, cut in the middle, with its length. Where it begins to differ from `other` stays
+ * in sight, since two long texts that are cut alike would look equal.
+ */
+export function shorten(text: string, other: string, limit: number, length?: number): string {
+  if (text.length <= limit) return text;
+  const parts = visibleParts(text);
+  if (parts.length <= limit) return text;
+  const others = visibleParts(other);
+  const found = parts.findIndex((part, index) => part !== others[index]);
+  const focus = found === -1 ? 0 : found;
+  const third = Math.floor(limit / 3);
+  const ranges: readonly (readonly [number, number])[] = [
+    [0, third],
+    [Math.max(0, focus - Math.floor(third / 2)), focus + Math.ceil(third / 2)],
+    [parts.length - third, parts.length],
+  ];
+  let shown = '';
+  let end = 0;
+  for (const [from, to] of ranges.toSorted((a, b) => a[0] - b[0])) {
+    if (to <= end) continue;
+    shown += (from > end ? '…' : '') + parts.slice(Math.max(from, end), to).join('');
+    end = to;
+  }
+  return `${shown} (${length ?? parts.length} characters)`;
+}
+
+/** The characters of an escaped text, an escape counted as one and never cut. */
+function visibleParts(text: string): string[] {
+  return text.match(/\\u\{[0-9a-f]+\}|\\u[0-9a-f]{4}|\\.|./gsu) ?? [];
+}

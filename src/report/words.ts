@@ -1,0 +1,40 @@
+import pc from 'picocolors';
+import { disarm, displayWidth, escapeText } from './escape.js';
+
+/** The width that idops keeps its own words in. */
+export const lineWidth = 80;
+
+/** The colours of a text report: functions that leave the text alone where colour is off. */
+export type Colors = ReturnType<typeof pc.createColors>;
+
+export function colors(enabled: boolean): Colors {
+  return pc.createColors(enabled);
+}
+
+/** `1 line`, `2 lines`. */
+export function plural(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`;
+}
+
+/**
+ * Prose in lines of at most 80 columns, escaped; the first line after `lead`, the others under it.
+ * Words that are longer than a line stay whole, so that they can be copied.
+ */
+export function wrap(lead: string, text: string): string[] {
+  const indent = ' '.repeat(/^ */.exec(lead)?.[0].length ?? 0);
+  const lines: string[] = [];
+  let line = lead;
+  let empty = true;
+  for (const word of text.split(/\s+/).filter((it) => it !== '')) {
+    // A line of data must not begin with what a CI log takes for a command, wherever it breaks.
+    const safe = disarm(escapeText(word));
+    if (!empty && displayWidth(line) + 1 + displayWidth(safe) > lineWidth) {
+      lines.push(line);
+      line = `${indent}  ${safe}`;
+    } else {
+      line += empty ? safe : ` ${safe}`;
+    }
+    empty = false;
+  }
+  return [...lines, line.trimEnd()];
+}

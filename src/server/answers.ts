@@ -1,0 +1,221 @@
+import { z } from 'zod';
+import { type Fields, isMap, type Json, Sensitive } from '../values.js';
+
+/** What reading an answer gave: its value, or what is wrong with it, in words that repeat none of it. */
+export type Parsed<T> = { readonly value: T } | { readonly wrong: string };
+
+/** Reads the JSON document of a whole answer, `data` member included. */
+export type Parser<T> = (document: unknown) => Parsed<T>;
+
+/** How the answers about one resource are read. */
+export interface AnswerType<T> {
+  /** `data` is the resource. */
+  readonly one: Parser<T>;
+  /** `data` is a list of them. */
+  readonly list: Parser<T[]>;
+}
+
+/** Deeper than anything a server means, and shallow enough for every recursion over it. */
+const maxDepth = 100;
+
+const text = z.string().nullable().exactOptional();
+const flag = z.boolean().nullable().exactOptional();
+const int = z.int32().nullable().exactOptional();
+const texts = z.array(z.string()).nullable().exactOptional();
+
+/** Handed on as it is: copying member by member would lose one that is named `__proto__`. */
+const anyObject = z.custom<{ [key: string]: Json }>(
+  (value) => isMap(value) && !deeperThan(maxDepth, value),
+  `expected an object, nested ${maxDepth} levels at most`,
+);
+const object = anyObject.nullable().exactOptional();
+const objects = z.array(anyObject).nullable().exactOptional();
+
+/** Wrapped as soon as it is read, so that nothing on the way can print it. */
+const secret = z
+  .string()
+  .transform((value) => new Sensitive(value))
+  .nullable()
+  .exactOptional();
+
+const namedScopes = z
+  .array(z.object({ id: text, name: text, public: flag }))
+  .nullable()
+  .exactOptional();
+const roles = z
+  .array(z.object({ id: text, name: text, scopes: namedScopes }))
+  .nullable()
+  .exactOptional();
+
+const organization = z.object({ id: text, name: text, label: text });
+
+const backend = z.object({
+  id: text,
+  name: text,
+  type: text,
+  is_default: flag,
+  create_default_organization: flag,
+  roles,
+  metadata_fields: objects,
+  federated_servers: objects,
+  verifiable_credentials: objects,
+  verifiable_presentations: objects,
+  password_hashing_alg: text,
+  password_hashing_opts: object,
+  ldap_pool_size: int,
+  ldap_host: text,
+  ldap_user_rdn_attribute: text,
+  ldap_base_dn: text,
+  ldap_ou: text,
+  ldap_master_dn: text,
+  ldap_master_password: secret,
+  smtp_from: text,
+  smtp_relay: text,
+  smtp_username: text,
+  smtp_password: secret,
+  smtp_ssl: flag,
+  smtp_tls: flag,
+  smtp_port: int,
+  features: texts,
+});
+
+const user = z.object({
+  id: text,
+  uid: text,
+  username: text,
+  totp_registered_at: text,
+  metadata: object,
+  federated_metadata: object,
+  blocked: flag,
+  group: text,
+  authorized_scopes: z
+    .array(z.object({ id: text, name: text, label: text, public: flag }))
+    .nullable()
+    .exactOptional(),
+  organizations: z
+    .array(z.object({ id: text, name: text, label: text, roles }))
+    .nullable()
+    .exactOptional(),
+  backend: backend.nullable().exactOptional(),
+  // Not in the document; a server that shows roles loses them where they aren't sent back.
+  roles,
+});
+
+const template = z.object({
+  id: text,
+  txt_content: text,
+  html_content: text,
+  type: text,
+  backend_id: text,
+});
+
+const keyPair = z.object({ id: text, public_key: text, is_default: flag });
+
+/** Without `secret`: it is dropped here and never gets any further. */
+const client = z.object({
+  id: text,
+  public_client_id: text,
+  check_public_client_id: flag,
+  name: text,
+  confidential: flag,
+  redirect_uris: texts,
+  public_refresh_token: flag,
+  public_revoke: flag,
+  authorize_scope: flag,
+  enforce_dpop: flag,
+  enforce_tx_code: flag,
+  access_token_ttl: int,
+  authorization_code_ttl: int,
+  authorization_request_ttl: int,
+  refresh_token_ttl: int,
+  id_token_ttl: int,
+  pkce: flag,
+  public_key: text,
+  key_pair_type: object,
+  signatures_adapter: text,
+  did: text,
+  identity_provider: z.object({ id: text, name: text }).nullable().exactOptional(),
+  authorized_scopes: namedScopes,
+  supported_grant_types: texts,
+  id_token_signature_alg: text,
+  userinfo_signed_response_alg: text,
+  token_endpoint_jwt_auth_alg: text,
+  token_endpoint_auth_methods: texts,
+  jwt_public_key: text,
+  response_mode: text,
+});
+
+const count = z.int32().min(0).nullable().exactOptional();
+const organizationPage = z.object({
+  data: z.array(organization),
+  page_number: count,
+  page_size: count,
+  total_pages: count,
+  total_entries: count,
+});
+
+export type Organization = z.infer<typeof organization>;
+export type User = z.infer<typeof user>;
+export type Template = z.infer<typeof template>;
+export type KeyPair = z.infer<typeof keyPair>;
+export type Client = z.infer<typeof client>;
+
+/** The answers about each resource. A field that an answer doesn't have is unknown, and isn't there. */
+export const answers = {
+  organization: answerType(organization),
+  user: answerType(user),
+  template: answerType(template),
+  keyPair: answerType(keyPair),
+  client: answerType(client),
+} satisfies { [resource: string]: AnswerType<Fields> };
+
+/** One page of the list; a pagination member that the server left out, or gave as null, isn't there. */
+export interface OrganizationPage {
+  /** As the server gave them: one may lack an id. */
+  readonly organizations: readonly Organization[];
+  readonly pageNumber?: number;
+  readonly pageSize?: number;
+  readonly totalPages?: number;
+  readonly totalEntries?: number;
+}
+
+export const parseOrganizationPage: Parser<OrganizationPage> = (document) => {
+  const page = parse(organizationPage, document);
+  if ('wrong' in page) return page;
+  const { data, page_number, page_size, total_pages, total_entries } = page.value;
+  return {
+    value: {
+      organizations: data,
+      ...(page_number == null ? {} : { pageNumber: page_number }),
+      ...(page_size == null ? {} : { pageSize: page_size }),
+      ...(total_pages == null ? {} : { totalPages: total_pages }),
+      ...(total_entries == null ? {} : { totalEntries: total_entries }),
+    },
+  };
+};
+
+function answerType<T>(schema: z.ZodType<T>): AnswerType<T> {
+  const one = z.object({ data: schema });
+  const list = z.object({ data: z.array(schema) });
+  return { one: (document) => data(parse(one, document)), list: (document) => data(parse(list, document)) };
+}
+
+function data<T>(parsed: Parsed<{ data: T }>): Parsed<T> {
+  return 'wrong' in parsed ? parsed : { value: parsed.value.data };
+}
+
+function parse<T>(schema: z.ZodType<T>, document: unknown): Parsed<T> {
+  const result = schema.safeParse(document);
+  if (result.success) return { value: result.data };
+  const shown = result.error.issues.slice(0, 3).map(({ path, message }) => {
+    const place = path.length === 0 ? 'the answer' : path.map(String).join('.');
+    return `${place}: ${message.replace(/^Invalid input: /, '')}`;
+  });
+  const more = result.error.issues.length - shown.length;
+  return { wrong: `${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}` };
+}
+
+function deeperThan(levels: number, value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((member) => deeperThan(levels - 1, member));
+}

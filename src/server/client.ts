@@ -1,0 +1,127 @@
+import { type Fields, reveal } from '../values.js';
+import {
+  answers,
+  type OrganizationPage,
+  type Parser,
+  parseOrganizationPage,
+  type Template,
+} from './answers.js';
+import {
+  fillPath,
+  operationPath,
+  operations,
+  type PathParameters,
+  type ReadOperation,
+  type WriteOperation,
+  type WriteRequest,
+} from './operations.js';
+import type { ExtraRead } from './reads.js';
+import { type Answer, type Call, Transport, type TransportOptions } from './transport.js';
+
+/** Asks the server, and can't change anything. Every method throws a `ServerFailure` where asking fails. */
+export interface Reader {
+  /** One page of the list of organizations, counted from 1. */
+  listOrganizations(page: number): Promise<OrganizationPage>;
+  /** An email template of a backend; null where the server answers 404. */
+  showTemplate(backendId: string, type: string): Promise<Template | null>;
+  /**
+   * One object by a read that the document doesn't have, such as a profile names; null where the server
+   * answers 404. The parser is the one of the kind: `answers.user.one`, or `answers.keyPair.list` for a list.
+   */
+  showExtra<T>(read: ExtraRead, params: PathParameters, parse: Parser<T>): Promise<T | null>;
+}
+
+/** Changes the server. */
+export interface Writer {
+  /**
+   * Sends what the plan named; the one place where secrets are revealed. Gives what the server says the object
+   * is now; a DELETE that finds nothing gives 404 and no fields, since what was asked for holds.
+   * Throws a `ServerFailure`.
+   */
+  send(request: WriteRequest): Promise<Answer<Fields>>;
+}
+
+export type ConnectOptions = TransportOptions;
+
+/** The two ways to use a server, apart: what gets only the reader can't write. */
+export interface Connection {
+  readonly reader: Reader;
+  readonly writer: Writer;
+  /** Closes the connections; to be called when no request is under way. */
+  close(): Promise<void>;
+}
+
+/** What an answer to each write holds. */
+const written: { readonly [operation in WriteOperation]: Parser<Fields> } = {
+  regenerateDid: answers.client.one,
+  updateUser: answers.user.one,
+  updateTemplate: answers.template.one,
+  deleteTemplate: answers.template.one,
+  updateKeyPair: answers.keyPair.one,
+  updateOrganization: answers.organization.one,
+};
+
+/** Makes a reader and a writer for a server. Nothing is sent before one of them is used. */
+export function connect(options: ConnectOptions): Connection {
+  const transport = new Transport(options);
+  return { reader: readerOver(transport), writer: writerOver(transport), close: () => transport.close() };
+}
+
+function readerOver(transport: Transport): Reader {
+  const read = async <T>(call: Omit<Call<T>, 'method'>): Promise<T> =>
+    (await transport.call({ ...call, method: 'GET' })).data;
+  const documented = (operation: ReadOperation): Pick<Call<unknown>, 'operation' | 'title' | 'scope'> => ({
+    operation,
+    title: operations[operation].title,
+    scope: operations[operation].scope,
+  });
+  return {
+    listOrganizations: async (page) =>
+      read({
+        ...documented('listOrganizations'),
+        path: `${operationPath('listOrganizations')}?page=${page}`,
+        parse: parseOrganizationPage,
+      }),
+    showTemplate: async (backendId, type) =>
+      read<Template | null>({
+        ...documented('showTemplate'),
+        path: operationPath('showTemplate', { backend_id: backendId, template_type: type }),
+        parse: answers.template.one,
+        whenMissing: null,
+      }),
+    showExtra: async <T>({ title, path, scope }: ExtraRead, params: PathParameters, parse: Parser<T>) =>
+      read<T | null>({
+        operation: null,
+        title,
+        scope,
+        path: fillPath(path, params),
+        parse,
+        whenMissing: null,
+      }),
+  };
+}
+
+function writerOver(transport: Transport): Writer {
+  return {
+    async send({ operation, params, body }) {
+      const { title, method, scope } = operations[operation];
+      const call: Call<Fields> = {
+        operation,
+        title,
+        method,
+        scope,
+        path: operationPath(operation, params),
+        parse: written[operation],
+        ...(method === 'DELETE' ? { whenMissing: {} } : {}),
+      };
+      const wrapper = wrapperOf(operation);
+      if (wrapper === undefined || body === undefined) return await transport.call(call);
+      return await transport.call({ ...call, body: { [wrapper]: reveal(body) } });
+    },
+  };
+}
+
+function wrapperOf(operation: WriteOperation): string | undefined {
+  const described = operations[operation];
+  return 'wrapper' in described ? described.wrapper : undefined;
+}

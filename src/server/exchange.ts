@@ -1,0 +1,124 @@
+import type { IncomingHttpHeaders } from 'node:http';
+import { type Dispatcher, errors } from 'undici';
+
+/** What one try of a request came to. */
+export type Outcome =
+  | {
+      readonly status: number;
+      readonly headers: IncomingHttpHeaders;
+      readonly body: Buffer;
+      /** Why the body is not whole: `timeout`, `too-large` or an error code; null where it is. */
+      readonly broken: string | null;
+    }
+  | {
+      readonly status: null;
+      /** Whether anything may have reached the server; false where no connection was made. */
+      readonly sent: boolean;
+      /** `timeout` or an error code. */
+      readonly reason: string;
+    };
+
+export interface ExchangeLimits {
+  /** Seconds that everything together may take. */
+  readonly timeout: number;
+  /** Bytes that the body of the answer may have. */
+  readonly maxBytes: number;
+}
+
+const maxTimer = 2 ** 31 - 1;
+
+/**
+ * Sends a request once and collects the answer. Whatever goes wrong with the connection is an outcome; only a
+ * mistake in using undici is thrown.
+ */
+export function exchange(
+  dispatcher: Dispatcher,
+  request: Dispatcher.DispatchOptions,
+  limits: ExchangeLimits,
+): Promise<Outcome> {
+  return new Promise((resolve, reject) => {
+    new Exchange(resolve, reject, limits).start(dispatcher, request);
+  });
+}
+
+class Exchange implements Dispatcher.DispatchHandler {
+  readonly #resolve: (outcome: Outcome) => void;
+  readonly #reject: (error: Error) => void;
+  readonly #limits: ExchangeLimits;
+  readonly #timer: NodeJS.Timeout;
+  #controller: Dispatcher.DispatchController | undefined;
+  #settled = false;
+  #head: { status: number; headers: IncomingHttpHeaders } | undefined;
+  #chunks: Buffer[] = [];
+  #bytes = 0;
+
+  constructor(resolve: (outcome: Outcome) => void, reject: (error: Error) => void, limits: ExchangeLimits) {
+    this.#resolve = resolve;
+    this.#reject = reject;
+    this.#limits = limits;
+    this.#timer = setTimeout(() => this.#giveUp('timeout'), Math.min(limits.timeout * 1000, maxTimer));
+  }
+
+  start(dispatcher: Dispatcher, request: Dispatcher.DispatchOptions): void {
+    // The one timer is over the whole request; undici's own would count from the last byte.
+    dispatcher.dispatch({ ...request, headersTimeout: 0, bodyTimeout: 0 }, this);
+  }
+
+  /**
+   * Undici calls this when there is a connection, just before it writes to it: the line between what has
+   * surely not been sent and what may have been.
+   */
+  onRequestStart(controller: Dispatcher.DispatchController): void {
+    // A second start would be a second sending, and one after the time was up a sending that nobody waits for.
+    if (this.#settled || this.#controller !== undefined) {
+      controller.abort(new Error('the request is over'));
+      return;
+    }
+    this.#controller = controller;
+  }
+
+  onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
+    if (status >= 200) this.#head = { status, headers };
+  }
+
+  onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {
+    this.#bytes += chunk.length;
+    if (this.#bytes > this.#limits.maxBytes) this.#giveUp('too-large');
+    else this.#chunks.push(chunk);
+  }
+
+  onResponseEnd(): void {
+    this.#settle(null);
+  }
+
+  onResponseError(_: Dispatcher.DispatchController, error: Error & { code?: string }): void {
+    const misuse =
+      error instanceof errors.InvalidArgumentError ||
+      error instanceof errors.ClientDestroyedError ||
+      error instanceof errors.ClientClosedError;
+    if (misuse && this.#finish()) this.#reject(error);
+    else this.#settle(error.code ?? error.name);
+  }
+
+  #giveUp(reason: string): void {
+    this.#settle(reason);
+    this.#controller?.abort(new Error(reason));
+  }
+
+  #settle(problem: string | null): void {
+    if (!this.#finish()) return;
+    if (this.#head !== undefined) {
+      this.#resolve({ ...this.#head, body: Buffer.concat(this.#chunks), broken: problem });
+    } else {
+      const sent = this.#controller !== undefined;
+      this.#resolve({ status: null, sent, reason: problem ?? 'no answer' });
+    }
+  }
+
+  #finish(): boolean {
+    if (this.#settled) return false;
+    this.#settled = true;
+    clearTimeout(this.#timer);
+    return true;
+  }
+}

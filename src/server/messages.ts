@@ -1,0 +1,54 @@
+import { isMap, type Value } from '../values.js';
+
+const maxLength = 500;
+const maxDepth = 6;
+
+/**
+ * The server's own message in the JSON of an error answer: both documented shapes, `{errors: {field: [...]}}`
+ * and `{code, message}`, alone or together, and what other servers and gateways commonly send. It may have
+ * line breaks in it. Null where there is none.
+ */
+export function messageIn(body: unknown): string | null {
+  if (typeof body === 'string') return body.trim() === '' ? null : body;
+  if (!isMap(body)) return null;
+  const main = firstText(body.message, body.error_description, body.detail, body.error, body.code);
+  const error = isMap(body.error) ? messageIn(body.error) : null;
+  const parts = [main ?? error, flatten(body.errors, '', maxDepth).join('; ')];
+  return parts.filter((part) => part !== null && part !== '').join(': ') || null;
+}
+
+function firstText(...candidates: (Value | undefined)[]): string | null {
+  return (
+    candidates.find((candidate) => typeof candidate === 'string' && candidate.trim() !== '')?.toString() ??
+    null
+  );
+}
+
+function flatten(errors: Value | undefined, path: string, depth: number): string[] {
+  const label = path === '' ? '' : `${path}: `;
+  if (Array.isArray(errors)) {
+    const texts = errors.filter((item) => typeof item !== 'object').map(String);
+    const others = errors.filter((item) => typeof item === 'object');
+    return [
+      ...(texts.length === 0 ? [] : [`${label}${texts.join(', ')}`]),
+      ...(depth === 0 ? [] : others.flatMap((item) => flatten(item, path, depth - 1))),
+    ];
+  }
+  if (isMap(errors)) {
+    if (depth === 0) return [];
+    return Object.entries(errors).flatMap(([key, value]) =>
+      flatten(value, path === '' ? key : `${path}.${key}`, depth - 1),
+    );
+  }
+  return errors === undefined || errors === null ? [] : [`${label}${String(errors)}`];
+}
+
+/** One line of bounded length, without control and invisible characters. */
+export function oneLine(text: string): string {
+  const line = text
+    .toWellFormed()
+    .replace(/[\s\p{Cc}\p{Cf}]+/gu, ' ')
+    .trim();
+  const characters = line.length > maxLength ? [...line] : [];
+  return characters.length > maxLength ? `${characters.slice(0, maxLength - 1).join('')}…` : line;
+}

@@ -1,0 +1,126 @@
+import { randomBytes } from 'node:crypto';
+import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
+import { error, ProblemsError } from '../problems.js';
+import { emptyState, STATE_FORMAT, type State, stateSchema } from './state.js';
+import type { StateStore } from './store.js';
+
+/** A state in one JSON file. */
+export function stateFile(path: string): StateStore {
+  const place = relative(process.cwd(), path) || path;
+  return {
+    place,
+    async load(server) {
+      const text = await readText(path, place);
+      return text === undefined ? emptyState(server) : check(text, place, server);
+    },
+    async save(state) {
+      await writeWhole(path, `${JSON.stringify(state, null, 2)}\n`);
+    },
+  };
+}
+
+async function readText(path: string, place: string): Promise<string | undefined> {
+  try {
+    return await readFile(path, 'utf8');
+  } catch (failure) {
+    const { code, message } = failure as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return undefined;
+    throw new ProblemsError([
+      error('state-unreadable', `the state ${place} can't be read: ${message}`, [], 'check its permissions'),
+    ]);
+  }
+}
+
+function check(text: string, place: string, server: string): State {
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch {
+    throw new ProblemsError([
+      error(
+        'state-unreadable',
+        `the state ${place} is not JSON`,
+        [],
+        `put a good copy back, or move it away: ${LOSS}`,
+      ),
+    ]);
+  }
+  const version =
+    typeof data === 'object' && data !== null && 'format_version' in data ? data.format_version : undefined;
+  if (typeof version === 'number' && version > STATE_FORMAT) {
+    throw new ProblemsError([
+      error(
+        'state-newer',
+        `the state ${place} has format ${version}, this idops knows formats up to ${STATE_FORMAT}`,
+        [],
+        'use the version of idops that wrote it, or a later one',
+      ),
+    ]);
+  }
+  const parsed = stateSchema.safeParse(data);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    const where = issue === undefined || issue.path.length === 0 ? '' : ` at ${issue.path.join('.')}`;
+    throw new ProblemsError([
+      error(
+        'state-unreadable',
+        `the state ${place} is not a state of idops${where}`,
+        [],
+        `put a good copy back, or move it away: ${LOSS}`,
+      ),
+    ]);
+  }
+  if (parsed.data.server !== server) {
+    throw new ProblemsError([
+      error(
+        'state-other-server',
+        `the state ${place} belongs to ${parsed.data.server}, and this is ${server}`,
+        [],
+        'give each server a state of its own with state.path, in its environment for instance; after a move of the server, edit "server" in the file',
+      ),
+    ]);
+  }
+  return parsed.data;
+}
+
+const LOSS = 'without it requests may be sent again, and nothing is deleted or regenerated';
+
+/**
+ * Writes a file so that a crash leaves the old content or the new, never a mixture.
+ * Throws what the file system throws; the old file is untouched then.
+ */
+export async function writeWhole(path: string, text: string): Promise<void> {
+  const folder = dirname(path);
+  await mkdir(folder, { recursive: true });
+  const temporary = join(folder, `.${randomBytes(6).toString('hex')}.tmp`);
+  try {
+    const file = await open(temporary, 'wx', 0o600);
+    try {
+      await file.writeFile(text);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    await rename(temporary, path);
+  } catch (failure) {
+    await rm(temporary, { force: true });
+    throw failure;
+  }
+  await syncFolder(folder);
+}
+
+/** Makes a rename or a new file in a folder outlast a power cut, where the system lets folders be synced. */
+export async function syncFolder(folder: string): Promise<void> {
+  try {
+    const handle = await open(folder, 'r');
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  } catch (failure) {
+    const { code } = failure as NodeJS.ErrnoException;
+    if (code !== 'EISDIR' && code !== 'EPERM' && code !== 'EINVAL') throw failure;
+  }
+}

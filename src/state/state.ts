@@ -1,0 +1,53 @@
+import { randomBytes, randomUUID } from 'node:crypto';
+import { z } from 'zod';
+
+/** The newest format that this version reads and writes. */
+export const STATE_FORMAT = 1;
+
+const recordSchema = z.strictObject({
+  kind: z.enum(['Organization', 'User', 'KeyPair', 'EmailTemplate', 'Client']),
+  /** The path parameters, since an address can't always be taken apart. */
+  identity: z.record(z.string(), z.string()),
+  recorded_at: z.iso.datetime(),
+  run: z.string(),
+  /** The fields that the manifest mentioned when it was applied. */
+  managed: z.array(z.string()),
+  /** The last response to a write, and what was sent and not answered. */
+  fields: z.record(z.string(), z.json()),
+  /** Hashes of the secrets among the fields, by JSON pointer. */
+  hashes: z.record(z.string(), z.string()),
+  /** Fields that were sent in a request whose outcome isn't known. */
+  uncertain: z.array(z.string()).optional(),
+  did_generation: z.int().min(0).optional(),
+  /** The run that sent a regeneration whose outcome isn't known. */
+  pending_regeneration: z.string().optional(),
+  /** The hash of what the server answered to the last DELETE. */
+  deleted: z.string().optional(),
+});
+
+export const stateSchema = z.strictObject({
+  format_version: z.literal(STATE_FORMAT),
+  serial: z.int().min(0),
+  lineage: z.string().min(1),
+  server: z.string(),
+  salt: z.string().min(1),
+  resources: z.record(z.string(), recordSchema),
+});
+
+/** What idops knows of one object that it wrote. */
+export type ResourceRecord = z.infer<typeof recordSchema>;
+
+/** What idops knows of a server. Disposable: losing it may cost requests, never data. */
+export type State = z.infer<typeof stateSchema>;
+
+/** The state of a server that nothing is known of. */
+export function emptyState(server: string): State {
+  return {
+    format_version: STATE_FORMAT,
+    serial: 0,
+    lineage: randomUUID(),
+    server,
+    salt: randomBytes(16).toString('base64url'),
+    resources: {},
+  };
+}

@@ -1,0 +1,73 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { bare, displayWidth, escapeLines, escapeText, jsonText, quote } from '../../src/report/escape.js';
+import { hostileText } from './hostile.js';
+
+describe('escapeText', () => {
+  it.each([
+    ['\u001b[2J', '\\u001b[2J'],
+    ['a\nb\r\tc', 'a\\nb\\r\\tc'],
+    ['\u0000\u007f\u009b', '\\u0000\\u007f\\u009b'],
+    ['\u202egnp.exe\u2066', '\\u202egnp.exe\\u2066'],
+    ['a\u2028b\u2029', 'a\\u2028b\\u2029'],
+    ['ac\u200bme\ufeff', 'ac\\u200bme\\ufeff'],
+    ['\ud800', '\\ud800'],
+    ['\u{e0041}', '\\u{e0041}'],
+    ['a\u00a0b', 'a\\u00a0b'],
+    ['\u3164', '\\u3164'],
+  ])('shows %j as %s', (text, shown) => {
+    expect(escapeText(text)).toBe(shown);
+  });
+
+  it('leaves what people write alone', () => {
+    for (const text of ['ACME Corp', 'Zoë', '日本 東京', 'шеф', '🎉 done', 'a\\b "c" #1 ##2 :: [x]']) {
+      expect(escapeText(text)).toBe(text);
+    }
+  });
+
+  it.each(['##[error]x', 'a ##vso[task.complete]', '##TeamCity[x]', '###[group]'])(
+    'takes the force out of the log command %s',
+    (text) => {
+      expect(escapeText(text)).not.toMatch(/##(\[|vso\[|teamcity\[)/i);
+    },
+  );
+});
+
+describe('escapeLines', () => {
+  it('keeps line breaks and nothing else', () => {
+    expect(escapeLines('one\ntwo\u001b\r')).toBe('one\ntwo\\u001b\\r');
+  });
+
+  it('takes the force out of workflow commands at the start of a line', () => {
+    expect(escapeLines('x ::y\n  ::error::z\n::a')).toBe('x ::y\n  \\u003a:error::z\n\\u003a:a');
+  });
+});
+
+describe('jsonText', () => {
+  it('parses to the same value and holds nothing hostile', () => {
+    fc.assert(
+      fc.property(fc.dictionary(hostileText, hostileText), (value) => {
+        const text = jsonText(value);
+        expect(JSON.parse(text)).toEqual(value);
+        expect(text.replaceAll('\n', '')).toBe(escapeText(text.replaceAll('\n', '')));
+        for (const line of text.split('\n')) expect(line.trimStart()).not.toMatch(/^::/);
+      }),
+    );
+  });
+});
+
+describe('names', () => {
+  it('stand without quotes where nothing in them misleads', () => {
+    expect(bare('Organization/acme-1_é')).toBe('Organization/acme-1_é');
+    expect(bare('acme (roles: admin)')).toBe('"acme (roles: admin)"');
+    expect(bare('')).toBe('""');
+    expect(bare('ac\u3164me')).toBe('"ac\\u3164me"');
+    expect(quote('a "b"\n')).toBe('"a \\"b\\"\\n"');
+  });
+
+  it('have the width that a terminal gives them', () => {
+    expect([displayWidth('abc'), displayWidth('日本'), displayWidth('e\u0301'), displayWidth('ｱ')]).toEqual([
+      3, 4, 1, 1,
+    ]);
+  });
+});

@@ -1,0 +1,172 @@
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { error, warning } from '../../src/problems.js';
+import { jsonText, planJson, problemsJson, resultJson } from '../../src/report/json.js';
+import { planSchema, problemsSchema, resultSchema } from '../../src/report/schemas.js';
+import { Sensitive } from '../../src/values.js';
+import { hostileText } from './hostile.js';
+import { changeOf, fieldOf, planOf } from './plans.js';
+
+/** Holds an output against both forms of its schema: zod's and the JSON Schema that is published. */
+function expectValid(schema: z.ZodType, value: unknown): void {
+  const parsed: unknown = JSON.parse(jsonText(value));
+  expect(schema.parse(parsed)).toEqual(parsed);
+  const validate = new Ajv2020().compile(z.toJSONSchema(schema));
+  expect(validate(parsed), JSON.stringify(validate.errors)).toBe(true);
+}
+
+describe('the JSON of a plan', () => {
+  it('is the documented object, its keys in the documented order', () => {
+    const plan = planOf(
+      [
+        changeOf({
+          address: 'EmailTemplate/8d0a/tx_code',
+          kind: 'EmailTemplate',
+          requests: [
+            {
+              operation: 'updateTemplate',
+              params: { backend_id: '8d/0a', template_type: 'tx_code' },
+              body: { txt_content: 'b' },
+            },
+          ],
+          fields: [fieldOf({ path: 'txt_content', type: 'body', before: 'a', after: 'b' })],
+          warnings: [{ code: 'lost-placeholder', message: 'x is lost' }],
+          declaredAt: { file: 'manifests/emails.yaml', line: 3 },
+        }),
+        changeOf({ action: 'unchanged' }),
+      ],
+      { requiredScopes: ['identity-providers:manage:all'] },
+    );
+    expect(JSON.stringify(planJson(plan, { debug: false }))).toBe(
+      JSON.stringify({
+        format_version: 1,
+        tool_version: '0.1.0',
+        created_at: '2026-01-31T12:00:00Z',
+        server: 'https://id.example.com',
+        profile: 'documented',
+        environment: null,
+        summary: { update: 1, delete: 0, regenerate: 0, adopt: 0, blocked: 0, unchanged: 1 },
+        required_scopes: ['identity-providers:manage:all'],
+        changes: [
+          {
+            address: 'EmailTemplate/8d0a/tx_code',
+            kind: 'EmailTemplate',
+            action: 'update',
+            observed: 'live',
+            destructive: false,
+            destructions: [],
+            requests: [{ method: 'PATCH', path: '/api/backends/8d%2F0a/email-templates/tx_code' }],
+            fields: [{ path: 'txt_content', before: 'a', after: 'b', sensitive: false }],
+            warnings: [{ code: 'lost-placeholder', message: 'x is lost' }],
+            reason: null,
+            declared_at: { file: 'manifests/emails.yaml', line: 3 },
+          },
+        ],
+        warnings: [],
+        digest: 'sha256:0123',
+      }),
+    );
+    expectValid(planSchema, planJson(plan, { debug: false }));
+  });
+
+  it('lists unchanged objects with debug', () => {
+    const plan = planOf([changeOf({ action: 'unchanged' })]);
+    expect(planJson(plan, { debug: true }).changes.map(({ action }) => action)).toEqual(['unchanged']);
+    expectValid(planSchema, planJson(plan, { debug: true }));
+  });
+
+  it('tells unknown and sensitive values from all others, and when a record was made', () => {
+    const plan = planOf([
+      changeOf({
+        observed: 'recorded',
+        recordedAt: '2026-01-30T12:00:00Z',
+        destructions: ['blocks the user'],
+        fields: [
+          fieldOf({ before: undefined, after: null }),
+          fieldOf({ before: undefined, after: new Sensitive('s3cret'), sensitive: true }),
+          fieldOf({ before: { a: new Sensitive('s3cret') }, after: { b: [1] } }),
+        ],
+      }),
+    ]);
+    const [change] = planJson(plan, { debug: false }).changes;
+    expect(change).toMatchObject({ recorded_at: '2026-01-30T12:00:00Z', destructive: true });
+    expect(change?.fields.map(({ before, after }) => [before, after])).toEqual([
+      [{ unknown: true }, null],
+      [{ sensitive: true }, { sensitive: true }],
+      [{ a: { sensitive: true } }, { b: [1] }],
+    ]);
+    expectValid(planSchema, planJson(plan, { debug: false }));
+  });
+
+  it('parses to the same object whatever the texts are', () => {
+    fc.assert(
+      fc.property(hostileText, hostileText, (address, value) => {
+        const json = planJson(
+          planOf([
+            changeOf({ address, reason: value, fields: [fieldOf({ before: value, after: [value] })] }),
+          ]),
+          { debug: false },
+        );
+        expect(JSON.parse(jsonText(json))).toEqual(json);
+        expect(planSchema.parse(json)).toEqual(json);
+      }),
+    );
+  });
+
+  it('is refused by its schema with a member that nobody documented', () => {
+    const json = { ...planJson(planOf([]), { debug: false }), extra: 1 };
+    expect(planSchema.safeParse(json).success).toBe(false);
+  });
+});
+
+describe('the JSON of a result', () => {
+  it('is the documented object', () => {
+    const json = resultJson({
+      run: 'r1',
+      interrupted: false,
+      results: [
+        {
+          address: 'User/1',
+          action: 'update',
+          status: 'not_converged',
+          httpStatus: 200,
+          attempts: 1,
+          unverified: ['group'],
+          error: 'blocked is still false',
+        },
+      ],
+    });
+    expect(JSON.stringify(json)).toBe(
+      '{"format_version":1,"run":"r1","summary":{"applied":0,"failed":0,"not_converged":1,"unknown":0,"skipped":0},' +
+        '"results":[{"address":"User/1","action":"update","status":"not_converged","http_status":200,"attempts":1,' +
+        '"unverified":["group"],"error":"blocked is still false"}]}',
+    );
+    expectValid(resultSchema, json);
+    expectValid(resultSchema, resultJson({ run: null, interrupted: true, results: [] }));
+  });
+});
+
+describe('the JSON of problems', () => {
+  it('carries places without the source line', () => {
+    const json = problemsJson([
+      error('unknown-field', 'unknown field', [{ file: 'a.yaml', line: 4, column: 1, length: 5, text: 'x' }]),
+      warning('large', 'is large', [], 'make it small'),
+    ]);
+    expect(json).toEqual({
+      format_version: 1,
+      problems: [
+        {
+          code: 'unknown-field',
+          severity: 'error',
+          message: 'unknown field',
+          hint: null,
+          places: [{ file: 'a.yaml', line: 4, column: 1 }],
+        },
+        { code: 'large', severity: 'warning', message: 'is large', hint: 'make it small', places: [] },
+      ],
+    });
+    expectValid(problemsSchema, json);
+  });
+});

@@ -1,0 +1,494 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { ChangeResult, Result } from '../../src/apply/result.js';
+import type { Change, FieldChange, Plan } from '../../src/plan/plan.js';
+import { planText, resultText } from '../../src/report/text.js';
+import { HashedSecret, Sensitive, type Value } from '../../src/values.js';
+import { hostileText, marker } from './hostile.js';
+import { changeOf, fieldOf, planOf } from './plans.js';
+
+const plain = { color: false, debug: false };
+
+function fieldText(parts: Partial<FieldChange>, debug = false): string {
+  const text = planText(planOf([changeOf({ fields: [fieldOf(parts)] })]), { color: false, debug });
+  const lines = text.split('\n');
+  const start = lines.findIndex((line) => line.includes('update Organization/acme')) + 1;
+  return lines
+    .slice(start, lines.indexOf('', start))
+    .map((line) => line.slice(4))
+    .join('\n');
+}
+
+describe('the text of a plan', () => {
+  it('reads as a whole', () => {
+    const plan = planOf(
+      [
+        changeOf({
+          fields: [fieldOf({ before: 'ACME Corp', after: 'ACME Corporation' })],
+          declaredAt: { file: 'manifests/organizations.yaml', line: 3 },
+        }),
+        changeOf({
+          kind: 'User',
+          address: 'User/9b1d',
+          observed: 'recorded',
+          recordedAt: '2026-01-30T12:00:00Z',
+          destructions: ['blocks the user'],
+          fields: [fieldOf({ path: 'blocked', before: false, after: true })],
+        }),
+        changeOf({
+          action: 'blocked',
+          address: 'Organization/initech',
+          reason: 'the server has no organization "initech", and no operation creates one',
+        }),
+        changeOf({ action: 'unchanged', observed: 'recorded' }),
+        changeOf({ action: 'unchanged' }),
+      ],
+      { environment: 'production', warnings: [{ code: 'large', message: 'this is a large plan' }] },
+    );
+    expect(planText(plan, plain)).toBe(`Server:      https://id.example.com
+Profile:     documented
+Environment: production
+
+~ update Organization/acme  at manifests/organizations.yaml:3
+    label: "ACME Corp" → "ACME Corporation"
+
+~ update User/9b1d
+    recorded 2026-01-30T12:00:00Z, not read from the server
+    destructive: blocks the user
+    blocked: false → true
+
+! blocked Organization/initech
+    reason: the server has no organization "initech", and no operation creates
+      one
+
+warning[large]: this is a large plan
+
+Required scopes: users:manage:all
+Digest: sha256:0123
+1 destructive: User/9b1d
+Plan: 2 to update, 0 to delete, 0 to regenerate, 1 blocked, 2 unchanged, 1 of them by record.
+`);
+  });
+
+  it('closes with the summary alone where nothing else is to be counted', () => {
+    const text = planText(planOf([changeOf(), ...Array(3).fill(changeOf({ action: 'unchanged' }))]), plain);
+    expect(text.trimEnd().split('\n').at(-1)).toBe(
+      'Plan: 1 to update, 0 to delete, 0 to regenerate, 3 unchanged.',
+    );
+  });
+
+  it('counts adoptions before blocked and unchanged objects', () => {
+    const actions = ['delete', 'regenerate', 'adopt', 'blocked', 'unchanged'] as const;
+    expect(planText(planOf(actions.map((action) => changeOf({ action }))), plain)).toContain(
+      '\nPlan: 0 to update, 1 to delete, 1 to regenerate, 1 to adopt, 1 blocked, 1 unchanged.\n',
+    );
+  });
+
+  it('says in a sentence that there is nothing to do', () => {
+    expect(planText(planOf([]), plain)).toContain(
+      '\nNothing is declared, so there is nothing to do.\n\nPlan: 0 to update, 0 to delete, 0 to regenerate, 0 unchanged.\n',
+    );
+    expect(planText(planOf([changeOf({ action: 'unchanged' })]), plain)).toContain(
+      '\nNothing to change: everything is as the manifests say.\n',
+    );
+  });
+
+  it('lists unchanged objects and requests with debug', () => {
+    const plan = planOf([
+      changeOf({ requests: [{ operation: 'updateOrganization', params: { organization_id: 'a/b' } }] }),
+      changeOf({ action: 'unchanged', address: 'User/1' }),
+    ]);
+    expect(planText(plan, plain)).not.toContain('User/1');
+    expect(planText(plan, plain)).not.toContain('PATCH');
+    const debug = planText(plan, { color: false, debug: true });
+    expect(debug).toContain('\n    sends PATCH /api/organizations/a%2Fb\n');
+    expect(debug).toContain('\n= unchanged User/1\n');
+  });
+
+  it('says what an unknown present value and an adoption mean', () => {
+    const apply = { ...changeOf().apply, generation: 2 };
+    const text = planText(
+      planOf([changeOf({ observed: 'unknown' }), changeOf({ action: 'adopt', observed: 'unknown', apply })]),
+      plain,
+    );
+    expect(text).toContain('\n    present value unknown: will be asserted\n');
+    expect(text).toContain('\n    did_generation 2 will be recorded, nothing is sent\n');
+  });
+
+  it('colours the marks where it may, and says the same without colours', () => {
+    const plan = planOf([changeOf({ destructions: ['x'], fields: [fieldOf()] })]);
+    const colored = planText(plan, { color: true, debug: false });
+    expect(colored).toContain('\u001b[33m~ update\u001b[39m');
+    // biome-ignore lint/complexity/useRegexLiterals: the escape is clearer in a string
+    expect(colored.replace(new RegExp('\u001b\\[\\d+m', 'g'), '')).toBe(planText(plan, plain));
+  });
+
+  it('names no more than five destructive changes in the line before the summary', () => {
+    const changes = Array.from({ length: 7 }, (_, index) =>
+      changeOf({ address: `User/${index}`, destructions: ['a', 'b'] }),
+    );
+    expect(planText(planOf(changes), plain)).toContain(
+      '\n14 destructive: User/0, User/1, User/2, User/3, User/4, 2 more\nPlan: ',
+    );
+  });
+
+  it('quotes an address that could be taken for more than an address', () => {
+    const change = changeOf({ address: 'Organization/acme  at fake.yaml:1' });
+    expect(planText(planOf([change]), plain)).toContain('\n~ update "Organization/acme  at fake.yaml:1"\n');
+  });
+});
+
+describe('a field', () => {
+  it.each<[string, Partial<FieldChange>, string]>([
+    ['a text', { before: 'a', after: 'b' }, 'label: "a" → "b"'],
+    ['null', { before: 'a', after: null }, 'label: "a" → null'],
+    ['an unknown value', { before: undefined, after: true }, 'label: (unknown) → true'],
+    ['a map', { before: null, after: { a: [1, 'x'] } }, 'label: null → {"a": [1, "x"]}'],
+    [
+      'a secret',
+      { before: new HashedSecret('h', () => false), after: new Sensitive('s3cret'), sensitive: true },
+      'label: (sensitive)',
+    ],
+    [
+      'a secret whose present value is unknown',
+      { before: undefined, after: new Sensitive('s3cret'), sensitive: true },
+      'label: (unknown) → (sensitive)',
+    ],
+    [
+      'a secret inside',
+      { before: null, after: { a: new Sensitive('x') } },
+      'label: null → {"a": (sensitive)}',
+    ],
+  ])('shows %s', (_, parts, text) => {
+    expect(fieldText(parts)).toBe(text);
+  });
+
+  it('cuts long values in the middle and keeps the difference in sight', () => {
+    const text = fieldText({
+      before: `${'a'.repeat(100)}x${'b'.repeat(100)}`,
+      after: `${'a'.repeat(100)}y${'b'.repeat(100)}`,
+    });
+    expect(text).toBe(
+      `label: "${'a'.repeat(19)}…${'a'.repeat(10)}x${'b'.repeat(9)}…${'b'.repeat(19)}" (201 characters)\n` +
+        `  → "${'a'.repeat(19)}…${'a'.repeat(10)}y${'b'.repeat(9)}…${'b'.repeat(19)}" (201 characters)`,
+    );
+  });
+
+  it('shows long values whole with debug', () => {
+    const text = fieldText({ before: 'a'.repeat(300), after: null }, true);
+    expect(text).toBe(`label: "${'a'.repeat(300)}"\n  → null`);
+  });
+});
+
+describe('a set', () => {
+  const set = (before: Value | undefined, after: Value) =>
+    fieldText({ path: 'organizations', type: 'set', before, after });
+
+  it('names what comes, goes and changes inside', () => {
+    expect(
+      set(
+        [
+          { id: '1', name: 'acme', roles: [{ id: 'v', name: 'viewer' }] },
+          { id: '2', name: 'initech' },
+          { id: '4', name: 'umbrella' },
+        ],
+        [
+          { id: '1', roles: [{ id: 'e', name: 'editor' }] },
+          { id: '3', name: 'globex', roles: [{ id: 'e', name: 'editor' }] },
+          { id: '4', name: 'umbrella' },
+        ],
+      ),
+    ).toBe(
+      [
+        'organizations:',
+        '  + globex (roles: editor)',
+        '  - initech',
+        '  ~ acme (roles: + editor - viewer)',
+        '  (1 unchanged)',
+      ].join('\n'),
+    );
+  });
+
+  it('names elements by id where they have no name, and by both where a name is not enough', () => {
+    expect(set([], [{ id: '7d' }])).toBe('organizations:\n  + 7d');
+    expect(set([{ id: '1', name: 'acme' }], [{ id: '2', name: 'acme' }])).toBe(
+      'organizations:\n  + acme (id 2)\n  - acme (id 1)',
+    );
+  });
+
+  it('says what is set where the present elements are unknown', () => {
+    expect(set(undefined, [{ id: '1', name: 'acme' }])).toBe(
+      'organizations: (unknown) → exactly these\n  = acme',
+    );
+    expect(set(undefined, [])).toBe('organizations: (unknown) → none');
+  });
+
+  it('takes null for the empty set', () => {
+    expect(set(null, [{ name: 'acme' }])).toBe('organizations:\n  + acme');
+    expect(set([{ name: 'acme' }], null)).toBe('organizations:\n  - acme');
+  });
+
+  it('shows a label that changes inside an element, and one that is unknown', () => {
+    expect(set([{ id: '1', name: 's', label: 'Old' }], [{ id: '1', name: 's', label: 'New' }])).toBe(
+      'organizations:\n  ~ s (label: "Old" → "New")',
+    );
+    expect(set([{ id: '1', name: 's' }], [{ id: '1', name: 's', roles: [{ name: 'r' }] }])).toBe(
+      'organizations:\n  ~ s (roles: (unknown) → r)',
+    );
+  });
+
+  it('quotes a name that pretends to be more', () => {
+    expect(set([], [{ name: 'acme (roles: + admin)' }])).toBe('organizations:\n  + "acme (roles: + admin)"');
+  });
+
+  it('falls back to the values where they are no sets of objects', () => {
+    expect(set(['a'], ['b'])).toBe('organizations: ["a"] → ["b"]');
+  });
+});
+
+describe('a body', () => {
+  const body = (before: Value | undefined, after: Value, debug = false) =>
+    fieldText({ path: 'txt_content', type: 'body', before, after }, debug);
+
+  it('is shown as a diff with three lines of context', () => {
+    expect(body('1\n2\n3\n4\nold\n6\n7\n8\n9\n', '1\n2\n3\n4\nnew\n6\n7\n8\n9\n')).toBe(
+      [
+        'txt_content:',
+        '  │ @@ -2,7 +2,7 @@',
+        '  │   2',
+        '  │   3',
+        '  │   4',
+        '  │ - old',
+        '  │ + new',
+        '  │   6',
+        '  │   7',
+        '  │   8',
+      ].join('\n'),
+    );
+  });
+
+  it.each([
+    ['line endings', 'a\r\nb\r\n', 'a\nb\n', 'line endings: CRLF → LF'],
+    ['some line endings', 'a\r\nb\n', 'a\nb\n', 'line endings: mixed → LF'],
+    ['line endings among mixed ones', 'a\r\nb\n', 'a\nb\r\n', 'line endings change on 2 lines'],
+    ['a final newline that comes', 'a\nb', 'a\nb\n', 'a final newline is added'],
+    ['a final newline that goes', 'a\nb\n', 'a\nb', 'the final newline is removed'],
+    ['a byte order mark', '\ufeffa\nb\n', 'a\nb\n', 'the byte order mark is removed'],
+  ])('says %s in words alone', (_, before, after, words) => {
+    expect(body(before, after)).toBe(`txt_content:\n  ${words}`);
+  });
+
+  it('says several of them, above the diff of the rest', () => {
+    expect(body('a\r\nb', '\ufeffA\nb\n')).toBe(
+      [
+        'txt_content:',
+        '  a byte order mark is added',
+        '  line endings: CRLF → LF',
+        '  a final newline is added',
+        '  │ @@ -1,2 +1,2 @@',
+        '  │ - a',
+        '  │ + A',
+        '  │   b',
+      ].join('\n'),
+    );
+  });
+
+  it('makes spaces at the end of a changed line visible', () => {
+    expect(body('a\nb\n', 'a  \nb\n')).toContain('  │ - a\n  │ + a\\u0020\\u0020\n');
+  });
+
+  it('sums up what nobody would read', () => {
+    const lines = (word: string) => Array.from({ length: 1500 }, (_, index) => `${word} ${index}\n`).join('');
+    expect(body(lines('a'), lines('b'))).toBe(
+      'txt_content:\n  bodies differ too much to show, 1500 lines before, 1500 after',
+    );
+  });
+
+  it('cuts long lines where they are alike, but for debug', () => {
+    const before = `${'a'.repeat(5000)}old${'z'.repeat(5000)}\nx\n`;
+    const after = `${'a'.repeat(5000)}new${'z'.repeat(5000)}\nx\n`;
+    const text = body(before, after);
+    expect(text).toMatch(/ │ - a+…a+oldz+…z+ \(10003 characters\)\n/);
+    expect(text).toMatch(/ │ \+ a+…a+newz+…z+ \(10003 characters\)\n/);
+    expect(body(before, after, true)).toContain(`│ + ${after.split('\n')[0]}\n`);
+  });
+
+  it('is told by its size where the present one is unknown, and shown with debug', () => {
+    expect(body(undefined, 'a\nb\n')).toBe('txt_content: (unknown) → 2 lines');
+    expect(body(undefined, 'a\nb\n', true)).toBe('txt_content: (unknown) → 2 lines\n  │ + a\n  │ + b');
+  });
+
+  it('says that it was null or becomes null', () => {
+    expect(body(null, 'a\nb\n')).toBe('txt_content: was null\n  │ @@ -0,0 +1,2 @@\n  │ + a\n  │ + b');
+    expect(body('a\nb\n', null)).toBe('txt_content: cleared (null)\n  │ @@ -1,2 +0,0 @@\n  │ - a\n  │ - b');
+  });
+
+  it('of one short line is shown as a value', () => {
+    expect(body('Hello', 'Hi')).toBe('txt_content: "Hello" → "Hi"');
+    expect(body('', null)).toBe('txt_content: "" → null');
+  });
+});
+
+describe('the text of a result', () => {
+  const resultOf = (parts: Partial<ChangeResult>): ChangeResult => ({
+    address: 'Organization/acme',
+    action: 'update',
+    status: 'applied',
+    httpStatus: 200,
+    attempts: 1,
+    unverified: [],
+    error: null,
+    ...parts,
+  });
+
+  it('is short where all went well', () => {
+    const result: Result = {
+      run: 'r1',
+      interrupted: false,
+      results: [resultOf({}), resultOf({ address: 'Client/1', action: 'regenerate' })],
+    };
+    expect(resultText(result, plain)).toBe(
+      '✓ Organization/acme updated\n✓ Client/1 regenerated\n\nRun: r1\nApplied: 2 applied, 0 failed.\n',
+    );
+  });
+
+  it('says of each trouble what is known', () => {
+    const result: Result = {
+      run: 'r1',
+      interrupted: true,
+      results: [
+        resultOf({ unverified: ['group', 'metadata'] }),
+        resultOf({ status: 'failed', httpStatus: 503, attempts: 4, error: 'update an organization: 503' }),
+        resultOf({ status: 'not_converged', error: 'label is still "x"' }),
+        resultOf({ status: 'unknown', action: 'regenerate', httpStatus: null, error: 'connection reset' }),
+        resultOf({ status: 'skipped', attempts: 0, httpStatus: null, error: 'interrupted' }),
+      ],
+    };
+    expect(resultText(result, plain)).toBe(
+      `✓ Organization/acme updated
+    not in the answer, so unverified: group, metadata
+✗ update Organization/acme failed (HTTP 503, 4 attempts)
+    error: update an organization: 503
+≠ update Organization/acme not converged (HTTP 200)
+    error: label is still "x"
+? regenerate Organization/acme nobody can tell whether it was done
+    error: connection reset
+- update Organization/acme skipped
+    error: interrupted
+Interrupted: requests in flight were finished and recorded, no more were sent.
+
+Run: r1
+Applied: 1 applied, 1 failed, 1 not converged, 1 unknown, 1 skipped.
+`,
+    );
+  });
+
+  it('says that nothing was applied', () => {
+    expect(resultText({ run: null, interrupted: false, results: [] }, plain)).toBe(
+      'Nothing was applied.\nApplied: 0 applied, 0 failed.\n',
+    );
+  });
+});
+
+const hostileValue: fc.Arbitrary<Value> = fc.oneof(
+  hostileText,
+  fc.constant(null),
+  fc.boolean(),
+  fc.array(fc.dictionary(hostileText, hostileText), { maxLength: 3 }),
+  fc.array(
+    fc.record({ id: hostileText, name: hostileText, roles: fc.array(fc.record({ name: hostileText })) }),
+    { maxLength: 3 },
+  ),
+  fc.array(hostileText, { maxLength: 3 }),
+  fc.dictionary(hostileText, hostileText),
+);
+
+const hostileWarning = fc.record({ code: hostileText, message: hostileText });
+
+const hostileField: fc.Arbitrary<FieldChange> = fc.record({
+  path: hostileText,
+  type: fc.constantFrom('value', 'instant', 'body', 'set', 'map', 'members'),
+  before: fc.option(hostileValue, { nil: undefined }),
+  after: hostileValue,
+  sensitive: fc.boolean(),
+});
+
+const hostileChange: fc.Arbitrary<Change> = fc.record({
+  address: hostileText,
+  kind: fc.constant('User'),
+  action: fc.constantFrom('update', 'delete', 'regenerate', 'adopt', 'blocked', 'unchanged'),
+  observed: fc.constantFrom('live', 'recorded', 'unknown'),
+  recordedAt: hostileText,
+  destructions: fc.array(hostileText, { maxLength: 2 }),
+  requests: fc.array(
+    hostileText.map((text) => ({
+      operation: 'updateUser' as const,
+      params: { user_id: `u${text.toWellFormed()}` },
+    })),
+    { maxLength: 2 },
+  ),
+  fields: fc.array(hostileField, { maxLength: 4 }),
+  warnings: fc.array(hostileWarning, { maxLength: 2 }),
+  reason: fc.option(hostileText),
+  declaredAt: fc.option(fc.record({ file: hostileText, line: fc.nat() })),
+  apply: fc.constant(changeOf().apply),
+});
+
+/** Plans in which everything that comes from somebody else is hostile. */
+const hostilePlan: fc.Arbitrary<Plan> = fc.record({
+  toolVersion: hostileText,
+  createdAt: hostileText,
+  server: hostileText,
+  profile: fc.constant('documented'),
+  environment: fc.option(hostileText),
+  changes: fc.array(hostileChange, { maxLength: 4 }),
+  requiredScopes: fc.constant(['users:manage:all']),
+  warnings: fc.array(hostileWarning, { maxLength: 2 }),
+  digest: hostileText,
+});
+
+const ours =
+  /^(|Server: .*|Profile: .*|Environment: .*|[~↻*!=✓✗≠?-] .*| {2}.*|warning\[.*|Required scopes: .*|Digest: .*|\d+ destructive: .*|Nothing .*|Interrupted: .*|Run: .*|Plan: [\w ,]+\.|Applied: [\w ,]+\.)$/u;
+
+function expectHarmless(text: string): void {
+  expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\u200b\ufeff]/u);
+  expect(text).not.toMatch(/##(\[|vso\[|teamcity\[)/i);
+  const lines = text.split('\n');
+  for (const line of lines) {
+    expect(line).toMatch(ours);
+    expect(line.trimStart().startsWith('::')).toBe(false);
+    expect(line.startsWith(marker)).toBe(false);
+  }
+  expect(lines.filter((line) => /^(Plan|Applied): /.test(line))).toHaveLength(1);
+}
+
+describe('hostile text', () => {
+  it('forges nothing in a plan', () => {
+    fc.assert(
+      fc.property(hostilePlan, fc.boolean(), (plan, debug) => {
+        expectHarmless(planText(plan, { color: false, debug }));
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('forges nothing in a result', () => {
+    const result: fc.Arbitrary<Result> = fc.record({
+      run: fc.option(hostileText),
+      interrupted: fc.boolean(),
+      results: fc.array(
+        fc.record({
+          address: hostileText,
+          action: fc.constantFrom('update', 'delete', 'regenerate', 'adopt'),
+          status: fc.constantFrom('applied', 'failed', 'not_converged', 'unknown', 'skipped'),
+          httpStatus: fc.option(fc.nat()),
+          attempts: fc.nat(),
+          unverified: fc.array(hostileText, { maxLength: 3 }),
+          error: fc.option(hostileText),
+        }),
+        { maxLength: 4 },
+      ),
+    });
+    fc.assert(fc.property(result, (it) => expectHarmless(resultText(it, plain))));
+  });
+});

@@ -1,0 +1,140 @@
+import { inspect } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { answers, parseOrganizationPage } from '../../src/server/answers.js';
+import { type Fields, Sensitive } from '../../src/values.js';
+
+function read<T>(parsed: { value: T } | { wrong: string }): T {
+  if ('value' in parsed) return parsed.value;
+  throw new Error(parsed.wrong);
+}
+
+describe('an answer', () => {
+  test('has the fields that were there, and no other: absent is not null', () => {
+    const value = read(answers.organization.one({ data: { id: 'o1', label: null, hidden: true } }));
+    expect(value).toEqual({ id: 'o1', label: null });
+    expect(Object.keys(value)).toEqual(['id', 'label']);
+  });
+
+  test.each([
+    ['no data', {}],
+    ['data that is null', { data: null }],
+    ['data that is a list', { data: [] }],
+    ['a list', []],
+    ['null', null],
+    ['text', 'fine'],
+  ])('with %s is wrong', (_, document) => {
+    for (const type of Object.values(answers)) expect(type.one(document)).toHaveProperty('wrong');
+  });
+
+  test('says where a wrong type is, and not what stands there', () => {
+    const document = { data: { id: 7, name: 'acme', label: { secret: 'hunter2' } } };
+    expect(answers.organization.one(document)).toEqual({
+      wrong: 'data.id: expected string, received number; data.label: expected string, received object',
+    });
+  });
+
+  test('names a few of many wrong places', () => {
+    const document = { data: Array.from({ length: 9 }, () => ({ id: 7 })) };
+    expect(answers.keyPair.list(document)).toEqual({ wrong: expect.stringMatching(/; and 6 more$/) });
+  });
+
+  test('keeps a map as it is, even a member named __proto__', () => {
+    const data = JSON.parse(
+      '{"metadata": {"__proto__": {"a": [1, null]}, "b": {}}, "__proto__": {"id": "x"}}',
+    );
+    const value = read(answers.user.one({ data }));
+    expect(Object.keys(value)).toEqual(['metadata']);
+    expect(JSON.stringify(value.metadata)).toBe('{"__proto__":{"a":[1,null]},"b":{}}');
+  });
+
+  test.each([[[]], ['text'], [3]])('with metadata that is %j is wrong', (metadata) => {
+    expect(answers.user.one({ data: { metadata } })).toHaveProperty('wrong');
+  });
+
+  test('nested too deeply is wrong', () => {
+    const metadata = JSON.parse(`${'{"a":'.repeat(5000)}1${'}'.repeat(5000)}`);
+    expect(answers.user.one({ data: { metadata } })).toEqual({
+      wrong: expect.stringContaining('data.metadata'),
+    });
+  });
+
+  test('about a user has its scopes, organizations, backend and roles, as documented', () => {
+    const data = {
+      id: 'u1',
+      totp_registered_at: '2026-01-31T12:00:00.123456Z',
+      blocked: false,
+      authorized_scopes: [{ id: 's1', name: 'a', public: true }],
+      organizations: [{ id: 'o1', roles: [{ id: 'r1', scopes: [{ id: 's1', name: 'a', public: null }] }] }],
+      backend: { id: 'b1', metadata_fields: [{ any: { thing: 1 } }], smtp_port: 25, features: ['a'] },
+      roles: [{ id: 'r1', name: 'admin', scopes: [] }],
+    };
+    expect(read(answers.user.one({ data }))).toEqual(data);
+  });
+
+  test.each([
+    { smtp_port: '25' },
+    { smtp_port: 2 ** 31 },
+    { smtp_ssl: 'yes' },
+    { features: [1] },
+    { roles: [null] },
+    { verifiable_credentials: ['a'] },
+  ])('about a user with a backend of %j is wrong', (backend) => {
+    expect(answers.user.one({ data: { backend } })).toHaveProperty('wrong');
+  });
+
+  test('holds the secrets of a backend wrapped', () => {
+    const data = { backend: { smtp_password: 'hunter2', ldap_master_password: null } };
+    const value = read(answers.user.one({ data }));
+    expect(value.backend?.smtp_password).toBeInstanceOf(Sensitive);
+    expect(value.backend?.ldap_master_password).toBeNull();
+    expect(JSON.stringify(value) + inspect(value, { depth: 9 })).not.toContain('hunter2');
+  });
+
+  test('about a client never holds its secret', () => {
+    const data = { id: 'c1', secret: 'hunter2', did: 'did:key:z6M', key_pair_type: { type: 'ec' } };
+    expect(read(answers.client.one({ data }))).toEqual({
+      id: 'c1',
+      did: 'did:key:z6M',
+      key_pair_type: { type: 'ec' },
+    });
+  });
+
+  test('about each resource is a map of fields', () => {
+    const all: Fields[] = [
+      read(answers.template.one({ data: { id: null, txt_content: '', type: 'tx_code' } })),
+      read(answers.keyPair.one({ data: { id: 'k1', is_default: null } })),
+    ];
+    expect(all).toEqual([
+      { id: null, txt_content: '', type: 'tx_code' },
+      { id: 'k1', is_default: null },
+    ]);
+  });
+});
+
+describe('a page of organizations', () => {
+  test('keeps its rows as they are, even without an id', () => {
+    const data = [{ id: 'o1', name: 'a' }, { name: 'b' }, {}];
+    const page = { data, page_number: 1, page_size: 500, total_pages: 1, total_entries: 3 };
+    expect(parseOrganizationPage(page)).toEqual({
+      value: { organizations: data, pageNumber: 1, pageSize: 500, totalPages: 1, totalEntries: 3 },
+    });
+  });
+
+  test('may lack its pagination members', () => {
+    expect(parseOrganizationPage({ data: [], total_pages: null })).toEqual({ value: { organizations: [] } });
+  });
+
+  test.each([{ total_pages: -1 }, { total_pages: 1.5 }, { page_number: '1' }, { total_entries: 2 ** 31 }])(
+    'with %j is wrong',
+    (members) => {
+      expect(parseOrganizationPage({ data: [], ...members })).toHaveProperty('wrong');
+    },
+  );
+
+  test.each([{}, { data: null }, { data: {} }, { data: [null] }, { data: [{ id: 1 }] }])(
+    'that is %j is wrong',
+    (document) => {
+      expect(parseOrganizationPage(document)).toHaveProperty('wrong');
+    },
+  );
+});

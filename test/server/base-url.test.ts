@@ -1,0 +1,44 @@
+import { describe, expect, test } from 'vitest';
+import { checkBaseUrl, isBaseUrl } from '../../src/server/base-url.js';
+
+describe('a base URL', () => {
+  test.each([
+    ['https://id.example.com', 'https://id.example.com', ''],
+    ['https://ID.example.com:443/', 'https://id.example.com', ''],
+    ['https://id.example.com/boruta//', 'https://id.example.com/boruta', '/boruta'],
+    ['https://id.example.com/a/../b', 'https://id.example.com/b', '/b'],
+    ['http://localhost:4000', 'http://localhost:4000', ''],
+    ['http://id.localhost', 'http://id.localhost', ''],
+    ['http://127.1.2.3/x', 'http://127.1.2.3/x', '/x'],
+    ['http://[::1]:80', 'http://[::1]', ''],
+  ])('%s is %s', (text, href, prefix) => {
+    expect(checkBaseUrl(text, false)).toEqual({ href, prefix, origin: new URL(href).origin });
+  });
+
+  test.each([
+    '',
+    'id.example.com',
+    'localhost:4000',
+    'ftp://id.example.com',
+    'https://',
+    'https://user:hunter2@id.example.com',
+    'https://hunter2@id.example.com',
+    'https://id.example.com/?token=hunter2',
+    'https://id.example.com/#hunter2',
+    'https://user:hunter2@not a host',
+  ])('%s is refused, with a hint and without repeating it', (text) => {
+    const problem = checkBaseUrl(text, true);
+    expect(problem).toMatchObject({ code: 'wrong-base-url', severity: 'error', hint: expect.any(String) });
+    expect(JSON.stringify(problem)).not.toContain('hunter2');
+  });
+
+  test.each([
+    'http://id.example.com',
+    'http://localhost.example.com',
+    'http://128.0.0.1',
+    'http://127.example',
+  ])('%s is refused unless plain http is allowed', (text) => {
+    expect(checkBaseUrl(text, false)).toMatchObject({ code: 'insecure-http', hint: expect.any(String) });
+    expect(isBaseUrl(checkBaseUrl(text, true))).toBe(true);
+  });
+});

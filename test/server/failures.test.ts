@@ -1,0 +1,403 @@
+import { createServer as createTlsServer } from 'node:https';
+import { createServer as createPlainServer } from 'node:net';
+import { inspect } from 'node:util';
+import { describe, expect, test } from 'vitest';
+import { ServerFailure } from '../../src/server/failures.js';
+import { certificate } from './certificate.js';
+import {
+  deletion,
+  failureOf,
+  json,
+  listening,
+  regenerate,
+  rename,
+  type Serving,
+  serve,
+  token,
+  use,
+} from './serving.js';
+
+/** A port of this machine that nothing listens on. */
+async function closedPort(): Promise<string> {
+  const server = createPlainServer();
+  const origin = await listening(server);
+  await new Promise((resolve) => server.close(resolve));
+  return origin;
+}
+
+describe('a status other than 2xx', () => {
+  test.each([
+    [400, 'refused'],
+    [401, 'unauthorized'],
+    [403, 'forbidden'],
+    [404, 'not-found'],
+    [409, 'refused'],
+    [413, 'refused'],
+    [422, 'refused'],
+    [500, 'server-error'],
+    [501, 'server-error'],
+    [301, 'redirect'],
+    [304, 'redirect'],
+  ])('%i is a failure of kind %s, told at once', async (status, kind) => {
+    const { origin, received } = await serve((response) => response.writeHead(status).end());
+    const { writer } = use(origin);
+    expect(await failureOf(writer.send(rename))).toMatchObject({
+      kind,
+      status,
+      operation: 'updateOrganization',
+      title: 'update an organization',
+      method: 'PATCH',
+      path: '/api/organizations/o1',
+      scope: 'users:manage:all',
+      serverMessage: null,
+      attempts: 1,
+      sent: true,
+    });
+    expect(received).toHaveLength(1);
+  });
+
+  test('says what was asked, what came back and what scope it takes', async () => {
+    const { origin } = await serve((response) =>
+      json(response, 403, { code: 'FORBIDDEN', message: 'You are forbidden\nto access this resource.' }),
+    );
+    expect((await failureOf(use(origin).writer.send(rename))).message).toBe(
+      'update an organization: PATCH /api/organizations/o1 answered 403 (forbidden): You are forbidden to access this resource.; it needs the scope users:manage:all',
+    );
+  });
+
+  test.each([
+    [{ errors: { name: ["can't be blank"] } }, "name: can't be blank"],
+    [{ code: 'X', message: 'Invalid' }, 'Invalid'],
+    [{ code: 'X', message: 'Invalid', errors: { name: ['is odd'] } }, 'Invalid: name: is odd'],
+    ['Payload Too Large', 'Payload Too Large'],
+    [{ strange: true }, null],
+  ])('carries the message of %j', async (body, serverMessage) => {
+    const { origin } = await serve((response) => json(response, 422, body));
+    const failure = await failureOf(use(origin).writer.send(rename));
+    expect(failure.serverMessage).toBe(serverMessage);
+    if (serverMessage !== null) expect(failure.message).toContain(serverMessage);
+  });
+
+  test('with HTML, or cut off, has no message and the same kind', async () => {
+    const { origin } = await serve((response, _, count) => {
+      response.writeHead(422, { 'content-type': 'text/html', 'content-length': 1000 });
+      response.write('<h1>hello</h1>');
+      if (count === 1) response.end('x'.repeat(986));
+      else response.socket?.end();
+    });
+    const { writer } = use(origin);
+    for (let index = 0; index < 2; index++) {
+      expect(await failureOf(writer.send(rename))).toMatchObject({
+        kind: 'refused',
+        status: 422,
+        serverMessage: null,
+        attempts: 1,
+      });
+    }
+  });
+
+  test('never shows the token or what is to be redacted, however the server echoes it', async () => {
+    const echo = {
+      message: `bad header Bearer ${token}`,
+      errors: { [token]: [`got ${token}`, encodeURIComponent(token), 'and hunter2\nhunter3'] },
+    };
+    const { origin } = await serve((response) => json(response, 401, echo));
+    const redact = (text: string): string => text.replaceAll('hunter2\nhunter3', '(redacted)');
+    const failure = await failureOf(use(origin, { redact }).writer.send(rename));
+    expect(failure.serverMessage).toBe('bad header ***: ***: got ***, ***, and (redacted)');
+    expect(inspect(failure, { depth: 9, showHidden: true })).not.toMatch(/secret-token|hunter/);
+  });
+
+  test('is cut to a readable length', async () => {
+    const { origin } = await serve((response) => json(response, 400, { message: 'x'.repeat(100_000) }));
+    expect((await failureOf(use(origin).writer.send(rename))).serverMessage).toHaveLength(500);
+  });
+
+  test('of a redirect is not followed, and its query not shown', async () => {
+    const other = await serve((response) => json(response, 200, { data: {} }));
+    const { origin, received } = await serve((response) =>
+      response.writeHead(307, { location: `${other.origin}/api/organizations/o1?token=hunter2` }).end(),
+    );
+    const failure = await failureOf(use(origin).writer.send(rename));
+    expect(failure).toMatchObject({ kind: 'redirect', status: 307 });
+    expect(failure.message).toContain(
+      `a redirect to ${other.origin}/api/organizations/o1 that is not followed`,
+    );
+    expect(failure.message).not.toContain('hunter2');
+    expect([received.length, other.received.length]).toEqual([1, 0]);
+  });
+});
+
+describe('a 2xx answer that is', () => {
+  const unusable: [string, string, string | Buffer][] = [
+    ['HTML', 'not-json', '<!doctype html><title>Sign in</title>'],
+    ['empty', 'empty', ''],
+    ['cut off within its JSON', 'not-json', '{"data": {"id": "o1"'],
+    ['no object', 'wrong-type', '"fine"'],
+    ['without data', 'wrong-type', '{"id": "o1"}'],
+    ['a list', 'wrong-type', '{"data": [{"id": "o1"}]}'],
+    ['null', 'wrong-type', '{"data": null}'],
+    ['of another type', 'wrong-type', '{"data": {"id": 5}}'],
+    ['not UTF-8', 'not-utf-8', Buffer.from('{"data": {"id": "\xe9"}}', 'latin1')],
+  ];
+  for (const request of [rename, regenerate, deletion]) {
+    test.each(unusable)(`%s fails ${request.operation} as an answer, sent once`, async (_, reason, body) => {
+      const { origin, received } = await serve((response) => {
+        response.writeHead(200, { 'content-type': 'text/html' }).end(body);
+      });
+      expect(await failureOf(use(origin).writer.send(request))).toMatchObject({
+        kind: 'answer',
+        status: 200,
+        attempts: 1,
+        sent: true,
+        reason,
+      });
+      expect(received).toHaveLength(1);
+    });
+  }
+
+  test('HTML says so', async () => {
+    const { origin } = await serve((response) => {
+      response.writeHead(200, { 'content-type': 'text/html; charset=utf-8' }).end('<html>');
+    });
+    expect((await failureOf(use(origin).reader.listOrganizations(1))).message).toBe(
+      'list organizations: GET /api/organizations?page=1 answered 200 with something that is not JSON (text/html; charset=utf-8); is base_url right?',
+    );
+  });
+
+  test('of another type says where', async () => {
+    const { origin } = await serve((response) => json(response, 200, { data: { id: 5 } }));
+    expect((await failureOf(use(origin).writer.send(rename))).message).toContain(
+      'answered 200 with something else than expected: data.id: expected string, received number',
+    );
+  });
+
+  test('larger than allowed is not read to its end', async () => {
+    const { origin, received } = await serve((response) => {
+      response.writeHead(200);
+      response.write('{"data": {"id": "');
+      response.on('error', () => {});
+      const fill = setInterval(() => response.write('x'.repeat(65_536)), 1);
+      response.on('close', () => clearInterval(fill));
+    });
+    const failure = await failureOf(use(origin, { maxAnswerBytes: 300_000 }).writer.send(rename));
+    expect(failure).toMatchObject({ kind: 'answer', status: 200, reason: 'too-large', attempts: 1 });
+    expect(received).toHaveLength(1);
+  });
+});
+
+function cutOff(): Promise<Serving> {
+  return serve((response) => {
+    response.writeHead(200, { 'content-length': 100 });
+    response.write('{"data": {}', () => response.socket?.end());
+  });
+}
+
+describe('an answer that breaks off', () => {
+  test('is asked for again, and told as an answer in the end', async () => {
+    const { origin, received } = await cutOff();
+    const { writer, pauses } = use(origin);
+    expect(await failureOf(writer.send(rename))).toMatchObject({ kind: 'answer', status: 200, attempts: 4 });
+    expect(received).toHaveLength(4);
+    expect(pauses).toHaveLength(3);
+  });
+
+  test('to a POST is not asked for again', async () => {
+    const { origin, received } = await cutOff();
+    expect(await failureOf(use(origin).writer.send(regenerate))).toMatchObject({
+      kind: 'answer',
+      status: 200,
+      attempts: 1,
+      sent: true,
+    });
+    expect(received).toHaveLength(1);
+  });
+
+  test('by standing still ends with the timeout', async () => {
+    const { origin } = await serve((response) => {
+      response.writeHead(200);
+      response.write('{"data": ');
+    });
+    expect(await failureOf(use(origin, { timeout: 0.5 }).writer.send(regenerate))).toMatchObject({
+      kind: 'answer',
+      status: 200,
+      reason: 'timeout',
+    });
+  });
+});
+
+describe('a connection that breaks', () => {
+  test.each([
+    ['as soon as it is made', true],
+    ['after the request was read', false],
+  ])('%s: a PATCH is sent again, a POST is not', async (_, early) => {
+    const { origin, received, server } = await serve((response) => response.socket?.resetAndDestroy());
+    let connections = 0;
+    server.on('connection', (socket) => {
+      connections += 1;
+      if (early) socket.destroy();
+    });
+    const { writer, pauses } = use(origin);
+    const patch = await failureOf(writer.send(rename));
+    expect(patch).toMatchObject({ kind: 'lost', status: null, attempts: 4, sent: true });
+    expect(patch.message).toMatch(
+      /lost its connection .*; whether it was done is not known \(after 4 tries\)$/,
+    );
+    expect(pauses).toHaveLength(3);
+    connections = 0;
+    received.length = 0;
+    expect(await failureOf(writer.send(regenerate))).toMatchObject({ kind: 'lost', attempts: 1, sent: true });
+    expect(connections).toBe(1);
+    expect(received).toHaveLength(early ? 0 : 1);
+  });
+
+  test('once is forgotten when the next try succeeds', async () => {
+    const { origin } = await serve((response, _, count) => {
+      if (count < 3) response.socket?.resetAndDestroy();
+      else json(response, 200, { data: { id: 'o1' } });
+    });
+    expect(await use(origin).writer.send(rename)).toEqual({ status: 200, attempts: 3, data: { id: 'o1' } });
+  });
+
+  test('and then refuses is lost, since the first try may have been done', async () => {
+    const serving = await serve((response) => {
+      serving.server.close();
+      response.socket?.resetAndDestroy();
+    });
+    const failure = await failureOf(use(serving.origin).writer.send(rename));
+    expect(failure).toMatchObject({ kind: 'lost', sent: true, attempts: 4, reason: 'ECONNREFUSED' });
+  });
+
+  test('by something that is not HTTP is lost', async () => {
+    const origin = await listening(createPlainServer((socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n')));
+    const failure = await failureOf(use(origin).writer.send(regenerate));
+    expect(failure).toMatchObject({ kind: 'lost', attempts: 1 });
+  });
+});
+
+describe('a timeout', () => {
+  test('while a server is silent: a GET is sent again', async () => {
+    const { origin, received } = await serve(() => {});
+    const failure = await failureOf(use(origin, { timeout: 0.5 }).reader.listOrganizations(1));
+    expect(failure).toMatchObject({ kind: 'lost', reason: 'timeout', attempts: 4, sent: true });
+    expect(failure.message).toBe(
+      'list organizations: GET /api/organizations?page=1 got no answer within 0.5 s (after 4 tries)',
+    );
+    expect(received).toHaveLength(4);
+  });
+
+  test('while a server is silent: a POST is sent once', async () => {
+    const { origin, received } = await serve(() => {});
+    const failure = await failureOf(use(origin, { timeout: 0.5 }).writer.send(regenerate));
+    expect(failure).toMatchObject({ kind: 'lost', reason: 'timeout', attempts: 1, sent: true });
+    expect(failure.message).toContain('whether it was done is not known');
+    expect(received).toHaveLength(1);
+  });
+
+  test('while TLS is being agreed on: nothing was sent, so even a POST is tried again', async () => {
+    let connections = 0;
+    const silent = createPlainServer(() => {
+      connections += 1;
+    });
+    const origin = await listening(silent, 'https');
+    const failure = await failureOf(use(origin, { timeout: 0.5 }).writer.send(regenerate));
+    expect(failure).toMatchObject({ kind: 'unreachable', reason: 'timeout', attempts: 4, sent: false });
+    expect(failure.message).toContain(`got no connection to ${origin}: it did not answer within 0.5 s`);
+    expect(connections).toBe(4);
+  });
+});
+
+describe('no connection', () => {
+  test('since it is refused: even a POST is tried again', async () => {
+    const origin = await closedPort();
+    const { writer, pauses } = use(origin);
+    const failure = await failureOf(writer.send(regenerate));
+    expect(failure).toMatchObject({
+      kind: 'unreachable',
+      status: null,
+      reason: 'ECONNREFUSED',
+      attempts: 4,
+      sent: false,
+    });
+    expect(failure.message).toBe(
+      `regenerate the DID of a client: POST /api/clients/c1/regenerate_did got no connection to ${origin}: the connection was refused; does the server run, and is the port right? (after 4 tries)`,
+    );
+    expect(pauses).toEqual([0.5, 1, 2]);
+  });
+
+  test('since the name does not resolve', async () => {
+    const failure = await failureOf(use('https://idops.invalid').writer.send(regenerate));
+    expect(failure).toMatchObject({ kind: 'unreachable', sent: false });
+    expect(failure.message).toMatch(/the name idops\.invalid (does not resolve|could not be looked up)/);
+  });
+
+  test('since the certificate is not trusted: told at once', async () => {
+    let requests = 0;
+    const server = createTlsServer(certificate, (_, response) => {
+      requests += 1;
+      response.end();
+    });
+    const failure = await failureOf(use(await listening(server, 'https')).writer.send(regenerate));
+    expect(failure).toMatchObject({
+      kind: 'unreachable',
+      reason: 'DEPTH_ZERO_SELF_SIGNED_CERT',
+      attempts: 1,
+      sent: false,
+    });
+    expect(failure.message).toContain('its certificate is self-signed (DEPTH_ZERO_SELF_SIGNED_CERT)');
+    expect(requests).toBe(0);
+  });
+
+  test('since the port does not speak TLS', async () => {
+    const { origin, received } = await serve((response) => response.end());
+    const failure = await failureOf(use(origin.replace('http:', 'https:')).writer.send(regenerate));
+    expect(failure).toMatchObject({ kind: 'unreachable', sent: false, attempts: 4 });
+    expect(failure.message).toContain('no TLS connection could be agreed on');
+    expect(received).toHaveLength(0);
+  });
+
+  test('and then one: a POST is sent, once', async () => {
+    const origin = await closedPort();
+    const serving = await serve((response) => json(response, 200, { data: { id: 'c1' } }));
+    // The refused tries end when something listens on the port.
+    await new Promise((resolve) => serving.server.close(resolve));
+    const { writer } = use(origin, {
+      delay: async () => {
+        if (!serving.server.listening) {
+          const port = Number(new URL(origin).port);
+          await new Promise<void>((resolve) => serving.server.listen(port, '127.0.0.1', resolve));
+        }
+      },
+    });
+    expect(await writer.send(regenerate)).toEqual({ status: 200, attempts: 2, data: { id: 'c1' } });
+    expect(serving.received).toHaveLength(1);
+  });
+
+  test.each([
+    ['CERT_HAS_EXPIRED', 'its certificate has expired (CERT_HAS_EXPIRED)'],
+    ['ERR_TLS_CERT_ALTNAME_INVALID', 'its certificate is for another host name'],
+    ['CERT_SIGNATURE_FAILURE', 'its certificate is not accepted (CERT_SIGNATURE_FAILURE)'],
+    ['EHOSTUNREACH', 'there is no route to it'],
+    ['ECONNRESET', 'it closed the connection before it was established'],
+    ['EMFILE', 'EMFILE'],
+  ])('since %s says why', (reason, sentence) => {
+    const failure = new ServerFailure({
+      kind: 'unreachable',
+      operation: null,
+      title: 'show a user',
+      method: 'GET',
+      path: '/api/users/u1',
+      scope: 'users:manage:all',
+      origin: 'https://id.example.com',
+      status: null,
+      serverMessage: null,
+      attempts: 1,
+      retryAfter: null,
+      sent: false,
+      reason,
+      detail: null,
+      timeout: 30,
+    });
+    expect(failure.message).toContain(`got no connection to https://id.example.com: ${sentence}`);
+  });
+});

@@ -1,0 +1,54 @@
+import { describe, expect, test } from 'vitest';
+import { messageIn, oneLine } from '../../src/server/messages.js';
+
+describe("the server's own message", () => {
+  test.each([
+    [
+      { errors: { name: ["can't be blank"], label: ['is long', 'is odd'] } },
+      "name: can't be blank; label: is long, is odd",
+    ],
+    [{ code: 'NOT_FOUND', message: 'Not found' }, 'Not found'],
+    [{ code: 'NOT_FOUND' }, 'NOT_FOUND'],
+    [{ code: 'X', message: 'Invalid', errors: { name: ['is odd'] } }, 'Invalid: name: is odd'],
+    [
+      { errors: { user: { scopes: [{}, { name: ['is odd'] }], age: 3 } } },
+      'user.scopes.name: is odd; user.age: 3',
+    ],
+    [{ errors: ['one', 'two'] }, 'one, two'],
+    [{ errors: 'all wrong' }, 'all wrong'],
+    [{ error: 'invalid_token', error_description: 'expired' }, 'expired'],
+    [{ error: { message: 'nested' } }, 'nested'],
+    ['Request Entity Too Large', 'Request Entity Too Large'],
+    [{ detail: 'why' }, 'why'],
+  ])('in %j', (body, message) => {
+    expect(messageIn(body)).toBe(message);
+  });
+
+  test.each([
+    [{}],
+    [null],
+    [[]],
+    [3],
+    [''],
+    [{ errors: {} }],
+    [{ errors: null, message: '' }],
+    [{ message: 3 }],
+  ])('is not there in %j', (body) => {
+    expect(messageIn(body)).toBeNull();
+  });
+
+  test('ends where errors are nested without end', () => {
+    expect(messageIn(JSON.parse(`${'{"errors":'.repeat(9999)}"x"${'}'.repeat(9999)}`))).toBeNull();
+  });
+
+  test('becomes one line without control characters', () => {
+    expect(oneLine(' a\r\n::error::b\u001b[31mc\u202e\u2028d\u0000\ud800 ')).toBe(
+      'a ::error::b [31mc d \ufffd',
+    );
+  });
+
+  test('is cut between characters', () => {
+    expect(oneLine('😀'.repeat(500))).toBe('😀'.repeat(500));
+    expect(oneLine('😀'.repeat(501))).toBe(`${'😀'.repeat(499)}…`);
+  });
+});

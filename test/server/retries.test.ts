@@ -1,0 +1,141 @@
+import { describe, expect, test } from 'vitest';
+import { sleepSeconds } from '../../src/server/transport.js';
+import { deletion, failureOf, json, regenerate, rename, serve, use } from './serving.js';
+
+describe('a request is repeated', () => {
+  test.each([408, 425, 429, 502, 503, 504])('after %i, four tries in all', async (status) => {
+    const { origin, received } = await serve((response) => {
+      response.writeHead(status, { 'content-type': 'text/html' }).end('<h1>Bad Gateway</h1>');
+    });
+    const { reader, writer, pauses } = use(origin);
+    for (const request of [
+      () => reader.showTemplate('b1', 'tx_code'),
+      () => writer.send(rename),
+      () => writer.send(deletion),
+    ]) {
+      received.length = 0;
+      expect(await failureOf(request())).toMatchObject({ status, attempts: 4, serverMessage: null });
+      expect(received).toHaveLength(4);
+    }
+    expect(pauses).toEqual([0.5, 1, 2, 0.5, 1, 2, 0.5, 1, 2]);
+  });
+
+  test.each([408, 425, 429, 500, 502, 503, 504])('never if it is a POST: %i', async (status) => {
+    const { origin, received } = await serve((response) => {
+      response.writeHead(status, { 'retry-after': '1' }).end();
+    });
+    const { writer, pauses } = use(origin);
+    expect(await failureOf(writer.send(regenerate))).toMatchObject({ status, attempts: 1, retryAfter: 1 });
+    expect(received).toHaveLength(1);
+    expect(pauses).toEqual([]);
+  });
+
+  test('until it succeeds, with the same body each time', async () => {
+    const { origin, received } = await serve((response, _, count) => {
+      if (count < 4) response.writeHead(503).end();
+      else json(response, 200, { data: { id: 'o1' } });
+    });
+    expect(await use(origin).writer.send(rename)).toMatchObject({ status: 200, attempts: 4 });
+    expect(new Set(received.map(({ body }) => body))).toEqual(
+      new Set(['{"organization":{"name":"acme","label":null}}']),
+    );
+  });
+
+  test('and a DELETE that then finds nothing is done', async () => {
+    const { origin } = await serve((response, _, count) => {
+      response.writeHead(count === 1 ? 502 : 404).end();
+    });
+    expect(await use(origin).writer.send(deletion)).toEqual({ status: 404, attempts: 2, data: {} });
+  });
+
+  test('not after a 500', async () => {
+    const { origin, received } = await serve((response) => json(response, 500, { message: 'boom' }));
+    const { reader, writer, pauses } = use(origin);
+    expect(await failureOf(writer.send(rename))).toMatchObject({
+      kind: 'server-error',
+      serverMessage: 'boom',
+    });
+    expect(await failureOf(reader.listOrganizations(1))).toMatchObject({ kind: 'server-error' });
+    expect(received).toHaveLength(2);
+    expect(pauses).toEqual([]);
+  });
+});
+
+describe('the pause before the next try', () => {
+  test('is random, up to a bound that doubles', async () => {
+    const { origin } = await serve((response) => response.writeHead(503).end());
+    const { reader, pauses } = use(origin, { random: () => 0.25 });
+    await failureOf(reader.listOrganizations(1));
+    expect(pauses).toEqual([0.25, 0.5, 1]);
+  });
+
+  test.each([
+    ['7', 7],
+    ['0', 0],
+    ['3600', 60],
+    ['Wed, 21 Oct 2026 07:28:05 GMT', 5],
+    ['Wed, 21 Oct 2026 07:27:00 GMT', 0],
+    ['Wednesday, 21-Oct-26 07:28:09 GMT', 9],
+    ['soon', 0.5],
+    ['-3', 0.5],
+    ['1.5', 0.5],
+    ['2026', 60],
+  ])('with Retry-After: %s is %d s at first', async (value, seconds) => {
+    const { origin } = await serve((response) => {
+      response.writeHead(429, { 'retry-after': value, date: 'Wed, 21 Oct 2026 07:28:00 GMT' }).end();
+    });
+    const { reader, pauses } = use(origin);
+    await failureOf(reader.listOrganizations(1));
+    expect(pauses[0]).toBe(seconds);
+  });
+
+  test('that the server asked for is told', async () => {
+    const { origin } = await serve((response) => response.writeHead(429, { 'retry-after': '120' }).end());
+    const failure = await failureOf(use(origin).writer.send(rename));
+    expect(failure.retryAfter).toBe(120);
+    expect(failure.message).toMatch(/answered 429 \(too many requests\); the server asks to wait 120 s/);
+  });
+
+  test('ends when the run is interrupted, and there is no next try', async () => {
+    const stop = new AbortController();
+    const { origin, received } = await serve((response) => {
+      response.writeHead(503, { 'retry-after': '60' }).end();
+      if (received.length === 20) setTimeout(() => stop.abort(), 50);
+    });
+    const warnings: Error[] = [];
+    const note = (warning: Error): void => void warnings.push(warning);
+    process.on('warning', note);
+    const { reader } = use(origin, { signal: stop.signal, delay: sleepSeconds });
+    const failures = await Promise.all(
+      Array.from({ length: 20 }, (_, index) => failureOf(reader.listOrganizations(index + 1))),
+    );
+    process.off('warning', note);
+    for (const failure of failures) expect(failure).toMatchObject({ status: 503, attempts: 1 });
+    expect(received).toHaveLength(20);
+    expect(warnings).toEqual([]);
+  });
+
+  test('is not made when the run is interrupted already', async () => {
+    const { origin } = await serve((response) => response.writeHead(503).end());
+    const { reader, pauses } = use(origin, { signal: AbortSignal.abort() });
+    expect(await failureOf(reader.listOrganizations(1))).toMatchObject({ status: 503, attempts: 1 });
+    expect(pauses).toEqual([]);
+  });
+
+  test('lets other requests go on meanwhile', async () => {
+    const { origin, received } = await serve((response, { url }) => {
+      if (url.endsWith('page=1')) response.writeHead(503).end();
+      else json(response, 200, { data: [] });
+    });
+    let release = (): void => {};
+    const released = new Promise<void>((resolve) => {
+      release = resolve;
+    });
+    const { reader } = use(origin, { concurrency: 1, delay: () => released });
+    const first = failureOf(reader.listOrganizations(1));
+    await reader.listOrganizations(2);
+    expect(received).toHaveLength(2);
+    release();
+    expect(await first).toMatchObject({ attempts: 4 });
+  });
+});

@@ -1,0 +1,115 @@
+import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
+import { afterEach } from 'vitest';
+import type { Problem } from '../../src/problems.js';
+import { type BaseUrl, checkBaseUrl, isBaseUrl } from '../../src/server/base-url.js';
+import { type Connection, type ConnectOptions, connect } from '../../src/server/client.js';
+import { bearerToken } from '../../src/server/credentials.js';
+import { ServerFailure } from '../../src/server/failures.js';
+
+export const token = 'secret-token.of~the+tests/1234==';
+
+/** What a test server got. */
+export interface Received {
+  readonly method: string;
+  readonly url: string;
+  readonly headers: IncomingMessage['headers'];
+  readonly body: string;
+  readonly socket: Socket;
+}
+
+export interface Serving {
+  readonly origin: string;
+  readonly received: Received[];
+  readonly server: Server;
+}
+
+type Respond = (response: ServerResponse, received: Received, count: number) => void;
+
+const cleanups: (() => Promise<void>)[] = [];
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** Starts a server that answers each request as told, until the test is over. */
+export async function serve(respond: Respond): Promise<Serving> {
+  const received: Received[] = [];
+  const server = createServer(async (request, response) => {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const { method = '', url = '', headers, socket } = request;
+    const one = { method, url, headers, body: Buffer.concat(chunks).toString(), socket };
+    received.push(one);
+    respond(response, one, received.length);
+  });
+  return { origin: await listening(server), received, server };
+}
+
+/** Lets a server listen on any free port of this machine until the test is over; gives its origin. */
+export async function listening(server: Server | NetServer, scheme = 'http'): Promise<string> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => sockets.add(socket));
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  cleanups.push(async () => {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  });
+  return `${scheme}://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+export function json(response: ServerResponse, status: number, body: unknown, headers = {}): void {
+  response.writeHead(status, { 'content-type': 'application/json', ...headers });
+  response.end(JSON.stringify(body));
+}
+
+export interface Using extends Connection {
+  /** The pauses that were made between tries, in seconds; nothing waits for real. */
+  readonly pauses: number[];
+}
+
+/** Connects to a base URL, with pauses recorded instead of made, until the test is over. */
+export function use(base: string, options: Partial<ConnectOptions> = {}): Using {
+  const pauses: number[] = [];
+  const connection = connect({
+    baseUrl: usable(checkBaseUrl(base, false)),
+    credentials: bearerToken(token),
+    concurrency: 4,
+    timeout: 30,
+    redact: (text) => text,
+    signal: new AbortController().signal,
+    version: '1.2.3',
+    random: () => 0.5,
+    delay: async (seconds) => {
+      pauses.push(seconds);
+    },
+    ...options,
+  });
+  cleanups.push(() => connection.close());
+  return { ...connection, pauses };
+}
+
+function usable(checked: BaseUrl | Problem): BaseUrl {
+  if (isBaseUrl(checked)) return checked;
+  throw new Error(checked.message);
+}
+
+/** The failure that a request ends with. */
+export async function failureOf(request: Promise<unknown>): Promise<ServerFailure> {
+  const outcome = await request.then(
+    () => 'it succeeded',
+    (failure: unknown) => failure,
+  );
+  if (outcome instanceof ServerFailure) return outcome;
+  throw new Error('expected a ServerFailure', { cause: outcome });
+}
+
+export const regenerate = { operation: 'regenerateDid', params: { client_id: 'c1' } } as const;
+export const rename = {
+  operation: 'updateOrganization',
+  params: { organization_id: 'o1' },
+  body: { name: 'acme', label: null },
+} as const;
+export const deletion = {
+  operation: 'deleteTemplate',
+  params: { backend_id: 'b1', template_type: 'tx_code' },
+} as const;
