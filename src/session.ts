@@ -1,5 +1,6 @@
 import { type Applied, applyPlan } from './apply/apply.js';
 import { journalFolder, type RunLine } from './apply/journal.js';
+import { type ResumeOptions, resumeRun, unfinishedRuns } from './apply/resume.js';
 import type { Declared } from './kinds/kind.js';
 import { loadManifests } from './manifests/index.js';
 import { buildPlan, regenerationPlan } from './plan/build.js';
@@ -13,6 +14,7 @@ import { checkBaseUrl, isBaseUrl } from './server/base-url.js';
 import { type Connection, connect } from './server/client.js';
 import { bearerToken } from './server/credentials.js';
 import { stateFile } from './state/file.js';
+import { acquireLock, type Lock, lockHolder } from './state/lock.js';
 import { Hasher } from './state/secrets.js';
 import type { State } from './state/state.js';
 import type { StateStore } from './state/store.js';
@@ -22,6 +24,8 @@ const DEFAULT_CONCURRENCY = 10;
 const DEFAULT_TIMEOUT = 30;
 
 export interface SessionOptions extends ServerOverrides {
+  /** The command that will write, such as `apply`: the session then holds the state's lock until it is closed. */
+  readonly writes?: string;
   /** How many requests may be under way at once; 10 where it isn't given. */
   readonly concurrency?: number;
   /** Seconds that one request may take; 30 where it isn't given. */
@@ -46,6 +50,8 @@ export interface Session {
   readonly server: ServerSettings;
   /** Warnings of the manifests. */
   readonly warnings: readonly Problem[];
+  /** What a person should know beside: a lock that was taken over, a killed run that was settled. */
+  readonly notes: readonly string[];
   readonly state: State;
   /** Observes and compares; sends GETs alone. */
   plan(options?: PlanOptions): Promise<Plan>;
@@ -69,14 +75,27 @@ export async function openSession(project: Project, options: SessionOptions = {}
     signal = new AbortController().signal,
   } = options;
   const { server, declared, warnings } = await loadAll(project, options);
-  const store: StateStore = stateFile(project.statePath());
-  let state = await store.load(server.baseUrl);
-  const { reader, writer, close } = open(server, options);
+  const connection = open(server, options);
+  const { reader, writer } = connection;
   const shared = { reader, profile: server.profile, concurrency, progress };
+  const store: StateStore = stateFile(project.statePath());
+  const held = await settleState(store, project.statePath(), options.writes, {
+    ...shared,
+    server: server.baseUrl,
+  }).catch(async (failure) => {
+    await connection.close();
+    throw failure;
+  });
+  let { state } = held;
+  const close = async (): Promise<void> => {
+    await connection.close();
+    await held.lock?.release();
+  };
   return {
     project,
     server,
     warnings,
+    notes: held.notes,
     get state() {
       return state;
     },
@@ -120,6 +139,59 @@ export async function openSession(project: Project, options: SessionOptions = {}
     },
     close,
   };
+}
+
+interface HeldState {
+  readonly state: State;
+  readonly lock: Lock | undefined;
+  readonly notes: readonly string[];
+}
+
+/**
+ * Loads the state and brings it up to what killed runs did. A session that writes takes the lock first; one that
+ * only plans takes it for as long as there is something to settle.
+ */
+async function settleState(
+  store: StateStore,
+  path: string,
+  writes: string | undefined,
+  options: Omit<ResumeOptions, 'folder' | 'now'> & { readonly server: string },
+): Promise<HeldState> {
+  const notes: string[] = [];
+  let lock = writes === undefined ? undefined : await acquireLock(path, writes, new Date());
+  try {
+    let state = await store.load(options.server);
+    const folder = journalFolder(path);
+    if ((await unfinishedRuns(folder, state)).length === 0) return { state, lock, notes: takeover(lock) };
+    if (lock === undefined) {
+      const holder = await lockHolder(path);
+      if (holder !== null) return { state, lock, notes: [`the state is being written: ${holder}`] };
+      lock = await acquireLock(path, 'plan', new Date());
+      // What was unfinished may have ended while the lock was taken.
+      state = await store.load(options.server);
+    }
+    notes.push(...takeover(lock));
+    for (const content of await unfinishedRuns(folder, state)) {
+      const resumed = await resumeRun(content, state, { ...options, folder, now: () => new Date() });
+      state = resumed.state;
+      await store.save(state);
+      await resumed.finish();
+      notes.push(
+        `run ${resumed.run} had not ended: ${resumed.settled} of its answers were taken into the state`,
+        ...resumed.findings,
+      );
+    }
+    if (writes !== undefined) return { state, lock, notes };
+    await lock.release();
+    return { state, lock: undefined, notes };
+  } catch (failure) {
+    await lock?.release();
+    throw failure;
+  }
+}
+
+function takeover(lock: Lock | undefined): string[] {
+  return lock === undefined || lock.takenOver === null ? [] : [lock.takenOver];
 }
 
 /** Everything that can be wrong before the first request is found together. */

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { hostname, userInfo } from 'node:os';
+import { hostname } from 'node:os';
 import { kindOf } from '../kinds/index.js';
 import type { Change, Plan } from '../plan/plan.js';
 import { error, type Problem, ProblemsError } from '../problems.js';
@@ -7,6 +7,7 @@ import { operationPath, operations } from '../server/operations.js';
 import { conceal, type Hasher, type StoredFields, storeFields } from '../state/secrets.js';
 import type { State } from '../state/state.js';
 import type { StateStore } from '../state/store.js';
+import { userName } from '../state/user-name.js';
 import { type Fields, mapValues } from '../values.js';
 import { type ExecuteOptions, execute, type Outcome, type Recorder } from './execute.js';
 import { createJournal, JOURNAL_FORMAT, type Journal, type RunLine, type SendingLine } from './journal.js';
@@ -43,7 +44,7 @@ export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Appl
     return { result: { run: null, results: [], interrupted: false }, state: options.state, problems: [] };
   }
   const run = runName(now());
-  let state: State = { ...options.state, serial: options.state.serial + 1 };
+  let state: State = { ...options.state, serial: options.state.serial + 1, open_run: run };
   const journal = await start(plan, run, state, options);
   const recorder = journalRecorder(journal, options, (change, outcome, at) => {
     const readable = kindOf(change.kind).readable(options.profile);
@@ -59,6 +60,10 @@ export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Appl
   const result = { run, results, interrupted: signal.aborted };
   const problems = fatal === undefined ? [] : [runEndedEarly(run, fatal)];
   try {
+    if (fatal === undefined) {
+      const { open_run: _, ...rest } = state;
+      state = { ...rest, last_run: run };
+    }
     await store.save(state);
     if (fatal === undefined)
       await journal.write({ type: 'end', at: now().toISOString(), interrupted: signal.aborted });
@@ -123,7 +128,7 @@ function journalRecorder(
     async sending(change, request, last) {
       sequence += 1;
       sequences.set(change, sequence);
-      const { key, identity, expected, before, managed, generation } = change.apply;
+      const { key, identity, expected, before, existed, managed, generation } = change.apply;
       await journal.write({
         type: 'sending',
         seq: sequence,
@@ -137,11 +142,26 @@ function journalRecorder(
         method: request === null ? null : operations[request.operation].method,
         path: request === null ? null : operationPath(request.operation, request.params),
         last,
+        existed,
         before: stored(concealAll(before, expected), hasher),
         body: request?.body === undefined ? null : stored(request.body, hasher),
         expected: stored(expected, hasher),
         managed: [...managed],
         ...(generation === undefined ? {} : { generation }),
+      });
+    },
+    async answered(change, httpStatus, attempts) {
+      await journal.write({
+        type: 'answered',
+        seq: sequences.get(change) ?? 0,
+        at: now().toISOString(),
+        status: 'applied',
+        ambiguous: false,
+        http_status: httpStatus,
+        attempts,
+        after: null,
+        unverified: [],
+        error: null,
       });
     },
     async settled(change, outcome) {
@@ -179,15 +199,6 @@ function concealAll(fields: Fields, asked: Fields): Fields {
 
 function runName(now: Date): string {
   return `${now.toISOString().slice(0, 19).replace(/[-:]/g, '')}Z-${randomBytes(3).toString('hex')}`;
-}
-
-function userName(): string {
-  try {
-    return userInfo().username;
-  } catch {
-    // A container may run under a number that has no name.
-    return 'unknown';
-  }
 }
 
 function runEndedEarly(run: string, failure: unknown): Problem {

@@ -19,6 +19,8 @@ import { otherObject, verify } from './verify.js';
 export interface Recorder {
   /** Before a request (null for an adoption, which sends nothing). A rejection keeps it from being sent. */
   sending(change: Change, request: WriteRequest | null, last: boolean): Promise<void>;
+  /** After the answer to a request that another one of the same change follows. */
+  answered(change: Change, httpStatus: number, attempts: number): Promise<void>;
   /** After a change's last answer, when it is known what became of it. */
   settled(change: Change, outcome: Outcome): Promise<void>;
 }
@@ -144,6 +146,8 @@ class Execution {
         const sent = await this.#options.writer.send(request);
         attempts += sent.attempts;
         answer = { status: sent.status, data: markSecrets(kind.fields, sent.data) };
+        if (!last)
+          await this.#guard(() => this.#options.recorder.answered(change, sent.status, sent.attempts));
       } catch (failure) {
         if (!(failure instanceof ServerFailure)) {
           this.#outcomes.set(change, closed(unexpected(failure, attempts), change, true));

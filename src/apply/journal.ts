@@ -1,6 +1,7 @@
-import { type FileHandle, mkdir, open } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { type FileHandle, mkdir, open, readdir, readFile } from 'node:fs/promises';
+import { dirname, join, relative } from 'node:path';
 import { z } from 'zod';
+import { error, ProblemsError } from '../problems.js';
 import { syncFolder } from '../state/file.js';
 
 /** The newest journal format that this version reads and writes. */
@@ -46,6 +47,10 @@ const sendingLine = z
     method: z.string().nullable(),
     path: z.string().nullable(),
     last: z.boolean().describe('whether this is the last request of the change'),
+    existed: z
+      .boolean()
+      .nullable()
+      .describe('whether the server had it before; null where it could not be asked'),
     before: storedFields.describe('the object as it was known to be'),
     body: storedFields.nullable().describe('what is sent'),
     expected: storedFields.describe('what the object is to be afterwards'),
@@ -110,6 +115,88 @@ export async function createJournal(folder: string, first: RunLine): Promise<Jou
     throw failure;
   }
   return journal;
+}
+
+/** Opens a journal that was left unfinished, to add what was found out; a line that was cut off goes. */
+export async function reopenJournal(folder: string, content: JournalContent): Promise<Journal> {
+  const file = await open(join(folder, `${content.run.run}.jsonl`), 'r+');
+  await file.truncate(content.bytes);
+  await file.close();
+  return new FileJournal(await open(join(folder, `${content.run.run}.jsonl`), 'a'));
+}
+
+/** A journal as it lies on the disk. */
+export interface JournalContent {
+  readonly run: RunLine;
+  /** Everything after the first line. */
+  readonly lines: readonly JournalLine[];
+  /** How many bytes the complete lines take; a crash can cut the last line off. */
+  readonly bytes: number;
+  readonly ended: boolean;
+}
+
+/** The names of the runs that have a journal, oldest first. */
+export async function listRuns(folder: string): Promise<string[]> {
+  let names: string[];
+  try {
+    names = await readdir(folder);
+  } catch (failure) {
+    if ((failure as NodeJS.ErrnoException).code === 'ENOENT') return [];
+    throw unreadable(folder, failure instanceof Error ? failure.message : String(failure));
+  }
+  return names
+    .filter((name) => name.endsWith('.jsonl'))
+    .map((name) => name.slice(0, -'.jsonl'.length))
+    .sort();
+}
+
+/**
+ * Reads a run's journal. A last line that a crash cut off doesn't count, nor does a file without a whole first
+ * line, which gives null: such a run sent nothing. Throws a ProblemsError where the content is no journal.
+ */
+export async function readJournal(folder: string, run: string): Promise<JournalContent | null> {
+  const path = join(folder, `${run}.jsonl`);
+  let text: string;
+  try {
+    text = await readFile(path, 'utf8');
+  } catch (failure) {
+    throw unreadable(path, failure instanceof Error ? failure.message : String(failure));
+  }
+  const whole = text.slice(0, text.lastIndexOf('\n') + 1);
+  const [first, ...lines] = whole
+    .split('\n')
+    .slice(0, -1)
+    .map((line, index) => parseLine(line, path, index + 1));
+  if (first === undefined) return null;
+  if (first.type !== 'run' || first.run !== run) throw unreadable(path, 'line 1 does not name this run');
+  return { run: first, lines, bytes: Buffer.byteLength(whole), ended: lines.at(-1)?.type === 'end' };
+}
+
+function parseLine(line: string, path: string, number: number): JournalLine {
+  let data: unknown;
+  try {
+    data = JSON.parse(line);
+  } catch {
+    throw unreadable(path, `line ${number} is not JSON`);
+  }
+  const version = (data as { format_version?: unknown } | null)?.format_version;
+  if (typeof version === 'number' && version > JOURNAL_FORMAT) {
+    throw unreadable(path, `it has format ${version}, this idops knows formats up to ${JOURNAL_FORMAT}`);
+  }
+  const parsed = journalLineSchema.safeParse(data);
+  if (parsed.success) return parsed.data;
+  throw unreadable(path, `line ${number} is not a line of a journal`);
+}
+
+function unreadable(path: string, why: string): ProblemsError {
+  return new ProblemsError([
+    error(
+      'journal-unreadable',
+      `the journal ${relative(process.cwd(), path) || path} can't be used: ${why}`,
+      [],
+      'put a good copy back, or move it away; what it says of its run is then no longer known',
+    ),
+  ]);
 }
 
 /** Lines that come while the disk is busy are flushed together, so that one flush serves many requests. */

@@ -28,8 +28,8 @@ export interface Context {
   /** Aborted by SIGINT or SIGTERM: nothing new may be started. */
   readonly signal: AbortSignal;
   project(): Promise<Project>;
-  /** A session with the project's server, closed by `closing` when the work is done or has failed. */
-  session<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /** Works in a session with the project's server, which `writes` names the command for if it writes. */
+  session<T>(work: (session: Session) => Promise<T>, writes?: string): Promise<T>;
 }
 
 export function createContext(options: GlobalOptions, signal: AbortSignal): Context {
@@ -65,13 +65,14 @@ export function createContext(options: GlobalOptions, signal: AbortSignal): Cont
     prompt: createPrompt({ stdin, stderr, color: output.color.stderr, redactor }),
     signal,
     project,
-    async session(work) {
+    async session(work, writes) {
       const { baseUrl, tokenFile, concurrency, timeout } = options;
       const session = await openSession(await project(), {
         ...(baseUrl === undefined ? {} : { baseUrl }),
         ...(tokenFile === undefined ? {} : { tokenFile }),
         ...(concurrency === undefined ? {} : { concurrency }),
         ...(timeout === undefined ? {} : { timeout }),
+        ...(writes === undefined ? {} : { writes }),
         progress,
         signal,
         redact: (text) => redactor.redact(text),
@@ -79,6 +80,7 @@ export function createContext(options: GlobalOptions, signal: AbortSignal): Cont
       });
       try {
         if (session.warnings.length > 0) output.problems(session.warnings);
+        for (const note of session.notes) output.message(note);
         return await work(session);
       } finally {
         await session.close();

@@ -118,10 +118,16 @@ function createSink(stream: OutputStream): Sink {
     write: (text) => {
       if (closed) return;
       const written = new Promise<void>((resolve) => {
-        stream.write(text, (reason) => {
-          if (reason) fail(reason);
+        try {
+          stream.write(text, (reason) => {
+            if (reason) fail(reason);
+            resolve();
+          });
+        } catch (reason) {
+          // Files are written at once, and Node throws what goes wrong there.
+          fail(reason instanceof Error ? reason : new Error(String(reason)));
           resolve();
-        });
+        }
       });
       pending = pending.then(() => written);
     },

@@ -6,7 +6,8 @@ export interface ProgressOptions {
   readonly output: Pick<Output, 'message' | 'transient'>;
   /** Whether standard error is a terminal, which takes a bar; elsewhere there are plain lines. */
   readonly terminal: boolean;
-  readonly columns: number;
+  /** How wide the terminal is, where that is known. */
+  readonly columns: number | undefined;
   readonly quiet: boolean;
   /** The time in milliseconds. */
   readonly now: () => number;
@@ -53,7 +54,7 @@ function bar({ output, columns, now }: ProgressOptions): Progress {
     const filled = total === 0 ? barWidth : Math.floor((Math.min(done, total) / total) * barWidth);
     const line = `${'━'.repeat(filled)}${'─'.repeat(barWidth - filled)} ${done}/${total} ${name}`;
     // A line that wraps couldn't be erased.
-    output.transient([...line].slice(0, Math.max(1, columns - 1)).join(''));
+    output.transient([...line].slice(0, (columns || 80) - 1).join(''));
   };
   return {
     phase: (name, total) => {

@@ -39,7 +39,7 @@ export function createPrompt({ stdin, stderr, color, redactor }: PromptOptions):
           message: escapeLines(redactor.redact(question)),
           initialValue: false,
           input: stdin,
-          output: color ? stderr : colorless(stderr),
+          output: screen(stderr, color),
           signal: over.signal,
         });
         return isCancel(answer) ? 'aborted' : answer ? 'yes' : 'no';
@@ -50,13 +50,15 @@ export function createPrompt({ stdin, stderr, color, redactor }: PromptOptions):
   };
 }
 
-/** A stream that leaves colours out; cursor movements stay. */
-function colorless(stream: OutputStream): Writable {
-  const plain = new Writable({
+/** Standard error as the library sees it: without colours where they aren't wanted; cursor movements stay. */
+function screen(stream: OutputStream, color: boolean): Writable {
+  const output = new Writable({
     decodeStrings: false,
     write: (chunk, _encoding, done) => {
-      stream.write(String(chunk).replace(/\u001b\[[\d;]*m/g, ''), () => done());
+      const text = String(chunk);
+      stream.write(color ? text : text.replace(/\u001b\[[\d;]*m/g, ''), () => done());
     },
   });
-  return Object.defineProperty(plain, 'columns', { get: () => stream.columns });
+  // A terminal may say that it has no columns, and the library would put each character on its own line.
+  return Object.defineProperty(output, 'columns', { get: () => stream.columns || 80 });
 }

@@ -101,7 +101,7 @@ export function regenerationPlan(clientId: string, header: PlanHeader): Plan {
     warnings: [],
     reason: null,
     declaredAt: null,
-    apply: { key: address, identity, expected: {}, before: {}, managed: [] },
+    apply: { key: address, identity, expected: {}, before: {}, existed: null, managed: [] },
   };
   return assemble([change], [], header);
 }
@@ -264,7 +264,7 @@ function pruned({ kind, identity }: Subject, address: string, key: string, live:
       warnings: [{ code: 'pruned', message: 'no manifest names it any more, and idops applied it' }],
       reason: null,
       declaredAt: null,
-      apply: { key, identity, expected: {}, before: live.fields, managed: [] },
+      apply: { key, identity, expected: {}, before: live.fields, existed: true, managed: [] },
     },
   ];
 }

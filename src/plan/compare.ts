@@ -134,6 +134,7 @@ function baseChange(input: CompareInput, present: Present, observed: Source): Ch
       identity: present.identity,
       expected: {},
       before: present.fields,
+      existed: present.exists ?? null,
       managed: Object.keys(declared.fields),
       ...(declared.generation === undefined ? {} : { generation: declared.generation }),
     },

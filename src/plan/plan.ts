@@ -59,6 +59,8 @@ export interface ApplyInfo {
   readonly expected: Fields;
   /** The object as it is known to be now; a field that isn't there is unknown. */
   readonly before: Fields;
+  /** Whether the server has it; null where it can't be asked. */
+  readonly existed: boolean | null;
   /** The fields that the manifest mentions. */
   readonly managed: readonly string[];
   /** The declared `did_generation`, to be recorded. */

@@ -11,7 +11,7 @@ export function problemsText(problems: readonly Problem[], { color }: { color: b
 }
 
 /** How many there are of each severity: `2 errors, 1 warning`. */
-export function countsLine(problems: readonly Problem[]): string {
+function countsLine(problems: readonly Problem[]): string {
   const counts = (['error', 'warning'] as const).map((severity) => ({
     severity,
     count: problems.filter((problem) => problem.severity === severity).length,

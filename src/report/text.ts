@@ -184,7 +184,7 @@ function bodyLines(
           ...after
             .replace(/\n$/, '')
             .split('\n')
-            .map((line) => `  │ + ${escapeText(line)}`),
+            .map((line) => `  │ +${escapeText(line)}`),
         ]
       : [size];
   }
@@ -227,7 +227,7 @@ function hunkLines(lines: readonly string[], debug: boolean, paint: Colors): str
     const text = mark === ' ' ? escapeText(line.slice(1)) : escapeChanged(line.slice(1));
     const shown = debug ? text : shorten(text, escapeChanged(counterparts[index] ?? ''), maxDiffLine);
     // The bar keeps context lines from starting with what a CI log takes for a command.
-    const row = text === '' ? `  │ ${mark}`.trimEnd() : `  │ ${mark} ${shown}`;
+    const row = text === '' ? `  │ ${mark}`.trimEnd() : `  │ ${mark}${shown}`;
     return mark === '+' ? paint.green(row) : mark === '-' ? paint.red(row) : row;
   });
 }

@@ -31,6 +31,10 @@ export const stateSchema = z.strictObject({
   lineage: z.string().min(1),
   server: z.string(),
   salt: z.string().min(1),
+  /** The run that is under way, or that was killed: its journal knows more than this file. */
+  open_run: z.string().optional(),
+  /** The newest run that is all in here. */
+  last_run: z.string().optional(),
   resources: z.record(z.string(), recordSchema),
 });
 

@@ -255,14 +255,14 @@ describe('a body', () => {
       [
         'txt_content:',
         '  │ @@ -2,7 +2,7 @@',
-        '  │   2',
-        '  │   3',
-        '  │   4',
-        '  │ - old',
-        '  │ + new',
-        '  │   6',
-        '  │   7',
-        '  │   8',
+        '  │  2',
+        '  │  3',
+        '  │  4',
+        '  │ -old',
+        '  │ +new',
+        '  │  6',
+        '  │  7',
+        '  │  8',
       ].join('\n'),
     );
   });
@@ -286,15 +286,15 @@ describe('a body', () => {
         '  line endings: CRLF → LF',
         '  a final newline is added',
         '  │ @@ -1,2 +1,2 @@',
-        '  │ - a',
-        '  │ + A',
-        '  │   b',
+        '  │ -a',
+        '  │ +A',
+        '  │  b',
       ].join('\n'),
     );
   });
 
   it('makes spaces at the end of a changed line visible', () => {
-    expect(body('a\nb\n', 'a  \nb\n')).toContain('  │ - a\n  │ + a\\u0020\\u0020\n');
+    expect(body('a\nb\n', 'a  \nb\n')).toContain('  │ -a\n  │ +a\\u0020\\u0020\n');
   });
 
   it('sums up what nobody would read', () => {
@@ -308,19 +308,19 @@ describe('a body', () => {
     const before = `${'a'.repeat(5000)}old${'z'.repeat(5000)}\nx\n`;
     const after = `${'a'.repeat(5000)}new${'z'.repeat(5000)}\nx\n`;
     const text = body(before, after);
-    expect(text).toMatch(/ │ - a+…a+oldz+…z+ \(10003 characters\)\n/);
-    expect(text).toMatch(/ │ \+ a+…a+newz+…z+ \(10003 characters\)\n/);
-    expect(body(before, after, true)).toContain(`│ + ${after.split('\n')[0]}\n`);
+    expect(text).toMatch(/ │ -a+…a+oldz+…z+ \(10003 characters\)\n/);
+    expect(text).toMatch(/ │ \+a+…a+newz+…z+ \(10003 characters\)\n/);
+    expect(body(before, after, true)).toContain(`│ +${after.split('\n')[0]}\n`);
   });
 
   it('is told by its size where the present one is unknown, and shown with debug', () => {
     expect(body(undefined, 'a\nb\n')).toBe('txt_content: (unknown) → 2 lines');
-    expect(body(undefined, 'a\nb\n', true)).toBe('txt_content: (unknown) → 2 lines\n  │ + a\n  │ + b');
+    expect(body(undefined, 'a\nb\n', true)).toBe('txt_content: (unknown) → 2 lines\n  │ +a\n  │ +b');
   });
 
   it('says that it was null or becomes null', () => {
-    expect(body(null, 'a\nb\n')).toBe('txt_content: was null\n  │ @@ -0,0 +1,2 @@\n  │ + a\n  │ + b');
-    expect(body('a\nb\n', null)).toBe('txt_content: cleared (null)\n  │ @@ -1,2 +0,0 @@\n  │ - a\n  │ - b');
+    expect(body(null, 'a\nb\n')).toBe('txt_content: was null\n  │ @@ -0,0 +1,2 @@\n  │ +a\n  │ +b');
+    expect(body('a\nb\n', null)).toBe('txt_content: cleared (null)\n  │ @@ -1,2 +0,0 @@\n  │ -a\n  │ -b');
   });
 
   it('of one short line is shown as a value', () => {

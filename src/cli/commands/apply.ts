@@ -21,5 +21,5 @@ export async function apply(context: Context, options: Options & GlobalOptions):
     if (refusals.length > 0) throw new ProblemsError(refusals);
     const go = !changesServer(plan) || (await agreed('Apply these changes?', options.yes === true, context));
     return go ? await carryOut(session, plan, 'apply', formats, context) : exit.failed;
-  });
+  }, 'apply');
 }

@@ -20,5 +20,5 @@ export async function regenerateDid(
     showPlan(plan, formats, context);
     const go = await agreed(`Regenerate the DID of client ${id}?`, options.yes === true, context);
     return go ? await carryOut(session, plan, 'regenerate-did', formats, context) : exit.failed;
-  });
+  }, 'regenerate-did');
 }

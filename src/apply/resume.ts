@@ -1,0 +1,173 @@
+import { kindOf } from '../kinds/index.js';
+import type { Live } from '../kinds/kind.js';
+import { observe } from '../plan/observe.js';
+import { noProgress } from '../progress.js';
+import type { Reader } from '../server/client.js';
+import type { Profile } from '../server/profiles.js';
+import { Hasher, storeFields } from '../state/secrets.js';
+import type { State } from '../state/state.js';
+import type { Fields } from '../values.js';
+import { type Entry, entriesOf, fieldsOf } from './entries.js';
+import { type AnsweredLine, type JournalContent, listRuns, readJournal, reopenJournal } from './journal.js';
+import { type Became, recordOutcome } from './record.js';
+import { verify } from './verify.js';
+
+/** The journals of runs that were killed, or whose state was not saved. */
+export async function unfinishedRuns(folder: string, state: State): Promise<JournalContent[]> {
+  const names = (await listRuns(folder)).filter(
+    (name) => name === state.open_run || state.last_run === undefined || name > state.last_run,
+  );
+  const contents = await Promise.all(names.map((name) => readJournal(folder, name)));
+  return contents.filter(
+    (content): content is JournalContent =>
+      content !== null && !content.ended && content.run.server === state.server,
+  );
+}
+
+export interface ResumeOptions {
+  readonly reader: Reader;
+  readonly profile: Profile;
+  readonly concurrency: number;
+  readonly folder: string;
+  readonly now: () => Date;
+}
+
+/** What was found out about a run that had not ended. */
+export interface Resumed {
+  readonly state: State;
+  readonly run: string;
+  /** A sentence for each request that had no answer. */
+  readonly findings: readonly string[];
+  /** How many changes were in the journal with their answers. */
+  readonly settled: number;
+  /** Adds to the journal what was found out, to be called when the state is saved. */
+  finish(): Promise<void>;
+}
+
+/**
+ * Brings the state up to what a killed run did: takes the answers from its journal, and reads back what the
+ * requests without an answer did, where that can be done. Throws what the reader throws, and changes nothing then.
+ */
+export async function resumeRun(
+  content: JournalContent,
+  before: State,
+  options: ResumeOptions,
+): Promise<Resumed> {
+  const { run } = content;
+  const journalHasher = new Hasher(run.salt);
+  // Hashes can be taken over only with their salt, which a state that knows nothing can take over too.
+  const state = Object.keys(before.resources).length === 0 ? { ...before, salt: run.salt } : before;
+  const hasher = new Hasher(state.salt);
+  const keep = (fields: Fields): Fields =>
+    state.salt === run.salt ? fields : withoutHashes(fields, journalHasher);
+  const entries = entriesOf(content).filter(({ sending }) => state.resources[sending.key]?.run !== run.run);
+  const live = await readBack(
+    entries.filter(({ answered }) => answered === undefined),
+    options,
+  );
+  let after: State = state;
+  const findings: string[] = [];
+  const additions: AnsweredLine[] = [];
+  for (const entry of entries) {
+    const { sending, answered } = entry;
+    const { generation, ...asked } = sending;
+    const readable = kindOf(sending.kind).readable(options.profile);
+    const became =
+      answered === undefined
+        ? openOutcome(entry, live.get(entry), journalHasher)
+        : {
+            ...answered,
+            after: answered.after === null ? undefined : fieldsOf(answered.after, journalHasher),
+          };
+    const at = answered?.at ?? options.now().toISOString();
+    const expected = keep(fieldsOf(sending.expected, journalHasher));
+    after = recordOutcome(
+      after,
+      { ...asked, expected, ...(generation === undefined ? {} : { generation }) },
+      { ...became, after: became.after === undefined ? undefined : keep(became.after) },
+      { run: run.run, at, hasher, readable },
+    );
+    if (answered !== undefined) continue;
+    findings.push(`${sending.address}: ${sentence(became)}`);
+    additions.push({
+      type: 'answered',
+      seq: sending.seq,
+      at,
+      status: became.status,
+      ambiguous: became.ambiguous,
+      http_status: null,
+      attempts: 0,
+      after: became.after === undefined ? null : storeFields(became.after, journalHasher),
+      unverified: [...became.unverified],
+      error: became.status === 'applied' ? null : 'the run ended before there was an answer',
+    });
+  }
+  const { open_run: _, ...rest } = after;
+  return {
+    state: { ...rest, serial: before.serial + 1, last_run: laterOf(before.last_run, run.run) },
+    run: run.run,
+    findings,
+    settled: entries.length - findings.length,
+    async finish() {
+      const journal = await reopenJournal(options.folder, content);
+      try {
+        for (const line of additions) await journal.write(line);
+        await journal.write({
+          type: 'end',
+          at: options.now().toISOString(),
+          interrupted: true,
+          by: `process ${process.pid}`,
+        });
+      } finally {
+        await journal.close();
+      }
+    },
+  };
+}
+
+async function readBack(
+  entries: readonly Entry[],
+  options: ResumeOptions,
+): Promise<ReadonlyMap<Entry, Live>> {
+  const objects = entries
+    .filter(({ sending }) => sending.action !== 'adopt')
+    .map((entry) => ({ kind: entry.sending.kind, identity: entry.sending.identity, entry }));
+  const { live } = await observe(objects, false, { ...options, progress: noProgress });
+  return new Map([...live].map(([object, found]) => [object.entry, found]));
+}
+
+function openOutcome({ sending }: Entry, live: Live | undefined, hasher: Hasher): Became {
+  const nothing = { ambiguous: false, after: undefined, unverified: [] };
+  if (sending.action === 'adopt') return { ...nothing, status: 'applied' };
+  if (sending.action === 'regenerate' || live === undefined)
+    return { ...nothing, status: 'unknown', ambiguous: true };
+  if (sending.action === 'delete') {
+    const gone = !live.exists || typeof live.fields.id !== 'string';
+    return { ...nothing, status: gone ? 'applied' : 'failed', after: live.fields };
+  }
+  const { different, unverified } = verify(
+    kindOf(sending.kind),
+    fieldsOf(sending.expected, hasher),
+    live.fields,
+  );
+  const done = live.exists && different.length === 0;
+  if (done && unverified.length > 0) return { ...nothing, status: 'unknown', ambiguous: true, unverified };
+  return { ...nothing, status: done ? 'applied' : 'failed', after: live.fields };
+}
+
+function sentence({ status }: Became): string {
+  if (status === 'applied') return 'was done, as reading it back shows';
+  if (status === 'failed') return 'was not done, as reading it back shows';
+  return 'was sent, and nobody can tell whether it was done';
+}
+
+/** Without what holds a hash of another salt, which nothing could be compared with. */
+function withoutHashes(fields: Fields, hasher: Hasher): Fields {
+  const { hashes } = storeFields(fields, hasher);
+  const hashed = new Set(Object.keys(hashes).map((pointer) => pointer.split('/')[1]));
+  return Object.fromEntries(Object.entries(fields).filter(([field]) => !hashed.has(field)));
+}
+
+function laterOf(a: string | undefined, b: string): string {
+  return a !== undefined && a > b ? a : b;
+}

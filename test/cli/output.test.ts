@@ -1,0 +1,129 @@
+import { describe, expect, it } from 'vitest';
+import { createOutput } from '../../src/cli/output.js';
+import { error } from '../../src/problems.js';
+import { createRedactor } from '../../src/redact.js';
+import { Kept, keptOutput } from './streams.js';
+
+describe('output', () => {
+  it('keeps results apart from all else, each with a final newline and without secrets', async () => {
+    const { stdout, stderr, output } = keptOutput({ debug: true });
+    output.result('result s3cret');
+    output.message('message s3cret\n');
+    output.debug('debug s3cret');
+    output.problems([error('x', 'problem s3cret')]);
+    await output.flush();
+    expect(stdout.text).toBe('result (sensitive)\n');
+    expect(stderr.text).toBe(
+      'message (sensitive)\ndebug (sensitive)\nerror[x]: problem (sensitive)\n\n1 error\n',
+    );
+  });
+
+  it('says results and problems alone when it is to be quiet, and debug texts with debug alone', async () => {
+    const { stdout, stderr, output } = keptOutput({ quiet: true });
+    output.result('result');
+    output.message('message');
+    output.debug('debug');
+    output.transient('working');
+    output.problems([error('x', 'problem')]);
+    await output.flush();
+    expect(stdout.text).toBe('result\n');
+    expect(stderr.text).toBe('error[x]: problem\n\n1 error\n');
+  });
+
+  it('makes messages harmless', async () => {
+    const { stderr, output } = keptOutput();
+    output.message('a\u001b[2J\n::error::b');
+    await output.flush();
+    expect(stderr.text).toBe('a\\u001b[2J\n\\u003a:error::b\n');
+  });
+
+  it('keeps JSON valid whatever the secret is', async () => {
+    const redactor = createRedactor();
+    redactor.add('": "');
+    const { stdout, output } = keptOutput({ redactor });
+    output.json({ a: 'x": "y', b: 'z' });
+    await output.flush();
+    expect(JSON.parse(stdout.text)).toEqual({ a: 'x(sensitive)y', b: 'z' });
+  });
+
+  it('takes a transient line away before anything else is said', async () => {
+    const { stderr, output } = keptOutput({}, true);
+    output.transient('1/2');
+    output.transient('2/2');
+    output.message('done');
+    output.transient(null);
+    await output.flush();
+    expect(stderr.text).toBe('\r1/2\u001b[K\r2/2\u001b[K\r\u001b[Kdone\n');
+  });
+
+  it('waits for a slow reader', async () => {
+    const { stdout, output } = keptOutput();
+    for (let index = 0; index < 1000; index += 1) output.result('x'.repeat(1000));
+    expect(stdout.text).toBe('');
+    await output.flush();
+    expect(stdout.text).toHaveLength(1001 * 1000);
+  });
+});
+
+describe('colours', () => {
+  const both = (on: boolean) => ({ stdout: on, stderr: on });
+  it.each([
+    ['on a terminal', {}, true, true],
+    ['not in a pipe', {}, false, false],
+    ['not with --no-color', { color: false }, true, false],
+    ['not with NO_COLOR', { env: { NO_COLOR: '1' } }, true, false],
+    ['with an empty NO_COLOR', { env: { NO_COLOR: '' } }, true, true],
+    ['in a pipe with FORCE_COLOR', { env: { FORCE_COLOR: '1' } }, false, true],
+    ['not with FORCE_COLOR=0', { env: { FORCE_COLOR: '0' } }, true, false],
+    ['not with --no-color and FORCE_COLOR', { color: false, env: { FORCE_COLOR: '1' } }, true, false],
+    ['not on a dumb terminal', { env: { TERM: 'dumb' } }, true, false],
+  ])('are there %s', (_, parts, terminal, on) => {
+    expect(keptOutput(parts, terminal).output.color).toEqual(both(on));
+  });
+
+  it('are decided for each stream', () => {
+    const options = { quiet: false, debug: false, color: true, env: {}, redactor: createRedactor() };
+    expect(createOutput({ ...options, stdout: new Kept(false), stderr: new Kept(true) }).color).toEqual({
+      stdout: false,
+      stderr: true,
+    });
+  });
+});
+
+describe('a reader that goes away', () => {
+  const broken = (code: string) => Object.assign(new Error(`write ${code}`), { code });
+  const outputTo = (stdout: Kept) =>
+    createOutput({
+      stdout,
+      stderr: new Kept(),
+      quiet: false,
+      debug: false,
+      color: true,
+      env: {},
+      redactor: createRedactor(),
+    });
+
+  it('is no mistake', async () => {
+    const output = outputTo(new Kept(false, broken('EPIPE')));
+    output.result('one');
+    await output.flush();
+    output.result('two');
+    await expect(output.flush()).resolves.toBeUndefined();
+  });
+
+  it('is told apart from a full disk', async () => {
+    const output = outputTo(new Kept(false, broken('ENOSPC')));
+    output.result('one');
+    await expect(output.flush()).rejects.toThrow('ENOSPC');
+  });
+
+  it('is told apart from a file that throws at once', async () => {
+    const stdout = new Kept();
+    stdout.write = () => {
+      throw broken('ENOSPC');
+    };
+    const output = outputTo(stdout);
+    output.result('one');
+    await expect(output.flush()).rejects.toThrow('ENOSPC');
+  });
+});

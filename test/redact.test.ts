@@ -1,0 +1,101 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createRedactor } from '../src/redact.js';
+import { jsonText } from '../src/report/escape.js';
+
+function redactorOf(...secrets: string[]) {
+  const redactor = createRedactor();
+  for (const secret of secrets) redactor.add(secret);
+  return redactor;
+}
+
+describe('a redactor', () => {
+  const secret = 'p@ss "w/ö rd"+\\1';
+  const base64 = Buffer.from(secret).toString('base64');
+
+  it.each([
+    ['raw', secret],
+    ['in JSON', JSON.stringify(secret).slice(1, -1)],
+    ['in a URL', encodeURIComponent(secret)],
+    ['in a URL with small letters', encodeURIComponent(secret).replace(/%../g, (hex) => hex.toLowerCase())],
+    ['in a form', new URLSearchParams({ a: secret }).toString().slice(2)],
+    ['with + for spaces', encodeURIComponent(secret).replaceAll('%20', '+')],
+    ['in base64', base64],
+    ['in base64 without padding', base64.replace(/=+$/, '')],
+    ['in base64url', Buffer.from(secret).toString('base64url')],
+  ])('knows a secret %s', (_, text) => {
+    expect(redactorOf(secret).redact(`before ${text} after ${text}`)).toBe(
+      'before (sensitive) after (sensitive)',
+    );
+  });
+
+  it('leaves everything else', () => {
+    expect(createRedactor().redact('a.b')).toBe('a.b');
+    expect(redactorOf('a.b*c[1]').redact('axbbc1 a.b*c[1]')).toBe('axbbc1 (sensitive)');
+  });
+
+  it('takes a longer secret before a shorter one that it holds', () => {
+    expect(redactorOf('token', 'token-longer').redact('token-longer token')).toBe('(sensitive) (sensitive)');
+  });
+
+  it('learns more on the way', () => {
+    const redactor = redactorOf('first-secret');
+    expect(redactor.redact('first-secret second-secret')).toBe('(sensitive) second-secret');
+    redactor.add('second-secret');
+    expect(redactor.redact('first-secret second-secret')).toBe('(sensitive) (sensitive)');
+  });
+
+  it('leaves secrets alone that are too short to look for', () => {
+    expect(redactorOf('abc', '', '   ').redact('abc abcd')).toBe('abc abcd');
+  });
+
+  it('knows a secret of several lines line by line, without the frame of a PEM block', () => {
+    const key =
+      '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBg\r\nkqhkiG9w0BAQEF\nAA==\n-----END PRIVATE KEY-----\n';
+    const { redact } = redactorOf(key);
+    expect(redact(`x ${key}`)).toBe('x (sensitive)');
+    expect(redact('| kqhkiG9w0BAQEF |')).toBe('| (sensitive) |');
+    expect(redact('-----BEGIN PRIVATE KEY----- AA==')).toBe('-----BEGIN PRIVATE KEY----- AA==');
+  });
+
+  it('knows a token that came from a file with a newline at its end', () => {
+    expect(redactorOf('s3cret-token\n').redact('Bearer s3cret-token')).toBe('Bearer (sensitive)');
+  });
+
+  it('takes lone surrogates without harm', () => {
+    expect(redactorOf('abc\ud800d').redact('abc\ud800d')).toBe('(sensitive)');
+  });
+
+  it('goes through long texts and many secrets once', () => {
+    const secrets = Array.from({ length: 300 }, (_, index) => `secret-number-${index}-${'x'.repeat(40)}`);
+    const { redact } = redactorOf(...secrets);
+    const text = 'nothing to see here, secret-number-, '.repeat(50_000);
+    expect(redact(text + secrets[299])).toBe(`${text}(sensitive)`);
+  });
+});
+
+describe('the redaction of an object', () => {
+  it('replaces strings, never keys, numbers or structure', () => {
+    const value = { 'my-secret': ['x my-secret', 1, null, { a: 'my-secret' }], port: 25 };
+    expect(redactorOf('my-secret').redactJson(value)).toEqual({
+      'my-secret': ['x (sensitive)', 1, null, { a: '(sensitive)' }],
+      port: 25,
+    });
+  });
+
+  it('gives valid JSON whatever the secret is, without it in any string', () => {
+    const secret = fc.oneof(
+      fc.constantFrom('": "', '{"a', '},\n  {', 'true', 'null', '[1, 2'),
+      fc.string({ unit: 'binary', minLength: 4 }),
+    );
+    fc.assert(
+      fc.property(secret, fc.string(), fc.string(), (hidden, before, after) => {
+        fc.pre(hidden.trim().length >= 4 && !'(sensitive)'.includes(hidden.trim()));
+        const value = { key: [{ inner: `${before} ${hidden} ${after}` }], nothing: null, yes: true };
+        const parsed = JSON.parse(jsonText(redactorOf(hidden).redactJson(value)));
+        expect(parsed.key[0].inner).toContain('(sensitive)');
+        expect(Object.keys(parsed)).toEqual(['key', 'nothing', 'yes']);
+      }),
+    );
+  });
+});
