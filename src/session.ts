@@ -1,12 +1,15 @@
 import { type Applied, applyPlan } from './apply/apply.js';
+import { findRun } from './apply/history.js';
 import { journalFolder, type RunLine } from './apply/journal.js';
 import { type ResumeOptions, resumeRun, unfinishedRuns } from './apply/resume.js';
+import { type Left, undoRun } from './apply/undo.js';
 import type { Declared } from './kinds/kind.js';
 import { loadManifests } from './manifests/index.js';
-import { buildPlan, regenerationPlan } from './plan/build.js';
+import { type BuildOptions, buildPlan, type PlanHeader, regenerationPlan } from './plan/build.js';
 import type { Plan } from './plan/plan.js';
 import { refusals } from './plan/safety.js';
 import type { Selection } from './plan/select.js';
+import { type Seal, type StoredPlan, seal, staleness } from './plan/stored.js';
 import { type Problem, ProblemsError, refuse } from './problems.js';
 import { noProgress, type Progress } from './progress.js';
 import type { Project, ServerOverrides, ServerSettings } from './project/index.js';
@@ -26,6 +29,8 @@ const DEFAULT_TIMEOUT = 30;
 export interface SessionOptions extends ServerOverrides {
   /** The command that will write, such as `apply`: the session then holds the state's lock until it is closed. */
   readonly writes?: string;
+  /** False where the manifests have no part in what is done. */
+  readonly manifests?: boolean;
   /** How many requests may be under way at once; 10 where it isn't given. */
   readonly concurrency?: number;
   /** Seconds that one request may take; 30 where it isn't given. */
@@ -44,6 +49,11 @@ export interface PlanOptions extends Partial<Selection> {
   readonly assert?: boolean;
 }
 
+export interface UndoPlan {
+  readonly plan: Plan;
+  readonly left: readonly Left[];
+}
+
 /** A project, its server and its state: what planning and applying need together. */
 export interface Session {
   readonly project: Project;
@@ -55,6 +65,12 @@ export interface Session {
   readonly state: State;
   /** Observes and compares; sends GETs alone. */
   plan(options?: PlanOptions): Promise<Plan>;
+  /** What stands beside a plan in a file, for `planStored`. */
+  seal(plan: Plan, options?: PlanOptions): Seal;
+  /** Makes a stored plan anew; the problems say how it differs now, and none means that it still holds. */
+  planStored(stored: StoredPlan): Promise<{ plan: Plan; problems: Problem[] }>;
+  /** A plan that puts back what a run changed, and what it leaves as it is. */
+  planUndo(run: string, options?: { readonly force?: boolean }): Promise<UndoPlan>;
   /** A plan that regenerates one client's DID, whatever the manifests say; nothing is read for it. */
   planRegeneration(clientId: string): Plan;
   /** Why a plan may not be applied; empty where it may. */
@@ -91,6 +107,28 @@ export async function openSession(project: Project, options: SessionOptions = {}
     await connection.close();
     await held.lock?.release();
   };
+  const build = async (what: Pick<BuildOptions, 'declared'> & Partial<BuildOptions>): Promise<Plan> =>
+    await buildPlan({
+      ...shared,
+      state,
+      hasher: new Hasher(state.salt),
+      selection: { targets: [], kinds: [] },
+      prune: false,
+      assert: false,
+      ...header(),
+      ...what,
+    });
+  const header = (): PlanHeader => ({
+    server: server.baseUrl,
+    profile: server.profile,
+    environment: project.environment,
+    toolVersion: version,
+    now: new Date(),
+  });
+  const plan = async (given: PlanOptions = {}): Promise<Plan> => {
+    const { targets, kinds, prune, assert } = withDefaults(given);
+    return await build({ declared, selection: { targets, kinds }, prune, assert });
+  };
   return {
     project,
     server,
@@ -99,31 +137,29 @@ export async function openSession(project: Project, options: SessionOptions = {}
     get state() {
       return state;
     },
-    plan: async ({ targets = [], kinds = [], prune = false, assert = false } = {}) =>
-      await buildPlan({
-        ...shared,
-        declared,
-        state,
-        hasher: new Hasher(state.salt),
-        selection: { targets, kinds },
-        prune,
-        assert,
-        server: server.baseUrl,
-        environment: project.environment,
-        toolVersion: version,
-        now: new Date(),
-      }),
-    planRegeneration: (clientId) =>
-      regenerationPlan(clientId, {
-        server: server.baseUrl,
-        profile: server.profile,
-        environment: project.environment,
-        toolVersion: version,
-        now: new Date(),
-      }),
-    refusals: (plan, allowDestructive) => refusals(plan, allowDestructive ?? project.maxDestructive()),
-    apply: async (plan, command = 'apply') => {
-      const applied = await applyPlan(plan, {
+    plan,
+    seal: (made, given) => seal(made, withDefaults(given)),
+    async planStored(stored) {
+      const made = await plan(stored.apply);
+      return { plan: made, problems: staleness(stored, made) };
+    },
+    async planUndo(run, { force = false } = {}) {
+      const undo = undoRun(await findRun(journalFolder(project.statePath()), run), force);
+      const left = [...undo.left];
+      const made = await build({
+        declared: undo.declared,
+        adjust: (document, now) => {
+          const adjusted = undo.adjust(document, now);
+          left.push(...adjusted.left);
+          return adjusted.document;
+        },
+      });
+      return withoutBlocked(made, left);
+    },
+    planRegeneration: (clientId) => regenerationPlan(clientId, header()),
+    refusals: (made, allowDestructive) => refusals(made, allowDestructive ?? project.maxDestructive()),
+    apply: async (made, command = 'apply') => {
+      const applied = await applyPlan(made, {
         ...shared,
         writer,
         signal,
@@ -138,6 +174,27 @@ export async function openSession(project: Project, options: SessionOptions = {}
       return applied;
     },
     close,
+  };
+}
+
+function withDefaults({
+  targets = [],
+  kinds = [],
+  prune = false,
+  assert = false,
+}: PlanOptions = {}): Omit<Seal, 'objects'> {
+  return { targets: [...targets], kinds: [...kinds], prune, assert };
+}
+
+/** What can't be put back as things are is left, and does not keep the rest from being put back. */
+function withoutBlocked(plan: Plan, left: readonly Left[]): UndoPlan {
+  const blocked = plan.changes.filter(({ action }) => action === 'blocked');
+  return {
+    plan: { ...plan, changes: plan.changes.filter(({ action }) => action !== 'blocked') },
+    left: [
+      ...left,
+      ...blocked.map(({ address, reason }) => ({ address, reason: reason ?? 'it is blocked' })),
+    ],
   };
 }
 
@@ -200,9 +257,10 @@ async function loadAll(
   options: SessionOptions,
 ): Promise<{ server: ServerSettings; declared: readonly Declared[]; warnings: readonly Problem[] }> {
   const { onSecret = () => {} } = options;
+  const { manifests: wanted = true } = options;
   const [server, manifests] = await Promise.allSettled([
     project.server(options),
-    loadManifests(project, { lenient: false }),
+    wanted ? loadManifests(project, { lenient: false }) : { declared: [], problems: [], secrets: [] },
   ]);
   const problems: Problem[] = [];
   for (const part of [server, manifests]) {

@@ -114,15 +114,18 @@ class Execution {
   async #level(kind: Kind, changes: readonly Change[], concurrency: number): Promise<void> {
     const limit = pLimit(concurrency);
     const open: Open[] = [];
-    await settle(
-      changes.map((change) =>
-        limit(async () => {
-          const left = await this.#change(kind, change);
-          if (left !== undefined) open.push({ change, failure: left });
-        }),
-      ),
-    );
-    if (open.length > 0) await this.#readBack(kind, open);
+    try {
+      await settle(
+        changes.map((change) =>
+          limit(async () => {
+            const left = await this.#change(kind, change);
+            if (left !== undefined) open.push({ change, failure: left });
+          }),
+        ),
+      );
+    } finally {
+      if (open.length > 0) await this.#readBack(kind, open);
+    }
   }
 
   /** Sends one change; gives what is left open where the answers don't tell what became of it. */
@@ -239,12 +242,11 @@ class Execution {
     } catch {
       // What can't be read back stays open: the result says so.
     }
-    for (const object of objects) {
-      await this.#settle(
-        object.change,
-        readBackOutcome(kind, object.change, object.failure, live.get(object)),
-      );
-    }
+    await settle(
+      objects.map((object) =>
+        this.#settle(object.change, readBackOutcome(kind, object.change, object.failure, live.get(object))),
+      ),
+    );
   }
 
   async #settle(change: Change, outcome: Outcome): Promise<void> {

@@ -5,7 +5,7 @@ import type { Identity, KindName } from '../kinds/kind.js';
 import type { Action } from '../plan/plan.js';
 import { conceal, type Hasher, restoreFields, storeFields } from '../state/secrets.js';
 import type { ResourceRecord, State } from '../state/state.js';
-import { type Fields, isMap, mapValues } from '../values.js';
+import { type Fields, holdsSensitive, isMap, mapValues, Sensitive } from '../values.js';
 import type { Status } from './result.js';
 
 /** What was asked of one object, as far as the state needs it. */
@@ -103,9 +103,14 @@ function updated(
     return { ...base, ...storeFields(fields, context.hasher), uncertain: Object.keys(asked.expected) };
   }
   if (became.status !== 'applied' && became.status !== 'not_converged') return undefined;
-  const shown = context.readable ? {} : { ...known, ...shownFields(asked, became.after ?? {}, known) };
+  const shown = context.readable ? {} : shownFields(asked, became, known);
   const fields = { ...shown, ...unverifiedFields(asked, became.unverified, shown) };
-  return { ...base, ...storeFields(fields, context.hasher) };
+  // A list with a secret in it is recorded as it was asked, which is not what this server kept.
+  const secret = Object.entries(asked.expected).flatMap(([name, field]) =>
+    holdsSensitive(field) ? [name] : [],
+  );
+  const uncertain = became.status === 'not_converged' && secret.length > 0 ? { uncertain: secret } : {};
+  return { ...base, ...uncertain, ...storeFields(fields, context.hasher) };
 }
 
 /** What was asked, sets in one order: the form in which a secret set is hashed and compared. */
@@ -114,17 +119,20 @@ function normalized({ kind, expected }: Asked): Fields {
   return mapValues(expected, (field, name) => normalForm(types[name] ?? value, field));
 }
 
-function shownFields(asked: Asked, answer: Fields, known: Fields): Fields {
+function shownFields(asked: Asked, { status, after: answer = {} }: Became, known: Fields): Fields {
   const types = kindOf(asked.kind).fields;
   const wanted = normalized(asked);
-  const shown: Fields = {};
+  const shown: Fields = { ...known };
   for (const [name, type] of Object.entries(types)) {
     const got = answer[name];
     if (got === undefined) continue;
     const before = known[name];
     // Members that the answer leaves out, such as passwords, stay as they were recorded.
     const whole = type.type === 'members' && isMap(got) && isMap(before) ? { ...before, ...got } : got;
-    shown[name] = conceal(whole, wanted[name]);
+    const kept = conceal(whole, wanted[name]);
+    // A secret list is recorded as it was asked for, which it isn't where the server kept another one.
+    if (status === 'not_converged' && Array.isArray(got) && kept instanceof Sensitive) delete shown[name];
+    else shown[name] = kept;
   }
   return shown;
 }

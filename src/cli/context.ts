@@ -29,7 +29,11 @@ export interface Context {
   readonly signal: AbortSignal;
   project(): Promise<Project>;
   /** Works in a session with the project's server, which `writes` names the command for if it writes. */
-  session<T>(work: (session: Session) => Promise<T>, writes?: string): Promise<T>;
+  session<T>(
+    work: (session: Session) => Promise<T>,
+    writes?: string,
+    needs?: { readonly manifests: boolean },
+  ): Promise<T>;
 }
 
 export function createContext(options: GlobalOptions, signal: AbortSignal): Context {
@@ -65,9 +69,10 @@ export function createContext(options: GlobalOptions, signal: AbortSignal): Cont
     prompt: createPrompt({ stdin, stderr, color: output.color.stderr, redactor }),
     signal,
     project,
-    async session(work, writes) {
+    async session(work, writes, needs = { manifests: true }) {
       const { baseUrl, tokenFile, concurrency, timeout } = options;
       const session = await openSession(await project(), {
+        ...needs,
         ...(baseUrl === undefined ? {} : { baseUrl }),
         ...(tokenFile === undefined ? {} : { tokenFile }),
         ...(concurrency === undefined ? {} : { concurrency }),

@@ -1,5 +1,5 @@
-import { writeFile } from 'node:fs/promises';
 import { error, ProblemsError } from '../problems.js';
+import { writeWhole } from '../state/file.js';
 import type { Context } from './context.js';
 
 /** A `--format` option taken apart: `json`, or `json=plan.json`. */
@@ -67,18 +67,23 @@ export async function show<T>(
       'json' in rendering
         ? `${JSON.stringify(redactor.redactJson(rendering.json), null, 2)}\n`
         : redactor.redact(rendering.text);
-    try {
-      await writeFile(file, text);
-    } catch (failure) {
-      throw new ProblemsError([
-        error(
-          'not-writable',
-          `${file} can't be written: ${(failure as Error).message}`,
-          [],
-          'check the folder and its permissions',
-        ),
-      ]);
-    }
+    await writeResult(file, text);
+  }
+}
+
+/** Writes a file as a whole. Throws a ProblemsError where that can't be done. */
+export async function writeResult(file: string, text: string): Promise<void> {
+  try {
+    await writeWhole(file, text);
+  } catch (failure) {
+    throw new ProblemsError([
+      error(
+        'not-writable',
+        `${file} can't be written: ${failure instanceof Error ? failure.message : String(failure)}`,
+        [],
+        'check the folder and its permissions',
+      ),
+    ]);
   }
 }
 

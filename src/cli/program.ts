@@ -76,9 +76,11 @@ function declare(action: Act): Command {
   selecting(program.command('plan'))
     .description('observe the server and print what would change; sends no write, ever')
     .option('--detailed-exitcode', 'exit 2 where there are changes')
+    .option('--out FILE', 'store the plan, for idops apply FILE', notEmpty)
     .action(action(async () => (await import('./commands/plan.js')).plan));
 
   selecting(program.command('apply'))
+    .argument('[planfile]', 'a plan stored with plan --out: apply exactly that, without a question')
     .description('plan, show, ask, apply')
     .option('--yes', "don't ask")
     .option(
@@ -87,6 +89,44 @@ function declare(action: Act): Command {
       wholeNumber(0),
     )
     .action(action(async () => (await import('./commands/apply.js')).apply));
+
+  program
+    .command('undo')
+    .argument('<run>', 'the run, or the beginning of its name')
+    .description('plan, show, ask, and put back what a run changed')
+    .option('--force', 'put back even what was changed since')
+    .option('--yes', "don't ask")
+    .option('--allow-destructive N', 'how many destructive changes are meant', wholeNumber(0))
+    .addOption(format('text, json'))
+    .action(action(async () => (await import('./commands/undo.js')).undo));
+
+  const runs = program
+    .command('runs')
+    .description('list the runs; show or settle one')
+    .enablePositionalOptions();
+  runs
+    .command('list', { isDefault: true })
+    .description('list the runs')
+    .addOption(format('text, json'))
+    .action(action(async () => (await import('./commands/runs.js')).list));
+  runs
+    .command('show')
+    .argument('<run>', 'the run, or the beginning of its name')
+    .description('show who, when, which server, and what changed')
+    .addOption(format('text, json'))
+    .action(action(async () => (await import('./commands/runs.js')).show));
+  runs
+    .command('settle')
+    .argument('<run>', 'the run, or the beginning of its name')
+    .argument('<address>', 'the client, as Client/<id>')
+    .description('say what became of a regeneration whose outcome is not known')
+    .option('--done', 'the DID was regenerated')
+    .option('--not-done', 'the DID is the old one')
+    .action(action(async () => (await import('./commands/runs.js')).settle));
+  runs
+    .command('unlock')
+    .description('remove a lock whose process is surely gone')
+    .action(action(async () => (await import('./commands/runs.js')).unlock));
 
   program
     .command('regenerate-did')

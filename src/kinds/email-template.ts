@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { error } from '../problems.js';
 import { settle } from '../settle.js';
-import { type Fields, HashedSecret } from '../values.js';
-import { body, value } from './fields.js';
+import type { Fields } from '../values.js';
+import { body, carried, value } from './fields.js';
 import type { Identity, Kind, Live, ObserveContext, Verdict } from './kind.js';
 import { document, identifier, text } from './schema.js';
 
@@ -48,13 +48,10 @@ export const emailTemplate: Kind = {
   },
   update({ present, desired }) {
     const { backend_id = '', type = '' } = present.identity;
-    const known = Object.fromEntries(
-      ['id', 'txt_content', 'html_content'].flatMap((field) => {
-        const there = present.fields[field];
-        return there === undefined || there === null || there instanceof HashedSecret ? [] : [[field, there]];
-      }),
-    );
-    const template = { ...known, ...desired };
+    const known = carried(present.fields, ['id', 'txt_content', 'html_content']);
+    // A built-in template has no id, and a half that isn't there can't be sent.
+    const there = Object.fromEntries(Object.entries(known).filter(([, half]) => half !== null));
+    const template = { ...there, ...desired };
     return {
       requests: [
         {

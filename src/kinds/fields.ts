@@ -64,6 +64,8 @@ export function contrast(type: FieldType, path: string, wanted: Value, got: Valu
   }
   // A secret that is known by its hash alone can be compared as a whole, in the form in which it was recorded.
   if (got instanceof HashedSecret) {
+    if (wanted instanceof HashedSecret) return whole(same(wanted, got) ? 'same' : 'different');
+    if (holdsHashed(wanted)) return whole('unknown');
     return whole(got.matches(reveal(normalForm(type, wanted))) ? 'same' : 'different');
   }
   switch (type.type) {
@@ -193,6 +195,16 @@ function desiredSet(declared: Value, present: Value | undefined): Value {
   if (present === undefined) return wanted;
   const known = new Map(matchSets(wanted, asElements(present)).pairs.map((pair) => [pair.wanted, pair.got]));
   return wanted.map((element) => ({ ...known.get(element), ...element }));
+}
+
+/** Those of the named fields that are known and can be sent along: a secret known by its hash alone can't. */
+export function carried(fields: Fields, names: readonly string[]): Fields {
+  return Object.fromEntries(
+    names.flatMap((name) => {
+      const field = fields[name];
+      return field === undefined || holdsHashed(field) ? [] : [[name, field]];
+    }),
+  );
 }
 
 /** A value with its sets in one order, so that equal wishes look equal; for digests. */

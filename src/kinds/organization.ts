@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { error } from '../problems.js';
-import { value } from './fields.js';
+import { carried, value } from './fields.js';
 import type { Identity, Kind, Live } from './kind.js';
 import type { OrganizationIndex } from './organizations.js';
 import { document, identifier, text } from './schema.js';
@@ -37,13 +37,7 @@ export const organization: Kind = {
   },
   update({ present, desired }) {
     const id = present.identity.id ?? '';
-    const known = Object.fromEntries(
-      ['name', 'label'].flatMap((field) => {
-        const there = present.fields[field];
-        return there === undefined ? [] : [[field, there]];
-      }),
-    );
-    const body = { id, ...known, ...desired };
+    const body = { id, ...carried(present.fields, ['name', 'label']), ...desired };
     return {
       requests: [{ operation: 'updateOrganization', params: { organization_id: id }, body }],
       expected: body,

@@ -10,6 +10,7 @@ import { operations, type Scope } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import { type Hasher, restoreFields } from '../state/secrets.js';
 import type { ResourceRecord, State } from '../state/state.js';
+import type { Fields } from '../values.js';
 import { compare, type Recorded } from './compare.js';
 import { planDigest } from './digest.js';
 import { needOrganizations, observe } from './observe.js';
@@ -38,6 +39,8 @@ export interface BuildOptions extends PlanHeader {
   readonly assert: boolean;
   readonly concurrency: number;
   readonly progress: Progress;
+  /** Changes a document in the light of what is there now, before the two are compared. */
+  readonly adjust?: (document: Declared, now: Fields) => Declared;
 }
 
 /** An object that the plan speaks of: a document, or a template that none names any more. */
@@ -70,9 +73,10 @@ export async function buildPlan(options: BuildOptions): Promise<Plan> {
   const changes = selected.flatMap(({ subject, address, key }): Change[] => {
     const known = { live: live.get(subject), recorded: recordOf(state, key, options.hasher) };
     if (subject.declared === undefined) return pruned(subject, address, key, known.live);
+    const now = { ...known.recorded?.fields, ...known.live?.fields };
     const change = compare({
       ...known,
-      declared: subject.declared,
+      declared: options.adjust?.(subject.declared, now) ?? subject.declared,
       organizations: names,
       profile,
       assert: options.assert,

@@ -72,6 +72,10 @@ export function compare(input: CompareInput): Change {
     return { ...base, apply: { ...base.apply, expected: wanted.fields } };
   }
   const { requests, expected } = kind.update(planInput);
+  // All that there was to assert stays unsaid, as the default that a key pair doesn't have.
+  if (Object.keys(expected).length === 0) {
+    return { ...base, apply: { ...base.apply, expected: wanted.fields } };
+  }
   const fields = differing.map(({ part }) => fieldChange(part));
   return {
     ...base,

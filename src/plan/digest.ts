@@ -3,7 +3,7 @@ import { normalForm, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import { operationPath, operations } from '../server/operations.js';
 import { Hasher } from '../state/secrets.js';
-import { canonical, isMap, type Json, mapValues, Sensitive, type Value } from '../values.js';
+import { canonical, HashedSecret, isMap, type Json, mapValues, Sensitive, type Value } from '../values.js';
 import type { Change } from './plan.js';
 
 /**
@@ -30,7 +30,9 @@ export function planDigest(server: string, changes: readonly Change[]): string {
   return `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }
 
-function withoutSecrets(field: Value): Json {
+/** A value with each secret replaced by its slow hash. */
+export function withoutSecrets(field: Value): Json {
+  if (field instanceof HashedSecret) return { secret: field.hash };
   if (field instanceof Sensitive) return { secret: hasher.hash(field.reveal()) };
   if (Array.isArray(field)) return field.map(withoutSecrets);
   return isMap(field) ? mapValues(field, withoutSecrets) : field;

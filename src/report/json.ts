@@ -48,7 +48,8 @@ function changeJson(change: Change): PlanJson['changes'][number] {
   };
 }
 
-function fieldJson({
+/** One difference, with nothing secret in it. */
+export function fieldJson({
   path,
   before,
   after,

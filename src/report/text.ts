@@ -83,7 +83,8 @@ const marks: { readonly [action in Action]: { mark: string; color: 'yellow' | 'r
     unchanged: { mark: '=', color: 'dim' },
   };
 
-function changeLines(change: Change, options: TextOptions, paint: Colors): string[] {
+/** One change for a person: its address, its differences, and what a reviewer should know. */
+export function changeLines(change: Change, options: TextOptions, paint: Colors): string[] {
   const { mark, color } = marks[change.action];
   const place =
     change.declaredAt === null

@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { mkdir, open, readFile, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { error, ProblemsError } from '../problems.js';
 import { emptyState, STATE_FORMAT, type State, stateSchema } from './state.js';
@@ -15,7 +15,9 @@ export function stateFile(path: string): StateStore {
       return text === undefined ? emptyState(server) : check(text, place, server);
     },
     async save(state) {
-      await writeWhole(path, `${JSON.stringify(state, null, 2)}\n`);
+      // A link to a state that lies elsewhere stays one.
+      const target = await realpath(path).catch(() => path);
+      await writeWhole(target, `${JSON.stringify(state, null, 2)}\n`);
     },
   };
 }

@@ -1,8 +1,12 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { isMap, type Json } from '../values.js';
 
 /** The newest format that this version reads and writes. */
 export const STATE_FORMAT = 1;
+
+/** Handed on as they are: copying member by member would lose one that is named `__proto__`. */
+const jsonFields = z.custom<{ [field: string]: Json }>(isMap, 'expected a map');
 
 const recordSchema = z.strictObject({
   kind: z.enum(['Organization', 'User', 'KeyPair', 'EmailTemplate', 'Client']),
@@ -13,7 +17,7 @@ const recordSchema = z.strictObject({
   /** The fields that the manifest mentioned when it was applied. */
   managed: z.array(z.string()),
   /** The last response to a write, and what was sent and not answered. */
-  fields: z.record(z.string(), z.json()),
+  fields: jsonFields,
   /** Hashes of the secrets among the fields, by JSON pointer. */
   hashes: z.record(z.string(), z.string()),
   /** Fields that were sent in a request whose outcome isn't known. */

@@ -1,5 +1,8 @@
-import { changesServer } from '../../plan/plan.js';
-import { ProblemsError } from '../../problems.js';
+import { readFile } from 'node:fs/promises';
+import { changesServer, type Plan } from '../../plan/plan.js';
+import { isStoredPlan, parseStoredPlan, type StoredPlan } from '../../plan/stored.js';
+import { error, ProblemsError } from '../../problems.js';
+import type { Session } from '../../session.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats } from '../formats.js';
@@ -11,15 +14,60 @@ interface Options extends PlanningOptions {
   readonly allowDestructive?: number;
 }
 
-/** `idops apply`: plans, shows, asks, applies. */
-export async function apply(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
+/** `idops apply`: plans, shows, asks, applies; with a plan file exactly that, without a question. */
+export async function apply(
+  context: Context,
+  options: Options & GlobalOptions,
+  planFile: string | undefined,
+): Promise<ExitCode> {
   const formats = parseFormats(options.format, ['text', 'json']);
+  const stored = planFile === undefined ? undefined : await readStoredPlan(planFile, options);
   return await context.session(async (session) => {
-    const plan = await session.plan(planOptions(options));
+    const plan =
+      stored === undefined ? await session.plan(planOptions(options)) : await planAgain(session, stored);
     showPlan(plan, formats, context);
     const refusals = session.refusals(plan, options.allowDestructive);
     if (refusals.length > 0) throw new ProblemsError(refusals);
-    const go = !changesServer(plan) || (await agreed('Apply these changes?', options.yes === true, context));
+    const asks = stored === undefined && changesServer(plan);
+    const go = !asks || (await agreed('Apply these changes?', options.yes === true, context));
     return go ? await carryOut(session, plan, 'apply', formats, context) : exit.failed;
   }, 'apply');
+}
+
+async function readStoredPlan(file: string, options: Options): Promise<StoredPlan> {
+  if (
+    options.target.length > 0 ||
+    options.kind.length > 0 ||
+    options.prune === true ||
+    options.assert === true
+  ) {
+    throw new ProblemsError([
+      error(
+        'wrong-option',
+        "--target, --kind, --prune and --assert don't go with a plan file",
+        [],
+        'a stored plan says itself what it is about',
+      ),
+    ]);
+  }
+  let text: string;
+  try {
+    text = await readFile(file, 'utf8');
+  } catch (failure) {
+    throw new ProblemsError([
+      error(
+        'plan-unreadable',
+        `${file} can't be read: ${failure instanceof Error ? failure.message : String(failure)}`,
+      ),
+    ]);
+  }
+  const stored = parseStoredPlan(text, file);
+  if (!isStoredPlan(stored)) throw new ProblemsError([stored]);
+  return stored;
+}
+
+async function planAgain(session: Session, stored: StoredPlan): Promise<Plan> {
+  const { plan, problems } = await session.planStored(stored);
+  if (problems.length > 0) throw new ProblemsError(problems);
+  return plan;
 }

@@ -15,10 +15,14 @@ export async function regenerateDid(
   id: string,
 ): Promise<ExitCode> {
   const formats = parseFormats(options.format, ['text', 'json']);
-  return await context.session(async (session) => {
-    const plan = session.planRegeneration(id);
-    showPlan(plan, formats, context);
-    const go = await agreed(`Regenerate the DID of client ${id}?`, options.yes === true, context);
-    return go ? await carryOut(session, plan, 'regenerate-did', formats, context) : exit.failed;
-  }, 'regenerate-did');
+  return await context.session(
+    async (session) => {
+      const plan = session.planRegeneration(id);
+      showPlan(plan, formats, context);
+      const go = await agreed(`Regenerate the DID of client ${id}?`, options.yes === true, context);
+      return go ? await carryOut(session, plan, 'regenerate-did', formats, context) : exit.failed;
+    },
+    'regenerate-did',
+    { manifests: false },
+  );
 }

@@ -1,0 +1,118 @@
+import { contrast, value } from '../kinds/fields.js';
+import { kindOf } from '../kinds/index.js';
+import type { Change, FieldChange } from '../plan/plan.js';
+import { error, ProblemsError } from '../problems.js';
+import { Hasher } from '../state/secrets.js';
+import { holdsSensitive } from '../values.js';
+import { type Entry, entriesOf, fieldsOf } from './entries.js';
+import { type JournalContent, listRuns, type RunLine, readJournal } from './journal.js';
+import type { ChangeResult } from './result.js';
+
+/** One change of a past run: what it was to do, and what became of it. */
+export interface PastChange {
+  readonly change: Pick<Change, 'address' | 'kind' | 'action' | 'fields'>;
+  readonly at: string;
+  /** Null where the run ended before there was an answer. */
+  readonly result: ChangeResult | null;
+}
+
+/** A past run, as its journal tells it. */
+export interface PastRun {
+  readonly run: RunLine;
+  /** `unfinished`: it was killed, and no later run has settled it yet. */
+  readonly ended: 'finished' | 'interrupted' | 'unfinished';
+  readonly changes: readonly PastChange[];
+}
+
+/** Reads all runs, oldest first. Throws a ProblemsError where a journal can't be used. */
+export async function readRuns(folder: string): Promise<PastRun[]> {
+  const contents = await Promise.all((await listRuns(folder)).map((name) => readJournal(folder, name)));
+  return contents.filter((content) => content !== null).map(pastRun);
+}
+
+/**
+ * Finds a run by its name, or by the beginning of it where that is enough.
+ * Throws a ProblemsError (`no-such-run`) where none or several have it.
+ */
+export async function findRun(folder: string, name: string): Promise<JournalContent> {
+  const names = await listRuns(folder);
+  const found = names.includes(name) ? [name] : names.filter((one) => name !== '' && one.startsWith(name));
+  const [only] = found;
+  const content = only !== undefined && found.length === 1 ? await readJournal(folder, only) : null;
+  if (content !== null) return content;
+  const why = found.length > 1 ? `${found.length} runs begin with "${name}"` : `there is no run "${name}"`;
+  throw new ProblemsError([error('no-such-run', why, [], 'idops runs lists them')]);
+}
+
+export function pastRun(content: JournalContent): PastRun {
+  const hasher = new Hasher(content.run.salt);
+  const last = content.lines.at(-1);
+  return {
+    run: content.run,
+    ended: last?.type !== 'end' ? 'unfinished' : last.interrupted ? 'interrupted' : 'finished',
+    changes: entriesOf(content).map((entry) => pastChange(entry, hasher)),
+  };
+}
+
+function pastChange(entry: Entry, hasher: Hasher): PastChange {
+  const { sending, answered } = entry;
+  const { address, kind, action } = sending;
+  return {
+    change: { address, kind, action, fields: fieldChanges(entry, hasher) },
+    at: answered?.at ?? sending.at,
+    result:
+      answered === undefined
+        ? null
+        : {
+            address,
+            action,
+            status: answered.status,
+            httpStatus: answered.http_status,
+            attempts: answered.attempts,
+            unverified: answered.unverified,
+            error: answered.error,
+          },
+  };
+}
+
+/** What the run asked for, against what was there before it. */
+function fieldChanges({ sending }: Entry, hasher: Hasher): FieldChange[] {
+  const kind = kindOf(sending.kind);
+  const before = fieldsOf(sending.before, hasher);
+  if (sending.action === 'delete') {
+    return ['txt_content', 'html_content'].flatMap((path) => {
+      const body = before[path];
+      return typeof body === 'string'
+        ? [{ path, type: 'body', before: body, after: null, sensitive: false }]
+        : [];
+    });
+  }
+  if (sending.generation !== undefined) {
+    return [
+      {
+        path: 'did_generation',
+        type: 'value',
+        before: undefined,
+        after: sending.generation,
+        sensitive: false,
+      },
+    ];
+  }
+  return Object.entries(fieldsOf(sending.expected, hasher))
+    .flatMap(([name, wanted]) =>
+      contrast(
+        kind.fields[name] ?? value,
+        name,
+        wanted,
+        before[name] ?? (sending.existed === false ? null : undefined),
+      ),
+    )
+    .filter(({ verdict }) => verdict !== 'same')
+    .map(({ path, type, wanted, got }) => ({
+      path,
+      type: type.type,
+      before: got,
+      after: wanted,
+      sensitive: holdsSensitive(wanted) || (got !== undefined && holdsSensitive(got)),
+    }));
+}

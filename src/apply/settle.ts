@@ -1,0 +1,65 @@
+import { error, ProblemsError } from '../problems.js';
+import type { State } from '../state/state.js';
+import type { StateStore } from '../state/store.js';
+import { entriesOf } from './entries.js';
+import { type JournalContent, reopenJournal } from './journal.js';
+
+export interface SettleOptions {
+  readonly content: JournalContent;
+  /** `Client/<id>`. */
+  readonly address: string;
+  readonly done: boolean;
+  readonly state: State;
+  readonly store: StateStore;
+  readonly folder: string;
+  readonly by: string;
+  readonly now: Date;
+}
+
+/**
+ * Takes a person's word for what became of a regeneration whose outcome nobody knew, into the journal and the
+ * state. Throws a ProblemsError (`nothing-to-settle`) where the run left nothing open at that address.
+ */
+export async function settleRegeneration(options: SettleOptions): Promise<void> {
+  const { content, address, done, state, store, now } = options;
+  const entry = entriesOf(content).find(
+    ({ sending }) => sending.address === address && sending.action === 'regenerate',
+  );
+  const record = entry === undefined ? undefined : state.resources[entry.sending.key];
+  if (entry === undefined || record?.pending_regeneration !== content.run.run) {
+    const why = content.ended
+      ? `run ${content.run.run} left no regeneration open at ${address}`
+      : `run ${content.run.run} has not ended: idops plan settles what can be read back first`;
+    throw new ProblemsError([error('nothing-to-settle', why, [], 'idops runs show tells what a run did')]);
+  }
+  const { pending_regeneration: _, ...settled } = record;
+  const { generation } = entry.sending;
+  const at = now.toISOString();
+  const resources = {
+    ...state.resources,
+    [entry.sending.key]: {
+      ...settled,
+      recorded_at: at,
+      ...(done && generation !== undefined ? { did_generation: generation } : {}),
+    },
+  };
+  await store.save({ ...state, serial: state.serial + 1, resources });
+  const journal = await reopenJournal(options.folder, content);
+  try {
+    await journal.write({
+      type: 'answered',
+      seq: entry.sending.seq,
+      at,
+      status: done ? 'applied' : 'failed',
+      ambiguous: false,
+      http_status: null,
+      attempts: 0,
+      after: null,
+      unverified: [],
+      error: done ? null : `not done, as ${options.by} says`,
+    });
+    await journal.write({ type: 'end', at, interrupted: false, by: options.by });
+  } finally {
+    await journal.close();
+  }
+}

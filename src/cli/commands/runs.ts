@@ -1,0 +1,96 @@
+import { findRun, type PastRun, pastRun, readRuns } from '../../apply/history.js';
+import { journalFolder } from '../../apply/journal.js';
+import { settleRegeneration } from '../../apply/settle.js';
+import { error, ProblemsError } from '../../problems.js';
+import { runJson, runsJson, runsText, runText } from '../../report/runs.js';
+import { stateFile } from '../../state/file.js';
+import { acquireLock, breakLock } from '../../state/lock.js';
+import { userName } from '../../state/user-name.js';
+import type { Context, GlobalOptions } from '../context.js';
+import { type ExitCode, exit } from '../exit.js';
+import { parseFormats, type Renderers, show as showIn } from '../formats.js';
+
+interface ShowOptions {
+  readonly format: readonly string[];
+}
+
+/** `idops runs`: the runs, a line each. */
+export async function list(context: Context, options: ShowOptions & GlobalOptions): Promise<ExitCode> {
+  const renderers: Renderers<PastRun[]> = {
+    text: (runs) => ({ text: runsText(runs, textOptions(context)) }),
+    json: (runs) => ({ json: runsJson(runs) }),
+  };
+  const formats = parseFormats(options.format, Object.keys(renderers));
+  const project = await context.project();
+  await showIn(formats, renderers, await readRuns(journalFolder(project.statePath())), context);
+  return exit.done;
+}
+
+/** `idops runs show`: one run with its changes. */
+export async function show(
+  context: Context,
+  options: ShowOptions & GlobalOptions,
+  name: string,
+): Promise<ExitCode> {
+  const renderers: Renderers<PastRun> = {
+    text: (run) => ({ text: runText(run, textOptions(context)) }),
+    json: (run) => ({ json: runJson(run) }),
+  };
+  const formats = parseFormats(options.format, Object.keys(renderers));
+  const project = await context.project();
+  await showIn(formats, renderers, pastRun(await findRun(journalFolder(project.statePath()), name)), context);
+  return exit.done;
+}
+
+/** `idops runs settle`: a person says what became of a regeneration. */
+export async function settle(
+  context: Context,
+  options: { readonly done?: boolean; readonly notDone?: boolean } & GlobalOptions,
+  name: string,
+  address: string,
+): Promise<ExitCode> {
+  if (options.done === options.notDone) {
+    throw new ProblemsError([
+      error(
+        'wrong-option',
+        'say either --done or --not-done',
+        [],
+        "look at the client's DID on the server first",
+      ),
+    ]);
+  }
+  const project = await context.project();
+  const path = project.statePath();
+  const folder = journalFolder(path);
+  const lock = await acquireLock(path, 'runs settle', new Date());
+  try {
+    const content = await findRun(folder, name);
+    const store = stateFile(path);
+    await settleRegeneration({
+      content,
+      address,
+      done: options.done === true,
+      state: await store.load(content.run.server),
+      store,
+      folder,
+      by: userName(),
+      now: new Date(),
+    });
+  } finally {
+    await lock.release();
+  }
+  context.output.message(`${address} is settled.`);
+  return exit.done;
+}
+
+/** `idops runs unlock`: removes the lock, whoever holds it. */
+export async function unlock(context: Context): Promise<ExitCode> {
+  const project = await context.project();
+  const holder = await breakLock(project.statePath());
+  context.output.message(holder === null ? 'There is no lock.' : `Removed the lock of ${holder}.`);
+  return exit.done;
+}
+
+function textOptions({ output, options }: Context) {
+  return { color: output.color.stdout, debug: options.debug === true };
+}

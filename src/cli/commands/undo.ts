@@ -1,0 +1,40 @@
+import { changesServer } from '../../plan/plan.js';
+import { type Problem, ProblemsError, warning } from '../../problems.js';
+import type { Context, GlobalOptions } from '../context.js';
+import { type ExitCode, exit } from '../exit.js';
+import { parseFormats } from '../formats.js';
+import { agreed, carryOut, showPlan } from './applying.js';
+
+interface Options {
+  readonly force?: boolean;
+  readonly yes?: boolean;
+  readonly allowDestructive?: number;
+  readonly format: readonly string[];
+}
+
+/** `idops undo`: puts back what a run changed, as far as that can be done. */
+export async function undo(
+  context: Context,
+  options: Options & GlobalOptions,
+  run: string,
+): Promise<ExitCode> {
+  const formats = parseFormats(options.format, ['text', 'json']);
+  return await context.session(
+    async (session) => {
+      const { plan, left } = await session.planUndo(run, { force: options.force === true });
+      showPlan(plan, formats, context);
+      const warnings: Problem[] = left.map(({ address, reason }) =>
+        warning('not-undone', `${address} is left: ${reason}`),
+      );
+      if (warnings.length > 0) context.output.problems(warnings);
+      const refusals = session.refusals(plan, options.allowDestructive);
+      if (refusals.length > 0) throw new ProblemsError(refusals);
+      const go = !changesServer(plan) || (await agreed(`Undo run ${run}?`, options.yes === true, context));
+      if (!go) return exit.failed;
+      const code = await carryOut(session, plan, 'undo', formats, context);
+      return code === exit.done && left.length > 0 ? exit.failed : code;
+    },
+    'undo',
+    { manifests: false },
+  );
+}

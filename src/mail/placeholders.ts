@@ -1,0 +1,50 @@
+import type { Part } from './template.js';
+
+/** A name that a body uses, and everything that it may stand for. */
+export interface Placeholder {
+  readonly name: string;
+  /** Only decides what is shown, with `#` or `^`. */
+  readonly section: boolean;
+  /** The name itself, and the name under each of the sections around it: `user.name` in `{{#user}}`. */
+  readonly meanings: readonly string[];
+}
+
+/** The names that a body uses, each once, in the order of their first use. `{{.}}` is the section's own. */
+export function placeholdersOf(parts: readonly Part[]): Placeholder[] {
+  const found = new Map<string, Placeholder>();
+  collect(parts, [], found);
+  return [...found.values()];
+}
+
+function collect(parts: readonly Part[], sections: readonly string[], found: Map<string, Placeholder>): void {
+  for (const part of parts) {
+    if (part.kind === 'text' || part.kind === 'partial' || part.name === '.') continue;
+    const meanings = [part.name, ...sections.map((section) => `${section}.${part.name}`)];
+    const section = part.kind === 'section';
+    const before = found.get(part.name);
+    found.set(part.name, {
+      name: part.name,
+      section: section && (before?.section ?? true),
+      meanings: [...new Set([...(before?.meanings ?? []), ...meanings])],
+    });
+    if (part.kind !== 'section') continue;
+    collect(part.parts, part.inverted ? sections : below(sections, part.name), found);
+  }
+}
+
+/** The names under which a section's inside may be meant: its own, and that within the sections around it. */
+function below(sections: readonly string[], name: string): string[] {
+  // Only the nearest ones, since deep nesting would make a list of every combination.
+  return [...new Set([name, ...sections.map((section) => `${section}.${name}`), ...sections])].slice(0, 8);
+}
+
+/** The placeholders of `one` that `other` doesn't use, under whatever name. */
+export function missingFrom(other: readonly Placeholder[], one: readonly Placeholder[]): Placeholder[] {
+  const used = new Set(other.flatMap(({ meanings }) => meanings));
+  return one.filter(({ meanings }) => !meanings.some((meaning) => used.has(meaning)));
+}
+
+/** A placeholder as it stands in a body: `{{ name }}`, `{{# name }}`. */
+export function written({ name, section }: Placeholder): string {
+  return section ? `{{# ${name} }}` : `{{ ${name} }}`;
+}

@@ -1,0 +1,46 @@
+import { z } from 'zod';
+
+/** What is looked for in email bodies, and what each finding means for a reader of the configuration. */
+export const checkDescriptions = {
+  'lost-placeholder': 'A placeholder that the live body has and the new one lost.',
+  'template-syntax': 'A body that does not parse as a Mustache template, such as one with an open section.',
+  'placeholder-mismatch': 'Text and HTML with different placeholders.',
+  'html-script': 'HTML that runs scripts or embeds other documents, which mail clients remove or distrust.',
+  'html-too-large': 'HTML of more than 102 KB, where mail clients clip.',
+  'html-charset': 'HTML without a declared character set, or with another one than UTF-8.',
+  'html-nesting': 'HTML that is nested deeper than browsers and mail clients go.',
+  'image-without-alt': 'Images without a text for readers who do not see them.',
+} as const;
+
+export type CheckCode = keyof typeof checkDescriptions;
+
+/** In the order in which findings are told. */
+export const checkCodes = Object.keys(checkDescriptions) as readonly CheckCode[];
+
+/** What becomes of a finding. */
+export type CheckLevel = 'error' | 'warning' | 'off';
+
+/** The level of each check; one that isn't there is a warning. */
+export type ChecksSettings = { readonly [code in CheckCode]?: CheckLevel | undefined };
+
+const level = (code: CheckCode) =>
+  z.enum(['error', 'warning', 'off']).optional().describe(`${checkDescriptions[code]} Default: warning.`);
+
+/** `checks` of the configuration. */
+export const checksSchema = z
+  .strictObject({
+    'lost-placeholder': level('lost-placeholder'),
+    'template-syntax': level('template-syntax'),
+    'placeholder-mismatch': level('placeholder-mismatch'),
+    'html-script': level('html-script'),
+    'html-too-large': level('html-too-large'),
+    'html-charset': level('html-charset'),
+    'html-nesting': level('html-nesting'),
+    'image-without-alt': level('image-without-alt'),
+  })
+  .describe('What is made of findings in email bodies: each can be an error, a warning or off.');
+
+/** What becomes of a finding under these settings. */
+export function levelOf(code: CheckCode, settings: ChecksSettings): CheckLevel {
+  return settings[code] ?? 'warning';
+}

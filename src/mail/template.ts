@@ -1,0 +1,173 @@
+import Mustache from 'mustache';
+import { isMap, type Json } from '../values.js';
+
+/** Deeper than anyone nests on purpose, and far from exhausting the stack. */
+const maxDepth = 100;
+/** The parser goes through a run of white space again and again, so that a long one would stall it. */
+const longSpace = /\s{1000,}/g;
+
+/** A piece of a body, in the order in which it stands there. */
+export type Part =
+  | { readonly kind: 'text'; readonly text: string }
+  | { readonly kind: 'variable'; readonly name: string }
+  | { readonly kind: 'partial'; readonly name: string }
+  | {
+      readonly kind: 'section';
+      readonly name: string;
+      /** Shown where there is no such value. */
+      readonly inverted: boolean;
+      readonly parts: readonly Part[];
+    };
+
+/** A body that is a Mustache template. */
+export interface Template {
+  readonly parts: readonly Part[];
+  /** The body with values filled in. Nothing but JSON is ever looked up, and nothing is called. */
+  render(data: { readonly [name: string]: Json }, options: RenderOptions): string;
+}
+
+export interface RenderOptions {
+  /** Whether values are escaped for HTML. */
+  readonly html: boolean;
+  /** Names that count as not there, whatever the data says. */
+  readonly absent?: ReadonlySet<string>;
+}
+
+/** Why a body isn't a Mustache template. */
+export interface SyntaxProblem {
+  readonly syntax: string;
+}
+
+/** Parses a body as Mustache. Never throws: what is wrong is returned in words. */
+export function parseTemplate(body: string): Template | SyntaxProblem {
+  const text = body.replace(longSpace, (run) => run.slice(0, 1000));
+  const writer = createWriter();
+  try {
+    const tokens: readonly Token[] = writer.parse(text);
+    if (depthOf(tokens) > maxDepth) return { syntax: `sections are nested more than ${maxDepth} deep` };
+    const parts = partsOf(tokens);
+    const strange = strangeName(parts);
+    if (strange !== undefined) return { syntax: strange };
+    return {
+      parts,
+      render: (data, { html, absent = new Set() }) =>
+        writer.render(text, new JsonContext(data, undefined, absent), undefined, {
+          escape: (value: unknown) => (html ? Mustache.escape(printed(value)) : printed(value)),
+        }),
+    };
+  } catch (failure) {
+    if (!(failure instanceof Error)) throw failure;
+    return { syntax: withLine(failure.message, text) };
+  }
+}
+
+/** A writer that keeps nothing, since a body is parsed once. */
+function createWriter(): Mustache.Writer {
+  const writer: Mustache.Writer & { templateCache?: undefined } = new Mustache.Writer();
+  writer.templateCache = undefined;
+  return writer;
+}
+
+/** As the library gives it: the tag's sign, its name, where it starts and ends, and what is inside a section. */
+type Token = readonly [type: string, name: string, start: number, end: number, inside?: readonly Token[]];
+
+function isSection([type]: Token): boolean {
+  return type === '#' || type === '^';
+}
+
+function inside([, , , , tokens]: Token): readonly Token[] {
+  return tokens ?? [];
+}
+
+/** Counted level by level, since a hostile body nests deeper than a recursion could follow. */
+function depthOf(tokens: readonly Token[]): number {
+  let depth = 0;
+  let level = tokens.filter(isSection);
+  while (level.length > 0 && depth <= maxDepth) {
+    depth += 1;
+    level = level.flatMap((token) => inside(token).filter(isSection));
+  }
+  return depth;
+}
+
+function partsOf(tokens: readonly Token[]): Part[] {
+  return tokens.flatMap((token): Part[] => {
+    const [type, name] = token;
+    switch (type) {
+      case 'text':
+        return [{ kind: 'text', text: name }];
+      case 'name':
+      case '&':
+        return [{ kind: 'variable', name }];
+      case '>':
+        return [{ kind: 'partial', name }];
+      case '#':
+      case '^':
+        return [{ kind: 'section', name, inverted: type === '^', parts: partsOf(inside(token)) }];
+      default:
+        return [];
+    }
+  });
+}
+
+/** A tag that was closed too late has half of the text in its name, and the parser takes it. */
+function strangeName(parts: readonly Part[]): string | undefined {
+  for (const part of parts) {
+    if (part.kind === 'text') continue;
+    if (part.name === '') return 'a tag has no name: {{}}';
+    if (/[{}<>\n]/.test(part.name)) {
+      const [start = ''] = part.name.split(/[{}<>\n]/);
+      return `the tag "{{ ${start.trim().slice(0, 40)}" is not closed with "}}"`;
+    }
+    const inner = part.kind === 'section' ? strangeName(part.parts) : undefined;
+    if (inner !== undefined) return inner;
+  }
+  return undefined;
+}
+
+/** The library's message, which counts characters, with the line that a person looks for. */
+function withLine(message: string, text: string): string {
+  const words = message.charAt(0).toLowerCase() + message.slice(1);
+  return words.replace(
+    / at (\d+)$/,
+    (_, offset: string) => ` at line ${text.slice(0, Number(offset)).split('\n').length}`,
+  );
+}
+
+function printed(value: unknown): string {
+  return typeof value === 'object' && value !== null ? JSON.stringify(value) : String(value);
+}
+
+/** Looks names up in JSON alone: the library's own context finds and calls whatever an object inherits. */
+class JsonContext extends Mustache.Context {
+  readonly #absent: ReadonlySet<string>;
+
+  constructor(view: unknown, parent: Mustache.Context | undefined, absent: ReadonlySet<string>) {
+    super(view, parent);
+    this.#absent = absent;
+  }
+
+  override push(view: unknown): Mustache.Context {
+    return new JsonContext(view, this, this.#absent);
+  }
+
+  override lookup(name: string): unknown {
+    if (name === '.') return this.view;
+    if (this.#absent.has(name)) return undefined;
+    const path = name.split('.');
+    for (let context: Mustache.Context | undefined = this; context !== undefined; context = context.parent) {
+      const found = valueAt(context.view, path);
+      if (found !== undefined) return found;
+    }
+    return undefined;
+  }
+}
+
+function valueAt(view: unknown, path: readonly string[]): unknown {
+  let at = view;
+  for (const step of path) {
+    if (!isMap(at) || !Object.hasOwn(at, step)) return undefined;
+    at = at[step];
+  }
+  return at;
+}

@@ -1,0 +1,1 @@
+export { type LoadedManifests, loadManifests } from './load.js';

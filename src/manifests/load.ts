@@ -1,0 +1,108 @@
+import pLimit from 'p-limit';
+import { kinds } from '../kinds/index.js';
+import type { Declared } from '../kinds/kind.js';
+import { error, type Problem, ProblemsError } from '../problems.js';
+import type { Project } from '../project/project.js';
+import { readSource } from '../source/file.js';
+import { inOrder } from '../source/order.js';
+import { parseYaml } from '../source/yaml.js';
+import { Bodies } from './bodies.js';
+import { type ReadDocument, readDocument } from './document.js';
+import { findManifests, type ManifestFile } from './files.js';
+
+/** All manifests of a project, and everything that is wrong with them. */
+export interface LoadedManifests {
+  /** The documents that are fine, in the order of files and lines. */
+  readonly declared: readonly Declared[];
+  /** Errors and warnings of all documents; with an error among them nothing may be sent. */
+  readonly problems: readonly Problem[];
+  /** What must not be shown: the values of process variables that were used, and of secret fields. */
+  readonly secrets: readonly string[];
+  /** The names of the process variables that were used, sorted. */
+  readonly usedVariables: readonly string[];
+}
+
+const READS_AT_ONCE = 16;
+
+/**
+ * Reads every manifest of a project. `lenient` is for `validate`: an allowed process variable that isn't
+ * set is a warning, and what it would give counts as unknown. Returns what is wrong instead of throwing it.
+ */
+export async function loadManifests(
+  project: Project,
+  options: { readonly lenient: boolean },
+): Promise<LoadedManifests> {
+  const problems: Problem[] = [];
+  const variables = project.variables(options);
+  const secrets = new Set<string>();
+  const files = await listed(project, problems);
+  const bodies = new Bodies(project);
+  const limit = pLimit(READS_AT_ONCE);
+  const sources = await Promise.all(
+    files.map(async (file) => ({ ...file, source: await limit(() => readSource(file.path, file.shown)) })),
+  );
+  const documents: Promise<ReadDocument>[] = [];
+  for (const { path, source } of sources) {
+    if (!('text' in source)) {
+      problems.push(source);
+      continue;
+    }
+    const parsed = parseYaml(source);
+    problems.push(...parsed.problems);
+    for (const document of parsed.documents) {
+      documents.push(readDocument(document, { file: source, path, variables, bodies, secrets }));
+    }
+  }
+  const read = await Promise.all(documents);
+  for (const document of read) for (const problem of document.problems) problems.push(problem);
+  const declared = read.flatMap(({ declared }) => (declared === undefined ? [] : [declared]));
+  for (const problem of duplicates(declared)) problems.push(problem);
+  for (const kind of kinds) {
+    const ofKind = declared.filter((object) => object.kind === kind.name);
+    for (const problem of kind.check(ofKind, project.profile)) problems.push(problem);
+  }
+  for (const value of variables.used.values()) secrets.add(value);
+  return {
+    declared,
+    problems: inOrder(problems),
+    secrets: [...secrets].filter((secret) => secret !== ''),
+    usedVariables: [...variables.used.keys()].sort(),
+  };
+}
+
+async function listed(project: Project, problems: Problem[]): Promise<readonly ManifestFile[]> {
+  try {
+    return await findManifests(project, problems);
+  } catch (failure) {
+    if (!(failure instanceof ProblemsError)) throw failure;
+    problems.push(...failure.problems);
+    return [];
+  }
+}
+
+/** Documents of one object, as far as documents alone can tell. */
+function duplicates(declared: readonly Declared[]): Problem[] {
+  const problems: Problem[] = [];
+  for (const kind of kinds) {
+    const first = new Map<string, Declared>();
+    for (const object of declared) {
+      if (object.kind !== kind.name || Object.keys(object.identity).length === 0) continue;
+      for (const text of kind.identities(object)) {
+        const before = first.get(text);
+        if (before === undefined) first.set(text, object);
+        else {
+          problems.push(
+            error(
+              'duplicate-object',
+              `the same ${kind.noun} is declared twice`,
+              [object.place, before.place],
+              'put everything about it into one document',
+            ),
+          );
+          break;
+        }
+      }
+    }
+  }
+  return problems;
+}

@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import { z } from 'zod';
+import { error, type Problem } from '../problems.js';
+import { canonical } from '../values.js';
+import { planDigest, withoutSecrets } from './digest.js';
+import type { Plan } from './plan.js';
+
+const hash = z.string().describe('A hash that tells whether it is the same now');
+
+/** What a stored plan holds beside the plan itself, so that applying it can tell whether it still holds. */
+export const sealSchema = z
+  .strictObject({
+    targets: z.array(z.string()),
+    kinds: z.array(z.string()),
+    prune: z.boolean(),
+    assert: z.boolean(),
+    objects: z.array(
+      z.strictObject({
+        address: z.string(),
+        action: z.string(),
+        observed: hash.describe('Over everything that was observed of the object'),
+        requests: hash.describe('Over what would be sent for it'),
+      }),
+    ),
+  })
+  .describe('What apply needs besides');
+
+export type Seal = z.infer<typeof sealSchema>;
+
+const storedSchema = z.looseObject({
+  format_version: z.literal(1),
+  server: z.string(),
+  environment: z.string().nullable(),
+  created_at: z.string(),
+  digest: z.string(),
+  apply: sealSchema,
+});
+
+/** A plan that was read from a file: enough to make it anew and to compare. */
+export type StoredPlan = z.infer<typeof storedSchema>;
+
+/** What has to be stored with a plan. Secrets are in it as slow hashes alone. */
+export function seal(plan: Plan, options: Omit<Seal, 'objects'>): Seal {
+  return {
+    ...options,
+    objects: plan.changes.map((change) => ({
+      address: change.address,
+      action: change.action,
+      observed: hashOf([
+        withoutSecrets(change.apply.before),
+        change.apply.existed,
+        change.apply.generation ?? null,
+      ]),
+      requests: planDigest(plan.server, [change]),
+    })),
+  };
+}
+
+function hashOf(value: Parameters<typeof canonical>[0]): string {
+  return `sha256:${createHash('sha256').update(canonical(value)).digest('hex')}`;
+}
+
+/** Reads a stored plan. Gives a problem where the text is none that this version can apply. */
+export function parseStoredPlan(text: string, file: string): StoredPlan | Problem {
+  const unusable = (why: string) =>
+    error(
+      'plan-unreadable',
+      `${file} can't be applied: ${why}`,
+      [],
+      'make it anew with idops plan --out FILE',
+    );
+  let data: unknown;
+  try {
+    data = JSON.parse(text);
+  } catch {
+    return unusable('it is not JSON');
+  }
+  const version = (data as { format_version?: unknown } | null)?.format_version;
+  if (typeof version === 'number' && version > 1)
+    return unusable(`it has format ${version}, this idops knows format 1`);
+  const parsed = storedSchema.safeParse(data);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const where = issue === undefined || issue.path.length === 0 ? '' : ` (see ${issue.path.join('.')})`;
+  return unusable(`it is not a plan that was stored with --out${where}`);
+}
+
+/** Whether something is a stored plan and no problem. */
+export function isStoredPlan(read: StoredPlan | Problem): read is StoredPlan {
+  return 'digest' in read;
+}
+
+/** Why a stored plan is no longer what would be done now; empty where it is. */
+export function staleness(stored: StoredPlan, now: Plan): Problem[] {
+  const found: string[] = [];
+  if (stored.server !== now.server) found.push(`it is for ${stored.server}, and this is ${now.server}`);
+  if (stored.environment !== now.environment) {
+    found.push(
+      `it is for the environment ${stored.environment ?? 'none'}, and this is ${now.environment ?? 'none'}`,
+    );
+  }
+  const before = new Map(stored.apply.objects.map((object) => [object.address, object]));
+  const after = new Map(seal(now, stored.apply).objects.map((object) => [object.address, object]));
+  for (const [address, object] of before) {
+    const present = after.get(address);
+    if (present === undefined) found.push(`${address} is no longer in it`);
+    else if (present.observed !== object.observed)
+      found.push(`${address} was changed on the server, or its record was`);
+    else if (present.action !== object.action)
+      found.push(`${address} was to ${object.action}, and is to ${present.action} now`);
+    else if (present.requests !== object.requests) found.push(`${address} is declared otherwise now`);
+  }
+  for (const address of after.keys()) if (!before.has(address)) found.push(`${address} is new in it`);
+  if (found.length === 0 && stored.digest !== now.digest) found.push('its digest is another one now');
+  if (found.length === 0) return [];
+  return [
+    error(
+      'stale-plan',
+      `stale plan: ${found.join('; ')}`,
+      [],
+      'nothing was sent; make a new plan and review it',
+    ),
+  ];
+}

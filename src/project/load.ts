@@ -1,0 +1,378 @@
+import { realpath } from 'node:fs/promises';
+import { dirname, resolve as resolvePath } from 'node:path';
+import type { z } from 'zod';
+import { error, type Problem, ProblemsError, refuse } from '../problems.js';
+import { type Profile, profiles } from '../server/profiles.js';
+import { check } from '../source/check.js';
+import { decode, readBytes, readSource, type SourceFile, shownPath, unreadable } from '../source/file.js';
+import { nearest } from '../source/nearest.js';
+import { inOrder } from '../source/order.js';
+import { find, type MapNode, mapNode, type Node, type ScalarNode } from '../source/tree.js';
+import { type VariableSources, Variables } from '../source/variables.js';
+import { parseYaml } from '../source/yaml.js';
+import { Sensitive } from '../values.js';
+import {
+  configSchema,
+  DEFAULT_MANIFESTS,
+  DEFAULT_MAX_DESTRUCTIVE,
+  DEFAULT_STATE,
+  manifestsSchema,
+  safetySchema,
+  serverSchema,
+  stateSchema,
+} from './config.js';
+import { merge, without } from './merge.js';
+import type { Pattern, Project, ProjectOptions, ServerOverrides, ServerSettings } from './project.js';
+
+/** What the ways to authenticate exclude each other in: an environment's replaces the one below. */
+const exclusive: ReadonlySet<string> = new Set(['auth']);
+
+/**
+ * Finds and reads the configuration, and chooses the environment. Checks the shape of all of it, and resolves
+ * nothing yet. Throws a ProblemsError with every mistake.
+ */
+export async function loadProject(options: ProjectOptions): Promise<Project> {
+  const { cwd, variables } = options;
+  const given = options.config ?? setting(variables, 'IDOPS_CONFIG');
+  const path = resolvePath(cwd, given ?? 'idops.yaml');
+  const file = await readSource(path, shownPath(path, cwd));
+  if (!('text' in file)) throw new ProblemsError([await unreadableConfig(path, cwd, given, file)]);
+  const root = await realpath(dirname(path)).catch((failure: unknown) => {
+    throw new ProblemsError([
+      error('file-unreadable', `${shownPath(dirname(path), cwd)} ${unreadable(failure).detail}`),
+    ]);
+  });
+  const environment = options.env ?? setting(variables, 'IDOPS_ENV') ?? null;
+  const config = readConfig(file, environment);
+  return new LoadedProject(options, root, file, environment, config);
+}
+
+async function unreadableConfig(
+  path: string,
+  cwd: string,
+  given: string | undefined,
+  problem: Problem,
+): Promise<Problem> {
+  const bytes = await readBytes(path);
+  if (bytes instanceof Uint8Array || bytes.reason !== 'missing') return problem;
+  return error(
+    'no-config',
+    given === undefined
+      ? 'there is no idops.yaml in this folder'
+      : `there is no file ${shownPath(path, cwd)}`,
+    [],
+    given === undefined
+      ? 'start idops in the folder of your idops.yaml, name it with --config, or write one with "idops init"'
+      : 'check --config and IDOPS_CONFIG',
+  );
+}
+
+/** The configuration's one document, with the environment laid over it. */
+function readConfig(file: SourceFile, environment: string | null): MapNode {
+  const { documents, problems: found } = parseYaml(file);
+  const problems = [...found];
+  const [first, second] = documents;
+  if (second !== undefined) {
+    problems.push(
+      error(
+        'wrong-value',
+        'a configuration is one document',
+        [file.place(second.root.range)],
+        'remove the others',
+      ),
+    );
+  }
+  const empty = mapNode({ start: 0, end: 0 }, new Map());
+  const written = first?.root ?? (problems.length === 0 ? empty : undefined);
+  if (written === undefined) throw new ProblemsError(problems);
+  if (written.type !== 'map') {
+    throw new ProblemsError([
+      ...problems,
+      error(
+        'wrong-type',
+        'the configuration must be a map',
+        [file.place(written.range)],
+        'begin it with "version: 1"',
+      ),
+    ]);
+  }
+  const root = withoutEmpty(written);
+  problems.push(
+    ...check({ schema: configSchema, root, file, variables: null, name: 'configuration' }).problems,
+  );
+  const environments = root.entries.get('environments')?.value;
+  const known = environments?.type === 'map' ? [...environments.entries.keys()] : [];
+  const chosen = environment === null ? undefined : find(root, ['environments', environment]);
+  if (environment !== null && chosen?.complete !== true) {
+    const similar = nearest(environment, known);
+    problems.push(
+      error(
+        'unknown-environment',
+        `there is no environment "${environment}" in ${file.path}${similar === undefined ? '' : `, did you mean "${similar}"?`}`,
+        [],
+        known.length === 0
+          ? 'the configuration has no environments'
+          : `environments there: ${known.join(', ')}`,
+      ),
+    );
+  }
+  refuse(inOrder(problems));
+  const base = without(root, (name) => name === 'environments');
+  return chosen?.node.type === 'map' ? merge(base, chosen.node, exclusive) : base;
+}
+
+/** A section with nothing in it, as one that is commented out, says nothing. */
+function withoutEmpty(root: MapNode): MapNode {
+  const clean = without(root, (name, value) => name !== 'version' && isEmpty(value));
+  const environments = clean.entries.get('environments');
+  if (environments?.value.type !== 'map') return clean;
+  const cleaned = new Map(
+    [...environments.value.entries].map(([name, entry]) => {
+      const { value } = entry;
+      if (isEmpty(value)) return [name, { ...entry, value: mapNode(value.range, new Map()) }];
+      return [
+        name,
+        value.type === 'map' ? { ...entry, value: without(value, (_, inner) => isEmpty(inner)) } : entry,
+      ];
+    }),
+  );
+  const value = mapNode(environments.value.range, cleaned);
+  return mapNode(clean.range, new Map([...clean.entries, ['environments', { ...environments, value }]]));
+}
+
+function isEmpty(node: Node): boolean {
+  return node.type === 'scalar' && node.value === null;
+}
+
+/** A process variable that stands for an option; an empty one counts as not set. */
+function setting(variables: ProjectOptions['variables'], name: string): string | undefined {
+  const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+  return value === '' ? undefined : value;
+}
+
+class LoadedProject implements Project {
+  readonly root: string;
+  readonly file: string;
+  readonly cwd: string;
+  readonly environment: string | null;
+  readonly profile: Profile;
+  readonly #source: SourceFile;
+  readonly #config: MapNode;
+  readonly #process: ProjectOptions['variables'];
+  readonly #sources: VariableSources;
+
+  constructor(
+    options: ProjectOptions,
+    root: string,
+    source: SourceFile,
+    environment: string | null,
+    config: MapNode,
+  ) {
+    this.root = root;
+    this.file = source.path;
+    this.cwd = options.cwd;
+    this.environment = environment;
+    this.#source = source;
+    this.#config = config;
+    this.#process = options.variables;
+    this.#sources = variableSources(config, source, options.variables);
+    this.profile = this.#literalProfile();
+  }
+
+  variables(options: { readonly lenient: boolean }): Variables {
+    return new Variables(this.#sources, options);
+  }
+
+  statePath(): string {
+    return resolvePath(this.root, this.#section('state', stateSchema)?.path ?? DEFAULT_STATE);
+  }
+
+  maxDestructive(): number {
+    return this.#section('safety', safetySchema)?.max_destructive ?? DEFAULT_MAX_DESTRUCTIVE;
+  }
+
+  patterns(): readonly Pattern[] {
+    const entry = this.#config.entries.get('manifests');
+    if (entry === undefined) return DEFAULT_MANIFESTS.map((pattern) => ({ pattern, place: null }));
+    return (this.#section('manifests', manifestsSchema) ?? []).map((pattern, index) => ({
+      pattern,
+      place: this.#source.place(find(entry.value, [index]).node.range),
+    }));
+  }
+
+  async server(overrides: ServerOverrides = {}): Promise<ServerSettings> {
+    const problems: Problem[] = [];
+    const entry = this.#config.entries.get('server');
+    const tokenFile = overrides.tokenFile;
+    const token = setting(this.#process, 'IDOPS_TOKEN');
+    const baseUrl = overrides.baseUrl ?? setting(this.#process, 'IDOPS_BASE_URL');
+    const replaced = new Set<string>();
+    if (baseUrl !== undefined) replaced.add('base_url');
+    if (tokenFile !== undefined || token !== undefined) replaced.add('auth');
+    const section = this.#needed('server', serverSchema, replaced);
+    problems.push(...section.problems);
+    const server = section.data ?? {};
+    const place = (...path: string[]) =>
+      entry === undefined ? [] : [this.#source.place(find(entry.value, path).node.range)];
+
+    const insecure = server.allow_insecure_http ?? false;
+    const url = baseUrl ?? server.base_url;
+    let address = '';
+    if (url === undefined) {
+      if (section.problems.length === 0)
+        problems.push(this.#missing('base_url', 'the address of the server'));
+    } else {
+      const checked = checkAddress(url, insecure, baseUrl === undefined ? place('base_url') : []);
+      if (typeof checked === 'string') address = checked;
+      else problems.push(checked);
+    }
+
+    let secret = '';
+    if (tokenFile !== undefined) {
+      secret = await readToken(resolvePath(this.cwd, tokenFile), this.cwd, [], problems);
+    } else if (token !== undefined) {
+      secret = cleanToken(token, 'IDOPS_TOKEN', [], problems);
+    } else if (server.auth?.token_file !== undefined) {
+      const path = resolvePath(this.root, server.auth.token_file);
+      secret = await readToken(path, this.cwd, place('auth', 'token_file'), problems);
+    } else if (server.auth?.token !== undefined) {
+      secret = cleanToken(server.auth.token, 'server.auth.token', place('auth', 'token'), problems);
+    } else if (section.problems.length === 0) {
+      problems.push(this.#missing('auth', 'a token'));
+    }
+    refuse(problems);
+    const profile = profiles[server.profile ?? 'documented'];
+    if (profile === undefined) throw new Error(`no profile ${server.profile}`);
+    return { baseUrl: address, profile, token: new Sensitive(secret), allowInsecureHttp: insecure };
+  }
+
+  #missing(field: 'base_url' | 'auth', what: string): Problem {
+    const entry = this.#config.entries.get('server');
+    const hint =
+      field === 'base_url'
+        ? 'add server.base_url to the configuration, or give --base-url or IDOPS_BASE_URL'
+        : 'add server.auth to the configuration, or give --token-file or IDOPS_TOKEN';
+    return error(
+      'missing-field',
+      `${what} is not known`,
+      entry === undefined ? [] : [this.#source.place(entry.key)],
+      hint,
+    );
+  }
+
+  #section<T>(name: string, schema: z.ZodType<T>): T | undefined {
+    const { data, problems } = this.#needed(name, schema);
+    refuse(problems);
+    return data;
+  }
+
+  /** Resolves one section, since it is needed now. */
+  #needed<T>(name: string, schema: z.ZodType<T>, replaced?: ReadonlySet<string>) {
+    const entry = this.#config.entries.get(name);
+    if (entry === undefined) return { data: undefined, problems: [] };
+    const root =
+      replaced !== undefined && entry.value.type === 'map'
+        ? without(entry.value, (member) => replaced.has(member))
+        : entry.value;
+    const variables = this.variables({ lenient: false });
+    return check({ schema, root, file: this.#source, variables, name: 'configuration', under: [name] });
+  }
+
+  #literalProfile(): Profile {
+    const { node, complete } = find(this.#config, ['server', 'profile']);
+    const fallback = profiles.documented;
+    if (fallback === undefined) throw new Error('no documented profile');
+    if (!complete || node.type !== 'scalar' || typeof node.value !== 'string') return fallback;
+    let name = node.value;
+    if (name.includes('$')) {
+      const variables = this.variables({ lenient: true });
+      const { text, tainted, unknown } = variables.resolve(name, node, this.#source);
+      if (tainted || unknown) return fallback;
+      name = text;
+    }
+    return (Object.hasOwn(profiles, name) ? profiles[name] : undefined) ?? fallback;
+  }
+}
+
+function variableSources(
+  config: MapNode,
+  file: SourceFile,
+  process: ProjectOptions['variables'],
+): VariableSources {
+  const vars = config.entries.get('vars')?.value;
+  const allowed = config.entries.get('allow_env')?.value;
+  const scalars = new Map<string, ScalarNode>();
+  if (vars?.type === 'map') {
+    for (const [name, { value }] of vars.entries) if (value.type === 'scalar') scalars.set(name, value);
+  }
+  const names = allowed?.type === 'list' ? allowed.items : [];
+  return {
+    vars: scalars,
+    file,
+    allowed: new Set(names.flatMap((item) => (item.type === 'scalar' ? [String(item.value)] : []))),
+    process,
+  };
+}
+
+/** The address without a slash at its end; never quoted in a message, since it may come from a secret. */
+function checkAddress(text: string, insecure: boolean, places: Problem['places']): string | Problem {
+  const bad = (message: string, hint = 'write it as https://id.example.com') =>
+    error('bad-address', `the server's address ${message}`, places, hint);
+  if (!URL.canParse(text)) return bad('is not a URL');
+  const url = new URL(text);
+  if (url.protocol !== 'https:' && url.protocol !== 'http:') return bad('is neither https nor http');
+  if (url.username !== '' || url.password !== '')
+    return bad('has credentials in it', 'put them under server.auth');
+  if (/[?#]/.test(text)) return bad('has a query or a fragment');
+  if (url.protocol === 'http:' && !insecure && !isLoopback(url.hostname)) {
+    return error(
+      'insecure-http',
+      'plain http would show the token to the network',
+      places,
+      'use https, or set server.allow_insecure_http: true',
+    );
+  }
+  return url.href.replace(/\/+$/, '');
+}
+
+function isLoopback(host: string): boolean {
+  return (
+    host === 'localhost' ||
+    host.endsWith('.localhost') ||
+    host === '[::1]' ||
+    /^127\.\d+\.\d+\.\d+$/.test(host)
+  );
+}
+
+async function readToken(
+  path: string,
+  cwd: string,
+  places: Problem['places'],
+  problems: Problem[],
+): Promise<string> {
+  const bytes = await readBytes(path);
+  const text = bytes instanceof Uint8Array ? decode(bytes) : bytes;
+  const shown = shownPath(path, cwd);
+  if (typeof text !== 'string') {
+    problems.push(error('token-unreadable', `the token file ${shown} ${text.detail}`, places));
+    return '';
+  }
+  return cleanToken(text.replace(/^\uFEFF/, ''), `the token file ${shown}`, places, problems);
+}
+
+/** A token as it goes into a header, where a control character would be refused or worse. */
+function cleanToken(text: string, what: string, places: Problem['places'], problems: Problem[]): string {
+  const token = text.trim();
+  if (token === '') problems.push(error('bad-token', `${what} is empty`, places));
+  else if (!/^[\x21-\x7e]+$/.test(token)) {
+    problems.push(
+      error(
+        'bad-token',
+        `${what} has characters that no token has`,
+        places,
+        'a token is one word of visible ASCII',
+      ),
+    );
+  }
+  return token;
+}

@@ -1,0 +1,63 @@
+import type { Place } from '../problems.js';
+import type { Profile } from '../server/profiles.js';
+import type { Variables } from '../source/variables.js';
+import type { Sensitive } from '../values.js';
+
+/** Where a project is, and which of its environments is meant. */
+export interface ProjectOptions {
+  /** The folder that idops was started in. */
+  readonly cwd: string;
+  /** The process's environment variables. */
+  readonly variables: { readonly [name: string]: string | undefined };
+  /** `--config`; otherwise `IDOPS_CONFIG`, otherwise `idops.yaml` in the folder. */
+  readonly config?: string;
+  /** `--env`; otherwise `IDOPS_ENV`, otherwise none. */
+  readonly env?: string;
+}
+
+/** The options that stand above the `server` section. */
+export interface ServerOverrides {
+  /** `--base-url`; otherwise `IDOPS_BASE_URL`, otherwise `server.base_url`. */
+  readonly baseUrl?: string;
+  /** `--token-file`, relative to the folder that idops was started in; otherwise `IDOPS_TOKEN`, otherwise `server.auth`. */
+  readonly tokenFile?: string;
+}
+
+/** The server to speak to, checked. */
+export interface ServerSettings {
+  /** An http or https address without credentials, query, fragment or a slash at its end. */
+  readonly baseUrl: string;
+  readonly profile: Profile;
+  readonly token: Sensitive;
+  readonly allowInsecureHttp: boolean;
+}
+
+/** The manifests' globs, with the place of each; a default one may match nothing without a word. */
+export interface Pattern {
+  readonly pattern: string;
+  readonly place: Place | null;
+}
+
+/**
+ * A configuration after checking its shape. What it says is resolved where it is asked for, since a variable
+ * that nobody needs may be unset. Each function throws a ProblemsError with everything it found.
+ */
+export interface Project {
+  /** The configuration's folder, absolute, links followed. */
+  readonly root: string;
+  /** The configuration as a person would type it. */
+  readonly file: string;
+  /** The folder that shown paths are relative to. */
+  readonly cwd: string;
+  /** The chosen environment. */
+  readonly environment: string | null;
+  /** The profile as far as it can be had without process variables; `documented` otherwise. */
+  readonly profile: Profile;
+  server(overrides?: ServerOverrides): Promise<ServerSettings>;
+  /** The state file, absolute. */
+  statePath(): string;
+  maxDestructive(): number;
+  patterns(): readonly Pattern[];
+  /** A fresh resolver of `${...}`; a lenient one takes an allowed process variable that isn't set. */
+  variables(options: { readonly lenient: boolean }): Variables;
+}

@@ -1,0 +1,128 @@
+import type { Change, Plan } from '../plan/plan.js';
+import type { Place, Problem } from '../problems.js';
+import { escapeText } from './escape.js';
+import { headline } from './review.js';
+
+export interface GithubOptions {
+  /** The folder that places are relative to, from the root of the repository, such as `infra`. */
+  readonly folder?: string;
+}
+
+type Level = 'error' | 'warning' | 'notice';
+
+interface Annotation {
+  readonly level: Level;
+  readonly title: string;
+  readonly message: string;
+  readonly place: Partial<Place> | null;
+}
+
+/**
+ * A plan as annotations of a GitHub workflow: what is blocked, what would be lost, warnings, then what changes.
+ * The most important come first, since GitHub shows ten of each level.
+ */
+export function planGithub(plan: Plan, options: GithubOptions = {}): string {
+  const annotations = [
+    ...plan.changes.filter(({ action }) => action === 'blocked').map(blocked),
+    ...plan.changes.filter(({ destructions }) => destructions.length > 0).map(destructive),
+    ...plan.warnings.map(({ code, message }) => warned(code, message, null)),
+    ...plan.changes.flatMap((change) =>
+      change.warnings.map(({ code, message }) =>
+        warned(code, `${change.address}: ${message}`, change.declaredAt),
+      ),
+    ),
+    ...plan.changes
+      .filter(
+        ({ action, destructions }) => action !== 'unchanged' && action !== 'blocked' && !destructions.length,
+      )
+      .map(changed),
+  ];
+  return [
+    ...annotations.map((annotation) => command(annotation, options)),
+    `idops plan: ${headline(plan)}`,
+    '',
+  ].join('\n');
+}
+
+function blocked({ address, reason, declaredAt }: Change): Annotation {
+  return {
+    level: 'error',
+    title: 'idops: blocked',
+    message: reason === null ? address : `${address}: ${reason}`,
+    place: declaredAt,
+  };
+}
+
+function destructive({ address, action, destructions, declaredAt }: Change): Annotation {
+  return {
+    level: 'warning',
+    title: `idops: destructive ${action}`,
+    message: `${address}: ${destructions.join('; ')}`,
+    place: declaredAt,
+  };
+}
+
+function warned(code: string, message: string, place: Annotation['place']): Annotation {
+  return { level: 'warning', title: `idops: ${code}`, message, place };
+}
+
+function changed({ address, action, fields, declaredAt }: Change): Annotation {
+  const paths = fields.map(({ path }) => path).join(', ');
+  return {
+    level: 'notice',
+    title: `idops: ${action}`,
+    message: paths === '' || action === 'delete' ? address : `${address}: ${paths}`,
+    place: declaredAt,
+  };
+}
+
+/** Problems as annotations, each at its first place; errors first. */
+export function problemsGithub(problems: readonly Problem[], options: GithubOptions = {}): string {
+  return problems
+    .toSorted((a, b) => (a.severity === b.severity ? 0 : a.severity === 'error' ? -1 : 1))
+    .map((problem) => `${command(annotationOf(problem), options)}\n`)
+    .join('');
+}
+
+function annotationOf({ code, severity, message, hint, places }: Problem): Annotation {
+  const [first = null, ...others] = places;
+  const also = others.map(({ file, line, column }) => `also at ${file}:${line}:${column}`);
+  const help = hint === undefined ? [] : [`help: ${hint}`];
+  return {
+    level: severity,
+    title: `idops: ${code}`,
+    message: [message, ...also, ...help].join('\n'),
+    place: first,
+  };
+}
+
+/** One workflow command, on one line whatever is in it. */
+function command({ level, title, message, place }: Annotation, { folder = '' }: GithubOptions): string {
+  const file = place?.file === undefined ? undefined : inRepository(folder, place.file);
+  const properties = [
+    ...(file === undefined ? [] : [`file=${property(file)}`]),
+    ...(file === undefined || place?.line === undefined ? [] : [`line=${place.line}`]),
+    ...(file === undefined || place?.column === undefined ? [] : [`col=${place.column}`]),
+    `title=${property(title)}`,
+  ];
+  const lines = message.split(/\r?\n/).map(escapeText).join('\n');
+  return `::${level} ${properties.join(',')}::${data(lines)}`;
+}
+
+function inRepository(folder: string, file: string): string {
+  const steps: string[] = [];
+  for (const step of `${folder}/${file}`.split('/')) {
+    if (step === '..') steps.pop();
+    else if (step !== '' && step !== '.') steps.push(step);
+  }
+  return steps.join('/');
+}
+
+/** The text of a command, as GitHub's runner decodes it. */
+function data(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+function property(text: string): string {
+  return data(escapeText(text)).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}

@@ -1,0 +1,54 @@
+import type { BodyDifference } from './bodies.js';
+import { escapeText } from './escape.js';
+import { shorten } from './values.js';
+
+/** Longer lines of a diff are cut, unless all is wanted. */
+const maxDiffLine = 200;
+
+/** A line of a diff; its text is harmless and on one line. */
+export interface DiffLine {
+  readonly mark: '+' | '-' | ' ';
+  readonly text: string;
+}
+
+/** The lines of a hunk as they are shown; long ones are cut where they differ, unless `whole`. */
+export function hunkLines(
+  { lines }: BodyDifference['hunks'][number],
+  { whole }: { readonly whole: boolean },
+): DiffLine[] {
+  const counterparts = whole ? [] : pairLines(lines);
+  return lines.map((line, index) => {
+    const first = line.charAt(0);
+    const mark = first === '+' || first === '-' ? first : ' ';
+    const text = mark === ' ' ? escapeText(line.slice(1)) : escapeChanged(line.slice(1));
+    return {
+      mark,
+      text: whole ? text : shorten(text, escapeChanged(counterparts[index] ?? ''), maxDiffLine),
+    };
+  });
+}
+
+/** A changed line, with the spaces at its end made visible: they may be all that changed. */
+function escapeChanged(line: string): string {
+  const escaped = escapeText(line);
+  const kept = escaped.trimEnd();
+  return kept + escaped.slice(kept.length).replaceAll(' ', '\\u0020');
+}
+
+/** For each line of a hunk the one that replaces it, or that it replaces, where there is one. */
+function pairLines(lines: readonly string[]): (string | undefined)[] {
+  const paired: (string | undefined)[] = lines.map(() => undefined);
+  let start = 0;
+  while (start < lines.length) {
+    let middle = start;
+    while (lines[middle]?.startsWith('-')) middle += 1;
+    let end = middle;
+    while (lines[end]?.startsWith('+')) end += 1;
+    for (let offset = 0; offset < Math.min(middle - start, end - middle); offset += 1) {
+      paired[start + offset] = lines[middle + offset]?.slice(1);
+      paired[middle + offset] = lines[start + offset]?.slice(1);
+    }
+    start = Math.max(end, start + 1);
+  }
+  return paired;
+}

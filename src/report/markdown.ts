@@ -1,0 +1,341 @@
+import type { Change, FieldChange, Plan } from '../plan/plan.js';
+import { operationPath, operations } from '../server/operations.js';
+import { disarm, escapeText } from './escape.js';
+import { hunkLines } from './hunks.js';
+import { escapeMarkup } from './markup.js';
+import {
+  allWarnings,
+  countChanges,
+  type FieldView,
+  headline,
+  hunkHead,
+  isDestructive,
+  observedNote,
+  placeText,
+  type ReviewGroup,
+  reviewGroups,
+  viewField,
+} from './review.js';
+import { shorten } from './values.js';
+import { plural } from './words.js';
+
+/** Below what GitHub takes as a comment, with room for what a workflow adds. */
+export const defaultBudget = 60_000;
+/** So little can't hold a headline and say what was left out. */
+export const leastBudget = 1_000;
+
+/** What is kept free for saying what was left out. */
+const noticeRoom = 400;
+/** And for saying it at the end of a list. */
+const moreRoom = 60;
+
+export interface MarkdownOptions {
+  /** How many characters it may have at most; 60,000 where it isn't given. */
+  readonly budget?: number;
+  /** Unchanged objects and requests too, and long values whole. */
+  readonly debug: boolean;
+}
+
+/**
+ * A plan for a comment of a pull request. Never longer than the budget: what matters least is left out first,
+ * details before the lines that name a change, and it says so.
+ */
+export function planMarkdown(plan: Plan, { budget = defaultBudget, debug }: MarkdownOptions): string {
+  const head = headText(plan);
+  const foot = footText(plan);
+  const title = `## idops plan: ${headline(plan)}\n`;
+  const bare = `${title}\nThis is longer than ${budget} characters even without details.\n`;
+  const fitting = fillRoom(
+    sectionsOf(plan, debug),
+    budget - title.length - head.length - foot.length - noticeRoom,
+  );
+  const text = [title, notice(fitting, budget), head, ...fitting.texts, foot].filter((part) => part !== '');
+  const whole = text.join('\n');
+  return whole.length <= budget ? whole : bare.slice(0, Math.max(0, budget));
+}
+
+function headText(plan: Plan): string {
+  const environment =
+    plan.environment === null ? '' : `, environment ${code(shorten(escapeText(plan.environment), '', 100))}`;
+  const lines = [
+    `Server ${code(shorten(escapeText(plan.server), '', 200))}, profile ${code(plan.profile)}${environment}.`,
+  ];
+  const destructive = plan.changes.filter(isDestructive).length;
+  if (destructive > 0) lines.push('', `**${plural(destructive, 'destructive change')}**, see below.`);
+  return `${lines.join('\n')}\n`;
+}
+
+function footText(plan: Plan): string {
+  const scopes = plan.requiredScopes.length === 0 ? 'none' : plan.requiredScopes.map(code).join(', ');
+  return [
+    '---',
+    '',
+    `Digest ${code(plan.digest)}  `,
+    `Required scopes: ${scopes}  `,
+    `idops ${code(plan.toolVersion)}, ${code(plan.createdAt)}`,
+    '',
+  ].join('\n');
+}
+
+/** One line of the report, and what is folded under it. */
+interface Entry {
+  readonly line: string;
+  /** All details, and those without bodies, where that is less. */
+  readonly details: readonly string[];
+}
+
+interface Section {
+  readonly title: string;
+  /** What its entries are called where some are left out. */
+  readonly noun: string;
+  /** Sections with the lowest number are kept longest. */
+  readonly rank: number;
+  readonly entries: readonly Entry[];
+}
+
+function sectionsOf(plan: Plan, debug: boolean): Section[] {
+  const groups = reviewGroups(plan, { debug }).map((group) => groupSection(group, debug));
+  const warnings = allWarnings(plan);
+  if (warnings.length === 0) return groups;
+  const entries = warnings.map(({ change, code: name, message }) => ({
+    line: `- ${change === null ? '' : `${code(change.address)}: `}${prose(message)} (${code(name)})`,
+    details: [],
+  }));
+  return [{ title: 'Warnings', noun: 'warning', rank: 0.5, entries }, ...groups];
+}
+
+function groupSection({ title, rank, changes }: ReviewGroup, debug: boolean): Section {
+  return {
+    title,
+    noun: 'change',
+    rank,
+    entries: changes.map((change) => ({ line: summaryOf(change), details: details(change, debug) })),
+  };
+}
+
+interface Fitting {
+  readonly texts: readonly string[];
+  /** How many entries were left out, by what they are called. */
+  readonly dropped: ReadonlyMap<string, number>;
+  /** How many changes are without some of their details. */
+  readonly folded: number;
+}
+
+/** Takes lines by importance, then details by importance, as long as there is room. */
+function fillRoom(sections: readonly Section[], room: number): Fitting {
+  let left = room;
+  const byRank = sections.toSorted((a, b) => a.rank - b.rank);
+  const taken = new Map<Section, number>();
+  for (const section of byRank) {
+    let count = 0;
+    const heading = headingOf(section).length + moreRoom + 2;
+    for (const entry of section.entries) {
+      const cost = entryText(entry, undefined).length + 1 + (count === 0 ? heading : 0);
+      if (cost > left) break;
+      left -= cost;
+      count += 1;
+    }
+    taken.set(section, count);
+  }
+  const chosen = new Map<Entry, string>();
+  let folded = 0;
+  for (const section of byRank) {
+    for (const entry of section.entries.slice(0, taken.get(section))) {
+      const [whole] = entry.details;
+      const fits = entry.details.find((text) => extraCost(entry, text) <= left);
+      if (fits !== undefined) {
+        left -= extraCost(entry, fits);
+        chosen.set(entry, fits);
+      }
+      if (fits !== whole) folded += 1;
+    }
+  }
+  const dropped = new Map<string, number>();
+  const texts = sections.flatMap((section) => {
+    const kept = section.entries.slice(0, taken.get(section));
+    const missing = section.entries.length - kept.length;
+    if (missing > 0) dropped.set(section.noun, (dropped.get(section.noun) ?? 0) + missing);
+    if (kept.length === 0) return [];
+    const more = missing > 0 ? `\n… and ${missing} more\n` : '';
+    const lines = kept.map((entry) => entryText(entry, chosen.get(entry))).join('\n');
+    return [`${headingOf(section)}\n${lines}\n${more}`];
+  });
+  return { texts, dropped, folded };
+}
+
+function headingOf({ title, entries }: Section): string {
+  return `### ${title} (${entries.length})\n`;
+}
+
+function extraCost(entry: Entry, text: string): number {
+  return entryText(entry, text).length - entryText(entry, undefined).length;
+}
+
+/** An entry as it stands in the report; blocks of HTML are not searched for Markdown until an empty line. */
+function entryText({ line }: Entry, text: string | undefined): string {
+  if (line.startsWith('- ')) return line;
+  if (text === undefined) return `<p>${line}</p>\n`;
+  return `<details><summary>${line}</summary>\n\n${text}\n</details>\n`;
+}
+
+function notice({ dropped, folded }: Fitting, budget: number): string {
+  const parts = [
+    ...(folded > 0 ? [`details of ${plural(folded, 'change')}`] : []),
+    ...[...dropped].map(([noun, count]) => plural(count, noun)),
+  ];
+  if (parts.length === 0) return '';
+  return [
+    `> **Shortened** to stay within ${budget.toLocaleString('en')} characters. Left out: ${parts.join(', ')}.`,
+    '> All of it: `idops plan`, or `idops plan --format html=plan.html` for a page to look at.',
+    '',
+  ].join('\n');
+}
+
+/** The line that names a change, as HTML: Markdown isn't read inside of `summary`. */
+function summaryOf(change: Change): string {
+  const { action, address, fields, destructions, reason, declaredAt, warnings } = change;
+  const paths = fields.slice(0, 3).map(({ path }) => htmlCode(path));
+  const more = fields.length - paths.length;
+  const listed = action === 'delete' || paths.length === 0 ? '' : `: ${paths.join(', ')}`;
+  return [
+    `<b>${action}</b> ${htmlCode(address)}${listed}${more > 0 && listed !== '' ? ` and ${more} more` : ''}`,
+    ...(destructions.length > 0 ? [` — <b>destructive:</b> ${destructions.map(htmlProse).join('; ')}`] : []),
+    ...(reason === null ? [] : [` — ${htmlProse(reason)}`]),
+    ...(warnings.length > 0 ? [` — ⚠️ ${plural(warnings.length, 'warning')}`] : []),
+    ...(declaredAt === null ? [] : [` — ${htmlCode(placeText(declaredAt))}`]),
+  ].join('');
+}
+
+/** What is folded under a change: all of it, and without its bodies, where that is shorter. */
+function details(change: Change, debug: boolean): string[] {
+  const note = observedNote(change);
+  const views = change.fields.map((field) => ({ field, view: viewField(field, { whole: debug }) }));
+  const blocks = (bodies: boolean) => [
+    ...(note === null ? [] : [prose(note)]),
+    ...valueFence(views.filter(({ view }) => view.view !== 'body')),
+    ...views.flatMap(({ field, view }) =>
+      view.view === 'body' ? [bodyBlock(field, view, debug, bodies)] : [],
+    ),
+    ...(debug ? requestLines(change) : []),
+  ];
+  const texts = [true, false].map((bodies) =>
+    blocks(bodies)
+      .map((block) => `${block}\n`)
+      .join('\n'),
+  );
+  return [...new Set(texts)].filter((text) => text !== '');
+}
+
+function requestLines(change: Change): string[] {
+  return change.requests.map(
+    ({ operation, params }) =>
+      `Sends ${code(`${operations[operation].method} ${operationPath(operation, params)}`)}`,
+  );
+}
+
+function valueFence(views: readonly { readonly field: FieldChange; readonly view: FieldView }[]): string[] {
+  if (views.length === 0) return [];
+  return [fence(views.flatMap(({ field, view }) => valueLines(escapeText(field.path), view)))];
+}
+
+function valueLines(path: string, view: FieldView): string[] {
+  switch (view.view) {
+    case 'secret':
+      return [`! ${path}: ${view.unknown ? '(unknown) → ' : ''}(sensitive)`];
+    case 'value':
+      return view.before === '(unknown)'
+        ? [`+ ${path}: ${view.after}`]
+        : [`- ${path}: ${view.before}`, `+ ${path}: ${view.after}`];
+    case 'set':
+      return [
+        `  ${path}:${view.head === null ? '' : ` ${view.head}`}`,
+        ...view.elements.map(({ mark, text }) => `${setMarks[mark]}   ${text}`),
+        ...(view.kept > 0 ? [`    (${view.kept} unchanged)`] : []),
+      ];
+    default:
+      return [];
+  }
+}
+
+/** The marks that a diff is coloured by; `!` stands for a change in place. */
+const setMarks = { '+': '+', '-': '-', '~': '!', '=': '+' } as const;
+
+function bodyBlock(
+  field: FieldChange,
+  { notes, hunks }: FieldView & { view: 'body' },
+  debug: boolean,
+  shown: boolean,
+): string {
+  const { added, removed } = countChanges(hunks);
+  const size = hunks.length === 0 ? [] : [`${plural(added, 'line')} added, ${removed} removed`];
+  const said = [...size, ...notes, ...(shown || hunks.length === 0 ? [] : ['left out for length'])];
+  const head = `${code(field.path)}: ${said.join('; ')}`;
+  if (!shown || hunks.length === 0) return head;
+  const lines = hunks.flatMap((hunk) => [
+    hunkHead(hunk),
+    ...hunkLines(hunk, { whole: debug }).map(({ mark, text }) => disarm(`${mark}${text}`).trimEnd()),
+  ]);
+  return `${head}\n\n${fence(lines)}`;
+}
+
+/** A block that shows lines as they are, with marks longer than any in them. */
+function fence(lines: readonly string[]): string {
+  const longest = Math.max(
+    2,
+    ...lines.flatMap((line) => line.match(/`+/g) ?? []).map(({ length }) => length),
+  );
+  const marks = '`'.repeat(longest + 1);
+  return [`${marks}diff`, ...lines.map(disarm), marks].join('\n');
+}
+
+/** A text as code, in which Markdown, mentions and links mean nothing. */
+function code(text: string): string {
+  const shown = disarm(escapeText(text));
+  if (shown.trim() === '') return '` `';
+  const longest = Math.max(0, ...(shown.match(/`+/g) ?? []).map(({ length }) => length));
+  const marks = '`'.repeat(longest + 1);
+  // Markdown takes away one space on each side, so that a mark can stand at the edge.
+  const pad = /^[` ]|[` ]$/.test(shown) ? ' ' : '';
+  return `${marks}${pad}${shown}${pad}${marks}`;
+}
+
+function htmlCode(text: string): string {
+  return `<code>${escapeMarkup(text)}</code>`;
+}
+
+/**
+ * A sentence that may hold data. Words that could be anything else than a word, such as a mention, a link, a
+ * reference to an issue or a commit, are shown as code.
+ */
+function prose(text: string): string {
+  return wordsAs(text, code);
+}
+
+function htmlProse(text: string): string {
+  return wordsAs(text, htmlCode);
+}
+
+/** Plain words, with what may end a sentence or surround a part of it. */
+const plainWord = /^[("]?[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*[)"]?[,.;:!?]?$|^\d{1,6}[,;:]?$/u;
+/** What may be short for a commit, or begin an address. */
+const referringWord = /^[("]?(?:[0-9a-f]{7,}|www|gh-)/i;
+
+function wordsAs(text: string, show: (text: string) => string): string {
+  const words = text.split(/\s+/u).filter((word) => word !== '');
+  let shown = '';
+  let run: string[] = [];
+  const flush = () => {
+    if (run.length > 0) shown += `${shown === '' ? '' : ' '}${show(run.join(' '))}`;
+    run = [];
+  };
+  for (const word of words) {
+    if (plainWord.test(word) && !referringWord.test(word) && escapeText(word) === word) {
+      flush();
+      shown += `${shown === '' ? '' : ' '}${word}`;
+    } else {
+      run.push(word);
+    }
+  }
+  flush();
+  return shown;
+}

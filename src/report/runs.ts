@@ -1,0 +1,119 @@
+import type { PastChange, PastRun } from '../apply/history.js';
+import { summarizeResult } from '../apply/result.js';
+import type { Change } from '../plan/plan.js';
+import { bare, escapeText } from './escape.js';
+import { fieldJson } from './json.js';
+import { changeLines, type TextOptions } from './text.js';
+import { colors, wrap } from './words.js';
+
+/** The runs, the newest last, a line each. */
+export function runsText(runs: readonly PastRun[], { color }: TextOptions): string {
+  if (runs.length === 0) return 'There are no runs yet.\n';
+  const paint = colors(color);
+  const lines = runs.map(({ run, ended, changes }) => {
+    const mark = ended === 'finished' ? '' : ` (${ended})`;
+    return `${paint.bold(escapeText(run.run))}  ${escapeText(run.command)} by ${who(run)}: ${counts(changes)}${mark}`;
+  });
+  return `${lines.join('\n')}\n`;
+}
+
+/** One run: who, when, which server, and what changed. */
+export function runText(past: PastRun, options: TextOptions): string {
+  const paint = colors(options.color);
+  const { run, ended, changes } = past;
+  const lines = [
+    `Run:         ${paint.bold(escapeText(run.run))} (${ended})`,
+    `Command:     ${escapeText(run.command)}, idops ${escapeText(run.tool_version)}`,
+    `When:        ${escapeText(run.at)}`,
+    `Who:         ${who(run)}, process ${run.pid}`,
+    `Server:      ${escapeText(run.server)}`,
+    `Profile:     ${escapeText(run.profile)}`,
+    `Environment: ${run.environment === null ? 'none' : escapeText(run.environment)}`,
+    `Digest:      ${escapeText(run.digest)}`,
+    '',
+    ...changes.flatMap((change) => [...pastLines(change, options), '']),
+  ];
+  return `${[...lines, counts(changes)].join('\n')}\n`;
+}
+
+function pastLines({ change, result, at }: PastChange, options: TextOptions): string[] {
+  const paint = colors(options.color);
+  const status = result === null ? 'no answer yet' : result.status;
+  const error = result?.error ?? null;
+  return [
+    ...changeLines(asChange(change), options, paint),
+    `    ${result?.status === 'applied' ? paint.green(status) : paint.red(status)} ${escapeText(at)}`,
+    ...(error === null ? [] : wrap('    error: ', escapeText(error))),
+  ];
+}
+
+/** A past change with what only a plan knows left empty. */
+function asChange(change: PastChange['change']): Change {
+  return {
+    ...change,
+    observed: 'live',
+    destructions: [],
+    requests: [],
+    warnings: [],
+    reason: null,
+    declaredAt: null,
+    apply: { key: change.address, identity: {}, expected: {}, before: {}, existed: null, managed: [] },
+  };
+}
+
+function who({ user, host }: PastRun['run']): string {
+  return `${bare(user)} on ${bare(host)}`;
+}
+
+function counts(changes: readonly PastChange[]): string {
+  const results = changes.flatMap(({ result }) => result ?? []);
+  const open = changes.length - results.length;
+  const summary = Object.entries(summarizeResult({ run: null, results, interrupted: false }))
+    .filter(([status, count]) => count > 0 || status === 'applied')
+    .map(([status, count]) => `${count} ${status}`);
+  return [...summary, ...(open > 0 ? [`${open} without an answer`] : [])].join(', ');
+}
+
+/** The runs as `runs --format json` gives them. */
+export function runsJson(runs: readonly PastRun[]): object {
+  return { format_version: 1, runs: runs.map((past) => header(past)) };
+}
+
+/** One run as `runs show --format json` gives it. */
+export function runJson(past: PastRun): object {
+  return {
+    format_version: 1,
+    ...header(past),
+    changes: past.changes.map(({ change, at, result }) => ({
+      address: change.address,
+      kind: change.kind,
+      action: change.action,
+      at,
+      fields: change.fields.map(fieldJson),
+      status: result?.status ?? null,
+      http_status: result?.httpStatus ?? null,
+      attempts: result?.attempts ?? null,
+      unverified: [...(result?.unverified ?? [])],
+      error: result?.error ?? null,
+    })),
+  };
+}
+
+function header({ run, ended, changes }: PastRun): object {
+  const results = changes.flatMap(({ result }) => result ?? []);
+  return {
+    run: run.run,
+    command: run.command,
+    at: run.at,
+    ended,
+    user: run.user,
+    host: run.host,
+    pid: run.pid,
+    server: run.server,
+    profile: run.profile,
+    environment: run.environment,
+    tool_version: run.tool_version,
+    digest: run.digest,
+    summary: summarizeResult({ run: run.run, results, interrupted: false }),
+  };
+}

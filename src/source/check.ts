@@ -1,0 +1,342 @@
+import { z } from 'zod';
+import { error, type Place, type Problem } from '../problems.js';
+import type { Json } from '../values.js';
+import type { SourceFile } from './file.js';
+import { nearest } from './nearest.js';
+import { type Note, pathKey, resolve } from './resolve.js';
+import { find, type Node, type Path } from './tree.js';
+import type { Variables } from './variables.js';
+
+/** What is checked, and how to speak of it. */
+export interface Subject<T> {
+  readonly schema: z.ZodType<T>;
+  readonly root: Node;
+  readonly file: SourceFile;
+  /** Null to check the shape alone, of something that isn't needed now. */
+  readonly variables: Variables | null;
+  /** As a message names it: `Organization`. */
+  readonly name: string;
+  /** Where it stands in the file's document, for the messages' paths. */
+  readonly under?: Path;
+  /** A hint for a field that isn't there, of one that is known from elsewhere. */
+  readonly fieldHint?: (field: string, path: Path) => string | undefined;
+}
+
+export interface Checked<T> {
+  /** The value, as the schema gives it; undefined where it isn't right, or can't be judged. */
+  readonly data: T | undefined;
+  readonly problems: readonly Problem[];
+  /** The scalars with variables in them, by `pathKey`. */
+  readonly notes: ReadonlyMap<string, Note>;
+}
+
+/** Fills in the variables, checks against a schema, and gives every mistake its place. */
+export function check<T>(subject: Subject<T>): Checked<T> {
+  const { schema, root, file, variables } = subject;
+  const { value, notes } = resolve(root, file, variables);
+  const fromVariables = variables?.takeProblems() ?? [];
+  let result = schema.safeParse(value);
+  // Only a scalar with variables in it may be taken for another type, so without one there is nothing to repair.
+  const tried = new Set<string>();
+  while (!result.success && notes.size > 0) {
+    if (!repair(value, flatten(result.error.issues), notes, tried)) break;
+    result = schema.safeParse(value);
+  }
+  if (result.success) {
+    const failed = fromVariables.some(({ severity }) => severity === 'error');
+    return { data: failed ? undefined : result.data, problems: fromVariables, notes };
+  }
+  const issues = flatten(result.error.issues).filter(
+    ({ path }) => notes.get(pathKey(path))?.unknown !== true,
+  );
+  return {
+    data: undefined,
+    problems: [...fromVariables, ...issues.flatMap((issue) => issueProblems(issue, subject))],
+    notes,
+  };
+}
+
+/** The parts of an issue that are needed here; the branches of a union are followed to the one that was meant. */
+interface Issue {
+  readonly code: string;
+  readonly path: Path;
+  readonly message: string;
+  readonly expected?: string;
+  readonly keys?: readonly string[];
+  readonly values?: readonly unknown[];
+}
+
+function flatten(issues: readonly z.core.$ZodIssue[], base: Path = []): Issue[] {
+  return issues.flatMap((issue) => {
+    const path = [...base, ...issue.path.map((step) => (typeof step === 'number' ? step : String(step)))];
+    if (issue.code === 'invalid_union') {
+      const branch = meantBranch(issue.errors);
+      if (branch !== undefined) return flatten(branch, path);
+    }
+    const { code, message } = issue;
+    return [
+      {
+        code,
+        path,
+        message,
+        ...(issue.code === 'invalid_type' ? { expected: issue.expected } : {}),
+        ...(issue.code === 'unrecognized_keys' ? { keys: issue.keys } : {}),
+        ...(issue.code === 'invalid_value' ? { values: issue.values } : {}),
+      },
+    ];
+  });
+}
+
+/** The one branch whose type fits, unless what was written looks like none of them. */
+function meantBranch(
+  errors: readonly (readonly z.core.$ZodIssue[])[],
+): readonly z.core.$ZodIssue[] | undefined {
+  const fitting = errors.filter(
+    (branch) =>
+      !branch.some(
+        ({ code, path }) => path.length === 0 && (code === 'invalid_type' || code === 'invalid_union'),
+      ),
+  );
+  const [branch] = fitting;
+  if (fitting.length !== 1 || branch === undefined) return undefined;
+  const strange = branch.some(({ code }) => code === 'unrecognized_keys');
+  return strange && branch.some(({ code, path }) => code === 'invalid_type' && path.length === 1)
+    ? undefined
+    : branch;
+}
+
+/**
+ * Converts what variables gave to the type that the schema wants, and puts something harmless where the value
+ * isn't known. Says whether anything was changed.
+ */
+function repair(
+  value: Json,
+  issues: readonly Issue[],
+  notes: ReadonlyMap<string, Note>,
+  tried: Set<string>,
+): boolean {
+  let changed = false;
+  for (const issue of issues) {
+    const key = pathKey(issue.path);
+    const note = notes.get(key);
+    if (note === undefined) continue;
+    if (!tried.has(key)) {
+      tried.add(key);
+      const converted = convert(issue.expected, valueAt(value, issue.path), note);
+      if (converted !== undefined) {
+        changed = put(value, issue.path, converted) || changed;
+        continue;
+      }
+    }
+    if (note.unknown && !tried.has(`${key}\0gone`)) {
+      tried.add(`${key}\0gone`);
+      changed = put(value, issue.path, undefined) || changed;
+    }
+  }
+  return changed;
+}
+
+function convert(expected: string | undefined, value: Json | undefined, note: Note): Json | undefined {
+  const number = expected === 'number' || expected === 'int';
+  if (note.unknown) return expected === 'boolean' ? false : number ? 0 : undefined;
+  // In quotes as well: inside {} and [] YAML takes a variable in quotes alone.
+  return typeof value === 'string' ? fromText(expected, value) : undefined;
+}
+
+/** What a text means where another type is expected, by the rules of YAML 1.2. */
+function fromText(expected: string | undefined, text: string): Json | undefined {
+  if (expected === 'boolean') {
+    return /^(true|True|TRUE)$/.test(text) ? true : /^(false|False|FALSE)$/.test(text) ? false : undefined;
+  }
+  const number = expected === 'number' || expected === 'int';
+  return number && /^[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?$/.test(text) && Number.isFinite(Number(text))
+    ? Number(text)
+    : undefined;
+}
+
+function valueAt(value: Json, path: Path): Json | undefined {
+  let at: Json | undefined = value;
+  for (const step of path) {
+    if (typeof at !== 'object' || at === null) return undefined;
+    at = Array.isArray(at) ? at[Number(step)] : Object.hasOwn(at, step) ? at[String(step)] : undefined;
+  }
+  return at;
+}
+
+/** Replaces a member, or removes it; the elements of a list can't be removed, since paths count them. */
+function put(value: Json, path: Path, member: Json | undefined): boolean {
+  const parent = valueAt(value, path.slice(0, -1));
+  const step = path.at(-1);
+  if (typeof parent !== 'object' || parent === null || step === undefined) return false;
+  if (Array.isArray(parent)) {
+    if (member === undefined) return false;
+    parent[Number(step)] = member;
+  } else if (member === undefined) delete parent[String(step)];
+  else parent[String(step)] = member;
+  return true;
+}
+
+function issueProblems(issue: Issue, subject: Subject<unknown>): Problem[] {
+  const { root, file, name, under = [] } = subject;
+  const found = find(root, issue.path);
+  if (issue.code === 'unrecognized_keys') return unknownFields(issue, subject);
+  if (!found.complete) {
+    const field = String(issue.path.at(-1));
+    const parent = issue.path.slice(0, -1);
+    return [
+      error('missing-field', `missing field "${field}" in ${within(name, [...under, ...parent])}`, [
+        placeIn(file, root, parent),
+      ]),
+    ];
+  }
+  const place = valuePlace(file, root, issue.path);
+  const whole = [...under, ...issue.path];
+  const what = whole.length === 0 ? `the ${name}` : `"${pathText(whole)}" in ${name}`;
+  if (issue.code === 'invalid_key') {
+    const key = found.key === undefined ? place : file.place(found.key);
+    return [
+      error('wrong-value', `${what}: the name is not usable`, [key], 'use letters, digits and "_" only'),
+    ];
+  }
+  if (issue.code === 'invalid_type' || issue.code === 'invalid_union') {
+    const custom = issue.message.startsWith('expected') ? issue.message : undefined;
+    const expected =
+      custom ?? `expected ${typeNames[issue.expected ?? ''] ?? issue.expected ?? 'another value'}`;
+    return [
+      error(
+        'wrong-type',
+        `${what}: ${expected}, got ${typeOf(found.node)}`,
+        [place],
+        typeHint(issue, found.node),
+      ),
+    ];
+  }
+  if (issue.code === 'invalid_value' && issue.values !== undefined) {
+    const names = issue.values.map((value) => JSON.stringify(value));
+    const { node } = found;
+    const similar =
+      node.type === 'scalar' && typeof node.value === 'string' && !node.value.includes('$')
+        ? nearest(node.value, issue.values.map(String))
+        : undefined;
+    const must = names.length === 1 ? `must be ${names[0]}` : `must be one of ${names.join(', ')}`;
+    return [
+      error(
+        'wrong-value',
+        `${what} ${must}`,
+        [place],
+        similar === undefined ? undefined : `did you mean "${similar}"?`,
+      ),
+    ];
+  }
+  if (/^Too (big|small)/.test(issue.message)) {
+    return [error('wrong-value', `${what} is too ${issue.code === 'too_big' ? 'large' : 'small'}`, [place])];
+  }
+  return [
+    error('wrong-value', `${what}${/^(must|is|needs) /.test(issue.message) ? ' ' : ': '}${issue.message}`, [
+      place,
+    ]),
+  ];
+}
+
+function unknownFields(issue: Issue, subject: Subject<unknown>): Problem[] {
+  const { root, file, name, schema, under = [], fieldHint } = subject;
+  const { node } = find(root, issue.path);
+  const known = knownFields(schema, issue.path);
+  return (issue.keys ?? []).map((key) => {
+    const entry = node.type === 'map' ? node.entries.get(key) : undefined;
+    const place = entry === undefined ? placeIn(file, root, issue.path) : file.place(entry.key);
+    const free = known.filter((field) => node.type !== 'map' || !node.entries.has(field));
+    const similar = nearest(key, free) ?? nearest(key, known);
+    const message = `unknown field "${key}" in ${within(name, [...under, ...issue.path])}`;
+    const elsewhere = fieldHint?.(key, issue.path);
+    if (similar !== undefined && elsewhere === undefined) {
+      return error('unknown-field', `${message}, did you mean "${similar}"?`, [place]);
+    }
+    const hint = elsewhere ?? (known.length > 0 ? `fields here: ${known.join(', ')}` : undefined);
+    return error('unknown-field', message, [place], hint);
+  });
+}
+
+/** The names that an object of the schema may have at a path. */
+export function knownFields(schema: unknown, path: Path): readonly string[] {
+  if (schema instanceof z.ZodUnion) {
+    return [...new Set(schema.options.flatMap((option) => knownFields(option, path)))];
+  }
+  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
+    return knownFields(schema.unwrap(), path);
+  if (schema instanceof z.ZodPipe) return knownFields(schema.in, path);
+  const [step, ...rest] = path;
+  if (schema instanceof z.ZodObject) {
+    if (step === undefined) return Object.keys(schema.shape);
+    const { shape } = schema;
+    return Object.hasOwn(shape, step) ? knownFields(shape[String(step)], rest) : [];
+  }
+  if (step === undefined) return [];
+  if (schema instanceof z.ZodArray) return knownFields(schema.element, rest);
+  if (schema instanceof z.ZodRecord) return knownFields(schema.valueType, rest);
+  return [];
+}
+
+const typeNames: { readonly [type: string]: string } = {
+  string: 'a string',
+  boolean: 'true or false',
+  number: 'a number',
+  int: 'an integer',
+  array: 'a list',
+  object: 'a map',
+  record: 'a map',
+  null: 'null',
+};
+
+/** The type of what stands there, never the value. */
+export function typeOf(node: Node): string {
+  if (node.type === 'list') return 'a list';
+  if (node.type === 'map') return 'a map';
+  if (node.value === null) return node.source === '' ? 'nothing' : 'null';
+  return typeof node.value === 'boolean' ? 'a boolean' : `a ${typeof node.value}`;
+}
+
+function typeHint(issue: Issue, node: Node): string | undefined {
+  if (node.type !== 'scalar') return undefined;
+  const wantsText = issue.expected === 'string' || issue.code === 'invalid_union';
+  if (wantsText && (typeof node.value === 'number' || typeof node.value === 'boolean'))
+    return 'write it in quotes';
+  if (typeof node.value !== 'string' || node.plain) return undefined;
+  return fromText(issue.expected, node.value) === undefined ? undefined : 'write it without quotes';
+}
+
+/** A path as a message shows it: `organizations[0].roles`. */
+export function pathText(path: Path): string {
+  return path.reduce<string>(
+    (text, step) =>
+      typeof step === 'number'
+        ? `${text}[${step}]`
+        : /^[\w-]+$/.test(step)
+          ? `${text}${text === '' ? '' : '.'}${step}`
+          : `${text}[${JSON.stringify(step)}]`,
+    '',
+  );
+}
+
+function within(name: string, path: Path): string {
+  return path.length === 0 ? name : `${pathText(path)} of ${name}`;
+}
+
+/** The place of a value, or of its key where nothing is written. */
+export function valuePlace(file: SourceFile, root: Node, path: Path): Place {
+  const { node, key } = find(root, path);
+  return file.place(node.range.end > node.range.start || key === undefined ? node.range : key);
+}
+
+/** The place to point at for something that is missing in a map: its own key, or its first one. */
+function placeIn(file: SourceFile, root: Node, path: Path): Place {
+  const { node, key } = find(root, path);
+  return file.place(key ?? startOf(node));
+}
+
+/** The first key of a map, or the whole of anything else. */
+export function startOf(node: Node): { start: number; end: number } {
+  if (node.type !== 'map') return node.range;
+  const [first] = node.entries.values();
+  return first?.key ?? node.range;
+}

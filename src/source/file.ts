@@ -1,0 +1,190 @@
+import { constants } from 'node:fs';
+import { open } from 'node:fs/promises';
+import { relative, sep } from 'node:path';
+import { error, type Place, type Problem } from '../problems.js';
+import { MASK, secretRanges } from './mask.js';
+import type { Range } from './tree.js';
+
+/** How large a file may be: far above any manifest, far below what exhausts the memory. */
+const MAX_BYTES = 16 * 1024 * 1024;
+
+/** A path as a person would type it in the folder `cwd`. */
+export function shownPath(path: string, cwd: string): string {
+  return (relative(cwd, path) || '.').split(sep).join('/');
+}
+
+/** A text file, which can say where something in it stands. */
+export class SourceFile {
+  /** As a person would type it. */
+  readonly path: string;
+  readonly text: string;
+  #lines: number[] | undefined;
+  #written: Range[] | undefined;
+  #secrets: Range[] | undefined;
+  readonly #hidden: Range[] = [];
+
+  constructor(path: string, text: string) {
+    this.path = path;
+    this.text = text;
+  }
+
+  /** Masks a part of the text wherever its lines are shown. */
+  hide(range: Range): void {
+    if (range.end <= range.start) return;
+    this.#hidden.push(range);
+    this.#secrets = undefined;
+  }
+
+  /** Whether a part of the text is masked. */
+  hides(range: Range): boolean {
+    const masked = this.#masked();
+    const next = masked[firstEndingAfter(masked, range.start)];
+    return next !== undefined && Math.max(range.end, range.start + 1) > next.start;
+  }
+
+  /** The place of a part of the text; only its first line is underlined. */
+  place(range: Range): Place {
+    const lines = this.#lineStarts();
+    const start = Math.min(range.start, this.text.length);
+    let low = 0;
+    let high = lines.length - 1;
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if ((lines[middle] ?? 0) <= start) low = middle;
+      else high = middle - 1;
+    }
+    const lineStart = lines[low] ?? 0;
+    let lineEnd = (lines[low + 1] ?? this.text.length + 1) - 1;
+    if (this.text[lineEnd - 1] === '\r' && lineEnd > lineStart) lineEnd -= 1;
+    const length = Math.max(1, Math.min(range.end, lineEnd) - start);
+    return {
+      file: this.path,
+      line: low + 1,
+      column: start - lineStart + 1,
+      ...this.#shown(lineStart, lineEnd, start, length),
+    };
+  }
+
+  #shown(
+    lineStart: number,
+    lineEnd: number,
+    start: number,
+    length: number,
+  ): { length: number; text?: string } {
+    let text = '';
+    let at = lineStart;
+    let shownLength = length;
+    const masked = this.#masked();
+    for (let index = firstEndingAfter(masked, lineStart); index < masked.length; index += 1) {
+      const secret = masked[index];
+      if (secret === undefined || secret.start >= lineEnd) break;
+      const from = Math.max(secret.start, at);
+      text += this.text.slice(at, from) + MASK;
+      at = Math.max(at, Math.min(secret.end, lineEnd));
+      // What stands behind a mask has no right column in the masked line any more.
+      if (start >= at && at > secret.start) return { length };
+      if (start >= secret.start) shownLength = MASK.length;
+      else shownLength = Math.min(shownLength, Math.max(1, from - start + MASK.length));
+    }
+    return { length: shownLength, text: text + this.text.slice(at, lineEnd) };
+  }
+
+  #masked(): readonly Range[] {
+    if (this.#secrets !== undefined) return this.#secrets;
+    this.#written ??= secretRanges(this.text);
+    const sorted = [...this.#written, ...this.#hidden].sort((a, b) => a.start - b.start);
+    const joined: Range[] = [];
+    for (const range of sorted) {
+      const last = joined.at(-1);
+      if (last !== undefined && range.start <= last.end) {
+        joined[joined.length - 1] = { start: last.start, end: Math.max(last.end, range.end) };
+      } else joined.push(range);
+    }
+    this.#secrets = joined;
+    return joined;
+  }
+
+  #lineStarts(): readonly number[] {
+    if (this.#lines !== undefined) return this.#lines;
+    const lines = [0];
+    for (let at = this.text.indexOf('\n'); at !== -1; at = this.text.indexOf('\n', at + 1))
+      lines.push(at + 1);
+    this.#lines = lines;
+    return lines;
+  }
+}
+
+/** The first of some ranges, which are in order, that ends behind a point. */
+function firstEndingAfter(ranges: readonly Range[], point: number): number {
+  let low = 0;
+  let high = ranges.length;
+  while (low < high) {
+    const middle = (low + high) >> 1;
+    if ((ranges[middle]?.end ?? 0) > point) high = middle;
+    else low = middle + 1;
+  }
+  return low;
+}
+
+/** Why a file could not be read, in words that a person can act on. */
+export interface Unreadable {
+  readonly reason: 'missing' | 'unreadable' | 'too-large' | 'not-utf8';
+  readonly detail: string;
+}
+
+/** Reads the bytes of a regular file of at most `MAX_BYTES`. */
+export async function readBytes(path: string): Promise<Uint8Array | Unreadable> {
+  try {
+    // Opening a named pipe would wait for its other end.
+    const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    try {
+      const stat = await handle.stat();
+      if (stat.isDirectory()) return { reason: 'unreadable', detail: 'is a directory' };
+      if (!stat.isFile()) return { reason: 'unreadable', detail: 'is not a regular file' };
+      if (stat.size > MAX_BYTES) return { reason: 'too-large', detail: 'is larger than 16 MiB' };
+      const bytes = await handle.readFile();
+      return bytes.length > MAX_BYTES ? { reason: 'too-large', detail: 'is larger than 16 MiB' } : bytes;
+    } finally {
+      await handle.close();
+    }
+  } catch (failure) {
+    return unreadable(failure);
+  }
+}
+
+/** Decodes UTF-8 to the byte: a byte order mark stays, and invalid bytes are refused. */
+export function decode(bytes: Uint8Array): string | Unreadable {
+  try {
+    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
+  } catch {
+    return { reason: 'not-utf8', detail: 'is not valid UTF-8' };
+  }
+}
+
+/** Says why the file system refused. */
+export function unreadable(failure: unknown): Unreadable {
+  const code = failure instanceof Error && 'code' in failure ? String(failure.code) : '';
+  if (code === 'ENOENT' || code === 'ENOTDIR') return { reason: 'missing', detail: 'does not exist' };
+  const details: { [code: string]: string } = {
+    EACCES: 'may not be read by this user (EACCES)',
+    EPERM: 'may not be read by this user (EPERM)',
+    ELOOP: 'is a symbolic link that leads to itself (ELOOP)',
+  };
+  return { reason: 'unreadable', detail: details[code] ?? `can't be read (${code || 'unknown error'})` };
+}
+
+/** Reads a YAML file; a problem where that can't be done. */
+export async function readSource(path: string, shown: string): Promise<SourceFile | Problem> {
+  const bytes = await readBytes(path);
+  const text = bytes instanceof Uint8Array ? decode(bytes) : bytes;
+  if (typeof text === 'string')
+    return new SourceFile(shown, text.startsWith('\uFEFF') ? text.slice(1) : text);
+  const place: Place = { file: shown, line: 1, column: 1, length: 1 };
+  if (text.reason === 'too-large') {
+    return error('too-large', `${shown} ${text.detail}`, [place], 'split it into several files');
+  }
+  if (text.reason === 'not-utf8') {
+    return error('not-utf8', `${shown} ${text.detail}`, [place], 'save it as UTF-8');
+  }
+  return error('file-unreadable', `${shown} ${text.detail}`, [place]);
+}

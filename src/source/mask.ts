@@ -1,0 +1,128 @@
+import { distance } from 'fastest-levenshtein';
+import type { Range } from './tree.js';
+
+/** What stands in the place of a secret; of one length, so that it doesn't tell the secret's. */
+export const MASK = '***';
+
+const words = ['password', 'secret', 'token', 'credential'];
+const abbreviations = new Set(['pass', 'pwd', 'pw', 'passwd', 'passphrase']);
+const secretFields = ['smtp_password', 'ldap_master_password'];
+
+const memo = new Map<string, boolean>();
+
+/** Whether a key looks as if its value were a secret, also where the key is mistyped. */
+export function looksSecret(key: string): boolean {
+  const known = memo.get(key);
+  if (known !== undefined) return known;
+  const answer = judge(key.toLowerCase());
+  if (memo.size < 10_000) memo.set(key, answer);
+  return answer;
+}
+
+function judge(name: string): boolean {
+  if (words.some((word) => name.includes(word))) return true;
+  if (name.length > 100) return false;
+  if (secretFields.some((field) => distance(name, field) <= 3)) return true;
+  return name
+    .split(/[^a-z0-9]+/)
+    .some(
+      (part) =>
+        abbreviations.has(part) || words.some((word) => distance(part, word) <= (word === 'token' ? 1 : 2)),
+    );
+}
+
+/**
+ * Where a text has values of keys that look secret. Works on the text alone, since lines are shown of
+ * files that don't parse too; rather masks too much than too little. Takes time in proportion to the text.
+ */
+export function secretRanges(text: string): Range[] {
+  const found: Range[] = [];
+  let lineStart = 0;
+  let nextLine = lineEnd(text, 0) + 1;
+  for (let colon = text.indexOf(':'); colon !== -1; colon = text.indexOf(':', colon + 1)) {
+    const keyStart = keyBefore(text, colon);
+    if (keyStart === undefined) continue;
+    const after = text.slice(colon + 1, colon + 500);
+    const start = colon + 1 + (/^[ \t]*/.exec(after)?.[0].length ?? 0);
+    // A tag or an anchor may be a secret whose quotes were forgotten.
+    const at = colon + 1 + (/^(?:[ \t]*[!&][^\s,{}[\]]*(?=[ \t]))*[ \t]*/.exec(after)?.[0].length ?? 0);
+    while (nextLine <= keyStart) {
+      lineStart = nextLine;
+      nextLine = lineEnd(text, nextLine) + 1;
+    }
+    const end = secretEnd(text, lineStart, keyStart, at);
+    if (end > start) {
+      found.push({ start, end });
+      colon = end - 1;
+    }
+  }
+  return found;
+}
+
+/** Where the key before a colon begins, if it looks secret. */
+function keyBefore(text: string, colon: number): number | undefined {
+  if (!/[\w.\-"'\s]/.test(text[colon - 1] ?? '')) return undefined;
+  const before = text.slice(Math.max(0, colon - 100), colon);
+  const gap = /["']?[ \t]*(?:\r?\n[ \t]*)?$/.exec(before)?.[0].length ?? 0;
+  const end = colon - gap;
+  let start = end;
+  while (start > 0 && end - start < 120 && /[\w.-]/.test(text[start - 1] ?? '')) start -= 1;
+  return start < end && looksSecret(text.slice(start, end)) ? start : undefined;
+}
+
+/** Where the value at `at` ends, of a key that stands at `key`. */
+function secretEnd(text: string, lineStart: number, key: number, at: number): number {
+  const quoted = /["']/.test(text[key - 1] ?? '') ? 1 : 0;
+  const indent = key - quoted - lineStart;
+  const block = indent < 500 && /^\s*(?:[-?:][ \t]+)*$/.test(text.slice(lineStart, key - quoted));
+  const first = text[at] ?? '';
+  let end = at;
+  if (first === '"' || first === "'") end = quotedEnd(text, at, first);
+  else if (first === '{' || first === '[') end = flowEnd(text, at);
+  else if (!block) {
+    const plain = /[,}\]\n]/g;
+    plain.lastIndex = at;
+    return plain.exec(text)?.index ?? text.length;
+  }
+  if (!block) return end;
+  end = lineEnd(text, end);
+  while (end < text.length) {
+    const next = lineEnd(text, end + 1);
+    const line = text.slice(end + 1, next);
+    const level = /^ */.exec(line)?.[0].length ?? 0;
+    const item = level === indent && /^ *-(\s|$)/.test(line);
+    if (line.trim() !== '' && level <= indent && !item) break;
+    end = next;
+  }
+  return end;
+}
+
+function quotedEnd(text: string, at: number, quote: string): number {
+  for (let index = at + 1; index < text.length; index += 1) {
+    if (quote === '"' && text[index] === '\\') index += 1;
+    else if (text[index] === quote) {
+      if (quote === "'" && text[index + 1] === quote) index += 1;
+      else return index + 1;
+    }
+  }
+  return text.length;
+}
+
+function flowEnd(text: string, at: number): number {
+  let depth = 0;
+  for (let index = at; index < text.length; index += 1) {
+    const char = text[index];
+    if (char === '"' || char === "'") index = quotedEnd(text, index, char) - 1;
+    else if (char === '{' || char === '[') depth += 1;
+    else if (char === '}' || char === ']') {
+      depth -= 1;
+      if (depth === 0) return index + 1;
+    }
+  }
+  return text.length;
+}
+
+function lineEnd(text: string, at: number): number {
+  const end = text.indexOf('\n', at);
+  return end === -1 ? text.length : end;
+}

@@ -1,0 +1,63 @@
+import type { Json } from '../values.js';
+import type { SourceFile } from './file.js';
+import type { Node, Path, ScalarNode } from './tree.js';
+import type { Variables } from './variables.js';
+
+/** What is peculiar about a scalar that has variables in it. */
+export interface Note {
+  readonly path: Path;
+  readonly node: ScalarNode;
+  /** Came, in whole or in part, from a process variable. */
+  readonly tainted: boolean;
+  /** Isn't known, so that nothing can be said about its type. */
+  readonly unknown: boolean;
+}
+
+export interface Resolved {
+  readonly value: Json;
+  /** By `pathKey`. */
+  readonly notes: ReadonlyMap<string, Note>;
+}
+
+export function pathKey(path: readonly PropertyKey[]): string {
+  return path.map(String).join('\0');
+}
+
+/**
+ * The plain value of a node. Without variables every scalar that has some counts as unknown, which is how
+ * the shape of something is checked that isn't needed now.
+ */
+export function resolve(root: Node, file: SourceFile, variables: Variables | null): Resolved {
+  const notes = new Map<string, Note>();
+  const path: (string | number)[] = [];
+  const walk = (node: Node): Json => {
+    if (node.type === 'scalar') {
+      if (typeof node.value !== 'string' || !node.value.includes('$')) return node.value;
+      if (variables === null) {
+        if (node.value.includes('${')) {
+          notes.set(pathKey(path), { path: [...path], node, tainted: false, unknown: true });
+        }
+        return node.value;
+      }
+      const { text, tainted, unknown } = variables.resolve(node.value, node, file);
+      notes.set(pathKey(path), { path: [...path], node, tainted, unknown });
+      return unknown ? '(unknown)' : text;
+    }
+    if (node.type === 'list') {
+      return node.items.map((item, index) => {
+        path.push(index);
+        const value = walk(item);
+        path.pop();
+        return value;
+      });
+    }
+    const map: { [key: string]: Json } = {};
+    for (const [key, entry] of node.entries) {
+      path.push(key);
+      map[key] = walk(entry.value);
+      path.pop();
+    }
+    return map;
+  };
+  return { value: walk(root), notes };
+}

@@ -1,0 +1,98 @@
+/** A text with `${...}` in it, taken apart. */
+export type Template = readonly (string | Reference)[];
+
+export interface Reference {
+  readonly name: string;
+  /** As it is written, for finding its place. */
+  readonly written: string;
+  /** `${NAME:-fallback}` */
+  readonly fallback?: Template;
+  /** `${NAME:?message}` */
+  readonly message?: string;
+}
+
+/** Thrown for a `${` that is not written rightly. */
+export class BadVariable extends Error {
+  readonly written: string;
+
+  constructor(message: string, written: string) {
+    super(message);
+    this.written = written;
+  }
+}
+
+const MAX_NESTING = 50;
+
+/** Takes a text apart as Compose does: `${NAME}`, `${NAME:-fallback}`, `${NAME:?message}` and `$$`. */
+export function parseTemplate(text: string): Template {
+  return new Reader(text).template(false, 0);
+}
+
+class Reader {
+  readonly #text: string;
+  #at = 0;
+
+  constructor(text: string) {
+    this.#text = text;
+  }
+
+  /** Reads to the end, or inside a reference up to the brace that closes it. */
+  template(inside: boolean, depth: number): Template {
+    const parts: (string | Reference)[] = [];
+    const stop = inside ? /[$}]/g : /\$/g;
+    let literal = '';
+    while (this.#at < this.#text.length) {
+      stop.lastIndex = this.#at;
+      const next = stop.exec(this.#text)?.index ?? this.#text.length;
+      literal += this.#text.slice(this.#at, next);
+      this.#at = next;
+      if (next === this.#text.length) break;
+      if (this.#text[next] === '}') break;
+      const after = this.#text[next + 1];
+      if (after === '{') {
+        if (literal !== '') parts.push(literal);
+        literal = '';
+        parts.push(this.#reference(depth));
+      } else {
+        literal += '$';
+        this.#at += after === '$' ? 2 : 1;
+      }
+    }
+    if (literal !== '') parts.push(literal);
+    return parts;
+  }
+
+  #reference(depth: number): Reference {
+    const start = this.#at;
+    if (depth > MAX_NESTING) throw this.#bad('defaults are nested too deeply', start);
+    const name = /[A-Za-z_][A-Za-z0-9_]*/y;
+    name.lastIndex = start + 2;
+    const found = name.exec(this.#text)?.[0];
+    if (found === undefined) throw this.#bad('"${" is not followed by a name', start);
+    this.#at = start + 2 + found.length;
+    if (this.#text[this.#at] === '}') {
+      this.#at += 1;
+      return { name: found, written: this.#text.slice(start, this.#at) };
+    }
+    const operator = this.#text.slice(this.#at, this.#at + 2);
+    if (operator !== ':-' && operator !== ':?') {
+      const end = this.#at >= this.#text.length;
+      throw this.#bad(
+        end ? `"\${${found}" is not closed by "}"` : `"\${${found}" is followed by something unknown`,
+        start,
+      );
+    }
+    this.#at += 2;
+    const rest = this.#at;
+    const inner = this.template(true, depth + 1);
+    if (this.#text[this.#at] !== '}') throw this.#bad(`"\${${found}" is not closed by "}"`, start);
+    const message = this.#text.slice(rest, this.#at);
+    this.#at += 1;
+    const written = this.#text.slice(start, this.#at);
+    return operator === ':-' ? { name: found, written, fallback: inner } : { name: found, written, message };
+  }
+
+  #bad(message: string, start: number): BadVariable {
+    return new BadVariable(message, this.#text.slice(start, this.#at + 1).split('\n')[0] ?? '');
+  }
+}

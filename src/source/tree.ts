@@ -1,0 +1,91 @@
+/** A part of a file's text, from `start` up to and without `end`. */
+export interface Range {
+  readonly start: number;
+  readonly end: number;
+}
+
+interface Base {
+  readonly range: Range;
+  /** How many nodes it is, aliases expanded. */
+  readonly size: number;
+  /** How many levels are below it. */
+  readonly height: number;
+}
+
+export interface ScalarNode extends Base {
+  readonly type: 'scalar';
+  readonly value: null | boolean | number | string;
+  /** Written without quotes and not as a block. */
+  readonly plain: boolean;
+  /** As it is written, for a plain one. */
+  readonly source: string;
+}
+
+export interface ListNode extends Base {
+  readonly type: 'list';
+  readonly items: readonly Node[];
+}
+
+export interface MapNode extends Base {
+  readonly type: 'map';
+  readonly entries: ReadonlyMap<string, Entry>;
+}
+
+export interface Entry {
+  readonly key: Range;
+  readonly value: Node;
+}
+
+/** A YAML value with its place. An alias is the value that it stands for, at the alias's place. */
+export type Node = ScalarNode | ListNode | MapNode;
+
+export type Path = readonly (string | number)[];
+
+/** What stands at a path, and how far the path led. */
+export interface Found {
+  readonly node: Node;
+  /** The key that the node stands under; undefined for a list's element and for the root. */
+  readonly key: Range | undefined;
+  /** Whether the whole path led somewhere. */
+  readonly complete: boolean;
+}
+
+/** Follows a path from a node as far as it goes. */
+export function find(root: Node, path: Path): Found {
+  let found: Found = { node: root, key: undefined, complete: true };
+  for (const step of path) {
+    const { node } = found;
+    if (node.type === 'map') {
+      const entry = node.entries.get(String(step));
+      if (entry === undefined) return { ...found, complete: false };
+      found = { node: entry.value, key: entry.key, complete: true };
+    } else if (node.type === 'list') {
+      const item = node.items[Number(step)];
+      if (item === undefined) return { ...found, complete: false };
+      found = { node: item, key: undefined, complete: true };
+    } else {
+      return { ...found, complete: false };
+    }
+  }
+  return found;
+}
+
+/** Builds a map node, counting what is in it. */
+export function mapNode(range: Range, entries: ReadonlyMap<string, Entry>): MapNode {
+  return { type: 'map', range, entries, ...measure([...entries.values()].map(({ value }) => value)) };
+}
+
+/** Builds a list node, counting what is in it. */
+export function listNode(range: Range, items: readonly Node[]): ListNode {
+  return { type: 'list', range, items, ...measure(items) };
+}
+
+function measure(children: readonly Node[]): { size: number; height: number } {
+  let size = 1;
+  let height = 0;
+  for (const child of children) {
+    size += child.size;
+    height = Math.max(height, child.height + 1);
+  }
+  return { size, height };
+}

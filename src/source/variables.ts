@@ -1,0 +1,218 @@
+import { error, type Place, type Problem, warning } from '../problems.js';
+import type { SourceFile } from './file.js';
+import { nearest } from './nearest.js';
+import { BadVariable, parseTemplate, type Reference, type Template } from './template.js';
+import type { ScalarNode } from './tree.js';
+
+/** What a scalar says after its variables have been put in. */
+export interface Text {
+  readonly text: string;
+  /** Whether any part came from a process variable. */
+  readonly tainted: boolean;
+  /** Whether any part isn't known; the text is then worth nothing. */
+  readonly unknown: boolean;
+}
+
+/** Where variables come from. */
+export interface VariableSources {
+  /** `vars` of the configuration, in `file`. */
+  readonly vars: ReadonlyMap<string, ScalarNode>;
+  readonly file: SourceFile;
+  /** `allow_env` of the configuration. */
+  readonly allowed: ReadonlySet<string>;
+  readonly process: { readonly [name: string]: string | undefined };
+}
+
+const MAX_TEXT = 16 * 1024 * 1024;
+const MAX_CHAIN = 100;
+
+const nothing: Text = { text: '', tainted: false, unknown: true };
+
+/**
+ * Resolves `${...}`: `vars` first, each resolved when it is first used, then the process variables that are
+ * allowed. Remembers what it took from the process, which must never be shown.
+ */
+export class Variables {
+  readonly #sources: VariableSources;
+  readonly #lenient: boolean;
+  readonly #resolved = new Map<string, Text>();
+  readonly #resolving: string[] = [];
+  readonly #used = new Map<string, string>();
+  #problems: Problem[] = [];
+  readonly #reported = new Set<string>();
+
+  constructor(sources: VariableSources, options: { readonly lenient: boolean }) {
+    this.#sources = sources;
+    this.#lenient = options.lenient;
+  }
+
+  /** The process variables that were used, by name. */
+  get used(): ReadonlyMap<string, string> {
+    return this.#used;
+  }
+
+  /** What was found wrong since the last call. */
+  takeProblems(): readonly Problem[] {
+    const problems = this.#problems;
+    this.#problems = [];
+    return problems;
+  }
+
+  /** Puts the variables into a scalar that has a `$` in it; what is wrong is left for `takeProblems`. */
+  resolve(text: string, node: ScalarNode, file: SourceFile): Text {
+    const context: Context = { node, file };
+    let template: Template;
+    try {
+      template = parseTemplate(text);
+    } catch (failure) {
+      if (!(failure instanceof BadVariable)) throw failure;
+      this.#report(
+        error(
+          'bad-variable',
+          failure.message,
+          [placeOf(failure.written, context)],
+          `write \${NAME}, \${NAME:-default} or \${NAME:?message}; a "$$" is a plain "$"`,
+        ),
+      );
+      return nothing;
+    }
+    return this.#fill(template, context);
+  }
+
+  #fill(template: Template, context: Context): Text {
+    let text = '';
+    let tainted = false;
+    let unknown = false;
+    for (const part of template) {
+      if (typeof part === 'string') text += part;
+      else {
+        const value = this.#lookUp(part, context);
+        text += value.text;
+        tainted ||= value.tainted;
+        unknown ||= value.unknown;
+        if (text.length > MAX_TEXT) {
+          this.#report(
+            error('too-large', 'the variables make a text of more than 16 MiB', [placeOf('', context)]),
+          );
+          return nothing;
+        }
+      }
+    }
+    return { text, tainted, unknown };
+  }
+
+  #lookUp(reference: Reference, context: Context): Text {
+    const { name } = reference;
+    const node = this.#sources.vars.get(name);
+    if (node !== undefined) {
+      const value = this.#variable(name, node);
+      if (value.unknown || value.text !== '') return value;
+      if (reference.fallback !== undefined) return this.#fill(reference.fallback, context);
+      return reference.message === undefined ? value : this.#unresolved(reference, context, 'is empty');
+    }
+    const value = Object.hasOwn(this.#sources.process, name) ? this.#sources.process[name] : undefined;
+    const allowed = name.startsWith('IDOPS_') || this.#sources.allowed.has(name);
+    if (!allowed && value !== undefined) {
+      this.#report(
+        error(
+          'env-not-allowed',
+          `the process variable ${name} may not be used here`,
+          [placeOf(reference.written, context)],
+          `add ${name} to allow_env in the configuration, or to vars`,
+        ),
+      );
+      return { ...nothing, tainted: true };
+    }
+    if (value !== undefined && value !== '') {
+      this.#used.set(name, value);
+      return { text: value, tainted: true, unknown: false };
+    }
+    if (reference.fallback !== undefined) return this.#fill(reference.fallback, context);
+    if (!allowed || !this.#lenient) {
+      return this.#unresolved(
+        reference,
+        context,
+        value === '' ? 'is empty' : allowed ? 'is not set' : undefined,
+      );
+    }
+    this.#report(
+      warning(
+        'unset-variable',
+        `the process variable ${name} is not set, so what it would give is not checked`,
+        [placeOf(reference.written, context)],
+      ),
+    );
+    return { ...nothing, tainted: true };
+  }
+
+  /** A member of `vars`, resolved once. What is wrong in it is reported once, where it is written. */
+  #variable(name: string, node: ScalarNode): Text {
+    const known = this.#resolved.get(name);
+    if (known !== undefined) return known;
+    const { file } = this.#sources;
+    if (this.#resolving.includes(name)) {
+      const circle = [...this.#resolving.slice(this.#resolving.indexOf(name)), name].join(' -> ');
+      this.#report(
+        error(
+          'variable-cycle',
+          `vars that need each other: ${circle}`,
+          [file.place(node.range)],
+          'write one of them out',
+        ),
+      );
+      return nothing;
+    }
+    if (this.#resolving.length >= MAX_CHAIN) {
+      this.#report(
+        error('too-deep', `more than ${MAX_CHAIN} vars need each other in a row`, [file.place(node.range)]),
+      );
+      return nothing;
+    }
+    this.#resolving.push(name);
+    const text =
+      typeof node.value === 'number' && node.source !== '' ? node.source : String(node.value ?? '');
+    const value = text.includes('$')
+      ? this.resolve(text, node, file)
+      : { text, tainted: false, unknown: node.value === null };
+    this.#resolving.pop();
+    this.#resolved.set(name, value);
+    return value;
+  }
+
+  #unresolved(reference: Reference, context: Context, state: string | undefined): Text {
+    const { name, message } = reference;
+    const known = [...this.#sources.vars.keys(), ...this.#sources.allowed];
+    const similar = nearest(name, known);
+    const advice =
+      state === undefined
+        ? `add it to vars in the configuration${similar === undefined ? '' : `, or write ${similar}`}`
+        : `set it, or write \${${name}:-default}`;
+    const text =
+      message !== undefined && message !== ''
+        ? `variable ${name}: ${message}`
+        : `variable ${name} ${state ?? 'is neither in vars nor an allowed process variable'}`;
+    this.#report(error('unresolved-variable', text, [placeOf(reference.written, context)], advice));
+    return { ...nothing, tainted: state !== undefined };
+  }
+
+  /** An alias brings the same scalar twice, and what is wrong in it is still one problem. */
+  #report(problem: Problem): void {
+    const [place] = problem.places;
+    const key = `${problem.code}\0${problem.message}\0${place?.file}\0${place?.line}\0${place?.column}`;
+    if (this.#reported.has(key)) return;
+    this.#reported.add(key);
+    this.#problems.push(problem);
+  }
+}
+
+interface Context {
+  readonly node: ScalarNode;
+  readonly file: SourceFile;
+}
+
+/** The place of a reference inside its scalar, or of the scalar where it is written in another way. */
+function placeOf(written: string, { node, file }: Context): Place {
+  const at = written === '' ? -1 : file.text.indexOf(written, node.range.start);
+  if (at === -1 || at >= node.range.end) return file.place(node.range);
+  return file.place({ start: at, end: at + written.length });
+}

@@ -1,0 +1,343 @@
+import {
+  Composer,
+  type Document,
+  isAlias,
+  isMap,
+  isScalar,
+  isSeq,
+  Lexer,
+  Parser,
+  type YAMLError,
+} from 'yaml';
+import { error, type Problem } from '../problems.js';
+import type { SourceFile } from './file.js';
+import { looksSecret } from './mask.js';
+import { type Entry, listNode, mapNode, type Node, type Range } from './tree.js';
+
+const MAX_DEPTH = 100;
+const MAX_LEXEMES = 1_000_000;
+/** How many nodes aliases may add to a file. */
+const MAX_ALIASED = 100_000;
+const MAX_ERRORS = 100;
+
+/** A document of a file; one that says nothing is left out. */
+export interface ParsedDocument {
+  readonly root: Node;
+  /** Whether something in it was refused already, so that its values can't be trusted. */
+  readonly broken: boolean;
+}
+
+export interface ParsedFile {
+  readonly documents: readonly ParsedDocument[];
+  readonly problems: readonly Problem[];
+}
+
+/** Parses YAML 1.2 (core schema) and reports every error at its place. Never throws. */
+export function parseYaml(file: SourceFile): ParsedFile {
+  const documents: ParsedDocument[] = [];
+  const problems: Problem[] = [];
+  const allowance = { aliased: 0, exceeded: false };
+  try {
+    for (const document of compose(file, problems)) {
+      const found = documentErrors(file, document);
+      for (const problem of found) problems.push(problem);
+      if (found.some(({ code }) => code !== 'unknown-tag')) continue;
+      const converter = new Converter(file, allowance);
+      const root = document.contents === null ? undefined : converter.convert(document.contents, 0);
+      for (const problem of converter.problems) problems.push(problem);
+      if (root === undefined || (root.type === 'scalar' && root.value === null)) continue;
+      documents.push({ root, broken: found.length > 0 || converter.broken });
+    }
+  } catch (failure) {
+    // The parser's own limits, such as the stack's; whatever it is, the file is at fault and not the user's run.
+    const reason = failure instanceof RangeError ? 'it is nested too deeply' : 'the parser gave up on it';
+    problems.push(
+      error('yaml-syntax', `${file.path} is not usable YAML: ${reason}`, [file.place({ start: 0, end: 1 })]),
+    );
+  }
+  return { documents, problems: capped(problems) };
+}
+
+function capped(problems: readonly Problem[]): readonly Problem[] {
+  if (problems.length <= MAX_ERRORS) return problems;
+  const rest = problems.length - MAX_ERRORS;
+  const last = problems[MAX_ERRORS - 1];
+  return [
+    ...problems.slice(0, MAX_ERRORS),
+    error('yaml-syntax', `${rest} more errors in this file`, last?.places ?? []),
+  ];
+}
+
+/** Composes document after document; stops before anything that would exhaust the memory or the stack. */
+function* compose(file: SourceFile, problems: Problem[]): Generator<Document.Parsed> {
+  const parser = new Parser();
+  const composer = new Composer({
+    schema: 'core',
+    resolveKnownTags: false,
+    uniqueKeys: false,
+    merge: false,
+    strict: true,
+    logLevel: 'silent',
+    prettyErrors: false,
+  });
+  let lexemes = 0;
+  for (const lexeme of new Lexer().lex(file.text)) {
+    for (const token of parser.next(lexeme)) {
+      if (token.type === 'document') lexemes = 0;
+      yield* composer.next(token) as Generator<Document.Parsed>;
+    }
+    lexemes += 1;
+    const deep = parser.stack.length > MAX_DEPTH;
+    if (deep || lexemes > MAX_LEXEMES) {
+      const place = file.place({ start: parser.offset, end: parser.offset + 1 });
+      problems.push(
+        deep
+          ? error('too-deep', `more than ${MAX_DEPTH} levels of nesting`, [place], 'flatten the document')
+          : error('too-large', 'one document has too many values', [place], 'split it into several files'),
+      );
+      yield* composer.end() as Generator<Document.Parsed>;
+      return;
+    }
+  }
+  for (const token of parser.end()) yield* composer.next(token) as Generator<Document.Parsed>;
+  yield* composer.end(true, file.text.length) as Generator<Document.Parsed>;
+}
+
+function documentErrors(file: SourceFile, document: Document.Parsed): Problem[] {
+  const problems: Problem[] = [];
+  let syntax: Problem | undefined;
+  for (const found of [...document.errors, ...document.warnings]) {
+    const problem = yamlProblem(file, found);
+    if (problem.code === 'yaml-syntax') {
+      // The parser stumbles over each word that follows a mistake; the mistake is what a person has to mend.
+      const stumbles = /token in YAML stream/.test(found.message);
+      if (syntax !== undefined && (stumbles || syntax.places[0]?.line === problem.places[0]?.line)) continue;
+      syntax = problem;
+    }
+    problems.push(problem);
+  }
+  if (document.directives?.yaml.version === '1.1' && document.directives.yaml.explicit) {
+    const start = Math.max(0, file.text.indexOf('%YAML'));
+    problems.push(
+      error(
+        'yaml-syntax',
+        'YAML 1.1 is not supported',
+        [file.place({ start, end: start + 9 })],
+        'remove the directive',
+      ),
+    );
+  }
+  return problems;
+}
+
+function yamlProblem(file: SourceFile, found: YAMLError): Problem {
+  const range: Range = { start: found.pos[0], end: Math.max(found.pos[1], found.pos[0] + 1) };
+  const places = [file.place(range)];
+  if (found.code === 'TAG_RESOLVE_FAILED') {
+    return error('unknown-tag', 'this tag is not known', places, 'remove it; write plain YAML 1.2 values');
+  }
+  if (found.code === 'RESOURCE_EXHAUSTION') {
+    return error('too-deep', `more than ${MAX_DEPTH} levels of nesting`, places, 'flatten the document');
+  }
+  // The parser's messages may quote the source, which may be a secret.
+  const message = file.hides(range) ? 'this is not valid YAML' : found.message.replace(/: ".*$/s, '');
+  const variable = range.start > 0 && file.text.slice(range.start - 1, range.start + 1) === `$\{`;
+  return error(
+    'yaml-syntax',
+    message,
+    places,
+    variable ? `inside {} and [] a variable needs quotes: "\${NAME}"` : undefined,
+  );
+}
+
+/** What the aliases of a file may still add to it. */
+interface Allowance {
+  aliased: number;
+  exceeded: boolean;
+}
+
+/** Turns the parser's nodes into ours: plain values with places, and nothing that could construct anything. */
+class Converter {
+  readonly problems: Problem[] = [];
+  readonly #file: SourceFile;
+  readonly #allowance: Allowance;
+  #exhausted = false;
+  readonly #anchors = new Map<string, Node | null>();
+
+  constructor(file: SourceFile, allowance: Allowance) {
+    this.#file = file;
+    this.#allowance = allowance;
+  }
+
+  /** Whether the values can't be trusted. */
+  get broken(): boolean {
+    return this.problems.length > 0 || this.#exhausted;
+  }
+
+  convert(node: unknown, depth: number): Node {
+    if (isAlias(node)) return this.#alias(node.source, rangeOf(node), depth);
+    if (isMap(node)) {
+      return this.#anchored(node.anchor, () => {
+        const entries = new Map<string, Entry>();
+        for (const pair of node.items) this.#pair(entries, pair.key, pair.value, depth);
+        return mapNode(rangeOf(node), entries);
+      });
+    }
+    if (isSeq(node)) {
+      return this.#anchored(node.anchor, () =>
+        listNode(
+          rangeOf(node),
+          node.items.map((item) => this.convert(item, depth + 1)),
+        ),
+      );
+    }
+    if (isScalar(node)) return this.#anchored(node.anchor, () => this.#scalar(node));
+    return {
+      type: 'scalar',
+      value: null,
+      plain: true,
+      source: '',
+      range: { start: 0, end: 0 },
+      size: 1,
+      height: 0,
+    };
+  }
+
+  #anchored(anchor: string | undefined, build: () => Node): Node {
+    if (anchor === undefined) return build();
+    this.#anchors.set(anchor, null);
+    const node = build();
+    this.#anchors.set(anchor, node);
+    return node;
+  }
+
+  #alias(name: string, range: Range, depth: number): Node {
+    const target = this.#anchors.get(name);
+    const empty: Node = { type: 'scalar', value: null, plain: true, source: '', range, size: 1, height: 0 };
+    const places = [this.#file.place(range)];
+    if (target === undefined) {
+      this.problems.push(
+        error(
+          'unknown-alias',
+          'this alias has no anchor before it',
+          places,
+          'write the anchor "&name" first',
+        ),
+      );
+      return empty;
+    }
+    if (target === null) {
+      this.problems.push(error('alias-explosion', 'this alias stands inside its own anchor', places));
+      return empty;
+    }
+    if (depth + target.height > MAX_DEPTH) {
+      this.problems.push(
+        error('too-deep', `more than ${MAX_DEPTH} levels of nesting`, places, 'flatten the document'),
+      );
+      return empty;
+    }
+    this.#allowance.aliased += target.size;
+    if (this.#allowance.aliased > MAX_ALIASED) {
+      const already = this.#allowance.exceeded;
+      this.#allowance.exceeded = true;
+      this.#exhausted = true;
+      if (already) return empty;
+      this.problems.push(
+        error(
+          'alias-explosion',
+          `aliases repeat more than ${MAX_ALIASED} values`,
+          places,
+          'use fewer aliases',
+        ),
+      );
+      return empty;
+    }
+    return { ...target, range };
+  }
+
+  #scalar(node: { value: unknown; source?: unknown; type?: unknown; range?: unknown }): Node {
+    const range = rangeOf(node);
+    const plain = node.type === 'PLAIN' || node.type === undefined || node.type === null;
+    const source = typeof node.source === 'string' ? node.source : '';
+    let { value } = node;
+    if (typeof value === 'number' && (!Number.isFinite(value) || inexact(value, source))) {
+      this.problems.push(
+        error(
+          'wrong-value',
+          Number.isFinite(value) ? 'this number is too large to be kept exactly' : 'JSON has no such number',
+          [this.#file.place(range)],
+          'write it in quotes to have it as a text',
+        ),
+      );
+      value = 0;
+    }
+    const kept =
+      typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null;
+    return { type: 'scalar', value: kept, plain, source, range, size: 1, height: 0 };
+  }
+
+  #pair(entries: Map<string, Entry>, key: unknown, value: unknown, depth: number): void {
+    const range = rangeOf(key);
+    const places = () => [this.#file.place(range)];
+    const name = isScalar(key) ? key.value : undefined;
+    if (typeof name !== 'string') {
+      const hint = isScalar(key) ? 'write it in quotes' : undefined;
+      this.problems.push(error('bad-key', 'a key must be a text', places(), hint));
+      return;
+    }
+    if (name === '__proto__') {
+      this.problems.push(error('bad-key', 'a key can\'t be "__proto__"', places()));
+      return;
+    }
+    if (name === '<<' && isScalar(key) && key.type === 'PLAIN') {
+      this.problems.push(
+        error(
+          'bad-key',
+          'merge keys are not part of YAML 1.2',
+          places(),
+          'write the members out, or quote the key',
+        ),
+      );
+      return;
+    }
+    if (isScalar(key) && key.anchor !== undefined) this.#anchors.set(key.anchor, this.#scalar(key));
+    const converted =
+      value === null
+        ? this.#scalar({ value: null, range: [range.end, range.end] })
+        : this.convert(value, depth + 1);
+    // An alias's value is shown where its anchor is.
+    if (looksSecret(name)) this.#hide(converted, value);
+    const before = entries.get(name);
+    if (before !== undefined) {
+      this.problems.push(
+        error(
+          'duplicate-key',
+          `the key "${name}" is twice in one map`,
+          [this.#file.place(range), this.#file.place(before.key)],
+          'remove one of the two',
+        ),
+      );
+      return;
+    }
+    entries.set(name, { key: range, value: converted });
+  }
+
+  #hide(node: Node, written: unknown): void {
+    this.#file.hide(node.range);
+    if (!isAlias(written)) return;
+    const target = this.#anchors.get(written.source);
+    if (target) this.#file.hide(target.range);
+  }
+}
+
+function inexact(value: number, source: string): boolean {
+  return Number.isInteger(value) && !Number.isSafeInteger(value) && /^[-+]?(\d+|0[xo].*)$/.test(source);
+}
+
+function rangeOf(node: unknown): Range {
+  if (typeof node === 'object' && node !== null && 'range' in node && Array.isArray(node.range)) {
+    const [start, end] = node.range as readonly unknown[];
+    if (typeof start === 'number' && typeof end === 'number') return { start, end };
+  }
+  return { start: 0, end: 0 };
+}

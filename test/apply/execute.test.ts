@@ -1,0 +1,409 @@
+import { describe, expect, it } from 'vitest';
+import { arrange } from '../../src/plan/order.js';
+import type { Change } from '../../src/plan/plan.js';
+import type { FailureKind } from '../../src/server/failures.js';
+import { changeFor, declared, live, recorded } from '../plan/fixtures.js';
+import { failure, kinds, run } from './fakes.js';
+
+const backend_id = 'b';
+
+function user(id: string, group = 'staff'): Change {
+  return changeFor(declared('User', { id }, { group }));
+}
+
+function organization(id: string, label = 'new'): Change {
+  const identity = { id, name: `name ${id}` };
+  return changeFor(declared('Organization', identity, { label }), {
+    live: live(identity, { id, name: `name ${id}`, label: 'old' }),
+  });
+}
+
+function template(type: string, txt_content = 'new'): Change {
+  const identity = { backend_id, type };
+  return changeFor(declared('EmailTemplate', identity, { txt_content }), {
+    live: live(identity, { ...identity, id: type, txt_content: 'old', html_content: '<p>' }),
+  });
+}
+
+function noTemplate(type: string): Change {
+  const identity = { backend_id, type };
+  return changeFor(declared('EmailTemplate', identity, {}, { absent: true }), {
+    live: live(identity, { ...identity, id: type, txt_content: 'old' }),
+  });
+}
+
+function keyPair(id: string, is_default: boolean): Change {
+  return changeFor(declared('KeyPair', { id }, { is_default }), {
+    recorded: recorded({ is_default: !is_default }),
+  });
+}
+
+function client(id: string): Change {
+  return changeFor(declared('Client', { id }, {}, { generation: 2 }), {
+    recorded: recorded({}, { generation: 1 }),
+  });
+}
+
+/** A server that does what it is told and shows it. */
+function obliging({ body = {} }: { body?: object }) {
+  return { ...body } as { [field: string]: string };
+}
+
+describe('what is sent', () => {
+  it('is journaled before it is sent and after it was answered', async () => {
+    const { log } = await run([user('a')], { respond: obliging });
+    expect(log).toEqual(['sending User/a', 'PATCH users/a', 'settled User/a']);
+  });
+
+  it('leaves unchanged and blocked objects alone', async () => {
+    const blocked: Change = { ...user('b'), action: 'blocked', requests: [] };
+    const unchanged = changeFor(declared('User', { id: 'c' }, { group: 'x' }), {
+      recorded: recorded({ group: 'x' }),
+    });
+    const { log, results } = await run([blocked, unchanged], { respond: obliging });
+    expect(log).toEqual([]);
+    expect(results).toEqual([]);
+  });
+
+  it('does not begin with a kind before the one before it has ended', async () => {
+    const changes = arrange([client('c'), template('t'), keyPair('k', true), user('u'), organization('o')]);
+    const { log } = await run(changes, {
+      respond: async (request) => {
+        await new Promise((resolve) => setTimeout(resolve, request.operation === 'updateUser' ? 20 : 1));
+        return obliging(request);
+      },
+    });
+    expect(log.filter((line) => /^(PATCH|POST)/.test(line))).toEqual([
+      'PATCH organizations/o',
+      'PATCH users/u',
+      'PATCH key-pairs/k',
+      'PATCH backends/b/email-templates/t',
+      'POST clients/c/regenerate_did',
+    ]);
+  });
+
+  it('goes out several at once, and no more than allowed', async () => {
+    const users = Array.from({ length: 12 }, (_, index) => user(String(index)));
+    const { busiest } = await run(users, {
+      concurrency: 4,
+      respond: async (request) => {
+        await new Promise((resolve) => setTimeout(resolve, 2));
+        return obliging(request);
+      },
+    });
+    expect(busiest).toBe(4);
+  });
+
+  it('is one key pair at a time, the new default first', async () => {
+    const changes = arrange([keyPair('a', false), keyPair('z', true), keyPair('b', false)]);
+    const { log, busiest } = await run(changes, {
+      respond: async (request) => {
+        await new Promise((resolve) => setTimeout(resolve, 2));
+        return obliging(request);
+      },
+    });
+    expect(log.filter((line) => line.startsWith('PATCH'))).toEqual([
+      'PATCH key-pairs/z',
+      'PATCH key-pairs/a',
+      'PATCH key-pairs/b',
+    ]);
+    expect(busiest).toBe(1);
+  });
+
+  it('is nothing for an adoption, which is journaled and applied', async () => {
+    const adoption = changeFor(declared('Client', { id: 'c' }, {}, { generation: 1 }));
+    const { log, results } = await run([adoption], { respond: obliging });
+    expect(log).toEqual(['sending Client/c nothing', 'settled Client/c']);
+    expect(results).toMatchObject([{ action: 'adopt', status: 'applied', httpStatus: null, attempts: 0 }]);
+  });
+});
+
+describe('an answer', () => {
+  it('that shows what was asked is success', async () => {
+    const { results } = await run([user('a')], { respond: obliging });
+    expect(results).toEqual([
+      {
+        address: 'User/a',
+        action: 'update',
+        status: 'applied',
+        httpStatus: 200,
+        attempts: 1,
+        unverified: [],
+        error: null,
+      },
+    ]);
+  });
+
+  it('that leaves a field out is success, with the field named', async () => {
+    const { results } = await run([user('a')], { respond: () => ({}) });
+    expect(results).toMatchObject([{ status: 'applied', unverified: ['group'] }]);
+  });
+
+  it('that shows another value is no convergence', async () => {
+    const { results } = await run([user('a')], { respond: () => ({ group: 'other' }) });
+    expect(results).toMatchObject([{ status: 'not_converged', httpStatus: 200 }]);
+    expect(results[0]?.error).toContain('group: asked "staff", the server has "other"');
+  });
+
+  it('that shows another value of a field that was only sent along is no convergence', async () => {
+    const { results } = await run([template('t')], {
+      respond: () => ({ id: 't', type: 't', backend_id, txt_content: 'new', html_content: 'built-in' }),
+    });
+    expect(results).toMatchObject([
+      { status: 'not_converged', error: expect.stringContaining('html_content') },
+    ]);
+  });
+
+  it('about another object is not believed, and its outcome not known where it can not be read', async () => {
+    const { results, outcomes } = await run([user('a')], { respond: () => ({ id: 'b', group: 'staff' }) });
+    expect(results).toMatchObject([{ status: 'unknown' }]);
+    expect(results[0]?.error).toContain('another object');
+    expect(outcomes.get('User/a')?.ambiguous).toBe(true);
+  });
+
+  it('about another object is read back where it can be', async () => {
+    const { log, statuses } = await run([template('t')], {
+      respond: () => ({ id: 'x', type: 'other', backend_id, txt_content: 'new' }),
+      templates: () => ({ id: 't', type: 't', backend_id, txt_content: 'new', html_content: '<p>' }),
+    });
+    expect(log).toContain('GET t');
+    expect(statuses).toEqual({ 'EmailTemplate/b/t': 'applied' });
+  });
+
+  it('to a DELETE that finds nothing is success', async () => {
+    const { statuses } = await run([noTemplate('t')], { respond: () => ({}) });
+    expect(statuses).toEqual({ 'EmailTemplate/b/t': 'applied' });
+  });
+
+  it('to a regeneration that shows no DID is success, with the DID unverified', async () => {
+    const { results } = await run([client('c')], { respond: () => ({ id: 'c' }) });
+    expect(results).toMatchObject([{ status: 'applied', unverified: ['did'] }]);
+  });
+});
+
+describe('a failure', () => {
+  it('does not stop the others', async () => {
+    const { statuses } = await run([user('a'), user('b'), user('c')], {
+      respond: (request) =>
+        request.params.user_id === 'b'
+          ? failure(kinds.user, { kind: 'refused', status: 422 })
+          : obliging(request),
+    });
+    expect(statuses).toEqual({ 'User/a': 'applied', 'User/b': 'failed', 'User/c': 'applied' });
+  });
+
+  it('that refuses the credentials stops everything that is left', async () => {
+    const changes = [organization('o'), user('a'), keyPair('k', true), client('c')];
+    const { log, results } = await run(changes, {
+      respond: () => failure(kinds.organization, { kind: 'unauthorized', status: 401 }),
+    });
+    expect(log.filter((line) => line.startsWith('P'))).toEqual(['PATCH organizations/o']);
+    expect(results.map(({ status }) => status)).toEqual(['failed', 'skipped', 'skipped', 'skipped']);
+    expect(results[1]?.error).toContain('401');
+  });
+
+  it('that lacks a scope stops what needs the same scope, naming it, and nothing else', async () => {
+    const changes = [organization('o'), user('a'), keyPair('k', true), template('t'), client('c')];
+    const { statuses, results } = await run(changes, {
+      respond: (request) =>
+        request.operation === 'updateOrganization' || request.operation === 'updateKeyPair'
+          ? failure(request.operation === 'updateKeyPair' ? kinds.keyPair : kinds.organization, {
+              kind: 'forbidden',
+              status: 403,
+            })
+          : obliging(request),
+    });
+    expect(statuses).toEqual({
+      'Organization/o/name o': 'failed',
+      'User/a': 'skipped',
+      'KeyPair/k': 'failed',
+      'EmailTemplate/b/t': 'applied',
+      'Client/c': 'skipped',
+    });
+    expect(results.find(({ address }) => address === 'User/a')?.error).toContain('users:manage:all');
+    expect(results.find(({ address }) => address === 'Client/c')?.error).toContain('clients:manage:all');
+  });
+
+  it('of the new default keeps the former one from giving it up', async () => {
+    const changes = arrange([keyPair('a', false), keyPair('z', true)]);
+    const { log, statuses } = await run(changes, {
+      respond: () => failure(kinds.keyPair, { kind: 'refused', status: 422 }),
+    });
+    expect(log.filter((line) => line.startsWith('PATCH'))).toEqual(['PATCH key-pairs/z']);
+    expect(statuses).toEqual({ 'KeyPair/z': 'failed', 'KeyPair/a': 'skipped' });
+  });
+
+  it('of the new default to converge keeps the former one too', async () => {
+    const changes = arrange([keyPair('a', false), keyPair('z', true)]);
+    const { statuses } = await run(changes, { respond: () => ({ is_default: false }) });
+    expect(statuses).toEqual({ 'KeyPair/z': 'not_converged', 'KeyPair/a': 'skipped' });
+  });
+});
+
+describe('a failure that does not tell what was done', () => {
+  const failures: [FailureKind, number | null][] = [
+    ['server-error', 500],
+    ['lost', null],
+    ['answer', 200],
+  ];
+
+  it.each(failures)(
+    '%s: a template is read back, and is success where it has what was asked',
+    async (kind, status) => {
+      const { log, statuses } = await run([template('t')], {
+        respond: () => failure(kinds.template, { kind, status }),
+        templates: () => ({ id: 't', txt_content: 'new', html_content: '<p>' }),
+      });
+      expect(log).toEqual([
+        'sending EmailTemplate/b/t',
+        'PATCH backends/b/email-templates/t',
+        'GET t',
+        'settled EmailTemplate/b/t',
+      ]);
+      expect(statuses).toEqual({ 'EmailTemplate/b/t': 'applied' });
+    },
+  );
+
+  it('is a failure where the template has not what was asked', async () => {
+    const { results } = await run([template('t')], {
+      respond: () => failure(kinds.template, {}),
+      templates: () => ({ id: 't', txt_content: 'old', html_content: '<p>' }),
+    });
+    expect(results).toMatchObject([
+      { status: 'failed', httpStatus: 500, error: expect.stringContaining('read back') },
+    ]);
+  });
+
+  it('reads organizations back by one reading of the list, however many are open', async () => {
+    const { log, statuses } = await run([organization('1'), organization('2'), organization('3')], {
+      respond: () => failure(kinds.organization, {}),
+      organizations: [
+        { id: '1', name: 'name 1', label: 'new' },
+        { id: '2', name: 'name 2', label: 'old' },
+      ],
+    });
+    expect(log.filter((line) => line.startsWith('GET'))).toEqual(['GET organizations 1']);
+    expect(Object.values(statuses)).toEqual(['applied', 'failed', 'failed']);
+  });
+
+  it('is success for a deletion where the template is gone, and failure where it is there', async () => {
+    const { statuses } = await run([noTemplate('gone'), noTemplate('there')], {
+      respond: () => failure(kinds.template, {}),
+      templates: (type) => (type === 'gone' ? null : { id: 't', txt_content: 'old' }),
+    });
+    expect(statuses).toEqual({ 'EmailTemplate/b/gone': 'applied', 'EmailTemplate/b/there': 'failed' });
+  });
+
+  it('stays open where reading back shows nothing of it', async () => {
+    const { results, outcomes } = await run([template('t')], {
+      respond: () => failure(kinds.template, {}),
+      templates: () => ({}),
+    });
+    expect(results).toMatchObject([{ status: 'unknown' }]);
+    expect(outcomes.get('EmailTemplate/b/t')?.ambiguous).toBe(true);
+  });
+
+  it('stays open where it can not be read back', async () => {
+    const { results } = await run([template('t')], {
+      respond: () => failure(kinds.template, {}),
+      templates: () => {
+        throw failure(kinds.template, { kind: 'lost', status: null });
+      },
+    });
+    expect(results).toMatchObject([{ status: 'unknown', error: expect.stringContaining('not known') }]);
+  });
+
+  it('of a user is told, since a user can not be read', async () => {
+    const { log, results, outcomes } = await run([user('a')], { respond: () => failure(kinds.user, {}) });
+    expect(log.some((line) => line.startsWith('GET'))).toBe(false);
+    expect(results[0]?.status).not.toBe('applied');
+    expect(results[0]?.error).toContain('not known');
+    expect(outcomes.get('User/a')?.ambiguous).toBe(true);
+  });
+
+  it('is no doubt where no connection was made', async () => {
+    const { results, outcomes } = await run([user('a'), client('c')], {
+      respond: () => failure(kinds.user, { kind: 'unreachable', status: null, sent: false }),
+    });
+    expect(results.map(({ status }) => status)).toEqual(['failed', 'failed']);
+    expect(outcomes.get('User/a')?.ambiguous).toBe(false);
+    expect(outcomes.get('Client/c')?.ambiguous).toBe(false);
+  });
+
+  it.each(failures)('%s: a regeneration is sent once, and its outcome not known', async (kind, status) => {
+    const { log, statuses } = await run([client('c')], {
+      respond: () => failure(kinds.client, { kind, status }),
+    });
+    expect(log.filter((line) => line.startsWith('POST'))).toHaveLength(1);
+    expect(statuses).toEqual({ 'Client/c': 'unknown' });
+  });
+
+  it('of a regeneration that answers with another client is not known', async () => {
+    const { statuses } = await run([client('c')], { respond: () => ({ id: 'd', did: 'did:key:z' }) });
+    expect(statuses).toEqual({ 'Client/c': 'unknown' });
+  });
+
+  it('of a regeneration that the server refused is no doubt', async () => {
+    const { statuses } = await run([client('c')], {
+      respond: () => failure(kinds.client, { kind: 'not-found', status: 404 }),
+    });
+    expect(statuses).toEqual({ 'Client/c': 'failed' });
+  });
+});
+
+describe('an interruption', () => {
+  it('lets what is in flight end, and starts nothing new', async () => {
+    const interrupt = new AbortController();
+    const { log, statuses } = await run([user('a'), user('b'), client('c')], {
+      concurrency: 1,
+      signal: interrupt.signal,
+      respond: (request) => {
+        interrupt.abort();
+        return obliging(request);
+      },
+    });
+    expect(log).toEqual(['sending User/a', 'PATCH users/a', 'settled User/a']);
+    expect(statuses).toEqual({ 'User/a': 'applied', 'User/b': 'skipped', 'Client/c': 'skipped' });
+  });
+});
+
+describe('a disk that takes nothing more', () => {
+  it('keeps a request from being sent that nobody would know of', async () => {
+    const { log, fatal, statuses } = await run([user('a'), user('b')], {
+      concurrency: 1,
+      respond: obliging,
+      disk: () => {
+        throw new Error('no space left');
+      },
+    });
+    expect(log).toEqual([]);
+    expect(fatal).toBeDefined();
+    expect(statuses).toEqual({ 'User/a': 'skipped', 'User/b': 'skipped' });
+  });
+
+  it('after an answer ends the run, and what was done is told', async () => {
+    const { log, fatal, statuses } = await run([user('a'), user('b'), client('c')], {
+      concurrency: 1,
+      respond: obliging,
+      disk: (line) => {
+        if (line.startsWith('settled')) throw new Error('no space left');
+      },
+    });
+    expect(log.filter((line) => line.startsWith('P'))).toEqual(['PATCH users/a']);
+    expect(fatal).toBeDefined();
+    expect(statuses).toEqual({ 'User/a': 'applied', 'User/b': 'skipped', 'Client/c': 'skipped' });
+  });
+
+  it('does not make a request whose outcome is open look as if it had not been sent', async () => {
+    const { log, statuses } = await run([template('a'), template('b')], {
+      respond: (request) =>
+        request.params.template_type === 'a' ? failure(kinds.template, {}) : obliging(request),
+      templates: () => ({ id: 'a', txt_content: 'old', html_content: '<p>' }),
+      disk: (line) => {
+        if (line === 'settled EmailTemplate/b/b') throw new Error('no space left');
+      },
+    });
+    expect(log).toContain('PATCH backends/b/email-templates/a');
+    expect(statuses['EmailTemplate/b/a']).not.toBe('skipped');
+  });
+});

@@ -1,0 +1,131 @@
+import { type Executed, type ExecuteOptions, execute, type Outcome } from '../../src/apply/execute.js';
+import { kindOf } from '../../src/kinds/index.js';
+import type { Kind } from '../../src/kinds/kind.js';
+import type { Change } from '../../src/plan/plan.js';
+import { noProgress } from '../../src/progress.js';
+import type { Organization, Template } from '../../src/server/answers.js';
+import { type FailureFacts, ServerFailure } from '../../src/server/failures.js';
+import { operationPath, operations, type WriteRequest } from '../../src/server/operations.js';
+import type { Fields } from '../../src/values.js';
+import { documented } from '../plan/fixtures.js';
+import { planOf } from '../report/plans.js';
+
+/** What the fake server answers to a write: fields, or a failure. */
+export type Respond = (request: WriteRequest, number: number) => Fields | ServerFailure | Promise<Fields>;
+
+export interface Rig {
+  readonly respond: Respond;
+  readonly templates?: (type: string) => Template | null;
+  readonly organizations?: readonly Organization[];
+  readonly concurrency?: number;
+  readonly signal?: AbortSignal;
+  /** Called before a line is written; what it throws is what the disk says. */
+  readonly disk?: (line: string) => void;
+}
+
+export interface Ran extends Executed {
+  /** Writes, reads and journal lines, in the order in which they happened. */
+  readonly log: readonly string[];
+  readonly outcomes: ReadonlyMap<string, Outcome>;
+  /** How many writes were under way at once at most. */
+  readonly busiest: number;
+  /** The status of each change by its address. */
+  readonly statuses: { readonly [address: string]: string };
+}
+
+/** Carries a plan out on a server, a disk and a clock that do what a test says. */
+export async function run(changes: readonly Change[], rig: Rig): Promise<Ran> {
+  const log: string[] = [];
+  const outcomes = new Map<string, Outcome>();
+  let sent = 0;
+  let busy = 0;
+  let busiest = 0;
+  const line = (text: string): void => {
+    rig.disk?.(text);
+    log.push(text);
+  };
+  const options: ExecuteOptions = {
+    reader: {
+      listOrganizations: async (page) => {
+        log.push(`GET organizations ${page}`);
+        return { organizations: rig.organizations ?? [], totalPages: 1 };
+      },
+      showTemplate: async (_, type) => {
+        log.push(`GET ${type}`);
+        return rig.templates?.(type) ?? null;
+      },
+      showExtra: () => Promise.reject(new Error('nobody asked for this')),
+    },
+    writer: {
+      async send(request) {
+        sent += 1;
+        busy += 1;
+        busiest = Math.max(busiest, busy);
+        log.push(`${operations[request.operation].method} ${lastOf(request)}`);
+        try {
+          const answer = await rig.respond(request, sent);
+          await Promise.resolve();
+          if (answer instanceof ServerFailure) throw answer;
+          return { status: 200, attempts: 1, data: answer };
+        } finally {
+          busy -= 1;
+        }
+      },
+    },
+    profile: documented,
+    recorder: {
+      async sending(change, request) {
+        line(`sending ${change.address}${request === null ? ' nothing' : ''}`);
+      },
+      async settled(change, outcome) {
+        line(`settled ${change.address}`);
+        outcomes.set(change.address, outcome);
+      },
+    },
+    concurrency: rig.concurrency ?? 10,
+    progress: noProgress,
+    signal: rig.signal ?? new AbortController().signal,
+  };
+  const executed = await execute(planOf(changes), options);
+  return {
+    ...executed,
+    log,
+    outcomes,
+    busiest,
+    statuses: Object.fromEntries(executed.results.map(({ address, status }) => [address, status])),
+  };
+}
+
+function lastOf({ operation, params }: WriteRequest): string {
+  return operationPath(operation, params).replace(/^\/api\//, '');
+}
+
+/** A failure as the transport throws it, for a request of that kind. */
+export function failure(kind: Kind, parts: Partial<FailureFacts>): ServerFailure {
+  return new ServerFailure({
+    kind: 'server-error',
+    operation: 'updateUser',
+    title: `update ${kind.noun}`,
+    method: 'PATCH',
+    path: '/api/somewhere',
+    scope: kind.scopes.write,
+    origin: 'https://id.example.com',
+    status: 500,
+    serverMessage: null,
+    attempts: 1,
+    retryAfter: null,
+    sent: true,
+    reason: null,
+    detail: null,
+    timeout: 30,
+    ...parts,
+  });
+}
+
+export const kinds = {
+  user: kindOf('User'),
+  organization: kindOf('Organization'),
+  keyPair: kindOf('KeyPair'),
+  template: kindOf('EmailTemplate'),
+  client: kindOf('Client'),
+};

@@ -1,0 +1,284 @@
+import { describe, expect, it } from 'vitest';
+import { type Asked, type Became, recordOutcome } from '../../src/apply/record.js';
+import { verify } from '../../src/apply/verify.js';
+import { kindOf } from '../../src/kinds/index.js';
+import { buildPlan } from '../../src/plan/build.js';
+import type { Action, Plan } from '../../src/plan/plan.js';
+import { noProgress } from '../../src/progress.js';
+import { Hasher } from '../../src/state/secrets.js';
+import { emptyState, type ResourceRecord, type State } from '../../src/state/state.js';
+import { type Fields, Sensitive } from '../../src/values.js';
+import { declared, documented } from '../plan/fixtures.js';
+
+const server = 'https://id.example.com';
+const at = '2026-01-31T12:00:00.000Z';
+const empty = { ...emptyState(server), salt: 'salt' };
+const hasher = new Hasher(empty.salt);
+
+function asked(expected: Fields, parts: Partial<Asked> = {}): Asked {
+  return {
+    key: 'User/u',
+    kind: 'User',
+    identity: { id: 'u' },
+    action: 'update',
+    expected,
+    managed: Object.keys(expected),
+    ...parts,
+  };
+}
+
+function became(after: Fields | undefined, parts: Partial<Became> = {}): Became {
+  return { status: 'applied', ambiguous: false, after, unverified: [], ...parts };
+}
+
+function record(state: State, what: Asked, outcome: Became, run = 'run-1'): State {
+  return recordOutcome(state, what, outcome, { run, at, hasher, readable: false });
+}
+
+function of(state: State, key = 'User/u'): ResourceRecord | undefined {
+  return state.resources[key];
+}
+
+/** What a plan says of a user, by that state. */
+async function actionFor(state: State, fields: Fields): Promise<Action | undefined> {
+  const asking = () => Promise.reject(new Error('nobody asked for this'));
+  const plan: Plan = await buildPlan({
+    declared: [declared('User', { id: 'u' }, fields)],
+    reader: { listOrganizations: asking, showTemplate: asking, showExtra: asking },
+    state,
+    hasher,
+    selection: { targets: [], kinds: [] },
+    prune: false,
+    assert: false,
+    concurrency: 1,
+    progress: noProgress,
+    server,
+    profile: documented,
+    environment: null,
+    toolVersion: '0.0.0',
+    now: new Date(at),
+  });
+  return plan.changes[0]?.action;
+}
+
+describe('an update', () => {
+  it('records what the server showed, with the run and the time', () => {
+    const state = record(empty, asked({ group: 'staff' }), became({ group: 'staff', username: 'ada' }));
+    expect(of(state)).toEqual({
+      kind: 'User',
+      identity: { id: 'u' },
+      recorded_at: at,
+      run: 'run-1',
+      managed: ['group'],
+      fields: { group: 'staff', username: 'ada' },
+      hashes: {},
+    });
+  });
+
+  it('records what was sent and not shown', () => {
+    const state = record(
+      empty,
+      asked({ group: 'staff', blocked: true }),
+      became({ group: 'staff' }, { unverified: ['blocked'] }),
+    );
+    expect(of(state)?.fields).toEqual({ group: 'staff', blocked: true });
+  });
+
+  it('keeps what it knew of fields that neither the manifest nor the answer mentions', () => {
+    const first = record(empty, asked({}), became({ group: 'staff', metadata: { a: 1 } }));
+    const second = record(first, asked({ blocked: true }), became({ blocked: true }), 'run-2');
+    expect(of(second)?.fields).toEqual({ group: 'staff', metadata: { a: 1 }, blocked: true });
+    expect(of(second)?.run).toBe('run-2');
+  });
+
+  it('that the server refused leaves the record as it was', () => {
+    const before = record(empty, asked({ group: 'staff' }), became({ group: 'staff' }));
+    expect(record(before, asked({ group: 'x' }), became(undefined, { status: 'failed' }))).toBe(before);
+    expect(record(before, asked({ group: 'x' }), became(undefined, { status: 'skipped' }))).toBe(before);
+  });
+
+  it('that did not converge records what the server has, so that the next plan sees it', async () => {
+    const state = record(
+      empty,
+      asked({ group: 'staff' }),
+      became({ group: 'other' }, { status: 'not_converged' }),
+    );
+    expect(of(state)?.fields).toEqual({ group: 'other' });
+    expect(await actionFor(state, { group: 'staff' })).toBe('update');
+  });
+
+  it('whose outcome is not known is asserted again, on what it asked for', async () => {
+    const before = record(empty, asked({ blocked: true }), became({ blocked: true, metadata: { a: 1 } }));
+    const state = record(
+      before,
+      asked({ metadata: { a: 2 } }),
+      became(undefined, { status: 'failed', ambiguous: true }),
+    );
+    expect(of(state)?.uncertain).toEqual(['metadata']);
+    expect(await actionFor(state, { metadata: { a: 2 } })).toBe('update');
+    expect(await actionFor(state, { blocked: true })).toBe('unchanged');
+  });
+
+  it('that goes well makes an uncertain field certain again', () => {
+    const uncertain = record(
+      empty,
+      asked({ group: 'x' }),
+      became(undefined, { status: 'failed', ambiguous: true }),
+    );
+    const settled = record(uncertain, asked({ group: 'x' }), became({ group: 'x' }));
+    expect(of(settled)?.uncertain).toBeUndefined();
+  });
+
+  it('of a kind that is read each time records only what was not shown', () => {
+    const organization = asked(
+      { id: '1', name: 'acme', label: 'ACME' },
+      { key: 'Organization/1', kind: 'Organization', identity: { id: '1' } },
+    );
+    const outcome = became({ id: '1', name: 'acme' }, { unverified: ['label'] });
+    const state = recordOutcome(empty, organization, outcome, { run: 'run-1', at, hasher, readable: true });
+    expect(of(state, 'Organization/1')?.fields).toEqual({ label: 'ACME' });
+  });
+});
+
+describe('a secret', () => {
+  const password = { backend: { smtp_port: 587, smtp_password: new Sensitive('hush') } };
+
+  it('that the answer does not show is recorded by its hash', async () => {
+    const state = record(
+      empty,
+      asked(password),
+      became({ backend: { smtp_port: 587 } }, { unverified: ['backend.smtp_password'] }),
+    );
+    expect(JSON.stringify(state)).not.toContain('hush');
+    expect(of(state)?.hashes).toEqual({ '/backend/smtp_password': hasher.hash('hush') });
+    expect(await actionFor(state, password)).toBe('unchanged');
+    const other = { backend: { smtp_password: new Sensitive('new') } };
+    expect(await actionFor(state, other)).toBe('update');
+  });
+
+  it('stays recorded when a later answer, to something else, leaves it out', async () => {
+    const first = record(
+      empty,
+      asked(password),
+      became({ backend: { smtp_port: 587 } }, { unverified: ['backend.smtp_password'] }),
+    );
+    const second = record(
+      first,
+      asked({ group: 'staff' }),
+      became({ group: 'staff', backend: { smtp_port: 587 } }),
+    );
+    expect(await actionFor(second, password)).toBe('unchanged');
+  });
+
+  it('from the environment is recorded by its hash where the server shows it', async () => {
+    const state = record(
+      empty,
+      asked({ group: new Sensitive('hush'), metadata: { token: { value: new Sensitive('hush') } } }),
+      became({ group: 'hush', metadata: { token: { value: 'hush' } } }),
+    );
+    expect(JSON.stringify(state)).not.toContain('hush');
+    expect(await actionFor(state, { group: new Sensitive('hush') })).toBe('unchanged');
+    expect(await actionFor(state, { group: new Sensitive('other') })).toBe('update');
+  });
+
+  it('inside of a set is recorded by the hash of the whole set', async () => {
+    const scopes = [
+      { id: '2', name: 'b', label: 'plain' },
+      { id: '1', name: 'a', label: new Sensitive('hush') },
+    ];
+    const shown = [
+      { id: '1', name: 'a', label: 'hush', public: false },
+      { id: '2', name: 'b', label: 'plain', public: false },
+    ];
+    const state = record(empty, asked({ authorized_scopes: scopes }), became({ authorized_scopes: shown }));
+    expect(JSON.stringify(state)).not.toContain('hush');
+    expect(await actionFor(state, { authorized_scopes: [...scopes].reverse() })).toBe('unchanged');
+  });
+
+  it('inside of a set that did not converge is asked for again', async () => {
+    const scopes = [{ id: '1', name: 'a', label: new Sensitive('hush') }];
+    const expected = { authorized_scopes: scopes };
+    const shown = { authorized_scopes: [] };
+    const { different } = verify(kindOf('User'), expected, shown);
+    expect(different).toHaveLength(1);
+    const state = record(empty, asked(expected), became(shown, { status: 'not_converged' }));
+    expect(await actionFor(state, expected)).toBe('update');
+  });
+});
+
+describe("a client's generation", () => {
+  const client = (generation: number | undefined, action: Action): Asked => ({
+    key: 'Client/c',
+    kind: 'Client',
+    identity: { id: 'c' },
+    action,
+    expected: {},
+    managed: [],
+    ...(generation === undefined ? {} : { generation }),
+  });
+
+  it('is recorded by an adoption', () => {
+    const state = record(empty, client(3, 'adopt'), became(undefined));
+    expect(of(state, 'Client/c')?.did_generation).toBe(3);
+  });
+
+  it('is recorded by a regeneration, with the DID', () => {
+    const state = record(empty, client(4, 'regenerate'), became({ id: 'c', did: 'did:key:z', secret: 'x' }));
+    expect(of(state, 'Client/c')).toMatchObject({ did_generation: 4, fields: { did: 'did:key:z' } });
+  });
+
+  it('stays where the regeneration failed', () => {
+    const before = record(empty, client(3, 'adopt'), became(undefined));
+    expect(record(before, client(4, 'regenerate'), became(undefined, { status: 'failed' }))).toBe(before);
+  });
+
+  it('stays where the outcome is not known, and the run that left it open is recorded', () => {
+    const before = record(empty, client(3, 'adopt'), became(undefined));
+    const state = record(
+      before,
+      client(4, 'regenerate'),
+      became(undefined, { status: 'unknown', ambiguous: true }),
+      'run-2',
+    );
+    expect(of(state, 'Client/c')).toMatchObject({ did_generation: 3, pending_regeneration: 'run-2' });
+  });
+
+  it('stays where a person regenerates the DID, who settles an open outcome by that', () => {
+    const before = record(empty, client(3, 'adopt'), became(undefined));
+    const open = record(before, client(4, 'regenerate'), became(undefined, { status: 'unknown' }));
+    const state = record(open, client(undefined, 'regenerate'), became({ did: 'did:key:z' }));
+    expect(of(state, 'Client/c')?.did_generation).toBe(3);
+    expect(of(state, 'Client/c')?.pending_regeneration).toBeUndefined();
+  });
+});
+
+describe('a deletion', () => {
+  const template: Asked = {
+    key: 'EmailTemplate/b/t',
+    kind: 'EmailTemplate',
+    identity: { backend_id: 'b', type: 't' },
+    action: 'delete',
+    expected: {},
+    managed: [],
+  };
+
+  it('records what the server answered, as a hash', () => {
+    const state = record(empty, template, became({ id: 't', txt_content: 'built in', html_content: '' }));
+    expect(of(state, template.key)).toMatchObject({ fields: {}, deleted: expect.any(String) });
+    expect(JSON.stringify(state)).not.toContain('built in');
+  });
+
+  it('that failed is not recorded', () => {
+    expect(record(empty, template, became(undefined, { status: 'failed' }))).toBe(empty);
+  });
+
+  it('is forgotten when the template is written again', () => {
+    const gone = record(empty, template, became({ id: 't' }));
+    const back = record(
+      gone,
+      { ...template, action: 'update', expected: { txt_content: 'x' } },
+      became({ txt_content: 'x' }),
+    );
+    expect(of(back, template.key)?.deleted).toBeUndefined();
+  });
+});

@@ -1,0 +1,80 @@
+import { describe, expect, it } from 'vitest';
+import { otherObject, verify } from '../../src/apply/verify.js';
+import { Sensitive } from '../../src/values.js';
+import { kinds } from './fakes.js';
+
+describe('an answer', () => {
+  it('that has what was asked, and more, says so', () => {
+    const answer = { group: 'staff', username: 'ada', blocked: false };
+    expect(verify(kinds.user, { group: 'staff' }, answer)).toEqual({ different: [], unverified: [] });
+  });
+
+  it('is compared field by field: what differs and what is not there', () => {
+    const answer = { group: 'other', backend: { smtp_port: 25 } };
+    const asked = { group: 'staff', blocked: true, backend: { smtp_port: 587, smtp_relay: 'relay' } };
+    expect(verify(kinds.user, asked, answer)).toEqual({
+      different: [
+        'group: asked "staff", the server has "other"',
+        'backend.smtp_port: asked 587, the server has 25',
+      ],
+      unverified: ['blocked', 'backend.smtp_relay'],
+    });
+  });
+
+  it('is compared as sets are, by id and without order', () => {
+    const answer = { organizations: [{ id: '2' }, { id: '1', name: 'acme' }] };
+    expect(verify(kinds.user, { organizations: [{ id: '1' }, { id: '2' }] }, answer).different).toEqual([]);
+    expect(verify(kinds.user, { organizations: [{ id: '1' }] }, answer).different).toHaveLength(1);
+  });
+
+  it('that keeps a key of a map which was to go is different', () => {
+    const answer = { metadata: { a: 1, b: 2 } };
+    expect(verify(kinds.user, { metadata: { a: 1 } }, answer).different).toEqual([
+      'metadata.b: asked null, the server has 2',
+    ]);
+  });
+
+  it('may write a moment in another way', () => {
+    const answer = { totp_registered_at: '2026-01-31T13:00:00.000000+01:00' };
+    const asked = { totp_registered_at: '2026-01-31T12:00:00Z' };
+    expect(verify(kinds.user, asked, answer)).toEqual({ different: [], unverified: [] });
+  });
+
+  it('that lost a secret is told of without it', () => {
+    const asked = { backend: { smtp_password: new Sensitive('hush') }, group: new Sensitive('secret group') };
+    const { different } = verify(kinds.user, asked, {
+      backend: { smtp_password: new Sensitive('another') },
+      group: 'secret group, upper-cased',
+    });
+    expect(different).toEqual([
+      'backend.smtp_password: asked (sensitive), the server has (sensitive)',
+      'group: asked (sensitive), the server has (sensitive)',
+    ]);
+  });
+
+  it('that has a long body is told of in short', () => {
+    const [sentence = ''] = verify(
+      kinds.template,
+      { txt_content: 'a'.repeat(5000) },
+      { txt_content: 'b'.repeat(5000) },
+    ).different;
+    expect(sentence.length).toBeLessThan(300);
+    expect(sentence).toContain('5002 characters');
+  });
+});
+
+describe('another object', () => {
+  it.each([
+    [{ id: '1' }, { id: '1' }, undefined],
+    [{ id: '1' }, {}, undefined],
+    [{ id: '1' }, { id: null }, undefined],
+    [{ id: '1' }, { id: '2' }, 'id is "2"'],
+    [{ backend_id: 'b', type: 't' }, { backend_id: 'b', type: 'other' }, 'type is "other"'],
+    [{ backend_id: 'b', type: 't' }, { backend_id: 'c', type: 't' }, 'backend_id is "c"'],
+    [{ backend_id: 'b', type: 't' }, { id: 'whatever', type: 't' }, undefined],
+  ])('asked %j, answered %j: %s', (identity, answer, expected) => {
+    const found = otherObject(identity, answer);
+    if (expected === undefined) expect(found).toBeUndefined();
+    else expect(found).toContain(expected);
+  });
+});

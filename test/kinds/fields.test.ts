@@ -1,0 +1,283 @@
+import { describe, expect, it } from 'vitest';
+import {
+  body,
+  contrast,
+  desired,
+  type FieldType,
+  instant,
+  map,
+  markSecrets,
+  matchSets,
+  members,
+  normalForm,
+  secret,
+  set,
+  value,
+} from '../../src/kinds/fields.js';
+import { Hasher } from '../../src/state/secrets.js';
+import { Sensitive, type Value } from '../../src/values.js';
+
+function verdict(type: FieldType, wanted: Value, got: Value | undefined): string {
+  const verdicts = contrast(type, 'field', wanted, got).map((part) => part.verdict);
+  if (verdicts.includes('different')) return 'different';
+  return verdicts.includes('unknown') ? 'unknown' : 'same';
+}
+
+function paths(type: FieldType, wanted: Value, got: Value | undefined): { [path: string]: string } {
+  return Object.fromEntries(
+    contrast(type, 'field', wanted, got).map((part) => [part.path, part.verdict] as const),
+  );
+}
+
+describe('a single value', () => {
+  it.each<[string, Value, Value | undefined, string]>([
+    ['equals itself', 'a', 'a', 'same'],
+    ['differs from another', 'a', 'b', 'different'],
+    ['differs from null', 'a', null, 'different'],
+    ['differs from an empty text when it is to be cleared', null, '', 'different'],
+    ['is cleared already where the server has null', null, null, 'same'],
+    ['is unknown where the answer left it out, even if it is to be cleared', null, undefined, 'unknown'],
+    ['does not take false for null', false, null, 'different'],
+    ['does not take a number for its text', 1, '1', 'different'],
+    ['is compared to the byte', 'e\u0301', '\u00e9', 'different'],
+    ['regards the order of a list', ['a', 'b'], ['b', 'a'], 'different'],
+    ['disregards the order of keys', { a: 1, b: { c: 2, d: 3 } }, { b: { d: 3, c: 2 }, a: 1 }, 'same'],
+    ['does not take an absent key for null', { a: null }, {}, 'different'],
+  ])('%s', (_, wanted, got, expected) => {
+    expect(verdict(value, wanted, got)).toBe(expected);
+  });
+
+  it('is compared by what it holds where it is a secret', () => {
+    expect(verdict(secret, new Sensitive('hush'), new Sensitive('hush'))).toBe('same');
+    expect(verdict(secret, new Sensitive('hush'), new Sensitive('other'))).toBe('different');
+    expect(verdict(secret, new Sensitive('hush'), undefined)).toBe('unknown');
+  });
+});
+
+describe('a secret that is known by its hash', () => {
+  const hasher = new Hasher('salt');
+  const recorded = hasher.secret(hasher.hash('hush'));
+
+  it('is the same where the wanted one has that hash', () => {
+    expect(verdict(secret, new Sensitive('hush'), recorded)).toBe('same');
+  });
+
+  it('differs where the wanted one has another', () => {
+    expect(verdict(secret, new Sensitive('Hush'), recorded)).toBe('different');
+  });
+
+  it('is to be cleared where null is wanted', () => {
+    expect(verdict(secret, null, recorded)).toBe('different');
+  });
+
+  it('stands for a whole set, in whatever order its elements are declared', () => {
+    const scopes = [
+      { id: '2', name: 'b', label: 'hush' },
+      { id: '1', name: 'a', label: 'hush' },
+    ];
+    const whole = hasher.secret(hasher.hash([...scopes].reverse()));
+    const wanted = scopes.map((scope) => ({ ...scope, label: new Sensitive(scope.label) }));
+    expect(verdict(set(), wanted, whole)).toBe('same');
+    expect(verdict(set(), wanted.slice(1), whole)).toBe('different');
+  });
+
+  it('is never compared by asking it for its value', () => {
+    expect(() => recorded.reveal()).toThrow('no readable value');
+  });
+});
+
+describe('a moment', () => {
+  it.each<[string, Value, Value | undefined, string]>([
+    ['is the same in another zone', '2026-01-31T12:00:00Z', '2026-01-31T13:00:00+01:00', 'same'],
+    ['is the same with fractions written out', '2026-01-31T12:00:00Z', '2026-01-31T12:00:00.000000Z', 'same'],
+    ['differs a second later', '2026-01-31T12:00:00Z', '2026-01-31T12:00:01Z', 'different'],
+    ['differs from null', null, '2026-01-31T12:00:00Z', 'different'],
+    ['differs from what is no moment', '2026-01-31T12:00:00Z', 'soon', 'different'],
+  ])('%s', (_, wanted, got, expected) => {
+    expect(verdict(instant, wanted, got)).toBe(expected);
+  });
+});
+
+it('a body differs by a line ending and by a final newline', () => {
+  expect(verdict(body, 'a\nb\n', 'a\r\nb\r\n')).toBe('different');
+  expect(verdict(body, 'a\n', 'a')).toBe('different');
+  expect(verdict(body, 'a\n', 'a\n')).toBe('same');
+});
+
+describe('a set', () => {
+  const a = { id: '1', name: 'a' };
+  const b = { id: '2', name: 'b' };
+
+  it.each<[string, Value, Value | undefined, string]>([
+    ['has no order', [a, b], [b, a], 'same'],
+    ['is matched by id, whatever the names are', [a], [{ id: '1', name: 'renamed' }], 'same'],
+    ['is matched by name where the manifest gives no id', [{ name: 'a' }], [a], 'same'],
+    ['differs where an element is missing', [a, b], [a], 'different'],
+    ['differs where there is one too many', [a], [a, b], 'different'],
+    ['differs where an element is another', [a], [b], 'different'],
+    ['is emptied by an empty list', [], [a], 'different'],
+    ['is emptied by null', null, [a], 'different'],
+    ['is empty where the server has null', [], null, 'same'],
+    ['is unknown where the answer left it out', [], undefined, 'unknown'],
+    ['is unknown where the elements came without ids and names', [a], [{}], 'unknown'],
+    ['differs in number whatever the elements are', [a, b], [{}], 'different'],
+    ['differs from what is no list', [a], 'a', 'different'],
+    ['does not let one element stand for two', [{ name: 'a' }, { name: 'b' }], [a, a], 'different'],
+  ])('%s', (_, wanted, got, expected) => {
+    expect(verdict(set(), wanted, got)).toBe(expected);
+  });
+
+  it('compares the sets inside of its elements, where the manifest mentions them', () => {
+    const memberships = set({ roles: set() });
+    const member = { id: '1', roles: [{ id: 'r1' }, { id: 'r2' }] };
+    expect(verdict(memberships, [{ id: '1', roles: [{ id: 'r2' }, { id: 'r1' }] }], [member])).toBe('same');
+    expect(verdict(memberships, [{ id: '1', roles: [{ id: 'r1' }] }], [member])).toBe('different');
+    expect(verdict(memberships, [{ id: '1', roles: [] }], [{ id: '1' }])).toBe('unknown');
+    expect(verdict(memberships, [{ id: '1' }], [member])).toBe('same');
+  });
+
+  it('says which elements pair up, which come and which go', () => {
+    const match = matchSets([a, { name: 'c' }], [b, a]);
+    expect(match.pairs).toEqual([{ wanted: a, got: a }]);
+    expect(match.added).toEqual([{ name: 'c' }]);
+    expect(match.removed).toEqual([b]);
+    expect(match.decidable).toBe(true);
+  });
+});
+
+describe('a map', () => {
+  it('is compared key by key', () => {
+    expect(paths(map, { a: 1, b: 2, d: 4 }, { a: 1, b: 3, c: 3 })).toEqual({
+      'field.a': 'same',
+      'field.b': 'different',
+      'field.c': 'different',
+      'field.d': 'different',
+    });
+  });
+
+  it('quotes keys that are no plain words', () => {
+    expect(Object.keys(paths(map, { 'a.b': 1, '': 2, 'ü"': 3 }, {}))).toEqual([
+      'field["a.b"]',
+      'field[""]',
+      'field["ü\\""]',
+    ]);
+  });
+
+  it('takes a key with null for another thing than no key', () => {
+    expect(paths(map, { a: null }, {})).toEqual({ 'field.a': 'different' });
+  });
+
+  it('holds a key that JavaScript thinks it knows', () => {
+    const odd: Value = JSON.parse('{"__proto__": {"a": 1}, "constructor": 2}');
+    expect(verdict(map, odd, JSON.parse('{"__proto__": {"a": 1}, "constructor": 2}'))).toBe('same');
+    expect(verdict(map, odd, {})).toBe('different');
+    expect(verdict(map, {}, odd)).toBe('different');
+  });
+
+  it('takes null and an empty map for the same', () => {
+    expect(verdict(map, null, {})).toBe('same');
+    expect(verdict(map, {}, null)).toBe('same');
+    expect(verdict(map, null, { a: 1 })).toBe('different');
+  });
+});
+
+describe('an object of which the mentioned members are managed', () => {
+  const type = members({ roles: set(), password: secret });
+
+  it('compares the mentioned members alone', () => {
+    expect(paths(type, { host: 'a', roles: [] }, { host: 'b', roles: [], port: 1 })).toEqual({
+      'field.host': 'different',
+      'field.roles': 'same',
+    });
+  });
+
+  it('knows nothing of a member that the answer left out', () => {
+    expect(paths(type, { host: 'a', port: 1 }, { port: 1 })).toEqual({
+      'field.host': 'unknown',
+      'field.port': 'same',
+    });
+    expect(paths(type, { host: 'a' }, undefined)).toEqual({ 'field.host': 'unknown' });
+  });
+
+  it('has no members where the server has null', () => {
+    expect(paths(type, { host: 'a', port: null }, null)).toEqual({
+      'field.host': 'different',
+      'field.port': 'same',
+    });
+  });
+});
+
+describe('what a map is to become', () => {
+  it('keeps keys that are not mentioned, and takes away those that are null', () => {
+    expect(desired(map, { a: 2, b: null, d: 4 }, { a: 1, b: 2, c: 3 }, false)).toEqual({ a: 2, c: 3, d: 4 });
+  });
+
+  it('merges one level deep: what lies below is replaced', () => {
+    expect(desired(map, { a: { x: 1 } }, { a: { y: 2, z: null } }, false)).toEqual({ a: { x: 1 } });
+    expect(desired(map, { a: { x: null } }, {}, false)).toEqual({ a: { x: null } });
+  });
+
+  it('starts from nothing where the server has null', () => {
+    expect(desired(map, { a: 1 }, null, false)).toEqual({ a: 1 });
+  });
+
+  it('can not be said where the present value is not known', () => {
+    expect(desired(map, { a: 1 }, undefined, false)).toBeUndefined();
+    expect(desired(map, { a: null }, undefined, false)).toBeUndefined();
+  });
+
+  it('is what the manifest says where it is declared whole', () => {
+    expect(desired(map, { a: 1, b: null }, { c: 3 }, true)).toEqual({ a: 1 });
+    expect(desired(map, { a: 1 }, undefined, true)).toEqual({ a: 1 });
+  });
+
+  it('is null where the manifest says so, known or not', () => {
+    expect(desired(map, null, undefined, false)).toBeNull();
+    expect(desired(map, null, { a: 1 }, false)).toBeNull();
+  });
+
+  it('can not be said where a key that stays is known by its hash alone', () => {
+    const hasher = new Hasher('salt');
+    const hashed = hasher.secret(hasher.hash('hush'));
+    expect(desired(map, { a: 1 }, { b: { value: hashed } }, false)).toBeUndefined();
+    expect(desired(map, { a: 1, b: null }, { b: hashed }, false)).toEqual({ a: 1 });
+  });
+
+  it('keeps a key that JavaScript thinks it knows', () => {
+    const merged = desired(map, { a: 1 }, JSON.parse('{"__proto__": 2}'), false);
+    expect(JSON.stringify(merged)).toBe('{"__proto__":2,"a":1}');
+  });
+});
+
+describe('what a set is to become', () => {
+  it('is the declared elements, each with the members it already has', () => {
+    const present = [{ id: '1', name: 'a', label: 'A', public: true }, { id: '2' }];
+    expect(desired(set(), [{ id: '1', label: 'new' }], present, false)).toEqual([
+      { id: '1', name: 'a', label: 'new', public: true },
+    ]);
+  });
+
+  it('is empty where it is declared null', () => {
+    expect(desired(set(), null, [{ id: '1' }], false)).toEqual([]);
+    expect(desired(set(), null, undefined, false)).toEqual([]);
+  });
+});
+
+it('equal wishes have one normal form', () => {
+  const type = set({ roles: set() });
+  const a = { id: '1', roles: [{ id: 'x' }, { id: 'y' }] };
+  const b = { id: '2' };
+  expect(normalForm(type, [b, { id: '1', roles: [{ id: 'y' }, { id: 'x' }] }])).toEqual(
+    normalForm(type, [a, b]),
+  );
+  expect(normalForm(value, ['b', 'a'])).toEqual(['b', 'a']);
+});
+
+it('what is a secret by its name is marked, null apart', () => {
+  const marked = markSecrets(
+    { backend: members({ password: secret, host: value }) },
+    { backend: { password: 'hush', host: 'h' } },
+  );
+  expect(JSON.stringify(marked)).toBe('{"backend":{"password":{"sensitive":true},"host":"h"}}');
+  expect(markSecrets({ password: secret }, { password: null })).toEqual({ password: null });
+});

@@ -1,0 +1,215 @@
+import { describe, expect, it } from 'vitest';
+import { OrganizationIndex, readOrganizations } from '../../src/kinds/organizations.js';
+import { ProblemsError } from '../../src/problems.js';
+import type { Organization, OrganizationPage } from '../../src/server/answers.js';
+import type { Reader } from '../../src/server/client.js';
+
+interface Listing {
+  readonly asked: number[];
+  readonly reader: Reader;
+}
+
+/** A server of which nothing but the list can be asked; `number` counts the requests from 1. */
+function listing(answer: (page: number, number: number) => OrganizationPage): Listing {
+  const asked: number[] = [];
+  const unasked = () => Promise.reject(new Error('nobody asked for this'));
+  return {
+    asked,
+    reader: {
+      listOrganizations: async (page) => {
+        asked.push(page);
+        return answer(page, asked.length);
+      },
+      showTemplate: unasked,
+      showExtra: unasked,
+    },
+  };
+}
+
+function rows(from: number, to: number): Organization[] {
+  return Array.from({ length: to - from + 1 }, (_, index) => ({
+    id: String(from + index),
+    name: `organization ${from + index}`,
+  }));
+}
+
+/** Pages of a list that stays as it is. A page beyond the last is empty, or the last one again. */
+function pages(all: readonly Organization[], size: number, clamped = false) {
+  const last = Math.ceil(all.length / size);
+  return (asked: number): OrganizationPage => {
+    const page = clamped ? Math.min(asked, Math.max(last, 1)) : asked;
+    return {
+      organizations: all.slice((page - 1) * size, page * size),
+      pageNumber: page,
+      pageSize: size,
+      totalPages: last,
+      totalEntries: all.length,
+    };
+  };
+}
+
+function count(index: OrganizationIndex, to: number): number {
+  return rows(1, to).filter(({ id }) => index.byId(String(id)) !== undefined).length;
+}
+
+async function codeOf(work: Promise<unknown>): Promise<string> {
+  try {
+    await work;
+  } catch (failure) {
+    if (failure instanceof ProblemsError) return failure.problems.map(({ code }) => code).join();
+    throw failure;
+  }
+  return 'none';
+}
+
+describe('reading the list', () => {
+  it('asks for as many pages as there are, once each', async () => {
+    const { asked, reader } = listing(pages(rows(1, 11), 4));
+    expect(count(await readOrganizations(reader), 20)).toBe(11);
+    expect(asked).toEqual([1, 2, 3]);
+  });
+
+  it('asks once where there is nothing', async () => {
+    const { asked, reader } = listing(pages([], 4));
+    expect(count(await readOrganizations(reader), 20)).toBe(0);
+    expect(asked).toEqual([1]);
+  });
+
+  it('reads all again where the ids do not add up to total_entries', async () => {
+    const all = rows(1, 6);
+    const steady = pages(all, 3);
+    // While others write, row 3 moves behind the page that is read next, and row 1 in front of it.
+    const { asked, reader } = listing((page, number) =>
+      number === 2 ? { ...steady(2), organizations: [...rows(1, 1), ...rows(5, 6)] } : steady(page),
+    );
+    expect(count(await readOrganizations(reader), 20)).toBe(6);
+    expect(asked).toEqual([1, 2, 1, 2]);
+  });
+
+  it('goes by the last page count where the list grows while it is read', async () => {
+    const { asked, reader } = listing((page, number) => pages(rows(1, number === 1 ? 4 : 5), 2)(page));
+    expect(count(await readOrganizations(reader), 20)).toBe(5);
+    expect(asked).toEqual([1, 2, 3]);
+  });
+
+  it('gives up, and says so, where the ids never add up', async () => {
+    const { asked, reader } = listing((page) => ({ ...pages(rows(1, 4), 2)(page), totalEntries: 5 }));
+    expect(await codeOf(readOrganizations(reader))).toBe('unstable-list');
+    expect(asked.length).toBeLessThanOrEqual(8);
+  });
+
+  it('is not led on by a page that is the last one again', async () => {
+    const { asked, reader } = listing(pages(rows(1, 7), 3, true));
+    expect(count(await readOrganizations(reader), 20)).toBe(7);
+    expect(asked).toEqual([1, 2, 3]);
+  });
+
+  it('ends where a page count lies and pages bring nothing any more', async () => {
+    const { asked, reader } = listing((page) => ({ ...pages(rows(1, 4), 2)(page), totalPages: 2_000_000 }));
+    expect(count(await readOrganizations(reader), 20)).toBe(4);
+    expect(asked.length).toBeLessThan(10);
+  });
+});
+
+describe('reading a list whose answers leave members out', () => {
+  it('works the pages out of total_entries and page_size', async () => {
+    const { asked, reader } = listing((page) => {
+      const { totalPages: _, ...rest } = pages(rows(1, 5), 2)(page);
+      return rest;
+    });
+    expect(count(await readOrganizations(reader), 20)).toBe(5);
+    expect(asked).toEqual([1, 2, 3]);
+  });
+
+  it('ends at total_entries where no page size is told', async () => {
+    const { asked, reader } = listing((page) => ({
+      organizations: pages(rows(1, 5), 2)(page).organizations,
+      totalEntries: 5,
+    }));
+    expect(count(await readOrganizations(reader), 20)).toBe(5);
+    expect(asked).toEqual([1, 2, 3]);
+  });
+
+  it('ends at the first empty page where nothing is told', async () => {
+    const { asked, reader } = listing((page) => ({
+      organizations: pages(rows(1, 5), 2)(page).organizations,
+    }));
+    expect(count(await readOrganizations(reader), 20)).toBe(5);
+    expect(asked).toEqual([1, 2, 3, 4]);
+  });
+
+  it('ends at the first page that comes again where nothing is told', async () => {
+    const { asked, reader } = listing((page) => ({
+      organizations: pages(rows(1, 5), 2, true)(page).organizations,
+    }));
+    expect(count(await readOrganizations(reader), 20)).toBe(5);
+    expect(asked).toEqual([1, 2, 3, 4]);
+  });
+
+  it('counts rows without an id, since they exist', async () => {
+    const { asked, reader } = listing(() => ({
+      organizations: [{ id: '1', name: 'acme' }, { name: 'globex' }, {}],
+      totalPages: 1,
+      totalEntries: 3,
+    }));
+    const index = await readOrganizations(reader);
+    expect(index.anonymous).toBe(2);
+    expect(index.byId('1')?.name).toBe('acme');
+    expect(index.byName('globex')).toEqual([]);
+    expect(asked).toEqual([1]);
+  });
+});
+
+describe('finding an organization', () => {
+  const index = new OrganizationIndex([
+    { id: '1', name: 'acme' },
+    { id: '2', name: 'twin' },
+    { id: '3', name: 'twin' },
+    { id: '4', name: '1' },
+    { id: '5', name: null },
+  ]);
+
+  it('goes by name or by id', () => {
+    expect(index.find('acme')).toMatchObject({ id: '1' });
+    expect(index.find('5')).toMatchObject({ id: '5' });
+    expect(index.findNamed('acme')).toMatchObject({ id: '1' });
+  });
+
+  it('does not choose between two of a name', () => {
+    expect(index.find('twin')).toBe('2 organizations are called "twin" (2, 3): refer to one by its id');
+  });
+
+  it('does not choose between the id of one and the name of another', () => {
+    expect(index.find('1')).toMatch('2 organizations are called "1"');
+  });
+
+  it('does not take an id for a name where a name is meant', () => {
+    expect(index.findNamed('5')).toMatch('the server has no organization "5"');
+  });
+
+  it('says that no operation creates one', () => {
+    expect(index.find('hooli')).toMatch('no operation creates one');
+  });
+
+  it('knows the names that organizations will have, and tells the new one to who uses the old one', () => {
+    const renamed = index.renamed(new Map([['1', 'acme international']]));
+    expect(renamed.find('acme international')).toMatchObject({ id: '1' });
+    expect(renamed.find('acme')).toBe(
+      'the organization "acme" is renamed to "acme international": refer to it by its new name',
+    );
+  });
+
+  it('lets two organizations swap their names', () => {
+    const swapped = new OrganizationIndex([
+      { id: '1', name: 'a' },
+      { id: '2', name: 'b' },
+    ]).renamed(
+      new Map([
+        ['1', 'b'],
+        ['2', 'a'],
+      ]),
+    );
+    expect(swapped.find('a')).toMatchObject({ id: '2' });
+    expect(swapped.find('b')).toMatchObject({ id: '1' });
+  });
+});

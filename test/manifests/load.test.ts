@@ -1,0 +1,353 @@
+import { mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { type LoadedManifests, loadManifests } from '../../src/manifests/index.js';
+import { loadProject } from '../../src/project/index.js';
+import { reveal, Sensitive } from '../../src/values.js';
+
+let cwd: string;
+
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'idops-manifests-'));
+});
+
+afterEach(async () => {
+  await rm(cwd, { recursive: true });
+});
+
+type Files = { [path: string]: string | Uint8Array };
+
+interface Options {
+  readonly config?: string;
+  readonly variables?: { [name: string]: string };
+  readonly lenient?: boolean;
+}
+
+async function load(files: Files | string, options: Options = {}): Promise<LoadedManifests> {
+  const all: Files = typeof files === 'string' ? { 'manifests/all.yaml': files } : files;
+  const written = { 'idops.yaml': `version: 1\n${options.config ?? ''}`, ...all };
+  for (const [path, content] of Object.entries(written)) {
+    await mkdir(dirname(join(cwd, path)), { recursive: true });
+    await writeFile(join(cwd, path), content);
+  }
+  const project = await loadProject({ cwd, variables: options.variables ?? {} });
+  return loadManifests(project, { lenient: options.lenient ?? false });
+}
+
+describe('what a document declares', () => {
+  test('identity, managed fields and directives of every kind', async () => {
+    const { declared, problems } = await load(
+      [
+        'kind: Organization\nid: o1\nname: acme\nlabel: null',
+        'kind: Organization\nname: other',
+        'kind: User\nid: u1\nblocked: false\norganizations: [acme, {id: o1}]\nmetadata: {a: {value: 1}}\nwhole: [metadata]',
+        'kind: KeyPair\nid: k1\nis_default: true',
+        'kind: EmailTemplate\nbackend_id: b1\ntype: tx_code\nstate: absent',
+        'kind: Client\nid: c1\ndid_generation: 2',
+      ].join('\n---\n'),
+    );
+    expect(problems).toEqual([]);
+    expect(
+      declared.map(({ kind, identity, fields, absent, whole, generation }) => ({
+        kind,
+        identity,
+        fields,
+        absent,
+        whole,
+        generation,
+      })),
+    ).toEqual([
+      {
+        kind: 'Organization',
+        identity: { id: 'o1', name: 'acme' },
+        fields: { name: 'acme', label: null },
+        absent: false,
+        whole: [],
+        generation: undefined,
+      },
+      {
+        kind: 'Organization',
+        identity: { name: 'other' },
+        fields: { name: 'other' },
+        absent: false,
+        whole: [],
+        generation: undefined,
+      },
+      {
+        kind: 'User',
+        identity: { id: 'u1' },
+        fields: { blocked: false, organizations: ['acme', { id: 'o1' }], metadata: { a: { value: 1 } } },
+        absent: false,
+        whole: ['metadata'],
+        generation: undefined,
+      },
+      {
+        kind: 'KeyPair',
+        identity: { id: 'k1' },
+        fields: { is_default: true },
+        absent: false,
+        whole: [],
+        generation: undefined,
+      },
+      {
+        kind: 'EmailTemplate',
+        identity: { backend_id: 'b1', type: 'tx_code' },
+        fields: {},
+        absent: true,
+        whole: [],
+        generation: undefined,
+      },
+      { kind: 'Client', identity: { id: 'c1' }, fields: {}, absent: false, whole: [], generation: 2 },
+    ]);
+  });
+
+  test('its place is the first key, also after comments, a byte order mark and CRLF', async () => {
+    const { declared } = await load(
+      '\uFEFF# us\r\n---\r\n\r\n# more\r\nkind: Organization\r\nname: acme\r\n',
+    );
+    expect(declared[0]?.place).toMatchObject({ line: 5, column: 1, length: 4, text: 'kind: Organization' });
+    expect(declared[0]?.fields).toEqual({ name: 'acme' });
+  });
+
+  test('a field is placed at its key, an element where it stands, and what is not written near it', async () => {
+    const { declared } = await load('kind: User\nid: u1\norganizations:\n  - acme\n  - {id: o1}\n');
+    const [user] = declared;
+    expect(user?.placeOf('organizations')).toMatchObject({ line: 3, column: 1 });
+    expect(user?.placeOf('organizations', 1)).toMatchObject({ line: 5, column: 5 });
+    expect(user?.placeOf('organizations', 1, 'name')).toMatchObject({ line: 5 });
+    expect(user?.placeOf('group')).toMatchObject({ line: 1, column: 1 });
+  });
+
+  test('empty files and documents say nothing', async () => {
+    const { declared, problems } = await load({
+      'manifests/empty.yaml': '',
+      'manifests/comment.yaml': '# nothing yet\n',
+      'manifests/documents.yaml': '---\n---\n# nothing\n---\n~\n---\nkind: Organization\nname: acme\n---\n',
+    });
+    expect(problems).toEqual([]);
+    expect(declared).toHaveLength(1);
+  });
+
+  test('files are read in order, each once', async () => {
+    const { declared, problems } = await load(
+      {
+        'manifests/b.yaml': 'kind: Organization\nname: b\n',
+        'manifests/a.yaml': 'kind: Organization\nname: a\n',
+        'manifests/not.yaml': 'kind: nonsense\n',
+      },
+      { config: 'manifests: [manifests/*.yaml, "manifests/{a,b}.yaml", "!manifests/not.yaml"]\n' },
+    );
+    expect(problems).toEqual([]);
+    expect(declared.map(({ identity }) => identity.name)).toEqual(['a', 'b']);
+  });
+
+  test('a link to a manifest inside the project is not read a second time', async () => {
+    await mkdir(join(cwd, 'manifests'));
+    await symlink('a.yaml', join(cwd, 'manifests/link.yaml'));
+    const { declared, problems } = await load({ 'manifests/a.yaml': 'kind: Organization\nname: a\n' });
+    expect(problems).toEqual([]);
+    expect(declared).toHaveLength(1);
+  });
+
+  test('links that go round in circles are followed once, and one that leads nowhere is an error', async () => {
+    await mkdir(join(cwd, 'manifests/sub'), { recursive: true });
+    await symlink('.', join(cwd, 'manifests/again'));
+    await symlink('self.yaml', join(cwd, 'manifests/self.yaml'));
+    await symlink('nowhere', join(cwd, 'manifests/sub/.#editor'));
+    const { declared, problems } = await load({ 'manifests/sub/a.yaml': 'kind: Organization\nname: a\n' });
+    expect(declared.map(({ place }) => place.file)).toEqual([
+      expect.stringMatching(/^(.*\/)?manifests\/sub\/a\.yaml$/),
+    ]);
+    expect(new Set(problems.map(({ code }) => code))).toEqual(new Set(['file-unreadable']));
+  });
+
+  test('a document with more mistakes than a call takes arguments', async () => {
+    const fields = Array.from({ length: 130_000 }, (_, index) => `x${index}: 1`);
+    const { problems } = await load(`kind: Organization\nname: a\n${fields.join('\n')}\n`);
+    expect(problems).toHaveLength(130_000);
+  });
+
+  test('documents that are fine are still compared when another one is not', async () => {
+    const { problems } = await load(
+      'kind: Organization\nname: a\n---\nkind: nonsense\n---\nkind: Organization\nname: a\n',
+    );
+    expect(problems.map(({ code }) => code)).toEqual(['unknown-kind', 'duplicate-object']);
+  });
+});
+
+describe('body files', () => {
+  test('keep every byte', async () => {
+    const text = '\uFEFFhello\r\n{{ name }}\n\n';
+    const { declared, problems } = await load({
+      'manifests/a.yaml':
+        'kind: EmailTemplate\nbackend_id: b\ntype: t\ntxt_content: {file: ../emails/a.txt}\nhtml_content:\n  file: ../emails/a.txt\n',
+      'emails/a.txt': text,
+    });
+    expect(problems).toEqual([]);
+    expect(declared[0]?.fields).toEqual({ txt_content: text, html_content: text });
+  });
+
+  test('may be a secret', async () => {
+    const { declared, secrets } = await load({
+      'manifests/a.yaml': 'kind: User\nid: u\nbackend: {smtp_password: {file: pw}}\n',
+      'manifests/pw': 'hunter2',
+    });
+    expect(JSON.stringify(declared[0]?.fields)).toBe('{"backend":{"smtp_password":{"sensitive":true}}}');
+    expect(secrets).toEqual(['hunter2']);
+  });
+
+  test('a member "file" of metadata is no body file', async () => {
+    const { declared, problems } = await load('kind: User\nid: u\nmetadata: {file: none}\n');
+    expect(problems).toEqual([]);
+    expect(declared[0]?.fields).toEqual({ metadata: { file: 'none' } });
+  });
+
+  test('too large a one is refused', async () => {
+    const { problems } = await load({
+      'manifests/a.yaml': 'kind: EmailTemplate\nbackend_id: b\ntype: t\ntxt_content: {file: big.txt}\n',
+      'manifests/big.txt': new Uint8Array(16 * 1024 * 1024 + 1).fill(97),
+      'manifests/big.yaml': new Uint8Array(16 * 1024 * 1024 + 1).fill(10),
+    });
+    expect(problems.map(({ code, places }) => [code, places[0]?.file])).toEqual([
+      ['too-large', 'manifests/a.yaml'],
+      ['too-large', 'manifests/big.yaml'],
+    ]);
+  });
+});
+
+describe('variables', () => {
+  const user = (fields: string) => `kind: User\nid: u1\n${fields}\n`;
+
+  test('become the type that the field has', async () => {
+    const { declared, problems } = await load(
+      user(`blocked: \${blocked}\ngroup: \${port}\nbackend: {smtp_port: "\${port}"}`),
+      { config: 'vars: {blocked: true, port: 587}\n' },
+    );
+    expect(problems).toEqual([]);
+    expect(declared[0]?.fields).toEqual({ blocked: true, group: '587', backend: { smtp_port: 587 } });
+  });
+
+  test('of the process are sensitive wherever they land, also through vars and as another type', async () => {
+    const { declared, secrets, usedVariables } = await load(
+      user(
+        `blocked: \${IDOPS_BLOCKED}\ngroup: a-\${group}\nmetadata: {a: {value: "\${SMTP}"}}\nbackend: {smtp_port: "\${IDOPS_PORT:-\${port}}"}`,
+      ),
+      {
+        config: `vars: {group: "\${IDOPS_GROUP}", port: 25}\nallow_env: [SMTP]\n`,
+        variables: { IDOPS_BLOCKED: 'true', IDOPS_GROUP: 'staff', SMTP: 'pw', IDOPS_PORT: '' },
+      },
+    );
+    expect(JSON.parse(JSON.stringify(declared[0]?.fields))).toEqual({
+      blocked: { sensitive: true },
+      group: { sensitive: true },
+      metadata: { a: { value: { sensitive: true } } },
+      backend: { smtp_port: 25 },
+    });
+    expect(reveal(declared[0]?.fields ?? {})).toEqual({
+      blocked: true,
+      group: 'a-staff',
+      metadata: { a: { value: 'pw' } },
+      backend: { smtp_port: 25 },
+    });
+    expect([...secrets].sort()).toEqual(['pw', 'staff', 'true']);
+    expect(usedVariables).toEqual(['IDOPS_BLOCKED', 'IDOPS_GROUP', 'SMTP']);
+  });
+
+  test('secret fields are sensitive whatever their source, and null clears them', async () => {
+    const { declared, secrets } = await load(
+      user('backend: {smtp_password: hunter2, ldap_master_password: null}'),
+    );
+    const backend = declared[0]?.fields.backend;
+    expect(backend).toEqual({ smtp_password: expect.any(Sensitive), ldap_master_password: null });
+    expect(secrets).toEqual(['hunter2']);
+  });
+
+  test('a name that is not the identity may be sensitive, and stays out of the address', async () => {
+    const { declared, problems } = await load(`kind: Organization\nid: o1\nname: \${IDOPS_NAME}\n`, {
+      variables: { IDOPS_NAME: 'acme' },
+    });
+    expect(problems).toEqual([]);
+    expect(declared[0]?.identity).toEqual({ id: 'o1' });
+    expect(declared[0]?.fields.name).toBeInstanceOf(Sensitive);
+  });
+
+  test('that are not set are warnings where leniency is asked for, and nothing is said about their types', async () => {
+    const { declared, problems } = await load(
+      user(
+        `blocked: \${IDOPS_A}\ntotp_registered_at: \${IDOPS_B:?say when}\nusername: {file: "\${IDOPS_C}"}\nbackend: {smtp_port: "\${IDOPS_D}"}\nwhole: [metadata]`,
+      ),
+      { lenient: true },
+    );
+    expect(problems.map(({ code, severity, places }) => [code, severity, places[0]?.line])).toEqual([
+      ['unset-variable', 'warning', 3],
+      ['unset-variable', 'warning', 4],
+      ['unset-variable', 'warning', 5],
+      ['unset-variable', 'warning', 6],
+    ]);
+    expect(declared).toHaveLength(1);
+  });
+
+  test('that are not allowed are errors also where leniency is asked for', async () => {
+    const { problems } = await load(user(`group: \${HOME}\nuid: \${NOWHERE}`), {
+      lenient: true,
+      variables: { HOME: '/root' },
+    });
+    expect(problems.map(({ code }) => code)).toEqual(['env-not-allowed', 'unresolved-variable']);
+    expect(JSON.stringify(problems)).not.toContain('/root');
+  });
+
+  test('in an alias are reported where the alias stands', async () => {
+    const { problems } = await load(user(`group: &g \${NOWHERE}\nuid: *g`));
+    expect(problems.map(({ code, places }) => [code, places[0]?.line])).toEqual([
+      ['unresolved-variable', 3],
+      ['unresolved-variable', 4],
+    ]);
+  });
+});
+
+test('whatever stands in a manifest, loading it gives problems and never an exception', async () => {
+  const piece = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 20 }),
+    fc.constantFrom(
+      'kind: User\n',
+      'kind: Organization\nname: a\n',
+      '---\n',
+      '\n',
+      'id: u1\n',
+      'metadata: ',
+      'organizations: ',
+      'backend: {',
+      '}',
+      '[',
+      ']',
+      '&a ',
+      '*a',
+      '? ',
+      ': ',
+      '- ',
+      `\${`,
+      `\${IDOPS_A:-`,
+      '|\n ',
+      '"',
+      '!!str ',
+      '<<: ',
+      '{file: x}',
+      '__proto__: ',
+      '%YAML 1.1\n',
+      '\t',
+      '\r\n',
+    ),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(piece, { maxLength: 12 }), fc.boolean(), async (pieces, lenient) => {
+      const { problems } = await load(pieces.join(''), { lenient });
+      for (const { code, places } of problems) {
+        expect(code).toMatch(/^[a-z0-9-]+$/);
+        expect(places.length).toBeGreaterThan(0);
+      }
+    }),
+    { numRuns: 300 },
+  );
+});

@@ -1,0 +1,38 @@
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { loadManifests } from '../../src/manifests/index.js';
+import { type Problem, ProblemsError } from '../../src/problems.js';
+import { loadProject } from '../../src/project/index.js';
+
+const projects = join(import.meta.dirname, '../projects');
+const variables = { IDOPS_SECRET: 's3cr3t', AWS_SECRET_ACCESS_KEY: 'aws-s3cr3t' };
+
+async function problemsOf(cwd: string): Promise<readonly Problem[]> {
+  try {
+    const project = await loadProject({ cwd, variables });
+    return (await loadManifests(project, { lenient: false })).problems;
+  } catch (failure) {
+    if (failure instanceof ProblemsError) return failure.problems;
+    throw failure;
+  }
+}
+
+function line({ severity, code, places }: Problem): string {
+  const where = places.map((place) => `${place.file}:${place.line}:${place.column}`).join(' and ');
+  return `${severity}[${code}] ${where}`;
+}
+
+const named = readdirSync(projects).filter((name) => existsSync(join(projects, name, 'problems.txt')));
+
+describe('every mistake of a project is found at its place', () => {
+  test.each(named)('%s', async (name) => {
+    const cwd = join(projects, name);
+    const found = await problemsOf(cwd);
+    expect(found.map(line)).toEqual(readFileSync(join(cwd, 'problems.txt'), 'utf8').trimEnd().split('\n'));
+  });
+
+  test.each(named)('%s: no secret is shown', async (name) => {
+    expect(JSON.stringify(await problemsOf(join(projects, name)))).not.toMatch(/hunter2|s3cr3t/);
+  });
+});

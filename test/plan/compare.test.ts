@@ -1,0 +1,405 @@
+import { describe, expect, it } from 'vitest';
+import { OrganizationIndex } from '../../src/kinds/organizations.js';
+import { Hasher } from '../../src/state/secrets.js';
+import { Sensitive } from '../../src/values.js';
+import { changeFor, declared, live, organizations, recorded } from './fixtures.js';
+
+const template = { backend_id: 'b', type: 'tx_code' };
+
+describe('an organization', () => {
+  const identity = { id: '1', name: 'acme' };
+  const there = live(identity, { id: '1', name: 'acme', label: 'ACME' });
+
+  it('is unchanged where the server has what the manifest says', () => {
+    const change = changeFor(declared('Organization', identity, { name: 'acme', label: 'ACME' }), {
+      live: there,
+    });
+    expect(change).toMatchObject({ action: 'unchanged', observed: 'live', requests: [], fields: [] });
+  });
+
+  it('is sent whole, live fields under declared ones', () => {
+    const change = changeFor(declared('Organization', identity, { label: 'ACME Corp' }), { live: there });
+    expect(change.requests).toEqual([
+      {
+        operation: 'updateOrganization',
+        params: { organization_id: '1' },
+        body: { id: '1', name: 'acme', label: 'ACME Corp' },
+      },
+    ]);
+    expect(change.fields).toMatchObject([{ path: 'label', before: 'ACME', after: 'ACME Corp' }]);
+    expect(change.declaredAt).toEqual({ file: 'manifests/all.yaml', line: 3 });
+  });
+
+  it('loses its label to null, and says nothing of a label that it does not mention', () => {
+    expect(changeFor(declared('Organization', identity, { label: null }), { live: there })).toMatchObject({
+      action: 'update',
+      fields: [{ path: 'label', before: 'ACME', after: null }],
+    });
+    expect(changeFor(declared('Organization', identity, {}), { live: there }).action).toBe('unchanged');
+  });
+
+  it('is asserted where the answer left its label out', () => {
+    const change = changeFor(declared('Organization', identity, { label: 'ACME' }), {
+      live: live(identity, { id: '1', name: 'acme' }),
+    });
+    expect(change).toMatchObject({ action: 'update', fields: [{ before: undefined, after: 'ACME' }] });
+  });
+
+  it('is compared with the record where the answer left its label out', () => {
+    const change = changeFor(declared('Organization', identity, { label: 'ACME' }), {
+      live: live(identity, { id: '1', name: 'acme' }),
+      recorded: recorded({ label: 'ACME' }),
+    });
+    expect(change).toMatchObject({
+      action: 'unchanged',
+      observed: 'recorded',
+      recordedAt: '2026-01-31T12:00:00Z',
+    });
+  });
+
+  it('that the server does not have is blocked, since no operation creates one', () => {
+    const trouble = 'the server has no organization "acme"';
+    const change = changeFor(declared('Organization', identity, { label: 'x' }), {
+      live: live(identity, {}, { exists: false, trouble }),
+    });
+    expect(change).toMatchObject({ action: 'blocked', reason: trouble, requests: [] });
+  });
+});
+
+describe('a user', () => {
+  const identity = { id: 'u' };
+
+  it('that nothing is known of is asserted', () => {
+    const change = changeFor(declared('User', identity, { blocked: false, group: 'staff' }));
+    expect(change).toMatchObject({
+      action: 'update',
+      observed: 'unknown',
+      destructions: [],
+      requests: [
+        { operation: 'updateUser', params: { user_id: 'u' }, body: { blocked: false, group: 'staff' } },
+      ],
+    });
+    expect(change.fields.map(({ before }) => before)).toEqual([undefined, undefined]);
+  });
+
+  it('is unchanged where the last answer had what the manifest says, and sent then only on demand', () => {
+    const document = declared('User', identity, { group: 'staff' });
+    const known = { recorded: recorded({ group: 'staff', username: 'ada' }) };
+    expect(changeFor(document, known)).toMatchObject({ action: 'unchanged', observed: 'recorded' });
+    expect(changeFor(document, { ...known, assert: true })).toMatchObject({
+      action: 'update',
+      fields: [],
+      destructions: [],
+      requests: [{ body: { group: 'staff' } }],
+    });
+  });
+
+  it('is sent with all that is declared, not with the difference alone', () => {
+    const change = changeFor(declared('User', identity, { group: 'staff', blocked: false }), {
+      recorded: recorded({ group: 'staff', blocked: true }),
+    });
+    expect(change.requests).toMatchObject([{ body: { group: 'staff', blocked: false } }]);
+    expect(change.fields.map(({ path }) => path)).toEqual(['blocked']);
+  });
+
+  it('is asserted again where the last request has no known outcome', () => {
+    const change = changeFor(declared('User', identity, { group: 'staff' }), {
+      recorded: recorded({ group: 'staff' }, { uncertain: new Set(['group']) }),
+    });
+    expect(change).toMatchObject({ action: 'update', fields: [{ path: 'group', before: undefined }] });
+  });
+
+  it('has its metadata merged into what is recorded', () => {
+    const change = changeFor(declared('User', identity, { metadata: { a: 2, b: null } }), {
+      recorded: recorded({ metadata: { a: 1, b: 2, c: 3 } }),
+    });
+    expect(change.requests).toMatchObject([{ body: { metadata: { a: 2, c: 3 } } }]);
+    expect(change.fields.map(({ path, before, after }) => [path, before, after])).toEqual([
+      ['metadata.a', 1, 2],
+      ['metadata.b', 2, null],
+    ]);
+  });
+
+  it('is blocked rather than guessed where its metadata is not known', () => {
+    const change = changeFor(declared('User', identity, { metadata: { a: 1 }, group: 'staff' }));
+    expect(change).toMatchObject({ action: 'blocked', requests: [] });
+    expect(change.reason).toContain('whole: [metadata]');
+  });
+
+  it('is not blocked where the metadata is declared whole, or nothing of it is', () => {
+    const whole = declared('User', identity, { metadata: { a: 1 } }, { whole: ['metadata'] });
+    expect(changeFor(whole).requests).toMatchObject([{ body: { metadata: { a: 1 } } }]);
+    const nothing = declared('User', identity, { metadata: {}, group: 'staff' });
+    expect(changeFor(nothing).requests).toMatchObject([{ body: { group: 'staff' } }]);
+  });
+
+  it('has the mentioned members of its backend managed, and no other', () => {
+    const document = declared('User', identity, { backend: { smtp_port: 587 } });
+    const known = recorded({ backend: { smtp_port: 25, smtp_relay: 'relay' } });
+    expect(changeFor(document, { recorded: known })).toMatchObject({
+      fields: [{ path: 'backend.smtp_port', before: 25, after: 587 }],
+      requests: [{ body: { backend: { smtp_port: 587 } } }],
+    });
+  });
+
+  it('shows no secret, whatever its source', () => {
+    const change = changeFor(
+      declared('User', identity, {
+        group: new Sensitive('from the environment'),
+        backend: { smtp_password: new Sensitive('hush') },
+      }),
+    );
+    expect(change.fields.map(({ path, sensitive }) => [path, sensitive])).toEqual([
+      ['group', true],
+      ['backend.smtp_password', true],
+    ]);
+    expect(JSON.stringify(change)).not.toMatch(/hush|from the environment/);
+  });
+
+  it('is unchanged where its password has the recorded hash', () => {
+    const hasher = new Hasher('salt');
+    const known = recorded({ backend: { smtp_password: hasher.secret(hasher.hash('hush')) } });
+    const document = (password: string) =>
+      declared('User', identity, { backend: { smtp_password: new Sensitive(password) } });
+    expect(changeFor(document('hush'), { recorded: known }).action).toBe('unchanged');
+    expect(changeFor(document('new'), { recorded: known })).toMatchObject({
+      action: 'update',
+      fields: [{ path: 'backend.smtp_password', sensitive: true }],
+    });
+  });
+});
+
+describe("a user's organizations", () => {
+  const identity = { id: 'u' };
+  const memberOf = (...members: string[]) => declared('User', identity, { organizations: members });
+
+  it('are found by name or id, and sent with all that is known of them', () => {
+    expect(changeFor(memberOf('globex', '1'), { organizations }).requests).toMatchObject([
+      {
+        body: {
+          organizations: [
+            { id: '2', name: 'globex', label: null },
+            { id: '1', name: 'acme', label: 'ACME' },
+          ],
+        },
+      },
+    ]);
+  });
+
+  it('are a set: their order changes nothing', () => {
+    const known = { organizations, recorded: recorded({ organizations: [{ id: '1' }, { id: '2' }] }) };
+    expect(changeFor(memberOf('globex', 'acme'), known).action).toBe('unchanged');
+  });
+
+  it('that are lost are destructive, one by one', () => {
+    const known = {
+      organizations,
+      recorded: recorded({
+        organizations: [
+          { id: '1', name: 'acme' },
+          { id: '2', name: 'globex' },
+        ],
+      }),
+    };
+    expect(changeFor(memberOf('initech'), known).destructions).toEqual([
+      'removes the membership "acme"',
+      'removes the membership "globex"',
+    ]);
+    expect(changeFor(memberOf('acme', 'globex', 'initech'), known).destructions).toEqual([]);
+  });
+
+  it('that are not known carry a warning, and are not counted', () => {
+    const change = changeFor(memberOf('acme'), { organizations });
+    expect(change.warnings.map(({ code }) => code)).toEqual(['unknown-set']);
+    expect(change.destructions).toEqual([]);
+  });
+
+  it('keep their roles where the manifest does not mention them', () => {
+    const roles = [{ id: 'r', name: 'member' }];
+    const change = changeFor(memberOf('acme', 'globex'), {
+      organizations,
+      recorded: recorded({ organizations: [{ id: '1', name: 'acme', roles }] }),
+    });
+    expect(change.requests).toMatchObject([{ body: { organizations: [{ id: '1', roles }, { id: '2' }] } }]);
+  });
+
+  it('that the server does not have block the user, all of them named', () => {
+    const change = changeFor(memberOf('hooli', 'acme', 'pied piper'), { organizations });
+    expect(change.action).toBe('blocked');
+    expect(change.reason).toContain('hooli');
+    expect(change.reason).toContain('pied piper');
+  });
+
+  it('that are called twice by different words block the user', () => {
+    const change = changeFor(memberOf('acme', '1'), { organizations });
+    expect(change).toMatchObject({ action: 'blocked', reason: expect.stringContaining('twice') });
+  });
+
+  it('can be named by the name that they will have', () => {
+    const renamed = organizations.renamed(new Map([['1', 'acme international']]));
+    expect(changeFor(memberOf('acme international'), { organizations: renamed }).action).toBe('update');
+    expect(changeFor(memberOf('acme'), { organizations: renamed }).action).toBe('blocked');
+  });
+
+  it('may be one of the rows that came without an id', () => {
+    const index = new OrganizationIndex([{ name: 'acme' }, {}]);
+    const byId = declared('User', identity, { organizations: [{ id: '9' }] });
+    expect(changeFor(byId, { organizations: index }).requests).toMatchObject([
+      { body: { organizations: [{ id: '9' }] } },
+    ]);
+    expect(changeFor(memberOf('acme'), { organizations: index })).toMatchObject({
+      action: 'blocked',
+      reason: expect.stringContaining('rows without an id'),
+    });
+  });
+});
+
+it('blocking a user is destructive, unblocking one is not', () => {
+  const blocked = (value: boolean) => declared('User', { id: 'u' }, { blocked: value });
+  expect(changeFor(blocked(true)).destructions).toEqual(['blocks the user']);
+  expect(changeFor(blocked(true), { recorded: recorded({ blocked: false }) }).destructions).toHaveLength(1);
+  expect(changeFor(blocked(false), { recorded: recorded({ blocked: true }) }).destructions).toEqual([]);
+});
+
+it('taking a scope away is destructive', () => {
+  const document = declared('User', { id: 'u' }, { authorized_scopes: [] });
+  const known = recorded({ authorized_scopes: [{ id: '1', name: 'billing:read', label: 'x' }] });
+  expect(changeFor(document, { recorded: known }).destructions).toEqual(['removes the scope "billing:read"']);
+});
+
+describe('a key pair', () => {
+  const pair = (fields: { is_default?: boolean; public_key?: string }) =>
+    declared('KeyPair', { id: 'k' }, fields);
+
+  it('that becomes the default is destructive', () => {
+    expect(changeFor(pair({ is_default: true }))).toMatchObject({
+      destructions: ['moves the default key pair'],
+      requests: [{ operation: 'updateKeyPair', params: { key_pair_id: 'k' }, body: { is_default: true } }],
+    });
+  });
+
+  it('says nothing of a default that it does not have', () => {
+    const change = changeFor(pair({ is_default: false, public_key: 'new' }), {
+      recorded: recorded({ is_default: false, public_key: 'old' }),
+    });
+    expect(change.requests).toMatchObject([{ body: { public_key: 'new' } }]);
+    expect(change.apply.expected).toEqual({ public_key: 'new' });
+  });
+
+  it('has nothing to assert where all it says is that it is not the default', () => {
+    const change = changeFor(pair({ is_default: false }), {
+      recorded: recorded({ is_default: false }),
+      assert: true,
+    });
+    expect(change).toMatchObject({ action: 'unchanged', requests: [] });
+  });
+});
+
+describe('an email template', () => {
+  const there = live(template, { id: 't', ...template, txt_content: 'txt', html_content: '<p>' });
+
+  it('is sent whole: the body that is not mentioned goes along', () => {
+    const change = changeFor(declared('EmailTemplate', template, { txt_content: 'new' }), { live: there });
+    expect(change.requests).toEqual([
+      {
+        operation: 'updateTemplate',
+        params: { backend_id: 'b', template_type: 'tx_code' },
+        body: { id: 't', txt_content: 'new', html_content: '<p>', type: 'tx_code', backend_id: 'b' },
+      },
+    ]);
+    expect(change.apply.expected).toEqual({ id: 't', txt_content: 'new', html_content: '<p>' });
+  });
+
+  it('that is not there is asked for all the same, with a warning', () => {
+    const change = changeFor(declared('EmailTemplate', template, { txt_content: 'new' }), {
+      live: live(template, {}, { exists: false }),
+    });
+    expect(change).toMatchObject({ action: 'update', observed: 'live', warnings: [{ code: 'not-there' }] });
+    expect(change.fields).toMatchObject([{ path: 'txt_content', before: null, after: 'new' }]);
+  });
+
+  it('that is to be absent is deleted where it has an id', () => {
+    const change = changeFor(declared('EmailTemplate', template, {}, { absent: true }), { live: there });
+    expect(change).toMatchObject({
+      action: 'delete',
+      destructions: ['deletes the template'],
+      requests: [{ operation: 'deleteTemplate', params: { backend_id: 'b', template_type: 'tx_code' } }],
+    });
+    expect(change.requests[0]).not.toHaveProperty('body');
+  });
+
+  it.each([
+    ['the server has none', live(template, {}, { exists: false })],
+    ['the server shows a built-in one, without an id', live(template, { id: null, txt_content: 'txt' })],
+    ['the answer has no id', live(template, { txt_content: 'txt' })],
+  ])('is absent already where %s', (_, known) => {
+    const change = changeFor(declared('EmailTemplate', template, {}, { absent: true }), { live: known });
+    expect(change).toMatchObject({ action: 'unchanged', requests: [] });
+  });
+
+  it('is absent already where it is what the server answered to the last DELETE', () => {
+    const change = changeFor(declared('EmailTemplate', template, {}, { absent: true }), {
+      live: there,
+      recorded: recorded({}, { asDeleted: ({ txt_content }) => txt_content === 'txt' }),
+    });
+    expect(change.action).toBe('unchanged');
+  });
+
+  it('is asked for by null, which clears a body', () => {
+    const change = changeFor(declared('EmailTemplate', template, { html_content: null }), { live: there });
+    expect(change.requests).toMatchObject([{ body: { txt_content: 'txt', html_content: null } }]);
+  });
+});
+
+describe('a client', () => {
+  const client = (generation: number) => declared('Client', { id: 'c' }, {}, { generation });
+
+  it('without a record is adopted: nothing is sent', () => {
+    expect(changeFor(client(7))).toMatchObject({
+      action: 'adopt',
+      observed: 'unknown',
+      requests: [],
+      destructions: [],
+      apply: { generation: 7 },
+    });
+  });
+
+  it('regenerates its DID once, whatever the distance', () => {
+    const change = changeFor(client(9), { recorded: recorded({}, { generation: 2 }) });
+    expect(change).toMatchObject({
+      action: 'regenerate',
+      observed: 'recorded',
+      requests: [{ operation: 'regenerateDid', params: { client_id: 'c' } }],
+      destructions: ['regenerates the DID'],
+    });
+    expect(change.requests).toHaveLength(1);
+  });
+
+  it('is unchanged at the recorded number, even where everything else is asserted', () => {
+    const known = { recorded: recorded({}, { generation: 2 }) };
+    expect(changeFor(client(2), known).action).toBe('unchanged');
+    expect(changeFor(client(2), { ...known, assert: true })).toMatchObject({
+      action: 'unchanged',
+      requests: [],
+    });
+  });
+
+  it('with a smaller number is an error', () => {
+    const change = changeFor(client(1), { recorded: recorded({}, { generation: 2 }) });
+    expect(change).toMatchObject({ action: 'blocked', requests: [] });
+    expect(change.reason).toContain('smaller than the recorded 2');
+  });
+
+  it('is left to a person where the last outcome is not known', () => {
+    const pending = recorded({}, { generation: 1, pendingRun: 'run-1' });
+    expect(changeFor(client(2), { recorded: pending })).toMatchObject({
+      action: 'blocked',
+      requests: [],
+      reason: expect.stringContaining('run-1'),
+    });
+  });
+
+  it('that says nothing of its DID is unchanged', () => {
+    expect(changeFor(declared('Client', { id: 'c' })).action).toBe('unchanged');
+  });
+});

@@ -1,0 +1,61 @@
+import type { Declared, Identity, KindName, Live } from '../../src/kinds/kind.js';
+import { OrganizationIndex } from '../../src/kinds/organizations.js';
+import { compare, type Recorded } from '../../src/plan/compare.js';
+import type { Change } from '../../src/plan/plan.js';
+import { type Profile, profiles } from '../../src/server/profiles.js';
+import type { Fields } from '../../src/values.js';
+
+const found = profiles.documented;
+if (found === undefined) throw new Error('there is no documented profile');
+
+export const documented: Profile = found;
+
+const place = { file: 'manifests/all.yaml', line: 3, column: 1, length: 4 };
+
+/** A document as the loader gives it, and what a test says instead. */
+export function declared(
+  kind: KindName,
+  identity: Identity,
+  fields: Fields = {},
+  parts: Partial<Declared> = {},
+): Declared {
+  return { kind, identity, fields, absent: false, whole: [], place, placeOf: () => place, ...parts };
+}
+
+/** An object as the server showed it. */
+export function live(identity: Identity, fields: Fields, parts: Partial<Live> = {}): Live {
+  return { exists: true, identity, fields, ...parts };
+}
+
+/** An object as the state knows it. */
+export function recorded(fields: Fields, parts: Partial<Recorded> = {}): Recorded {
+  return { fields, uncertain: new Set(), at: '2026-01-31T12:00:00Z', asDeleted: () => false, ...parts };
+}
+
+export interface Known {
+  readonly live?: Live;
+  readonly recorded?: Recorded;
+  readonly organizations?: OrganizationIndex;
+  readonly assert?: boolean;
+}
+
+/** What is to be done for one document, given what is known. */
+export function changeFor(document: Declared, known: Known = {}): Change {
+  const address = `${document.kind}/${Object.values(document.identity).join('/')}`;
+  return compare({
+    declared: document,
+    live: known.live,
+    recorded: known.recorded,
+    organizations: known.organizations,
+    profile: documented,
+    assert: known.assert ?? false,
+    address,
+    key: address,
+  });
+}
+
+export const organizations = new OrganizationIndex([
+  { id: '1', name: 'acme', label: 'ACME' },
+  { id: '2', name: 'globex', label: null },
+  { id: '3', name: 'initech', label: 'Initech' },
+]);

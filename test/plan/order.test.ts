@@ -1,0 +1,75 @@
+import { describe, expect, it } from 'vitest';
+import { arrange } from '../../src/plan/order.js';
+import type { Change } from '../../src/plan/plan.js';
+import { changeFor, declared, recorded } from './fixtures.js';
+
+function addresses(changes: readonly Change[]): string[] {
+  return changes.map(({ address }) => address);
+}
+
+function keyPair(id: string, isDefault: boolean, before?: boolean): Change {
+  return changeFor(
+    declared('KeyPair', { id }, { is_default: isDefault }),
+    before === undefined ? {} : { recorded: recorded({ is_default: before }) },
+  );
+}
+
+it('kinds come in their order, and addresses in theirs, however the manifests are laid out', () => {
+  const changes = [
+    changeFor(declared('Client', { id: 'c' }, {}, { generation: 1 })),
+    changeFor(declared('EmailTemplate', { backend_id: 'b', type: 'z' }, { txt_content: 'x' })),
+    changeFor(declared('EmailTemplate', { backend_id: 'b', type: 'a' }, { txt_content: 'x' })),
+    changeFor(declared('KeyPair', { id: 'k' }, { public_key: 'x' })),
+    changeFor(declared('User', { id: 'Z' }, { group: 'x' })),
+    changeFor(declared('User', { id: 'a' }, { group: 'x' })),
+    changeFor(declared('Organization', { id: 'o' }, { label: 'x' })),
+  ];
+  const sorted = [
+    'Organization/o',
+    'User/Z',
+    'User/a',
+    'KeyPair/k',
+    'EmailTemplate/b/a',
+    'EmailTemplate/b/z',
+    'Client/c',
+  ];
+  expect(addresses(arrange(changes))).toEqual(sorted);
+  expect(addresses(arrange([...changes].reverse()))).toEqual(sorted);
+});
+
+describe('the default key pair', () => {
+  it('is taken over before it is given up', () => {
+    const arranged = arrange([keyPair('a', false, true), keyPair('b', false), keyPair('z', true, false)]);
+    expect(addresses(arranged)).toEqual(['KeyPair/z', 'KeyPair/a', 'KeyPair/b']);
+    expect(arranged.map(({ action }) => action)).toEqual(['update', 'update', 'update']);
+  });
+
+  it('is not given up where no other takes over', () => {
+    const [change] = arrange([keyPair('a', false, true)]);
+    expect(change).toMatchObject({ action: 'blocked', requests: [], destructions: [] });
+    expect(change?.reason).toContain('no other key pair');
+  });
+
+  it('is not given up where its present is not known and no other takes over', () => {
+    expect(arrange([keyPair('a', false)])).toMatchObject([{ action: 'blocked' }]);
+  });
+
+  it('may be given up where another has it already', () => {
+    expect(arrange([keyPair('a', false), keyPair('b', true, true)]).map(({ action }) => action)).toEqual([
+      'unchanged',
+      'update',
+    ]);
+  });
+
+  it('is not given up for one that is blocked', () => {
+    const successor: Change = { ...keyPair('b', true), action: 'blocked', requests: [] };
+    expect(arrange([keyPair('a', false, true), successor]).map(({ action }) => action)).toEqual([
+      'blocked',
+      'blocked',
+    ]);
+  });
+
+  it('stays with a pair that says of itself what it is already', () => {
+    expect(arrange([keyPair('a', false, false)])).toMatchObject([{ action: 'unchanged' }]);
+  });
+});

@@ -1,0 +1,40 @@
+import { expect, it } from 'vitest';
+import type { Plan } from '../../src/plan/plan.js';
+import { countDestructions, refusals } from '../../src/plan/safety.js';
+import { changeOf, planOf } from '../report/plans.js';
+
+function losing(...losses: number[]): Plan {
+  return planOf(
+    losses.map((count, index) =>
+      changeOf({ address: `User/${index}`, destructions: Array(count).fill('removes the membership "x"') }),
+    ),
+  );
+}
+
+it('counts losses, not objects: a user who loses two memberships counts twice', () => {
+  expect(countDestructions(losing(2, 0, 1))).toBe(3);
+});
+
+it('lets as much destruction pass as is allowed', () => {
+  expect(refusals(losing(2, 1), 3)).toEqual([]);
+  expect(refusals(losing(), 0)).toEqual([]);
+});
+
+it('refuses more, and says how much there is', () => {
+  const [problem, ...others] = refusals(losing(2, 1), 2);
+  expect(problem).toMatchObject({ code: 'too-destructive', severity: 'error' });
+  expect(problem?.message).toContain('3');
+  expect(problem?.hint).toContain('--allow-destructive 3');
+  expect(others).toEqual([]);
+});
+
+it('refuses everything that is blocked, each with its reason, besides too much destruction', () => {
+  const plan = planOf([
+    changeOf({ action: 'blocked', address: 'User/a', reason: 'the first reason' }),
+    changeOf({ action: 'blocked', address: 'User/b', reason: 'the second reason' }),
+    changeOf({ destructions: ['deletes the template'] }),
+  ]);
+  const problems = refusals(plan, 0);
+  expect(problems.map(({ code }) => code)).toEqual(['blocked', 'blocked', 'too-destructive']);
+  expect(problems[1]?.message).toContain('User/b is blocked: the second reason');
+});

@@ -1,0 +1,75 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { isSelected, matchesPattern, mayMatchKind } from '../../src/plan/select.js';
+
+describe('a pattern', () => {
+  it.each([
+    ['User/1', 'User/1', true],
+    ['User/1', 'User/12', false],
+    ['User/*', 'User/1', true],
+    ['*', 'EmailTemplate/b/tx_code', true],
+    ['EmailTemplate/*', 'EmailTemplate/b/tx_code', true],
+    ['EmailTemplate/*/tx_code', 'EmailTemplate/a/b/tx_code', true],
+    ['*/tx_code', 'EmailTemplate/b/tx_code', true],
+    ['*b*code', 'EmailTemplate/b/tx_code', true],
+    ['Organization/a*a', 'Organization/a', false],
+    ['Organization/a*a', 'Organization/aa', true],
+    ['Organization/a**a', 'Organization/aa', true],
+    ['User/?', 'User/1', false],
+    ['User/[12]', 'User/1', false],
+    ['user/1', 'User/1', false],
+    ['', 'User/1', false],
+    ['Organization/a.b', 'Organization/axb', false],
+  ])('%s on %s: %s', (pattern, text, expected) => {
+    expect(matchesPattern(pattern, text)).toBe(expected);
+  });
+
+  it('means what a regular expression would', () => {
+    const piece = fc.string({ unit: fc.constantFrom('a', 'b', '*'), maxLength: 8 });
+    fc.assert(
+      fc.property(piece, fc.string({ unit: fc.constantFrom('a', 'b'), maxLength: 10 }), (pattern, text) => {
+        const expected = new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(text);
+        expect(matchesPattern(pattern, text)).toBe(expected);
+      }),
+      { numRuns: 500 },
+    );
+  });
+
+  it('takes no time to fail, however many stars it has', () => {
+    const pattern = `${'*a'.repeat(2000)}*b`;
+    expect(matchesPattern(pattern, 'a'.repeat(20_000))).toBe(false);
+  });
+});
+
+describe('a selection', () => {
+  it('of nothing is everything', () => {
+    expect(isSelected({ targets: [], kinds: [] }, 'User', ['User/1'])).toBe(true);
+  });
+
+  it('of a kind and a target takes what is both', () => {
+    const selection = { targets: ['*1'], kinds: ['User'] };
+    expect(isSelected(selection, 'User', ['User/1'])).toBe(true);
+    expect(isSelected(selection, 'User', ['User/2'])).toBe(false);
+    expect(isSelected(selection, 'Client', ['Client/1'])).toBe(false);
+  });
+
+  it('takes an object that goes by any of its addresses', () => {
+    const selection = { targets: ['Organization/acme'], kinds: [] };
+    expect(isSelected(selection, 'Organization', ['Organization/1', 'Organization/acme'])).toBe(true);
+  });
+
+  it.each([
+    ['Organization/acme', true],
+    ['Organization/', true],
+    ['Org*', true],
+    ['*acme', true],
+    ['Organization', false],
+    ['User/*', false],
+  ])('by %s may mean an organization: %s', (target, expected) => {
+    expect(mayMatchKind({ targets: [target], kinds: [] }, 'Organization')).toBe(expected);
+  });
+
+  it('that leaves out a kind can not mean it', () => {
+    expect(mayMatchKind({ targets: ['*'], kinds: ['User'] }, 'Organization')).toBe(false);
+  });
+});

@@ -1,0 +1,282 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { z } from 'zod';
+import { loadManifests } from '../../src/manifests/index.js';
+import { type Problem, ProblemsError } from '../../src/problems.js';
+import { configSchema, loadProject, type ProjectOptions } from '../../src/project/index.js';
+
+let cwd: string;
+
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'idops-project-'));
+});
+
+afterEach(async () => {
+  await rm(cwd, { recursive: true });
+});
+
+async function load(config: string, options: Partial<ProjectOptions> = {}) {
+  await writeFile(join(cwd, 'idops.yaml'), config);
+  return loadProject({ cwd, variables: {}, ...options });
+}
+
+async function problemsOf(action: () => unknown): Promise<readonly Problem[]> {
+  try {
+    await action();
+  } catch (failure) {
+    if (failure instanceof ProblemsError) return failure.problems;
+    throw failure;
+  }
+  throw new Error('nothing was refused');
+}
+
+async function codesOf(action: () => unknown): Promise<readonly string[]> {
+  return (await problemsOf(action)).map(({ code, places }) =>
+    [code, ...places.map(({ file, line, column }) => `${file}:${line}:${column}`)].join(' '),
+  );
+}
+
+const server = `version: 1
+server:
+  base_url: https://id.example.com/
+  auth:
+    token: \${IDOPS_TOKEN}
+`;
+
+describe('finding the configuration', () => {
+  test('there is none', async () => {
+    const [problem] = await problemsOf(() => loadProject({ cwd, variables: {} }));
+    expect(problem).toMatchObject({ code: 'no-config', message: 'there is no idops.yaml in this folder' });
+  });
+
+  test('the option stands above the variable, and its folder is the root', async () => {
+    await mkdir(join(cwd, 'sub'));
+    await writeFile(join(cwd, 'sub/x.yaml'), 'version: 1\n');
+    const variables = { IDOPS_CONFIG: 'nowhere.yaml' };
+    const project = await loadProject({ cwd, variables, config: 'sub/x.yaml' });
+    expect(project).toMatchObject({ root: expect.stringMatching(/sub$/), file: 'sub/x.yaml' });
+    const [problem] = await problemsOf(() => loadProject({ cwd, variables }));
+    expect(problem?.message).toBe('there is no file nowhere.yaml');
+  });
+
+  test('it is a folder', async () => {
+    await mkdir(join(cwd, 'idops.yaml'));
+    expect(await codesOf(() => loadProject({ cwd, variables: {} }))).toEqual([
+      'file-unreadable idops.yaml:1:1',
+    ]);
+  });
+
+  test('it is empty', async () => {
+    expect(await codesOf(() => load('# nothing\n'))).toEqual(['missing-field idops.yaml:1:1']);
+  });
+});
+
+describe('defaults', () => {
+  test('version alone is enough', async () => {
+    const project = await load('version: 1\nvars:\nenvironments:\n  test:\n');
+    expect(project.statePath()).toBe(join(project.root, '.idops/state.json'));
+    expect(project.maxDestructive()).toBe(5);
+    expect(project.patterns().map(({ pattern }) => pattern)).toEqual([
+      'manifests/**/*.yaml',
+      'manifests/**/*.yml',
+    ]);
+    expect(project.profile.name).toBe('documented');
+    expect(project.environment).toBeNull();
+  });
+
+  test('a folder without manifests is one warning', async () => {
+    const { problems } = await loadManifests(await load('version: 1\n'), { lenient: false });
+    expect(problems.map(({ code, severity }) => [code, severity])).toEqual([['no-match', 'warning']]);
+  });
+});
+
+describe('environments', () => {
+  const config = `${server}vars: {a: base, b: base}
+manifests: [one.yaml]
+safety: {max_destructive: 1}
+environments:
+  production:
+    server: {base_url: "https://prod.example.com", auth: {token_file: token}}
+    vars: {b: over}
+    manifests: [two.yaml, three.yaml]
+  broken:
+    server: {base_url: "\${NOWHERE}"}
+    safety: {max_destructive: "\${NOWHERE}"}
+`;
+
+  test('are laid over the rest: maps merge, lists and single values replace', async () => {
+    const project = await load(config, { env: 'production' });
+    await writeFile(join(cwd, 'token'), 'from-file\n');
+    const settings = await project.server();
+    expect(settings.baseUrl).toBe('https://prod.example.com');
+    expect(settings.token.reveal()).toBe('from-file');
+    expect(project.patterns().map(({ pattern, place }) => [pattern, place?.line])).toEqual([
+      ['two.yaml', 13],
+      ['three.yaml', 13],
+    ]);
+    expect(project.maxDestructive()).toBe(1);
+    expect(project.environment).toBe('production');
+  });
+
+  test('come from IDOPS_ENV too', async () => {
+    const project = await load(config, { variables: { IDOPS_ENV: 'production' } });
+    expect(project.environment).toBe('production');
+    expect((await load(config, { variables: { IDOPS_ENV: '' } })).environment).toBeNull();
+  });
+
+  test('that were not chosen are not resolved', async () => {
+    const project = await load(config, { variables: { IDOPS_TOKEN: 't' } });
+    expect((await project.server()).baseUrl).toBe('https://id.example.com');
+  });
+
+  test('that were chosen are placed where they are written', async () => {
+    const project = await load(config, { env: 'broken', variables: { IDOPS_TOKEN: 't' } });
+    expect(await codesOf(() => project.server())).toEqual(['unresolved-variable idops.yaml:15:25']);
+    expect(await codesOf(() => project.maxDestructive())).toEqual(['unresolved-variable idops.yaml:16:32']);
+  });
+
+  test('that do not exist are refused with the names of those that do', async () => {
+    const [problem] = await problemsOf(() => load(config, { env: 'prodution' }));
+    expect(problem).toMatchObject({
+      code: 'unknown-environment',
+      message: 'there is no environment "prodution" in idops.yaml, did you mean "production"?',
+      hint: 'environments there: production, broken',
+    });
+  });
+
+  test('are checked for their shape although they were not chosen', async () => {
+    expect(
+      await codesOf(() => load('version: 1\nenvironments:\n  a:\n    manifest: []\n    state: []\n')),
+    ).toEqual(['unknown-field idops.yaml:4:5', 'wrong-type idops.yaml:5:12']);
+  });
+});
+
+describe('the server', () => {
+  test('is resolved when it is asked for', async () => {
+    const project = await load(server);
+    expect(await codesOf(() => project.server())).toEqual(['unresolved-variable idops.yaml:5:12']);
+  });
+
+  test('may be left out where options and variables give it', async () => {
+    const project = await load('version: 1\n', {
+      variables: { IDOPS_BASE_URL: 'https://a.example.com', IDOPS_TOKEN: 't' },
+    });
+    expect((await project.server()).token.reveal()).toBe('t');
+    expect((await project.server({ baseUrl: 'https://b.example.com' })).baseUrl).toBe(
+      'https://b.example.com',
+    );
+    const bare = await load('version: 1\n');
+    expect(await codesOf(() => bare.server())).toEqual(['missing-field', 'missing-field']);
+  });
+
+  test('options stand above variables, and variables above the file', async () => {
+    const project = await load(server.replace(`\${IDOPS_TOKEN}`, 'written'), {
+      variables: { IDOPS_TOKEN: 'variable', IDOPS_BASE_URL: '' },
+    });
+    await writeFile(join(cwd, 'token'), '\uFEFFfile\r\n');
+    expect((await project.server()).token.reveal()).toBe('variable');
+    expect((await project.server()).baseUrl).toBe('https://id.example.com');
+    expect((await project.server({ tokenFile: 'token' })).token.reveal()).toBe('file');
+    const without = await load(server.replace(`\${IDOPS_TOKEN}`, 'written'));
+    expect((await without.server()).token.reveal()).toBe('written');
+  });
+
+  test.each([
+    ['ftp://id.example.com', 'bad-address'],
+    ['id.example.com', 'bad-address'],
+    ['https://user:pw@id.example.com', 'bad-address'],
+    ['https://id.example.com/?a=b', 'bad-address'],
+    ['http://id.example.com', 'insecure-http'],
+    ['http://localhost.example.com', 'insecure-http'],
+  ])('%s is refused: %s', async (baseUrl, code) => {
+    const project = await load(server, { variables: { IDOPS_TOKEN: 't' } });
+    expect(await codesOf(() => project.server({ baseUrl }))).toEqual([code]);
+  });
+
+  test.each(['http://localhost:4000', 'http://127.0.0.1:4000/x', 'http://[::1]:4000'])(
+    '%s is fine',
+    async (baseUrl) => {
+      const project = await load(server, { variables: { IDOPS_TOKEN: 't' } });
+      expect((await project.server({ baseUrl })).baseUrl).toBe(baseUrl);
+    },
+  );
+
+  test('plain http has to be allowed', async () => {
+    const config = server
+      .replace('https:', 'http:')
+      .replace('  auth', `  allow_insecure_http: \${IDOPS_INSECURE}\n  auth`);
+    const variables = { IDOPS_TOKEN: 't', IDOPS_INSECURE: 'true' };
+    const project = await load(config, { variables });
+    expect(await project.server()).toMatchObject({
+      baseUrl: 'http://id.example.com',
+      allowInsecureHttp: true,
+    });
+    const refused = await load(config, { variables: { ...variables, IDOPS_INSECURE: 'false' } });
+    expect(await codesOf(() => refused.server())).toEqual(['insecure-http idops.yaml:3:13']);
+  });
+
+  test.each(['', ' \n', 'two words', 'line\nbreak', 'not-ascii-é'])(
+    'the token file %j is refused',
+    async (text) => {
+      const project = await load(server);
+      await writeFile(join(cwd, 'token'), text);
+      const [problem] = await problemsOf(() => project.server({ tokenFile: 'token' }));
+      expect(problem?.code).toBe('bad-token');
+      if (text.trim() !== '') expect(JSON.stringify(problem)).not.toContain(text.trim());
+    },
+  );
+
+  test('a token file that is not there is refused', async () => {
+    const project = await load(server);
+    expect(await codesOf(() => project.server({ tokenFile: 'nowhere' }))).toEqual(['token-unreadable']);
+  });
+
+  test('the profile of checks is known without process variables', async () => {
+    const project = await load(`${server}  profile: \${p}\nvars: {p: documented}\n`);
+    expect(project.profile.name).toBe('documented');
+    const unknown = await load(`${server}  profile: \${IDOPS_PROFILE}\n`);
+    expect(unknown.profile.name).toBe('documented');
+    expect(await codesOf(() => load(`${server}  profile: documnted\n`))).toEqual([
+      'wrong-value idops.yaml:6:12',
+    ]);
+  });
+});
+
+test('the schema can be written as JSON Schema', () => {
+  expect(z.toJSONSchema(configSchema, { io: 'input' })).toMatchObject({
+    type: 'object',
+    required: ['version'],
+    additionalProperties: false,
+  });
+});
+
+test('whatever stands in a configuration, loading it gives problems and no other exception', async () => {
+  const part = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 10 }),
+    fc.constantFrom(
+      'version: 1\n',
+      'server: ',
+      'vars: ',
+      '{a: 1}\n',
+      '[x]\n',
+      'environments: ',
+      '\n',
+      '  ',
+      `\${`,
+    ),
+  );
+  await fc.assert(
+    fc.asyncProperty(fc.array(part, { maxLength: 10 }), async (parts) => {
+      try {
+        const project = await load(parts.join(''));
+        await project.server();
+      } catch (failure) {
+        expect(failure).toBeInstanceOf(ProblemsError);
+      }
+    }),
+    { numRuns: 200 },
+  );
+});

@@ -1,0 +1,122 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { SourceFile } from '../../src/source/file.js';
+import { looksSecret } from '../../src/source/mask.js';
+
+/** The place of the first `find` in a text. */
+function placeOf(text: string, find: string) {
+  const start = text.indexOf(find);
+  return new SourceFile('x.yaml', text).place({ start, end: start + find.length });
+}
+
+describe('places', () => {
+  test('lines and columns count from 1, and a range ends with its line', () => {
+    expect(placeOf('a: 1\nbc: [x,\n y]\n', '[x,\n y]')).toEqual({
+      file: 'x.yaml',
+      line: 2,
+      column: 5,
+      length: 3,
+      text: 'bc: [x,',
+    });
+  });
+
+  test('CRLF is no part of a line', () => {
+    expect(placeOf('a: 1\r\nb: 2\r\n', 'b')).toMatchObject({ line: 2, column: 1, text: 'b: 2' });
+  });
+
+  test('the end of the file is a place', () => {
+    const file = new SourceFile('x.yaml', 'a: 1');
+    expect(file.place({ start: 99, end: 100 })).toMatchObject({ line: 1, column: 5, length: 1 });
+    expect(new SourceFile('x.yaml', '').place({ start: 0, end: 1 })).toMatchObject({ line: 1, column: 1 });
+  });
+});
+
+describe('secrets in shown lines', () => {
+  test.each([
+    ['smtp_password: hunter2', 'smtp_password: ***'],
+    ['smtp_pasword: hunter2 # mine', 'smtp_pasword: ***'],
+    ['smtppassword: "hunter2"', 'smtppassword: ***'],
+    ['"clientSecret" : hunter2', '"clientSecret" : ***'],
+    ['- api_token: hunter2', '- api_token: ***'],
+    ['{smtp_password: hunter2, smtp_port: 25}', '{smtp_password: ***, smtp_port: 25}'],
+    ['a: {b: 1, smtp_password: "hunter2, }", c: 2}', 'a: {b: 1, smtp_password: ***, c: 2}'],
+    [`{"smtp_password":"hunter2"}`, `{"smtp_password":***}`],
+    ['smtp_password: !hunter2 x', 'smtp_password: ***'],
+    ['smtp_password            : hunter2', 'smtp_password            : ***'],
+    ['label: nothing secret', 'label: nothing secret'],
+  ])('%s', (text, shown) => {
+    expect(new SourceFile('x.yaml', text).place({ start: 0, end: 1 }).text).toBe(shown);
+  });
+
+  test.each([
+    'smtp_password: |\n  hunter2\n  hunter2\nport: 25\n',
+    '- "smtp_password": >\n     hunter2\n\n     hunter2\n  port: 25\n',
+    'smtp_password: "abc\n  hunter2\n  hunter2"\nport: 25\n',
+    'smtp_password: "hunter2\n\n hunter2\n',
+    'secrets:\n- hunter2\n- hunter2\nport: 25\n',
+    'secrets: [a,\n  hunter2,\n hunter2]\nport: 25\n',
+    '? smtp_password\n: hunter2\n',
+  ])('on each of their lines: %j', (text) => {
+    const file = new SourceFile('x.yaml', text);
+    for (let start = 0; start <= text.length; start += 1) {
+      const place = file.place({ start, end: start + 3 });
+      expect(place.text ?? '').not.toContain('hunter2');
+    }
+    if (text.includes('port')) expect(placeOf(text, 'port').text?.trim()).toBe('port: 25');
+  });
+
+  test('a place behind a masked one shows no line that its column does not fit', () => {
+    const text = '{smtp_password: hunter2hunter2, port: x}';
+    expect(placeOf(text, 'x}')).toMatchObject({ column: 39, length: 2 });
+    expect(placeOf(text, 'x}').text).toBeUndefined();
+    expect(placeOf(text, 'hunter2hunter2').length).toBe(3);
+  });
+
+  test('any text has places', () => {
+    const part = fc.constantFrom(
+      'smtp_password',
+      ':',
+      ' ',
+      '\n',
+      '{',
+      '}',
+      '"',
+      "'",
+      '[',
+      ',',
+      '- ',
+      'x',
+      '|',
+      '\r\n',
+    );
+    fc.assert(
+      fc.property(fc.array(part), fc.nat(), fc.nat(), (parts, start, length) => {
+        const file = new SourceFile('x.yaml', parts.join(''));
+        expect(file.place({ start, end: start + length }).length).toBeGreaterThan(0);
+      }),
+    );
+  });
+});
+
+test.each([
+  'smtp_password',
+  'smtp_pasword',
+  'passwd',
+  'token',
+  'Tokens',
+  'client_secret',
+  'credentials',
+  'smtp_pass',
+])('%s looks secret', (key) => expect(looksSecret(key)).toBe(true));
+test.each([
+  'label',
+  'name',
+  'kind',
+  'state',
+  'type',
+  'username',
+  'public_key',
+  'blocked',
+  'group',
+  'txt_content',
+])('%s does not look secret', (key) => expect(looksSecret(key)).toBe(false));

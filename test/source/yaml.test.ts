@@ -1,0 +1,85 @@
+import fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { SourceFile } from '../../src/source/file.js';
+import { resolve } from '../../src/source/resolve.js';
+import { parseYaml } from '../../src/source/yaml.js';
+
+function values(text: string) {
+  const file = new SourceFile('x.yaml', text);
+  const { documents, problems } = parseYaml(file);
+  return {
+    values: documents.map(({ root }) => resolve(root, file, null).value),
+    problems: problems.map(({ code, places }) => `${code} ${places[0]?.line}:${places[0]?.column}`),
+  };
+}
+
+describe('YAML', () => {
+  test('is 1.2: no yes and no, no dates, no octal with a leading zero alone', () => {
+    expect(values('[yes, no, on, 2001-01-01, 010, 0o10, true, null, ~, 1.5, "1"]')).toEqual({
+      values: [['yes', 'no', 'on', '2001-01-01', 10, 8, true, null, null, 1.5, '1']],
+      problems: [],
+    });
+  });
+
+  test('aliases are their values', () => {
+    expect(values('a: &x {b: [1]}\nc: *x\nd: [*x, *x]')).toEqual({
+      values: [{ a: { b: [1] }, c: { b: [1] }, d: [{ b: [1] }, { b: [1] }] }],
+      problems: [],
+    });
+  });
+
+  test('an anchor set again counts from there', () => {
+    expect(values('[&a 1, *a, &a 2, *a]').values).toEqual([[1, 1, 2, 2]]);
+  });
+
+  test('a deep file is refused before it can exhaust anything', () => {
+    expect(values('['.repeat(1_000_000)).problems).toEqual(['too-deep 1:101']);
+    expect(values('- '.repeat(1_000_000)).problems).toEqual([expect.stringMatching(/^too-deep 1:/)]);
+    expect(values('{a: '.repeat(10_000)).problems).toEqual([expect.stringMatching(/^too-deep 1:/)]);
+  });
+
+  test('aliases that explode are refused, once', () => {
+    const lines = Array.from({ length: 30 }, (_, index) =>
+      index === 0 ? '- &a0 [x, x]' : `- &a${index} [${`*a${index - 1}, `.repeat(9)}x]`,
+    );
+    expect(values(lines.join('\n')).problems).toEqual([expect.stringMatching(/^alias-explosion/)]);
+  });
+
+  test('a large map takes no quadratic time', () => {
+    const lines = Array.from({ length: 50_000 }, (_, index) => `key${index}: ${index}`);
+    expect(values(lines.join('\n')).problems).toEqual([]);
+  });
+
+  test('the errors of one place are not repeated for each word behind it', () => {
+    expect(values('a: {b: c\nd: ]\ne: f g: h\n').problems.length).toBeLessThan(4);
+  });
+
+  test('the documents beside a broken one are kept', () => {
+    expect(values('a: 1\n---\nb: @\n---\nc: 3\n')).toEqual({
+      values: [{ a: 1 }, { c: 3 }],
+      problems: ['yaml-syntax 3:4'],
+    });
+  });
+
+  test('whatever JSON holds comes back, but for what is refused by name', () => {
+    const json = fc
+      .jsonValue({ maxDepth: 5 })
+      .filter((value) => !JSON.stringify(value).includes('__proto__'));
+    fc.assert(
+      fc.property(json, (value) => {
+        const plain = JSON.parse(JSON.stringify(value)) as unknown;
+        const found = values(JSON.stringify(plain));
+        if (found.problems.length > 0) expect(found.problems.join()).toMatch(/wrong-value/);
+        else expect(found.values).toEqual(plain === null ? [] : [plain]);
+      }),
+    );
+  });
+
+  test('any text gives problems and never an exception', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), (text) => {
+        values(text);
+      }),
+    );
+  });
+});

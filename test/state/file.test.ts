@@ -1,0 +1,171 @@
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ProblemsError } from '../../src/problems.js';
+import { stateFile, writeWhole } from '../../src/state/file.js';
+import { emptyState, type State } from '../../src/state/state.js';
+
+const server = 'https://id.example.com';
+let folder = '';
+
+beforeEach(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), 'idops-state-')));
+});
+
+afterEach(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+function path(...parts: string[]): string {
+  return join(folder, ...parts);
+}
+
+async function problemOf(work: Promise<unknown>): Promise<{ code: string; message: string; hint?: string }> {
+  try {
+    await work;
+  } catch (failure) {
+    const [problem] = failure instanceof ProblemsError ? failure.problems : [];
+    if (problem !== undefined) return problem;
+    throw failure;
+  }
+  throw new Error('nothing was refused');
+}
+
+function stateWith(parts: Partial<State> = {}): State {
+  return {
+    ...emptyState(server),
+    serial: 3,
+    resources: {
+      'User/u': {
+        kind: 'User',
+        identity: { id: 'u' },
+        recorded_at: '2026-01-31T12:00:00.000Z',
+        run: 'run-1',
+        managed: ['group'],
+        fields: { group: 'staff', metadata: { a: [1, null, { b: 'ü' }] } },
+        hashes: { '/backend/smtp_password': 'scrypt:x' },
+        uncertain: ['group'],
+      },
+      'Client/c': {
+        kind: 'Client',
+        identity: { id: 'c' },
+        recorded_at: '2026-01-31T12:00:00.000Z',
+        run: 'run-1',
+        managed: [],
+        fields: {},
+        hashes: {},
+        did_generation: 2,
+        pending_regeneration: 'run-1',
+      },
+    },
+    ...parts,
+  };
+}
+
+describe('a state', () => {
+  it('that is not there yet is empty, with a lineage and a salt of its own', async () => {
+    const [a, b] = [await stateFile(path('a.json')).load(server), await stateFile(path('b.json')).load(server)];
+    expect(a).toMatchObject({ format_version: 1, serial: 0, server, resources: {} });
+    expect(a.lineage).not.toBe(b.lineage);
+    expect(a.salt).not.toBe(b.salt);
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('is read as it was written', async () => {
+    const store = stateFile(path('.idops', 'state.json'));
+    const state = stateWith();
+    await store.save(state);
+    expect(await store.load(server)).toEqual(state);
+  });
+
+  it('keeps a key that JavaScript thinks it knows', async () => {
+    const state = stateWith();
+    const [user] = Object.values(state.resources);
+    if (user === undefined) throw new Error('no record');
+    const metadata = JSON.parse('{"__proto__": {"value": 1}, "a": 2}');
+    const store = stateFile(path('state.json'));
+    await store.save({ ...state, resources: { 'User/u': { ...user, fields: { metadata } } } });
+    const read = await store.load(server);
+    expect(JSON.stringify(read.resources['User/u']?.fields.metadata)).toBe('{"__proto__":{"value":1},"a":2}');
+  });
+
+  it('is for its owner alone, and leaves nothing beside it', async () => {
+    await stateFile(path('state.json')).save(stateWith());
+    expect((await stat(path('state.json'))).mode & 0o777).toBe(0o600);
+    expect(await readdir(folder)).toEqual(['state.json']);
+  });
+});
+
+describe('a state that can not be used', () => {
+  const good = JSON.stringify(stateWith());
+
+  it.each([
+    ['is empty', '', 'state-unreadable'],
+    ['is cut off', good.slice(0, -10), 'state-unreadable'],
+    ['is no state', '{"format_version": 1}', 'state-unreadable'],
+    ['is a list', '[]', 'state-unreadable'],
+    ['is null', 'null', 'state-unreadable'],
+    ['has a field that nobody knows', good.replace('"serial"', '"cereal"'), 'state-unreadable'],
+    ['has a record that is none', good.replace('"run-1"', '7'), 'state-unreadable'],
+    ['has an older format', good.replace('"format_version":1', '"format_version":0'), 'state-unreadable'],
+    ['has a newer format', good.replace('"format_version":1', '"format_version":2'), 'state-newer'],
+    ['is of a newer format that looks all different', '{"format_version": 9}', 'state-newer'],
+    ['belongs to another server', good.replace(server, 'https://other.example.com'), 'state-other-server'],
+  ])('since it %s is refused, and left as it is', async (_, text, code) => {
+    await writeFile(path('state.json'), text);
+    const problem = await problemOf(stateFile(path('state.json')).load(server));
+    expect(problem.code).toBe(code);
+    expect(problem.message).toContain('state.json');
+    expect(problem.hint).toBeDefined();
+    expect(await readFile(path('state.json'), 'utf8')).toBe(text);
+  });
+
+  it('names both servers where it belongs to another', async () => {
+    await stateFile(path('state.json')).save(stateWith());
+    const { message } = await problemOf(stateFile(path('state.json')).load('https://new.example.com'));
+    expect(message).toContain(server);
+    expect(message).toContain('https://new.example.com');
+  });
+
+  it('is refused where it is a folder', async () => {
+    await mkdir(path('state.json'));
+    expect((await problemOf(stateFile(path('state.json')).load(server))).code).toBe('state-unreadable');
+  });
+});
+
+describe('writing', () => {
+  it('leaves the old content where it fails', async () => {
+    await mkdir(path('state.json'));
+    await writeFile(path('state.json', 'inside'), 'kept');
+    await expect(writeWhole(path('state.json'), 'new')).rejects.toThrow();
+    expect(await readdir(folder)).toEqual(['state.json']);
+    expect(await readFile(path('state.json', 'inside'), 'utf8')).toBe('kept');
+  });
+
+  it('fails where the folder can not be made', async () => {
+    await writeFile(path('file'), '');
+    await expect(stateFile(path('file', 'state.json')).save(stateWith())).rejects.toThrow();
+  });
+
+  it('never shows a reader half of it', async () => {
+    const store = stateFile(path('state.json'));
+    const long = stateWith({ lineage: 'x'.repeat(300_000) });
+    await store.save(long);
+    let done = false;
+    const writing = (async () => {
+      for (let serial = 0; serial < 15; serial += 1) await store.save({ ...long, serial });
+      done = true;
+    })();
+    while (!done) expect((await store.load(server)).lineage).toHaveLength(300_000);
+    await writing;
+  });
+
+  it('keeps a link to a state that lies elsewhere', async () => {
+    await mkdir(path('elsewhere'));
+    await stateFile(path('elsewhere', 'state.json')).save(stateWith({ serial: 1 }));
+    await symlink(path('elsewhere', 'state.json'), path('state.json'));
+    await stateFile(path('state.json')).save(stateWith({ serial: 2 }));
+    expect((await stateFile(path('elsewhere', 'state.json')).load(server)).serial).toBe(2);
+  });
+});

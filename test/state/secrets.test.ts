@@ -1,0 +1,89 @@
+import { inspect } from 'node:util';
+import { describe, expect, it } from 'vitest';
+import { conceal, Hasher, restoreFields, storeFields } from '../../src/state/secrets.js';
+import { type Fields, HashedSecret, holdsSensitive, same, Sensitive } from '../../src/values.js';
+
+describe('a hash', () => {
+  it('is the same for equal values whatever the order of their keys, and another with another salt', () => {
+    const hasher = new Hasher('salt');
+    expect(hasher.hash({ a: 1, b: ['x'] })).toBe(new Hasher('salt').hash({ b: ['x'], a: 1 }));
+    expect(hasher.hash('hush')).not.toBe(hasher.hash('Hush'));
+    expect(hasher.hash('1')).not.toBe(hasher.hash(1));
+    expect(hasher.hash('hush')).not.toBe(new Hasher('pepper').hash('hush'));
+    expect(hasher.hash('hush')).toMatch(/^scrypt:[\w-]{43}$/);
+  });
+
+  it('tells whether a value is the one that was hashed, and nothing else', () => {
+    const hasher = new Hasher('salt');
+    const secret = hasher.secret(hasher.hash('hush'));
+    expect(secret.matches('hush')).toBe(true);
+    expect(secret.matches('other')).toBe(false);
+    expect(() => secret.reveal()).toThrow();
+    expect(same(secret, new Sensitive('hush'))).toBe(true);
+    expect(same('hush', secret)).toBe(true);
+    expect(same(secret, hasher.secret(hasher.hash('hush')))).toBe(true);
+  });
+});
+
+describe('fields for the disk', () => {
+  const hasher = new Hasher('salt');
+  const fields: Fields = {
+    group: 'staff',
+    'a/b~c': new Sensitive('hush 1'),
+    backend: { smtp_password: new Sensitive('hush 2'), features: ['a', new Sensitive('hush 3')] },
+    nothing: null,
+  };
+
+  it('have no secret in them, but its hash by JSON pointer', () => {
+    const stored = storeFields(fields, hasher);
+    expect(stored.fields).toEqual({
+      group: 'staff',
+      'a/b~c': null,
+      backend: { smtp_password: null, features: ['a', null] },
+      nothing: null,
+    });
+    expect(Object.keys(stored.hashes)).toEqual(['/a~1b~0c', '/backend/smtp_password', '/backend/features/1']);
+    expect(JSON.stringify(stored)).not.toContain('hush');
+  });
+
+  it('come back as what they were, the secrets as what can be compared', () => {
+    const restored = restoreFields(storeFields(fields, hasher), hasher);
+    expect(same(restored, fields)).toBe(true);
+    expect(restored['a/b~c']).toBeInstanceOf(HashedSecret);
+    expect(restored.nothing).toBeNull();
+  });
+
+  it('may go to the disk again without a secret being known', () => {
+    const once = storeFields(fields, hasher);
+    expect(storeFields(restoreFields(once, hasher), hasher)).toEqual(once);
+  });
+});
+
+describe("the server's value", () => {
+  it('is secret where what was asked is', () => {
+    const asked = { value: new Sensitive('hush'), list: ['a', new Sensitive('hush')], other: 1 };
+    const got = { value: 'hush', list: ['hush', 'a'], other: 2, more: 3 };
+    const concealed = conceal(got, asked);
+    expect(JSON.stringify(concealed)).toBe(
+      '{"value":{"sensitive":true},"list":{"sensitive":true},"other":2,"more":3}',
+    );
+  });
+
+  it('is as it was where nothing secret was asked', () => {
+    const got = { a: [1, { b: 2 }] };
+    expect(conceal(got, { a: [1, { b: 2 }] })).toEqual(got);
+    expect(conceal(got, undefined)).toBe(got);
+    expect(holdsSensitive(conceal('other', new Sensitive('hush')))).toBe(true);
+  });
+});
+
+it('a secret shows itself to nobody who prints, joins or serialises it', () => {
+  const secret = new Sensitive('hush');
+  const shown = [inspect(secret), inspect({ deep: [{ secret }] }, { depth: 9 }), String(secret), `${secret}`];
+  shown.push(JSON.stringify({ secret }), [secret].join(), JSON.stringify(structuredCloneable(secret)));
+  expect(shown.join('\n')).not.toContain('hush');
+});
+
+function structuredCloneable(secret: Sensitive): object {
+  return { ...secret };
+}
