@@ -57,12 +57,12 @@ function declare(action: Act): Command {
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()
     .showSuggestionAfterError()
-    .option('--config FILE', 'configuration file (IDOPS_CONFIG; idops.yaml)', notEmpty)
-    .option('--env NAME', 'environment of the configuration (IDOPS_ENV)', notEmpty)
-    .option('--base-url URL', "the server's address (IDOPS_BASE_URL)", notEmpty)
-    .option('--token-file FILE', 'file with the bearer token (IDOPS_TOKEN holds the token itself)', notEmpty)
-    .option('--concurrency N', 'requests at once (10)', wholeNumber(1, 1000))
-    .option('--timeout SECONDS', 'seconds that one request may take (30)', seconds)
+    .option('--config <FILE>', 'configuration file (IDOPS_CONFIG; idops.yaml)', notEmpty)
+    .option('--env <NAME>', 'environment of the configuration (IDOPS_ENV)', notEmpty)
+    .option('--base-url <URL>', "the server's address (IDOPS_BASE_URL)", notEmpty)
+    .option('--token-file <FILE>', 'file with the bearer token (IDOPS_TOKEN holds the token itself)', notEmpty)
+    .option('--concurrency <N>', 'requests at once (10)', wholeNumber(1, 1000))
+    .option('--timeout <SECONDS>', 'seconds that one request may take (30)', seconds)
     .option('--quiet', 'results and errors alone')
     .option('--debug', 'unchanged objects, whole values and stack traces too')
     .option('--no-color', 'no colours (NO_COLOR)');
@@ -76,7 +76,7 @@ function declare(action: Act): Command {
   selecting(program.command('plan'))
     .description('observe the server and print what would change; sends no write, ever')
     .option('--detailed-exitcode', 'exit 2 where there are changes')
-    .option('--out FILE', 'store the plan, for idops apply FILE', notEmpty)
+    .option('--out <FILE>', 'store the plan, for idops apply FILE', notEmpty)
     .action(action(async () => (await import('./commands/plan.js')).plan));
 
   selecting(program.command('apply'))
@@ -84,7 +84,7 @@ function declare(action: Act): Command {
     .description('plan, show, ask, apply')
     .option('--yes', "don't ask")
     .option(
-      '--allow-destructive N',
+      '--allow-destructive <N>',
       'how many destructive changes are meant (safety.max_destructive)',
       wholeNumber(0),
     )
@@ -96,7 +96,7 @@ function declare(action: Act): Command {
     .description('plan, show, ask, and put back what a run changed')
     .option('--force', 'put back even what was changed since')
     .option('--yes', "don't ask")
-    .option('--allow-destructive N', 'how many destructive changes are meant', wholeNumber(0))
+    .option('--allow-destructive <N>', 'how many destructive changes are meant', wholeNumber(0))
     .addOption(format('text, json'))
     .action(action(async () => (await import('./commands/undo.js')).undo));
 
@@ -146,11 +146,11 @@ function declare(action: Act): Command {
     .command('sandbox')
     .description('run the embedded server, in memory, until it is interrupted')
     .addOption(
-      new Option('--profile NAME', 'how it behaves').choices(['documented', 'boruta']).default('documented'),
+      new Option('--profile <NAME>', 'how it behaves').choices(['documented', 'boruta']).default('documented'),
     )
-    .addOption(new Option('--seed NAME', 'what it holds at first').choices(['demo', 'empty']).default('demo'))
-    .option('--port N', 'port on 127.0.0.1; a free one where it is left out', wholeNumber(0, 65535))
-    .option('--page-size N', 'organizations a page (500)', wholeNumber(1))
+    .addOption(new Option('--seed <NAME>', 'what it holds at first').choices(['demo', 'empty']).default('demo'))
+    .option('--port <N>', 'port on 127.0.0.1; a free one where it is left out', wholeNumber(0, 65535))
+    .option('--page-size <N>', 'organizations a page (500)', wholeNumber(1))
     .option('--omit-optional-fields', 'leave out every optional field of an answer')
     .action(action(async () => (await import('./commands/sandbox.js')).sandbox));
   return program;
@@ -160,13 +160,13 @@ function declare(action: Act): Command {
 function selecting(command: Command): Command {
   return command
     .option(
-      '--target ADDRESS',
+      '--target <ADDRESS>',
       'only what matches, such as User/9b1d…; * stands for any characters (repeatable)',
       collect,
       [],
     )
     .addOption(
-      new Option('--kind KIND', 'only this kind (repeatable)')
+      new Option('--kind <KIND>', 'only this kind (repeatable)')
         .choices(['Organization', 'User', 'KeyPair', 'EmailTemplate', 'Client'])
         .argParser(collectKinds)
         .default([], 'all'),
@@ -177,7 +177,7 @@ function selecting(command: Command): Command {
 }
 
 function format(known: string): Option {
-  return new Option('--format NAME[=FILE]', `${known} (repeatable)`).argParser(collect).default([], 'text');
+  return new Option('--format <NAME[=FILE]>', `${known} (repeatable)`).argParser(collect).default([], 'text');
 }
 
 function collect(value: string, before: readonly string[]): string[] {

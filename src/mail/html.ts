@@ -26,6 +26,29 @@ export function inspectHtml(body: string): HtmlFacts | undefined {
   };
 }
 
+/**
+ * A body without what could reach the network where it is only looked at: `link`, `base` and `meta http-equiv`.
+ * The rest stays as it is, character by character. Undefined where it is nested deeper than browsers go.
+ */
+export function withoutConnections(body: string): string | undefined {
+  const cuts = elementsOf(body)
+    ?.filter(
+      (element) =>
+        ['link', 'base'].includes(element.tagName) ||
+        (element.tagName === 'meta' && attribute(element, 'http-equiv') !== undefined),
+    )
+    .flatMap(({ sourceCodeLocation: place }) => (place ? [place.startTag ?? place] : []))
+    .toSorted((a, b) => a.startOffset - b.startOffset);
+  if (cuts === undefined) return undefined;
+  let kept = '';
+  let at = 0;
+  for (const { startOffset, endOffset } of cuts) {
+    kept += body.slice(at, Math.max(at, startOffset));
+    at = Math.max(at, endOffset);
+  }
+  return kept + body.slice(at);
+}
+
 class TooDeep extends Error {}
 
 function elementsOf(body: string): DefaultTreeAdapterTypes.Element[] | undefined {
@@ -33,6 +56,7 @@ function elementsOf(body: string): DefaultTreeAdapterTypes.Element[] | undefined
   let depth = 0;
   try {
     parse(body, {
+      sourceCodeLocationInfo: true,
       treeAdapter: {
         ...defaultTreeAdapter,
         createElement: (...parts) => {

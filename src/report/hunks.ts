@@ -2,8 +2,8 @@ import type { BodyDifference } from './bodies.js';
 import { escapeText } from './escape.js';
 import { shorten } from './values.js';
 
-/** Longer lines of a diff are cut, unless all is wanted. */
-const maxDiffLine = 200;
+/** How many characters of a line of a diff are shown where not all of it is wanted. */
+export const diffLineLimit = 200;
 
 /** A line of a diff; its text is harmless and on one line. */
 export interface DiffLine {
@@ -11,19 +11,16 @@ export interface DiffLine {
   readonly text: string;
 }
 
-/** The lines of a hunk as they are shown; long ones are cut where they differ, unless `whole`. */
-export function hunkLines(
-  { lines }: BodyDifference['hunks'][number],
-  { whole }: { readonly whole: boolean },
-): DiffLine[] {
-  const counterparts = whole ? [] : pairLines(lines);
+/** The lines of a hunk as they are shown; those longer than the limit are cut, with what differs kept in sight. */
+export function hunkLines({ lines }: BodyDifference['hunks'][number], limit: number): DiffLine[] {
+  const counterparts = limit === Number.POSITIVE_INFINITY ? [] : pairLines(lines);
   return lines.map((line, index) => {
     const first = line.charAt(0);
     const mark = first === '+' || first === '-' ? first : ' ';
     const text = mark === ' ' ? escapeText(line.slice(1)) : escapeChanged(line.slice(1));
     return {
       mark,
-      text: whole ? text : shorten(text, escapeChanged(counterparts[index] ?? ''), maxDiffLine),
+      text: text.length <= limit ? text : shorten(text, escapeChanged(counterparts[index] ?? ''), limit),
     };
   });
 }

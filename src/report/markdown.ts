@@ -1,7 +1,7 @@
 import type { Change, FieldChange, Plan } from '../plan/plan.js';
 import { operationPath, operations } from '../server/operations.js';
 import { disarm, escapeText } from './escape.js';
-import { hunkLines } from './hunks.js';
+import { diffLineLimit, hunkLines } from './hunks.js';
 import { escapeMarkup } from './markup.js';
 import {
   allWarnings,
@@ -273,7 +273,9 @@ function bodyBlock(
   if (!shown || hunks.length === 0) return head;
   const lines = hunks.flatMap((hunk) => [
     hunkHead(hunk),
-    ...hunkLines(hunk, { whole: debug }).map(({ mark, text }) => disarm(`${mark}${text}`).trimEnd()),
+    ...hunkLines(hunk, debug ? Number.POSITIVE_INFINITY : diffLineLimit).map(({ mark, text }) =>
+      disarm(`${mark}${text}`).trimEnd(),
+    ),
   ]);
   return `${head}\n\n${fence(lines)}`;
 }

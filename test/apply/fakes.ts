@@ -77,6 +77,9 @@ export async function run(changes: readonly Change[], rig: Rig): Promise<Ran> {
       async sending(change, request) {
         line(`sending ${change.address}${request === null ? ' nothing' : ''}`);
       },
+      async answered(change) {
+        line(`answered ${change.address}`);
+      },
       async settled(change, outcome) {
         line(`settled ${change.address}`);
         outcomes.set(change.address, outcome);
