@@ -3,8 +3,9 @@ import { findRun } from './apply/history.js';
 import { journalFolder, type RunLine } from './apply/journal.js';
 import { type ResumeOptions, resumeRun, unfinishedRuns } from './apply/resume.js';
 import { type Left, undoRun } from './apply/undo.js';
+import { type ConnectionOptions, openConnection } from './connection.js';
 import type { Declared } from './kinds/kind.js';
-import { loadManifests } from './manifests/index.js';
+import { type LoadedManifests, loadManifests } from './manifests/index.js';
 import { type BuildOptions, buildPlan, type PlanHeader, regenerationPlan } from './plan/build.js';
 import type { Plan } from './plan/plan.js';
 import { refusals } from './plan/safety.js';
@@ -13,9 +14,8 @@ import { type Seal, type StoredPlan, seal, staleness } from './plan/stored.js';
 import { type Problem, ProblemsError, refuse } from './problems.js';
 import { noProgress, type Progress } from './progress.js';
 import type { Project, ServerOverrides, ServerSettings } from './project/index.js';
-import { checkBaseUrl, isBaseUrl } from './server/base-url.js';
-import { type Connection, connect } from './server/client.js';
-import { bearerToken } from './server/credentials.js';
+import { createRedactor } from './redact.js';
+import type { Profile } from './server/profiles.js';
 import { stateFile } from './state/file.js';
 import { acquireLock, type Lock, lockHolder } from './state/lock.js';
 import { Hasher } from './state/secrets.js';
@@ -42,6 +42,8 @@ export interface SessionOptions extends ServerOverrides {
   readonly redact?: (text: string) => string;
   /** Told every secret before it can turn up anywhere. */
   readonly onSecret?: (secret: string) => void;
+  /** How requests are paced, waited for and logged, where it is otherwise than usual. */
+  readonly network?: Partial<Pick<ConnectionOptions, 'rate' | 'onTry' | 'delay' | 'random'>>;
 }
 
 export interface PlanOptions extends Partial<Selection> {
@@ -71,8 +73,8 @@ export interface Session {
   planStored(stored: StoredPlan): Promise<{ plan: Plan; problems: Problem[] }>;
   /** A plan that puts back what a run changed, and what it leaves as it is. */
   planUndo(run: string, options?: { readonly force?: boolean }): Promise<UndoPlan>;
-  /** A plan that regenerates one client's DID, whatever the manifests say; nothing is read for it. */
-  planRegeneration(clientId: string): Plan;
+  /** A plan that regenerates one client's DID, whatever the manifests say. */
+  planRegeneration(clientId: string): Promise<Plan>;
   /** Why a plan may not be applied; empty where it may. */
   refusals(plan: Plan, allowDestructive?: number): Problem[];
   /** Applies a plan of this session. Refuses nothing by itself. */
@@ -89,15 +91,25 @@ export async function openSession(project: Project, options: SessionOptions = {}
     progress = noProgress,
     concurrency = DEFAULT_CONCURRENCY,
     signal = new AbortController().signal,
+    network = {},
   } = options;
-  const { server, declared, warnings } = await loadAll(project, options);
-  const connection = open(server, options);
+  const guard = guardOf(options);
+  const { server, declared, warnings } = await loadAll(project, { ...options, ...guard });
+  const connection = openConnection(server, declared, {
+    concurrency,
+    timeout: options.timeout ?? DEFAULT_TIMEOUT,
+    ...guard,
+    signal,
+    version,
+    ...network,
+  });
   const { reader, writer } = connection;
-  const shared = { reader, profile: server.profile, concurrency, progress };
+  const shared = { reader, profile: server.profile, concurrency, progress, signal };
   const store: StateStore = stateFile(project.statePath());
   const held = await settleState(store, project.statePath(), options.writes, {
     ...shared,
     server: server.baseUrl,
+    holds: guard.holds,
   }).catch(async (failure) => {
     await connection.close();
     throw failure;
@@ -111,7 +123,7 @@ export async function openSession(project: Project, options: SessionOptions = {}
     await buildPlan({
       ...shared,
       state,
-      hasher: new Hasher(state.salt),
+      hasher: new Hasher(state.salt, guard.holds),
       selection: { targets: [], kinds: [] },
       prune: false,
       assert: false,
@@ -154,9 +166,9 @@ export async function openSession(project: Project, options: SessionOptions = {}
           return adjusted.document;
         },
       });
-      return withoutBlocked(made, left);
+      return undoPlan(made, left);
     },
-    planRegeneration: (clientId) => regenerationPlan(clientId, header()),
+    planRegeneration: (clientId) => regenerationPlan(clientId, { ...shared, ...header() }),
     refusals: (made, allowDestructive) => refusals(made, allowDestructive ?? project.maxDestructive()),
     apply: async (made, command = 'apply') => {
       const applied = await applyPlan(made, {
@@ -165,10 +177,11 @@ export async function openSession(project: Project, options: SessionOptions = {}
         signal,
         store,
         state,
-        hasher: new Hasher(state.salt),
+        hasher: new Hasher(state.salt, guard.holds),
         journals: journalFolder(project.statePath()),
         command,
         now: () => new Date(),
+        redact: guard.redact,
       });
       state = applied.state;
       return applied;
@@ -187,13 +200,18 @@ function withDefaults({
 }
 
 /** What can't be put back as things are is left, and does not keep the rest from being put back. */
-function withoutBlocked(plan: Plan, left: readonly Left[]): UndoPlan {
+function undoPlan(plan: Plan, left: readonly Left[]): UndoPlan {
   const blocked = plan.changes.filter(({ action }) => action === 'blocked');
   return {
-    plan: { ...plan, changes: plan.changes.filter(({ action }) => action !== 'blocked') },
+    plan: {
+      ...plan,
+      changes: plan.changes
+        .filter(({ action }) => action !== 'blocked')
+        .map((change) => ({ ...change, declaredAt: null })),
+    },
     left: [
       ...left,
-      ...blocked.map(({ address, reason }) => ({ address, reason: reason ?? 'it is blocked' })),
+      ...blocked.map(({ address, reason }) => ({ address, path: null, reason: reason ?? 'it is blocked' })),
     ],
   };
 }
@@ -251,6 +269,44 @@ function takeover(lock: Lock | undefined): string[] {
   return lock === undefined || lock.takenOver === null ? [] : [lock.takenOver];
 }
 
+/** What knows the secrets of a session. */
+interface Guard {
+  readonly redact: (text: string) => string;
+  readonly onSecret: (secret: string) => void;
+  /** Whether a text has a secret in it, or is one. */
+  readonly holds: (text: string) => boolean;
+}
+
+/** Shorter secrets are in too many texts by chance for all of these to be secret. */
+const LEAST_INSIDE = 8;
+
+/** Takes secrets out of texts with what the caller has for it, or with a redactor of its own. */
+function guardOf(options: SessionOptions): Guard {
+  const own = createRedactor();
+  const secrets = new Set<string>();
+  return {
+    redact: options.redact ?? ((text) => own.redact(text)),
+    onSecret: (secret) => {
+      own.add(secret);
+      if (secret.trim() !== '') secrets.add(secret.trim());
+      options.onSecret?.(secret);
+    },
+    holds: (text) =>
+      [...secrets].some((secret) =>
+        secret.length < LEAST_INSIDE ? text.trim() === secret : text.includes(secret),
+      ),
+  };
+}
+
+/** The secrets of manifests that have no part in what is done: a server may name them in a message all the same. */
+async function secretsAlone(
+  project: Project,
+  profile: Profile,
+): Promise<Pick<LoadedManifests, 'declared' | 'problems' | 'secrets'>> {
+  const { secrets } = await loadManifests(project, { lenient: true, profile });
+  return { declared: [], problems: [], secrets };
+}
+
 /** Everything that can be wrong before the first request is found together. */
 async function loadAll(
   project: Project,
@@ -258,9 +314,15 @@ async function loadAll(
 ): Promise<{ server: ServerSettings; declared: readonly Declared[]; warnings: readonly Problem[] }> {
   const { onSecret = () => {} } = options;
   const { manifests: wanted = true } = options;
+  const settings = project.server(options);
+  // The manifests are checked for the server that they go to; a profile from a process variable is known only now.
+  const profile = await settings.then(
+    (known) => known.profile,
+    () => project.profile,
+  );
   const [server, manifests] = await Promise.allSettled([
-    project.server(options),
-    wanted ? loadManifests(project, { lenient: false }) : { declared: [], problems: [], secrets: [] },
+    settings,
+    wanted ? loadManifests(project, { lenient: false, profile }) : secretsAlone(project, profile),
   ]);
   const problems: Problem[] = [];
   for (const part of [server, manifests]) {
@@ -268,7 +330,7 @@ async function loadAll(
     if (!(part.reason instanceof ProblemsError)) throw part.reason;
     problems.push(...part.reason.problems);
   }
-  if (server.status === 'fulfilled') onSecret(String(server.value.token.reveal()));
+  if (server.status === 'fulfilled') server.value.secrets.forEach(onSecret);
   if (manifests.status === 'fulfilled') {
     manifests.value.secrets.forEach(onSecret);
     problems.push(...manifests.value.problems);
@@ -276,24 +338,4 @@ async function loadAll(
   refuse(problems);
   if (server.status === 'rejected' || manifests.status === 'rejected') throw new ProblemsError(problems);
   return { server: server.value, declared: manifests.value.declared, warnings: problems };
-}
-
-function open(server: ServerSettings, options: SessionOptions): Connection {
-  const baseUrl = checkBaseUrl(server.baseUrl, server.allowInsecureHttp);
-  if (!isBaseUrl(baseUrl)) throw new ProblemsError([baseUrl]);
-  const {
-    concurrency = DEFAULT_CONCURRENCY,
-    timeout = DEFAULT_TIMEOUT,
-    signal,
-    redact = (text) => text,
-  } = options;
-  return connect({
-    baseUrl,
-    credentials: bearerToken(String(server.token.reveal())),
-    concurrency,
-    timeout,
-    redact,
-    signal: signal ?? new AbortController().signal,
-    version,
-  });
 }

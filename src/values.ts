@@ -61,6 +61,9 @@ export class HashedSecret extends Sensitive {
   }
 }
 
+/** What stands in a manifest's text for a variable that has no value here, as in `validate`. */
+export const UNKNOWN_TEXT = '(unknown)';
+
 /** Whether a value is a map: not null, not a list, not a secret. */
 export function isMap(value: unknown): value is { [key: string]: Value } {
   return (

@@ -11,7 +11,7 @@ import { userName } from '../state/user-name.js';
 import { type Fields, mapValues } from '../values.js';
 import { type ExecuteOptions, execute, type Outcome, type Recorder } from './execute.js';
 import { createJournal, JOURNAL_FORMAT, type Journal, type RunLine, type SendingLine } from './journal.js';
-import { recordOutcome } from './record.js';
+import { recordInto } from './record.js';
 import type { Result } from './result.js';
 
 export interface ApplyOptions extends Omit<ExecuteOptions, 'recorder'> {
@@ -23,6 +23,8 @@ export interface ApplyOptions extends Omit<ExecuteOptions, 'recorder'> {
   readonly journals: string;
   readonly command: RunLine['command'];
   readonly now: () => Date;
+  /** Takes secrets out of a message of the server before it is journalled. */
+  readonly redact: (text: string) => string;
 }
 
 /** What applying a plan gave, and what is wrong beside the results: a state that couldn't be saved, say. */
@@ -44,12 +46,13 @@ export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Appl
     return { result: { run: null, results: [], interrupted: false }, state: options.state, problems: [] };
   }
   const run = runName(now());
-  let state: State = { ...options.state, serial: options.state.serial + 1, open_run: run };
+  const resources = { ...options.state.resources };
+  let state: State = { ...options.state, resources, serial: options.state.serial + 1, open_run: run };
   const journal = await start(plan, run, state, options);
   const recorder = journalRecorder(journal, options, (change, outcome, at) => {
     const readable = kindOf(change.kind).readable(options.profile);
     const became = { ...outcome, after: outcome.after };
-    state = recordOutcome(state, { ...change, ...change.apply }, became, {
+    recordInto(resources, { ...change, ...change.apply }, became, {
       run,
       at,
       hasher: options.hasher,
@@ -119,7 +122,7 @@ async function start(plan: Plan, run: string, state: State, options: ApplyOption
 
 function journalRecorder(
   journal: Journal,
-  { hasher, now }: ApplyOptions,
+  { hasher, now, redact }: ApplyOptions,
   record: (change: Change, outcome: Outcome, at: string) => void,
 ): Recorder {
   const sequences = new Map<Change, number>();
@@ -180,7 +183,7 @@ function journalRecorder(
             ? null
             : stored(concealAll(outcome.after, change.apply.expected), hasher),
         unverified: [...outcome.unverified],
-        error: outcome.error,
+        error: outcome.error === null ? null : redact(outcome.error),
       });
     },
   };

@@ -1,7 +1,8 @@
 import pLimit from 'p-limit';
-import { markSecrets } from '../kinds/fields.js';
+import { asElements, contrast, markSecrets, matchSets, value } from '../kinds/fields.js';
 import { kinds } from '../kinds/index.js';
 import type { Kind, Live } from '../kinds/kind.js';
+import { shownFields } from '../kinds/rules.js';
 import { observe } from '../plan/observe.js';
 import { givesUpDefault, isToBeDefault } from '../plan/order.js';
 import type { Change, Plan } from '../plan/plan.js';
@@ -10,8 +11,9 @@ import type { Reader, Writer } from '../server/client.js';
 import { ServerFailure } from '../server/failures.js';
 import { operations, type Scope, type WriteRequest } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
+import { adviceFor, betterProfile, betterProfileByError, betterProfileByReset } from '../server/recognise.js';
 import { settle } from '../settle.js';
-import type { Fields } from '../values.js';
+import type { Fields, Value } from '../values.js';
 import type { ChangeResult, Status } from './result.js';
 import { otherObject, verify } from './verify.js';
 
@@ -36,6 +38,8 @@ export interface Outcome {
   readonly after: Fields | undefined;
   readonly unverified: readonly string[];
   readonly error: string | null;
+  /** What a person should know although it went well. */
+  readonly notes?: readonly string[];
 }
 
 export interface ExecuteOptions {
@@ -137,6 +141,7 @@ class Execution {
     }
     if (change.requests.length === 0) {
       await this.#guard(() => this.#options.recorder.sending(change, null, true));
+      if (change.action === 'update') return BY_ANOTHER;
       await this.#settle(change, { ...skipped(null), status: 'applied' });
       return undefined;
     }
@@ -148,15 +153,19 @@ class Execution {
       try {
         const sent = await this.#options.writer.send(request);
         attempts += sent.attempts;
-        answer = { status: sent.status, data: markSecrets(kind.fields, sent.data) };
+        const shown = shownFields(kind, sent.data, this.#options.profile);
+        answer = { status: sent.status, data: markSecrets(kind.fields, shown) };
         if (!last)
           await this.#guard(() => this.#options.recorder.answered(change, sent.status, sent.attempts));
       } catch (failure) {
         if (!(failure instanceof ServerFailure)) {
-          this.#outcomes.set(change, closed(unexpected(failure, attempts), change, true));
+          this.#outcomes.set(change, closed(unexpected(failure, attempts), true));
           throw failure;
         }
-        return await this.#failed(kind, change, failure, attempts + failure.attempts);
+        return await this.#failed(kind, change, failure, {
+          attempts: attempts + failure.attempts,
+          begun: index > 0,
+        });
       }
     }
     return await this.#answered(kind, change, answer, attempts);
@@ -177,23 +186,34 @@ class Execution {
     kind: Kind,
     change: Change,
     failure: ServerFailure,
-    attempts: number,
+    { attempts, begun }: { attempts: number; begun: boolean },
   ): Promise<OpenFailure | undefined> {
+    const { profile } = this.#options;
     if (failure.kind === 'unauthorized') this.#stop = 'not sent: the credentials were refused (401)';
-    if (failure.kind === 'forbidden') {
+    const isOwn = failure.kind === 'forbidden' && profile.protects.includes(change.kind);
+    if (failure.kind === 'forbidden' && !isOwn) {
       this.#forbidden.set(failure.scope, `not sent: the credentials lack the scope ${failure.scope} (403)`);
     }
     const ambiguous =
       failure.sent &&
-      (failure.kind === 'server-error' || failure.kind === 'lost' || failure.kind === 'answer');
+      (failure.doubt === true ||
+        failure.kind === 'server-error' ||
+        failure.kind === 'lost' ||
+        failure.kind === 'answer');
+    const better = betterProfileByError(profile, failure);
+    const remarks = [
+      ...(isOwn ? [`or this ${kind.noun} is protected, as the token's own is`] : []),
+      ...(better === undefined ? [] : [adviceFor(better)]),
+    ];
     const open = {
-      message: failure.message,
+      message: [failure.message, ...remarks].join('; '),
       httpStatus: failure.status,
       attempts,
       answered: failure.kind === 'answer',
     };
-    if (ambiguous && kind.readable(this.#options.profile) && change.action !== 'regenerate') return open;
-    await this.#settle(change, closed(open, change, ambiguous));
+    const harmful = failure.kind === 'refused' && profile.piecemeal.includes(change.kind);
+    if ((ambiguous || harmful || begun) && kind.readable(profile)) return open;
+    await this.#settle(change, closed(open, ambiguous));
     return undefined;
   }
 
@@ -207,21 +227,25 @@ class Execution {
     if (other !== undefined) {
       const open = { message: other, httpStatus: status, attempts, answered: true };
       if (kind.readable(this.#options.profile) && change.action !== 'regenerate') return open;
-      await this.#settle(change, closed(open, change, true));
+      await this.#settle(change, closed(open, true));
       return undefined;
     }
     const { different, unverified } = check(kind, change, data);
+    const errors = [
+      ...(different.length > 0
+        ? [`the server answered ${status} and kept another value: ${different.join('; ')}`]
+        : []),
+      ...otherServer(kind, change, data, this.#options.profile),
+    ];
     await this.#settle(change, {
-      status: different.length > 0 ? 'not_converged' : 'applied',
+      status: errors.length > 0 ? 'not_converged' : 'applied',
       httpStatus: status,
       attempts,
       ambiguous: false,
       after: data,
       unverified,
-      error:
-        different.length > 0
-          ? `the server answered ${status} and kept another value: ${different.join('; ')}`
-          : null,
+      error: errors.length > 0 ? errors.join('; ') : null,
+      notes: notesOf(change, data),
     });
     return undefined;
   }
@@ -267,6 +291,14 @@ class Execution {
   }
 }
 
+/** The open end of a change that comes about by another one. */
+const BY_ANOTHER: OpenFailure = {
+  message: 'nothing was sent, since the server does it with another change',
+  httpStatus: null,
+  attempts: 0,
+  answered: true,
+};
+
 const NOT_SENT = 'not sent: the run ended early';
 
 function unexpected(failure: unknown, attempts: number): OpenFailure {
@@ -287,10 +319,9 @@ function skipped(error: string | null): Outcome {
 }
 
 /** The outcome of a change that the server failed or left open, where it can't be asked again. */
-function closed(open: OpenFailure, change: Change, ambiguous: boolean): Outcome {
-  const unknown = ambiguous && (change.action === 'regenerate' || open.answered);
+function closed(open: OpenFailure, ambiguous: boolean): Outcome {
   return {
-    status: unknown ? 'unknown' : 'failed',
+    status: ambiguous ? 'unknown' : 'failed',
     httpStatus: open.httpStatus,
     attempts: open.attempts,
     ambiguous,
@@ -310,6 +341,52 @@ function check(
   return { different: [], unverified: missing ? ['did'] : [] };
 }
 
+/** What is wrong where the answer to an update is one of another profile's server, which loses what isn't sent. */
+function otherServer(kind: Kind, change: Change, answer: Fields, profile: Profile): string[] {
+  if (change.action !== 'update') return [];
+  const { before, expected } = change.apply;
+  const better =
+    betterProfile(profile, kind.name, answer) ??
+    betterProfileByReset(profile, kind.name, change.apply, answer);
+  if (better === undefined) return [];
+  const unsent = Object.fromEntries(
+    Object.entries(before).filter(([field]) => !Object.hasOwn(expected, field) && field in kind.fields),
+  );
+  const { different } = verify(kind, unsent, answer);
+  const losesSilently = better.signs?.answers[kind.name]?.losesSilently === true;
+  const seen = verify(kind, expected, answer).different.length > 0;
+  if (!losesSilently && !seen) return [];
+  return [...different.map((what) => `${what}, although it was not sent`), adviceFor(better)];
+}
+
+function notesOf(change: Change, answer: Fields): string[] {
+  const { did } = change.apply.before;
+  if (change.action !== 'regenerate' || typeof did !== 'string' || did !== answer.did) return [];
+  return [
+    `the DID came out the same (${did}): the server derives it from the client's key, which is the same`,
+  ];
+}
+
+/** What an object had before, and has neither kept nor got otherwise as it was asked: a list, a body, a value. */
+function losses(kind: Kind, { apply: { before, expected } }: Change, live: Live): string {
+  const isAs = (field: string, wanted: Value | undefined): boolean =>
+    wanted !== undefined &&
+    contrast(kind.fields[field] ?? value, field, wanted, live.fields[field]).every(
+      ({ verdict }) => verdict !== 'different',
+    );
+  const lost = Object.keys(kind.fields).filter(
+    (field) =>
+      before[field] != null && !isAs(field, before[field]) && !isAs(field, expected[field]) && field !== 'id',
+  );
+  if (lost.length === 0) return '';
+  const named = lost.map((field) => {
+    const elements = matchSets(asElements(before[field] ?? null), asElements(live.fields[field] ?? null));
+    const names = elements.added.map(({ name, id }) => JSON.stringify(name ?? id));
+    return names.length === 0 ? field : `${field} (${names.join(', ')})`;
+  });
+  return `; lost: ${named.join(', ')}, which idops undo of this run puts back`;
+}
+
 function readBackOutcome(kind: Kind, change: Change, open: OpenFailure, live: Live | undefined): Outcome {
   const base = { httpStatus: open.httpStatus, attempts: open.attempts, unverified: [] };
   if (live === undefined) {
@@ -321,6 +398,7 @@ function readBackOutcome(kind: Kind, change: Change, open: OpenFailure, live: Li
       error: `${open.message}; it could not be read back, so what the server did is not known`,
     };
   }
+  if (change.action === 'regenerate') return regeneratedOutcome(change, open, live);
   if (change.action === 'delete') {
     const gone = !live.exists || typeof live.fields.id !== 'string';
     return {
@@ -339,7 +417,7 @@ function readBackOutcome(kind: Kind, change: Change, open: OpenFailure, live: Li
       status: open.answered ? 'not_converged' : 'failed',
       ambiguous: false,
       after: live.fields,
-      error: `${open.message}; read back: ${found}`,
+      error: `${open.message}; read back: ${found}${losses(kind, change, live)}`,
     };
   }
   return {
@@ -354,7 +432,35 @@ function readBackOutcome(kind: Kind, change: Change, open: OpenFailure, live: Li
   };
 }
 
+/** A DID that is another one now was regenerated; one that is the same may have come out the same. */
+function regeneratedOutcome(change: Change, open: OpenFailure, live: Live): Outcome {
+  const before = change.apply.before.did;
+  const now = live.fields.did;
+  if (typeof before !== 'string' || typeof now !== 'string' || before === now) {
+    return closed(open, true);
+  }
+  return {
+    status: 'applied',
+    httpStatus: open.httpStatus,
+    attempts: open.attempts,
+    ambiguous: false,
+    after: live.fields,
+    unverified: [],
+    error: null,
+    notes: [`${open.message}; read back: the DID is another one now`],
+  };
+}
+
 function asResult({ address, action }: Change, outcome: Outcome): ChangeResult {
-  const { status, httpStatus, attempts, unverified, error } = outcome;
-  return { address, action, status, httpStatus, attempts, unverified, error };
+  const { status, httpStatus, attempts, unverified, error, notes = [] } = outcome;
+  return {
+    address,
+    action,
+    status,
+    httpStatus,
+    attempts,
+    unverified,
+    error,
+    ...(notes.length === 0 ? {} : { notes }),
+  };
 }

@@ -104,7 +104,7 @@ function fieldChanges({ sending }: Entry, hasher: Hasher): FieldChange[] {
         kind.fields[name] ?? value,
         name,
         wanted,
-        before[name] ?? (sending.existed === false ? null : undefined),
+        Object.hasOwn(before, name) ? before[name] : sending.existed === false ? null : undefined,
       ),
     )
     .filter(({ verdict }) => verdict !== 'same')

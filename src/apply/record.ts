@@ -1,4 +1,4 @@
-import { templateText } from '../kinds/email-template.js';
+import { takenAway, templateText } from '../kinds/email-template.js';
 import { normalForm, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Identity, KindName } from '../kinds/kind.js';
@@ -17,6 +17,8 @@ export interface Asked {
   readonly expected: Fields;
   readonly managed: readonly string[];
   readonly generation?: number;
+  /** The object as it was known to be. */
+  readonly before?: Fields;
 }
 
 /** What became of it. */
@@ -41,9 +43,35 @@ export interface RecordContext {
 
 /** The state after an outcome; what was asked and refused leaves it as it is. */
 export function recordOutcome(state: State, asked: Asked, became: Became, context: RecordContext): State {
-  const before = Object.hasOwn(state.resources, asked.key) ? state.resources[asked.key] : undefined;
+  const resources = { ...state.resources };
+  return recordInto(resources, asked, became, context) ? { ...state, resources } : state;
+}
+
+/**
+ * The same for records that the caller holds alone: a copy of all for each of many outcomes would take its time.
+ * Says whether anything was recorded.
+ */
+export function recordInto(
+  resources: State['resources'],
+  asked: Asked,
+  became: Became,
+  context: RecordContext,
+): boolean {
+  const before = Object.hasOwn(resources, asked.key) ? resources[asked.key] : undefined;
   const after = nextRecord(before, asked, became, context);
-  return after === undefined ? state : { ...state, resources: { ...state.resources, [asked.key]: after } };
+  if (after === undefined) return false;
+  forgetDefault(resources, asked);
+  resources[asked.key] = after;
+  return true;
+}
+
+/** A server has one default key pair: the one that becomes it leaves no other known as the default. */
+function forgetDefault(resources: State['resources'], asked: Asked): void {
+  if (asked.kind !== 'KeyPair' || asked.expected.is_default !== true) return;
+  for (const [key, record] of Object.entries(resources)) {
+    if (record.kind !== 'KeyPair' || record.fields.is_default !== true) continue;
+    resources[key] = { ...record, uncertain: [...new Set([...(record.uncertain ?? []), 'is_default'])] };
+  }
 }
 
 function nextRecord(
@@ -74,11 +102,28 @@ function nextRecord(
     case 'delete':
       if (became.status !== 'applied') return undefined;
       return { ...base, deleted: context.hasher.hash(templateText(became.after ?? {})) };
-    case 'update':
-      return updated(base, before, asked, became, context);
+    case 'update': {
+      const owed = owedFields(before, asked, became);
+      const record = updated(base, before, asked, became, context);
+      if (owed === undefined) return record;
+      return { ...(record ?? before ?? base), taken_away: storeFields(owed, context.hasher).fields };
+    }
     default:
       return undefined;
   }
+}
+
+/** What this run, or one before it, took away from a template and didn't give back; undefined where nothing is. */
+function owedFields(
+  before: ResourceRecord | undefined,
+  { kind, before: was = {}, managed }: Asked,
+  { status, ambiguous, after }: Became,
+): Fields | undefined {
+  if (kind !== 'EmailTemplate' || status === 'applied' || typeof after?.id === 'string') return undefined;
+  // Where nothing was seen and nothing is open, nothing was sent.
+  const taken = after === undefined && !ambiguous ? {} : takenAway(was, after);
+  const undeclared = Object.entries(taken).filter(([half]) => !managed.includes(half));
+  return undeclared.length > 0 ? Object.fromEntries(undeclared) : before?.taken_away;
 }
 
 function generation({ generation }: Asked): { did_generation?: number } {

@@ -21,6 +21,8 @@ export interface ChangeResult {
   /** Sent fields that the answer didn't carry. */
   readonly unverified: readonly string[];
   readonly error: string | null;
+  /** What a person should know although it went well; not there where there is nothing. */
+  readonly notes?: readonly string[];
 }
 
 /** What one run of apply did. */

@@ -30,6 +30,8 @@ export interface ResumeOptions {
   readonly concurrency: number;
   readonly folder: string;
   readonly now: () => Date;
+  /** Whether a text has a secret of this run in it. */
+  readonly holds?: (text: string) => boolean;
 }
 
 /** What was found out about a run that had not ended. */
@@ -54,10 +56,10 @@ export async function resumeRun(
   options: ResumeOptions,
 ): Promise<Resumed> {
   const { run } = content;
-  const journalHasher = new Hasher(run.salt);
+  const journalHasher = new Hasher(run.salt, options.holds);
   // Hashes can be taken over only with their salt, which a state that knows nothing can take over too.
   const state = Object.keys(before.resources).length === 0 ? { ...before, salt: run.salt } : before;
-  const hasher = new Hasher(state.salt);
+  const hasher = new Hasher(state.salt, options.holds);
   const keep = (fields: Fields): Fields =>
     state.salt === run.salt ? fields : withoutHashes(fields, journalHasher);
   const entries = entriesOf(content).filter(({ sending }) => state.resources[sending.key]?.run !== run.run);
@@ -83,12 +85,20 @@ export async function resumeRun(
     const expected = keep(fieldsOf(sending.expected, journalHasher));
     after = recordOutcome(
       after,
-      { ...asked, expected, ...(generation === undefined ? {} : { generation }) },
+      {
+        ...asked,
+        before: keep(fieldsOf(sending.before, journalHasher)),
+        expected,
+        ...(generation === undefined ? {} : { generation }),
+      },
       { ...became, after: became.after === undefined ? undefined : keep(became.after) },
       { run: run.run, at, hasher, readable },
     );
     if (answered !== undefined) continue;
-    findings.push(`${sending.address}: ${sentence(became)}`);
+    const wasTaken = sending.kind === 'EmailTemplate' && after.resources[sending.key]?.taken_away;
+    findings.push(
+      `${sending.address}: ${sentence(became)}${wasTaken ? '; it was deleted to be written anew, which the next apply does' : ''}`,
+    );
     additions.push({
       type: 'answered',
       seq: sending.seq,
@@ -139,8 +149,16 @@ async function readBack(
 function openOutcome({ sending }: Entry, live: Live | undefined, hasher: Hasher): Became {
   const nothing = { ambiguous: false, after: undefined, unverified: [] };
   if (sending.action === 'adopt') return { ...nothing, status: 'applied' };
-  if (sending.action === 'regenerate' || live === undefined)
-    return { ...nothing, status: 'unknown', ambiguous: true };
+  if (live === undefined) return { ...nothing, status: 'unknown', ambiguous: true };
+  if (sending.action === 'regenerate') {
+    const { did: before } = fieldsOf(sending.before, hasher);
+    const { did: now } = live.fields;
+    // A DID that is the same may have come out the same.
+    const other = typeof before === 'string' && typeof now === 'string' && before !== now;
+    return other
+      ? { ...nothing, status: 'applied', after: live.fields }
+      : { ...nothing, status: 'unknown', ambiguous: true };
+  }
   if (sending.action === 'delete') {
     const gone = !live.exists || typeof live.fields.id !== 'string';
     return { ...nothing, status: gone ? 'applied' : 'failed', after: live.fields };

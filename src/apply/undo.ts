@@ -1,5 +1,6 @@
 import { asElements, contrast, type FieldType, markSecrets, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
+import { defaultsAmong } from '../kinds/key-pair.js';
 import type { Declared } from '../kinds/kind.js';
 import type { Place } from '../problems.js';
 import { Hasher } from '../state/secrets.js';
@@ -10,8 +11,14 @@ import type { JournalContent } from './journal.js';
 /** Something that undoing leaves as it is, and why. */
 export interface Left {
   readonly address: string;
+  /** The field; null where it is about the whole object. */
+  readonly path: string | null;
   readonly reason: string;
 }
+
+const UNKNOWN_BEFORE = 'the value before the run was not known';
+const SECRET_BEFORE = 'the old value was a secret, which no journal holds';
+const CHANGED_SINCE = 'it was changed since the run (--force puts it back all the same)';
 
 /** What would put back what a run changed. */
 export interface Undo {
@@ -34,13 +41,16 @@ export function undoRun(content: JournalContent, force: boolean): Undo {
   for (const entry of entriesOf(content)) {
     const reason = whyNot(entry);
     if (reason !== undefined) {
-      left.push({ address: entry.sending.address, reason });
+      left.push({ address: entry.sending.address, path: null, reason });
       continue;
     }
     if (!wasDone(entry)) continue;
     const undone = undoEntry(entry, hasher, `run ${content.run.run}`);
-    left.push(...undone.left.map((why) => ({ address: entry.sending.address, reason: why })));
+    left.push(...undone.left.map((why) => ({ address: entry.sending.address, ...why })));
     if (undone.document !== undefined) kept.set(undone.document, undone.after);
+  }
+  for (const former of formerDefaults(content, hasher, [...kept.keys()])) {
+    kept.set(former, { is_default: false });
   }
   return {
     declared: [...kept.keys()],
@@ -48,7 +58,47 @@ export function undoRun(content: JournalContent, force: boolean): Undo {
     adjust: (document, now) =>
       force
         ? { document, left: [] }
-        : withoutConflicts(document, kept.get(document) ?? {}, present(document, now)),
+        : (movedOn(document, now, [...kept.keys()]) ??
+          withoutConflicts(document, kept.get(document) ?? {}, present(document, now))),
+  };
+}
+
+/** Documents that give the default back to a key pair which the server took it from, without a request of its own. */
+function formerDefaults(
+  content: JournalContent,
+  hasher: Hasher,
+  documents: readonly Declared[],
+): readonly Declared[] {
+  return entriesOf(content).flatMap((entry) => {
+    const { sending } = entry;
+    if (sending.kind !== 'KeyPair' || !wasDone(entry)) return [];
+    const before = fieldsOf(sending.before, hasher);
+    const [id, ...others] = defaultsAmong(before) ?? [];
+    const moved = fieldsOf(sending.expected, hasher).is_default === true && before.is_default !== true;
+    const known = documents.some(({ kind, identity }) => kind === 'KeyPair' && identity.id === id);
+    if (!moved || id === undefined || others.length > 0 || known) return [];
+    const source = `run ${content.run.run}`;
+    return [document({ ...sending, identity: { id } }, { is_default: true }, source, false)];
+  });
+}
+
+/** Whether the default was moved since, from the key pair that the run had given it to: then it stays there. */
+function movedOn(
+  document: Declared,
+  now: Fields,
+  documents: readonly Declared[],
+): { document: Declared; left: readonly Left[] } | undefined {
+  const defaults = defaultsAmong(now);
+  const { kind, identity, fields } = document;
+  if (kind !== 'KeyPair' || fields.is_default !== true || defaults === undefined) return undefined;
+  const asLeft = (id: string): boolean =>
+    id === identity.id ||
+    documents.some((other) => other.kind === 'KeyPair' && other.identity.id === id && other !== document);
+  if (defaults.length === 0 || defaults.some(asLeft)) return undefined;
+  const address = `KeyPair/${kindOf(kind).addressPart(identity)}`;
+  return {
+    document: { ...document, fields: {} },
+    left: [{ address, path: 'is_default', reason: CHANGED_SINCE }],
   };
 }
 
@@ -73,8 +123,10 @@ interface Undone {
   readonly document: Declared | undefined;
   /** How the run left the fields of the document. */
   readonly after: Fields;
-  readonly left: readonly string[];
+  readonly left: readonly LeftField[];
 }
+
+type LeftField = Omit<Left, 'address'>;
 
 function undoEntry({ sending, answered }: Entry, hasher: Hasher, source: string): Undone {
   const kind = kindOf(sending.kind);
@@ -89,12 +141,12 @@ function undoEntry({ sending, answered }: Entry, hasher: Hasher, source: string)
   const wished = sending.action === 'delete' ? bodiesOf(before) : { ...asked };
   const fields: Fields = {};
   const after: Fields = {};
-  const left: string[] = [];
-  for (const name of Object.keys(wished)) {
+  const left: LeftField[] = [];
+  for (const [name, wish] of Object.entries(wished)) {
     const type = kind.fields[name] ?? value;
     const was = before[name];
-    const became = sending.action === 'delete' ? null : (shown[name] ?? asked[name] ?? null);
-    const undone = undoField(type, name, was, became);
+    const became = sending.action === 'delete' ? null : ((name in shown ? shown : asked)[name] ?? null);
+    const undone = undoField(type, name, wish, was, became);
     left.push(...undone.left);
     if (undone.value === undefined) continue;
     fields[name] = undone.value;
@@ -116,14 +168,19 @@ function bodiesOf(before: Fields): Fields {
 /** The value that puts a field back; undefined where there is nothing to put back, or where that can't be done. */
 function undoField(
   type: FieldType,
-  name: string,
+  path: string,
+  asked: Value,
   was: Value | undefined,
   became: Value,
-): { value: Value | undefined; left: readonly string[] } {
-  if (type.type === 'members' && isMap(became) && (was === undefined || isMap(was))) {
-    const members = Object.entries(became).map(([member, now]) => {
-      const inner = undoField(type.members[member] ?? value, `${name}.${member}`, was?.[member], now);
-      return { member, ...inner };
+): { value: Value | undefined; left: readonly LeftField[] } {
+  if (type.type === 'members' && isMap(asked) && isMap(became) && (was === undefined || isMap(was))) {
+    // Only the members that the run asked for: the answer shows others too, which it didn't touch.
+    const members = Object.entries(asked).map(([member, wish]) => {
+      const inner = type.members[member] ?? value;
+      return {
+        member,
+        ...undoField(inner, `${path}.${member}`, wish, was?.[member], became[member] ?? wish),
+      };
     });
     const known = members.flatMap(({ member, value }) =>
       value === undefined ? [] : [[member, value] as const],
@@ -133,17 +190,11 @@ function undoField(
       left: members.flatMap(({ left }) => left),
     };
   }
-  if (was === undefined)
-    return { value: undefined, left: [`${name}: its value before the run was not known`] };
-  if (holdsSensitive(was)) {
-    const changed = !same(was, became);
-    return {
-      value: undefined,
-      left: changed ? [`${name}: its old value was a secret, which no journal holds`] : [],
-    };
-  }
-  if (contrast(type, name, was, became).every(({ verdict }) => verdict === 'same'))
-    return { value: undefined, left: [] };
+  const nothing = { value: undefined, left: [] };
+  if (was === undefined) return { ...nothing, left: [{ path, reason: UNKNOWN_BEFORE }] };
+  if (holdsSensitive(was))
+    return same(was, became) ? nothing : { ...nothing, left: [{ path, reason: SECRET_BEFORE }] };
+  if (contrast(type, path, was, became).every(({ verdict }) => verdict === 'same')) return nothing;
   if (type.type === 'map' && isMap(was) && isMap(became)) return { value: mapPatch(was, became), left: [] };
   return { value: type.type === 'set' ? asElements(was) : was, left: [] };
 }
@@ -187,10 +238,7 @@ function withoutConflicts(
     conflicts.push(...parts.conflicts);
     if (parts.value !== undefined && !document.absent) fields[name] = parts.value;
   }
-  const left = conflicts.map((path) => ({
-    address,
-    reason: `${path}: it was changed since the run (--force puts it back all the same)`,
-  }));
+  const left = conflicts.map((path) => ({ address, path, reason: CHANGED_SINCE }));
   if (!document.absent) return { document: { ...document, fields }, left };
   return { document: left.length > 0 ? { ...document, absent: false } : document, left };
 }

@@ -1,5 +1,6 @@
 import { loadProject, type Project } from '../project/index.js';
 import { createRedactor, type Redactor } from '../redact.js';
+import type { Try } from '../server/transport.js';
 import { openSession, type Session } from '../session.js';
 import { createOutput, type Output } from './output.js';
 import { createProgress, drawsBar } from './progress.js';
@@ -12,6 +13,7 @@ export interface GlobalOptions {
   readonly baseUrl?: string;
   readonly tokenFile?: string;
   readonly concurrency?: number;
+  readonly rate?: number;
   readonly timeout?: number;
   readonly quiet?: boolean;
   readonly debug?: boolean;
@@ -70,7 +72,7 @@ export function createContext(options: GlobalOptions, signal: AbortSignal): Cont
     signal,
     project,
     async session(work, writes, needs = { manifests: true }) {
-      const { baseUrl, tokenFile, concurrency, timeout } = options;
+      const { baseUrl, tokenFile, concurrency, rate, timeout } = options;
       const session = await openSession(await project(), {
         ...needs,
         ...(baseUrl === undefined ? {} : { baseUrl }),
@@ -82,6 +84,10 @@ export function createContext(options: GlobalOptions, signal: AbortSignal): Cont
         signal,
         redact: (text) => redactor.redact(text),
         onSecret: (secret) => redactor.add(secret),
+        network: {
+          ...(rate === undefined ? {} : { rate }),
+          onTry: (made) => output.debug(tryLine(made)),
+        },
       });
       try {
         if (session.warnings.length > 0) output.problems(session.warnings);
@@ -92,4 +98,10 @@ export function createContext(options: GlobalOptions, signal: AbortSignal): Cont
       }
     },
   };
+}
+
+/** One try of a request, for --debug: neither headers nor bodies. */
+function tryLine({ method, path, status, reason, milliseconds, attempt }: Try): string {
+  const outcome = [status ?? 'no answer', ...(reason === null ? [] : [`(${reason})`])].join(' ');
+  return `${method} ${path} ${outcome}, ${Math.round(milliseconds)} ms${attempt > 1 ? `, try ${attempt}` : ''}`;
 }

@@ -1,3 +1,4 @@
+import { relative, sep } from 'node:path';
 import { error, ProblemsError } from '../problems.js';
 import { writeWhole } from '../state/file.js';
 import type { Context } from './context.js';
@@ -46,6 +47,17 @@ export function parseFormats(given: readonly string[], known: readonly string[])
   }
   if (problems.length > 0) throw new ProblemsError(problems);
   return shown.length > 0 ? formats : [...formats, { name: 'text', file: undefined }];
+}
+
+/**
+ * The folder that idops was started in, from the root of the repository that a GitHub workflow works on; empty
+ * where that isn't known. Annotations find their files by it.
+ */
+export function githubFolder(): string {
+  const workspace = process.env.GITHUB_WORKSPACE;
+  if (workspace === undefined || workspace === '') return '';
+  const folder = relative(workspace, process.cwd()).split(sep).join('/');
+  return folder.startsWith('..') ? '' : folder;
 }
 
 /** Shows something in each of the formats. Throws a ProblemsError where a file can't be written. */

@@ -1,4 +1,6 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import type { Problem } from '../problems.js';
+import { escapeLines } from '../report/escape.js';
 import { version } from '../version.js';
 import { type Context, createContext, type GlobalOptions } from './context.js';
 import { type ExitCode, exit } from './exit.js';
@@ -31,7 +33,9 @@ export async function run(argv: readonly string[]): Promise<number> {
         code = await work(context, options, ...(all.slice(0, -2) as A));
       } catch (failure) {
         code = interrupt.signal.aborted ? exit.interrupted : exit.failed;
-        context.output.problems(problemsOf(failure));
+        const problems = problemsOf(failure);
+        context.output.problems(problems);
+        if (formatsOf(options).includes('github')) await annotate(context, problems);
         context.output.debug(stacksOf(failure));
       }
       await context.output.flush();
@@ -48,6 +52,18 @@ export async function run(argv: readonly string[]): Promise<number> {
   return code;
 }
 
+/** Shows problems as annotations, where a workflow asked for those. */
+async function annotate({ output }: Context, problems: readonly Problem[]): Promise<void> {
+  const { problemsGithub } = await import('../report/github.js');
+  const { githubFolder } = await import('./formats.js');
+  output.result(problemsGithub(problems, { folder: githubFolder() }));
+}
+
+/** The formats that go to standard output, of whatever command. */
+function formatsOf(options: object): readonly unknown[] {
+  return 'format' in options && Array.isArray(options.format) ? options.format : [];
+}
+
 type Act = <A extends unknown[], O>(load: () => Promise<Work<A, O>>) => (...all: unknown[]) => Promise<void>;
 
 function declare(action: Act): Command {
@@ -56,30 +72,41 @@ function declare(action: Act): Command {
     .version(version)
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()
+    .configureOutput({ outputError: (text, write) => write(escapeLines(text)) })
     .showSuggestionAfterError()
     .option('--config <FILE>', 'configuration file (IDOPS_CONFIG; idops.yaml)', notEmpty)
     .option('--env <NAME>', 'environment of the configuration (IDOPS_ENV)', notEmpty)
     .option('--base-url <URL>', "the server's address (IDOPS_BASE_URL)", notEmpty)
-    .option('--token-file <FILE>', 'file with the bearer token (IDOPS_TOKEN holds the token itself)', notEmpty)
+    .option(
+      '--token-file <FILE>',
+      'file with the bearer token (IDOPS_TOKEN holds the token itself)',
+      notEmpty,
+    )
     .option('--concurrency <N>', 'requests at once (10)', wholeNumber(1, 1000))
+    .option('--rate <N>', 'requests a second at most (any number)', positive)
     .option('--timeout <SECONDS>', 'seconds that one request may take (30)', seconds)
     .option('--quiet', 'results and errors alone')
-    .option('--debug', 'unchanged objects, whole values and stack traces too')
+    .option('--debug', 'unchanged objects, whole values, requests and stack traces too')
     .option('--no-color', 'no colours (NO_COLOR)');
 
   program
     .command('validate')
     .description('check configuration, manifests, references and template bodies; no network')
-    .addOption(format('text, json'))
+    .addOption(format('text, json, github'))
     .action(action(async () => (await import('./commands/validate.js')).validate));
 
-  selecting(program.command('plan'))
+  selecting(program.command('plan'), 'text, json, markdown, html, github')
     .description('observe the server and print what would change; sends no write, ever')
+    .option(
+      '--markdown-budget <N>',
+      'how many characters --format markdown may have (60000)',
+      wholeNumber(1000),
+    )
     .option('--detailed-exitcode', 'exit 2 where there are changes')
     .option('--out <FILE>', 'store the plan, for idops apply FILE', notEmpty)
     .action(action(async () => (await import('./commands/plan.js')).plan));
 
-  selecting(program.command('apply'))
+  selecting(program.command('apply'), 'text, json')
     .argument('[planfile]', 'a plan stored with plan --out: apply exactly that, without a question')
     .description('plan, show, ask, apply')
     .option('--yes', "don't ask")
@@ -137,18 +164,36 @@ function declare(action: Act): Command {
     .action(action(async () => (await import('./commands/regenerate-did.js')).regenerateDid));
 
   program
+    .command('doctor')
+    .description('check configuration, address, TLS, credentials, scopes, and which profile fits the server')
+    .addOption(format('text, json'))
+    .action(action(async () => (await import('./commands/doctor.js')).doctor));
+
+  program
     .command('schema')
     .argument('[name]', 'manifest, config, plan or run', 'manifest')
     .description('print a JSON Schema')
     .action(action(async () => (await import('./commands/schema.js')).schema));
 
   program
+    .command('preview')
+    .description('render every email template with sample data into a page to look at')
+    .option('--out <FILE>', 'the page to write (preview.html); - is standard output', notEmpty)
+    .option('--serve', 'serve the page on this machine, and load it again on change')
+    .option('--port <N>', 'port on 127.0.0.1; a free one where it is left out', wholeNumber(0, 65535))
+    .action(action(async () => (await import('./commands/preview.js')).preview));
+
+  program
     .command('sandbox')
     .description('run the embedded server, in memory, until it is interrupted')
     .addOption(
-      new Option('--profile <NAME>', 'how it behaves').choices(['documented', 'boruta']).default('documented'),
+      new Option('--profile <NAME>', 'how it behaves')
+        .choices(['documented', 'boruta'])
+        .default('documented'),
     )
-    .addOption(new Option('--seed <NAME>', 'what it holds at first').choices(['demo', 'empty']).default('demo'))
+    .addOption(
+      new Option('--seed <NAME>', 'what it holds at first').choices(['demo', 'empty']).default('demo'),
+    )
     .option('--port <N>', 'port on 127.0.0.1; a free one where it is left out', wholeNumber(0, 65535))
     .option('--page-size <N>', 'organizations a page (500)', wholeNumber(1))
     .option('--omit-optional-fields', 'leave out every optional field of an answer')
@@ -157,7 +202,7 @@ function declare(action: Act): Command {
 }
 
 /** The options of the commands that plan. */
-function selecting(command: Command): Command {
+function selecting(command: Command, formats: string): Command {
   return command
     .option(
       '--target <ADDRESS>',
@@ -173,7 +218,7 @@ function selecting(command: Command): Command {
     )
     .option('--prune', 'delete templates that idops applied and no manifest names any more')
     .option('--assert', 'send even where the recorded value already matches')
-    .addOption(format('text, json'));
+    .addOption(format(formats));
 }
 
 function format(known: string): Option {
@@ -205,6 +250,12 @@ function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (value: string
         : `It must be a whole number from ${min} to ${max}.`,
     );
   };
+}
+
+function positive(value: string): number {
+  const number = Number(value);
+  if (/^[\d.]+$/.test(value) && Number.isFinite(number) && number > 0) return number;
+  throw new InvalidArgumentError('It must be a number of more than 0.');
 }
 
 function seconds(value: string): number {

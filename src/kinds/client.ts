@@ -1,5 +1,10 @@
 import { z } from 'zod';
+import { answers } from '../server/answers.js';
+import { settle } from '../settle.js';
+import type { Fields } from '../values.js';
 import type { Identity, Kind, PlanInput, Verdict } from './kind.js';
+import { missing, readOne } from './reading.js';
+import { profileProblems } from './rules.js';
 import { document, identifier } from './schema.js';
 
 export const client: Kind = {
@@ -13,10 +18,26 @@ export const client: Kind = {
   fields: {},
   scopes: { read: 'clients:manage:all', write: 'clients:manage:all' },
   identities: ({ identity }) => [`id ${identity.id}`],
-  check: () => [],
+  check: profileProblems,
   addressPart: ({ id }) => id ?? '',
-  readable: () => false,
-  observe: () => Promise.resolve(new Map()),
+  readable: ({ reads }) => reads.client !== undefined,
+  async observe(objects, context) {
+    const { client: read } = context.profile.reads;
+    if (read === undefined) return new Map();
+    return new Map(
+      await settle(
+        objects.map(async (object) => {
+          const { identity } = object;
+          const params = { client_id: identity.id ?? '' };
+          const shown = await readOne(context, read, params, answers.client.one);
+          // The rest of a client is nobody's business here, least of all its keys.
+          const fields = typeof shown?.did === 'string' ? { did: shown.did } : {};
+          const found = shown === null ? missing(identity, 'client') : { exists: true, identity, fields };
+          return [object, found] as const;
+        }),
+      ),
+    );
+  },
   decide,
   // A client has no fields to update: its DID is regenerated, and that is decided above.
   update: () => ({ requests: [], expected: {} }),
@@ -32,7 +53,7 @@ function decide({ declared, present }: PlanInput): Verdict | undefined {
     return {
       ...nothing,
       action: 'blocked',
-      reason: `run ${present.pendingRun} sent a regeneration whose outcome is not known: look at the client's DID on the server; nothing is sent by itself`,
+      reason: `run ${present.pendingRun} sent a regeneration whose outcome is not known: look at the client's DID on the server${presentDid(present.fields)}; nothing is sent by itself`,
     };
   }
   const fields = [
@@ -48,15 +69,19 @@ function decide({ declared, present }: PlanInput): Verdict | undefined {
     };
   }
   if (generation === recorded) return { ...nothing, action: 'unchanged' };
-  return { ...regeneration(present.identity), fields };
+  return { ...regeneration(present.identity, present.fields), fields };
 }
 
-/** What regenerating a client's DID means. */
-export function regeneration(identity: Identity): Verdict {
+function presentDid({ did }: Fields): string {
+  return typeof did === 'string' ? `, which is ${did} now` : '';
+}
+
+/** What regenerating a client's DID means; `present` is what is known of the client. */
+export function regeneration(identity: Identity, present: Fields): Verdict {
   return {
     action: 'regenerate',
     fields: [],
     requests: [{ operation: 'regenerateDid', params: { client_id: identity.id ?? '' } }],
-    destructions: ['regenerates the DID'],
+    destructions: [`regenerates the DID${presentDid(present)}`],
   };
 }

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { error } from '../problems.js';
 import { settle } from '../settle.js';
-import type { Fields } from '../values.js';
+import { type Fields, same } from '../values.js';
 import { body, carried, value } from './fields.js';
-import type { Identity, Kind, Live, ObserveContext, Verdict } from './kind.js';
+import type { Identity, Kind, Live, ObserveContext, PlanInput, Update, Verdict } from './kind.js';
+import { profileProblems, unknownWhole, wholeFields } from './rules.js';
 import { document, identifier, text } from './schema.js';
 
 export const emailTemplate: Kind = {
@@ -21,8 +22,8 @@ export const emailTemplate: Kind = {
   fields: { id: value, txt_content: body, html_content: body },
   scopes: { read: 'identity-providers:manage:all', write: 'identity-providers:manage:all' },
   identities: ({ identity }) => [JSON.stringify([identity.backend_id, identity.type])],
-  check: (declared) =>
-    declared
+  check: (declared, profile) => [
+    ...declared
       .filter(({ absent, fields }) => absent && Object.keys(fields).length > 0)
       .map((template) =>
         error(
@@ -32,6 +33,8 @@ export const emailTemplate: Kind = {
           'remove the fields to delete the template, or the state to keep it',
         ),
       ),
+    ...profileProblems(declared, profile),
+  ],
   addressPart: ({ backend_id, type }) => `${backend_id}/${type}`,
   readable: () => true,
   async observe(objects, context) {
@@ -46,7 +49,9 @@ export const emailTemplate: Kind = {
     if (holds) return { action: 'unchanged', fields: [], requests: [], destructions: [] };
     return deletion(present.identity, present.fields);
   },
-  update({ present, desired }) {
+  update(input) {
+    if (input.profile.templates.halvesFallBack) return rewrite(input);
+    const { present, desired } = input;
     const { backend_id = '', type = '' } = present.identity;
     const known = carried(present.fields, ['id', 'txt_content', 'html_content']);
     // A built-in template has no id, and a half that isn't there can't be sent.
@@ -65,6 +70,40 @@ export const emailTemplate: Kind = {
   },
   destructions: () => [],
 };
+
+/**
+ * An update on a server where a half that comes as it is goes back to the built-in text: both halves at once
+ * where both change, otherwise the template is deleted and written anew.
+ */
+function rewrite({ present, desired, profile }: PlanInput): Update {
+  const { backend_id = '', type = '' } = present.identity;
+  const params = { backend_id, template_type: type };
+  const { fields, unknown } = wholeFields('EmailTemplate', desired, present.fields, profile);
+  if (unknown.length > 0) {
+    return { requests: [], expected: fields, trouble: unknownWhole('email template', unknown) };
+  }
+  const patch = {
+    operation: 'updateTemplate',
+    params,
+    body: { ...fields, type, backend_id },
+    confirm: true,
+  } as const;
+  const kept = Object.keys(fields).some((half) => same(fields[half] ?? null, present.fields[half] ?? null));
+  const customised = typeof present.fields.id === 'string';
+  return {
+    requests: customised && kept ? [{ operation: 'deleteTemplate', params }, patch] : [patch],
+    expected: fields,
+  };
+}
+
+/** What a run that deleted a template to write it anew, and came no further, took away from it. */
+export function takenAway(before: Fields, after: Fields | undefined): Fields {
+  const customised = typeof before.id === 'string';
+  if (!customised || typeof after?.id === 'string') return {};
+  return Object.fromEntries(
+    Object.entries(carried(before, ['txt_content', 'html_content'])).filter(([, half]) => half !== null),
+  );
+}
 
 /** What deleting a template means, for a document that says so and for one that is pruned. */
 export function deletion(identity: Identity, fields: Fields): Verdict {

@@ -95,7 +95,7 @@ export function contrast(type: FieldType, path: string, wanted: Value, got: Valu
     case 'instant':
       return whole(same(wanted, got) || sameInstant(wanted, got) ? 'same' : 'different');
     default:
-      return whole(same(wanted, got) ? 'same' : 'different');
+      return whole(same(wanted, got) || (isCleared(wanted) && isCleared(got)) ? 'same' : 'different');
   }
 }
 
@@ -104,6 +104,12 @@ function memberContrasts(types: FieldTypes, path: string, wanted: Fields, got: F
     const there = got === null ? null : Object.hasOwn(got, name) ? got[name] : undefined;
     return contrast(types[name] ?? value, join(path, name), member, there);
   });
+}
+
+/** A server may show a list or an object that was cleared with null as an empty one. */
+function isCleared(field: Value): boolean {
+  if (Array.isArray(field)) return field.length === 0;
+  return field === null || (isMap(field) && Object.keys(field).length === 0);
 }
 
 function sameInstant(a: Value, b: Value): boolean {

@@ -1,8 +1,19 @@
 import { z } from 'zod';
 import { error } from '../problems.js';
+import { answers } from '../server/answers.js';
+import { settle } from '../settle.js';
+import type { Fields } from '../values.js';
 import { value } from './fields.js';
-import type { Kind } from './kind.js';
+import type { Identity, Kind, Live, ObserveContext, PlanInput, Update } from './kind.js';
+import { missing, readOne } from './reading.js';
+import { profileProblems } from './rules.js';
 import { document, identifier, text } from './schema.js';
+
+/**
+ * What a live key pair has beside its own fields: the ids of those that are the default. It decides what can be
+ * done, so it is part of what a plan observed and of what a journal keeps.
+ */
+const DEFAULTS = 'defaults';
 
 export const keyPair: Kind = {
   name: 'KeyPair',
@@ -17,10 +28,12 @@ export const keyPair: Kind = {
   scopes: { read: 'clients:manage:all', write: 'clients:manage:all' },
   sequential: true,
   identities: ({ identity }) => [`id ${identity.id}`],
-  check: (declared) => {
+  check(declared, profile) {
+    const problems = profileProblems(declared, profile);
     const defaults = declared.filter(({ fields }) => fields.is_default === true);
-    if (defaults.length < 2) return [];
+    if (defaults.length < 2) return problems;
     return [
+      ...problems,
       error(
         'two-defaults',
         `${defaults.length} key pairs have "is_default: true", and a server has one default`,
@@ -30,22 +43,94 @@ export const keyPair: Kind = {
     ];
   },
   addressPart: ({ id }) => id ?? '',
-  readable: () => false,
-  observe: () => Promise.resolve(new Map()),
-  update({ present, desired, changed }) {
+  readable: ({ reads }) => reads.keyPairs !== undefined,
+  observe,
+  update(input) {
+    if (input.profile.keyPairs.movesDefault) return move(input);
+    const { present, desired, changed } = input;
     // A `false` that changes nothing stays unsaid: it is sent only where another pair takes over.
     const body = Object.fromEntries(
       Object.entries(desired).filter(
         ([field, asked]) => field !== 'is_default' || asked === true || changed.has(field),
       ),
     );
-    return {
-      requests: [{ operation: 'updateKeyPair', params: { key_pair_id: present.identity.id ?? '' }, body }],
-      expected: body,
-    };
+    return { requests: [request(present.identity, body)], expected: body };
   },
   destructions: (fields) =>
     fields.some(({ path, after }) => path === 'is_default' && after === true)
       ? ['moves the default key pair']
       : [],
 };
+
+/** The ids of the default key pairs, as they were observed with a key pair; undefined where that isn't known. */
+export function defaultsAmong(fields: Fields): string[] | undefined {
+  const defaults = fields[DEFAULTS];
+  return Array.isArray(defaults) ? defaults.filter((id) => typeof id === 'string') : undefined;
+}
+
+/** An update on a server that takes the default away from the former one by itself. */
+function move({ present, desired }: PlanInput): Update {
+  const asked = desired.is_default === true;
+  const expected = { is_default: asked };
+  const defaults = defaultsAmong(present.fields) ?? [];
+  if (defaults.length > 1) {
+    return {
+      requests: [],
+      expected,
+      trouble:
+        `the server has ${defaults.length} default key pairs (${defaults.join(', ')}) and fails when one is set: ` +
+        'take the default away from all but one by hand, with is_default: false, and plan again',
+    };
+  }
+  // A `false` leaves the server without a default; it comes about when the other one gets its `true`.
+  if (!asked) {
+    const message = 'nothing is sent for it: the server does it when the other key pair becomes the default';
+    return { requests: [], expected, warnings: [{ code: 'by-server', message }] };
+  }
+  const warnings =
+    defaults.length > 0
+      ? []
+      : [
+          {
+            code: 'extra-key-pair',
+            message: 'no key pair is the default now, and the server creates one more when the first is set',
+          },
+        ];
+  return { requests: [request(present.identity, expected)], expected, warnings };
+}
+
+function request({ id = '' }: Identity, body: Fields): Update['requests'][number] {
+  return { operation: 'updateKeyPair', params: { key_pair_id: id }, body };
+}
+
+async function observe<T extends { readonly identity: Identity }>(
+  objects: readonly T[],
+  context: ObserveContext,
+): Promise<ReadonlyMap<T, Live>> {
+  const { keyPairs, keyPair: single } = context.profile.reads;
+  if (keyPairs === undefined) return new Map();
+  const list = (await readOne(context, keyPairs, {}, answers.keyPair.list)) ?? [];
+  const byId = new Map(list.map((pair) => [pair.id, pair]));
+  const defaults = list.flatMap(({ id, is_default }) =>
+    is_default === true && typeof id === 'string' ? [id] : [],
+  );
+  return new Map(
+    await settle(
+      objects.map(async (object) => {
+        const { identity } = object;
+        const shown =
+          byId.get(identity.id) ??
+          // A list that has pages would hide the rest.
+          (single === undefined
+            ? null
+            : await readOne(context, single, { key_pair_id: identity.id ?? '' }, answers.keyPair.one));
+        if (shown === null) return [object, missing(identity, 'key pair')] as const;
+        const { is_default, ...rest } = shown;
+        // Null is what a pair has that was never the default.
+        const known = is_default === undefined ? {} : { is_default: is_default === true };
+        const fields = { ...rest, ...known, [DEFAULTS]: [...defaults].sort() };
+        return [object, { exists: true, identity, fields }] as const;
+      }),
+    ),
+  );
+}

@@ -1,14 +1,14 @@
 import type { z } from 'zod';
-import type { Action, FieldChange } from '../plan/plan.js';
+import type { Action, FieldChange, PlanWarning } from '../plan/plan.js';
 import type { Place, Problem } from '../problems.js';
 import type { Reader } from '../server/client.js';
 import type { Scope, WriteRequest } from '../server/operations.js';
-import type { Profile } from '../server/profiles.js';
+import type { KindName, Profile } from '../server/profiles.js';
 import type { Fields } from '../values.js';
 import type { FieldTypes } from './fields.js';
 import type { OrganizationIndex } from './organizations.js';
 
-export type KindName = 'Organization' | 'User' | 'KeyPair' | 'EmailTemplate' | 'Client';
+export type { KindName };
 
 /** What names an object: `id`, `name`, or `backend_id` and `type`. */
 export interface Identity {
@@ -75,12 +75,18 @@ export interface PlanInput {
   /** The declared fields whose present value differs or isn't known. */
   readonly changed: ReadonlySet<string>;
   readonly profile: Profile;
+  /** The list, where it was read. */
+  readonly organizations: OrganizationIndex | undefined;
 }
 
 /** The requests of an update, and all that they ask for or send along. */
 export interface Update {
+  /** Empty where something else in the plan brings it about. */
   readonly requests: readonly WriteRequest[];
   readonly expected: Fields;
+  readonly warnings?: readonly PlanWarning[];
+  /** Why it can't be done as things are, and what to do. */
+  readonly trouble?: string;
 }
 
 /** A decision that doesn't come from comparing fields. */
@@ -122,7 +128,7 @@ export interface Kind {
   /** Replaces references to other objects by what they stand for; says why where that can't be done. */
   resolve?(fields: Fields, organizations: OrganizationIndex): { fields: Fields; troubles: readonly string[] };
   /** Whether a document refers to organizations, so that their list is needed. */
-  refersToOrganizations?(declared: Declared): boolean;
+  refersToOrganizations?(declared: Declared, profile: Profile): boolean;
   /** A decision that is not a comparison of fields: deleting, regenerating, adopting. */
   decide?(input: PlanInput): Verdict | undefined;
   /** The requests of an update. */

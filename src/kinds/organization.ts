@@ -3,6 +3,7 @@ import { error } from '../problems.js';
 import { carried, value } from './fields.js';
 import type { Identity, Kind, Live } from './kind.js';
 import type { OrganizationIndex } from './organizations.js';
+import { profileProblems, unknownWhole, wholeFields } from './rules.js';
 import { document, identifier, text } from './schema.js';
 
 export const organization: Kind = {
@@ -18,8 +19,8 @@ export const organization: Kind = {
   scopes: { read: 'users:manage:all', write: 'users:manage:all' },
   identities: ({ identity }) =>
     identity.id === undefined ? [`name ${identity.name}`] : [`id ${identity.id}`],
-  check: (declared) =>
-    declared
+  check: (declared, profile) => [
+    ...declared
       .filter(({ identity }) => identity.id === undefined && identity.name === undefined)
       .map(({ place }) =>
         error(
@@ -29,18 +30,22 @@ export const organization: Kind = {
           'add the name that it has on the server',
         ),
       ),
+    ...profileProblems(declared, profile),
+  ],
   addressPart: ({ id, name }) => name ?? id ?? '',
   readable: () => true,
   async observe(objects, context) {
     const index = await context.organizations();
     return new Map(objects.map((object) => [object, lookUp(object.identity, index)]));
   },
-  update({ present, desired }) {
+  update({ present, desired, profile }) {
     const id = present.identity.id ?? '';
+    const { unknown } = wholeFields('Organization', desired, present.fields, profile);
     const body = { id, ...carried(present.fields, ['name', 'label']), ...desired };
     return {
       requests: [{ operation: 'updateOrganization', params: { organization_id: id }, body }],
       expected: body,
+      ...(unknown.length === 0 ? {} : { trouble: unknownWhole('organization', unknown) }),
     };
   },
   destructions: () => [],

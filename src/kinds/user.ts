@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import { error, type Problem } from '../problems.js';
-import { type Fields, holdsSensitive, isMap, type Value } from '../values.js';
+import { answers } from '../server/answers.js';
+import { settle } from '../settle.js';
+import { type Fields, holdsSensitive, isMap, mapValues, type Value } from '../values.js';
 import {
   asElements,
   type FieldTypes,
@@ -8,13 +10,17 @@ import {
   map,
   matchSets,
   members,
+  normalForm,
   secret,
   set,
   value,
 } from './fields.js';
 import type { Declared, Kind } from './kind.js';
 import type { OrganizationIndex } from './organizations.js';
+import { missing, readOne } from './reading.js';
+import { profileProblems } from './rules.js';
 import { anyObject, document, identifier, role, roles, text } from './schema.js';
+import { replaceUser } from './user-whole.js';
 
 const scope = z.strictObject({
   id: text().optional(),
@@ -69,6 +75,26 @@ const backendFields: FieldTypes = {
   smtp_password: secret,
 };
 
+const elementNouns: { readonly [list: string]: string } = {
+  organizations: 'membership',
+  authorized_scopes: 'scope',
+  roles: 'role',
+};
+
+const fields: FieldTypes = {
+  uid: value,
+  username: value,
+  totp_registered_at: instant,
+  metadata: map,
+  federated_metadata: map,
+  blocked: value,
+  group: value,
+  authorized_scopes: set(),
+  organizations: set({ roles: set() }),
+  roles: set(),
+  backend: members(backendFields),
+};
+
 export const user: Kind = {
   name: 'User',
   noun: 'user',
@@ -93,44 +119,56 @@ export const user: Kind = {
       )
       .nullable()
       .optional(),
+    roles: roles.nullable().optional(),
     backend: backend.nullable().optional(),
     whole: z.array(z.enum(['metadata', 'federated_metadata'])).optional(),
   }),
   identity: ['id'],
-  fields: {
-    uid: value,
-    username: value,
-    totp_registered_at: instant,
-    metadata: map,
-    federated_metadata: map,
-    blocked: value,
-    group: value,
-    authorized_scopes: set(),
-    organizations: set({ roles: set() }),
-    backend: members(backendFields),
-  },
+  fields,
   scopes: { read: 'users:manage:all', write: 'users:manage:all' },
   identities: ({ identity }) => [`id ${identity.id}`],
-  check: (declared, profile) =>
-    declared.flatMap((user) => [
+  check: (declared, profile) => [
+    ...declared.flatMap((user) => [
       ...(profile.users.scopeNeedsLabel ? unlabelledScopes(user) : []),
+      ...(profile.users.hasRoles ? [] : unknownRoles(user)),
       ...Object.entries(user.fields).flatMap(([field, value]) => repeatedElements(user, field, value)),
     ]),
+    ...profileProblems(declared, profile),
+  ],
   addressPart: ({ id }) => id ?? '',
-  readable: () => false,
-  observe: () => Promise.resolve(new Map()),
-  refersToOrganizations: ({ fields }) =>
-    Array.isArray(fields.organizations) && fields.organizations.length > 0,
+  readable: ({ reads }) => reads.user !== undefined,
+  async observe(objects, context) {
+    const { user: read } = context.profile.reads;
+    if (read === undefined) return new Map();
+    return new Map(
+      await settle(
+        objects.map(async (object) => {
+          const { identity } = object;
+          const shown = await readOne(context, read, { user_id: identity.id ?? '' }, answers.user.one);
+          if (shown === null) return [object, missing(identity, 'user')] as const;
+          // Rows have no order, and a plan must not grow stale by that.
+          const known = mapValues({ ...shown }, (field, name) => normalForm(fields[name] ?? value, field));
+          return [object, { exists: true, identity, fields: known }] as const;
+        }),
+      ),
+    );
+  },
+  refersToOrganizations: ({ fields }, { whole }) =>
+    whole.User?.includes('organizations') ||
+    (Array.isArray(fields.organizations) && fields.organizations.length > 0),
   resolve: resolveOrganizations,
-  update: ({ present, desired }) => ({
-    requests: [{ operation: 'updateUser', params: { user_id: present.identity.id ?? '' }, body: desired }],
-    expected: desired,
-  }),
+  update(input) {
+    if (input.profile.whole.User !== undefined) return replaceUser(input);
+    const { present, desired } = input;
+    return {
+      requests: [{ operation: 'updateUser', params: { user_id: present.identity.id ?? '' }, body: desired }],
+      expected: desired,
+    };
+  },
   destructions: (fields) =>
     fields.flatMap(({ path, before, after }) => {
       if (path === 'blocked') return after === true ? ['blocks the user'] : [];
-      const loses =
-        path === 'organizations' ? 'membership' : path === 'authorized_scopes' ? 'scope' : undefined;
+      const loses = elementNouns[path];
       if (loses === undefined || before === undefined) return [];
       return matchSets(asElements(after), asElements(before)).removed.map((element) => {
         const name = element.name ?? element.id;
@@ -174,6 +212,18 @@ function findMember(reference: Value, organizations: OrganizationIndex): Fields 
   return `the server has no organization with the id ${reference.id}, and no operation creates one: create it there, or correct the id`;
 }
 
+function unknownRoles(user: Declared): Problem[] {
+  if (user.fields.roles === undefined) return [];
+  return [
+    error(
+      'profile-field',
+      'the documented API has no "roles" of a user; only those of its organizations',
+      [user.placeOf('roles')],
+      'if the server is a Boruta, set "profile: boruta" under server; otherwise remove the field',
+    ),
+  ];
+}
+
 function unlabelledScopes(user: Declared): Problem[] {
   const scopes = user.fields.authorized_scopes;
   if (!Array.isArray(scopes)) return [];
@@ -192,7 +242,7 @@ function unlabelledScopes(user: Declared): Problem[] {
 }
 
 function repeatedElements(user: Declared, field: string, value: Value): Problem[] {
-  if (!Array.isArray(value) || (field !== 'organizations' && field !== 'authorized_scopes')) return [];
+  if (!Array.isArray(value) || !['organizations', 'authorized_scopes', 'roles'].includes(field)) return [];
   const first = new Map<string, number>();
   return value.flatMap((element, index) => {
     const key = isMap(element) ? (element.id ?? element.name) : element;

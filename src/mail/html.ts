@@ -27,26 +27,50 @@ export function inspectHtml(body: string): HtmlFacts | undefined {
 }
 
 /**
- * A body without what could reach the network where it is only looked at: `link`, `base` and `meta http-equiv`.
+ * A body for looking at, without what could reach the network in spite of a policy that forbids it, since browsers
+ * connect before they ask: `link`, `base`, `meta http-equiv` and the addresses of embedded documents are left out,
+ * and a link leads nowhere but says on hovering where it would.
  * The rest stays as it is, character by character. Undefined where it is nested deeper than browsers go.
  */
 export function withoutConnections(body: string): string | undefined {
-  const cuts = elementsOf(body)
-    ?.filter(
-      (element) =>
-        ['link', 'base'].includes(element.tagName) ||
-        (element.tagName === 'meta' && attribute(element, 'http-equiv') !== undefined),
-    )
-    .flatMap(({ sourceCodeLocation: place }) => (place ? [place.startTag ?? place] : []))
-    .toSorted((a, b) => a.startOffset - b.startOffset);
-  if (cuts === undefined) return undefined;
+  const edits = elementsOf(body)
+    ?.flatMap(harmlessEdits)
+    .toSorted((a, b) => a.start - b.start);
+  if (edits === undefined) return undefined;
   let kept = '';
   let at = 0;
-  for (const { startOffset, endOffset } of cuts) {
-    kept += body.slice(at, Math.max(at, startOffset));
-    at = Math.max(at, endOffset);
+  for (const { start, end, text } of edits) {
+    if (start < at) continue;
+    kept += body.slice(at, start) + text;
+    at = end;
   }
   return kept + body.slice(at);
+}
+
+interface Edit {
+  readonly start: number;
+  readonly end: number;
+  readonly text: string;
+}
+
+function harmlessEdits(element: DefaultTreeAdapterTypes.Element): Edit[] {
+  const { tagName: tag, sourceCodeLocation: place } = element;
+  if (!place) return [];
+  const whole = place.startTag ?? place;
+  if (['link', 'base'].includes(tag) || (tag === 'meta' && attribute(element, 'http-equiv') !== undefined)) {
+    return [{ start: whole.startOffset, end: whole.endOffset, text: '' }];
+  }
+  const link = tag === 'a' || tag === 'area';
+  if (!link && !embedding.has(tag)) return [];
+  return Object.entries(place.attrs ?? {}).flatMap(([name, { startOffset: start, endOffset: end }]) => {
+    if (link && /^(?:xlink:)?href$/.test(name)) {
+      const target = attribute(element, 'href') ?? '';
+      const title = target.replace(/[&<>"]/g, (character) => `&#${character.charCodeAt(0)};`);
+      return [{ start, end, text: `href="#" title="${title}"` }];
+    }
+    const connects = link ? name === 'ping' : ['src', 'srcdoc', 'data'].includes(name);
+    return connects ? [{ start, end, text: '' }] : [];
+  });
 }
 
 class TooDeep extends Error {}

@@ -120,7 +120,7 @@ function labelOf(sections: readonly string[], absent: ReadonlySet<string>): stri
 }
 
 /** Values for all that the parts use: the given ones, and made up ones where there are none. */
-export function sampleData(parts: readonly Part[], given: SampleData): SampleData {
+function sampleData(parts: readonly Part[], given: SampleData): SampleData {
   const variables = new Set(
     placeholdersOf(parts)
       .filter(({ section }) => !section)

@@ -1,14 +1,17 @@
+import { basename, dirname } from 'node:path';
 import pLimit from 'p-limit';
 import { kinds } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
 import { error, type Problem, ProblemsError } from '../problems.js';
 import type { Project } from '../project/project.js';
+import type { Profile } from '../server/profiles.js';
 import { readSource } from '../source/file.js';
 import { inOrder } from '../source/order.js';
 import { parseYaml } from '../source/yaml.js';
 import { Bodies } from './bodies.js';
 import { type ReadDocument, readDocument } from './document.js';
 import { findManifests, type ManifestFile } from './files.js';
+import { samplesFolder } from './samples.js';
 
 /** All manifests of a project, and everything that is wrong with them. */
 export interface LoadedManifests {
@@ -30,8 +33,9 @@ const READS_AT_ONCE = 16;
  */
 export async function loadManifests(
   project: Project,
-  options: { readonly lenient: boolean },
+  options: { readonly lenient: boolean; readonly profile?: Profile },
 ): Promise<LoadedManifests> {
+  const { profile = project.profile } = options;
   const problems: Problem[] = [];
   const variables = project.variables(options);
   const secrets = new Set<string>();
@@ -47,6 +51,7 @@ export async function loadManifests(
       problems.push(source);
       continue;
     }
+    if (isSampleData(path, source.text)) continue;
     const parsed = parseYaml(source);
     problems.push(...parsed.problems);
     for (const document of parsed.documents) {
@@ -59,7 +64,7 @@ export async function loadManifests(
   for (const problem of duplicates(declared)) problems.push(problem);
   for (const kind of kinds) {
     const ofKind = declared.filter((object) => object.kind === kind.name);
-    for (const problem of kind.check(ofKind, project.profile)) problems.push(problem);
+    for (const problem of kind.check(ofKind, profile)) problems.push(problem);
   }
   for (const value of variables.used.values()) secrets.add(value);
   return {
@@ -68,6 +73,14 @@ export async function loadManifests(
     secrets: [...secrets].filter((secret) => secret !== ''),
     usedVariables: [...variables.used.keys()].sort(),
   };
+}
+
+/**
+ * Whether a file is the sample data of an email template, which lies among the manifests and is none. One with a
+ * `kind` anywhere is taken for a manifest, so that none is passed over.
+ */
+function isSampleData(path: string, text: string): boolean {
+  return basename(dirname(path)) === samplesFolder && !/\bkind["']?\s*:/.test(text);
 }
 
 async function listed(project: Project, problems: Problem[]): Promise<readonly ManifestFile[]> {

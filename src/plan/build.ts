@@ -3,11 +3,13 @@ import { deletion, templateText } from '../kinds/email-template.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import type { Declared, Identity, KindName, Live } from '../kinds/kind.js';
 import type { OrganizationIndex } from '../kinds/organizations.js';
+import { ignoredFields } from '../kinds/rules.js';
 import { error, ProblemsError } from '../problems.js';
 import type { Progress } from '../progress.js';
 import type { Reader } from '../server/client.js';
 import { operations, type Scope } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
+import { adviceFor, betterProfile } from '../server/recognise.js';
 import { type Hasher, restoreFields } from '../state/secrets.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import type { Fields } from '../values.js';
@@ -15,7 +17,7 @@ import { compare, type Recorded } from './compare.js';
 import { planDigest } from './digest.js';
 import { needOrganizations, observe } from './observe.js';
 import { arrange } from './order.js';
-import type { Change, Plan } from './plan.js';
+import type { Change, Plan, PlanWarning } from './plan.js';
 import { isSelected, matchesPattern, mayMatchKind, type Selection } from './select.js';
 
 /** What every plan says of itself. */
@@ -59,7 +61,10 @@ export async function buildPlan(options: BuildOptions): Promise<Plan> {
   const subjects = candidates(options);
   const { live, organizations } = await observe(
     subjects,
-    needOrganizations(subjects.flatMap((subject) => subject.declared ?? [])),
+    needOrganizations(
+      subjects.flatMap((subject) => subject.declared ?? []),
+      profile,
+    ),
     options,
   );
   const names = organizations?.renamed(renames(declared, organizations));
@@ -90,24 +95,58 @@ export async function buildPlan(options: BuildOptions): Promise<Plan> {
     .filter((kind) => kind.readable(profile) && subjects.some((subject) => subject.kind === kind.name))
     .map((kind) => kind.scopes.read);
   const listing = organizations === undefined ? [] : [operations.listOrganizations.scope];
-  return assemble(arrange(changes), [...reads, ...listing], options);
+  const warnings = [
+    ...otherProfile(profile, live),
+    ...selected.flatMap(({ subject, address }) => ignored(subject, address, profile)),
+  ];
+  return { ...assemble(arrange(changes), [...reads, ...listing], options), warnings };
 }
 
-/** A plan that regenerates one client's DID, whatever was recorded of it. */
-export function regenerationPlan(clientId: string, header: PlanHeader): Plan {
+/** Advice to use another profile, where an answer looks like one's. */
+function otherProfile(profile: Profile, live: ReadonlyMap<Subject, Live>): PlanWarning[] {
+  for (const [{ kind }, { exists, fields }] of live) {
+    const better = exists ? betterProfile(profile, kind, fields) : undefined;
+    if (better !== undefined) return [{ code: 'other-profile', message: adviceFor(better) }];
+  }
+  return [];
+}
+
+/** What a document declares and the server does nothing with. */
+function ignored({ declared }: Subject, address: string, profile: Profile): PlanWarning[] {
+  if (declared === undefined) return [];
+  return ignoredFields(declared, profile).map((field) => {
+    const { file, line } = declared.placeOf(field);
+    return {
+      code: 'ignored-field',
+      message: `${address}: the server takes no notice of "${field}" (${file}:${line}), so it is neither sent nor compared`,
+    };
+  });
+}
+
+/** A plan that regenerates one client's DID, whatever was recorded of it; the client is read where that can be done. */
+export async function regenerationPlan(
+  clientId: string,
+  options: PlanHeader & Pick<BuildOptions, 'reader' | 'concurrency' | 'progress'>,
+): Promise<Plan> {
   const address = `Client/${clientId}`;
   const identity = { id: clientId };
+  const subject = { kind: 'Client', identity } as const;
+  const { live } = await observe([subject], false, options);
+  const shown = live.get(subject);
+  const before = shown?.fields ?? {};
+  const trouble = shown?.trouble;
   const change: Change = {
-    ...regeneration(identity),
+    ...regeneration(identity, before),
+    ...(trouble === undefined ? {} : { action: 'blocked', requests: [], destructions: [] }),
     address,
     kind: 'Client',
-    observed: 'unknown',
+    observed: shown === undefined ? 'unknown' : 'live',
     warnings: [],
-    reason: null,
+    reason: trouble ?? null,
     declaredAt: null,
-    apply: { key: address, identity, expected: {}, before: {}, existed: null, managed: [] },
+    apply: { key: address, identity, expected: {}, before, existed: shown?.exists ?? null, managed: [] },
   };
-  return assemble([change], [], header);
+  return assemble([change], shown === undefined ? [] : [kindOf('Client').scopes.read], options);
 }
 
 function assemble(changes: readonly Change[], reads: readonly Scope[], header: PlanHeader): Plan {
@@ -252,6 +291,8 @@ function recorded(record: ResourceRecord, hasher: Hasher): Recorded {
     uncertain: new Set(record.uncertain),
     at: record.recorded_at,
     asDeleted: (live) => record.deleted !== undefined && record.deleted === hasher.hash(templateText(live)),
+    takenAway: (live) =>
+      record.taken_away === undefined || typeof live.id === 'string' ? {} : { ...record.taken_away },
     ...(record.did_generation === undefined ? {} : { generation: record.did_generation }),
     ...(record.pending_regeneration === undefined ? {} : { pendingRun: record.pending_regeneration }),
   };

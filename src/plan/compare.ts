@@ -2,6 +2,7 @@ import { type Contrast, contrast, desired, type FieldType, value } from '../kind
 import { kindOf } from '../kinds/index.js';
 import type { Declared, Kind, Live, Present } from '../kinds/kind.js';
 import type { OrganizationIndex } from '../kinds/organizations.js';
+import { requestSize, takenFields } from '../kinds/rules.js';
 import type { Profile } from '../server/profiles.js';
 import { type Fields, HashedSecret, holdsSensitive, type Value } from '../values.js';
 import type { Change, FieldChange, PlanWarning, Source } from './plan.js';
@@ -15,6 +16,8 @@ export interface Recorded {
   readonly generation?: number;
   readonly pendingRun?: string;
   readonly asDeleted: (live: Fields) => boolean;
+  /** What an unfinished run took away from an object that looks like this now, to be put back with the next update. */
+  readonly takenAway?: (live: Fields) => Fields;
 }
 
 export interface CompareInput {
@@ -38,10 +41,12 @@ export interface CompareInput {
 export function compare(input: CompareInput): Change {
   const { declared, live } = input;
   const kind = kindOf(declared.kind);
+  const restored = restoredFields(input);
+  const taken = { ...restored, ...takenFields(declared.kind, declared.fields, input.profile) };
   const { fields: resolved, troubles } =
     kind.resolve !== undefined && input.organizations !== undefined
-      ? kind.resolve(declared.fields, input.organizations)
-      : { fields: declared.fields, troubles: [] };
+      ? kind.resolve(taken, input.organizations)
+      : { fields: taken, troubles: [] };
   const present = presentObject(input);
   const known = knowledge(input, present);
   const base = baseChange(input, present, known.source(Object.keys(resolved)));
@@ -59,6 +64,7 @@ export function compare(input: CompareInput): Change {
     desired: wanted.fields,
     changed: new Set(differing.map(({ field }) => field)),
     profile: input.profile,
+    organizations: input.organizations,
   };
   const verdict = kind.decide?.(planInput);
   if (verdict !== undefined) {
@@ -71,7 +77,9 @@ export function compare(input: CompareInput): Change {
   if (differing.length === 0 && !(input.assert && base.observed === 'recorded')) {
     return { ...base, apply: { ...base.apply, expected: wanted.fields } };
   }
-  const { requests, expected } = kind.update(planInput);
+  const { requests, expected, warnings = [], trouble } = kind.update(planInput);
+  const refused = trouble ?? tooLarge(requests, input.profile);
+  if (refused !== undefined) return { ...base, action: 'blocked', reason: refused };
   // All that there was to assert stays unsaid, as the default that a key pair doesn't have.
   if (Object.keys(expected).length === 0) {
     return { ...base, apply: { ...base.apply, expected: wanted.fields } };
@@ -83,13 +91,45 @@ export function compare(input: CompareInput): Change {
     requests,
     fields,
     destructions: kind.destructions(fields),
-    warnings: updateWarnings(
-      kind,
-      live,
-      parts.map(({ part }) => part),
-    ),
+    warnings: [
+      ...warnings,
+      ...restoreWarnings(Object.keys(restored)),
+      ...updateWarnings(
+        kind,
+        live,
+        parts.map(({ part }) => part),
+      ),
+    ],
     apply: { ...base.apply, expected },
   };
+}
+
+/** What a run that was cut off owes to an object, as far as the document doesn't say otherwise. */
+function restoredFields({ declared, live, recorded }: CompareInput): Fields {
+  if (declared.absent || live === undefined || recorded === undefined || !live.exists) return {};
+  return Object.fromEntries(
+    Object.entries(recorded.takenAway?.(live.fields) ?? {}).filter(
+      ([field]) => !Object.hasOwn(declared.fields, field),
+    ),
+  );
+}
+
+function restoreWarnings(fields: readonly string[]): PlanWarning[] {
+  if (fields.length === 0) return [];
+  const names = fields.join(' and ');
+  return [
+    {
+      code: 'restores',
+      message: `an earlier run deleted this to write it anew and came no further: ${names}, which the manifest doesn't declare, will be as before that run`,
+    },
+  ];
+}
+
+function tooLarge(requests: Change['requests'], { limits }: Profile): string | undefined {
+  if (limits === null) return undefined;
+  const largest = Math.max(0, ...requests.map(({ body }) => (body === undefined ? 0 : requestSize(body))));
+  if (largest <= limits.requestBytes) return undefined;
+  return `the request would have about ${largest} bytes, and the server takes ${limits.requestBytes}: shorten what is declared, or what is sent along with it`;
 }
 
 function presentObject({ declared, live, recorded }: CompareInput): Present {
@@ -139,7 +179,7 @@ function baseChange(input: CompareInput, present: Present, observed: Source): Ch
       expected: {},
       before: present.fields,
       existed: present.exists ?? null,
-      managed: Object.keys(declared.fields),
+      managed: Object.keys(takenFields(declared.kind, declared.fields, input.profile)),
       ...(declared.generation === undefined ? {} : { generation: declared.generation }),
     },
   };

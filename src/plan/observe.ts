@@ -3,6 +3,8 @@ import { markSecrets } from '../kinds/fields.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import type { Declared, Identity, KindName, Live, ObserveContext } from '../kinds/kind.js';
 import { type OrganizationIndex, readOrganizations } from '../kinds/organizations.js';
+import { shownFields } from '../kinds/rules.js';
+import { error, ProblemsError } from '../problems.js';
 import type { Progress } from '../progress.js';
 import type { Reader } from '../server/client.js';
 import { ServerFailure } from '../server/failures.js';
@@ -20,6 +22,8 @@ export interface ObserveOptions {
   readonly profile: Profile;
   readonly concurrency: number;
   readonly progress: Progress;
+  /** Aborted where nothing more may be asked. */
+  readonly signal?: AbortSignal;
 }
 
 /** The server's answers; an object without an entry is of a kind that this server has no read for. */
@@ -37,21 +41,32 @@ export interface Observed<T> {
 export async function observe<T extends Wanted>(
   objects: readonly T[],
   needsOrganizations: boolean,
-  { reader, profile, concurrency, progress }: ObserveOptions,
+  { reader, profile, concurrency, progress, signal }: ObserveOptions,
 ): Promise<Observed<T>> {
   const limit = pLimit(concurrency);
   let refused: ServerFailure | undefined;
   let list: Promise<OrganizationIndex> | undefined;
+  const goOn = (): void => {
+    if (signal?.aborted)
+      throw new ProblemsError([error('interrupted', 'interrupted: nothing more was asked')]);
+  };
   const context: ObserveContext = {
     reader,
     profile,
     organizations: () => {
-      list ??= readOrganizations(reader);
+      list ??= readOrganizations({
+        ...reader,
+        listOrganizations: async (page) => {
+          goOn();
+          return await reader.listOrganizations(page);
+        },
+      });
       return list;
     },
     limit: (read) =>
       limit(async () => {
         // Credentials that were refused once will be refused each time.
+        goOn();
         if (refused !== undefined) throw refused;
         try {
           const result = await read();
@@ -73,7 +88,8 @@ export async function observe<T extends Wanted>(
         const own = objects.filter((object) => object.kind === kind.name);
         if (own.length === 0) return;
         for (const [object, found] of await kind.observe(own, context)) {
-          live.set(object, { ...found, fields: markSecrets(kind.fields, found.fields) });
+          const fields = markSecrets(kind.fields, shownFields(kind, found.fields, profile));
+          live.set(object, { ...found, fields });
         }
       }),
       ...(needsOrganizations ? [context.organizations()] : []),
@@ -85,6 +101,8 @@ export async function observe<T extends Wanted>(
 }
 
 /** Whether the documents refer to organizations, so that the list has to be read for them. */
-export function needOrganizations(declared: readonly Declared[]): boolean {
-  return declared.some((document) => kindOf(document.kind).refersToOrganizations?.(document) ?? false);
+export function needOrganizations(declared: readonly Declared[], profile: Profile): boolean {
+  return declared.some(
+    (document) => kindOf(document.kind).refersToOrganizations?.(document, profile) ?? false,
+  );
 }

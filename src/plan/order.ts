@@ -36,7 +36,8 @@ export function isToBeDefault({ kind, apply }: Change): boolean {
 
 /** Whether a change takes the default away from a key pair. */
 export function givesUpDefault({ kind, action, apply }: Change): boolean {
-  return kind === 'KeyPair' && action === 'update' && apply.expected.is_default === false;
+  const { is_default } = apply.expected;
+  return kind === 'KeyPair' && action === 'update' && (is_default === false || is_default === null);
 }
 
 function blockedWithoutDefault(change: Change): Change {

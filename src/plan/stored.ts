@@ -107,7 +107,7 @@ export function staleness(stored: StoredPlan, now: Plan): Problem[] {
     else if (present.observed !== object.observed)
       found.push(`${address} was changed on the server, or its record was`);
     else if (present.action !== object.action)
-      found.push(`${address} was to ${object.action}, and is to ${present.action} now`);
+      found.push(`${address} was ${object.action} in it, and is ${present.action} now`);
     else if (present.requests !== object.requests) found.push(`${address} is declared otherwise now`);
   }
   for (const address of after.keys()) if (!before.has(address)) found.push(`${address} is new in it`);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { checksSchema } from '../mail/settings.js';
 import { profiles } from '../server/profiles.js';
 
 export const DEFAULT_MANIFESTS = ['manifests/**/*.yaml', 'manifests/**/*.yml'];
@@ -9,23 +10,70 @@ const variableName = z
   .string()
   .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be a name of letters, digits and "_"');
 
-const authSchema = z
+const text = () => z.string().min(1, 'must not be empty');
+
+const clientCredentialsSchema = z
   .strictObject({
-    token: z
-      .string()
-      .min(1, 'must not be empty')
+    token_url: text().describe('The address that gives tokens, by the same rules as base_url.'),
+    client_id: text().describe('The id of the client.'),
+    client_secret: text().describe(
+      `The secret of the client. Write \${IDOPS_CLIENT_SECRET} here, never the secret itself.`,
+    ),
+    scopes: z
+      .array(text().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be a scope: visible ASCII without spaces'))
       .optional()
-      .describe(`The bearer token. Write \${IDOPS_TOKEN} here, never the token itself.`),
-    token_file: z
-      .string()
-      .min(1, 'must not be empty')
-      .optional()
-      .describe('A file with the bearer token, relative to the configuration.'),
+      .describe('The scopes to ask for. Default: those that the manifests need.'),
   })
-  .refine((auth) => (auth.token === undefined) !== (auth.token_file === undefined), {
-    error: 'needs exactly one of "token" and "token_file"',
+  .describe('Asks an OAuth 2.0 token address for a token, by the client credentials grant.');
+
+const headerSchema = z
+  .strictObject({
+    name: text().describe('The name of the header, such as X-Api-Key.'),
+    value: text().describe(`Its value. Write \${IDOPS_API_KEY} here, never the value itself.`),
   })
+  .describe('A header of your own in the place of "Authorization: Bearer".');
+
+const ways = {
+  token: text().optional().describe(`The bearer token. Write \${IDOPS_TOKEN} here, never the token itself.`),
+  token_file: text()
+    .optional()
+    .describe(
+      'A file with the bearer token, relative to the configuration. Read again when the server refuses it.',
+    ),
+  token_command: z
+    .array(text())
+    .min(1, 'must not be empty')
+    .optional()
+    .describe(
+      'A program that prints the bearer token, and its arguments; no shell takes part. Run again when the server refuses it.',
+    ),
+  client_credentials: clientCredentialsSchema.optional(),
+  header: headerSchema.optional(),
+};
+
+const wayNames = Object.keys(ways);
+
+const authSchema = z
+  .strictObject(ways)
+  .refine((auth) => Object.values(auth).filter((way) => way !== undefined).length === 1, {
+    error: `needs exactly one of ${wayNames.map((name) => `"${name}"`).join(', ')}`,
+  })
+  .meta({ minProperties: 1, maxProperties: 1 })
   .describe('How idops authenticates: exactly one of the members.');
+
+const tlsSchema = z
+  .strictObject({
+    ca_file: text()
+      .optional()
+      .describe(
+        'A PEM file with the authorities to trust, in the place of those that Node.js knows; relative to the configuration.',
+      ),
+    client_cert_file: text().optional().describe('A PEM file with the client certificate and its chain.'),
+    client_key_file: text()
+      .optional()
+      .describe('A PEM file with the private key of the client certificate, without a passphrase.'),
+  })
+  .describe('Certificates. TLS 1.2 is the least that is spoken.');
 
 export const serverSchema = z
   .strictObject({
@@ -39,6 +87,7 @@ export const serverSchema = z
       .optional()
       .describe('What the server offers beyond the documented API. Default: documented.'),
     auth: authSchema.optional(),
+    tls: tlsSchema.optional(),
     allow_insecure_http: z
       .boolean()
       .optional()
@@ -88,6 +137,7 @@ const sections = {
     .describe(`Process variables that may be used as \${NAME}, beside those that start with IDOPS_.`),
   state: stateSchema.optional(),
   safety: safetySchema.optional(),
+  checks: checksSchema.optional(),
 };
 
 const environmentSchema = z

@@ -1,16 +1,17 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, resolve as resolvePath } from 'node:path';
 import type { z } from 'zod';
+import { type ChecksSettings, checksSchema } from '../mail/settings.js';
 import { error, type Problem, ProblemsError, refuse } from '../problems.js';
 import { type Profile, profiles } from '../server/profiles.js';
 import { check } from '../source/check.js';
-import { decode, readBytes, readSource, type SourceFile, shownPath, unreadable } from '../source/file.js';
+import { readBytes, readSource, type SourceFile, shownPath, unreadable } from '../source/file.js';
 import { nearest } from '../source/nearest.js';
 import { inOrder } from '../source/order.js';
+import type { Note } from '../source/resolve.js';
 import { find, type MapNode, mapNode, type Node, type ScalarNode } from '../source/tree.js';
 import { type VariableSources, Variables } from '../source/variables.js';
 import { parseYaml } from '../source/yaml.js';
-import { Sensitive } from '../values.js';
 import {
   configSchema,
   DEFAULT_MANIFESTS,
@@ -23,6 +24,7 @@ import {
 } from './config.js';
 import { merge, without } from './merge.js';
 import type { Pattern, Project, ProjectOptions, ServerOverrides, ServerSettings } from './project.js';
+import { serverSettings } from './server.js';
 
 /** What the ways to authenticate exclude each other in: an environment's replaces the one below. */
 const exclusive: ReadonlySet<string> = new Set(['auth']);
@@ -97,6 +99,7 @@ function readConfig(file: SourceFile, environment: string | null): MapNode {
     ]);
   }
   const root = withoutEmpty(written);
+  hideCredentials(root, file);
   problems.push(
     ...check({ schema: configSchema, root, file, variables: null, name: 'configuration' }).problems,
   );
@@ -119,6 +122,18 @@ function readConfig(file: SourceFile, environment: string | null): MapNode {
   refuse(inOrder(problems));
   const base = without(root, (name) => name === 'environments');
   return chosen?.node.type === 'map' ? merge(base, chosen.node, exclusive) : base;
+}
+
+/** Masks what is secret here under a key that doesn't look so: messages show lines of the file. */
+function hideCredentials(root: MapNode, file: SourceFile): void {
+  const environments = root.entries.get('environments')?.value;
+  const chosen = environments?.type === 'map' ? [...environments.entries.values()] : [];
+  for (const node of [root, ...chosen.map(({ value }) => value)]) {
+    for (const path of [['header', 'value'], ['token_command']]) {
+      const found = find(node, ['server', 'auth', ...path]);
+      if (found.complete) file.hide(found.node.range);
+    }
+  }
 }
 
 /** A section with nothing in it, as one that is commented out, says nothing. */
@@ -191,6 +206,10 @@ class LoadedProject implements Project {
     return this.#section('safety', safetySchema)?.max_destructive ?? DEFAULT_MAX_DESTRUCTIVE;
   }
 
+  checks(): ChecksSettings {
+    return this.#section('checks', checksSchema) ?? {};
+  }
+
   patterns(): readonly Pattern[] {
     const entry = this.#config.entries.get('manifests');
     if (entry === undefined) return DEFAULT_MANIFESTS.map((pattern) => ({ pattern, place: null }));
@@ -201,63 +220,25 @@ class LoadedProject implements Project {
   }
 
   async server(overrides: ServerOverrides = {}): Promise<ServerSettings> {
-    const problems: Problem[] = [];
-    const entry = this.#config.entries.get('server');
-    const tokenFile = overrides.tokenFile;
-    const token = setting(this.#process, 'IDOPS_TOKEN');
-    const baseUrl = overrides.baseUrl ?? setting(this.#process, 'IDOPS_BASE_URL');
+    const given = {
+      baseUrl: overrides.baseUrl ?? setting(this.#process, 'IDOPS_BASE_URL'),
+      tokenFile: overrides.tokenFile,
+      token: setting(this.#process, 'IDOPS_TOKEN'),
+    };
     const replaced = new Set<string>();
-    if (baseUrl !== undefined) replaced.add('base_url');
-    if (tokenFile !== undefined || token !== undefined) replaced.add('auth');
-    const section = this.#needed('server', serverSchema, replaced);
-    problems.push(...section.problems);
-    const server = section.data ?? {};
-    const place = (...path: string[]) =>
-      entry === undefined ? [] : [this.#source.place(find(entry.value, path).node.range)];
-
-    const insecure = server.allow_insecure_http ?? false;
-    const url = baseUrl ?? server.base_url;
-    let address = '';
-    if (url === undefined) {
-      if (section.problems.length === 0)
-        problems.push(this.#missing('base_url', 'the address of the server'));
-    } else {
-      const checked = checkAddress(url, insecure, baseUrl === undefined ? place('base_url') : []);
-      if (typeof checked === 'string') address = checked;
-      else problems.push(checked);
-    }
-
-    let secret = '';
-    if (tokenFile !== undefined) {
-      secret = await readToken(resolvePath(this.cwd, tokenFile), this.cwd, [], problems);
-    } else if (token !== undefined) {
-      secret = cleanToken(token, 'IDOPS_TOKEN', [], problems);
-    } else if (server.auth?.token_file !== undefined) {
-      const path = resolvePath(this.root, server.auth.token_file);
-      secret = await readToken(path, this.cwd, place('auth', 'token_file'), problems);
-    } else if (server.auth?.token !== undefined) {
-      secret = cleanToken(server.auth.token, 'server.auth.token', place('auth', 'token'), problems);
-    } else if (section.problems.length === 0) {
-      problems.push(this.#missing('auth', 'a token'));
-    }
-    refuse(problems);
-    const profile = profiles[server.profile ?? 'documented'];
-    if (profile === undefined) throw new Error(`no profile ${server.profile}`);
-    return { baseUrl: address, profile, token: new Sensitive(secret), allowInsecureHttp: insecure };
-  }
-
-  #missing(field: 'base_url' | 'auth', what: string): Problem {
+    if (given.baseUrl !== undefined) replaced.add('base_url');
+    if (given.tokenFile !== undefined || given.token !== undefined) replaced.add('auth');
     const entry = this.#config.entries.get('server');
-    const hint =
-      field === 'base_url'
-        ? 'add server.base_url to the configuration, or give --base-url or IDOPS_BASE_URL'
-        : 'add server.auth to the configuration, or give --token-file or IDOPS_TOKEN';
-    return error(
-      'missing-field',
-      `${what} is not known`,
-      entry === undefined ? [] : [this.#source.place(entry.key)],
-      hint,
-    );
+    return await serverSettings({
+      section: this.#needed('server', serverSchema, replaced),
+      given,
+      variables: this.#process,
+      cwd: this.cwd,
+      root: this.root,
+      key: entry === undefined ? [] : [this.#source.place(entry.key)],
+      place: (...path) =>
+        entry === undefined ? [] : [this.#source.place(find(entry.value, path).node.range)],
+    });
   }
 
   #section<T>(name: string, schema: z.ZodType<T>): T | undefined {
@@ -269,7 +250,7 @@ class LoadedProject implements Project {
   /** Resolves one section, since it is needed now. */
   #needed<T>(name: string, schema: z.ZodType<T>, replaced?: ReadonlySet<string>) {
     const entry = this.#config.entries.get(name);
-    if (entry === undefined) return { data: undefined, problems: [] };
+    if (entry === undefined) return { data: undefined, problems: [], notes: new Map<string, Note>() };
     const root =
       replaced !== undefined && entry.value.type === 'map'
         ? without(entry.value, (member) => replaced.has(member))
@@ -312,67 +293,4 @@ function variableSources(
     allowed: new Set(names.flatMap((item) => (item.type === 'scalar' ? [String(item.value)] : []))),
     process,
   };
-}
-
-/** The address without a slash at its end; never quoted in a message, since it may come from a secret. */
-function checkAddress(text: string, insecure: boolean, places: Problem['places']): string | Problem {
-  const bad = (message: string, hint = 'write it as https://id.example.com') =>
-    error('bad-address', `the server's address ${message}`, places, hint);
-  if (!URL.canParse(text)) return bad('is not a URL');
-  const url = new URL(text);
-  if (url.protocol !== 'https:' && url.protocol !== 'http:') return bad('is neither https nor http');
-  if (url.username !== '' || url.password !== '')
-    return bad('has credentials in it', 'put them under server.auth');
-  if (/[?#]/.test(text)) return bad('has a query or a fragment');
-  if (url.protocol === 'http:' && !insecure && !isLoopback(url.hostname)) {
-    return error(
-      'insecure-http',
-      'plain http would show the token to the network',
-      places,
-      'use https, or set server.allow_insecure_http: true',
-    );
-  }
-  return url.href.replace(/\/+$/, '');
-}
-
-function isLoopback(host: string): boolean {
-  return (
-    host === 'localhost' ||
-    host.endsWith('.localhost') ||
-    host === '[::1]' ||
-    /^127\.\d+\.\d+\.\d+$/.test(host)
-  );
-}
-
-async function readToken(
-  path: string,
-  cwd: string,
-  places: Problem['places'],
-  problems: Problem[],
-): Promise<string> {
-  const bytes = await readBytes(path);
-  const text = bytes instanceof Uint8Array ? decode(bytes) : bytes;
-  const shown = shownPath(path, cwd);
-  if (typeof text !== 'string') {
-    problems.push(error('token-unreadable', `the token file ${shown} ${text.detail}`, places));
-    return '';
-  }
-  return cleanToken(text.replace(/^\uFEFF/, ''), `the token file ${shown}`, places, problems);
-}
-
-/** A token as it goes into a header, where a control character would be refused or worse. */
-function cleanToken(text: string, what: string, places: Problem['places'], problems: Problem[]): string {
-  const token = text.trim();
-  if (token === '') problems.push(error('bad-token', `${what} is empty`, places));
-  else if (!/^[\x21-\x7e]+$/.test(token)) {
-    problems.push(
-      error(
-        'bad-token',
-        `${what} has characters that no token has`,
-        places,
-        'a token is one word of visible ASCII',
-      ),
-    );
-  }
-  return token;
 }

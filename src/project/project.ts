@@ -1,5 +1,10 @@
+import type { ChecksSettings } from '../mail/settings.js';
 import type { Place } from '../problems.js';
+import type { BaseUrl } from '../server/base-url.js';
+import type { TlsSettings } from '../server/connections.js';
+import type { TokenCommand } from '../server/credentials.js';
 import type { Profile } from '../server/profiles.js';
+import type { ProxyServer } from '../server/proxy.js';
 import type { Variables } from '../source/variables.js';
 import type { Sensitive } from '../values.js';
 
@@ -23,13 +28,41 @@ export interface ServerOverrides {
   readonly tokenFile?: string;
 }
 
+/** How idops proves who it is, checked as far as that can be done without asking anybody. */
+export type AuthSettings =
+  | { readonly way: 'token'; readonly token: Sensitive }
+  | {
+      readonly way: 'token_file';
+      readonly path: string;
+      /** As a person would type it. */
+      readonly shown: string;
+    }
+  | ({ readonly way: 'token_command' } & TokenCommand)
+  | {
+      readonly way: 'client_credentials';
+      readonly address: BaseUrl;
+      readonly proxy: ProxyServer | null;
+      readonly clientId: string;
+      readonly clientSecret: Sensitive;
+      /** Null for those that are needed. */
+      readonly scopes: readonly string[] | null;
+    }
+  | { readonly way: 'header'; readonly name: string; readonly value: Sensitive };
+
 /** The server to speak to, checked. */
 export interface ServerSettings {
   /** An http or https address without credentials, query, fragment or a slash at its end. */
   readonly baseUrl: string;
+  /** The same address, taken apart. */
+  readonly address: BaseUrl;
   readonly profile: Profile;
-  readonly token: Sensitive;
+  readonly auth: AuthSettings;
+  readonly tls: TlsSettings;
+  /** The proxy on the way to the server, by the process variables. */
+  readonly proxy: ProxyServer | null;
   readonly allowInsecureHttp: boolean;
+  /** What must not be shown: everything secret that these settings hold. */
+  readonly secrets: readonly string[];
 }
 
 /** The manifests' globs, with the place of each; a default one may match nothing without a word. */
@@ -57,6 +90,8 @@ export interface Project {
   /** The state file, absolute. */
   statePath(): string;
   maxDestructive(): number;
+  /** What is made of findings in email bodies. */
+  checks(): ChecksSettings;
   patterns(): readonly Pattern[];
   /** A fresh resolver of `${...}`; a lenient one takes an allowed process variable that isn't set. */
   variables(options: { readonly lenient: boolean }): Variables;

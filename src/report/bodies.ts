@@ -1,4 +1,5 @@
 import { type StructuredPatchHunk, structuredPatch } from 'diff';
+import { formChange } from './values.js';
 
 /** More changed lines than this are no longer a diff that someone reads. */
 const maxChangedLines = 2000;
@@ -7,7 +8,7 @@ const maxMilliseconds = 5000;
 
 /** How two text bodies differ. */
 export interface BodyDifference {
-  /** What a diff of lines can't show, in words: line endings, final newline, byte order mark. */
+  /** What a diff of lines can't show, in words: line endings, final newline, byte order mark, normal form. */
   readonly notes: readonly string[];
   /** Unified hunks with three lines of context; empty where only the notes tell the bodies apart. */
   readonly hunks: readonly StructuredPatchHunk[];
@@ -22,17 +23,33 @@ export function compareBodies(before: string, after: string): BodyDifference {
   const notes = [...byteOrderMark(before, after), ...lineEndings(before, after, old === now)];
   if (before !== '' && after !== '') notes.push(...finalNewline(before, after));
   if (old === now) return { notes, hunks: [], tooDifferent: null };
-  const patch = structuredPatch('', '', old, now, undefined, undefined, {
-    context: 3,
-    maxEditLength: maxChangedLines,
-    timeout: maxMilliseconds,
-  });
+  if (old.normalize('NFC') === now.normalize('NFC')) {
+    notes.push(`the same text in another Unicode normal form: ${formChange(old, now)}`);
+    return { notes, hunks: [], tooDifferent: null };
+  }
+  const patch = sharesTooLittle(old, now)
+    ? undefined
+    : structuredPatch('', '', old, now, undefined, undefined, {
+        context: 3,
+        maxEditLength: maxChangedLines,
+        timeout: maxMilliseconds,
+      });
   if (patch !== undefined) return { notes, hunks: patch.hunks, tooDifferent: null };
   return {
     notes,
     hunks: [],
     tooDifferent: `bodies differ too much to show, ${countLines(before)} lines before, ${countLines(after)} after`,
   };
+}
+
+/** Whether so many lines stand on one side alone that looking for the shortest diff would be for nothing. */
+function sharesTooLittle(before: string, after: string): boolean {
+  const counts = new Map<string, number>();
+  for (const line of before.split('\n')) counts.set(line, (counts.get(line) ?? 0) + 1);
+  for (const line of after.split('\n')) counts.set(line, (counts.get(line) ?? 0) - 1);
+  let changed = 0;
+  for (const count of counts.values()) changed += Math.abs(count);
+  return changed > maxChangedLines;
 }
 
 /** How many lines a text has; a last one without a newline counts. */

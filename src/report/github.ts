@@ -47,7 +47,7 @@ export function planGithub(plan: Plan, options: GithubOptions = {}): string {
 function blocked({ address, reason, declaredAt }: Change): Annotation {
   return {
     level: 'error',
-    title: 'idops: blocked',
+    title: 'idops blocked',
     message: reason === null ? address : `${address}: ${reason}`,
     place: declaredAt,
   };
@@ -56,21 +56,21 @@ function blocked({ address, reason, declaredAt }: Change): Annotation {
 function destructive({ address, action, destructions, declaredAt }: Change): Annotation {
   return {
     level: 'warning',
-    title: `idops: destructive ${action}`,
+    title: `idops destructive ${action}`,
     message: `${address}: ${destructions.join('; ')}`,
     place: declaredAt,
   };
 }
 
 function warned(code: string, message: string, place: Annotation['place']): Annotation {
-  return { level: 'warning', title: `idops: ${code}`, message, place };
+  return { level: 'warning', title: `idops ${code}`, message, place };
 }
 
 function changed({ address, action, fields, declaredAt }: Change): Annotation {
   const paths = fields.map(({ path }) => path).join(', ');
   return {
     level: 'notice',
-    title: `idops: ${action}`,
+    title: `idops ${action}`,
     message: paths === '' || action === 'delete' ? address : `${address}: ${paths}`,
     place: declaredAt,
   };
@@ -90,7 +90,7 @@ function annotationOf({ code, severity, message, hint, places }: Problem): Annot
   const help = hint === undefined ? [] : [`help: ${hint}`];
   return {
     level: severity,
-    title: `idops: ${code}`,
+    title: `idops ${code}`,
     message: [message, ...also, ...help].join('\n'),
     place: first,
   };

@@ -25,6 +25,16 @@ export function hunkLines({ lines }: BodyDifference['hunks'][number], limit: num
   });
 }
 
+/** Where a hunk stands, as unified diffs say it: `@@ -1,3 +1,4 @@`. */
+export function hunkHead(hunk: BodyDifference['hunks'][number]): string {
+  return `@@ -${range(hunk.oldStart, hunk.oldLines)} +${range(hunk.newStart, hunk.newLines)} @@`;
+}
+
+/** An empty range stands after the line before it. */
+function range(start: number, lines: number): string {
+  return `${lines === 0 ? start - 1 : start},${lines}`;
+}
+
 /** A changed line, with the spaces at its end made visible: they may be all that changed. */
 function escapeChanged(line: string): string {
   const escaped = escapeText(line);

@@ -85,6 +85,7 @@ export function resultJson(result: Result): ResultJson {
       attempts: one.attempts,
       unverified: [...one.unverified],
       error: one.error,
+      ...(one.notes === undefined ? {} : { notes: [...one.notes] }),
     })),
   };
 }

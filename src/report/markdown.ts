@@ -1,26 +1,26 @@
-import type { Change, FieldChange, Plan } from '../plan/plan.js';
+import type { Action, Change, FieldChange, Plan } from '../plan/plan.js';
 import { operationPath, operations } from '../server/operations.js';
 import { disarm, escapeText } from './escape.js';
-import { diffLineLimit, hunkLines } from './hunks.js';
+import { diffLineLimit, hunkHead, hunkLines } from './hunks.js';
 import { escapeMarkup } from './markup.js';
 import {
   allWarnings,
   countChanges,
   type FieldView,
   headline,
-  hunkHead,
   isDestructive,
   observedNote,
   placeText,
   type ReviewGroup,
   reviewGroups,
+  shortValue,
   viewField,
 } from './review.js';
 import { shorten } from './values.js';
 import { plural } from './words.js';
 
 /** Below what GitHub takes as a comment, with room for what a workflow adds. */
-export const defaultBudget = 60_000;
+const defaultBudget = 60_000;
 /** So little can't hold a headline and say what was left out. */
 export const leastBudget = 1_000;
 
@@ -194,11 +194,8 @@ function notice({ dropped, folded }: Fitting, budget: number): string {
 /** The line that names a change, as HTML: Markdown isn't read inside of `summary`. */
 function summaryOf(change: Change): string {
   const { action, address, fields, destructions, reason, declaredAt, warnings } = change;
-  const paths = fields.slice(0, 3).map(({ path }) => htmlCode(path));
-  const more = fields.length - paths.length;
-  const listed = action === 'delete' || paths.length === 0 ? '' : `: ${paths.join(', ')}`;
   return [
-    `<b>${action}</b> ${htmlCode(address)}${listed}${more > 0 && listed !== '' ? ` and ${more} more` : ''}`,
+    `<b>${action}</b> ${htmlCode(address)}${inlineValue(change) ?? fieldNames(action, fields)}`,
     ...(destructions.length > 0 ? [` — <b>destructive:</b> ${destructions.map(htmlProse).join('; ')}`] : []),
     ...(reason === null ? [] : [` — ${htmlProse(reason)}`]),
     ...(warnings.length > 0 ? [` — ⚠️ ${plural(warnings.length, 'warning')}`] : []),
@@ -206,8 +203,22 @@ function summaryOf(change: Change): string {
   ].join('');
 }
 
+function fieldNames(action: Action, fields: readonly FieldChange[]): string {
+  if (action === 'delete' || fields.length === 0) return '';
+  const paths = fields.slice(0, 3).map(({ path }) => htmlCode(path));
+  const more = fields.length - paths.length;
+  return `: ${paths.join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+}
+
+function inlineValue(change: Change): string | undefined {
+  const value = shortValue(change);
+  if (value === undefined) return undefined;
+  return `: ${htmlCode(value.path)} ${htmlCode(value.before)} → ${htmlCode(value.after)}`;
+}
+
 /** What is folded under a change: all of it, and without its bodies, where that is shorter. */
 function details(change: Change, debug: boolean): string[] {
+  if (!debug && inlineValue(change) !== undefined) return [];
   const note = observedNote(change);
   const views = change.fields.map((field) => ({ field, view: viewField(field, { whole: debug }) }));
   const blocks = (bodies: boolean) => [
@@ -302,7 +313,8 @@ function code(text: string): string {
 }
 
 function htmlCode(text: string): string {
-  return `<code>${escapeMarkup(text)}</code>`;
+  // In an element quotes mean themselves, and every character counts.
+  return `<code>${escapeMarkup(text).replaceAll('&quot;', '"').replaceAll('&#39;', "'")}</code>`;
 }
 
 /**
@@ -317,25 +329,48 @@ function htmlProse(text: string): string {
   return wordsAs(text, htmlCode);
 }
 
-/** Plain words, with what may end a sentence or surround a part of it. */
-const plainWord = /^[("]?[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*[)"]?[,.;:!?]?$|^\d{1,6}[,;:]?$/u;
+/** A word that means itself, whatever reads it. */
+const plainWord = /^[("]?[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*[)"]?$|^\d{1,6}$|^[—–→…]$/u;
 /** What may be short for a commit, or begin an address. */
-const referringWord = /^[("]?(?:[0-9a-f]{7,}|www|gh-)/i;
+const referringWord = /^[("]?(?:www|gh-)|[0-9a-f]{7}/i;
+/** A placeholder of an email, a word, or what is between words. */
+const pieces = /\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu;
 
 function wordsAs(text: string, show: (text: string) => string): string {
-  const words = text.split(/\s+/u).filter((word) => word !== '');
   let shown = '';
-  let run: string[] = [];
-  const flush = () => {
-    if (run.length > 0) shown += `${shown === '' ? '' : ' '}${show(run.join(' '))}`;
-    run = [];
+  let run = '';
+  const flush = (): void => {
+    const space = run.trimEnd() === run ? '' : ' ';
+    if (run !== '') shown += `${show(run.trimEnd())}${space}`;
+    run = '';
   };
-  for (const word of words) {
-    if (plainWord.test(word) && !referringWord.test(word) && escapeText(word) === word) {
+  for (const piece of text.trim().match(pieces) ?? []) {
+    if (piece.trim() === '') {
+      if (run === '') shown += ' ';
+      else run += ' ';
+      continue;
+    }
+    const [, word = '', end = ''] = /^(.*?)([,.;:!?]?)$/su.exec(piece) ?? [];
+    // A number with a full stop could begin a list.
+    const plain =
+      plainWord.test(word) &&
+      !referringWord.test(word) &&
+      !/^\d+\.$/.test(piece) &&
+      escapeText(word) === word;
+    if (plain && (run === '' || run.endsWith(' '))) {
       flush();
-      shown += `${shown === '' ? '' : ' '}${word}`;
+      shown += word + end;
+    } else if (piece.startsWith('{{')) {
+      if (run.endsWith(' ')) flush();
+      run += piece;
     } else {
-      run.push(word);
+      run += word;
+      // Nothing is left of a word that is punctuation alone, and a second mark could be part of a name.
+      if (end !== '' && word === '' && run === '') run = end;
+      else if (end !== '' && /[\p{L}\p{N})\]}"'`]$/u.test(run)) {
+        flush();
+        shown += end;
+      } else run += end;
     }
   }
   flush();

@@ -107,14 +107,31 @@ export type FieldView =
     }
   | { readonly view: 'value'; readonly before: string; readonly after: string };
 
-/** How a difference is best shown. */
-export function viewField(field: FieldChange, { whole }: { readonly whole: boolean }): FieldView {
+/** How a difference is best shown; with `diff`, short bodies are compared line by line too. */
+export function viewField(
+  field: FieldChange,
+  { whole, diff = false }: { readonly whole: boolean; readonly diff?: boolean },
+): FieldView {
   const { before, after } = field;
   if (field.sensitive) return { view: 'secret', unknown: before === undefined };
   return (
     (field.type === 'set' ? viewSet(before, after) : undefined) ??
-    viewBody(field) ?? { view: 'value', ...inlinePair(before, after, whole) }
+    viewBody(field, diff) ?? { view: 'value', ...inlinePair(before, after, whole) }
   );
+}
+
+/** A change of one value of no more characters is told in one line. */
+const shortLength = 100;
+
+/** The one value that changes, where it is short and there is nothing else to tell. */
+export function shortValue(
+  change: Change,
+): { readonly path: string; readonly before: string; readonly after: string } | undefined {
+  const [field, ...others] = change.fields;
+  if (field === undefined || others.length > 0 || observedNote(change) !== null) return undefined;
+  const view = viewField(field, { whole: false });
+  if (view.view !== 'value' || view.before.length + view.after.length > shortLength) return undefined;
+  return { path: field.path, before: view.before, after: view.after };
 }
 
 function viewSet(before: Value | undefined, after: Value): FieldView | undefined {
@@ -126,11 +143,11 @@ function viewSet(before: Value | undefined, after: Value): FieldView | undefined
   return { view: 'set', head, elements, kept };
 }
 
-function viewBody({ before, after, type }: FieldChange): FieldView | undefined {
+function viewBody({ before, after, type }: FieldChange, diff: boolean): FieldView | undefined {
   if (!isText(before) || !isText(after)) return undefined;
   const several = [before, after].some((text) => text?.includes('\n'));
   const short = [before, after].every((text) => text == null || displayWidth(text) <= lineWidth / 2);
-  if (!several && (type !== 'body' || short)) return undefined;
+  if (!several && (type !== 'body' || (short && !diff))) return undefined;
   const { notes, hunks, tooDifferent } = compareBodies(before ?? '', after ?? '');
   const said = [
     ...(before === undefined && after !== null
@@ -146,15 +163,6 @@ function viewBody({ before, after, type }: FieldChange): FieldView | undefined {
 
 function isText(value: Value | undefined): value is string | null | undefined {
   return value === undefined || value === null || typeof value === 'string';
-}
-
-/** What follows the marks of a unified diff's hunk: `@@ -1,3 +1,4 @@`. */
-export function hunkHead(hunk: BodyDifference['hunks'][number]): string {
-  return `@@ -${range(hunk.oldStart, hunk.oldLines)} +${range(hunk.newStart, hunk.newLines)} @@`;
-}
-
-function range(start: number, lines: number): string {
-  return `${lines === 0 ? start - 1 : start},${lines}`;
 }
 
 /** How many lines a body's difference adds and takes away. */

@@ -109,6 +109,10 @@ export const resultSchema = z
         attempts: count('How many times a request was sent'),
         unverified: z.array(z.string()).describe('Sent fields that the answer did not carry'),
         error: z.string().nullable().describe('What went wrong'),
+        notes: z
+          .array(z.string())
+          .optional()
+          .describe('What a person should know although it went well; left out where there is nothing'),
       }),
     ),
   })

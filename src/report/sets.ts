@@ -20,7 +20,7 @@ export interface SetDifference {
 
 /**
  * Compares two sets for a reviewer, with the same matching as the plan; `before` is undefined where it isn't
- * known. Undefined where they aren't sets of objects, or where no element tells them apart.
+ * known. One that goes and one that comes are a move, on one line. Undefined where they aren't sets of objects, or where no element tells them apart.
  */
 export function compareSets(before: Value | undefined, after: Value): SetDifference | undefined {
   if (!isSet(after) || (before !== undefined && !isSet(before))) return undefined;
@@ -36,9 +36,15 @@ export function compareSets(before: Value | undefined, after: Value): SetDiffere
     const inner = innerChanges(pair.wanted, pair.got);
     return inner === '' ? [] : [{ mark: '~', text: `${name(pair.wanted, pair.got)} (${inner})` }];
   });
+  const added = match.added.map((it) => described(it, name));
+  const removed = match.removed.map((it) => described(it, name));
   const elements: ElementChange[] = [
-    ...match.added.map((it): ElementChange => ({ mark: '+', text: described(it, name) })),
-    ...match.removed.map((it): ElementChange => ({ mark: '-', text: described(it, name) })),
+    ...(added.length === 1 && removed.length === 1
+      ? [{ mark: '~', text: `${removed[0]} → ${added[0]}` } as const]
+      : [
+          ...added.map((text): ElementChange => ({ mark: '+', text })),
+          ...removed.map((text): ElementChange => ({ mark: '-', text })),
+        ]),
     ...changed,
   ];
   if (elements.length === 0) return undefined;

@@ -2,10 +2,11 @@ import { type ChangeResult, type Result, type Status, summarizeResult } from '..
 import { type Action, type Change, type FieldChange, type Plan, summarize } from '../plan/plan.js';
 import { operationPath, operations } from '../server/operations.js';
 import type { Value } from '../values.js';
-import { compareBodies, countLines } from './bodies.js';
+import { type BodyDifference, compareBodies, countLines } from './bodies.js';
 import { bare, disarm, displayWidth, escapeText } from './escape.js';
+import { diffLineLimit, hunkHead, hunkLines } from './hunks.js';
 import { compareSets } from './sets.js';
-import { inlinePair, shorten } from './values.js';
+import { inlinePair } from './values.js';
 import { type Colors, colors, lineWidth, plural, wrap } from './words.js';
 
 export interface TextOptions {
@@ -97,7 +98,10 @@ export function changeLines(change: Change, options: TextOptions, paint: Colors)
     ...change.destructions.flatMap((loss) => wrap('    destructive: ', loss).map((line) => paint.red(line))),
     ...change.fields.flatMap((field) => fieldLines(field, options, paint).map((line) => `    ${line}`)),
     ...change.warnings.flatMap((warning) => warningLines('    ', warning, paint)),
-    ...(options.debug ? requestLines(change).map((line) => paint.dim(line)) : []),
+    // Where several requests are needed for one change, what happens between them matters.
+    ...(options.debug || change.requests.length > 1
+      ? requestLines(change).map((line) => paint.dim(line))
+      : []),
   ];
 }
 
@@ -164,9 +168,6 @@ function setLines(path: string, { before, after }: FieldChange, paint: Colors): 
   ];
 }
 
-/** Longer lines of a diff are cut, but for `--debug`. */
-const maxDiffLine = 200;
-
 /** A diff of two texts of several lines; undefined where both fit into a line. */
 function bodyLines(
   path: string,
@@ -196,16 +197,8 @@ function bodyLines(
     `${path}:${cleared}`,
     ...notes.map((note) => `  ${note}`),
     ...(tooDifferent === null ? [] : [`  ${tooDifferent}`]),
-    ...hunks.flatMap((hunk) => [
-      paint.cyan(`  │ @@ -${range(hunk.oldStart, hunk.oldLines)} +${range(hunk.newStart, hunk.newLines)} @@`),
-      ...hunkLines(hunk.lines, debug, paint),
-    ]),
+    ...hunks.flatMap((hunk) => [paint.cyan(`  │ ${hunkHead(hunk)}`), ...hunkText(hunk, debug, paint)]),
   ];
-}
-
-/** Where a hunk stands, as unified diffs say it: an empty range stands after the line before it. */
-function range(start: number, lines: number): string {
-  return `${lines === 0 ? start - 1 : start},${lines}`;
 }
 
 function isText(value: Value | undefined): value is string | null | undefined {
@@ -221,41 +214,13 @@ function oneLineSays(before: string | null, after: string | null): boolean {
   return [before, after].every((text) => text === null || displayWidth(text) <= lineWidth / 2);
 }
 
-function hunkLines(lines: readonly string[], debug: boolean, paint: Colors): string[] {
-  const counterparts = debug ? [] : pairLines(lines);
-  return lines.map((line, index) => {
-    const mark = line.charAt(0);
-    const text = mark === ' ' ? escapeText(line.slice(1)) : escapeChanged(line.slice(1));
-    const shown = debug ? text : shorten(text, escapeChanged(counterparts[index] ?? ''), maxDiffLine);
+function hunkText(hunk: BodyDifference['hunks'][number], debug: boolean, paint: Colors): string[] {
+  const limit = debug ? Number.POSITIVE_INFINITY : diffLineLimit;
+  return hunkLines(hunk, limit).map(({ mark, text }) => {
     // The bar keeps context lines from starting with what a CI log takes for a command.
-    const row = text === '' ? `  │ ${mark}`.trimEnd() : `  │ ${mark}${shown}`;
+    const row = text === '' ? `  │ ${mark}`.trimEnd() : `  │ ${mark}${text}`;
     return mark === '+' ? paint.green(row) : mark === '-' ? paint.red(row) : row;
   });
-}
-
-/** A changed line, with the spaces at its end made visible: they may be all that changed. */
-function escapeChanged(line: string): string {
-  const escaped = escapeText(line);
-  const kept = escaped.trimEnd();
-  return kept + escaped.slice(kept.length).replaceAll(' ', '\\u0020');
-}
-
-/** For each line of a hunk the one that replaces it, or that it replaces, where there is one. */
-function pairLines(lines: readonly string[]): (string | undefined)[] {
-  const paired: (string | undefined)[] = lines.map(() => undefined);
-  let start = 0;
-  while (start < lines.length) {
-    let middle = start;
-    while (lines[middle]?.startsWith('-')) middle += 1;
-    let end = middle;
-    while (lines[end]?.startsWith('+')) end += 1;
-    for (let offset = 0; offset < Math.min(middle - start, end - middle); offset += 1) {
-      paired[start + offset] = lines[middle + offset]?.slice(1);
-      paired[middle + offset] = lines[start + offset]?.slice(1);
-    }
-    start = Math.max(end, start + 1);
-  }
-  return paired;
 }
 
 const done: { readonly [action in Action]: string } = {
@@ -306,7 +271,12 @@ function appliedLines(result: ChangeResult, debug: boolean, paint: Colors): stri
       ? []
       : wrap('    not in the answer, so unverified: ', result.unverified.join(', '));
   const detail = debug ? paint.dim(attemptsText(result)) : '';
-  return [`${paint.green('✓')} ${bare(result.address)} ${done[result.action]}${detail}`, ...unverified];
+  const notes = (result.notes ?? []).flatMap((note) => wrap('    note: ', note));
+  return [
+    `${paint.green('✓')} ${bare(result.address)} ${done[result.action]}${detail}`,
+    ...unverified,
+    ...notes,
+  ];
 }
 
 function troubleLines(result: ChangeResult, paint: Colors): string[] {

@@ -24,11 +24,28 @@ export function inlinePair(
 ): { before: string; after: string } {
   const old = before === undefined ? '(unknown)' : inline(before);
   const now = inline(after);
-  if (whole) return { before: old, after: now };
+  const note = formNote(before, after);
+  if (whole) return { before: old, after: now + note };
   return {
     before: shorten(old, now, shownCharacters, lengthOf(before)),
-    after: shorten(now, old, shownCharacters, lengthOf(after)),
+    after: shorten(now, old, shownCharacters, lengthOf(after)) + note,
   };
+}
+
+/** Says what the eye can't see: two texts that differ in how their accents are encoded alone. */
+function formNote(before: Value | undefined, after: Value): string {
+  if (typeof before !== 'string' || typeof after !== 'string' || before === after) return '';
+  const same = before.normalize('NFC') === after.normalize('NFC');
+  return same ? ` (the same text in another Unicode normal form: ${formChange(before, after)})` : '';
+}
+
+/** How the Unicode normal form of a text changes: `NFD → NFC`. */
+export function formChange(before: string, after: string): string {
+  return `${normalFormOf(before)} → ${normalFormOf(after)}`;
+}
+
+function normalFormOf(text: string): string {
+  return text === text.normalize('NFC') ? 'NFC' : text === text.normalize('NFD') ? 'NFD' : 'mixed';
 }
 
 /** The length to be told of a value that is cut: of a text its own, without quotes and escapes. */

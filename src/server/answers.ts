@@ -2,7 +2,13 @@ import { z } from 'zod';
 import { type Fields, isMap, type Json, Sensitive } from '../values.js';
 
 /** What reading an answer gave: its value, or what is wrong with it, in words that repeat none of it. */
-export type Parsed<T> = { readonly value: T } | { readonly wrong: string };
+export type Parsed<T> =
+  | { readonly value: T }
+  | {
+      readonly wrong: string;
+      /** `wrong-type` where it isn't given. */
+      readonly reason?: 'other-object';
+    };
 
 /** Reads the JSON document of a whole answer, `data` member included. */
 export type Parser<T> = (document: unknown) => Parsed<T>;
@@ -144,6 +150,21 @@ const client = z.object({
   jwt_public_key: text,
   response_mode: text,
 });
+
+/** A parser for an answer that must be about the object that was asked for, as far as it says which it is about. */
+export function about<T>(asked: { readonly [member: string]: string }, parse: Parser<T>): Parser<T> {
+  return (document) => {
+    const parsed = parse(document);
+    if ('wrong' in parsed) return parsed;
+    const { value }: { value: unknown } = parsed;
+    if (!isMap(value)) return parsed;
+    const other = Object.entries(asked).find(([member, wanted]) => {
+      const got = Object.hasOwn(value, member) ? value[member] : undefined;
+      return typeof got === 'string' && got !== wanted;
+    });
+    return other === undefined ? parsed : { wrong: `its ${other[0]} is another one`, reason: 'other-object' };
+  };
+}
 
 const count = z.int32().min(0).nullable().exactOptional();
 const organizationPage = z.object({

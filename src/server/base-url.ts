@@ -1,4 +1,4 @@
-import { error, type Problem } from '../problems.js';
+import { error, type Place, type Problem } from '../problems.js';
 
 /** Where a server is, checked: what comes before the paths of the operations. */
 export interface BaseUrl {
@@ -10,45 +10,48 @@ export interface BaseUrl {
   readonly prefix: string;
 }
 
+/** What an address is checked for, and how to speak of it. */
+export interface AddressUse {
+  readonly allowInsecureHttp: boolean;
+  /** As a message names it; `the base URL` where it isn't given. */
+  readonly what?: string;
+  /** Where it is written, for the problem. */
+  readonly places?: readonly Place[];
+}
+
 /** Tells what `checkBaseUrl` gave: a problem, or an address that can be used. */
 export function isBaseUrl(checked: BaseUrl | Problem): checked is BaseUrl {
   return 'origin' in checked;
 }
 
 /**
- * Checks and normalises a base URL. Gives a problem `wrong-base-url`, or `insecure-http` for plain http to
- * anything but this machine, unless that is allowed. No message repeats the text, which may hold a password.
+ * Checks and normalises an address. Gives a problem `bad-address`, or `insecure-http` for plain http to anything
+ * but this machine, unless that is allowed. No message repeats the text, which may hold a password.
  */
-export function checkBaseUrl(text: string, allowInsecureHttp: boolean): BaseUrl | Problem {
-  const example = 'give an address such as https://id.example.com';
+export function checkBaseUrl(text: string, use: AddressUse): BaseUrl | Problem {
+  const { allowInsecureHttp, what = 'the base URL', places = [] } = use;
+  const bad = (why: string, hint: string): Problem => error('bad-address', `${what} ${why}`, places, hint);
+  const example = 'write it as https://id.example.com';
   const url = URL.canParse(text) ? new URL(text) : undefined;
-  if (url === undefined || url.hostname === '') {
-    return error('wrong-base-url', 'the base URL is not an http or https address', [], example);
-  }
+  if (url === undefined || url.hostname === '') return bad('is not an http or https address', example);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
-    return error('wrong-base-url', 'the base URL does not begin with https:// or http://', [], example);
+    return bad('does not begin with https:// or http://', example);
   }
   if (url.username !== '' || url.password !== '') {
-    return error(
-      'wrong-base-url',
-      'the base URL holds a user name or a password',
-      [],
+    return bad(
+      'holds a user name or a password',
       'remove what stands before the @, and give credentials under server.auth',
     );
   }
-  if (url.search !== '' || url.hash !== '') {
-    return error(
-      'wrong-base-url',
-      `the base URL has a ${url.search === '' ? 'fragment' : 'query'}`,
-      [],
-      `remove everything from the "${url.search === '' ? '#' : '?'}" on`,
-    );
+  const mark = /[?#]/.exec(text)?.[0];
+  if (mark !== undefined) {
+    return bad(`has a ${mark === '?' ? 'query' : 'fragment'}`, `remove everything from the "${mark}" on`);
   }
   if (url.protocol === 'http:' && !allowInsecureHttp && !isLoopback(url.hostname)) {
     return error(
       'insecure-http',
-      `${url.origin} is plain http: the token and all data could be read on the way`,
-      [],
+      `${what} is plain http to another machine, which would show the token to the network`,
+      places,
       'use https, or set "allow_insecure_http: true" under server if the network is trusted',
     );
   }
@@ -56,8 +59,8 @@ export function checkBaseUrl(text: string, allowInsecureHttp: boolean): BaseUrl 
   return { href: `${url.origin}${prefix}`, origin: url.origin, prefix };
 }
 
-/** Takes a host as a URL parser gives it: lower case, an IPv4 address in its usual form. */
-function isLoopback(host: string): boolean {
+/** Whether a host, as a URL parser gives it, is this machine. */
+export function isLoopback(host: string): boolean {
   const name = host.replace(/\.$/, '');
   return (
     name === 'localhost' || name.endsWith('.localhost') || name === '[::1]' || /^127(\.\d+){3}$/.test(name)

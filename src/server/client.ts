@@ -1,5 +1,6 @@
-import { type Fields, reveal } from '../values.js';
+import { type Fields, reveal, same } from '../values.js';
 import {
+  about,
   answers,
   type OrganizationPage,
   type Parser,
@@ -86,7 +87,7 @@ function readerOver(transport: Transport): Reader {
       read<Template | null>({
         ...documented('showTemplate'),
         path: operationPath('showTemplate', { backend_id: backendId, template_type: type }),
-        parse: answers.template.one,
+        parse: about({ backend_id: backendId, type }, answers.template.one),
         whenMissing: null,
       }),
     showExtra: async <T>({ title, path, scope }: ExtraRead, params: PathParameters, parse: Parser<T>) =>
@@ -95,15 +96,21 @@ function readerOver(transport: Transport): Reader {
         title,
         scope,
         path: fillPath(path, params),
-        parse,
+        parse: aboutOne(path, params, parse),
         whenMissing: null,
       }),
   };
 }
 
+/** A path that ends with a parameter asks for the one object with that id. */
+function aboutOne<T>(path: string, params: PathParameters, parse: Parser<T>): Parser<T> {
+  const id = params[/\/:([a-z_]+)$/.exec(path)?.[1] ?? ''];
+  return id === undefined ? parse : about({ id }, parse);
+}
+
 function writerOver(transport: Transport): Writer {
   return {
-    async send({ operation, params, body }) {
+    async send({ operation, params, body, confirm = false }) {
       const { title, method, scope } = operations[operation];
       const call: Call<Fields> = {
         operation,
@@ -116,9 +123,29 @@ function writerOver(transport: Transport): Writer {
       };
       const wrapper = wrapperOf(operation);
       if (wrapper === undefined || body === undefined) return await transport.call(call);
-      return await transport.call({ ...call, body: { [wrapper]: reveal(body) } });
+      return await transport.call({
+        ...call,
+        body: { [wrapper]: reveal(body) },
+        ...(confirm ? { confirm: () => holding(body, call, transport) } : {}),
+      });
     },
   };
+}
+
+/** What a GET of a request's path shows, where that is what the request asks for. */
+async function holding(body: Fields, call: Call<Fields>, transport: Transport): Promise<Fields | undefined> {
+  const { title, scope, path, parse } = call;
+  const { data } = await transport.call({
+    operation: null,
+    title: `read back, to ${title}`,
+    method: 'GET',
+    scope,
+    path,
+    parse,
+    whenMissing: {},
+  });
+  const holds = Object.entries(body).every(([field, asked]) => same(asked, data[field] ?? null));
+  return holds ? data : undefined;
 }
 
 function wrapperOf(operation: WriteOperation): string | undefined {

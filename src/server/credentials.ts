@@ -1,69 +1,222 @@
 import { readFile } from 'node:fs/promises';
-import { error, ProblemsError } from '../problems.js';
+import { basename } from 'node:path';
+import { error, type Place, type Problem, ProblemsError } from '../problems.js';
+import type { Scope } from './operations.js';
+import { runTokenCommand } from './token-command.js';
 
-/** How a request proves who sends it. */
+/** The header by which a request proves who sends it. */
+export interface Credential {
+  readonly name: string;
+  readonly value: string;
+}
+
+/** How requests prove who sends them. */
 export interface Credentials {
   /**
-   * The value of the `Authorization` header, asked for before each try, so that it may change between two.
-   * Throws a `ProblemsError` where there is none that could be sent.
+   * The header for a request that requires a scope, asked for before each try. Throws a `ProblemsError` where there
+   * has never been one.
    */
-  authorization(): Promise<string>;
+  current(scope: Scope): Promise<Credential>;
+  /**
+   * Called after a 401: whether there is another header now than the refused one. Throws a `ProblemsError` that says
+   * why there is none.
+   */
+  renew(refused: Credential, scope: Scope): Promise<boolean>;
 }
+
+/** A token as a source gives it. */
+export interface Token {
+  readonly text: string;
+  /** When another one is to be asked for, in milliseconds as `Date.now()` counts; null for when it is refused. */
+  readonly renewAt: number | null;
+  /** The scopes that were asked for; null where a source can't be asked for any. */
+  readonly scopes: ReadonlySet<string> | null;
+}
+
+/** Where tokens come from. */
+export type TokenSource = (needed: ReadonlySet<Scope>) => Promise<Token>;
+
+/** Told each secret before it is used. */
+export type OnSecret = (secret: string) => void;
 
 /**
  * Credentials of one bearer token.
- * Throws a `ProblemsError` (`unusable-token`) for a token that no header can carry.
+ * Throws a `ProblemsError` (`bad-token`) for a token that no header can carry.
  */
 export function bearerToken(token: string): Credentials {
-  const authorization = bearer(token, 'the token');
-  return { authorization: async () => authorization };
+  return fixed(bearer(token, 'the token'));
+}
+
+/** Credentials of a header that the user chose, checked by `wrongInHeader`. */
+export function chosenHeader(name: string, value: string): Credentials {
+  return fixed({ name: name.toLowerCase(), value });
+}
+
+function fixed(credential: Credential): Credentials {
+  return { current: async () => credential, renew: async () => false };
 }
 
 /**
- * Credentials of the bearer token in a file; white space around it doesn't count. The file is read for each
- * request, so a token that something else renews is taken up. Using them throws a `ProblemsError`:
- * `unreadable-token-file` or `unusable-token`.
+ * Credentials of the bearer token in a file; white space around it doesn't count. It is read at first use, and again
+ * when the server refuses it. Problems: `token-unreadable`, `bad-token`. `shown` is the path as a person knows it.
  */
-export function tokenFile(path: string): Credentials {
-  return {
-    async authorization() {
-      let text: string;
-      try {
-        text = await readFile(path, 'utf8');
-      } catch (failure) {
-        const code = failure instanceof Error && 'code' in failure ? String(failure.code) : 'unknown error';
-        throw new ProblemsError([
-          error(
-            'unreadable-token-file',
-            code === 'ENOENT'
-              ? `the token file ${path} does not exist`
-              : `the token file ${path} can't be read (${code})`,
-          ),
-        ]);
-      }
-      return bearer(text.trim(), `the token in ${path}`);
-    },
-  };
+export function tokenFile(path: string, shown: string, onSecret: OnSecret): Credentials {
+  return renewing(async () => {
+    const text = await readFile(path, 'utf8').catch((failure: unknown) => {
+      const code = failure instanceof Error && 'code' in failure ? String(failure.code) : 'unknown error';
+      const why = code === 'ENOENT' ? 'does not exist' : `can't be read (${code})`;
+      throw new ProblemsError([error('token-unreadable', `the token file ${shown} ${why}`)]);
+    });
+    return endless(text, `the token in ${shown}`);
+  }, onSecret);
 }
 
-function bearer(token: string, noun: string): string {
-  const wrong = wrongInToken(token);
-  if (wrong === null) return `Bearer ${token}`;
-  throw new ProblemsError([
-    error(
-      'unusable-token',
-      `${noun} ${wrong}`,
-      [],
-      'give the token alone, without "Bearer" and without quotes',
-    ),
-  ]);
+export interface TokenCommand {
+  /** The program and its arguments; no shell takes part. */
+  readonly argv: readonly string[];
+  /** The folder that it is started in. */
+  readonly cwd: string;
+}
+
+/**
+ * Credentials of the bearer token that a program prints; it runs at first use, and again when the server refuses the
+ * token. Problems: `token-command-failed`, `bad-token`. `redact` takes secrets out of what the program says.
+ */
+export function tokenCommand(
+  command: TokenCommand,
+  { redact, onSecret }: { readonly redact: (text: string) => string; readonly onSecret: OnSecret },
+): Credentials {
+  return renewing(async () => {
+    const text = await runTokenCommand(command, { redact, onSecret });
+    return endless(text, `the output of ${basename(command.argv[0] ?? '')}`);
+  }, onSecret);
+}
+
+function endless(text: string, what: string): Token {
+  return { text: bearerText(text, what), renewAt: null, scopes: null };
+}
+
+/** Credentials of bearer tokens that a source gives, however many requests ask at once. */
+export function renewing(source: TokenSource, onSecret: OnSecret, now: () => number = Date.now): Credentials {
+  return new Renewing(source, onSecret, now);
+}
+
+class Renewing implements Credentials {
+  readonly #source: TokenSource;
+  readonly #onSecret: OnSecret;
+  readonly #now: () => number;
+  readonly #needed = new Set<Scope>();
+  #held: Token | undefined;
+  #coming: Promise<Token> | undefined;
+
+  constructor(source: TokenSource, onSecret: OnSecret, now: () => number) {
+    this.#source = source;
+    this.#onSecret = onSecret;
+    this.#now = now;
+  }
+
+  async current(scope: Scope): Promise<Credential> {
+    this.#needed.add(scope);
+    const held = this.#held;
+    if (held !== undefined && this.#suits(held, scope)) return headerOf(held);
+    try {
+      return headerOf(await this.#obtain(scope));
+    } catch (failure) {
+      // An old token may still be taken, and the server's answer to it tells more.
+      if (held === undefined) throw failure;
+      return headerOf(held);
+    }
+  }
+
+  async renew(refused: Credential, scope: Scope): Promise<boolean> {
+    if (this.#held !== undefined && headerOf(this.#held).value !== refused.value) return true;
+    return headerOf(await this.#obtain(scope)).value !== refused.value;
+  }
+
+  #suits({ renewAt, scopes }: Token, scope: Scope): boolean {
+    return (scopes?.has(scope) ?? true) && (renewAt === null || this.#now() < renewAt);
+  }
+
+  async #obtain(scope: Scope): Promise<Token> {
+    // One that is on its way was perhaps asked for without the scope.
+    while (this.#coming !== undefined) {
+      const token = await this.#coming;
+      if (this.#suits(token, scope)) return token;
+    }
+    this.#coming = this.#source(new Set(this.#needed));
+    try {
+      const token = await this.#coming;
+      this.#onSecret(token.text);
+      this.#held = token;
+      return token;
+    } finally {
+      this.#coming = undefined;
+    }
+  }
+}
+
+function headerOf({ text }: Token): Credential {
+  return { name: 'authorization', value: `Bearer ${text}` };
+}
+
+function bearer(token: string, what: string): Credential {
+  const wrong = wrongInToken(token, what);
+  if (wrong !== null) throw new ProblemsError([wrong]);
+  return { name: 'authorization', value: `Bearer ${token}` };
+}
+
+/** A token without the white space around it. Throws a `ProblemsError` (`bad-token`) where it isn't one. */
+export function bearerText(text: string, what: string): string {
+  const token = text.replace(/^\uFEFF/, '').trim();
+  const wrong = wrongInToken(token, what);
+  if (wrong !== null) throw new ProblemsError([wrong]);
+  return token;
 }
 
 /** Names what is wrong and never the token: even a broken one may be nearly the right one. */
-function wrongInToken(token: string): string | null {
+export function wrongInToken(token: string, what: string, places: readonly Place[] = []): Problem | null {
+  const why = whyNoToken(token);
+  if (why === null) return null;
+  const hint = 'give the token alone, without "Bearer" and without quotes';
+  return error('bad-token', `${what} ${why}`, places, hint);
+}
+
+function whyNoToken(token: string): string | null {
   if (token === '') return 'is empty';
   if (/[\r\n]/.test(token)) return 'has a line break in it';
   if (/\s/.test(token)) return 'has white space in it';
   if (/[^\x21-\x7e]/.test(token)) return 'has characters in it that are not visible ASCII';
+  return null;
+}
+
+/** Headers that say how a request is carried, and those that idops sets itself. */
+const takenHeaders: ReadonlySet<string> = new Set([
+  'accept',
+  'connection',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'proxy-authorization',
+  'proxy-connection',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'user-agent',
+]);
+
+/** What is wrong with a header that is to carry the credentials; the value is never repeated. */
+export function wrongInHeader(
+  name: string,
+  value: string,
+): { readonly part: 'name' | 'value'; readonly why: string } | null {
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return { part: 'name', why: 'is not the name of a header' };
+  if (takenHeaders.has(name.toLowerCase()))
+    return { part: 'name', why: 'is a header that carries no credentials' };
+  if (!/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.test(value)) {
+    return { part: 'value', why: 'is empty, or has characters in it that are not visible ASCII' };
+  }
   return null;
 }

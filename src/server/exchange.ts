@@ -91,13 +91,13 @@ class Exchange implements Dispatcher.DispatchHandler {
     this.#settle(null);
   }
 
-  onResponseError(_: Dispatcher.DispatchController, error: Error & { code?: string }): void {
+  onResponseError(_: Dispatcher.DispatchController, error: Error): void {
     const misuse =
       error instanceof errors.InvalidArgumentError ||
       error instanceof errors.ClientDestroyedError ||
       error instanceof errors.ClientClosedError;
     if (misuse && this.#finish()) this.#reject(error);
-    else this.#settle(error.code ?? error.name);
+    else this.#settle(codeOf(error));
   }
 
   #giveUp(reason: string): void {
@@ -121,4 +121,18 @@ class Exchange implements Dispatcher.DispatchHandler {
     clearTimeout(this.#timer);
     return true;
   }
+}
+
+/** What names a failure of the network. */
+export function codeOf(failure: unknown): string {
+  if (!(failure instanceof Error)) return 'unknown error';
+  return 'code' in failure && typeof failure.code === 'string' ? failure.code : failure.name;
+}
+
+/** What a log says of an outcome. */
+export function triedOf(outcome: Outcome): {
+  readonly status: number | null;
+  readonly reason: string | null;
+} {
+  return { status: outcome.status, reason: outcome.status === null ? outcome.reason : outcome.broken };
 }

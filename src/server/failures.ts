@@ -1,6 +1,9 @@
 import { STATUS_CODES } from 'node:http';
 import type { OperationName, Scope } from './operations.js';
 
+/** A failure between this machine and its proxy has this before its code: `proxy:ECONNREFUSED`, `proxy:407`. */
+export const proxyMark = 'proxy:';
+
 /**
  * - `unauthorized`, `forbidden`, `not-found`: 401, 403, 404.
  * - `refused`: any other 4xx.
@@ -46,13 +49,22 @@ export interface FailureFacts {
   readonly sent: boolean;
   /**
    * Why there was no usable answer: an error code such as `ECONNREFUSED`, or `timeout`, `too-large`,
-   * `empty`, `not-utf-8`, `not-json`, `wrong-type`; null where the status says it all.
+   * `empty`, `not-utf-8`, `not-json`, `wrong-type`; null where the status says it all. What the proxy on the way
+   * did begins with `proxy:`.
    */
   readonly reason: string | null;
   /** More about it: what is wrong in an answer, its content type, or where a redirect leads. */
   readonly detail: string | null;
+  /** The members of an error answer, `errors.resource` for one inside another: what kind of server it is shows there. */
+  readonly members?: readonly string[];
   /** Seconds that a try may take. */
   readonly timeout: number;
+  /** The proxy on the way, where there is one. */
+  readonly proxy?: string;
+  /** Whether an earlier try may have been carried out, whatever the last one came to. */
+  readonly doubt?: boolean;
+  /** Whether there was no further try since the run has waited long enough. */
+  readonly outOfPatience?: boolean;
 }
 
 /** A request that failed. All that a caller decides by is in its fields; the message is for people. */
@@ -72,6 +84,10 @@ export class ServerFailure extends Error implements FailureFacts {
   readonly reason: string | null;
   readonly detail: string | null;
   readonly timeout: number;
+  readonly members?: readonly string[];
+  readonly proxy?: string;
+  readonly doubt?: boolean;
+  readonly outOfPatience?: boolean;
 
   constructor(facts: FailureFacts) {
     super(describe(facts));
@@ -91,6 +107,10 @@ export class ServerFailure extends Error implements FailureFacts {
     this.reason = facts.reason;
     this.detail = facts.detail;
     this.timeout = facts.timeout;
+    if (facts.members !== undefined) this.members = facts.members;
+    if (facts.proxy !== undefined) this.proxy = facts.proxy;
+    if (facts.doubt !== undefined) this.doubt = facts.doubt;
+    if (facts.outOfPatience !== undefined) this.outOfPatience = facts.outOfPatience;
   }
 }
 
@@ -104,10 +124,16 @@ export function kindOfStatus(status: number): FailureKind {
 }
 
 /** Whether trying again can't help before a person changes something: the certificate is not accepted. */
-export function isCertificateCode(code: string): boolean {
+export function isCertificateCode(reason: string): boolean {
+  const code = atProxy(reason) ?? reason;
   return (
     Object.hasOwn(certificateSentences, code) || code.startsWith('CERT_') || code.startsWith('ERR_TLS_CERT_')
   );
+}
+
+/** The code of what the proxy on the way did; undefined where it wasn't the proxy. */
+function atProxy(reason: string): string | undefined {
+  return reason.startsWith(proxyMark) ? reason.slice(proxyMark.length) : undefined;
 }
 
 const certificateSentences: { readonly [code: string]: string } = {
@@ -124,7 +150,7 @@ const certificateSentences: { readonly [code: string]: string } = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another host name',
 };
 
-const addTrust = 'NODE_EXTRA_CA_CERTS can name a file with a further authority';
+const addTrust = 'server.tls.ca_file can name a file with the authority';
 const certificateHints: { readonly [code: string]: string } = {
   DEPTH_ZERO_SELF_SIGNED_CERT: addTrust,
   SELF_SIGNED_CERT_IN_CHAIN: addTrust,
@@ -136,22 +162,27 @@ const certificateHints: { readonly [code: string]: string } = {
 };
 
 function describe(facts: FailureFacts): string {
-  const { title, method, path, attempts } = facts;
+  const { title, method, path, attempts, outOfPatience } = facts;
   const tries = attempts > 1 ? ` (after ${attempts} tries)` : '';
-  return `${title}: ${method} ${path} ${sentence(facts)}${tries}`;
+  const patience =
+    outOfPatience === true ? ' (no other try: this run has waited long enough for others)' : '';
+  return `${title}: ${method} ${path} ${sentence(facts)}${tries}${patience}`;
 }
 
 function sentence(facts: FailureFacts): string {
   const { kind, status, serverMessage, scope, origin, reason, detail, retryAfter } = facts;
-  if (kind === 'unreachable') return `got no connection to ${origin}: ${whyUnreachable(facts)}`;
+  if (kind === 'unreachable') return `got no connection to ${origin}: ${whyNotConnected(facts)}`;
   if (kind === 'lost') return whyLost(facts);
-  if (kind === 'answer') return `answered ${status} with ${whyUnusable(reason, detail)}`;
+  if (kind === 'answer') {
+    const said = serverMessage === null ? '' : `; it says: ${serverMessage}`;
+    return `answered ${status} with ${whyUnusable(reason, detail)}${said}`;
+  }
   const phrase = status === null ? undefined : STATUS_CODES[status]?.toLowerCase();
   const said = serverMessage === null ? '' : `: ${serverMessage}`;
   const answered = `answered ${status}${phrase === undefined ? '' : ` (${phrase})`}${said}`;
   switch (kind) {
     case 'unauthorized':
-      return `${answered}; is the token right and still valid? It needs the scope ${scope}`;
+      return `${answered}; is the token right and still valid? It needs the scope ${scope}${detail === null ? '' : ` (${detail})`}`;
     case 'forbidden':
       return `${answered}; it needs the scope ${scope}`;
     case 'redirect':
@@ -161,8 +192,21 @@ function sentence(facts: FailureFacts): string {
   }
 }
 
-function whyUnreachable({ origin, reason, timeout }: FailureFacts): string {
-  const code = reason ?? '';
+/** Why no connection was made, as a sentence goes on. */
+export function whyNotConnected(
+  facts: Pick<FailureFacts, 'origin' | 'reason' | 'timeout'> & { readonly proxy?: string | null },
+): string {
+  const reason = facts.reason ?? '';
+  const code = atProxy(reason);
+  if (code === undefined) return whyUnreachable(facts, reason);
+  const proxy = facts.proxy ?? 'the proxy';
+  if (code === '407') return `the proxy ${proxy} wants a user name and a password (407)`;
+  if (/^\d{3}$/.test(code)) return `the proxy ${proxy} refuses to connect to it (${code})`;
+  const why = whyUnreachable({ origin: facts.proxy ?? facts.origin, timeout: facts.timeout }, code);
+  return `there is no connection to the proxy ${proxy}: ${why}`;
+}
+
+function whyUnreachable({ origin, timeout }: Pick<FailureFacts, 'origin' | 'timeout'>, code: string): string {
   const certificate = certificateSentences[code];
   if (certificate !== undefined) {
     const hint = certificateHints[code];
@@ -170,11 +214,13 @@ function whyUnreachable({ origin, reason, timeout }: FailureFacts): string {
   }
   if (isCertificateCode(code)) return `its certificate is not accepted (${code})`;
   if (isTimeout(code)) return `it did not answer within ${timeout} s`;
+  const tls = whyNoTls(code);
+  if (tls !== undefined) return tls;
   switch (code) {
     case 'ECONNREFUSED':
       return 'the connection was refused; does the server run, and is the port right?';
     case 'ENOTFOUND':
-      return `the name ${hostOf(origin)} does not resolve; is base_url right?`;
+      return `the name ${hostOf(origin)} does not resolve; is the address right?`;
     case 'EAI_AGAIN':
       return `the name ${hostOf(origin)} could not be looked up; is there a network?`;
     case 'EHOSTUNREACH':
@@ -182,18 +228,31 @@ function whyUnreachable({ origin, reason, timeout }: FailureFacts): string {
       return `there is no route to it (${code})`;
     case 'ECONNRESET':
     case 'EPIPE':
+    case 'UND_ERR_SOCKET':
       return `it closed the connection before it was established (${code})`;
     default:
-      return code === 'EPROTO' || code.startsWith('ERR_SSL_')
-        ? `no TLS connection could be agreed on (${code}); does this port speak https?`
-        : code;
+      return code;
   }
+}
+
+/** What went wrong while TLS was agreed on; undefined where it wasn't that. */
+function whyNoTls(code: string): string | undefined {
+  if (code !== 'EPROTO' && !code.startsWith('ERR_SSL_')) return undefined;
+  if (/PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS/.test(code)) {
+    return `it offers no TLS 1.2 or later (${code})`;
+  }
+  if (/CERTIFICATE_REQUIRED|ALERT_BAD_CERTIFICATE|HANDSHAKE_FAILURE|UNKNOWN_CA/.test(code)) {
+    return `it wants another client certificate, or none could be agreed on (${code}); server.tls.client_cert_file names one`;
+  }
+  return `no TLS connection could be agreed on (${code}); does this port speak https?`;
 }
 
 function whyLost({ method, reason, timeout }: FailureFacts): string {
   const code = reason ?? '';
   const doubt = method === 'GET' ? '' : '; whether it was done is not known';
   if (isTimeout(code)) return `got no answer within ${timeout} s${doubt}`;
+  const tls = whyNoTls(code);
+  if (tls !== undefined) return `lost its connection: ${tls}${doubt}`;
   if (code.startsWith('HPE_')) return `got an answer that is not HTTP (${code}); is base_url right?${doubt}`;
   return `lost its connection before there was an answer (${code})${doubt}`;
 }
@@ -210,6 +269,8 @@ function whyUnusable(reason: string | null, detail: string | null): string {
       return 'more than an answer may hold';
     case 'wrong-type':
       return `something else than expected: ${detail}`;
+    case 'other-object':
+      return `another object than the one asked for: ${detail}`;
     default:
       return `an incomplete body (${reason})`;
   }

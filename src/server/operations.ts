@@ -79,6 +79,8 @@ export interface WriteRequest {
   readonly params: PathParameters;
   /** The resource without its wrapper; absent for an operation without a body. */
   readonly body?: Fields;
+  /** Doing it twice undoes it, so a GET of its path has to show that it wasn't done before it is sent again. */
+  readonly confirm?: true;
 }
 
 /**

@@ -1,16 +1,28 @@
 import { setMaxListeners } from 'node:events';
-import type { IncomingHttpHeaders } from 'node:http';
-import { setTimeout as sleep } from 'node:timers/promises';
-import pLimit, { type LimitFunction } from 'p-limit';
-import { Client, type Dispatcher, Pool } from 'undici';
+import type { Dispatcher } from 'undici';
 import type { Json } from '../values.js';
 import type { Parsed, Parser } from './answers.js';
 import type { BaseUrl } from './base-url.js';
-import type { Credentials } from './credentials.js';
-import { exchange, type Outcome } from './exchange.js';
-import { type FailureFacts, isCertificateCode, kindOfStatus, ServerFailure } from './failures.js';
+import { openRoute, type Route, type TlsSettings } from './connections.js';
+import type { Credential, Credentials } from './credentials.js';
+import { exchange, type Outcome, triedOf } from './exchange.js';
+import { type FailureFacts, kindOfStatus, ServerFailure } from './failures.js';
+import { readJson, secretsIn } from './json.js';
 import { messageIn, oneLine } from './messages.js';
 import type { OperationName, Scope } from './operations.js';
+import { Pace } from './pace.js';
+import type { ProxyServer } from './proxy.js';
+import { errorMembers } from './recognise.js';
+import {
+  type Delay,
+  defaultPatience,
+  maxTries,
+  mayPass,
+  Patience,
+  pauseBefore,
+  retryAfterSeconds,
+  sleepSeconds,
+} from './retry.js';
 
 /** What a server said to a request that it carried out. */
 export interface Answer<T> {
@@ -33,39 +45,67 @@ export interface Call<T> {
   readonly parse: Parser<T>;
   /** What a 404 means; without it, a 404 is a failure. */
   readonly whenMissing?: T;
+  /** Asked before it is sent again: what an earlier try did after all; undefined where it did nothing. */
+  readonly confirm?: () => Promise<T | undefined>;
 }
 
-export interface TransportOptions {
-  readonly baseUrl: BaseUrl;
-  readonly credentials: Credentials;
+/** One try of a request, for the log of `--debug`: neither headers nor bodies. */
+export interface Try {
+  readonly method: string;
+  readonly path: string;
+  /** Null where there was no answer. */
+  readonly status: number | null;
+  /** Why there was no answer, or no whole one. */
+  readonly reason: string | null;
+  readonly milliseconds: number;
+  /** Counted from 1. */
+  readonly attempt: number;
+}
+
+/** How requests are sent: everything but whom they go to. */
+export interface NetworkOptions {
   /** How many requests may be under way at once; the others wait for their turn. */
   readonly concurrency: number;
+  /** How many requests may be started in a second; any number where it isn't given. */
+  readonly rate?: number;
   /** Seconds that one try may take, from connecting to the last byte of the answer. */
   readonly timeout: number;
+  readonly tls?: TlsSettings;
+  readonly proxy?: ProxyServer | null;
   /** Takes secrets out of a text that goes into a message. */
   readonly redact: (text: string) => string;
+  /** Told the secrets that answers hold, before anything else is done with them. */
+  readonly onSecret?: (secret: string) => void;
+  /** Told of each try, when it is over. */
+  readonly onTry?: (made: Try) => void;
   /** When it aborts, failed tries are not repeated; what is under way is finished. */
   readonly signal: AbortSignal;
   /** The version of idops, for the server's logs. */
   readonly version: string;
   /** Bytes that an answer may have. */
   readonly maxAnswerBytes?: number;
+  /** How long the run waits for other tries; shared where several things wait in one run. */
+  readonly patience?: Patience;
   /** Waits that many seconds, or less when the signal aborts. */
-  readonly delay?: (seconds: number, signal: AbortSignal) => Promise<void>;
+  readonly delay?: Delay;
   /** A number from 0 up to, not including, 1. */
   readonly random?: () => number;
 }
 
-const maxTries = 4;
-const retriedStatuses: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504]);
-/** Seconds that the first pause may last; each later one may last twice as long. */
-const firstPause = 1;
-/** Seconds that a server may ask to wait at most. */
-const longestPause = 60;
+export interface TransportOptions extends NetworkOptions {
+  readonly baseUrl: BaseUrl;
+  readonly credentials: Credentials;
+}
+
 const defaultMaxAnswerBytes = 64 * 2 ** 20;
 
+/** The time in seconds; of a clock that nobody sets. */
+export function seconds(): number {
+  return performance.now() / 1000;
+}
+
 type Problem = Pick<FailureFacts, 'kind' | 'status'> &
-  Partial<Pick<FailureFacts, 'serverMessage' | 'reason' | 'detail' | 'retryAfter'>>;
+  Partial<Pick<FailureFacts, 'serverMessage' | 'reason' | 'detail' | 'retryAfter' | 'members'>>;
 
 type Verdict<T> =
   | { readonly value: T; readonly status: number }
@@ -77,22 +117,41 @@ type Verdict<T> =
       readonly passing: boolean;
     };
 
+interface Tried<T> {
+  readonly verdict: Verdict<T>;
+  readonly credential: Credential;
+}
+
+/** Whether a try may have been carried out although its answer doesn't say so. */
+function leavesOpen({ kind }: Problem): boolean {
+  return kind === 'lost' || kind === 'server-error' || kind === 'answer';
+}
+
 /** Sends requests to one server, and to no other: it follows no redirect. */
 export class Transport {
   readonly #options: TransportOptions;
-  readonly #pool: Pool;
-  readonly #limit: LimitFunction;
+  readonly #route: Route;
+  readonly #pool: Dispatcher;
+  readonly #pace: Pace;
+  readonly #patience: Patience;
+  readonly #delay: (seconds: number) => Promise<void>;
+  readonly #random: () => number;
+  readonly #closing = new AbortController();
 
   constructor(options: TransportOptions) {
+    const { baseUrl, concurrency, rate, timeout, tls = {}, proxy = null, signal } = options;
+    const { delay = sleepSeconds, random = Math.random, patience } = options;
     this.#options = options;
-    this.#limit = pLimit(options.concurrency);
+    // A pause that nobody waits for any more must not keep the process alive.
+    const ending = AbortSignal.any([signal, this.#closing.signal]);
     // Each pause listens to it; as many at once as requests are no leak.
-    setMaxListeners(0, options.signal);
-    this.#pool = new Pool(options.baseUrl.origin, {
-      ...this.#clientOptions(),
-      connections: options.concurrency,
-      pipelining: 1,
-    });
+    setMaxListeners(0, ending);
+    this.#delay = (time) => delay(time, ending);
+    this.#random = random;
+    this.#patience = patience ?? new Patience(defaultPatience, seconds);
+    this.#pace = new Pace({ most: concurrency, rate, delay: this.#delay, now: seconds });
+    this.#route = { origin: baseUrl.origin, tls, proxy };
+    this.#pool = openRoute(this.#route, { connections: concurrency, seconds: timeout });
   }
 
   /**
@@ -102,39 +161,89 @@ export class Transport {
   async call<T>(call: Call<T>): Promise<Answer<T>> {
     const { signal } = this.#options;
     let sent = false;
+    let doubt = false;
+    let renewed = false;
+    let repeats = 0;
     for (let attempts = 1; ; attempts++) {
-      const { verdict, clean } = await this.#limit(() => this.#try(call));
+      const { verdict, credential } = await this.#inTurn(call, attempts);
       if ('value' in verdict) return { status: verdict.status, attempts, data: verdict.value };
       sent ||= verdict.sent;
       const { problem } = verdict;
-      const failure = (): ServerFailure => this.#failure(call, problem, sent, attempts, clean);
-      // A POST is not idempotent: only one that never left may be repeated.
-      const repeatable = verdict.passing && (call.method !== 'POST' || !sent);
-      if (!repeatable || attempts === maxTries || signal.aborted) throw failure();
-      await this.#pause(attempts, problem.retryAfter ?? null);
-      if (signal.aborted) throw failure();
+      const earlier = doubt ? { doubt } : {};
+      const fail = (more: Partial<FailureFacts> = {}): ServerFailure =>
+        this.#failure(call, { ...problem, ...earlier, ...more }, { sent, attempts, credential });
+      doubt ||= leavesOpen(problem);
+      // A POST is not idempotent: only one that never left may be repeated, whatever the answer.
+      const once = call.method === 'POST' && sent;
+      if (problem.kind === 'unauthorized' && !once && !renewed && !signal.aborted) {
+        renewed = true;
+        const renewal = await this.#renew(credential, call.scope);
+        if (renewal === true) continue;
+        throw fail({ detail: renewal });
+      }
+      repeats += 1;
+      const pause = pauseBefore(repeats + 1, problem.retryAfter ?? null, this.#random);
+      const again = verdict.passing && !once && repeats < maxTries && !signal.aborted;
+      const crowded = problem.status === 429;
+      // The server wants fewer requests, of which this one, given up, was only one.
+      const others = crowded && problem.retryAfter != null;
+      const waits = (again || others) && this.#patience.take(pause);
+      if (!again || !waits) {
+        if (waits) void this.#pace.hold(pause);
+        throw fail(again ? { outOfPatience: true } : {});
+      }
+      if (crowded) await this.#pace.hold(pause);
+      else await this.#delay(pause);
+      if (signal.aborted) throw fail();
+      if (!sent || call.confirm === undefined) continue;
+      const done = await call.confirm().catch((failure: unknown) => {
+        throw failure instanceof ServerFailure ? fail() : failure;
+      });
+      if (done !== undefined) return { status: 200, attempts, data: done };
     }
   }
 
   /** Closes the connections; what is still under way fails. */
   async close(): Promise<void> {
+    this.#closing.abort();
     await this.#pool.destroy();
   }
 
-  #clientOptions(): Client.Options {
-    return { connectTimeout: Math.ceil(this.#options.timeout * 1000) };
+  /** Tries once, when the turn comes; the credentials are asked then, so that they are fresh. */
+  async #inTurn<T>(call: Call<T>, attempt: number): Promise<Tried<T>> {
+    const turn = await this.#pace.begin();
+    let outcome: 'fine' | 'crowded' | 'other' = 'other';
+    try {
+      const tried = await this.#try(call, attempt);
+      const { verdict } = tried;
+      if ('value' in verdict) {
+        outcome = 'fine';
+        this.#patience.answered();
+      } else if (verdict.problem.status === 429) outcome = 'crowded';
+      return tried;
+    } finally {
+      this.#pace.end(turn, outcome);
+    }
   }
 
-  async #try<T>(call: Call<T>): Promise<{ verdict: Verdict<T>; clean: (text: string) => string }> {
-    const { credentials, timeout, maxAnswerBytes = defaultMaxAnswerBytes } = this.#options;
-    const authorization = await credentials.authorization();
+  async #try<T>(call: Call<T>, attempt: number): Promise<Tried<T>> {
+    const { credentials, timeout, maxAnswerBytes = defaultMaxAnswerBytes, onTry } = this.#options;
+    const credential = await credentials.current(call.scope);
     const limits = { timeout, maxBytes: maxAnswerBytes };
-    const request = this.#request(call, authorization);
+    const request = this.#request(call, credential);
+    const began = performance.now();
     const outcome =
       call.method === 'POST'
         ? await this.#exchangeOnce(request, limits)
         : await exchange(this.#pool, request, limits);
-    return { verdict: this.#judge(call, outcome), clean: this.#cleaner(authorization) };
+    onTry?.({
+      method: call.method,
+      path: call.path,
+      ...triedOf(outcome),
+      milliseconds: performance.now() - began,
+      attempt,
+    });
+    return { verdict: this.#judge(call, outcome), credential };
   }
 
   /**
@@ -145,21 +254,31 @@ export class Transport {
     request: Dispatcher.DispatchOptions,
     limits: { timeout: number; maxBytes: number },
   ): Promise<Outcome> {
-    const client = new Client(this.#options.baseUrl.origin, { ...this.#clientOptions(), pipelining: 0 });
+    const route = openRoute(this.#route, { connections: 'once', seconds: limits.timeout });
     try {
-      return await exchange(client, request, limits);
+      return await exchange(route, request, limits);
     } finally {
-      await client.destroy();
+      await route.destroy();
     }
   }
 
-  #request(call: Call<unknown>, authorization: string): Dispatcher.DispatchOptions {
+  /** True where there is another credential now; else why not, where that is known. */
+  async #renew(refused: Credential, scope: Scope): Promise<true | string | null> {
+    try {
+      return (await this.#options.credentials.renew(refused, scope)) || null;
+    } catch (failure) {
+      return `it could not be renewed: ${failure instanceof Error ? failure.message : String(failure)}`;
+    }
+  }
+
+  #request(call: Call<unknown>, credential: Credential): Dispatcher.DispatchOptions {
     const { baseUrl, version } = this.#options;
     return {
+      origin: baseUrl.origin,
       method: call.method,
       path: `${baseUrl.prefix}${call.path}`,
       headers: {
-        authorization,
+        [credential.name]: credential.value,
         accept: 'application/json',
         'user-agent': `idops/${version}`,
         ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
@@ -170,23 +289,50 @@ export class Transport {
   }
 
   #judge<T>(call: Call<T>, outcome: Outcome): Verdict<T> {
+    const passing = mayPass(outcome);
     if (outcome.status === null) {
       const { sent, reason } = outcome;
-      const problem: Problem = { kind: sent ? 'lost' : 'unreachable', status: null, reason };
-      return { problem, sent, passing: sent || !isCertificateCode(reason) };
+      return { problem: { kind: sent ? 'lost' : 'unreachable', status: null, reason }, sent, passing };
     }
     const { status, headers, body, broken } = outcome;
     if (status === 404 && call.whenMissing !== undefined) return { value: call.whenMissing, status };
-    if (status >= 200 && status < 300) return judgeBody(call.parse, status, outcome);
-    const document = broken === null ? readJson(body) : { wrong: broken };
+    if (status >= 200 && status < 300) return this.#judgeBody(call.parse, outcome);
+    const document = broken === null ? this.#read(body) : { wrong: broken };
     const problem: Problem = {
       kind: kindOfStatus(status),
       status,
       serverMessage: 'value' in document ? messageIn(document.value) : null,
+      members: 'value' in document ? errorMembers(document.value) : [],
       detail: status < 400 ? this.#target(headers.location) : null,
       retryAfter: retryAfterSeconds(headers),
     };
-    return { problem, sent: true, passing: retriedStatuses.has(status) };
+    return { problem, sent: true, passing };
+  }
+
+  #judgeBody<T>(parse: Parser<T>, outcome: Outcome & { readonly status: number }): Verdict<T> {
+    const { status, headers, body, broken } = outcome;
+    const unusable = (facts: Partial<Problem>, passing = false): Verdict<T> => ({
+      problem: { kind: 'answer', status, ...facts },
+      sent: true,
+      passing,
+    });
+    if (broken !== null) return unusable({ reason: broken }, broken !== 'too-large');
+    const document = body.length === 0 ? { wrong: 'empty' } : this.#read(body);
+    if ('wrong' in document) {
+      return unusable({ reason: document.wrong, detail: headers['content-type'] ?? null });
+    }
+    const parsed = parse(document.value);
+    if (!('wrong' in parsed)) return { value: parsed.value, status };
+    const { wrong, reason = 'wrong-type' } = parsed;
+    return unusable({ reason, detail: wrong, serverMessage: messageIn(document.value) });
+  }
+
+  /** Reads JSON; what is secret in it is made known before anything can show it. */
+  #read(body: Buffer): Parsed<unknown> {
+    const document = readJson(body);
+    const { onSecret } = this.#options;
+    if (onSecret !== undefined && 'value' in document) secretsIn(document.value).forEach(onSecret);
+    return document;
   }
 
   /** Where a redirect leads; without a query, which may carry a secret. */
@@ -197,21 +343,14 @@ export class Transport {
     return origin === 'null' ? null : `${origin}${pathname}`;
   }
 
-  async #pause(attempts: number, retryAfter: number | null): Promise<void> {
-    const { delay = sleepSeconds, random = Math.random, signal } = this.#options;
-    const seconds =
-      retryAfter === null ? random() * firstPause * 2 ** (attempts - 1) : Math.min(retryAfter, longestPause);
-    await delay(seconds, signal);
-  }
-
   #failure(
     call: Call<unknown>,
-    problem: Problem,
-    sent: boolean,
-    attempts: number,
-    clean: (text: string) => string,
+    problem: Problem & Partial<FailureFacts>,
+    { sent, attempts, credential }: { sent: boolean; attempts: number; credential: Credential },
   ): ServerFailure {
-    const { serverMessage, detail, reason, retryAfter } = problem;
+    const { baseUrl, timeout, proxy } = this.#options;
+    const { serverMessage, detail, reason, retryAfter, members, doubt, outOfPatience } = problem;
+    const clean = this.#cleaner(credential);
     return new ServerFailure({
       // An earlier try may have been carried out, which `unreachable` would deny.
       kind: problem.kind === 'unreachable' && sent ? 'lost' : problem.kind,
@@ -220,7 +359,7 @@ export class Transport {
       method: call.method,
       path: clean(call.path),
       scope: call.scope,
-      origin: this.#options.baseUrl.origin,
+      origin: baseUrl.origin,
       status: problem.status,
       serverMessage: serverMessage == null ? null : clean(serverMessage) || null,
       attempts,
@@ -228,73 +367,19 @@ export class Transport {
       sent,
       reason: reason ?? null,
       detail: detail == null ? null : clean(detail),
-      timeout: this.#options.timeout,
+      timeout,
+      ...(proxy == null ? {} : { proxy: proxy.origin }),
+      ...(doubt === undefined ? {} : { doubt }),
+      ...(outOfPatience === undefined ? {} : { outOfPatience }),
+      ...(members === undefined ? {} : { members: members.map(clean) }),
     });
   }
 
   /** Servers echo tokens in error messages, as they are or as a URL has them. */
-  #cleaner(authorization: string): (text: string) => string {
-    const token = authorization.slice(authorization.indexOf(' ') + 1);
-    const echoes = [...new Set([authorization, token, encodeURIComponent(token)])].filter(Boolean);
+  #cleaner({ value }: Credential): (text: string) => string {
+    const token = value.slice(value.indexOf(' ') + 1);
+    const echoes = [...new Set([value, token, encodeURIComponent(token)])].filter(Boolean);
     const strip = (text: string): string => echoes.reduce((rest, echo) => rest.replaceAll(echo, '***'), text);
     return (text) => oneLine(this.#options.redact(strip(text)));
-  }
-}
-
-function judgeBody<T>(
-  parse: Parser<T>,
-  status: number,
-  { headers, body, broken }: Outcome & { status: number },
-): Verdict<T> {
-  const unusable = (reason: string, detail: string | null, passing = false): Verdict<T> => ({
-    problem: { kind: 'answer', status, reason, detail },
-    sent: true,
-    passing,
-  });
-  if (broken === 'too-large') return unusable(broken, null);
-  if (broken !== null) return unusable(broken, null, true);
-  const document = body.length === 0 ? { wrong: 'empty' } : readJson(body);
-  if ('wrong' in document) return unusable(document.wrong, headers['content-type'] ?? null);
-  const parsed = parse(document.value);
-  return 'wrong' in parsed ? unusable('wrong-type', parsed.wrong) : { value: parsed.value, status };
-}
-
-function readJson(body: Buffer): Parsed<unknown> {
-  let text: string;
-  try {
-    // A wrong byte must not turn into another text: what was read may be sent back.
-    text = new TextDecoder('utf-8', { fatal: true }).decode(body);
-  } catch {
-    return { wrong: 'not-utf-8' };
-  }
-  try {
-    return { value: JSON.parse(text) };
-  } catch {
-    return { wrong: 'not-json' };
-  }
-}
-
-/** Reads both forms of `Retry-After`. A date counts from the server's own, whose clock may differ from ours. */
-function retryAfterSeconds(headers: IncomingHttpHeaders): number | null {
-  const value = headers['retry-after']?.trim();
-  if (value === undefined) return null;
-  if (/^\d{1,9}$/.test(value)) return Number(value);
-  const until = httpDate(value);
-  if (until === null) return null;
-  const now = (headers.date === undefined ? null : httpDate(headers.date)) ?? Date.now();
-  return Math.max(0, Math.ceil((until - now) / 1000));
-}
-
-function httpDate(text: string): number | null {
-  const time = /^[A-Z][a-z]{2,8},? .*\d{2}:\d{2}:\d{2}/.test(text) ? Date.parse(text) : Number.NaN;
-  return Number.isNaN(time) ? null : time;
-}
-
-/** Waits for real; resolves at once when the signal aborts. */
-export async function sleepSeconds(seconds: number, signal: AbortSignal): Promise<void> {
-  try {
-    await sleep(seconds * 1000, undefined, { signal });
-  } catch (interruption) {
-    if (!signal.aborted) throw interruption;
   }
 }

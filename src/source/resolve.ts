@@ -1,4 +1,4 @@
-import type { Json } from '../values.js';
+import { type Json, UNKNOWN_TEXT } from '../values.js';
 import type { SourceFile } from './file.js';
 import type { Node, Path, ScalarNode } from './tree.js';
 import type { Variables } from './variables.js';
@@ -41,7 +41,7 @@ export function resolve(root: Node, file: SourceFile, variables: Variables | nul
       }
       const { text, tainted, unknown } = variables.resolve(node.value, node, file);
       notes.set(pathKey(path), { path: [...path], node, tainted, unknown });
-      return unknown ? '(unknown)' : text;
+      return unknown ? UNKNOWN_TEXT : text;
     }
     if (node.type === 'list') {
       return node.items.map((item, index) => {

@@ -18,10 +18,18 @@ const COST = { N: 16384, r: 8, p: 1 };
 /** Hashes secrets with one salt; each distinct value is worked out once. */
 export class Hasher {
   readonly #salt: string;
+  readonly #holds: (text: string) => boolean;
   readonly #hashes = new Map<string, string>();
 
-  constructor(salt: string) {
+  /** `holds` says whether a text that nobody declared secret has a secret in it, such as one that a server repeats. */
+  constructor(salt: string, holds: (text: string) => boolean = () => false) {
     this.#salt = salt;
+    this.#holds = holds;
+  }
+
+  /** Whether a text must not lie on a disk as it is. */
+  conceals(text: string): boolean {
+    return this.#holds(text);
   }
 
   hash(value: Json): string {
@@ -48,17 +56,30 @@ export interface StoredFields {
 /** Takes the secrets out of fields; `restoreFields` puts their hashes back in. */
 export function storeFields(fields: Fields, hasher: Hasher): StoredFields {
   const hashes: { [pointer: string]: string } = {};
-  const strip = (value: Value, pointer: string): Json => {
-    if (value instanceof HashedSecret || value instanceof Sensitive) {
-      hashes[pointer] = value instanceof HashedSecret ? value.hash : hasher.hash(value.reveal());
+  const conceals = (value: Value, key: string): boolean =>
+    // An id says which object is meant, and never comes from a secret.
+    typeof value === 'string' && key !== 'id' && hasher.conceals(value);
+  const strip = (value: Value, pointer: string, key: string, listed: boolean): Json => {
+    if (value instanceof HashedSecret || value instanceof Sensitive || conceals(value, key)) {
+      hashes[pointer] = value instanceof HashedSecret ? value.hash : hasher.hash(reveal(value));
       return null;
     }
-    if (Array.isArray(value)) return value.map((item, index) => strip(item, `${pointer}/${index}`));
-    if (isMap(value))
-      return mapValues(value, (member, key) => strip(member, `${pointer}/${escapePointer(key)}`));
-    return value;
+    if (Array.isArray(value)) {
+      return value.map((item, index) => strip(item, `${pointer}/${index}`, '', true));
+    }
+    if (!isMap(value)) return value;
+    // An element is told from the others by its id; what a server shows beside it is better unknown than a hash.
+    const members = listed
+      ? Object.fromEntries(Object.entries(value).filter(([name, member]) => !conceals(member, name)))
+      : value;
+    return mapValues(members, (member, name) =>
+      strip(member, `${pointer}/${escapePointer(name)}`, name, listed),
+    );
   };
-  return { fields: mapValues(fields, (value, field) => strip(value, `/${escapePointer(field)}`)), hashes };
+  return {
+    fields: mapValues(fields, (value, field) => strip(value, `/${escapePointer(field)}`, field, false)),
+    hashes,
+  };
 }
 
 /** The fields as they were stored, each secret as something that can be compared and not read. */

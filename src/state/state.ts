@@ -25,6 +25,8 @@ const recordSchema = z.strictObject({
   did_generation: z.int().min(0).optional(),
   /** The run that sent a regeneration whose outcome isn't known. */
   pending_regeneration: z.string().optional(),
+  /** The halves of a template that a run deleted to write it anew, and came no further. */
+  taken_away: jsonFields.optional(),
   /** The hash of what the server answered to the last DELETE. */
   deleted: z.string().optional(),
 });

@@ -206,6 +206,22 @@ describe('a secret', () => {
   });
 });
 
+it('a key pair that becomes the default leaves no other recorded as the default', () => {
+  const pair = (id: string): Asked => ({
+    key: `KeyPair/${id}`,
+    kind: 'KeyPair',
+    identity: { id },
+    action: 'update',
+    expected: { is_default: true },
+    managed: ['is_default'],
+  });
+  const first = record(empty, pair('a'), became({ id: 'a', is_default: true }));
+  const second = record(first, pair('b'), became({ id: 'b', is_default: true }), 'run-2');
+  expect(of(second, 'KeyPair/b')?.fields.is_default).toBe(true);
+  expect(of(second, 'KeyPair/b')?.uncertain).toBeUndefined();
+  expect(of(second, 'KeyPair/a')?.uncertain).toEqual(['is_default']);
+});
+
 describe("a client's generation", () => {
   const client = (generation: number | undefined, action: Action): Asked => ({
     key: 'Client/c',

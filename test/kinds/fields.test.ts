@@ -42,6 +42,10 @@ describe('a single value', () => {
     ['is compared to the byte', 'e\u0301', '\u00e9', 'different'],
     ['regards the order of a list', ['a', 'b'], ['b', 'a'], 'different'],
     ['disregards the order of keys', { a: 1, b: { c: 2, d: 3 } }, { b: { d: 3, c: 2 }, a: 1 }, 'same'],
+    ['is cleared already where the server has an empty list', null, [], 'same'],
+    ['is cleared already where the server has an empty object', null, {}, 'same'],
+    ['is empty already where the server has null', [], null, 'same'],
+    ['is not cleared where the server has a list', null, ['a'], 'different'],
     ['does not take an absent key for null', { a: null }, {}, 'different'],
   ])('%s', (_, wanted, got, expected) => {
     expect(verdict(value, wanted, got)).toBe(expected);

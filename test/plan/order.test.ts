@@ -54,6 +54,14 @@ describe('the default key pair', () => {
     expect(arrange([keyPair('a', false)])).toMatchObject([{ action: 'blocked' }]);
   });
 
+  it('is not given up by null either where no other takes over', () => {
+    const cleared = changeFor(declared('KeyPair', { id: 'a' }, { is_default: null }), {
+      recorded: recorded({ is_default: true }),
+    });
+    expect(arrange([cleared])).toMatchObject([{ action: 'blocked', requests: [] }]);
+    expect(addresses(arrange([cleared, keyPair('z', true)]))).toEqual(['KeyPair/z', 'KeyPair/a']);
+  });
+
   it('may be given up where another has it already', () => {
     expect(arrange([keyPair('a', false), keyPair('b', true, true)]).map(({ action }) => action)).toEqual([
       'unchanged',

@@ -6,7 +6,12 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { loadManifests } from '../../src/manifests/index.js';
 import { type Problem, ProblemsError } from '../../src/problems.js';
-import { configSchema, loadProject, type ProjectOptions } from '../../src/project/index.js';
+import {
+  configSchema,
+  loadProject,
+  type ProjectOptions,
+  type ServerSettings,
+} from '../../src/project/index.js';
 
 let cwd: string;
 
@@ -45,6 +50,10 @@ server:
   auth:
     token: \${IDOPS_TOKEN}
 `;
+
+function tokenOf({ auth }: ServerSettings): unknown {
+  return auth.way === 'token' ? auth.token.reveal() : auth.way;
+}
 
 describe('finding the configuration', () => {
   test('there is none', async () => {
@@ -112,7 +121,8 @@ environments:
     await writeFile(join(cwd, 'token'), 'from-file\n');
     const settings = await project.server();
     expect(settings.baseUrl).toBe('https://prod.example.com');
-    expect(settings.token.reveal()).toBe('from-file');
+    expect(settings.auth).toMatchObject({ way: 'token_file', path: join(project.root, 'token') });
+    expect(settings.secrets).toEqual(['from-file']);
     expect(project.patterns().map(({ pattern, place }) => [pattern, place?.line])).toEqual([
       ['two.yaml', 13],
       ['three.yaml', 13],
@@ -164,7 +174,7 @@ describe('the server', () => {
     const project = await load('version: 1\n', {
       variables: { IDOPS_BASE_URL: 'https://a.example.com', IDOPS_TOKEN: 't' },
     });
-    expect((await project.server()).token.reveal()).toBe('t');
+    expect(tokenOf(await project.server())).toBe('t');
     expect((await project.server({ baseUrl: 'https://b.example.com' })).baseUrl).toBe(
       'https://b.example.com',
     );
@@ -177,11 +187,15 @@ describe('the server', () => {
       variables: { IDOPS_TOKEN: 'variable', IDOPS_BASE_URL: '' },
     });
     await writeFile(join(cwd, 'token'), '\uFEFFfile\r\n');
-    expect((await project.server()).token.reveal()).toBe('variable');
+    expect(tokenOf(await project.server())).toBe('variable');
     expect((await project.server()).baseUrl).toBe('https://id.example.com');
-    expect((await project.server({ tokenFile: 'token' })).token.reveal()).toBe('file');
+    expect((await project.server({ tokenFile: 'token' })).auth).toEqual({
+      way: 'token_file',
+      path: join(cwd, 'token'),
+      shown: 'token',
+    });
     const without = await load(server.replace(`\${IDOPS_TOKEN}`, 'written'));
-    expect((await without.server()).token.reveal()).toBe('written');
+    expect(tokenOf(await without.server())).toBe('written');
   });
 
   test.each([

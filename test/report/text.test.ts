@@ -201,9 +201,8 @@ describe('a set', () => {
     ).toBe(
       [
         'organizations:',
-        '  + globex (roles: editor)',
-        '  - initech',
-        '  ~ acme (roles: + editor - viewer)',
+        '  ~ initech → globex (roles: editor)',
+        '  ~ acme (roles: ~ viewer → editor)',
         '  (1 unchanged)',
       ].join('\n'),
     );
@@ -212,7 +211,7 @@ describe('a set', () => {
   it('names elements by id where they have no name, and by both where a name is not enough', () => {
     expect(set([], [{ id: '7d' }])).toBe('organizations:\n  + 7d');
     expect(set([{ id: '1', name: 'acme' }], [{ id: '2', name: 'acme' }])).toBe(
-      'organizations:\n  + acme (id 2)\n  - acme (id 1)',
+      'organizations:\n  ~ acme (id 1) → acme (id 2)',
     );
   });
 

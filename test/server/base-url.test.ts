@@ -12,7 +12,11 @@ describe('a base URL', () => {
     ['http://127.1.2.3/x', 'http://127.1.2.3/x', '/x'],
     ['http://[::1]:80', 'http://[::1]', ''],
   ])('%s is %s', (text, href, prefix) => {
-    expect(checkBaseUrl(text, false)).toEqual({ href, prefix, origin: new URL(href).origin });
+    expect(checkBaseUrl(text, { allowInsecureHttp: false })).toEqual({
+      href,
+      prefix,
+      origin: new URL(href).origin,
+    });
   });
 
   test.each([
@@ -25,10 +29,12 @@ describe('a base URL', () => {
     'https://hunter2@id.example.com',
     'https://id.example.com/?token=hunter2',
     'https://id.example.com/#hunter2',
+    'https://id.example.com/?',
+    'https://id.example.com#',
     'https://user:hunter2@not a host',
   ])('%s is refused, with a hint and without repeating it', (text) => {
-    const problem = checkBaseUrl(text, true);
-    expect(problem).toMatchObject({ code: 'wrong-base-url', severity: 'error', hint: expect.any(String) });
+    const problem = checkBaseUrl(text, { allowInsecureHttp: true });
+    expect(problem).toMatchObject({ code: 'bad-address', severity: 'error', hint: expect.any(String) });
     expect(JSON.stringify(problem)).not.toContain('hunter2');
   });
 
@@ -38,7 +44,20 @@ describe('a base URL', () => {
     'http://128.0.0.1',
     'http://127.example',
   ])('%s is refused unless plain http is allowed', (text) => {
-    expect(checkBaseUrl(text, false)).toMatchObject({ code: 'insecure-http', hint: expect.any(String) });
-    expect(isBaseUrl(checkBaseUrl(text, true))).toBe(true);
+    expect(checkBaseUrl(text, { allowInsecureHttp: false })).toMatchObject({
+      code: 'insecure-http',
+      hint: expect.any(String),
+    });
+    expect(isBaseUrl(checkBaseUrl(text, { allowInsecureHttp: true }))).toBe(true);
+  });
+
+  test('is placed and named as its caller wants', () => {
+    const places = [{ file: 'idops.yaml', line: 3, column: 5, length: 1 }];
+    const use = { allowInsecureHttp: false, what: 'the token address', places };
+    expect(checkBaseUrl('ftp://a', use)).toMatchObject({
+      message: 'the token address does not begin with https:// or http://',
+      places,
+    });
+    expect(checkBaseUrl('http://id.example.com', use)).toMatchObject({ code: 'insecure-http', places });
   });
 });

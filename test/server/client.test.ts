@@ -218,11 +218,12 @@ describe('a connection', () => {
     let count = 0;
     const { reader } = use(origin, {
       credentials: {
-        authorization: async () => {
+        current: async () => {
           count += 1;
           if (count === 3) throw new Error('no more');
-          return `Bearer t${count}`;
+          return { name: 'authorization', value: `Bearer t${count}` };
         },
+        renew: async () => false,
       },
     });
     await reader.listOrganizations(1);

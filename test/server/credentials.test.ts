@@ -3,7 +3,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { ProblemsError } from '../../src/problems.js';
-import { bearerToken, tokenFile } from '../../src/server/credentials.js';
+import {
+  bearerToken,
+  type Credentials,
+  chosenHeader,
+  renewing,
+  type Token,
+  tokenCommand,
+  tokenFile,
+  wrongInHeader,
+} from '../../src/server/credentials.js';
+import type { Scope } from '../../src/server/operations.js';
+import { runTokenCommand } from '../../src/server/token-command.js';
+
+const scope = 'users:manage:all';
 
 let folder: string;
 beforeEach(async () => {
@@ -21,9 +34,22 @@ async function problemOf(making: () => unknown): Promise<{ code: string; message
   throw new Error('expected a problem');
 }
 
+async function headerValue(credentials: Credentials): Promise<string> {
+  return (await credentials.current(scope)).value;
+}
+
+async function renew(credentials: Credentials): Promise<boolean> {
+  return await credentials.renew(await credentials.current(scope), scope);
+}
+
 describe('a bearer token', () => {
   test('becomes an Authorization header', async () => {
-    expect(await bearerToken('abc.DEF-1~+/==').authorization()).toBe('Bearer abc.DEF-1~+/==');
+    const credentials = bearerToken('abc.DEF-1~+/==');
+    expect(await credentials.current(scope)).toEqual({
+      name: 'authorization',
+      value: 'Bearer abc.DEF-1~+/==',
+    });
+    expect(await renew(credentials)).toBe(false);
   });
 
   test.each([
@@ -36,43 +62,236 @@ describe('a bearer token', () => {
     ['hunter2é', 'not visible'],
   ])('%j is refused before anything is sent, without repeating it', async (token, why) => {
     const problem = await problemOf(() => bearerToken(token));
-    expect(problem.code).toBe('unusable-token');
+    expect(problem.code).toBe('bad-token');
     expect(problem.message).toContain(why);
     expect(JSON.stringify(problem)).not.toContain('hunter2');
   });
 });
 
+describe('a chosen header', () => {
+  test('is sent as it is', async () => {
+    expect(await chosenHeader('X-Api-Key', 'abc def').current(scope)).toEqual({
+      name: 'x-api-key',
+      value: 'abc def',
+    });
+  });
+
+  test.each([
+    ['X-Api-Key', 'abc def', null],
+    ['Authorization', 'Basic YTpi', null],
+    ['', 'abc', 'name'],
+    ['X Api', 'abc', 'name'],
+    ['X-Api:', 'abc', 'name'],
+    ['Host', 'abc', 'name'],
+    ['content-length', '1', 'name'],
+    ['Proxy-Authorization', 'abc', 'name'],
+    ['X-Api-Key', '', 'value'],
+    ['X-Api-Key', 'a\r\nb: c', 'value'],
+    ['X-Api-Key', ' abc', 'value'],
+    ['X-Api-Key', 'é', 'value'],
+  ])('%j with %j: what is wrong is %j', (name, value, part) => {
+    expect(wrongInHeader(name, value)?.part ?? null).toBe(part);
+  });
+});
+
 describe('a token file', () => {
-  test('is trimmed, and read each time it is used', async () => {
+  test('is trimmed, and read again when its token is refused', async () => {
     const path = join(folder, 'token');
-    const credentials = tokenFile(path);
-    await writeFile(path, '  first\r\n');
-    expect(await credentials.authorization()).toBe('Bearer first');
+    const secrets: string[] = [];
+    const credentials = tokenFile(path, 'token', (secret) => secrets.push(secret));
+    await writeFile(path, '\uFEFF  first\r\n');
+    expect(await headerValue(credentials)).toBe('Bearer first');
     await writeFile(path, 'second');
-    expect(await credentials.authorization()).toBe('Bearer second');
+    expect(await headerValue(credentials)).toBe('Bearer first');
+    const refused = await credentials.current(scope);
+    expect(await credentials.renew(refused, scope)).toBe(true);
+    expect(await headerValue(credentials)).toBe('Bearer second');
+    // Who was refused with the first one at the same time need not read again.
+    await writeFile(path, 'third');
+    expect(await credentials.renew(refused, scope)).toBe(true);
+    expect(await headerValue(credentials)).toBe('Bearer second');
+    expect(secrets).toEqual(['first', 'second']);
+  });
+
+  test('that still holds the refused token is no renewal', async () => {
+    const path = join(folder, 'token');
+    await writeFile(path, 'same');
+    expect(await renew(tokenFile(path, 'token', () => {}))).toBe(false);
+  });
+
+  test('that is gone when its token is refused says so, and the token stays', async () => {
+    const path = join(folder, 'token');
+    await writeFile(path, 'first');
+    const credentials = tokenFile(path, 'token', () => {});
+    await headerValue(credentials);
+    await rm(path);
+    expect(await problemOf(() => renew(credentials))).toMatchObject({ code: 'token-unreadable' });
+    expect(await headerValue(credentials)).toBe('Bearer first');
   });
 
   test('that is missing is named', async () => {
-    const path = join(folder, 'none');
-    expect(await problemOf(() => tokenFile(path).authorization())).toMatchObject({
-      code: 'unreadable-token-file',
-      message: `the token file ${path} does not exist`,
+    const credentials = tokenFile(join(folder, 'none'), 'secrets/token', () => {});
+    expect(await problemOf(() => credentials.current(scope))).toMatchObject({
+      code: 'token-unreadable',
+      message: 'the token file secrets/token does not exist',
     });
   });
 
   test('that is a folder is named with the reason', async () => {
-    expect(await problemOf(() => tokenFile(folder).authorization())).toMatchObject({
-      code: 'unreadable-token-file',
-      message: `the token file ${folder} can't be read (EISDIR)`,
+    expect(await problemOf(() => tokenFile(folder, 'x', () => {}).current(scope))).toMatchObject({
+      code: 'token-unreadable',
+      message: "the token file x can't be read (EISDIR)",
     });
   });
 
   test.each(['', ' \n', 'hunter2\nhunter3'])('that holds %j is refused', async (content) => {
     const path = join(folder, 'token');
     await writeFile(path, content);
-    const problem = await problemOf(() => tokenFile(path).authorization());
-    expect(problem.code).toBe('unusable-token');
-    expect(problem.message).toContain(path);
+    const problem = await problemOf(() => tokenFile(path, 'x', () => {}).current(scope));
+    expect(problem.code).toBe('bad-token');
+    expect(problem.message).toContain('the token in x');
     expect(problem.message).not.toContain('hunter');
+  });
+});
+
+describe('a token command', () => {
+  const node = (code: string, ...args: string[]) => ({
+    argv: [process.execPath, '-e', code, ...args],
+    cwd: folder,
+  });
+  const guard = { redact: (text: string) => text.replaceAll('hunter2', '***'), onSecret: () => {} };
+
+  test('prints the token, in the folder of the configuration, without a shell', async () => {
+    const credentials = tokenCommand(
+      node('process.stdout.write(process.cwd() + process.argv[1] + "\\n")', '$(id);`id`'),
+      guard,
+    );
+    expect(await headerValue(credentials)).toMatch(/^Bearer .*idops-credentials-\w+\$\(id\);`id`$/);
+  });
+
+  test('runs once for many requests, and again when its token is refused', async () => {
+    const count = 'require("fs").appendFileSync("runs", "x");';
+    const print = 'process.stdout.write("t" + require("fs").readFileSync("runs").length)';
+    const secrets: string[] = [];
+    const credentials = tokenCommand(node(count + print), {
+      ...guard,
+      onSecret: (secret) => secrets.push(secret),
+    });
+    const values = await Promise.all([1, 2, 3].map(() => headerValue(credentials)));
+    expect(new Set(values)).toEqual(new Set(['Bearer t1']));
+    expect(await renew(credentials)).toBe(true);
+    expect(await headerValue(credentials)).toBe('Bearer t2');
+    expect(new Set(secrets)).toEqual(new Set(['t1', 't2']));
+  });
+
+  test('that fails says what it said, without secrets and without its arguments', async () => {
+    const code = 'console.error("no\\u001b[31m access with hunter2"); process.exit(3)';
+    const problem = await problemOf(() => tokenCommand(node(code, 'argument'), guard).current(scope));
+    expect(problem).toMatchObject({
+      code: 'token-command-failed',
+      message: 'the token command node ended with 3: no [31m access with ***',
+    });
+  });
+
+  test('makes its output known as a secret even where it fails', async () => {
+    const secrets: string[] = [];
+    const options = { ...guard, onSecret: (secret: string) => void secrets.push(secret) };
+    const code = 'console.log("half-a-token"); process.exit(1)';
+    await problemOf(() => runTokenCommand(node(code), options));
+    expect(secrets).toContain('half-a-token');
+  });
+
+  test.each([
+    ['is not there', ['/nowhere/at-all'], 'the token command at-all was not found'],
+    ['may not be run', ['/etc/passwd'], 'the token command passwd may not be run by this user'],
+  ])('that %s says so', async (_, argv, message) => {
+    expect(await problemOf(() => runTokenCommand({ argv, cwd: folder }, guard))).toMatchObject({
+      code: 'token-command-failed',
+      message,
+    });
+  });
+
+  test('that does not end is ended', async () => {
+    const hanging = node('setInterval(() => {}, 1000)');
+    expect((await problemOf(() => runTokenCommand(hanging, { ...guard, timeout: 0.5 }))).message).toBe(
+      'the token command node did not end within 0.5 s',
+    );
+  });
+
+  test('that prints without end is ended', async () => {
+    const endless = node('setInterval(() => process.stdout.write("x".repeat(65536)), 0)');
+    expect((await problemOf(() => runTokenCommand(endless, guard))).message).toBe(
+      'the token command node printed more than a token',
+    );
+  });
+
+  test('that prints nothing gives no token', async () => {
+    expect(await problemOf(() => tokenCommand(node(''), guard).current(scope))).toMatchObject({
+      code: 'bad-token',
+      message: 'the output of node is empty',
+    });
+  });
+});
+
+describe('credentials that are renewed', () => {
+  function rig(tokens: (Token | Error)[], now: () => number = () => 0) {
+    const asked: Scope[][] = [];
+    const source = async (needed: ReadonlySet<Scope>): Promise<Token> => {
+      asked.push([...needed]);
+      await Promise.resolve();
+      const next = tokens.shift();
+      if (next === undefined || next instanceof Error) throw next ?? new Error('no more tokens');
+      return next;
+    };
+    return { credentials: renewing(source, () => {}, now), asked };
+  }
+  const token = (text: string, more: Partial<Token> = {}): Token => ({
+    text,
+    renewAt: null,
+    scopes: null,
+    ...more,
+  });
+
+  test('before their token ends', async () => {
+    let time = 0;
+    const { credentials } = rig([token('a', { renewAt: 100 }), token('b')], () => time);
+    expect(await headerValue(credentials)).toBe('Bearer a');
+    time = 99;
+    expect(await headerValue(credentials)).toBe('Bearer a');
+    time = 100;
+    expect(await headerValue(credentials)).toBe('Bearer b');
+  });
+
+  test('when a request requires another scope, and then with all that were required', async () => {
+    const { credentials, asked } = rig([
+      token('a', { scopes: new Set(['users:manage:all']) }),
+      token('b', { scopes: new Set(['users:manage:all', 'clients:manage:all']) }),
+    ]);
+    expect((await credentials.current('users:manage:all')).value).toBe('Bearer a');
+    expect((await credentials.current('clients:manage:all')).value).toBe('Bearer b');
+    expect((await credentials.current('users:manage:all')).value).toBe('Bearer b');
+    expect(asked).toEqual([['users:manage:all'], ['users:manage:all', 'clients:manage:all']]);
+  });
+
+  test('once for all requests that were refused together', async () => {
+    const { credentials, asked } = rig([token('a'), token('b')]);
+    const refused = await credentials.current(scope);
+    const renewals = [1, 2, 3].map(() => credentials.renew(refused, scope));
+    expect(await Promise.all(renewals)).toEqual([true, true, true]);
+    expect(asked).toHaveLength(2);
+  });
+
+  test('and keep the old token where no other one comes', async () => {
+    let time = 0;
+    const { credentials } = rig([token('a', { renewAt: 1 }), new Error('down')], () => time);
+    await headerValue(credentials);
+    time = 1;
+    expect(await headerValue(credentials)).toBe('Bearer a');
+  });
+
+  test('are asked again after the first time failed', async () => {
+    const { credentials } = rig([new Error('down'), token('a')]);
+    await expect(credentials.current(scope)).rejects.toThrow('down');
+    expect(await headerValue(credentials)).toBe('Bearer a');
   });
 });

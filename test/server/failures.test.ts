@@ -268,6 +268,16 @@ describe('a connection that breaks', () => {
     expect(failure).toMatchObject({ kind: 'lost', sent: true, attempts: 4, reason: 'ECONNREFUSED' });
   });
 
+  test('and then is told that it asks too often is in doubt, since the first try may have been done', async () => {
+    const { origin } = await serve((response, _, count) => {
+      if (count === 1) response.socket?.resetAndDestroy();
+      else response.writeHead(429).end();
+    });
+    const { writer } = use(origin);
+    expect(await failureOf(writer.send(rename))).toMatchObject({ kind: 'refused', status: 429, doubt: true });
+    expect((await failureOf(writer.send(rename))).doubt).toBeUndefined();
+  });
+
   test('by something that is not HTTP is lost', async () => {
     const origin = await listening(createPlainServer((socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n')));
     const failure = await failureOf(use(origin).writer.send(regenerate));

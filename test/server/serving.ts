@@ -71,7 +71,7 @@ export interface Using extends Connection {
 export function use(base: string, options: Partial<ConnectOptions> = {}): Using {
   const pauses: number[] = [];
   const connection = connect({
-    baseUrl: usable(checkBaseUrl(base, false)),
+    baseUrl: usable(checkBaseUrl(base, { allowInsecureHttp: false })),
     credentials: bearerToken(token),
     concurrency: 4,
     timeout: 30,

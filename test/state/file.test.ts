@@ -65,7 +65,10 @@ function stateWith(parts: Partial<State> = {}): State {
 
 describe('a state', () => {
   it('that is not there yet is empty, with a lineage and a salt of its own', async () => {
-    const [a, b] = [await stateFile(path('a.json')).load(server), await stateFile(path('b.json')).load(server)];
+    const [a, b] = [
+      await stateFile(path('a.json')).load(server),
+      await stateFile(path('b.json')).load(server),
+    ];
     expect(a).toMatchObject({ format_version: 1, serial: 0, server, resources: {} });
     expect(a.lineage).not.toBe(b.lineage);
     expect(a.salt).not.toBe(b.salt);

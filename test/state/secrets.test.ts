@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import { describe, expect, it } from 'vitest';
 import { conceal, Hasher, restoreFields, storeFields } from '../../src/state/secrets.js';
-import { type Fields, HashedSecret, holdsSensitive, same, Sensitive } from '../../src/values.js';
+import { type Fields, HashedSecret, holdsSensitive, Sensitive, same } from '../../src/values.js';
 
 describe('a hash', () => {
   it('is the same for equal values whatever the order of their keys, and another with another salt', () => {

@@ -1,9 +1,16 @@
+import type { SampleData } from '../../mail/samples.js';
+import { loadSamples } from '../../manifests/samples.js';
 import { changesServer, type Plan } from '../../plan/plan.js';
+import { type Problem, refuse } from '../../problems.js';
+import type { Project } from '../../project/index.js';
+import { planGithub } from '../../report/github.js';
+import { planHtml } from '../../report/html.js';
 import { jsonText, planJson } from '../../report/json.js';
+import { planMarkdown } from '../../report/markdown.js';
 import { planText } from '../../report/text.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { parseFormats, type Renderers, show, writeResult } from '../formats.js';
+import { type Format, githubFolder, parseFormats, type Renderers, show, writeResult } from '../formats.js';
 
 /** The options of the commands that plan. */
 export interface PlanningOptions {
@@ -17,32 +24,65 @@ export interface PlanningOptions {
 interface Options extends PlanningOptions {
   readonly detailedExitcode?: boolean;
   readonly out?: string;
+  readonly markdownBudget?: number;
 }
 
 /** `idops plan`: what would change. */
 export async function plan(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
-  const renderers = planRenderers(context);
-  const formats = parseFormats(options.format, Object.keys(renderers));
-  const made = await context.session(async (session) => {
+  const formats = parseFormats(options.format, planFormats);
+  const { made, samples } = await context.session(async (session) => {
     const plan = await session.plan(planOptions(options));
     if (options.out !== undefined) {
       const stored = { ...planJson(plan, { debug: false }), apply: session.seal(plan, planOptions(options)) };
       await writeResult(options.out, jsonText(context.redactor.redactJson(stored)));
     }
-    return plan;
+    return { made: plan, samples: await readSamples(plan, session.project, formats, context) };
   });
-  await show(formats, renderers, made, context);
+  await show(formats, planRenderers(context, samples, options.markdownBudget), made, context);
   if (made.changes.some(({ action }) => action === 'blocked')) return exit.failed;
   return options.detailedExitcode === true && changesServer(made) ? exit.changes : exit.done;
 }
 
+/** The formats that a plan can be shown in. */
+const planFormats = ['text', 'json', 'markdown', 'html', 'github'];
+
 /** How a plan is shown in each format. */
-export function planRenderers({ options, output }: Context): Renderers<Plan> {
+function planRenderers(
+  { options, output }: Context,
+  samples: ReadonlyMap<string, SampleData>,
+  budget: number | undefined,
+): Renderers<Plan> {
   const debug = options.debug === true;
   return {
+    markdown: (made) => ({
+      text: planMarkdown(made, { debug, ...(budget === undefined ? {} : { budget }) }),
+    }),
+    html: (made) => ({ text: planHtml(made, { samples, debug }) }),
+    github: (made) => ({ text: planGithub(made, { folder: githubFolder() }) }),
     text: (made) => ({ text: planText(made, { color: output.color.stdout, debug }) }),
     json: (made) => ({ json: planJson(made, { debug }) }),
   };
+}
+
+/** What changed templates are rendered with; read where a page is asked for, since only that shows them. */
+async function readSamples(
+  plan: Plan,
+  project: Project,
+  formats: readonly Format[],
+  { output }: Context,
+): Promise<ReadonlyMap<string, SampleData>> {
+  if (!formats.some(({ name }) => name === 'html')) return new Map();
+  const { found, problems } = await loadSamples(
+    project,
+    plan.changes.flatMap(({ kind, address, apply, declaredAt }) =>
+      kind === 'EmailTemplate' && declaredAt !== null
+        ? [{ address, type: apply.identity.type ?? '', manifest: declaredAt.file }]
+        : [],
+    ),
+  );
+  const warnings: readonly Problem[] = refuse(problems);
+  if (warnings.length > 0) output.problems(warnings);
+  return new Map([...found].map(([address, { data }]) => [address, data]));
 }
 
 /** What the command line says about planning, as the session takes it. */

@@ -1,3 +1,5 @@
+import { identifier } from '../../kinds/schema.js';
+import { error, ProblemsError } from '../../problems.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats } from '../formats.js';
@@ -15,10 +17,15 @@ export async function regenerateDid(
   id: string,
 ): Promise<ExitCode> {
   const formats = parseFormats(options.format, ['text', 'json']);
+  if (!identifier().safeParse(id).success) {
+    throw new ProblemsError([error('wrong-option', `${JSON.stringify(id)} is not the id of a client`)]);
+  }
   return await context.session(
     async (session) => {
-      const plan = session.planRegeneration(id);
+      const plan = await session.planRegeneration(id);
       showPlan(plan, formats, context);
+      const blocked = session.refusals(plan, Number.POSITIVE_INFINITY);
+      if (blocked.length > 0) throw new ProblemsError(blocked);
       const go = await agreed(`Regenerate the DID of client ${id}?`, options.yes === true, context);
       return go ? await carryOut(session, plan, 'regenerate-did', formats, context) : exit.failed;
     },

@@ -1,3 +1,4 @@
+import type { Left } from '../../apply/undo.js';
 import { changesServer } from '../../plan/plan.js';
 import { type Problem, ProblemsError, warning } from '../../problems.js';
 import type { Context, GlobalOptions } from '../context.js';
@@ -23,9 +24,7 @@ export async function undo(
     async (session) => {
       const { plan, left } = await session.planUndo(run, { force: options.force === true });
       showPlan(plan, formats, context);
-      const warnings: Problem[] = left.map(({ address, reason }) =>
-        warning('not-undone', `${address} is left: ${reason}`),
-      );
+      const warnings = leftWarnings(left);
       if (warnings.length > 0) context.output.problems(warnings);
       const refusals = session.refusals(plan, options.allowDestructive);
       if (refusals.length > 0) throw new ProblemsError(refusals);
@@ -36,5 +35,22 @@ export async function undo(
     },
     'undo',
     { manifests: false },
+  );
+}
+
+/** What is left, a warning for each object and reason. */
+function leftWarnings(left: readonly Left[]): Problem[] {
+  const groups = new Map<string, { address: string; reason: string; paths: string[] }>();
+  for (const { address, path, reason } of left) {
+    const key = JSON.stringify([address, reason]);
+    const group = groups.get(key) ?? { address, reason, paths: [] };
+    if (path !== null) group.paths.push(path);
+    groups.set(key, group);
+  }
+  return [...groups.values()].map(({ address, reason, paths }) =>
+    warning(
+      'not-undone',
+      `${address}${paths.length === 0 ? '' : ` (${paths.join(', ')})`} is left: ${reason}`,
+    ),
   );
 }

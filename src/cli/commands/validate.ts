@@ -1,10 +1,12 @@
+import { checkDeclaredTemplates } from '../../mail/findings.js';
 import { loadManifests } from '../../manifests/index.js';
 import type { Problem } from '../../problems.js';
+import { problemsGithub } from '../../report/github.js';
 import { problemsJson } from '../../report/json.js';
 import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { problemsOf } from '../failures.js';
-import { parseFormats, type Renderers, show } from '../formats.js';
+import { githubFolder, parseFormats, type Renderers, show } from '../formats.js';
 
 interface Options {
   readonly format: readonly string[];
@@ -17,11 +19,12 @@ interface Validation {
 
 /** `idops validate`: everything that can be found wrong without a server. */
 export async function validate(context: Context, options: Options): Promise<ExitCode> {
-  const formats = parseFormats(options.format, ['text', 'json']);
+  const formats = parseFormats(options.format, ['text', 'json', 'github']);
   const validation = await check(context);
   const failed = validation.problems.some(({ severity }) => severity === 'error');
   const renderers: Renderers<Validation> = {
     json: ({ problems }) => ({ json: problemsJson(problems) }),
+    github: ({ problems }) => ({ text: problemsGithub(problems, { folder: githubFolder() }) }),
     text: ({ objects }) => ({
       text: failed ? '' : `${objects} ${objects === 1 ? 'object is' : 'objects are'} valid.\n`,
     }),
@@ -33,9 +36,11 @@ export async function validate(context: Context, options: Options): Promise<Exit
 
 async function check(context: Context): Promise<Validation> {
   try {
-    const loaded = await loadManifests(await context.project(), { lenient: true });
+    const project = await context.project();
+    const loaded = await loadManifests(project, { lenient: true });
     for (const secret of loaded.secrets) context.redactor.add(secret);
-    return { problems: loaded.problems, objects: loaded.declared.length };
+    const bodies = checkDeclaredTemplates(loaded.declared, project.checks());
+    return { problems: [...loaded.problems, ...bodies], objects: loaded.declared.length };
   } catch (failure) {
     const problems = problemsOf(failure);
     if (problems.some(({ code }) => code === 'internal')) throw failure;

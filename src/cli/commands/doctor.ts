@@ -1,0 +1,113 @@
+import { openConnection } from '../../connection.js';
+import { loadManifests } from '../../manifests/index.js';
+import { scopesOf } from '../../plan/scopes.js';
+import type { Problem } from '../../problems.js';
+import { escapeText } from '../../report/escape.js';
+import { type Check, type Diagnosis, diagnose } from '../../server/diagnose.js';
+import { version } from '../../version.js';
+import type { Context, GlobalOptions } from '../context.js';
+import { type ExitCode, exit } from '../exit.js';
+import { problemsOf } from '../failures.js';
+import { parseFormats, type Renderers, show } from '../formats.js';
+
+interface Options {
+  readonly format: readonly string[];
+}
+
+/** What the doctor says: the server as it was configured, and what was found. */
+interface Report extends Diagnosis {
+  readonly server: string | null;
+  readonly configured: string | null;
+}
+
+/** `idops doctor`: whether the configuration, the server and the credentials go together. Sends GETs alone. */
+export async function doctor(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
+  const renderers: Renderers<Report> = {
+    text: (report) => ({ text: reportText(report) }),
+    json: ({ server, configured, fits, checks }) => ({
+      json: { format_version: 1, server, profile: configured, fitting_profile: fits, checks },
+    }),
+  };
+  const formats = parseFormats(options.format, Object.keys(renderers));
+  const report = await examine(context, options);
+  await show(formats, renderers, report, context);
+  return report.checks.some(({ status }) => status === 'fail') ? exit.failed : exit.done;
+}
+
+async function examine(
+  { project: load, redactor, signal }: Context,
+  options: GlobalOptions,
+): Promise<Report> {
+  const { baseUrl, tokenFile, concurrency = 1, timeout = 30 } = options;
+  try {
+    const project = await load();
+    const server = await project.server({
+      ...(baseUrl === undefined ? {} : { baseUrl }),
+      ...(tokenFile === undefined ? {} : { tokenFile }),
+    });
+    for (const secret of server.secrets) redactor.add(secret);
+    const { declared, problems, secrets } = await loadManifests(project, {
+      lenient: true,
+      profile: server.profile,
+    });
+    for (const secret of secrets) redactor.add(secret);
+    const connection = openConnection(server, declared, {
+      concurrency,
+      timeout,
+      redact: (text) => redactor.redact(text),
+      onSecret: (secret) => redactor.add(secret),
+      signal,
+      version,
+    });
+    try {
+      const { checks, fits } = await diagnose({
+        reader: connection.reader,
+        baseUrl: server.baseUrl,
+        profile: server.profile,
+        needed: scopesOf(declared, server.profile),
+      });
+      return {
+        server: server.baseUrl,
+        configured: server.profile.name,
+        fits,
+        checks: [configurationCheck(project.file), ...manifestChecks(problems), ...checks],
+      };
+    } finally {
+      await connection.close();
+    }
+  } catch (failure) {
+    const problems = problemsOf(failure);
+    if (problems.some(({ code }) => code === 'internal')) throw failure;
+    return { server: null, configured: null, fits: null, checks: problems.map(asCheck) };
+  }
+}
+
+function configurationCheck(file: string): Check {
+  return { name: 'configuration', status: 'ok', message: `${file} is fine`, hint: null };
+}
+
+function manifestChecks(problems: readonly Problem[]): Check[] {
+  const errors = problems.filter(({ severity }) => severity === 'error').length;
+  if (errors === 0) return [{ name: 'manifests', status: 'ok', message: 'they are valid', hint: null }];
+  const message = errors === 1 ? 'one thing is wrong with them' : `${errors} things are wrong with them`;
+  return [{ name: 'manifests', status: 'fail', message, hint: 'idops validate shows what' }];
+}
+
+function asCheck({ code, message, hint, places: [place] }: Problem): Check {
+  const where = place === undefined ? '' : ` (${place.file}:${place.line})`;
+  const name = code.startsWith('server-') ? 'credentials' : 'configuration';
+  return { name, status: 'fail', message: `${message}${where}`, hint: hint ?? null };
+}
+
+function reportText({ server, checks }: Report): string {
+  const width = Math.max(...checks.map(({ name }) => name.length));
+  const lines = checks.flatMap(({ status, name, message, hint }) => [
+    `${status.padEnd(4)}  ${name.padEnd(width)}  ${escapeText(message)}`,
+    ...(hint === null ? [] : [`${' '.repeat(width + 8)}${escapeText(hint)}`]),
+  ]);
+  const failed = checks.filter(({ status }) => status === 'fail').length;
+  const end = failed === 0 ? 'Nothing is in the way.' : `${failed} of ${checks.length} checks failed.`;
+  return [...(server === null ? [] : [`Server: ${escapeText(server)}`, '']), ...lines, '', end, ''].join(
+    '\n',
+  );
+}

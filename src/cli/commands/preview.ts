@@ -1,0 +1,203 @@
+import { createServer, type Server, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { watch } from 'chokidar';
+import type { Declared } from '../../kinds/kind.js';
+import { checkTemplate } from '../../mail/checks.js';
+import { type ChecksSettings, levelOf } from '../../mail/settings.js';
+import { loadManifests } from '../../manifests/index.js';
+import { loadSamples } from '../../manifests/samples.js';
+import { error, type Problem, ProblemsError, refuse } from '../../problems.js';
+import type { Project } from '../../project/index.js';
+import { type Gallery, type GalleryTemplate, galleryHtml } from '../../report/gallery.js';
+import { plural } from '../../report/words.js';
+import { Sensitive } from '../../values.js';
+import type { Context, GlobalOptions } from '../context.js';
+import { type ExitCode, exit } from '../exit.js';
+import { problemsOf } from '../failures.js';
+import { writeResult } from '../formats.js';
+
+interface Options {
+  readonly out?: string;
+  readonly serve?: boolean;
+  readonly port?: number;
+}
+
+/** `idops preview`: every declared email template with sample data, as a page in a file or on a local server. */
+export async function preview(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
+  const { out, serve = false, port } = options;
+  if (serve && out !== undefined) throw wrongOption('--serve and --out', 'use one of the two');
+  if (!serve && port !== undefined) throw wrongOption('--port without --serve', 'add --serve');
+  if (serve) return await serveGallery(context, port ?? 0);
+  const gallery = await loadGallery(context, await context.project());
+  refuse(gallery.problems);
+  if (gallery.problems.length > 0) context.output.problems(gallery.problems);
+  const page = galleryHtml(gallery);
+  if (out === '-') {
+    context.output.result(page);
+    return exit.done;
+  }
+  const file = out ?? 'preview.html';
+  await writeResult(file, context.redactor.redact(page));
+  context.output.result(`${file}: ${plural(gallery.templates.length, 'email template')}\n`);
+  return exit.done;
+}
+
+function wrongOption(what: string, hint: string): ProblemsError {
+  return new ProblemsError([error('wrong-option', `${what} don't go together`, [], hint)]);
+}
+
+async function loadGallery(context: Context, project: Project): Promise<Gallery> {
+  const loaded = await loadManifests(project, { lenient: true });
+  for (const secret of loaded.secrets) context.redactor.add(secret);
+  const declared = loaded.declared.filter(({ kind, absent }) => kind === 'EmailTemplate' && !absent);
+  const samples = await loadSamples(
+    project,
+    declared.map((template) => ({
+      address: addressOf(template),
+      type: template.identity.type ?? '',
+      manifest: template.place.file,
+    })),
+  );
+  const checks = project.checks();
+  return {
+    templates: declared.map((template) => {
+      const sample = samples.found.get(addressOf(template));
+      return {
+        ...galleryTemplate(template, checks),
+        sample: sample?.data ?? {},
+        sampleFile: sample?.file ?? null,
+      };
+    }),
+    problems: [...loaded.problems, ...samples.problems],
+  };
+}
+
+function addressOf({ identity }: Declared): string {
+  return `EmailTemplate/${identity.backend_id}/${identity.type}`;
+}
+
+function galleryTemplate(
+  template: Declared,
+  checks: ChecksSettings,
+): Omit<GalleryTemplate, 'sample' | 'sampleFile'> {
+  const { txt_content: txt, html_content: html } = template.fields;
+  const bodies = {
+    txt: typeof txt === 'string' ? txt : null,
+    html: typeof html === 'string' ? html : null,
+  };
+  return {
+    address: addressOf(template),
+    declaredAt: template.place,
+    bodies,
+    held: txt instanceof Sensitive || html instanceof Sensitive,
+    warnings: checkTemplate({ after: bodies }).filter(({ code }) => levelOf(code, checks) !== 'off'),
+  };
+}
+
+const reloadScript = '/reload.js';
+const changesPath = '/changes';
+/** Editors write a file in several steps. */
+const settleMilliseconds = 100;
+
+/** The gallery on this machine alone, loaded again in the browser when a file of the project changes. */
+async function serveGallery(context: Context, port: number): Promise<ExitCode> {
+  const { output, signal, redactor } = context;
+  const project = await context.project();
+  const waiting = new Set<ServerResponse>();
+  let page = await renderServed(context);
+  const server = createServer((request, response) => {
+    if (!isLocal(request.headers.host)) {
+      response.writeHead(403).end();
+      return;
+    }
+    response.setHeader('Cache-Control', 'no-store');
+    response.setHeader('X-Content-Type-Options', 'nosniff');
+    response.setHeader('Cross-Origin-Resource-Policy', 'same-origin');
+    if (request.method !== 'GET') response.writeHead(405).end();
+    else if (request.url === '/') {
+      response.writeHead(200, { 'Content-Type': 'text/html; charset=utf-8' }).end(page);
+    } else if (request.url === reloadScript) {
+      response
+        .writeHead(200, { 'Content-Type': 'text/javascript; charset=utf-8' })
+        .end(`new EventSource('${changesPath}').addEventListener('change', () => location.reload());\n`);
+    } else if (request.url === changesPath) {
+      response.writeHead(200, { 'Content-Type': 'text/event-stream' }).write(': open\n\n');
+      waiting.add(response);
+      response.on('close', () => waiting.delete(response));
+    } else response.writeHead(404).end();
+  });
+  const address = await listen(server, port);
+
+  let timer: NodeJS.Timeout | undefined;
+  const refresh = async (): Promise<void> => {
+    const next = await renderServed(context);
+    if (next === page) return;
+    page = next;
+    output.message('Something changed: the page is made again.');
+    for (const response of waiting) response.write('event: change\ndata:\n\n');
+  };
+  const watcher = watch(project.root, {
+    ignoreInitial: true,
+    ignored: (path) => /[\\/](?:node_modules|\.git|\.idops)(?:[\\/]|$)/.test(path.slice(project.root.length)),
+  });
+  watcher.on('all', () => {
+    clearTimeout(timer);
+    timer = setTimeout(() => {
+      refresh().catch((failure: unknown) => output.problems(problemsOf(failure)));
+    }, settleMilliseconds);
+  });
+  watcher.on('error', (failure) => output.problems(problemsOf(failure)));
+  await new Promise<void>((resolve) => watcher.once('ready', () => resolve()));
+
+  output.result(`${redactor.redact(address)}\n`);
+  output.message('The preview is served until you press Ctrl-C.');
+  await new Promise<void>((resolve) => {
+    if (signal.aborted) resolve();
+    signal.addEventListener('abort', () => resolve(), { once: true });
+  });
+  clearTimeout(timer);
+  await watcher.close();
+  for (const response of waiting) response.end();
+  server.closeAllConnections();
+  await new Promise<void>((resolve) => server.close(() => resolve()));
+  return exit.done;
+}
+
+/** The page, with what is wrong in the project on it: the next change may put it right. */
+async function renderServed(context: Context): Promise<string> {
+  let gallery: Gallery;
+  try {
+    gallery = await loadGallery(context, await context.project());
+  } catch (failure) {
+    const problems: readonly Problem[] = problemsOf(failure);
+    gallery = { templates: [], problems };
+  }
+  return context.redactor.redact(galleryHtml({ ...gallery, script: reloadScript }));
+}
+
+/** Whether a request names this machine, so that no other web site can reach the server through a name of its own. */
+function isLocal(host: string | undefined): boolean {
+  return /^(?:localhost|127\.0\.0\.1|\[::1\])(?::\d+)?$/i.test(host ?? '');
+}
+
+async function listen(server: Server, port: number): Promise<string> {
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', (failure: NodeJS.ErrnoException) =>
+      reject(
+        failure.code === 'EADDRINUSE' || failure.code === 'EACCES'
+          ? new ProblemsError([
+              error(
+                'port-unavailable',
+                `port ${port} can't be used (${failure.code})`,
+                [],
+                'name another one with --port',
+              ),
+            ])
+          : failure,
+      ),
+    );
+    server.listen(port, '127.0.0.1', resolve);
+  });
+  const { port: given } = server.address() as AddressInfo;
+  return `http://127.0.0.1:${given}/`;
+}

@@ -1,0 +1,77 @@
+import type { Declared } from './kinds/kind.js';
+import { scopesOf } from './plan/scopes.js';
+import type { AuthSettings, ServerSettings } from './project/index.js';
+import { type Connection, connect } from './server/client.js';
+import { clientCredentials } from './server/client-credentials.js';
+import {
+  bearerToken,
+  type Credentials,
+  chosenHeader,
+  renewing,
+  tokenCommand,
+  tokenFile,
+} from './server/credentials.js';
+import type { Scope } from './server/operations.js';
+import { defaultPatience, Patience, sleepSeconds } from './server/retry.js';
+import { type NetworkOptions, seconds } from './server/transport.js';
+
+/** How a server is spoken to, beside what its settings say. */
+export type ConnectionOptions = Omit<NetworkOptions, 'tls' | 'proxy' | 'patience'>;
+
+/**
+ * Makes the connection that settings describe; nothing is sent before it is used. `declared` is what the run is about:
+ * where scopes can be asked for, it is asked for those that this needs, and for others when a request requires them.
+ */
+export function openConnection(
+  server: ServerSettings,
+  declared: readonly Declared[],
+  options: ConnectionOptions,
+): Connection {
+  const network = { ...options, patience: new Patience(defaultPatience, seconds) };
+  return connect({
+    ...network,
+    baseUrl: server.address,
+    tls: server.tls,
+    proxy: server.proxy,
+    credentials: credentialsOf(server, scopesOf(declared, server.profile), network),
+  });
+}
+
+function credentialsOf(
+  { auth, tls }: ServerSettings,
+  scopes: readonly Scope[],
+  options: ConnectionOptions & { readonly patience: Patience },
+): Credentials {
+  const { redact, onSecret = () => {}, delay = sleepSeconds, random = Math.random } = options;
+  switch (auth.way) {
+    case 'token':
+      return bearerToken(String(auth.token.reveal()));
+    case 'token_file':
+      return tokenFile(auth.path, auth.shown, onSecret);
+    case 'token_command':
+      return tokenCommand(auth, { redact, onSecret });
+    case 'header':
+      return chosenHeader(auth.name, String(auth.value.reveal()));
+    case 'client_credentials':
+      return renewing(
+        clientCredentials(clientOf(auth), scopes, {
+          ...options,
+          tls,
+          proxy: auth.proxy,
+          onSecret,
+          delay,
+          random,
+        }),
+        onSecret,
+      );
+  }
+}
+
+function clientOf(auth: AuthSettings & { readonly way: 'client_credentials' }) {
+  return {
+    address: auth.address,
+    clientId: auth.clientId,
+    clientSecret: String(auth.clientSecret.reveal()),
+    scopes: auth.scopes,
+  };
+}

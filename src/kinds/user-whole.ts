@@ -1,0 +1,95 @@
+import { type Fields, isMap, type Value } from '../values.js';
+import { asElements } from './fields.js';
+import type { PlanInput, Update } from './kind.js';
+import type { OrganizationIndex } from './organizations.js';
+import { unknownWhole, wholeFields } from './rules.js';
+
+/**
+ * An update of a user on a server that empties what it isn't sent, and fails halfway over what it doesn't know:
+ * everything is sent, and nothing is sent before every element is known to be there.
+ */
+export function replaceUser({ present, desired, profile, organizations }: PlanInput): Update {
+  const { fields, unknown } = wholeFields('User', desired, present.fields, profile);
+  if (unknown.length > 0) return blocked(unknownWhole('user', unknown), fields);
+  const troubles: string[] = [];
+  const body = profile.users.elementsNeedIds ? withIds(fields, present.fields, troubles) : fields;
+  troubles.push(...strangers(body, organizations));
+  if (troubles.length > 0) return blocked([...new Set(troubles)].join('; '), body);
+  return {
+    requests: [{ operation: 'updateUser', params: { user_id: present.identity.id ?? '' }, body }],
+    expected: body,
+  };
+}
+
+function blocked(trouble: string, expected: Fields): Update {
+  return { requests: [], expected, trouble };
+}
+
+/** The lists with an id in each element, as far as the user's own elements tell which one a name means. */
+function withIds(fields: Fields, present: Fields, troubles: string[]): Fields {
+  const scopes = asElements(present.authorized_scopes ?? null);
+  const roles = rolesOf(present);
+  const identified = (list: Value, known: readonly Fields[], noun: string): Fields[] => {
+    const elements = asElements(list).map((element) => identify(element, known, noun, troubles));
+    for (const id of repeated(elements)) troubles.push(`the ${noun} ${id} is twice: remove one of the two`);
+    return elements;
+  };
+  const lists: Fields = {};
+  for (const [name, list] of Object.entries(fields)) {
+    if (name === 'authorized_scopes') lists[name] = identified(list, scopes, 'scope').map(labelled);
+    else if (name === 'roles') lists[name] = identified(list, roles, 'role');
+    else if (name === 'organizations') {
+      lists[name] = asElements(list).map((element) =>
+        element.roles === undefined
+          ? element
+          : { ...element, roles: identified(element.roles, roles, 'role') },
+      );
+    }
+  }
+  return { ...fields, ...lists };
+}
+
+/** Every role that the user has somewhere. */
+function rolesOf(present: Fields): Fields[] {
+  const memberships = asElements(present.organizations ?? null);
+  return [present, ...memberships].flatMap(({ roles = null }) => asElements(roles));
+}
+
+function identify(element: Fields, known: readonly Fields[], noun: string, troubles: string[]): Fields {
+  if (typeof element.id === 'string') return element;
+  const ids = new Set(
+    known.flatMap(({ id, name }) => (name === element.name && typeof id === 'string' ? [id] : [])),
+  );
+  const [id] = ids;
+  if (id !== undefined && ids.size === 1) return { ...element, id };
+  const why = ids.size === 0 ? 'the user does not have it yet' : 'several of the user have this name';
+  troubles.push(
+    `the ${noun} "${String(element.name)}" needs its id: ${why}, and this server offers no list to find it in`,
+  );
+  return element;
+}
+
+function repeated(elements: readonly Fields[]): string[] {
+  const ids = elements.flatMap(({ id }) => (typeof id === 'string' ? [id] : []));
+  return ids.filter((id, index) => ids.indexOf(id) !== index);
+}
+
+/** This server's answers have no labels, and its document requires one. */
+function labelled(scope: Fields): Fields {
+  return scope.label === undefined && scope.name !== undefined ? { ...scope, label: scope.name } : scope;
+}
+
+/** Memberships, declared or sent along, of organizations that the server's list doesn't have. */
+function strangers({ organizations = null }: Fields, index: OrganizationIndex | undefined): string[] {
+  const memberships = asElements(organizations);
+  if (memberships.length === 0) return [];
+  if (index === undefined) return ['the list of organizations was not read'];
+  return memberships.flatMap((element) => {
+    if (isMap(element) && typeof element.id === 'string' && index.byId(element.id) !== undefined) return [];
+    const name = typeof element.name === 'string' ? ` ("${element.name}")` : '';
+    return [
+      `the user is to be a member of the organization ${String(element.id)}${name}, which the list of organizations ` +
+        'does not have, and the server would empty all memberships over it: declare organizations without it, or create it there',
+    ];
+  });
+}

@@ -1,0 +1,93 @@
+import { realpath } from 'node:fs/promises';
+import { dirname, join, resolve as resolvePath } from 'node:path';
+import { error, type Problem } from '../problems.js';
+import type { Project } from '../project/project.js';
+import { typeOf } from '../source/check.js';
+import { readSource, shownPath } from '../source/file.js';
+import { resolve } from '../source/resolve.js';
+import { parseYaml } from '../source/yaml.js';
+import { isMap, type Json } from '../values.js';
+import { isInside } from './files.js';
+
+/** What an email template is rendered with, and where it was found. */
+export interface Sample {
+  readonly data: { readonly [name: string]: Json };
+  /** As a person would type it. */
+  readonly file: string;
+}
+
+/** A template that samples are looked for: its address, its type, and its manifest as a person would type it. */
+export interface Sampled {
+  readonly address: string;
+  readonly type: string;
+  readonly manifest: string;
+}
+
+export interface Samples {
+  /** By the templates' addresses. */
+  readonly found: ReadonlyMap<string, Sample>;
+  readonly problems: readonly Problem[];
+}
+
+/** The folder beside manifests that samples are in. */
+export const samplesFolder = 'samples';
+
+/**
+ * Reads the sample data of email templates: `samples/<type>.yaml` in the manifest's folder, or in the next one
+ * above it up to the project's. A template without a file is left out.
+ */
+export async function loadSamples(project: Project, templates: readonly Sampled[]): Promise<Samples> {
+  const read = new Map<string, Promise<Sample | Problem | undefined>>();
+  const once = (path: string) => {
+    const known = read.get(path) ?? readSample(project, path);
+    read.set(path, known);
+    return known;
+  };
+  const found = new Map<string, Sample>();
+  const problems = new Set<Problem>();
+  for (const { address, type, manifest } of templates) {
+    // A type is one step of a path: anything else would lead elsewhere.
+    if (!/^[\w.@+-]+$/.test(type)) continue;
+    for (const folder of foldersAbove(resolvePath(project.cwd, manifest), project.root)) {
+      const sample = await once(join(folder, samplesFolder, `${type}.yaml`));
+      if (sample === undefined) continue;
+      if ('data' in sample) found.set(address, sample);
+      else problems.add(sample);
+      break;
+    }
+  }
+  return { found, problems: [...problems] };
+}
+
+function foldersAbove(manifest: string, root: string): string[] {
+  const folders: string[] = [];
+  for (let folder = dirname(manifest); isInside(folder, root); folder = dirname(folder)) folders.push(folder);
+  return [...folders, root];
+}
+
+async function readSample(project: Project, path: string): Promise<Sample | Problem | undefined> {
+  const target = await realpath(path).catch(() => undefined);
+  if (target === undefined) return undefined;
+  const shown = shownPath(path, project.cwd);
+  const start = { file: shown, line: 1, column: 1, length: 1 };
+  if (!isInside(target, project.root)) {
+    return error('body-outside', `the sample data ${shown} is a link that leads out of the project`, [start]);
+  }
+  const source = await readSource(target, shown);
+  if (!('text' in source)) return source;
+  const { documents, problems } = parseYaml(source);
+  const [problem] = problems.filter(({ severity }) => severity === 'error');
+  if (problem !== undefined) return problem;
+  const [document] = documents;
+  if (document === undefined) return { data: {}, file: shown };
+  const { value } = resolve(document.root, source, null);
+  if (documents.length > 1 || !isMap(value)) {
+    return error(
+      'wrong-type',
+      `sample data must be one map, got ${documents.length > 1 ? 'several documents' : typeOf(document.root)}`,
+      [source.place(document.root.range)],
+      'write "placeholder: value" for each placeholder',
+    );
+  }
+  return { data: value as Sample['data'], file: shown };
+}

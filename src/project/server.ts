@@ -1,0 +1,293 @@
+import { createPrivateKey, X509Certificate } from 'node:crypto';
+import { resolve as resolvePath } from 'node:path';
+import type { z } from 'zod';
+import { error, type Place, type Problem, refuse } from '../problems.js';
+import { type BaseUrl, checkBaseUrl, isBaseUrl } from '../server/base-url.js';
+import type { TlsSettings } from '../server/connections.js';
+import { wrongInHeader, wrongInToken } from '../server/credentials.js';
+import { profiles } from '../server/profiles.js';
+import { isProblem, type ProxyServer, proxyFor } from '../server/proxy.js';
+import type { Checked } from '../source/check.js';
+import { decode, readBytes, shownPath } from '../source/file.js';
+import { Sensitive } from '../values.js';
+import type { serverSchema } from './config.js';
+import type { AuthSettings, ProjectOptions, ServerSettings } from './project.js';
+
+type ServerSection = z.infer<typeof serverSchema>;
+type Auth = NonNullable<ServerSection['auth']>;
+
+/** What the server's settings are made of. */
+export interface ServerSources {
+  /** The section, resolved, without what is given elsewhere. */
+  readonly section: Pick<Checked<ServerSection>, 'data' | 'problems' | 'notes'>;
+  /** What options and process variables say, above the section. */
+  readonly given: {
+    readonly baseUrl: string | undefined;
+    readonly tokenFile: string | undefined;
+    readonly token: string | undefined;
+  };
+  readonly variables: ProjectOptions['variables'];
+  readonly cwd: string;
+  readonly root: string;
+  /** The place of the section's key, where there is one. */
+  readonly key: readonly Place[];
+  /** The place of something in the section. */
+  readonly place: (...path: string[]) => readonly Place[];
+}
+
+/** Puts the settings together and checks them. Throws a ProblemsError with everything that is wrong. */
+export async function serverSettings(sources: ServerSources): Promise<ServerSettings> {
+  return await new Settings(sources).build();
+}
+
+class Settings {
+  readonly #sources: ServerSources;
+  readonly #problems: Problem[];
+  readonly #secrets: string[] = [];
+
+  constructor(sources: ServerSources) {
+    this.#sources = sources;
+    this.#problems = [...sources.section.problems];
+  }
+
+  async build(): Promise<ServerSettings> {
+    const server = this.#sources.section.data ?? {};
+    const allowInsecureHttp = server.allow_insecure_http ?? false;
+    const address = this.#baseUrl(server, allowInsecureHttp);
+    const auth = await this.#auth(server.auth, allowInsecureHttp);
+    const tls = await this.#tls(server.tls ?? {});
+    const proxy = address === undefined ? null : this.#proxy(address);
+    this.#rememberVariables();
+    refuse(this.#problems);
+    const profile = profiles[server.profile ?? 'documented'];
+    if (profile === undefined || address === undefined || auth === undefined) {
+      throw new Error('settings without a problem and without a value');
+    }
+    return {
+      baseUrl: address.href,
+      address,
+      profile,
+      auth,
+      tls,
+      proxy,
+      allowInsecureHttp,
+      secrets: this.#secrets.filter((secret) => secret !== ''),
+    };
+  }
+
+  #baseUrl(server: ServerSection, allowInsecureHttp: boolean): BaseUrl | undefined {
+    const { given, place } = this.#sources;
+    const text = given.baseUrl ?? server.base_url;
+    if (text === undefined) {
+      this.#missing(
+        'the address of the server',
+        'add server.base_url to the configuration, or give --base-url or IDOPS_BASE_URL',
+      );
+      return undefined;
+    }
+    const places = given.baseUrl === undefined ? place('base_url') : [];
+    return this.#address(text, 'the base URL', places, allowInsecureHttp);
+  }
+
+  #address(
+    text: string,
+    what: string,
+    places: readonly Place[],
+    allowInsecureHttp: boolean,
+  ): BaseUrl | undefined {
+    const checked = checkBaseUrl(text, { what, places, allowInsecureHttp });
+    if (isBaseUrl(checked)) return checked;
+    this.#problems.push(checked);
+    return undefined;
+  }
+
+  #proxy({ origin }: BaseUrl): ProxyServer | null {
+    const proxy = proxyFor(origin, this.#sources.variables);
+    if (isProblem(proxy)) {
+      this.#problems.push(proxy);
+      return null;
+    }
+    if (proxy?.authorization != null) {
+      const encoded = proxy.authorization.replace(/^Basic /, '');
+      const pair = Buffer.from(encoded, 'base64').toString();
+      this.#secrets.push(encoded, pair.slice(pair.indexOf(':') + 1));
+    }
+    return proxy;
+  }
+
+  #missing(what: string, hint: string): void {
+    // Where the section is wrong, what it lacks may be what is wrong in it.
+    if (this.#sources.section.problems.length > 0) return;
+    this.#problems.push(error('missing-field', `${what} is not known`, this.#sources.key, hint));
+  }
+
+  async #auth(auth: Auth | undefined, allowInsecureHttp: boolean): Promise<AuthSettings | undefined> {
+    const { given, cwd, root, place } = this.#sources;
+    if (given.tokenFile !== undefined) return await this.#tokenFile(resolvePath(cwd, given.tokenFile), []);
+    if (given.token !== undefined) return this.#token(given.token, 'IDOPS_TOKEN', []);
+    if (auth?.token !== undefined)
+      return this.#token(auth.token, 'server.auth.token', place('auth', 'token'));
+    if (auth?.token_file !== undefined) {
+      return await this.#tokenFile(resolvePath(root, auth.token_file), place('auth', 'token_file'));
+    }
+    if (auth?.token_command !== undefined) {
+      return { way: 'token_command', argv: auth.token_command, cwd: root };
+    }
+    if (auth?.client_credentials !== undefined) {
+      return this.#clientCredentials(auth.client_credentials, allowInsecureHttp);
+    }
+    if (auth?.header !== undefined) return this.#header(auth.header);
+    this.#missing(
+      'how to authenticate',
+      'add server.auth to the configuration, or give --token-file or IDOPS_TOKEN',
+    );
+    return undefined;
+  }
+
+  #token(text: string, what: string, places: readonly Place[]): AuthSettings {
+    const token = text.trim();
+    this.#wrong(wrongInToken(token, what, places));
+    this.#secrets.push(token);
+    return { way: 'token', token: new Sensitive(token) };
+  }
+
+  /** It is read when it is used; what is wrong with it now is told now. */
+  async #tokenFile(path: string, places: readonly Place[]): Promise<AuthSettings> {
+    const shown = shownPath(path, this.#sources.cwd);
+    const text = await this.#read(path, `the token file ${shown}`, 'token-unreadable', places);
+    if (text !== undefined) {
+      const token = text.trim();
+      this.#wrong(wrongInToken(token, `the token file ${shown}`, places));
+      this.#secrets.push(token);
+    }
+    return { way: 'token_file', path, shown };
+  }
+
+  #clientCredentials(
+    { token_url, client_id, client_secret, scopes }: NonNullable<Auth['client_credentials']>,
+    allowInsecureHttp: boolean,
+  ): AuthSettings | undefined {
+    const places = this.#sources.place('auth', 'client_credentials', 'token_url');
+    const address = this.#address(token_url, 'the token address', places, allowInsecureHttp);
+    this.#secrets.push(client_secret);
+    if (address === undefined) return undefined;
+    return {
+      way: 'client_credentials',
+      address,
+      proxy: this.#proxy(address),
+      clientId: client_id,
+      clientSecret: new Sensitive(client_secret),
+      scopes: scopes ?? null,
+    };
+  }
+
+  #header({ name, value }: NonNullable<Auth['header']>): AuthSettings {
+    const wrong = wrongInHeader(name, value);
+    if (wrong !== null) {
+      const { part, why } = wrong;
+      this.#problems.push(
+        error('bad-header', `"auth.header.${part}" ${why}`, this.#sources.place('auth', 'header', part)),
+      );
+    }
+    // Some write the scheme before the secret.
+    this.#secrets.push(value, value.slice(value.indexOf(' ') + 1));
+    return { way: 'header', name, value: new Sensitive(value) };
+  }
+
+  #wrong(problem: Problem | null): void {
+    if (problem !== null) this.#problems.push(problem);
+  }
+
+  async #tls(tls: NonNullable<ServerSection['tls']>): Promise<TlsSettings> {
+    const ca = await this.#pem('ca_file', tls.ca_file, checkCertificates);
+    const cert = await this.#pem('client_cert_file', tls.client_cert_file, checkCertificates);
+    const key = await this.#pem('client_key_file', tls.client_key_file, createPrivateKey);
+    if ((tls.client_cert_file === undefined) !== (tls.client_key_file === undefined)) {
+      const [there, lacking] =
+        tls.client_key_file === undefined
+          ? ['client_cert_file', 'client_key_file']
+          : ['client_key_file', 'client_cert_file'];
+      const places = this.#sources.place('tls', there);
+      this.#problems.push(
+        error('bad-certificate', `"tls.${there}" needs "tls.${lacking}" beside it`, places),
+      );
+    } else if (cert !== undefined && key !== undefined && !belong(cert, key)) {
+      const places = this.#sources.place('tls', 'client_key_file');
+      this.#problems.push(
+        error('bad-certificate', '"tls.client_key_file" is not the key of the client certificate', places),
+      );
+    }
+    if (key !== undefined) this.#secrets.push(key);
+    return {
+      ...(ca === undefined ? {} : { ca }),
+      ...(cert === undefined ? {} : { clientCert: cert }),
+      ...(key === undefined ? {} : { clientKey: new Sensitive(key) }),
+    };
+  }
+
+  async #pem(
+    member: string,
+    file: string | undefined,
+    parse: (pem: string) => unknown,
+  ): Promise<string | undefined> {
+    if (file === undefined) return undefined;
+    const path = resolvePath(this.#sources.root, file);
+    const places = this.#sources.place('tls', member);
+    const shown = shownPath(path, this.#sources.cwd);
+    const pem = await this.#read(path, `the file ${shown} of tls.${member}`, 'bad-certificate', places);
+    if (pem === undefined) return undefined;
+    try {
+      parse(pem);
+      return pem;
+    } catch {
+      // What the parser says may repeat a part of a key.
+      const what = member === 'client_key_file' ? 'a private key without a passphrase' : 'certificates';
+      this.#problems.push(error('bad-certificate', `${shown} does not hold ${what} in PEM form`, places));
+      return undefined;
+    }
+  }
+
+  async #read(
+    path: string,
+    what: string,
+    code: string,
+    places: readonly Place[],
+  ): Promise<string | undefined> {
+    const bytes = await readBytes(path);
+    const text = bytes instanceof Uint8Array ? decode(bytes) : bytes;
+    if (typeof text === 'string') return text.replace(/^\uFEFF/, '');
+    this.#problems.push(error(code, `${what} ${text.detail}`, places));
+    return undefined;
+  }
+
+  /** What a process variable gave to the credentials, arguments of a command among them. */
+  #rememberVariables(): void {
+    const { data, notes } = this.#sources.section;
+    for (const { path, tainted } of notes.values()) {
+      if (!tainted || path[0] !== 'auth' || path.includes('token_url') || path.includes('client_id'))
+        continue;
+      const value = path.reduce<unknown>(memberOf, data);
+      if (typeof value === 'string') this.#secrets.push(value);
+    }
+  }
+}
+
+function memberOf(value: unknown, step: string | number): unknown {
+  if (Array.isArray(value)) return value[Number(step)];
+  if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return undefined;
+  return (value as { readonly [name: string]: unknown })[step];
+}
+
+const certificate = /-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
+
+function checkCertificates(pem: string): void {
+  const found = pem.match(certificate) ?? [];
+  if (found.length === 0) throw new Error('no certificate');
+  for (const one of found) new X509Certificate(one);
+}
+
+/** Whether a key is the one of the first certificate, which is the client's own. */
+function belong(cert: string, key: string): boolean {
+  const [own] = cert.match(certificate) ?? [];
+  return own !== undefined && new X509Certificate(own).checkPrivateKey(createPrivateKey(key));
+}

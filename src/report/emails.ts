@@ -1,0 +1,114 @@
+import type { TemplateBodies } from '../mail/checks.js';
+import { withoutConnections } from '../mail/html.js';
+import { type Mail, type RenderedBody, renderMails, type SampleData } from '../mail/samples.js';
+import { type Insertable, type Markup, markup, markupLines, srcdoc } from './markup.js';
+import { scrollable } from './page.js';
+
+/** Longer bodies are not rendered. */
+const maxBody = 2_000_000;
+
+/** How many characters of rendered emails a page may hold before it is too heavy to be opened. */
+export class FrameRoom {
+  #left = 30_000_000;
+
+  /** Whether there is room for so much more; if so, it is taken. */
+  take(characters: number): boolean {
+    if (characters > maxBody || characters > this.#left) return false;
+    this.#left -= characters;
+    return true;
+  }
+}
+
+/** An email as it is now and as it will be, rendered. */
+export interface EmailViews {
+  readonly rendered: Insertable;
+  readonly text: Insertable;
+}
+
+/** The bodies of an email on one side of a change, and what that side is called. */
+export interface EmailSide {
+  readonly label: string;
+  readonly bodies: TemplateBodies;
+  /** Said where a body can't be shown. */
+  readonly none: string;
+}
+
+/** Emails side by side: rendered as HTML, and as text; each way that sections can go. */
+export function emailViews(sides: readonly EmailSide[], sample: SampleData, room: FrameRoom): EmailViews {
+  const variants = renderMails(
+    sides.map(({ bodies }) => bodies),
+    sample,
+  );
+  const view = (show: (mail: Mail, side: EmailSide) => Insertable) =>
+    variants.map(({ label, mails }, index) =>
+      variantBox(
+        label,
+        index === 0,
+        markup`<div class="pair">${mails.map((mail, at) => {
+          const side = sides[at];
+          return side === undefined ? null : show(mail, side);
+        })}</div>`,
+      ),
+    );
+  return {
+    rendered: view(({ html }, side) => htmlFigure(html, side.label, side.none, room)),
+    text: view(({ txt }, side) => textFigure(txt, side.label, side.none)),
+  };
+}
+
+/** One email in a wide and in a narrow frame, its text beside them; each way that sections can go. */
+export function emailGallery(bodies: TemplateBodies, sample: SampleData, room: FrameRoom): Insertable {
+  const none = 'not declared';
+  return renderMails([bodies], sample).map(({ label, mails }, index) => {
+    const [mail] = mails;
+    if (mail === undefined) return null;
+    return variantBox(
+      label,
+      index === 0,
+      markup`<div class="trio">
+<div class="wide">${htmlFigure(mail.html, 'HTML, wide', none, room)}</div>
+<div class="narrow">${htmlFigure(mail.html, 'HTML, narrow as on a phone', none, room)}</div>
+${textFigure(mail.txt, 'Text', none)}</div>`,
+    );
+  });
+}
+
+function variantBox(label: string | null, open: boolean, content: Markup): Markup {
+  if (label === null) return content;
+  const start = open ? markup`<details class="variant" open>` : markup`<details class="variant">`;
+  return markup`${start}<summary>${label}</summary>${content}</details>\n`;
+}
+
+function htmlFigure(body: RenderedBody | null, label: string, none: string, room: FrameRoom): Markup {
+  return figure(label, htmlContent(body, label, none, room));
+}
+
+function htmlContent(body: RenderedBody | null, label: string, none: string, room: FrameRoom): Markup {
+  if (body === null) return markup`<p class="note">${none}</p>`;
+  if ('syntax' in body) return unparsed(body.syntax);
+  const text = withoutConnections(body.text);
+  if (text === undefined) return markup`<p class="note">nested too deeply to be rendered</p>`;
+  if (!room.take(text.length)) return markup`<p class="note">too large to be rendered here</p>`;
+  const document = `${framePolicy}${text}`;
+  return markup`<iframe sandbox="" referrerpolicy="no-referrer" loading="lazy" title="${label}" srcdoc="${srcdoc(document)}"></iframe>`;
+}
+
+/** The page's policy holds in its frames as well; this one says it again for a frame by itself. */
+const framePolicy =
+  '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'; img-src data:">' +
+  '<meta http-equiv="x-dns-prefetch-control" content="off">';
+
+function textFigure(body: RenderedBody | null, label: string, none: string): Markup {
+  if (body === null) return figure(label, markup`<p class="note">${none}</p>`);
+  if ('syntax' in body) return figure(label, unparsed(body.syntax));
+  const text = body.text.length > maxBody ? `${body.text.slice(0, maxBody)}…` : body.text;
+  return figure(label, scrollable('mail', label, markupLines(text)));
+}
+
+function figure(label: string, content: Markup): Markup {
+  return markup`<figure><figcaption>${label}</figcaption>${content}</figure>`;
+}
+
+function unparsed(syntax: string): Markup {
+  return markup`<p class="warning">This body is not a Mustache template: ${syntax}</p>`;
+}

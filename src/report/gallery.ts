@@ -1,0 +1,91 @@
+import type { TemplateBodies } from '../mail/checks.js';
+import type { SampleData } from '../mail/samples.js';
+import type { Problem } from '../problems.js';
+import { emailGallery, FrameRoom } from './emails.js';
+import { type Insertable, type Markup, markup, markupLines } from './markup.js';
+import { pageText, scrollable } from './page.js';
+import { placeText } from './review.js';
+import { plural } from './words.js';
+
+/** A declared email template, to be looked at. */
+export interface GalleryTemplate {
+  readonly address: string;
+  readonly declaredAt: { readonly file: string; readonly line: number };
+  readonly bodies: TemplateBodies;
+  /** Whether a body is held back, since it holds a secret. */
+  readonly held: boolean;
+  readonly sample: SampleData;
+  /** The file that the sample is from; null where values were made up. */
+  readonly sampleFile: string | null;
+  readonly warnings: readonly { readonly code: string; readonly message: string }[];
+}
+
+export interface Gallery {
+  readonly templates: readonly GalleryTemplate[];
+  /** What keeps manifests from being shown. */
+  readonly problems: readonly Problem[];
+  /** The path of a script that loads the page again when something changed. */
+  readonly script?: string;
+}
+
+/** All email templates on one page, as users get them: each way that their sections can go, wide and narrow. */
+export function galleryHtml({ templates, problems, script }: Gallery): string {
+  const room = new FrameRoom();
+  return pageText({
+    title: `Emails: ${plural(templates.length, 'template')}`,
+    ...(script === undefined ? {} : { script }),
+    content: markup`<header>
+<h1>Email templates</h1>
+<p class="quiet">${plural(templates.length, 'template')}, rendered with sample data. Pictures and other things from the network are left out.</p>
+${templates.length > 1 ? contents(templates) : null}
+</header>
+<main id="main">
+${problems.map(problemBox)}
+${templates.map((template, index) => templateSection(template, index, room))}
+${templates.length === 0 ? markup`<p class="note">No email template is declared.</p>` : null}
+</main>`,
+  });
+}
+
+function contents(templates: readonly GalleryTemplate[]): Markup {
+  return markup`<nav aria-label="Templates"><ul>${templates.map(
+    ({ address, warnings }, index) =>
+      markup`<li><a href="#template-${index + 1}">${address}</a>${warnings.length > 0 ? ` (${plural(warnings.length, 'warning')})` : null}</li>\n`,
+  )}</ul></nav>`;
+}
+
+function problemBox({ code, severity, message, hint, places }: Problem): Markup {
+  const [place] = places;
+  return markup`<p class="${severity === 'error' ? 'loss' : 'warning'}"><strong>${severity}[${code}]:</strong> ${message}${
+    place === undefined ? null : markup` at <code>${placeText(place)}</code>`
+  }${hint === undefined ? null : `; ${hint}`}</p>\n`;
+}
+
+function templateSection(template: GalleryTemplate, index: number, room: FrameRoom): Markup {
+  const { address, declaredAt, bodies, held, sample, sampleFile, warnings } = template;
+  return markup`<section class="template" id="template-${index + 1}">
+<h2><code>${address}</code></h2>
+<p class="quiet">Declared at <code>${placeText(declaredAt)}</code>, sample data ${
+    sampleFile === null
+      ? 'made up from the names of the placeholders'
+      : markup`from <code>${sampleFile}</code>`
+  }.</p>
+${warnings.map(
+  ({ code, message }) =>
+    markup`<p class="warning"><strong>Warning:</strong> ${message} <span>(${code})</span></p>\n`,
+)}
+${held ? markup`<p class="note">A body is held back, since it holds a secret.</p>` : null}
+${sampleBox(sample, address)}
+${emailGallery(bodies, sample, room)}
+</section>
+`;
+}
+
+function sampleBox(sample: SampleData, address: string): Insertable {
+  if (Object.keys(sample).length === 0) return null;
+  return markup`<details class="variant"><summary>Sample data</summary>${scrollable(
+    'sample',
+    `Sample data of ${address}`,
+    markupLines(JSON.stringify(sample, null, 2)),
+  )}</details>\n`;
+}

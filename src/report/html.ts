@@ -1,0 +1,293 @@
+import type { TemplateBodies } from '../mail/checks.js';
+import type { SampleData } from '../mail/samples.js';
+import { type Action, type Change, type FieldChange, type Plan, summarize } from '../plan/plan.js';
+import { operationPath, operations } from '../server/operations.js';
+import { type Fields, Sensitive } from '../values.js';
+import { type EmailSide, emailViews, FrameRoom } from './emails.js';
+import { hunkHead, hunkLines } from './hunks.js';
+import { type Insertable, type Markup, markup } from './markup.js';
+import { pageText, scrollable, tabs } from './page.js';
+import {
+  allWarnings,
+  countChanges,
+  type FieldView,
+  headline,
+  isDestructive,
+  observedNote,
+  placeText,
+  type ReviewGroup,
+  reviewGroups,
+  shortValue,
+  viewField,
+} from './review.js';
+import { plural } from './words.js';
+
+/** Longer lines of a diff are cut, but for `--debug`: a page has more room than a terminal. */
+const diffLineLimit = 2000;
+/** A plan of so few changes is shown unfolded. */
+const unfoldedChanges = 12;
+
+export interface HtmlOptions {
+  /** What emails are rendered with, by the template's address; made up where there is nothing. */
+  readonly samples: ReadonlyMap<string, SampleData>;
+  /** Unchanged objects and requests too, and long values whole. */
+  readonly debug: boolean;
+}
+
+/**
+ * A plan as one page in one file, which loads nothing and runs nothing. Emails are rendered in frames that may do
+ * neither as well.
+ */
+export function planHtml(plan: Plan, options: HtmlOptions): string {
+  const groups = reviewGroups(plan, options);
+  const shown = groups.flatMap(({ changes }) => changes);
+  const context = { ...options, room: new FrameRoom(), unfolded: shown.length <= unfoldedChanges };
+  return pageText({
+    title: `Plan: ${headline(plan)}`,
+    content: markup`<header>
+<h1>idops plan for ${plan.server}</h1>
+<ul class="facts quiet">
+<li>Profile <code>${plan.profile}</code></li>
+<li>Environment ${plan.environment === null ? 'none' : markup`<code>${plan.environment}</code>`}</li>
+<li>Made at ${plan.createdAt} by idops ${plan.toolVersion}</li>
+</ul>
+${counts(plan)}
+</header>
+<main id="main">
+${notices(plan)}
+${shown.length > 1 ? filters(shown) : null}
+${groups.map((group) => section(group, context))}
+${shown.length === 0 ? markup`<p class="note">There is nothing to review: ${headline(plan)}.</p>` : null}
+</main>
+<footer>
+<p>Required scopes: ${plan.requiredScopes.join(', ') || 'none'}</p>
+<p>Digest: <code>${plan.digest}</code></p>
+</footer>`,
+  });
+}
+
+interface Context extends HtmlOptions {
+  readonly room: FrameRoom;
+  readonly unfolded: boolean;
+}
+
+const actionWords: { readonly [action in Action]: string } = {
+  update: 'to update',
+  delete: 'to delete',
+  regenerate: 'to regenerate',
+  adopt: 'to adopt',
+  blocked: 'blocked',
+  unchanged: 'unchanged',
+};
+
+function counts(plan: Plan): Markup {
+  const summary = summarize(plan);
+  const actions = (Object.keys(actionWords) as Action[]).filter(
+    (action) => summary[action] > 0 || action === 'update' || action === 'unchanged',
+  );
+  return markup`<ul class="counts">${actions.map(
+    (action) => markup`<li><strong>${summary[action]}</strong> ${actionWords[action]}</li>`,
+  )}</ul>`;
+}
+
+function notices(plan: Plan): Insertable {
+  const destructive = plan.changes.filter(isDestructive).length;
+  const warnings = allWarnings(plan);
+  return [
+    ...(destructive > 0
+      ? [
+          markup`<p class="loss"><strong>${plural(destructive, 'destructive change')}</strong>, shown first.</p>\n`,
+        ]
+      : []),
+    ...plan.warnings.map(warningLine),
+    ...(warnings.length > plan.warnings.length
+      ? [
+          markup`<p class="warning">${plural(warnings.length - plan.warnings.length, 'warning')} about single changes, shown with them.</p>\n`,
+        ]
+      : []),
+  ];
+}
+
+function warningLine({ code, message }: { readonly code: string; readonly message: string }): Markup {
+  return markup`<p class="warning"><strong>Warning:</strong> ${message} <span>(${code})</span></p>\n`;
+}
+
+function filters(shown: readonly Change[]): Markup {
+  const kinds = [...new Set(shown.map(({ kind }) => kind))];
+  const actions = [...new Set(shown.map(({ action }) => action))];
+  const boxes = (name: string, legend: string, values: readonly string[]) =>
+    markup`<fieldset><legend>${legend}</legend>${values.map((value) => {
+      const count = shown.filter(
+        (change) => (name === 'kind' ? change.kind : change.action) === value,
+      ).length;
+      return markup`<label><input type="checkbox" name="${name}" value="${value}" checked>${value} (${count})</label>`;
+    })}</fieldset>`;
+  const only = [
+    { name: 'destructive', label: 'destructive', some: shown.some(isDestructive) },
+    { name: 'warnings', label: 'with warnings', some: shown.some(({ warnings }) => warnings.length > 0) },
+  ].filter(({ some }) => some);
+  return markup`<div class="filters">
+${boxes('kind', 'Kind', kinds)}
+${boxes('action', 'Action', actions)}
+${
+  only.length === 0
+    ? null
+    : markup`<fieldset><legend>Only</legend>${only.map(
+        ({ name, label }) =>
+          markup`<label><input type="checkbox" name="only" value="${name}">${label}</label>`,
+      )}</fieldset>`
+}
+</div>`;
+}
+
+function section({ title, rank, changes }: ReviewGroup, context: Context): Markup {
+  const [first] = changes;
+  // A group of one kind, or of one action, goes with its filter.
+  const filter =
+    rank === 1
+      ? markup` data-kind="${first?.kind ?? ''}"`
+      : title === 'Destructive'
+        ? null
+        : markup` data-action="${first?.action ?? ''}"`;
+  return markup`<section${filter}>
+<h2>${title} (${changes.length})</h2>
+${changes.map((change) => changeBox(change, context))}</section>
+`;
+}
+
+function changeBox(change: Change, context: Context): Markup {
+  const { address, kind, action, declaredAt, warnings, destructions } = change;
+  const open = context.unfolded || isDestructive(change) || action === 'blocked';
+  const classes = [
+    'change',
+    ...(isDestructive(change) ? ['destructive'] : []),
+    ...(warnings.length > 0 ? ['warns'] : []),
+  ].join(' ');
+  const attributes = markup`class="${classes}" data-kind="${kind}" data-action="${action}"`;
+  const start = open ? markup`<details ${attributes} open>` : markup`<details ${attributes}>`;
+  return markup`${start}
+<summary><span class="badge ${action}">${action}</span> <code class="address">${address}</code>
+${destructions.length > 0 ? markup`<span class="badge loses">destructive</span>` : null}
+${warnings.length > 0 ? markup`<span class="badge update">${plural(warnings.length, 'warning')}</span>` : null}
+<span class="quiet place">${fieldNames(change)}${declaredAt === null ? null : markup`<code>${placeText(declaredAt)}</code>`}</span></summary>
+<div class="inside">
+${inside(change, context)}
+</div>
+</details>
+`;
+}
+
+function fieldNames(change: Change): Insertable {
+  const { action, fields } = change;
+  if (action === 'delete' || fields.length === 0) return null;
+  const value = shortValue(change);
+  if (value !== undefined)
+    return markup`${value.path} <code>${value.before}</code> → <code>${value.after}</code> · `;
+  const paths = fields.slice(0, 4).map(({ path }) => path);
+  const more = fields.length - paths.length;
+  return `${paths.join(', ')}${more > 0 ? ` and ${more} more` : ''} · `;
+}
+
+function inside(change: Change, context: Context): Insertable {
+  const { reason, destructions, warnings, fields } = change;
+  const note = observedNote(change);
+  const views = fields.map((field) => ({
+    field,
+    view: viewField(field, { whole: context.debug, diff: true }),
+  }));
+  const rows = views.filter(({ view }) => view.view !== 'body');
+  const diffs = views.flatMap(({ field, view }) =>
+    view.view === 'body' ? [bodyDiff(field, view, context.debug)] : [],
+  );
+  return [
+    ...(reason === null ? [] : [markup`<p class="loss"><strong>Blocked:</strong> ${reason}</p>\n`]),
+    ...destructions.map((loss) => markup`<p class="loss"><strong>Destructive:</strong> ${loss}</p>\n`),
+    ...warnings.map(warningLine),
+    ...(note === null ? [] : [markup`<p class="note">${note}</p>\n`]),
+    ...(rows.length === 0 ? [] : [table(rows)]),
+    ...(change.kind === 'EmailTemplate' && diffs.length > 0 ? [email(change, diffs, context)] : diffs),
+    ...(context.debug
+      ? change.requests.map(
+          ({ operation, params }) =>
+            markup`<p class="quiet">Sends <code>${operations[operation].method} ${operationPath(operation, params)}</code></p>\n`,
+        )
+      : []),
+  ];
+}
+
+function table(rows: readonly { readonly field: FieldChange; readonly view: FieldView }[]): Markup {
+  return markup`<table>
+<thead><tr><th scope="col">Field</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
+<tbody>
+${rows.map(
+  ({ field, view }) => markup`<tr><th scope="row"><code>${field.path}</code></th>${cells(view)}</tr>\n`,
+)}</tbody>
+</table>
+`;
+}
+
+const setClasses = { '+': 'added', '-': 'removed', '~': 'changed', '=': 'added' } as const;
+const setMarks = { '+': '+', '-': '−', '~': '~', '=': '=' } as const;
+
+function cells(view: FieldView): Insertable {
+  switch (view.view) {
+    case 'secret':
+      return markup`<td class="unknown">${view.unknown ? '(unknown)' : '(sensitive)'}</td><td class="unknown">(sensitive)</td>`;
+    case 'value':
+      return markup`<td class="${view.before === '(unknown)' ? 'unknown' : 'before'}"><code>${view.before}</code></td><td class="after"><code>${view.after}</code></td>`;
+    case 'set':
+      return markup`<td colspan="2">${view.head === null ? null : markup`<p>${view.head}</p>`}<ul class="set">${view.elements.map(
+        ({ mark, text }) => markup`<li class="${setClasses[mark]}">${setMarks[mark]} ${text}</li>`,
+      )}${view.kept > 0 ? markup`<li class="quiet">(${view.kept} unchanged)</li>` : null}</ul></td>`;
+    default:
+      return null;
+  }
+}
+
+function bodyDiff(
+  { path }: FieldChange,
+  { notes, hunks }: FieldView & { view: 'body' },
+  debug: boolean,
+): Markup {
+  const { added, removed } = countChanges(hunks);
+  const size = hunks.length === 0 ? [] : [`${plural(added, 'line')} added, ${removed} removed`];
+  const limit = debug ? Number.POSITIVE_INFINITY : diffLineLimit;
+  const lines = hunks.flatMap((hunk) => [
+    markup`<span class="at">${hunkHead(hunk)}</span>`,
+    ...hunkLines(hunk, limit).map(
+      ({ mark, text }) => markup`<span class="${lineClasses[mark]}">${mark}${text}</span>`,
+    ),
+  ]);
+  return markup`<h3><code>${path}</code></h3>
+<p class="quiet">${[...size, ...notes].join('; ')}</p>
+${hunks.length === 0 ? null : scrollable('diff', `Difference of ${path}`, lines)}
+`;
+}
+
+const lineClasses = { '+': 'added', '-': 'removed', ' ': 'same' } as const;
+
+/** A changed template: as users get it, as text, and what changes in its source. */
+function email(change: Change, diffs: readonly Markup[], { samples, room }: Context): Markup {
+  const { before, expected } = change.apply;
+  const deleted = change.action === 'delete';
+  const sides: readonly EmailSide[] = [
+    side('Before', before, 'there is none, or it is not known'),
+    side('After', deleted ? {} : { ...before, ...expected }, deleted ? 'deleted' : 'there is none'),
+  ];
+  const views = emailViews(sides, samples.get(change.address) ?? {}, room);
+  return tabs(`view ${change.address}`, 'Show', [
+    { name: 'rendered', label: 'as email', content: views.rendered },
+    { name: 'text', label: 'as text', content: views.text },
+    { name: 'source', label: 'changes of the source', content: diffs },
+  ]);
+}
+
+function side(label: string, fields: Fields, none: string): EmailSide {
+  const { txt_content: txt, html_content: html } = fields;
+  const held = txt instanceof Sensitive || html instanceof Sensitive;
+  const bodies: TemplateBodies = {
+    txt: typeof txt === 'string' ? txt : null,
+    html: typeof html === 'string' ? html : null,
+  };
+  return { label, bodies, none: held ? 'held back, since it holds a secret' : none };
+}

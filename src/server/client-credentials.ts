@@ -1,0 +1,173 @@
+import { z } from 'zod';
+import { error, ProblemsError } from '../problems.js';
+import type { BaseUrl } from './base-url.js';
+import { openRoute, type TlsSettings } from './connections.js';
+import { bearerText, type OnSecret, type Token, type TokenSource } from './credentials.js';
+import { exchange, type Outcome, triedOf } from './exchange.js';
+import { whyNotConnected } from './failures.js';
+import { readJson, secretsIn } from './json.js';
+import { messageIn, oneLine } from './messages.js';
+import type { Scope } from './operations.js';
+import type { ProxyServer } from './proxy.js';
+import { type Delay, maxTries, mayPass, type Patience, pauseBefore, retryAfterSeconds } from './retry.js';
+import type { NetworkOptions } from './transport.js';
+
+/** An OAuth 2.0 client that asks a token address for tokens of its own (RFC 6749, section 4.4). */
+export interface ClientCredentials {
+  readonly address: BaseUrl;
+  readonly clientId: string;
+  readonly clientSecret: string;
+  /** The scopes to ask for; null for those that are needed. */
+  readonly scopes: readonly string[] | null;
+}
+
+/** How the token address is spoken to. */
+export interface TokenNetwork
+  extends Pick<NetworkOptions, 'timeout' | 'version' | 'redact' | 'signal' | 'onTry'> {
+  readonly tls: TlsSettings;
+  readonly proxy: ProxyServer | null;
+  readonly onSecret: OnSecret;
+  readonly delay: Delay;
+  readonly random: () => number;
+  readonly patience: Patience;
+  /** The time in milliseconds, as `Date.now()` counts. */
+  readonly now?: () => number;
+}
+
+/** Far more than any token answer has. */
+const maxBytes = 2 ** 20;
+
+const tokenAnswer = z.object({
+  access_token: z.string(),
+  token_type: z.string().nullish(),
+  expires_in: z.union([z.number(), z.string().regex(/^\d+$/).transform(Number)]).nullish(),
+});
+
+/**
+ * A source of tokens by client credentials. It throws a `ProblemsError`: `token-refused` where the token address says
+ * no, `token-unavailable` where it can't be asked or gives no token.
+ */
+export function clientCredentials(
+  client: ClientCredentials,
+  initial: readonly Scope[],
+  network: TokenNetwork,
+): TokenSource {
+  return async (needed) => {
+    const scopes = client.scopes ?? [...new Set([...initial, ...needed])].sort();
+    const outcome = await ask(client, scopes, network);
+    // Explicit scopes are all that this client may have, whatever is needed.
+    return readToken(client, outcome, client.scopes === null ? new Set(scopes) : null, network);
+  };
+}
+
+async function ask(
+  client: ClientCredentials,
+  scopes: readonly string[],
+  network: TokenNetwork,
+): Promise<Outcome> {
+  const { signal, delay, random, patience } = network;
+  for (let attempt = 1; ; attempt++) {
+    const began = performance.now();
+    const outcome = await askOnce(client, scopes, network);
+    network.onTry?.({
+      method: 'POST',
+      path: client.address.href,
+      ...triedOf(outcome),
+      milliseconds: performance.now() - began,
+      attempt,
+    });
+    if (!mayPass(outcome) || attempt === maxTries || signal.aborted) return outcome;
+    const retryAfter = outcome.status === null ? null : retryAfterSeconds(outcome.headers);
+    const pause = pauseBefore(attempt + 1, retryAfter, random);
+    if (!patience.take(pause)) return outcome;
+    await delay(pause, signal);
+    if (signal.aborted) return outcome;
+  }
+}
+
+async function askOnce(
+  { address, clientId, clientSecret }: ClientCredentials,
+  scopes: readonly string[],
+  { tls, proxy, timeout, version }: TokenNetwork,
+): Promise<Outcome> {
+  const route = openRoute({ origin: address.origin, tls, proxy }, { connections: 'once', seconds: timeout });
+  const form = new URLSearchParams({ grant_type: 'client_credentials' });
+  if (scopes.length > 0) form.set('scope', scopes.join(' '));
+  const basic = Buffer.from(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`).toString('base64');
+  try {
+    return await exchange(
+      route,
+      {
+        origin: address.origin,
+        method: 'POST',
+        path: address.prefix || '/',
+        headers: {
+          authorization: `Basic ${basic}`,
+          accept: 'application/json',
+          'content-type': 'application/x-www-form-urlencoded',
+          'user-agent': `idops/${version}`,
+        },
+        body: form.toString(),
+      },
+      { timeout, maxBytes },
+    );
+  } finally {
+    await route.destroy();
+  }
+}
+
+/** As RFC 6749, section 2.3.1, wants both halves before they are joined. */
+function formEncoded(text: string): string {
+  return new URLSearchParams([['', text]]).toString().slice(1);
+}
+
+function readToken(
+  { address }: ClientCredentials,
+  outcome: Outcome,
+  scopes: ReadonlySet<string> | null,
+  network: TokenNetwork,
+): Token {
+  const { redact, onSecret, timeout, proxy, now = Date.now } = network;
+  const problem = (code: string, message: string, hint?: string): ProblemsError =>
+    new ProblemsError([error(code, `the token address ${address.href} ${message}`, [], hint)]);
+  if (outcome.status === null) {
+    const why = outcome.sent
+      ? `gave no answer (${outcome.reason})`
+      : `could not be reached: ${whyNotConnected({ origin: address.origin, reason: outcome.reason, timeout, proxy: proxy?.origin ?? null })}`;
+    throw problem('token-unavailable', why);
+  }
+  const { status, body, broken } = outcome;
+  const document = broken === null ? readJson(body) : { wrong: broken };
+  if ('value' in document) for (const secret of secretsIn(document.value)) onSecret(secret);
+  if (status < 200 || status > 299) {
+    const said = 'value' in document ? messageIn(document.value) : null;
+    const text = said === null ? '' : `: ${oneLine(redact(said))}`;
+    if (status >= 400 && status < 500) {
+      throw problem(
+        'token-refused',
+        `answered ${status}${text}`,
+        'check client_id, client_secret, and the scopes that this client may have',
+      );
+    }
+    throw problem('token-unavailable', `answered ${status}${text}`, 'check token_url');
+  }
+  const parsed = 'value' in document ? tokenAnswer.safeParse(document.value) : undefined;
+  if (parsed?.success !== true) {
+    throw problem('token-unavailable', `answered ${status} without a token`, 'check token_url');
+  }
+  const { access_token, token_type, expires_in } = parsed.data;
+  onSecret(access_token);
+  if (token_type != null && token_type.toLowerCase() !== 'bearer') {
+    throw problem('token-unavailable', 'gave a token that is no bearer token');
+  }
+  return {
+    text: bearerText(access_token, `the token from ${address.href}`),
+    renewAt: expires_in == null ? null : now() + renewAfter(expires_in) * 1000,
+    scopes,
+  };
+}
+
+/** Some time before its end, since clocks differ and requests take time. */
+function renewAfter(lifetime: number): number {
+  return Math.max(lifetime - 30, lifetime / 2);
+}

@@ -1,0 +1,90 @@
+import { type Dispatcher, Pool, ProxyAgent } from 'undici';
+import type { Sensitive } from '../values.js';
+import { codeOf } from './exchange.js';
+import { proxyMark } from './failures.js';
+import type { ProxyServer } from './proxy.js';
+
+/** Whom to trust, and who we are: PEM texts. */
+export interface TlsSettings {
+  /** The authorities to trust, in the place of those that Node.js knows. */
+  readonly ca?: string;
+  readonly clientCert?: string;
+  readonly clientKey?: Sensitive;
+}
+
+/** The way to an origin. */
+export interface Route {
+  readonly origin: string;
+  readonly tls: TlsSettings;
+  readonly proxy: ProxyServer | null;
+}
+
+/**
+ * Opens the way to an origin: so many connections at most, one request at a time on each, kept for the next ones.
+ * With `once` it is for one request: no connection is kept. `seconds` is how long making one may take.
+ */
+export function openRoute(
+  { origin, tls, proxy }: Route,
+  options: { readonly connections: number | 'once'; readonly seconds: number },
+): Dispatcher {
+  const timeout = Math.ceil(options.seconds * 1000);
+  const once = options.connections === 'once';
+  const common = { connections: once ? 1 : Number(options.connections), pipelining: once ? 0 : 1 };
+  const secure = { ...tlsOptions(tls), timeout };
+  if (proxy === null) return new Pool(origin, { ...common, connect: secure });
+  return new ProxyAgent({
+    ...common,
+    uri: proxy.origin,
+    ...(proxy.authorization === null ? {} : { token: proxy.authorization }),
+    requestTls: secure,
+    proxyTls: { minVersion, timeout },
+    clientFactory: (url, given) => new Tunnels(url, { ...given, headersTimeout: timeout }),
+  });
+}
+
+const minVersion = 'TLSv1.2';
+
+function tlsOptions({ ca, clientCert, clientKey }: TlsSettings) {
+  return {
+    minVersion: minVersion as 'TLSv1.2',
+    ...(ca === undefined ? {} : { ca }),
+    ...(clientCert === undefined ? {} : { cert: clientCert }),
+    ...(clientKey === undefined ? {} : { key: String(clientKey.reveal()) }),
+  };
+}
+
+type TunnelOptions = Omit<Dispatcher.ConnectOptions, 'origin'>;
+type TunnelCallback = (failure: Error | null, data: Dispatcher.ConnectData) => void;
+
+/** Connections to a proxy, whose failures don't look like those of the server behind it. */
+class Tunnels extends Pool {
+  override connect(options: TunnelOptions): Promise<Dispatcher.ConnectData>;
+  override connect(options: TunnelOptions, callback: TunnelCallback): void;
+  override connect(
+    options: TunnelOptions,
+    callback?: TunnelCallback,
+  ): Promise<Dispatcher.ConnectData> | undefined {
+    if (callback === undefined) return this.#tunnel(options);
+    super.connect(options, callback);
+    return undefined;
+  }
+
+  async #tunnel(options: TunnelOptions): Promise<Dispatcher.ConnectData> {
+    const made = await super.connect(options).catch((failure: unknown) => {
+      throw new ProxyFailure(codeOf(failure));
+    });
+    if (made.statusCode === 200) return made;
+    made.socket.on('error', () => {}).destroy();
+    throw new ProxyFailure(String(made.statusCode));
+  }
+}
+
+class ProxyFailure extends Error {
+  readonly code: string;
+
+  constructor(code: string) {
+    super(`the proxy failed: ${code}`);
+    this.name = 'ProxyFailure';
+    this.code = `${proxyMark}${code}`;
+  }
+}

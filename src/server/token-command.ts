@@ -1,0 +1,85 @@
+import { spawn } from 'node:child_process';
+import { basename } from 'node:path';
+import { error, ProblemsError } from '../problems.js';
+import type { OnSecret, TokenCommand } from './credentials.js';
+import { oneLine } from './messages.js';
+
+export interface TokenCommandOptions {
+  readonly redact: (text: string) => string;
+  readonly onSecret: OnSecret;
+  /** Seconds that the program may take. */
+  readonly timeout?: number;
+}
+
+const defaultTimeout = 60;
+const maxBytes = 64 * 1024;
+
+/**
+ * Runs a program and gives what it printed. Its arguments are never shown, since they may hold secrets.
+ * Throws a `ProblemsError` (`token-command-failed`) with what it said on standard error.
+ */
+export async function runTokenCommand(
+  { argv, cwd }: TokenCommand,
+  { redact, onSecret, timeout = defaultTimeout }: TokenCommandOptions,
+): Promise<string> {
+  const [program = '', ...args] = argv;
+  const { stdout, stderr, why } = await run(program, args, cwd, timeout);
+  // Also of a program that failed: it may say what it printed once more.
+  onSecret(stdout.trim());
+  if (why === null) return stdout;
+  const said = oneLine(redact(stderr));
+  throw new ProblemsError([
+    error(
+      'token-command-failed',
+      `the token command ${basename(program)} ${why}${said === '' ? '' : `: ${said}`}`,
+      [],
+      'it is server.auth.token_command: it must print the token, and end with 0',
+    ),
+  ]);
+}
+
+interface Ran {
+  readonly stdout: string;
+  readonly stderr: string;
+  /** Why there is no token; null where all went well. */
+  readonly why: string | null;
+}
+
+function run(program: string, args: readonly string[], cwd: string, timeout: number): Promise<Ran> {
+  return new Promise((resolve) => {
+    const chunks: { stdout: Buffer[]; stderr: Buffer[] } = { stdout: [], stderr: [] };
+    const bytes = { stdout: 0, stderr: 0 };
+    let why: string | null = null;
+    const child = spawn(program, args, { cwd, shell: false, stdio: ['ignore', 'pipe', 'pipe'] });
+    const giveUp = (reason: string): void => {
+      why ??= reason;
+      child.kill('SIGKILL');
+      // A child of the program may hold the pipes open after it.
+      child.stdout.destroy();
+      child.stderr.destroy();
+    };
+    const timer = setTimeout(() => giveUp(`did not end within ${timeout} s`), timeout * 1000);
+    for (const stream of ['stdout', 'stderr'] as const) {
+      child[stream].on('data', (chunk: Buffer) => {
+        bytes[stream] += chunk.length;
+        if (bytes[stream] <= maxBytes) chunks[stream].push(chunk);
+        else if (stream === 'stdout') giveUp('printed more than a token');
+      });
+    }
+    const text = (stream: 'stdout' | 'stderr'): string => Buffer.concat(chunks[stream]).toString('utf8');
+    const end = (reason: string | null): void => {
+      clearTimeout(timer);
+      resolve({ stdout: text('stdout'), stderr: text('stderr'), why: why ?? reason });
+    };
+    child.on('error', (failure: Error & { code?: string }) => end(whyNotStarted(failure.code)));
+    child.on('close', (code, signal) => {
+      end(code === 0 ? null : code === null ? `was ended by ${signal}` : `ended with ${code}`);
+    });
+  });
+}
+
+function whyNotStarted(code: string | undefined): string {
+  if (code === 'ENOENT') return 'was not found';
+  if (code === 'EACCES') return 'may not be run by this user';
+  return `can't be started (${code ?? 'unknown error'})`;
+}

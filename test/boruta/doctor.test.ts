@@ -1,0 +1,123 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterEach, describe, expect, test } from 'vitest';
+import { openConnection } from '../../src/connection.js';
+import { loadProject } from '../../src/project/index.js';
+import { startSandbox } from '../../src/sandbox/index.js';
+import { type Diagnosis, diagnose } from '../../src/server/diagnose.js';
+import type { Scope } from '../../src/server/operations.js';
+import { profiles } from '../../src/server/profiles.js';
+import { type Site, type SiteOptions, site } from './site.js';
+
+const scopes: readonly Scope[] = ['clients:manage:all', 'users:manage:all', 'identity-providers:manage:all'];
+
+/** Examines the server of a site, or another address. */
+async function examine(at: Site, address = at.sandbox.url, token = at.sandbox.token): Promise<Diagnosis> {
+  const project = await loadProject({
+    cwd: at.folder,
+    variables: { IDOPS_TOKEN: token, IDOPS_BASE_URL: address },
+  });
+  const server = await project.server();
+  const connection = openConnection(server, [], {
+    concurrency: 1,
+    timeout: 30,
+    redact: (text) => text,
+    signal: new AbortController().signal,
+    version: '0',
+    delay: () => Promise.resolve(),
+  });
+  const { reader } = connection;
+  const diagnosis = await diagnose({ reader, baseUrl: address, profile: server.profile, needed: scopes });
+  await connection.close();
+  return diagnosis;
+}
+
+function marks({ checks }: Diagnosis): { [name: string]: string } {
+  return Object.fromEntries(checks.map(({ name, status }) => [name, status]));
+}
+
+const fine = {
+  address: 'ok',
+  tls: 'ok',
+  credentials: 'ok',
+  'scope clients:manage:all': 'ok',
+  'scope users:manage:all': 'ok',
+  'scope identity-providers:manage:all': 'ok',
+  profile: 'ok',
+};
+
+describe('which profile fits', () => {
+  const fits: readonly [SiteOptions, string, { [name: string]: string }][] = [
+    [{ profile: 'boruta', uses: 'boruta' }, 'boruta', {}],
+    [{ profile: 'documented', uses: 'documented' }, 'documented', { 'scope clients:manage:all': 'warn' }],
+    [{ profile: 'boruta', uses: 'documented' }, 'boruta', { profile: 'fail' }],
+    [
+      { profile: 'documented', uses: 'boruta' },
+      'documented',
+      { profile: 'fail', 'scope clients:manage:all': 'warn' },
+    ],
+  ];
+  test.each(fits)('%j', async (options, name, marked) => {
+    const at = await site(options);
+    const diagnosis = await examine(at);
+    expect(diagnosis.fits).toBe(name);
+    expect(marks(diagnosis)).toEqual({ ...fine, ...marked });
+    expect(at.sandbox.requests.every(({ method }) => method === 'GET')).toBe(true);
+  });
+
+  test('without the scope of key pairs, an unknown path tells it', async () => {
+    const at = await site({ tokens: { secret: ['users:manage:all', 'identity-providers:manage:all'] } });
+    const diagnosis = await examine(at);
+    expect(diagnosis.fits).toBe('boruta');
+    expect(marks(diagnosis)).toEqual({ ...fine, 'scope clients:manage:all': 'fail' });
+  });
+});
+
+test('each scope that is missing is named', async () => {
+  const at = await site({ tokens: { secret: [] } });
+  const { checks } = await examine(at);
+  const failed = checks.filter(({ status }) => status === 'fail').map(({ name }) => name);
+  expect(failed.sort()).toEqual(scopes.map((scope) => `scope ${scope}`).sort());
+});
+
+test('a wrong token fails once, and its echo is not shown', async () => {
+  const at = await site();
+  const diagnosis = await examine(at, at.sandbox.url, 'wrong-token-0815');
+  expect(marks(diagnosis)).toEqual({ address: 'ok', tls: 'ok', credentials: 'fail' });
+  expect(JSON.stringify(diagnosis)).not.toContain('wrong-token-0815');
+});
+
+describe('an address that leads nowhere', () => {
+  const closing: (() => void)[] = [];
+  afterEach(() => {
+    for (const close of closing.splice(0)) close();
+  });
+
+  test('nobody listens', async () => {
+    const gone = await startSandbox();
+    await gone.close();
+    const at = await site();
+    expect(marks(await examine(at, gone.url))).toEqual({ address: 'fail' });
+  });
+
+  test('it is another kind of server', async () => {
+    const server = createServer((_, response) => response.end('<html></html>'));
+    closing.push(() => server.close());
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    const { port } = server.address() as AddressInfo;
+    const at = await site();
+    expect(marks(await examine(at, `http://127.0.0.1:${port}`))).toEqual({ address: 'fail' });
+  });
+
+  test('https is asked of a port that speaks http', async () => {
+    const at = await site();
+    const diagnosis = await examine(at, at.sandbox.url.replace('http:', 'https:'));
+    expect(marks(diagnosis)).toEqual({ address: 'ok', tls: 'fail' });
+  });
+});
+
+test('every profile with a sign has a read to be found by', () => {
+  for (const { signs, reads } of Object.values(profiles)) {
+    expect(signs === null).toBe(reads.keyPairs === undefined);
+  }
+});

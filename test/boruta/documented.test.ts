@@ -1,0 +1,133 @@
+import { describe, expect, test } from 'vitest';
+import { type SandboxSeed, startSandbox } from '../../src/sandbox/index.js';
+import type { Json } from '../../src/values.js';
+import { comparable, type Doc, ids, site, todo } from './site.js';
+
+const advice = /set "profile: boruta" under server/;
+
+async function demo(): Promise<SandboxSeed> {
+  const sandbox = await startSandbox();
+  const seed = sandbox.snapshot();
+  await sandbox.close();
+  return seed;
+}
+
+function subsets<T>(all: readonly T[]): T[][] {
+  return all.reduce<T[][]>((sets, item) => sets.flatMap((set) => [set, [...set, item]]), [[]]);
+}
+
+const scope = (id: string, name: string): Json => ({ id, name, label: name });
+
+describe('the documented profile on a Boruta never ends well with something lost', () => {
+  test('users: every subset of the fields, for one who has all and one who has little', async () => {
+    const seed = await demo();
+    const fields: { readonly [field: string]: Json } = {
+      group: 'ops',
+      metadata: { department: { value: 'audit', status: 'valid' } },
+      authorized_scopes: [scope(ids.reportsRead, 'reports:read')],
+      organizations: ['acme'],
+      blocked: true,
+    };
+    const start = structuredClone(seed);
+    const documents: Doc[] = [];
+    for (const declared of subsets(Object.keys(fields))) {
+      if (declared.length === 0) continue;
+      for (const like of [ids.ada, ids.grace]) {
+        const id = `40000000-0000-4000-8000-${String(documents.length + 100).padStart(12, '0')}`;
+        const original = seed.users.find((user) => user.id === like);
+        if (original === undefined) throw new Error('no such user');
+        start.users.push({ ...structuredClone(original), id });
+        const values = declared.map((field) => [field, fields[field] ?? null] as const);
+        documents.push({ kind: 'User', id, whole: ['metadata'], ...Object.fromEntries(values) });
+      }
+    }
+    const at = await site({ seed: start, uses: 'documented' });
+    const ran = await at.apply(...documents);
+    for (const { address, status, error } of ran.results) {
+      expect([address, status]).toEqual([address, expect.not.stringMatching(/^applied$/)]);
+      expect(error, address).toMatch(advice);
+    }
+    expect(ran.results).toHaveLength(documents.length);
+  });
+
+  test('what was recorded and came back changed is named', async () => {
+    const at = await site({ uses: 'documented' });
+    const document = { kind: 'User', id: ids.grace, whole: ['metadata'], roles: undefined };
+    const { roles: _, ...user } = document;
+    const all = {
+      group: 'staff',
+      metadata: {},
+      authorized_scopes: [],
+      organizations: [],
+    };
+    // Both lists have to be empty before the server takes an update without them.
+    await at.apply({ ...user, ...all });
+    const ran = await at.apply({ ...user, metadata: { a: { value: 1, status: 'valid' } } });
+    expect(ran.results[0]?.status).toBe('not_converged');
+    expect(ran.results[0]?.error).toMatch(
+      /group: asked "staff", the server has null, although it was not sent/,
+    );
+  });
+
+  test('templates: half, both, customised or not', async () => {
+    for (const type of ['reset_password_instructions', 'confirmation_instructions']) {
+      for (const declared of subsets(['txt_content', 'html_content'])) {
+        if (declared.length === 0) continue;
+        const at = await site({ uses: 'documented' });
+        const before = at.sandbox.data.templates.find((template) => template.type === type);
+        const was = before === undefined ? undefined : structuredClone(before);
+        const values = Object.fromEntries(declared.map((half) => [half, `own ${half}`]));
+        const ran = await at.apply({ kind: 'EmailTemplate', backend_id: ids.backend, type, ...values });
+        const [result] = ran.results;
+        const after = at.sandbox.data.templates.find((template) => template.type === type);
+        const kept = { ...was, ...values };
+        const lost = Object.entries(kept).some(
+          ([field, value]) => after?.[field as keyof typeof after] !== value,
+        );
+        expect(result?.status).toBe(lost ? 'not_converged' : 'applied');
+        if (lost) expect(result?.error).toMatch(advice);
+      }
+    }
+  });
+
+  test('a built-in template gives the plan away', async () => {
+    const at = await site({ uses: 'documented' });
+    const plan = await at.plan({
+      kind: 'EmailTemplate',
+      backend_id: ids.backend,
+      type: 'confirmation_instructions',
+      txt_content: 'own',
+    });
+    expect(plan.warnings).toEqual([{ code: 'other-profile', message: expect.stringMatching(advice) }]);
+  });
+
+  test('organizations and key pairs are as on any server', async () => {
+    const at = await site({ uses: 'documented' });
+    const wanted = at.sandbox.snapshot();
+    const ran = await at.apply(
+      { kind: 'Organization', name: 'acme', label: 'ACME' },
+      { kind: 'Organization', id: ids.globex, name: 'globex-2' },
+      { kind: 'KeyPair', id: ids.firstKey, is_default: false },
+      { kind: 'KeyPair', id: ids.secondKey, is_default: true },
+    );
+    expect(ran.results.map(({ status }) => status)).toEqual(['applied', 'applied', 'applied', 'applied']);
+    Object.assign(wanted.organizations[0] ?? {}, { label: 'ACME' });
+    Object.assign(wanted.organizations[1] ?? {}, { name: 'globex-2' });
+    Object.assign(wanted.keyPairs[0] ?? {}, { is_default: false });
+    Object.assign(wanted.keyPairs[1] ?? {}, { is_default: true });
+    expect(comparable(at.sandbox.snapshot())).toEqual(comparable(wanted));
+    expect(todo(await at.plan())).toEqual([]);
+  });
+});
+
+test('on a documented server nothing of this is said', async () => {
+  const at = await site({ profile: 'documented' });
+  const ran = await at.apply(
+    { kind: 'User', id: ids.ada, group: 'ops' },
+    { kind: 'User', id: ids.nobody, group: 'ops' },
+    { kind: 'EmailTemplate', backend_id: ids.backend, type: 'tx_code', txt_content: 'own' },
+  );
+  expect(ran.plan.warnings).toEqual([]);
+  expect(ran.results.map(({ status }) => status).sort()).toEqual(['applied', 'applied', 'failed']);
+  expect(JSON.stringify(ran.results)).not.toContain('boruta');
+});

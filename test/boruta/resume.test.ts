@@ -1,0 +1,101 @@
+import { cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import { comparable, ids, type Site, site, todo } from './site.js';
+
+const resetDoc = { kind: 'EmailTemplate', backend_id: ids.backend, type: 'reset_password_instructions' };
+const txt = { ...resetDoc, txt_content: 'New {{ reset_password_url }}\n' };
+
+/**
+ * Applies, and puts the state and the journal back to what they were when that request arrived, as if the process
+ * had been killed then. `lines` are taken off the journal's end besides.
+ */
+async function killedAt(at: Site, method: string, lines: number, done: boolean): Promise<void> {
+  const idops = join(at.folder, '.idops');
+  const copy = join(at.folder, 'copy');
+  at.fault = (request) => {
+    if (request.method !== method) return undefined;
+    cpSync(idops, copy, { recursive: true });
+    return done ? { kind: 'replace', status: 500, body: {} } : { kind: 'answer', status: 500, body: {} };
+  };
+  await at.apply();
+  at.fault = undefined;
+  rmSync(idops, { recursive: true });
+  cpSync(copy, idops, { recursive: true });
+  rmSync(copy, { recursive: true });
+  rmSync(join(idops, 'state.json.lock'), { force: true });
+  for (const name of readdirSync(idops)) if (name.includes('lock')) rmSync(join(idops, name));
+  const [journal = ''] = readdirSync(join(idops, 'runs')).slice(-1);
+  const path = join(idops, 'runs', journal);
+  const kept = readFileSync(path, 'utf8').trimEnd().split('\n');
+  writeFileSync(path, `${kept.slice(0, kept.length - lines).join('\n')}\n`);
+}
+
+describe('a run that was killed while it wrote a template anew', () => {
+  const kills: readonly [string, string, number, boolean][] = [
+    ['before the DELETE was carried out', 'DELETE', 0, false],
+    ['after the DELETE, before its answer', 'DELETE', 0, true],
+    ['between the answer to the DELETE and the PATCH', 'PATCH', 1, false],
+    ['before the PATCH was carried out', 'PATCH', 0, false],
+    ['after the PATCH, before its answer', 'PATCH', 0, true],
+  ];
+  test.each(kills)('%s: the next apply leaves both halves right', async (_, method, lines, done) => {
+    const at = await site();
+    const wanted = at.sandbox.snapshot();
+    const template = wanted.templates.find(({ type }) => type === resetDoc.type);
+    if (template !== undefined) template.txt_content = txt.txt_content;
+    await at.declare(txt);
+    await killedAt(at, method, lines, done);
+    // The second planning has nothing left to settle, and has to know all the same.
+    await at.plan();
+    const ran = await at.apply();
+    expect(ran.results.every(({ status }) => status === 'applied')).toBe(true);
+    expect(comparable(at.sandbox.snapshot())).toEqual(comparable(wanted));
+    expect(todo(await at.plan())).toEqual([]);
+  });
+
+  test.each(kills)('%s: undo puts back what was there', async (_, method, lines, done) => {
+    const at = await site();
+    const start = at.sandbox.snapshot();
+    await at.declare(txt);
+    await killedAt(at, method, lines, done);
+    const [run = ''] = readdirSync(join(at.folder, '.idops', 'runs'));
+    await at.undo(run.replace('.jsonl', ''));
+    expect(comparable(at.sandbox.snapshot())).toEqual(comparable(start));
+  });
+
+  test('what somebody wrote since is not overwritten by what was owed', async () => {
+    const at = await site();
+    await at.declare(txt);
+    await killedAt(at, 'PATCH', 0, false);
+    await at.plan();
+    const html = '<p>written since</p>';
+    at.sandbox.data.templates.push({
+      id: ids.nobody,
+      backend_id: ids.backend,
+      type: resetDoc.type,
+      txt_content: 'written since',
+      html_content: html,
+    });
+    await at.apply();
+    const after = at.sandbox.data.templates.find(({ type }) => type === resetDoc.type);
+    expect(after).toMatchObject({ txt_content: txt.txt_content, html_content: html });
+  });
+});
+
+test('a killed run that moved the default is settled, and undo knows the former one', async () => {
+  const at = await site();
+  await at.declare({ kind: 'KeyPair', id: ids.secondKey, is_default: true });
+  await killedAt(at, 'PATCH', 0, true);
+  expect(todo(await at.plan())).toEqual([]);
+  const [run = ''] = readdirSync(join(at.folder, '.idops', 'runs'));
+  await at.undo(run.replace('.jsonl', ''));
+  expect(at.sandbox.data.keyPairs.map(({ is_default }) => is_default)).toEqual([true, false, false]);
+});
+
+test('a user whose update was cut off is read back', async () => {
+  const at = await site();
+  await at.declare({ kind: 'User', id: ids.ada, group: 'ops' });
+  await killedAt(at, 'PATCH', 0, true);
+  expect(todo(await at.plan())).toEqual([]);
+});

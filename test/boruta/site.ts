@@ -1,0 +1,203 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach } from 'vitest';
+import type { ChangeResult } from '../../src/apply/result.js';
+import type { Change, Plan } from '../../src/plan/plan.js';
+import { loadProject } from '../../src/project/index.js';
+import {
+  type Intercept,
+  type Sandbox,
+  type SandboxOptions,
+  type SandboxRequest,
+  type SandboxSeed,
+  startSandbox,
+} from '../../src/sandbox/index.js';
+import { openSession, type Session } from '../../src/session.js';
+import type { Json } from '../../src/values.js';
+
+export { ids } from '../sandbox/asking.js';
+
+/** A manifest document, as a test writes it. */
+export interface Doc {
+  readonly kind: string;
+  readonly [field: string]: Json;
+}
+
+export interface SiteOptions extends Omit<SandboxOptions, 'intercept'> {
+  /** The profile that idops works with; that of the sandbox where it isn't given. */
+  readonly uses?: 'documented' | 'boruta';
+  readonly concurrency?: number;
+}
+
+/** What applying came to. */
+export interface Ran {
+  readonly plan: Plan;
+  readonly run: string | null;
+  readonly results: readonly ChangeResult[];
+  /** `status: error` of each result by its address. */
+  readonly said: { readonly [address: string]: string };
+}
+
+/** A sandbox, a project for it, and ways to use it in this process. */
+export interface Site {
+  readonly folder: string;
+  readonly sandbox: Sandbox;
+  /** Set while requests are to be met with a fault. */
+  fault: ((request: SandboxRequest) => Intercept | undefined) | undefined;
+  session<T>(work: (session: Session) => Promise<T>, writes?: string): Promise<T>;
+  /** The manifests from now on: one document each. */
+  declare(...documents: readonly Doc[]): Promise<void>;
+  plan(...documents: readonly Doc[]): Promise<Plan>;
+  apply(...documents: readonly Doc[]): Promise<Ran>;
+  undo(run: string | null): Promise<Ran & { readonly left: readonly string[] }>;
+  /** The requests since the last call that are no GETs, as `METHOD path`. */
+  writes(): string[];
+}
+
+const cleanups: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** Starts a sandbox that behaves like Boruta, with a project beside it; both are gone after the test. */
+export async function site(options: SiteOptions = {}): Promise<Site> {
+  const { uses, concurrency, ...sandboxOptions } = options;
+  const folder = await mkdtemp(join(tmpdir(), 'idops-boruta-'));
+  cleanups.push(() => rm(folder, { recursive: true, force: true }));
+  let made: Site | undefined;
+  const sandbox = await startSandbox({
+    profile: 'boruta',
+    ...sandboxOptions,
+    intercept: (request) => made?.fault?.(request),
+  });
+  cleanups.push(() => sandbox.close());
+  const profile = uses ?? sandboxOptions.profile ?? 'boruta';
+  await write(
+    join(folder, 'idops.yaml'),
+    JSON.stringify({
+      version: 1,
+      // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of idops
+      server: { base_url: sandbox.url, profile, auth: { token: '${IDOPS_TOKEN}' } },
+      safety: { max_destructive: 10_000 },
+    }),
+  );
+  let seen = 0;
+  const session: Site['session'] = async (work, writes) => {
+    const project = await loadProject({ cwd: folder, variables: { IDOPS_TOKEN: sandbox.token } });
+    const opened = await openSession(project, {
+      ...(writes === undefined ? {} : { writes }),
+      ...(concurrency === undefined ? {} : { concurrency }),
+    });
+    try {
+      return await work(opened);
+    } finally {
+      await opened.close();
+    }
+  };
+  const declare: Site['declare'] = async (...documents) => {
+    await rm(join(folder, 'manifests'), { recursive: true, force: true });
+    for (const [index, document] of documents.entries()) {
+      await write(join(folder, 'manifests', `${index}.yaml`), JSON.stringify(document, null, 2));
+    }
+  };
+  const given = async (documents: readonly Doc[]): Promise<void> => {
+    if (documents.length > 0) await declare(...documents);
+  };
+  made = {
+    folder,
+    sandbox,
+    fault: undefined,
+    session,
+    declare,
+    async plan(...documents) {
+      await given(documents);
+      return await session((opened) => opened.plan());
+    },
+    async apply(...documents) {
+      await given(documents);
+      return await session(async (opened) => carryOut(opened, await opened.plan(), 'apply'), 'apply');
+    },
+    async undo(run) {
+      return await session(async (opened) => {
+        const { plan, left } = await opened.planUndo(run ?? '');
+        const ran = await carryOut(opened, plan, 'undo');
+        return { ...ran, left: left.map(({ address, reason }) => `${address}: ${reason}`) };
+      }, 'undo');
+    },
+    writes() {
+      const sent = sandbox.requests.slice(seen).filter(({ method }) => method !== 'GET');
+      seen = sandbox.requests.length;
+      return sent.map(({ method, path }) => `${method} ${path}`);
+    },
+  };
+  return made;
+}
+
+async function carryOut(session: Session, plan: Plan, command: 'apply' | 'undo'): Promise<Ran> {
+  const problems = session.refusals(plan);
+  if (problems.length > 0) throw new Error(problems.map(({ message }) => message).join('\n'));
+  const { result, problems: after } = await session.apply(plan, command);
+  if (after.length > 0) throw new Error(after.map(({ message }) => message).join('\n'));
+  const said = result.results.map(
+    ({ address, status, error }) => [address, error === null ? status : `${status}: ${error}`] as const,
+  );
+  return { plan, run: result.run, results: result.results, said: Object.fromEntries(said) };
+}
+
+async function write(path: string, text: string): Promise<void> {
+  await mkdir(dirname(path), { recursive: true });
+  await writeFile(path, text);
+}
+
+/** The one change that a plan has for an address. */
+export function changeOf(plan: Plan, address: string): Change {
+  const found = plan.changes.find((change) => change.address === address);
+  if (found === undefined) throw new Error(`no ${address} in the plan`);
+  return found;
+}
+
+/** The changes of a plan that are none of `unchanged`, as `action address: reason`. */
+export function todo({ changes }: Plan): string[] {
+  return changes
+    .filter(({ action }) => action !== 'unchanged')
+    .map(({ action, address, reason }) => `${action} ${address}${reason === null ? '' : `: ${reason}`}`);
+}
+
+/** The journals of a site, a line each. */
+export async function journalLines({ folder }: Site): Promise<string[]> {
+  const runs = join(folder, '.idops', 'runs');
+  const texts = await Promise.all(
+    (await readdir(runs)).sort().map((name) => readFile(join(runs, name), 'utf8')),
+  );
+  return texts.flatMap((text) => text.trimEnd().split('\n'));
+}
+
+/** Puts the data of a sandbox back to what a snapshot of it held. */
+export function restore({ sandbox }: Site, seed: SandboxSeed): void {
+  const copy = structuredClone(seed);
+  for (const name of Object.keys(copy) as (keyof SandboxSeed)[]) {
+    const rows: unknown[] = sandbox.data[name];
+    rows.splice(0, rows.length, ...copy[name]);
+  }
+}
+
+/** Data without what a rewritten template can't keep and what has no order. */
+export function comparable(data: SandboxSeed): object {
+  const byId = <T extends { id: string }>(rows: readonly T[]) =>
+    [...rows].sort((a, b) => a.id.localeCompare(b.id));
+  return {
+    ...data,
+    organizations: byId(data.organizations),
+    users: data.users.map((user) => ({
+      ...user,
+      authorized_scopes: byId(user.authorized_scopes),
+      organizations: byId(user.organizations),
+      roles: byId(user.roles),
+    })),
+    templates: data.templates
+      .map(({ id: _, ...template }) => template)
+      .sort((a, b) => `${a.backend_id}${a.type}`.localeCompare(`${b.backend_id}${b.type}`)),
+  };
+}

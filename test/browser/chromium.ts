@@ -1,0 +1,94 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { type Browser, chromium, type Page } from 'playwright-core';
+
+export interface View {
+  readonly width: number;
+  readonly scheme: 'light' | 'dark';
+  /** Lets a test run its own scripts in a page that allows none. */
+  readonly scripts?: boolean;
+}
+
+/** A Chromium, and a folder for the pages that it is shown. */
+export interface Chromium {
+  /** Opens a page from a file, as a reviewer does who got it as an attachment. */
+  open(html: string, view: View): Promise<Page>;
+  close(): Promise<void>;
+}
+
+export async function startChromium(): Promise<Chromium> {
+  const browser: Browser = await chromium.launch({
+    executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
+    // Chromium's own sandbox can't be had by root, as in a container.
+    chromiumSandbox: process.getuid?.() !== 0,
+  });
+  const folder = await mkdtemp(join(tmpdir(), 'idops-browser-'));
+  let pages = 0;
+  return {
+    async open(html, { width, scheme, scripts = false }) {
+      pages += 1;
+      const file = join(folder, `page-${pages}.html`);
+      await writeFile(file, html);
+      const context = await browser.newContext({
+        viewport: { width, height: 900 },
+        colorScheme: scheme,
+        bypassCSP: scripts,
+      });
+      const page = await context.newPage();
+      await page.goto(pathToFileURL(file).href);
+      return page;
+    },
+    async close() {
+      await browser.close();
+      await rm(folder, { recursive: true, force: true });
+    },
+  };
+}
+
+/** A server that nothing may reach: it notes every connection and request. */
+export interface Canary {
+  readonly url: string;
+  readonly seen: readonly string[];
+  close(): Promise<void>;
+}
+
+export async function startCanary(): Promise<Canary> {
+  const seen: string[] = [];
+  const server = createServer((request, response) => {
+    seen.push(String(request.url));
+    response.end();
+  });
+  server.on('connection', () => seen.push('connection'));
+  await new Promise<void>((resolve) => {
+    server.listen(0, '127.0.0.1', resolve);
+  });
+  return {
+    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+    seen,
+    close: async () => {
+      server.closeAllConnections();
+      await new Promise((resolve) => server.close(resolve));
+    },
+  };
+}
+
+/** Scrolls through the page, so that frames which load when they come into sight do so. */
+export async function seeAll(page: Page): Promise<void> {
+  const height = await page.evaluate<number>('document.documentElement.scrollHeight');
+  for (let top = 0; top < height; top += 600) {
+    await page.evaluate(`window.scrollTo(0, ${top})`);
+    await page.waitForTimeout(50);
+  }
+  await page.evaluate('window.scrollTo(0, 0)');
+  await page.waitForTimeout(300);
+}
+
+/** Keeps a picture in the folder that IDOPS_SCREENSHOTS names, for a person to look at. */
+export async function picture(page: Page, name: string): Promise<void> {
+  const folder = process.env.IDOPS_SCREENSHOTS;
+  if (folder !== undefined) await page.screenshot({ path: join(folder, `${name}.png`), fullPage: true });
+}

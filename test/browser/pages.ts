@@ -1,0 +1,123 @@
+import type { Change, Plan } from '../../src/plan/plan.js';
+import { galleryHtml } from '../../src/report/gallery.js';
+import { planHtml } from '../../src/report/html.js';
+import type { Fields } from '../../src/values.js';
+import { layout, layoutText } from '../mail/layouts.js';
+import { changeOf, fieldOf, planOf } from '../report/plans.js';
+
+function template(type: string, before: Fields, after: Fields, parts: Partial<Change> = {}): Change {
+  return changeOf({
+    kind: 'EmailTemplate',
+    address: `EmailTemplate/8d0a6f3e-1c2b-4a0e-8b1a-0d6f3e1c2b77/${type}`,
+    fields: ['txt_content', 'html_content'].map((path) =>
+      fieldOf({ path, type: 'body', before: before[path], after: after[path] ?? null }),
+    ),
+    declaredAt: { file: 'manifests/emails.yaml', line: 3 },
+    apply: { ...changeOf().apply, identity: { type }, expected: after, before },
+    ...parts,
+  });
+}
+
+const present = { txt_content: layoutText, html_content: layout(20) };
+
+/** A plan with something of everything. */
+function mixedPlan(): Plan {
+  return planOf(
+    [
+      template(
+        'confirmation_instructions',
+        present,
+        {},
+        { action: 'delete', destructions: ['deletes the template'] },
+      ),
+      changeOf({
+        kind: 'User',
+        address: 'User/9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77',
+        observed: 'recorded',
+        recordedAt: '2026-01-30T12:00:00Z',
+        destructions: ['removes the membership of globex'],
+        declaredAt: { file: 'manifests/users/staff.yaml', line: 12 },
+        fields: [
+          fieldOf({
+            path: 'organizations',
+            type: 'set',
+            before: [
+              { id: '1', name: 'acme' },
+              { id: '2', name: 'globex' },
+            ],
+            after: [{ id: '1', name: 'acme' }],
+          }),
+          fieldOf({ path: 'metadata.department', before: null, after: { value: 'R&D', status: 'valid' } }),
+          fieldOf({ path: 'backend.smtp_password', before: undefined, after: 'x', sensitive: true }),
+        ],
+      }),
+      changeOf({
+        action: 'blocked',
+        address: 'Organization/initech',
+        reason: 'the server has no organization "initech", and no operation creates one',
+        declaredAt: { file: 'manifests/organizations.yaml', line: 9 },
+      }),
+      ...[...Array(20).keys()].map((index) =>
+        changeOf({
+          address: `Organization/organization-number-${index}`,
+          fields: [fieldOf({ before: `Organization ${index}`, after: `Company ${index}` })],
+          declaredAt: { file: 'manifests/organizations.yaml', line: 10 + index },
+        }),
+      ),
+      template(
+        'reset_password_instructions',
+        present,
+        {
+          txt_content: layoutText.replace('go on at', 'continue at'),
+          html_content: layout(20).replaceAll('#586ee0', '#0f766e'),
+        },
+        {
+          warnings: [
+            {
+              code: 'lost-placeholder',
+              message: 'the new txt body lost {{ url }}, which the present one has',
+            },
+          ],
+        },
+      ),
+      changeOf({
+        kind: 'Client',
+        address: 'Client/6a2f',
+        action: 'adopt',
+        apply: { ...changeOf().apply, generation: 2 },
+      }),
+    ],
+    { environment: 'production', warnings: [{ code: 'large', message: 'this is a large plan' }] },
+  );
+}
+
+/** The page of a plan with something of everything. */
+export function planPage(): string {
+  return planHtml(mixedPlan(), { samples: new Map(), debug: false });
+}
+
+/** The page of declared templates. */
+export function galleryPage(html = layout(20)): string {
+  return galleryHtml({
+    templates: ['tx_code', 'reset_password_instructions'].map((type) => ({
+      address: `EmailTemplate/8d0a6f3e-1c2b-4a0e-8b1a-0d6f3e1c2b77/${type}`,
+      declaredAt: { file: 'manifests/emails.yaml', line: 3 },
+      bodies: { txt: layoutText, html },
+      held: false,
+      sample: { user: { username: 'Ada' } },
+      sampleFile: 'manifests/samples/tx_code.yaml',
+      warnings: [{ code: 'html-charset', message: 'the html body declares no character set' }],
+    })),
+    problems: [],
+  });
+}
+
+/** The page of one changed template. */
+export function emailPage(html: string): string {
+  const change = template(
+    'tx_code',
+    { txt_content: 'a', html_content: html },
+    { txt_content: 'b', html_content: html },
+  );
+  return planHtml(planOf([change]), { samples: new Map(), debug: false });
+}

@@ -1,0 +1,126 @@
+import { readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import type { AxeResults } from 'axe-core';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { type Canary, type Chromium, picture, seeAll, startCanary, startChromium } from './chromium.js';
+import { emailPage, galleryPage, planPage } from './pages.js';
+
+let chromium: Chromium;
+let canary: Canary;
+
+beforeAll(async () => {
+  chromium = await startChromium();
+  canary = await startCanary();
+});
+
+afterAll(async () => {
+  await chromium.close();
+  await canary.close();
+});
+
+const pages = { plan: planPage(), gallery: galleryPage() };
+const views = [
+  { width: 1440, scheme: 'light' },
+  { width: 1440, scheme: 'dark' },
+  { width: 360, scheme: 'light' },
+  { width: 360, scheme: 'dark' },
+] as const;
+
+describe.each(Object.entries(pages))('the page of the %s', (name, html) => {
+  it.each(views)('can be read by everybody at $width pixels, $scheme', async (view) => {
+    const page = await chromium.open(html, { ...view, scripts: true });
+    await seeAll(page);
+    await picture(page, `${name}-${view.width}-${view.scheme}`);
+    await page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true");
+    await page.evaluate(readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8'));
+    // The emails themselves are their authors' matter, and their frames run no script anyway.
+    const { violations } = await page.evaluate<AxeResults>('axe.run(document, { iframes: false })');
+    expect(violations.map(({ id, nodes }) => [id, ...nodes.map((node) => node.html.slice(0, 200))])).toEqual(
+      [],
+    );
+    await page.context().close();
+  });
+
+  it.each(views)('needs no scrolling to the side at $width pixels, $scheme', async (view) => {
+    const page = await chromium.open(html, view);
+    const beyond = await page.evaluate<number>('document.documentElement.scrollWidth - window.innerWidth');
+    expect(beyond).toBeLessThanOrEqual(0);
+    await page.context().close();
+  });
+});
+
+describe('the page of a plan', () => {
+  it('is filtered by kind and action, by keyboard', async () => {
+    const page = await chromium.open(pages.plan, { width: 1280, scheme: 'light' });
+    const shown = () => page.locator('.change:visible').count();
+    expect(await shown()).toBe(25);
+    await page.locator('input[name="kind"][value="Organization"]').focus();
+    await page.keyboard.press('Space');
+    expect(await shown()).toBe(4);
+    await page.locator('input[name="action"][value="delete"]').focus();
+    await page.keyboard.press('Space');
+    expect(await shown()).toBe(3);
+    await page.locator('input[name="only"][value="warnings"]').check();
+    expect(await shown()).toBe(1);
+    await page.context().close();
+  });
+
+  it('shows an email as it looks, as text and as its source, by keyboard', async () => {
+    const page = await chromium.open(pages.plan, { width: 1280, scheme: 'light' });
+    const change = page.locator('.change[data-kind="EmailTemplate"][data-action="update"]');
+    await change.locator('summary').first().focus();
+    await page.keyboard.press('Enter');
+    expect(await change.locator('.panel.rendered').isVisible()).toBe(true);
+    await change.locator('.tabs > fieldset input').first().focus();
+    await page.keyboard.press('ArrowRight');
+    expect(await change.locator('.panel.rendered').isVisible()).toBe(false);
+    expect(await change.locator('.panel.text').isVisible()).toBe(true);
+    await page.keyboard.press('ArrowRight');
+    expect(await change.locator('.panel.source').isVisible()).toBe(true);
+    expect(await change.locator('.panel.source').textContent()).toContain('continue at');
+    await page.context().close();
+  });
+
+  it('renders an email in its frame', async () => {
+    const page = await chromium.open(pages.plan, { width: 1280, scheme: 'light' });
+    await seeAll(page);
+    const frame = page.frameLocator('.change.destructive[data-kind="EmailTemplate"] iframe').first();
+    expect(await frame.locator('body').textContent()).toContain('Paragraph 0 for Jane Doe');
+    await page.context().close();
+  });
+});
+
+describe('a hostile email', () => {
+  const hostile = (url: string) => `<!DOCTYPE html><html><head>
+<base href="${url}/base/"><link rel="preconnect" href="${url}"><link rel="dns-prefetch" href="${url}">
+<link rel="prefetch" href="${url}/prefetch"><link rel="stylesheet" href="${url}/style.css"><link rel="icon" href="${url}/icon">
+<meta http-equiv="refresh" content="0;url=${url}/refresh"><meta http-equiv="Content-Security-Policy" content="default-src *">
+<style>@import "${url}/import.css"; @font-face { font-family: x; src: url(${url}/font); } body { background: url(${url}/background); font-family: x; }</style>
+<script>document.title = 'ran'; top.document.title = 'ran'; fetch('${url}/fetch')</script><script src="${url}/script.js"></script>
+</head><body background="${url}/body" onload="fetch('${url}/onload')">
+<img src="${url}/image.png" srcset="${url}/srcset.png 2x" onerror="fetch('${url}/onerror')"><svg><image href="${url}/svg"/></svg>
+<iframe src="${url}/frame"></iframe><object data="${url}/object"></object><embed src="${url}/embed">
+<video src="${url}/video" autoplay poster="${url}/poster"></video><audio src="${url}/audio" autoplay></audio>
+<form action="${url}/form"><input autofocus><button id="send">send</button></form><a id="link" href="${url}/link" ping="${url}/ping">link</a>
+<a id="out" target="_top" href="${url}/top">top</a><div><template shadowrootmode="open"><img src="${url}/shadow"></template></div>
+</body></html>`;
+
+  it.each(['plan', 'gallery'])('runs nothing and loads nothing in the page of the %s', async (kind) => {
+    const html = kind === 'plan' ? emailPage(hostile(canary.url)) : galleryPage(hostile(canary.url));
+    const page = await chromium.open(html, { width: 1280, scheme: 'light' });
+    const title = await page.title();
+    await seeAll(page);
+    const frame = page.frameLocator('iframe').first();
+    await frame.locator('#send').click();
+    await frame.locator('#link').click();
+    await page.waitForTimeout(1000);
+    const other = page.frameLocator('iframe').nth(1);
+    await other.locator('#out').click();
+    await page.waitForTimeout(1000);
+    expect(canary.seen).toEqual([]);
+    expect(await page.title()).toBe(title);
+    expect(page.url()).toMatch(/^file:/);
+    expect(page.context().pages()).toHaveLength(1);
+    await page.context().close();
+  });
+});

@@ -1,0 +1,361 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ids } from '../sandbox/asking.js';
+import { config, journals, project } from './running.js';
+import { expectToFit } from './schemas.js';
+
+const renamed = 'kind: Organization\nname: acme\nlabel: ACME Corporation\n';
+const unchanged = 'kind: Organization\nname: globex\nlabel: Globex Corporation\n';
+const blocked = 'kind: Organization\nname: hooli\nlabel: Hooli\n';
+
+const fiveKinds = `${renamed}---
+kind: User
+id: ${ids.ada}
+blocked: true
+group: guests
+username: ada.lovelace
+organizations: [initech, {name: globex, roles: [{id: ${ids.member}, name: member}]}]
+authorized_scopes: [{id: ${ids.billingRead}, name: "billing:read", label: Read invoices}]
+metadata: {department: {value: R&D, status: valid}}
+whole: [metadata]
+backend: {smtp_port: 25, smtp_password: hush-hush}
+---
+kind: KeyPair
+id: ${ids.secondKey}
+is_default: true
+---
+kind: KeyPair
+id: ${ids.firstKey}
+is_default: false
+---
+kind: EmailTemplate
+backend_id: ${ids.backend}
+type: reset_password_instructions
+txt_content: {file: reset.txt}
+---
+kind: EmailTemplate
+backend_id: ${ids.backend}
+type: tx_code
+state: absent
+---
+kind: Client
+id: ${ids.portal}
+did_generation: 3
+`;
+const fiveKindFiles = {
+  'manifests/all.yaml': fiveKinds,
+  'manifests/reset.txt': 'Reset: {{ reset_password_url }}\r\n',
+};
+
+describe('applying', () => {
+  it('does to all five kinds what the plan says, in order, and the next plan is empty', async () => {
+    const { idops, sandbox, writes } = await project(fiveKindFiles);
+    const { code, stdout } = await idops('apply --yes');
+    expect(code).toBe(0);
+    expect(stdout).toContain('Applied: 7 applied, 0 failed.');
+    expect(writes()).toEqual([
+      `PATCH /api/organizations/${ids.acme}`,
+      `PATCH /api/users/${ids.ada}`,
+      `PATCH /api/key-pairs/${ids.secondKey}`,
+      `PATCH /api/key-pairs/${ids.firstKey}`,
+      expect.stringContaining('/email-templates/'),
+      expect.stringContaining('/email-templates/'),
+    ]);
+    const { data } = sandbox;
+    expect(data.organizations[0]).toMatchObject({ name: 'acme', label: 'ACME Corporation' });
+    expect(data.users[0]).toMatchObject({
+      blocked: true,
+      group: 'guests',
+      username: 'ada.lovelace',
+      uid: 'ada',
+      metadata: { department: { value: 'R&D', status: 'valid' } },
+      organizations: [{ id: ids.initech }, { id: ids.globex, roles: [{ id: ids.member }] }],
+      authorized_scopes: [{ id: ids.billingRead }],
+    });
+    expect(data.backends[0]).toMatchObject({
+      smtp_port: 25,
+      smtp_password: 'hush-hush',
+      smtp_relay: 'smtp.acme.example',
+    });
+    expect(data.keyPairs.map(({ is_default }) => is_default)).toEqual([false, true, false]);
+    expect(data.templates).toMatchObject([
+      { type: 'reset_password_instructions', txt_content: 'Reset: {{ reset_password_url }}\r\n' },
+    ]);
+    expect(await idops('plan --detailed-exitcode')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('7 unchanged, 4 of them by record.'),
+    });
+  });
+
+  it('sends organizations and templates whole, and users only what is declared', async () => {
+    const { idops, sandbox } = await project(fiveKindFiles);
+    await idops('apply --yes');
+    const bodyOf = (part: string) =>
+      sandbox.requests.find(({ method, path }) => method === 'PATCH' && path.includes(part))?.body;
+    expect(bodyOf('/organizations/')).toEqual({
+      organization: { id: ids.acme, name: 'acme', label: 'ACME Corporation' },
+    });
+    expect(bodyOf('/reset_password')).toMatchObject({
+      template: { html_content: expect.stringContaining('<html'), backend_id: ids.backend },
+    });
+    expect(Object.keys(Object(bodyOf('/users/')).user).sort()).toEqual([
+      'authorized_scopes',
+      'backend',
+      'blocked',
+      'group',
+      'metadata',
+      'organizations',
+      'username',
+    ]);
+    expect(bodyOf(`/key-pairs/${ids.firstKey}`)).toEqual({ key_pair: { is_default: false } });
+  });
+
+  it('shows the plan first, and the result after it', async () => {
+    const { idops } = await project({ 'manifests/all.yaml': renamed });
+    const { stdout } = await idops('apply --yes');
+    expect(stdout.indexOf('Plan: 1 to update')).toBeGreaterThan(0);
+    expect(stdout.indexOf('Applied: 1 applied')).toBeGreaterThan(stdout.indexOf('Plan: 1 to update'));
+  });
+
+  it('with nothing to do sends nothing and writes nothing', async () => {
+    const { idops, writes, files } = await project({ 'manifests/all.yaml': unchanged });
+    const before = await files();
+    expect((await idops('apply --yes')).code).toBe(0);
+    expect((await idops('apply')).code).toBe(0);
+    expect(writes()).toEqual([]);
+    expect(await files()).toEqual(before);
+  });
+
+  it('needs no agreement where nothing is sent, as for an adoption', async () => {
+    const { idops, writes, files } = await project({
+      'manifests/all.yaml': `kind: Client\nid: ${ids.portal}\ndid_generation: 4\n`,
+    });
+    expect(await idops('apply')).toMatchObject({ code: 0, stdout: expect.stringContaining('adopted') });
+    expect(writes()).toEqual([]);
+    expect((await files())['.idops/state.json']).toContain('"did_generation": 4');
+  });
+
+  it('without a terminal needs --yes', async () => {
+    const { idops, writes, files } = await project({ 'manifests/all.yaml': renamed });
+    const before = await files();
+    const { code, stderr } = await idops('apply');
+    expect(code).toBe(1);
+    expect(stderr).toContain('error[no-terminal]');
+    expect(stderr).toContain('--yes');
+    expect(writes()).toEqual([]);
+    expect(await files()).toEqual(before);
+  });
+
+  it('keeps to its target', async () => {
+    const { idops, writes } = await project(fiveKindFiles);
+    expect((await idops('apply --yes --target KeyPair/* --target Organization/acme')).code).toBe(0);
+    expect(writes()).toEqual([
+      `PATCH /api/organizations/${ids.acme}`,
+      `PATCH /api/key-pairs/${ids.secondKey}`,
+      `PATCH /api/key-pairs/${ids.firstKey}`,
+    ]);
+  });
+
+  it('does not take the default from a key pair where the new default is left out', async () => {
+    const { idops, writes } = await project(fiveKindFiles);
+    const { code, stderr } = await idops(`apply --yes --target KeyPair/${ids.firstKey}`);
+    expect(code).toBe(1);
+    expect(stderr).toContain('must not be left without one');
+    expect(writes()).toEqual([]);
+  });
+});
+
+it('a default key pair that moves away and back is the default on the server too', async () => {
+  const isDefault = (id: string) => ({
+    'manifests/all.yaml': `kind: KeyPair\nid: ${id}\nis_default: true\n`,
+  });
+  const { idops, write, sandbox } = await project(isDefault(ids.secondKey));
+  for (const id of [ids.secondKey, ids.thirdKey, ids.secondKey]) {
+    await write(isDefault(id));
+    expect((await idops('apply --yes')).code).toBe(0);
+  }
+  expect(sandbox.data.keyPairs.map(({ is_default }) => is_default)).toEqual([false, true, false]);
+});
+
+describe('a plan with something blocked', () => {
+  it('is not applied, and every blocked object is told', async () => {
+    const { idops, writes, files } = await project({
+      'manifests/all.yaml': `${renamed}---\n${blocked}---\nkind: User\nid: ${ids.ada}\norganizations: [pied piper]\n`,
+    });
+    const before = await files();
+    const { code, stderr } = await idops('apply --yes');
+    expect(code).toBe(1);
+    expect(stderr).toContain('Organization/hooli is blocked: the server has no organization "hooli"');
+    expect(stderr).toContain(`User/${ids.ada} is blocked`);
+    expect(writes()).toEqual([]);
+    expect(await files()).toEqual(before);
+  });
+
+  it('is applied where a target leaves the blocked out', async () => {
+    const { idops, writes } = await project({ 'manifests/all.yaml': `${renamed}---\n${blocked}` });
+    expect((await idops('apply --yes --target Organization/acme')).code).toBe(0);
+    expect(writes()).toEqual([`PATCH /api/organizations/${ids.acme}`]);
+  });
+
+  it.each([
+    [
+      'a name that two organizations have',
+      'kind: Organization\nname: twin\nlabel: x\n',
+      'refer to one by its id',
+    ],
+    [
+      'an id that the server does not have',
+      `kind: Organization\nid: ${ids.nobody}\nlabel: x\n`,
+      'no organization with the id',
+    ],
+    [
+      'two documents of one object',
+      `${renamed}---\nkind: Organization\nid: ${ids.acme}\nlabel: y\n`,
+      'the same object',
+    ],
+    [
+      'metadata that is not known',
+      `kind: User\nid: ${ids.ada}\nmetadata: {a: {value: 1, status: valid}}\n`,
+      'whole: [metadata]',
+    ],
+  ])('tells of %s', async (_, manifest, reason) => {
+    const { idops, sandbox, writes } = await project({ 'manifests/all.yaml': manifest });
+    sandbox.data.organizations.push(
+      { id: 'a', name: 'twin', label: null },
+      { id: 'b', name: 'twin', label: null },
+    );
+    expect(await idops('apply --yes')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining(reason),
+    });
+    expect(writes()).toEqual([]);
+  });
+});
+
+describe('destruction', () => {
+  const limited = { ...fiveKindFiles, 'idops.yaml': `${config}safety: {max_destructive: 1}\n` };
+
+  it('beyond the limit is refused', async () => {
+    const { idops, writes } = await project(limited);
+    const { code, stderr } = await idops('apply --yes');
+    expect(code).toBe(1);
+    // The user is blocked, the default key pair moved, a template deleted; the sets aren't known.
+    expect(stderr).toContain('error[too-destructive]: the plan does 3 destructive things');
+    expect(stderr).toContain('--allow-destructive 3');
+    expect(writes()).toEqual([]);
+  });
+
+  it('is allowed by --allow-destructive, which replaces the limit in both directions', async () => {
+    const { idops, writes } = await project(limited);
+    expect((await idops('apply --yes --allow-destructive 2')).code).toBe(1);
+    expect(writes()).toEqual([]);
+    expect((await idops('apply --yes --allow-destructive 3')).code).toBe(0);
+    expect(writes()).toHaveLength(6);
+  });
+
+  it('is not allowed at all by --allow-destructive 0', async () => {
+    const { idops, writes } = await project({
+      'manifests/all.yaml': `kind: KeyPair\nid: ${ids.secondKey}\nis_default: true\n`,
+    });
+    expect((await idops('apply --yes --allow-destructive 0')).code).toBe(1);
+    expect(writes()).toEqual([]);
+    expect((await idops('apply --yes')).code).toBe(0);
+  });
+});
+
+describe('the result in JSON', () => {
+  it('is alone on standard output, and fits its schema', async () => {
+    const { idops } = await project(fiveKindFiles);
+    const { code, stdout, stderr } = await idops('apply --yes --format json');
+    expect(code).toBe(0);
+    const result = JSON.parse(stdout);
+    expectToFit('run', result);
+    expect(result).toMatchObject({
+      format_version: 1,
+      run: expect.any(String),
+      summary: { applied: 7, failed: 0, not_converged: 0, unknown: 0, skipped: 0 },
+    });
+    expect(result.results[1]).toEqual({
+      address: `User/${ids.ada}`,
+      action: 'update',
+      status: 'applied',
+      http_status: 200,
+      attempts: 1,
+      unverified: ['backend.smtp_password'],
+      error: null,
+    });
+    expect(stderr).toContain('Plan: 5 to update, 1 to delete');
+  });
+
+  it('of nothing to do names no run', async () => {
+    const { idops } = await project({ 'manifests/all.yaml': unchanged });
+    const result = JSON.parse((await idops('apply --yes --format json')).stdout);
+    expectToFit('run', result);
+    expect(result).toMatchObject({ run: null, results: [] });
+  });
+});
+
+describe('what a run leaves behind', () => {
+  it('is a journal of which each line fits its schema', async () => {
+    const { idops, files } = await project(fiveKindFiles);
+    const { run } = JSON.parse((await idops('apply --yes --format json')).stdout);
+    const written = await files();
+    expect(journals(written)).toEqual([`.idops/runs/${run}.jsonl`]);
+    const lines = (written[`.idops/runs/${run}.jsonl`] ?? '').trimEnd().split('\n');
+    const parsed = lines.map((line) => JSON.parse(line));
+    for (const line of parsed) expectToFit('run', line);
+    const types = parsed.map(({ type }) => type);
+    expect(types[0]).toBe('run');
+    expect(types.at(-1)).toBe('end');
+    expect(types.filter((type) => type === 'sending')).toHaveLength(7);
+    expect(types.filter((type) => type === 'answered')).toHaveLength(7);
+    expect(parsed.find(({ address }) => address === 'Organization/acme')).toMatchObject({
+      method: 'PATCH',
+      path: `/api/organizations/${ids.acme}`,
+      before: { fields: { label: 'ACME Corp' } },
+    });
+  });
+
+  it('is a state by address, organizations by id', async () => {
+    const { idops, read, sandbox } = await project(fiveKindFiles);
+    await idops('apply --yes');
+    const state = JSON.parse(await read('.idops/state.json'));
+    expect(state).toMatchObject({ format_version: 1, serial: 1, server: sandbox.url });
+    expect(Object.keys(state.resources).sort()).toEqual(
+      [
+        `Organization/${ids.acme}`,
+        `User/${ids.ada}`,
+        `KeyPair/${ids.secondKey}`,
+        `KeyPair/${ids.firstKey}`,
+        `EmailTemplate/${ids.backend}/reset_password_instructions`,
+        `EmailTemplate/${ids.backend}/tx_code`,
+        `Client/${ids.portal}`,
+      ].sort(),
+    );
+    expect(state.resources[`Client/${ids.portal}`].did_generation).toBe(3);
+  });
+
+  it('lies where the configuration says, with the journals beside it', async () => {
+    const { idops, files } = await project({
+      'idops.yaml': `${config}state: {path: records/prod.json}\n`,
+      'manifests/all.yaml': renamed,
+    });
+    await idops('apply --yes');
+    const written = await files();
+    expect(Object.keys(written)).toContain('records/prod.json');
+    expect(journals(written)[0]).toMatch(/^records\/runs\//);
+  });
+
+  it('may be lost: requests are sent again, and nothing is deleted or regenerated', async () => {
+    const { idops, writes, sandbox, folder } = await project(fiveKindFiles);
+    await idops('apply --yes');
+    const { did } = sandbox.data.clients[0] ?? {};
+    const sent = writes().length;
+    await rm(join(folder, '.idops'), { recursive: true });
+    expect((await idops('apply --yes')).code).toBe(0);
+    const again = writes().slice(sent);
+    expect(again.every((line) => line.startsWith('PATCH '))).toBe(true);
+    expect(sandbox.data.clients[0]?.did).toBe(did);
+  });
+});

@@ -1,0 +1,127 @@
+import { describe, expect, it } from 'vitest';
+import { ids } from '../sandbox/asking.js';
+import { config, project, type Ran } from './running.js';
+
+const esc = '\u001b';
+const hostile = [
+  `${esc}[2J${esc}]0;owned\u0007`,
+  'a\rPlan: 0 to update',
+  'a\nPlan: 0 to update, 0 to delete, 0 to regenerate, 9 unchanged.',
+  'a\u202egnp.exe',
+  '::error file=x::forged',
+  '##[error]forged',
+  '\u009b31m red',
+];
+
+/** Control characters other than line ends, bidi controls, and what CI systems take for commands. */
+const harmful = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f\u202a-\u202e\u2066-\u2069]|^\s*::|##\[/m;
+
+function expectHarmless({ stdout, stderr }: Ran): void {
+  expect(stdout).not.toMatch(harmful);
+  expect(stderr).not.toMatch(harmful);
+  const summaries = stdout.split('\n').filter((line) => line.startsWith('Plan: '));
+  expect(summaries).not.toContain('Plan: 0 to update, 0 to delete, 0 to regenerate, 9 unchanged.');
+}
+
+describe('text that would forge output', () => {
+  it('is harmless in names and labels of the server', async () => {
+    const { idops, sandbox } = await project({
+      'manifests/all.yaml': hostile
+        .map(
+          (_, index) =>
+            `kind: Organization\nid: hostile-${index}\nlabel: ${JSON.stringify(hostile[index])}\n`,
+        )
+        .join('---\n'),
+    });
+    hostile.forEach((name, index) => {
+      sandbox.data.organizations.push({ id: `hostile-${index}`, name, label: `${name} before` });
+    });
+    for (const args of ['plan --debug', 'plan --format json', 'apply --yes --debug']) {
+      const ran = await idops(args);
+      expect(ran.code).toBe(0);
+      expectHarmless(ran);
+    }
+  });
+
+  it('is harmless in memberships, metadata keys and bodies', async () => {
+    const { idops, sandbox } = await project({
+      'manifests/all.yaml': `kind: User
+id: ${ids.ada}
+organizations: [hostile]
+metadata: ${JSON.stringify(Object.fromEntries(hostile.map((text) => [text, { value: text }])))}
+whole: [metadata]
+---
+kind: EmailTemplate
+backend_id: ${ids.backend}
+type: tx_code
+txt_content: ${JSON.stringify(hostile.join('\n'))}
+`,
+    });
+    sandbox.data.organizations.push({ id: 'hostile', name: hostile[0] ?? '', label: hostile[4] ?? '' });
+    for (const args of ['plan', 'plan --debug', 'apply --yes']) {
+      const ran = await idops(args);
+      expect(ran.code).toBe(0);
+      expectHarmless(ran);
+    }
+  });
+
+  it.each(hostile)('is harmless in an error message of the server: %j', async (text) => {
+    const { idops } = await project(
+      { 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: x\n' },
+      {
+        intercept: ({ method }) => ({
+          kind: 'answer',
+          status: method === 'GET' ? 403 : 422,
+          body: { code: text, message: text, errors: { [text]: [text] } },
+        }),
+      },
+    );
+    const ran = await idops('plan --debug');
+    expect(ran.code).toBe(1);
+    expectHarmless(ran);
+  });
+
+  it('is harmless in what a person typed, in file names and in manifests that are wrong', async () => {
+    const text = hostile[0] ?? '';
+    const { idopsWith, write } = await project({
+      'manifests/all.yaml': `kind: Organization\nname: acme\n${JSON.stringify(text)}: x\n`,
+    });
+    expectHarmless(await idopsWith(['validate']));
+    await write({
+      'manifests/all.yaml': 'kind: Organization\nname: acme\n',
+      [`manifests/${esc}[2J.yaml`]: 'a: [',
+    });
+    expectHarmless(await idopsWith(['validate']));
+    await write({ [`manifests/${esc}[2J.yaml`]: '' });
+    for (const args of [
+      ['--target', text],
+      ['--env', text],
+      ['--format', text],
+      ['--config', text],
+    ]) {
+      const ran = await idopsWith(['plan', ...args]);
+      expect(ran.code).toBe(1);
+      expectHarmless(ran);
+    }
+  });
+
+  it('is harmless in the name of an option that nobody knows', async () => {
+    const { idopsWith } = await project({});
+    const ran = await idopsWith(['plan', `--${hostile[0]}`]);
+    expect(ran.code).toBe(1);
+    expectHarmless(ran);
+  });
+});
+
+it('an id can not reach another operation', async () => {
+  const ids = ['../users/u', 'a/b', '?page=1', '#x', 'ä ö', '%2e%2e'];
+  const { idops, writes } = await project({
+    'idops.yaml': config,
+    'manifests/all.yaml': ids
+      .map((id) => `kind: KeyPair\nid: ${JSON.stringify(id)}\npublic_key: x\n`)
+      .join('---\n'),
+  });
+  const { code } = await idops('apply --yes');
+  expect(code).toBe(1);
+  expect(writes().sort()).toEqual(ids.map((id) => `PATCH /api/key-pairs/${encodeURIComponent(id)}`).sort());
+});

@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { ids } from '../sandbox/asking.js';
+import { journals, project } from './running.js';
+
+const users = Array.from({ length: 6 }, (_, index) => `kind: User\nid: user-${index}\ngroup: staff\n`);
+
+/** A server that holds its answers back until it is told, and tells when the first request came. */
+function gate() {
+  let come = (): void => {};
+  let open = (): void => {};
+  const came = new Promise<void>((resolve) => {
+    come = resolve;
+  });
+  const opened = new Promise<void>((resolve) => {
+    open = resolve;
+  });
+  return {
+    came,
+    open: () => open(),
+    intercept: async () => {
+      come();
+      await opened;
+      return undefined;
+    },
+  };
+}
+
+describe('an interruption', () => {
+  it.each(['SIGINT', 'SIGTERM'] as const)(
+    'by %s lets what is in flight end, records it, and starts nothing new',
+    async (signal) => {
+      const { came, open, intercept } = gate();
+      const { begin, writes, files } = await project(
+        { 'manifests/all.yaml': [`kind: User\nid: ${ids.ada}\ngroup: staff\n`, ...users].join('---\n') },
+        { intercept },
+      );
+      const running = begin(['apply', '--yes', '--concurrency', '1']);
+      await came;
+      running.child.kill(signal);
+      await new Promise((resolve) => setTimeout(resolve, 100));
+      open();
+      const { code, stdout } = await running.ended;
+      expect(code).toBe(130);
+      expect(writes()).toEqual([`PATCH /api/users/${ids.ada}`]);
+      expect(stdout).toContain('Interrupted');
+      expect(stdout).toContain('Applied: 1 applied, 0 failed, 6 skipped.');
+      const left = await files();
+      expect(journals(left)).toHaveLength(1);
+      expect(JSON.parse(left['.idops/state.json'] ?? '').resources[`User/${ids.ada}`].fields.group).toBe(
+        'staff',
+      );
+    },
+  );
+
+  it('of an apply that observes writes nothing', async () => {
+    const { came, open, intercept } = gate();
+    const { begin, writes, files } = await project(
+      { 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: New\n' },
+      { intercept },
+    );
+    const before = await files();
+    const running = begin(['apply', '--yes']);
+    await came;
+    running.child.kill('SIGINT');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    open();
+    expect((await running.ended).code).toBe(130);
+    expect(writes()).toEqual([]);
+    expect(await files()).toEqual(before);
+  });
+
+  it('of a plan asks nothing more', async () => {
+    const { came, open, intercept } = gate();
+    const { begin, reads } = await project(
+      {
+        'manifests/all.yaml': Array.from(
+          { length: 5 },
+          (_, index) => `kind: EmailTemplate\nbackend_id: b\ntype: type_${index}\nstate: absent\n`,
+        ).join('---\n'),
+      },
+      { intercept },
+    );
+    const running = begin(['plan', '--concurrency', '1']);
+    await came;
+    running.child.kill('SIGINT');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    open();
+    expect((await running.ended).code).toBe(130);
+    expect(reads()).toHaveLength(1);
+  });
+
+  it('that comes twice ends at once', async () => {
+    const { came, intercept } = gate();
+    const { begin } = await project({ 'manifests/all.yaml': users.join('---\n') }, { intercept });
+    const running = begin(['apply', '--yes']);
+    await came;
+    running.child.kill('SIGINT');
+    await new Promise((resolve) => setTimeout(resolve, 100));
+    running.child.kill('SIGINT');
+    const { code, signal } = await running.ended;
+    expect(code ?? signal).not.toBe(0);
+  });
+});
+
+describe('a reader that goes away, as `head` does', () => {
+  it('is no mistake', async () => {
+    const { begin, sandbox } = await project({
+      'manifests/all.yaml': Array.from(
+        { length: 3000 },
+        (_, index) => `kind: Organization\nid: o-${index}\nlabel: ${'new '.repeat(20)}\n`,
+      ).join('---\n'),
+    });
+    for (let index = 0; index < 3000; index += 1) {
+      sandbox.data.organizations.push({ id: `o-${index}`, name: `organization ${index}`, label: 'old' });
+    }
+    const running = begin(['plan', '--quiet']);
+    running.child.stdout.once('data', () => running.child.stdout.destroy());
+    const { code, stderr } = await running.ended;
+    expect(stderr).toBe('');
+    expect(code).toBe(0);
+  });
+
+  it('does not keep apply from going on', async () => {
+    const { begin, sandbox } = await project({
+      'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: New\n',
+    });
+    const running = begin(['apply', '--yes', '--quiet']);
+    running.child.stdout.destroy();
+    const { code, stderr } = await running.ended;
+    expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
+    expect(sandbox.data.organizations[0]?.label).toBe('New');
+  });
+});

@@ -1,0 +1,174 @@
+import { get } from 'node:http';
+import { describe, expect, it } from 'vitest';
+import { ids } from '../sandbox/asking.js';
+import { config, project } from './running.js';
+
+const template = `kind: EmailTemplate
+backend_id: ${ids.backend}
+type: tx_code
+txt_content: "Hello {{ user.username }}, {{ tx_code }}"
+html_content: {file: tx_code.html}
+`;
+const html = '<!DOCTYPE html><meta charset="utf-8"><p>Hello {{ user.username }}, {{ tx_code }}</p>\n';
+const files = {
+  'manifests/emails.yaml': template,
+  'manifests/tx_code.html': html,
+  'manifests/samples/tx_code.yaml': 'user: {username: Ada Lovelace}\ntx_code: "007"\n',
+};
+
+describe('the formats of a plan', () => {
+  it('are written to files, and one of them to standard output', async () => {
+    const { idops, read } = await project(files);
+    const { code, stdout } = await idops(
+      'plan --format markdown --format html=plan.html --format json=plan.json',
+    );
+    expect(code).toBe(0);
+    expect(stdout).toMatch(/^## idops plan: 1 to update, 0 unchanged\n/);
+    expect(await read('plan.html')).toContain('Hello Ada Lovelace, 007</pre>');
+    expect(JSON.parse(await read('plan.json')).summary.update).toBe(1);
+  });
+
+  it('keep Markdown within its budget', async () => {
+    const { idops } = await project(files);
+    const { stdout } = await idops('plan --format markdown --markdown-budget 1000');
+    expect(stdout.length).toBeLessThanOrEqual(1000);
+    expect(stdout).toContain('**Shortened**');
+  });
+
+  it('annotate what a GitHub workflow shows, from the root of the repository', async () => {
+    const { idops, folder } = await project({
+      'infra/idops.yaml': config,
+      'infra/manifests/emails.yaml': 'kind: Tree\n',
+    });
+    const { code, stdout } = await idops('plan --format github', {
+      cwd: `${folder}/infra`,
+      env: { GITHUB_WORKSPACE: folder },
+    });
+    expect(code).toBe(1);
+    expect(stdout).toContain(
+      '::error file=infra/manifests/emails.yaml,line=1,col=7,title=idops unknown-kind::unknown kind "Tree"',
+    );
+  });
+});
+
+describe('validate', () => {
+  it('warns of what is questionable in bodies, or refuses it', async () => {
+    const { idops, write } = await project({ ...files, 'manifests/tx_code.html': '<p>{{#a}}</p>' });
+    const warned = await idops('validate --format github');
+    expect(warned.code).toBe(0);
+    expect(warned.stdout).toContain(
+      '::warning file=manifests/emails.yaml,line=5,col=1,title=idops template-syntax::',
+    );
+    await write({ 'idops.yaml': `${config}checks: {template-syntax: error, html-charset: off}\n` });
+    const refused = await idops('validate');
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('error[template-syntax]: the html body is not a Mustache template');
+    expect(refused.stderr).not.toContain('html-charset');
+  });
+
+  it('knows the checks and their levels', async () => {
+    const { idops } = await project({
+      ...files,
+      'idops.yaml': `${config}checks: {lost-placeholders: error}\n`,
+    });
+    expect((await idops('validate')).stderr).toContain('did you mean "lost-placeholder"?');
+  });
+});
+
+describe('preview', () => {
+  it('writes a page of all declared templates, and needs no server', async () => {
+    const { idops, read, reads } = await project(files);
+    const { code, stdout } = await idops('preview');
+    expect(code).toBe(0);
+    expect(stdout).toBe('preview.html: 1 email template\n');
+    const page = await read('preview.html');
+    expect(page).toContain('Hello Ada Lovelace, 007</pre>');
+    expect(page).toContain('manifests/samples/tx_code.yaml');
+    expect(reads()).toEqual([]);
+  });
+
+  it('writes the page to standard output', async () => {
+    const { idops } = await project(files);
+    expect((await idops('preview --out -')).stdout).toMatch(/^<!DOCTYPE html>\n/);
+  });
+
+  it('refuses sample data that it can not read, and manifests that are wrong', async () => {
+    const { idops } = await project({
+      ...files,
+      'manifests/samples/tx_code.yaml': '- a\n',
+      'manifests/x.yaml': 'kind: Tree\n',
+    });
+    const { code, stderr } = await idops('preview');
+    expect(code).toBe(1);
+    expect(stderr).toContain('sample data must be one map, got a list');
+    expect(stderr).toContain('unknown kind "Tree"');
+  });
+
+  it('holds back what came from a process variable', async () => {
+    const { idops, read } = await project({
+      'idops.yaml': `${config}allow_env: [SECRET_TEXT]\n`,
+      'manifests/emails.yaml': template.replace('Hello', '${SECRET_TEXT}'),
+      'manifests/tx_code.html': html,
+    });
+    expect((await idops('preview', { env: { SECRET_TEXT: 'hunter22' } })).code).toBe(0);
+    const page = await read('preview.html');
+    expect(page).toContain('A body is held back');
+    expect(page).not.toContain('hunter22');
+  });
+
+  it('takes a manifest among the samples for a manifest', async () => {
+    const { idops } = await project({
+      'manifests/samples/tx_code.yaml': template.replace('{file: tx_code.html}', 'null'),
+    });
+    expect((await idops('preview')).stdout).toBe('preview.html: 1 email template\n');
+  });
+
+  it('is served to this machine alone, and says when something changes', async () => {
+    const { begin, write } = await project(files);
+    const { child, ended, said } = begin(['preview', '--serve']);
+    let url = '';
+    child.stdout.on('data', (data) => {
+      url += String(data).trim();
+    });
+    await said('until you press Ctrl-C');
+    expect(url).toMatch(/^http:\/\/127\.0\.0\.1:\d+\/$/);
+    expect((await ask(url)).body).toContain('Ada Lovelace');
+    expect((await ask(url, 'evil.example')).status).toBe(403);
+    let heard = () => {};
+    const changed = new Promise<void>((resolve) => {
+      heard = resolve;
+    });
+    await new Promise<void>((open) => {
+      get(`${url}changes`, (response) => {
+        response.on('data', (data) => {
+          open();
+          if (String(data).includes('event: change')) heard();
+        });
+        response.on('error', () => {});
+      });
+    });
+    await write({ 'manifests/samples/tx_code.yaml': 'user: {username: Grace Hopper}\n' });
+    await changed;
+    expect((await ask(url)).body).toContain('Grace Hopper');
+    child.kill('SIGINT');
+    expect((await ended).code).toBe(0);
+  });
+
+  it('says which of its options do not go together', async () => {
+    const { idops } = await project(files);
+    expect((await idops('preview --serve --out x.html')).stderr).toContain('error[wrong-option]');
+    expect((await idops('preview --port 80')).stderr).toContain('error[wrong-option]');
+  });
+});
+
+function ask(url: string, host?: string): Promise<{ status: number | undefined; body: string }> {
+  return new Promise((resolve, reject) => {
+    get(url, { headers: host === undefined ? {} : { host } }, (response) => {
+      let body = '';
+      response.on('data', (data) => {
+        body += String(data);
+      });
+      response.on('end', () => resolve({ status: response.statusCode, body }));
+    }).on('error', reject);
+  });
+}

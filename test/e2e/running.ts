@@ -1,0 +1,160 @@
+import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { afterEach } from 'vitest';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
+
+/** What a user runs. */
+export const cli = resolve('dist/cli/main.js');
+
+/** What a command came to. */
+export interface Ran {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A command that is still running. */
+export interface Running {
+  readonly child: ChildProcessWithoutNullStreams;
+  readonly ended: Promise<Ran>;
+  /** Resolves when standard output or standard error has such a text in it. */
+  said(text: string): Promise<void>;
+}
+
+export interface RunOptions {
+  /** Besides the address and the token of the sandbox; undefined takes one away. */
+  readonly env?: { readonly [name: string]: string | undefined };
+  readonly cwd?: string;
+}
+
+/** A project in a folder of its own, and the server that it is for; both are gone after the test. */
+export interface TestProject {
+  readonly folder: string;
+  readonly sandbox: Sandbox;
+  /** Runs a command to its end. Nobody sits at a terminal. */
+  idops(args: string, options?: RunOptions): Promise<Ran>;
+  /** The same, with arguments that have spaces in them. */
+  idopsWith(args: readonly string[], options?: RunOptions): Promise<Ran>;
+  begin(args: readonly string[], options?: RunOptions): Running;
+  write(files: Files): Promise<void>;
+  read(path: string): Promise<string>;
+  /** Every file with its content, but for what a run writes by itself where `but` says so. */
+  files(): Promise<Files>;
+  /** The requests that are no GETs, as `METHOD path`. */
+  writes(): string[];
+  reads(): string[];
+}
+
+export interface Files {
+  readonly [path: string]: string;
+}
+
+export const config = `version: 1
+server:
+  base_url: \${IDOPS_BASE_URL}
+  auth:
+    token: \${IDOPS_TOKEN}
+`;
+
+const cleanups: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+/** Writes a project with these files; \`idops.yaml\` is an ordinary one where it isn't given. */
+export async function project(files: Files, options: SandboxOptions = {}): Promise<TestProject> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'idops-e2e-')));
+  cleanups.push(() => rm(folder, { recursive: true, force: true }));
+  const sandbox = await startSandbox(options);
+  cleanups.push(() => sandbox.close());
+  const write = async (written: Files): Promise<void> => {
+    for (const [path, text] of Object.entries(written)) {
+      await mkdir(dirname(join(folder, path)), { recursive: true });
+      await writeFile(join(folder, path), text);
+    }
+  };
+  await write({ 'idops.yaml': config, ...files });
+
+  const begin = (args: readonly string[], { env = {}, cwd = folder }: RunOptions = {}): Running => {
+    const given = { IDOPS_BASE_URL: sandbox.url, IDOPS_TOKEN: sandbox.token, ...env };
+    const child = spawn(process.execPath, [cli, ...args], {
+      cwd,
+      env: { PATH: process.env.PATH, HOME: folder, ...given },
+      stdio: ['pipe', 'pipe', 'pipe'],
+    });
+    child.stdin.end();
+    cleanups.push(async () => {
+      child.kill('SIGKILL');
+    });
+    return watch(child);
+  };
+  const idopsWith = (args: readonly string[], run?: RunOptions) => begin(args, run).ended;
+  const asked = (isRead: boolean) => () =>
+    sandbox.requests
+      .filter(({ method }) => (method === 'GET') === isRead)
+      .map(({ method, path }) => `${method} ${path}`);
+  return {
+    folder,
+    sandbox,
+    idops: (args, run) => idopsWith(args.split(' ').filter(Boolean), run),
+    idopsWith,
+    begin,
+    write,
+    read: (path) => readFile(join(folder, path), 'utf8'),
+    files: () => filesIn(folder),
+    writes: asked(false),
+    reads: asked(true),
+  };
+}
+
+function watch(child: ChildProcessWithoutNullStreams): Running {
+  const chunks: { stdout: Buffer[]; stderr: Buffer[] } = { stdout: [], stderr: [] };
+  const waiting = new Set<() => void>();
+  for (const stream of ['stdout', 'stderr'] as const) {
+    child[stream].on('data', (chunk: Buffer) => {
+      chunks[stream].push(chunk);
+      for (const look of waiting) look();
+    });
+  }
+  const text = (stream: 'stdout' | 'stderr'): string => Buffer.concat(chunks[stream]).toString('utf8');
+  const ended = new Promise<Ran>((done, failed) => {
+    child.on('error', failed);
+    child.on('close', (code, signal) => {
+      done({ code, signal, stdout: text('stdout'), stderr: text('stderr') });
+    });
+  });
+  return {
+    child,
+    ended,
+    said: (wanted) =>
+      new Promise((done, failed) => {
+        const look = (): void => {
+          if (!text('stdout').includes(wanted) && !text('stderr').includes(wanted)) return;
+          waiting.delete(look);
+          done();
+        };
+        waiting.add(look);
+        ended.then(({ stderr }) => failed(new Error(`ended without saying "${wanted}": ${stderr}`)), failed);
+        look();
+      }),
+  };
+}
+
+/** Every file below a folder, by its path. */
+export async function filesIn(folder: string): Promise<Files> {
+  const entries = await readdir(folder, { recursive: true, withFileTypes: true });
+  const files = entries.filter((entry) => entry.isFile()).map((entry) => join(entry.parentPath, entry.name));
+  const read = files
+    .sort()
+    .map(async (path) => [path.slice(folder.length + 1), await readFile(path, 'utf8')] as const);
+  return Object.fromEntries(await Promise.all(read));
+}
+
+/** The names of the journals that runs left behind. */
+export function journals(files: Files): string[] {
+  return Object.keys(files).filter((path) => path.endsWith('.jsonl'));
+}

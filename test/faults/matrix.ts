@@ -1,0 +1,312 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { connect } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createServer as createTlsServer } from 'node:tls';
+import pLimit from 'p-limit';
+import type { Result } from '../../src/apply/result.js';
+import type { Plan } from '../../src/plan/plan.js';
+import { loadProject } from '../../src/project/index.js';
+import { type Intercept, type Sandbox, startSandbox } from '../../src/sandbox/index.js';
+import { ServerFailure } from '../../src/server/failures.js';
+import { type OperationName, operations } from '../../src/server/operations.js';
+import { openSession, type Session } from '../../src/session.js';
+import { failuresIn } from '../../src/settle.js';
+import { issue } from '../server/certificates.js';
+
+const problem = (status: number, headers: Record<string, string> = {}): Intercept => ({
+  kind: 'answer',
+  status,
+  headers,
+  body: { code: 'FAULT', message: 'this is a drill' },
+});
+
+/** What goes wrong, by the name that the table gives it. */
+export const faults = {
+  'connection reset': { kind: 'reset', when: 'before' },
+  'no answer': { kind: 'stall' },
+  '408 request timeout': problem(408),
+  '425 too early': problem(425),
+  '429 too many requests': problem(429),
+  '429 with `Retry-After`': problem(429, { 'retry-after': '2' }),
+  '500 internal server error': problem(500),
+  '502 with HTML': {
+    kind: 'answer',
+    status: 502,
+    headers: { 'content-type': 'text/html' },
+    body: '<h1>Bad Gateway</h1>',
+  },
+  '503 service unavailable': problem(503),
+  '504 gateway timeout': problem(504),
+  'truncated answer': { kind: 'truncate' },
+  'done, answer lost': { kind: 'reset', when: 'after' },
+  'certificate error': 'certificate',
+} satisfies { [name: string]: Intercept | 'certificate' };
+
+export type FaultName = keyof typeof faults;
+export type Times = 'once' | 'always';
+
+interface Case {
+  readonly manifest: string;
+  readonly path: RegExp;
+  /** Whether the server has what was asked for. */
+  readonly done: (sandbox: Sandbox) => boolean;
+}
+
+const id = (kind: number, number: number): string =>
+  `${kind}0000000-0000-4000-8000-${String(number).padStart(12, '0')}`;
+const template = `kind: EmailTemplate\nbackend_id: ${id(2, 1)}\ntype: tx_code\n`;
+const client = id(6, 1);
+
+const cases: { readonly [operation in OperationName]: Case } = {
+  listOrganizations: {
+    manifest: 'kind: Organization\nname: acme\nlabel: New\n',
+    path: /^\/api\/organizations\?/,
+    done: () => false,
+  },
+  showTemplate: {
+    manifest: `${template}txt_content: "New {{ code }}"\n`,
+    path: /email-templates/,
+    done: () => false,
+  },
+  updateOrganization: {
+    manifest: 'kind: Organization\nname: acme\nlabel: New\n',
+    path: /^\/api\/organizations\//,
+    done: ({ data }) => data.organizations.some(({ label }) => label === 'New'),
+  },
+  updateUser: {
+    manifest: `kind: User\nid: ${id(4, 1)}\ngroup: new\n`,
+    path: /^\/api\/users/,
+    done: ({ data }) => data.users[0]?.group === 'new',
+  },
+  updateKeyPair: {
+    manifest: `kind: KeyPair\nid: ${id(5, 2)}\nis_default: true\n`,
+    path: /^\/api\/key-pairs/,
+    done: ({ data }) => data.keyPairs[1]?.is_default === true,
+  },
+  updateTemplate: {
+    manifest: `${template}txt_content: "New {{ code }}"\n`,
+    path: /email-templates/,
+    done: ({ data }) => data.templates.some(({ txt_content }) => txt_content === 'New {{ code }}'),
+  },
+  deleteTemplate: {
+    manifest: `${template}state: absent\n`,
+    path: /email-templates/,
+    done: ({ data }) => !data.templates.some(({ type }) => type === 'tx_code'),
+  },
+  regenerateDid: {
+    manifest: '',
+    path: /regenerate_did$/,
+    done: ({ data }) => data.clients.some(({ id, did }) => id === client && did !== firstDid),
+  },
+};
+
+let firstDid: string | null | undefined;
+
+/** The operations in the order of the table. */
+export const operationNames = Object.keys(cases) as readonly OperationName[];
+
+/** What came of one operation under one fault. */
+export interface Cell {
+  readonly operation: OperationName;
+  readonly fault: FaultName;
+  readonly times: Times;
+  /** `planned` or `refused` for a read, else the status of the result. */
+  readonly outcome: string;
+  readonly attempts: number;
+  /** How many requests of the operation reached the server. */
+  readonly arrived: number;
+  /** Whether the server had what was asked for when the run had ended. */
+  readonly done: boolean;
+  readonly message: string;
+  /** How many writes the server got at all. */
+  readonly writes: number;
+  /** Whether the next run, without faults, ended with everything done, or blocked where only a person can tell. */
+  readonly recovered: boolean;
+}
+
+/** Runs every operation under every fault, once and always. */
+export async function measure(): Promise<Cell[]> {
+  const probe = await startSandbox();
+  firstDid = probe.data.clients.find(({ id }) => id === client)?.did;
+  await probe.close();
+  const limit = pLimit(16);
+  return await Promise.all(
+    operationNames.flatMap((operation) =>
+      (Object.keys(faults) as FaultName[]).flatMap((fault) =>
+        (['once', 'always'] as const).map((times) => limit(() => run(operation, fault, times))),
+      ),
+    ),
+  );
+}
+
+async function run(operation: OperationName, fault: FaultName, times: Times): Promise<Cell> {
+  const { manifest, path, done } = cases[operation];
+  const { method } = operations[operation];
+  const folder = await mkdtemp(join(tmpdir(), 'idops-faults-'));
+  let armed = false;
+  let arrived = 0;
+  const faulty = faults[fault];
+  const sandbox = await startSandbox({
+    intercept: (request) => {
+      if (request.method !== method || !path.test(request.path) || !armed) return undefined;
+      arrived += 1;
+      return faulty === 'certificate' || (times === 'once' && arrived > 1) ? undefined : faulty;
+    },
+  });
+  const front = faulty === 'certificate' ? await certificateFront(sandbox.url, times) : undefined;
+  try {
+    await mkdir(join(folder, 'manifests'));
+    await writeFile(join(folder, 'manifests/all.yaml'), manifest);
+    await writeFile(join(folder, 'ca.pem'), front?.ca ?? '');
+    const tls = front === undefined ? '' : '  tls: {ca_file: ca.pem}\n';
+    const config = `version: 1\nserver:\n  base_url: ${front?.url ?? sandbox.url}\n  auth: {token: ${sandbox.token}}\n${tls}`;
+    await writeFile(join(folder, 'idops.yaml'), config);
+    const session = async <T>(work: (session: Session) => Promise<T>): Promise<T> => {
+      const opened = await openSession(await loadProject({ cwd: folder, variables: {} }), {
+        writes: 'apply',
+        timeout: fault === 'no answer' ? 1.5 : 30,
+        network: { delay: async () => {}, random: () => 0.5 },
+      });
+      try {
+        return await work(opened);
+      } finally {
+        await opened.close();
+      }
+    };
+    const plan = async (opened: Session): Promise<Plan> =>
+      operation === 'regenerateDid' ? opened.planRegeneration(client) : await opened.plan();
+    const arm = (): void => {
+      armed = true;
+      front?.arm();
+    };
+    const measured = await (method === 'GET'
+      ? observing(async () => {
+          arm();
+          await session(plan);
+        })
+      : applying(async () => {
+          const made = await session(plan);
+          arm();
+          return (await session((opened) => opened.apply(made))).result;
+        }));
+    armed = false;
+    front?.disarm();
+    const held = done(sandbox);
+    const reached = arrived;
+    const writes = sandbox.requests.filter((request) => request.method !== 'GET').length;
+    const recovered = operation === 'regenerateDid' ? true : await recovers(session, method, sandbox, done);
+    return {
+      operation,
+      fault,
+      times,
+      ...measured,
+      arrived: reached,
+      done: held,
+      writes,
+      recovered,
+    };
+  } finally {
+    await front?.close();
+    await sandbox.close();
+    await rm(folder, { recursive: true });
+  }
+}
+
+type Measured = Pick<Cell, 'outcome' | 'attempts' | 'message'>;
+
+async function observing(plan: () => Promise<void>): Promise<Measured> {
+  try {
+    await plan();
+    return { outcome: 'planned', attempts: 0, message: '' };
+  } catch (failure) {
+    const [first] = failuresIn(failure);
+    if (!(first instanceof ServerFailure)) throw failure;
+    return { outcome: 'refused', attempts: first.attempts, message: first.message };
+  }
+}
+
+async function applying(apply: () => Promise<Result>): Promise<Measured> {
+  const { results } = await apply();
+  const [result] = results;
+  if (result === undefined || results.length !== 1) throw new Error('expected one result');
+  return { outcome: result.status, attempts: result.attempts, message: result.error ?? '' };
+}
+
+/** Whether a run without faults ends with everything done, and one more has nothing to do. */
+async function recovers(
+  session: <T>(work: (session: Session) => Promise<T>) => Promise<T>,
+  method: string,
+  sandbox: Sandbox,
+  done: (sandbox: Sandbox) => boolean,
+): Promise<boolean> {
+  await session(async (opened) => await opened.apply(await opened.plan()));
+  const left = await session(async (opened) => await opened.plan());
+  const settled = left.changes.every(({ action }) => action === 'unchanged');
+  return settled && (method === 'GET' || done(sandbox));
+}
+
+/** A way to the sandbox by TLS, which shows a wrong certificate on the first connection, or on all, when it is armed. */
+async function certificateFront(target: string, times: Times) {
+  const good = issue('good');
+  const bad = issue('bad');
+  const server = createTlsServer({ cert: good.cert, key: good.key }, (socket) => {
+    const there = connect(Number(new URL(target).port), '127.0.0.1');
+    for (const end of [there, socket]) end.on('error', () => {});
+    there.pipe(socket).pipe(there);
+    socket.on('close', () => there.destroy());
+  });
+  server.on('tlsClientError', () => {});
+  // The context of a connection is chosen before this is called, so that this is about the next ones.
+  server.on('connection', () => {
+    if (times === 'once') server.setSecureContext({ cert: good.cert, key: good.key });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const address = server.address();
+  const port = typeof address === 'object' ? address?.port : undefined;
+  return {
+    url: `https://127.0.0.1:${port}`,
+    ca: good.cert,
+    arm: () => server.setSecureContext({ cert: bad.cert, key: bad.key }),
+    disarm: () => server.setSecureContext({ cert: good.cert, key: good.key }),
+    close: () => new Promise((resolve) => server.close(resolve)),
+  };
+}
+
+/** What the table says of a cell. */
+export function cellText({ operation, outcome, attempts, arrived }: Cell): string {
+  const tries = operations[operation].method === 'GET' && outcome === 'planned' ? arrived : attempts;
+  return `${outcome.replace('_', ' ')}, ${tries} ${tries === 1 ? 'try' : 'tries'}`;
+}
+
+/** The two tables: what comes of each operation where a fault happens once, and where it goes on. */
+export function tables(cells: readonly Cell[]): string {
+  const titles = { once: 'Where it happens once', always: 'Where it goes on' };
+  return (['once', 'always'] as const)
+    .map((times) => {
+      const rows = (Object.keys(faults) as FaultName[]).map((fault) => {
+        const texts = operationNames.map((operation) => {
+          const cell = cells.find(
+            (one) => one.operation === operation && one.fault === fault && one.times === times,
+          );
+          return cell === undefined ? '' : cellText(cell);
+        });
+        return `| ${[fault, ...texts].join(' | ')} |`;
+      });
+      const head = `| | ${operationNames.map((name) => `\`${name}\``).join(' | ')} |`;
+      const rule = `|---${'|---'.repeat(operationNames.length)}|`;
+      return [`### ${titles[times]}`, '', head, rule, ...rows].join('\n');
+    })
+    .join('\n\n');
+}
+
+const begin = '<!-- generated by npm run reliability -->';
+const end = '<!-- end of generated -->';
+
+/** The page with its tables replaced. */
+export function withTables(page: string, generated: string): string {
+  const from = page.indexOf(begin);
+  const to = page.indexOf(end);
+  if (from === -1 || to < from) throw new Error('docs/reliability.md has lost its markers');
+  return `${page.slice(0, from + begin.length)}\n\n${generated}\n\n${page.slice(to)}`;
+}

@@ -1,0 +1,133 @@
+import { describe, expect, it } from 'vitest';
+import { checkTemplate, type TemplateBodies } from '../../src/mail/checks.js';
+import { checkCodes, checkDescriptions, checksSchema } from '../../src/mail/settings.js';
+import { layout, layoutText } from './layouts.js';
+
+const start = '<!DOCTYPE html><html><head><meta charset="utf-8"></head><body>';
+
+function messages(after: TemplateBodies, before?: TemplateBodies): string[] {
+  return checkTemplate({ after, ...(before === undefined ? {} : { before }) }).map(
+    ({ code, message }) => `${code}: ${message}`,
+  );
+}
+
+describe('checking the bodies of an email', () => {
+  it('finds nothing in ones that are fine', () => {
+    expect(
+      messages({ txt: 'Hi {{ a }}', html: `${start}<p>{{a}}</p>` }, { txt: '{{{a}}}', html: '{{a}}' }),
+    ).toEqual([]);
+  });
+
+  it('finds nothing where there is nothing', () => {
+    expect(messages({ txt: null, html: undefined }, { txt: 'x {{ a }}', html: 'y' })).toEqual([]);
+    expect(messages({ txt: '', html: ' \n' })).toEqual([]);
+  });
+
+  it('tells a placeholder that got lost, in each body', () => {
+    const before = { txt: '{{ url }} {{ name }}', html: `${start}{{ url }}{{# vip }}x{{/ vip }}` };
+    expect(messages({ txt: '{{ name }}', html: `${start}{{ name }}` }, before)).toEqual([
+      'lost-placeholder: the new txt body lost {{ url }}, which the present one has',
+      'lost-placeholder: the new html body lost {{ url }}, {{# vip }}, which the present one has',
+    ]);
+  });
+
+  it('knows a placeholder that moved into a section, or out of one', () => {
+    expect(messages({ txt: '{{#user}}{{name}}{{/user}}' }, { txt: '{{ user.name }}' })).toEqual([]);
+    expect(messages({ txt: '{{ user.name }}' }, { txt: '{{#user}}{{name}}{{/user}}' })).toEqual([
+      'lost-placeholder: the new txt body lost {{# user }}, which the present one has',
+    ]);
+  });
+
+  it('says nothing of lost placeholders where one of the bodies is no template', () => {
+    expect(messages({ txt: 'x' }, { txt: '{{#a}}' })).toEqual([]);
+    expect(messages({ txt: '{{#a}}' }, { txt: '{{b}}' })).toEqual([
+      'template-syntax: the txt body is not a Mustache template: unclosed section "a" at line 1',
+    ]);
+  });
+
+  it('tells placeholders that only one of the bodies has', () => {
+    expect(messages({ txt: '{{ a }}{{ b }}', html: `${start}{{ b }}{{ c }}` })).toEqual([
+      'placeholder-mismatch: only the txt body has {{ a }}, only the html body has {{ c }}',
+    ]);
+  });
+
+  it.each([
+    ['<script>x</script>', '<script>'],
+    ['<p onclick="x">', 'onclick='],
+    ['<svg><script>x</script></svg>', '<script>'],
+    ['<a href=" jAva\nscript:x">', 'href="jAvascript:…"'],
+    ['<iframe src="https://x.example"></iframe>', '<iframe>'],
+    ['<object data="x"></object>', '<object>'],
+  ])('tells that %s runs or embeds something', (html, words) => {
+    expect(messages({ html: start + html })).toEqual([
+      `html-script: the html body has ${words}, which mail clients remove or distrust`,
+    ]);
+  });
+
+  it('takes data for data, and comments for comments', () => {
+    const html = `<script type="application/ld+json">{"@type": "EmailMessage"}</script><!-- <script> -->`;
+    expect(messages({ html: start + html })).toEqual([]);
+  });
+
+  it('tells what mail clients clip', () => {
+    const html = start + 'ä'.repeat(52 * 1024);
+    expect(messages({ html })).toEqual([
+      'html-too-large: the html body has 104.1 KB, and mail clients clip what is longer than 102 KB',
+    ]);
+  });
+
+  it.each([
+    ['<p>x</p>', 'the html body declares no character set: <meta charset="utf-8"> is missing'],
+    ['<meta charset="latin1">', 'the html body says that it is latin1, and it is sent as UTF-8'],
+    [
+      '<meta http-equiv="Content-Type" content="text/html; charset=ISO-8859-1">',
+      'the html body says that it is iso-8859-1, and it is sent as UTF-8',
+    ],
+  ])('tells of %s that the character set is missing or wrong', (html, words) => {
+    expect(messages({ html })).toEqual([`html-charset: ${words}`]);
+  });
+
+  it('takes a character set in either form', () => {
+    expect(messages({ html: '<meta http-equiv=content-type content="text/html; charset=UTF-8">' })).toEqual(
+      [],
+    );
+    expect(messages({ html: '<META CHARSET=utf8>' })).toEqual([]);
+  });
+
+  it('tells images without alt text, an empty one is fine', () => {
+    const html = `${start}<img src=a.png><img src=b.png alt=""><img src=a.png><img src=c.png>`;
+    expect(messages({ html })).toEqual([
+      'image-without-alt: the html body has 3 images without alt text: a.png, c.png',
+    ]);
+  });
+
+  it('gives up on HTML that is nested deeper than browsers go', () => {
+    expect(messages({ html: start + '<div>'.repeat(200_000) }).map((it) => it.split(':')[0])).toEqual([
+      'html-nesting',
+      'html-too-large',
+    ]);
+  });
+
+  it.each([20, 80])('finds nothing in a layout of %i KB', (size) => {
+    expect(messages({ txt: layoutText, html: layout(size) })).toEqual([]);
+  });
+
+  it('finds only the size in a layout of 200 KB', () => {
+    expect(checkTemplate({ after: { html: layout(200) } }).map(({ code }) => code)).toEqual([
+      'html-too-large',
+    ]);
+  });
+});
+
+describe('the settings of the checks', () => {
+  it('know each check', () => {
+    expect(Object.keys(checksSchema.shape).sort()).toEqual(Object.keys(checkDescriptions).sort());
+    expect(checkCodes.length).toBe(Object.keys(checkDescriptions).length);
+  });
+
+  it('take the three levels alone', () => {
+    expect(checksSchema.safeParse({ 'html-script': 'error', 'html-charset': 'off' }).success).toBe(true);
+    expect(checksSchema.safeParse({ 'html-script': 'fatal' }).success).toBe(false);
+    expect(checksSchema.safeParse({ 'html-scripts': 'off' }).success).toBe(false);
+  });
+});

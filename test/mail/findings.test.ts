@@ -1,0 +1,95 @@
+import { describe, expect, it } from 'vitest';
+import type { Declared } from '../../src/kinds/kind.js';
+import { checkDeclaredTemplates, templateWarnings } from '../../src/mail/findings.js';
+import { type Fields, Sensitive } from '../../src/values.js';
+import { changeOf } from '../report/plans.js';
+
+function templateChange(before: Fields, expected: Fields) {
+  return changeOf({
+    kind: 'EmailTemplate',
+    apply: { ...changeOf().apply, expected, before },
+  });
+}
+
+function declaredTemplate(fields: Fields, absent = false): Declared {
+  const place = { file: 'manifests/emails.yaml', line: 1, column: 1, length: 4 };
+  return {
+    kind: 'EmailTemplate',
+    identity: { backend_id: 'b', type: 't' },
+    fields,
+    absent,
+    whole: [],
+    place,
+    placeOf: (field) => ({ ...place, line: field === 'txt_content' ? 2 : 3 }),
+  };
+}
+
+const lost = {
+  code: 'lost-placeholder',
+  message: 'the new txt body lost {{ a }}, which the present one has',
+};
+
+describe('warnings of a changed template', () => {
+  it('compare with what the server has', () => {
+    const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: 'x' });
+    expect(templateWarnings(change, {})).toEqual({ warnings: [lost], errors: [] });
+  });
+
+  it('can be errors, or silenced', () => {
+    const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: 'x' });
+    expect(templateWarnings(change, { 'lost-placeholder': 'error' })).toEqual({
+      warnings: [],
+      errors: [lost],
+    });
+    expect(templateWarnings(change, { 'lost-placeholder': 'off' })).toEqual({ warnings: [], errors: [] });
+  });
+
+  it('take the body that stays into account', () => {
+    const html = '<meta charset="utf-8">{{ a }}';
+    const change = templateChange({ txt_content: '{{ a }}', html_content: html }, { txt_content: 'x' });
+    expect(templateWarnings(change, { 'lost-placeholder': 'off' }).warnings).toEqual([
+      { code: 'placeholder-mismatch', message: 'only the html body has {{ a }}' },
+    ]);
+  });
+
+  it('quote nothing from a secret', () => {
+    const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: new Sensitive('{{#secret') });
+    expect(templateWarnings(change, {})).toEqual({ warnings: [], errors: [] });
+  });
+
+  it('are about templates that will be updated alone', () => {
+    const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: 'x' });
+    expect(templateWarnings({ ...change, action: 'blocked' }, {}).warnings).toEqual([]);
+    expect(templateWarnings({ ...change, kind: 'Client' }, {}).warnings).toEqual([]);
+  });
+});
+
+describe('problems of declared templates', () => {
+  it('stand at the body that they are about', () => {
+    const problems = checkDeclaredTemplates(
+      [declaredTemplate({ txt_content: '{{#a}}', html_content: 'x' })],
+      {
+        'template-syntax': 'error',
+      },
+    );
+    expect(
+      problems.map(({ code, severity, places }) => [code, severity, places.map(({ line }) => line)]),
+    ).toEqual([
+      ['template-syntax', 'error', [2]],
+      ['html-charset', 'warning', [3]],
+    ]);
+  });
+
+  it('stand at both bodies where they are about both', () => {
+    const fields = { txt_content: '{{a}}', html_content: '<meta charset="utf-8">' };
+    const [problem] = checkDeclaredTemplates([declaredTemplate(fields)], {});
+    expect(problem?.places.map(({ line }) => line)).toEqual([2, 3]);
+  });
+
+  it('are not searched for in what is to be deleted, or is off', () => {
+    expect(checkDeclaredTemplates([declaredTemplate({ txt_content: '{{#a}}' }, true)], {})).toEqual([]);
+    expect(
+      checkDeclaredTemplates([declaredTemplate({ txt_content: '{{#a}}' })], { 'template-syntax': 'off' }),
+    ).toEqual([]);
+  });
+});

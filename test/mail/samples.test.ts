@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { exampleOf, renderMails, type SampleData } from '../../src/mail/samples.js';
+import { layout, layoutText } from './layouts.js';
+
+function texts(txt: string, given: SampleData = {}): [string | null, string][] {
+  return renderMails([{ txt }], given).map(({ label, mails }) => {
+    const body = mails[0]?.txt;
+    return [label, body && 'text' in body ? body.text : JSON.stringify(body)];
+  });
+}
+
+describe('the mails that users can get', () => {
+  it('are one where there are no sections, with values made up from names', () => {
+    expect(texts('Hi {{ user.username }}, {{ reset_password_url }} {{ tx_code }} {{ mood }}')).toEqual([
+      [null, 'Hi Jane Doe, https://example.com/reset-password 493172 [mood]'],
+    ]);
+  });
+
+  it('take given values first', () => {
+    expect(texts('{{ user.username }} {{ user.email }}', { user: { username: 'Ada' } })).toEqual([
+      [null, 'Ada jane.doe@example.com'],
+    ]);
+  });
+
+  it('show each section there and not there', () => {
+    expect(texts('{{#a}}A{{/a}}{{^b}}no B{{/b}}')).toEqual([
+      ['with a, b', 'A'],
+      ['with b, without a', ''],
+      ['with a, without b', 'Ano B'],
+      ['without a, b', 'no B'],
+    ]);
+  });
+
+  it('show a section there even where the sample has nothing for it', () => {
+    expect(texts('{{#a}}A{{b}}{{/a}}', { a: false, b: 'B' })).toEqual([
+      ['with a', 'AB'],
+      ['without a', ''],
+    ]);
+  });
+
+  it('show many sections one by one', () => {
+    const body = [...'abcde'].map((name) => `{{#${name}}}${name}{{/${name}}}`).join('');
+    expect(texts(body).map(([, text]) => text)).toEqual([
+      'abcde',
+      '',
+      'bcde',
+      'acde',
+      'abde',
+      'abce',
+      'abcd',
+      'a',
+      'b',
+      'c',
+      'd',
+      'e',
+    ]);
+  });
+
+  it('leave out what looks the same', () => {
+    expect(texts('{{#a}}{{#b}}B{{/b}}{{/a}}').map(([, text]) => text)).toEqual(['B', '']);
+  });
+
+  it('repeat what a list has', () => {
+    expect(texts('{{#items}}<{{.}}>{{/items}}')).toContainEqual(['with items', '<first><second>']);
+    expect(texts('{{#rows}}{{x}},{{/rows}}', { rows: [{ x: 1 }, { x: 2 }] })).toContainEqual([
+      'with rows',
+      '1,2,',
+    ]);
+  });
+
+  it('use a name inside a section as it is given outside', () => {
+    expect(texts('{{#vip}}{{ name }}{{/vip}}', { name: 'Ada' })).toContainEqual(['with vip', 'Ada']);
+    expect(texts('{{#url}}<{{ url }}>{{/url}}')).toContainEqual(['with url', '<https://example.com/>']);
+  });
+
+  it('are shown with their source where a body is no template', () => {
+    expect(renderMails([{ txt: '{{#a}}', html: null }], {})).toEqual([
+      {
+        label: null,
+        mails: [{ txt: { source: '{{#a}}', syntax: 'unclosed section "a" at line 1' }, html: null }],
+      },
+    ]);
+  });
+
+  it('are the same ones on both sides of a change', () => {
+    const variants = renderMails([{ txt: '{{#a}}A{{/a}}' }, { txt: '{{#b}}B{{/b}}' }], {});
+    expect(variants.map(({ label }) => label)).toEqual([
+      'with a, b',
+      'with b, without a',
+      'with a, without b',
+      'without a, b',
+    ]);
+  });
+
+  it('take strange names as names', () => {
+    expect(texts('{{ __proto__ }}{{ a.__proto__.b }}{{ constructor }}')).toHaveLength(1);
+  });
+
+  it('are two for a layout with one section', () => {
+    expect(renderMails([{ txt: layoutText, html: layout(200) }], {}).map(({ label }) => label)).toEqual([
+      'with organization',
+      'without organization',
+    ]);
+  });
+});
+
+describe('an example for a placeholder', () => {
+  it.each([
+    ['user.email', 'jane.doe@example.com'],
+    ['confirmationUrl', 'https://example.com/confirmation'],
+    ['username', 'Jane Doe'],
+    ['expires_at', '31 January 2026, 12:00'],
+    ['anything_else', '[anything else]'],
+  ])('is made up from its name: %s', (name, example) => {
+    expect(exampleOf(name)).toBe(example);
+  });
+});

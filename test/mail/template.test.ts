@@ -1,0 +1,105 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { placeholdersOf } from '../../src/mail/placeholders.js';
+import { parseTemplate } from '../../src/mail/template.js';
+import type { Json } from '../../src/values.js';
+
+function rendered(body: string, data: { readonly [name: string]: Json }, html = false): string {
+  const template = parseTemplate(body);
+  return 'syntax' in template ? `syntax: ${template.syntax}` : template.render(data, { html });
+}
+
+function syntaxOf(body: string): string | null {
+  const template = parseTemplate(body);
+  return 'syntax' in template ? template.syntax : null;
+}
+
+function namesOf(body: string): string[] {
+  const template = parseTemplate(body);
+  return 'syntax' in template ? [] : placeholdersOf(template.parts).map(({ name }) => name);
+}
+
+describe('a body that is a Mustache template', () => {
+  it('fills in values, sections and lists', () => {
+    const body =
+      'Hello {{ user.name }}{{#admin}}, admin{{/admin}}{{^admin}}, guest{{/admin}}:{{#items}} {{.}}{{/items}}';
+    expect(rendered(body, { user: { name: 'Ada' }, items: ['a', 'b'] })).toBe('Hello Ada, guest: a b');
+  });
+
+  it('escapes values in HTML and not in text', () => {
+    expect(rendered('{{ x }} {{{ x }}}', { x: '<b>' }, true)).toBe('&lt;b&gt; <b>');
+    expect(rendered('{{ x }}', { x: '<b>' })).toBe('<b>');
+  });
+
+  it('leaves names out that count as absent', () => {
+    const template = parseTemplate('{{#a}}there{{/a}}{{^a}}gone{{/a}}');
+    if ('syntax' in template) throw new Error(template.syntax);
+    expect(template.render({ a: true }, { html: false, absent: new Set(['a']) })).toBe('gone');
+  });
+
+  it('finds nothing that data inherits, and calls nothing', () => {
+    for (const name of ['constructor', 'toString', 'x.constructor.constructor', '__proto__', 'x.length']) {
+      expect(rendered(`[{{ ${name} }}{{# ${name} }}in{{/ ${name} }}]`, { x: 'text' })).toBe('[]');
+    }
+  });
+
+  it('names its placeholders, each once', () => {
+    expect(
+      namesOf('{{ a }}{{{ b.c }}}{{& a }}{{# d }}{{ e }}{{.}}{{/ d }}{{! comment }}{{> part }}'),
+    ).toEqual(['a', 'b.c', 'd', 'e']);
+  });
+
+  it('understands other delimiters', () => {
+    expect(namesOf('{{=<% %>=}}<% a %> {{ b }}')).toEqual(['a']);
+  });
+});
+
+describe('a body that is no template', () => {
+  it.each([
+    ['Hello\n{{ name', 'unclosed tag at line 2'],
+    ['{{#a}}x', 'unclosed section "a" at line 1'],
+    ['x\n\n{{/a}}', 'unopened section "a" at line 3'],
+    ['{{#a}}{{#b}}{{/a}}{{/b}}', 'unclosed section "b" at line 1'],
+    ['{{ name } and {{ other }}', 'the tag "{{ name" is not closed with "}}"'],
+    ['{{}}', 'a tag has no name: {{}}'],
+  ])('is told from %j', (body, words) => {
+    expect(syntaxOf(body)).toBe(words);
+  });
+
+  it('is one that nests too deeply', () => {
+    expect(syntaxOf('{{#a}}'.repeat(5000) + '{{/a}}'.repeat(5000))).toBe(
+      'sections are nested more than 100 deep',
+    );
+  });
+
+  it('is told without an exception, whatever it is', () => {
+    const part = fc.oneof(
+      fc.constantFrom(
+        '{{',
+        '}}',
+        '{{#a}}',
+        '{{/a}}',
+        '{{^a}}',
+        '{{=',
+        '=}}',
+        '{{{',
+        '}}}',
+        '{{>',
+        '.',
+        ' ',
+        '\n',
+      ),
+      fc.string({ unit: 'binary', maxLength: 5 }),
+    );
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 20 }), (parts) => {
+        const template = parseTemplate(parts.join(''));
+        if (!('syntax' in template)) template.render({ a: ['x', { b: 1 }] }, { html: true });
+      }),
+    );
+  });
+
+  it('may have a long run of spaces in a tag without stalling', () => {
+    expect(rendered(`{{ a${' '.repeat(1_000_000)}}}`, { a: 'x' })).toBe('x');
+  });
+});

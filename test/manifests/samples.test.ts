@@ -1,0 +1,76 @@
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { loadSamples } from '../../src/manifests/samples.js';
+import { loadProject } from '../../src/project/index.js';
+
+let cwd: string;
+
+beforeEach(async () => {
+  cwd = await realpath(await mkdtemp(join(tmpdir(), 'idops-samples-')));
+});
+
+afterEach(async () => {
+  await rm(cwd, { recursive: true });
+});
+
+async function load(files: { readonly [path: string]: string }, type = 'tx_code', link?: string) {
+  for (const [path, text] of Object.entries({ 'project/idops.yaml': 'version: 1\n', ...files })) {
+    await mkdir(dirname(join(cwd, path)), { recursive: true });
+    await writeFile(join(cwd, path), text);
+  }
+  if (link !== undefined) await symlink(join(cwd, link), join(cwd, 'project/samples'));
+  const project = await loadProject({ cwd: join(cwd, 'project'), variables: {} });
+  const manifest = 'manifests/emails/all.yaml';
+  const { found, problems } = await loadSamples(project, [{ address: 'a', type, manifest }]);
+  return { sample: found.get('a'), problems: problems.map(({ code }) => code) };
+}
+
+describe('the sample data of a template', () => {
+  it('is taken from the nearest folder', async () => {
+    const files = {
+      'project/samples/tx_code.yaml': 'a: far',
+      'project/manifests/samples/tx_code.yaml': 'a: near',
+    };
+    expect(await load(files)).toEqual({
+      sample: { data: { a: 'near' }, file: 'manifests/samples/tx_code.yaml' },
+      problems: [],
+    });
+  });
+
+  it('is nothing where there is no file, or an empty one', async () => {
+    expect(await load({})).toEqual({ sample: undefined, problems: [] });
+    expect((await load({ 'project/samples/tx_code.yaml': '# nothing\n' })).sample?.data).toEqual({});
+  });
+
+  it('is taken as it is written', async () => {
+    const { sample } = await load({ 'project/samples/tx_code.yaml': 'a: ${HOME}\nb: [1, {c: null}]\n' });
+    expect(sample?.data).toEqual({ a: '${HOME}', b: [1, { c: null }] });
+  });
+
+  it.each(['../secret', 'a/b', '..', 'a\\b'])('is never looked for elsewhere: %s', async (type) => {
+    expect(await load({ 'project/secret.yaml': 'a: 1', 'project/samples/a/b.yaml': 'a: 1' }, type)).toEqual({
+      sample: undefined,
+      problems: [],
+    });
+  });
+
+  it('is refused where a link leads out of the project', async () => {
+    expect(await load({ 'outside/tx_code.yaml': 'a: 1' }, 'tx_code', 'outside')).toEqual({
+      sample: undefined,
+      problems: ['body-outside'],
+    });
+  });
+
+  it.each([
+    ['- a\n', 'wrong-type'],
+    ['a: 1\n---\nb: 2\n', 'wrong-type'],
+    ['a: [', 'yaml-syntax'],
+  ])('is refused where it is no map: %j', async (text, code) => {
+    expect(await load({ 'project/samples/tx_code.yaml': text })).toEqual({
+      sample: undefined,
+      problems: [code],
+    });
+  });
+});

@@ -1,0 +1,190 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { ProblemsError } from '../../src/problems.js';
+import { loadProject, type ServerSettings } from '../../src/project/index.js';
+import { issue } from '../server/certificates.js';
+
+let cwd: string;
+
+beforeEach(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'idops-server-'));
+});
+
+afterEach(async () => {
+  await rm(cwd, { recursive: true });
+});
+
+type Variables = { readonly [name: string]: string };
+
+async function settings(server: string, variables: Variables = {}): Promise<ServerSettings> {
+  await writeFile(
+    join(cwd, 'idops.yaml'),
+    `version: 1\nserver:\n  base_url: https://id.example.com/x/\n${server}allow_env: [SECRET, ARGUMENT]\n`,
+  );
+  return await (await loadProject({ cwd, variables })).server();
+}
+
+async function problems(server: string, variables: Variables = {}): Promise<string[]> {
+  try {
+    await settings(server, variables);
+  } catch (failure) {
+    if (!(failure instanceof ProblemsError)) throw failure;
+    expect(JSON.stringify(failure.problems)).not.toContain('hunter2');
+    return failure.problems.map(({ code, message, places: [place] }) =>
+      [code, ...(place === undefined ? [] : [`${place.line}:${place.column}`]), message].join(' '),
+    );
+  }
+  throw new Error('nothing was refused');
+}
+
+const token = '  auth: {token: abc}\n';
+
+describe('the ways to authenticate', () => {
+  test('a token command keeps its arguments as they are, and those from process variables are secret', async () => {
+    const server = `  auth: {token_command: [get-token, "--for=\${ARGUMENT}", "a b"]}\n`;
+    const { auth, secrets } = await settings(server, { ARGUMENT: 'hunter2' });
+    expect(auth).toMatchObject({ way: 'token_command', argv: ['get-token', '--for=hunter2', 'a b'] });
+    expect(secrets).toEqual(['--for=hunter2']);
+  });
+
+  test('client credentials', async () => {
+    const { auth, secrets } = await settings(
+      `  auth:
+    client_credentials:
+      token_url: https://id.example.com/oauth/token
+      client_id: ci
+      client_secret: \${SECRET}
+      scopes: [users:manage:all]
+`,
+      { SECRET: 'hunter2' },
+    );
+    expect(auth).toMatchObject({
+      way: 'client_credentials',
+      address: { href: 'https://id.example.com/oauth/token' },
+      clientId: 'ci',
+      scopes: ['users:manage:all'],
+    });
+    expect(secrets).toContain('hunter2');
+    expect(JSON.stringify(auth)).not.toContain('hunter2');
+  });
+
+  test('a header', async () => {
+    const server = `  auth: {header: {name: X-Api-Key, value: "key \${SECRET}"}}\n`;
+    const { auth, secrets } = await settings(server, { SECRET: 'hunter2' });
+    expect(auth).toMatchObject({ way: 'header', name: 'X-Api-Key' });
+    expect(secrets).toEqual(expect.arrayContaining(['key hunter2', 'hunter2']));
+  });
+
+  test.each([
+    [
+      'two at once',
+      '  auth: {token: a, token_file: b}\n',
+      'wrong-value 4:9 "server.auth" in configuration needs exactly one of',
+    ],
+    ['none', '  auth: {}\n', 'wrong-value 4:9 "server.auth" in configuration needs exactly one of'],
+    ['an empty command', '  auth: {token_command: []}\n', 'wrong-value 4:25'],
+    ['a command as one text', '  auth: {token_command: get-token}\n', 'wrong-type 4:25'],
+    [
+      'a token address on plain http',
+      '  auth: {client_credentials: {token_url: "http://id.example.com/t", client_id: a, client_secret: hunter2}}\n',
+      'insecure-http 4:42 the token address is plain http',
+    ],
+    [
+      'no token address',
+      '  auth: {client_credentials: {token_url: "id?x", client_id: a, client_secret: hunter2}}\n',
+      'bad-address 4:42 the token address',
+    ],
+    [
+      'a scope with a space',
+      '  auth: {client_credentials: {token_url: "https://a", client_id: a, client_secret: b, scopes: ["a b"]}}\n',
+      'wrong-value 4:96',
+    ],
+    [
+      'a header that says how long the body is',
+      '  auth: {header: {name: Content-Length, value: "1"}}\n',
+      'bad-header 4:25',
+    ],
+    [
+      'a header with a line break',
+      '  auth: {header: {name: X-A, value: "hunter2\\nb: c"}}\n',
+      'bad-header 4:37',
+    ],
+    ['a token file that is not there', '  auth: {token_file: nowhere}\n', 'token-unreadable 4:22'],
+  ])('%s is refused at its place', async (_, server, expected) => {
+    const found = await problems(server);
+    expect(found.some((text) => text.startsWith(expected))).toBe(true);
+  });
+
+  test('IDOPS_TOKEN stands above all of them', async () => {
+    const { auth } = await settings('  auth: {token_command: [x]}\n', { IDOPS_TOKEN: 'abc' });
+    expect(auth.way).toBe('token');
+  });
+});
+
+describe('certificates', () => {
+  const authority = issue('authority');
+  const client = issue('client', { issuer: authority });
+
+  async function write(files: { [name: string]: string }): Promise<void> {
+    for (const [name, text] of Object.entries(files)) await writeFile(join(cwd, name), text);
+  }
+
+  test('are read, relative to the configuration', async () => {
+    await write({ 'ca.pem': authority.cert, 'c.pem': client.cert + authority.cert, 'k.pem': client.key });
+    const { tls, secrets } = await settings(
+      `${token}  tls: {ca_file: ca.pem, client_cert_file: c.pem, client_key_file: k.pem}\n`,
+    );
+    expect(tls).toMatchObject({ ca: authority.cert, clientCert: client.cert + authority.cert });
+    expect(tls.clientKey?.reveal()).toBe(client.key);
+    expect(secrets).toContain(client.key);
+  });
+
+  test.each([
+    ['ca_file: nowhere.pem', 'bad-certificate 5:18 the file nowhere.pem of tls.ca_file does not exist'],
+    ['ca_file: k.pem', 'bad-certificate 5:18 k.pem does not hold certificates in PEM form'],
+    ['ca_file: junk.pem', 'bad-certificate 5:18 junk.pem does not hold certificates in PEM form'],
+    ['client_cert_file: c.pem', 'bad-certificate 5:27 "tls.client_cert_file" needs "tls.client_key_file"'],
+    ['client_key_file: k.pem', 'bad-certificate 5:26 "tls.client_key_file" needs "tls.client_cert_file"'],
+    [
+      'client_cert_file: c.pem, client_key_file: other.pem',
+      'bad-certificate 5:51 "tls.client_key_file" is not the key of the client certificate',
+    ],
+    [
+      'client_cert_file: c.pem, client_key_file: c.pem',
+      'bad-certificate 5:51 c.pem does not hold a private key without a passphrase in PEM form',
+    ],
+  ])('%s is refused at its place', async (tls, expected) => {
+    await write({
+      'c.pem': client.cert,
+      'k.pem': client.key,
+      'other.pem': issue('other').key,
+      'junk.pem': '-----BEGIN CERTIFICATE-----\nhunter2\n-----END CERTIFICATE-----\n',
+    });
+    const found = await problems(`${token}  tls: {${tls}}\n`);
+    expect(found[0]?.startsWith(expected)).toBe(true);
+  });
+});
+
+describe('proxies', () => {
+  test('come from the process, and their passwords are secret', async () => {
+    const { proxy, secrets } = await settings(token, { https_proxy: 'http://me:hunter2@proxy:3128' });
+    expect(proxy).toMatchObject({ origin: 'http://proxy:3128', variable: 'https_proxy' });
+    expect(secrets).toContain('hunter2');
+  });
+
+  test('are chosen for the token address on its own', async () => {
+    const { proxy, auth } = await settings(
+      '  auth: {client_credentials: {token_url: "https://a.test/t", client_id: a, client_secret: b}}\n',
+      { https_proxy: 'http://proxy:3128', no_proxy: 'a.test' },
+    );
+    expect(proxy?.origin).toBe('http://proxy:3128');
+    expect(auth).toMatchObject({ proxy: null });
+  });
+
+  test('that are no addresses are refused', async () => {
+    const found = await problems(token, { https_proxy: 'socks5://hunter2@proxy' });
+    expect(found).toEqual(['bad-proxy the proxy in https_proxy is neither http nor https']);
+  });
+});

@@ -1,0 +1,117 @@
+import { mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtemp, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { parseDocument, stringify } from 'yaml';
+import { loadProject } from '../../src/project/index.js';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
+import { openSession, type Session, type SessionOptions } from '../../src/session.js';
+import type { Json } from '../../src/values.js';
+import type { Doc, Layout } from './generating.js';
+
+const plain: Layout = { order: [0], files: [0], style: 'line', bodiesInFiles: false, crlf: false };
+
+/** A way to shuffle that is the same each time. */
+function shuffled<T>(items: readonly T[], order: readonly number[]): T[] {
+  return items
+    .map((item, index) => ({ item, rank: (order[index % order.length] ?? 0) + index / 1e6 }))
+    .sort((a, b) => a.rank - b.rank)
+    .map(({ item }) => item);
+}
+
+const sets = new Set(['organizations', 'authorized_scopes', 'roles']);
+
+/** The same with its keys and the elements of its sets in another order. */
+function reordered(value: Json, order: readonly number[], name = ''): Json {
+  if (Array.isArray(value)) {
+    const items = value.map((item) => reordered(item, order));
+    return sets.has(name) ? shuffled(items, order) : items;
+  }
+  if (typeof value !== 'object' || value === null) return value;
+  // What metadata holds is data: a list in it has its order.
+  const inside = name === 'metadata' || name === 'federated_metadata' ? [0] : order;
+  return Object.fromEntries(
+    shuffled(Object.entries(value), order).map(([key, member]) => [key, reordered(member, inside, key)]),
+  );
+}
+
+/** `$` is written `$$`, since manifests have variables. */
+function escaped(value: Json): Json {
+  if (typeof value === 'string') return value.replaceAll('$', '$$$$');
+  if (Array.isArray(value)) return value.map(escaped);
+  if (typeof value !== 'object' || value === null) return value;
+  return Object.fromEntries(Object.entries(value).map(([key, member]) => [key, escaped(member)]));
+}
+
+function write(doc: Json, { style, crlf }: Layout): string {
+  const escapes = (text: string): string =>
+    text.replace(
+      /[\u007f-\u009f\u2028\u2029\ufeff\ufffe\uffff\ud800-\udfff]/g,
+      (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
+    );
+  const flow = `${escapes(JSON.stringify(doc, null, style === 'line' ? 0 : 2))}\n`;
+  const block = style === 'block' ? stringify(doc, { lineWidth: 0 }) : flow;
+  const faithful = JSON.stringify(parseDocument(block).toJS()) === JSON.stringify(doc);
+  const text = faithful ? block : flow;
+  // In a block scalar a line end is content.
+  return crlf && style !== 'block' ? text.replaceAll('\n', '\r\n') : text;
+}
+
+/** The manifests and body files that say so. */
+export function filesFor(docs: readonly Doc[], layout: Layout = plain): Map<string, string> {
+  const files = new Map<string, string>();
+  shuffled(docs, layout.order).forEach((doc, index) => {
+    const fields = Object.entries(doc).map(([name, value]): [string, Json] => {
+      if (!layout.bodiesInFiles || typeof value !== 'string' || !name.endsWith('_content')) {
+        return [name, escaped(value)];
+      }
+      if (!value.isWellFormed() || value.startsWith('\ufeff')) return [name, escaped(value)];
+      files.set(`manifests/bodies/${index}.${name}`, value);
+      return [name, { file: `bodies/${index}.${name}` }];
+    });
+    const path = `manifests/${layout.files[index % layout.files.length] ?? 0}.yaml`;
+    const before = files.get(path);
+    const text = write(reordered(Object.fromEntries(fields), layout.order), layout);
+    files.set(path, before === undefined ? text : `${before}---\n${text}`);
+  });
+  return files;
+}
+
+export interface Place {
+  readonly sandbox: Sandbox;
+  /** Replaces the manifests. */
+  declare(docs: readonly Doc[], layout?: Layout): void;
+  /** Opens a session for as long as the work takes, as each command does. */
+  session<T>(work: (session: Session) => Promise<T>, options?: SessionOptions): Promise<T>;
+}
+
+/** A project and a server, for as long as the work takes. */
+export async function inPlace<T>(options: SandboxOptions, work: (place: Place) => Promise<T>): Promise<T> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'idops-property-')));
+  const sandbox = await startSandbox(options);
+  try {
+    writeFileSync(join(folder, 'idops.yaml'), 'version: 1\nsafety: {max_destructive: 1000}\n');
+    return await work({
+      sandbox,
+      declare(docs, layout) {
+        rmSync(join(folder, 'manifests'), { recursive: true, force: true });
+        for (const [path, text] of filesFor(docs, layout)) {
+          mkdirSync(dirname(join(folder, path)), { recursive: true });
+          writeFileSync(join(folder, path), text);
+        }
+      },
+      async session(use, given = {}) {
+        const variables = { IDOPS_BASE_URL: sandbox.url, IDOPS_TOKEN: sandbox.token };
+        const session = await openSession(await loadProject({ cwd: folder, variables }), given);
+        try {
+          return await use(session);
+        } finally {
+          await session.close();
+        }
+      },
+    });
+  } finally {
+    await sandbox.close();
+    await rm(folder, { recursive: true, force: true });
+  }
+}

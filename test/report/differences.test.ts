@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import type { FieldChange } from '../../src/plan/plan.js';
+import { compareBodies } from '../../src/report/bodies.js';
+import { compareSets } from '../../src/report/sets.js';
+import { planText } from '../../src/report/text.js';
+import { inlinePair } from '../../src/report/values.js';
+import { layout } from '../mail/layouts.js';
+import { changeOf, fieldOf, planOf } from './plans.js';
+
+function textOf(parts: Partial<FieldChange>): string {
+  return planText(planOf([changeOf({ fields: [fieldOf(parts)] })]), { color: false, debug: false });
+}
+
+describe('bodies that differ', () => {
+  const megabyte = (word: string) =>
+    [...Array(20_000).keys()]
+      .map((index) => `line ${index} of the ${word} text, so long that it counts\n`)
+      .join('');
+
+  it('in everything, at a megabyte, are summed up', () => {
+    const text = textOf({
+      path: 'html_content',
+      type: 'body',
+      before: megabyte('old'),
+      after: megabyte('new'),
+    });
+    expect(text).toContain('bodies differ too much to show, 20000 lines before, 20000 after');
+    expect(text.length).toBeLessThan(1000);
+  });
+
+  it('in everything, at a megabyte on one line, are cut', () => {
+    const text = textOf({
+      path: 'html_content',
+      type: 'body',
+      before: 'a'.repeat(1e6),
+      after: 'b'.repeat(1e6),
+    });
+    expect(text.length).toBeLessThan(2000);
+  });
+
+  it('in the order of all lines end in a summary or a diff that can be read', () => {
+    const lines = megabyte('old').split('\n');
+    expect(compareBodies(lines.join('\n'), [...lines].reverse().join('\n')).hunks).toEqual([]);
+  });
+
+  it('in one line of a large layout show that line', () => {
+    const before = layout(200);
+    const { hunks } = compareBodies(before, before.replace('Paragraph 3 ', 'Section 3 '));
+    expect(hunks).toHaveLength(1);
+    expect(hunks[0]?.lines.filter((line) => /^[+-]/.test(line))).toHaveLength(2);
+  });
+
+  it('in their Unicode normal form alone are told in words', () => {
+    expect(compareBodies('cafe\u0301\n', 'caf\u00e9\n')).toEqual({
+      notes: ['the same text in another Unicode normal form: NFD → NFC'],
+      hunks: [],
+      tooDifferent: null,
+    });
+  });
+});
+
+describe('values that differ in their Unicode normal form alone', () => {
+  it('are told in words', () => {
+    expect(inlinePair('Ame\u0301lie', 'Am\u00e9lie', false)).toEqual({
+      before: '"Ame\u0301lie"',
+      after: '"Am\u00e9lie" (the same text in another Unicode normal form: NFD → NFC)',
+    });
+  });
+});
+
+describe('a membership that moves', () => {
+  it('is one line', () => {
+    const before = [
+      { id: '1', name: 'acme' },
+      { id: '2', name: 'globex' },
+    ];
+    const after = [
+      { id: '1', name: 'acme' },
+      { id: '3', name: 'initech', roles: [{ id: 'r', name: 'admin' }] },
+    ];
+    expect(compareSets(before, after)).toEqual({
+      elements: [{ mark: '~', text: 'globex → initech (roles: admin)' }],
+      kept: 1,
+    });
+  });
+
+  it('is not assumed where more of them change', () => {
+    const after = [
+      { id: '3', name: 'initech' },
+      { id: '4', name: 'umbrella' },
+    ];
+    expect(compareSets([{ id: '2', name: 'globex' }], after)?.elements.map(({ mark }) => mark)).toEqual([
+      '+',
+      '+',
+      '-',
+    ]);
+  });
+});
+
+describe('the width of the text', () => {
+  it('stays within 80 columns for what idops says itself', () => {
+    const text = planText(
+      planOf([
+        changeOf({
+          action: 'blocked',
+          reason:
+            'the server has no organization of this name, and there is no operation that creates one for us',
+          destructions: [
+            'removes the membership of globex, and with it everything that is granted through it',
+          ],
+          warnings: [
+            {
+              code: 'unknown-set',
+              message: 'the present organizations are not known, so what is in it is lost',
+            },
+          ],
+          fields: [fieldOf({ before: 'x'.repeat(500), after: 'y'.repeat(500) })],
+        }),
+      ]),
+      { color: false, debug: false },
+    );
+    for (const line of text.split('\n')) expect(line.length).toBeLessThanOrEqual(80);
+  });
+});

@@ -1,0 +1,134 @@
+import fc from 'fast-check';
+import type { Action, Change, FieldChange, Plan } from '../../src/plan/plan.js';
+import type { Fields } from '../../src/values.js';
+import { hostileText } from './hostile.js';
+import { changeOf, fieldOf, planOf } from './plans.js';
+
+/** Texts that try to be something else in Markdown, in HTML or on GitHub. */
+const hostileMarkup = fc
+  .array(
+    fc.oneof(
+      fc.constantFrom(
+        '`',
+        '``',
+        '```',
+        '````diff\n',
+        '~~~\n',
+        '</details>',
+        '</summary>',
+        '</code>',
+        '</pre>',
+        '</p>',
+        '<img src=x onerror=alert(1)>',
+        '<script>alert(1)</script>',
+        '"><b>',
+        "' onload='x",
+        '<!--',
+        '-->',
+        '<![CDATA[',
+        '&lt;i&gt;',
+        '@octocat',
+        '@team/all,',
+        '#12',
+        'GH-12',
+        'octo/cat#12',
+        'JIRA-123',
+        'https://evil.example/?a=b',
+        'www.evil.example',
+        'a@evil.example',
+        'mailto:a@evil.example',
+        'deadbeefdeadbeef',
+        '[x](javascript:alert(1))',
+        '![x](https://evil.example/x.png)',
+        '[x]: https://evil.example',
+        '\n\n# Title\n',
+        '\n- item\n',
+        '1. ',
+        '> ',
+        '| a | b |',
+        '\n---\n',
+        '**bold**',
+        '_em_',
+        '$x$',
+        ':smile:',
+        '\\',
+        '{{ name }}',
+        '{{',
+        '}},',
+        ' word ',
+        'word.',
+        '!',
+        ':',
+        '%0A::error::x',
+        ',title=x',
+      ),
+      hostileText,
+    ),
+    { maxLength: 6 },
+  )
+  .map((parts) => parts.join(''));
+
+const value = fc.oneof(
+  hostileMarkup,
+  fc.constant(null),
+  fc.boolean(),
+  fc.array(fc.record({ id: hostileMarkup, name: hostileMarkup }), { maxLength: 3 }),
+  fc.dictionary(hostileMarkup, hostileMarkup, { maxKeys: 2 }),
+);
+
+const field: fc.Arbitrary<FieldChange> = fc
+  .record({
+    path: hostileMarkup,
+    type: fc.constantFrom('value', 'body', 'set', 'map'),
+    before: fc.oneof(value, fc.constant(undefined)),
+    after: value,
+    sensitive: fc.boolean(),
+  })
+  .map((parts) => fieldOf(parts));
+
+const bodies: fc.Arbitrary<Fields> = fc.record({ txt_content: hostileMarkup, html_content: hostileMarkup });
+
+const change: fc.Arbitrary<Change> = fc
+  .record({
+    address: hostileMarkup,
+    kind: fc.constantFrom('Organization', 'User', 'EmailTemplate'),
+    action: fc.constantFrom<Action>('update', 'delete', 'regenerate', 'adopt', 'blocked', 'unchanged'),
+    observed: fc.constantFrom('live', 'recorded', 'unknown'),
+    recordedAt: hostileMarkup,
+    destructions: fc.array(hostileMarkup, { maxLength: 2 }),
+    fields: fc.array(field, { maxLength: 3 }),
+    warnings: fc.array(fc.record({ code: hostileMarkup, message: hostileMarkup }), { maxLength: 2 }),
+    reason: fc.option(hostileMarkup),
+    declaredAt: fc.option(fc.record({ file: hostileMarkup, line: fc.integer({ min: 1, max: 999 }) })),
+    before: bodies,
+    expected: bodies,
+  })
+  .map(({ before, expected, ...parts }) => {
+    const fields: readonly FieldChange[] =
+      parts.kind === 'EmailTemplate'
+        ? ['txt_content', 'html_content'].map((path) =>
+            fieldOf({ path, type: 'body', before: before[path], after: expected[path] ?? null }),
+          )
+        : parts.fields;
+    return changeOf({
+      ...parts,
+      fields,
+      apply: { ...changeOf().apply, expected, before },
+    });
+  });
+
+/** Plans in which everything that may come from a server or a manifest is hostile. */
+export const hostilePlan: fc.Arbitrary<Plan> = fc
+  .record({
+    changes: fc.array(change, { maxLength: 4 }),
+    server: hostileMarkup,
+    environment: fc.option(hostileMarkup),
+    warnings: fc.array(fc.record({ code: hostileMarkup, message: hostileMarkup }), { maxLength: 2 }),
+  })
+  .map(({ changes, ...parts }) => planOf(changes, parts));
+
+/** What no report may hold as it is: control, bidirectional and invisible characters. */
+export const invisible = /[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+
+/** What a CI system takes for a command. */
+export const workflowCommand = /^\s*::|##\[|##vso\[|##teamcity\[/im;

@@ -1,0 +1,182 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { galleryHtml } from '../../src/report/gallery.js';
+import { planHtml } from '../../src/report/html.js';
+import { type Fields, Sensitive } from '../../src/values.js';
+import { layout, layoutText } from '../mail/layouts.js';
+import { hostileText } from './hostile.js';
+import { hostilePlan, invisible, workflowCommand } from './hostile-plans.js';
+import { changeOf, fieldOf, planOf } from './plans.js';
+import { treeOf } from './trees.js';
+
+const plain = { samples: new Map(), debug: false };
+
+function templateChange(before: Fields, after: Fields) {
+  return changeOf({
+    kind: 'EmailTemplate',
+    address: 'EmailTemplate/8d0a/tx_code',
+    fields: Object.keys(after).map((path) =>
+      fieldOf({ path, type: 'body', before: before[path], after: after[path] ?? null }),
+    ),
+    apply: { ...changeOf().apply, expected: after, before },
+  });
+}
+
+function framesOf(html: string): string[] {
+  return treeOf(html)
+    .elements.filter(({ tag }) => tag === 'iframe')
+    .map(({ attributes }) => attributes.srcdoc ?? '');
+}
+
+describe('the page of a plan', () => {
+  it('allows itself nothing: no script, nothing from the network', () => {
+    const { elements } = treeOf(planHtml(planOf([changeOf({ fields: [fieldOf()] })]), plain));
+    const policy = elements.find(({ attributes }) => attributes['http-equiv'] === 'Content-Security-Policy');
+    expect(policy?.attributes.content).toBe(
+      "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'",
+    );
+    expect(elements.filter(({ tag }) => ['script', 'link', 'img', 'form'].includes(tag))).toEqual([]);
+  });
+
+  it('shows an email before and after, with sample data, in frames that may do nothing', () => {
+    const change = templateChange(
+      { txt_content: 'Hi {{ name }}', html_content: '<p>Hi {{ name }}</p>' },
+      { txt_content: 'Hello {{ name }}', html_content: '<p>Hello {{ name }}</p>' },
+    );
+    const samples = new Map([[change.address, { name: 'Ada & Bob' }]]);
+    const html = planHtml(planOf([change]), { ...plain, samples });
+    expect(framesOf(html).map((document) => document.replace(/^(<meta[^>]*>)+/, ''))).toEqual([
+      '<p>Hi Ada &amp; Bob</p>',
+      '<p>Hello Ada &amp; Bob</p>',
+    ]);
+    expect(html).toContain('Hello Ada &amp; Bob</pre>');
+    for (const { tag, attributes } of treeOf(html).elements) {
+      if (tag === 'iframe') expect(attributes.sandbox).toBe('');
+    }
+  });
+
+  it('takes out of an email what could reach the network', () => {
+    const html =
+      '<base href="https://evil.example"><link rel="preconnect" href="https://evil.example"><meta http-equiv="refresh" content="0;url=https://evil.example"><p>x</p>';
+    const [, frame = ''] = framesOf(
+      planHtml(planOf([templateChange({ html_content: '' }, { html_content: html })]), plain),
+    );
+    expect(frame.replace(/^(<meta[^>]*>)+/, '')).toBe('<p>x</p>');
+    expect(frame).not.toContain('evil');
+  });
+
+  it('holds a secret body back', () => {
+    const secret = new Sensitive('hunter22 {{ a }}');
+    const change = {
+      ...templateChange({}, { txt_content: secret, html_content: secret }),
+      fields: [
+        fieldOf({ path: 'txt_content', type: 'body', before: undefined, after: secret, sensitive: true }),
+      ],
+    };
+    expect(planHtml(planOf([change]), plain)).not.toContain('hunter22');
+  });
+
+  it('stays small for many large emails that share nothing', () => {
+    const changes = [...Array(8).keys()].map((index) =>
+      templateChange(
+        { html_content: layout(150, `old ${index}`) },
+        { html_content: layout(150).replaceAll('td', `td data-x="${index}"`) },
+      ),
+    );
+    expect(planHtml(planOf(changes), plain).length).toBeLessThan(60_000_000);
+  });
+
+  it.each([20, 100, 200])('shows an email of %i KB as users get it', (size) => {
+    const change = templateChange(
+      { txt_content: layoutText, html_content: layout(size) },
+      { txt_content: layoutText, html_content: layout(size).replaceAll('#586ee0', '#0f766e') },
+    );
+    const frames = framesOf(planHtml(planOf([change]), plain));
+    expect(frames).toHaveLength(4);
+    expect(frames[0]).toContain(
+      'Paragraph 0 for Jane Doe, with <a href="#" title="https://example.com/action" style="color:#586ee0;">',
+    );
+    expect(frames[0]).toContain('<!--[if mso]>');
+  });
+
+  it('is built of its own elements alone, whatever the plan holds', () => {
+    const tags = new Set(
+      'html head meta title style body a header main footer section h1 h2 h3 p ul li strong span code div fieldset legend label input details summary table thead tbody tr th td pre figure figcaption iframe'.split(
+        ' ',
+      ),
+    );
+    const attributes = new Set(
+      'lang charset http-equiv content name class href id data-kind data-action open type value checked scope colspan tabindex role aria-label sandbox referrerpolicy loading title srcdoc'.split(
+        ' ',
+      ),
+    );
+    fc.assert(
+      fc.property(hostilePlan, fc.boolean(), (plan, debug) => {
+        const html = planHtml(plan, { samples: new Map(), debug });
+        const { elements, comments } = treeOf(html);
+        expect(elements.map(({ tag }) => tag).filter((tag) => !tags.has(tag))).toEqual([]);
+        const names = elements.flatMap((element) => Object.keys(element.attributes));
+        expect(names.filter((name) => !attributes.has(name))).toEqual([]);
+        const links = elements.filter(({ tag }) => tag === 'a').map((link) => link.attributes.href);
+        expect(links).toEqual(['#main']);
+        expect(comments).toBe(0);
+        expect(elements.filter(({ tag }) => tag === 'html')).toHaveLength(1);
+        expect(html.replaceAll('\n', '')).not.toMatch(invisible);
+        expect(html).not.toMatch(workflowCommand);
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+describe('the gallery', () => {
+  const template = {
+    address: 'EmailTemplate/8d0a/tx_code',
+    declaredAt: { file: 'manifests/emails.yaml', line: 3 },
+    bodies: { txt: 'Code {{ code }}', html: '<p>{{#a}}A{{/a}}{{^a}}B{{/a}}</p>' },
+    held: false,
+    sample: {},
+    sampleFile: null,
+    warnings: [],
+  };
+
+  it('shows each mail wide and narrow, and its text', () => {
+    const html = galleryHtml({ templates: [template], problems: [] });
+    const documents = framesOf(html).map((document) => document.replace(/^(<meta[^>]*>)+/, ''));
+    expect(documents).toEqual(['<p>A</p>', '<p>A</p>', '<p>B</p>', '<p>B</p>']);
+    expect(html).toContain('Code 493172');
+    expect(html).not.toContain('<script');
+  });
+
+  it('loads a script only where it is served', () => {
+    const html = galleryHtml({ templates: [], problems: [], script: '/reload.js' });
+    expect(html).toContain('<script src="/reload.js" defer></script>');
+    expect(html).toContain('script-src &#39;self&#39;');
+  });
+
+  it('holds nothing but its own elements, whatever the templates are', () => {
+    fc.assert(
+      fc.property(fc.array(hostileText, { minLength: 6, maxLength: 6 }), (texts) => {
+        const [address = '', file = '', txt = '', htmlBody = '', message = '', key = ''] = texts;
+        const html = galleryHtml({
+          templates: [
+            {
+              ...template,
+              address,
+              declaredAt: { file, line: 1 },
+              bodies: { txt, html: `<script>${htmlBody}` },
+              sample: { [key]: message },
+              sampleFile: file,
+              warnings: [{ code: key, message }],
+            },
+          ],
+          problems: [],
+        });
+        const { elements } = treeOf(html);
+        expect(elements.filter(({ tag }) => ['script', 'img', 'svg', 'b'].includes(tag))).toEqual([]);
+        expect(html.replaceAll('\n', '')).not.toMatch(invisible);
+        expect(html).not.toMatch(workflowCommand);
+      }),
+    );
+  });
+});

@@ -1,0 +1,171 @@
+import { describe, expect, test } from 'vitest';
+import { OrganizationIndex, readOrganizations } from '../../src/kinds/organizations.js';
+import { ProblemsError } from '../../src/problems.js';
+import { secretsIn } from '../../src/server/json.js';
+import { failureOf, json, rename, serve, use } from './serving.js';
+
+const row = (id: number) => ({ id: `o${id}`, name: `name ${id}` });
+
+describe('an answer to a read', () => {
+  const garbage = 'x'.repeat(10 * 2 ** 20);
+  const nested = `${'['.repeat(200_000)}${']'.repeat(200_000)}`;
+
+  test.each<[string, string, string]>([
+    ['a login page', '<!doctype html><form action="/login">', 'something that is not JSON (text/html)'],
+    ['an error body', '{"code":"BUSY","message":"come back\\nlater"}', 'it says: come back later'],
+    ['10 MB of garbage', garbage, 'something that is not JSON'],
+    ['10 MB of a JSON string', `"${garbage}"`, 'something else than expected'],
+    ['a list of lists without end', nested, 'something else than expected'],
+    ['data of another type', '{"data": 7}', 'data: expected'],
+    ['a truncated document', '{"data": {"id": "t1", "txt_con', 'something that is not JSON'],
+    ['another type', '{"data": {"type": "other"}}', 'another object than the one asked for: its type'],
+    [
+      'another backend',
+      '{"data": {"backend_id": "b2"}}',
+      'another object than the one asked for: its backend_id',
+    ],
+    [
+      'a type that is inherited',
+      '{"data": {"__proto__": {"type": "x"}, "type": 5}}',
+      'data.type: expected string',
+    ],
+  ])('with 200 and %s is a failure with a sentence of its own', async (_, body, sentence) => {
+    const { origin } = await serve((response) =>
+      response.writeHead(200, { 'content-type': 'text/html' }).end(body),
+    );
+    const failure = await failureOf(use(origin).reader.showTemplate('b1', 'tx_code'));
+    expect(failure).toMatchObject({ kind: 'answer', status: 200, attempts: 1 });
+    expect(failure.message).toContain(sentence);
+    expect(failure.message.length).toBeLessThan(2000);
+  });
+
+  test('about another user is a failure', async () => {
+    const { origin } = await serve((response) => json(response, 200, { data: { id: 'u2' } }));
+    const read = { title: 'show a user', path: '/api/users/:user_id', scope: 'users:manage:all' } as const;
+    const parse = (document: unknown) => ({ value: (document as { data: { id: string } }).data });
+    const { reader } = use(origin);
+    expect((await reader.showExtra(read, { user_id: 'u2' }, parse))?.id).toBe('u2');
+    const failure = await failureOf(reader.showExtra(read, { user_id: 'u1' }, parse));
+    expect(failure).toMatchObject({ kind: 'answer', reason: 'other-object' });
+  });
+
+  test('that may be about anything is taken where it does not say', async () => {
+    const { origin } = await serve((response) => json(response, 200, { data: { txt_content: 'x' } }));
+    expect(await use(origin).reader.showTemplate('b1', 'tx_code')).toEqual({ txt_content: 'x' });
+  });
+});
+
+describe('a list of organizations', () => {
+  /** A server that gives these pages; what is beyond the last is the last. */
+  async function listing(page: (number: number) => unknown) {
+    const { origin, received } = await serve((response, { url }) =>
+      json(response, 200, page(Number(new URL(url, 'http://x').searchParams.get('page')))),
+    );
+    return { read: () => readOrganizations(use(origin).reader), received };
+  }
+
+  async function refusalOf(promise: Promise<unknown>): Promise<string> {
+    const failure = await promise.then(
+      () => 'it succeeded',
+      (reason: unknown) => reason,
+    );
+    if (!(failure instanceof ProblemsError)) throw failure;
+    return failure.message;
+  }
+
+  test('with ids that repeat across pages is read again, and refused where it goes on', async () => {
+    const { read, received } = await listing((number) => ({
+      data: number === 1 ? [row(1), row(2)] : [row(2), row(1)],
+      total_pages: 2,
+      total_entries: 4,
+    }));
+    expect(await refusalOf(read())).toContain('2 organizations were listed, total_entries says 4');
+    expect(received.length).toBe(8);
+  });
+
+  test('with ids that repeat for once is read again', async () => {
+    let requests = 0;
+    const { read } = await listing((number) => {
+      requests += 1;
+      const moved = requests <= 2;
+      return {
+        data: number === 1 ? [row(1), row(2)] : [moved ? row(2) : row(3)],
+        total_pages: 2,
+        total_entries: 3,
+      };
+    });
+    const index = await read();
+    expect(['o1', 'o2', 'o3'].every((id) => index.byId(id) !== undefined)).toBe(true);
+  });
+
+  test('whose total_pages grows is read to its end', async () => {
+    const { read, received } = await listing((number) => ({
+      data: [row(number)],
+      total_pages: Math.min(number + 1, 6),
+      total_entries: 6,
+    }));
+    expect((await read()).byId('o6')).toBeDefined();
+    expect(received).toHaveLength(6);
+  });
+
+  test('whose total_pages is too small is refused, since rows are missing', async () => {
+    const { read } = await listing((number) => ({ data: [row(number)], total_pages: 1, total_entries: 6 }));
+    expect(await refusalOf(read())).toContain('1 organizations were listed, total_entries says 6');
+  });
+
+  test('whose total_pages is far too large ends all the same', async () => {
+    const { read, received } = await listing((number) => ({
+      data: number === 1 ? [row(1)] : [],
+      total_pages: 2_000_000_000,
+      total_entries: 1,
+    }));
+    expect((await read()).byId('o1')).toBeDefined();
+    expect(received.length).toBeLessThan(10);
+  });
+
+  test.each([
+    [{ data: {} }],
+    [{ data: null }],
+    [{ data: [{ id: 5 }] }],
+    [{ data: ['o1'] }],
+    [{ data: [], total_pages: '2' }],
+    [{ data: [], total_pages: -1 }],
+    [{ data: [], total_entries: 1e300 }],
+    [[row(1)]],
+  ])('that is %j is refused', async (body) => {
+    const { origin } = await serve((response) => json(response, 200, body));
+    expect(await failureOf(use(origin).reader.listOrganizations(1))).toMatchObject({
+      kind: 'answer',
+      reason: 'wrong-type',
+    });
+  });
+
+  test('whose names are those of inherited members finds none of them', async () => {
+    const index = new OrganizationIndex([{ id: 'constructor', name: '__proto__' }]);
+    expect(index.byId('toString')).toBeUndefined();
+    expect(index.byId('constructor')).toMatchObject({ name: '__proto__' });
+  });
+});
+
+describe('the secrets of an answer', () => {
+  test('are told before anything else is done with it, wherever they are, also of a failure', async () => {
+    const { origin } = await serve((response, { method }) =>
+      method === 'PATCH'
+        ? json(response, 422, { message: 'no', smtp_password: 'p1', errors: [{ secret: 's1' }] })
+        : json(response, 200, {
+            data: [{ id: 'o1', backend: { ldap_master_password: 'l1', secret: null } }],
+          }),
+    );
+    const secrets: string[] = [];
+    const { reader, writer } = use(origin, { onSecret: (secret) => secrets.push(secret) });
+    await failureOf(writer.send(rename));
+    await reader.listOrganizations(1);
+    expect(secrets.sort()).toEqual(['l1', 'p1', 's1']);
+  });
+
+  test('are found at any depth', () => {
+    let document: unknown = { secret: 'deep' };
+    for (let depth = 0; depth < 200_000; depth += 1) document = [document];
+    expect(secretsIn(document)).toEqual(['deep']);
+  });
+});

@@ -1,0 +1,101 @@
+import { createServer, type ServerOptions } from 'node:https';
+import { describe, expect, test } from 'vitest';
+import type { TlsSettings } from '../../src/server/connections.js';
+import { Sensitive } from '../../src/values.js';
+import { issue } from './certificates.js';
+import { failureOf, json, listening, regenerate, rename, use } from './serving.js';
+
+const authority = issue('test authority');
+const server = issue('server', { issuer: authority });
+const client = issue('client', { issuer: authority });
+
+async function serving(options: ServerOptions = {}): Promise<{ origin: string; served: () => number }> {
+  let served = 0;
+  const https = createServer({ cert: server.cert, key: server.key, ...options }, (_, response) => {
+    served += 1;
+    json(response, 200, { data: { id: 'o1' } });
+  });
+  https.on('tlsClientError', () => {});
+  return { origin: await listening(https, 'https'), served: () => served };
+}
+
+const trusted: TlsSettings = { ca: authority.cert };
+
+describe('a server with a certificate of an own authority', () => {
+  test('is spoken to where the authority is named, by PATCH and by POST', async () => {
+    const { origin } = await serving();
+    const { writer } = use(origin, { tls: trusted });
+    expect(await writer.send(rename)).toMatchObject({ status: 200 });
+    expect(await writer.send(regenerate)).toMatchObject({ status: 200 });
+  });
+
+  test('is not trusted where it is not, and the way out is named', async () => {
+    const { origin, served } = await serving();
+    const { writer } = use(origin);
+    for (const request of [rename, regenerate]) {
+      const failure = await failureOf(writer.send(request));
+      expect(failure).toMatchObject({ kind: 'unreachable', attempts: 1, sent: false });
+      expect(failure.message).toMatch(/authority that this machine does not know.*server\.tls\.ca_file/);
+    }
+    expect(served()).toBe(0);
+  });
+
+  test('is not trusted where another authority is named: it stands in the place of the known ones', async () => {
+    const { origin } = await serving();
+    const failure = await failureOf(use(origin, { tls: { ca: issue('other').cert } }).writer.send(rename));
+    expect(failure).toMatchObject({ kind: 'unreachable', attempts: 1, sent: false });
+  });
+
+  test.each([
+    ['has expired', { from: -3, to: -1 }, 'its certificate has expired (CERT_HAS_EXPIRED)'],
+    ['is not valid yet', { from: 1, to: 3 }, 'its certificate is not valid yet (CERT_NOT_YET_VALID)'],
+    ['is for another host', { hosts: ['id.example.com'] }, 'its certificate is for another host name'],
+  ])('that %s is refused with a sentence of its own, and nothing is sent', async (_, options, sentence) => {
+    const bad = issue('server', { issuer: authority, ...options });
+    const { origin, served } = await serving({ cert: bad.cert, key: bad.key });
+    for (const request of [rename, regenerate]) {
+      const failure = await failureOf(use(origin, { tls: trusted }).writer.send(request));
+      expect(failure).toMatchObject({ kind: 'unreachable', attempts: 1, sent: false });
+      expect(failure.message).toContain(sentence);
+    }
+    expect(served()).toBe(0);
+  });
+});
+
+describe('a server that wants a client certificate', () => {
+  const wanting = { requestCert: true, rejectUnauthorized: true, ca: authority.cert };
+
+  test('gets it', async () => {
+    const { origin } = await serving(wanting);
+    const tls = { ...trusted, clientCert: client.cert, clientKey: new Sensitive(client.key) };
+    expect(await use(origin, { tls }).writer.send(rename)).toMatchObject({ status: 200 });
+  });
+
+  test('says so where there is none', async () => {
+    const { origin, served } = await serving({ ...wanting, maxVersion: 'TLSv1.2' });
+    const failure = await failureOf(use(origin, { tls: trusted }).writer.send(rename));
+    expect(failure.message).toContain('server.tls.client_cert_file names one');
+    expect(served()).toBe(0);
+  });
+
+  test('tells it only after the request was sent in TLS 1.3, so that a POST is not repeated', async () => {
+    const { origin, served } = await serving({ ...wanting, minVersion: 'TLSv1.3' });
+    const failure = await failureOf(use(origin, { tls: trusted }).writer.send(regenerate));
+    expect(failure).toMatchObject({ kind: 'lost', attempts: 1 });
+    expect(served()).toBe(0);
+  });
+});
+
+describe('an old TLS', () => {
+  test('is not spoken', async () => {
+    const { origin, served } = await serving({
+      minVersion: 'TLSv1',
+      maxVersion: 'TLSv1.1',
+      ciphers: 'DEFAULT@SECLEVEL=0',
+    });
+    const failure = await failureOf(use(origin, { tls: trusted }).writer.send(rename));
+    expect(failure).toMatchObject({ kind: 'unreachable', sent: false });
+    expect(failure.message).toContain('it offers no TLS 1.2 or later');
+    expect(served()).toBe(0);
+  });
+});
