@@ -127,6 +127,7 @@ export async function openSession(project: Project, options: SessionOptions = {}
       selection: { targets: [], kinds: [] },
       prune: false,
       assert: false,
+      checks: project.checks(),
       ...header(),
       ...what,
     });

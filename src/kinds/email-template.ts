@@ -35,7 +35,9 @@ export const emailTemplate: Kind = {
       ),
     ...profileProblems(declared, profile),
   ],
-  addressPart: ({ backend_id, type }) => `${backend_id}/${type}`,
+  // A slash in an id must not make two templates look like one.
+  addressPart: ({ backend_id = '', type = '' }) =>
+    `${backend_id.includes('/') ? encodeURIComponent(backend_id) : backend_id}/${type}`,
   readable: () => true,
   async observe(objects, context) {
     return new Map(

@@ -4,6 +4,8 @@ import { kindOf, kinds } from '../kinds/index.js';
 import type { Declared, Identity, KindName, Live } from '../kinds/kind.js';
 import type { OrganizationIndex } from '../kinds/organizations.js';
 import { ignoredFields } from '../kinds/rules.js';
+import { templateWarnings } from '../mail/findings.js';
+import type { ChecksSettings } from '../mail/settings.js';
 import { error, ProblemsError } from '../problems.js';
 import type { Progress } from '../progress.js';
 import type { Reader } from '../server/client.js';
@@ -41,6 +43,8 @@ export interface BuildOptions extends PlanHeader {
   readonly assert: boolean;
   readonly concurrency: number;
   readonly progress: Progress;
+  /** What the checks of email bodies count for. */
+  readonly checks: ChecksSettings;
   /** Changes a document in the light of what is there now, before the two are compared. */
   readonly adjust?: (document: Declared, now: Fields) => Declared;
 }
@@ -89,7 +93,9 @@ export async function buildPlan(options: BuildOptions): Promise<Plan> {
       key,
     });
     const others = twice.get(subject.declared);
-    return [others === undefined ? change : { ...change, ...blockedAsTwice(others) }];
+    return [
+      others === undefined ? checked(change, options.checks) : { ...change, ...blockedAsTwice(others) },
+    ];
   });
   const reads = kinds
     .filter((kind) => kind.readable(profile) && subjects.some((subject) => subject.kind === kind.name))
@@ -100,6 +106,15 @@ export async function buildPlan(options: BuildOptions): Promise<Plan> {
     ...selected.flatMap(({ subject, address }) => ignored(subject, address, profile)),
   ];
   return { ...assemble(arrange(changes), [...reads, ...listing], options), warnings };
+}
+
+/** A change with what the checks of email bodies say; one that the settings make an error blocks it. */
+function checked(change: Change, settings: ChecksSettings): Change {
+  const { warnings, errors } = templateWarnings(change, settings);
+  const told = { ...change, warnings: [...change.warnings, ...warnings, ...errors] };
+  if (errors.length === 0) return told;
+  const reason = errors.map(({ code, message }) => `${message} (${code} is an error here)`).join('; ');
+  return { ...told, action: 'blocked', requests: [], destructions: [], reason };
 }
 
 /** Advice to use another profile, where an answer looks like one's. */

@@ -60,7 +60,7 @@ export async function observe<T extends Wanted>(
           goOn();
           return await reader.listOrganizations(page);
         },
-      });
+      }).finally(progress.step);
       return list;
     },
     limit: (read) =>
@@ -80,8 +80,12 @@ export async function observe<T extends Wanted>(
   };
   const live = new Map<T, Live>();
   const readable = kinds.filter((kind) => kind.readable(profile));
-  const total = objects.filter(({ kind }) => kindOf(kind).readable(profile)).length;
-  if (total > 0 || needsOrganizations) progress.phase('Observing', total);
+  // The list of organizations is one step, however many of them are declared.
+  const listed = needsOrganizations || objects.some(({ kind }) => kind === 'Organization') ? 1 : 0;
+  const single = objects.filter(
+    ({ kind }) => kind !== 'Organization' && kindOf(kind).readable(profile),
+  ).length;
+  if (listed + single > 0) progress.phase('Observing', listed + single);
   try {
     await settle<unknown>([
       ...readable.map(async (kind) => {

@@ -40,7 +40,7 @@ export function compareSets(before: Value | undefined, after: Value): SetDiffere
   const removed = match.removed.map((it) => described(it, name));
   const elements: ElementChange[] = [
     ...(added.length === 1 && removed.length === 1
-      ? [{ mark: '~', text: `${removed[0]} → ${added[0]}` } as const]
+      ? [{ mark: '-', text: `${removed[0]} + ${added[0]}` } as const]
       : [
           ...added.map((text): ElementChange => ({ mark: '+', text })),
           ...removed.map((text): ElementChange => ({ mark: '-', text })),

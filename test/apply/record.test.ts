@@ -50,6 +50,7 @@ async function actionFor(state: State, fields: Fields): Promise<Action | undefin
     selection: { targets: [], kinds: [] },
     prune: false,
     assert: false,
+    checks: {},
     concurrency: 1,
     progress: noProgress,
     server,

@@ -79,7 +79,7 @@ describe('a membership that moves', () => {
       { id: '3', name: 'initech', roles: [{ id: 'r', name: 'admin' }] },
     ];
     expect(compareSets(before, after)).toEqual({
-      elements: [{ mark: '~', text: 'globex → initech (roles: admin)' }],
+      elements: [{ mark: '-', text: 'globex + initech (roles: admin)' }],
       kept: 1,
     });
   });

@@ -29,7 +29,14 @@ export function changeOf(parts: Partial<Change> = {}): Change {
     warnings: [],
     reason: null,
     declaredAt: null,
-    apply: { key: 'Organization/1', identity: { id: '1' }, expected: {}, before: {}, managed: [] },
+    apply: {
+      key: 'Organization/1',
+      identity: { id: '1' },
+      expected: {},
+      before: {},
+      existed: true,
+      managed: [],
+    },
     ...parts,
   };
 }

@@ -201,7 +201,7 @@ describe('a set', () => {
     ).toBe(
       [
         'organizations:',
-        '  ~ initech → globex (roles: editor)',
+        '  - initech + globex (roles: editor)',
         '  ~ acme (roles: ~ viewer → editor)',
         '  (1 unchanged)',
       ].join('\n'),

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sleepSeconds } from '../../src/server/transport.js';
+import { sleepSeconds } from '../../src/server/retry.js';
 import { deletion, failureOf, json, regenerate, rename, serve, use } from './serving.js';
 
 describe('a request is repeated', () => {

@@ -1,0 +1,382 @@
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import fc from 'fast-check';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { readRuns } from '../../src/apply/history.js';
+import { journalFolder } from '../../src/apply/journal.js';
+import { problemsOf } from '../../src/cli/failures.js';
+import { loadManifests } from '../../src/manifests/index.js';
+import { isStoredPlan, parseStoredPlan, staleness } from '../../src/plan/stored.js';
+import { loadProject, type Project } from '../../src/project/index.js';
+import { planJson } from '../../src/report/json.js';
+import { problemsText } from '../../src/report/problems.js';
+import { planText, resultText } from '../../src/report/text.js';
+import { type Intercept, type Sandbox, startSandbox } from '../../src/sandbox/index.js';
+import { openSession } from '../../src/session.js';
+import { ids } from '../sandbox/asking.js';
+
+let folder: string;
+let sandbox: Sandbox;
+let intercept: (method: string) => Intercept | undefined = () => undefined;
+
+const manifests = `kind: Organization
+name: acme
+label: New
+---
+kind: User
+id: ${ids.ada}
+group: new
+organizations: [acme]
+metadata: {department: {value: x, status: valid}}
+backend: {smtp_password: hunter22}
+---
+kind: EmailTemplate
+backend_id: ${ids.backend}
+type: tx_code
+txt_content: "{{ tx_code }}"
+---
+kind: Client
+id: ${ids.portal}
+did_generation: 1
+`;
+
+/** What a run leaves behind, to be spoiled. */
+let state: string;
+let journal: { readonly name: string; readonly text: string };
+let storedPlan: string;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'idops-fuzz-'));
+  sandbox = await startSandbox({ intercept: ({ method }) => intercept(method) });
+  await mkdir(join(folder, 'manifests'));
+  await writeFile(join(folder, 'idops.yaml'), configuration());
+  await writeFile(join(folder, 'manifests/all.yaml'), manifests);
+  const session = await openSession(await load(), { writes: 'apply' });
+  const plan = await session.plan();
+  storedPlan = JSON.stringify({ ...planJson(plan, { debug: false }), apply: session.seal(plan) });
+  await session.apply(plan);
+  await session.close();
+  state = await readFile(join(folder, '.idops/state.json'), 'utf8');
+  const [name = ''] = await readdir(join(folder, '.idops/runs'));
+  journal = { name, text: await readFile(join(folder, '.idops/runs', name), 'utf8') };
+});
+
+afterAll(async () => {
+  await sandbox.close();
+  await rm(folder, { recursive: true });
+});
+
+function configuration(): string {
+  return `version: 1\nserver: {base_url: "${sandbox.url}", auth: {token: ${sandbox.token}}}\n`;
+}
+
+async function load(): Promise<Project> {
+  return await loadProject({ cwd: folder, variables: {} });
+}
+
+/** Does something with hostile input: it may find mistakes in it, and never one of ours. */
+async function harmless(work: () => Promise<unknown>): Promise<void> {
+  const before = prototypes();
+  try {
+    await work();
+  } catch (failure) {
+    const problems = problemsOf(failure);
+    expect(problems.filter(({ code }) => code === 'internal')).toEqual([]);
+    expect(problemsText(problems, { color: false })).not.toMatch(/^\s+at .*:\d+:\d+\)?$/m);
+  }
+  expect(prototypes()).toEqual(before);
+}
+
+function prototypes(): unknown {
+  return [Object.prototype, Array.prototype, Function.prototype, String.prototype].map((prototype) =>
+    Reflect.ownKeys(prototype).map(String),
+  );
+}
+
+const nastyKey = fc.constantFrom(
+  '__proto__',
+  'constructor',
+  'prototype',
+  'toString',
+  'id',
+  'kind',
+  'data',
+  '',
+);
+const json = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { depthSize: 'small' },
+    fc.constantFrom<unknown>(null, true, 0, -1, 1e308, 2 ** 53, '', '\u0000', '\ud800', '__proto__', ids.ada),
+    fc.string({ unit: 'binary', maxLength: 8 }),
+    fc.array(tie('value'), { maxLength: 4 }),
+    fc.array(fc.tuple(fc.oneof(nastyKey, fc.string({ maxLength: 5 })), tie('value')), { maxLength: 4 }).map(
+      // As JSON.parse does it, which keeps a member named __proto__.
+      (entries) =>
+        JSON.parse(
+          `{${entries.map(([key, value]) => `${JSON.stringify(key)}:${JSON.stringify(value)}`).join(',')}}`,
+        ),
+    ),
+  ),
+})).value;
+
+/** A place in a JSON document, by how far through its values it is. */
+const spoiling = fc.record({
+  at: fc.double({ min: 0, max: 1, noNaN: true, maxExcluded: true }),
+  how: fc.constantFrom('replace', 'remove', 'rename', 'add'),
+  key: nastyKey,
+  value: json,
+});
+
+type Spoiling = typeof spoiling extends fc.Arbitrary<infer T> ? T : never;
+
+/** Changes one value of a JSON text, somewhere. */
+function spoil(text: string, { at, how, key, value }: Spoiling): string {
+  const root: unknown = JSON.parse(text);
+  const places: [{ [key: string]: unknown }, string][] = [];
+  const walk = (node: unknown): void => {
+    if (typeof node !== 'object' || node === null) return;
+    for (const [name, member] of Object.entries(node)) {
+      places.push([node as { [key: string]: unknown }, name]);
+      walk(member);
+    }
+  };
+  walk(root);
+  const [parent, name] = places[Math.floor(at * places.length)] ?? [];
+  if (parent === undefined || name === undefined) return text;
+  if (how === 'replace') parent[name] = value;
+  if (how === 'remove' || how === 'rename') {
+    if (how === 'rename')
+      Object.defineProperty(parent, key, {
+        value: parent[name],
+        enumerable: true,
+        configurable: true,
+        writable: true,
+      });
+    delete parent[name];
+  }
+  if (how === 'add')
+    Object.defineProperty(parent, key, { value, enumerable: true, configurable: true, writable: true });
+  return JSON.stringify(root);
+}
+
+const cut = fc.double({ min: 0, max: 1, noNaN: true });
+
+/** A text with a part of it cut out, doubled or replaced. */
+const torn = (text: () => string) =>
+  fc
+    .record({ from: cut, to: cut, twice: fc.boolean(), noise: fc.string({ unit: 'binary', maxLength: 6 }) })
+    .map(({ from, to, twice, noise }) => {
+      const whole = text();
+      const [a, b] = [from, to].map((part) => Math.floor(part * whole.length)).sort((x, y) => x - y);
+      return whole.slice(0, a) + (twice ? whole.slice(a, b) : '') + noise + whole.slice(b);
+    });
+
+describe('hostile', () => {
+  const yamlPart = fc.oneof(
+    fc.constantFrom(
+      'kind: User\n',
+      'kind: Client\n',
+      'kind: EmailTemplate\n',
+      'id: x\n',
+      '---\n',
+      '__proto__: {polluted: yes}\n',
+      'constructor: {prototype: {polluted: yes}}\n',
+      'metadata:\n',
+      '  ',
+      '- ',
+      '? ',
+      ': ',
+      '&a ',
+      '*a ',
+      '<<: *a\n',
+      '!!js/function ',
+      '!!python/object:os.system ',
+      '{a: ',
+      '[',
+      ']',
+      '}',
+      '|\n',
+      '>-\n',
+      '"',
+      "'",
+      '\\x41',
+      '%YAML 1.1\n',
+      '#',
+      '\t',
+      `\${`,
+      `\${A:-`,
+      '$$',
+      '{file: ../../etc/passwd}\n',
+      'txt_content: {file: /etc/passwd}\n',
+      'whole: [',
+      'organizations: [',
+      'state: absent\n',
+    ),
+    fc.string({ unit: 'binary', maxLength: 6 }),
+  );
+
+  test('manifests give problems and nothing else', async () => {
+    const project = await load();
+    const text = fc.oneof(
+      fc.array(yamlPart, { maxLength: 14 }).map((parts) => parts.join('')),
+      torn(() => manifests),
+    );
+    await fc.assert(
+      fc.asyncProperty(text, async (hostile) => {
+        await writeFile(join(folder, 'manifests/all.yaml'), hostile);
+        await harmless(async () => {
+          const { problems } = await loadManifests(project, { lenient: true });
+          problemsText(problems, { color: false });
+        });
+      }),
+      { numRuns: 400 * 12 },
+    );
+    await writeFile(join(folder, 'manifests/all.yaml'), manifests);
+  });
+
+  test('configurations give problems and nothing else', async () => {
+    const text = fc.oneof(
+      torn(() => `${configuration()}vars: {a: "\${b}", b: x}\nenvironments: {p: {state: {path: y}}}\n`),
+      fc
+        .array(fc.oneof(yamlPart, fc.constantFrom('version: 1\n', 'server: ', 'auth: ', 'tls: {ca_file: ')), {
+          maxLength: 10,
+        })
+        .map((parts) => parts.join('')),
+    );
+    await fc.assert(
+      fc.asyncProperty(text, async (hostile) => {
+        await writeFile(join(folder, 'hostile.yaml'), hostile);
+        await harmless(async () => {
+          const project = await loadProject({ cwd: folder, variables: {}, config: 'hostile.yaml' });
+          project.statePath();
+          project.patterns();
+          project.maxDestructive();
+          await project.server();
+        });
+      }),
+      { numRuns: 300 * 12 },
+    );
+    await rm(join(folder, 'hostile.yaml'));
+  });
+
+  test('state files give problems or a plan', async () => {
+    const path = join(folder, '.idops/state.json');
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          spoiling.map((how) => spoil(state, how)),
+          torn(() => state),
+        ),
+        async (hostile) => {
+          await writeFile(path, hostile);
+          await harmless(async () => {
+            const session = await openSession(await load());
+            try {
+              planText(await session.plan(), { color: false, debug: true });
+            } finally {
+              await session.close();
+            }
+          });
+        },
+      ),
+      { numRuns: 120 * 12 },
+    );
+    await writeFile(path, state);
+  });
+
+  test('journals give problems, or runs that can be shown and settled', async () => {
+    const path = join(folder, '.idops/runs', journal.name);
+    const statePath = join(folder, '.idops/state.json');
+    const lines = (): string[] => journal.text.trimEnd().split('\n');
+    const hostile = fc.oneof(
+      torn(() => journal.text),
+      fc.record({ line: cut, how: spoiling, ended: fc.boolean() }).map(({ line, how, ended }) => {
+        const all = lines();
+        const index = Math.min(all.length - 1, Math.floor(line * all.length));
+        const spoiled = all.map((one, at) => (at === index ? spoil(one, how) : one));
+        return `${(ended ? spoiled : spoiled.slice(0, -1)).join('\n')}\n`;
+      }),
+    );
+    await fc.assert(
+      fc.asyncProperty(hostile, async (text) => {
+        await writeFile(path, text);
+        // The state says that this run has not ended, so that the journal is read into it.
+        await writeFile(statePath, JSON.stringify({ ...JSON.parse(state), last_run: '0', resources: {} }));
+        await harmless(async () => void (await readRuns(journalFolder(statePath))));
+        await harmless(async () => {
+          const session = await openSession(await load());
+          try {
+            await session.plan();
+            await session.planUndo(journal.name.slice(0, -'.jsonl'.length));
+          } finally {
+            await session.close();
+          }
+        });
+      }),
+      { numRuns: 120 * 12 },
+    );
+    await writeFile(path, journal.text);
+    await writeFile(statePath, state);
+  });
+
+  test('stored plans give a problem, or are compared', async () => {
+    const session = await openSession(await load());
+    const plan = await session.plan();
+    await session.close();
+    await fc.assert(
+      fc.asyncProperty(
+        fc.oneof(
+          json.map((value) => JSON.stringify(value)),
+          spoiling.map((how) => spoil(storedPlan, how)),
+          torn(() => storedPlan),
+        ),
+        async (text) => {
+          await harmless(async () => {
+            const read = parseStoredPlan(text, 'plan.json');
+            problemsText(isStoredPlan(read) ? staleness(read, plan) : [read], { color: false });
+          });
+        },
+      ),
+      { numRuns: 300 * 12 },
+    );
+  });
+
+  test('answers give a failure or a result, and no write after a plan that could not be made', async () => {
+    const body = fc.oneof(
+      json.map((value) => JSON.stringify(value)),
+      json.map((data) => JSON.stringify({ data })),
+      json.map((data) => JSON.stringify({ data: [data], total_pages: 1 })),
+      fc
+        .record({ id: json, name: json, label: json, txt_content: json })
+        .map((row) => JSON.stringify({ data: row })),
+      fc
+        .record({ id: json, name: json })
+        .map((row) => JSON.stringify({ data: [row], total_pages: 1e6, total_entries: 1 })),
+      fc.string({ unit: 'binary' }),
+    );
+    const status = fc.constantFrom(200, 200, 200, 201, 204, 302, 400, 401, 403, 404, 422, 500);
+    await fc.assert(
+      fc.asyncProperty(body, status, fc.constantFrom('GET', 'PATCH'), async (text, code, method) => {
+        intercept = (asked) => (asked === method ? { kind: 'answer', status: code, body: text } : undefined);
+        sandbox.requests.length = 0;
+        await harmless(async () => {
+          const session = await openSession(await load(), { network: { delay: async () => {} } });
+          try {
+            const plan = await session.plan({ assert: true });
+            planText(plan, { color: false, debug: true });
+            if (method === 'PATCH')
+              resultText((await session.apply(plan)).result, { color: false, debug: true });
+          } finally {
+            await session.close();
+          }
+        });
+        if (method === 'GET') {
+          expect(sandbox.requests.filter((request) => request.method !== 'GET')).toEqual([]);
+        }
+      }),
+      { numRuns: 200 * 12 },
+    );
+    intercept = () => undefined;
+  });
+});
