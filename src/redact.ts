@@ -20,33 +20,79 @@ export interface Redactor {
 
 /** A redactor that knows no secret yet. */
 export function createRedactor(): Redactor {
-  const forms = new Set<string>();
-  let pattern: RegExp | null = null;
-
-  const redact = (text: string): string => {
-    if (forms.size === 0) return text;
-    pattern ??= alternation(forms);
-    return text.replace(pattern, mask);
-  };
-
+  const forms = new Forms();
   return {
     add(secret) {
-      const before = forms.size;
       for (const form of formsOf(secret)) forms.add(form);
-      if (forms.size > before) pattern = null;
     },
-    redact,
+    redact: (text) => forms.replace(text),
     redactJson<T>(value: T): T {
       // The shape stays the same: only strings are replaced, by strings.
-      return forms.size === 0 ? value : (redactStrings(value, redact) as T);
+      return forms.size === 0 ? value : (redactStrings(value, (text) => forms.replace(text)) as T);
     },
   };
 }
 
-/** One regular expression for all, so that a text is gone through once; the longest form wins. */
-function alternation(forms: ReadonlySet<string>): RegExp {
-  const longestFirst = [...forms].sort((a, b) => b.length - a.length);
-  return new RegExp(longestFirst.map((form) => form.replace(/[\\^$.*+?()[\]{}|/-]/g, '\\$&')).join('|'), 'g');
+/** The forms that begin alike. */
+interface Beginning {
+  readonly forms: Set<string>;
+  /** The lengths that they have, the greatest first. */
+  readonly lengths: number[];
+}
+
+/**
+ * The forms of all secrets, by how they begin. A server may answer with thousands of secrets while texts are shown, and
+ * a regular expression of all would be built anew for each.
+ */
+class Forms {
+  readonly #byBeginning = new Map<string, Beginning>();
+  /** Whether any form begins with a character, so that most places of a text cost next to nothing. */
+  readonly #firsts = new Uint8Array(2 ** 16);
+  #size = 0;
+
+  get size(): number {
+    return this.#size;
+  }
+
+  add(form: string): void {
+    const beginning = form.slice(0, minSecret);
+    const { forms, lengths } = this.#byBeginning.get(beginning) ?? { forms: new Set(), lengths: [] };
+    if (forms.has(form)) return;
+    forms.add(form);
+    if (!lengths.includes(form.length)) {
+      lengths.push(form.length);
+      // The longest one wins.
+      lengths.sort((one, other) => other - one);
+    }
+    this.#byBeginning.set(beginning, { forms, lengths });
+    this.#firsts[form.charCodeAt(0)] = 1;
+    this.#size += 1;
+  }
+
+  replace(text: string): string {
+    if (this.#size === 0) return text;
+    let clean = '';
+    let kept = 0;
+    for (let at = 0; at + minSecret <= text.length; at += 1) {
+      const found = this.#at(text, at);
+      if (found === undefined) continue;
+      clean += text.slice(kept, at) + mask;
+      kept = at + found.length;
+      at = kept - 1;
+    }
+    return kept === 0 ? text : clean + text.slice(kept);
+  }
+
+  #at(text: string, at: number): string | undefined {
+    if (this.#firsts[text.charCodeAt(at)] === 0) return undefined;
+    const beginning = this.#byBeginning.get(text.slice(at, at + minSecret));
+    if (beginning === undefined) return undefined;
+    for (const length of beginning.lengths) {
+      const found = text.slice(at, at + length);
+      if (beginning.forms.has(found)) return found;
+    }
+    return undefined;
+  }
 }
 
 function redactStrings(value: unknown, redact: (text: string) => string): unknown {

@@ -1,10 +1,13 @@
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 
 /** The version of idops, as its package says. */
 export const version: string = readVersion();
 
 function readVersion(): string {
-  const text = readFileSync(new URL('../package.json', import.meta.url), 'utf8');
-  const { version } = JSON.parse(text) as { version: string };
-  return version;
+  // A bundle lies a folder deeper than the module that it was made from.
+  const files = ['../package.json', '../../package.json'].map((path) => new URL(path, import.meta.url));
+  const file = files.find((one) => existsSync(one));
+  return file === undefined
+    ? 'unknown'
+    : (JSON.parse(readFileSync(file, 'utf8')) as { version: string }).version;
 }

@@ -74,6 +74,17 @@ describe('a redactor', () => {
   });
 });
 
+it('learns thousands of secrets one after the other, while texts are shown', () => {
+  const redactor = createRedactor();
+  const secret = (number: number): string => `generated-${number.toString(36).padStart(8, 'x')}`;
+  for (let number = 0; number < 5000; number += 1) {
+    redactor.add(secret(number));
+    expect(redactor.redact(`now ${secret(number)}.`)).toBe('now (sensitive).');
+  }
+  const long = `${'nothing here '.repeat(100_000)}${secret(17)}`;
+  expect(redactor.redact(long).endsWith('here (sensitive)')).toBe(true);
+});
+
 describe('the redaction of an object', () => {
   it('replaces strings, never keys, numbers or structure', () => {
     const value = { 'my-secret': ['x my-secret', 1, null, { a: 'my-secret' }], port: 25 };

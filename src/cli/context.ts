@@ -1,7 +1,7 @@
-import { loadProject, type Project } from '../project/index.js';
+import type { Project } from '../project/index.js';
 import { createRedactor, type Redactor } from '../redact.js';
 import type { Try } from '../server/transport.js';
-import { openSession, type Session } from '../session.js';
+import type { Session } from '../session.js';
 import { createOutput, type Output } from './output.js';
 import { createProgress, drawsBar } from './progress.js';
 import { createPrompt, type Prompt } from './prompt.js';
@@ -57,8 +57,9 @@ export function createContext(options: GlobalOptions, signal: AbortSignal): Cont
     quiet: options.quiet === true,
     now: () => performance.now(),
   });
-  const project = () =>
-    loadProject({
+  // What reads projects and speaks to servers is loaded when it is used: --help needs none of it.
+  const project = async () =>
+    (await import('../project/index.js')).loadProject({
       cwd: process.cwd(),
       variables: env,
       ...(options.config === undefined ? {} : { config: options.config }),
@@ -73,6 +74,7 @@ export function createContext(options: GlobalOptions, signal: AbortSignal): Cont
     project,
     async session(work, writes, needs = { manifests: true }) {
       const { baseUrl, tokenFile, concurrency, rate, timeout } = options;
+      const { openSession } = await import('../session.js');
       const session = await openSession(await project(), {
         ...needs,
         ...(baseUrl === undefined ? {} : { baseUrl }),

@@ -1,10 +1,10 @@
 import type { z } from 'zod';
-import type { Action, FieldChange, PlanWarning } from '../plan/plan.js';
 import type { Place, Problem } from '../problems.js';
 import type { Reader } from '../server/client.js';
 import type { Scope, WriteRequest } from '../server/operations.js';
 import type { KindName, Profile } from '../server/profiles.js';
 import type { Fields } from '../values.js';
+import type { Action, FieldChange, PlanWarning } from './change.js';
 import type { FieldTypes } from './fields.js';
 import type { OrganizationIndex } from './organizations.js';
 

@@ -1,34 +1,13 @@
-import type { FieldType } from '../kinds/fields.js';
+import type { Action, FieldChange, PlanWarning } from '../kinds/change.js';
 import type { KindName } from '../kinds/kind.js';
 import type { Scope, WriteRequest } from '../server/operations.js';
 import type { ProfileName } from '../server/profiles.js';
-import type { Fields, Value } from '../values.js';
+import type { Fields } from '../values.js';
 
-/**
- * - `update`, `delete`, `regenerate`: what will be done to the server.
- * - `adopt`: recorded in the state, nothing is sent.
- * - `blocked`: declared, but it can't be done as things are.
- * - `unchanged`: declared, and already so.
- */
-export type Action = 'update' | 'delete' | 'regenerate' | 'adopt' | 'blocked' | 'unchanged';
+export type { Action, FieldChange, PlanWarning } from '../kinds/change.js';
 
 /** Where the present value came from. */
 export type Source = 'live' | 'recorded' | 'unknown';
-
-/** One difference. `before` is undefined where the present value isn't known. */
-export interface FieldChange {
-  readonly path: string;
-  readonly type: FieldType['type'];
-  readonly before: Value | undefined;
-  readonly after: Value;
-  readonly sensitive: boolean;
-}
-
-/** Something a reviewer should know; it stops nothing. */
-export interface PlanWarning {
-  readonly code: string;
-  readonly message: string;
-}
 
 /** One declared (or pruned) object and what is to happen to it. */
 export interface Change {

@@ -73,7 +73,7 @@ export interface Limits {
 }
 
 /** How answers tell a server from others. */
-export interface Signs {
+interface Signs {
   /** In the answer about an object of a kind: what it has, what it lacks, what is null. */
   readonly answers: {
     readonly [kind in KindName]?: {

@@ -31,7 +31,7 @@ export interface SiteOptions extends Omit<SandboxOptions, 'intercept'> {
 }
 
 /** What applying came to. */
-export interface Ran {
+interface Ran {
   readonly plan: Plan;
   readonly run: string | null;
   readonly results: readonly ChangeResult[];
@@ -78,7 +78,6 @@ export async function site(options: SiteOptions = {}): Promise<Site> {
     join(folder, 'idops.yaml'),
     JSON.stringify({
       version: 1,
-      // biome-ignore lint/suspicious/noTemplateCurlyInString: a variable of idops
       server: { base_url: sandbox.url, profile, auth: { token: '${IDOPS_TOKEN}' } },
       safety: { max_destructive: 10_000 },
     }),

@@ -1,0 +1,25 @@
+import type { Value } from '../values.js';
+import type { FieldType } from './fields.js';
+
+/**
+ * - `update`, `delete`, `regenerate`: what will be done to the server.
+ * - `adopt`: recorded in the state, nothing is sent.
+ * - `blocked`: declared, but it can't be done as things are.
+ * - `unchanged`: declared, and already so.
+ */
+export type Action = 'update' | 'delete' | 'regenerate' | 'adopt' | 'blocked' | 'unchanged';
+
+/** One difference. `before` is undefined where the present value isn't known. */
+export interface FieldChange {
+  readonly path: string;
+  readonly type: FieldType['type'];
+  readonly before: Value | undefined;
+  readonly after: Value;
+  readonly sensitive: boolean;
+}
+
+/** Something a reviewer should know; it stops nothing. */
+export interface PlanWarning {
+  readonly code: string;
+  readonly message: string;
+}
