@@ -284,18 +284,17 @@ const LEAST_INSIDE = 8;
 /** Takes secrets out of texts with what the caller has for it, or with a redactor of its own. */
 function guardOf(options: SessionOptions): Guard {
   const own = createRedactor();
-  const secrets = new Set<string>();
+  const long = createRedactor();
+  const short = new Set<string>();
   return {
     redact: options.redact ?? ((text) => own.redact(text)),
     onSecret: (secret) => {
       own.add(secret);
-      if (secret.trim() !== '') secrets.add(secret.trim());
+      if (secret.trim().length >= LEAST_INSIDE) long.add(secret);
+      else if (secret.trim() !== '') short.add(secret.trim());
       options.onSecret?.(secret);
     },
-    holds: (text) =>
-      [...secrets].some((secret) =>
-        secret.length < LEAST_INSIDE ? text.trim() === secret : text.includes(secret),
-      ),
+    holds: (text) => short.has(text.trim()) || long.redact(text) !== text,
   };
 }
 

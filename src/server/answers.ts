@@ -176,10 +176,7 @@ const organizationPage = z.object({
 });
 
 export type Organization = z.infer<typeof organization>;
-export type User = z.infer<typeof user>;
 export type Template = z.infer<typeof template>;
-export type KeyPair = z.infer<typeof keyPair>;
-export type Client = z.infer<typeof client>;
 
 /** The answers about each resource. A field that an answer doesn't have is unknown, and isn't there. */
 export const answers = {
