@@ -5,7 +5,7 @@ import type { Identity, KindName } from '../kinds/kind.js';
 import type { Action } from '../plan/plan.js';
 import { conceal, type Hasher, restoreFields, storeFields } from '../state/secrets.js';
 import type { ResourceRecord, State } from '../state/state.js';
-import { type Fields, holdsSensitive, isMap, mapValues, Sensitive } from '../values.js';
+import { type Fields, holdsSensitive, isMap, mapValues } from '../values.js';
 import type { Status } from './result.js';
 
 /** What was asked of one object, as far as the state needs it. */
@@ -148,7 +148,7 @@ function updated(
     return { ...base, ...storeFields(fields, context.hasher), uncertain: Object.keys(asked.expected) };
   }
   if (became.status !== 'applied' && became.status !== 'not_converged') return undefined;
-  const shown = context.readable ? {} : shownFields(asked, became, known);
+  const shown = context.readable ? {} : shownFields(asked, became.after ?? {}, known);
   const fields = { ...shown, ...unverifiedFields(asked, became.unverified, shown) };
   // A list with a secret in it is recorded as it was asked, which is not what this server kept.
   const secret = Object.entries(asked.expected).flatMap(([name, field]) =>
@@ -164,7 +164,7 @@ function normalized({ kind, expected }: Asked): Fields {
   return mapValues(expected, (field, name) => normalForm(types[name] ?? value, field));
 }
 
-function shownFields(asked: Asked, { status, after: answer = {} }: Became, known: Fields): Fields {
+function shownFields(asked: Asked, answer: Fields, known: Fields): Fields {
   const types = kindOf(asked.kind).fields;
   const wanted = normalized(asked);
   const shown: Fields = { ...known };
@@ -174,10 +174,7 @@ function shownFields(asked: Asked, { status, after: answer = {} }: Became, known
     const before = known[name];
     // Members that the answer leaves out, such as passwords, stay as they were recorded.
     const whole = type.type === 'members' && isMap(got) && isMap(before) ? { ...before, ...got } : got;
-    const kept = conceal(whole, wanted[name]);
-    // A secret list is recorded as it was asked for, which it isn't where the server kept another one.
-    if (status === 'not_converged' && Array.isArray(got) && kept instanceof Sensitive) delete shown[name];
-    else shown[name] = kept;
+    shown[name] = conceal(whole, wanted[name]);
   }
   return shown;
 }
