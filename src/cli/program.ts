@@ -1,10 +1,10 @@
 import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { problemsOf, stacksOf } from '../failures.js';
 import type { Problem } from '../problems.js';
 import { escapeLines } from '../report/escape.js';
 import { version } from '../version.js';
 import { type Context, createContext, type GlobalOptions } from './context.js';
 import { type ExitCode, exit } from './exit.js';
-import { problemsOf, stacksOf } from './failures.js';
 import { onInterrupt } from './interrupt.js';
 
 /** A command's work: it gets its arguments and options, and says how it ended. */
@@ -95,7 +95,7 @@ function declare(action: Act): Command {
     .addOption(format('text, json, github'))
     .action(action(async () => (await import('./commands/validate.js')).validate));
 
-  selecting(program.command('plan'), 'text, json, markdown, html, github')
+  selecting(program.command('plan'), allFormats)
     .description('observe the server and print what would change; sends no write, ever')
     .option(
       '--markdown-budget <N>',
@@ -106,7 +106,7 @@ function declare(action: Act): Command {
     .option('--out <FILE>', 'store the plan, for idops apply FILE', notEmpty)
     .action(action(async () => (await import('./commands/plan.js')).plan));
 
-  selecting(program.command('apply'), 'text, json')
+  selecting(program.command('apply'), allFormats)
     .argument('[planfile]', 'a plan stored with plan --out: apply exactly that, without a question')
     .description('plan, show, ask, apply')
     .option('--yes', "don't ask")
@@ -124,7 +124,7 @@ function declare(action: Act): Command {
     .option('--force', 'put back even what was changed since')
     .option('--yes', "don't ask")
     .option('--allow-destructive <N>', 'how many destructive changes are meant', wholeNumber(0))
-    .addOption(format('text, json'))
+    .addOption(format(allFormats))
     .action(action(async () => (await import('./commands/undo.js')).undo));
 
   const runs = program
@@ -160,7 +160,7 @@ function declare(action: Act): Command {
     .argument('<client-id>', 'the id of the client')
     .description("regenerate one client's DID now, after a question")
     .option('--yes', "don't ask")
-    .addOption(format('text, json'))
+    .addOption(format(allFormats))
     .action(action(async () => (await import('./commands/regenerate-did.js')).regenerateDid));
 
   program
@@ -200,6 +200,8 @@ function declare(action: Act): Command {
     .action(action(async () => (await import('./commands/sandbox.js')).sandbox));
   return program;
 }
+
+const allFormats = 'text, json, markdown, html, github';
 
 /** The options of the commands that plan. */
 function selecting(command: Command, formats: string): Command {

@@ -1,7 +1,9 @@
+import type { Result } from '../apply/result.js';
 import type { Change, Plan } from '../plan/plan.js';
 import type { Place, Problem } from '../problems.js';
 import { escapeText } from './escape.js';
 import { headline } from './review.js';
+import { resultSummaryLine } from './text.js';
 
 export interface GithubOptions {
   /** The folder that places are relative to, from the root of the repository, such as `infra`. */
@@ -125,4 +127,21 @@ function data(text: string): string {
 
 function property(text: string): string {
   return data(escapeText(text)).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}
+
+/** A result as annotations, each at the place that declares its object; what is applied says nothing. */
+export function resultGithub(result: Result, plan: Plan, options: GithubOptions = {}): string {
+  const places = new Map(plan.changes.map(({ address, declaredAt }) => [address, declaredAt]));
+  const annotations = result.results
+    .filter(({ status }) => status !== 'applied')
+    .map(
+      ({ address, status, error }): Annotation => ({
+        level: 'error',
+        title: `idops ${status}`,
+        message: error === null ? address : `${address}: ${error}`,
+        place: places.get(address) ?? null,
+      }),
+    );
+  const lines = annotations.map((annotation) => command(annotation, options));
+  return [...lines, `idops apply: ${resultSummaryLine(result)}`, ''].join('\n');
 }

@@ -302,7 +302,7 @@ function fence(lines: readonly string[]): string {
 }
 
 /** A text as code, in which Markdown, mentions and links mean nothing. */
-function code(text: string): string {
+export function code(text: string): string {
   const shown = disarm(escapeText(text));
   if (shown.trim() === '') return '` `';
   const longest = Math.max(0, ...(shown.match(/`+/g) ?? []).map(({ length }) => length));
@@ -321,7 +321,7 @@ function htmlCode(text: string): string {
  * A sentence that may hold data. Words that could be anything else than a word, such as a mention, a link, a
  * reference to an issue or a commit, are shown as code.
  */
-function prose(text: string): string {
+export function prose(text: string): string {
   return wordsAs(text, code);
 }
 

@@ -1,12 +1,12 @@
-import { readFile } from 'node:fs/promises';
 import { changesServer, type Plan } from '../../plan/plan.js';
-import { isStoredPlan, parseStoredPlan, type StoredPlan } from '../../plan/stored.js';
+import type { StoredPlan } from '../../plan/stored.js';
+import { readPlanFile } from '../../plan-file.js';
 import { error, ProblemsError } from '../../problems.js';
 import type { Session } from '../../session.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats } from '../formats.js';
-import { agreed, carryOut, showPlan } from './applying.js';
+import { agreed, carryOut, resultFormats, showPlan } from './applying.js';
 import { type PlanningOptions, planOptions } from './plan.js';
 
 interface Options extends PlanningOptions {
@@ -20,7 +20,7 @@ export async function apply(
   options: Options & GlobalOptions,
   planFile: string | undefined,
 ): Promise<ExitCode> {
-  const formats = parseFormats(options.format, ['text', 'json']);
+  const formats = parseFormats(options.format, resultFormats);
   const stored = planFile === undefined ? undefined : await readStoredPlan(planFile, options);
   return await context.session(async (session) => {
     const plan =
@@ -50,20 +50,7 @@ async function readStoredPlan(file: string, options: Options): Promise<StoredPla
       ),
     ]);
   }
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (failure) {
-    throw new ProblemsError([
-      error(
-        'plan-unreadable',
-        `${file} can't be read: ${failure instanceof Error ? failure.message : String(failure)}`,
-      ),
-    ]);
-  }
-  const stored = parseStoredPlan(text, file);
-  if (!isStoredPlan(stored)) throw new ProblemsError([stored]);
-  return stored;
+  return await readPlanFile(file);
 }
 
 async function planAgain(session: Session, stored: StoredPlan): Promise<Plan> {

@@ -2,12 +2,17 @@ import type { RunLine } from '../../apply/journal.js';
 import { type Result, summarizeResult } from '../../apply/result.js';
 import type { Plan } from '../../plan/plan.js';
 import { error, ProblemsError } from '../../problems.js';
+import { resultGithub } from '../../report/github.js';
 import { resultJson } from '../../report/json.js';
+import { resultHtml, resultMarkdown } from '../../report/results.js';
 import { planText, resultText } from '../../report/text.js';
 import type { Session } from '../../session.js';
 import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { type Format, type Renderers, show, showsText } from '../formats.js';
+import { type Format, githubFolder, type Renderers, show, showsText } from '../formats.js';
+
+/** The formats that a result can be shown in. */
+export const resultFormats = ['text', 'json', 'markdown', 'html', 'github'];
 
 /** Shows a plan before it is applied: on standard output where the result is text too, beside it otherwise. */
 export function showPlan(plan: Plan, formats: readonly Format[], { output, options }: Context): void {
@@ -55,6 +60,9 @@ export async function carryOut(
           : resultText(made, { color: output.color.stdout, debug: options.debug === true }),
     }),
     json: (made) => ({ json: resultJson(made) }),
+    markdown: (made) => ({ text: resultMarkdown(made) }),
+    html: (made) => ({ text: resultHtml(made) }),
+    github: (made) => ({ text: resultGithub(made, plan, { folder: githubFolder() }) }),
   };
   await show(formats, renderers, result, context);
   if (problems.length > 0) output.problems(problems);

@@ -3,7 +3,7 @@ import { error, ProblemsError } from '../../problems.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats } from '../formats.js';
-import { agreed, carryOut, showPlan } from './applying.js';
+import { agreed, carryOut, resultFormats, showPlan } from './applying.js';
 
 interface Options {
   readonly yes?: boolean;
@@ -16,7 +16,7 @@ export async function regenerateDid(
   options: Options & GlobalOptions,
   id: string,
 ): Promise<ExitCode> {
-  const formats = parseFormats(options.format, ['text', 'json']);
+  const formats = parseFormats(options.format, resultFormats);
   if (!identifier().safeParse(id).success) {
     throw new ProblemsError([error('wrong-option', `${JSON.stringify(id)} is not the id of a client`)]);
   }

@@ -4,7 +4,7 @@ import { type Problem, ProblemsError, warning } from '../../problems.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats } from '../formats.js';
-import { agreed, carryOut, showPlan } from './applying.js';
+import { agreed, carryOut, resultFormats, showPlan } from './applying.js';
 
 interface Options {
   readonly force?: boolean;
@@ -19,7 +19,7 @@ export async function undo(
   options: Options & GlobalOptions,
   run: string,
 ): Promise<ExitCode> {
-  const formats = parseFormats(options.format, ['text', 'json']);
+  const formats = parseFormats(options.format, resultFormats);
   return await context.session(
     async (session) => {
       const { plan, left } = await session.planUndo(run, { force: options.force === true });
