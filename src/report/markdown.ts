@@ -292,7 +292,7 @@ function bodyBlock(
 }
 
 /** A block that shows lines as they are, with marks longer than any in them. */
-function fence(lines: readonly string[]): string {
+export function fence(lines: readonly string[]): string {
   const longest = Math.max(
     2,
     ...lines.flatMap((line) => line.match(/`+/g) ?? []).map(({ length }) => length),

@@ -137,9 +137,9 @@ export function shortValue(
 function viewSet(before: Value | undefined, after: Value): FieldView | undefined {
   const difference = compareSets(before, after);
   if (difference === undefined) return undefined;
-  const { elements, kept } = difference;
+  const { elements, kept, move } = difference;
   const head =
-    before !== undefined ? null : `(unknown) → ${elements.length === 0 ? 'none' : 'exactly these'}`;
+    before !== undefined ? move : `(unknown) → ${elements.length === 0 ? 'none' : 'exactly these'}`;
   return { view: 'set', head, elements, kept };
 }
 

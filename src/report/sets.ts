@@ -16,18 +16,20 @@ export interface SetDifference {
   readonly elements: readonly ElementChange[];
   /** How many elements stay as they are. */
   readonly kept: number;
+  /** Where one element goes and one comes: both on one line. */
+  readonly move: string | null;
 }
 
 /**
  * Compares two sets for a reviewer, with the same matching as the plan; `before` is undefined where it isn't
- * known. One that goes and one that comes are a move, on one line. Undefined where they aren't sets of objects, or where no element tells them apart.
+ * known. Undefined where they aren't sets of objects, or where no element tells them apart.
  */
 export function compareSets(before: Value | undefined, after: Value): SetDifference | undefined {
   if (!isSet(after) || (before !== undefined && !isSet(before))) return undefined;
   const wanted = asElements(after);
   if (before === undefined) {
     const name = namer(wanted);
-    return { elements: wanted.map((it) => ({ mark: '=', text: described(it, name) })), kept: 0 };
+    return { elements: wanted.map((it) => ({ mark: '=', text: described(it, name) })), kept: 0, move: null };
   }
   const got = asElements(before);
   const match = matchSets(wanted, got);
@@ -39,16 +41,19 @@ export function compareSets(before: Value | undefined, after: Value): SetDiffere
   const added = match.added.map((it) => described(it, name));
   const removed = match.removed.map((it) => described(it, name));
   const elements: ElementChange[] = [
-    ...(added.length === 1 && removed.length === 1
-      ? [{ mark: '-', text: `${removed[0]} + ${added[0]}` } as const]
-      : [
-          ...added.map((text): ElementChange => ({ mark: '+', text })),
-          ...removed.map((text): ElementChange => ({ mark: '-', text })),
-        ]),
+    ...added.map((text): ElementChange => ({ mark: '+', text })),
+    ...removed.map((text): ElementChange => ({ mark: '-', text })),
     ...changed,
   ];
   if (elements.length === 0) return undefined;
-  return { elements, kept: match.pairs.length - changed.length };
+  const [from, to] = [match.removed[0], match.added[0]];
+  const moves =
+    match.removed.length === 1 && match.added.length === 1 && from !== undefined && to !== undefined;
+  return {
+    elements,
+    kept: match.pairs.length - changed.length,
+    move: moves ? `${name(from)} → ${name(to)}` : null,
+  };
 }
 
 function isSet(value: Value): boolean {

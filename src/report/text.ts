@@ -158,9 +158,11 @@ function valueLines(path: string, { before, after }: FieldChange, { debug }: Tex
 function setLines(path: string, { before, after }: FieldChange, paint: Colors): string[] | undefined {
   const difference = compareSets(before, after);
   if (difference === undefined) return undefined;
-  const { elements, kept } = difference;
+  const { elements, kept, move } = difference;
   const paints = { '+': paint.green, '-': paint.red, '~': paint.yellow, '=': String };
-  const head = before !== undefined ? '' : ` (unknown) → ${elements.length === 0 ? 'none' : 'exactly these'}`;
+  const moved = move === null ? '' : ` ${move}`;
+  const head =
+    before !== undefined ? moved : ` (unknown) → ${elements.length === 0 ? 'none' : 'exactly these'}`;
   return [
     `${path}:${head}`,
     ...elements.map(({ mark, text }) => `  ${paints[mark](`${mark} ${text}`)}`),

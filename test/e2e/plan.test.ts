@@ -70,8 +70,9 @@ describe('a plan', () => {
       'manifests/body.txt': 'Hello {{ user.username }},\n\nyour code is {{ tx_code }}\n',
     });
     const { stdout } = await idops('plan');
-    expect(stdout).toMatch(/^\s+\+ globex$/m);
+    expect(stdout).toMatch(/^\s+\+ globex\b/m);
     expect(stdout).toMatch(/^\s+- initech\b/m);
+    expect(stdout).toContain('organizations: initech → globex');
     expect(stdout).toMatch(/^\s+│ \+ ?your code is \{\{ tx_code \}\}$/m);
   });
 });

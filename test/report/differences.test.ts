@@ -69,7 +69,7 @@ describe('values that differ in their Unicode normal form alone', () => {
 });
 
 describe('a membership that moves', () => {
-  it('is one line', () => {
+  it('is said on one line, beside what comes and what goes', () => {
     const before = [
       { id: '1', name: 'acme' },
       { id: '2', name: 'globex' },
@@ -79,8 +79,12 @@ describe('a membership that moves', () => {
       { id: '3', name: 'initech', roles: [{ id: 'r', name: 'admin' }] },
     ];
     expect(compareSets(before, after)).toEqual({
-      elements: [{ mark: '-', text: 'globex + initech (roles: admin)' }],
+      elements: [
+        { mark: '+', text: 'initech (roles: admin)' },
+        { mark: '-', text: 'globex' },
+      ],
       kept: 1,
+      move: 'globex → initech',
     });
   });
 

@@ -200,9 +200,10 @@ describe('a set', () => {
       ),
     ).toBe(
       [
-        'organizations:',
-        '  - initech + globex (roles: editor)',
-        '  ~ acme (roles: ~ viewer → editor)',
+        'organizations: initech → globex',
+        '  + globex (roles: editor)',
+        '  - initech',
+        '  ~ acme (roles: + editor - viewer)',
         '  (1 unchanged)',
       ].join('\n'),
     );
@@ -211,7 +212,7 @@ describe('a set', () => {
   it('names elements by id where they have no name, and by both where a name is not enough', () => {
     expect(set([], [{ id: '7d' }])).toBe('organizations:\n  + 7d');
     expect(set([{ id: '1', name: 'acme' }], [{ id: '2', name: 'acme' }])).toBe(
-      'organizations:\n  ~ acme (id 1) → acme (id 2)',
+      'organizations: acme (id 1) → acme (id 2)\n  + acme (id 2)\n  - acme (id 1)',
     );
   });
 
