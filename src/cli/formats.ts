@@ -86,7 +86,8 @@ export async function show<T>(
 /** Writes a file as a whole. Throws a ProblemsError where that can't be done. */
 export async function writeResult(file: string, text: string): Promise<void> {
   try {
-    await writeWhole(file, text);
+    // A report is for others to read too, as the umask allows.
+    await writeWhole(file, text, 0o666);
   } catch (failure) {
     throw new ProblemsError([
       error(

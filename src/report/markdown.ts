@@ -61,7 +61,12 @@ function headText(plan: Plan): string {
     `Server ${code(shorten(escapeText(plan.server), '', 200))}, profile ${code(plan.profile)}${environment}.`,
   ];
   const destructive = plan.changes.filter(isDestructive).length;
-  if (destructive > 0) lines.push('', `**${plural(destructive, 'destructive change')}**, see below.`);
+  const warnings = allWarnings(plan).length;
+  const notes = [
+    ...(destructive > 0 ? [`**${plural(destructive, 'destructive change')}**, first below`] : []),
+    ...(warnings > 0 ? [`${plural(warnings, 'warning')}, last below`] : []),
+  ];
+  if (notes.length > 0) lines.push('', `${notes.join('; ')}.`);
   return `${lines.join('\n')}\n`;
 }
 
@@ -101,7 +106,7 @@ function sectionsOf(plan: Plan, debug: boolean): Section[] {
     line: `- ${change === null ? '' : `${code(change.address)}: `}${prose(message)} (${code(name)})`,
     details: [],
   }));
-  return [{ title: 'Warnings', noun: 'warning', rank: 0.5, entries }, ...groups];
+  return [...groups, { title: 'Warnings', noun: 'warning', rank: 0.5, entries }];
 }
 
 function groupSection({ title, rank, changes }: ReviewGroup, debug: boolean): Section {

@@ -90,14 +90,15 @@ const LOSS = 'without it requests may be sent again, and nothing is deleted or r
 
 /**
  * Writes a file so that a crash leaves the old content or the new, never a mixture.
+ * `mode` is who may read it, before the process's umask: the owner alone where it isn't given.
  * Throws what the file system throws; the old file is untouched then.
  */
-export async function writeWhole(path: string, text: string): Promise<void> {
+export async function writeWhole(path: string, text: string, mode = 0o600): Promise<void> {
   const folder = dirname(path);
   await mkdir(folder, { recursive: true });
   const temporary = join(folder, `.${randomBytes(6).toString('hex')}.tmp`);
   try {
-    const file = await open(temporary, 'wx', 0o600);
+    const file = await open(temporary, 'wx', mode);
     try {
       await file.writeFile(text);
       await file.sync();

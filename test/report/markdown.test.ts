@@ -65,11 +65,7 @@ describe('the Markdown of a plan', () => {
 
 Server \`https://id.example.com\`, profile \`documented\`, environment \`production\`.
 
-**1 destructive change**, see below.
-
-### Warnings (1)
-
-- this is a large plan (\`large\`)
+**1 destructive change**, first below; 1 warning, last below.
 
 ### Destructive (1)
 
@@ -96,6 +92,10 @@ compared with what was recorded \`2026-01-30T12:00:00Z\`, not read from the serv
 
 <p><b>update</b> <code>Organization/acme</code>: <code>label</code> <code>"ACME"</code> → <code>"ACME Corp"</code> — <code>manifests/organizations.yaml:3</code></p>
 
+
+### Warnings (1)
+
+- this is a large plan (\`large\`)
 
 ---
 
