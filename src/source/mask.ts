@@ -52,11 +52,16 @@ export function secretRanges(text: string): Range[] {
     }
     const end = secretEnd(text, lineStart, keyStart, at);
     if (end > start) {
-      found.push({ start, end });
+      if (!isReference(text.slice(start, end))) found.push({ start, end });
       colon = end - 1;
     }
   }
   return found;
+}
+
+/** Whether a value is the name of a variable and nothing else, which tells no secret. */
+function isReference(value: string): boolean {
+  return value.length < 200 && /^(["']?)\$\{[A-Za-z_]\w*\}\1[ \t\r]*$/.test(value);
 }
 
 /** Where the key before a colon begins, if it looks secret. */

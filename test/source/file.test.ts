@@ -72,6 +72,12 @@ describe('secrets in shown lines', () => {
     expect(placeOf(text, 'hunter2hunter2').length).toBe(3);
   });
 
+  test('the name of a variable alone is shown, its default is not', () => {
+    expect(placeOf('token: ${IDOPS_TOKEN}\n', '${').text).toBe('token: ${IDOPS_TOKEN}');
+    expect(placeOf('token: "${IDOPS_TOKEN}"\n', '"').text).toBe('token: "${IDOPS_TOKEN}"');
+    expect(placeOf('token: ${IDOPS_TOKEN:-hunter2}\n', '${').text).not.toContain('hunter2');
+  });
+
   test('any text has places', () => {
     const part = fc.constantFrom(
       'smtp_password',
