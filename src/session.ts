@@ -11,7 +11,7 @@ import type { Plan } from './plan/plan.js';
 import { refusals } from './plan/safety.js';
 import type { Selection } from './plan/select.js';
 import { type Seal, type StoredPlan, seal, staleness } from './plan/stored.js';
-import { type Problem, ProblemsError, refuse } from './problems.js';
+import { error, type Problem, ProblemsError, refuse } from './problems.js';
 import { noProgress, type Progress } from './progress.js';
 import type { Project, ServerOverrides, ServerSettings } from './project/index.js';
 import { createRedactor } from './redact.js';
@@ -109,6 +109,7 @@ export async function openSession(project: Project, options: SessionOptions = {}
   const held = await settleState(store, project.statePath(), options.writes, {
     ...shared,
     server: server.baseUrl,
+    environment: project.environment,
     holds: guard.holds,
   }).catch(async (failure) => {
     await connection.close();
@@ -157,7 +158,9 @@ export async function openSession(project: Project, options: SessionOptions = {}
       return { plan: made, problems: staleness(stored, made) };
     },
     async planUndo(run, { force = false } = {}) {
-      const undo = undoRun(await findRun(journalFolder(project.statePath()), run), force);
+      const content = await findRun(journalFolder(project.statePath()), run);
+      if (content.run.server !== server.baseUrl) throw otherServer(content.run, server.baseUrl);
+      const undo = undoRun(content, force);
       const left = [...undo.left];
       const made = await build({
         declared: undo.declared,
@@ -191,6 +194,18 @@ export async function openSession(project: Project, options: SessionOptions = {}
   };
 }
 
+/** What was there on one server has no place on another. */
+function otherServer({ run, server }: RunLine, here: string): ProblemsError {
+  return new ProblemsError([
+    error(
+      'run-other-server',
+      `run ${run} was on ${server}, and this is ${here}`,
+      [],
+      'choose the environment that it was run with',
+    ),
+  ]);
+}
+
 function withDefaults({
   targets = [],
   kinds = [],
@@ -208,7 +223,7 @@ function undoPlan(plan: Plan, left: readonly Left[]): UndoPlan {
       ...plan,
       changes: plan.changes
         .filter(({ action }) => action !== 'blocked')
-        .map((change) => ({ ...change, declaredAt: null })),
+        .map((change) => ({ ...change, declaredAt: null, apply: { ...change.apply, managed: [] } })),
     },
     left: [
       ...left,
@@ -231,29 +246,42 @@ async function settleState(
   store: StateStore,
   path: string,
   writes: string | undefined,
-  options: Omit<ResumeOptions, 'folder' | 'now'> & { readonly server: string },
+  options: Omit<ResumeOptions, 'folder' | 'now'> & {
+    readonly server: string;
+    readonly environment: string | null;
+  },
 ): Promise<HeldState> {
   const notes: string[] = [];
   let lock = writes === undefined ? undefined : await acquireLock(path, writes, new Date());
   try {
     let state = await store.load(options.server);
     const folder = journalFolder(path);
-    if ((await unfinishedRuns(folder, state)).length === 0) return { state, lock, notes: takeover(lock) };
+    const unfinished = () => unfinishedRuns(folder, state, options.environment);
+    if ((await unfinished()).length === 0) return { state, lock, notes: takeover(lock) };
     if (lock === undefined) {
       const holder = await lockHolder(path);
       if (holder !== null) return { state, lock, notes: [`the state is being written: ${holder}`] };
-      lock = await acquireLock(path, 'plan', new Date());
+      try {
+        lock = await acquireLock(path, 'plan', new Date());
+      } catch (failure) {
+        // Another process was quicker, and settles it or goes on with it.
+        const quicker = await lockHolder(path);
+        if (quicker === null) throw failure;
+        return { state, lock, notes: [`the state is being written: ${quicker}`] };
+      }
       // What was unfinished may have ended while the lock was taken.
       state = await store.load(options.server);
     }
     notes.push(...takeover(lock));
-    for (const content of await unfinishedRuns(folder, state)) {
+    for (const content of await unfinished()) {
       const resumed = await resumeRun(content, state, { ...options, folder, now: () => new Date() });
       state = resumed.state;
       await store.save(state);
       await resumed.finish();
       notes.push(
-        `run ${resumed.run} had not ended: ${resumed.settled} of its answers were taken into the state`,
+        content.ended
+          ? `run ${resumed.run} is newer than the state: ${resumed.settled} of its answers were taken into it`
+          : `run ${resumed.run} had not ended: ${resumed.settled} of its answers were taken into the state`,
         ...resumed.findings,
       );
     }

@@ -10,7 +10,14 @@ import type { StateStore } from '../state/store.js';
 import { userName } from '../state/user-name.js';
 import { type Fields, mapValues } from '../values.js';
 import { type ExecuteOptions, execute, type Outcome, type Recorder } from './execute.js';
-import { createJournal, JOURNAL_FORMAT, type Journal, type RunLine, type SendingLine } from './journal.js';
+import {
+  createJournal,
+  JOURNAL_FORMAT,
+  type Journal,
+  listRuns,
+  type RunLine,
+  type SendingLine,
+} from './journal.js';
 import { recordInto } from './record.js';
 import type { Result } from './result.js';
 
@@ -45,7 +52,7 @@ export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Appl
   if (plan.changes.every(({ action }) => action === 'unchanged')) {
     return { result: { run: null, results: [], interrupted: false }, state: options.state, problems: [] };
   }
-  const run = runName(now());
+  const run = await nextRun(options);
   const resources = { ...options.state.resources };
   let state: State = { ...options.state, resources, serial: options.state.serial + 1, open_run: run };
   const journal = await start(plan, run, state, options);
@@ -198,6 +205,23 @@ function stored(
 
 function concealAll(fields: Fields, asked: Fields): Fields {
   return mapValues(fields, (value, field) => conceal(value, asked[field]));
+}
+
+/** A name that comes after those of all runs before, even where they are of the same second or the clock was set back. */
+async function nextRun({ journals, now, state }: ApplyOptions): Promise<string> {
+  const known = await listRuns(journals).catch(() => []);
+  const before = [...known, state.last_run ?? '', state.open_run ?? ''];
+  const newest = before.sort().at(-1) ?? '';
+  const [, date, time] = /^(\d{8}T)(\d{6})Z-/.exec(newest) ?? [];
+  const latest = date === undefined || time === undefined ? 0 : momentOf(date, time);
+  const first = runName(new Date(Math.max(now().getTime(), latest)));
+  return first > newest ? first : runName(new Date(Math.max(now().getTime(), latest + 1000)));
+}
+
+/** The time in the name of a run; 0 where it is none. */
+function momentOf(date: string, time: string): number {
+  const iso = `${date.replace(/(....)(..)(..)T/, '$1-$2-$3T')}${time.replace(/(..)(..)(..)/, '$1:$2:$3')}Z`;
+  return Date.parse(iso) || 0;
 }
 
 function runName(now: Date): string {

@@ -1,7 +1,7 @@
 import { contrast, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Change, FieldChange } from '../plan/plan.js';
-import { error, ProblemsError } from '../problems.js';
+import { error, type Problem, ProblemsError } from '../problems.js';
 import { Hasher } from '../state/secrets.js';
 import { holdsSensitive } from '../values.js';
 import { type Entry, entriesOf, fieldsOf } from './entries.js';
@@ -24,10 +24,20 @@ export interface PastRun {
   readonly changes: readonly PastChange[];
 }
 
-/** Reads all runs, oldest first. Throws a ProblemsError where a journal can't be used. */
-export async function readRuns(folder: string): Promise<PastRun[]> {
-  const contents = await Promise.all((await listRuns(folder)).map((name) => readJournal(folder, name)));
-  return contents.filter((content) => content !== null).map(pastRun);
+/** Reads all runs, oldest first; the problems are those of journals that can't be used. */
+export async function readRuns(folder: string): Promise<{ runs: PastRun[]; problems: Problem[] }> {
+  const runs: PastRun[] = [];
+  const problems: Problem[] = [];
+  for (const name of await listRuns(folder)) {
+    try {
+      const content = await readJournal(folder, name);
+      if (content !== null) runs.push(pastRun(content));
+    } catch (failure) {
+      if (!(failure instanceof ProblemsError)) throw failure;
+      problems.push(...failure.problems);
+    }
+  }
+  return { runs, problems };
 }
 
 /**

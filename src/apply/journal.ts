@@ -1,4 +1,4 @@
-import { type FileHandle, mkdir, open, readdir, readFile } from 'node:fs/promises';
+import { type FileHandle, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { z } from 'zod';
 import { error, ProblemsError } from '../problems.js';
@@ -105,13 +105,15 @@ export function journalFolder(statePath: string): string {
 /** Opens the journal of a new run and writes its first line. Throws what the file system throws. */
 export async function createJournal(folder: string, first: RunLine): Promise<Journal> {
   await mkdir(folder, { recursive: true });
-  const file = await open(join(folder, `${first.run}.jsonl`), 'ax', 0o600);
-  const journal = new FileJournal(file);
+  const path = join(folder, `${first.run}.jsonl`);
+  const file = await open(path, 'ax', 0o600);
+  const journal = new FileJournal(file, 0);
   try {
     await journal.write(first);
     await syncFolder(folder);
   } catch (failure) {
     await journal.close();
+    await rm(path, { force: true }).catch(() => {});
     throw failure;
   }
   return journal;
@@ -122,7 +124,7 @@ export async function reopenJournal(folder: string, content: JournalContent): Pr
   const file = await open(join(folder, `${content.run.run}.jsonl`), 'r+');
   await file.truncate(content.bytes);
   await file.close();
-  return new FileJournal(await open(join(folder, `${content.run.run}.jsonl`), 'a'));
+  return new FileJournal(await open(join(folder, `${content.run.run}.jsonl`), 'a'), content.bytes);
 }
 
 /** A journal as it lies on the disk. */
@@ -172,6 +174,22 @@ export async function readJournal(folder: string, run: string): Promise<JournalC
   return { run: first, lines, bytes: Buffer.byteLength(whole), ended: lines.at(-1)?.type === 'end' };
 }
 
+/** Enough for the last line of a run that ended. */
+const TAIL = 4096;
+
+/** Whether the last whole line of a journal says that the run has ended, without reading all of it. */
+export async function hasEnd(folder: string, run: string): Promise<boolean> {
+  const file = await open(join(folder, `${run}.jsonl`), 'r');
+  try {
+    const { size } = await file.stat();
+    const { buffer, bytesRead } = await file.read(Buffer.alloc(TAIL), 0, TAIL, Math.max(0, size - TAIL));
+    const lines = buffer.subarray(0, bytesRead).toString('utf8').split('\n');
+    return lines.pop() === '' && (lines.pop() ?? '').startsWith('{"type":"end"');
+  } finally {
+    await file.close();
+  }
+}
+
 function parseLine(line: string, path: string, number: number): JournalLine {
   let data: unknown;
   try {
@@ -202,11 +220,15 @@ function unreadable(path: string, why: string): ProblemsError {
 /** Lines that come while the disk is busy are flushed together, so that one flush serves many requests. */
 class FileJournal implements Journal {
   readonly #file: FileHandle;
+  /** Where the last line ends that is surely on the disk. */
+  #end: number;
+  #broken: unknown;
   #waiting: { text: string; done: () => void; failed: (reason: unknown) => void }[] = [];
   #flushing: Promise<void> | undefined;
 
-  constructor(file: FileHandle) {
+  constructor(file: FileHandle, end: number) {
     this.#file = file;
+    this.#end = end;
   }
 
   write(line: JournalLine): Promise<void> {
@@ -223,14 +245,27 @@ class FileJournal implements Journal {
       const batch = this.#waiting;
       this.#waiting = [];
       try {
-        await this.#file.appendFile(batch.map(({ text }) => text).join(''));
+        if (this.#broken !== undefined) throw this.#broken;
+        const text = batch.map((line) => line.text).join('');
+        await this.#file.appendFile(text);
         await this.#file.datasync();
+        this.#end += Buffer.byteLength(text);
         for (const { done } of batch) done();
       } catch (failure) {
+        await this.#takeBack(failure);
         for (const { failed } of batch) failed(failure);
       }
     }
     this.#flushing = undefined;
+  }
+
+  /** A full disk can take a part of a line: nothing may come after that part, or the journal couldn't be read. */
+  async #takeBack(failure: unknown): Promise<void> {
+    try {
+      await this.#file.truncate(this.#end);
+    } catch {
+      this.#broken = failure;
+    }
   }
 
   async close(): Promise<void> {

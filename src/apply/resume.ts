@@ -8,20 +8,46 @@ import { Hasher, storeFields } from '../state/secrets.js';
 import type { State } from '../state/state.js';
 import type { Fields } from '../values.js';
 import { type Entry, entriesOf, fieldsOf } from './entries.js';
-import { type AnsweredLine, type JournalContent, listRuns, readJournal, reopenJournal } from './journal.js';
+import {
+  type AnsweredLine,
+  hasEnd,
+  type JournalContent,
+  listRuns,
+  readJournal,
+  reopenJournal,
+} from './journal.js';
 import { type Became, recordOutcome } from './record.js';
 import { verify } from './verify.js';
 
-/** The journals of runs that were killed, or whose state was not saved. */
-export async function unfinishedRuns(folder: string, state: State): Promise<JournalContent[]> {
-  const names = (await listRuns(folder)).filter(
-    (name) => name === state.open_run || state.last_run === undefined || name > state.last_run,
-  );
-  const contents = await Promise.all(names.map((name) => readJournal(folder, name)));
-  return contents.filter(
-    (content): content is JournalContent =>
-      content !== null && !content.ended && content.run.server === state.server,
-  );
+/**
+ * The journals that a state doesn't hold: of runs that were killed, and of runs that ended after an older copy of
+ * the state was made, which has been put back since.
+ */
+export async function unfinishedRuns(
+  folder: string,
+  state: State,
+  environment: string | null,
+): Promise<JournalContent[]> {
+  const { open_run, last_run } = state;
+  const names: string[] = [];
+  const read = async (name: string): Promise<JournalContent | null> =>
+    // The state holds all of the newest: that can be done without.
+    name === last_run && name !== open_run
+      ? await readJournal(folder, name).catch(() => null)
+      : await readJournal(folder, name);
+  for (const name of await listRuns(folder)) {
+    const later = name === open_run || last_run === undefined || name > last_run;
+    // The newest may have been killed just before its last line.
+    if (later || (name === last_run && !(await hasEnd(folder, name).catch(() => true)))) names.push(name);
+  }
+  const contents = await Promise.all(names.map((name) => read(name)));
+  return contents.filter((content): content is JournalContent => {
+    if (content === null || content.run.server !== state.server) return false;
+    // The salt tells states apart that have their journals in one folder. A lost state has a new one.
+    const own = content.run.salt === state.salt;
+    if (content.ended) return own && content.run.run !== last_run;
+    return own || content.run.environment === environment;
+  });
 }
 
 export interface ResumeOptions {
@@ -119,6 +145,7 @@ export async function resumeRun(
     findings,
     settled: entries.length - findings.length,
     async finish() {
+      if (content.ended && additions.length === 0) return;
       const journal = await reopenJournal(options.folder, content);
       try {
         for (const line of additions) await journal.write(line);

@@ -90,6 +90,13 @@ function declare(action: Act): Command {
     .option('--no-color', 'no colours (NO_COLOR)');
 
   program
+    .command('init')
+    .argument('[dir]', 'the folder of the new project; this one where it is left out')
+    .description('write a configuration, example manifests and a CI workflow; never overwrites')
+    .addOption(new Option('--ci <NAME>', 'whose workflow').choices(['github', 'gitlab']).default('github'))
+    .action(action(async () => (await import('./commands/init.js')).init));
+
+  program
     .command('validate')
     .description('check configuration, manifests, references and template bodies; no network')
     .addOption(format('text, json, github'))

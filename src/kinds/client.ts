@@ -53,7 +53,7 @@ function decide({ declared, present }: PlanInput): Verdict | undefined {
     return {
       ...nothing,
       action: 'blocked',
-      reason: `run ${present.pendingRun} sent a regeneration whose outcome is not known: look at the client's DID on the server${presentDid(present.fields)}; nothing is sent by itself`,
+      reason: `run ${present.pendingRun} sent a regeneration whose outcome is not known: look at the client's DID on the server${presentDid(present.fields)} and say what you found with idops runs settle ${present.pendingRun} Client/${present.identity.id} --done or --not-done; nothing is sent by itself`,
     };
   }
   const fields = [

@@ -1,7 +1,7 @@
 import { realpath } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { dirname, relative, resolve, sep } from 'node:path';
 import pLimit from 'p-limit';
-import { error, type Place, type Problem } from '../problems.js';
+import { error, type Place, type Problem, ProblemsError } from '../problems.js';
 import type { Project } from '../project/project.js';
 import { decode, readBytes, shownPath, type Unreadable, unreadable } from '../source/file.js';
 import { isInside } from './files.js';
@@ -15,7 +15,7 @@ export interface BodyRequest {
   readonly place: Place;
 }
 
-type Content = { readonly text: string } | Unreadable | { readonly reason: 'outside' };
+type Content = { readonly text: string } | Unreadable | { readonly reason: 'outside' | 'private' };
 
 const READS_AT_ONCE = 16;
 
@@ -52,9 +52,32 @@ export class Bodies {
       return unreadable(failure);
     }
     if (!isInside(target, root)) return { reason: 'outside' };
+    if (this.#isPrivate(path) || this.#isPrivate(target)) return { reason: 'private' };
     const bytes = await readBytes(target);
     const text = bytes instanceof Uint8Array ? decode(bytes) : bytes;
     return typeof text === 'string' ? { text } : text;
+  }
+
+  /**
+   * A checkout keeps credentials in hidden files, and the state and the configuration are no bodies: a manifest
+   * from a stranger must not get any of them into a plan.
+   */
+  #isPrivate(path: string): boolean {
+    const { root, cwd, file } = this.#project;
+    const hidden = relative(root, path)
+      .split(sep)
+      .some((step) => step.startsWith('.'));
+    return hidden || path === resolve(cwd, file) || path.startsWith(this.#statePath());
+  }
+
+  #statePath(): string {
+    try {
+      return this.#project.statePath();
+    } catch (failure) {
+      // A path that can't be resolved here is told where it is needed; meanwhile nothing begins with it.
+      if (failure instanceof ProblemsError) return '\0';
+      throw failure;
+    }
   }
 
   #problem(request: BodyRequest, path: string, found: Exclude<Content, { text: string }>): Problem {
@@ -67,6 +90,13 @@ export class Bodies {
           `${request.tainted ? 'the body file' : `the body file "${request.path}"`} lies outside the project`,
           places,
           'a body file must lie in the folder of the configuration, after following links',
+        );
+      case 'private':
+        return error(
+          'body-private',
+          `${shown} is a hidden file, the configuration or the state, which no body may be`,
+          places,
+          'keep bodies in files of their own, such as emails/reset_password.html',
         );
       case 'missing':
         return error(

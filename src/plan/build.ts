@@ -192,8 +192,9 @@ function candidates({ declared, selection, prune, state }: BuildOptions): Subjec
   );
   const orphans = Object.entries(state.resources)
     .filter(
-      ([address, { kind, deleted }]) =>
-        kind === 'EmailTemplate' && deleted === undefined && !named.has(address),
+      // What manages nothing was put back by an undo: it is somebody else's again.
+      ([address, { kind, deleted, managed }]) =>
+        kind === 'EmailTemplate' && deleted === undefined && managed.length > 0 && !named.has(address),
     )
     .filter(([address, { kind }]) => isSelected(selection, kind, [address]))
     .map(([, { kind, identity }]) => ({ kind, identity, declared: undefined }));

@@ -4,7 +4,16 @@ import type { Declared, Kind, Live, Present } from '../kinds/kind.js';
 import type { OrganizationIndex } from '../kinds/organizations.js';
 import { requestSize, takenFields } from '../kinds/rules.js';
 import type { Profile } from '../server/profiles.js';
-import { type Fields, HashedSecret, holdsSensitive, type Value } from '../values.js';
+import {
+  type Fields,
+  HashedSecret,
+  holdsSensitive,
+  isMap,
+  mapValues,
+  reveal,
+  Sensitive,
+  type Value,
+} from '../values.js';
 import type { Change, FieldChange, PlanWarning, Source } from './plan.js';
 
 /** What the state knows of an object, its secrets as things that can be compared. */
@@ -38,7 +47,8 @@ export interface CompareInput {
  * Decides what is to be done for one declared object. Pure: the same input gives the same change, nothing is
  * read and nothing is sent.
  */
-export function compare(input: CompareInput): Change {
+export function compare(given: CompareInput): Change {
+  const input = { ...given, live: knownSecrets(given) };
   const { declared, live } = input;
   const kind = kindOf(declared.kind);
   const restored = restoredFields(input);
@@ -130,6 +140,24 @@ function tooLarge(requests: Change['requests'], { limits }: Profile): string | u
   const largest = Math.max(0, ...requests.map(({ body }) => (body === undefined ? 0 : requestSize(body))));
   if (largest <= limits.requestBytes) return undefined;
   return `the request would have about ${largest} bytes, and the server takes ${limits.requestBytes}: shorten what is declared, or what is sent along with it`;
+}
+
+/** What the server shows, with those parts held back that are known to be a secret that was sent to it. */
+function knownSecrets({ live, recorded }: CompareInput): Live | undefined {
+  if (live === undefined || recorded === undefined) return live;
+  const { fields } = recorded;
+  return { ...live, fields: mapValues(live.fields, (field, name) => heldBack(field, fields[name])) };
+}
+
+function heldBack(shown: Value, recorded: Value | undefined): Value {
+  if (recorded instanceof HashedSecret) {
+    const plain = !(shown instanceof Sensitive);
+    return plain && recorded.matches(reveal(shown)) ? new Sensitive(reveal(shown)) : shown;
+  }
+  if (recorded === undefined || !isMap(recorded) || !isMap(shown)) return shown;
+  return mapValues(shown, (member, name) =>
+    heldBack(member, Object.hasOwn(recorded, name) ? recorded[name] : undefined),
+  );
 }
 
 function presentObject({ declared, live, recorded }: CompareInput): Present {

@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { normalForm, value } from '../kinds/fields.js';
+import { kindOf } from '../kinds/index.js';
 import { error, type Problem } from '../problems.js';
-import { canonical } from '../values.js';
+import { canonical, type Json, mapValues } from '../values.js';
 import { planDigest, withoutSecrets } from './digest.js';
-import type { Plan } from './plan.js';
+import type { Change, Plan } from './plan.js';
 
 const hash = z.string().describe('A hash that tells whether it is the same now');
 
@@ -46,14 +48,23 @@ export function seal(plan: Plan, options: Omit<Seal, 'objects'>): Seal {
     objects: plan.changes.map((change) => ({
       address: change.address,
       action: change.action,
-      observed: hashOf([
-        withoutSecrets(change.apply.before),
-        change.apply.existed,
-        change.apply.generation ?? null,
-      ]),
+      observed: hashOf(observedOf(change)),
       requests: planDigest(plan.server, [change]),
     })),
   };
+}
+
+/** Everything that was observed of an object, sets in one order; and what is recorded of a client's generation. */
+function observedOf({ kind, fields, apply }: Change): Json {
+  const types = kindOf(kind).fields;
+  const before = mapValues(apply.before, (field, name) => normalForm(types[name] ?? value, field));
+  const generation = fields.find(({ path }) => path === 'did_generation');
+  return [
+    withoutSecrets(before),
+    apply.existed,
+    apply.generation ?? null,
+    withoutSecrets(generation?.before ?? null),
+  ];
 }
 
 function hashOf(value: Parameters<typeof canonical>[0]): string {

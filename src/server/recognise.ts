@@ -47,7 +47,7 @@ export function betterProfileByError(
 
 /** What a person should do about a server that looks like another profile's. */
 export function adviceFor({ name }: Profile): string {
-  return `the server answers as those of the profile ${name} do, which resets what it isn't sent: set "profile: ${name}" under server`;
+  return `this may be a server of the profile ${name}, which resets what it isn't sent: idops doctor tells, and "profile: ${name}" under server makes it right`;
 }
 
 /** The members of an error answer by which a server may be recognised. */

@@ -1,8 +1,9 @@
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, relative } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { error, ProblemsError } from '../problems.js';
 import { userName } from './user-name.js';
@@ -19,6 +20,12 @@ const holderSchema = z.object({
 });
 
 type Holder = z.infer<typeof holderSchema>;
+
+/** Milliseconds that another process gets to take over a lock. */
+const A_MOMENT = 20;
+
+/** How often that is waited for; a lock is taken over in a moment, or something is wrong. */
+const TRIES = 250;
 
 /** The right to write a state and its journals, held by one process at a time. */
 export interface Lock {
@@ -47,24 +54,10 @@ export async function acquireLock(statePath: string, command: string, now: Date)
     started: processStart(process.pid),
     nonce: randomUUID(),
   };
-  let takenOver: string | null = null;
-  for (;;) {
-    try {
-      await create(path, holder);
-      break;
-    } catch (failure) {
-      if ((failure as NodeJS.ErrnoException).code !== 'EEXIST') throw notWritable(path, failure);
-    }
-    const other = await readHolder(path);
-    if (other === undefined) continue;
-    if (other === null || !isGone(other)) throw locked(path, other);
-    if (await removeDead(path, other)) takenOver = `took over the lock of ${describe(other)}, which is gone`;
-  }
+  const takenOver = await take(path, holder);
   return {
     takenOver,
-    async release() {
-      if ((await readHolder(path))?.nonce === holder.nonce) await rm(path, { force: true });
-    },
+    release: () => release(path, holder),
   };
 }
 
@@ -85,21 +78,72 @@ export async function breakLock(statePath: string): Promise<string | null> {
   return holder === null ? 'an unreadable lock file' : describe(holder);
 }
 
-async function create(path: string, holder: Holder): Promise<void> {
-  await mkdir(dirname(path), { recursive: true });
-  // Written beside it and linked: a lock is there with its holder's name, or not at all.
-  const temporary = `${path}.${holder.nonce}`;
-  const file = await open(temporary, 'wx', 0o600);
+/** Takes a lock that is free or whose holder is gone; says from whom it was taken over. */
+async function take(path: string, holder: Holder): Promise<string | null> {
+  for (let tries = 1; ; tries += 1) {
+    if (await create(path, holder, link)) return null;
+    const other = await readHolder(path);
+    if (other === undefined) continue;
+    if (other === null || !isGone(other) || tries > TRIES) throw locked(path, other);
+    if (await replace(path, other, holder)) return `took over the lock of ${describe(other)}, which is gone`;
+    await wait(A_MOMENT);
+  }
+}
+
+/**
+ * Puts a holder in the place of a dead one, unless another process is quicker. Of several that find the same dead
+ * one, the process that holds the lock of that very replacement does it: a live lock is never moved or removed.
+ */
+async function replace(path: string, dead: Holder, holder: Holder): Promise<boolean> {
+  // A name of fixed length, whatever a lock file says.
+  const turn = `${path}.${createHash('sha256').update(dead.nonce).digest('hex').slice(0, 16)}`;
+  const mine = { ...holder, nonce: randomUUID() };
   try {
-    await file.writeFile(`${JSON.stringify(holder, null, 2)}\n`);
-    await file.sync();
-  } finally {
-    await file.close();
+    await take(turn, mine);
+  } catch (failure) {
+    // Another process is about to do it.
+    if (failure instanceof ProblemsError && failure.problems.some(({ code }) => code === 'locked'))
+      return false;
+    throw failure;
   }
   try {
-    await link(temporary, path);
+    if ((await readHolder(path))?.nonce !== dead.nonce) return false;
+    return await create(path, holder, rename);
   } finally {
-    await rm(temporary, { force: true });
+    await release(turn, mine);
+  }
+}
+
+async function release(path: string, { nonce }: Holder): Promise<void> {
+  if ((await readHolder(path))?.nonce === nonce) await rm(path, { force: true });
+}
+
+function unlessThere(failure: NodeJS.ErrnoException): false {
+  if (failure.code !== 'EEXIST') throw failure;
+  return false;
+}
+
+/** Written beside it and put into place: a lock is there with its holder's name, or not at all. */
+async function create(
+  path: string,
+  holder: Holder,
+  place: (from: string, to: string) => Promise<void>,
+): Promise<boolean> {
+  const temporary = `${path}.${holder.nonce}.tmp`;
+  try {
+    await mkdir(dirname(path), { recursive: true });
+    const file = await open(temporary, 'wx', 0o600);
+    try {
+      await file.writeFile(`${JSON.stringify(holder, null, 2)}\n`);
+      await file.sync();
+    } finally {
+      await file.close();
+    }
+    return await place(temporary, path).then(() => true, unlessThere);
+  } catch (failure) {
+    throw notWritable(path, failure);
+  } finally {
+    await rm(temporary, { force: true }).catch(() => {});
   }
 }
 
@@ -118,21 +162,6 @@ async function readHolder(path: string): Promise<Holder | null | undefined> {
   }
 }
 
-/** Moves a dead lock away; puts it back where another process was quicker and the lock is alive again. */
-async function removeDead(path: string, dead: Holder): Promise<boolean> {
-  const aside = `${path}.${randomUUID()}`;
-  try {
-    await rename(path, aside);
-  } catch {
-    return false;
-  }
-  const moved = await readHolder(aside);
-  const right = moved !== undefined && moved !== null && moved.nonce === dead.nonce;
-  if (!right) await link(aside, path).catch(() => {});
-  await rm(aside, { force: true });
-  return right;
-}
-
 function isGone({ host, pid, started }: Holder): boolean {
   if (host !== hostname()) return false;
   // A lock under this very number was left by an earlier process, since this one holds none yet.
@@ -142,20 +171,36 @@ function isGone({ host, pid, started }: Holder): boolean {
   } catch (failure) {
     return (failure as NodeJS.ErrnoException).code === 'ESRCH';
   }
+  if (isZombie(pid)) return true;
   const now = processStart(pid);
   return started !== null && now !== null && started !== now;
+}
+
+/** Whether a process has ended and its parent has not taken notice yet. */
+function isZombie(pid: number): boolean {
+  const [state] = processStat(pid) ?? [];
+  return state === 'Z' || state === 'X';
 }
 
 /** The boot and the tick at which a process started, where the system has /proc. */
 function processStart(pid: number): string | null {
   try {
     const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    // The second field is the command in brackets, which may hold spaces; the start is the 22nd.
-    const start = stat.slice(stat.lastIndexOf(')') + 2).split(' ')[19];
+    // The start is the 22nd field.
+    const start = processStat(pid)?.[19];
     return start === undefined ? null : `${boot} ${start}`;
   } catch {
     return null;
+  }
+}
+
+/** The fields of /proc/PID/stat from the third on; the second is the command in brackets, which may hold spaces. */
+function processStat(pid: number): string[] | undefined {
+  try {
+    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  } catch {
+    return undefined;
   }
 }
 

@@ -72,6 +72,17 @@ describe('a secret', () => {
     await expectNoSecrets(it, ...runs);
   });
 
+  it('stays one when its manifest has moved on, whether the server can be read or not', async () => {
+    const secretly = `kind: Organization\nname: acme\nlabel: \${MARKED}\n---\nkind: User\nid: ${ids.ada}\ngroup: \${MARKED}\n---\n${template}`;
+    const it = await project({ 'idops.yaml': allowed, 'manifests/all.yaml': secretly });
+    const first = await it.idops('apply --yes', { env });
+    await it.write({ 'manifests/all.yaml': secretly.replaceAll('${MARKED}', 'plain') });
+    const runs = [first, await it.idops('plan --debug'), await it.idops('apply --yes --format json')];
+    expect(runs.map(({ code }) => code)).toEqual([0, 0, 0]);
+    expect(it.sandbox.data.organizations[0]?.label).toBe('plain');
+    await expectNoSecrets(it, ...runs);
+  });
+
   it('that changes is seen by its hash, and shown by nothing', async () => {
     const it = await project(files);
     await it.idops('apply --yes', { env });

@@ -5,7 +5,7 @@ import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readRuns } from '../../src/apply/history.js';
 import { journalFolder } from '../../src/apply/journal.js';
-import { problemsOf } from '../../src/cli/failures.js';
+import { problemsOf } from '../../src/failures.js';
 import { loadManifests } from '../../src/manifests/index.js';
 import { isStoredPlan, parseStoredPlan, staleness } from '../../src/plan/stored.js';
 import { loadProject, type Project } from '../../src/project/index.js';

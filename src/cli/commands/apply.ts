@@ -4,9 +4,9 @@ import { readPlanFile } from '../../plan-file.js';
 import { error, ProblemsError } from '../../problems.js';
 import type { Session } from '../../session.js';
 import type { Context, GlobalOptions } from '../context.js';
-import { type ExitCode, exit } from '../exit.js';
+import type { ExitCode } from '../exit.js';
 import { parseFormats } from '../formats.js';
-import { agreed, carryOut, resultFormats, showPlan } from './applying.js';
+import { carryOut, refusal, resultFormats, showPlan } from './applying.js';
 import { type PlanningOptions, planOptions } from './plan.js';
 
 interface Options extends PlanningOptions {
@@ -29,8 +29,8 @@ export async function apply(
     const refusals = session.refusals(plan, options.allowDestructive);
     if (refusals.length > 0) throw new ProblemsError(refusals);
     const asks = stored === undefined && changesServer(plan);
-    const go = !asks || (await agreed('Apply these changes?', options.yes === true, context));
-    return go ? await carryOut(session, plan, 'apply', formats, context) : exit.failed;
+    const refused = asks ? await refusal('Apply these changes?', options.yes === true, context) : undefined;
+    return refused ?? (await carryOut(session, plan, 'apply', formats, context));
   }, 'apply');
 }
 

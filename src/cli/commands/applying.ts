@@ -22,23 +22,29 @@ export function showPlan(plan: Plan, formats: readonly Format[], { output, optio
 }
 
 /**
- * Whether a person, or `--yes`, agrees. Throws a ProblemsError where nobody can be asked.
+ * Asks a person, unless `--yes` has answered. Gives the exit code of whoever doesn't agree, and undefined of who does.
+ * Throws a ProblemsError where nobody can be asked.
  */
-export async function agreed(question: string, yes: boolean, { prompt, output }: Context): Promise<boolean> {
-  if (yes) return true;
+export async function refusal(
+  question: string,
+  yes: boolean,
+  { prompt, output }: Context,
+): Promise<ExitCode | undefined> {
+  if (yes) return undefined;
   if (!prompt.available) {
     throw new ProblemsError([
       error(
         'no-terminal',
         'there is nobody to ask: this is not a terminal',
         [],
-        'use --yes to go on without a question',
+        'use --yes to go on without a question, or apply a plan that was stored with idops plan --out',
       ),
     ]);
   }
-  if ((await prompt.confirm(question)) === 'yes') return true;
+  const answer = await prompt.confirm(question);
+  if (answer === 'yes') return undefined;
   output.message('Nothing was sent.');
-  return false;
+  return answer === 'aborted' ? exit.interrupted : exit.failed;
 }
 
 /** Applies a plan, shows the result, and gives the exit code that tells it. */

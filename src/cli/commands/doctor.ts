@@ -1,4 +1,5 @@
 import { openConnection } from '../../connection.js';
+import { problemsOf } from '../../failures.js';
 import { loadManifests } from '../../manifests/index.js';
 import { scopesOf } from '../../plan/scopes.js';
 import type { Problem } from '../../problems.js';
@@ -7,7 +8,6 @@ import { type Check, type Diagnosis, diagnose } from '../../server/diagnose.js';
 import { version } from '../../version.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { problemsOf } from '../failures.js';
 import { parseFormats, type Renderers, show } from '../formats.js';
 
 interface Options {

@@ -1,7 +1,6 @@
 import type { SampleData } from '../../mail/samples.js';
-import { loadSamples } from '../../manifests/samples.js';
 import { changesServer, type Plan } from '../../plan/plan.js';
-import { type Problem, refuse } from '../../problems.js';
+import { planSamples } from '../../plan-samples.js';
 import type { Project } from '../../project/index.js';
 import { planGithub } from '../../report/github.js';
 import { planHtml } from '../../report/html.js';
@@ -72,17 +71,9 @@ async function readSamples(
   { output }: Context,
 ): Promise<ReadonlyMap<string, SampleData>> {
   if (!formats.some(({ name }) => name === 'html')) return new Map();
-  const { found, problems } = await loadSamples(
-    project,
-    plan.changes.flatMap(({ kind, address, apply, declaredAt }) =>
-      kind === 'EmailTemplate' && declaredAt !== null
-        ? [{ address, type: apply.identity.type ?? '', manifest: declaredAt.file }]
-        : [],
-    ),
-  );
-  const warnings: readonly Problem[] = refuse(problems);
+  const { samples, warnings } = await planSamples(plan, project);
   if (warnings.length > 0) output.problems(warnings);
-  return new Map([...found].map(([address, { data }]) => [address, data]));
+  return samples;
 }
 
 /** What the command line says about planning, as the session takes it. */

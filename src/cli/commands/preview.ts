@@ -1,6 +1,7 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { watch } from 'chokidar';
+import { problemsOf } from '../../failures.js';
 import type { Declared } from '../../kinds/kind.js';
 import { checkTemplate } from '../../mail/checks.js';
 import { type ChecksSettings, levelOf } from '../../mail/settings.js';
@@ -13,7 +14,6 @@ import { plural } from '../../report/words.js';
 import { Sensitive } from '../../values.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { problemsOf } from '../failures.js';
 import { writeResult } from '../formats.js';
 
 interface Options {

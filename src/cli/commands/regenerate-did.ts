@@ -1,9 +1,9 @@
 import { identifier } from '../../kinds/schema.js';
 import { error, ProblemsError } from '../../problems.js';
 import type { Context, GlobalOptions } from '../context.js';
-import { type ExitCode, exit } from '../exit.js';
+import type { ExitCode } from '../exit.js';
 import { parseFormats } from '../formats.js';
-import { agreed, carryOut, resultFormats, showPlan } from './applying.js';
+import { carryOut, refusal, resultFormats, showPlan } from './applying.js';
 
 interface Options {
   readonly yes?: boolean;
@@ -26,8 +26,8 @@ export async function regenerateDid(
       showPlan(plan, formats, context);
       const blocked = session.refusals(plan, Number.POSITIVE_INFINITY);
       if (blocked.length > 0) throw new ProblemsError(blocked);
-      const go = await agreed(`Regenerate the DID of client ${id}?`, options.yes === true, context);
-      return go ? await carryOut(session, plan, 'regenerate-did', formats, context) : exit.failed;
+      const refused = await refusal(`Regenerate the DID of client ${id}?`, options.yes === true, context);
+      return refused ?? (await carryOut(session, plan, 'regenerate-did', formats, context));
     },
     'regenerate-did',
     { manifests: false },

@@ -22,8 +22,11 @@ export async function list(context: Context, options: ShowOptions & GlobalOption
   };
   const formats = parseFormats(options.format, Object.keys(renderers));
   const project = await context.project();
-  await showIn(formats, renderers, await readRuns(journalFolder(project.statePath())), context);
-  return exit.done;
+  const { runs, problems } = await readRuns(journalFolder(project.statePath()));
+  await showIn(formats, renderers, runs, context);
+  if (problems.length === 0) return exit.done;
+  context.output.problems(problems);
+  return exit.failed;
 }
 
 /** `idops runs show`: one run with its changes. */

@@ -4,7 +4,7 @@ import { type Problem, ProblemsError, warning } from '../../problems.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats } from '../formats.js';
-import { agreed, carryOut, resultFormats, showPlan } from './applying.js';
+import { carryOut, refusal, resultFormats, showPlan } from './applying.js';
 
 interface Options {
   readonly force?: boolean;
@@ -28,8 +28,10 @@ export async function undo(
       if (warnings.length > 0) context.output.problems(warnings);
       const refusals = session.refusals(plan, options.allowDestructive);
       if (refusals.length > 0) throw new ProblemsError(refusals);
-      const go = !changesServer(plan) || (await agreed(`Undo run ${run}?`, options.yes === true, context));
-      if (!go) return exit.failed;
+      const refused = changesServer(plan)
+        ? await refusal(`Undo run ${run}?`, options.yes === true, context)
+        : undefined;
+      if (refused !== undefined) return refused;
       const code = await carryOut(session, plan, 'undo', formats, context);
       return code === exit.done && left.length > 0 ? exit.failed : code;
     },

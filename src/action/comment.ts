@@ -1,0 +1,63 @@
+import type { WorkflowEvent } from './event.js';
+import { type GithubApi, ownRemarks, type Remark } from './github.js';
+import { type Marker, markerLine, readMarker } from './marker.js';
+import { plainComment } from './text.js';
+
+/** What a pull request is to be told. */
+export interface Told {
+  readonly body: string;
+  /** Whether a comment is written where there is none yet. */
+  readonly opens: boolean;
+}
+
+/** Brings the one comment of a project and environment up to date, on whatever page of the comments it is. */
+export async function syncComment(api: GithubApi, number: number, key: string, told: Told): Promise<void> {
+  const comments = (await api.comments(number)).filter(({ body }) => isAbout(body, 'plan', key));
+  const [own] = await ownRemarks(api, comments);
+  if (own !== undefined) await api.updateComment(own.id, told.body);
+  else if (told.opens) await api.addComment(number, told.body);
+}
+
+/** What stands in the place of a plan that has become empty. */
+export function outdatedComment(key: string, digest: string, event: WorkflowEvent): string {
+  return plainComment(
+    markerLine({ kind: 'plan', key, digest, changes: [] }),
+    'outdated, nothing to change',
+    'What was planned here before is done, or no longer declared: the plan is empty now.',
+    event,
+  );
+}
+
+/** What a first line says that a text is about. */
+function isAbout(body: string, kind: Marker['kind'], key: string): boolean {
+  const marker = readMarker(body);
+  return marker?.kind === kind && marker.key === key;
+}
+
+/** What the drift issue is to be, or null where there is no drift. */
+export interface Drift {
+  readonly title: string;
+  readonly body: string;
+}
+
+/** What became of the drift issue; null where there is and was none. */
+export type DriftOutcome = { readonly issue: number; readonly done: 'opened' | 'updated' | 'closed' } | null;
+
+/** Keeps one issue open for as long as there is drift. `gone` is its text from when there is none any more. */
+export async function syncDriftIssue(
+  api: GithubApi,
+  key: string,
+  drift: Drift | null,
+  gone: string,
+): Promise<DriftOutcome> {
+  const issues: Remark[] = (await api.openIssues()).filter(({ body }) => isAbout(body, 'drift', key));
+  const [own] = await ownRemarks(api, issues);
+  if (drift === null) {
+    if (own === undefined) return null;
+    await api.updateIssue(own.id, { body: gone, close: true });
+    return { issue: own.id, done: 'closed' };
+  }
+  if (own === undefined) return { issue: await api.openIssue(drift.title, drift.body), done: 'opened' };
+  await api.updateIssue(own.id, { body: drift.body, close: false });
+  return { issue: own.id, done: 'updated' };
+}

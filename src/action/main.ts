@@ -1,0 +1,6 @@
+import { run } from './run.js';
+
+const controller = new AbortController();
+// A cancelled job is told so twice before its processes are killed: what is in flight ends in between.
+for (const name of ['SIGINT', 'SIGTERM'] as const) process.on(name, () => controller.abort());
+process.exitCode = await run(controller.signal);

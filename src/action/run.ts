@@ -1,0 +1,418 @@
+import { mkdtemp } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, relative, resolve, sep } from 'node:path';
+import { getInput, setSecret } from '@actions/core';
+import { summarizeResult } from '../apply/result.js';
+import { problemsOf, stacksOf } from '../failures.js';
+import { changesServer, type Plan } from '../plan/plan.js';
+import { readPlanFile } from '../plan-file.js';
+import { planSamples } from '../plan-samples.js';
+import { error, type Problem, ProblemsError } from '../problems.js';
+import { loadProject, type Project } from '../project/index.js';
+import { createRedactor } from '../redact.js';
+import { escapeLines } from '../report/escape.js';
+import { planGithub, problemsGithub, resultGithub } from '../report/github.js';
+import { planHtml } from '../report/html.js';
+import { jsonText, planJson } from '../report/json.js';
+import { problemsText } from '../report/problems.js';
+import { planText, resultSummaryLine, resultText, summaryLine } from '../report/text.js';
+import { plural } from '../report/words.js';
+import { openSession, type Session } from '../session.js';
+import { writeWhole } from '../state/file.js';
+import { validateProject } from '../validation.js';
+import { type Approval, approvalOf, checkApproval } from './approval.js';
+import { type DriftOutcome, outdatedComment, syncComment, syncDriftIssue, type Told } from './comment.js';
+import { readEvent, type WorkflowEvent } from './event.js';
+import { type GithubApi, GithubFailure, openGithub } from './github.js';
+import { fromPullRequest, type Inputs, readInputs } from './inputs.js';
+import { markedChanges, markerKey, markerLine } from './marker.js';
+import { type Outcome, writeOutputs, writeSummary } from './outputs.js';
+import { plainComment, planComment, planSummary, problemsBlock, resultSummary } from './text.js';
+
+/** Runs the action for the event that its process was started for, and gives the exit code of the step. */
+export async function run(signal: AbortSignal): Promise<number> {
+  const secrets = ['token', 'github-token'].map((name) => getInput(name)).filter((secret) => secret !== '');
+  secrets.forEach(setSecret);
+  const work = new Work(signal, secrets);
+  let outcome: Outcome;
+  try {
+    const inputs = readInputs(getInput);
+    // A program that the configuration names, to get a token from, inherits the rest of the environment.
+    for (const name of ['INPUT_TOKEN', 'INPUT_GITHUB-TOKEN']) delete process.env[name];
+    outcome = await work.run(inputs);
+  } catch (failure) {
+    outcome = await work.failed(failure);
+  }
+  const failed = outcome.code === 1 || outcome.code === 130 || (outcome.code === 2 && work.failsOnChanges);
+  writeOutputs(outcome, failed);
+  if (!failed) return 0;
+  return outcome.code === 130 ? 130 : 1;
+}
+
+/** One run: what it was told, and its way to the log, to GitHub and to the server. */
+class Work {
+  readonly #signal: AbortSignal;
+  readonly #event: WorkflowEvent;
+  readonly #redactor = createRedactor();
+  readonly #redact = (text: string): string => this.#redactor.redact(text);
+  readonly #knowSecret = (secret: string): void => this.#redactor.add(secret);
+  #inputs: Inputs | undefined;
+  /** The plan, once there is one: what failed after it is told with it. */
+  #made: Plan | undefined;
+  /** Where plans and reports are written that nobody named a place for. */
+  #temporary: string | undefined;
+
+  constructor(signal: AbortSignal, secrets: readonly string[]) {
+    this.#signal = signal;
+    secrets.forEach(this.#knowSecret);
+    this.#event = readEvent(process.env);
+  }
+
+  get failsOnChanges(): boolean {
+    return this.#inputs?.failOnChanges === true;
+  }
+
+  async run(inputs: Inputs): Promise<Outcome> {
+    this.#inputs = inputs;
+    if (inputs.command === 'validate') return await this.#validate(inputs);
+    const hasToken = inputs.token !== undefined || (process.env.IDOPS_TOKEN ?? '') !== '';
+    const reason = hasToken ? null : (this.#event.pullRequest?.withoutSecrets ?? null);
+    if (reason !== null) return await this.#validate(inputs, reason);
+    return inputs.command === 'plan' ? await this.#plan(inputs) : await this.#apply(inputs);
+  }
+
+  /** Tells what went wrong, wherever a person may look. */
+  async failed(failure: unknown): Promise<Outcome> {
+    const problems = problemsOf(failure);
+    this.#tellProblems(problems);
+    if (this.#inputs?.args.debug === true) this.#say(escapeLines(this.#redact(stacksOf(failure))));
+    const [first] = problems;
+    const code = this.#signal.aborted ? 130 : 1;
+    await writeSummary(`## idops: failed\n\n${problemsBlock(problems, this.#redact)}`);
+    const inputs = this.#inputs;
+    if (inputs?.command === 'plan') {
+      const key = this.#key(inputs, null);
+      await this.#comment(inputs, key, () => ({
+        body: plainComment(
+          markerLine({ kind: 'plan', key, digest: null, changes: null }),
+          'failed',
+          `There is no plan for this commit:\n\n${problemsBlock(problems, this.#redact)}`,
+          this.#event,
+        ),
+        opens: inputs.comment === 'true',
+      }));
+    }
+    return {
+      code,
+      summary: this.#oneLine(first === undefined ? 'failed' : `${first.code}: ${first.message}`),
+      changed: this.#made !== undefined && changesServer(this.#made),
+      ...(this.#made === undefined ? {} : { plan: this.#made }),
+    };
+  }
+
+  async #validate(inputs: Inputs, reason: string | null = null): Promise<Outcome> {
+    const { problems, objects } = await validateProject(() => this.#project(inputs), this.#knowSecret);
+    this.#tellProblems(problems);
+    const errors = problems.filter(({ severity }) => severity === 'error').length;
+    const failed = errors > 0;
+    const summary = failed
+      ? plural(errors, 'error')
+      : `${objects} ${objects === 1 ? 'object is' : 'objects are'} valid`;
+    const why =
+      reason === null ? '' : `There is no plan for this pull request: ${reason}. It was validated alone.`;
+    if (why !== '') this.#say(`::notice title=idops::${why}`);
+    this.#say(`${summary}.`);
+    await writeSummary(
+      [
+        `## idops validate: ${summary}\n`,
+        ...(why === '' ? [] : [`${why}\n`]),
+        ...(problems.length === 0 ? [] : [problemsBlock(problems, this.#redact)]),
+      ].join('\n'),
+    );
+    return {
+      code: failed ? 1 : 0,
+      summary: why === '' ? summary : `${summary}. ${why}`,
+      changed: false,
+    };
+  }
+
+  async #plan(inputs: Inputs): Promise<Outcome> {
+    const { args } = inputs;
+    const made = await this.#session(inputs, undefined, async (session) => {
+      const plan = await session.plan(planOptions(inputs));
+      return { plan, ...(await this.#writePlan(inputs, session, plan)), project: session.project };
+    });
+    const { plan, project } = made;
+    const htmlReport = await this.#writeHtml(plan, project, args.debug);
+    this.#tellPlan(inputs, plan);
+    await writeSummary(planSummary(plan, this.#redact));
+    const changed = changesServer(plan);
+    const blocked = plan.changes.some(({ action }) => action === 'blocked');
+    const key = this.#key(inputs, plan.environment);
+    const marker = { key, digest: plan.digest, changes: markedChanges(plan, this.#redact) };
+    await this.#comment(inputs, key, () =>
+      changed || blocked
+        ? {
+            body: planComment(markerLine({ kind: 'plan', ...marker }), plan, this.#event, {
+              redact: this.#redact,
+            }),
+            opens: true,
+          }
+        : { body: outdatedComment(key, plan.digest, this.#event), opens: inputs.comment === 'true' },
+    );
+    if (inputs.driftIssue) await this.#drift(inputs, plan, { ...marker, found: changed || blocked });
+    if (changed && inputs.failOnChanges)
+      this.#say('::error title=idops::There are changes, and fail-on-changes is set.');
+    return {
+      code: blocked ? 1 : changed ? 2 : 0,
+      summary: summaryLine(plan),
+      changed,
+      plan,
+      planFile: made.planFile,
+      htmlReport,
+    };
+  }
+
+  async #apply(inputs: Inputs): Promise<Outcome> {
+    const { planFile, expectDigest } = inputs;
+    const file = planFile === undefined ? undefined : resolve(this.#folder(inputs), planFile);
+    const stored = file === undefined ? undefined : await readPlanFile(file, planFile);
+    return await this.#session(inputs, 'apply', async (session) => {
+      const { plan, problems } =
+        stored === undefined
+          ? { plan: await session.plan(planOptions(inputs)), problems: [] }
+          : await session.planStored(stored);
+      this.#tellPlan(inputs, plan);
+      await writeSummary(planSummary(plan, this.#redact));
+      if (problems.length > 0) throw new ProblemsError(problems);
+      if (expectDigest !== undefined) {
+        checkApproval(plan, await this.#approval(inputs, expectDigest, plan), this.#redact);
+      }
+      const refusals = session.refusals(plan, inputs.allowDestructive);
+      if (refusals.length > 0) throw new ProblemsError(refusals);
+      const { result, problems: after } = await session.apply(plan);
+      if (after.length > 0) this.#tellProblems(after);
+      if (result.run !== null) {
+        this.#say(this.#redact(resultText(result, { color: false, debug: inputs.args.debug })));
+        this.#say(this.#redact(resultGithub(result, plan, { folder: this.#inRepository(inputs) })));
+        await writeSummary(resultSummary(result, this.#redact));
+      }
+      const { failed, not_converged, unknown, skipped } = summarizeResult(result);
+      const bad = failed + not_converged + unknown + skipped + after.length > 0;
+      return {
+        code: result.interrupted ? 130 : bad ? 1 : 0,
+        summary: result.run === null ? 'There was nothing to apply.' : resultSummaryLine(result),
+        changed: changesServer(plan),
+        plan,
+        ...(file === undefined ? {} : { planFile: file }),
+        htmlReport: await this.#writeHtml(plan, session.project, inputs.args.debug),
+      };
+    });
+  }
+
+  async #approval(inputs: Inputs, expected: string, plan: Plan): Promise<Approval | null> {
+    if (expected !== fromPullRequest) return { digest: expected, changes: null, source: 'expect-digest' };
+    if (inputs.githubToken === undefined) {
+      throw new ProblemsError([
+        error('not-approved', 'expect-digest: from-pull-request needs the input github-token'),
+      ]);
+    }
+    const api = await openGithub(inputs.githubToken, this.#event);
+    const approval = await approvalOf(api, this.#event, this.#key(inputs, plan.environment));
+    if (approval !== null) this.#say(`${approval.source} approved ${approval.digest}`);
+    return approval;
+  }
+
+  async #session<T>(
+    inputs: Inputs,
+    writes: string | undefined,
+    work: (session: Session) => Promise<T>,
+  ): Promise<T> {
+    const { args, baseUrl } = inputs;
+    const session = await openSession(await this.#project(inputs), {
+      ...(writes === undefined ? {} : { writes }),
+      ...(baseUrl === undefined ? {} : { baseUrl }),
+      ...(args.tokenFile === undefined ? {} : { tokenFile: args.tokenFile }),
+      ...(args.concurrency === undefined ? {} : { concurrency: args.concurrency }),
+      ...(args.timeout === undefined ? {} : { timeout: args.timeout }),
+      signal: this.#signal,
+      redact: this.#redact,
+      onSecret: this.#knowSecret,
+      network: args.rate === undefined ? {} : { rate: args.rate },
+    });
+    try {
+      if (session.warnings.length > 0) this.#tellProblems(session.warnings);
+      for (const note of session.notes) this.#say(escapeLines(this.#redact(note)));
+      return await work(session);
+    } finally {
+      await session.close();
+    }
+  }
+
+  async #project({ config, environment, token, ...inputs }: Inputs): Promise<Project> {
+    return await loadProject({
+      cwd: this.#folder(inputs),
+      variables: variables(token),
+      ...(config === undefined ? {} : { config }),
+      ...(environment === undefined ? {} : { env: environment }),
+    });
+  }
+
+  async #writePlan(inputs: Inputs, session: Session, plan: Plan): Promise<{ readonly planFile: string }> {
+    const planFile =
+      inputs.planFile === undefined
+        ? join(await this.#temporaryFolder(), 'plan.json')
+        : resolve(this.#folder(inputs), inputs.planFile);
+    const stored = { ...planJson(plan, { debug: false }), apply: session.seal(plan, planOptions(inputs)) };
+    await write(planFile, jsonText(this.#redactor.redactJson(stored)));
+    return { planFile };
+  }
+
+  async #writeHtml(plan: Plan, project: Project, debug: boolean): Promise<string> {
+    const { samples, warnings } = await planSamples(plan, project);
+    if (warnings.length > 0) this.#tellProblems(warnings);
+    const file = join(await this.#temporaryFolder(), 'plan.html');
+    await write(file, this.#redact(planHtml(plan, { samples, debug })));
+    return file;
+  }
+
+  async #temporaryFolder(): Promise<string> {
+    this.#temporary ??= await mkdtemp(join(process.env.RUNNER_TEMP || tmpdir(), 'idops-'));
+    return this.#temporary;
+  }
+
+  #tellPlan(inputs: Inputs, plan: Plan): void {
+    this.#made = plan;
+    this.#say(this.#redact(planText(plan, { color: false, debug: inputs.args.debug })));
+    this.#say(this.#redact(planGithub(plan, { folder: this.#inRepository(inputs) })));
+  }
+
+  #tellProblems(problems: readonly Problem[]): void {
+    if (problems.length === 0) return;
+    this.#say(this.#redact(problemsText(problems, { color: false })));
+    const folder = this.#inputs === undefined ? '' : this.#inRepository(this.#inputs);
+    this.#say(this.#redact(problemsGithub(problems, { folder })));
+  }
+
+  /** Writes the comment of the pull request, where there is one and it is wanted. That it can't be stops nothing. */
+  async #comment(inputs: Inputs, key: string, told: () => Told): Promise<void> {
+    const { pullRequest } = this.#event;
+    if (pullRequest === null || inputs.comment === 'false' || inputs.githubToken === undefined) return;
+    await this.#asking('The comment', 'pull-requests: write', inputs.githubToken, (api) =>
+      syncComment(api, pullRequest.number, key, told()),
+    );
+  }
+
+  async #drift(
+    inputs: Inputs,
+    plan: Plan,
+    {
+      found,
+      ...marker
+    }: { key: string; digest: string; changes: ReturnType<typeof markedChanges>; found: boolean },
+  ): Promise<void> {
+    if (inputs.githubToken === undefined) {
+      this.#say('::warning title=idops::The issue can not be written: there is no github-token.');
+      return;
+    }
+    const first = markerLine({ kind: 'drift', ...marker });
+    const name = this.#oneLine(plan.environment ?? plan.server).slice(0, 100);
+    const outcome: DriftOutcome | undefined = await this.#asking(
+      'The issue',
+      'issues: write',
+      inputs.githubToken,
+      (api) =>
+        syncDriftIssue(
+          api,
+          marker.key,
+          found
+            ? {
+                title: `Identity server is not as declared: ${name}`,
+                body: planComment(first, plan, this.#event, {
+                  redact: this.#redact,
+                  intro:
+                    'The server is not as the manifests say. Apply puts it right; so does a change of the manifests.\n\n',
+                }),
+              }
+            : null,
+          plainComment(first, 'no drift', 'The server is as the manifests say.', this.#event),
+        ),
+    );
+    if (outcome !== undefined && outcome !== null) this.#say(`Issue #${outcome.issue} was ${outcome.done}.`);
+  }
+
+  /** Asks GitHub for something that may fail without the step failing: a warning then says what to do. */
+  async #asking<T>(
+    what: string,
+    permission: string,
+    token: string,
+    ask: (api: GithubApi) => Promise<T>,
+  ): Promise<T | undefined> {
+    try {
+      return await ask(await openGithub(token, this.#event));
+    } catch (failure) {
+      if (!(failure instanceof GithubFailure)) throw failure;
+      const denied = failure.status === 403 || failure.status === 404;
+      const help = denied ? ` The job needs the permission ${permission}.` : '';
+      this.#say(
+        `::warning title=idops::${commandText(this.#redact(`${what} can't be written: ${failure.message}.${help}`))}`,
+      );
+      return undefined;
+    }
+  }
+
+  /** The project and environment that comments are found again by. */
+  #key(inputs: Inputs, environment: string | null): string {
+    const config = resolve(this.#folder(inputs), inputs.config ?? (process.env.IDOPS_CONFIG || 'idops.yaml'));
+    const name = environment ?? inputs.environment ?? (process.env.IDOPS_ENV || null);
+    return markerKey(relative(workspace(), config).split(sep).join('/'), name);
+  }
+
+  #folder({ workingDirectory }: Pick<Inputs, 'workingDirectory'>): string {
+    return resolve(workspace(), workingDirectory);
+  }
+
+  #inRepository(inputs: Inputs): string {
+    const folder = relative(workspace(), this.#folder(inputs)).split(sep).join('/');
+    return folder.startsWith('..') ? '' : folder;
+  }
+
+  /** Text for an output or a title: one line that nothing can hide in. */
+  #oneLine(text: string): string {
+    return escapeLines(this.#redact(text)).split('\n').join(' ').slice(0, 1_000);
+  }
+
+  /** Writes to the log. The text must be harmless and without secrets already. */
+  #say(text: string): void {
+    if (text !== '') process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+  }
+}
+
+function workspace(): string {
+  return process.env.GITHUB_WORKSPACE || process.cwd();
+}
+
+/** The process's variables, without what the runner put there for the action alone. */
+function variables(token: string | undefined): { readonly [name: string]: string | undefined } {
+  const own = Object.entries(process.env).filter(([name]) => !name.startsWith('INPUT_'));
+  return { ...Object.fromEntries(own), ...(token === undefined ? {} : { IDOPS_TOKEN: token }) };
+}
+
+function planOptions({ args: { target, kind, prune, assert } }: Inputs) {
+  return { targets: target, kinds: kind, prune, assert };
+}
+
+function commandText(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+async function write(file: string, text: string): Promise<void> {
+  try {
+    await writeWhole(file, text);
+  } catch (failure) {
+    const why = failure instanceof Error ? failure.message : String(failure);
+    throw new ProblemsError([
+      error('not-writable', `${file} can't be written: ${why}`, [], 'check the folder and its permissions'),
+    ]);
+  }
+}

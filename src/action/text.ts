@@ -1,0 +1,84 @@
+import type { Result } from '../apply/result.js';
+import type { Plan } from '../plan/plan.js';
+import type { Problem } from '../problems.js';
+import { escapeText } from '../report/escape.js';
+import { fence, planMarkdown } from '../report/markdown.js';
+import { problemsText } from '../report/problems.js';
+import { resultMarkdown } from '../report/results.js';
+import type { WorkflowEvent } from './event.js';
+
+/** What GitHub takes as a comment or as the body of an issue. */
+const commentLimit = 65_536;
+/** What GitHub takes as the summary of a step, in bytes. */
+const summaryLimit = 1_024 * 1_024;
+/** What is kept free of it for a result or problems that may follow, in bytes. */
+const summaryRest = 200_000;
+/** How much is shown of problems, which have no budget of their own. */
+const blockRoom = 30_000;
+
+type Redact = (text: string) => string;
+
+/** A plan under a first line of its own, as a comment: never longer than GitHub takes. */
+export function planComment(
+  first: string,
+  plan: Plan,
+  event: WorkflowEvent,
+  { redact, intro = '' }: { readonly redact: Redact; readonly intro?: string },
+): string {
+  const end = `\n${origin(event)}\n`;
+  const start = `${first}\n${intro}`;
+  const markdown = fitting(
+    (budget) => redact(planMarkdown(plan, { budget, debug: false })),
+    (text) => text.length,
+    commentLimit - start.length - end.length,
+  );
+  return `${start}${markdown}${end}`;
+}
+
+/** A comment that says in one paragraph why it shows no plan. */
+export function plainComment(first: string, title: string, text: string, event: WorkflowEvent): string {
+  return `${first}\n## idops plan: ${title}\n\n${text}\n\n${origin(event)}\n`;
+}
+
+/** A plan for the summary of a step: all of it, as far as GitHub takes it. */
+export function planSummary(plan: Plan, redact: Redact): string {
+  return fitting(
+    (budget) => redact(planMarkdown(plan, { budget, debug: false })),
+    (text) => Buffer.byteLength(text),
+    summaryLimit - summaryRest,
+  );
+}
+
+/** Problems as a block that shows them as they are. */
+export function problemsBlock(problems: readonly Problem[], redact: Redact): string {
+  return block(redact(problemsText(problems, { color: false })));
+}
+
+/** A result for the summary of a step. */
+export function resultSummary(result: Result, redact: Redact): string {
+  return redact(resultMarkdown(result));
+}
+
+function block(text: string): string {
+  const short = text.length > blockRoom ? `${text.slice(0, blockRoom)}\n… (the log has all of it)` : text;
+  return `${fence(short.trimEnd().split('\n'))}\n`;
+}
+
+function origin({ sha, runUrl }: WorkflowEvent): string {
+  return `<sub>Commit \`${escapeText(sha).replaceAll('`', '')}\`, [run](${encodeURI(runUrl)}).</sub>`;
+}
+
+/** Renders with a smaller budget until it fits: taking out secrets may lengthen a text, and bytes are no characters. */
+function fitting(
+  render: (budget: number) => string,
+  measure: (text: string) => number,
+  limit: number,
+): string {
+  let budget = limit;
+  let text = render(budget);
+  while (measure(text) > limit && budget > 1_000) {
+    budget = Math.floor(Math.min(budget - 500, (budget * limit) / measure(text)));
+    text = render(budget);
+  }
+  return text;
+}

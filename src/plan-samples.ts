@@ -1,0 +1,25 @@
+import type { SampleData } from './mail/samples.js';
+import { loadSamples } from './manifests/samples.js';
+import type { Plan } from './plan/plan.js';
+import { type Problem, refuse } from './problems.js';
+import type { Project } from './project/index.js';
+
+/**
+ * The sample data that the changed templates of a plan are rendered with, by address, and warnings about it.
+ * Throws a ProblemsError where some of it is wrong.
+ */
+export async function planSamples(
+  plan: Plan,
+  project: Project,
+): Promise<{ samples: ReadonlyMap<string, SampleData>; warnings: readonly Problem[] }> {
+  const { found, problems } = await loadSamples(
+    project,
+    plan.changes.flatMap(({ kind, address, apply, declaredAt }) =>
+      kind === 'EmailTemplate' && declaredAt !== null
+        ? [{ address, type: apply.identity.type ?? '', manifest: declaredAt.file }]
+        : [],
+    ),
+  );
+  const warnings = refuse(problems);
+  return { samples: new Map([...found].map(([address, { data }]) => [address, data])), warnings };
+}

@@ -1,0 +1,30 @@
+import { problemsOf } from './failures.js';
+import { checkDeclaredTemplates } from './mail/findings.js';
+import { loadManifests } from './manifests/index.js';
+import type { Problem } from './problems.js';
+import type { Project } from './project/index.js';
+
+/** What can be said of a project without a server. */
+export interface Validation {
+  readonly problems: readonly Problem[];
+  /** How many documents are fine. */
+  readonly objects: number;
+}
+
+/** Finds everything that is wrong without a server: configuration, manifests, references and bodies. */
+export async function validateProject(
+  load: () => Promise<Project>,
+  onSecret: (secret: string) => void,
+): Promise<Validation> {
+  try {
+    const project = await load();
+    const loaded = await loadManifests(project, { lenient: true });
+    loaded.secrets.forEach(onSecret);
+    const bodies = checkDeclaredTemplates(loaded.declared, project.checks());
+    return { problems: [...loaded.problems, ...bodies], objects: loaded.declared.length };
+  } catch (failure) {
+    const problems = problemsOf(failure);
+    if (problems.some(({ code }) => code === 'internal')) throw failure;
+    return { problems, objects: 0 };
+  }
+}

@@ -1,0 +1,514 @@
+import { describe, expect, it } from 'vitest';
+import { githubToken, pullRequest, type Workspace, workspace } from './running.js';
+
+const acme = (label: string): { [path: string]: string } => ({
+  'manifests/organizations.yaml': `kind: Organization\nname: acme\nlabel: ${label}\n`,
+});
+
+/** The comments that idops wrote on a pull request. */
+function plans({ github }: Workspace): string[] {
+  return github.comments.filter(({ body }) => body.startsWith('<!-- idops-plan')).map(({ body }) => body);
+}
+
+describe('plan on a pull request', () => {
+  it('writes one comment, annotations at file and line, outputs, and the whole into the summary', async () => {
+    const site = await workspace(acme('Renamed'));
+    const { code, log, outputs, summary } = await site.run({ environment: 'production' }, pullRequest());
+    expect(code).toBe(0);
+    expect(plans(site)).toEqual([expect.stringContaining('1 to update')]);
+    expect(plans(site)[0]).toContain('environment `production`');
+    expect(log).toContain('::notice file=manifests/organizations.yaml,line=1,');
+    expect(summary).toContain('Renamed');
+    expect(outputs).toMatchObject({
+      changed: 'true',
+      failed: 'false',
+      'exit-code': '2',
+      update: '1',
+      delete: '0',
+      blocked: '0',
+      unchanged: '0',
+      destructive: '0',
+      summary: expect.stringMatching(/^Plan: 1 to update/),
+      digest: expect.stringMatching(/^sha256:[0-9a-f]{64}$/),
+    });
+    expect(JSON.parse(await site.read(outputs['plan-file'] ?? ''))).toMatchObject({ digest: outputs.digest });
+    expect(await site.read(outputs['html-report'] ?? '')).toContain('<html');
+    expect(site.writes()).toEqual([]);
+  });
+
+  it('names files from the root of the repository', async () => {
+    const site = await workspace({});
+    await site.write({
+      'infra/idops.yaml': 'version: 1\n',
+      'infra/manifests/a.yaml': 'kind: Organization\nname: acme\nlabel: X\n',
+    });
+    const { log, outputs } = await site.run({ 'working-directory': 'infra' }, pullRequest());
+    expect(outputs.update).toBe('1');
+    expect(log).toContain('::notice file=infra/manifests/a.yaml,line=1,');
+  });
+
+  it('updates its comment in place, on whatever page it is, and leaves those of others alone', async () => {
+    const site = await workspace(acme('One'), { pageSize: 3 });
+    await site.run({}, pullRequest());
+    const [first] = site.github.comments.splice(0);
+    const forged = { id: 1, number: 7, body: first?.body ?? '', user: { id: 5, login: 'mallory' } };
+    const chat = Array.from({ length: 7 }, (_, index) => ({ ...forged, id: 10 + index, body: 'I think …' }));
+    site.github.comments.push(forged, ...chat, ...(first === undefined ? [] : [first]));
+    await site.write(acme('Two'));
+    const { code } = await site.run({}, pullRequest());
+    expect(code).toBe(0);
+    expect(site.github.comments).toHaveLength(9);
+    expect(first?.body).toContain('Two');
+    expect(forged.body).not.toContain('Two');
+    expect(plans(site)).toHaveLength(2);
+  });
+
+  it('keeps the environments apart', async () => {
+    const site = await workspace(acme('One'));
+    await site.run({}, pullRequest());
+    await site.run({ environment: 'production' }, pullRequest());
+    await site.run({ environment: 'production' }, pullRequest());
+    expect(plans(site)).toHaveLength(2);
+  });
+
+  it('marks its comment outdated when the plan becomes empty, and writes none for an empty plan', async () => {
+    const site = await workspace(acme('One'));
+    await site.run({}, pullRequest());
+    await site.write({ 'manifests/organizations.yaml': '' });
+    const { outputs } = await site.run({}, pullRequest());
+    expect(outputs).toMatchObject({ changed: 'false', 'exit-code': '0' });
+    expect(plans(site)).toEqual([expect.stringContaining('outdated')]);
+    expect(plans(site)[0]).not.toContain('One');
+    await site.run({}, pullRequest(8));
+    expect(plans(site)).toHaveLength(1);
+    await site.run({ comment: 'true' }, pullRequest(8));
+    expect(plans(site)).toHaveLength(2);
+  });
+
+  it('writes none where none is wanted', async () => {
+    const site = await workspace(acme('One'));
+    expect(await site.run({ comment: 'false' }, pullRequest())).toMatchObject({ code: 0 });
+    expect(site.github.requests).toEqual([]);
+  });
+
+  it('says in its comment that a later commit has no plan, so that nobody approves the old one', async () => {
+    const site = await workspace(acme('One'));
+    await site.run({}, pullRequest());
+    await site.write({ 'manifests/organizations.yaml': 'kind: Organization\nname: acme\nlable: x\n' });
+    const { code, log, outputs, summary } = await site.run({}, pullRequest());
+    expect(code).toBe(1);
+    expect(outputs).toMatchObject({ failed: 'true', 'exit-code': '1' });
+    expect(log).toContain(
+      '::error file=manifests/organizations.yaml,line=3,col=1,title=idops unknown-field::',
+    );
+    expect(summary).toContain('unknown-field');
+    expect(plans(site)).toEqual([expect.stringContaining('failed')]);
+    expect(plans(site)[0]).not.toContain('digest=');
+  });
+
+  it('fails on changes where that is asked for, and where something is blocked', async () => {
+    const site = await workspace(acme('One'));
+    expect(await site.run({ 'fail-on-changes': 'true' })).toMatchObject({
+      code: 1,
+      outputs: { failed: 'true', 'exit-code': '2' },
+    });
+    await site.write({ 'manifests/organizations.yaml': 'kind: Organization\nname: nobody\nlabel: x\n' });
+    expect(await site.run({})).toMatchObject({ code: 1, outputs: { blocked: '1', 'exit-code': '1' } });
+  });
+
+  it.each([
+    ['a fork', { from: 'mallory/identity' }, 'fork'],
+    ['Dependabot', { sender: 'dependabot[bot]' }, 'Dependabot'],
+  ])('validates alone what comes from %s without a token, and says why', async (_, from, word) => {
+    const site = await workspace(acme('One'));
+    const { code, log, summary, outputs } = await site.run({ token: '' }, pullRequest(7, from));
+    expect(code).toBe(0);
+    for (const text of [log, summary, outputs.summary]) expect(text).toContain(word);
+    expect(outputs.summary).toContain('1 object is valid');
+    expect(site.sandbox.requests).toEqual([]);
+    await site.write(acme('One\nlable: x'));
+    expect(await site.run({ token: '' }, pullRequest(7, from))).toMatchObject({ code: 1 });
+  });
+
+  it('fails where the token is missing for another reason', async () => {
+    const site = await workspace(acme('One'));
+    const { code, log } = await site.run({ token: '' }, pullRequest());
+    expect(code).toBe(1);
+    expect(log).toContain('::error');
+  });
+});
+
+describe('what GitHub refuses', () => {
+  it.each([
+    [403, 'Resource not accessible by integration', 'pull-requests: write'],
+    [422, 'Validation Failed', 'Validation Failed'],
+    [404, 'Not Found', 'pull-requests: write'],
+  ])('%i for a comment is a warning, and the plan stands', async (status, message, told) => {
+    const site = await workspace(acme('One'));
+    site.github.faults.push({ method: 'POST', path: /comments$/, status, message });
+    const { code, log, outputs } = await site.run({}, pullRequest());
+    expect(code).toBe(0);
+    expect(outputs).toMatchObject({ changed: 'true', failed: 'false' });
+    expect(log).toContain(`::warning title=idops::The comment can't be written: GitHub answers ${status}`);
+    expect(log).toContain(told);
+  });
+
+  it.each([
+    ['retry-after', 429, { 'retry-after': '0' }],
+    ['the time of a reset', 403, { 'x-ratelimit-remaining': '0', 'x-ratelimit-reset': '1' }],
+  ])('a limit is waited for by %s', async (_, status, headers) => {
+    const site = await workspace(acme('One'));
+    site.github.faults.push({
+      method: 'POST',
+      path: /comments$/,
+      status,
+      message: 'slow down',
+      headers,
+      times: 2,
+    });
+    const { log } = await site.run({}, pullRequest());
+    expect(log).not.toContain('::warning');
+    expect(plans(site)).toHaveLength(1);
+  });
+
+  it('a limit that lasts too long is not waited for', async () => {
+    const site = await workspace(acme('One'));
+    site.github.faults.push({
+      method: 'GET',
+      path: /comments$/,
+      status: 429,
+      message: 'slow down',
+      headers: { 'retry-after': '3600' },
+    });
+    expect(await site.run({}, pullRequest())).toMatchObject({
+      code: 0,
+      log: expect.stringContaining('answers 429'),
+    });
+  });
+
+  it('a broken answer to a question is asked again, and a comment is never sent twice', async () => {
+    const site = await workspace(acme('One'));
+    site.github.faults.push(
+      { method: 'GET', path: /comments$/, status: 502, message: 'bad gateway', times: 1 },
+      { method: 'POST', path: /comments$/, status: 502, message: 'bad gateway', times: 1 },
+    );
+    const { log } = await site.run({}, pullRequest());
+    expect(log).toContain('::warning');
+    expect(
+      site.github.requests.filter((request) => request.startsWith('POST') && request.endsWith('comments')),
+    ).toHaveLength(1);
+  });
+
+  it('who the token belongs to is the bot of workflows where GitHub does not tell', async () => {
+    const site = await workspace(acme('One'));
+    await site.run({}, pullRequest());
+    site.github.faults.push({ method: 'POST', path: /graphql/, status: 403, message: 'no' });
+    await site.run({}, pullRequest());
+    expect(plans(site)).toHaveLength(1);
+  });
+});
+
+describe('apply of what was approved', () => {
+  /** A pull request that was planned and merged. */
+  async function merged(files: { readonly [path: string]: string }): Promise<Workspace> {
+    const site = await workspace(files);
+    await site.run({}, pullRequest());
+    site.github.pulls.push(
+      { number: 99, merged_at: null, merge_commit_sha: 'abc123' },
+      { number: 7, merged_at: '2026-01-01T00:00:00Z', merge_commit_sha: 'abc123' },
+    );
+    return site;
+  }
+  const inputs = { command: 'apply', 'expect-digest': 'from-pull-request' };
+
+  it('applies the plan that the merged pull request showed, and can be repeated', async () => {
+    const site = await merged(acme('Approved'));
+    const { code, outputs, summary } = await site.run(inputs, { sha: 'abc123' });
+    expect(code).toBe(0);
+    expect(outputs).toMatchObject({
+      changed: 'true',
+      'exit-code': '0',
+      summary: 'Applied: 1 applied, 0 failed.',
+    });
+    expect(summary).toContain('1 applied');
+    expect(site.writes()).toEqual([expect.stringMatching(/^PATCH /)]);
+    expect(await site.run(inputs, { sha: 'abc123' })).toMatchObject({
+      code: 0,
+      outputs: { changed: 'false' },
+    });
+    expect(site.writes()).toHaveLength(1);
+  });
+
+  it.each<[string, (site: Workspace) => Promise<unknown>, string]>([
+    ['the manifests', (site) => site.write(acme('Another')), 'something else would be sent now'],
+    [
+      'the set of manifests',
+      (site) => site.write({ 'manifests/more.yaml': 'kind: Organization\nname: globex\nlabel: X\n' }),
+      'Organization/globex: update is new',
+    ],
+  ])('stops with the difference where %s have moved since', async (_, move, difference) => {
+    const site = await merged(acme('Approved'));
+    await move(site);
+    const { code, log, summary } = await site.run(inputs, { sha: 'abc123' });
+    expect(code).toBe(1);
+    for (const text of [log, summary]) {
+      expect(text).toContain('stale plan');
+      expect(text).toContain(difference);
+    }
+    expect(site.writes()).toEqual([]);
+  });
+
+  it('stops where the server has moved since', async () => {
+    const site = await merged({
+      'manifests/organizations.yaml':
+        'kind: Organization\nname: acme\nlabel: Approved\n---\nkind: Organization\nname: globex\nlabel: Globex Corporation\n',
+    });
+    const [globex] = site.sandbox.data.organizations.filter(({ name }) => name === 'globex');
+    if (globex !== undefined) globex.label = 'somebody was here';
+    const { code, log } = await site.run(inputs, { sha: 'abc123' });
+    expect(code).toBe(1);
+    expect(log).toContain('Organization/globex: update is new');
+    expect(site.writes()).toEqual([]);
+  });
+
+  it('trusts no comment of anybody else', async () => {
+    const site = await merged(acme('Approved'));
+    for (const comment of site.github.comments) comment.user = { id: 5, login: 'mallory' };
+    const { code, log } = await site.run(inputs, { sha: 'abc123' });
+    expect(code).toBe(1);
+    expect(log).toContain('not-approved');
+    expect(site.writes()).toEqual([]);
+  });
+
+  it.each<[string, (site: Workspace) => void, string]>([
+    ['no pull request brought the commit', ({ github }) => github.pulls.splice(0), 'no merged pull request'],
+    [
+      'it may not read pull requests',
+      ({ github }) => github.faults.push({ method: 'GET', path: /pulls$/, status: 403, message: 'no' }),
+      'pull-requests: read',
+    ],
+    ['the pull request shows no plan', ({ github }) => github.comments.splice(0), 'shows no plan'],
+  ])('sends nothing where %s', async (_, happen, told) => {
+    const site = await merged(acme('Approved'));
+    happen(site);
+    const { code, log } = await site.run(inputs, { sha: 'abc123' });
+    expect(code).toBe(1);
+    expect(log).toContain(told);
+    expect(site.writes()).toEqual([]);
+  });
+
+  it('takes a digest as well', async () => {
+    const site = await workspace(acme('Approved'));
+    const { outputs } = await site.run({});
+    const none = `sha256:${'0'.repeat(64)}`;
+    expect(await site.run({ command: 'apply', 'expect-digest': none })).toMatchObject({ code: 1 });
+    expect(site.writes()).toEqual([]);
+    expect(await site.run({ command: 'apply', 'expect-digest': outputs.digest ?? '' })).toMatchObject({
+      code: 0,
+    });
+    expect(site.writes()).toHaveLength(1);
+  });
+
+  it('applies a stored plan, and refuses a stale one', async () => {
+    const site = await workspace(acme('Stored'));
+    await site.run({ 'plan-file': 'plan.json' });
+    await site.write(acme('Another'));
+    expect(await site.run({ command: 'apply', 'plan-file': 'plan.json' })).toMatchObject({ code: 1 });
+    await site.write(acme('Stored'));
+    expect(await site.run({ command: 'apply', 'plan-file': 'plan.json' })).toMatchObject({ code: 0 });
+    expect(site.writes()).toHaveLength(1);
+  });
+
+  it('stops before more destructive changes than are meant', async () => {
+    const site = await workspace({
+      'manifests/emails.yaml':
+        'kind: EmailTemplate\nbackend_id: 20000000-0000-4000-8000-000000000001\ntype: tx_code\nstate: absent\n',
+    });
+    const refused = await site.run({ command: 'apply', 'allow-destructive': '0' });
+    expect(refused.outputs).toMatchObject({
+      delete: '1',
+      destructive: '1',
+      digest: expect.stringMatching(/^sha256:/),
+    });
+    expect(refused).toMatchObject({
+      code: 1,
+      outputs: { 'exit-code': '1' },
+    });
+    expect(site.writes()).toEqual([]);
+    expect(await site.run({ command: 'apply', 'allow-destructive': '1' })).toMatchObject({ code: 0 });
+  });
+});
+
+describe('drift', () => {
+  const inputs = { 'drift-issue': 'true' };
+
+  it.each(['schedule', 'workflow_dispatch'])(
+    'opens one issue, updates it, and closes it again, on %s',
+    async (event) => {
+      const site = await workspace(acme('One'), { pageSize: 2 });
+      const other = { id: 1, number: 1, title: 'x', body: 'x', state: 'open', user: { id: 5, login: 'jo' } };
+      site.github.issues.push(other, { ...other, number: 2 }, { ...other, number: 3 });
+      expect(await site.run(inputs, { event })).toMatchObject({ code: 0, outputs: { 'exit-code': '2' } });
+      await site.write(acme('Two'));
+      await site.run(inputs, { event });
+      expect(site.github.issues).toHaveLength(4);
+      expect(site.github.issues[3]).toMatchObject({ state: 'open', body: expect.stringContaining('Two') });
+      await site.write({ 'manifests/organizations.yaml': '' });
+      await site.run(inputs, { event });
+      expect(site.github.issues).toHaveLength(4);
+      expect(site.github.issues[3]).toMatchObject({
+        state: 'closed',
+        body: expect.stringContaining('no drift'),
+      });
+      expect(site.github.issues.filter(({ state }) => state === 'open')).toHaveLength(3);
+    },
+  );
+
+  it('says which permission is missing', async () => {
+    const site = await workspace(acme('One'));
+    site.github.faults.push({ method: 'POST', path: /issues$/, status: 403, message: 'no' });
+    expect(await site.run(inputs, { event: 'schedule' })).toMatchObject({
+      code: 0,
+      log: expect.stringContaining('issues: write'),
+    });
+  });
+});
+
+describe('a project with credentials of its own', () => {
+  it('is planned for a fork too, where the workflow gives them', async () => {
+    const site = await workspace(acme('One'));
+    const env = { IDOPS_TOKEN: site.sandbox.token };
+    const { outputs } = await site.run({ token: '' }, { ...pullRequest(7, { from: 'jo/identity' }), env });
+    expect(outputs).toMatchObject({ update: '1' });
+  });
+});
+
+describe('inputs', () => {
+  it('are checked all at once', async () => {
+    const site = await workspace(acme('One'));
+    const { code, log } = await site.run({
+      command: 'destroy',
+      comment: 'maybe',
+      'expect-digest': 'x',
+      'allow-destructive': '-1',
+      args: '--evil --target',
+    });
+    expect(code).toBe(1);
+    for (const name of ['command', 'comment', 'expect-digest', 'allow-destructive', '--evil'])
+      expect(log).toContain(name);
+    expect(site.sandbox.requests).toEqual([]);
+  });
+
+  it('args are taken apart as a shell would, and nothing in them is run', async () => {
+    const site = await workspace({
+      ...acme('One'),
+      'manifests/more.yaml': 'kind: Organization\nname: globex\nlabel: X\n',
+    });
+    const { outputs } = await site.run({ args: `--target "Organization/glo*" --concurrency 2\n--timeout 5` });
+    expect(outputs).toMatchObject({ update: '1' });
+    expect(await site.run({ args: '--target "$(touch oops)"' })).toMatchObject({ code: 1 });
+    await expect(site.read(`${site.folder}/oops`)).rejects.toThrow();
+  });
+
+  it('validates', async () => {
+    const site = await workspace(acme('One'));
+    expect(await site.run({ command: 'validate', token: '' })).toMatchObject({
+      code: 0,
+      outputs: { summary: '1 object is valid', failed: 'false', changed: 'false' },
+    });
+    expect(site.sandbox.requests).toEqual([]);
+  });
+});
+
+describe('secrets', () => {
+  it('are masked before anything, and in nothing that a run leaves behind', async () => {
+    const password = 'pa55word-of-the-mail-server';
+    const site = await workspace({
+      'manifests/users.yaml': [
+        'kind: User',
+        'id: 40000000-0000-4000-8000-000000000001',
+        'whole: [metadata]',
+        'metadata: {note: {value: "${IDOPS_NOTE}", status: valid}}',
+        'backend: {id: 20000000-0000-4000-8000-000000000001, smtp_password: "${IDOPS_SMTP}"}',
+        '',
+      ].join('\n'),
+    });
+    const env = { IDOPS_SMTP: password, IDOPS_NOTE: 'note-that-is-private' };
+    const texts: string[] = [];
+    for (const inputs of [{}, { command: 'apply' }, { args: '--debug' }]) {
+      const { log, masked, code } = await site.run(inputs, { ...pullRequest(), env });
+      expect(code, log).toBe(0);
+      expect(masked).toEqual([site.sandbox.token, githubToken]);
+      texts.push(log);
+    }
+    expect(site.writes()).toHaveLength(1);
+    const all = [...texts, await site.leftovers(), ...site.github.received].join('\n');
+    for (const secret of [site.sandbox.token, githubToken, password, env.IDOPS_NOTE]) {
+      expect(all.includes(secret), secret).toBe(false);
+    }
+  });
+
+  it('of the workflow are not there for manifests', async () => {
+    const site = await workspace({
+      'idops.yaml': 'version: 1\nallow_env: [INPUT_TOKEN]\n',
+      'manifests/a.yaml': 'kind: Organization\nname: acme\nlabel: "${INPUT_TOKEN}"\n',
+    });
+    const { code, log } = await site.run({});
+    expect(code).toBe(1);
+    expect(log).toContain('INPUT_TOKEN');
+  });
+});
+
+describe('hostile text', () => {
+  it('comes out as text in comments, logs and outputs', async () => {
+    const evil = '"--> <img src=x> @everyone ::set-output name=x::y ##[error]z"';
+    const site = await workspace(acme(evil));
+    const { log, outputs } = await site.run({}, pullRequest());
+    expect(outputs.x).toBeUndefined();
+    expect(log.split('\n').filter((line) => /^\s*::set-output/.test(line))).toEqual([]);
+    const [body = ''] = plans(site);
+    expect(body).not.toContain('<img');
+    expect(body.split('\n')[0]).toMatch(/^<!-- [^>]* -->$/);
+  });
+});
+
+describe('a plan of 2,000 changes', () => {
+  it('gives a comment that GitHub takes, with the destructive ones in it, and a summary within its limit', async () => {
+    const organizations = Array.from({ length: 1990 }, (_, index) => ({
+      id: `10000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
+      name: `organization-${index}`,
+      label: `label ${index}`,
+    }));
+    const templates = Array.from({ length: 10 }, (_, index) => ({
+      id: `30000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
+      backend_id: `20000000-0000-4000-8000-${String(index).padStart(12, '0')}`,
+      type: 'tx_code',
+      txt_content: 'code',
+      html_content: '<p>code</p>',
+    }));
+    const none = { users: [], backends: [], keyPairs: [], clients: [], scopes: [], roles: [] };
+    const site = await workspace(
+      {
+        'manifests/a.yaml': organizations
+          .map(({ name }) => `kind: Organization\nname: ${name}\nlabel: "ünïcode ${name}"\n`)
+          .join('---\n'),
+        'manifests/b.yaml': templates
+          .map(
+            ({ backend_id }) =>
+              `kind: EmailTemplate\nbackend_id: ${backend_id}\ntype: tx_code\nstate: absent\n`,
+          )
+          .join('---\n'),
+      },
+      { seed: { ...none, organizations, templates } },
+    );
+    const { code, outputs, summary } = await site.run({}, pullRequest());
+    expect(code).toBe(0);
+    expect(outputs).toMatchObject({ update: '1990', delete: '10', destructive: '10' });
+    const [body = ''] = plans(site);
+    expect(body.length).toBeGreaterThan(20_000);
+    expect(body.length).toBeLessThanOrEqual(65_536);
+    for (const { backend_id } of templates) expect(body).toContain(`EmailTemplate/${backend_id}/tx_code`);
+    expect(Buffer.byteLength(summary)).toBeLessThanOrEqual(1024 * 1024);
+    for (const { name } of organizations) expect(summary).toContain(`Organization/${name}`);
+  });
+});

@@ -1,0 +1,144 @@
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A comment or an issue, as GitHub keeps it. */
+export interface DoubleRemark {
+  id: number;
+  number: number;
+  title?: string;
+  body: string;
+  state?: string;
+  pull_request?: object;
+  user: { id: number; login: string };
+}
+
+/** What the double answers in the place of what it would. */
+export interface DoubleFault {
+  readonly method: string;
+  readonly path: RegExp;
+  readonly status: number;
+  readonly message: string;
+  readonly headers?: { readonly [name: string]: string };
+  /** How many requests get it; all where it isn't given. */
+  times?: number;
+}
+
+export interface GithubDouble {
+  readonly url: string;
+  readonly comments: DoubleRemark[];
+  readonly issues: DoubleRemark[];
+  /** What `commits/:sha/pulls` answers. */
+  readonly pulls: { number: number; merged_at: string | null; merge_commit_sha: string | null }[];
+  readonly faults: DoubleFault[];
+  /** Every request, as `METHOD path?query`. */
+  readonly requests: string[];
+  /** Every body that was sent, and every token. */
+  readonly received: string[];
+  close(): Promise<void>;
+}
+
+export const actionsBot = { id: 41898282, login: 'github-actions[bot]' };
+const perPageMost = 100;
+
+/** As much of GitHub's API as the action asks for: comments and issues in pages, pull requests of a commit. */
+export async function githubDouble({ pageSize = perPageMost } = {}): Promise<GithubDouble> {
+  const comments: DoubleRemark[] = [];
+  const issues: DoubleRemark[] = [];
+  const pulls: GithubDouble['pulls'] = [];
+  const faults: DoubleFault[] = [];
+  const requests: string[] = [];
+  const received: string[] = [];
+  let ids = 1000;
+
+  const server = createServer((request, response) => {
+    void answer(request, response);
+  });
+  await new Promise<void>((done) => server.listen(0, '127.0.0.1', done));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+
+  async function answer(request: IncomingMessage, response: ServerResponse): Promise<void> {
+    const chunks: Buffer[] = [];
+    for await (const chunk of request) chunks.push(chunk as Buffer);
+    const text = Buffer.concat(chunks).toString('utf8');
+    const address = new URL(request.url ?? '/', url);
+    const method = request.method ?? 'GET';
+    requests.push(`${method} ${address.pathname}${address.search}`);
+    received.push(text);
+    const send = (status: number, data: unknown, headers: { [name: string]: string } = {}): void => {
+      response.writeHead(status, { 'content-type': 'application/json', ...headers });
+      response.end(JSON.stringify(data));
+    };
+    if (!/^token \S+$/.test(request.headers.authorization ?? ''))
+      return send(401, { message: 'Bad credentials' });
+    const fault = faults.find(
+      (one) => one.method === method && one.path.test(address.pathname) && (one.times ?? 1) > 0,
+    );
+    if (fault !== undefined) {
+      if (fault.times !== undefined) fault.times -= 1;
+      return send(fault.status, { message: fault.message }, fault.headers);
+    }
+    const sent = text === '' ? {} : (JSON.parse(text) as { title?: string; body?: string; state?: string });
+    if ((sent.body ?? '').length > 65_536) {
+      return send(422, { message: 'Validation Failed: body is too long (maximum is 65536 characters)' });
+    }
+    const paged = (all: readonly unknown[]): void => {
+      const page = Number(address.searchParams.get('page') ?? 1);
+      const size = Math.min(pageSize, Number(address.searchParams.get('per_page') ?? 30));
+      const next = new URL(address);
+      next.searchParams.set('page', String(page + 1));
+      const more = page * size < all.length;
+      send(200, all.slice((page - 1) * size, page * size), more ? { link: `<${next}>; rel="next"` } : {});
+    };
+    const route = `${method} ${address.pathname}`;
+    if (route === 'POST /graphql')
+      return send(200, { data: { viewer: { ...actionsBot, databaseId: actionsBot.id } } });
+    const [, path = ''] = /^\/repos\/acme\/identity\/(.*)$/.exec(address.pathname) ?? [];
+    if (method === 'GET' && /^commits\/\w+\/pulls$/.test(path)) return paged(pulls);
+    const [, number] = /^issues\/(\d+)\/comments$/.exec(path) ?? [];
+    if (number !== undefined) {
+      if (method === 'GET') return paged(comments.filter((one) => one.number === Number(number)));
+      ids += 1;
+      const made = { id: ids, number: Number(number), body: sent.body ?? '', user: actionsBot };
+      comments.push(made);
+      return send(201, made);
+    }
+    if (path === 'issues') {
+      if (method === 'GET') return paged(issues.filter(({ state }) => state === 'open'));
+      ids += 1;
+      const made = {
+        id: ids * 7,
+        number: ids,
+        title: sent.title ?? '',
+        body: sent.body ?? '',
+        state: 'open',
+        user: actionsBot,
+      };
+      issues.push(made);
+      return send(201, made);
+    }
+    const [, comment] = /^issues\/comments\/(\d+)$/.exec(path) ?? [];
+    const [, issue] = /^issues\/(\d+)$/.exec(path) ?? [];
+    const found =
+      comment === undefined
+        ? issues.find((one) => one.number === Number(issue))
+        : comments.find(({ id }) => id === Number(comment));
+    if (method !== 'PATCH' || found === undefined) return send(404, { message: 'Not Found' });
+    Object.assign(found, sent);
+    return send(200, found);
+  }
+
+  return {
+    url,
+    comments,
+    issues,
+    pulls,
+    faults,
+    requests,
+    received,
+    close: () =>
+      new Promise((done) => {
+        server.close(() => done());
+        server.closeAllConnections();
+      }),
+  };
+}

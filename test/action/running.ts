@@ -1,0 +1,192 @@
+import { spawn } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join, resolve } from 'node:path';
+import { afterEach } from 'vitest';
+import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
+import { type GithubDouble, githubDouble } from './github-double.js';
+
+/** What the runner starts. */
+const bundle = resolve('dist/action.js');
+/** The token of GitHub that the runs get. */
+export const githubToken = 'ghs_0123456789abcdefTOKEN';
+
+/** What a run of the action came to. */
+export interface ActionRun {
+  readonly code: number | null;
+  /** The log as a person gets to see it, and what the runner was told to mask in it. */
+  readonly log: string;
+  readonly masked: readonly string[];
+  readonly outputs: { readonly [name: string]: string };
+  readonly summary: string;
+}
+
+export interface ActionOptions {
+  readonly event?: string;
+  readonly payload?: object;
+  readonly sha?: string;
+  readonly env?: { readonly [name: string]: string };
+}
+
+/** A repository on a runner, with a server to manage and a GitHub to talk to. */
+export interface Workspace {
+  readonly folder: string;
+  readonly sandbox: Sandbox;
+  readonly github: GithubDouble;
+  write(files: { readonly [path: string]: string }): Promise<void>;
+  read(path: string): Promise<string>;
+  /** Runs the action with inputs, as the runner does. `token` is the sandbox's where it isn't given. */
+  run(inputs: { readonly [name: string]: string }, options?: ActionOptions): Promise<ActionRun>;
+  /** All that runs left behind: every file but the project's own. */
+  leftovers(): Promise<string>;
+  /** The requests that are no GETs, as `METHOD path`. */
+  writes(): string[];
+}
+
+const cleanups: (() => Promise<void>)[] = [];
+
+afterEach(async () => {
+  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
+});
+
+const config = `version: 1
+server:
+  base_url: \${IDOPS_BASE_URL}
+  auth:
+    token: \${IDOPS_TOKEN}
+environments:
+  production:
+    vars: {where: production}
+`;
+
+/** Sets up a workspace with these files. */
+export async function workspace(
+  files: { readonly [path: string]: string },
+  { pageSize, ...options }: SandboxOptions & { readonly pageSize?: number } = {},
+): Promise<Workspace> {
+  const folder = await realpath(await mkdtemp(join(tmpdir(), 'idops-action-')));
+  cleanups.push(() => rm(folder, { recursive: true, force: true }));
+  const sandbox = await startSandbox(options);
+  cleanups.push(() => sandbox.close());
+  const github = await githubDouble(pageSize === undefined ? {} : { pageSize });
+  cleanups.push(() => github.close());
+  const repository = join(folder, 'repository');
+  const runner = join(folder, 'runner');
+  const write: Workspace['write'] = async (written) => {
+    for (const [path, text] of Object.entries(written)) {
+      await mkdir(dirname(join(repository, path)), { recursive: true });
+      await writeFile(join(repository, path), text);
+    }
+  };
+  await write({ 'idops.yaml': config, ...files });
+  let runs = 0;
+
+  const run: Workspace['run'] = async (
+    inputs,
+    { event = 'push', payload = {}, sha = 'c0ffee', env = {} } = {},
+  ) => {
+    runs += 1;
+    const place = join(runner, String(runs));
+    await mkdir(place, { recursive: true });
+    const file = async (name: string, text = ''): Promise<string> => {
+      await writeFile(join(place, name), text);
+      return join(place, name);
+    };
+    const given = { token: sandbox.token, 'github-token': githubToken, ...inputs };
+    const named = Object.entries(given).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]);
+    const output = await file('output');
+    const summary = await file('summary');
+    const child = spawn(process.execPath, [bundle], {
+      cwd: repository,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      env: {
+        PATH: process.env.PATH,
+        HOME: folder,
+        ...Object.fromEntries(named),
+        IDOPS_BASE_URL: sandbox.url,
+        GITHUB_OUTPUT: output,
+        GITHUB_STEP_SUMMARY: summary,
+        GITHUB_EVENT_PATH: await file('event.json', JSON.stringify(payload)),
+        GITHUB_EVENT_NAME: event,
+        GITHUB_API_URL: github.url,
+        GITHUB_SERVER_URL: 'https://github.example',
+        GITHUB_REPOSITORY: 'acme/identity',
+        GITHUB_RUN_ID: '77',
+        GITHUB_SHA: sha,
+        GITHUB_WORKSPACE: repository,
+        GITHUB_ACTIONS: 'true',
+        RUNNER_TEMP: place,
+        ...env,
+      },
+    });
+    const chunks: Buffer[] = [];
+    for (const stream of [child.stdout, child.stderr])
+      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+    const code = await new Promise<number | null>((done, failed) => {
+      child.on('error', failed);
+      child.on('close', done);
+    });
+    const lines = Buffer.concat(chunks).toString('utf8').split('\n');
+    // The runner takes these lines for itself.
+    const mask = '::add-mask::';
+    return {
+      code,
+      log: lines.filter((line) => !line.startsWith(mask)).join('\n'),
+      masked: lines.filter((line) => line.startsWith(mask)).map((line) => line.slice(mask.length)),
+      outputs: readOutputs(await readFile(output, 'utf8')),
+      summary: await readFile(summary, 'utf8'),
+    };
+  };
+
+  return {
+    folder: repository,
+    sandbox,
+    github,
+    write,
+    read: (path) => readFile(path, 'utf8'),
+    run,
+    async leftovers() {
+      const found: string[] = [];
+      for (const root of [runner, join(repository, '.idops')]) {
+        const entries = await readdir(root, { recursive: true, withFileTypes: true }).catch(() => []);
+        for (const entry of entries) {
+          if (entry.isFile()) found.push(await readFile(join(entry.parentPath, entry.name), 'utf8'));
+        }
+      }
+      return found.join('\n');
+    },
+    writes: () =>
+      sandbox.requests
+        .filter(({ method }) => method !== 'GET')
+        .map(({ method, path }) => `${method} ${path}`),
+  };
+}
+
+/** Reads the file of outputs as the runner does: a name, a mark, lines, the mark. */
+function readOutputs(text: string): { [name: string]: string } {
+  const outputs: { [name: string]: string } = {};
+  const lines = text.split('\n');
+  for (let at = 0; at < lines.length; at += 1) {
+    const [, name, mark] = /^([^=<]+)<<(.+)$/.exec(lines[at] ?? '') ?? [];
+    if (name === undefined || mark === undefined) continue;
+    const end = lines.indexOf(mark, at + 1);
+    outputs[name] = lines.slice(at + 1, end).join('\n');
+    at = end;
+  }
+  return outputs;
+}
+
+/** The event of a pull request from a branch of the same repository, or of another one. */
+export function pullRequest(number = 7, { from = 'acme/identity', sender = 'jo' } = {}): ActionOptions {
+  return {
+    event: 'pull_request',
+    payload: {
+      pull_request: {
+        number,
+        head: { sha: 'beadfeed0123', repo: { full_name: from } },
+        base: { repo: { full_name: 'acme/identity' } },
+      },
+      sender: { login: sender },
+    },
+  };
+}

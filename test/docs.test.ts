@@ -1,0 +1,116 @@
+import { execFile } from 'node:child_process';
+import { access, readdir, readFile } from 'node:fs/promises';
+import { dirname, join, normalize } from 'node:path';
+import { promisify } from 'node:util';
+import { describe, expect, test } from 'vitest';
+
+/** What `--help` of a command says, of the command that a user runs. */
+async function helpOf(...command: string[]): Promise<string> {
+  const { stdout } = await promisify(execFile)(process.execPath, ['dist/cli/main.js', ...command, '--help'], {
+    env: { ...process.env, NO_COLOR: '1' },
+  });
+  return stdout;
+}
+
+/** The names in one section of a help text: each entry stands two columns in, what it means further right. */
+function entriesOf(help: string, section: string): string[] {
+  const [, rest = ''] = help.split(`\n${section}:\n`);
+  const [lines = ''] = rest.split('\n\n');
+  return lines
+    .split('\n')
+    .filter((line) => /^ {2}\S/.test(line))
+    .map((line) => line.trim().split(/ {2,}/)[0] ?? '');
+}
+
+/** Every command, with those below others. */
+async function commandsBelow(...above: string[]): Promise<string[][]> {
+  const names = entriesOf(await helpOf(...above), 'Commands')
+    .map((entry) => entry.split(' ')[0] ?? '')
+    .filter((name) => name !== 'help');
+  const commands = names.map((name) => [...above, name]);
+  const deeper = await Promise.all(commands.map((command) => commandsBelow(...command)));
+  return [...commands, ...deeper.flat()];
+}
+
+async function pages(): Promise<string[]> {
+  const docs = (await readdir('docs')).filter((name) => name.endsWith('.md')).map((name) => `docs/${name}`);
+  return ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', ...docs.sort()];
+}
+
+/** A page without what stands in code, where a bracket means no link and a `#` no heading. */
+function withoutCode(page: string): string {
+  return page
+    .replace(/^```[\s\S]*?^```$/gm, '')
+    .replace(/`[^`\n]*`/g, (code) => code.replace(/[[\]()]/g, ''));
+}
+
+/** The names that GitHub gives the headings of a page. */
+function anchorsOf(page: string): Set<string> {
+  const anchors = new Set<string>();
+  for (const [, heading = ''] of withoutCode(page).matchAll(/^#{1,6} (.+)$/gm)) {
+    const anchor = heading
+      .toLowerCase()
+      .replace(/[^\p{L}\p{N}\s_-]/gu, '')
+      .replace(/\s/g, '-');
+    let unique = anchor;
+    for (let number = 1; anchors.has(unique); number += 1) unique = `${anchor}-${number}`;
+    anchors.add(unique);
+  }
+  return anchors;
+}
+
+describe('the page of commands', () => {
+  test('names every command, and no other', async () => {
+    const page = await readFile('docs/commands.md', 'utf8');
+    const commands = (await commandsBelow()).map((command) => command.join(' '));
+    expect(commands.length).toBeGreaterThan(10);
+    expect(commands.filter((command) => !page.includes(`\`idops ${command}`))).toEqual([]);
+    const named = [...page.matchAll(/`idops ((?:runs )?[a-z][a-z-]*)/g)].map(([, command = '']) => command);
+    expect(named.filter((command) => command !== 'help' && !commands.includes(command))).toEqual([]);
+  });
+
+  test('has a section for every command, with its options and no others', async () => {
+    const page = await readFile('docs/commands.md', 'utf8');
+    const sections = new Map(
+      page.split(/^## /m).map((section) => [section.split('\n')[0] ?? '', section] as const),
+    );
+    const known = new Map<string, Set<string>>();
+    const learn = (title: string, help: string, part: string): void => {
+      const options = entriesOf(help, part).flatMap((entry) => entry.match(/--[a-z-]+/g) ?? []);
+      known.set(title, new Set([...(known.get(title) ?? []), ...options]));
+    };
+    learn('Options of all commands', await helpOf(), 'Options');
+    for (const command of await commandsBelow()) {
+      learn(command[0] ?? '', await helpOf(...command), 'Options');
+    }
+    for (const [title, options] of known) {
+      const section = sections.get(title) ?? '';
+      expect(section, title).not.toBe('');
+      const cells = [...section.matchAll(/^\| (.*?) \|/gm)].map(([, cell = '']) => cell);
+      const shown = new Set(cells.flatMap((cell) => cell.match(/--[a-z-]+/g) ?? []));
+      const common = title === 'Options of all commands' ? [] : ['--help'];
+      expect([...shown, ...common].sort(), title).toEqual([...options].sort());
+    }
+  });
+});
+
+describe('links', () => {
+  test('lead to files and headings that are there', async () => {
+    const lost: string[] = [];
+    for (const path of await pages()) {
+      const page = await readFile(path, 'utf8');
+      const links = [...withoutCode(page).matchAll(/\]\(([^)\s]+)\)/g)].map(([, target = '']) => target);
+      for (const target of links.filter((link) => !/^[a-z]+:/.test(link))) {
+        const [file = '', anchor] = target.split('#');
+        const linked = file === '' ? path : normalize(join(dirname(path), file));
+        const there = await access(linked).then(
+          () => true,
+          () => false,
+        );
+        const text = there && anchor !== undefined ? await readFile(linked, 'utf8') : '';
+        if (!there || (anchor !== undefined && !anchorsOf(text).has(anchor))) lost.push(`${path}: ${target}`);
+      }
+    }
+    expect(lost).toEqual([]);
+  });
+});

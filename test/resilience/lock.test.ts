@@ -1,0 +1,243 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { hostname, tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, describe, expect, it } from 'vitest';
+import type { Intercept, SandboxRequest } from '../../src/sandbox/index.js';
+import { acquireLock, breakLock } from '../../src/state/lock.js';
+import { project } from '../e2e/running.js';
+
+const lockFile = '.idops/state.json.lock';
+const manifest = { 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: New\n' };
+
+/** A number that no process has. */
+async function deadPid(): Promise<number> {
+  const child = spawn('true');
+  await once(child, 'close');
+  return child.pid ?? 0;
+}
+
+function holder(more: object = {}): string {
+  return JSON.stringify({
+    user: 'ada',
+    host: hostname(),
+    pid: 1,
+    command: 'apply',
+    at: '2026-01-02T03:04:05.000Z',
+    started: null,
+    nonce: 'left behind',
+    ...more,
+  });
+}
+
+function gate(when: (request: SandboxRequest) => boolean) {
+  let come = (): void => {};
+  let open = (): void => {};
+  const came = new Promise<void>((done) => {
+    come = done;
+  });
+  const opened = new Promise<void>((done) => {
+    open = done;
+  });
+  const intercept = async (request: SandboxRequest): Promise<Intercept | undefined> => {
+    if (!when(request)) return undefined;
+    come();
+    await opened;
+    return undefined;
+  };
+  return { came, open: () => open(), intercept };
+}
+
+describe('two runs at once', () => {
+  it('the second is refused, names the first, and sends nothing', async () => {
+    const { came, open, intercept } = gate(({ method }) => method === 'PATCH');
+    const { begin, idops, sandbox, writes } = await project(manifest, { intercept });
+    const first = begin(['apply', '--yes']);
+    await came;
+    const before = sandbox.requests.length;
+    const second = await idops('apply --yes');
+    expect(second.code).toBe(1);
+    expect(second.stderr).toContain('error[locked]');
+    expect(second.stderr).toContain(`on ${hostname()}, process ${first.child.pid}, since 20`);
+    expect(second.stderr).toContain('apply by ');
+    expect(second.stderr).toContain('runs unlock');
+    expect(sandbox.requests).toHaveLength(before);
+    for (const other of ['undo x --yes', 'regenerate-did x --yes', 'runs settle x Client/x --done']) {
+      expect(await idops(other)).toMatchObject({ code: 1, stderr: expect.stringContaining('error[locked]') });
+    }
+    open();
+    expect((await first.ended).code).toBe(0);
+    expect(writes()).toHaveLength(1);
+    expect((await idops('apply --yes')).code).toBe(0);
+  });
+
+  it('a plan beside an apply says so and leaves its journal alone', async () => {
+    const { came, open, intercept } = gate(({ method }) => method === 'PATCH');
+    const { begin, idops, files } = await project(manifest, { intercept });
+    const first = begin(['apply', '--yes']);
+    await came;
+    const before = await files();
+    const plan = await idops('plan');
+    expect(plan.code).toBe(0);
+    expect(plan.stderr).toContain(`the state is being written: apply by `);
+    expect(plan.stderr).toContain(`process ${first.child.pid}`);
+    expect(await files()).toEqual(before);
+    open();
+    expect((await first.ended).code).toBe(0);
+    expect(await idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
+  });
+});
+
+describe('a lock that was left behind', () => {
+  it('by a dead process is taken over, with a message', async () => {
+    const { idops, files } = await project({ ...manifest, [lockFile]: holder({ pid: await deadPid() }) });
+    const { code, stderr } = await idops('apply --yes');
+    expect(code).toBe(0);
+    expect(stderr).toContain(`took over the lock of apply by ada on ${hostname()}, process `);
+    expect(Object.keys(await files()).filter((path) => path.includes('lock'))).toEqual([]);
+  });
+
+  it('by a process whose number another one has now is taken over', async () => {
+    const { idops } = await project({
+      ...manifest,
+      [lockFile]: holder({ pid: process.pid, started: 'x 1' }),
+    });
+    expect(await idops('apply --yes')).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('took over'),
+    });
+  });
+
+  it('by a process that has ended and that its parent has not seen yet is taken over', async () => {
+    // The shell becomes a process that never waits for its child.
+    const parent = spawn('sh', ['-c', 'sleep 0.01 & echo $!; exec sleep 60']);
+    try {
+      const [chunk] = await once(parent.stdout, 'data');
+      const pid = Number(String(chunk));
+      await expect
+        .poll(async () => await readFile(`/proc/${pid}/stat`, 'utf8'), { timeout: 10_000 })
+        .toContain(') Z ');
+      const { idops } = await project({ ...manifest, [lockFile]: holder({ pid }) });
+      expect(await idops('apply --yes')).toMatchObject({
+        code: 0,
+        stderr: expect.stringContaining('took over'),
+      });
+    } finally {
+      parent.kill('SIGKILL');
+    }
+  });
+
+  it('on another host is refused, until somebody unlocks', async () => {
+    const { idops, sandbox } = await project({ ...manifest, [lockFile]: holder({ host: 'elsewhere' }) });
+    const refused = await idops('apply --yes');
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('apply by ada on elsewhere, process 1, since 2026-01-02T03:04:05.000Z');
+    expect(sandbox.requests).toEqual([]);
+    const unlocked = await idops('runs unlock');
+    expect(unlocked).toMatchObject({ code: 0, stdout: '' });
+    expect(unlocked.stderr).toContain('Removed the lock of apply by ada on elsewhere');
+    expect((await idops('apply --yes')).code).toBe(0);
+    expect((await idops('runs unlock')).stderr).toContain('There is no lock.');
+  });
+
+  it.each(['', 'garbage', '{}', 'null', '{"pid": "1"}', '\u0000'])('as %j is refused', async (content) => {
+    const { idops, sandbox } = await project({ ...manifest, [lockFile]: content });
+    const refused = await idops('apply --yes');
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('by something that left no name'),
+    });
+    expect(sandbox.requests).toEqual([]);
+    expect((await idops('runs unlock')).stderr).toContain('an unreadable lock file');
+    expect((await idops('apply --yes')).code).toBe(0);
+  });
+
+  it('can not forge what the terminal shows, nor lead to another file', async () => {
+    const { idops, files } = await project({
+      ...manifest,
+      [lockFile]: holder({ user: '\u001b[2J\nok', pid: await deadPid(), nonce: '../../x' }),
+    });
+    const { code, stderr } = await idops('apply --yes');
+    expect(code).toBe(0);
+    expect(stderr).toContain('took over');
+    expect(stderr).not.toContain('\u001b[2J');
+    expect(Object.keys(await files())).toEqual([
+      expect.stringMatching(/^\.idops\/runs\//),
+      '.idops/state.json',
+      'idops.yaml',
+      'manifests/all.yaml',
+    ]);
+  });
+});
+
+describe('many processes at once', () => {
+  const folders: string[] = [];
+  afterEach(async () => {
+    for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
+  });
+
+  async function takers(count: number, state: string, env: { [name: string]: string }): Promise<string[]> {
+    const module = pathToFileURL(resolve('dist/state/lock.js')).href;
+    const children = Array.from({ length: count }, () =>
+      spawn(process.execPath, [resolve('test/resilience/taker.mjs'), module, state], {
+        env: { PATH: process.env.PATH, START: String(Date.now() + 1500), ...env },
+      }),
+    );
+    return await Promise.all(
+      children.map(async (child) => {
+        let text = '';
+        child.stdout.on('data', (chunk) => {
+          text += chunk;
+        });
+        await once(child, 'close');
+        return text;
+      }),
+    );
+  }
+
+  it('of which each finds the same dead lock, one takes it over', async () => {
+    for (let round = 0; round < 3; round += 1) {
+      const folder = await mkdtemp(join(tmpdir(), 'idops-lock-'));
+      folders.push(folder);
+      const state = join(folder, 'state.json');
+      await writeFile(`${state}.lock`, holder({ pid: await deadPid() }));
+      const said = await takers(12, state, { KEEP: '1' });
+      expect(said.filter((text) => text.startsWith('took'))).toHaveLength(1);
+      expect(said.filter((text) => text.startsWith('refused') && text.includes('apply by'))).toHaveLength(11);
+      expect(await readdir(folder)).toEqual([]);
+    }
+  });
+
+  it('in one process, of many that begin in the same moment, one takes it over', async () => {
+    for (let round = 0; round < 15; round += 1) {
+      const folder = await mkdtemp(join(tmpdir(), 'idops-lock-'));
+      folders.push(folder);
+      const state = join(folder, 'state.json');
+      await mkdir(folder, { recursive: true });
+      await writeFile(`${state}.lock`, holder({ pid: await deadPid() }));
+      const taken = await Promise.allSettled(
+        Array.from({ length: 20 }, () => acquireLock(state, 'apply', new Date())),
+      );
+      const won = taken.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+      expect(won).toHaveLength(1);
+      expect(won[0]?.takenOver).toContain('took over');
+      await won[0]?.release();
+      expect(await readdir(folder)).toEqual([]);
+    }
+  });
+
+  it('a lock is free again once it is released, and only its holder releases it', async () => {
+    const folder = await mkdtemp(join(tmpdir(), 'idops-lock-'));
+    folders.push(folder);
+    const state = join(folder, 'state.json');
+    const first = await acquireLock(state, 'apply', new Date());
+    expect(await breakLock(state)).toContain('apply by');
+    const second = await acquireLock(state, 'undo', new Date());
+    await first.release();
+    await expect(acquireLock(state, 'apply', new Date())).rejects.toThrow('undo by');
+    await second.release();
+    await (await acquireLock(state, 'apply', new Date())).release();
+  });
+});

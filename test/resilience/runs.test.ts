@@ -1,0 +1,311 @@
+import { readFile } from 'node:fs/promises';
+import { describe, expect, it } from 'vitest';
+import { journals, project, type TestProject } from '../e2e/running.js';
+import { ids } from '../sandbox/asking.js';
+
+const acme = (label: string): string => `kind: Organization\nname: acme\nlabel: ${label}\n`;
+
+/** A project with two runs, and the paths of their journals. */
+async function twoRuns(): Promise<{ at: TestProject; first: string; second: string }> {
+  const at = await project({ 'manifests/all.yaml': acme('First') });
+  expect((await at.idops('apply --yes')).code).toBe(0);
+  await at.write({
+    'manifests/all.yaml': `${acme('Second')}---\nkind: User\nid: ${ids.ada}\ngroup: staff\n`,
+  });
+  expect((await at.idops('apply --yes')).code).toBe(0);
+  const [first = '', second = ''] = journals(await at.files()).sort();
+  return { at, first, second };
+}
+
+const nameOf = (path: string): string => path.replace(/^.*\//, '').replace('.jsonl', '');
+
+describe('idops runs', () => {
+  it('lists the runs, the newest last, as text and as JSON', async () => {
+    const { at, first, second } = await twoRuns();
+    const { code, stdout } = await at.idops('runs');
+    expect(code).toBe(0);
+    const lines = stdout.trimEnd().split('\n');
+    expect(lines).toHaveLength(2);
+    expect(lines[0]).toMatch(new RegExp(`^${nameOf(first)}  apply by .+ on .+: 1 applied$`));
+    expect(lines[1]).toMatch(new RegExp(`^${nameOf(second)}  apply by .+ on .+: 2 applied$`));
+    const json = JSON.parse((await at.idops('runs --format json')).stdout);
+    expect(json.runs).toMatchObject([
+      { run: nameOf(first), command: 'apply', ended: 'finished' },
+      { run: nameOf(second), command: 'apply', ended: 'finished' },
+    ]);
+  });
+
+  it('shows who, when, which server and what changed, by the beginning of a name too', async () => {
+    const { at, second } = await twoRuns();
+    const { code, stdout } = await at.idops(`runs show ${nameOf(second)}`);
+    expect(code).toBe(0);
+    expect(stdout).toContain(`Run:         ${nameOf(second)} (finished)`);
+    expect(stdout).toContain(`Server:      ${at.sandbox.url}`);
+    expect(stdout).toMatch(/When: {8}20\d\d-/);
+    expect(stdout).toMatch(/Who: {9}.+ on .+, process \d+/);
+    expect(stdout).toContain('"First"');
+    expect(stdout).toContain('"Second"');
+    expect(stdout).toContain('2 applied');
+    const short = await at.idops(`runs show ${nameOf(second).slice(0, -2)} --format json`);
+    expect(JSON.parse(short.stdout)).toMatchObject({
+      run: nameOf(second),
+      server: at.sandbox.url,
+      changes: [
+        {
+          address: 'Organization/acme',
+          action: 'update',
+          status: 'applied',
+          http_status: 200,
+          fields: [{ path: 'label', before: 'First', after: 'Second', sensitive: false }],
+        },
+        {
+          address: `User/${ids.ada}`,
+          fields: [{ path: 'group', before: { unknown: true }, after: 'staff' }],
+        },
+      ],
+    });
+    expect(await at.idops('runs show 2')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('2 runs begin'),
+    });
+    for (const name of ['nothing', '../state', '']) {
+      expect(await at.idopsWith(['runs', 'show', name])).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('error[no-such-run]'),
+      });
+    }
+  });
+
+  it('needs no server and no manifests', async () => {
+    const { at, second } = await twoRuns();
+    await at.write({ 'manifests/all.yaml': 'broken: [' });
+    const env = { IDOPS_BASE_URL: undefined, IDOPS_TOKEN: undefined };
+    expect((await at.idops('runs', { env })).code).toBe(0);
+    expect((await at.idops(`runs show ${nameOf(second)}`, { env })).code).toBe(0);
+  });
+
+  it('says so where there are none', async () => {
+    const at = await project({ 'manifests/all.yaml': acme('New') });
+    expect(await at.idops('runs')).toMatchObject({ code: 0, stdout: 'There are no runs yet.\n' });
+    expect((await at.idops('plan')).code).toBe(0);
+    expect(journals(await at.files())).toEqual([]);
+  });
+});
+
+describe('a journal', () => {
+  it('with a last line that was cut off is read up to there, and settled by the next run', async () => {
+    const { at, second } = await twoRuns();
+    const text = await at.read(second);
+    const lines = text.trimEnd().split('\n');
+    // As a kill leaves it: the state has not heard of the end.
+    const state = JSON.parse(await at.read('.idops/state.json'));
+    await at.write({
+      [second]: `${lines.slice(0, -2).join('\n')}\n${(lines.at(-2) ?? '').slice(0, 30)}`,
+      '.idops/state.json': JSON.stringify({ ...state, open_run: nameOf(second) }),
+    });
+    expect(await at.idops('runs')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining('(unfinished)'),
+    });
+    const shown = await at.idops(`runs show ${nameOf(second)}`);
+    expect(shown.stdout).toContain('no answer yet');
+    const next = await at.idops('apply --yes');
+    expect(next).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining(`run ${nameOf(second)} had not ended`),
+    });
+    for (const line of (await at.read(second)).trimEnd().split('\n')) JSON.parse(line);
+    expect((await at.idops('runs')).stdout).not.toContain('(unfinished)');
+  });
+
+  it('of which not even the first line is whole is no run', async () => {
+    const { at } = await twoRuns();
+    await at.write({ '.idops/runs/29990101T000000Z-abcdef.jsonl': '{"type":"run","form' });
+    expect((await at.idops('runs')).stdout.trimEnd().split('\n')).toHaveLength(2);
+    expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
+    await at.write({ 'manifests/all.yaml': acme('Third') });
+    expect((await at.idops('apply --yes')).code).toBe(0);
+  });
+
+  it.each([
+    [
+      'with rubbish in the middle',
+      (text: string) => text.replace('{"type":"sending"', '{"type'),
+      'is not JSON',
+    ],
+    [
+      'with an unknown line',
+      (text: string) => text.replace('"type":"end"', '"type":"fin"'),
+      'is not a line of a journal',
+    ],
+    [
+      'of a newer format',
+      (text: string) => text.replace('"format_version":1', '"format_version":2'),
+      'it has format 2',
+    ],
+    [
+      'of another run',
+      (text: string) => text.replace(/"run":"[^"]*"/, '"run":"x"'),
+      'does not name this run',
+    ],
+  ] as const)('%s is named, and the other runs are shown all the same', async (_, damage, why) => {
+    const { at, first, second } = await twoRuns();
+    const damaged = damage(await at.read(first));
+    await at.write({ [first]: damaged });
+    const listed = await at.idops('runs');
+    expect(listed.code).toBe(1);
+    expect(listed.stderr).toContain('error[journal-unreadable]');
+    expect(listed.stderr).toContain(first);
+    expect(listed.stderr).toContain(why);
+    expect(listed.stdout).toContain(nameOf(second));
+    for (const command of [`runs show ${nameOf(first)}`, `undo ${nameOf(first)} --yes`]) {
+      expect(await at.idops(command)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('[journal-unreadable]'),
+      });
+    }
+    // What the state holds of it is enough to go on.
+    await at.write({ 'manifests/all.yaml': acme('Third') });
+    expect((await at.idops('apply --yes')).code).toBe(0);
+    expect(await at.read(first)).toBe(damaged);
+  });
+
+  it.each([
+    ['rubbish', 'rubbish'],
+    ['rubbish and a line', 'rubbish\n'],
+    ['zeros', '\0'.repeat(5000)],
+  ])('of which the state holds all does no harm with %s at its end', async (_, more) => {
+    const { at, second } = await twoRuns();
+    await at.write({ [second]: `${await at.read(second)}${more}` });
+    expect((await at.idops('plan --detailed-exitcode')).code).toBe(0);
+    await at.write({ 'manifests/all.yaml': acme('Third') });
+    expect((await at.idops('apply --yes')).code).toBe(0);
+    expect(at.sandbox.data.organizations[0]?.label).toBe('Third');
+  });
+
+  it('that is corrupt and not in the state is refused before anything is sent', async () => {
+    const { at, second } = await twoRuns();
+    const state = JSON.parse(await at.read('.idops/state.json'));
+    const damaged = (await at.read(second)).replace('{"type":"sending"', '{"type');
+    await at.write({
+      [second]: damaged,
+      '.idops/state.json': JSON.stringify({ ...state, open_run: nameOf(second), last_run: undefined }),
+      'manifests/all.yaml': acme('Third'),
+    });
+    const before = at.sandbox.requests.length;
+    const { code, stderr } = await at.idops('apply --yes');
+    expect(code).toBe(1);
+    expect(stderr).toContain('error[journal-unreadable]');
+    expect(at.sandbox.requests).toHaveLength(before);
+    expect(await at.read(second)).toBe(damaged);
+  });
+
+  it('can not forge what the terminal shows', async () => {
+    const { at, second } = await twoRuns();
+    const hostile = '\u001b]0;x\u0007\u001b[2J\r\n::error::x\u202e';
+    const lines = (await at.read(second))
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line));
+    const changed = lines.map((line) => ({
+      ...line,
+      ...(line.type === 'run' ? { user: hostile, host: hostile, digest: hostile, environment: hostile } : {}),
+      ...(line.type === 'sending'
+        ? { address: hostile, before: { fields: { label: hostile }, hashes: {} } }
+        : {}),
+      ...(line.type === 'answered' ? { error: hostile, status: 'failed' } : {}),
+    }));
+    await at.write({ [second]: changed.map((line) => `${JSON.stringify(line)}\n`).join('') });
+    for (const command of ['runs', `runs show ${nameOf(second)}`, `undo ${nameOf(second)}`, 'plan']) {
+      const { stdout, stderr } = await at.idops(command);
+      expect(stdout + stderr).not.toMatch(/[\u001b\u0007\r\u202e]/);
+      expect(stdout + stderr).not.toMatch(/^::/m);
+    }
+  });
+
+  it('has every field that its schema has, and is ended by its last line', async () => {
+    const { second, at } = await twoRuns();
+    const types = (await readFile(`${at.folder}/${second}`, 'utf8'))
+      .trimEnd()
+      .split('\n')
+      .map((line) => JSON.parse(line).type);
+    expect(types[0]).toBe('run');
+    expect(types.at(-1)).toBe('end');
+    expect(types.filter((type) => type === 'sending')).toHaveLength(2);
+    expect(types.filter((type) => type === 'answered')).toHaveLength(2);
+  });
+});
+
+describe('idops runs settle', () => {
+  const client = (generation: number): string =>
+    `kind: Client\nid: ${ids.portal}\ndid_generation: ${generation}\n`;
+
+  async function unknownOutcome(): Promise<{ at: TestProject; run: string; posts: () => number }> {
+    let cut = true;
+    const at = await project(
+      { 'manifests/all.yaml': client(1) },
+      {
+        intercept: ({ method }) => (cut && method === 'POST' ? { kind: 'reset', when: 'after' } : undefined),
+      },
+    );
+    await at.idops('apply --yes');
+    await at.write({ 'manifests/all.yaml': client(2) });
+    const ran = await at.idops('apply --yes --format json');
+    expect(ran.code).toBe(1);
+    const { run, summary } = JSON.parse(ran.stdout);
+    expect(summary.unknown).toBe(1);
+    cut = false;
+    return { at, run, posts: () => at.writes().length };
+  }
+
+  it('with --done records the generation, and nothing is sent', async () => {
+    const { at, run, posts } = await unknownOutcome();
+    const plan = await at.idops('plan');
+    expect(plan).toMatchObject({
+      code: 1,
+      stdout: expect.stringContaining(`run ${run} sent a regeneration`),
+    });
+    expect((await at.idops('apply --yes')).code).toBe(1);
+    expect((await at.idops(`runs settle ${run} Client/${ids.portal} --done`)).code).toBe(0);
+    expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
+    expect((await at.idops('apply --yes')).code).toBe(0);
+    expect(posts()).toBe(1);
+    expect(await at.idops(`runs settle ${run} Client/${ids.portal} --not-done`)).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('error[nothing-to-settle]'),
+    });
+  });
+
+  it('with --not-done lets the next apply regenerate, once', async () => {
+    const { at, run, posts } = await unknownOutcome();
+    expect((await at.idops(`runs settle ${run} Client/${ids.portal} --not-done`)).code).toBe(0);
+    expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 2 });
+    expect((await at.idops('apply --yes')).code).toBe(0);
+    expect((await at.idops('apply --yes')).code).toBe(0);
+    expect(posts()).toBe(2);
+  });
+
+  it('is not needed where a person regenerates on purpose', async () => {
+    const { at, posts } = await unknownOutcome();
+    expect((await at.idops(`regenerate-did ${ids.portal} --yes`)).code).toBe(0);
+    expect(posts()).toBe(2);
+    expect((await at.idops('plan')).stdout).not.toContain('whose outcome is not known');
+  });
+
+  it('needs one of both words, a known run and an open client', async () => {
+    const { at, run } = await unknownOutcome();
+    const client = `Client/${ids.portal}`;
+    for (const [args, code] of [
+      [`${run} ${client}`, 'wrong-option'],
+      [`${run} ${client} --done --not-done`, 'wrong-option'],
+      [`nothing ${client} --done`, 'no-such-run'],
+      [`${run} Client/${ids.wallet} --done`, 'nothing-to-settle'],
+    ] as const) {
+      expect(await at.idops(`runs settle ${args}`)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining(`[${code}]`),
+      });
+    }
+    expect((await at.idops('plan')).code).toBe(1);
+  });
+});

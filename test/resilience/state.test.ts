@@ -1,0 +1,210 @@
+import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { type Doc, ids, type Site, site, todo } from '../boruta/site.js';
+
+const template = (more: Doc | { [field: string]: string }): Doc => ({
+  kind: 'EmailTemplate',
+  backend_id: ids.backend,
+  type: 'tx_code',
+  ...more,
+});
+const generation = (number: number): Doc => ({ kind: 'Client', id: ids.portal, did_generation: number });
+const ada = (group: string): Doc => ({ kind: 'User', id: ids.ada, group });
+
+const stateOf = (at: Site): string => join(at.folder, '.idops', 'state.json');
+const runsOf = (at: Site): string => join(at.folder, '.idops', 'runs');
+
+/** The requests that can't be taken back. */
+function dangerous(at: Site): string[] {
+  return at.sandbox.requests
+    .filter(({ method }) => method === 'DELETE' || method === 'POST')
+    .map(({ method, path }) => `${method} ${path}`);
+}
+
+const second: readonly Doc[] = [
+  { kind: 'Organization', name: 'acme', label: 'New' },
+  ada('staff'),
+  { kind: 'KeyPair', id: ids.secondKey, is_default: true },
+  template({ state: 'absent' }),
+  generation(2),
+];
+const first: readonly Doc[] = [
+  ada('first'),
+  template({ txt_content: 'ours {{ code }}', html_content: '<p>ours</p>' }),
+  generation(1),
+];
+
+/** Two runs, the second one with a deletion and a regeneration; gives the states after each. */
+async function twoRuns(at: Site): Promise<{ old: string; recent: string }> {
+  await at.apply(...first);
+  const old = readFileSync(stateOf(at), 'utf8');
+  const { results } = await at.apply(...second);
+  expect(results.every(({ status }) => status === 'applied')).toBe(true);
+  const recent = readFileSync(stateOf(at), 'utf8');
+  expect(dangerous(at)).toHaveLength(2);
+  return { old, recent };
+}
+
+describe.each(['documented', 'boruta'] as const)('without the state (%s)', (profile) => {
+  it('a run converges again, and deletes and regenerates nothing', async () => {
+    const at = await site({ profile });
+    await twoRuns(at);
+    rmSync(stateOf(at));
+    const { plan, results } = await at.apply();
+    expect(plan.changes.find(({ kind }) => kind === 'Client')?.action).toBe('adopt');
+    expect(results.every(({ status }) => status === 'applied')).toBe(true);
+    expect(dangerous(at)).toHaveLength(2);
+    expect(todo(await at.plan())).toEqual([]);
+    // What was adopted counts from here on.
+    await at.apply(...second.slice(0, -1), generation(3));
+    expect(dangerous(at)).toHaveLength(3);
+  });
+
+  it('and without the journals a higher generation is taken as the present one', async () => {
+    const at = await site({ profile });
+    await twoRuns(at);
+    rmSync(join(at.folder, '.idops'), { recursive: true });
+    await at.apply(...second.slice(0, -1), generation(9));
+    expect(dangerous(at)).toHaveLength(2);
+    expect(todo(await at.plan())).toEqual([]);
+  });
+
+  it('pruning deletes nothing', async () => {
+    const at = await site({ profile });
+    await at.apply(...first);
+    rmSync(stateOf(at));
+    await at.declare(generation(1));
+    await at.session(async (session) => {
+      const plan = await session.plan({ prune: true });
+      expect(plan.changes.filter(({ action }) => action === 'delete')).toEqual([]);
+      await session.apply(plan);
+    }, 'apply');
+    expect(dangerous(at)).toEqual([]);
+  });
+});
+
+describe.each(['documented', 'boruta'] as const)('with an older copy of the state (%s)', (profile) => {
+  it('no regeneration is repeated: the journals know', async () => {
+    const at = await site({ profile });
+    const { old, recent } = await twoRuns(at);
+    writeFileSync(stateOf(at), old);
+    await at.session(async (session) => {
+      expect(session.notes.join('\n')).toContain(
+        'is newer than the state: 5 of its answers were taken into it',
+      );
+      expect(todo(await session.plan())).toEqual([]);
+    });
+    await at.apply();
+    expect(dangerous(at)).toHaveLength(2);
+    const { resources } = JSON.parse(readFileSync(stateOf(at), 'utf8'));
+    expect(resources).toEqual(JSON.parse(recent).resources);
+  });
+
+  it('no template is pruned that idops had deleted and a person wrote', async () => {
+    const at = await site({ profile });
+    const { old } = await twoRuns(at);
+    at.sandbox.data.templates.push({
+      id: ids.nobody,
+      backend_id: ids.backend,
+      type: 'tx_code',
+      txt_content: 'by a person',
+      html_content: 'by a person',
+    });
+    writeFileSync(stateOf(at), old);
+    await at.declare(generation(2));
+    await at.session(async (session) => {
+      await session.apply(await session.plan({ prune: true }));
+    }, 'apply');
+    expect(dangerous(at)).toHaveLength(2);
+  });
+
+  it('of which the clock or the second of the run says nothing, the journals are found all the same', async () => {
+    const at = await site({ profile });
+    await at.apply(...first);
+    const states = [readFileSync(stateOf(at), 'utf8')];
+    // Runs of the same second.
+    for (let number = 2; number < 6; number += 1) {
+      await at.apply(generation(number));
+      states.push(readFileSync(stateOf(at), 'utf8'));
+    }
+    const names = readdirSync(runsOf(at)).sort();
+    expect(new Set(names).size).toBe(5);
+    expect(dangerous(at)).toHaveLength(4);
+    for (const state of states) {
+      writeFileSync(stateOf(at), state);
+      await at.apply();
+      expect(dangerous(at)).toHaveLength(4);
+    }
+  });
+
+  it('a regeneration that a person settled stays settled', async () => {
+    const at = await site({ profile });
+    await at.apply(generation(1));
+    const old = readFileSync(stateOf(at), 'utf8');
+    const [client] = at.sandbox.data.clients;
+    if (client !== undefined) client.did = null;
+    at.fault = ({ method }) => (method === 'POST' ? { kind: 'reset', when: 'after' } : undefined);
+    const { results } = await at.apply(generation(2));
+    expect(results[0]?.status).toBe('unknown');
+    at.fault = undefined;
+    writeFileSync(stateOf(at), old);
+    expect((await at.plan()).changes[0]?.action).toBe('blocked');
+    expect(dangerous(at)).toHaveLength(1);
+  });
+
+  it('journals of another state in the same folder are none of its business', async () => {
+    const at = await site({ profile });
+    await at.apply(generation(1));
+    const old = readFileSync(stateOf(at), 'utf8');
+    const aside = join(at.folder, 'aside.json');
+    cpSync(stateOf(at), aside);
+    rmSync(stateOf(at));
+    await at.apply(
+      generation(1),
+      template({ txt_content: 'other {{ code }}', html_content: '<p>other</p>' }),
+    );
+    writeFileSync(stateOf(at), old);
+    await at.declare(generation(1));
+    await at.session(async (session) => {
+      expect(session.notes).toEqual([]);
+      expect(todo(await session.plan({ prune: true }))).toEqual([]);
+    });
+    expect(dangerous(at)).toEqual([]);
+  });
+});
+
+describe('a state that can not be used', () => {
+  const damages: readonly [string, (text: string) => string, string][] = [
+    ['empty', () => '', 'state-unreadable'],
+    ['truncated', (text) => text.slice(0, text.length / 2), 'state-unreadable'],
+    ['not JSON', () => 'rubbish', 'state-unreadable'],
+    ['another JSON', () => '[]', 'state-unreadable'],
+    ['with a part missing', (text) => text.replace('"lineage"', '"image"'), 'state-unreadable'],
+    [
+      'with a wrong type',
+      (text) => text.replace(/"did_generation": 1/, '"did_generation": "1"'),
+      'state-unreadable',
+    ],
+    ['newer', (text) => text.replace('"format_version": 1', '"format_version": 2'), 'state-newer'],
+    [
+      'of another server',
+      (text) => text.replace(/"server": "[^"]*"/, '"server": "https://elsewhere"'),
+      'state-other-server',
+    ],
+  ];
+  it.each(damages)('%s is refused, and left as it is', async (_, damage, code) => {
+    const at = await site({ profile: 'documented' });
+    await at.apply(...first);
+    const damaged = damage(readFileSync(stateOf(at), 'utf8'));
+    writeFileSync(stateOf(at), damaged);
+    const sent = at.sandbox.requests.length;
+    await at.declare(...second);
+    for (const run of [() => at.plan(), () => at.apply(), () => at.undo(readdirSync(runsOf(at))[0] ?? '')]) {
+      await expect(run()).rejects.toMatchObject({ problems: [expect.objectContaining({ code })] });
+    }
+    expect(at.sandbox.requests).toHaveLength(sent);
+    expect(readFileSync(stateOf(at), 'utf8')).toBe(damaged);
+    expect(existsSync(`${stateOf(at)}.lock`)).toBe(false);
+  });
+});
