@@ -17155,11 +17155,11 @@ before,expected},answer){const reset=Object.entries(expected).some(([field,sent]
 return was!==void 0&&got!==void 0&&same(sent,was)&&!same(got,was)});return reset?others(used).find(({signs})=>signs?.answers[kind]?.
 resets===true):void 0}function betterProfileByError(used,{status,members:members3=[]}){return others(used).find(({signs})=>signs?.
 errors.some(sign=>sign.members.every(member2=>members3.includes(member2))&&(sign.status===void 0||sign.status===status)))}
-function adviceFor({name}){return`this may be a server of the profile ${name}, which resets what it isn't sent: idops do\
-ctor tells, and "profile: ${name}" under server makes it right`}function errorMembers(document3){if(!isObject2(document3))
-return[];const inner=isObject2(document3.errors)?Object.keys(document3.errors):[];return[...Object.keys(document3),...inner.
-map(member2=>`errors.${member2}`)]}function isObject2(value2){return typeof value2==="object"&&value2!==null&&!Array.isArray(
-value2)}function others(used){return Object.values(profiles).filter(({name,signs})=>name!==used.name&&signs!==null)}function verify(kind,expected,answer){const parts=Object.entries(expected).flatMap(([field,asked])=>contrast(kind.fields[field]??
+function adviceFor({name}){return`this may be a server of the profile ${name}, which resets what it isn't sent: if idops\
+ doctor says so, set "profile: ${name}" under server`}function errorMembers(document3){if(!isObject2(document3))return[];
+const inner=isObject2(document3.errors)?Object.keys(document3.errors):[];return[...Object.keys(document3),...inner.map(member2=>`\
+errors.${member2}`)]}function isObject2(value2){return typeof value2==="object"&&value2!==null&&!Array.isArray(value2)}function others(used){
+return Object.values(profiles).filter(({name,signs})=>name!==used.name&&signs!==null)}function verify(kind,expected,answer){const parts=Object.entries(expected).flatMap(([field,asked])=>contrast(kind.fields[field]??
 value,field,asked,answer[field]));return{different:parts.filter(({verdict})=>verdict==="different").map(({path,wanted,got})=>`${path}\
 : asked ${brief(wanted,got)}, the server has ${brief(got??null,wanted)}`),unverified:parts.filter(({verdict})=>verdict===
 "unknown").map(({path})=>path)}}function otherObject(identity,answer){for(const part of["id","backend_id","type"]){const asked=identity[part];

@@ -47,7 +47,7 @@ export function betterProfileByError(
 
 /** What a person should do about a server that looks like another profile's. */
 export function adviceFor({ name }: Profile): string {
-  return `this may be a server of the profile ${name}, which resets what it isn't sent: idops doctor tells, and "profile: ${name}" under server makes it right`;
+  return `this may be a server of the profile ${name}, which resets what it isn't sent: if idops doctor says so, set "profile: ${name}" under server`;
 }
 
 /** The members of an error answer by which a server may be recognised. */

@@ -138,7 +138,7 @@ describe.each(['documented', 'boruta'] as const)('with an older copy of the stat
     }
   });
 
-  it('a regeneration that a person settled stays settled', async () => {
+  it('a regeneration whose outcome is unknown stays blocked', async () => {
     const at = await site({ profile });
     await at.apply(generation(1));
     const old = readFileSync(stateOf(at), 'utf8');
