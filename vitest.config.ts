@@ -4,6 +4,7 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/build.ts'],
+    maxWorkers: 2,
     testTimeout: 0,
     hookTimeout: 0,
   },
