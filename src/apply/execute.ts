@@ -194,12 +194,7 @@ class Execution {
     if (failure.kind === 'forbidden' && !isOwn) {
       this.#forbidden.set(failure.scope, `not sent: the credentials lack the scope ${failure.scope} (403)`);
     }
-    const ambiguous =
-      failure.sent &&
-      (failure.doubt === true ||
-        failure.kind === 'server-error' ||
-        failure.kind === 'lost' ||
-        failure.kind === 'answer');
+    const ambiguous = failure.open;
     const better = betterProfileByError(profile, failure);
     const remarks = [
       ...(isOwn ? [`or this ${kind.noun} is protected, as the token's own is`] : []),

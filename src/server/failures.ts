@@ -88,6 +88,8 @@ export class ServerFailure extends Error implements FailureFacts {
   readonly proxy?: string;
   readonly doubt?: boolean;
   readonly outOfPatience?: boolean;
+  /** Whether the request may have been carried out although no answer says so. */
+  readonly open: boolean;
 
   constructor(facts: FailureFacts) {
     super(describe(facts));
@@ -111,7 +113,26 @@ export class ServerFailure extends Error implements FailureFacts {
     if (facts.proxy !== undefined) this.proxy = facts.proxy;
     if (facts.doubt !== undefined) this.doubt = facts.doubt;
     if (facts.outOfPatience !== undefined) this.outOfPatience = facts.outOfPatience;
+    this.open = facts.doubt === true || leavesOpen(facts);
   }
+}
+
+/** The statuses that say of a POST that it wasn't carried out; any other may come from a server that did it. */
+const refusalsOfPost: ReadonlySet<number> = new Set([400, 401, 403, 404, 422, 425, 429]);
+
+/**
+ * Whether a request may have been carried out although its answer doesn't say so. A PATCH or DELETE may be sent once
+ * more, so that any refusal counts as one; a POST may not, so that only an answer that surely is one does.
+ */
+export function leavesOpen({
+  kind,
+  method,
+  status,
+  sent,
+}: Pick<FailureFacts, 'kind' | 'method' | 'status' | 'sent'>): boolean {
+  if (!sent || method === 'GET') return false;
+  if (method === 'POST') return status === null || !refusalsOfPost.has(status);
+  return kind === 'lost' || kind === 'server-error' || kind === 'answer';
 }
 
 /** The kind of failure that a status other than 2xx stands for. */

@@ -6,7 +6,7 @@ import type { BaseUrl } from './base-url.js';
 import { openRoute, type Route, type TlsSettings } from './connections.js';
 import type { Credential, Credentials } from './credentials.js';
 import { exchange, type Outcome, triedOf } from './exchange.js';
-import { type FailureFacts, kindOfStatus, ServerFailure } from './failures.js';
+import { type FailureFacts, kindOfStatus, leavesOpen, ServerFailure } from './failures.js';
 import { readJson, secretsIn } from './json.js';
 import { messageIn, oneLine } from './messages.js';
 import type { OperationName, Scope } from './operations.js';
@@ -122,11 +122,6 @@ interface Tried<T> {
   readonly credential: Credential;
 }
 
-/** Whether a try may have been carried out although its answer doesn't say so. */
-function leavesOpen({ kind }: Problem): boolean {
-  return kind === 'lost' || kind === 'server-error' || kind === 'answer';
-}
-
 /** Sends requests to one server, and to no other: it follows no redirect. */
 export class Transport {
   readonly #options: TransportOptions;
@@ -172,7 +167,7 @@ export class Transport {
       const earlier = doubt ? { doubt } : {};
       const fail = (more: Partial<FailureFacts> = {}): ServerFailure =>
         this.#failure(call, { ...problem, ...earlier, ...more }, { sent, attempts, credential });
-      doubt ||= leavesOpen(problem);
+      doubt ||= leavesOpen({ ...problem, method: call.method, sent: verdict.sent });
       // A POST is not idempotent: only one that never left may be repeated, whatever the answer.
       const once = call.method === 'POST' && sent;
       if (problem.kind === 'unauthorized' && !once && !renewed && !signal.aborted) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { arrange } from '../../src/plan/order.js';
 import type { Change } from '../../src/plan/plan.js';
-import type { FailureKind } from '../../src/server/failures.js';
+import { type FailureKind, kindOfStatus } from '../../src/server/failures.js';
 import { changeFor, declared, live, recorded } from '../plan/fixtures.js';
 import { failure, kinds, run } from './fakes.js';
 
@@ -343,12 +343,29 @@ describe('a failure that does not tell what was done', () => {
     expect(statuses).toEqual({ 'Client/c': 'unknown' });
   });
 
-  it('of a regeneration that the server refused is no doubt', async () => {
-    const { statuses } = await run([client('c')], {
-      respond: () => failure(kinds.client, { kind: 'not-found', status: 404 }),
-    });
-    expect(statuses).toEqual({ 'Client/c': 'failed' });
-  });
+  it.each([400, 401, 403, 404, 422, 425, 429])(
+    'of a regeneration that the server refused with %i is no doubt',
+    async (status) => {
+      const { statuses } = await run([client('c')], {
+        respond: () => failure(kinds.client, { kind: kindOfStatus(status), status, method: 'POST' }),
+      });
+      expect(statuses).toEqual({ 'Client/c': 'failed' });
+    },
+  );
+
+  it.each([301, 302, 303, 304, 307, 308, 402, 405, 407, 408, 409, 410, 413, 418, 451, 499, 501, 503])(
+    'of a regeneration that was answered with %i is not known',
+    async (status) => {
+      const { log, results, outcomes } = await run([client('c')], {
+        respond: () => failure(kinds.client, { kind: kindOfStatus(status), status, method: 'POST' }),
+      });
+      expect(log.filter((line) => line.startsWith('POST'))).toHaveLength(1);
+      expect(results).toMatchObject([
+        { status: 'unknown', httpStatus: status, error: expect.stringContaining('not known') },
+      ]);
+      expect(outcomes.get('Client/c')?.ambiguous).toBe(true);
+    },
+  );
 });
 
 describe('an interruption', () => {

@@ -27,8 +27,9 @@ function expected({ operation, fault, times }: Cell): string {
   const read = method === 'GET';
   // A person has to change something before another try helps, and nothing was sent.
   if (fault === 'certificate error') return read ? 'refused, 1 try' : 'failed, 1 try';
-  // Never sent twice, whatever the answer.
-  if (method === 'POST') return refusals.includes(fault) ? 'failed, 1 try' : 'unknown, 1 try';
+  // Never sent twice, whatever the answer; a 408 may come from a gateway that the server behind was too slow for.
+  const refused = refusals.includes(fault) && fault !== '408 request timeout';
+  if (method === 'POST') return refused ? 'failed, 1 try' : 'unknown, 1 try';
   const repeated = fault !== '500 internal server error';
   if (repeated && times === 'once') return read ? 'planned, 2 tries' : 'applied, 2 tries';
   const tries = repeated ? '4 tries' : '1 try';

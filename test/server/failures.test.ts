@@ -2,6 +2,7 @@ import { createServer as createTlsServer } from 'node:https';
 import { createServer as createPlainServer } from 'node:net';
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { bearerToken } from '../../src/server/credentials.js';
 import { ServerFailure } from '../../src/server/failures.js';
 import { certificate } from './certificate.js';
 import {
@@ -282,6 +283,79 @@ describe('a connection that breaks', () => {
     const origin = await listening(createPlainServer((socket) => socket.end('SSH-2.0-OpenSSH_9.9\r\n')));
     const failure = await failureOf(use(origin).writer.send(regenerate));
     expect(failure).toMatchObject({ kind: 'lost', attempts: 1 });
+  });
+});
+
+describe('a POST', () => {
+  const answered = async (status: number, options: Parameters<typeof use>[1] = {}) => {
+    const serving = await serve((response) => {
+      response.writeHead(status, { location: '/elsewhere', 'retry-after': '0' }).end();
+    });
+    const failure = await failureOf(use(serving.origin, options).writer.send(regenerate));
+    expect(serving.received).toHaveLength(1);
+    expect(failure).toMatchObject({ status, attempts: 1, sent: true });
+    return failure;
+  };
+
+  test.each([400, 401, 403, 404, 422, 425, 429])('that is refused with %i is not open', async (status) => {
+    expect((await answered(status)).open).toBe(false);
+  });
+
+  test.each([
+    300, 301, 302, 303, 304, 307, 308, 402, 405, 407, 408, 409, 410, 413, 414, 423, 451, 499, 500, 502, 503,
+    504, 599,
+  ])('that is answered with %i is open', async (status) => {
+    expect((await answered(status)).open).toBe(true);
+  });
+
+  test('that is refused with 401 is not sent again with another token', async () => {
+    const renewals: unknown[] = [];
+    const current = await bearerToken(token).current('clients:manage:all');
+    await answered(401, {
+      credentials: {
+        current: async () => current,
+        renew: async (refused) => {
+          renewals.push(refused);
+          return true;
+        },
+      },
+    });
+    expect(renewals).toEqual([]);
+  });
+
+  test('whose connection changes to another protocol is open', async () => {
+    const origin = await listening(
+      createPlainServer((socket) => {
+        socket.once('data', () => {
+          socket.end('HTTP/1.1 101 Switching Protocols\r\nconnection: upgrade\r\nupgrade: h2c\r\n\r\n');
+        });
+      }),
+    );
+    expect(await failureOf(use(origin).writer.send(regenerate))).toMatchObject({ attempts: 1, open: true });
+  });
+
+  test('that was not sent is not open', async () => {
+    expect((await failureOf(use(await closedPort()).writer.send(regenerate))).open).toBe(false);
+  });
+});
+
+describe('a PATCH or DELETE', () => {
+  test.each([
+    [308, false],
+    [408, false],
+    [409, false],
+    [500, true],
+    [503, true],
+  ])('that is answered with %i: open is %s', async (status, open) => {
+    const { origin } = await serve((response) => response.writeHead(status).end());
+    for (const request of [rename, deletion]) {
+      expect((await failureOf(use(origin).writer.send(request))).open).toBe(open);
+    }
+  });
+
+  test('whose first try is open stays so, whatever the last one is answered with', async () => {
+    const { origin } = await serve((response, _, count) => response.writeHead(count === 1 ? 503 : 403).end());
+    expect(await failureOf(use(origin).writer.send(rename))).toMatchObject({ status: 403, open: true });
   });
 });
 
