@@ -88,12 +88,15 @@ async function ask(
 async function askOnce(
   { address, clientId, clientSecret }: ClientCredentials,
   scopes: readonly string[],
-  { tls, proxy, timeout, version }: TokenNetwork,
+  { tls, proxy, timeout, version, onSecret }: TokenNetwork,
 ): Promise<Outcome> {
   const route = openRoute({ origin: address.origin, tls, proxy }, { connections: 'once', seconds: timeout });
   const form = new URLSearchParams({ grant_type: 'client_credentials' });
   if (scopes.length > 0) form.set('scope', scopes.join(' '));
-  const basic = Buffer.from(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`).toString('base64');
+  const pair = `${formEncoded(clientId)}:${formEncoded(clientSecret)}`;
+  const basic = Buffer.from(pair).toString('base64');
+  // A server may repeat them, as it got them or taken apart.
+  for (const secret of [basic, pair, `${clientId}:${clientSecret}`]) onSecret(secret);
   try {
     return await exchange(
       route,

@@ -1,11 +1,12 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { type Dispatcher, errors } from 'undici';
+import { type AnswerHeaders, answerHeaders } from './headers.js';
 
 /** What one try of a request came to. */
 export type Outcome =
   | {
       readonly status: number;
-      readonly headers: IncomingHttpHeaders;
+      readonly headers: AnswerHeaders;
       readonly body: Buffer;
       /** Why the body is not whole: `timeout`, `too-large` or an error code; null where it is. */
       readonly broken: string | null;
@@ -48,7 +49,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   readonly #timer: NodeJS.Timeout;
   #controller: Dispatcher.DispatchController | undefined;
   #settled = false;
-  #head: { status: number; headers: IncomingHttpHeaders } | undefined;
+  #head: { status: number; headers: AnswerHeaders } | undefined;
   #chunks: Buffer[] = [];
   #bytes = 0;
 
@@ -78,7 +79,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   }
 
   onResponseStart(_: Dispatcher.DispatchController, status: number, headers: IncomingHttpHeaders): void {
-    if (status >= 200) this.#head = { status, headers };
+    if (status >= 200) this.#head = { status, headers: answerHeaders(headers) };
   }
 
   onResponseData(_: Dispatcher.DispatchController, chunk: Buffer): void {

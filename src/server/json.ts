@@ -21,6 +21,9 @@ export function readJson(body: Buffer): Parsed<unknown> {
 const secretMembers: ReadonlySet<string> = new Set([
   'secret',
   'client_secret',
+  'access_token',
+  'refresh_token',
+  'id_token',
   'ldap_master_password',
   'smtp_password',
 ]);

@@ -1,7 +1,7 @@
-import type { IncomingHttpHeaders } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Outcome } from './exchange.js';
 import { isCertificateCode } from './failures.js';
+import { type AnswerHeaders, firstHeader } from './headers.js';
 
 /** How many times a request is sent at most. */
 export const maxTries = 4;
@@ -32,14 +32,24 @@ export function pauseBefore(nextTry: number, retryAfter: number | null, random: 
     : Math.min(retryAfter, longestPause);
 }
 
-/** Reads both forms of `Retry-After`. A date counts from the server's own, whose clock may differ from ours. */
-export function retryAfterSeconds(headers: IncomingHttpHeaders): number | null {
-  const value = headers['retry-after']?.trim();
-  if (value === undefined) return null;
+/**
+ * Reads both forms of `Retry-After`, the longest wait where several are asked for. A date counts from the server's own,
+ * whose clock may differ from ours.
+ */
+export function retryAfterSeconds(headers: AnswerHeaders): number | null {
+  const waits = (headers.get('retry-after') ?? []).flatMap((value) => {
+    const wait = waitOf(value.trim(), headers);
+    return wait === null ? [] : [wait];
+  });
+  return waits.length === 0 ? null : Math.max(...waits);
+}
+
+function waitOf(value: string, headers: AnswerHeaders): number | null {
   if (/^\d{1,9}$/.test(value)) return Number(value);
   const until = httpDate(value);
   if (until === null) return null;
-  const now = (headers.date === undefined ? null : httpDate(headers.date)) ?? Date.now();
+  const date = firstHeader(headers, 'date');
+  const now = (date === undefined ? null : httpDate(date)) ?? Date.now();
   return Math.max(0, Math.ceil((until - now) / 1000));
 }
 

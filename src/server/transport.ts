@@ -7,6 +7,7 @@ import { openRoute, type Route, type TlsSettings } from './connections.js';
 import type { Credential, Credentials } from './credentials.js';
 import { exchange, type Outcome, triedOf } from './exchange.js';
 import { type FailureFacts, kindOfStatus, leavesOpen, ServerFailure } from './failures.js';
+import { firstHeader } from './headers.js';
 import { readJson, secretsIn } from './json.js';
 import { messageIn, oneLine } from './messages.js';
 import type { OperationName, Scope } from './operations.js';
@@ -298,7 +299,7 @@ export class Transport {
       status,
       serverMessage: 'value' in document ? messageIn(document.value) : null,
       members: 'value' in document ? errorMembers(document.value) : [],
-      detail: status < 400 ? this.#target(headers.location) : null,
+      detail: status < 400 ? this.#target(firstHeader(headers, 'location')) : null,
       retryAfter: retryAfterSeconds(headers),
     };
     return { problem, sent: true, passing };
@@ -314,7 +315,7 @@ export class Transport {
     if (broken !== null) return unusable({ reason: broken }, broken !== 'too-large');
     const document = body.length === 0 ? { wrong: 'empty' } : this.#read(body);
     if ('wrong' in document) {
-      return unusable({ reason: document.wrong, detail: headers['content-type'] ?? null });
+      return unusable({ reason: document.wrong, detail: firstHeader(headers, 'content-type') ?? null });
     }
     const parsed = parse(document.value);
     if (!('wrong' in parsed)) return { value: parsed.value, status };

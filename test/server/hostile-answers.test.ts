@@ -1,8 +1,10 @@
+import type { ServerResponse } from 'node:http';
+import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { OrganizationIndex, readOrganizations } from '../../src/kinds/organizations.js';
 import { ProblemsError } from '../../src/problems.js';
 import { secretsIn } from '../../src/server/json.js';
-import { failureOf, json, rename, serve, use } from './serving.js';
+import { failureOf, json, listening, regenerate, rename, serve, use } from './serving.js';
 
 const row = (id: number) => ({ id: `o${id}`, name: `name ${id}` });
 
@@ -52,6 +54,79 @@ describe('an answer to a read', () => {
   test('that may be about anything is taken where it does not say', async () => {
     const { origin } = await serve((response) => json(response, 200, { data: { txt_content: 'x' } }));
     expect(await use(origin).reader.showTemplate('b1', 'tx_code')).toEqual({ txt_content: 'x' });
+  });
+});
+
+describe('a header that is sent twice', () => {
+  const twice = (
+    response: ServerResponse,
+    status: number,
+    header: string,
+    values: string[],
+    body = '',
+  ): void => void response.writeHead(status, { [header]: values }).end(body);
+
+  test('Retry-After: the longest wait counts', async () => {
+    const { origin } = await serve((response, _, count) => {
+      if (count === 1) twice(response, 429, 'Retry-After', ['3', 'soon', '7']);
+      else json(response, 200, { data: { id: 'o1' } });
+    });
+    const { writer, pauses } = use(origin);
+    expect(await writer.send(rename)).toMatchObject({ status: 200, attempts: 2 });
+    expect(pauses).toEqual([7]);
+  });
+
+  test('Date, beside a Retry-After that is one', async () => {
+    const { origin } = await serve((response, _, count) => {
+      if (count > 1) return json(response, 200, { data: { id: 'o1' } });
+      response.sendDate = false;
+      response.setHeader('Retry-After', 'Wed, 21 Oct 2026 07:28:05 GMT');
+      twice(response, 503, 'Date', ['Wed, 21 Oct 2026 07:28:00 GMT', 'Wed, 21 Oct 2026 07:30:00 GMT']);
+    });
+    const { writer, pauses } = use(origin);
+    await writer.send(rename);
+    expect(pauses).toEqual([5]);
+  });
+
+  test('Content-Type, of an answer that is no JSON', async () => {
+    const { origin } = await serve((response) =>
+      twice(response, 200, 'Content-Type', ['text/html', 'text/plain'], '<p>'),
+    );
+    const failure = await failureOf(use(origin).reader.listOrganizations(1));
+    expect(failure).toMatchObject({ kind: 'answer', reason: 'not-json', detail: 'text/html' });
+  });
+
+  test('Location, of a redirect', async () => {
+    const { origin } = await serve((response) => twice(response, 302, 'Location', ['/login', '/elsewhere']));
+    const failure = await failureOf(use(origin).reader.listOrganizations(1));
+    expect(failure).toMatchObject({ kind: 'redirect', detail: `${origin}/login` });
+  });
+
+  test.each([
+    'Content-Type',
+    'Date',
+    'ETag',
+    'Server',
+    'Set-Cookie',
+    'X-Request-Id',
+    'Cache-Control',
+    '__proto__',
+  ])('%s, of an answer that is fine, makes no difference', async (header) => {
+    const { origin } = await serve((response) =>
+      twice(response, 200, header, ['application/json', 'b'], '{"data": []}'),
+    );
+    expect((await use(origin).reader.listOrganizations(1)).organizations).toEqual([]);
+  });
+
+  test('Content-Length, with two values: no answer that can be trusted', async () => {
+    const origin = await listening(
+      createServer((socket) => {
+        socket.once('data', () =>
+          socket.end('HTTP/1.1 200 OK\r\ncontent-length: 2\r\ncontent-length: 12\r\n\r\n{"data": []}'),
+        );
+      }),
+    );
+    expect(await failureOf(use(origin).writer.send(regenerate))).toMatchObject({ kind: 'lost', open: true });
   });
 });
 

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ProblemsError } from '../../src/problems.js';
+import { createRedactor } from '../../src/redact.js';
 import { checkBaseUrl, isBaseUrl } from '../../src/server/base-url.js';
 import { clientCredentials, type TokenNetwork } from '../../src/server/client-credentials.js';
 import { type Credentials, renewing, type Token } from '../../src/server/credentials.js';
@@ -155,7 +156,42 @@ describe('client credentials', () => {
     });
     const basic = Buffer.from('cli+ent:s3cr%2Bt%2F%C3%B6').toString('base64');
     expect(received[0]?.headers.authorization).toBe(`Basic ${basic}`);
-    expect(secrets).toEqual(['the-token']);
+    expect(secrets.slice(0, 3)).toEqual([basic, 'cli+ent:s3cr%2Bt%2F%C3%B6', 'cli ent:s3cr+t/ö']);
+    expect(new Set(secrets.slice(3))).toEqual(new Set(['the-token']));
+  });
+
+  test('make known what they send before it is sent, and every token in an answer before it is used', async () => {
+    const known: string[] = [];
+    let sent: readonly string[] = [];
+    const { origin } = await serve((response) => {
+      sent = [...known];
+      json(response, 200, { access_token: 'a-token', refresh_token: 'r-token', id_token: 'i-token' });
+    });
+    await source(origin, { onSecret: (secret) => known.push(secret) }).obtain(new Set());
+    expect(sent).toContain(Buffer.from('cli+ent:s3cr%2Bt%2F%C3%B6').toString('base64'));
+    expect(known).toEqual(expect.arrayContaining(['a-token', 'r-token', 'i-token']));
+  });
+
+  test('take the longest wait where Retry-After is sent twice', async () => {
+    const { origin } = await serve((response, _, count) => {
+      if (count === 1) response.writeHead(429, ['retry-after', '2', 'retry-after', '5']).end();
+      else json(response, 200, { access_token: 't0k' });
+    });
+    const { obtain, pauses } = source(origin);
+    expect((await obtain(new Set())).text).toBe('t0k');
+    expect(pauses).toEqual([5]);
+  });
+
+  test('show nothing of it where a refusal repeats it', async () => {
+    const redactor = createRedactor();
+    const { origin } = await serve((response, { headers }) =>
+      json(response, 401, { error: 'invalid_client', error_description: `bad ${headers.authorization}` }),
+    );
+    const { obtain } = source(origin, {
+      redact: (text) => redactor.redact(text),
+      onSecret: (secret) => redactor.add(secret),
+    });
+    expect((await problemOf(obtain(new Set()))).message).toMatch(/answered 401: bad Basic \(sensitive\)$/);
   });
 
   test('ask for the scopes that the configuration names, and no others', async () => {
