@@ -15,7 +15,7 @@ export interface Turn {
 }
 
 /**
- * Says when a request may start. Where the server answers 429, half as many may be under way at once, down to
+ * Says when a request may start. Where the server has too much to do, half as many may be under way at once, down to
  * one, and nothing starts for as long as it asks; good answers let in one more for each round of them.
  */
 export class Pace {
@@ -49,7 +49,7 @@ export class Pace {
     return { era: this.#era };
   }
 
-  /** Ends a turn: `crowded` where the server said that it gets too many requests. */
+  /** Ends a turn: `crowded` where the server said, or looks as if, it gets too many requests. */
   end(turn: Turn, outcome: 'fine' | 'crowded' | 'other'): void {
     this.#running -= 1;
     if (outcome === 'fine') this.#window = Math.min(this.#options.most, this.#window + 1 / this.width);

@@ -118,6 +118,17 @@ type Verdict<T> =
       readonly passing: boolean;
     };
 
+/** What a server answers that gets too much at once: a database pool that ran out is a 500, a gateway's limit a 503. */
+const crowdedStatuses: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
+
+/** Whether fewer requests at once may go better. */
+function isCrowded<T>(verdict: Verdict<T>): boolean {
+  if ('value' in verdict) return false;
+  const { kind, status } = verdict.problem;
+  const cut = kind === 'lost' || (kind === 'answer' && verdict.passing);
+  return cut || (status !== null && crowdedStatuses.has(status));
+}
+
 interface Tried<T> {
   readonly verdict: Verdict<T>;
   readonly credential: Credential;
@@ -180,15 +191,14 @@ export class Transport {
       repeats += 1;
       const pause = pauseBefore(repeats + 1, problem.retryAfter ?? null, this.#random);
       const again = verdict.passing && !once && repeats < maxTries && !signal.aborted;
-      const crowded = problem.status === 429;
-      // The server wants fewer requests, of which this one, given up, was only one.
-      const others = crowded && problem.retryAfter != null;
+      // The server wants fewer requests, of which this one, perhaps given up, was only one.
+      const others = isCrowded(verdict) && problem.retryAfter != null;
       const waits = (again || others) && this.#patience.take(pause);
       if (!again || !waits) {
         if (waits) void this.#pace.hold(pause);
         throw fail(again ? { outOfPatience: true } : {});
       }
-      if (crowded) await this.#pace.hold(pause);
+      if (others || problem.status === 429) await this.#pace.hold(pause);
       else await this.#delay(pause);
       if (signal.aborted) throw fail();
       if (!sent || call.confirm === undefined) continue;
@@ -215,7 +225,7 @@ export class Transport {
       if ('value' in verdict) {
         outcome = 'fine';
         this.#patience.answered();
-      } else if (verdict.problem.status === 429) outcome = 'crowded';
+      } else if (isCrowded(verdict)) outcome = 'crowded';
       return tried;
     } finally {
       this.#pace.end(turn, outcome);
