@@ -15,6 +15,7 @@ import { error, type Problem, ProblemsError, refuse } from './problems.js';
 import { noProgress, type Progress } from './progress.js';
 import type { Project, ServerOverrides, ServerSettings } from './project/index.js';
 import { createRedactor } from './redact.js';
+import { type Probed, probe } from './server/probe.js';
 import type { Profile } from './server/profiles.js';
 import { stateFile } from './state/file.js';
 import { acquireLock, type Lock, lockHolder } from './state/lock.js';
@@ -132,12 +133,22 @@ export async function openSession(project: Project, options: SessionOptions = {}
       ...header(),
       ...what,
     });
+  let probed: Promise<Probed> | undefined;
+  // The server is asked once; where that failed, the next plan asks again.
+  const recognise: PlanHeader['recognise'] = (scope) => {
+    probed ??= probe(reader, scope).catch((failure: unknown) => {
+      probed = undefined;
+      throw failure;
+    });
+    return probed;
+  };
   const header = (): PlanHeader => ({
     server: server.baseUrl,
     profile: server.profile,
     environment: project.environment,
     toolVersion: version,
     now: new Date(),
+    recognise: server.profileWritten ? null : recognise,
   });
   const plan = async (given: PlanOptions = {}): Promise<Plan> => {
     const { targets, kinds, prune, assert } = withDefaults(given);

@@ -11,12 +11,12 @@ import type { Progress } from '../progress.js';
 import type { Reader } from '../server/client.js';
 import { operations, type Scope } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
-import { adviceFor, betterProfile } from '../server/recognise.js';
 import { type Hasher, restoreFields } from '../state/secrets.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import type { Fields } from '../values.js';
 import { compare, type Recorded } from './compare.js';
 import { planDigest } from './digest.js';
+import { makeSure, type Recognise, seenProfile } from './fit.js';
 import { needOrganizations, observe } from './observe.js';
 import { arrange } from './order.js';
 import type { Change, Plan, PlanWarning } from './plan.js';
@@ -29,6 +29,8 @@ export interface PlanHeader {
   readonly environment: string | null;
   readonly toolVersion: string;
   readonly now: Date;
+  /** How to find out what the server is; null where the configuration says it. */
+  readonly recognise: Recognise | null;
 }
 
 export interface BuildOptions extends PlanHeader {
@@ -79,7 +81,7 @@ export async function buildPlan(options: BuildOptions): Promise<Plan> {
     addressed.flatMap(({ all }) => all),
   );
   const twice = sameObjects(selected.map(({ subject, key }) => ({ subject, key })));
-  const changes = selected.flatMap(({ subject, address, key }): Change[] => {
+  const compared = selected.flatMap(({ subject, address, key }): Change[] => {
     const known = { live: live.get(subject), recorded: recordOf(state, key, options.hasher) };
     if (subject.declared === undefined) return pruned(subject, address, key, known.live);
     const now = { ...known.recorded?.fields, ...known.live?.fields };
@@ -101,11 +103,16 @@ export async function buildPlan(options: BuildOptions): Promise<Plan> {
     .filter((kind) => kind.readable(profile) && subjects.some((subject) => subject.kind === kind.name))
     .map((kind) => kind.scopes.read);
   const listing = organizations === undefined ? [] : [operations.listOrganizations.scope];
+  const fitting = await makeSure(compared, {
+    profile,
+    seen: seenProfile(profile, live),
+    recognise: options.recognise,
+  });
   const warnings = [
-    ...otherProfile(profile, live),
+    ...fitting.warnings,
     ...selected.flatMap(({ subject, address }) => ignored(subject, address, profile)),
   ];
-  return { ...assemble(arrange(changes), [...reads, ...listing], options), warnings };
+  return { ...assemble(arrange(fitting.changes), [...reads, ...listing], options), warnings };
 }
 
 /** A change with what the checks of email bodies say; one that the settings make an error blocks it. */
@@ -115,15 +122,6 @@ function checked(change: Change, settings: ChecksSettings): Change {
   if (errors.length === 0) return told;
   const reason = errors.map(({ code, message }) => `${message} (${code} is an error here)`).join('; ');
   return { ...told, action: 'blocked', requests: [], destructions: [], reason };
-}
-
-/** Advice to use another profile, where an answer looks like one's. */
-function otherProfile(profile: Profile, live: ReadonlyMap<Subject, Live>): PlanWarning[] {
-  for (const [{ kind }, { exists, fields }] of live) {
-    const better = exists ? betterProfile(profile, kind, fields) : undefined;
-    if (better !== undefined) return [{ code: 'other-profile', message: adviceFor(better) }];
-  }
-  return [];
 }
 
 /** What a document declares and the server does nothing with. */
@@ -161,7 +159,10 @@ export async function regenerationPlan(
     declaredAt: null,
     apply: { key: address, identity, expected: {}, before, existed: shown?.exists ?? null, managed: [] },
   };
-  return assemble([change], shown === undefined ? [] : [kindOf('Client').scopes.read], options);
+  const { profile, recognise } = options;
+  const { changes, warnings } = await makeSure([change], { profile, seen: undefined, recognise });
+  const reads = shown === undefined ? [] : [kindOf('Client').scopes.read];
+  return { ...assemble(changes, reads, options), warnings };
 }
 
 function assemble(changes: readonly Change[], reads: readonly Scope[], header: PlanHeader): Plan {

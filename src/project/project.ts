@@ -56,6 +56,8 @@ export interface ServerSettings {
   /** The same address, taken apart. */
   readonly address: BaseUrl;
   readonly profile: Profile;
+  /** Whether the configuration names the profile; otherwise it is the default, which may not fit. */
+  readonly profileWritten: boolean;
   readonly auth: AuthSettings;
   readonly tls: TlsSettings;
   /** The proxy on the way to the server, by the process variables. */

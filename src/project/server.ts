@@ -67,6 +67,7 @@ class Settings {
       baseUrl: address.href,
       address,
       profile,
+      profileWritten: server.profile !== undefined,
       auth,
       tls,
       proxy,

@@ -1,9 +1,8 @@
-import type { Parser } from './answers.js';
 import type { Reader } from './client.js';
 import { type ServerFailure as Failure, isCertificateCode, ServerFailure } from './failures.js';
 import { operations, type Scope } from './operations.js';
+import { anything, nowhere, profileByUnknownPath } from './probe.js';
 import { type Profile, type ProfileName, profiles } from './profiles.js';
-import type { ExtraRead } from './reads.js';
 
 /** One thing that was looked at. */
 export interface Check {
@@ -129,17 +128,13 @@ async function findProfile(
     const read = reads.keyPairs;
     const keyPairs = await outcomeOf(() => reader.showExtra(read, {}, anything));
     if (keyPairs.failure === null && !keyPairs.missing) return { keyPairs, fits: name };
-    const path = '/api/idops-doctor';
-    const nowhere: ExtraRead = { title: 'ask for a path that no server has', path, scope: read.scope };
-    const { failure, missing } = await outcomeOf(() => reader.showExtra(nowhere, {}, anything));
-    if (failure?.status === signs.unknownPath) return { keyPairs, fits: name };
+    const { failure, missing } = await outcomeOf(() => reader.showExtra(nowhere(read.scope), {}, anything));
+    if (profileByUnknownPath(failure?.status ?? null)?.name === name) return { keyPairs, fits: name };
     // Neither the read nor the sign: what is left is the document.
     if (keyPairs.missing || missing) return { keyPairs: undefined, fits: 'documented' };
   }
   return { keyPairs: undefined, fits: null };
 }
-
-const anything: Parser<unknown> = (document) => ({ value: document });
 
 function profileCheck({ name }: Profile, fits: ProfileName | null): Check {
   if (fits === name) return ok('profile', `${name} fits this server`);

@@ -90,6 +90,8 @@ interface Signs {
   readonly errors: readonly { readonly members: readonly string[]; readonly status?: number }[];
   /** The status of a GET of a path that doesn't exist. */
   readonly unknownPath: number;
+  /** The kinds that must not be written as the document has it, since that may lose what isn't mentioned. */
+  readonly unsafe: readonly KindName[];
 }
 
 const documented: Profile = {
@@ -162,6 +164,7 @@ const boruta: Profile = {
       { members: ['code', 'message'], status: 500 },
     ],
     unknownPath: 406,
+    unsafe: ['User', 'KeyPair', 'EmailTemplate', 'Client'],
   },
 };
 

@@ -39,6 +39,34 @@ describe('idops init', () => {
     );
   });
 
+  it.each(['documented', 'boruta'] as const)('writes the profile that it found (%s)', async (profile) => {
+    const { idops, read, writes, reads, sandbox, folder } = await project({}, { profile });
+    const { code, stderr } = await idops('init new');
+    expect(code).toBe(0);
+    expect(stderr).toContain(`The profile ${profile} fits ${sandbox.url}`);
+    expect(await read('new/idops.yaml')).toMatch(new RegExp(`# Found by .*\\n {2}profile: ${profile}\\n`));
+    expect(writes()).toEqual([]);
+    const asked = reads().length;
+    expect(asked).toBeGreaterThan(0);
+    expect(await idops('validate', { cwd: `${folder}/new` })).toMatchObject({ code: 0 });
+    // What is there already needs no look at the server.
+    await idops('init new');
+    expect(reads()).toHaveLength(asked);
+  });
+
+  it.each([
+    ['without an address', { IDOPS_BASE_URL: undefined }],
+    ['without a token', { IDOPS_TOKEN: undefined }],
+    ['with a token that is refused', { IDOPS_TOKEN: 'wrong-token-0123456789' }],
+    ['with nobody at the address', { IDOPS_BASE_URL: 'http://127.0.0.1:9' }],
+  ])('%s writes the document and says who finds out more', async (_, env) => {
+    const { idops, read } = await project({}, { profile: 'boruta' });
+    const { code, stderr } = await idops('init new', { env });
+    expect(code).toBe(0);
+    expect(await read('new/idops.yaml')).toMatch(/# .*idops doctor.*\n {2}profile: documented\n/);
+    expect(stderr).not.toContain('wrong-token');
+  });
+
   it('never overwrites, and says what it left', async () => {
     const { idops, read } = await project({
       'idops.yaml': 'mine',

@@ -58,6 +58,7 @@ async function actionFor(state: State, fields: Fields): Promise<Action | undefin
     environment: null,
     toolVersion: '0.0.0',
     now: new Date(at),
+    recognise: null,
   });
   return plan.changes[0]?.action;
 }

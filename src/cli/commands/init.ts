@@ -2,9 +2,14 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { openConnection } from '../../connection.js';
 import { error, ProblemsError } from '../../problems.js';
+import { serverSettings } from '../../project/server.js';
 import { escapeText } from '../../report/escape.js';
+import { diagnose } from '../../server/diagnose.js';
+import { type ProfileName, profiles } from '../../server/profiles.js';
 import { shownPath } from '../../source/file.js';
+import { version } from '../../version.js';
 import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 
@@ -20,13 +25,16 @@ interface Template {
 
 /** `idops init`: a configuration, example manifests and a CI workflow. What is already there stays as it is. */
 export async function init(
-  { output }: Context,
+  context: Context,
   { ci }: Options,
   folder: string | undefined = '.',
 ): Promise<ExitCode> {
+  const { output } = context;
   const root = resolve(folder);
   const kept: string[] = [];
-  for (const { path, text } of await templates(ci)) {
+  const found = existsSync(join(root, CONFIG)) ? null : await findProfile(context);
+  for (const { path, text: example } of await templates(ci)) {
+    const text = path === CONFIG ? withProfile(example, found) : example;
     const file = join(root, path);
     const shown = escapeText(shownPath(file, process.cwd()));
     if (await writeNew(file, text, shown)) output.result(`wrote ${shown}`);
@@ -37,6 +45,59 @@ export async function init(
     'Say in idops.yaml where your server is, in the manifests what it holds, and run idops validate.',
   );
   return exit.done;
+}
+
+const CONFIG = 'idops.yaml';
+
+/** The profile that fits the server, where its address and a token are given; found out with GETs alone. */
+async function findProfile({ options, output, redactor, signal }: Context): Promise<ProfileName | null> {
+  const { env } = process;
+  const baseUrl = options.baseUrl ?? (env.IDOPS_BASE_URL || undefined);
+  const { tokenFile, concurrency = 1, timeout = 30 } = options;
+  const token = env.IDOPS_TOKEN || undefined;
+  const { documented } = profiles;
+  if (baseUrl === undefined || (tokenFile ?? token) === undefined || documented === undefined) return null;
+  const server = await serverSettings({
+    section: { data: {}, problems: [], notes: new Map() },
+    given: { baseUrl, tokenFile, token },
+    variables: env,
+    cwd: process.cwd(),
+    root: process.cwd(),
+    key: [],
+    place: () => [],
+  });
+  for (const secret of server.secrets) redactor.add(secret);
+  const connection = openConnection(server, [], {
+    concurrency,
+    timeout,
+    redact: (text) => redactor.redact(text),
+    onSecret: (secret) => redactor.add(secret),
+    signal,
+    version,
+  });
+  try {
+    const { baseUrl: address } = server;
+    const { reader } = connection;
+    const { checks, fits } = await diagnose({ reader, baseUrl: address, profile: documented, needed: [] });
+    const failed = checks.filter(({ status, name }) => status === 'fail' && name !== 'profile');
+    output.message(
+      fits === null
+        ? `Which profile fits ${address} could not be found out${failed.map(({ message }) => `: ${message}`).join('')}`
+        : `The profile ${fits} fits ${address}`,
+    );
+    return fits;
+  } finally {
+    await connection.close();
+  }
+}
+
+/** The configuration with the profile written out: the one that was found, or the document's. */
+function withProfile(text: string, found: ProfileName | null): string {
+  const remark =
+    found === null
+      ? 'The documented API alone. `idops doctor` finds out whether the server needs another profile.'
+      : 'Found by `idops init`, by how the server answers; `idops doctor` looks again.';
+  return text.replace(/^( *)profile: .*$/m, `$1# ${remark}\n$1profile: ${found ?? 'documented'}`);
 }
 
 /** Where the workflows of each CI are kept. */

@@ -1,0 +1,89 @@
+import type { Live } from '../kinds/kind.js';
+import { operations, type Scope } from '../server/operations.js';
+import type { Probed } from '../server/probe.js';
+import { type KindName, type Profile, profiles } from '../server/profiles.js';
+import { adviceFor, betterProfile } from '../server/recognise.js';
+import type { Change, PlanWarning } from './plan.js';
+
+/** Asks the server what it is; the scope is one that the run needs anyway. */
+export type Recognise = (scope: Scope) => Promise<Probed>;
+
+export interface FitOptions {
+  readonly profile: Profile;
+  /** The profile that what was read gives away, where it is another one. */
+  readonly seen: Profile | undefined;
+  /** Null where the configuration names the profile: then that is how the server is written to. */
+  readonly recognise: Recognise | null;
+}
+
+/**
+ * Makes sure, where nobody said of which profile the server is, that no update destroys what it doesn't mention: one
+ * GET, where anything is to be written that it could happen to and no answer told already. What isn't safe is blocked.
+ */
+export async function makeSure(
+  changes: readonly Change[],
+  { profile, seen, recognise }: FitOptions,
+): Promise<{ changes: readonly Change[]; warnings: readonly PlanWarning[] }> {
+  const advice = seen === undefined ? [] : [{ code: 'other-profile', message: adviceFor(seen) }];
+  const scope = changes.filter(isUnsafe).map(firstScope)[0];
+  if (recognise === null || scope === undefined) return { changes, warnings: advice };
+  const probed: Probed = seen === undefined ? await recognise(scope) : { kind: 'recognised', profile: seen };
+  switch (probed.kind) {
+    case 'recognised':
+      if (probed.profile.name === profile.name) return { changes, warnings: [] };
+      return {
+        changes: changes.map((change) => (isUnsafe(change) ? blocked(change, probed.profile) : change)),
+        warnings: [],
+      };
+    case 'plain':
+      return { changes, warnings: [] };
+    case 'unclear':
+      return { changes, warnings: [unsure(profile, probed.status)] };
+  }
+}
+
+/** The profile that an answer gives away, where it is another than the one in use. */
+export function seenProfile(
+  profile: Profile,
+  live: Iterable<readonly [{ readonly kind: KindName }, Live]>,
+): Profile | undefined {
+  for (const [{ kind }, { exists, fields }] of live) {
+    const better = exists ? betterProfile(profile, kind, fields) : undefined;
+    if (better !== undefined) return better;
+  }
+  return undefined;
+}
+
+/** Whether a change sends what could do harm on a server of another profile. */
+function isUnsafe({ kind, requests }: Change): boolean {
+  return (
+    requests.length > 0 && Object.values(profiles).some(({ signs }) => signs?.unsafe.includes(kind) ?? false)
+  );
+}
+
+function firstScope({ requests }: Change): Scope | undefined {
+  return requests.map(({ operation }) => operations[operation].scope)[0];
+}
+
+function blocked(change: Change, { name }: Profile): Change {
+  return {
+    ...change,
+    action: 'blocked',
+    requests: [],
+    fields: [],
+    destructions: [],
+    warnings: [],
+    reason:
+      `no profile is configured, and this server answers as those of the profile ${name} do, whose updates lose ` +
+      `what they don't mention: set "profile: ${name}" under server and plan again`,
+  };
+}
+
+function unsure({ name }: Profile, status: number | null): PlanWarning {
+  return {
+    code: 'profile-unsure',
+    message:
+      `no profile is configured, and how the server answers to a path that it doesn't have (${status}) does not tell ` +
+      `which one fits; ${name} is taken: run idops doctor, and set the profile under server`,
+  };
+}
