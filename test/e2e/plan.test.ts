@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
-import { config, project } from './running.js';
+import { config, project, sure } from './running.js';
 import { expectToFit } from './schemas.js';
 
 const renamed = 'kind: Organization\nname: acme\nlabel: ACME Corporation\n';
@@ -46,6 +46,7 @@ describe('a plan', () => {
 
   it('reads only the kinds that the manifests name', async () => {
     const { idops, reads } = await project({
+      'idops.yaml': sure,
       'manifests/all.yaml': `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\nstate: absent\n---\n${user}---\n${client}`,
     });
     expect((await idops('plan')).code).toBe(0);
@@ -54,6 +55,7 @@ describe('a plan', () => {
 
   it('reads the organizations once, for themselves and for who refers to them', async () => {
     const { idops, reads } = await project({
+      'idops.yaml': sure,
       'manifests/all.yaml': `${renamed}---\n${user}organizations: [acme, globex]\n`,
     });
     expect((await idops('plan')).code).toBe(0);
@@ -202,7 +204,7 @@ describe('a target', () => {
   );
 
   it('leaves the other kinds unread', async () => {
-    const { idops, sandbox } = await project(files);
+    const { idops, sandbox } = await project({ 'idops.yaml': sure, ...files });
     expect((await idops(`plan --target User/${ids.ada}`)).code).toBe(0);
     expect(sandbox.requests).toEqual([]);
   });

@@ -59,6 +59,9 @@ server:
     token: \${IDOPS_TOKEN}
 `;
 
+/** The same with the profile written out, so that nothing has to be asked to make sure of it. */
+export const sure = config.replace('server:\n', 'server:\n  profile: documented\n');
+
 const cleanups: (() => Promise<void>)[] = [];
 
 afterEach(async () => {
