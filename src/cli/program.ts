@@ -5,6 +5,7 @@ import { escapeLines } from '../report/escape.js';
 import { version } from '../version.js';
 import { type Context, createContext, type GlobalOptions } from './context.js';
 import { type ExitCode, exit } from './exit.js';
+import { faultNames, readFaults } from './faults.js';
 import { onInterrupt } from './interrupt.js';
 
 /** A command's work: it gets its arguments and options, and says how it ended. */
@@ -204,6 +205,8 @@ function declare(action: Act): Command {
     .option('--port <N>', 'port on 127.0.0.1; a free one where it is left out', wholeNumber(0, 65535))
     .option('--page-size <N>', 'organizations a page (500)', wholeNumber(1))
     .option('--omit-optional-fields', 'leave out every optional field of an answer')
+    .option('--latency <TIME>', 'what each answer takes, such as 50ms or 1s', milliseconds)
+    .option('--faults <LIST>', `what goes wrong: ${faultNames} (repeatable)`, readFaults, {})
     .action(action(async () => (await import('./commands/sandbox.js')).sandbox));
   return program;
 }
@@ -265,6 +268,13 @@ function positive(value: string): number {
   const number = Number(value);
   if (/^[\d.]+$/.test(value) && Number.isFinite(number) && number > 0) return number;
   throw new InvalidArgumentError('It must be a number of more than 0.');
+}
+
+function milliseconds(value: string): number {
+  const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s)?$/.exec(value) ?? [];
+  const time = Number(number) * (unit === 's' ? 1000 : 1);
+  if (time <= 600_000) return time;
+  throw new InvalidArgumentError('It must be a time of 10 minutes at most, such as 50ms or 1s.');
 }
 
 function seconds(value: string): number {

@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { parseJson, writeJson } from './json.js';
+import type { Work } from './work.js';
 
 /** A request's body, as far as it could be read. */
 export type Body =
@@ -29,7 +31,7 @@ export interface Answer {
 export interface Service {
   /** Bytes. */
   bodyLimit: number;
-  handle(call: Call): Answer | Promise<Answer>;
+  handle(call: Call, work: Work): Promise<Answer>;
 }
 
 /** Reads a request to its end; a body over the limit is read too, but not kept. */
@@ -59,7 +61,7 @@ function parseBody(chunks: Buffer[], contentType: string | undefined): Body {
   }
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-    return { kind: 'json', value: JSON.parse(text) };
+    return { kind: 'json', value: parseJson(text) };
   } catch {
     return { kind: 'malformed', text: bytes.toString('utf8') };
   }
@@ -73,7 +75,7 @@ export function bodyValue(body: Body): unknown {
 
 function answerBytes(answer: Answer): Buffer {
   if (answer.body === undefined) return Buffer.alloc(0);
-  return Buffer.from(typeof answer.body === 'string' ? answer.body : JSON.stringify(answer.body), 'utf8');
+  return Buffer.from(typeof answer.body === 'string' ? answer.body : writeJson(answer.body), 'utf8');
 }
 
 /** Sends an answer whole, or only its first half under the full length and then hangs up. */

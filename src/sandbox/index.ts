@@ -14,6 +14,7 @@ export type {
 export type {
   Intercept,
   Sandbox,
+  SandboxFaults,
   SandboxOptions,
   SandboxProfile,
   SandboxRequest,

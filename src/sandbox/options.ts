@@ -44,7 +44,41 @@ export type Intercept =
   /** Does the work, then hangs up after half of the answer. */
   | { kind: 'truncate' }
   /** Waits, then does the work and answers. */
-  | { kind: 'delay'; ms: number };
+  | { kind: 'delay'; ms: number }
+  /**
+   * Ends the work and the connection after so many of the work's writes: 0 is before the first, and what is
+   * more than all of them is after the work, without an answer. A user's PATCH under the boruta profile
+   * writes in 7 steps: metadata and group, scopes emptied, filled, organizations emptied, filled, roles
+   * emptied, filled.
+   */
+  | { kind: 'cut'; step: number }
+  /** Ends the work after so many of its writes with the 500 of a database pool that ran out. */
+  | { kind: 'drop'; step: number }
+  /** Ends every connection, and each new one, for that time; the data stays. */
+  | { kind: 'restart'; ms: number };
+
+/** What goes wrong by itself; a probability is from 0 to 1, of each request. */
+export interface SandboxFaults {
+  /**
+   * Connections of the database pool, which each step of the work takes one of. With 2, 100 requests in
+   * flight go well; of 200 some are answered with 500, wherever their work was.
+   */
+  pool?: number;
+  /** That a PATCH is cut off after a random one of its steps. */
+  cut?: number;
+  /** That the work ends with 500 after a random one of its steps. */
+  500?: number;
+  /** That nothing is done and 503 is answered. */
+  503?: number;
+  /** That the connection is reset, before the work or after it. */
+  reset?: number;
+  /** That the server goes down for 8 seconds. */
+  restart?: number;
+  /** Scopes that are made after the start stay hidden in users' answers (boruta profile). */
+  staleScopes?: boolean;
+  /** Repeats a run of chance, given the same requests in the same order. */
+  seed?: number;
+}
 
 /** How a sandbox is started. */
 export interface SandboxOptions {
@@ -66,7 +100,10 @@ export interface SandboxOptions {
   omitOptionalFields?: boolean;
   /** Answers carry fields that no document knows, in every object whose fields are documented. */
   addUnknownFields?: boolean;
-  /** Asked once for each request, before anything else is done with it. */
+  /** What each answer takes, in milliseconds, spread over the steps of its work. Default: 0. */
+  latency?: number;
+  faults?: SandboxFaults;
+  /** Asked once for each request, before anything else is done with it; it goes before `faults`. */
   intercept?: (request: SandboxRequest) => Intercept | undefined | Promise<Intercept | undefined>;
 }
 

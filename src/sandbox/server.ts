@@ -7,9 +7,19 @@ import type { SandboxData } from './data.js';
 import { documentedService } from './documented/service.js';
 import { answerWithFault } from './faults.js';
 import { type Answer, bodyValue, readCall, type Service, send } from './http.js';
-import { allScopes, type Sandbox, type SandboxOptions, type SandboxRequestLog } from './options.js';
+import { copyJson } from './json.js';
+import {
+  allScopes,
+  type Intercept,
+  type Sandbox,
+  type SandboxOptions,
+  type SandboxRequestLog,
+} from './options.js';
+import { Pool } from './pool.js';
+import { randomFaults } from './random-faults.js';
 import { loadSeed } from './seed.js';
 import { shapeAnswer } from './shape.js';
+import { Work } from './work.js';
 
 const defaultPageSize = 500;
 // Long addresses are the service's to refuse, not the parser's.
@@ -20,22 +30,39 @@ const notLogged = new Set(['authorization', 'proxy-authorization', 'cookie']);
 export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbox> {
   const data = loadSeed(options.seed ?? 'demo');
   const credentials = credentialsOf(options);
-  const service = serviceOf(options, data, credentials);
+  const { pool } = options.faults ?? {};
   const requests: SandboxRequestLog[] = [];
-  const closing = new AbortController();
   let count = 0;
+  let downUntil = 0;
 
+  const house: House = {
+    service: serviceOf(options, data, credentials),
+    options,
+    pool: pool === undefined ? undefined : new Pool(pool),
+    chance: randomFaults(options.faults ?? {}),
+    restart: (ms) => {
+      downUntil = performance.now() + ms;
+      server.closeAllConnections();
+    },
+  };
   const server = createServer({ maxHeaderSize, requestTimeout: 0 }, (request, response) => {
     count += 1;
     const entry = logEntry(request, count);
     requests.push(entry);
-    serve(request, response, entry, service, options, closing.signal).catch((error: unknown) => {
+    const gone = new AbortController();
+    response.once('close', () => {
+      if (!response.writableFinished) gone.abort();
+    });
+    serve(request, response, entry, house, gone.signal).catch((error: unknown) => {
       // A request cut off by its sender or by close() has nobody left to be told.
-      const toldAlready = response.headersSent || response.destroyed;
-      if (request.errored !== null || toldAlready || closing.signal.aborted) return;
+      if (request.errored !== null || response.headersSent || response.destroyed || gone.signal.aborted)
+        return;
       entry.status = 500;
       send(response, { status: 500, body: { code: 'SANDBOX_FAILURE', message: String(error) } });
     });
+  });
+  server.on('connection', (socket) => {
+    if (performance.now() < downUntil) socket.resetAndDestroy();
   });
   const host = options.host ?? '127.0.0.1';
   const port = await listen(server, host, options.port ?? 0);
@@ -45,13 +72,21 @@ export async function startSandbox(options: SandboxOptions = {}): Promise<Sandbo
     token: credentials.tokens.keys().next().value ?? '',
     requests,
     data,
-    snapshot: () => structuredClone(data),
+    snapshot: () => copyJson(data),
     close: () => {
-      closing.abort();
       closed ??= stop(server);
       return closed;
     },
   };
+}
+
+/** What all requests share. */
+interface House {
+  service: Service;
+  options: SandboxOptions;
+  pool: Pool | undefined;
+  chance: (method: string) => Intercept | undefined;
+  restart(ms: number): void;
 }
 
 function credentialsOf(options: SandboxOptions): Credentials {
@@ -66,7 +101,7 @@ function credentialsOf(options: SandboxOptions): Credentials {
 function serviceOf(options: SandboxOptions, data: SandboxData, credentials: Credentials): Service {
   const pageSize = options.pageSize ?? defaultPageSize;
   return options.profile === 'boruta'
-    ? borutaService(data, credentials, pageSize)
+    ? borutaService(data, credentials, pageSize, options.faults?.staleScopes ?? false)
     : documentedService(data, credentials, pageSize);
 }
 
@@ -83,21 +118,28 @@ async function serve(
   request: IncomingMessage,
   response: ServerResponse,
   entry: SandboxRequestLog,
-  service: Service,
-  options: SandboxOptions,
+  { service, options, pool, chance, restart }: House,
   signal: AbortSignal,
 ): Promise<void> {
+  const chanced = chance(entry.method);
   const call = await readCall(request, service.bodyLimit);
   // A copy, since the server may keep parts of the body as its data.
-  entry.body = structuredClone(bodyValue(call.body));
+  entry.body = copyJson(bodyValue(call.body));
   const { method, path, body, number } = entry;
-  const fault = await options.intercept?.({ method, path, body, number });
-  const work = async (): Promise<Answer> =>
-    shapeAnswer(await service.handle(call), {
+  const fault = (await options.intercept?.({ method, path, body, number })) ?? chanced;
+  const breach = fault?.kind === 'cut' || fault?.kind === 'drop' ? fault : undefined;
+  const doing = new Work({ signal, pool, latency: options.latency ?? 0, breach });
+  const work = async (): Promise<Answer> => {
+    // A copy, since the data may change while the answer waits.
+    const answer = copyJson(await service.handle(call, doing));
+    await doing.finish();
+    return shapeAnswer(answer, {
       omitOptionalFields: options.omitOptionalFields ?? false,
       addUnknownFields: options.addUnknownFields ?? false,
     });
-  entry.status = await answerWithFault(fault, response, work, signal);
+  };
+  const idle = (): Promise<void> => doing.finish();
+  entry.status = await answerWithFault(fault, response, { work, idle, restart, signal });
 }
 
 function listen(server: Server, host: string, port: number): Promise<number> {

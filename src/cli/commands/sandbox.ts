@@ -1,4 +1,4 @@
-import { startSandbox } from '../../sandbox/index.js';
+import { type SandboxFaults, startSandbox } from '../../sandbox/index.js';
 import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 
@@ -8,16 +8,20 @@ interface Options {
   readonly port?: number;
   readonly pageSize?: number;
   readonly omitOptionalFields?: boolean;
+  readonly latency?: number;
+  readonly faults: SandboxFaults;
 }
 
 /** `idops sandbox`: the embedded server, until it is interrupted. */
 export async function sandbox({ output, signal }: Context, options: Options): Promise<ExitCode> {
-  const { profile, seed, port = 0, pageSize, omitOptionalFields = false } = options;
+  const { profile, seed, port = 0, pageSize, omitOptionalFields = false, latency = 0, faults } = options;
   const server = await startSandbox({
     profile,
     seed,
     port,
     omitOptionalFields,
+    latency,
+    faults,
     ...(pageSize === undefined ? {} : { pageSize }),
   });
   output.result(`export IDOPS_BASE_URL=${server.url}\nexport IDOPS_TOKEN=${server.token}\n`);

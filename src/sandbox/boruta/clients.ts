@@ -4,15 +4,17 @@ import { notFound, ok } from './answers.js';
 import { findById, type Operation } from './operation.js';
 
 /** GET: the whole client, secret included. */
-export function showClient({ data, params: [id] }: Operation): Answer {
-  const client = findById(data.clients, id);
+export async function showClient({ data, work, params: [id] }: Operation): Promise<Answer> {
+  const client = await work.read(() => findById(data.clients, id));
   return client === undefined ? notFound() : ok(client);
 }
 
 /** The DID comes from the client's key, so without a new key it is the one it was. */
-export function regenerateDid({ data, params: [id] }: Operation): Answer {
-  const client = findById(data.clients, id);
+export async function regenerateDid({ data, work, params: [id] }: Operation): Promise<Answer> {
+  const client = await work.read(() => findById(data.clients, id));
   if (client === undefined) return notFound();
-  client.did = didOfKey(client.public_key);
+  await work.write(() => {
+    client.did = didOfKey(client.public_key);
+  });
   return ok(client);
 }

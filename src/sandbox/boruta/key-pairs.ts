@@ -1,6 +1,5 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
-import { setTimeout as wait } from 'node:timers/promises';
-import type { SandboxKeyPair } from '../data.js';
+import type { SandboxData, SandboxKeyPair } from '../data.js';
 import type { Answer } from '../http.js';
 import { crash, notFound, ok, unprocessable } from './answers.js';
 import { findById, type Operation } from './operation.js';
@@ -9,39 +8,44 @@ import { findById, type Operation } from './operation.js';
 const raceWindowMs = 15;
 
 /** GET of all. */
-export function listKeyPairs({ data }: Operation): Answer {
-  return ok(data.keyPairs);
+export async function listKeyPairs({ data, work }: Operation): Promise<Answer> {
+  return ok(await work.read(() => data.keyPairs));
 }
 
 /** GET of one. */
-export function showKeyPair({ data, params: [id] }: Operation): Answer {
-  const keyPair = findById(data.keyPairs, id);
+export async function showKeyPair({ data, work, params: [id] }: Operation): Promise<Answer> {
+  const keyPair = await work.read(() => findById(data.keyPairs, id));
   return keyPair === undefined ? notFound() : ok(keyPair);
 }
 
 /** PATCH: only `is_default` can change. */
-export async function updateKeyPair({ data, params: [id], resource, token }: Operation): Promise<Answer> {
-  const keyPair = findById(data.keyPairs, id);
+export async function updateKeyPair(operation: Operation): Promise<Answer> {
+  const { data, work, params, resource, token } = operation;
+  const [id] = params;
+  const found = await work.read(() => ({
+    keyPair: findById(data.keyPairs, id),
+    defaults: data.keyPairs.filter((candidate) => candidate.is_default === true),
+  }));
+  const { keyPair, defaults } = found;
   if (keyPair === undefined) return notFound();
   const asked = resource.is_default;
   if (asked === undefined) return ok(keyPair);
   if (asked !== null && typeof asked !== 'boolean') return unprocessable({ is_default: ['is invalid'] });
-  if (asked !== true) {
-    keyPair.is_default = asked;
-    return ok(keyPair);
-  }
-  const defaults = data.keyPairs.filter((candidate) => candidate.is_default === true);
-  if (defaults.length > 1) {
+  if (asked === true && defaults.length > 1) {
     return crash('(Ecto.MultipleResultsError) expected at most one result but got 2', token);
   }
-  await wait(raceWindowMs);
-  const [previous] = defaults;
-  if (previous === undefined) {
-    // Looking for the default makes one if there is none; it loses the place at once.
-    data.keyPairs.push(newKeyPair());
-  } else previous.is_default = false;
-  keyPair.is_default = true;
-  return ok(keyPair);
+  if (asked === true) await work.pause(raceWindowMs);
+  return await work.write(() => {
+    if (asked === true) moveDefault(data, defaults[0]);
+    keyPair.is_default = asked;
+    return ok(keyPair);
+  });
+}
+
+// Looking for the default makes one if there is none; it loses the place at once.
+function moveDefault(data: SandboxData, previous: SandboxKeyPair | undefined): void {
+  if (previous === undefined) data.keyPairs.push(newKeyPair());
+  else previous.is_default = false;
 }
 
 function newKeyPair(): SandboxKeyPair {

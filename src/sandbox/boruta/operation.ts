@@ -1,10 +1,15 @@
 import type { SandboxData } from '../data.js';
 import type { Answer } from '../http.js';
 import type { JsonObject } from '../json.js';
+import type { Work } from '../work.js';
 
 /** What an operation works with. */
 export interface Operation {
   data: SandboxData;
+  /** What reads and writes the data, a step at a time. */
+  work: Work;
+  /** Scopes that users' answers show; undefined where it is all of them. */
+  shownScopes: ReadonlySet<string> | undefined;
   /** Organizations on a page. */
   pageSize: number;
   /** The path parameters, decoded, in the order of the path; ids are in lower case. */
@@ -18,7 +23,7 @@ export interface Operation {
 }
 
 /** Does an operation. */
-export type Run = (operation: Operation) => Answer | Promise<Answer>;
+export type Run = (operation: Operation) => Promise<Answer>;
 
 /** One of a list with this id. */
 export function findById<T extends { id: string }>(

@@ -7,16 +7,27 @@ import { paginate } from './pages.js';
 const width = 255;
 
 /** GET of all: the page size is the server's own, and searching is broken. */
-export function listOrganizations({ data, query, pageSize, token }: Operation): Answer {
-  if (query.has('q')) {
-    return crash('(Ecto.QueryError) field `email` in `where` does not exist in schema Organization', token);
-  }
-  return paginate(data.organizations, query.get('page'), pageSize, (organization) => organization);
+export async function listOrganizations(operation: Operation): Promise<Answer> {
+  const { data, work, query, pageSize, token } = operation;
+  return await work.read(() => {
+    if (query.has('q')) {
+      return crash('(Ecto.QueryError) field `email` in `where` does not exist in schema Organization', token);
+    }
+    return paginate(data.organizations, query.get('page'), pageSize, (organization) => organization);
+  });
+}
+
+/** GET of one. */
+export async function showOrganization({ data, work, params: [id] }: Operation): Promise<Answer> {
+  const organization = await work.read(() => findById(data.organizations, id));
+  return organization === undefined ? notFound() : ok(organization);
 }
 
 /** PATCH replaces: what the body leaves out is gone. */
-export function updateOrganization({ data, params: [id], resource, token }: Operation): Answer {
-  const organization = findById(data.organizations, id);
+export async function updateOrganization(operation: Operation): Promise<Answer> {
+  const { data, work, params, resource, token } = operation;
+  const [id] = params;
+  const organization = await work.read(() => findById(data.organizations, id));
   if (organization === undefined) return notFound();
   const name = resource.name === '' ? null : (resource.name ?? null);
   const label = resource.label === '' ? null : (resource.label ?? null);
@@ -29,10 +40,12 @@ export function updateOrganization({ data, params: [id], resource, token }: Oper
   if ([...name].length > width || [...(text ?? '')].length > width) {
     return crash('(Postgrex.Error) ERROR 22001 value too long for type character varying(255)', token);
   }
-  organization.name = name;
-  organization.label = text;
-  // The database writes a changed row anew, and lists rows as it finds them.
-  data.organizations.splice(data.organizations.indexOf(organization), 1);
-  data.organizations.push(organization);
-  return ok(organization);
+  return await work.write(() => {
+    organization.name = name;
+    organization.label = text;
+    // The database writes a changed row anew, and lists rows as it finds them.
+    data.organizations.splice(data.organizations.indexOf(organization), 1);
+    data.organizations.push(organization);
+    return ok(organization);
+  });
 }

@@ -4,6 +4,7 @@ import type { Answer, Body, Call, Service } from '../http.js';
 import { splitTarget } from '../http.js';
 import { isObject, type JsonObject } from '../json.js';
 import { type Match, matchPath } from '../routes.js';
+import type { Work } from '../work.js';
 import { notAcceptable, notFound, refusal } from './answers.js';
 import { type Handler, routes } from './routes.js';
 
@@ -11,17 +12,28 @@ const bodyLimit = 8_000_000;
 const targetLimit = 8_000;
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** A real Boruta as it was seen, traps included. */
-export function borutaService(data: SandboxData, credentials: Credentials, pageSize: number): Service {
-  return { bodyLimit, handle: (call) => handle(call, data, credentials, pageSize) };
+/** What all requests share. */
+interface House {
+  data: SandboxData;
+  credentials: Credentials;
+  pageSize: number;
+  shownScopes: ReadonlySet<string> | undefined;
 }
 
-function handle(
-  call: Call,
+/** A real Boruta as it was seen, traps included; with `staleScopes` one of nodes that aren't clustered. */
+export function borutaService(
   data: SandboxData,
   credentials: Credentials,
   pageSize: number,
-): Answer | Promise<Answer> {
+  staleScopes: boolean,
+): Service {
+  const shownScopes = staleScopes ? new Set(data.scopes.map(({ id }) => id)) : undefined;
+  const house = { data, credentials, pageSize, shownScopes };
+  return { bodyLimit, handle: (call, work) => handle(call, work, house) };
+}
+
+async function handle(call: Call, work: Work, house: House): Promise<Answer> {
+  const { credentials, data, pageSize, shownScopes } = house;
   const target = call.target.length > targetLimit ? 'too long' : splitTarget(call.target);
   if (target === 'too long') return { status: 414 };
   if (call.body.kind === 'too large')
@@ -40,12 +52,15 @@ function handle(
 
   const params = readIds(match);
   if (params === null) {
-    return match.route.handle.wrapper === 'organization' ? notFound() : refusal(400, 'id is invalid');
+    return match.route.path.startsWith('/api/organizations/') ? notFound() : refusal(400, 'id is invalid');
   }
   const resource = readResource(call.body, match.route.handle.wrapper);
   if (resource === null) return refusal(400, 'is missing from the body');
-  return match.route.handle.run({
+  work.expect(match.route.handle.steps ?? (call.method === 'GET' ? 1 : 2));
+  return await match.route.handle.run({
     data,
+    work,
+    shownScopes,
     pageSize,
     params,
     query: target.query,

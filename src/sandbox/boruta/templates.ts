@@ -29,25 +29,29 @@ function present({ backendId, type, fallback, stored }: Place): Answer {
 }
 
 /** GET: a template that was never customised is the built-in one, without an id. */
-export function showTemplate(operation: Operation): Answer {
-  const place = locate(operation, operation.params[1]);
+export async function showTemplate(operation: Operation): Promise<Answer> {
+  const place = await operation.work.read(() => locate(operation, operation.params[1]));
   return place === null ? notFound() : present(place);
 }
 
 /** DELETE: answers with what the server sends from now on. */
-export function deleteTemplate(operation: Operation): Answer {
-  const place = locate(operation, operation.params[1]);
-  if (place?.stored === undefined) return notFound();
-  const { templates } = operation.data;
-  templates.splice(templates.indexOf(place.stored), 1);
-  return present({ ...place, stored: undefined });
+export async function deleteTemplate(operation: Operation): Promise<Answer> {
+  const { data, params, work } = operation;
+  const place = await work.read(() => locate(operation, params[1]));
+  const stored = place?.stored;
+  if (place === null || stored === undefined) return notFound();
+  return await work.write(() => {
+    data.templates.splice(data.templates.indexOf(stored), 1);
+    return present({ ...place, stored: undefined });
+  });
 }
 
 /** PATCH: a half that isn't there, or that changes nothing, becomes the built-in one. */
-export function updateTemplate(operation: Operation): Answer {
-  const { data, params, resource } = operation;
-  if (locate(operation, params[1]) === null) return notFound();
-  const place = locate(operation, resource.type ?? params[1]);
+export async function updateTemplate(operation: Operation): Promise<Answer> {
+  const { data, work, params, resource } = operation;
+  const place = await work.read(() =>
+    locate(operation, params[1]) === null ? null : locate(operation, resource.type ?? params[1]),
+  );
   if (place === null) return notFound();
   const errors: Record<string, string[]> = {};
   for (const half of ['txt_content', 'html_content'] as const) {
@@ -64,11 +68,13 @@ export function updateTemplate(operation: Operation): Answer {
     return typeof sent === 'string' && !unchanged ? sent : place.fallback[name];
   };
   const bodies = { txt_content: half('txt_content'), html_content: half('html_content') };
-  if (place.stored !== undefined) Object.assign(place.stored, bodies);
-  else {
-    const { backendId, type } = place;
-    place.stored = { id: randomUUID(), backend_id: backendId, type, ...bodies };
-    data.templates.push(place.stored);
-  }
-  return present(place);
+  return await work.write(() => {
+    if (place.stored !== undefined) Object.assign(place.stored, bodies);
+    else {
+      const { backendId, type } = place;
+      place.stored = { id: randomUUID(), backend_id: backendId, type, ...bodies };
+      data.templates.push(place.stored);
+    }
+    return present(place);
+  });
 }

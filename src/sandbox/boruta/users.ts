@@ -8,30 +8,48 @@ import { paginate } from './pages.js';
 const pageSize = 12;
 
 /** GET of one. */
-export function showUser({ data, params: [id] }: Operation): Answer {
-  const user = findById(data.users, id);
-  return user === undefined ? notFound() : ok(present(data, user));
+export async function showUser(operation: Operation): Promise<Answer> {
+  const { data, work, params } = operation;
+  const [id] = params;
+  return await work.read(() => {
+    const user = findById(data.users, id);
+    return user === undefined ? notFound() : ok(present(operation, user));
+  });
 }
 
 /** GET of all; here `q` works. */
-export function listUsers({ data, query }: Operation): Answer {
+export async function listUsers(operation: Operation): Promise<Answer> {
+  const { data, work, query } = operation;
   const q = (query.get('q') ?? '').toLowerCase();
-  const found = data.users.filter(({ username }) => (username ?? '').toLowerCase().includes(q));
-  return paginate(found, query.get('page'), pageSize, (user) => present(data, user));
+  return await work.read(() => {
+    const found = data.users.filter(({ username }) => (username ?? '').toLowerCase().includes(q));
+    return paginate(found, query.get('page'), pageSize, (user) => present(operation, user));
+  });
 }
 
-/** PATCH: five writes one after the other, each kept even if a later one fails. */
-export function updateUser({ data, params: [id], resource, token, ownUserId }: Operation): Answer {
-  const user = findById(data.users, id);
+/** PATCH: seven writes one after the other, each kept even if a later one fails or never comes. */
+export async function updateUser(operation: Operation): Promise<Answer> {
+  const { data, work, params, resource, token, ownUserId } = operation;
+  const [id] = params;
+  const user = await work.read(() => findById(data.users, id));
   if (user === undefined) return notFound();
   if (user.id === ownUserId) return refusal(403, 'is write protected');
-  return (
-    writeAttributes(user, resource) ??
-    writeScopes(data, user, resource.authorized_scopes, token) ??
-    writeOrganizations(data, user, resource.organizations, token) ??
-    writeRoles(data, user, resource.roles, token) ??
-    ok(present(data, user))
-  );
+  const lists = [
+    ['authorized_scopes', fillScopes],
+    ['organizations', fillOrganizations],
+    ['roles', fillRoles],
+  ] as const;
+  let failure = await work.write(() => writeAttributes(user, resource));
+  for (const [list, fill] of lists) {
+    if (failure !== null) return failure;
+    const wasEmpty = await work.write(() => {
+      const { length } = user[list];
+      user[list] = [];
+      return length === 0;
+    });
+    failure = await work.write(() => fill(data, user, listToFill(resource[list], wasEmpty, token), token));
+  }
+  return failure ?? ok(await work.read(() => present(operation, user)));
 }
 
 function writeAttributes(user: SandboxUser, resource: JsonObject): Answer | null {
@@ -69,10 +87,9 @@ function idOf(element: unknown): string | null {
   return typeof id === 'string' ? id : null;
 }
 
-function writeScopes(data: SandboxData, user: SandboxUser, sent: unknown, token: string): Answer | null {
-  const wasEmpty = user.authorized_scopes.length === 0;
-  user.authorized_scopes = [];
-  const list = listToFill(sent, wasEmpty, token);
+type Fill = (data: SandboxData, user: SandboxUser, list: unknown[] | Answer, token: string) => Answer | null;
+
+const fillScopes: Fill = (data, user, list) => {
   if (!Array.isArray(list)) return list;
   const scopes: SandboxScope[] = [];
   for (const element of list) {
@@ -83,17 +100,9 @@ function writeScopes(data: SandboxData, user: SandboxUser, sent: unknown, token:
   }
   user.authorized_scopes = scopes;
   return null;
-}
+};
 
-function writeOrganizations(
-  data: SandboxData,
-  user: SandboxUser,
-  sent: unknown,
-  token: string,
-): Answer | null {
-  const wasEmpty = user.organizations.length === 0;
-  user.organizations = [];
-  const list = listToFill(sent, wasEmpty, token);
+const fillOrganizations: Fill = (data, user, list, token) => {
   if (!Array.isArray(list)) return list;
   const memberships: SandboxMembership[] = [];
   for (const element of list) {
@@ -106,12 +115,9 @@ function writeOrganizations(
   }
   user.organizations = memberships;
   return null;
-}
+};
 
-function writeRoles(data: SandboxData, user: SandboxUser, sent: unknown, token: string): Answer | null {
-  const wasEmpty = user.roles.length === 0;
-  user.roles = [];
-  const list = listToFill(sent, wasEmpty, token);
+const fillRoles: Fill = (data, user, list, token) => {
   if (!Array.isArray(list)) return list;
   const roles: SandboxRole[] = [];
   for (const element of list) {
@@ -121,18 +127,20 @@ function writeRoles(data: SandboxData, user: SandboxUser, sent: unknown, token: 
   }
   user.roles = roles;
   return null;
-}
+};
 
 function knownRole(data: SandboxData, element: unknown): SandboxRole | null {
   const role = findById(data.roles, idOf(element) ?? undefined);
   return role === undefined ? null : structuredClone(role);
 }
 
-function present(data: SandboxData, user: SandboxUser): JsonObject {
+function present({ data, shownScopes }: Operation, user: SandboxUser): JsonObject {
   const { blocked: _, backend_id, authorized_scopes, organizations, ...plain } = user;
   return {
     ...plain,
-    authorized_scopes: authorized_scopes.map(({ label: _label, ...scope }) => scope),
+    authorized_scopes: authorized_scopes
+      .filter(({ id }) => shownScopes?.has(id) ?? true)
+      .map(({ label: _label, ...scope }) => scope),
     organizations: organizations.flatMap(({ id, roles }) => {
       const organization = findById(data.organizations, id);
       return organization === undefined ? [] : [{ ...organization, roles }];

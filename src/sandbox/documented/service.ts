@@ -75,7 +75,7 @@ const routes: readonly Route<Handler>[] = [
 export function documentedService(data: SandboxData, credentials: Credentials, pageSize: number): Service {
   return {
     bodyLimit: 32 * 1024 * 1024,
-    handle: (call) => handle(call, data, credentials, pageSize),
+    handle: (call, work) => work.write(() => handle(call, data, credentials, pageSize)),
   };
 }
 

@@ -1,0 +1,95 @@
+import { expect, test } from 'vitest';
+import { ids, start } from './asking.js';
+
+const boruta = { profile: 'boruta' } as const;
+const usersOnly = { ...boruta, tokens: { some: ['users:manage:all'] } } as const;
+
+test('GET /api/roles exists, and users:manage:all is enough for it', async () => {
+  const { ask } = await start(usersOnly);
+  const told = await ask('GET', '/api/roles');
+  expect(told.status).toBe(200);
+  expect(told.body).toEqual({
+    data: [
+      {
+        id: ids.member,
+        name: 'member',
+        scopes: [{ id: ids.reportsRead, name: 'reports:read', public: true }],
+      },
+      {
+        id: ids.accountant,
+        name: 'accountant',
+        scopes: [
+          { id: ids.billingRead, name: 'billing:read', public: false },
+          { id: ids.billingWrite, name: 'billing:write', public: false },
+        ],
+      },
+    ],
+  });
+});
+
+test('GET /api/scopes exists, with labels, and users:manage:all is enough for it', async () => {
+  const { ask } = await start(usersOnly);
+  const told = await ask('GET', '/api/scopes');
+  expect(told.status).toBe(200);
+  expect(told.body).toEqual({
+    data: [
+      { id: ids.billingRead, name: 'billing:read', label: 'Read invoices', public: false },
+      { id: ids.billingWrite, name: 'billing:write', label: 'Issue invoices', public: false },
+      { id: ids.reportsRead, name: 'reports:read', label: 'Read reports', public: true },
+    ],
+  });
+});
+
+test('GET /api/backends exists, passwords in clear', async () => {
+  const { ask, sandbox } = await start(boruta);
+  const told = await ask('GET', '/api/backends');
+  expect(told.status).toBe(200);
+  expect(told.body).toEqual({ data: sandbox.data.backends });
+  expect(told.text).toContain('demo-smtp-password');
+});
+
+test('each list needs its scope', async () => {
+  const { ask } = await start({ ...boruta, tokens: { keys: ['clients:manage:all'] } });
+  for (const path of ['/api/roles', '/api/scopes', '/api/backends', `/api/organizations/${ids.acme}`]) {
+    expect((await ask('GET', path)).status).toBe(403);
+  }
+  const users = await start(usersOnly);
+  expect((await users.ask('GET', '/api/backends')).status).toBe(403);
+});
+
+test('GET /api/organizations/:id exists', async () => {
+  const { ask } = await start(boruta);
+  const told = await ask('GET', `/api/organizations/${ids.acme}`);
+  expect(told.status).toBe(200);
+  expect(told.body).toEqual({ data: { id: ids.acme, name: 'acme', label: 'ACME Corp' } });
+  expect((await ask('GET', `/api/organizations/${ids.nobody}`)).status).toBe(404);
+  expect((await ask('GET', '/api/organizations/acme')).status).toBe(404);
+});
+
+test('the documented profile has none of them', async () => {
+  const { ask } = await start();
+  for (const path of ['/api/roles', '/api/scopes', '/api/backends', `/api/organizations/${ids.acme}`]) {
+    expect([404, 405]).toContain((await ask('GET', path)).status);
+  }
+});
+
+test('nodes that are not clustered hide a later scope in users, and a PATCH of what was read drops it', async () => {
+  const { ask, sandbox, user } = await start({ ...boruta, faults: { staleScopes: true } });
+  const late = { id: 'late', name: 'late', label: 'Made on another node', public: false };
+  sandbox.data.scopes.push(late);
+  user(ids.grace).authorized_scopes.push(late);
+  const read = await ask('GET', `/api/users/${ids.grace}`);
+  expect(read.body.data?.authorized_scopes).toMatchObject([{ id: ids.reportsRead }]);
+  expect(user(ids.grace).authorized_scopes).toHaveLength(2);
+  await ask('PATCH', `/api/users/${ids.grace}`, { user: read.body.data });
+  expect(user(ids.grace).authorized_scopes).toMatchObject([{ id: ids.reportsRead }]);
+});
+
+test('nodes that are clustered show a later scope', async () => {
+  const { ask, sandbox, user } = await start(boruta);
+  const late = { id: 'late', name: 'late', label: 'Made on another node', public: false };
+  sandbox.data.scopes.push(late);
+  user(ids.grace).authorized_scopes.push(late);
+  const read = await ask('GET', `/api/users/${ids.grace}`);
+  expect(read.body.data?.authorized_scopes).toHaveLength(2);
+});
