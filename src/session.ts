@@ -1,7 +1,8 @@
+import { basename } from 'node:path';
 import { type Applied, applyPlan } from './apply/apply.js';
 import { findRun } from './apply/history.js';
-import { journalFolder, type RunLine } from './apply/journal.js';
-import { type ResumeOptions, resumeRun, unfinishedRuns } from './apply/resume.js';
+import { isUnderWay, journalFolder, type RunLine, runHolder, underWay } from './apply/journal.js';
+import { heirOf, type ResumeOptions, resumeRun, unfinishedRuns } from './apply/resume.js';
 import { type Left, undoRun } from './apply/undo.js';
 import { type ConnectionOptions, openConnection } from './connection.js';
 import type { Declared } from './kinds/kind.js';
@@ -194,6 +195,7 @@ export async function openSession(project: Project, options: SessionOptions = {}
         state,
         hasher: new Hasher(state.salt, guard.holds),
         journals: journalFolder(project.statePath()),
+        stateFile: basename(project.statePath()),
         command,
         now: () => new Date(),
         redact: guard.redact,
@@ -267,10 +269,13 @@ async function settleState(
   try {
     let state = await store.load(options.server);
     const folder = journalFolder(path);
-    const unfinished = () => unfinishedRuns(folder, state, options.environment);
-    if ((await unfinished()).length === 0) return { state, lock, notes: takeover(lock) };
+    const unfinished = () => unfinishedRuns(folder, state, { path, environment: options.environment });
+    const found = await unfinished();
+    if (found.length === 0) return { state, lock, notes: takeover(lock) };
+    // Where its lock was removed, nothing may be written beside a run all the same.
+    const living = found.find(isUnderWay);
     if (lock === undefined) {
-      const holder = await lockHolder(path);
+      const holder = (await lockHolder(path)) ?? (living === undefined ? null : runHolder(living.run));
       if (holder !== null) return { state, lock, notes: [`the state is being written: ${holder}`] };
       try {
         lock = await acquireLock(path, 'plan', new Date());
@@ -283,9 +288,14 @@ async function settleState(
       // What was unfinished may have ended while the lock was taken.
       state = await store.load(options.server);
     }
+    if (living !== undefined) throw underWay(living.run);
     notes.push(...takeover(lock));
     for (const content of await unfinished()) {
-      const resumed = await resumeRun(content, state, { ...options, folder, now: () => new Date() });
+      const resumed = await resumeRun(content, heirOf(state, content.run), {
+        ...options,
+        folder,
+        now: () => new Date(),
+      });
       state = resumed.state;
       await store.save(state);
       await resumed.finish();

@@ -1,9 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { hostname } from 'node:os';
 import { kindOf } from '../kinds/index.js';
 import type { Change, Plan } from '../plan/plan.js';
 import { error, type Problem, ProblemsError } from '../problems.js';
 import { operationPath, operations } from '../server/operations.js';
+import { ownMark } from '../state/process.js';
 import { conceal, type Hasher, type StoredFields, storeFields } from '../state/secrets.js';
 import type { State } from '../state/state.js';
 import type { StateStore } from '../state/store.js';
@@ -28,6 +28,8 @@ export interface ApplyOptions extends Omit<ExecuteOptions, 'recorder'> {
   readonly hasher: Hasher;
   /** The folder of the journals. */
   readonly journals: string;
+  /** The name of the state's file, which the journal tells its state by. */
+  readonly stateFile: string;
   readonly command: RunLine['command'];
   readonly now: () => Date;
   /** Takes secrets out of a message of the server before it is journalled. */
@@ -104,8 +106,8 @@ async function start(plan: Plan, run: string, state: State, options: ApplyOption
       at: options.now().toISOString(),
       command: options.command,
       user: userName(),
-      host: hostname(),
-      pid: process.pid,
+      ...ownMark(),
+      state: { lineage: state.lineage, file: options.stateFile },
       server: plan.server,
       profile: plan.profile,
       environment: plan.environment,

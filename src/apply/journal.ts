@@ -1,8 +1,11 @@
-import { type FileHandle, mkdir, open, readdir, readFile, rm } from 'node:fs/promises';
+import { constants } from 'node:fs';
+import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { z } from 'zod';
 import { error, ProblemsError } from '../problems.js';
 import { syncFolder } from '../state/file.js';
+import { processMark, surelyAlive } from '../state/process.js';
+import { readRegular } from '../state/regular.js';
 
 /** The newest journal format that this version reads and writes. */
 export const JOURNAL_FORMAT = 1;
@@ -23,8 +26,11 @@ const runLine = z
     at,
     command: z.enum(['apply', 'undo', 'regenerate-did']),
     user: z.string(),
-    host: z.string(),
-    pid: z.int(),
+    ...processMark,
+    state: z
+      .strictObject({ lineage: z.string(), file: z.string().describe("the name of the state's file") })
+      .optional()
+      .describe('the state that the run belongs to; states in one folder have their journals in one'),
     server: z.string(),
     profile: z.string(),
     environment: z.string().nullable(),
@@ -119,8 +125,12 @@ export async function createJournal(folder: string, first: RunLine): Promise<Jou
   return journal;
 }
 
-/** Opens a journal that was left unfinished, to add what was found out; a line that was cut off goes. */
+/**
+ * Opens a journal that was left unfinished, to add what was found out; a line that was cut off goes.
+ * Throws a ProblemsError (`locked`) where its process still writes it.
+ */
 export async function reopenJournal(folder: string, content: JournalContent): Promise<Journal> {
+  if (isUnderWay(content)) throw underWay(content.run);
   const file = await open(join(folder, `${content.run.run}.jsonl`), 'r+');
   await file.truncate(content.bytes);
   await file.close();
@@ -135,6 +145,23 @@ export interface JournalContent {
   /** How many bytes the complete lines take; a crash can cut the last line off. */
   readonly bytes: number;
   readonly ended: boolean;
+}
+
+/** Whether the process of a run still runs, as far as that can be told from here. */
+export function isUnderWay({ run, ended }: JournalContent): boolean {
+  return !ended && surelyAlive(run);
+}
+
+/** The refusal to touch the journal of a run that is under way. */
+export function underWay(run: RunLine): ProblemsError {
+  return new ProblemsError([
+    error('locked', `${runHolder(run)} is still under way`, [], 'wait until it has ended, or end it'),
+  ]);
+}
+
+/** Who runs a run, in words. */
+export function runHolder({ run, command, user, host, pid, at }: RunLine): string {
+  return `run ${run} (${command} by ${user} on ${host}, process ${pid}, since ${at})`;
 }
 
 /** The names of the runs that have a journal, oldest first. */
@@ -160,7 +187,7 @@ export async function readJournal(folder: string, run: string): Promise<JournalC
   const path = join(folder, `${run}.jsonl`);
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = await readRegular(path);
   } catch (failure) {
     throw unreadable(path, failure instanceof Error ? failure.message : String(failure));
   }
@@ -179,7 +206,7 @@ const TAIL = 4096;
 
 /** Whether the last whole line of a journal says that the run has ended, without reading all of it. */
 export async function hasEnd(folder: string, run: string): Promise<boolean> {
-  const file = await open(join(folder, `${run}.jsonl`), 'r');
+  const file = await open(join(folder, `${run}.jsonl`), constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
   try {
     const { size } = await file.stat();
     const { buffer, bytesRead } = await file.read(Buffer.alloc(TAIL), 0, TAIL, Math.max(0, size - TAIL));

@@ -1,9 +1,11 @@
+import { basename } from 'node:path';
 import { kindOf } from '../kinds/index.js';
 import type { Live } from '../kinds/kind.js';
 import { observe } from '../plan/observe.js';
 import { noProgress } from '../progress.js';
 import type { Reader } from '../server/client.js';
 import type { Profile } from '../server/profiles.js';
+import { type StateName, statesBeside } from '../state/beside.js';
 import { Hasher, storeFields } from '../state/secrets.js';
 import type { State } from '../state/state.js';
 import type { Fields } from '../values.js';
@@ -13,20 +15,27 @@ import {
   hasEnd,
   type JournalContent,
   listRuns,
+  type RunLine,
   readJournal,
   reopenJournal,
 } from './journal.js';
 import { type Became, recordOutcome } from './record.js';
 import { verify } from './verify.js';
 
+/** Where a state lies, and for which environment it is kept. */
+export interface StateHome {
+  readonly path: string;
+  readonly environment: string | null;
+}
+
 /**
  * The journals that a state doesn't hold: of runs that were killed, and of runs that ended after an older copy of
- * the state was made, which has been put back since.
+ * the state was made, which has been put back since. Those of another state are none of its business.
  */
 export async function unfinishedRuns(
   folder: string,
   state: State,
-  environment: string | null,
+  home: StateHome,
 ): Promise<JournalContent[]> {
   const { open_run, last_run } = state;
   const names: string[] = [];
@@ -40,14 +49,30 @@ export async function unfinishedRuns(
     // The newest may have been killed just before its last line.
     if (later || (name === last_run && !(await hasEnd(folder, name).catch(() => true)))) names.push(name);
   }
-  const contents = await Promise.all(names.map((name) => read(name)));
-  return contents.filter((content): content is JournalContent => {
-    if (content === null || content.run.server !== state.server) return false;
-    // The salt tells states apart that have their journals in one folder. A lost state has a new one.
-    const own = content.run.salt === state.salt;
-    if (content.ended) return own && content.run.run !== last_run;
-    return own || content.run.environment === environment;
-  });
+  const contents = (await Promise.all(names.map((name) => read(name)))).filter(
+    (content) => content !== null && content.run.server === state.server,
+  ) as JournalContent[];
+  const own = contents.filter(({ run, ended }) => belongs(run, state) && !(ended && run.run === last_run));
+  const others = contents.filter(({ run, ended }) => !ended && !belongs(run, state));
+  if (others.length === 0 || state.serial > 0) return own;
+  const beside = await statesBeside(home.path);
+  const lost = others.filter(({ run }) => isOfLost(run, home) && !beside.some((one) => belongs(run, one)));
+  return contents.filter((content) => own.includes(content) || lost.includes(content));
+}
+
+/** Journals of former versions name no state: the salt tells theirs. */
+function belongs({ state, salt }: RunLine, known: StateName): boolean {
+  return state === undefined ? salt === known.salt : state.lineage === known.lineage;
+}
+
+/** Whether a run may be of the state that lay at a place before and was lost; nothing was ever saved there since. */
+function isOfLost({ state, environment }: RunLine, home: StateHome): boolean {
+  return state === undefined ? environment === home.environment : state.file === basename(home.path);
+}
+
+/** A new state that goes on where a lost one was: the other journals of that one are its own from now on. */
+export function heirOf(state: State, { state: lost }: RunLine): State {
+  return state.serial > 0 || lost === undefined ? state : { ...state, lineage: lost.lineage };
 }
 
 export interface ResumeOptions {

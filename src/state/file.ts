@@ -1,7 +1,8 @@
 import { randomBytes } from 'node:crypto';
-import { mkdir, open, readFile, realpath, rename, rm } from 'node:fs/promises';
+import { mkdir, open, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { error, ProblemsError } from '../problems.js';
+import { readRegular } from './regular.js';
 import { emptyState, STATE_FORMAT, type State, stateSchema } from './state.js';
 import type { StateStore } from './store.js';
 
@@ -24,7 +25,7 @@ export function stateFile(path: string): StateStore {
 
 async function readText(path: string, place: string): Promise<string | undefined> {
   try {
-    return await readFile(path, 'utf8');
+    return await readRegular(path);
   } catch (failure) {
     const { code, message } = failure as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;

@@ -1,21 +1,19 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { readFileSync } from 'node:fs';
-import { link, mkdir, open, readFile, rename, rm } from 'node:fs/promises';
+import { link, mkdir, open, rename, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { dirname, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { error, ProblemsError } from '../problems.js';
+import { fateOf, ownMark, processMark } from './process.js';
+import { NoRegularFile, readRegular } from './regular.js';
 import { userName } from './user-name.js';
 
 const holderSchema = z.object({
   user: z.string(),
-  host: z.string(),
-  pid: z.int(),
+  ...processMark,
   command: z.string(),
   at: z.string(),
-  /** When the process started, where the system tells: a process number is used again. */
-  started: z.string().nullable(),
   nonce: z.string(),
 });
 
@@ -47,11 +45,9 @@ export async function acquireLock(statePath: string, command: string, now: Date)
   const path = lockPath(statePath);
   const holder: Holder = {
     user: userName(),
-    host: hostname(),
-    pid: process.pid,
+    ...ownMark(),
     command,
     at: now.toISOString(),
-    started: processStart(process.pid),
     nonce: randomUUID(),
   };
   const takenOver = await take(path, holder);
@@ -66,14 +62,27 @@ export async function lockHolder(statePath: string): Promise<string | null> {
   const holder = await readHolder(lockPath(statePath));
   if (holder === undefined) return null;
   if (holder === null) return 'an unreadable lock file';
-  return isGone(holder) ? null : describe(holder);
+  return fateOf(holder) === 'gone' ? null : describe(holder);
 }
 
-/** Removes the lock of a state whoever holds it, and says who did; null where there was none. */
+/**
+ * Removes the lock of a state, and says who held it; null where there was none.
+ * Throws a ProblemsError (`locked`) where another process that holds it still runs on this host.
+ */
 export async function breakLock(statePath: string): Promise<string | null> {
   const path = lockPath(statePath);
   const holder = await readHolder(path);
   if (holder === undefined) return null;
+  if (holder !== null && holder.pid !== process.pid && fateOf(holder) === 'alive') {
+    throw new ProblemsError([
+      error(
+        'locked',
+        `the lock is in use: ${describe(holder)} still runs on this host`,
+        [],
+        'wait until it has ended, or end it',
+      ),
+    ]);
+  }
   await rm(path, { force: true });
   return holder === null ? 'an unreadable lock file' : describe(holder);
 }
@@ -84,7 +93,7 @@ async function take(path: string, holder: Holder): Promise<string | null> {
     if (await create(path, holder, link)) return null;
     const other = await readHolder(path);
     if (other === undefined) continue;
-    if (other === null || !isGone(other) || tries > TRIES) throw locked(path, other);
+    if (other === null || fateOf(other) !== 'gone' || tries > TRIES) throw locked(path, other);
     if (await replace(path, other, holder)) return `took over the lock of ${describe(other)}, which is gone`;
     await wait(A_MOMENT);
   }
@@ -151,8 +160,9 @@ async function create(
 async function readHolder(path: string): Promise<Holder | null | undefined> {
   let text: string;
   try {
-    text = await readFile(path, 'utf8');
+    text = await readRegular(path);
   } catch (failure) {
+    if (failure instanceof NoRegularFile) throw noLock(path, failure);
     return (failure as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : null;
   }
   try {
@@ -162,60 +172,41 @@ async function readHolder(path: string): Promise<Holder | null | undefined> {
   }
 }
 
-function isGone({ host, pid, started }: Holder): boolean {
-  if (host !== hostname()) return false;
-  // A lock under this very number was left by an earlier process, since this one holds none yet.
-  if (pid === process.pid) return started !== processStart(pid);
-  try {
-    process.kill(pid, 0);
-  } catch (failure) {
-    return (failure as NodeJS.ErrnoException).code === 'ESRCH';
-  }
-  if (isZombie(pid)) return true;
-  const now = processStart(pid);
-  return started !== null && now !== null && started !== now;
-}
-
-/** Whether a process has ended and its parent has not taken notice yet. */
-function isZombie(pid: number): boolean {
-  const [state] = processStat(pid) ?? [];
-  return state === 'Z' || state === 'X';
-}
-
-/** The boot and the tick at which a process started, where the system has /proc. */
-function processStart(pid: number): string | null {
-  try {
-    const boot = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim();
-    // The start is the 22nd field.
-    const start = processStat(pid)?.[19];
-    return start === undefined ? null : `${boot} ${start}`;
-  } catch {
-    return null;
-  }
-}
-
-/** The fields of /proc/PID/stat from the third on; the second is the command in brackets, which may hold spaces. */
-function processStat(pid: number): string[] | undefined {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    return stat.slice(stat.lastIndexOf(')') + 2).split(' ');
-  } catch {
-    return undefined;
-  }
-}
-
 function describe({ user, host, pid, command, at }: Holder): string {
   return `${command} by ${user} on ${host}, process ${pid}, since ${at}`;
 }
 
 function locked(path: string, holder: Holder | null): ProblemsError {
   const who = holder === null ? 'by something that left no name' : describe(holder);
+  const where = holder === null ? null : whereElse(holder);
   return new ProblemsError([
     error(
       'locked',
       `the state is locked: ${who} (${relative(process.cwd(), path)})`,
       [],
-      'wait until it has ended; if that process is surely gone, use idops runs unlock',
+      where === null
+        ? 'wait until it has ended; if that process is surely gone, use idops runs unlock'
+        : `that process is ${where}, so nobody can tell from here whether it still runs: make sure that it doesn't, then use idops runs unlock`,
+    ),
+  ]);
+}
+
+/** Why a holder can't be judged from here; null where it can. */
+function whereElse(holder: Holder): string | null {
+  if (fateOf(holder) !== 'unknown') return null;
+  if (holder.host !== hostname()) return 'on another host';
+  return holder.boot === ownMark().boot
+    ? 'in another process namespace, such as a container,'
+    : 'of another machine of the same name, or from before the last restart of this one';
+}
+
+function noLock(path: string, failure: NoRegularFile): ProblemsError {
+  return new ProblemsError([
+    error(
+      'locked',
+      `the lock ${relative(process.cwd(), path)} can't be read: ${failure.message}`,
+      [],
+      'remove it; no idops made it',
     ),
   ]);
 }

@@ -1,0 +1,26 @@
+import { readdir } from 'node:fs/promises';
+import { basename, dirname, join } from 'node:path';
+import { z } from 'zod';
+import { readRegular } from './regular.js';
+
+const nameSchema = z.object({ lineage: z.string(), salt: z.string(), resources: z.unknown() });
+
+/** What a state is told by. */
+export type StateName = Pick<z.infer<typeof nameSchema>, 'lineage' | 'salt'>;
+
+/** The other states in the folder of one: all have their journals in one place. What is no state is passed over. */
+export async function statesBeside(statePath: string): Promise<StateName[]> {
+  const folder = dirname(statePath);
+  const entries = await readdir(folder, { withFileTypes: true }).catch(() => []);
+  const names = entries.filter((entry) => !entry.isDirectory() && entry.name !== basename(statePath));
+  const states = await Promise.all(names.map(({ name }) => stateName(join(folder, name))));
+  return states.filter((state) => state !== undefined);
+}
+
+async function stateName(path: string): Promise<StateName | undefined> {
+  try {
+    return nameSchema.safeParse(JSON.parse(await readRegular(path))).data;
+  } catch {
+    return undefined;
+  }
+}

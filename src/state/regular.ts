@@ -1,0 +1,30 @@
+import { constants, type Stats } from 'node:fs';
+import { open } from 'node:fs/promises';
+
+/** What a path leads to, where that is no regular file; such a thing is neither waited for nor read. */
+export class NoRegularFile extends Error {
+  constructor(stat: Stats) {
+    super(`it is ${kindOf(stat)}, not a regular file`);
+    this.name = 'NoRegularFile';
+  }
+}
+
+/** Reads a regular file. Throws a NoRegularFile for anything else, and what the file system throws. */
+export async function readRegular(path: string): Promise<string> {
+  // Opening a named pipe would wait for its other end.
+  const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+  try {
+    const stat = await handle.stat();
+    if (!stat.isFile()) throw new NoRegularFile(stat);
+    return await handle.readFile('utf8');
+  } finally {
+    await handle.close();
+  }
+}
+
+function kindOf(stat: Stats): string {
+  if (stat.isDirectory()) return 'a folder';
+  if (stat.isFIFO()) return 'a named pipe';
+  if (stat.isSocket()) return 'a socket';
+  return 'a device';
+}

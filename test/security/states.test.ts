@@ -1,0 +1,249 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { rm, writeFile } from 'node:fs/promises';
+import { hostname } from 'node:os';
+import { join, resolve } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Intercept, SandboxRequest } from '../../src/sandbox/index.js';
+import { acquireLock } from '../../src/state/lock.js';
+import { ownMark } from '../../src/state/process.js';
+import { journals, project, type TestProject } from '../e2e/running.js';
+import { ids } from '../sandbox/asking.js';
+
+const twoStates = `version: 1
+server: {base_url: "\${IDOPS_BASE_URL}", auth: {token: "\${IDOPS_TOKEN}"}}
+state: {path: .idops/a.json}
+environments:
+  b: {state: {path: .idops/b.json}, manifests: [other/*.yaml]}
+`;
+const template = (type: string): string =>
+  `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: ${type}\ntxt_content: ours {{ code }}\nhtml_content: <p>ours {{ code }}</p>\n`;
+const acme = 'kind: Organization\nname: acme\nlabel: New\n';
+const files = {
+  'idops.yaml': twoStates,
+  'manifests/all.yaml': `${template('tx_code')}---\n${template('reset_password_instructions')}`,
+  'other/all.yaml': acme,
+};
+
+/** Lets a template's PATCH wait for good. */
+function stuck(): {
+  reached: Promise<void>;
+  intercept: (request: SandboxRequest) => Promise<Intercept | undefined>;
+  open(): void;
+} {
+  let come = (): void => {};
+  let open = (): void => {};
+  const reached = new Promise<void>((done) => {
+    come = done;
+  });
+  const opened = new Promise<void>((done) => {
+    open = done;
+  });
+  return {
+    reached,
+    open: () => open(),
+    intercept: async ({ method, path }) => {
+      if (method !== 'PATCH' || !path.endsWith('/tx_code')) return undefined;
+      come();
+      await opened;
+      return undefined;
+    },
+  };
+}
+
+/** A's apply, which has written one template and waits for the answer of the other. */
+async function underWay(): Promise<{ at: TestProject; run: ReturnType<TestProject['begin']>; open(): void }> {
+  const gate = stuck();
+  const at = await project(files, { intercept: gate.intercept });
+  const run = at.begin(['apply', '--yes', '--concurrency', '1']);
+  await gate.reached;
+  return { at, run, open: gate.open };
+}
+
+const journalOf = async (at: TestProject): Promise<string> => {
+  const all = await at.files();
+  return all[journals(all)[0] ?? ''] ?? '';
+};
+
+describe('two states in one folder', () => {
+  it("a killed run is its own state's: the other neither adopts it nor prunes what it wrote", async () => {
+    const { at, run, open } = await underWay();
+    run.child.kill('SIGKILL');
+    await run.ended;
+    open();
+    const before = await journalOf(at);
+    for (const args of ['apply --env b --yes', 'apply --env b --prune --yes', 'plan --env b --prune']) {
+      const ran = await at.idops(args);
+      expect(ran.code).toBe(0);
+      expect(ran.stderr).not.toContain('had not ended');
+    }
+    expect(at.writes().filter((write) => write.startsWith('DELETE'))).toEqual([]);
+    expect(await journalOf(at)).toBe(before);
+    const own = await at.idops('apply --yes');
+    expect(own).toMatchObject({ code: 0, stderr: expect.stringContaining('had not ended') });
+  });
+
+  it('beside a living run the other state leaves its journal alone, and applies', async () => {
+    const { at, run, open } = await underWay();
+    const before = await journalOf(at);
+    expect(await at.idops('plan --env b')).toMatchObject({
+      code: 0,
+      stderr: expect.not.stringContaining('had not ended'),
+    });
+    expect(await at.idops('apply --env b --yes')).toMatchObject({ code: 0 });
+    expect((await journalOf(at)).startsWith(before)).toBe(true);
+    open();
+    expect((await run.ended).code).toBe(0);
+    expect((await at.idops('plan --detailed-exitcode')).code).toBe(0);
+  });
+
+  it('a lost state adopts the killed run of its own name, with what it was to do', async () => {
+    const { at, run, open } = await underWay();
+    run.child.kill('SIGKILL');
+    await run.ended;
+    open();
+    await rm(join(at.folder, '.idops/a.json'));
+    expect((await at.idops('apply --env b --yes')).stderr).not.toContain('had not ended');
+    const next = await at.idops('plan --prune');
+    expect(next).toMatchObject({ code: 0, stderr: expect.stringContaining('had not ended') });
+    const state = JSON.parse(await at.read('.idops/a.json'));
+    expect(Object.keys(state.resources)).toContain(
+      `EmailTemplate/${ids.backend}/reset_password_instructions`,
+    );
+    expect(JSON.parse((await journalOf(at)).split('\n')[0] ?? '').state.lineage).toBe(state.lineage);
+  });
+
+  it('a new state under the name of one that was moved leaves the killed run to that one', async () => {
+    const { at, run, open } = await underWay();
+    run.child.kill('SIGKILL');
+    await run.ended;
+    open();
+    await at.write({ '.idops/moved.json': await at.read('.idops/a.json') });
+    await rm(join(at.folder, '.idops/a.json'));
+    expect((await at.idops('plan')).stderr).not.toContain('had not ended');
+    await at.write({ 'idops.yaml': twoStates.replace('a.json', 'moved.json') });
+    expect((await at.idops('plan')).stderr).toContain('had not ended');
+  });
+
+  it('a journal of a former version, which names no state, is told by its salt', async () => {
+    const { at, run, open } = await underWay();
+    run.child.kill('SIGKILL');
+    await run.ended;
+    open();
+    const [path = ''] = journals(await at.files());
+    const [first = '', ...rest] = (await at.read(path)).split('\n');
+    const { state: _, boot: _b, namespace: _n, started: _s, ...old } = JSON.parse(first);
+    await at.write({ [path]: [JSON.stringify(old), ...rest].join('\n') });
+    expect((await at.idops('apply --env b --yes')).stderr).not.toContain('had not ended');
+    expect((await at.idops('apply --yes')).stderr).toContain('had not ended');
+  });
+});
+
+describe('a run whose lock was removed', () => {
+  it('keeps its journal while its process lives', async () => {
+    const { at, run, open } = await underWay();
+    const before = await journalOf(at);
+    await rm(join(at.folder, '.idops/a.json.lock'));
+    const second = await at.idops('apply --yes');
+    expect(second).toMatchObject({ code: 1, stderr: expect.stringContaining('error[locked]') });
+    expect(second.stderr).toContain(`process ${run.child.pid}`);
+    expect(second.stderr).toContain('still under way');
+    expect((await at.idops('plan')).stderr).toContain('the state is being written: run ');
+    expect(await journalOf(at)).toBe(before);
+    open();
+    expect((await run.ended).code).toBe(0);
+    expect((await at.idops('plan --detailed-exitcode')).code).toBe(0);
+  });
+});
+
+describe('a lock', () => {
+  const lock = (more: object): string =>
+    JSON.stringify({
+      user: 'ada',
+      ...ownMark(),
+      command: 'apply',
+      at: '2026-01-02T03:04:05.000Z',
+      nonce: 'left behind',
+      ...more,
+    });
+  const one = { 'manifests/all.yaml': acme };
+  const path = '.idops/state.json.lock';
+
+  it.each([
+    ['another process namespace', { namespace: 'pid:[1]', pid: 4_194_303 }, 'such as a container'],
+    ['another boot or machine of this name', { boot: 'another', pid: 4_194_303 }, 'before the last restart'],
+    ['another host', { host: `not-${hostname()}` }, 'on another host'],
+  ])('from %s is not taken over, and the refusal says how to go on', async (_, more, why) => {
+    const at = await project({ ...one, [path]: lock(more) });
+    const refused = await at.idops('apply --yes');
+    expect(refused.code).toBe(1);
+    expect(refused.stderr).toContain('error[locked]');
+    expect(refused.stderr).toContain(why);
+    expect(refused.stderr).toContain('idops runs unlock');
+    expect(at.sandbox.requests).toEqual([]);
+    expect((await at.idops('runs unlock')).code).toBe(0);
+    expect((await at.idops('apply --yes')).code).toBe(0);
+  });
+
+  it('of a process that still runs on this host is not removed by unlock', async () => {
+    const { at, run, open } = await underWay();
+    const refused = await at.idops('runs unlock');
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('still runs on this host') });
+    expect(await at.read('.idops/a.json.lock')).toContain(`"pid": ${run.child.pid}`);
+    open();
+    expect((await run.ended).code).toBe(0);
+  });
+
+  const unshare = ['--pid', '--fork', '--mount-proc'];
+  const canUnshare = spawnSync('unshare', [...unshare, 'true']).status === 0;
+  it.skipIf(!canUnshare)('of a living process is refused from another process namespace', async () => {
+    const at = await project(one);
+    const held = await acquireLock(join(at.folder, '.idops/state.json'), 'apply', new Date());
+    try {
+      const child = spawn(
+        'unshare',
+        [...unshare, process.execPath, resolve('dist/cli/main.js'), 'apply', '--yes'],
+        {
+          cwd: at.folder,
+          env: { PATH: process.env.PATH, IDOPS_BASE_URL: at.sandbox.url, IDOPS_TOKEN: at.sandbox.token },
+        },
+      );
+      let said = '';
+      child.stderr.on('data', (chunk) => {
+        said += chunk;
+      });
+      const [code] = await once(child, 'close');
+      expect(said).toContain('another process namespace');
+      expect(code).toBe(1);
+      expect(at.sandbox.requests).toEqual([]);
+    } finally {
+      await held.release();
+    }
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('a named pipe in the place of', () => {
+  const one = { 'manifests/all.yaml': acme };
+  it.each([
+    ['the state', '.idops/state.json', 'state-unreadable'],
+    ['the lock', '.idops/state.json.lock', 'locked'],
+    ['a journal', '.idops/runs/20260101T000000Z-abcdef.jsonl', 'journal-unreadable'],
+  ])('%s is refused and not waited for', async (_, path, code) => {
+    const at = await project({ ...one, '.idops/runs/empty': '' });
+    spawnSync('mkfifo', [join(at.folder, path)]);
+    for (const args of ['apply --yes', ...(code === 'locked' ? ['runs unlock'] : ['plan'])]) {
+      const ran = await at.idops(args);
+      expect(ran.code).toBe(1);
+      expect(ran.stderr).toContain(`error[${code}]`);
+      expect(ran.stderr).toContain('named pipe');
+    }
+    expect(at.writes()).toEqual([]);
+  });
+
+  it('a device as the state is refused too', async () => {
+    const at = await project({ ...one, 'idops.yaml': twoStates.replace('.idops/a.json', '/dev/zero') });
+    const ran = await at.idops('plan');
+    expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('it is a device') });
+    await writeFile(join(at.folder, 'x'), '');
+  });
+});
