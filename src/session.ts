@@ -45,7 +45,7 @@ export interface SessionOptions extends ServerOverrides {
   /** Told every secret before it can turn up anywhere. */
   readonly onSecret?: (secret: string) => void;
   /** How requests are paced, waited for and logged, where it is otherwise than usual. */
-  readonly network?: Partial<Pick<ConnectionOptions, 'rate' | 'onTry' | 'delay' | 'random'>>;
+  readonly network?: Partial<Pick<ConnectionOptions, 'rate' | 'retries' | 'onTry' | 'delay' | 'random'>>;
 }
 
 export interface PlanOptions extends Partial<Selection> {

@@ -14,6 +14,7 @@ export interface Args {
   readonly debug: boolean;
   readonly concurrency?: number;
   readonly rate?: number;
+  readonly retries?: number;
   readonly timeout?: number;
   readonly tokenFile?: string;
 }
@@ -128,6 +129,7 @@ function readArgs(text: string, problems: Problem[]): Args {
     debug: { type: 'boolean' },
     concurrency: { type: 'string' },
     rate: { type: 'string' },
+    retries: { type: 'string' },
     timeout: { type: 'string' },
     'token-file': { type: 'string' },
   } as const;
@@ -139,11 +141,16 @@ function readArgs(text: string, problems: Problem[]): Args {
         wrong(`args: --kind ${unknown.join(', ')} is not known`, `the kinds are ${kindNames.join(', ')}`),
       );
     }
-    const number = (name: 'concurrency' | 'rate' | 'timeout', most: number): number | undefined => {
+    const number = (
+      name: 'concurrency' | 'rate' | 'retries' | 'timeout',
+      most: number,
+    ): number | undefined => {
       const value = values[name];
       if (value === undefined) return undefined;
-      const read = /^\d+(\.\d+)?$/.test(value) ? Number(value) : 0;
-      const fits = read > 0 && read <= most && (name !== 'concurrency' || Number.isInteger(read));
+      const read = /^\d+(\.\d+)?$/.test(value) ? Number(value) : -1;
+      const counts = name === 'concurrency' || name === 'retries';
+      const enough = name === 'retries' ? read >= 0 : read > 0;
+      const fits = enough && read <= most && (!counts || Number.isInteger(read));
       if (!fits)
         problems.push(wrong(`args: --${name} ${value} is no number that it takes`, 'see idops --help'));
       return fits ? read : undefined;
@@ -156,6 +163,7 @@ function readArgs(text: string, problems: Problem[]): Args {
       debug: values.debug ?? false,
       ...optional('concurrency', number('concurrency', 1000)),
       ...optional('rate', number('rate', Number.MAX_SAFE_INTEGER)),
+      ...optional('retries', number('retries', 100)),
       ...optional('timeout', number('timeout', 86400)),
       ...optional('tokenFile', values['token-file']),
     };

@@ -238,7 +238,10 @@ class Work {
       signal: this.#signal,
       redact: this.#redact,
       onSecret: this.#knowSecret,
-      network: args.rate === undefined ? {} : { rate: args.rate },
+      network: {
+        ...(args.rate === undefined ? {} : { rate: args.rate }),
+        ...(args.retries === undefined ? {} : { retries: args.retries }),
+      },
     });
     try {
       if (session.warnings.length > 0) this.#tellProblems(session.warnings);

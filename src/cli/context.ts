@@ -14,6 +14,7 @@ export interface GlobalOptions {
   readonly tokenFile?: string;
   readonly concurrency?: number;
   readonly rate?: number;
+  readonly retries?: number;
   readonly timeout?: number;
   readonly quiet?: boolean;
   readonly debug?: boolean;
@@ -73,7 +74,7 @@ export function createContext(options: GlobalOptions, signal: AbortSignal): Cont
     signal,
     project,
     async session(work, writes, needs = { manifests: true }) {
-      const { baseUrl, tokenFile, concurrency, rate, timeout } = options;
+      const { baseUrl, tokenFile, concurrency, rate, retries, timeout } = options;
       const { openSession } = await import('../session.js');
       const session = await openSession(await project(), {
         ...needs,
@@ -88,6 +89,7 @@ export function createContext(options: GlobalOptions, signal: AbortSignal): Cont
         onSecret: (secret) => redactor.add(secret),
         network: {
           ...(rate === undefined ? {} : { rate }),
+          ...(retries === undefined ? {} : { retries }),
           onTry: (made) => output.debug(tryLine(made)),
         },
       });

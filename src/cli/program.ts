@@ -86,6 +86,7 @@ function declare(action: Act): Command {
     .option('--concurrency <N>', 'requests at once (10)', wholeNumber(1, 1000))
     .option('--rate <N>', 'requests a second at most (any number)', positive)
     .option('--timeout <SECONDS>', 'seconds that one request may take (30)', seconds)
+    .option('--retries <N>', 'how often a request is repeated where that may help (3)', wholeNumber(0, 100))
     .option('--quiet', 'results and errors alone')
     .option('--debug', 'unchanged objects, whole values, requests and stack traces too')
     .option('--no-color', 'no colours (NO_COLOR)');

@@ -9,7 +9,14 @@ import { readJson, secretsIn } from './json.js';
 import { messageIn, oneLine } from './messages.js';
 import type { Scope } from './operations.js';
 import type { ProxyServer } from './proxy.js';
-import { type Delay, maxTries, mayPass, type Patience, pauseBefore, retryAfterSeconds } from './retry.js';
+import {
+  type Delay,
+  defaultRetries,
+  mayPass,
+  type Patience,
+  pauseBefore,
+  retryAfterSeconds,
+} from './retry.js';
 import type { NetworkOptions } from './transport.js';
 
 /** An OAuth 2.0 client that asks a token address for tokens of its own (RFC 6749, section 4.4). */
@@ -23,7 +30,7 @@ export interface ClientCredentials {
 
 /** How the token address is spoken to. */
 export interface TokenNetwork
-  extends Pick<NetworkOptions, 'timeout' | 'version' | 'redact' | 'signal' | 'onTry'> {
+  extends Pick<NetworkOptions, 'timeout' | 'retries' | 'version' | 'redact' | 'signal' | 'onTry'> {
   readonly tls: TlsSettings;
   readonly proxy: ProxyServer | null;
   readonly onSecret: OnSecret;
@@ -65,7 +72,7 @@ async function ask(
   scopes: readonly string[],
   network: TokenNetwork,
 ): Promise<Outcome> {
-  const { signal, delay, random, patience } = network;
+  const { signal, delay, random, patience, retries = defaultRetries } = network;
   for (let attempt = 1; ; attempt++) {
     const began = performance.now();
     const outcome = await askOnce(client, scopes, network);
@@ -76,7 +83,7 @@ async function ask(
       milliseconds: performance.now() - began,
       attempt,
     });
-    if (!mayPass(outcome) || attempt === maxTries || signal.aborted) return outcome;
+    if (!mayPass(outcome) || attempt > retries || signal.aborted) return outcome;
     const retryAfter = outcome.status === null ? null : retryAfterSeconds(outcome.headers);
     const pause = pauseBefore(attempt + 1, retryAfter, random);
     if (!patience.take(pause)) return outcome;

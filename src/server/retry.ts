@@ -3,12 +3,13 @@ import type { Outcome } from './exchange.js';
 import { isCertificateCode } from './failures.js';
 import { type AnswerHeaders, firstHeader } from './headers.js';
 
-/** How many times a request is sent at most. */
-export const maxTries = 4;
+/** How many times a request is repeated at most where nothing else is said: four tries in all. */
+export const defaultRetries = 3;
 /** Seconds that a server may ask to wait at most. */
 const longestPause = 60;
-/** Seconds that the first pause may last; each later one may last twice as long. */
+/** Seconds that the first pause may last; each later one may last twice as long, up to the longest. */
 const firstPause = 1;
+const longestOwnPause = 30;
 /** Seconds that a run waits for other tries at most, as long as nothing is answered meanwhile. */
 export const defaultPatience = 300;
 /** Seconds that a good answer gives back of it. */
@@ -28,7 +29,7 @@ export function mayPass(outcome: Outcome): boolean {
 /** The pause before the next try: what the server asks for, else exponential with full jitter. */
 export function pauseBefore(nextTry: number, retryAfter: number | null, random: () => number): number {
   return retryAfter === null
-    ? random() * firstPause * 2 ** (nextTry - 2)
+    ? random() * Math.min(firstPause * 2 ** (nextTry - 2), longestOwnPause)
     : Math.min(retryAfter, longestPause);
 }
 

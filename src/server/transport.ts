@@ -17,7 +17,7 @@ import { errorMembers } from './recognise.js';
 import {
   type Delay,
   defaultPatience,
-  maxTries,
+  defaultRetries,
   mayPass,
   Patience,
   pauseBefore,
@@ -69,6 +69,8 @@ export interface NetworkOptions {
   readonly concurrency: number;
   /** How many requests may be started in a second; any number where it isn't given. */
   readonly rate?: number;
+  /** How many times a request is repeated at most, where another try may help; 3 where it isn't given. */
+  readonly retries?: number;
   /** Seconds that one try may take, from connecting to the last byte of the answer. */
   readonly timeout: number;
   readonly tls?: TlsSettings;
@@ -166,7 +168,7 @@ export class Transport {
    * Throws a `ServerFailure`, or what the credentials throw.
    */
   async call<T>(call: Call<T>): Promise<Answer<T>> {
-    const { signal } = this.#options;
+    const { signal, retries = defaultRetries } = this.#options;
     let sent = false;
     let doubt = false;
     let renewed = false;
@@ -190,7 +192,7 @@ export class Transport {
       }
       repeats += 1;
       const pause = pauseBefore(repeats + 1, problem.retryAfter ?? null, this.#random);
-      const again = verdict.passing && !once && repeats < maxTries && !signal.aborted;
+      const again = verdict.passing && !once && repeats <= retries && !signal.aborted;
       // The server wants fewer requests, of which this one, perhaps given up, was only one.
       const others = isCrowded(verdict) && problem.retryAfter != null;
       const waits = (again || others) && this.#patience.take(pause);

@@ -396,6 +396,8 @@ describe('inputs', () => {
     expect(code).toBe(1);
     for (const name of ['command', 'comment', 'expect-digest', 'allow-destructive', '--evil'])
       expect(log).toContain(name);
+    for (const args of ['--retries 1.5', '--retries -1', '--retries 101', '--concurrency 0', '--timeout x'])
+      expect(await site.run({ args })).toMatchObject({ code: 1 });
     expect(site.sandbox.requests).toEqual([]);
   });
 
@@ -404,7 +406,9 @@ describe('inputs', () => {
       ...acme('One'),
       'manifests/more.yaml': 'kind: Organization\nname: globex\nlabel: X\n',
     });
-    const { outputs } = await site.run({ args: `--target "Organization/glo*" --concurrency 2\n--timeout 5` });
+    const { outputs } = await site.run({
+      args: `--target "Organization/glo*" --concurrency 2\n--timeout 5 --retries 0`,
+    });
     expect(outputs).toMatchObject({ update: '1' });
     expect(await site.run({ args: '--target "$(touch oops)"' })).toMatchObject({ code: 1 });
     await expect(site.read(`${site.folder}/oops`)).rejects.toThrow();

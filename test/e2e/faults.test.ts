@@ -50,6 +50,20 @@ describe('a fault that passes', () => {
     expect((await idops('plan --detailed-exitcode')).code).toBe(0);
   });
 
+  it.each([
+    ['0', 1],
+    ['5', 6],
+  ])('is given as many more tries as --retries %s says', async (retries, tries) => {
+    const { idops, reads } = await project({ 'manifests/all.yaml': organization }, { intercept: () => busy });
+    expect((await idops(`plan --retries ${retries}`)).code).toBe(1);
+    expect(reads()).toHaveLength(tries);
+    for (const wrong of ['-1', '1.5', 'x', '101']) {
+      const { code, stderr } = await idops(`plan --retries=${wrong}`);
+      expect(code).toBe(1);
+      expect(stderr).toContain('It must be a whole number from 0 to 100.');
+    }
+  });
+
   it('is given four tries', async () => {
     const { idops, reads } = await project({ 'manifests/all.yaml': organization }, { intercept: () => busy });
     const { code, stderr } = await idops('plan');

@@ -172,6 +172,13 @@ describe('client credentials', () => {
     expect(known).toEqual(expect.arrayContaining(['a-token', 'r-token', 'i-token']));
   });
 
+  test('try as often as it is wanted', async () => {
+    const { origin, received } = await serve((response) => response.writeHead(503).end());
+    const { obtain } = source(origin, { retries: 5 });
+    expect((await problemOf(obtain(new Set()))).code).toBe('token-unavailable');
+    expect(received).toHaveLength(6);
+  });
+
   test('take the longest wait where Retry-After is sent twice', async () => {
     const { origin } = await serve((response, _, count) => {
       if (count === 1) response.writeHead(429, ['retry-after', '2', 'retry-after', '5']).end();

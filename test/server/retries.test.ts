@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { sleepSeconds } from '../../src/server/retry.js';
+import { defaultPatience, Patience, sleepSeconds } from '../../src/server/retry.js';
 import { deletion, failureOf, json, regenerate, rename, serve, use } from './serving.js';
 
 describe('a request is repeated', () => {
@@ -59,6 +59,67 @@ describe('a request is repeated', () => {
     expect(await failureOf(reader.listOrganizations(1))).toMatchObject({ kind: 'server-error' });
     expect(received).toHaveLength(2);
     expect(pauses).toEqual([]);
+  });
+});
+
+describe('as many tries as are wanted', () => {
+  test('0 retries: one', async () => {
+    const { origin, received } = await serve((response) => response.writeHead(503).end());
+    const { reader, pauses } = use(origin, { retries: 0 });
+    expect(await failureOf(reader.listOrganizations(1))).toMatchObject({ status: 503, attempts: 1 });
+    expect(received).toHaveLength(1);
+    expect(pauses).toEqual([]);
+  });
+
+  test('are made with pauses of 30 s at most', async () => {
+    const { origin } = await serve((response) => response.writeHead(503).end());
+    const { reader, pauses } = use(origin, {
+      retries: 8,
+      random: () => 1,
+      patience: new Patience(1000, () => 0),
+    });
+    expect(await failureOf(reader.listOrganizations(1))).toMatchObject({ attempts: 9 });
+    expect(pauses).toEqual([1, 2, 4, 8, 16, 30, 30, 30]);
+  });
+
+  test('end when the run has waited long enough', async () => {
+    const { origin } = await serve((response) => response.writeHead(503).end());
+    let now = 0;
+    const { reader } = use(origin, {
+      retries: 100,
+      random: () => 1,
+      patience: new Patience(defaultPatience, () => now),
+      delay: async (seconds) => {
+        now += seconds;
+      },
+    });
+    const failure = await failureOf(reader.listOrganizations(1));
+    expect(failure.outOfPatience).toBe(true);
+    expect(now).toBeGreaterThan(defaultPatience - 30);
+    expect(now).toBeLessThanOrEqual(defaultPatience);
+  });
+
+  test('outlast a server that is away for ten seconds', async () => {
+    let now = 0;
+    const { origin } = await serve((response) => {
+      if (now < 10) response.socket?.resetAndDestroy();
+      else json(response, 200, { data: { id: 'o1' } });
+    });
+    const options = {
+      random: () => 0.5,
+      delay: async (seconds: number) => {
+        now += seconds;
+      },
+    };
+    expect(await failureOf(use(origin, options).writer.send(rename))).toMatchObject({ kind: 'lost' });
+    now = 0;
+    expect(await use(origin, { ...options, retries: 6 }).writer.send(rename)).toMatchObject({ status: 200 });
+  });
+
+  test('of a POST stay one', async () => {
+    const { origin, received } = await serve((response) => response.writeHead(503).end());
+    await failureOf(use(origin, { retries: 9 }).writer.send(regenerate));
+    expect(received).toHaveLength(1);
   });
 });
 
