@@ -1,6 +1,7 @@
 import type { SandboxData, SandboxSeed } from './data.js';
 import { demoTemplates } from './demo-templates.js';
 import { didOfKey } from './did.js';
+import { copyJson } from './json.js';
 
 /** The data a sandbox starts with, as a copy that is its own. */
 export function loadSeed(seed: 'demo' | 'empty' | SandboxSeed): SandboxData {
@@ -17,7 +18,7 @@ export function loadSeed(seed: 'demo' | 'empty' | SandboxSeed): SandboxData {
       roles: [],
     };
   }
-  return structuredClone(seed);
+  return copyJson(seed);
 }
 
 // Ids tell their kind by the first digits, so that a person finds them again in a log.
@@ -50,11 +51,6 @@ const walletKey = pem(
   'MFkwEwYHKoZIzj0CAQYIKoZIzj0DAQcDQgAEQzrzuz9lg3oNxN6OVIa7QxJ654k9',
   'amq7bzQHCNfMIYcO2Kkg99V/4t4szrhYx1quRd+MZinGY68TOd5YeWAMAg==',
 );
-
-// structuredClone would keep what is shared shared, and a test would change two roles by writing to one.
-function unshared(data: SandboxData): SandboxData {
-  return JSON.parse(JSON.stringify(data));
-}
 
 function demoSeed(): SandboxData {
   const backendId = id(2, 1);
@@ -91,7 +87,8 @@ function demoSeed(): SandboxData {
     jwt_public_key: null,
     response_mode: 'direct_post',
   };
-  return unshared({
+  // Nothing in the copy is shared, so that a test which writes to one role changes no other.
+  return copyJson({
     organizations: [
       { id: id(1, 1), name: 'acme', label: 'ACME Corp' },
       { id: id(1, 2), name: 'globex', label: 'Globex Corporation' },

@@ -12,13 +12,51 @@ const resourceError = {
 test('400, 401, 403 and 404 carry a code, a message and errors of the resource', async () => {
   const { ask } = await start({ ...boruta, tokens: { all: allScopes, few: ['clients:manage:all'] } });
   const answers = [
-    await ask('GET', '/api/users/no-uuid'),
+    await ask('PATCH', `/api/users/${ids.ada}`, {}),
     await ask('GET', '/api/users', undefined, { token: null }),
     await ask('GET', '/api/users', undefined, { token: 'few' }),
     await ask('GET', `/api/users/${ids.nobody}`),
   ];
   expect(answers.map(({ status }) => status)).toEqual([400, 401, 403, 404]);
   for (const { body } of answers) expect(body).toEqual(resourceError);
+});
+
+const rawError = { code: expect.any(String), message: expect.stringMatching(/^\*\* \(\w+/) };
+
+test('a 404 or 400 of the database layer carries only a code and a message, which is raw internals', async () => {
+  const { ask } = await start(boruta);
+  const answers = [
+    await ask('GET', '/api/users/no-uuid'),
+    await ask('POST', '/api/clients/nope/regenerate_did'),
+    await ask('PATCH', `/api/organizations/${ids.acme}`, { organization: { name: 'a\0' } }),
+    await ask('GET', '/api/users?q=%00'),
+    await ask('GET', `/api/clients/${ids.nobody}`),
+    await ask('GET', templatePath('nothing')),
+    await ask('GET', templatePath('tx_code', ids.nobody)),
+  ];
+  expect(answers.map(({ status }) => status)).toEqual([400, 400, 400, 400, 404, 404, 404]);
+  for (const { body } of answers) expect(body).toEqual(rawError);
+});
+
+test.each([
+  [null, 422],
+  [[], 422],
+  ['text', 500],
+  [1, 500],
+  [true, 500],
+] as const)('%j as the resource gives %i, and nothing is done', async (resource, status) => {
+  const { ask, sandbox } = await start(boruta);
+  const before = sandbox.snapshot();
+  const requests = [
+    ['user', `/api/users/${ids.ada}`],
+    ['organization', `/api/organizations/${ids.acme}`],
+    ['key_pair', `/api/key-pairs/${ids.firstKey}`],
+    ['template', templatePath('tx_code')],
+  ] as const;
+  for (const [wrapper, path] of requests) {
+    expect((await ask('PATCH', path, { [wrapper]: resource })).status).toBe(status);
+  }
+  expect(sandbox.snapshot()).toEqual(before);
 });
 
 test('422 carries a code, a message and errors by field', async () => {
@@ -111,7 +149,7 @@ test('malformed JSON gives 400 even without a token', async () => {
 
 test('a body without its wrapper gives 400', async () => {
   const { ask } = await start(boruta);
-  for (const body of [undefined, {}, [], { organization: null }]) {
+  for (const body of [undefined, {}, [], null, { organisation: {} }]) {
     expect((await ask('PATCH', `/api/organizations/${ids.acme}`, body)).status).toBe(400);
   }
 });
@@ -143,7 +181,7 @@ test.each([
   const { ask } = await start(boruta);
   const told = await ask(method, path, body);
   expect(told.status).toBe(400);
-  expect(told.body).toEqual(resourceError);
+  expect(told.body).toEqual(rawError);
 });
 
 test('an organization id that is no UUID gives 404', async () => {

@@ -54,6 +54,13 @@ describe('key pairs', () => {
     expect(defaults(asking)).toEqual([false, true, false]);
   });
 
+  test('is_default: "true" is taken', async () => {
+    const asking = await start(boruta);
+    const told = await patch(asking, ids.secondKey, { is_default: 'true' });
+    expect(told.body.data).toMatchObject({ id: ids.secondKey, is_default: true });
+    expect(defaults(asking)).toEqual([false, true, false]);
+  });
+
   test('is_default: true on the default changes nothing', async () => {
     const asking = await start(boruta);
     expect((await patch(asking, ids.firstKey, { is_default: true })).status).toBe(200);

@@ -4,6 +4,8 @@ import { ids, start, templatePath } from './asking.js';
 const boruta = { profile: 'boruta' } as const;
 const customised = templatePath('tx_code');
 const untouched = templatePath('confirmation_instructions');
+/** A second backend. */
+const elsewhere = '20000000-0000-4000-8000-000000000002';
 
 test.each(['confirmation_instructions', 'reset_password_instructions', 'tx_code'])(
   'there is a template of type %s',
@@ -145,7 +147,86 @@ test('a type in the body that differs from the path wins', async () => {
   const told = await ask('PATCH', customised, { template });
   expect(told.body.data).toMatchObject(template);
   expect((await ask('GET', untouched)).body).toEqual(told.body);
-  expect((await ask('GET', customised)).body).toEqual(before.body);
+  // It is the same template, at another place.
+  expect(told.body.data?.id).toEqual(before.body.data?.id);
+  expect((await ask('GET', customised)).body.data?.id).toBeNull();
+});
+
+test('a backend_id in the body moves the template there', async () => {
+  const { ask, sandbox } = await start(boruta);
+  const before = await ask('GET', customised);
+  const [backend] = sandbox.snapshot().backends;
+  if (backend === undefined) throw new Error('no backend');
+  sandbox.data.backends.push({ ...backend, id: elsewhere });
+  const template = { backend_id: elsewhere.toUpperCase(), txt_content: 'a', html_content: 'b' };
+  const told = await ask('PATCH', customised, { template });
+  expect(told.status).toBe(200);
+  expect(told.body.data).toEqual({
+    ...template,
+    id: before.body.data?.id,
+    type: 'tx_code',
+    backend_id: elsewhere,
+  });
+  expect((await ask('GET', templatePath('tx_code', elsewhere))).body).toEqual(told.body);
+  expect((await ask('GET', customised)).body.data?.id).toBeNull();
+});
+
+test('a backend_id in the body moves a never customised one too', async () => {
+  const { ask, sandbox } = await start(boruta);
+  const [backend] = sandbox.snapshot().backends;
+  if (backend === undefined) throw new Error('no backend');
+  sandbox.data.backends.push({ ...backend, id: elsewhere });
+  const template = { backend_id: elsewhere, txt_content: 'a', html_content: 'b' };
+  expect((await ask('PATCH', untouched, { template })).body.data).toMatchObject(template);
+  expect((await ask('GET', untouched)).body.data?.id).toBeNull();
+});
+
+test('a type or a backend_id in the body that meets an existing template gives 500', async () => {
+  const { ask, sandbox } = await start(boruta);
+  const [backend] = sandbox.snapshot().backends;
+  if (backend === undefined) throw new Error('no backend');
+  sandbox.data.backends.push({ ...backend, id: elsewhere });
+  const bodies = { txt_content: 'a', html_content: 'b' };
+  expect((await ask('PATCH', templatePath('tx_code', elsewhere), { template: bodies })).status).toBe(200);
+  const before = sandbox.snapshot();
+  for (const place of [{ backend_id: elsewhere }, { type: 'reset_password_instructions' }]) {
+    expect((await ask('PATCH', customised, { template: { ...bodies, ...place } })).status).toBe(500);
+  }
+  expect(sandbox.snapshot()).toEqual(before);
+});
+
+test.each([
+  ['type', 'nothing'],
+  ['type', ''],
+  ['type', null],
+  ['backend_id', ids.nobody],
+  ['backend_id', 'no uuid'],
+  ['backend_id', null],
+])('an unknown type or backend_id in the body gives 422: %s %j', async (field, value) => {
+  const { ask, sandbox } = await start(boruta);
+  const before = sandbox.snapshot();
+  const template = { txt_content: 'a', html_content: 'b', [field]: value };
+  const told = await ask('PATCH', customised, { template });
+  expect(told.status).toBe(422);
+  expect(told.body.errors).toHaveProperty(field);
+  expect(sandbox.snapshot()).toEqual(before);
+});
+
+test('the place in the body that is the one in the path changes nothing', async () => {
+  const { ask } = await start(boruta);
+  const template = { type: 'tx_code', backend_id: ids.backend, txt_content: 'a', html_content: 'b' };
+  expect((await ask('PATCH', customised, { template })).body.data).toEqual({ id: ids.txCode, ...template });
+});
+
+test.each([
+  ['\u00a0\u2003\n', 422],
+  ['a\0', 400],
+])('a PATCH after a DELETE can be refused, and both halves are gone then: %j', async (text, status) => {
+  const { ask } = await start(boruta);
+  await ask('DELETE', customised);
+  const template = { txt_content: text, html_content: 'b' };
+  expect((await ask('PATCH', customised, { template })).status).toBe(status);
+  expect((await ask('GET', customised)).body.data?.id).toBeNull();
 });
 
 test('bodies are kept to the byte', async () => {

@@ -23,6 +23,41 @@ export function notFound(): Answer {
   return refusal(404, 'could not be found');
 }
 
+/** A refusal of the database layer, which says what it was doing instead of what is wrong. */
+function databaseRefusal(status: 400 | 404, internals: string): Answer {
+  const [code] = refusals[status];
+  return { status, body: { code, message: `** ${internals}` } };
+}
+
+/** The answer to an id that no row has, where the database layer is the one to notice. */
+export function noRow(table: string): Answer {
+  const query = `from row in BorutaIdentity.${table}, where: row.id == ^...`;
+  return databaseRefusal(
+    404,
+    `(Ecto.NoResultsError) expected at least one result but got none in query: ${query}`,
+  );
+}
+
+/** The answer to an id that can't be one. */
+export function noUuid(value: string): Answer {
+  const shown = JSON.stringify(value);
+  return databaseRefusal(
+    400,
+    `(Ecto.Query.CastError) value ${shown} in \`where\` cannot be cast to type :binary_id`,
+  );
+}
+
+/** The answer to a NUL in a text. */
+export function nul(): Answer {
+  const error = 'ERROR 22021 (character_not_in_repertoire) invalid byte sequence for encoding "UTF8": 0x00';
+  return databaseRefusal(400, `(Postgrex.Error) ${error}`);
+}
+
+/** A text that is too long for its column. */
+export function tooLong(token: string): Answer {
+  return crash('(Postgrex.Error) ERROR 22001 value too long for type character varying(255)', token);
+}
+
 /** A payload that can't be kept, in both of the document's shapes at once. */
 export function unprocessable(errors: Record<string, string[]>): Answer {
   return {

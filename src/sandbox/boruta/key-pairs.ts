@@ -1,7 +1,7 @@
 import { generateKeyPairSync, randomUUID } from 'node:crypto';
 import type { SandboxData, SandboxKeyPair } from '../data.js';
 import type { Answer } from '../http.js';
-import { crash, notFound, ok, unprocessable } from './answers.js';
+import { crash, noRow, ok, unprocessable } from './answers.js';
 import { findById, type Operation } from './operation.js';
 
 // Between reading the present default and writing the new one the server has no lock.
@@ -15,7 +15,7 @@ export async function listKeyPairs({ data, work }: Operation): Promise<Answer> {
 /** GET of one. */
 export async function showKeyPair({ data, work, params: [id] }: Operation): Promise<Answer> {
   const keyPair = await work.read(() => findById(data.keyPairs, id));
-  return keyPair === undefined ? notFound() : ok(keyPair);
+  return keyPair === undefined ? noRow('KeyPair') : ok(keyPair);
 }
 
 /** PATCH: only `is_default` can change. */
@@ -27,10 +27,10 @@ export async function updateKeyPair(operation: Operation): Promise<Answer> {
     defaults: data.keyPairs.filter((candidate) => candidate.is_default === true),
   }));
   const { keyPair, defaults } = found;
-  if (keyPair === undefined) return notFound();
-  const asked = resource.is_default;
+  if (keyPair === undefined) return noRow('KeyPair');
+  const asked = readFlag(resource.is_default);
   if (asked === undefined) return ok(keyPair);
-  if (asked !== null && typeof asked !== 'boolean') return unprocessable({ is_default: ['is invalid'] });
+  if (asked === 'neither') return unprocessable({ is_default: ['is invalid'] });
   if (asked === true && defaults.length > 1) {
     return crash('(Ecto.MultipleResultsError) expected at most one result but got 2', token);
   }
@@ -40,6 +40,12 @@ export async function updateKeyPair(operation: Operation): Promise<Answer> {
     keyPair.is_default = asked;
     return ok(keyPair);
   });
+}
+
+/** A flag, also one that is written as text. */
+function readFlag(sent: unknown): boolean | null | undefined | 'neither' {
+  if (sent === 'true' || sent === 'false') return sent === 'true';
+  return sent === undefined || sent === null || typeof sent === 'boolean' ? sent : 'neither';
 }
 
 // Looking for the default makes one if there is none; it loses the place at once.

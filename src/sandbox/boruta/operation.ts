@@ -14,6 +14,8 @@ export interface Operation {
   pageSize: number;
   /** The path parameters, decoded, in the order of the path; ids are in lower case. */
   params: string[];
+  /** The first of them as it was written. */
+  sentId: string;
   query: URLSearchParams;
   /** The resource inside of the body's wrapper; empty for operations without a body. */
   resource: JsonObject;

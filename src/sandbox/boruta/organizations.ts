@@ -1,10 +1,8 @@
 import type { Answer } from '../http.js';
-import { crash, notFound, ok, unprocessable } from './answers.js';
+import { crash, notFound, nul, ok, tooLong, unprocessable } from './answers.js';
 import { findById, type Operation } from './operation.js';
 import { paginate } from './pages.js';
-
-// The width of the database's columns, in characters.
-const width = 255;
+import { hasNul, isBlank, isTooLong } from './texts.js';
 
 /** GET of all: the page size is the server's own, and searching is broken. */
 export async function listOrganizations(operation: Operation): Promise<Answer> {
@@ -29,23 +27,28 @@ export async function updateOrganization(operation: Operation): Promise<Answer> 
   const [id] = params;
   const organization = await work.read(() => findById(data.organizations, id));
   if (organization === undefined) return notFound();
-  const name = resource.name === '' ? null : (resource.name ?? null);
-  const label = resource.label === '' ? null : (resource.label ?? null);
+  const name = readText(resource.name);
+  const label = readText(resource.label);
   const errors: Record<string, string[]> = {};
   if (name === null) errors.name = ["can't be blank"];
-  if (name !== null && typeof name !== 'string') errors.name = ['is invalid'];
-  if (label !== null && typeof label !== 'string') errors.label = ['is invalid'];
-  if (typeof name !== 'string' || Object.keys(errors).length > 0) return unprocessable(errors);
-  const text = typeof label === 'string' ? label : null;
-  if ([...name].length > width || [...(text ?? '')].length > width) {
-    return crash('(Postgrex.Error) ERROR 22001 value too long for type character varying(255)', token);
-  }
+  if (name === undefined) errors.name = ['is invalid'];
+  if (label === undefined) errors.label = ['is invalid'];
+  if (typeof name !== 'string' || label === undefined) return unprocessable(errors);
+  if (hasNul(name) || hasNul(label)) return nul();
+  if (isTooLong(name) || isTooLong(label ?? '')) return tooLong(token);
   return await work.write(() => {
     organization.name = name;
-    organization.label = text;
+    organization.label = label;
     // The database writes a changed row anew, and lists rows as it finds them.
     data.organizations.splice(data.organizations.indexOf(organization), 1);
     data.organizations.push(organization);
     return ok(organization);
   });
+}
+
+/** A text, null for an empty one, undefined for what is none. */
+function readText(sent: unknown): string | null | undefined {
+  if (sent === undefined || sent === null) return null;
+  if (typeof sent !== 'string') return undefined;
+  return isBlank(sent) ? null : sent;
 }

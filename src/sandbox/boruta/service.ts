@@ -5,12 +5,12 @@ import { splitTarget } from '../http.js';
 import { isObject, type JsonObject } from '../json.js';
 import { type Match, matchPath } from '../routes.js';
 import type { Work } from '../work.js';
-import { notAcceptable, notFound, refusal } from './answers.js';
+import { crash, notAcceptable, notFound, noUuid, refusal, unprocessable } from './answers.js';
 import { type Handler, routes } from './routes.js';
+import { readUuid } from './texts.js';
 
 const bodyLimit = 8_000_000;
 const targetLimit = 8_000;
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** What all requests share. */
 interface House {
@@ -50,21 +50,22 @@ async function handle(call: Call, work: Work, house: House): Promise<Answer> {
   if (caller.kind !== 'token') return unauthorized(caller);
   if (!caller.scopes.includes(match.route.scope)) return refusal(403, 'lacks the scope');
 
-  const params = readIds(match);
-  if (params === null) {
-    return match.route.path.startsWith('/api/organizations/') ? notFound() : refusal(400, 'id is invalid');
+  const ids = readIds(match);
+  if ('bad' in ids) {
+    return match.route.path.startsWith('/api/organizations/') ? notFound() : noUuid(ids.bad);
   }
-  const resource = readResource(call.body, match.route.handle.wrapper);
-  if (resource === null) return refusal(400, 'is missing from the body');
+  const read = readResource(call.body, match.route.handle.wrapper, caller.token);
+  if ('answer' in read) return read.answer;
   work.expect(match.route.handle.steps ?? (call.method === 'GET' ? 1 : 2));
   return await match.route.handle.run({
     data,
     work,
     shownScopes,
     pageSize,
-    params,
+    params: ids.good,
+    sentId: match.params[0] ?? '',
     query: target.query,
-    resource,
+    resource: read.resource,
     token: caller.token,
     ownUserId: credentials.users.get(caller.token)?.toLowerCase(),
   });
@@ -89,19 +90,28 @@ function unauthorized(caller: Exclude<Caller, { kind: 'token' }>): Answer {
   }
 }
 
-function readIds({ route, params }: Match<Handler>): string[] | null {
+function readIds({ route, params }: Match<Handler>): { good: string[] } | { bad: string } {
   const names = route.path.split('/').filter((part) => part.startsWith(':'));
-  const ids: string[] = [];
+  const good: string[] = [];
   for (const [index, value] of params.entries()) {
-    if (names[index] === ':type') ids.push(value);
-    else if (uuid.test(value)) ids.push(value.toLowerCase());
-    else return null;
+    const id = names[index] === ':type' ? value : readUuid(value);
+    if (id === null) return { bad: value };
+    good.push(id);
   }
-  return ids;
+  return { good };
 }
 
-function readResource(body: Body, wrapper: string | undefined): JsonObject | null {
-  if (wrapper === undefined) return {};
+// No document and no observation says which of 422 and 500 it is, only that nothing else is a resource.
+function readResource(
+  body: Body,
+  wrapper: string | undefined,
+  token: string,
+): { resource: JsonObject } | { answer: Answer } {
+  if (wrapper === undefined) return { resource: {} };
   const resource = body.kind === 'json' && isObject(body.value) ? body.value[wrapper] : undefined;
-  return isObject(resource) ? resource : null;
+  if (isObject(resource)) return { resource };
+  if (resource === undefined) return { answer: refusal(400, 'is missing from the body') };
+  if (resource === null || Array.isArray(resource))
+    return { answer: unprocessable({ [wrapper]: ['is invalid'] }) };
+  return { answer: crash('(Ecto.CastError) expected params to be a :map', token) };
 }

@@ -1,0 +1,245 @@
+import { describe, expect, test } from 'vitest';
+import { allScopes } from '../../src/sandbox/options.js';
+import { type Asking, ids, start, type Told, templatePath } from './asking.js';
+
+const boruta = { profile: 'boruta' } as const;
+const spaces = [' ', '\t\n', '\u00a0', '\u2003\u2028', '\u3000\u0085'];
+
+const patch = ({ ask }: Asking, user: unknown): Promise<Told> =>
+  ask('PATCH', `/api/users/${ids.ada}`, { user });
+
+/** What changes nothing of Ada but the metadata and the group. */
+const whole = {
+  authorized_scopes: [{ id: ids.billingRead }, { id: ids.billingWrite }],
+  organizations: [{ id: ids.acme }, { id: ids.globex }],
+  roles: [{ id: ids.member }],
+};
+
+/** The code points of a text, to be seen in a test's name. */
+const shown = (text: string): [string, string] => [JSON.stringify(text), text];
+
+describe('texts of only white space count as empty', () => {
+  test.each(spaces.map(shown))('null as a label: %s', async (_, text) => {
+    const { ask } = await start(boruta);
+    const organization = { name: 'acme', label: text };
+    const told = await ask('PATCH', `/api/organizations/${ids.acme}`, { organization });
+    expect(told.body.data?.label).toBeNull();
+  });
+
+  test.each(spaces.map(shown))('null as a group: %s', async (_, text) => {
+    const asking = await start(boruta);
+    expect((await patch(asking, { ...whole, group: text })).status).toBe(200);
+    expect(asking.user(ids.ada).group).toBeNull();
+  });
+
+  test.each(spaces.map(shown))('422 as a name: %s', async (_, text) => {
+    const { ask, sandbox } = await start(boruta);
+    const before = sandbox.snapshot();
+    const told = await ask('PATCH', `/api/organizations/${ids.acme}`, { organization: { name: text } });
+    expect(told.status).toBe(422);
+    expect(told.body.errors).toHaveProperty('name');
+    expect(sandbox.snapshot()).toEqual(before);
+  });
+
+  test.each(spaces.map(shown))('422 as a body: %s', async (_, text) => {
+    const { ask, sandbox } = await start(boruta);
+    const before = sandbox.snapshot();
+    for (const half of ['txt_content', 'html_content']) {
+      const template = { txt_content: 'a', html_content: 'b', [half]: text };
+      const told = await ask('PATCH', templatePath('tx_code'), { template });
+      expect(told.status).toBe(422);
+      expect(told.body.errors).toHaveProperty(half);
+    }
+    expect(sandbox.snapshot()).toEqual(before);
+  });
+
+  test('white space around a text stays', async () => {
+    const { ask } = await start(boruta);
+    const organization = { name: '\u00a0acme ', label: ' a\n' };
+    const told = await ask('PATCH', `/api/organizations/${ids.acme}`, { organization });
+    expect(told.body.data).toMatchObject(organization);
+  });
+});
+
+describe('NUL gives 400', () => {
+  test.each([
+    ['name', `/api/organizations/${ids.acme}`, { organization: { name: 'a\0b' } }],
+    ['label', `/api/organizations/${ids.acme}`, { organization: { name: 'a', label: '\0' } }],
+    ['group', `/api/users/${ids.ada}`, { user: { ...whole, group: 'a\0' } }],
+    ['txt_content', templatePath('tx_code'), { template: { txt_content: '\0', html_content: 'b' } }],
+    ['html_content', templatePath('tx_code'), { template: { txt_content: 'a', html_content: 'b\0' } }],
+  ])('in %s', async (_, path, body) => {
+    const { ask, sandbox } = await start(boruta);
+    const before = sandbox.snapshot();
+    expect((await ask('PATCH', path, body)).status).toBe(400);
+    expect(sandbox.snapshot()).toEqual(before);
+  });
+
+  test.each([
+    [{ a: { value: '\0', status: 'valid' } }],
+    [{ a: { value: { deep: ['\0'] }, status: 'valid' } }],
+    [{ 'a\0': { value: 'a', status: 'valid' } }],
+    [{ a: { value: 'a', status: '\0' } }],
+  ])('500 inside metadata: %j', async (metadata) => {
+    const asking = await start(boruta);
+    const before = asking.sandbox.snapshot();
+    expect((await patch(asking, { ...whole, metadata })).status).toBe(500);
+    expect(asking.sandbox.snapshot()).toEqual(before);
+  });
+});
+
+describe('the same id twice', () => {
+  test('scopes: 422, and all of them are gone', async () => {
+    const asking = await start(boruta);
+    const scopes = [{ id: ids.billingRead }, { id: ids.billingRead }];
+    expect((await patch(asking, { ...whole, authorized_scopes: scopes })).status).toBe(422);
+    expect(asking.user(ids.ada).authorized_scopes).toEqual([]);
+    expect(asking.user(ids.ada).organizations).toHaveLength(2);
+  });
+
+  test('organizations: 500, and all of them are gone', async () => {
+    const asking = await start(boruta);
+    const organizations = [{ id: ids.acme }, { id: ids.acme.toUpperCase() }];
+    expect((await patch(asking, { ...whole, organizations })).status).toBe(500);
+    expect(asking.user(ids.ada).organizations).toEqual([]);
+    expect(asking.user(ids.ada).roles).toHaveLength(1);
+  });
+
+  test('roles: 422, and all of them are gone', async () => {
+    const asking = await start(boruta);
+    const roles = [{ id: ids.member }, { id: ids.accountant }, { id: ids.member }];
+    expect((await patch(asking, { ...whole, roles })).status).toBe(422);
+    expect(asking.user(ids.ada).roles).toEqual([]);
+  });
+});
+
+describe('ids', () => {
+  const bad = [{}, { id: null }, { id: 1 }, { id: '' }, { id: 'acme' }, null, 'text'];
+
+  test.each(bad.map((element) => [element]))(
+    'an organization or role without an id, or with one that is no UUID, gives 422: %j',
+    async (element) => {
+      for (const list of ['organizations', 'roles'] as const) {
+        const asking = await start(boruta);
+        const told = await patch(asking, { ...whole, [list]: [...whole[list], element] });
+        expect(told.status).toBe(422);
+        expect(asking.user(ids.ada)[list]).toEqual([]);
+      }
+    },
+  );
+
+  test('an unknown role id gives 500, and all roles are gone', async () => {
+    const asking = await start(boruta);
+    expect((await patch(asking, { ...whole, roles: [{ id: ids.nobody }] })).status).toBe(500);
+    expect(asking.user(ids.ada).roles).toEqual([]);
+  });
+
+  test('a scope id over 255 characters gives 500, and all scopes are gone', async () => {
+    const asking = await start(boruta);
+    const fits = await patch(asking, { ...whole, authorized_scopes: [{ id: 'x'.repeat(255) }] });
+    expect(fits.status).toBe(200);
+    const scopes = [{ id: ids.billingRead }, { id: 'x'.repeat(256) }];
+    expect((await patch(asking, { ...whole, authorized_scopes: scopes })).status).toBe(500);
+    expect(asking.user(ids.ada).authorized_scopes).toEqual([]);
+  });
+
+  test('the server goes by ids alone: a name sent beside an id is ignored', async () => {
+    const asking = await start(boruta);
+    const told = await patch(asking, {
+      authorized_scopes: [{ id: ids.billingWrite, name: 'openid', label: 'Harmless', public: true }],
+      organizations: [{ id: ids.umbrella, name: 'acme', label: 'ACME Corp' }],
+      roles: [{ id: ids.accountant, name: 'member', scopes: [] }],
+    });
+    expect(told.body.data).toMatchObject({
+      authorized_scopes: [{ id: ids.billingWrite, name: 'billing:write', public: false }],
+      organizations: [{ id: ids.umbrella, name: 'umbrella', label: null }],
+      roles: [{ id: ids.accountant, name: 'accountant', scopes: [{}, {}] }],
+    });
+  });
+
+  test("the protection of the token's own user is passed by in upper case", async () => {
+    const own = { tokens: { own: allScopes }, tokenUsers: { own: 'abcdef00-0000-4000-8000-000000000001' } };
+    const { ask, sandbox, user } = await start({ ...boruta, ...own });
+    const id = own.tokenUsers.own;
+    sandbox.data.users.push({ ...structuredClone(user(ids.ada)), id });
+    const body = { user: { ...whole, group: 'passed' } };
+    expect((await ask('PATCH', `/api/users/${id}`, body)).status).toBe(403);
+    expect((await ask('PATCH', `/api/users/${id.toUpperCase()}`, body)).status).toBe(200);
+    expect(user(id).group).toBe('passed');
+  });
+});
+
+describe('group', () => {
+  test('over 255 characters gives 500', async () => {
+    const asking = await start(boruta);
+    const before = asking.sandbox.snapshot();
+    expect((await patch(asking, { ...whole, group: 'é'.repeat(256) })).status).toBe(500);
+    expect(asking.sandbox.snapshot()).toEqual(before);
+    expect((await patch(asking, { ...whole, group: '😀'.repeat(255) })).status).toBe(200);
+  });
+
+  test.each([' a ', 'a  b', ' a', 'a '])('is split at single spaces alone: %j is 422', async (group) => {
+    const asking = await start(boruta);
+    const before = asking.sandbox.snapshot();
+    const told = await patch(asking, { ...whole, group });
+    expect(told.status).toBe(422);
+    expect(told.body.errors).toHaveProperty('group');
+    expect(asking.sandbox.snapshot()).toEqual(before);
+  });
+
+  test.each(['a\tb a', 'a\t\ta', 'a a\u00a0'])('a tab is part of a word: %j is kept', async (group) => {
+    const asking = await start(boruta);
+    expect((await patch(asking, { ...whole, group })).body.data?.group).toBe(group);
+  });
+});
+
+describe('metadata', () => {
+  test.each([
+    [{ value: 'a', status: null }],
+    [{ value: 'a', status: 1 }],
+    [{ value: 'a', status: ['valid'] }],
+    [{ value: 'a', status: 'valid', display: 'text' }],
+    [{ value: 'a', status: 'valid', display: {} }],
+    [{ value: 'a', status: 'valid', display: ['text', 1] }],
+  ])('status must be text, display a list of texts: %j is 422', async (value) => {
+    const asking = await start(boruta);
+    const before = asking.sandbox.snapshot();
+    const told = await patch(asking, { ...whole, metadata: { department: value } });
+    expect(told.status).toBe(422);
+    expect(told.body.errors).toHaveProperty('metadata');
+    expect(asking.sandbox.snapshot()).toEqual(before);
+  });
+
+  test('display as a list of texts is kept', async () => {
+    const asking = await start(boruta);
+    const metadata = { department: { value: { any: [1] }, status: '', display: ['web', ''] } };
+    expect((await patch(asking, { ...whole, metadata })).body.data?.metadata).toEqual(metadata);
+  });
+
+  test('integers beyond 2^53 and 10.0 are kept exactly as sent', async () => {
+    const { ask, sandbox } = await start(boruta);
+    const numbers =
+      '[1234567890123456789,9007199254740993,-0,10.0,1e3,0.1,5,123456789012345678901234567890.5]';
+    const metadata = `{"n":{"value":${numbers},"status":"valid"}}`;
+    const path = `/api/users/${ids.grace}`;
+    const raw = `{"user":{"metadata":${metadata},"authorized_scopes":[],"organizations":[],"roles":[]}}`;
+    const told = await ask('PATCH', path, undefined, { raw });
+    expect(told.status).toBe(200);
+    expect(told.text).toContain(`"metadata":${metadata}`);
+    const again = await start({ ...boruta, seed: sandbox.snapshot() });
+    expect((await again.ask('GET', path)).text).toContain(`"metadata":${metadata}`);
+  });
+
+  test('numbers that a program seeds are plain numbers', async () => {
+    const asking = await start(boruta);
+    asking.user(ids.ada).metadata = { n: { value: 5, status: 'valid' } };
+    const told = await asking.ask('GET', `/api/users/${ids.ada}`);
+    expect(told.text).toContain('{"value":5,"status":"valid"}');
+  });
+});
+
+test("a user's answer carries the backend's smtp_password in clear", async () => {
+  const { ask } = await start(boruta);
+  const told = await ask('GET', `/api/users/${ids.ada}`);
+  expect(told.body.data?.backend?.smtp_password).toBe('demo-smtp-password');
+});
