@@ -208,7 +208,7 @@ if(this.node===null){this.node=new TstNode(key,value2,0)}else{this.node.add(key,
 key)?.value??null}};var tree=new TernarySearchTree;for(let i=0;i<wellknownHeaderNames.length;++i){const key=headerNameLowerCasedRecord[wellknownHeaderNames[i]];
 tree.insert(key,key)}module.exports={TernarySearchTree,tree}}});var require_util=__commonJS({"node_modules/undici/lib/core/util.js"(exports,module){"use strict";var assert2=__require("node:assert");
 var{kDestroyed,kBodyUsed,kListeners,kBody}=require_symbols();var{IncomingMessage}=__require("node:http");var stream=__require("node:stream");
-var net=__require("node:net");var{stringify}=__require("node:querystring");var{EventEmitter:EE}=__require("node:events");
+var net=__require("node:net");var{stringify:stringify2}=__require("node:querystring");var{EventEmitter:EE}=__require("node:events");
 var timers=require_timers();var{InvalidArgumentError,ConnectTimeoutError}=require_errors();var{headerNameLowerCasedRecord}=require_constants();
 var{tree}=require_tree();var[nodeMajor,nodeMinor]=process.versions.node.split(".",2).map(v=>Number(v));var BodyAsyncIterable=class{constructor(body2){
 this[kBody]=body2;this[kBodyUsed]=false}async*[Symbol.asyncIterator](){assert2(!this[kBodyUsed],"disturbed");this[kBodyUsed]=
@@ -222,7 +222,7 @@ Blob){return true}else if(typeof object3!=="object"){return false}else{const sTa
 "Blob"||sTag==="File")&&("stream"in object3&&typeof object3.stream==="function"||"arrayBuffer"in object3&&typeof object3.
 arrayBuffer==="function")}}function pathHasQueryOrFragment(url2){return url2.includes("?")||url2.includes("#")}function serializePathWithQuery(url2,queryParams){
 if(pathHasQueryOrFragment(url2)){throw new Error('Query params cannot be passed when url already contains "?" or "#".')}
-const stringified=stringify(queryParams);if(stringified){url2+="?"+stringified}return url2}function isValidPort(port){const value2=parseInt(
+const stringified=stringify2(queryParams);if(stringified){url2+="?"+stringified}return url2}function isValidPort(port){const value2=parseInt(
 port,10);return value2===Number(port)&&value2>=0&&value2<=65535}function isHttpOrHttpsPrefixed(value2){return value2!=null&&
 value2[0]==="h"&&value2[1]==="t"&&value2[2]==="t"&&value2[3]==="p"&&(value2[4]===":"||value2[4]==="s"&&value2[5]===":")}
 function parseURL(url2){if(typeof url2==="string"){url2=new URL(url2);if(!isHttpOrHttpsPrefixed(url2.origin||url2.protocol)){
@@ -2376,7 +2376,7 @@ InformationalError,BodyTimeoutError,HTTPParserError,ResponseExceededMaxSizeError
 kParser,kBlocking,kRunning,kPending,kSize,kWriting,kQueue,kNoRef,kKeepAliveDefaultTimeout,kHostHeader,kPendingIdx,kRunningIdx,
 kError,kPipelining,kSocket,kKeepAliveTimeoutValue,kMaxHeadersSize,kKeepAliveMaxTimeout,kKeepAliveTimeoutThreshold,kHeadersTimeout,
 kBodyTimeout,kStrictContentLength,kMaxRequests,kCounter,kMaxResponseSize,kOnError,kResume,kHTTPContext,kClosed}=require_symbols();
-var constants3=require_constants2();var EMPTY_BUF=Buffer.alloc(0);var FastBuffer=Buffer[Symbol.species];var removeAllListeners=util.
+var constants5=require_constants2();var EMPTY_BUF=Buffer.alloc(0);var FastBuffer=Buffer[Symbol.species];var removeAllListeners=util.
 removeAllListeners;var kIdleSocketValidation=Symbol("kIdleSocketValidation");var kIdleSocketValidationTimeout=Symbol("kI\
 dleSocketValidationTimeout");var kSocketUsed=Symbol("kSocketUsed");var kTypeOfService=Symbol("kTypeOfService");var extractBody;
 function lazyllhttp(){const llhttpWasmData=process.env.JEST_WORKER_ID?require_llhttp_wasm():void 0;let mod;let useWasmSIMD=true;
@@ -2396,7 +2396,7 @@ new FastBuffer(currentBufferRef.buffer,start2,len))},wasm_on_message_complete:p=
 onMessageComplete()}}})}var llhttpInstance=null;var currentParser=null;var currentBufferRef=null;var currentBufferSize=0;
 var currentBufferPtr=null;var USE_NATIVE_TIMER=0;var USE_FAST_TIMER=1;var TIMEOUT_HEADERS=2|USE_FAST_TIMER;var TIMEOUT_BODY=4|
 USE_FAST_TIMER;var TIMEOUT_KEEP_ALIVE=8|USE_NATIVE_TIMER;var Parser3=class{constructor(client3,socket,{exports:exports2}){
-this.llhttp=exports2;this.ptr=this.llhttp.llhttp_alloc(constants3.TYPE.RESPONSE);this.client=client3;this.socket=socket;
+this.llhttp=exports2;this.ptr=this.llhttp.llhttp_alloc(constants5.TYPE.RESPONSE);this.client=client3;this.socket=socket;
 this.timeout=null;this.timeoutWeakRef=new WeakRef(this);this.timeoutValue=null;this.timeoutType=null;this.statusCode=0;this.
 statusText="";this.upgrade=false;this.headers=[];this.headersSize=0;this.headersMaxSize=client3[kMaxHeadersSize];this.shouldKeepAlive=
 false;this.paused=false;this.resume=this.resume.bind(this);this.bytesRead=0;this.keepAlive="";this.contentLength="";this.
@@ -2412,17 +2412,17 @@ chunk)}}execute(chunk){assert2(currentParser===null);assert2(this.ptr!=null);ass
 if(chunk.length>currentBufferSize){if(currentBufferPtr){llhttp.free(currentBufferPtr)}currentBufferSize=Math.ceil(chunk.
 length/4096)*4096;currentBufferPtr=llhttp.malloc(currentBufferSize)}new Uint8Array(llhttp.memory.buffer,currentBufferPtr,
 currentBufferSize).set(chunk);try{let ret;try{currentBufferRef=chunk;currentParser=this;ret=llhttp.llhttp_execute(this.ptr,
-currentBufferPtr,chunk.length)}finally{currentParser=null;currentBufferRef=null}if(ret!==constants3.ERROR.OK){const data3=chunk.
-subarray(llhttp.llhttp_get_error_pos(this.ptr)-currentBufferPtr);if(ret===constants3.ERROR.PAUSED_UPGRADE){this.onUpgrade(
-data3)}else if(ret===constants3.ERROR.PAUSED){this.paused=true;socket.unshift(data3)}else{throw this.createError(ret,data3)}}}catch(err){
+currentBufferPtr,chunk.length)}finally{currentParser=null;currentBufferRef=null}if(ret!==constants5.ERROR.OK){const data3=chunk.
+subarray(llhttp.llhttp_get_error_pos(this.ptr)-currentBufferPtr);if(ret===constants5.ERROR.PAUSED_UPGRADE){this.onUpgrade(
+data3)}else if(ret===constants5.ERROR.PAUSED){this.paused=true;socket.unshift(data3)}else{throw this.createError(ret,data3)}}}catch(err){
 util.destroy(socket,err)}}finish(){assert2(currentParser===null);assert2(this.ptr!=null);assert2(!this.paused);const{llhttp}=this;
-let ret;try{currentParser=this;ret=llhttp.llhttp_finish(this.ptr)}finally{currentParser=null}if(ret===constants3.ERROR.OK){
-return null}if(ret===constants3.ERROR.PAUSED||ret===constants3.ERROR.PAUSED_UPGRADE){this.paused=true;return null}return this.
+let ret;try{currentParser=this;ret=llhttp.llhttp_finish(this.ptr)}finally{currentParser=null}if(ret===constants5.ERROR.OK){
+return null}if(ret===constants5.ERROR.PAUSED||ret===constants5.ERROR.PAUSED_UPGRADE){this.paused=true;return null}return this.
 createError(ret,EMPTY_BUF)}createError(ret,data3){const{llhttp,contentLength,bytesRead}=this;if(contentLength&&bytesRead!==
 parseInt(contentLength,10)){return new ResponseContentLengthMismatchError}const ptr=llhttp.llhttp_get_error_reason(this.
 ptr);let message="";if(ptr){const len=new Uint8Array(llhttp.memory.buffer,ptr).indexOf(0);message="Response does not mat\
 ch the HTTP/1.1 protocol ("+Buffer.from(llhttp.memory.buffer,ptr,len).toString()+")"}return new HTTPParserError(message,
-constants3.ERROR[ret],data3)}destroy(){assert2(currentParser===null);assert2(this.ptr!=null);this.llhttp.llhttp_free(this.
+constants5.ERROR[ret],data3)}destroy(){assert2(currentParser===null);assert2(this.ptr!=null);this.llhttp.llhttp_free(this.
 ptr);this.ptr=null;this.timeout&&timers.clearTimeout(this.timeout);this.timeout=null;this.timeoutValue=null;this.timeoutType=
 null;this.paused=false}onStatus(buf){this.statusText=buf.toString();return 0}onMessageBegin(){const{socket,client:client3}=this;
 if(socket.destroyed){return-1}if(client3[kRunning]===0){util.destroy(socket,new SocketError("bad response",util.getSocketInfo(
@@ -2456,20 +2456,20 @@ null){const timeout=Math.min(keepAliveTimeout-client3[kKeepAliveTimeoutThreshold
 0){socket[kReset]=true}else{client3[kKeepAliveTimeoutValue]=timeout}}else{client3[kKeepAliveTimeoutValue]=client3[kKeepAliveDefaultTimeout]}}else{
 socket[kReset]=true}const pause=request4.onHeaders(statusCode,headers,this.resume,statusText)===false;if(request4.aborted){
 return-1}if(request4.method==="HEAD"){return 1}if(statusCode<200){return 1}if(socket[kBlocking]){socket[kBlocking]=false;
-client3[kResume]()}return pause?constants3.ERROR.PAUSED:0}onBody(buf){const{client:client3,socket,statusCode,maxResponseSize}=this;
+client3[kResume]()}return pause?constants5.ERROR.PAUSED:0}onBody(buf){const{client:client3,socket,statusCode,maxResponseSize}=this;
 if(socket.destroyed){return-1}const request4=client3[kQueue][client3[kRunningIdx]];assert2(request4);assert2(this.timeoutType===
 TIMEOUT_BODY);if(this.timeout){if(this.timeout.refresh){this.timeout.refresh()}}assert2(statusCode>=200);if(maxResponseSize>
 -1&&this.bytesRead+buf.length>maxResponseSize){util.destroy(socket,new ResponseExceededMaxSizeError);return-1}this.bytesRead+=
-buf.length;if(request4.onData(buf)===false){return constants3.ERROR.PAUSED}return 0}onMessageComplete(){const{client:client3,
+buf.length;if(request4.onData(buf)===false){return constants5.ERROR.PAUSED}return 0}onMessageComplete(){const{client:client3,
 socket,statusCode,upgrade,headers,contentLength,bytesRead,shouldKeepAlive}=this;if(socket.destroyed&&(!statusCode||shouldKeepAlive)){
 return-1}if(upgrade){return 0}assert2(statusCode>=100);assert2((this.headers.length&1)===0);const request4=client3[kQueue][client3[kRunningIdx]];
 assert2(request4);this.statusCode=0;this.statusText="";this.bytesRead=0;this.contentLength="";this.keepAlive="";this.connection=
 "";this.headers=[];this.headersSize=0;if(statusCode<200){return 0}if(request4.method!=="HEAD"&&contentLength&&bytesRead!==
 parseInt(contentLength,10)){util.destroy(socket,new ResponseContentLengthMismatchError);return-1}request4.onComplete(headers);
 client3[kQueue][client3[kRunningIdx]++]=null;socket[kSocketUsed]=client3[kPending]===0;if(socket[kWriting]){assert2(client3[kRunning]===
-0);util.destroy(socket,new InformationalError("reset"));return constants3.ERROR.PAUSED}else if(!shouldKeepAlive){util.destroy(
-socket,new InformationalError("reset"));return constants3.ERROR.PAUSED}else if(socket[kReset]&&client3[kRunning]===0){util.
-destroy(socket,new InformationalError("reset"));return constants3.ERROR.PAUSED}else if(client3[kPipelining]==null||client3[kPipelining]===
+0);util.destroy(socket,new InformationalError("reset"));return constants5.ERROR.PAUSED}else if(!shouldKeepAlive){util.destroy(
+socket,new InformationalError("reset"));return constants5.ERROR.PAUSED}else if(socket[kReset]&&client3[kRunning]===0){util.
+destroy(socket,new InformationalError("reset"));return constants5.ERROR.PAUSED}else if(client3[kPipelining]==null||client3[kPipelining]===
 1){setImmediate(client3[kResume])}else{client3[kResume]()}return 0}};function onParserTimeout(parserWeakRef){const parser=parserWeakRef.
 deref();if(!parser){return}const{socket,timeoutType,client:client3,paused}=parser;if(timeoutType===TIMEOUT_HEADERS){if(!socket[kWriting]||
 socket.writableNeedDrain||client3[kRunning]>1){assert2(!paused,"cannot be paused while waiting for headers");util.destroy(
@@ -3717,7 +3717,7 @@ value2)?value2.join(", "):String(value2)}}}return normalizedHeaders}var validSna
 function validateSnapshotMode(mode){if(!validSnapshotModes.includes(mode)){throw new InvalidArgumentError(`Invalid snaps\
 hot mode: ${mode}. Must be one of: ${validSnapshotModes.join(", ")}`)}}module.exports={createHeaderFilters,hashId,isUndiciHeaders,
 normalizeHeaders,isUrlExcludedFactory,validateSnapshotMode}}});var require_snapshot_recorder=__commonJS({"node_modules/undici/lib/mock/snapshot-recorder.js"(exports,module){"use stric\
-t";var{writeFile:writeFile2,readFile:readFile6,mkdir:mkdir4}=__require("node:fs/promises");var{dirname:dirname9,resolve:resolve7}=__require("node:path");
+t";var{writeFile:writeFile2,readFile:readFile3,mkdir:mkdir4}=__require("node:fs/promises");var{dirname:dirname10,resolve:resolve7}=__require("node:path");
 var{setTimeout:setTimeout2,clearTimeout:clearTimeout2}=__require("node:timers");var{InvalidArgumentError,UndiciError}=require_errors();
 var{hashId,isUrlExcludedFactory,normalizeHeaders,createHeaderFilters}=require_snapshot_utils();function formatRequestKey(opts,headerFilters,matchOptions={}){
 const url2=new URL(opts.path,opts.origin);const normalized2=opts._normalizedHeaders||normalizeHeaders(opts.headers);if(!opts.
@@ -3755,12 +3755,12 @@ if(!this.shouldPlayback(requestOpts)){return void 0}if(this.isUrlExcluded(reques
 requestOpts,this.#headerFilters,this.matchOptions);const hash3=createRequestHash(request4);const snapshot=this.#snapshots.
 get(hash3);if(!snapshot)return void 0;const currentCallCount=snapshot.callCount||0;const responseIndex=Math.min(currentCallCount,
 snapshot.responses.length-1);snapshot.callCount=currentCallCount+1;return{...snapshot,response:snapshot.responses[responseIndex]}}async loadSnapshots(filePath){
-const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError("Snapshot path is required")}try{const data3=await readFile6(
+const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError("Snapshot path is required")}try{const data3=await readFile3(
 resolve7(path),"utf8");const parsed2=JSON.parse(data3);if(Array.isArray(parsed2)){this.#snapshots.clear();for(const{hash:hash3,
 snapshot}of parsed2){this.#snapshots.set(hash3,snapshot)}}else{this.#snapshots=new Map(Object.entries(parsed2))}}catch(error63){
 if(error63.code==="ENOENT"){this.#snapshots.clear()}else{throw new UndiciError(`Failed to load snapshots from ${path}`,{
 cause:error63})}}}async saveSnapshots(filePath){const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError(
-"Snapshot path is required")}const resolvedPath=resolve7(path);await mkdir4(dirname9(resolvedPath),{recursive:true});const data3=Array.
+"Snapshot path is required")}const resolvedPath=resolve7(path);await mkdir4(dirname10(resolvedPath),{recursive:true});const data3=Array.
 from(this.#snapshots.entries()).map(([hash3,snapshot])=>({hash:hash3,snapshot}));await writeFile2(resolvedPath,JSON.stringify(
 data3,null,2),{flush:true})}clear(){this.#snapshots.clear()}getSnapshots(){return Array.from(this.#snapshots.values())}size(){
 return this.#snapshots.size}resetCallCounts(){for(const snapshot of this.#snapshots.values()){snapshot.callCount=0}}deleteSnapshot(requestOpts){
@@ -5420,7 +5420,7 @@ Wed","Thu","Fri","Sat"];var IMFMonths=["Jan","Feb","Mar","Apr","May","Jun","Jul"
 61).fill(0).map((_,i)=>i.toString().padStart(2,"0"));function toIMFDate(date5){if(typeof date5==="number"){date5=new Date(
 date5)}return`${IMFDays[date5.getUTCDay()]}, ${IMFPaddedNumbers[date5.getUTCDate()]} ${IMFMonths[date5.getUTCMonth()]} ${date5.
 getUTCFullYear()} ${IMFPaddedNumbers[date5.getUTCHours()]}:${IMFPaddedNumbers[date5.getUTCMinutes()]}:${IMFPaddedNumbers[date5.
-getUTCSeconds()]} GMT`}function validateCookieMaxAge(maxAge){if(maxAge<0){throw new Error("Invalid cookie max-age")}}function stringify(cookie){
+getUTCSeconds()]} GMT`}function validateCookieMaxAge(maxAge){if(maxAge<0){throw new Error("Invalid cookie max-age")}}function stringify2(cookie){
 if(cookie.name.length===0){return null}validateCookieName(cookie.name);validateCookieValue(cookie.value);const out=[`${cookie.
 name}=${cookie.value}`];if(cookie.name.startsWith("__Secure-")){cookie.secure=true}if(cookie.name.startsWith("__Host-")){
 cookie.secure=true;cookie.domain=null;cookie.path="/"}if(cookie.secure){out.push("Secure")}if(cookie.httpOnly){out.push(
@@ -5432,7 +5432,7 @@ abs(expiresMs)<=maxTimeValue){out.push(`Expires=${toIMFDate(cookie.expires)}`)}}
 sameSite}`)}for(const part of cookie.unparsed){if(!part.includes("=")){throw new Error("Invalid unparsed")}const[key,...value2]=part.
 split("=");const trimmedKey=key.trim();const joinedValue=value2.join("=");validateCookieName(trimmedKey);validateCookieValue(
 joinedValue);out.push(`${trimmedKey}=${joinedValue}`)}return out.join("; ")}module.exports={isCTLExcludingHtab,validateCookieName,
-validateCookiePath,validateCookieValue,toIMFDate,stringify}}});var require_parse=__commonJS({"node_modules/undici/lib/web/cookies/parse.js"(exports,module){"use strict";var{collectASequenceOfCodePointsFast}=require_infra();
+validateCookiePath,validateCookieValue,toIMFDate,stringify:stringify2}}});var require_parse=__commonJS({"node_modules/undici/lib/web/cookies/parse.js"(exports,module){"use strict";var{collectASequenceOfCodePointsFast}=require_infra();
 var{maxNameValuePairSize,maxAttributeValueSize}=require_constants4();var{isCTLExcludingHtab}=require_util4();var assert2=__require("node:assert");
 function parseSetCookie(header){if(isCTLExcludingHtab(header)){return null}let nameValuePair="";let unparsedAttributes="";
 let name="";let value2="";if(header.includes(";")){const position={position:0};nameValuePair=collectASequenceOfCodePointsFast(
@@ -5458,25 +5458,26 @@ length===0||attributeValue[0]!=="/"){cookiePath="/"}else{cookiePath=attributeVal
 sameSite="None"}else if(attributeValueLowercase==="strict"){cookieAttributeList.sameSite="Strict"}else if(attributeValueLowercase===
 "lax"){cookieAttributeList.sameSite="Lax"}}else{cookieAttributeList.unparsed??=[];cookieAttributeList.unparsed.push(`${attributeName}\
 =${attributeValue}`)}}}module.exports={parseSetCookie,parseUnparsedAttributes}}});var require_cookies=__commonJS({"node_modules/undici/lib/web/cookies/index.js"(exports,module){"use strict";var{parseSetCookie}=require_parse();
-var{stringify}=require_util4();var{webidl}=require_webidl();var{Headers}=require_headers();var brandChecks=webidl.brandCheckMultiple(
-[Headers,globalThis.Headers].filter(Boolean));function getCookies(headers){webidl.argumentLengthCheck(arguments,1,"getCo\
-okies");brandChecks(headers);const cookie=headers.get("cookie");const out={__proto__:null};if(!cookie){return out}for(const piece of cookie.
-split(";")){const[name,...value2]=piece.split("=");out[name.trim()]=value2.join("=")}return out}function deleteCookie(headers,name,attributes){
-brandChecks(headers);const prefix="deleteCookie";webidl.argumentLengthCheck(arguments,2,prefix);name=webidl.converters.DOMString(
-name,prefix,"name");attributes=webidl.converters.DeleteCookieAttributes(attributes);setCookie(headers,{name,value:"",expires:new Date(
-0),...attributes})}function getSetCookies(headers){webidl.argumentLengthCheck(arguments,1,"getSetCookies");brandChecks(headers);
-const cookies=headers.getSetCookie();if(!cookies){return[]}return cookies.map(pair=>parseSetCookie(pair))}function parseCookie(cookie){
-cookie=webidl.converters.DOMString(cookie);return parseSetCookie(cookie)}function setCookie(headers,cookie){webidl.argumentLengthCheck(
-arguments,2,"setCookie");brandChecks(headers);cookie=webidl.converters.Cookie(cookie);const str=stringify(cookie);if(str){
-headers.append("set-cookie",str,true)}}webidl.converters.DeleteCookieAttributes=webidl.dictionaryConverter([{converter:webidl.
-nullableConverter(webidl.converters.DOMString),key:"path",defaultValue:()=>null},{converter:webidl.nullableConverter(webidl.
-converters.DOMString),key:"domain",defaultValue:()=>null}]);webidl.converters.Cookie=webidl.dictionaryConverter([{converter:webidl.
-converters.DOMString,key:"name"},{converter:webidl.converters.DOMString,key:"value"},{converter:webidl.nullableConverter(
-value2=>{if(typeof value2==="number"){return webidl.converters["unsigned long long"](value2)}return new Date(value2)}),key:"\
-expires",defaultValue:()=>null},{converter:webidl.nullableConverter(webidl.converters["long long"]),key:"maxAge",defaultValue:()=>null},
-{converter:webidl.nullableConverter(webidl.converters.DOMString),key:"domain",defaultValue:()=>null},{converter:webidl.nullableConverter(
-webidl.converters.DOMString),key:"path",defaultValue:()=>null},{converter:webidl.nullableConverter(webidl.converters.boolean),
-key:"secure",defaultValue:()=>null},{converter:webidl.nullableConverter(webidl.converters.boolean),key:"httpOnly",defaultValue:()=>null},
+var{stringify:stringify2}=require_util4();var{webidl}=require_webidl();var{Headers}=require_headers();var brandChecks=webidl.
+brandCheckMultiple([Headers,globalThis.Headers].filter(Boolean));function getCookies(headers){webidl.argumentLengthCheck(
+arguments,1,"getCookies");brandChecks(headers);const cookie=headers.get("cookie");const out={__proto__:null};if(!cookie){
+return out}for(const piece of cookie.split(";")){const[name,...value2]=piece.split("=");out[name.trim()]=value2.join("=")}
+return out}function deleteCookie(headers,name,attributes){brandChecks(headers);const prefix="deleteCookie";webidl.argumentLengthCheck(
+arguments,2,prefix);name=webidl.converters.DOMString(name,prefix,"name");attributes=webidl.converters.DeleteCookieAttributes(
+attributes);setCookie(headers,{name,value:"",expires:new Date(0),...attributes})}function getSetCookies(headers){webidl.
+argumentLengthCheck(arguments,1,"getSetCookies");brandChecks(headers);const cookies=headers.getSetCookie();if(!cookies){
+return[]}return cookies.map(pair=>parseSetCookie(pair))}function parseCookie(cookie){cookie=webidl.converters.DOMString(
+cookie);return parseSetCookie(cookie)}function setCookie(headers,cookie){webidl.argumentLengthCheck(arguments,2,"setCook\
+ie");brandChecks(headers);cookie=webidl.converters.Cookie(cookie);const str=stringify2(cookie);if(str){headers.append("s\
+et-cookie",str,true)}}webidl.converters.DeleteCookieAttributes=webidl.dictionaryConverter([{converter:webidl.nullableConverter(
+webidl.converters.DOMString),key:"path",defaultValue:()=>null},{converter:webidl.nullableConverter(webidl.converters.DOMString),
+key:"domain",defaultValue:()=>null}]);webidl.converters.Cookie=webidl.dictionaryConverter([{converter:webidl.converters.
+DOMString,key:"name"},{converter:webidl.converters.DOMString,key:"value"},{converter:webidl.nullableConverter(value2=>{if(typeof value2===
+"number"){return webidl.converters["unsigned long long"](value2)}return new Date(value2)}),key:"expires",defaultValue:()=>null},
+{converter:webidl.nullableConverter(webidl.converters["long long"]),key:"maxAge",defaultValue:()=>null},{converter:webidl.
+nullableConverter(webidl.converters.DOMString),key:"domain",defaultValue:()=>null},{converter:webidl.nullableConverter(webidl.
+converters.DOMString),key:"path",defaultValue:()=>null},{converter:webidl.nullableConverter(webidl.converters.boolean),key:"\
+secure",defaultValue:()=>null},{converter:webidl.nullableConverter(webidl.converters.boolean),key:"httpOnly",defaultValue:()=>null},
 {converter:webidl.converters.USVString,key:"sameSite",allowedValues:["Strict","Lax","None"]},{converter:webidl.sequenceConverter(
 webidl.converters.DOMString),key:"unparsed",defaultValue:()=>[]}]);module.exports={getCookies,deleteCookie,getSetCookies,
 setCookie,parseCookie}}});var require_events=__commonJS({"node_modules/undici/lib/web/websocket/events.js"(exports,module){"use strict";var{webidl}=require_webidl();
@@ -6317,7 +6318,7 @@ tagObj=tags.find(t=>t.nodeClass&&obj instanceof t.nodeClass)}if(!tagObj){const n
 "null":typeof obj);throw new Error(`Tag not resolved for ${name} value`)}return tagObj}function stringifyProps(node2,tagObj,{
 anchors:anchors$1,doc}){if(!doc.directives)return"";const props=[];const anchor2=(identity.isScalar(node2)||identity.isCollection(
 node2))&&node2.anchor;if(anchor2&&anchors.anchorIsValid(anchor2)){anchors$1.add(anchor2);props.push(`&${anchor2}`)}const tag=node2.
-tag??(tagObj.default?null:tagObj.tag);if(tag)props.push(doc.directives.tagString(tag));return props.join(" ")}function stringify(item,ctx,onComment,onChompKeep){
+tag??(tagObj.default?null:tagObj.tag);if(tag)props.push(doc.directives.tagString(tag));return props.join(" ")}function stringify2(item,ctx,onComment,onChompKeep){
 if(identity.isPair(item))return item.toString(ctx,onComment,onChompKeep);if(identity.isAlias(item)){if(ctx.doc.directives)
 return item.toString(ctx);if(ctx.resolvedAliases?.has(item)){throw new TypeError(`Cannot stringify circular structure wi\
 thout alias nodes`)}else{if(ctx.resolvedAliases)ctx.resolvedAliases.add(item);else ctx.resolvedAliases=new Set([item]);item=
@@ -6327,8 +6328,8 @@ o});tagObj??(tagObj=getTagObject(ctx.doc.schema.tags,node2));const props=stringi
 node2,ctx,onComment,onChompKeep):identity.isScalar(node2)?stringifyString.stringifyString(node2,ctx,onComment,onChompKeep):
 node2.toString(ctx,onComment,onChompKeep);if(!props)return str;return identity.isScalar(node2)||str[0]==="{"||str[0]==="\
 ["?`${props} ${str}`:`${props}
-${ctx.indent}${str}`}exports.createStringifyContext=createStringifyContext;exports.stringify=stringify}});var require_stringifyPair=__commonJS({"node_modules/yaml/dist/stringify/stringifyPair.js"(exports){"use strict";var identity=require_identity();
-var Scalar=require_Scalar();var stringify=require_stringify();var stringifyComment=require_stringifyComment();function stringifyPair({
+${ctx.indent}${str}`}exports.createStringifyContext=createStringifyContext;exports.stringify=stringify2}});var require_stringifyPair=__commonJS({"node_modules/yaml/dist/stringify/stringifyPair.js"(exports){"use strict";var identity=require_identity();
+var Scalar=require_Scalar();var stringify2=require_stringify();var stringifyComment=require_stringifyComment();function stringifyPair({
 key,value:value2},ctx,onComment,onChompKeep){const{allNullValues,doc,indent,indentStep,options:{commentString,indentSeq,
 simpleKeys}}=ctx;let keyComment=identity.isNode(key)&&key.comment||null;if(simpleKeys){if(keyComment){throw new Error("W\
 ith simple keys, key nodes cannot have comments")}if(identity.isCollection(key)||!identity.isNode(key)&&typeof key==="ob\
@@ -6336,7 +6337,7 @@ ject"){const msg="With simple keys, collection cannot be used as a key value";th
 (!key||keyComment&&value2==null&&!ctx.inFlow||identity.isCollection(key)||(identity.isScalar(key)?key.type===Scalar.Scalar.
 BLOCK_FOLDED||key.type===Scalar.Scalar.BLOCK_LITERAL:typeof key==="object"));ctx=Object.assign({},ctx,{allNullValues:false,
 implicitKey:!explicitKey&&(simpleKeys||!allNullValues),indent:indent+indentStep});let keyCommentDone=false;let chompKeep=false;
-let str=stringify.stringify(key,ctx,()=>keyCommentDone=true,()=>chompKeep=true);if(!explicitKey&&!ctx.inFlow&&str.length>
+let str=stringify2.stringify(key,ctx,()=>keyCommentDone=true,()=>chompKeep=true);if(!explicitKey&&!ctx.inFlow&&str.length>
 1024){if(simpleKeys)throw new Error("With simple keys, single line scalar must not span more than 1024 characters");explicitKey=
 true}if(ctx.inFlow){if(allNullValues||value2==null){if(keyCommentDone&&onComment)onComment();return str===""?"?":explicitKey?
 `? ${str}`:str}}else if(allNullValues&&!simpleKeys||value2==null&&explicitKey){str=`? ${str}`;if(keyComment&&!keyCommentDone){
@@ -6348,7 +6349,7 @@ let vsb,vcb,valueComment;if(identity.isNode(value2)){vsb=!!value2.spaceBefore;vc
 comment}else{vsb=false;vcb=null;valueComment=null;if(value2&&typeof value2==="object")value2=doc.createNode(value2)}ctx.
 implicitKey=false;if(!explicitKey&&!keyComment&&identity.isScalar(value2))ctx.indentAtStart=str.length+1;chompKeep=false;
 if(!indentSeq&&indentStep.length>=2&&!ctx.inFlow&&!explicitKey&&identity.isSeq(value2)&&!value2.flow&&!value2.tag&&!value2.
-anchor){ctx.indent=ctx.indent.substring(2)}let valueCommentDone=false;const valueStr=stringify.stringify(value2,ctx,()=>valueCommentDone=
+anchor){ctx.indent=ctx.indent.substring(2)}let valueCommentDone=false;const valueStr=stringify2.stringify(value2,ctx,()=>valueCommentDone=
 true,()=>chompKeep=true);let ws=" ";if(keyComment||vsb||vcb){ws=vsb?"\n":"";if(vcb){const cs=commentString(vcb);ws+=`
 ${stringifyComment.indentComment(cs,ctx.indent)}`}if(valueStr===""&&!ctx.inFlow){if(ws==="\n"&&valueComment)ws="\n\n"}else{
 ws+=`
@@ -6375,13 +6376,13 @@ Set){map3.add(key)}else if(!Object.prototype.hasOwnProperty.call(map3,key)){Obje
 writable:true,enumerable:true,configurable:true})}}return map3}function resolveAliasValue(ctx,value2){return ctx&&identity.
 isAlias(value2)?value2.resolve(ctx.doc,ctx):value2}exports.addMergeToJSMap=addMergeToJSMap;exports.isMergeKey=isMergeKey;
 exports.merge=merge5}});var require_addPairToJSMap=__commonJS({"node_modules/yaml/dist/nodes/addPairToJSMap.js"(exports){"use strict";var log2=require_log();
-var merge5=require_merge();var stringify=require_stringify();var identity=require_identity();var toJS=require_toJS();function addPairToJSMap(ctx,map3,{
+var merge5=require_merge();var stringify2=require_stringify();var identity=require_identity();var toJS=require_toJS();function addPairToJSMap(ctx,map3,{
 key,value:value2}){if(identity.isNode(key)&&key.addToJSMap)key.addToJSMap(ctx,map3,value2);else if(merge5.isMergeKey(ctx,
 key))merge5.addMergeToJSMap(ctx,map3,value2);else{const jsKey=toJS.toJS(key,"",ctx);if(map3 instanceof Map){map3.set(jsKey,
 toJS.toJS(value2,jsKey,ctx))}else if(map3 instanceof Set){map3.add(jsKey)}else{const stringKey=stringifyKey(key,jsKey,ctx);
 const jsValue=toJS.toJS(value2,stringKey,ctx);if(stringKey in map3)Object.defineProperty(map3,stringKey,{value:jsValue,writable:true,
 enumerable:true,configurable:true});else map3[stringKey]=jsValue}}return map3}function stringifyKey(key,jsKey,ctx){if(jsKey===
-null)return"";if(typeof jsKey!=="object")return String(jsKey);if(identity.isNode(key)&&ctx?.doc){const strCtx=stringify.
+null)return"";if(typeof jsKey!=="object")return String(jsKey);if(identity.isNode(key)&&ctx?.doc){const strCtx=stringify2.
 createStringifyContext(ctx.doc,{});strCtx.anchors=new Set;for(const node2 of ctx.anchors.keys())strCtx.anchors.add(node2.
 anchor);strCtx.inFlow=true;strCtx.inStringifyKey=true;const strKey=key.toString(strCtx);if(!ctx.mapKeyWarned){let jsonStr=JSON.
 stringify(strKey);if(jsonStr.length>40)jsonStr=jsonStr.substring(0,36)+'..."';log2.warn(ctx.doc.options.logLevel,`Keys w\
@@ -6394,14 +6395,14 @@ value:value2}=this;if(identity.isNode(key))key=key.clone(schema);if(identity.isN
 return new _Pair(key,value2)}toJSON(_,ctx){const pair=ctx?.mapAsMap?new Map:{};return addPairToJSMap.addPairToJSMap(ctx,
 pair,this)}toString(ctx,onComment,onChompKeep){return ctx?.doc?stringifyPair.stringifyPair(this,ctx,onComment,onChompKeep):
 JSON.stringify(this)}};exports.Pair=Pair;exports.createPair=createPair}});var require_stringifyCollection=__commonJS({"node_modules/yaml/dist/stringify/stringifyCollection.js"(exports){"use stri\
-ct";var identity=require_identity();var stringify=require_stringify();var stringifyComment=require_stringifyComment();function stringifyCollection(collection,ctx,options){
-const flow=ctx.inFlow??collection.flow;const stringify2=flow?stringifyFlowCollection:stringifyBlockCollection;return stringify2(
+ct";var identity=require_identity();var stringify2=require_stringify();var stringifyComment=require_stringifyComment();function stringifyCollection(collection,ctx,options){
+const flow=ctx.inFlow??collection.flow;const stringify3=flow?stringifyFlowCollection:stringifyBlockCollection;return stringify3(
 collection,ctx,options)}function stringifyBlockCollection({comment,items},ctx,{blockItemPrefix,flowChars,itemIndent,onChompKeep,
 onComment}){const{indent,options:{commentString}}=ctx;const itemCtx=Object.assign({},ctx,{indent:itemIndent,type:null});
 let chompKeep=false;const lines=[];for(let i=0;i<items.length;++i){const item=items[i];let comment2=null;if(identity.isNode(
 item)){if(!chompKeep&&item.spaceBefore)lines.push("");addCommentBefore(ctx,lines,item.commentBefore,chompKeep);if(item.comment)
 comment2=item.comment}else if(identity.isPair(item)){const ik=identity.isNode(item.key)?item.key:null;if(ik){if(!chompKeep&&
-ik.spaceBefore)lines.push("");addCommentBefore(ctx,lines,ik.commentBefore,chompKeep)}}chompKeep=false;let str2=stringify.
+ik.spaceBefore)lines.push("");addCommentBefore(ctx,lines,ik.commentBefore,chompKeep)}}chompKeep=false;let str2=stringify2.
 stringify(item,itemCtx,()=>comment2=null,()=>chompKeep=true);if(comment2)str2+=stringifyComment.lineComment(str2,itemIndent,
 commentString(comment2));if(chompKeep&&comment2)chompKeep=false;lines.push(blockItemPrefix+str2)}let str;if(lines.length===
 0){str=flowChars.start+flowChars.end}else{str=lines[0];for(let i=1;i<lines.length;++i){const line=lines[i];str+=line?`
@@ -6414,7 +6415,7 @@ push("");addCommentBefore(ctx,lines,item.commentBefore,false);if(item.comment)co
 item)){const ik=identity.isNode(item.key)?item.key:null;if(ik){if(ik.spaceBefore)lines.push("");addCommentBefore(ctx,lines,
 ik.commentBefore,false);if(ik.comment)reqNewline=true}const iv=identity.isNode(item.value)?item.value:null;if(iv){if(iv.
 comment)comment=iv.comment;if(iv.commentBefore)reqNewline=true}else if(item.value==null&&ik?.comment){comment=ik.comment}}
-if(comment)reqNewline=true;let str=stringify.stringify(item,itemCtx,()=>comment=null);reqNewline||(reqNewline=lines.length>
+if(comment)reqNewline=true;let str=stringify2.stringify(item,itemCtx,()=>comment=null);reqNewline||(reqNewline=lines.length>
 linesAtValue||str.includes("\n"));if(i<items.length-1){str+=","}else if(ctx.options.trailingComma){if(ctx.options.lineWidth>
 0){reqNewline||(reqNewline=lines.reduce((sum,line)=>sum+line.length+2,2)+(str.length+2)>ctx.options.lineWidth)}if(reqNewline){
 str+=","}}if(comment)str+=stringifyComment.lineComment(str,itemIndent,commentString(comment));lines.push(str);linesAtValue=
@@ -6653,22 +6654,22 @@ MAP,{value:map3.map});Object.defineProperty(this,identity.SCALAR,{value:string4.
 SEQ,{value:seq.seq});this.sortMapEntries=typeof sortMapEntries==="function"?sortMapEntries:sortMapEntries===true?sortMapEntriesByKey:
 null}clone(){const copy=Object.create(_Schema.prototype,Object.getOwnPropertyDescriptors(this));copy.tags=this.tags.slice();
 return copy}};exports.Schema=Schema}});var require_stringifyDocument=__commonJS({"node_modules/yaml/dist/stringify/stringifyDocument.js"(exports){"use strict";
-var identity=require_identity();var stringify=require_stringify();var stringifyComment=require_stringifyComment();function stringifyDocument(doc,options){
+var identity=require_identity();var stringify2=require_stringify();var stringifyComment=require_stringifyComment();function stringifyDocument(doc,options){
 const lines=[];let hasDirectives=options.directives===true;if(options.directives!==false&&doc.directives){const dir=doc.
 directives.toString(doc);if(dir){lines.push(dir);hasDirectives=true}else if(doc.directives.docStart)hasDirectives=true}if(hasDirectives)
-lines.push("---");const ctx=stringify.createStringifyContext(doc,options);const{commentString}=ctx.options;if(doc.commentBefore){
+lines.push("---");const ctx=stringify2.createStringifyContext(doc,options);const{commentString}=ctx.options;if(doc.commentBefore){
 if(lines.length!==1)lines.unshift("");const cs=commentString(doc.commentBefore);lines.unshift(stringifyComment.indentComment(
 cs,""))}let chompKeep=false;let contentComment=null;if(doc.contents){if(identity.isNode(doc.contents)){if(doc.contents.spaceBefore&&
 hasDirectives)lines.push("");if(doc.contents.commentBefore){const cs=commentString(doc.contents.commentBefore);lines.push(
 stringifyComment.indentComment(cs,""))}ctx.forceBlockIndent=!!doc.comment;contentComment=doc.contents.comment}const onChompKeep=contentComment?
-void 0:()=>chompKeep=true;let body2=stringify.stringify(doc.contents,ctx,()=>contentComment=null,onChompKeep);if(contentComment)
+void 0:()=>chompKeep=true;let body2=stringify2.stringify(doc.contents,ctx,()=>contentComment=null,onChompKeep);if(contentComment)
 body2+=stringifyComment.lineComment(body2,"",commentString(contentComment));if((body2[0]==="|"||body2[0]===">")&&lines[lines.
-length-1]==="---"){lines[lines.length-1]=`--- ${body2}`}else lines.push(body2)}else{lines.push(stringify.stringify(doc.contents,
-ctx))}if(doc.directives?.docEnd){if(doc.comment){const cs=commentString(doc.comment);if(cs.includes("\n")){lines.push(".\
-..");lines.push(stringifyComment.indentComment(cs,""))}else{lines.push(`... ${cs}`)}}else{lines.push("...")}}else{let dc=doc.
-comment;if(dc&&chompKeep)dc=dc.replace(/^\n+/,"");if(dc){if((!chompKeep||contentComment)&&lines[lines.length-1]!=="")lines.
-push("");lines.push(stringifyComment.indentComment(commentString(dc),""))}}return lines.join("\n")+"\n"}exports.stringifyDocument=
-stringifyDocument}});var require_Document=__commonJS({"node_modules/yaml/dist/doc/Document.js"(exports){"use strict";var Alias=require_Alias();
+length-1]==="---"){lines[lines.length-1]=`--- ${body2}`}else lines.push(body2)}else{lines.push(stringify2.stringify(doc.
+contents,ctx))}if(doc.directives?.docEnd){if(doc.comment){const cs=commentString(doc.comment);if(cs.includes("\n")){lines.
+push("...");lines.push(stringifyComment.indentComment(cs,""))}else{lines.push(`... ${cs}`)}}else{lines.push("...")}}else{
+let dc=doc.comment;if(dc&&chompKeep)dc=dc.replace(/^\n+/,"");if(dc){if((!chompKeep||contentComment)&&lines[lines.length-
+1]!=="")lines.push("");lines.push(stringifyComment.indentComment(commentString(dc),""))}}return lines.join("\n")+"\n"}exports.
+stringifyDocument=stringifyDocument}});var require_Document=__commonJS({"node_modules/yaml/dist/doc/Document.js"(exports){"use strict";var Alias=require_Alias();
 var Collection2=require_Collection();var identity=require_identity();var Pair=require_Pair();var toJS=require_toJS();var Schema=require_Schema();
 var stringifyDocument=require_stringifyDocument();var anchors=require_anchors();var applyReviver=require_applyReviver();
 var createNode=require_createNode();var directives=require_directives();var Document=class _Document{constructor(value2,replacer,options){
@@ -7082,7 +7083,7 @@ source.length;const nl={type:"newline",offset,indent:token.indent,source:"\n"};d
 source,end:[nl]});break}default:{const indent="indent"in token?token.indent:-1;const end="end"in token&&Array.isArray(token.
 end)?token.end.filter(st=>st.type==="space"||st.type==="comment"||st.type==="newline"):[];for(const key of Object.keys(token))
 if(key!=="type"&&key!=="offset")delete token[key];Object.assign(token,{type,indent,source,end})}}}exports.createScalarToken=
-createScalarToken;exports.resolveAsScalar=resolveAsScalar;exports.setScalarValue=setScalarValue}});var require_cst_stringify=__commonJS({"node_modules/yaml/dist/parse/cst-stringify.js"(exports){"use strict";var stringify=cst=>"\
+createScalarToken;exports.resolveAsScalar=resolveAsScalar;exports.setScalarValue=setScalarValue}});var require_cst_stringify=__commonJS({"node_modules/yaml/dist/parse/cst-stringify.js"(exports){"use strict";var stringify2=cst=>"\
 type"in cst?stringifyToken(cst):stringifyItem(cst);function stringifyToken(token){switch(token.type){case"block-scalar":{
 let res="";for(const tok of token.props)res+=stringifyToken(tok);return res+token.source}case"block-map":case"block-seq":{
 let res="";for(const item of token.items)res+=stringifyItem(item);return res}case"flow-collection":{let res=token.start.
@@ -7090,7 +7091,7 @@ source;for(const item of token.items)res+=stringifyItem(item);for(const st of to
 ocument":{let res=stringifyItem(token);if(token.end)for(const st of token.end)res+=st.source;return res}default:{let res=token.
 source;if("end"in token&&token.end)for(const st of token.end)res+=st.source;return res}}}function stringifyItem({start:start2,
 key,sep:sep7,value:value2}){let res="";for(const st of start2)res+=st.source;if(key)res+=stringifyToken(key);if(sep7)for(const st of sep7)
-res+=st.source;if(value2)res+=stringifyToken(value2);return res}exports.stringify=stringify}});var require_cst_visit=__commonJS({"node_modules/yaml/dist/parse/cst-visit.js"(exports){"use strict";var BREAK=Symbol("br\
+res+=st.source;if(value2)res+=stringifyToken(value2);return res}exports.stringify=stringify2}});var require_cst_visit=__commonJS({"node_modules/yaml/dist/parse/cst-visit.js"(exports){"use strict";var BREAK=Symbol("br\
 eak visit");var SKIP=Symbol("skip children");var REMOVE=Symbol("remove item");function visit2(cst,visitor){if("type"in cst&&
 cst.type==="document")cst={start:cst.start,value:cst.value};_visit(Object.freeze([]),cst,visitor)}visit2.BREAK=BREAK;visit2.
 SKIP=SKIP;visit2.REMOVE=REMOVE;visit2.itemAtPath=(cst,path)=>{let item=cst;for(const[field,index]of path){const tok=item?.[field];
@@ -7351,17 +7352,17 @@ const parser$1=new parser.Parser(lineCounter2?.addNewLine);const composer$1=new 
 for(const _doc of composer$1.compose(parser$1.parse(source),true,source.length)){if(!doc)doc=_doc;else if(doc.options.logLevel!==
 "silent"){doc.errors.push(new errors2.YAMLParseError(_doc.range.slice(0,2),"MULTIPLE_DOCS","Source contains multiple doc\
 uments; please use YAML.parseAllDocuments()"));break}}if(prettyErrors&&lineCounter2){doc.errors.forEach(errors2.prettifyError(
-source,lineCounter2));doc.warnings.forEach(errors2.prettifyError(source,lineCounter2))}return doc}function parse10(src,reviver,options){
+source,lineCounter2));doc.warnings.forEach(errors2.prettifyError(source,lineCounter2))}return doc}function parse11(src,reviver,options){
 let _reviver=void 0;if(typeof reviver==="function"){_reviver=reviver}else if(options===void 0&&reviver&&typeof reviver===
 "object"){options=reviver}const doc=parseDocument(src,options);if(!doc)return null;doc.warnings.forEach(warning3=>log2.warn(
 doc.options.logLevel,warning3));if(doc.errors.length>0){if(doc.options.logLevel!=="silent")throw doc.errors[0];else doc.
-errors=[]}return doc.toJS(Object.assign({reviver:_reviver},options))}function stringify(value2,replacer,options){let _replacer=null;
+errors=[]}return doc.toJS(Object.assign({reviver:_reviver},options))}function stringify2(value2,replacer,options){let _replacer=null;
 if(typeof replacer==="function"||Array.isArray(replacer)){_replacer=replacer}else if(options===void 0&&replacer){options=
 replacer}if(typeof options==="string")options=options.length;if(typeof options==="number"){const indent=Math.round(options);
 options=indent<1?void 0:indent>8?{indent:8}:{indent}}if(value2===void 0){const{keepUndefined}=options??replacer??{};if(!keepUndefined)
 return void 0}if(identity.isDocument(value2)&&!_replacer)return value2.toString(options);return new Document.Document(value2,
-_replacer,options).toString(options)}exports.parse=parse10;exports.parseAllDocuments=parseAllDocuments;exports.parseDocument=
-parseDocument;exports.stringify=stringify}});var require_dist=__commonJS({"node_modules/yaml/dist/index.js"(exports){"use strict";var composer=require_composer();var Document=require_Document();
+_replacer,options).toString(options)}exports.parse=parse11;exports.parseAllDocuments=parseAllDocuments;exports.parseDocument=
+parseDocument;exports.stringify=stringify2}});var require_dist=__commonJS({"node_modules/yaml/dist/index.js"(exports){"use strict";var composer=require_composer();var Document=require_Document();
 var Schema=require_Schema();var errors2=require_errors2();var Alias=require_Alias();var identity=require_identity();var Pair=require_Pair();
 var Scalar=require_Scalar();var YAMLMap=require_YAMLMap();var YAMLSeq=require_YAMLSeq();var cst=require_cst();var lexer=require_lexer();
 var lineCounter=require_line_counter();var parser=require_parser();var publicApi=require_public_api();var visit2=require_visit();
@@ -7456,8 +7457,8 @@ const i=slashes[idx];const value3=input2.slice(n2,i);if(opts.tokens){if(idx===0&
 value=prefix}else{tokens[idx].value=value3}depth(tokens[idx]);state.maxDepth+=tokens[idx].depth}if(i>=start2){parts.push(
 value3);prevIndex=i}}const n=prevIndex!==void 0?prevIndex+1:start2;const value2=input2.slice(n);parts.push(value2);if(opts.
 tokens&&prevIndex&&prevIndex+1<input2.length){tokens[tokens.length-1].value=value2;depth(tokens[tokens.length-1]);state.
-maxDepth+=tokens[tokens.length-1].depth}state.slashes=slashes;state.parts=parts}return state};module.exports=scan2}});var require_parse2=__commonJS({"node_modules/picomatch/lib/parse.js"(exports,module){"use strict";var constants3=require_constants6();
-var utils=require_utils2();var{MAX_LENGTH,POSIX_REGEX_SOURCE,REGEX_NON_SPECIAL_CHARS,REGEX_SPECIAL_CHARS_BACKREF,REPLACEMENTS}=constants3;
+maxDepth+=tokens[tokens.length-1].depth}state.slashes=slashes;state.parts=parts}return state};module.exports=scan2}});var require_parse2=__commonJS({"node_modules/picomatch/lib/parse.js"(exports,module){"use strict";var constants5=require_constants6();
+var utils=require_utils2();var{MAX_LENGTH,POSIX_REGEX_SOURCE,REGEX_NON_SPECIAL_CHARS,REGEX_SPECIAL_CHARS_BACKREF,REPLACEMENTS}=constants5;
 var expandRange=(args,options)=>{if(typeof options.expandRange==="function"){return options.expandRange(...args,options)}
 args.sort();const value2=`[${args.join("-")}]`;try{new RegExp(value2)}catch(ex){return args.map(v=>utils.escapeRegex(v)).
 join("..")}return value2};var syntaxError=(type,char)=>{return`Missing ${type}: "${char}" - use "\\\\${char}" to match l\
@@ -7485,17 +7486,17 @@ const branch=normalizeSimpleBranch(branches[0]);if(!branch||branch.length!==1){r
 1}if(chars.length<1){return}return chars};var repeatedExtglobRecursion=pattern=>{let depth=0;let value2=pattern.trim();let match=parseRepeatedExtglob(
 value2);while(match){depth++;value2=match.body.trim();match=parseRepeatedExtglob(value2)}return depth};var analyzeRepeatedExtglob=(body2,options)=>{
 if(options.maxExtglobRecursion===false){return{risky:false}}const max=typeof options.maxExtglobRecursion==="number"?options.
-maxExtglobRecursion:constants3.DEFAULT_MAX_EXTGLOB_RECURSION;const branches=splitTopLevel(body2).map(branch=>branch.trim());
+maxExtglobRecursion:constants5.DEFAULT_MAX_EXTGLOB_RECURSION;const branches=splitTopLevel(body2).map(branch=>branch.trim());
 if(branches.length>1){if(branches.some(branch=>branch==="")||branches.some(branch=>/^[*?]+$/.test(branch))||hasRepeatedCharPrefixOverlap(
 branches)){return{risky:true}}}const safeChars=[];let sawStarSequence=false;let combinable=true;for(const branch of branches){
 const chars=getStarExtglobSequenceChars(branch);if(chars){sawStarSequence=true;safeChars.push(...chars);continue}const literal2=normalizeSimpleBranch(
 branch);if(literal2&&literal2.length===1){safeChars.push(literal2);continue}combinable=false;if(repeatedExtglobRecursion(
 branch)>max){return{risky:true}}}if(sawStarSequence){return combinable?{risky:true,safeOutput:buildCharClassStar([...new Set(
-safeChars)])}:{risky:true}}return{risky:false}};var parse10=(input2,options)=>{if(typeof input2!=="string"){throw new TypeError(
+safeChars)])}:{risky:true}}return{risky:false}};var parse11=(input2,options)=>{if(typeof input2!=="string"){throw new TypeError(
 "Expected a string")}input2=REPLACEMENTS[input2]||input2;const opts={...options};const max=typeof opts.maxLength==="numb\
 er"?Math.min(MAX_LENGTH,opts.maxLength):MAX_LENGTH;let len=input2.length;if(len>max){throw new SyntaxError(`Input length\
 : ${len}, exceeds maximum allowed length: ${max}`)}const bos={type:"bos",value:"",output:opts.prepend||""};const tokens=[
-bos];const capture=opts.capture?"":"?:";const PLATFORM_CHARS=constants3.globChars(opts.windows);const EXTGLOB_CHARS=constants3.
+bos];const capture=opts.capture?"":"?:";const PLATFORM_CHARS=constants5.globChars(opts.windows);const EXTGLOB_CHARS=constants5.
 extglobChars(PLATFORM_CHARS);const{DOT_LITERAL,PLUS_LITERAL,SLASH_LITERAL,ONE_CHAR,DOTS_SLASH,NO_DOT,NO_DOT_SLASH,NO_DOTS_SLASH,
 QMARK,QMARK_NO_DOT,STAR,START_ANCHOR}=PLATFORM_CHARS;const globstar=opts2=>{return`(${capture}(?:(?!${START_ANCHOR}${opts2.
 dot?DOTS_SLASH:DOT_LITERAL}).)*?)`};const nodot=opts.dot?"":NO_DOT;const qmarkNoDot=opts.dot?QMARK:QMARK_NO_DOT;let star=opts.
@@ -7519,13 +7520,13 @@ const output2=(opts.capture?"(":"")+token.open;increment("parens");push2({type,v
 push2({type:"paren",extglob:true,value:advance(),output:output2});extglobs.push(token)};const extglobClose=token=>{const literal2=input2.
 slice(token.startIndex,state.index+1);const body2=input2.slice(token.startIndex+2,state.index);const analysis=analyzeRepeatedExtglob(
 body2,opts);if((token.type==="plus"||token.type==="star")&&analysis.risky){const safeOutput=analysis.safeOutput?(token.output?
-"":ONE_CHAR)+(opts.capture?`(${analysis.safeOutput})`:analysis.safeOutput):void 0;const open6=tokens[token.tokensIndex];
-open6.type="text";open6.value=literal2;open6.output=safeOutput||utils.escapeRegex(literal2);for(let i=token.tokensIndex+
-1;i<tokens.length;i++){tokens[i].value="";tokens[i].output="";delete tokens[i].suffix}state.output=token.output+open6.output;
+"":ONE_CHAR)+(opts.capture?`(${analysis.safeOutput})`:analysis.safeOutput):void 0;const open7=tokens[token.tokensIndex];
+open7.type="text";open7.value=literal2;open7.output=safeOutput||utils.escapeRegex(literal2);for(let i=token.tokensIndex+
+1;i<tokens.length;i++){tokens[i].value="";tokens[i].output="";delete tokens[i].suffix}state.output=token.output+open7.output;
 state.backtrack=true;push2({type:"paren",extglob:true,value:value2,output:""});decrement("parens");return}let output2=token.
 close+(opts.capture?")":"");let rest;if(token.type==="negate"){let extglobStar=star;if(token.inner&&token.inner.length>1&&
 token.inner.includes("/")){extglobStar=globstar(opts)}if(extglobStar!==star||eos2()||/^\)+$/.test(remaining())){output2=
-token.close=`)$))${extglobStar}`}if(token.inner.includes("*")&&(rest=remaining())&&/^\.[^\\/.]+$/.test(rest)){const expression=parse10(
+token.close=`)$))${extglobStar}`}if(token.inner.includes("*")&&(rest=remaining())&&/^\.[^\\/.]+$/.test(rest)){const expression=parse11(
 rest,{...options,fastpaths:false}).output;output2=token.close=`)${expression})${extglobStar})`}if(token.prev.type==="bos"){
 state.negatedExtglob=true}}push2({type:"paren",extglob:true,value:value2,output:output2});decrement("parens")};if(opts.fastpaths!==
 false&&!/(^[*!]|[/()[\]{}"])/.test(input2)){let backslashes=false;let output2=input2.replace(REGEX_SPECIAL_CHARS_BACKREF,
@@ -7559,9 +7560,9 @@ type==="bracket"&&prev.value.length===1){push2({type:"text",value:value2,output:
 ^"&&!prevValue.includes("/")){value2=`/${value2}`}prev.value+=value2;append({value:value2});if(opts.literalBrackets===false||
 utils.hasRegexChars(prevValue)){continue}const escaped=utils.escapeRegex(prev.value);state.output=state.output.slice(0,-prev.
 value.length);if(opts.literalBrackets===true){state.output+=escaped;prev.value=escaped;continue}prev.value=`(${capture}${escaped}\
-|${prev.value})`;state.output+=prev.value;continue}if(value2==="{"&&opts.nobrace!==true){increment("braces");const open6={
-type:"brace",value:value2,output:"(",outputIndex:state.output.length,tokensIndex:state.tokens.length};braces.push(open6);
-push2(open6);continue}if(value2==="}"){const brace=braces[braces.length-1];if(opts.nobrace===true||!brace){push2({type:"\
+|${prev.value})`;state.output+=prev.value;continue}if(value2==="{"&&opts.nobrace!==true){increment("braces");const open7={
+type:"brace",value:value2,output:"(",outputIndex:state.output.length,tokensIndex:state.tokens.length};braces.push(open7);
+push2(open7);continue}if(value2==="}"){const brace=braces[braces.length-1];if(opts.nobrace===true||!brace){push2({type:"\
 text",value:value2,output:value2});continue}let output2=")";if(brace.dots===true){const arr=tokens.slice();const range2=[];
 for(let i=arr.length-1;i>=0;i--){tokens.pop();if(arr[i].type==="brace"){break}if(arr[i].type!=="dots"){range2.unshift(arr[i].
 value)}}output2=expandRange(range2,opts);state.backtrack=true}if(brace.comma!==true&&brace.dots!==true){const out=state.
@@ -7621,10 +7622,10 @@ while(state.braces>0){if(opts.strictBrackets===true)throw new SyntaxError(syntax
 escapeLast(state.output,"{");decrement("braces")}if(opts.strictSlashes!==true&&(prev.type==="star"||prev.type==="bracket")){
 push2({type:"maybe_slash",value:"",output:`${SLASH_LITERAL}?`})}if(state.backtrack===true){state.output="";for(const token of state.
 tokens){state.output+=token.output!=null?token.output:token.value;if(token.suffix){state.output+=token.suffix}}}return state};
-parse10.fastpaths=(input2,options)=>{const opts={...options};const max=typeof opts.maxLength==="number"?Math.min(MAX_LENGTH,
+parse11.fastpaths=(input2,options)=>{const opts={...options};const max=typeof opts.maxLength==="number"?Math.min(MAX_LENGTH,
 opts.maxLength):MAX_LENGTH;const len=input2.length;if(len>max){throw new SyntaxError(`Input length: ${len}, exceeds maxi\
 mum allowed length: ${max}`)}input2=REPLACEMENTS[input2]||input2;const{DOT_LITERAL,SLASH_LITERAL,ONE_CHAR,DOTS_SLASH,NO_DOT,
-NO_DOTS,NO_DOTS_SLASH,STAR,START_ANCHOR}=constants3.globChars(opts.windows);const nodot=opts.dot?NO_DOTS:NO_DOT;const slashDot=opts.
+NO_DOTS,NO_DOTS_SLASH,STAR,START_ANCHOR}=constants5.globChars(opts.windows);const nodot=opts.dot?NO_DOTS:NO_DOT;const slashDot=opts.
 dot?NO_DOTS_SLASH:NO_DOT;const capture=opts.capture?"":"?:";const state={negated:false,prefix:""};let star=opts.bash===true?
 ".*?":STAR;if(opts.capture){star=`(${star})`}const globstar=opts2=>{if(opts2.noglobstar===true)return star;return`(${capture}\
 (?:(?!${START_ANCHOR}${opts2.dot?DOTS_SLASH:DOT_LITERAL}).)*?)`};const create2=str=>{switch(str){case"*":return`${nodot}${ONE_CHAR}${star}`;case"\
@@ -7634,8 +7635,8 @@ return`${nodot}${star}${SLASH_LITERAL}${ONE_CHAR}${slashDot}${star}`;case"**":re
 )?${slashDot}${star}${DOT_LITERAL}${ONE_CHAR}${star}`;case"**/.*":return`(?:${nodot}${globstar(opts)}${SLASH_LITERAL})?${DOT_LITERAL}${ONE_CHAR}${star}`;default:{
 const match=/^(.*?)\.(\w+)$/.exec(str);if(!match)return;const source2=create2(match[1]);if(!source2)return;return source2+
 DOT_LITERAL+match[2]}}};const output2=utils.removePrefix(input2,state);let source=create2(output2);if(source&&opts.strictSlashes!==
-true){source+=`${SLASH_LITERAL}?`}return source};module.exports=parse10}});var require_picomatch=__commonJS({"node_modules/picomatch/lib/picomatch.js"(exports,module){"use strict";var scan2=require_scan();
-var parse10=require_parse2();var utils=require_utils2();var constants3=require_constants6();var isObject4=val=>val&&typeof val===
+true){source+=`${SLASH_LITERAL}?`}return source};module.exports=parse11}});var require_picomatch=__commonJS({"node_modules/picomatch/lib/picomatch.js"(exports,module){"use strict";var scan2=require_scan();
+var parse11=require_parse2();var utils=require_utils2();var constants5=require_constants6();var isObject4=val=>val&&typeof val===
 "object"&&!Array.isArray(val);var picomatch2=(glob2,options,returnState=false)=>{if(Array.isArray(glob2)){const fns=glob2.
 map(input2=>picomatch2(input2,options,returnState));const arrayMatcher=str=>{for(const isMatch of fns){const state2=isMatch(
 str);if(state2)return state2}return false};return arrayMatcher}const isState=isObject4(glob2)&&glob2.tokens&&glob2.input;
@@ -7656,23 +7657,23 @@ basename===true){match=picomatch2.matchBase(input2,regex,options,posix2)}else{ma
 match),match,output:output2}};picomatch2.matchBase=(input2,glob2,options,posix2=options&&options.windows)=>{const regex=glob2 instanceof
 RegExp?glob2:picomatch2.makeRe(glob2,options);return regex.test(utils.basename(input2,{windows:posix2}))};picomatch2.isMatch=
 (str,patterns,options)=>picomatch2(patterns,options)(str);picomatch2.parse=(pattern,options)=>{if(Array.isArray(pattern))
-return pattern.map(p=>picomatch2.parse(p,options));return parse10(pattern,{...options,fastpaths:false})};picomatch2.scan=
+return pattern.map(p=>picomatch2.parse(p,options));return parse11(pattern,{...options,fastpaths:false})};picomatch2.scan=
 (input2,options)=>scan2(input2,options);picomatch2.compileRe=(state,options,returnOutput=false,returnState=false)=>{if(returnOutput===
 true){return state.output}const opts=options||{};const prepend=opts.contains?"":"^";const append=opts.contains?"":"$";let source=`${prepend}\
 (?:${state.output})${append}`;if(state&&state.negated===true){source=`^(?!${source}).*$`}const regex=picomatch2.toRegex(
 source,options);if(returnState===true){regex.state=state}return regex};picomatch2.makeRe=(input2,options={},returnOutput=false,returnState=false)=>{
 if(!input2||typeof input2!=="string"){throw new TypeError("Expected a non-empty string")}let parsed2={negated:false,fastpaths:true};
-if(options.fastpaths!==false&&(input2[0]==="."||input2[0]==="*")){parsed2.output=parse10.fastpaths(input2,options)}if(!parsed2.
-output){parsed2=parse10(input2,options)}return picomatch2.compileRe(parsed2,options,returnOutput,returnState)};picomatch2.
+if(options.fastpaths!==false&&(input2[0]==="."||input2[0]==="*")){parsed2.output=parse11.fastpaths(input2,options)}if(!parsed2.
+output){parsed2=parse11(input2,options)}return picomatch2.compileRe(parsed2,options,returnOutput,returnState)};picomatch2.
 toRegex=(source,options)=>{try{const opts=options||{};return new RegExp(source,opts.flags||(opts.nocase?"i":""))}catch(err){
-if(options&&options.debug===true)throw err;return/$^/}};picomatch2.constants=constants3;module.exports=picomatch2}});var require_picomatch2=__commonJS({"node_modules/picomatch/index.js"(exports,module){"use strict";var pico=require_picomatch();
+if(options&&options.debug===true)throw err;return/$^/}};picomatch2.constants=constants5;module.exports=picomatch2}});var require_picomatch2=__commonJS({"node_modules/picomatch/index.js"(exports,module){"use strict";var pico=require_picomatch();
 var utils=require_utils2();function picomatch2(glob2,options,returnState=false){if(options&&(options.windows===null||options.
 windows===void 0)){options={...options,windows:utils.isWindows()}}return pico(glob2,options,returnState)}Object.assign(picomatch2,
 pico);module.exports=picomatch2}});var require_picocolors=__commonJS({"node_modules/picocolors/picocolors.js"(exports,module){var p=process||{};var argv=p.
 argv||[];var env=p.env||{};var isColorSupported=!(!!env.NO_COLOR||argv.includes("--no-color"))&&(!!env.FORCE_COLOR||argv.
-includes("--color")||p.platform==="win32"||(p.stdout||{}).isTTY&&env.TERM!=="dumb"||!!env.CI);var formatter=(open6,close,replace2=open6)=>input2=>{
-let string4=""+input2,index=string4.indexOf(close,open6.length);return~index?open6+replaceClose(string4,close,replace2,index)+
-close:open6+string4+close};var replaceClose=(string4,close,replace2,index)=>{let result="",cursor=0;do{result+=string4.substring(
+includes("--color")||p.platform==="win32"||(p.stdout||{}).isTTY&&env.TERM!=="dumb"||!!env.CI);var formatter=(open7,close,replace2=open7)=>input2=>{
+let string4=""+input2,index=string4.indexOf(close,open7.length);return~index?open7+replaceClose(string4,close,replace2,index)+
+close:open7+string4+close};var replaceClose=(string4,close,replace2,index)=>{let result="",cursor=0;do{result+=string4.substring(
 cursor,index)+replace2;cursor=index+close.length;index=string4.indexOf(close,cursor)}while(~index);return result+string4.
 substring(cursor)};var createColors=(enabled=isColorSupported)=>{let f=enabled?formatter:()=>String;return{isColorSupported:enabled,
 reset:f("\x1B[0m","\x1B[0m"),bold:f("\x1B[1m","\x1B[22m","\x1B[22m\x1B[1m"),dim:f("\x1B[2m","\x1B[22m","\x1B[22m\x1B[2m"),
@@ -7793,7 +7794,7 @@ return __awaiter3(this,arguments,void 0,function*(requestUrl,obj,additionalHeade
 additionalHeaders[Headers.ContentType]=this._getExistingOrDefaultContentTypeHeader(additionalHeaders,MediaTypes.ApplicationJson);
 const res=yield this.patch(requestUrl,data3,additionalHeaders);return this._processResponse(res,this.requestOptions)})}request(verb,requestUrl,data3,headers){
 return __awaiter3(this,void 0,void 0,function*(){if(this._disposed){throw new Error("Client has already been disposed.")}
-const parsedUrl=new URL(requestUrl);let info=this._prepareRequest(verb,parsedUrl,headers);const maxTries2=this._allowRetries&&
+const parsedUrl=new URL(requestUrl);let info=this._prepareRequest(verb,parsedUrl,headers);const maxTries=this._allowRetries&&
 RetryableHttpVerbs.includes(verb)?this._maxRetries+1:1;let numTries=0;let response;do{response=yield this.requestRaw(info,
 data3);if(response&&response.message&&response.message.statusCode===HttpCodes.Unauthorized){let authenticationHandler;for(const handler2 of this.
 handlers){if(handler2.canHandleAuthentication(response)){authenticationHandler=handler2;break}}if(authenticationHandler){
@@ -7805,8 +7806,8 @@ if(parsedUrl.protocol==="https:"&&parsedUrl.protocol!==parsedRedirectUrl.protoco
 avior, set the allowRedirectDowngrade option to true.")}yield response.readBody();if(parsedRedirectUrl.hostname!==parsedUrl.
 hostname){for(const header in headers){if(header.toLowerCase()==="authorization"){delete headers[header]}}}info=this._prepareRequest(
 verb,parsedRedirectUrl,headers);response=yield this.requestRaw(info,data3);redirectsRemaining--}if(!response.message.statusCode||
-!HttpResponseRetryCodes.includes(response.message.statusCode)){return response}numTries+=1;if(numTries<maxTries2){yield response.
-readBody();yield this._performExponentialBackoff(numTries)}}while(numTries<maxTries2);return response})}dispose(){if(this.
+!HttpResponseRetryCodes.includes(response.message.statusCode)){return response}numTries+=1;if(numTries<maxTries){yield response.
+readBody();yield this._performExponentialBackoff(numTries)}}while(numTries<maxTries);return response})}dispose(){if(this.
 _agent){this._agent.destroy()}this._disposed=true}requestRaw(info,data3){return __awaiter3(this,void 0,void 0,function*(){
 return new Promise((resolve7,reject)=>{function callbackForResult(err,res){if(err){reject(err)}else if(!res){reject(new Error(
 "Unknown error"))}else{resolve7(res)}}this.requestRawWithCallback(info,data3,callbackForResult)})})}requestRawWithCallback(info,data3,onResult){
@@ -7943,7 +7944,7 @@ if(expression){let operator="";const values=[];if(operators.indexOf(expression.c
 exec(variable);values.push(getValues(context3,operator,tmp[1],tmp[2]||tmp[3]))});if(operator&&operator!=="+"){var separator="\
 ,";if(operator==="?"){separator="&"}else if(operator!=="#"){separator=operator}return(values.length!==0?operator:"")+values.
 join(separator)}else{return values.join(",")}}else{return encodeReserved(literal2)}});if(template2==="/"){return template2}else{
-return template2.replace(/\/$/,"")}}function parse8(options){let method=options.method.toUpperCase();let url2=(options.url||
+return template2.replace(/\/$/,"")}}function parse9(options){let method=options.method.toUpperCase();let url2=(options.url||
 "/").replace(/:([a-z]\w+)/g,"{$1}");let headers=Object.assign({},options.headers);let body2;let parameters=omit2(options,
 ["method","baseUrl","url","headers","request","mediaType"]);const urlVariableNames=extractUrlVariableNames(url2);url2=parseUrl(
 url2).expand(parameters);if(!/^http/.test(url2)){url2=options.baseUrl+url2}const omittedParameters=Object.keys(options).
@@ -7958,42 +7959,43 @@ addQueryParameters(url2,remainingParameters)}else{if("data"in remainingParameter
 keys(remainingParameters).length){body2=remainingParameters}}}if(!headers["content-type"]&&typeof body2!=="undefined"){headers["\
 content-type"]="application/json; charset=utf-8"}if(["PATCH","PUT"].includes(method)&&typeof body2==="undefined"){body2=
 ""}return Object.assign({method,url:url2,headers},typeof body2!=="undefined"?{body:body2}:null,options.request?{request:options.
-request}:null)}function endpointWithDefaults(defaults2,route,options){return parse8(merge4(defaults2,route,options))}function withDefaults2(oldDefaults,newDefaults){
+request}:null)}function endpointWithDefaults(defaults2,route,options){return parse9(merge4(defaults2,route,options))}function withDefaults2(oldDefaults,newDefaults){
 const DEFAULTS22=merge4(oldDefaults,newDefaults);const endpoint2=endpointWithDefaults.bind(null,DEFAULTS22);return Object.
-assign(endpoint2,{DEFAULTS:DEFAULTS22,defaults:withDefaults2.bind(null,DEFAULTS22),merge:merge4.bind(null,DEFAULTS22),parse:parse8})}
+assign(endpoint2,{DEFAULTS:DEFAULTS22,defaults:withDefaults2.bind(null,DEFAULTS22),merge:merge4.bind(null,DEFAULTS22),parse:parse9})}
 var VERSION,userAgent,DEFAULTS2,urlVariableRegex,endpoint;var init_dist_bundle=__esm({"node_modules/@octokit/endpoint/di\
 st-bundle/index.js"(){init_universal_user_agent();VERSION="0.0.0-development";userAgent=`octokit-endpoint.js/${VERSION} ${getUserAgent()}`;
 DEFAULTS2={method:"GET",baseUrl:"https://api.github.com",headers:{accept:"application/vnd.github.v3+json","user-agent":userAgent},
-mediaType:{format:""}};urlVariableRegex=/\{[^{}}]+\}/g;endpoint=withDefaults2(null,DEFAULTS2)}});function parse9(header,options){const stopFlags=SEMI_FLAG|(options?.comma===true?COMMA_FLAG:0);const len=header.length;let valueStart=options?.
-start??0;while((CHAR_MAP[header.charCodeAt(valueStart)]&OWS)!==0){valueStart++}let index=valueStart;let typeFlags=0;let whitespace=-1;
-let stop=options?.parameters===false?COMMA_FLAG:0;while(index<len){const code2=header.charCodeAt(index);const flags=CHAR_MAP[code2];
-if((flags&stopFlags)!==0){stop|=flags&COMMA_FLAG;break}if((flags&OWS)!==0){if(whitespace===-1)whitespace=index}else{whitespace=
--1}typeFlags|=code2&NON_ASCII|flags;index++}const valueEnd=whitespace===-1?index:whitespace;const value2=header.slice(valueStart,
-valueEnd);const type=(typeFlags&CASE_FLAGS)===0?value2:value2.toLowerCase();if(index===len||stop!==0){return{type,index,
-parameters:new NullObject}}return parseParameters(header,type,index,len,stopFlags)}function parseParameters(header,type,index,len,stopFlags){
-const parameters=new NullObject;parameter:while(index<len){index++;while((CHAR_MAP[header.charCodeAt(index)]&OWS)!==0){index++}
-const keyStart=index;let keyFlags=0;let keyWhitespace=-1;while(index<len){const code2=header.charCodeAt(index);const flags=CHAR_MAP[code2];
-if((flags&stopFlags)!==0){if((flags&COMMA_FLAG)!==0)break parameter;continue parameter}if(code2===EQ){const keyEnd=keyWhitespace===
--1?index:keyWhitespace;const value2=header.slice(keyStart,keyEnd);const key=(keyFlags&CASE_FLAGS)===0?value2:value2.toLowerCase();
-index++;while((CHAR_MAP[header.charCodeAt(index)]&OWS)!==0){index++}if(index<len&&header.charCodeAt(index)===DQUOTE){const quotedStart=++index;
-let escaped=false;while(index<len){const code3=header.charCodeAt(index);if(code3===DQUOTE){if(parameters[key]===void 0){
-parameters[key]=escaped?unescapeQuotedPairs(header,quotedStart,index):header.slice(quotedStart,index)}index++;let stop2=0;
-while(index<len){const code4=header.charCodeAt(index);const flags2=CHAR_MAP[code4];if((flags2&stopFlags)!==0){stop2=flags2&
-COMMA_FLAG;break}index++}if(stop2!==0)break parameter;continue parameter}if(code3===BSLASH&&index+1<len){escaped=true;index+=
-2;continue}index++}continue parameter}const valueStart=index;let stop=0;let valueWhitespace=-1;while(index<len){const code3=header.
-charCodeAt(index);const flags2=CHAR_MAP[code3];if((flags2&stopFlags)!==0){stop=flags2&COMMA_FLAG;break}if((flags2&OWS)!==
-0){if(valueWhitespace===-1)valueWhitespace=index}else{valueWhitespace=-1}index++}if(parameters[key]===void 0){const valueEnd=valueWhitespace===
--1?index:valueWhitespace;parameters[key]=header.slice(valueStart,valueEnd)}if(stop!==0)break parameter;continue parameter}
-if((flags&OWS)!==0){if(keyWhitespace===-1)keyWhitespace=index}else{keyWhitespace=-1}keyFlags|=code2&NON_ASCII|flags;index++}}
-return{type,index,parameters}}function unescapeQuotedPairs(str,start2,end){let result="";for(let index=start2;index<end;index++){
-if(str.charCodeAt(index)===BSLASH){result+=str.slice(start2,index);start2=++index}}return result+str.slice(start2,end)}var SP,
-HTAB,SEMI,EQ,DQUOTE,BSLASH,COMMA,LOWER_CASE,OWS,SEMI_FLAG,COMMA_FLAG,TOKEN_FLAG,NON_ASCII,CASE_FLAGS,CHAR_MAP,NullObject;
-var init_dist=__esm({"node_modules/content-type/dist/index.js"(){SP=32;HTAB=9;SEMI=59;EQ=61;DQUOTE=34;BSLASH=92;COMMA=44;
-LOWER_CASE=1;OWS=2;SEMI_FLAG=4;COMMA_FLAG=8;TOKEN_FLAG=16;NON_ASCII=65280;CASE_FLAGS=LOWER_CASE|NON_ASCII;CHAR_MAP=new Uint8Array(
-256);CHAR_MAP[HTAB]|=OWS;CHAR_MAP[SP]|=OWS;CHAR_MAP[SEMI]|=SEMI_FLAG;CHAR_MAP[COMMA]|=COMMA_FLAG;for(let code2=128;code2<=
-255;code2++){CHAR_MAP[code2]|=LOWER_CASE}for(const char of"!#$%&'*+-.^_`|~"){CHAR_MAP[char.charCodeAt(0)]|=TOKEN_FLAG}for(let code2=48;code2<=
-57;code2++){CHAR_MAP[code2]|=TOKEN_FLAG}for(let code2=65;code2<=90;code2++){CHAR_MAP[code2]|=LOWER_CASE|TOKEN_FLAG}for(let code2=97;code2<=
-122;code2++){CHAR_MAP[code2]|=TOKEN_FLAG}NullObject=(()=>{const C=function(){};C.prototype=Object.create(null);return C})()}});var intRegex,noiseValue,originalStringify,originalParse,customFormat,bigIntsStringify,noiseStringify,isUnstringifiable,isRawJSON,
+mediaType:{format:""}};urlVariableRegex=/\{[^{}}]+\}/g;endpoint=withDefaults2(null,DEFAULTS2)}});function parse10(header,options){const stopFlags=SEMI_FLAG|(options?.comma===true?COMMA_FLAG:0);const len=header.length;
+let valueStart=options?.start??0;while((CHAR_MAP[header.charCodeAt(valueStart)]&OWS)!==0){valueStart++}let index=valueStart;
+let typeFlags=0;let whitespace=-1;let stop=options?.parameters===false?COMMA_FLAG:0;while(index<len){const code2=header.
+charCodeAt(index);const flags=CHAR_MAP[code2];if((flags&stopFlags)!==0){stop|=flags&COMMA_FLAG;break}if((flags&OWS)!==0){
+if(whitespace===-1)whitespace=index}else{whitespace=-1}typeFlags|=code2&NON_ASCII|flags;index++}const valueEnd=whitespace===
+-1?index:whitespace;const value2=header.slice(valueStart,valueEnd);const type=(typeFlags&CASE_FLAGS)===0?value2:value2.toLowerCase();
+if(index===len||stop!==0){return{type,index,parameters:new NullObject}}return parseParameters(header,type,index,len,stopFlags)}
+function parseParameters(header,type,index,len,stopFlags){const parameters=new NullObject;parameter:while(index<len){index++;
+while((CHAR_MAP[header.charCodeAt(index)]&OWS)!==0){index++}const keyStart=index;let keyFlags=0;let keyWhitespace=-1;while(index<
+len){const code2=header.charCodeAt(index);const flags=CHAR_MAP[code2];if((flags&stopFlags)!==0){if((flags&COMMA_FLAG)!==
+0)break parameter;continue parameter}if(code2===EQ){const keyEnd=keyWhitespace===-1?index:keyWhitespace;const value2=header.
+slice(keyStart,keyEnd);const key=(keyFlags&CASE_FLAGS)===0?value2:value2.toLowerCase();index++;while((CHAR_MAP[header.charCodeAt(
+index)]&OWS)!==0){index++}if(index<len&&header.charCodeAt(index)===DQUOTE){const quotedStart=++index;let escaped=false;while(index<
+len){const code3=header.charCodeAt(index);if(code3===DQUOTE){if(parameters[key]===void 0){parameters[key]=escaped?unescapeQuotedPairs(
+header,quotedStart,index):header.slice(quotedStart,index)}index++;let stop2=0;while(index<len){const code4=header.charCodeAt(
+index);const flags2=CHAR_MAP[code4];if((flags2&stopFlags)!==0){stop2=flags2&COMMA_FLAG;break}index++}if(stop2!==0)break parameter;
+continue parameter}if(code3===BSLASH&&index+1<len){escaped=true;index+=2;continue}index++}continue parameter}const valueStart=index;
+let stop=0;let valueWhitespace=-1;while(index<len){const code3=header.charCodeAt(index);const flags2=CHAR_MAP[code3];if((flags2&
+stopFlags)!==0){stop=flags2&COMMA_FLAG;break}if((flags2&OWS)!==0){if(valueWhitespace===-1)valueWhitespace=index}else{valueWhitespace=
+-1}index++}if(parameters[key]===void 0){const valueEnd=valueWhitespace===-1?index:valueWhitespace;parameters[key]=header.
+slice(valueStart,valueEnd)}if(stop!==0)break parameter;continue parameter}if((flags&OWS)!==0){if(keyWhitespace===-1)keyWhitespace=
+index}else{keyWhitespace=-1}keyFlags|=code2&NON_ASCII|flags;index++}}return{type,index,parameters}}function unescapeQuotedPairs(str,start2,end){
+let result="";for(let index=start2;index<end;index++){if(str.charCodeAt(index)===BSLASH){result+=str.slice(start2,index);
+start2=++index}}return result+str.slice(start2,end)}var SP,HTAB,SEMI,EQ,DQUOTE,BSLASH,COMMA,LOWER_CASE,OWS,SEMI_FLAG,COMMA_FLAG,
+TOKEN_FLAG,NON_ASCII,CASE_FLAGS,CHAR_MAP,NullObject;var init_dist=__esm({"node_modules/content-type/dist/index.js"(){SP=
+32;HTAB=9;SEMI=59;EQ=61;DQUOTE=34;BSLASH=92;COMMA=44;LOWER_CASE=1;OWS=2;SEMI_FLAG=4;COMMA_FLAG=8;TOKEN_FLAG=16;NON_ASCII=
+65280;CASE_FLAGS=LOWER_CASE|NON_ASCII;CHAR_MAP=new Uint8Array(256);CHAR_MAP[HTAB]|=OWS;CHAR_MAP[SP]|=OWS;CHAR_MAP[SEMI]|=
+SEMI_FLAG;CHAR_MAP[COMMA]|=COMMA_FLAG;for(let code2=128;code2<=255;code2++){CHAR_MAP[code2]|=LOWER_CASE}for(const char of"\
+!#$%&'*+-.^_`|~"){CHAR_MAP[char.charCodeAt(0)]|=TOKEN_FLAG}for(let code2=48;code2<=57;code2++){CHAR_MAP[code2]|=TOKEN_FLAG}
+for(let code2=65;code2<=90;code2++){CHAR_MAP[code2]|=LOWER_CASE|TOKEN_FLAG}for(let code2=97;code2<=122;code2++){CHAR_MAP[code2]|=
+TOKEN_FLAG}NullObject=(()=>{const C=function(){};C.prototype=Object.create(null);return C})()}});var intRegex,noiseValue,originalStringify,originalParse,customFormat,bigIntsStringify,noiseStringify,isUnstringifiable,isRawJSON,
 stringifyIteratively,JSONStringify,featureCache,isContextSourceSupported,convertMarkedBigIntsReviver,JSONParseV2,MAX_INT,
 MAX_DIGITS,stringsOrLargeNumbers,noiseValueWithQuotes,applyReviverIteratively,serializeBigInts,JSONParse;var init_json_with_bigint=__esm(
 {"node_modules/json-with-bigint/json-with-bigint.js"(){intRegex=/^-?\d+$/;noiseValue=/^-?\d+n+$/;originalStringify=JSON.
@@ -8048,8 +8050,8 @@ result);return result}catch{featureCache.set(parseFingerprint,false);return fals
 const isCustomFormatBigInt=typeof value2==="string"&&customFormat.test(value2);if(isCustomFormatBigInt)return BigInt(value2.
 slice(0,-1));const isNoiseValue=typeof value2==="string"&&noiseValue.test(value2);if(isNoiseValue)return value2.slice(0,
 -1);const hasUserReviver=typeof userReviver==="function";if(!hasUserReviver)return value2;return userReviver(key,value2,
-context3)};JSONParseV2=(text4,reviver)=>{return JSON.parse(text4,(key,value2,context3)=>{const isNumber2=typeof value2===
-"number";const isOutOfBounds=value2>Number.MAX_SAFE_INTEGER||value2<Number.MIN_SAFE_INTEGER;const isBigNumber=isNumber2&&
+context3)};JSONParseV2=(text4,reviver)=>{return JSON.parse(text4,(key,value2,context3)=>{const isNumber3=typeof value2===
+"number";const isOutOfBounds=value2>Number.MAX_SAFE_INTEGER||value2<Number.MIN_SAFE_INTEGER;const isBigNumber=isNumber3&&
 isOutOfBounds;const isInt=context3&&intRegex.test(context3.source);const isBigInt=isBigNumber&&isInt;if(isBigInt)return BigInt(
 context3.source);const hasCustomReviver=typeof reviver==="function";if(!hasCustomReviver)return value2;return reviver(key,
 value2,context3)})};MAX_INT=Number.MAX_SAFE_INTEGER.toString();MAX_DIGITS=MAX_INT.length;stringsOrLargeNumbers=/"(?:[^"\\]|\\.)*"|-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?/g;
@@ -8099,7 +8101,7 @@ octokitResponse.data=await getResponseData(fetchResponse);throw new RequestError
 request:requestOptions})}if(status>=400){octokitResponse.data=await getResponseData(fetchResponse);throw new RequestError(
 toErrorMessage(octokitResponse.data),status,{response:octokitResponse,request:requestOptions})}octokitResponse.data=parseSuccessResponseBody?
 await getResponseData(fetchResponse):fetchResponse.body;return octokitResponse}async function getResponseData(response){
-const contentType=response.headers.get("content-type");if(!contentType){return response.text().catch(noop)}const mimetype=parse9(
+const contentType=response.headers.get("content-type");if(!contentType){return response.text().catch(noop)}const mimetype=parse10(
 contentType);if(isJSONResponse(mimetype)){let text4="";try{text4=await response.text();return JSONParse(text4)}catch(err){
 return text4}}else if(mimetype.type.startsWith("text/")||mimetype.parameters.charset?.toLowerCase()==="utf-8"&&mimetype.
 type!=="application/octet-stream"){return response.text().catch(noop)}else{return response.arrayBuffer().catch(()=>new ArrayBuffer(
@@ -8887,7 +8889,7 @@ baseUrl=getApiBaseUrl();defaults={baseUrl,request:{agent:getProxyAgent(baseUrl),
 plugin(restEndpointMethods,paginateRest).defaults(defaults)}});var github_exports={};__export(github_exports,{context:()=>context2,getOctokit:()=>getOctokit});function getOctokit(token,options,...additionalPlugins){
 const GitHubWithPlugins=GitHub.plugin(...additionalPlugins);return new GitHubWithPlugins(getOctokitOptions(token,options))}
 var context2;var init_github=__esm({"node_modules/@actions/github/lib/github.js"(){init_context();init_utils2();context2=
-new Context2}});import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join5,relative as relative8,resolve as resolve6,
+new Context2}});import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join6,relative as relative8,resolve as resolve6,
 sep as sep6}from"node:path";import*as os from"os";function toCommandValue(input2){if(input2===null||input2===void 0){return""}else if(typeof input2==="string"||input2 instanceof
 String){return input2}return JSON.stringify(input2)}function toCommandProperties(annotationProperties){if(!Object.keys(annotationProperties).
 length){return{}}return{title:annotationProperties.title,file:annotationProperties.file,line:annotationProperties.startLine,
@@ -8945,24 +8947,26 @@ results)summary2[status]+=1;return summary2}function error(code2,message,places2
 {}:{hint}}}function warning2(code2,message,places2=[],hint){return{...error(code2,message,places2,hint),severity:"warnin\
 g"}}var ProblemsError=class extends Error{problems;constructor(problems,options){super(problems.map(problem=>`${problem.
 code}: ${problem.message}`).join("\n"),options);this.name="ProblemsError";this.problems=problems}};function refuse(problems){
-if(problems.some(problem=>problem.severity==="error"))throw new ProblemsError(problems);return problems}import{STATUS_CODES}from"node:http";var proxyMark="proxy:";var ServerFailure=class extends Error{kind;operation;title;method;path;scope;origin;status;serverMessage;attempts;retryAfter;sent;reason;detail;timeout;members;proxy;doubt;outOfPatience;constructor(facts){
+if(problems.some(problem=>problem.severity==="error"))throw new ProblemsError(problems);return problems}import{STATUS_CODES}from"node:http";var proxyMark="proxy:";var ServerFailure=class extends Error{kind;operation;title;method;path;scope;origin;status;serverMessage;attempts;retryAfter;sent;reason;detail;timeout;members;proxy;doubt;outOfPatience;open;constructor(facts){
 super(describe(facts));this.name="ServerFailure";this.kind=facts.kind;this.operation=facts.operation;this.title=facts.title;
 this.method=facts.method;this.path=facts.path;this.scope=facts.scope;this.origin=facts.origin;this.status=facts.status;this.
 serverMessage=facts.serverMessage;this.attempts=facts.attempts;this.retryAfter=facts.retryAfter;this.sent=facts.sent;this.
 reason=facts.reason;this.detail=facts.detail;this.timeout=facts.timeout;if(facts.members!==void 0)this.members=facts.members;
 if(facts.proxy!==void 0)this.proxy=facts.proxy;if(facts.doubt!==void 0)this.doubt=facts.doubt;if(facts.outOfPatience!==void 0)
-this.outOfPatience=facts.outOfPatience}};function kindOfStatus(status){if(status===401)return"unauthorized";if(status===
-403)return"forbidden";if(status===404)return"not-found";if(status>=500)return"server-error";return status>=400?"refused":
-"redirect"}function isCertificateCode(reason){const code2=atProxy(reason)??reason;return Object.hasOwn(certificateSentences,
-code2)||code2.startsWith("CERT_")||code2.startsWith("ERR_TLS_CERT_")}function atProxy(reason){return reason.startsWith(proxyMark)?
-reason.slice(proxyMark.length):void 0}var certificateSentences={DEPTH_ZERO_SELF_SIGNED_CERT:"its certificate is self-sig\
-ned",SELF_SIGNED_CERT_IN_CHAIN:"its certificate comes from an authority that this machine does not trust",UNABLE_TO_GET_ISSUER_CERT:"\
-its certificate comes from an authority that this machine does not know",UNABLE_TO_GET_ISSUER_CERT_LOCALLY:"its certific\
-ate comes from an authority that this machine does not know",UNABLE_TO_VERIFY_LEAF_SIGNATURE:"its certificate comes from\
- an authority that this machine does not know, or the server leaves out an intermediate certificate",CERT_HAS_EXPIRED:"i\
-ts certificate has expired",CERT_NOT_YET_VALID:"its certificate is not valid yet",CERT_REVOKED:"its certificate was revo\
-ked",ERR_TLS_CERT_ALTNAME_INVALID:"its certificate is for another host name"};var addTrust="server.tls.ca_file can name \
-a file with the authority";var certificateHints={DEPTH_ZERO_SELF_SIGNED_CERT:addTrust,SELF_SIGNED_CERT_IN_CHAIN:addTrust,
+this.outOfPatience=facts.outOfPatience;this.open=facts.doubt===true||leavesOpen(facts)}};var refusalsOfPost=new Set([400,
+401,403,404,422,425,429]);function leavesOpen({kind,method,status,sent}){if(!sent||method==="GET")return false;if(method===
+"POST")return status===null||!refusalsOfPost.has(status);return kind==="lost"||kind==="server-error"||kind==="answer"}function kindOfStatus(status){
+if(status===401)return"unauthorized";if(status===403)return"forbidden";if(status===404)return"not-found";if(status>=500)
+return"server-error";return status>=400?"refused":"redirect"}function isCertificateCode(reason){const code2=atProxy(reason)??
+reason;return Object.hasOwn(certificateSentences,code2)||code2.startsWith("CERT_")||code2.startsWith("ERR_TLS_CERT_")}function atProxy(reason){
+return reason.startsWith(proxyMark)?reason.slice(proxyMark.length):void 0}var certificateSentences={DEPTH_ZERO_SELF_SIGNED_CERT:"\
+its certificate is self-signed",SELF_SIGNED_CERT_IN_CHAIN:"its certificate comes from an authority that this machine doe\
+s not trust",UNABLE_TO_GET_ISSUER_CERT:"its certificate comes from an authority that this machine does not know",UNABLE_TO_GET_ISSUER_CERT_LOCALLY:"\
+its certificate comes from an authority that this machine does not know",UNABLE_TO_VERIFY_LEAF_SIGNATURE:"its certificat\
+e comes from an authority that this machine does not know, or the server leaves out an intermediate certificate",CERT_HAS_EXPIRED:"\
+its certificate has expired",CERT_NOT_YET_VALID:"its certificate is not valid yet",CERT_REVOKED:"its certificate was rev\
+oked",ERR_TLS_CERT_ALTNAME_INVALID:"its certificate is for another host name"};var addTrust="server.tls.ca_file can name\
+ a file with the authority";var certificateHints={DEPTH_ZERO_SELF_SIGNED_CERT:addTrust,SELF_SIGNED_CERT_IN_CHAIN:addTrust,
 UNABLE_TO_GET_ISSUER_CERT:addTrust,UNABLE_TO_GET_ISSUER_CERT_LOCALLY:addTrust,UNABLE_TO_VERIFY_LEAF_SIGNATURE:addTrust,CERT_NOT_YET_VALID:"\
 is this machine's clock right?",ERR_TLS_CERT_ALTNAME_INVALID:"is base_url right?"};function describe(facts){const{title,
 method,path,attempts,outOfPatience}=facts;const tries2=attempts>1?` (after ${attempts} tries)`:"";const patience=outOfPatience===
@@ -9231,11 +9235,11 @@ map(iss=>{var _a3;(_a3=iss).path??(_a3.path=[]);iss.path.unshift(path);return is
 "string"?message:message?.message}function sizeCaps(defChecks){const caps=[];for(const ch of defChecks??[]){const d=ch._zod.
 def;if(!/_(length|size)$|_equals$/.test(d.check))break;const max=d.maximum??d.length??d.size;if(max>=0)caps.push([max,ch])}
 return caps}function attachSchema(issues,start2,inst){var _a3;for(let i=start2;i<issues.length;i++){(_a3=issues[i]).schema??
-(_a3.schema=inst)}}function finalizeIssue(iss,ctx,config2){var _a3;const traits=iss.inst?._zod?.traits;if(traits?.has("$\
+(_a3.schema=inst)}}function finalizeIssue(iss,ctx,config3){var _a3;const traits=iss.inst?._zod?.traits;if(traits?.has("$\
 ZodType")){if(traits.has("$ZodCheck"))(_a3=iss).schema??(_a3.schema=iss.inst);else iss.schema=iss.inst}const schemaError=iss.
 schema!==iss.inst?iss.schema?._zod.def?.error:void 0;const message=iss.message?iss.message:unwrapMessage(iss.inst?._zod.
-def?.error?.(iss))??unwrapMessage(schemaError?.(iss))??unwrapMessage(ctx?.error?.(iss))??unwrapMessage(config2.customError?.(
-iss))??unwrapMessage(config2.localeError?.(iss))??"Invalid input";const full={};for(const k of Object.keys(iss)){if(k===
+def?.error?.(iss))??unwrapMessage(schemaError?.(iss))??unwrapMessage(ctx?.error?.(iss))??unwrapMessage(config3.customError?.(
+iss))??unwrapMessage(config3.localeError?.(iss))??"Invalid input";const full={};for(const k of Object.keys(iss)){if(k===
 "inst"||k==="schema"||k==="continue"||k==="input"||k==="__proto__")continue;full[k]=iss[k]}full.path??(full.path=[]);full.
 message=message;if(ctx?.reportInput){full.input=iss.input}return full}function getSizableOrigin(input2){if(input2 instanceof
 Set)return"set";if(input2 instanceof Map)return"map";if(input2 instanceof File)return"file";return"unknown"}var highSurrogate=/[\uD800-\uDBFF]/;
@@ -9351,10 +9355,10 @@ let result;if(fallbackRun){ctx[COMPILE_FALLBACK]=true;result=fallbackRun({value:
 _zod.run({value:value2,issues:[]},ctx)}if(result instanceof Promise){throw new $ZodAsyncError}return result.issues.length===
 0}var validateAsync=async(schema,value2,_ctx)=>{const ctx=_ctx?{..._ctx,async:true,abortEarly:true}:{async:true,abortEarly:true};
 let result=schema._zod.run({value:value2,issues:[]},ctx);if(result instanceof Promise)result=await result;return result.
-issues.length===0};var _encode=_Err=>{const parse10=_parse(_Err);const fn=(schema,value2,_ctx,_params)=>{const ctx=_ctx?
-{..._ctx,direction:"backward"}:{direction:"backward"};return parse10(schema,value2,ctx,finalizeParams(fn,_params))};return fn};
-var encode=_encode($ZodRealError);var _decode=_Err=>{const parse10=_parse(_Err);const fn=(schema,value2,_ctx,_params)=>{
-return parse10(schema,value2,_ctx,finalizeParams(fn,_params))};return fn};var decode=_decode($ZodRealError);var _encodeAsync=_Err=>{
+issues.length===0};var _encode=_Err=>{const parse11=_parse(_Err);const fn=(schema,value2,_ctx,_params)=>{const ctx=_ctx?
+{..._ctx,direction:"backward"}:{direction:"backward"};return parse11(schema,value2,ctx,finalizeParams(fn,_params))};return fn};
+var encode=_encode($ZodRealError);var _decode=_Err=>{const parse11=_parse(_Err);const fn=(schema,value2,_ctx,_params)=>{
+return parse11(schema,value2,_ctx,finalizeParams(fn,_params))};return fn};var decode=_decode($ZodRealError);var _encodeAsync=_Err=>{
 const parseAsync3=_parseAsync(_Err);const fn=async(schema,value2,_ctx,_params)=>{const ctx=_ctx?{..._ctx,direction:"back\
 ward"}:{direction:"backward"};return await parseAsync3(schema,value2,ctx,finalizeParams(fn,_params))};return fn};var encodeAsync=_encodeAsync(
 $ZodRealError);var _decodeAsync=_Err=>{const parseAsync3=_parseAsync(_Err);const fn=async(schema,value2,_ctx,_params)=>{
@@ -9637,10 +9641,10 @@ te",(inst,def)=>{$ZodType.init(inst,def);inst._zod.parse=(payload,_ctx)=>{if(def
 value)}catch(_err){}}const input2=payload.value;const isDate=input2 instanceof Date;const isValidDate=isDate&&!Number.isNaN(
 input2.getTime());if(isValidDate)return payload;payload.issues.push({expected:"date",code:"invalid_type",input:input2,...isDate?
 {received:"Invalid Date"}:{},inst});return payload}});function capSize(inst,size2){const caps=sizeCaps(inst._zod.def.checks);
-if(!caps.length)return;const cap=Math.min(...caps.map(c=>c[0]));const parse10=inst._zod.parse;inst._zod.parse=(payload,ctx)=>{
+if(!caps.length)return;const cap=Math.min(...caps.map(c=>c[0]));const parse11=inst._zod.parse;inst._zod.parse=(payload,ctx)=>{
 const n=size2(payload.value);if(n>cap&&!ctx?.skipChecks&&ctx?.direction!=="backward"){for(const[max,ch]of sizeCaps(inst.
 _zod.def.checks)){if(n>max&&ch._zod.def.when(payload)){const start2=payload.issues.length;ch._zod.check(payload);payload.
-issues[start2].continue=false;attachSchema(payload.issues,start2,inst);return payload}}}return parse10(payload,ctx)}}var arraySize=input2=>Array.
+issues[start2].continue=false;attachSchema(payload.issues,start2,inst);return payload}}}return parse11(payload,ctx)}}var arraySize=input2=>Array.
 isArray(input2)?input2.length:-1;var mapSize=input2=>input2 instanceof Map?input2.size:-1;var setSize=input2=>input2 instanceof
 Set?input2.size:-1;function handleArrayResult(result,final,index){if(result.issues.length){final.issues.push(...prefixIssues(
 index,result.issues))}final.value[index]=result.value}var $ZodArray=$constructor("$ZodArray",(inst,def)=>{$ZodType.init(
@@ -13496,23 +13500,147 @@ innerType:s})}function output(schema){return visit(schema,{pipe:s=>outSide(s._zo
 s._zod.def.innerType:s})}var coerce_exports={};__export(coerce_exports,{bigint:()=>bigint3,boolean:()=>boolean3,date:()=>date4,number:()=>number3,
 string:()=>string3});function string3(params){return _coercedString(ZodString,params)}function number3(params){return _coercedNumber(ZodNumber,
 params)}function boolean3(params){return _coercedBoolean(ZodBoolean,params)}function bigint3(params){return _coercedBigint(
-ZodBigInt,params)}function date4(params){return _coercedDate(ZodDate,params)}import{inspect}from"node:util";var Sensitive=class{#value;constructor(value2){this.#value=value2}reveal(){return this.#value}toJSON(){
-return{sensitive:true}}[inspect.custom](){return"(sensitive)"}toString(){return"(sensitive)"}};var HashedSecret=class extends Sensitive{hash;#matches;constructor(hash3,matches){
-super(null);this.hash=hash3;this.#matches=matches}matches(value2){return this.#matches(value2)}reveal(){throw new Error(
-"a hashed secret has no readable value")}};var UNKNOWN_TEXT="(unknown)";function isMap(value2){return typeof value2==="o\
-bject"&&value2!==null&&!Array.isArray(value2)&&!(value2 instanceof Sensitive)}function holdsSensitive(value2){if(value2 instanceof
-Sensitive)return true;if(Array.isArray(value2))return value2.some(holdsSensitive);return isMap(value2)&&Object.values(value2).
-some(holdsSensitive)}function reveal(value2){if(value2 instanceof Sensitive)return value2.reveal();if(Array.isArray(value2))
-return value2.map(reveal);if(isMap(value2))return mapValues(value2,reveal);return value2}function same(a,b){if(a instanceof
-HashedSecret||b instanceof HashedSecret){if(a instanceof HashedSecret&&b instanceof HashedSecret)return a.hash===b.hash;
-return a instanceof HashedSecret?a.matches(reveal(b)):b.matches(reveal(a))}if(a instanceof Sensitive||b instanceof Sensitive)
-return same(reveal(a),reveal(b));if(Array.isArray(a)){return Array.isArray(b)&&a.length===b.length&&a.every((item,index)=>same(
+ZodBigInt,params)}function date4(params){return _coercedDate(ZodDate,params)}function isInteger(value2){return INTEGER_REGEX.test(value2)}var INTEGER_REGEX=/^-?[0-9]+$/;function isNumber(value2){return NUMBER_REGEX.
+test(value2)}var NUMBER_REGEX=/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;function isSafeNumber(value2,config3){if(isInteger(
+value2)){return Number.isSafeInteger(Number.parseInt(value2,10))}const num=Number.parseFloat(value2);if(Number.isInteger(
+num)&&!Number.isSafeInteger(num)){return false}const parsed2=String(num);if(value2===parsed2){return true}const valueDigits=extractSignificantDigits(
+value2);const parsedDigits=extractSignificantDigits(parsed2);if(valueDigits===parsedDigits){return true}if(config3?.approx===
+true){const requiredDigits=14;if(parsedDigits.length>=requiredDigits&&valueDigits.startsWith(parsedDigits.substring(0,requiredDigits))){
+return true}}return false}var UnsafeNumberReason=(function(UnsafeNumberReason2){UnsafeNumberReason2["underflow"]="underf\
+low";UnsafeNumberReason2["overflow"]="overflow";UnsafeNumberReason2["truncate_integer"]="truncate_integer";UnsafeNumberReason2["\
+truncate_float"]="truncate_float";return UnsafeNumberReason2})({});function getUnsafeNumberReason(value2){if(isSafeNumber(
+value2,{approx:false})){return void 0}if(isInteger(value2)){return UnsafeNumberReason.truncate_integer}const num=Number.
+parseFloat(value2);if(!Number.isFinite(num)){return UnsafeNumberReason.overflow}if(num===0){return UnsafeNumberReason.underflow}
+return UnsafeNumberReason.truncate_float}function splitNumber(value2){const match=value2.match(/^(-?)(\d+(?:\.\d*)?)([eE]([+-]?\d+))?$/);if(!match){throw new SyntaxError(
+`Invalid number: ${value2}`)}const sign=match[1];const digitsStr=match[2];let exponent=match[4]!==void 0?Number.parseInt(
+match[4],10):0;const dot=digitsStr.indexOf(".");exponent+=dot!==-1?dot-1:digitsStr.length-1;const coefficient=digitsStr.
+replace(".","");const{start:start2,end}=getSignificantDigitRange(coefficient);exponent-=start2;const digits=coefficient.
+slice(start2,end);return digits.length>0?{sign,digits,exponent}:{sign:"",digits:"0",exponent:0}}function compareNumber(a,b){
+if(a===b){return 0}const aa=splitNumber(a);const bb=splitNumber(b);const sign=aa.sign==="-"?-1:1;if(aa.sign!==bb.sign){return sign}
+if(aa.digits==="0"){return bb.digits==="0"?0:-1}if(bb.digits==="0"){return 1}if(aa.exponent!==bb.exponent){return aa.exponent>
+bb.exponent?sign:aa.exponent<bb.exponent?-sign:0}return aa.digits>bb.digits?sign:aa.digits<bb.digits?-sign:0}function extractSignificantDigits(value2){const{start:start2,end}=getSignificantDigitRange(value2);const digits=value2.substring(
+start2,end);const dot=digits.indexOf(".");if(dot===-1){return digits}return digits.substring(0,dot)+digits.substring(dot+
+1)}function getSignificantDigitRange(value2){let start2=0;if(value2[0]==="-"){start2++}while(value2[start2]==="0"||value2[start2]===
+"."){start2++}let end=value2.lastIndexOf("e");if(end===-1){end=value2.lastIndexOf("E")}if(end===-1){end=value2.length}while((value2[end-
+1]==="0"||value2[end-1]===".")&&end>start2){end--}return{start:start2,end}}var losslessNumberMarker=Symbol.for("lossless-json.LosslessNumber");var LosslessNumber=class{value;isLosslessNumber=true;get[losslessNumberMarker](){
+return true}constructor(value2){if(!isNumber(value2)){throw new Error(`Invalid number (value: "${value2}")`)}this.value=
+value2}valueOf(){const unsafeReason=getUnsafeNumberReason(this.value);if(unsafeReason===void 0||unsafeReason===UnsafeNumberReason.
+truncate_float){return Number.parseFloat(this.value)}if(isInteger(this.value)){return BigInt(this.value)}throw new Error(
+`Cannot safely convert to number: the value '${this.value}' would ${unsafeReason} and become ${Number.parseFloat(this.value)}`)}toString(){
+return this.value}};function isLosslessNumber(value2){return value2!==null&&typeof value2==="object"&&value2[losslessNumberMarker]===
+true}function compareLosslessNumber(a,b){return compareNumber(a.value,b.value)}function parseLosslessNumber(value2){return new LosslessNumber(value2)}function revive(json2,reviver){return reviveValue({"":json2},"",json2,reviver)}function reviveValue(context3,key,value2,reviver){
+if(Array.isArray(value2)){return reviver.call(context3,key,reviveArray(value2,reviver))}if(value2&&typeof value2==="obje\
+ct"&&!isLosslessNumber(value2)){return reviver.call(context3,key,reviveObject(value2,reviver))}return reviver.call(context3,
+key,value2)}function reviveObject(object3,reviver){for(const key of Object.keys(object3)){const value2=reviveValue(object3,
+key,object3[key],reviver);if(value2!==void 0){object3[key]=value2}else{delete object3[key]}}return object3}function reviveArray(array2,reviver){
+for(let i=0;i<array2.length;i++){const value2=reviveValue(array2,String(i),array2[i],reviver);if(value2===void 0){delete array2[i]}else{
+array2[i]=value2}}return array2}function parse3(text4,reviver,options){const optionsObj=typeof options==="function"?{parseNumber:options}:options;const parseNumber=optionsObj?.
+parseNumber??parseLosslessNumber;const onDuplicateKey=optionsObj?.onDuplicateKey??throwDuplicateKey;let i=0;const value2=parseValue();
+expectValue(value2);expectEndOfInput();return reviver?revive(value2,reviver):value2;function parseObject(){if(text4.charCodeAt(
+i)===codeOpeningBrace){i++;skipWhitespace();const object3={};let initial=true;while(i<text4.length&&text4.charCodeAt(i)!==
+codeClosingBrace){if(!initial){eatComma();skipWhitespace()}else{initial=false}const start2=i;const key=parseString();if(key===
+void 0){throwObjectKeyExpected();return}skipWhitespace();eatColon();const value3=parseValue();if(value3===void 0){throwObjectValueExpected();
+return}if(Object.prototype.hasOwnProperty.call(object3,key)&&!isDeepEqual(value3,object3[key])){const returnedValue=onDuplicateKey(
+{key,position:start2+1,oldValue:object3[key],newValue:value3});if(returnedValue!==void 0){setObjectKey(object3,key,returnedValue)}}else{
+setObjectKey(object3,key,value3)}}if(text4.charCodeAt(i)!==codeClosingBrace){throwObjectKeyOrEndExpected()}i++;return object3}}
+function parseArray(){if(text4.charCodeAt(i)===codeOpeningBracket){i++;skipWhitespace();const array2=[];let initial=true;
+while(i<text4.length&&text4.charCodeAt(i)!==codeClosingBracket){if(!initial){eatComma()}else{initial=false}const value3=parseValue();
+expectArrayItem(value3);array2.push(value3)}if(text4.charCodeAt(i)!==codeClosingBracket){throwArrayItemOrEndExpected()}i++;
+return array2}}function parseValue(){skipWhitespace();const value3=parseString()??parseNumeric()??parseObject()??parseArray()??
+parseKeyword("true",true)??parseKeyword("false",false)??parseKeyword("null",null);skipWhitespace();return value3}function parseKeyword(name,value3){
+if(text4.slice(i,i+name.length)===name){i+=name.length;return value3}}function skipWhitespace(){while(isWhitespace(text4.
+charCodeAt(i))){i++}}function parseString(){if(text4.charCodeAt(i)===codeDoubleQuote){i++;let result="";while(i<text4.length&&
+text4.charCodeAt(i)!==codeDoubleQuote){if(text4.charCodeAt(i)===codeBackslash){const char=text4[i+1];const escapeChar=escapeCharacters[char];
+if(escapeChar!==void 0){result+=escapeChar;i++}else if(char==="u"){if(isHex(text4.charCodeAt(i+2))&&isHex(text4.charCodeAt(
+i+3))&&isHex(text4.charCodeAt(i+4))&&isHex(text4.charCodeAt(i+5))){result+=String.fromCharCode(Number.parseInt(text4.slice(
+i+2,i+6),16));i+=5}else{throwInvalidUnicodeCharacter(i)}}else{throwInvalidEscapeCharacter(i)}}else{if(isValidStringCharacter(
+text4.charCodeAt(i))){result+=text4[i]}else{throwInvalidCharacter(text4[i])}}i++}expectEndOfString();i++;return result}}
+function parseNumeric(){const start2=i;if(text4.charCodeAt(i)===codeMinus){i++;expectDigit(start2)}if(text4.charCodeAt(i)===
+codeZero){i++}else if(isNonZeroDigit(text4.charCodeAt(i))){i++;while(isDigit(text4.charCodeAt(i))){i++}}else{return void 0}
+if(text4.charCodeAt(i)===codeDot){i++;expectDigit(start2);while(isDigit(text4.charCodeAt(i))){i++}}if(text4.charCodeAt(i)===
+codeLowercaseE||text4.charCodeAt(i)===codeUppercaseE){i++;if(text4.charCodeAt(i)===codeMinus||text4.charCodeAt(i)===codePlus){
+i++}expectDigit(start2);while(isDigit(text4.charCodeAt(i))){i++}}if(i>start2){return parseNumber(text4.slice(start2,i))}}
+function eatComma(){if(text4.charCodeAt(i)!==codeComma){throw new SyntaxError(`Comma ',' expected after value ${gotAt()}`)}
+i++}function eatColon(){if(text4.charCodeAt(i)!==codeColon){throw new SyntaxError(`Colon ':' expected after property nam\
+e ${gotAt()}`)}i++}function expectValue(value3){if(value3===void 0){throw new SyntaxError(`JSON value expected ${gotAt()}`)}}
+function expectArrayItem(value3){if(value3===void 0){throw new SyntaxError(`Array item expected ${gotAt()}`)}}function expectEndOfInput(){
+if(i<text4.length){throw new SyntaxError(`Expected end of input ${gotAt()}`)}}function expectDigit(start2){if(!isDigit(text4.
+charCodeAt(i))){const numSoFar=text4.slice(start2,i);throw new SyntaxError(`Invalid number '${numSoFar}', expecting a di\
+git ${gotAt()}`)}}function expectEndOfString(){if(text4.charCodeAt(i)!==codeDoubleQuote){throw new SyntaxError(`End of s\
+tring '"' expected ${gotAt()}`)}}function throwObjectKeyExpected(){throw new SyntaxError(`Quoted object key expected ${gotAt()}`)}
+function throwDuplicateKey({key,position}){throw new SyntaxError(`Duplicate key '${key}' encountered at position ${position}`)}
+function throwObjectKeyOrEndExpected(){throw new SyntaxError(`Quoted object key or end of object '}' expected ${gotAt()}`)}
+function throwArrayItemOrEndExpected(){throw new SyntaxError(`Array item or end of array ']' expected ${gotAt()}`)}function throwInvalidCharacter(char){
+throw new SyntaxError(`Invalid character '${char}' ${pos()}`)}function throwInvalidEscapeCharacter(start2){const chars=text4.
+slice(start2,start2+2);throw new SyntaxError(`Invalid escape character '${chars}' ${pos()}`)}function throwObjectValueExpected(){
+throw new SyntaxError(`Object value expected after ':' ${pos()}`)}function throwInvalidUnicodeCharacter(start2){const chars=text4.
+slice(start2,start2+6);throw new SyntaxError(`Invalid unicode character '${chars}' ${pos()}`)}function pos(){return`at p\
+osition ${i}`}function got(){return i<text4.length?`but got '${text4[i]}'`:"but reached end of input"}function gotAt(){return`${got()}\
+ ${pos()}`}}function setObjectKey(object3,key,value2){if(key==="__proto__"){Object.defineProperty(object3,key,{value:value2,
+writable:true,enumerable:true,configurable:true})}else{object3[key]=value2}}function isWhitespace(code2){return code2===
+codeSpace||code2===codeNewline||code2===codeTab||code2===codeReturn}function isHex(code2){return code2>=codeZero&&code2<=
+codeNine||code2>=codeUppercaseA&&code2<=codeUppercaseF||code2>=codeLowercaseA&&code2<=codeLowercaseF}function isDigit(code2){
+return code2>=codeZero&&code2<=codeNine}function isNonZeroDigit(code2){return code2>=codeOne&&code2<=codeNine}function isValidStringCharacter(code2){
+return code2>=32&&code2<=1114111}function isDeepEqual(a,b){if(a===b){return true}if(Array.isArray(a)&&Array.isArray(b)){
+return a.length===b.length&&a.every((item,index)=>isDeepEqual(item,b[index]))}if(isObject2(a)&&isObject2(b)){const keys=[
+...new Set([...Object.keys(a),...Object.keys(b)])];return keys.every(key=>isDeepEqual(a[key],b[key]))}return false}function isObject2(value2){
+return typeof value2==="object"&&value2!==null}var escapeCharacters={'"':'"',"\\":"\\","/":"/",b:"\b",f:"\f",n:"\n",r:"\r",
+t:"	"};var codeBackslash=92;var codeOpeningBrace=123;var codeClosingBrace=125;var codeOpeningBracket=91;var codeClosingBracket=93;
+var codeSpace=32;var codeNewline=10;var codeTab=9;var codeReturn=13;var codeDoubleQuote=34;var codePlus=43;var codeMinus=45;
+var codeZero=48;var codeOne=49;var codeNine=57;var codeComma=44;var codeDot=46;var codeColon=58;var codeUppercaseA=65;var codeLowercaseA=97;
+var codeUppercaseE=69;var codeLowercaseE=101;var codeUppercaseF=70;var codeLowercaseF=102;function stringify(value2,replacer,space,numberStringifiers){const resolvedSpace=resolveSpace(space);const replacedValue=typeof replacer===
+"function"?replacer.call({"":value2},"",value2):value2;return stringifyValue(replacedValue,"");function stringifyValue(value3,indent){
+if(Array.isArray(numberStringifiers)){const stringifier=numberStringifiers.find(item=>item.test(value3));if(stringifier){
+const str=stringifier.stringify(value3);if(typeof str!=="string"||!isNumber(str)){throw new Error(`Invalid JSON number: \
+output of a number stringifier must be a string containing a JSON number (output: ${str})`)}return str}}if(typeof value3===
+"boolean"||typeof value3==="number"||typeof value3==="string"||value3===null||value3 instanceof Date||value3 instanceof Boolean||
+value3 instanceof Number||value3 instanceof String){return JSON.stringify(value3)}if(isLosslessNumber(value3)){return value3.
+toString()}if(typeof value3==="bigint"){return value3.toString()}if(Array.isArray(value3)){return stringifyArray(value3,
+indent)}if(value3&&typeof value3==="object"){return stringifyObject(value3,indent)}return void 0}function stringifyArray(array2,indent){
+if(array2.length===0){return"[]"}const childIndent=resolvedSpace?indent+resolvedSpace:void 0;let str=resolvedSpace?"[\n":
+"[";for(let i=0;i<array2.length;i++){const item=typeof replacer==="function"?replacer.call(array2,String(i),array2[i]):array2[i];
+if(resolvedSpace){str+=childIndent}if(typeof item!=="undefined"&&typeof item!=="function"){const serialized=stringifyValue(
+item,childIndent);str+=serialized===void 0?"null":serialized}else{str+="null"}if(i<array2.length-1){str+=resolvedSpace?"\
+,\n":","}}str+=resolvedSpace?`
+${indent}]`:"]";return str}function stringifyObject(object3,indent){if(typeof object3.toJSON==="function"){return stringifyValue(
+object3.toJSON(),indent)}const keys=Array.isArray(replacer)?[...new Set(replacer.map(String))]:Object.keys(object3);if(keys.
+length===0){return"{}"}const childIndent=resolvedSpace?indent+resolvedSpace:void 0;let first=true;let str=resolvedSpace?
+"{\n":"{";for(const key of keys){const value3=typeof replacer==="function"?replacer.call(object3,key,object3[key]):object3[key];
+if(includeProperty(key,value3)){const serialized=stringifyValue(value3,childIndent);if(serialized===void 0){continue}if(first){
+first=false}else{str+=resolvedSpace?",\n":","}const keyStr=JSON.stringify(key);str+=resolvedSpace?`${childIndent+keyStr}\
+: `:`${keyStr}:`;str+=serialized}}str+=resolvedSpace?`
+${indent}}`:"}";return str}function includeProperty(_key,value3){return typeof value3!=="undefined"&&typeof value3!=="fu\
+nction"&&typeof value3!=="symbol"}}var MAX_SPACE_LENGTH=10;function resolveSpace(space){if(typeof space==="number"){const count2=Math.
+min(Math.trunc(space),MAX_SPACE_LENGTH);return count2>=1?" ".repeat(count2):void 0}if(typeof space==="string"&&space!==""){
+return space.slice(0,MAX_SPACE_LENGTH)}return void 0}import{inspect}from"node:util";var jsonNumber=/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;var ExactNumber=class{text;constructor(text4){
+if(!jsonNumber.test(text4))throw new TypeError("not a number of JSON");this.text=text4}toJSON(){return rawJson?.(this.text)??
+Number(this.text)}toString(){return this.text}[inspect.custom](){return this.text}};var{rawJSON:rawJson}=JSON;function exactly(text4){
+const plain=Number(text4);return String(plain)===text4?plain:new ExactNumber(text4)}var Sensitive=class{#value;constructor(value2){
+this.#value=value2}reveal(){return this.#value}toJSON(){return{sensitive:true}}[inspect.custom](){return"(sensitive)"}toString(){
+return"(sensitive)"}};var HashedSecret=class extends Sensitive{hash;#matches;constructor(hash3,matches){super(null);this.
+hash=hash3;this.#matches=matches}matches(value2){return this.#matches(value2)}reveal(){throw new Error("a hashed secret \
+has no readable value")}};var UNKNOWN_TEXT="(unknown)";function isMap(value2){return typeof value2==="object"&&value2!==
+null&&!Array.isArray(value2)&&!(value2 instanceof Sensitive)&&!(value2 instanceof ExactNumber)}function holdsSensitive(value2){
+if(value2 instanceof Sensitive)return true;if(Array.isArray(value2))return value2.some(holdsSensitive);return isMap(value2)&&
+Object.values(value2).some(holdsSensitive)}function reveal(value2){if(value2 instanceof Sensitive)return value2.reveal();
+if(Array.isArray(value2))return value2.map(reveal);if(isMap(value2))return mapValues(value2,reveal);return value2}function same(a,b){
+if(a instanceof HashedSecret||b instanceof HashedSecret){if(a instanceof HashedSecret&&b instanceof HashedSecret)return a.
+hash===b.hash;return a instanceof HashedSecret?a.matches(reveal(b)):b.matches(reveal(a))}if(a instanceof Sensitive||b instanceof
+Sensitive)return same(reveal(a),reveal(b));if(Array.isArray(a)){return Array.isArray(b)&&a.length===b.length&&a.every((item,index)=>same(
 item,b[index]??null))}if(isMap(a)){if(!isMap(b))return false;const keys=Object.keys(a);return keys.length===Object.keys(
-b).length&&keys.every(key=>Object.hasOwn(b,key)&&same(a[key]??null,b[key]??null))}return a===b}function canonical(value2){
-if(Array.isArray(value2))return`[${value2.map(canonical).join(",")}]`;if(typeof value2==="object"&&value2!==null){const members3=Object.
+b).length&&keys.every(key=>Object.hasOwn(b,key)&&same(a[key]??null,b[key]??null))}if(a instanceof ExactNumber&&b instanceof
+ExactNumber)return a.text===b.text;return a===b}function canonical(value2){if(value2 instanceof ExactNumber)return value2.
+text;if(Array.isArray(value2))return`[${value2.map(canonical).join(",")}]`;if(typeof value2==="object"&&value2!==null){const members3=Object.
 keys(value2).sort().map(key=>`${JSON.stringify(key)}:${canonical(value2[key]??null)}`);return`{${members3.join(",")}}`}return JSON.
 stringify(value2)}function mapValues(map3,change){return Object.fromEntries(Object.entries(map3).map(([key,value2])=>[key,
-change(value2,key)]))}var value={type:"value"};var secret={type:"value",secret:true};var instant={type:"instant"};var body={type:"body"};var map2={
+change(value2,key)]))}var suspicious=/(?:^|[\s,:[])(?:-0|-?\d{16}|-?\d+[.eE])/;function parseJson(text4){const plain=JSON.parse(text4);if(!suspicious.
+test(text4))return plain;return parse3(text4,null,{parseNumber:exactly,onDuplicateKey:({newValue})=>newValue})}var numberWriter={
+test:value2=>value2 instanceof ExactNumber,stringify:String};function stringifyJson(value2,space){const text4=holdsExact(
+value2)?stringify(value2,void 0,space,[numberWriter]):JSON.stringify(value2,null,space);if(text4===void 0)throw new TypeError(
+"not a value of JSON");return text4}function holdsExact(value2){if(typeof value2!=="object"||value2===null)return false;
+return value2 instanceof ExactNumber||Object.values(value2).some(holdsExact)}function plainNumber(text4){const number4=Number(
+text4);if(!Number.isFinite(number4))return void 0;if(!Number.isSafeInteger(number4))return number4;const whole2=new LosslessNumber(
+String(number4));return compareLosslessNumber(new LosslessNumber(text4),whole2)===0?Number(whole2.value):void 0}var value={type:"value"};var secret={type:"value",secret:true};var instant={type:"instant"};var body={type:"body"};var map2={
 type:"map"};function set2(nested={}){return{type:"set",nested}}function members2(types){return{type:"members",members:types}}
 function contrast(type,path,wanted,got){const whole2=verdict=>[{path,type,verdict,wanted,got}];if(got===void 0){if(type.
 type==="members"&&isMap(wanted))return memberContrasts(type.members,path,wanted,{});return whole2("unknown")}if(got instanceof
@@ -13558,7 +13686,8 @@ return/^[\w-]+$/.test(key)?`${path}.${key}`:`${path}[${JSON.stringify(key)}]`}fu
 fields2,(field,name)=>markSecret(types[name]??value,field))}function markSecret(type,field){if(type.type==="value"&&type.
 secret===true&&field!==null){return field instanceof Sensitive?field:new Sensitive(reveal(field))}return type.type==="me\
 mbers"&&isMap(field)?markSecrets(type.members,field):field}var maxDepth=100;var text=external_exports.string().nullable().exactOptional();var flag=external_exports.boolean().nullable().
-exactOptional();var int2=external_exports.int32().nullable().exactOptional();var texts=external_exports.array(external_exports.
+exactOptional();var integer2=external_exports.preprocess(value2=>value2 instanceof ExactNumber?plainNumber(value2.text):
+value2,external_exports.int32());var int2=integer2.nullable().exactOptional();var texts=external_exports.array(external_exports.
 string()).nullable().exactOptional();var anyObject=external_exports.custom(value2=>isMap(value2)&&!deeperThan(maxDepth,value2),
 `expected an object, nested ${maxDepth} levels at most`);var object2=anyObject.nullable().exactOptional();var objects=external_exports.
 array(anyObject).nullable().exactOptional();var secret2=external_exports.string().transform(value2=>new Sensitive(value2)).
@@ -13580,24 +13709,24 @@ enforce_tx_code:flag,access_token_ttl:int2,authorization_code_ttl:int2,authoriza
 id_token_ttl:int2,pkce:flag,public_key:text,key_pair_type:object2,signatures_adapter:text,did:text,identity_provider:external_exports.
 object({id:text,name:text}).nullable().exactOptional(),authorized_scopes:namedScopes,supported_grant_types:texts,id_token_signature_alg:text,
 userinfo_signed_response_alg:text,token_endpoint_jwt_auth_alg:text,token_endpoint_auth_methods:texts,jwt_public_key:text,
-response_mode:text});function about(asked,parse10){return document3=>{const parsed2=parse10(document3);if("wrong"in parsed2)
+response_mode:text});function about(asked,parse11){return document3=>{const parsed2=parse11(document3);if("wrong"in parsed2)
 return parsed2;const{value:value2}=parsed2;if(!isMap(value2))return parsed2;const other=Object.entries(asked).find(([member2,
 wanted])=>{const got=Object.hasOwn(value2,member2)?value2[member2]:void 0;return typeof got==="string"&&got!==wanted});return other===
-void 0?parsed2:{wrong:`its ${other[0]} is another one`,reason:"other-object"}}}var count=external_exports.int32().min(0).
-nullable().exactOptional();var organizationPage=external_exports.object({data:external_exports.array(organization),page_number:count,
-page_size:count,total_pages:count,total_entries:count});var answers={organization:answerType(organization),user:answerType(
-user),template:answerType(template),keyPair:answerType(keyPair),client:answerType(client)};var parseOrganizationPage=document3=>{
-const page=parse3(organizationPage,document3);if("wrong"in page)return page;const{data:data3,page_number,page_size,total_pages,
+void 0?parsed2:{wrong:`its ${other[0]} is another one`,reason:"other-object"}}}var count=integer2.pipe(external_exports.
+int32().min(0)).nullable().exactOptional();var organizationPage=external_exports.object({data:external_exports.array(organization),
+page_number:count,page_size:count,total_pages:count,total_entries:count});var answers={organization:answerType(organization),
+user:answerType(user),template:answerType(template),keyPair:answerType(keyPair),client:answerType(client)};var parseOrganizationPage=document3=>{
+const page=parse4(organizationPage,document3);if("wrong"in page)return page;const{data:data3,page_number,page_size,total_pages,
 total_entries}=page.value;return{value:{organizations:data3,...page_number==null?{}:{pageNumber:page_number},...page_size==
 null?{}:{pageSize:page_size},...total_pages==null?{}:{totalPages:total_pages},...total_entries==null?{}:{totalEntries:total_entries}}}};
 function answerType(schema){const one=external_exports.object({data:schema});const list2=external_exports.object({data:external_exports.
-array(schema)});return{one:document3=>data(parse3(one,document3)),list:document3=>data(parse3(list2,document3))}}function data(parsed2){
-return"wrong"in parsed2?parsed2:{value:parsed2.value.data}}function parse3(schema,document3){const result=schema.safeParse(
+array(schema)});return{one:document3=>data(parse4(one,document3)),list:document3=>data(parse4(list2,document3))}}function data(parsed2){
+return"wrong"in parsed2?parsed2:{value:parsed2.value.data}}function parse4(schema,document3){const result=schema.safeParse(
 document3);if(result.success)return{value:result.data};const shown=result.error.issues.slice(0,3).map(({path,message})=>{
 const place=path.length===0?"the answer":path.map(String).join(".");return`${place}: ${message.replace(/^Invalid input: /,
-"")}`});const more=result.error.issues.length-shown.length;return{wrong:`${shown.join("; ")}${more>0?`; and ${more} more`:
-""}`}}function deeperThan(levels,value2){if(typeof value2!=="object"||value2===null)return false;return levels===0||Object.
-values(value2).some(member2=>deeperThan(levels-1,member2))}async function readOne({reader,limit},read,params,parse10){return await limit(()=>reader.showExtra(read,params,parse10))}
+"").replace("ExactNumber","number")}`});const more=result.error.issues.length-shown.length;return{wrong:`${shown.join(";\
+ ")}${more>0?`; and ${more} more`:""}`}}function deeperThan(levels,value2){if(typeof value2!=="object"||value2===null||value2 instanceof
+ExactNumber)return false;return levels===0||Object.values(value2).some(member2=>deeperThan(levels-1,member2))}async function readOne({reader,limit},read,params,parse11){return await limit(()=>reader.showExtra(read,params,parse11))}
 function missing(identity,noun){return{exists:false,identity,fields:{},trouble:`the server has no ${noun} with the id ${identity.
 id}, and no operation creates one: create it there, or correct the id`}}function takenFields(kind,fields2,profile){const left=profile.ignored[kind]??[];const emptied=profile.emptyIsNull[kind]??
 [];return Object.fromEntries(Object.entries(fields2).filter(([field])=>!left.includes(field)).map(([field,value2])=>{if(value2===
@@ -13641,7 +13770,7 @@ needed.every(member2=>Object.hasOwn(element,member2)))continue;const example=`${
 requestBytes){const[longest=""]=Object.keys(fields2).sort((a,b)=>size(fields2[b])-size(fields2[a]));problems.push(refused(
 `the request would have ${bytes} bytes, and this server takes ${limits.requestBytes}`,object3.placeOf(longest)))}return problems}
 function requestSize(fields2){return Object.entries(fields2).reduce((sum,[name,value2])=>sum+name.length+4+size(value2),
-32)}function size(value2){return value2===void 0?0:Buffer.byteLength(JSON.stringify(reveal(value2)))}function textOf(value2){
+32)}function size(value2){return value2===void 0?0:Buffer.byteLength(stringifyJson(reveal(value2)))}function textOf(value2){
 const text4=value2===void 0?"":reveal(value2);return typeof text4==="string"?text4:""}function isEmpty(value2){return value2!==
 void 0&&reveal(value2)===""}function idsOf({kind,identity,fields:fields2}){const own2=["id","backend_id"].flatMap(part=>identity[part]===
 void 0?[]:[{id:identity[part],path:[part]}]);if(kind!=="User")return own2;return[...own2,...["authorized_scopes","roles",
@@ -13652,7 +13781,7 @@ string().min(1)});function text2(){return external_exports.union([external_expor
 file2))],{error:"expected a string or {file: PATH}"})}function identifier(){return external_exports.string().min(1,"must\
  not be empty").max(512,"must not be longer than 512 characters").refine(id=>!/^\.{1,2}$/.test(id)&&id.isWellFormed()&&!new RegExp(
 "\\p{Cc}","u").test(id),"is not usable as an id")}var anyObject2=external_exports.record(external_exports.string(),external_exports.
-json());function document(kind,shape){return external_exports.strictObject({kind:external_exports.literal(kind),...shape})}
+unknown());function document(kind,shape){return external_exports.strictObject({kind:external_exports.literal(kind),...shape})}
 var roleScope=external_exports.strictObject({id:text2().optional(),name:text2().optional(),public:external_exports.boolean().
 optional()});var role=external_exports.strictObject({id:text2().optional(),name:text2().optional(),scopes:external_exports.
 array(roleScope).optional()});var roles2=external_exports.array(role.refine(it=>it.id!==void 0||it.name!==void 0,"needs \
@@ -13876,7 +14005,7 @@ apply}){const types=kindOf(kind).fields;const before=mapValues(apply.before,(fie
 field));const generation2=fields2.find(({path})=>path==="did_generation");return[withoutSecrets(before),apply.existed,apply.
 generation??null,withoutSecrets(generation2?.before??null)]}function hashOf(value2){return`sha256:${createHash2("sha256").
 update(canonical(value2)).digest("hex")}`}function parseStoredPlan(text4,file2){const unusable=why=>error("plan-unreadab\
-le",`${file2} can't be applied: ${why}`,[],"make it anew with idops plan --out FILE");let data3;try{data3=JSON.parse(text4)}catch{
+le",`${file2} can't be applied: ${why}`,[],"make it anew with idops plan --out FILE");let data3;try{data3=parseJson(text4)}catch{
 return unusable("it is not JSON")}const version3=data3?.format_version;if(typeof version3==="number"&&version3>1)return unusable(
 `it has format ${version3}, this idops knows format 1`);const parsed2=storedSchema.safeParse(data3);if(parsed2.success)return parsed2.
 data;const[issue3]=parsed2.error.issues;const where=issue3===void 0||issue3.path.length===0?"":` (see ${issue3.path.join(
@@ -13896,7 +14025,9 @@ join("; ")}`,[],"nothing was sent; make a new plan and review it")]}async functi
 text4,shown);if(!isStoredPlan(stored2))throw new ProblemsError([stored2]);return stored2}import{realpath as realpath4}from"node:fs/promises";import{dirname as dirname2,join as join2,resolve as resolvePath}from"node:path";var import_fastest_levenshtein=__toESM(require_mod(),1);function nearest(name,known){const wanted=name.toLowerCase();if(wanted.
 length>100)return void 0;let best;let least=(wanted.length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known){
 const far=(0,import_fastest_levenshtein.distance)(wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}
-return best}function pathKey(path){return path.map(String).join("\0")}function resolve(root,file2,variables2){const notes=new Map;const path=[];
+return best}function decimalText(text4){const parts=/^([-+]?)(?=\.?\d)(\d*)(?:\.(\d*))?([eE][-+]?\d+)?$/.exec(text4);if(parts===null)
+return void 0;const[,sign,whole2="",fraction="",exponent=""]=parts;const digits=whole2.replace(/^0+(?=\d)/,"")||"0";return`${sign===
+"-"?"-":""}${digits}${fraction===""?"":`.${fraction}`}${exponent}`}function pathKey(path){return path.map(String).join("\0")}function resolve(root,file2,variables2){const notes=new Map;const path=[];
 const walk=node2=>{if(node2.type==="scalar"){if(typeof node2.value!=="string"||!node2.value.includes("$"))return node2.value;
 if(variables2===null){if(node2.value.includes("${")){notes.set(pathKey(path),{path:[...path],node:node2,tainted:false,unknown:true})}
 return node2.value}const{text:text4,tainted,unknown:unknown2}=variables2.resolve(node2.value,node2,file2);notes.set(pathKey(
@@ -13911,48 +14042,50 @@ return found}function mapNode(range2,entries){return{type:"map",range:range2,ent
 let size2=1;let height=0;for(const child of children){size2+=child.size;height=Math.max(height,child.height+1)}return{size:size2,
 height}}function check2(subject){const{schema,root,file:file2,variables:variables2}=subject;const{value:value2,notes}=resolve(root,
 file2,variables2);const fromVariables=variables2?.takeProblems()??[];let result=schema.safeParse(value2);const tried=new Set;
-while(!result.success&&notes.size>0){if(!repair(value2,flatten(result.error.issues),notes,tried))break;result=schema.safeParse(
-value2)}if(result.success){const failed=fromVariables.some(({severity})=>severity==="error");return{data:failed?void 0:result.
-data,problems:fromVariables,notes}}const issues=flatten(result.error.issues).filter(({path})=>notes.get(pathKey(path))?.
-unknown!==true);return{data:void 0,problems:[...fromVariables,...issues.flatMap(issue3=>issueProblems(issue3,subject))],
-notes}}function flatten(issues,base=[]){return issues.flatMap(issue3=>{const path=[...base,...issue3.path.map(step=>typeof step===
-"number"?step:String(step))];if(issue3.code==="invalid_union"){const branch=meantBranch(issue3.errors);if(branch!==void 0)
-return flatten(branch,path)}const{code:code2,message}=issue3;return[{code:code2,path,message,...issue3.code==="invalid_t\
-ype"?{expected:issue3.expected}:{},...issue3.code==="unrecognized_keys"?{keys:issue3.keys}:{},...issue3.code==="invalid_\
-value"?{values:issue3.values}:{}}]})}function meantBranch(errors2){const fitting3=errors2.filter(branch2=>!branch2.some(
-({code:code2,path})=>path.length===0&&(code2==="invalid_type"||code2==="invalid_union")));const[branch]=fitting3;if(fitting3.
-length!==1||branch===void 0)return void 0;const strange=branch.some(({code:code2})=>code2==="unrecognized_keys");return strange&&
-branch.some(({code:code2,path})=>code2==="invalid_type"&&path.length===1)?void 0:branch}function repair(value2,issues,notes,tried){
-let changed2=false;for(const issue3 of issues){const key=pathKey(issue3.path);const note=notes.get(key);if(note===void 0)
-continue;if(!tried.has(key)){tried.add(key);const converted=convert(issue3.expected,valueAt(value2,issue3.path),note);if(converted!==
-void 0){changed2=put(value2,issue3.path,converted)||changed2;continue}}if(note.unknown&&!tried.has(`${key}\0gone`)){tried.
-add(`${key}\0gone`);changed2=put(value2,issue3.path,void 0)||changed2}}return changed2}function convert(expected,value2,note){
-const number4=expected==="number"||expected==="int";if(note.unknown)return expected==="boolean"?false:number4?0:void 0;return typeof value2===
-"string"?fromText(expected,value2):void 0}function fromText(expected,text4){if(expected==="boolean"){return/^(true|True|TRUE)$/.
-test(text4)?true:/^(false|False|FALSE)$/.test(text4)?false:void 0}const number4=expected==="number"||expected==="int";return number4&&
-/^[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?$/.test(text4)&&Number.isFinite(Number(text4))?Number(text4):void 0}function valueAt(value2,path){
-let at2=value2;for(const step of path){if(typeof at2!=="object"||at2===null)return void 0;at2=Array.isArray(at2)?at2[Number(
-step)]:Object.hasOwn(at2,step)?at2[String(step)]:void 0}return at2}function put(value2,path,member2){const parent=valueAt(
-value2,path.slice(0,-1));const step=path.at(-1);if(typeof parent!=="object"||parent===null||step===void 0)return false;if(Array.
-isArray(parent)){if(member2===void 0)return false;parent[Number(step)]=member2}else if(member2===void 0)delete parent[String(
-step)];else parent[String(step)]=member2;return true}function issueProblems(issue3,subject){const{root,file:file2,name,under=[]}=subject;
-const found=find(root,issue3.path);if(issue3.code==="unrecognized_keys")return unknownFields(issue3,subject);if(!found.complete){
-const field=String(issue3.path.at(-1));const parent=issue3.path.slice(0,-1);return[error("missing-field",`missing field \
-"${field}" in ${within(name,[...under,...parent])}`,[placeIn(file2,root,parent)])]}const place=valuePlace(file2,root,issue3.
-path);const whole2=[...under,...issue3.path];const what=whole2.length===0?`the ${name}`:`"${pathText(whole2)}" in ${name}`;
-if(issue3.code==="invalid_key"){const key=found.key===void 0?place:file2.place(found.key);return[error("wrong-value",`${what}\
-: the name is not usable`,[key],'use letters, digits and "_" only')]}if(issue3.code==="invalid_type"||issue3.code==="inv\
-alid_union"){const custom2=issue3.message.startsWith("expected")?issue3.message:void 0;const expected=custom2??`expected\
- ${typeNames[issue3.expected??""]??issue3.expected??"another value"}`;return[error("wrong-type",`${what}: ${expected}, g\
-ot ${typeOf(found.node)}`,[place],typeHint(issue3,found.node))]}if(issue3.code==="invalid_value"&&issue3.values!==void 0){
-const names2=issue3.values.map(value2=>JSON.stringify(value2));const{node:node2}=found;const similar=node2.type==="scala\
-r"&&typeof node2.value==="string"&&!node2.value.includes("$")?nearest(node2.value,issue3.values.map(String)):void 0;const must=names2.
-length===1?`must be ${names2[0]}`:`must be one of ${names2.join(", ")}`;return[error("wrong-value",`${what} ${must}`,[place],
-similar===void 0?void 0:`did you mean "${similar}"?`)]}if(/^Too (big|small)/.test(issue3.message)){return[error("wrong-v\
-alue",`${what} is too ${issue3.code==="too_big"?"large":"small"}`,[place])]}return[error("wrong-value",`${what}${/^(must|is|needs) /.
-test(issue3.message)?" ":": "}${issue3.message}`,[place])]}function unknownFields(issue3,subject){const{root,file:file2,
-name,schema,under=[],fieldHint:fieldHint2}=subject;const{node:node2}=find(root,issue3.path);const known=knownFields(schema,
-issue3.path);return(issue3.keys??[]).map(key=>{const entry=node2.type==="map"?node2.entries.get(key):void 0;const place=entry===
+while(!result.success){if(!repair(value2,flatten(result.error.issues),notes,tried))break;result=schema.safeParse(value2)}
+if(result.success){const failed=fromVariables.some(({severity})=>severity==="error");return{data:failed?void 0:result.data,
+problems:fromVariables,notes}}const issues=flatten(result.error.issues).filter(({path})=>notes.get(pathKey(path))?.unknown!==
+true);return{data:void 0,problems:[...fromVariables,...issues.flatMap(issue3=>issueProblems(issue3,subject))],notes}}function flatten(issues,base=[]){
+return issues.flatMap(issue3=>{const path=[...base,...issue3.path.map(step=>typeof step==="number"?step:String(step))];if(issue3.
+code==="invalid_union"){const branch=meantBranch(issue3.errors);if(branch!==void 0)return flatten(branch,path)}const{code:code2,
+message}=issue3;return[{code:code2,path,message,...issue3.code==="invalid_type"?{expected:issue3.expected}:{},...issue3.
+code==="unrecognized_keys"?{keys:issue3.keys}:{},...issue3.code==="invalid_value"?{values:issue3.values}:{}}]})}function meantBranch(errors2){
+const fitting3=errors2.filter(branch2=>!branch2.some(({code:code2,path})=>path.length===0&&(code2==="invalid_type"||code2===
+"invalid_union")));const[branch]=fitting3;if(fitting3.length!==1||branch===void 0)return void 0;const strange=branch.some(
+({code:code2})=>code2==="unrecognized_keys");return strange&&branch.some(({code:code2,path})=>code2==="invalid_type"&&path.
+length===1)?void 0:branch}function repair(value2,issues,notes,tried){let changed2=false;for(const issue3 of issues){const key=pathKey(
+issue3.path);const note=notes.get(key);if(note===void 0){changed2=takePlain(value2,issue3.path)||changed2;continue}if(!tried.
+has(key)){tried.add(key);const converted=convert(issue3.expected,valueAt(value2,issue3.path),note);if(converted!==void 0){
+changed2=put(value2,issue3.path,converted)||changed2;continue}}if(note.unknown&&!tried.has(`${key}\0gone`)){tried.add(`${key}\
+\0gone`);changed2=put(value2,issue3.path,void 0)||changed2}}return changed2}function takePlain(value2,path){const there=valueAt(
+value2,path);const plain=there instanceof ExactNumber?plainNumber(there.text):void 0;return plain!==void 0&&put(value2,path,
+plain)}function convert(expected,value2,note){const number4=expected==="number"||expected==="int";if(note.unknown)return expected===
+"boolean"?false:number4?0:void 0;return typeof value2==="string"?fromText(expected,value2):void 0}function fromText(expected,text4){
+if(expected==="boolean"){return/^(true|True|TRUE)$/.test(text4)?true:/^(false|False|FALSE)$/.test(text4)?false:void 0}const number4=expected===
+"number"||expected==="int";const written3=number4?decimalText(text4):void 0;return written3===void 0?void 0:plainNumber(
+written3)}function valueAt(value2,path){let at2=value2;for(const step of path){if(typeof at2!=="object"||at2===null||at2 instanceof
+ExactNumber)return void 0;at2=Array.isArray(at2)?at2[Number(step)]:Object.hasOwn(at2,step)?at2[String(step)]:void 0}return at2}
+function put(value2,path,member2){const parent=valueAt(value2,path.slice(0,-1));const step=path.at(-1);if(typeof parent!==
+"object"||parent===null||parent instanceof ExactNumber||step===void 0)return false;if(Array.isArray(parent)){if(member2===
+void 0)return false;parent[Number(step)]=member2}else if(member2===void 0)delete parent[String(step)];else parent[String(
+step)]=member2;return true}function issueProblems(issue3,subject){const{root,file:file2,name,under=[]}=subject;const found=find(
+root,issue3.path);if(issue3.code==="unrecognized_keys")return unknownFields(issue3,subject);if(!found.complete){const field=String(
+issue3.path.at(-1));const parent=issue3.path.slice(0,-1);return[error("missing-field",`missing field "${field}" in ${within(
+name,[...under,...parent])}`,[placeIn(file2,root,parent)])]}const place=valuePlace(file2,root,issue3.path);const whole2=[
+...under,...issue3.path];const what=whole2.length===0?`the ${name}`:`"${pathText(whole2)}" in ${name}`;if(issue3.code===
+"invalid_key"){const key=found.key===void 0?place:file2.place(found.key);return[error("wrong-value",`${what}: the name i\
+s not usable`,[key],'use letters, digits and "_" only')]}if(issue3.code==="invalid_type"||issue3.code==="invalid_union"){
+const custom2=issue3.message.startsWith("expected")?issue3.message:void 0;const expected=custom2??`expected ${typeNames[issue3.
+expected??""]??issue3.expected??"another value"}`;return[error("wrong-type",`${what}: ${expected}, got ${typeOf(found.node)}`,
+[place],typeHint(issue3,found.node))]}if(issue3.code==="invalid_value"&&issue3.values!==void 0){const names2=issue3.values.
+map(value2=>JSON.stringify(value2));const{node:node2}=found;const similar=node2.type==="scalar"&&typeof node2.value==="s\
+tring"&&!node2.value.includes("$")?nearest(node2.value,issue3.values.map(String)):void 0;const must=names2.length===1?`m\
+ust be ${names2[0]}`:`must be one of ${names2.join(", ")}`;return[error("wrong-value",`${what} ${must}`,[place],similar===
+void 0?void 0:`did you mean "${similar}"?`)]}if(/^Too (big|small)/.test(issue3.message)){return[error("wrong-value",`${what}\
+ is too ${issue3.code==="too_big"?"large":"small"}`,[place])]}return[error("wrong-value",`${what}${/^(must|is|needs) /.test(
+issue3.message)?" ":": "}${issue3.message}`,[place])]}function unknownFields(issue3,subject){const{root,file:file2,name,
+schema,under=[],fieldHint:fieldHint2}=subject;const{node:node2}=find(root,issue3.path);const known=knownFields(schema,issue3.
+path);return(issue3.keys??[]).map(key=>{const entry=node2.type==="map"?node2.entries.get(key):void 0;const place=entry===
 void 0?placeIn(file2,root,issue3.path):file2.place(entry.key);const free=known.filter(field=>node2.type!=="map"||!node2.
 entries.has(field));const similar=nearest(key,free)??nearest(key,known);const message=`unknown field "${key}" in ${within(
 name,[...under,...issue3.path])}`;const elsewhere=fieldHint2?.(key,issue3.path);if(similar!==void 0&&elsewhere===void 0){
@@ -13966,13 +14099,14 @@ hasOwn(shape,step)?knownFields(shape[String(step)],rest):[]}if(step===void 0)ret
 ZodArray)return knownFields(schema.element,rest);if(schema instanceof external_exports.ZodRecord)return knownFields(schema.
 valueType,rest);return[]}var typeNames={string:"a string",boolean:"true or false",number:"a number",int:"an integer",array:"\
 a list",object:"a map",record:"a map",null:"null"};function typeOf(node2){if(node2.type==="list")return"a list";if(node2.
-type==="map")return"a map";if(node2.value===null)return node2.source===""?"nothing":"null";return typeof node2.value==="\
-boolean"?"a boolean":`a ${typeof node2.value}`}function typeHint(issue3,node2){if(node2.type!=="scalar")return void 0;const wantsText=issue3.
-expected==="string"||issue3.code==="invalid_union";if(wantsText&&(typeof node2.value==="number"||typeof node2.value==="b\
-oolean"))return"write it in quotes";if(typeof node2.value!=="string"||node2.plain)return void 0;return fromText(issue3.expected,
-node2.value)===void 0?void 0:"write it without quotes"}function pathText(path){return path.reduce((text4,step)=>typeof step===
-"number"?`${text4}[${step}]`:/^[\w-]+$/.test(step)?`${text4}${text4===""?"":"."}${step}`:`${text4}[${JSON.stringify(step)}\
-]`,"")}function within(name,path){return path.length===0?name:`${pathText(path)} of ${name}`}function valuePlace(file2,root,path){
+type==="map")return"a map";if(node2.value===null)return node2.source===""?"nothing":"null";if(node2.value instanceof ExactNumber)
+return plainNumber(node2.value.text)===void 0?"a number that would be rounded":"a number";return typeof node2.value==="b\
+oolean"?"a boolean":`a ${typeof node2.value}`}function typeHint(issue3,node2){if(node2.type!=="scalar")return void 0;const wantsText=issue3.
+expected==="string"||issue3.code==="invalid_union";if(wantsText&&typeof node2.value!=="string"&&node2.value!==null)return"\
+write it in quotes";if(typeof node2.value!=="string"||node2.plain)return void 0;return fromText(issue3.expected,node2.value)===
+void 0?void 0:"write it without quotes"}function pathText(path){return path.reduce((text4,step)=>typeof step==="number"?
+`${text4}[${step}]`:/^[\w-]+$/.test(step)?`${text4}${text4===""?"":"."}${step}`:`${text4}[${JSON.stringify(step)}]`,"")}
+function within(name,path){return path.length===0?name:`${pathText(path)} of ${name}`}function valuePlace(file2,root,path){
 const{node:node2,key}=find(root,path);return file2.place(node2.range.end>node2.range.start||key===void 0?node2.range:key)}
 function placeIn(file2,root,path){const{node:node2,key}=find(root,path);return file2.place(key??startOf(node2))}function startOf(node2){
 if(node2.type!=="map")return node2.range;const[first]=node2.entries.values();return first?.key??node2.range}import{constants as constants2}from"node:fs";import{open as open2}from"node:fs/promises";import{relative,sep}from"node:path";var import_fastest_levenshtein2=__toESM(require_mod(),1);var MASK="***";var words=["password","secret","token","credenti\
@@ -14081,12 +14215,11 @@ target.size;if(this.#allowance.aliased>MAX_ALIASED){const already=this.#allowanc
 this.#exhausted=true;if(already)return empty2;this.problems.push(error("alias-explosion",`aliases repeat more than ${MAX_ALIASED}\
  values`,places2,"use fewer aliases"));return empty2}return{...target,range:range2}}#scalar(node2){const range2=rangeOf(
 node2);const plain=node2.type==="PLAIN"||node2.type===void 0||node2.type===null;const source=typeof node2.source==="stri\
-ng"?node2.source:"";let{value:value2}=node2;if(typeof value2==="number"&&(!Number.isFinite(value2)||inexact(value2,source))){
-this.problems.push(error("wrong-value",Number.isFinite(value2)?"this number is too large to be kept exactly":"JSON has n\
-o such number",[this.#file.place(range2)],"write it in quotes to have it as a text"));value2=0}const kept=typeof value2===
-"string"||typeof value2==="number"||typeof value2==="boolean"?value2:null;return{type:"scalar",value:kept,plain,source,range:range2,
-size:1,height:0}}#pair(entries,key,value2,depth){const range2=rangeOf(key);const places2=()=>[this.#file.place(range2)];
-const name=(0,import_yaml.isScalar)(key)?key.value:void 0;if(typeof name!=="string"){const hint=(0,import_yaml.isScalar)(
+ng"?node2.source:"";const{value:value2}=node2;let kept=typeof value2==="string"||typeof value2==="boolean"?value2:null;if(typeof value2===
+"number"){const number4=numberOf(source);if(number4===void 0){this.problems.push(error("wrong-value","JSON has no such n\
+umber",[this.#file.place(range2)],"write it in quotes to have it as a text"))}kept=number4??0}return{type:"scalar",value:kept,
+plain,source,range:range2,size:1,height:0}}#pair(entries,key,value2,depth){const range2=rangeOf(key);const places2=()=>[
+this.#file.place(range2)];const name=(0,import_yaml.isScalar)(key)?key.value:void 0;if(typeof name!=="string"){const hint=(0,import_yaml.isScalar)(
 key)?"write it in quotes":void 0;this.problems.push(error("bad-key","a key must be a text",places2(),hint));return}if(name===
 "__proto__"){this.problems.push(error("bad-key",`a key can't be "__proto__"`,places2()));return}if(name==="<<"&&(0,import_yaml.isScalar)(
 key)&&key.type==="PLAIN"){this.problems.push(error("bad-key","merge keys are not part of YAML 1.2",places2(),"write the \
@@ -14096,10 +14229,10 @@ depth+1);if(looksSecret(name))this.#hide(converted,value2);const before=entries.
 push(error("duplicate-key",`the key "${name}" is twice in one map`,[this.#file.place(range2),this.#file.place(before.key)],
 "remove one of the two"));return}entries.set(name,{key:range2,value:converted})}#hide(node2,written3){this.#file.hide(node2.
 range);if(!(0,import_yaml.isAlias)(written3))return;const target=this.#anchors.get(written3.source);if(target)this.#file.
-hide(target.range)}};function inexact(value2,source){return Number.isInteger(value2)&&!Number.isSafeInteger(value2)&&/^[-+]?(\d+|0[xo].*)$/.
-test(source)}function rangeOf(node2){if(typeof node2==="object"&&node2!==null&&"range"in node2&&Array.isArray(node2.range)){
-const[start2,end]=node2.range;if(typeof start2==="number"&&typeof end==="number")return{start:start2,end}}return{start:0,
-end:0}}import*as fs2 from"node:fs";import{realpath as realpath3}from"node:fs/promises";import{isAbsolute as isAbsolute2,relative as relative3,
+hide(target.range)}};function numberOf(source){if(/^0[xo]/.test(source))return exactly(BigInt(source).toString());const text4=decimalText(
+source);return text4===void 0?void 0:exactly(text4)}function rangeOf(node2){if(typeof node2==="object"&&node2!==null&&"r\
+ange"in node2&&Array.isArray(node2.range)){const[start2,end]=node2.range;if(typeof start2==="number"&&typeof end==="numb\
+er")return{start:start2,end}}return{start:0,end:0}}import*as fs2 from"node:fs";import{realpath as realpath3}from"node:fs/promises";import{isAbsolute as isAbsolute2,relative as relative3,
 resolve as resolve4,sep as sep3}from"node:path";import{readdir,readdirSync,realpath,realpathSync,stat,statSync}from"fs";import{isAbsolute,posix,resolve as resolve3}from"path";
 import{fileURLToPath}from"url";import{createRequire}from"module";import{basename,dirname,normalize,relative as relative2,resolve as resolve2,sep as sep2}from"path";
 import*as nativeFs from"fs";var __require2=createRequire(import.meta.url);function cleanPath(path){let normalized2=normalize(
@@ -14310,7 +14443,9 @@ const{documents,problems}=parseYaml(source);const[problem]=problems.filter(({sev
 void 0)return problem;const[document3]=documents;if(document3===void 0)return{data:{},file:shown};const{value:value2}=resolve(
 document3.root,source,null);if(documents.length>1||!isMap(value2)){return error("wrong-type",`sample data must be one ma\
 p, got ${documents.length>1?"several documents":typeOf(document3.root)}`,[source.place(document3.root.range)],'write "pl\
-aceholder: value" for each placeholder')}return{data:value2,file:shown}}async function planSamples(plan,project){const{found,problems}=await loadSamples(project,plan.changes.flatMap(({kind,address:address2,
+aceholder: value" for each placeholder')}return{data:mapValues(value2,printable),file:shown}}function printable(value2){
+if(value2 instanceof ExactNumber)return plainNumber(value2.text)===0?0:value2.text;if(Array.isArray(value2))return value2.
+map(printable);return isMap(value2)?mapValues(value2,printable):value2}async function planSamples(plan,project){const{found,problems}=await loadSamples(project,plan.changes.flatMap(({kind,address:address2,
 apply,declaredAt})=>kind==="EmailTemplate"&&declaredAt!==null?[{address:address2,type:apply.identity.type??"",manifest:declaredAt.
 file}]:[]));const warnings=refuse(problems);return{samples:new Map([...found].map(([address2,{data:data3}])=>[address2,data3])),
 warnings}}var checkDescriptions={"lost-placeholder":"A placeholder that the live body has and the new one lost.","template-syntax":"\
@@ -14338,8 +14473,8 @@ piecemeal:["User"],protects:["User"],limits:{uuids:true,characters:{Organization
 "name"],EmailTemplate:["txt_content","html_content"]},notEmpty:{Organization:["label"]},uniqueWords:{User:["group"]},elements:{
 User:{metadata:["value","status"]}},templateTypes:["confirmation_instructions","reset_password_instructions","tx_code"],
 requestBytes:8e6},signs:{answers:{User:{has:["roles"],lacks:["blocked"],losesSilently:true},EmailTemplate:{null:["id"],resets:true}},
-errors:[{members:["code","message","errors"]},{members:["code","message"],status:500}],unknownPath:406}};var profiles={documented,
-boruta};var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var DEFAULT_STATE=".idops/state.json";var DEFAULT_MAX_DESTRUCTIVE=5;
+errors:[{members:["code","message","errors"]},{members:["code","message"],status:500}],unknownPath:406,unsafe:["User","K\
+eyPair","EmailTemplate","Client"]}};var profiles={documented,boruta};var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var DEFAULT_STATE=".idops/state.json";var DEFAULT_MAX_DESTRUCTIVE=5;
 var variableName=external_exports.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/,'must be a name of letters, digits and "_"');
 var text3=()=>external_exports.string().min(1,"must not be empty");var clientCredentialsSchema=external_exports.strictObject(
 {token_url:text3().describe("The address that gives tokens, by the same rules as base_url."),client_id:text3().describe(
@@ -14421,18 +14556,18 @@ get(name);if(known!==void 0)return known;const{file:file2}=this.#sources;if(this
 ...this.#resolving.slice(this.#resolving.indexOf(name)),name].join(" -> ");this.#report(error("variable-cycle",`vars tha\
 t need each other: ${circle}`,[file2.place(node2.range)],"write one of them out"));return nothing}if(this.#resolving.length>=
 MAX_CHAIN){this.#report(error("too-deep",`more than ${MAX_CHAIN} vars need each other in a row`,[file2.place(node2.range)]));
-return nothing}this.#resolving.push(name);const text4=typeof node2.value==="number"&&node2.source!==""?node2.source:String(
-node2.value??"");const value2=text4.includes("$")?this.resolve(text4,node2,file2):{text:text4,tainted:false,unknown:node2.
-value===null};this.#resolving.pop();this.#resolved.set(name,value2);return value2}#unresolved(reference,context3,state){
-const{name,message}=reference;const known=[...this.#sources.vars.keys(),...this.#sources.allowed];const similar=nearest(
-name,known);const advice=state===void 0?`add it to vars in the configuration${similar===void 0?"":`, or write ${similar}`}`:
-`set it, or write \${${name}:-default}`;const text4=message!==void 0&&message!==""?`variable ${name}: ${message}`:`varia\
-ble ${name} ${state??"is neither in vars nor an allowed process variable"}`;this.#report(error("unresolved-variable",text4,
-[placeOf(reference.written,context3)],advice));return{...nothing,tainted:state!==void 0}}#report(problem){const[place]=problem.
-places;const key=`${problem.code}\0${problem.message}\0${place?.file}\0${place?.line}\0${place?.column}`;if(this.#reported.
-has(key))return;this.#reported.add(key);this.#problems.push(problem)}};function placeOf(written3,{node:node2,file:file2}){
-const at2=written3===""?-1:file2.text.indexOf(written3,node2.range.start);if(at2===-1||at2>=node2.range.end)return file2.
-place(node2.range);return file2.place({start:at2,end:at2+written3.length})}function merge2(base,over,exclusive2){const entries=new Map(base.entries);for(const[name,entry]of over.entries){const below2=entries.
+return nothing}this.#resolving.push(name);const isNumber3=typeof node2.value==="number"||node2.value instanceof ExactNumber;
+const text4=isNumber3&&node2.source!==""?node2.source:String(node2.value??"");const value2=text4.includes("$")?this.resolve(
+text4,node2,file2):{text:text4,tainted:false,unknown:node2.value===null};this.#resolving.pop();this.#resolved.set(name,value2);
+return value2}#unresolved(reference,context3,state){const{name,message}=reference;const known=[...this.#sources.vars.keys(),
+...this.#sources.allowed];const similar=nearest(name,known);const advice=state===void 0?`add it to vars in the configura\
+tion${similar===void 0?"":`, or write ${similar}`}`:`set it, or write \${${name}:-default}`;const text4=message!==void 0&&
+message!==""?`variable ${name}: ${message}`:`variable ${name} ${state??"is neither in vars nor an allowed process variab\
+le"}`;this.#report(error("unresolved-variable",text4,[placeOf(reference.written,context3)],advice));return{...nothing,tainted:state!==
+void 0}}#report(problem){const[place]=problem.places;const key=`${problem.code}\0${problem.message}\0${place?.file}\0${place?.
+line}\0${place?.column}`;if(this.#reported.has(key))return;this.#reported.add(key);this.#problems.push(problem)}};function placeOf(written3,{
+node:node2,file:file2}){const at2=written3===""?-1:file2.text.indexOf(written3,node2.range.start);if(at2===-1||at2>=node2.
+range.end)return file2.place(node2.range);return file2.place({start:at2,end:at2+written3.length})}function merge2(base,over,exclusive2){const entries=new Map(base.entries);for(const[name,entry]of over.entries){const below2=entries.
 get(name);const both=below2!==void 0&&below2.value.type==="map"&&entry.value.type==="map"&&!exclusive2.has(name);entries.
 set(name,both?{key:entry.key,value:mergeMaps(below2.value,entry.value,exclusive2)}:entry)}return mapNode(base.range,entries)}
 function mergeMaps(below2,above,exclusive2){return below2.type==="map"&&above.type==="map"?merge2(below2,above,exclusive2):
@@ -14520,34 +14655,34 @@ this.#sources=sources;this.#problems=[...sources.section.problems]}async build()
 server.auth,allowInsecureHttp);const tls=await this.#tls(server.tls??{});const proxy=address2===void 0?null:this.#proxy(
 address2);this.#rememberVariables();refuse(this.#problems);const profile=profiles[server.profile??"documented"];if(profile===
 void 0||address2===void 0||auth2===void 0){throw new Error("settings without a problem and without a value")}return{baseUrl:address2.
-href,address:address2,profile,auth:auth2,tls,proxy,allowInsecureHttp,secrets:this.#secrets.filter(secret3=>secret3!=="")}}#baseUrl(server,allowInsecureHttp){
-const{given,place}=this.#sources;const text4=given.baseUrl??server.base_url;if(text4===void 0){this.#missing("the addres\
-s of the server","add server.base_url to the configuration, or give --base-url or IDOPS_BASE_URL");return void 0}const places2=given.
-baseUrl===void 0?place("base_url"):[];return this.#address(text4,"the base URL",places2,allowInsecureHttp)}#address(text4,what,places2,allowInsecureHttp){
-const checked2=checkBaseUrl(text4,{what,places:places2,allowInsecureHttp});if(isBaseUrl(checked2))return checked2;this.#problems.
-push(checked2);return void 0}#proxy({origin:origin2}){const proxy=proxyFor(origin2,this.#sources.variables);if(isProblem(
-proxy)){this.#problems.push(proxy);return null}if(proxy?.authorization!=null){const encoded=proxy.authorization.replace(
-/^Basic /,"");const pair=Buffer.from(encoded,"base64").toString();this.#secrets.push(encoded,pair.slice(pair.indexOf(":")+
-1))}return proxy}#missing(what,hint){if(this.#sources.section.problems.length>0)return;this.#problems.push(error("missin\
-g-field",`${what} is not known`,this.#sources.key,hint))}async#auth(auth2,allowInsecureHttp){const{given,cwd,root,place}=this.#sources;
-if(given.tokenFile!==void 0)return await this.#tokenFile(resolvePath2(cwd,given.tokenFile),[]);if(given.token!==void 0)return this.#token(
-given.token,"IDOPS_TOKEN",[]);if(auth2?.token!==void 0)return this.#token(auth2.token,"server.auth.token",place("auth","\
-token"));if(auth2?.token_file!==void 0){return await this.#tokenFile(resolvePath2(root,auth2.token_file),place("auth","t\
-oken_file"))}if(auth2?.token_command!==void 0){return{way:"token_command",argv:auth2.token_command,cwd:root}}if(auth2?.client_credentials!==
-void 0){return this.#clientCredentials(auth2.client_credentials,allowInsecureHttp)}if(auth2?.header!==void 0)return this.#header(
-auth2.header);this.#missing("how to authenticate","add server.auth to the configuration, or give --token-file or IDOPS_T\
-OKEN");return void 0}#token(text4,what,places2){const token=text4.trim();this.#wrong(wrongInToken(token,what,places2));this.#secrets.
-push(token);return{way:"token",token:new Sensitive(token)}}async#tokenFile(path,places2){const shown=shownPath(path,this.#sources.
-cwd);const text4=await this.#read(path,`the token file ${shown}`,"token-unreadable",places2);if(text4!==void 0){const token=text4.
-trim();this.#wrong(wrongInToken(token,`the token file ${shown}`,places2));this.#secrets.push(token)}return{way:"token_fi\
-le",path,shown}}#clientCredentials({token_url,client_id,client_secret,scopes},allowInsecureHttp){const places2=this.#sources.
-place("auth","client_credentials","token_url");const address2=this.#address(token_url,"the token address",places2,allowInsecureHttp);
-this.#secrets.push(client_secret);if(address2===void 0)return void 0;return{way:"client_credentials",address:address2,proxy:this.#proxy(
-address2),clientId:client_id,clientSecret:new Sensitive(client_secret),scopes:scopes??null}}#header({name,value:value2}){
-const wrong2=wrongInHeader(name,value2);if(wrong2!==null){const{part,why}=wrong2;this.#problems.push(error("bad-header",
-`"auth.header.${part}" ${why}`,this.#sources.place("auth","header",part)))}this.#secrets.push(value2,value2.slice(value2.
-indexOf(" ")+1));return{way:"header",name,value:new Sensitive(value2)}}#wrong(problem){if(problem!==null)this.#problems.
-push(problem)}async#tls(tls){const ca=await this.#pem("ca_file",tls.ca_file,checkCertificates);const cert=await this.#pem(
+href,address:address2,profile,profileWritten:server.profile!==void 0,auth:auth2,tls,proxy,allowInsecureHttp,secrets:this.#secrets.
+filter(secret3=>secret3!=="")}}#baseUrl(server,allowInsecureHttp){const{given,place}=this.#sources;const text4=given.baseUrl??
+server.base_url;if(text4===void 0){this.#missing("the address of the server","add server.base_url to the configuration, \
+or give --base-url or IDOPS_BASE_URL");return void 0}const places2=given.baseUrl===void 0?place("base_url"):[];return this.#address(
+text4,"the base URL",places2,allowInsecureHttp)}#address(text4,what,places2,allowInsecureHttp){const checked2=checkBaseUrl(
+text4,{what,places:places2,allowInsecureHttp});if(isBaseUrl(checked2))return checked2;this.#problems.push(checked2);return void 0}#proxy({
+origin:origin2}){const proxy=proxyFor(origin2,this.#sources.variables);if(isProblem(proxy)){this.#problems.push(proxy);return null}
+if(proxy?.authorization!=null){const encoded=proxy.authorization.replace(/^Basic /,"");const pair=Buffer.from(encoded,"b\
+ase64").toString();this.#secrets.push(encoded,pair.slice(pair.indexOf(":")+1))}return proxy}#missing(what,hint){if(this.#sources.
+section.problems.length>0)return;this.#problems.push(error("missing-field",`${what} is not known`,this.#sources.key,hint))}async#auth(auth2,allowInsecureHttp){
+const{given,cwd,root,place}=this.#sources;if(given.tokenFile!==void 0)return await this.#tokenFile(resolvePath2(cwd,given.
+tokenFile),[]);if(given.token!==void 0)return this.#token(given.token,"IDOPS_TOKEN",[]);if(auth2?.token!==void 0)return this.#token(
+auth2.token,"server.auth.token",place("auth","token"));if(auth2?.token_file!==void 0){return await this.#tokenFile(resolvePath2(
+root,auth2.token_file),place("auth","token_file"))}if(auth2?.token_command!==void 0){return{way:"token_command",argv:auth2.
+token_command,cwd:root}}if(auth2?.client_credentials!==void 0){return this.#clientCredentials(auth2.client_credentials,allowInsecureHttp)}
+if(auth2?.header!==void 0)return this.#header(auth2.header);this.#missing("how to authenticate","add server.auth to the \
+configuration, or give --token-file or IDOPS_TOKEN");return void 0}#token(text4,what,places2){const token=text4.trim();this.#wrong(
+wrongInToken(token,what,places2));this.#secrets.push(token);return{way:"token",token:new Sensitive(token)}}async#tokenFile(path,places2){
+const shown=shownPath(path,this.#sources.cwd);const text4=await this.#read(path,`the token file ${shown}`,"token-unreada\
+ble",places2);if(text4!==void 0){const token=text4.trim();this.#wrong(wrongInToken(token,`the token file ${shown}`,places2));
+this.#secrets.push(token)}return{way:"token_file",path,shown}}#clientCredentials({token_url,client_id,client_secret,scopes},allowInsecureHttp){
+const places2=this.#sources.place("auth","client_credentials","token_url");const address2=this.#address(token_url,"the t\
+oken address",places2,allowInsecureHttp);this.#secrets.push(client_secret);if(address2===void 0)return void 0;return{way:"\
+client_credentials",address:address2,proxy:this.#proxy(address2),clientId:client_id,clientSecret:new Sensitive(client_secret),
+scopes:scopes??null}}#header({name,value:value2}){const wrong2=wrongInHeader(name,value2);if(wrong2!==null){const{part,why}=wrong2;
+this.#problems.push(error("bad-header",`"auth.header.${part}" ${why}`,this.#sources.place("auth","header",part)))}this.#secrets.
+push(value2,value2.slice(value2.indexOf(" ")+1));return{way:"header",name,value:new Sensitive(value2)}}#wrong(problem){if(problem!==
+null)this.#problems.push(problem)}async#tls(tls){const ca=await this.#pem("ca_file",tls.ca_file,checkCertificates);const cert=await this.#pem(
 "client_cert_file",tls.client_cert_file,checkCertificates);const key=await this.#pem("client_key_file",tls.client_key_file,
 createPrivateKey);if(tls.client_cert_file===void 0!==(tls.client_key_file===void 0)){const[there,lacking]=tls.client_key_file===
 void 0?["client_cert_file","client_key_file"]:["client_key_file","client_cert_file"];const places2=this.#sources.place("\
@@ -14555,9 +14690,9 @@ tls",there);this.#problems.push(error("bad-certificate",`"tls.${there}" needs "t
 void 0&&key!==void 0&&!belong(cert,key)){const places2=this.#sources.place("tls","client_key_file");this.#problems.push(
 error("bad-certificate",'"tls.client_key_file" is not the key of the client certificate',places2))}if(key!==void 0)this.#secrets.
 push(key);return{...ca===void 0?{}:{ca},...cert===void 0?{}:{clientCert:cert},...key===void 0?{}:{clientKey:new Sensitive(
-key)}}}async#pem(member2,file2,parse10){if(file2===void 0)return void 0;const path=resolvePath2(this.#sources.root,file2);
+key)}}}async#pem(member2,file2,parse11){if(file2===void 0)return void 0;const path=resolvePath2(this.#sources.root,file2);
 const places2=this.#sources.place("tls",member2);const shown=shownPath(path,this.#sources.cwd);const pem=await this.#read(
-path,`the file ${shown} of tls.${member2}`,"bad-certificate",places2);if(pem===void 0)return void 0;try{parse10(pem);return pem}catch{
+path,`the file ${shown} of tls.${member2}`,"bad-certificate",places2);if(pem===void 0)return void 0;try{parse11(pem);return pem}catch{
 const what=member2==="client_key_file"?"a private key without a passphrase":"certificates";this.#problems.push(error("ba\
 d-certificate",`${shown} does not hold ${what} in PEM form`,places2));return void 0}}async#read(path,what,code2,places2){
 const bytes=await readBytes(path);const text4=bytes instanceof Uint8Array?decode3(bytes):bytes;if(typeof text4==="string")
@@ -14572,8 +14707,8 @@ void 0&&new X509Certificate(own2).checkPrivateKey(createPrivateKey(key))}var exc
 config??setting2(variables2,"IDOPS_CONFIG");const path=resolvePath3(cwd,given??"idops.yaml");const file2=await readSource(
 path,shownPath(path,cwd));if(!("text"in file2))throw new ProblemsError([await unreadableConfig(path,cwd,given,file2)]);const root=await realpath5(
 dirname3(path)).catch(failure2=>{throw new ProblemsError([error("file-unreadable",`${shownPath(dirname3(path),cwd)} ${unreadable(
-failure2).detail}`)])});const environment=options.env??setting2(variables2,"IDOPS_ENV")??null;const config2=readConfig(file2,
-environment);return new LoadedProject(options,root,file2,environment,config2)}async function unreadableConfig(path,cwd,given,problem){
+failure2).detail}`)])});const environment=options.env??setting2(variables2,"IDOPS_ENV")??null;const config3=readConfig(file2,
+environment);return new LoadedProject(options,root,file2,environment,config3)}async function unreadableConfig(path,cwd,given,problem){
 const bytes=await readBytes(path);if(bytes instanceof Uint8Array||bytes.reason!=="missing")return problem;return error("\
 no-config",given===void 0?"there is no idops.yaml in this folder":`there is no file ${shownPath(path,cwd)}`,[],given===void 0?
 'start idops in the folder of your idops.yaml, name it with --config, or write one with "idops init"':"check --config an\
@@ -14599,9 +14734,9 @@ return[name,{...entry,value:mapNode(value3.range,new Map)}];return[name,value3.t
 (_,inner)=>isEmpty2(inner))}:entry]}));const value2=mapNode(environments.value.range,cleaned);return mapNode(clean.range,
 new Map([...clean.entries,["environments",{...environments,value:value2}]]))}function isEmpty2(node2){return node2.type===
 "scalar"&&node2.value===null}function setting2(variables2,name){const value2=Object.hasOwn(variables2,name)?variables2[name]:
-void 0;return value2===""?void 0:value2}var LoadedProject=class{root;file;cwd;environment;profile;#source;#config;#process;#sources;constructor(options,root,source,environment,config2){
+void 0;return value2===""?void 0:value2}var LoadedProject=class{root;file;cwd;environment;profile;#source;#config;#process;#sources;constructor(options,root,source,environment,config3){
 this.root=root;this.file=source.path;this.cwd=options.cwd;this.environment=environment;this.#source=source;this.#config=
-config2;this.#process=options.variables;this.#sources=variableSources(config2,source,options.variables);this.profile=this.#literalProfile()}variables(options){
+config3;this.#process=options.variables;this.#sources=variableSources(config3,source,options.variables);this.profile=this.#literalProfile()}variables(options){
 return new Variables(this.#sources,options)}statePath(){return resolvePath3(this.root,this.#section("state",stateSchema)?.
 path??DEFAULT_STATE)}maxDestructive(){return this.#section("safety",safetySchema)?.max_destructive??DEFAULT_MAX_DESTRUCTIVE}checks(){
 return this.#section("checks",checksSchema)??{}}patterns(){const entry=this.#config.entries.get("manifests");if(entry===
@@ -14620,7 +14755,7 @@ const{node:node2,complete}=find(this.#config,["server","profile"]);const fallbac
 throw new Error("no documented profile");if(!complete||node2.type!=="scalar"||typeof node2.value!=="string")return fallback;
 let name=node2.value;if(name.includes("$")){const variables2=this.variables({lenient:true});const{text:text4,tainted,unknown:unknown2}=variables2.
 resolve(name,node2,this.#source);if(tainted||unknown2)return fallback;name=text4}return(Object.hasOwn(profiles,name)?profiles[name]:
-void 0)??fallback}};function variableSources(config2,file2,process2){const vars=config2.entries.get("vars")?.value;const allowed=config2.
+void 0)??fallback}};function variableSources(config3,file2,process2){const vars=config3.entries.get("vars")?.value;const allowed=config3.
 entries.get("allow_env")?.value;const scalars=new Map;if(vars?.type==="map"){for(const[name,{value:value2}]of vars.entries)
 if(value2.type==="scalar")scalars.set(name,value2)}const names2=allowed?.type==="list"?allowed.items:[];return{vars:scalars,
 file:file2,allowed:new Set(names2.flatMap(item=>item.type==="scalar"?[String(item.value)]:[])),process:process2}}var hostile=/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800]/gu;
@@ -14630,7 +14765,7 @@ const code2=character.codePointAt(0)??0;const hex3=code2.toString(16);return sho
 "\\u0023")}function escapeLines(text4){return text4.split("\n").map(escapeText).map(disarm).join("\n")}function disarm(line){
 return line.replace(/^(\s*):(?=:)/,"$1\\u003a")}function quote(text4){return escapeText(JSON.stringify(text4))}function bare(text4){
 return/^[\p{L}\p{N}_.:@/+*-][\p{L}\p{M}\p{N}_.:@/+*-]*$/u.test(text4)&&escapeText(text4)===text4?text4:quote(text4)}function jsonText(value2){
-const text4=JSON.stringify(value2,null,2).replace(logCommand,"\\u0023").replace(hostile,character=>character==="\n"?character:
+const text4=stringifyJson(value2,2).replace(logCommand,"\\u0023").replace(hostile,character=>character==="\n"?character:
 [...Array(character.length).keys()].map(index=>`\\u${character.charCodeAt(index).toString(16).padStart(4,"0")}`).join(""));
 return`${text4}
 `}var wide=/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u;
@@ -15159,8 +15294,8 @@ set(middle,middles.length);slotMidOff[slot]=middles.length;for(let middleIndex=0
 2){middles.push(middle.charCodeAt(middleIndex)|middle.charCodeAt(middleIndex+1)<<16)}}else{slotMidOff[slot]=existing}}const pair=pairIndex(
 name.charCodeAt(0),name.charCodeAt(1));lengthBits[pair]|=length<=16?1<<length-2:32768;if((meta0&32)!==0){lengthBits[pair]|=
 1<<length-2+16}slotValue[slot]=valueOffset<<2|valueLength-1|(meta0&32)>>4;valueOffset+=valueLength}return{keys,buckets,slotMidOff,
-slotValue,values,lengthBits,middles:new Uint32Array(middles)}}var CHAR_NUM=35;var CHAR_SEMI=59;var CHAR_EQUALS=61;var CHAR_ZERO=48;var CHAR_LOWER_A=97;var CHAR_LOWER_X=120;var CHAR_UPPER_A=65;var TO_LOWER_BIT=32;function isNumber(code2){return code2-CHAR_ZERO>>>0<=9}function isAlphaNumeric(code2){
-return isNumber(code2)||(code2|TO_LOWER_BIT)-CHAR_LOWER_A>>>0<=25}function isEntityInAttributeInvalidEnd(code2){return code2===
+slotValue,values,lengthBits,middles:new Uint32Array(middles)}}var CHAR_NUM=35;var CHAR_SEMI=59;var CHAR_EQUALS=61;var CHAR_ZERO=48;var CHAR_LOWER_A=97;var CHAR_LOWER_X=120;var CHAR_UPPER_A=65;var TO_LOWER_BIT=32;function isNumber2(code2){return code2-CHAR_ZERO>>>0<=9}function isAlphaNumeric(code2){
+return isNumber2(code2)||(code2|TO_LOWER_BIT)-CHAR_LOWER_A>>>0<=25}function isEntityInAttributeInvalidEnd(code2){return code2===
 CHAR_EQUALS||isAlphaNumeric(code2)}var DecodingMode;(function(DecodingMode2){DecodingMode2[DecodingMode2["Legacy"]=0]="L\
 egacy";DecodingMode2[DecodingMode2["Strict"]=1]="Strict";DecodingMode2[DecodingMode2["Attribute"]=2]="Attribute"})(DecodingMode||
 (DecodingMode={}));var htmlDecode=initDecodeData(htmlDecodeData);var htmlKeys=(()=>htmlDecode.keys)();var htmlBuckets=(()=>htmlDecode.
@@ -15390,9 +15525,9 @@ RCDATA,RAWTEXT:State.RAWTEXT,SCRIPT_DATA:State.SCRIPT_DATA,PLAINTEXT:State.PLAIN
 function isAsciiDigit(cp){return cp>=CODE_POINTS.DIGIT_0&&cp<=CODE_POINTS.DIGIT_9}function isAsciiUpper(cp){return cp>=CODE_POINTS.
 LATIN_CAPITAL_A&&cp<=CODE_POINTS.LATIN_CAPITAL_Z}function isAsciiLower(cp){return cp>=CODE_POINTS.LATIN_SMALL_A&&cp<=CODE_POINTS.
 LATIN_SMALL_Z}function isAsciiLetter(cp){return isAsciiLower(cp)||isAsciiUpper(cp)}function isAsciiAlphaNumeric(cp){return isAsciiLetter(
-cp)||isAsciiDigit(cp)}function toAsciiLower(cp){return cp+32}function isWhitespace(cp){return cp===CODE_POINTS.SPACE||cp===
+cp)||isAsciiDigit(cp)}function toAsciiLower(cp){return cp+32}function isWhitespace2(cp){return cp===CODE_POINTS.SPACE||cp===
 CODE_POINTS.LINE_FEED||cp===CODE_POINTS.TABULATION||cp===CODE_POINTS.FORM_FEED||cp===CODE_POINTS.CARRIAGE_RETURN}function isScriptDataDoubleEscapeSequenceEnd(cp){
-return isWhitespace(cp)||cp===CODE_POINTS.SOLIDUS||cp===CODE_POINTS.GREATER_THAN_SIGN}function getErrorForNumericCharacterReference(code2){
+return isWhitespace2(cp)||cp===CODE_POINTS.SOLIDUS||cp===CODE_POINTS.GREATER_THAN_SIGN}function getErrorForNumericCharacterReference(code2){
 if(code2===CODE_POINTS.NULL){return ERR.nullCharacterReference}else if(code2>1114111){return ERR.characterReferenceOutsideUnicodeRange}else if(isSurrogate(
 code2)){return ERR.surrogateCharacterReference}else if(isUndefinedCodePoint(code2)){return ERR.noncharacterCharacterReference}else if(isControlCodePoint(
 code2)||code2===CODE_POINTS.CARRIAGE_RETURN){return ERR.controlCharacterReference}return null}var Tokenizer=class{constructor(options,handler2){
@@ -15401,7 +15536,7 @@ this.options=options;this.handler=handler2;this.paused=false;this.inLoop=false;t
 -1;this.currentCharacterToken=null;this.currentToken=null;this.currentAttr={name:"",value:""};this.currentAttrLocation=null;
 this.currentAttrNames=null;this.runStart=0;this.runEnd=0;this.preprocessor=new Preprocessor(handler2);this.currentLocation=
 this.getCurrentLocation(-1);this.entityDecoder=new HtmlEntityDecoder((cp,consumed)=>{this.preprocessor.pos=this.entityStartPos+
-consumed-1;if(!this._isCharacterReferenceInAttribute()){this._ensureCharacterToken(isWhitespace(cp)?TokenType.WHITESPACE_CHARACTER:
+consumed-1;if(!this._isCharacterReferenceInAttribute()){this._ensureCharacterToken(isWhitespace2(cp)?TokenType.WHITESPACE_CHARACTER:
 cp===CODE_POINTS.NULL?TokenType.NULL_CHARACTER:TokenType.CHARACTER)}this._extendRunWith(String.fromCodePoint(cp),0);this.
 entityStartPos=this.preprocessor.pos-consumed+1},handler2.onParseError?{missingSemicolonAfterCharacterReference:()=>{this.
 _err(ERR.missingSemicolonAfterCharacterReference,1)},absenceOfDigitsInNumericCharacterReference:consumed=>{this._err(ERR.
@@ -15487,7 +15622,7 @@ location.endCol=location.startCol;location.endOffset=location.startOffset}this._
 currentToken)===null||_a3===void 0?void 0:_a3.location)!==null&&_b!==void 0?_b:location);this.handler.onEof({type:TokenType.
 EOF,location});this.active=false}_ensureCharacterToken(type){if(this.currentCharacterToken){if(this.currentCharacterToken.
 type===type){return}this.currentLocation=this.getCurrentLocation(0);this._emitCurrentCharacterToken(this.currentLocation);
-this.preprocessor.dropParsedChunk()}this._createCharacterToken(type)}_emitCodePoint(cp){const type=isWhitespace(cp)?TokenType.
+this.preprocessor.dropParsedChunk()}this._createCharacterToken(type)}_emitCodePoint(cp){const type=isWhitespace2(cp)?TokenType.
 WHITESPACE_CHARACTER:cp===CODE_POINTS.NULL?TokenType.NULL_CHARACTER:TokenType.CHARACTER;const token=this.currentCharacterToken;
 if(token===null||token.type!==type){this._ensureCharacterToken(type)}this._extendRun(cp)}_emitChars(ch,cpOffset=0){if(this.
 options.sourceCodeLocationInfo&&cpOffset!==0&&this.currentCharacterToken&&this.currentCharacterToken.type!==TokenType.CHARACTER){
@@ -16612,7 +16747,7 @@ NS.SVG,adjustedTagName),contextNs===NS.HTML||contextNs===NS.SVG||contextNs===NS.
 contextNs,tagName));if(i>p.openElements.indexOfTopmostHtmlElement()){token.tagName=p.treeAdapter.getTagName(p.openElements.
 items[i]);p.openElements.shortenToLength(i)}else{p._endTagOutsideForeignContent(token)}}var VOID_ELEMENTS=new Set([TAG_NAMES.AREA,TAG_NAMES.BASE,TAG_NAMES.BASEFONT,TAG_NAMES.BGSOUND,TAG_NAMES.BR,TAG_NAMES.COL,
 TAG_NAMES.EMBED,TAG_NAMES.FRAME,TAG_NAMES.HR,TAG_NAMES.IMG,TAG_NAMES.INPUT,TAG_NAMES.KEYGEN,TAG_NAMES.LINK,TAG_NAMES.META,
-TAG_NAMES.PARAM,TAG_NAMES.SOURCE,TAG_NAMES.TRACK,TAG_NAMES.WBR]);function parse4(html,options){return Parser2.parse(html,options)}var maxDepth3=512;function inspectHtml(body2){const elements=elementsOf(body2);if(elements===void 0)return void 0;return{
+TAG_NAMES.PARAM,TAG_NAMES.SOURCE,TAG_NAMES.TRACK,TAG_NAMES.WBR]);function parse5(html,options){return Parser2.parse(html,options)}var maxDepth3=512;function inspectHtml(body2){const elements=elementsOf(body2);if(elements===void 0)return void 0;return{
 active:[...new Set(elements.flatMap(activeParts))],charsets:elements.flatMap(element=>charsetOf(element)??[]),imagesWithoutAlt:elements.
 filter(element=>element.tagName==="img"&&attribute(element,"alt")===void 0).map(element=>attribute(element,"src")??"")}}
 function withoutConnections(body2){const edits=elementsOf(body2)?.flatMap(harmlessEdits).toSorted((a,b)=>a.start-b.start);
@@ -16625,7 +16760,7 @@ const link2=tag==="a"||tag==="area";if(!link2&&!embedding.has(tag))return[];retu
 href")??"";const title=target.replace(/[&<>"]/g,character=>`&#${character.charCodeAt(0)};`);return[{start:start2,end,text:`\
 href="#" title="${title}"`}]}const connects=link2?name==="ping":["src","srcdoc","data"].includes(name);return connects?[
 {start:start2,end,text:""}]:[]})}var TooDeep=class extends Error{};function elementsOf(body2){const elements=[];let depth=0;
-try{parse4(body2,{sourceCodeLocationInfo:true,treeAdapter:{...defaultTreeAdapter,createElement:(...parts)=>{const element=defaultTreeAdapter.
+try{parse5(body2,{sourceCodeLocationInfo:true,treeAdapter:{...defaultTreeAdapter,createElement:(...parts)=>{const element=defaultTreeAdapter.
 createElement(...parts);elements.push(element);return element},onItemPush:()=>{depth+=1;if(depth>maxDepth3)throw new TooDeep},
 onItemPop:()=>{depth-=1}}})}catch(failure2){if(failure2 instanceof TooDeep)return void 0;throw failure2}return elements}
 function attribute({attrs},name){return attrs.find(one=>one.name===name)?.value}var embedding=new Set(["iframe","object",
@@ -16650,7 +16785,7 @@ call(object3)==="[object Array]"};function isFunction(object3){return typeof obj
 return isArray(obj)?"array":typeof obj}function escapeRegExp(string4){return string4.replace(/[\-\[\]{}()*+?.,\\\^$|#\s]/g,
 "\\$&")}function hasProperty(obj,propName){return obj!=null&&typeof obj==="object"&&propName in obj}function primitiveHasOwnProperty(primitive,propName){
 return primitive!=null&&typeof primitive!=="object"&&primitive.hasOwnProperty&&primitive.hasOwnProperty(propName)}var regExpTest=RegExp.
-prototype.test;function testRegExp(re,string4){return regExpTest.call(re,string4)}var nonSpaceRe=/\S/;function isWhitespace2(string4){
+prototype.test;function testRegExp(re,string4){return regExpTest.call(re,string4)}var nonSpaceRe=/\S/;function isWhitespace3(string4){
 return!testRegExp(nonSpaceRe,string4)}var entityMap={"&":"&amp;","<":"&lt;",">":"&gt;",'"':"&quot;","'":"&#39;","/":"&#x\
 2F;","`":"&#x60;","=":"&#x3D;"};function escapeHtml(string4){return String(string4).replace(/[&<>"'`=\/]/g,function fromEntityMap(s){
 return entityMap[s]})}var whiteRe=/\s*/;var spaceRe=/\s+/;var equalsRe=/\s*=/;var curlyRe=/\s*\}/;var tagRe=/#|\^|\/|>|\{|&|=|!/;
@@ -16662,7 +16797,7 @@ spaceRe,2);if(!isArray(tagsToCompile)||tagsToCompile.length!==2)throw new Error(
 new RegExp(escapeRegExp(tagsToCompile[0])+"\\s*");closingTagRe=new RegExp("\\s*"+escapeRegExp(tagsToCompile[1]));closingCurlyRe=
 new RegExp("\\s*"+escapeRegExp("}"+tagsToCompile[1]))}compileTags(tags||mustache.tags);var scanner=new Scanner(template2);
 var start2,type,value2,chr,token,openSection;while(!scanner.eos()){start2=scanner.pos;value2=scanner.scanUntil(openingTagRe);
-if(value2){for(var i=0,valueLength=value2.length;i<valueLength;++i){chr=value2.charAt(i);if(isWhitespace2(chr)){spaces.push(
+if(value2){for(var i=0,valueLength=value2.length;i<valueLength;++i){chr=value2.charAt(i);if(isWhitespace3(chr)){spaces.push(
 tokens.length);indentation+=chr}else{nonSpace=true;lineHasNonSpace=true;indentation+=" "}tokens.push(["text",chr,start2,
 start2+1]);start2+=1;if(chr==="\n"){stripSpace();indentation="";tagIndex=0;lineHasNonSpace=false}}}if(!scanner.scan(openingTagRe))
 break;hasTag=true;type=scanner.scan(tagRe)||"name";scanner.scan(whiteRe);if(type==="="){value2=scanner.scanUntil(equalsRe);
@@ -16695,48 +16830,48 @@ intermediateValue=context3.view[name];lookupHit=hasProperty(context3.view,name)}
 context3=context3.parent}cache[name]=value2}if(isFunction(value2))value2=value2.call(this.view);return value2};function Writer(){
 this.templateCache={_cache:{},set:function set3(key,value2){this._cache[key]=value2},get:function get(key){return this._cache[key]},
 clear:function clear(){this._cache={}}}}Writer.prototype.clearCache=function clearCache(){if(typeof this.templateCache!==
-"undefined"){this.templateCache.clear()}};Writer.prototype.parse=function parse5(template2,tags){var cache=this.templateCache;
+"undefined"){this.templateCache.clear()}};Writer.prototype.parse=function parse6(template2,tags){var cache=this.templateCache;
 var cacheKey=template2+":"+(tags||mustache.tags).join(":");var isCacheEnabled=typeof cache!=="undefined";var tokens=isCacheEnabled?
 cache.get(cacheKey):void 0;if(tokens==void 0){tokens=parseTemplate2(template2,tags);isCacheEnabled&&cache.set(cacheKey,tokens)}
-return tokens};Writer.prototype.render=function render(template2,view,partials,config2){var tags=this.getConfigTags(config2);
+return tokens};Writer.prototype.render=function render(template2,view,partials,config3){var tags=this.getConfigTags(config3);
 var tokens=this.parse(template2,tags);var context3=view instanceof Context?view:new Context(view,void 0);return this.renderTokens(
-tokens,context3,partials,template2,config2)};Writer.prototype.renderTokens=function renderTokens(tokens,context3,partials,originalTemplate,config2){
+tokens,context3,partials,template2,config3)};Writer.prototype.renderTokens=function renderTokens(tokens,context3,partials,originalTemplate,config3){
 var buffer="";var token,symbol2,value2;for(var i=0,numTokens=tokens.length;i<numTokens;++i){value2=void 0;token=tokens[i];
-symbol2=token[0];if(symbol2==="#")value2=this.renderSection(token,context3,partials,originalTemplate,config2);else if(symbol2===
-"^")value2=this.renderInverted(token,context3,partials,originalTemplate,config2);else if(symbol2===">")value2=this.renderPartial(
-token,context3,partials,config2);else if(symbol2==="&")value2=this.unescapedValue(token,context3);else if(symbol2==="nam\
-e")value2=this.escapedValue(token,context3,config2);else if(symbol2==="text")value2=this.rawValue(token);if(value2!==void 0)
-buffer+=value2}return buffer};Writer.prototype.renderSection=function renderSection(token,context3,partials,originalTemplate,config2){
+symbol2=token[0];if(symbol2==="#")value2=this.renderSection(token,context3,partials,originalTemplate,config3);else if(symbol2===
+"^")value2=this.renderInverted(token,context3,partials,originalTemplate,config3);else if(symbol2===">")value2=this.renderPartial(
+token,context3,partials,config3);else if(symbol2==="&")value2=this.unescapedValue(token,context3);else if(symbol2==="nam\
+e")value2=this.escapedValue(token,context3,config3);else if(symbol2==="text")value2=this.rawValue(token);if(value2!==void 0)
+buffer+=value2}return buffer};Writer.prototype.renderSection=function renderSection(token,context3,partials,originalTemplate,config3){
 var self=this;var buffer="";var value2=context3.lookup(token[1]);function subRender(template2){return self.render(template2,
-context3,partials,config2)}if(!value2)return;if(isArray(value2)){for(var j=0,valueLength=value2.length;j<valueLength;++j){
-buffer+=this.renderTokens(token[4],context3.push(value2[j]),partials,originalTemplate,config2)}}else if(typeof value2===
+context3,partials,config3)}if(!value2)return;if(isArray(value2)){for(var j=0,valueLength=value2.length;j<valueLength;++j){
+buffer+=this.renderTokens(token[4],context3.push(value2[j]),partials,originalTemplate,config3)}}else if(typeof value2===
 "object"||typeof value2==="string"||typeof value2==="number"){buffer+=this.renderTokens(token[4],context3.push(value2),partials,
-originalTemplate,config2)}else if(isFunction(value2)){if(typeof originalTemplate!=="string")throw new Error("Cannot use \
+originalTemplate,config3)}else if(isFunction(value2)){if(typeof originalTemplate!=="string")throw new Error("Cannot use \
 higher-order sections without the original template");value2=value2.call(context3.view,originalTemplate.slice(token[3],token[5]),
-subRender);if(value2!=null)buffer+=value2}else{buffer+=this.renderTokens(token[4],context3,partials,originalTemplate,config2)}
-return buffer};Writer.prototype.renderInverted=function renderInverted(token,context3,partials,originalTemplate,config2){
+subRender);if(value2!=null)buffer+=value2}else{buffer+=this.renderTokens(token[4],context3,partials,originalTemplate,config3)}
+return buffer};Writer.prototype.renderInverted=function renderInverted(token,context3,partials,originalTemplate,config3){
 var value2=context3.lookup(token[1]);if(!value2||isArray(value2)&&value2.length===0)return this.renderTokens(token[4],context3,
-partials,originalTemplate,config2)};Writer.prototype.indentPartial=function indentPartial(partial2,indentation,lineHasNonSpace){
+partials,originalTemplate,config3)};Writer.prototype.indentPartial=function indentPartial(partial2,indentation,lineHasNonSpace){
 var filteredIndentation=indentation.replace(/[^ \t]/g,"");var partialByNl=partial2.split("\n");for(var i=0;i<partialByNl.
 length;i++){if(partialByNl[i].length&&(i>0||!lineHasNonSpace)){partialByNl[i]=filteredIndentation+partialByNl[i]}}return partialByNl.
-join("\n")};Writer.prototype.renderPartial=function renderPartial(token,context3,partials,config2){if(!partials)return;var tags=this.
-getConfigTags(config2);var value2=isFunction(partials)?partials(token[1]):partials[token[1]];if(value2!=null){var lineHasNonSpace=token[6];
+join("\n")};Writer.prototype.renderPartial=function renderPartial(token,context3,partials,config3){if(!partials)return;var tags=this.
+getConfigTags(config3);var value2=isFunction(partials)?partials(token[1]):partials[token[1]];if(value2!=null){var lineHasNonSpace=token[6];
 var tagIndex=token[5];var indentation=token[4];var indentedValue=value2;if(tagIndex==0&&indentation){indentedValue=this.
 indentPartial(value2,indentation,lineHasNonSpace)}var tokens=this.parse(indentedValue,tags);return this.renderTokens(tokens,
-context3,partials,indentedValue,config2)}};Writer.prototype.unescapedValue=function unescapedValue(token,context3){var value2=context3.
-lookup(token[1]);if(value2!=null)return value2};Writer.prototype.escapedValue=function escapedValue(token,context3,config2){
-var escape=this.getConfigEscape(config2)||mustache.escape;var value2=context3.lookup(token[1]);if(value2!=null)return typeof value2===
+context3,partials,indentedValue,config3)}};Writer.prototype.unescapedValue=function unescapedValue(token,context3){var value2=context3.
+lookup(token[1]);if(value2!=null)return value2};Writer.prototype.escapedValue=function escapedValue(token,context3,config3){
+var escape=this.getConfigEscape(config3)||mustache.escape;var value2=context3.lookup(token[1]);if(value2!=null)return typeof value2===
 "number"&&escape===mustache.escape?String(value2):escape(value2)};Writer.prototype.rawValue=function rawValue(token){return token[1]};
-Writer.prototype.getConfigTags=function getConfigTags(config2){if(isArray(config2)){return config2}else if(config2&&typeof config2===
-"object"){return config2.tags}else{return void 0}};Writer.prototype.getConfigEscape=function getConfigEscape(config2){if(config2&&
-typeof config2==="object"&&!isArray(config2)){return config2.escape}else{return void 0}};var mustache={name:"mustache.js",
+Writer.prototype.getConfigTags=function getConfigTags(config3){if(isArray(config3)){return config3}else if(config3&&typeof config3===
+"object"){return config3.tags}else{return void 0}};Writer.prototype.getConfigEscape=function getConfigEscape(config3){if(config3&&
+typeof config3==="object"&&!isArray(config3)){return config3.escape}else{return void 0}};var mustache={name:"mustache.js",
 version:"4.2.0",tags:["{{","}}"],clearCache:void 0,escape:void 0,parse:void 0,render:void 0,Scanner:void 0,Context:void 0,
 Writer:void 0,set templateCache(cache){defaultWriter.templateCache=cache},get templateCache(){return defaultWriter.templateCache}};
 var defaultWriter=new Writer;mustache.clearCache=function clearCache2(){return defaultWriter.clearCache()};mustache.parse=
-function parse6(template2,tags){return defaultWriter.parse(template2,tags)};mustache.render=function render2(template2,view,partials,config2){
+function parse7(template2,tags){return defaultWriter.parse(template2,tags)};mustache.render=function render2(template2,view,partials,config3){
 if(typeof template2!=="string"){throw new TypeError('Invalid template! Template should be a "string" but "'+typeStr(template2)+
 '" was given as the first argument for mustache#render(template, view, partials)')}return defaultWriter.render(template2,
-view,partials,config2)};mustache.escape=escapeHtml;mustache.Scanner=Scanner;mustache.Context=Context;mustache.Writer=Writer;
+view,partials,config3)};mustache.escape=escapeHtml;mustache.Scanner=Scanner;mustache.Context=Context;mustache.Writer=Writer;
 var mustache_default=mustache;var maxDepth4=100;var longSpace=/\s{1000,}/g;function parseTemplate3(body2){const text4=body2.replace(longSpace,run3=>run3.
 slice(0,1e3));const writer=createWriter();try{const tokens=writer.parse(text4);if(depthOf(tokens)>maxDepth4)return{syntax:`\
 sections are nested more than ${maxDepth4} deep`};const parts=partsOf(tokens);const strange=strangeName(parts);if(strange!==
@@ -16759,13 +16894,13 @@ super(view,parent);this.#absent=absent}push(view){return new _JsonContext(view,t
 ".")return this.view;if(this.#absent.has(name))return void 0;const path=name.split(".");for(let context3=this;context3!==
 void 0;context3=context3.parent){const found=valueAt2(context3.view,path);if(found!==void 0)return found}return void 0}};
 function valueAt2(view,path){let at2=view;for(const step of path){if(!isMap(at2)||!Object.hasOwn(at2,step))return void 0;
-at2=at2[step]}return at2}var combinedSections=3;var maxVariants=24;function renderMails(sides,given){const parsed2=sides.map(({txt,html})=>({txt:parse7(
-txt),html:parse7(html)}));const templates=parsed2.flatMap(({txt,html})=>[txt,html]).flatMap(body2=>body2?.template===void 0?
+at2=at2[step]}return at2}var combinedSections=3;var maxVariants=24;function renderMails(sides,given){const parsed2=sides.map(({txt,html})=>({txt:parse8(
+txt),html:parse8(html)}));const templates=parsed2.flatMap(({txt,html})=>[txt,html]).flatMap(body2=>body2?.template===void 0?
 []:[body2.template]);const parts=templates.flatMap(template2=>template2.parts);const data3=sampleData(parts,given);const sections2=sectionsOf(
 parts);const seen=new Set;return combinations(sections2).map(absent=>({label:sections2.length===0?null:labelOf(sections2,
 absent),mails:parsed2.map(({txt,html})=>({txt:render3(txt,data3,{html:false,absent}),html:render3(html,data3,{html:true,
 absent})}))})).filter(({mails})=>{const text4=JSON.stringify(mails);return!seen.has(text4)&&seen.add(text4)}).slice(0,maxVariants)}
-function parse7(body2){if(typeof body2!=="string")return null;const parsed2=parseTemplate3(body2);return"syntax"in parsed2?
+function parse8(body2){if(typeof body2!=="string")return null;const parsed2=parseTemplate3(body2);return"syntax"in parsed2?
 {source:body2,template:void 0,syntax:parsed2.syntax}:{source:body2,template:parsed2,syntax:""}}function render3(body2,data3,options){
 if(body2===null)return null;if(body2.template===void 0)return{source:body2.source,syntax:body2.syntax};return{text:body2.
 template.render(data3,options)}}function sectionsOf(parts){const names2=new Set;const walk=inner=>{for(const part of inner){
@@ -16948,7 +17083,7 @@ body:has(input[name="only"][value="warnings"]:checked) .change:not(.warns) { dis
 this.#left-=characters;return true}};function emailViews(sides,sample,room){const variants=renderMails(sides.map(({bodies:bodies2})=>bodies2),
 sample);const view=show2=>variants.map(({label,mails},index)=>variantBox(label,index===0,markup`<div class="pair">${mails.
 map((mail,at2)=>{const side2=sides[at2];return side2===void 0?null:show2(mail,side2)})}</div>`));return{rendered:view(({
-html},side2)=>htmlFigure(html,side2.label,side2.none,room)),text:view(({txt},side2)=>textFigure(txt,side2.label,side2.none))}}function variantBox(label,open6,content){if(label===null)return content;const start2=open6?markup`<details class="variant" open>`:
+html},side2)=>htmlFigure(html,side2.label,side2.none,room)),text:view(({txt},side2)=>textFigure(txt,side2.label,side2.none))}}function variantBox(label,open7,content){if(label===null)return content;const start2=open7?markup`<details class="variant" open>`:
 markup`<details class="variant">`;return markup`${start2}<summary>${label}</summary>${content}</details>\n`}function htmlFigure(body2,label,none,room){
 return figure(label,htmlContent(body2,label,none,room))}function htmlContent(body2,label,none,room){if(body2===null)return markup`<p class="note">${none}</p>`;
 if("syntax"in body2)return unparsed(body2.syntax);const text4=withoutConnections(body2.text);if(text4===void 0)return markup`<p class="note">nested too deeply to be rendered</p>`;
@@ -16999,10 +17134,10 @@ ${only.length===0?null:markup`<fieldset><legend>Only</legend>${only.map(({name,l
 kind??""}"`:title==="Destructive"?null:markup` data-action="${first?.action??""}"`;return markup`<section${filter}>
 <h2>${title} (${changes.length})</h2>
 ${changes.map(change=>changeBox(change,context3))}</section>
-`}function changeBox(change,context3){const{address:address2,kind,action,declaredAt,warnings,destructions}=change;const open6=context3.
+`}function changeBox(change,context3){const{address:address2,kind,action,declaredAt,warnings,destructions}=change;const open7=context3.
 unfolded||isDestructive(change)||action==="blocked";const classes=["change",...isDestructive(change)?["destructive"]:[],
 ...warnings.length>0?["warns"]:[]].join(" ");const attributes=markup`class="${classes}" data-kind="${kind}" data-action="${action}"`;
-const start2=open6?markup`<details ${attributes} open>`:markup`<details ${attributes}>`;return markup`${start2}
+const start2=open7?markup`<details ${attributes} open>`:markup`<details ${attributes}>`;return markup`${start2}
 <summary><span class="badge ${action}">${action}</span> <code class="address">${address2}</code>
 ${destructions.length>0?markup`<span class="badge loses">destructive</span>`:null}
 ${warnings.length>0?markup`<span class="badge update">${plural2(warnings.length,"warning")}</span>`:null}
@@ -17045,9 +17180,9 @@ change.address)??{},room);return tabs(`view ${change.address}`,"Show",[{name:"re
 {name:"text",label:"as text",content:views.text},{name:"source",label:"changes of the source",content:diffs}])}function side(label,fields2,none){
 const{txt_content:txt,html_content:html}=fields2;const held=txt instanceof Sensitive||html instanceof Sensitive;const bodies2={
 txt:typeof txt==="string"?txt:null,html:typeof html==="string"?html:null};return{label,bodies:bodies2,none:held?"held ba\
-ck, since it holds a secret":none}}function planJson(plan,{debug}){const{update,delete:deleted,regenerate,adopt,blocked:blocked3,unchanged}=summarize(plan);
+ck, since it holds a secret":none}}function planJson(plan,{debug}){const{update,delete:deleted,regenerate,adopt,blocked:blocked4,unchanged}=summarize(plan);
 return{format_version:1,tool_version:plan.toolVersion,created_at:plan.createdAt,server:plan.server,profile:plan.profile,
-environment:plan.environment,summary:{update,delete:deleted,regenerate,adopt,blocked:blocked3,unchanged},required_scopes:[
+environment:plan.environment,summary:{update,delete:deleted,regenerate,adopt,blocked:blocked4,unchanged},required_scopes:[
 ...plan.requiredScopes],changes:plan.changes.filter(({action})=>debug||action!=="unchanged").map(changeJson),warnings:plan.
 warnings.map(({code:code2,message})=>({code:code2,message})),digest:plan.digest}}function changeJson(change){return{address:change.
 address,kind:change.kind,action:change.action,observed:change.observed,...change.observed==="recorded"&&change.recordedAt!==
@@ -17085,7 +17220,19 @@ return cells2.reduce((sum,{width})=>sum+width,0)}function visibleRange(cells2,ca
 from:0,to:cells2.length};const inside3=room-2;let from=caret;let used=0;while(from>0&&used+(cells2[from-1]?.width??0)<=inside3/
 3){from-=1;used+=cells2[from]?.width??0}let to=caret;while(to<cells2.length&&used+(cells2[to]?.width??0)<=inside3){used+=
 cells2[to]?.width??0;to+=1}while(to===cells2.length&&from>0&&used+(cells2[from-1]?.width??0)<=inside3){from-=1;used+=cells2[from]?.
-width??0}return{from,to}}import{randomBytes as randomBytes3}from"node:crypto";import{hostname as hostname3}from"node:os";import{userInfo}from"node:os";function userName(){try{return userInfo().username}catch{return"unknown"}}var Node=class{value;next;constructor(value2){this.value=value2}};var Queue2=class{#head;#tail;#size;constructor(){this.
+width??0}return{from,to}}import{basename as basename7}from"node:path";import{randomBytes as randomBytes3}from"node:crypto";import{readFileSync,readlinkSync}from"node:fs";import{hostname as hostname3}from"node:os";var processMark={host:external_exports.string(),pid:external_exports.int(),started:external_exports.string().nullable().
+optional(),boot:external_exports.string().nullable().optional(),namespace:external_exports.string().nullable().optional()};
+var markSchema=external_exports.object(processMark);function ownMark(){return{host:hostname3(),pid:process.pid,started:processStart(
+process.pid),boot:bootId(),namespace:namespaceId()}}function fateOf({host,pid,started,boot,namespace}){if(host!==hostname3())
+return"unknown";if(boot!==void 0&&boot!==bootId())return"unknown";if(namespace!==void 0&&namespace!==namespaceId())return"\
+unknown";const now=processStart(pid);if(pid===process.pid)return started===void 0||started===now?"alive":"gone";try{process.
+kill(pid,0)}catch(failure2){if(failure2.code==="ESRCH")return"gone"}if(isZombie(pid))return"gone";return started!=null&&
+now!==null&&started!==now?"gone":"alive"}function surelyAlive(mark){return mark.pid!==process.pid&&mark.started!=null&&fateOf(
+mark)==="alive"}function isZombie(pid){const[state]=processStat(pid)??[];return state==="Z"||state==="X"}function processStart(pid){
+const start2=processStat(pid)?.[19];const boot=bootId();return start2===void 0||boot===null?null:`${boot} ${start2}`}function processStat(pid){
+try{const stat3=readFileSync(`/proc/${pid}/stat`,"utf8");return stat3.slice(stat3.lastIndexOf(")")+2).split(" ")}catch{return void 0}}
+function bootId(){try{return readFileSync("/proc/sys/kernel/random/boot_id","utf8").trim()}catch{return null}}function namespaceId(){
+try{return readlinkSync("/proc/self/ns/pid")}catch{return null}}import{userInfo}from"node:os";function userName(){try{return userInfo().username}catch{return"unknown"}}var Node=class{value;next;constructor(value2){this.value=value2}};var Queue2=class{#head;#tail;#size;constructor(){this.
 clear()}enqueue(value2){const node2=new Node(value2);if(this.#head){this.#tail.next=node2;this.#tail=node2}else{this.#head=
 node2;this.#tail=node2}this.#size++}dequeue(){const current=this.#head;if(!current){return}this.#head=this.#head.next;this.#size--;
 if(!this.#head){this.#tail=void 0}return current.value}peek(){if(!this.#head){return}return this.#head.value}clear(){this.#head=
@@ -17115,9 +17262,9 @@ byId===void 0?[]:[byId])}findNamed(name){return this.#only(name,[])}#only(refere
 ...this.byName(reference)]);const[only]=found;if(only!==void 0&&found.size===1)return only;if(found.size>1){const ids=[...found].
 map(({id})=>id).join(", ");return`${found.size} organizations are called "${reference}" (${ids}): refer to one by its id`}
 const renamed=this.#formerNames.get(reference);if(renamed!==void 0){return`the organization "${reference}" is renamed to\
- "${renamed}": refer to it by its new name`}const unsure=this.anonymous>0?" (its list has rows without an id)":"";return`\
-the server has no organization "${reference}"${unsure}, and no operation creates one: create it there, or correct the na\
-me`}};var PASSES=4;var IDLE_PAGES=3;var MOST_PAGES=1e5;async function readOrganizations(reader){let sum="";for(let pass=0;pass<
+ "${renamed}": refer to it by its new name`}const unsure2=this.anonymous>0?" (its list has rows without an id)":"";return`\
+the server has no organization "${reference}"${unsure2}, and no operation creates one: create it there, or correct the n\
+ame`}};var PASSES=4;var IDLE_PAGES=3;var MOST_PAGES=1e5;async function readOrganizations(reader){let sum="";for(let pass=0;pass<
 PASSES;pass+=1){const{rows,found,total}=await readAllPages(reader);if(total===void 0||found===total)return new OrganizationIndex(
 rows);sum=`${found} organizations were listed, total_entries says ${total}`}throw new ProblemsError([error("unstable-lis\
 t",`the list of organizations does not add up, read ${PASSES} times: ${sum}`,[],"try again when nobody else is writing")])}
@@ -17156,24 +17303,23 @@ return was!==void 0&&got!==void 0&&same(sent,was)&&!same(got,was)});return reset
 resets===true):void 0}function betterProfileByError(used,{status,members:members3=[]}){return others(used).find(({signs})=>signs?.
 errors.some(sign=>sign.members.every(member2=>members3.includes(member2))&&(sign.status===void 0||sign.status===status)))}
 function adviceFor({name}){return`this may be a server of the profile ${name}, which resets what it isn't sent: if idops\
- doctor says so, set "profile: ${name}" under server`}function errorMembers(document3){if(!isObject2(document3))return[];
-const inner=isObject2(document3.errors)?Object.keys(document3.errors):[];return[...Object.keys(document3),...inner.map(member2=>`\
-errors.${member2}`)]}function isObject2(value2){return typeof value2==="object"&&value2!==null&&!Array.isArray(value2)}function others(used){
-return Object.values(profiles).filter(({name,signs})=>name!==used.name&&signs!==null)}function verify(kind,expected,answer){const parts=Object.entries(expected).flatMap(([field,asked])=>contrast(kind.fields[field]??
+ doctor says so, set "profile: ${name}" under server`}function errorMembers(document3){if(!isMap(document3))return[];const inner=isMap(
+document3.errors)?Object.keys(document3.errors):[];return[...Object.keys(document3),...inner.map(member2=>`errors.${member2}`)]}
+function others(used){return Object.values(profiles).filter(({name,signs})=>name!==used.name&&signs!==null)}function verify(kind,expected,answer){const parts=Object.entries(expected).flatMap(([field,asked])=>contrast(kind.fields[field]??
 value,field,asked,answer[field]));return{different:parts.filter(({verdict})=>verdict==="different").map(({path,wanted,got})=>`${path}\
 : asked ${brief(wanted,got)}, the server has ${brief(got??null,wanted)}`),unverified:parts.filter(({verdict})=>verdict===
 "unknown").map(({path})=>path)}}function otherObject(identity,answer){for(const part of["id","backend_id","type"]){const asked=identity[part];
 const got=answer[part];if(asked!==void 0&&typeof got==="string"&&got!==asked){return`the answer is about another object:\
  ${part} is ${JSON.stringify(got)}`}}return void 0}var BRIEF=60;function brief(shown,other){if(holdsSensitive(shown)||other!==
-void 0&&holdsSensitive(other))return"(sensitive)";const text4=JSON.stringify(reveal(shown));return text4.length<=BRIEF?text4:
+void 0&&holdsSensitive(other))return"(sensitive)";const text4=stringifyJson(reveal(shown));return text4.length<=BRIEF?text4:
 `${text4.slice(0,BRIEF)}\u2026 (${text4.length} characters)`}async function execute(plan,options){return await new Execution(options).run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#forbidden=new Map;#stop;#defaultFailed=false;constructor(options){
 this.#options=options}async run(changes){const todo=changes.filter(({action})=>action!=="unchanged"&&action!=="blocked");
 const{progress,concurrency}=this.#options;let fatal;progress.phase("Applying",todo.length);for(const kind of kinds){const level3=todo.
 filter(change=>change.kind===kind.name);if(level3.length===0)continue;try{await this.#level(kind,level3,kind.sequential?
 1:concurrency)}catch(failure2){fatal??=failure2;this.#stop??=NOT_SENT}}progress.end();return{results:todo.map(change=>asResult(
 change,this.#outcomes.get(change)??skipped(NOT_SENT))),fatal}}async#level(kind,changes,concurrency){const limit=pLimit(concurrency);
-const open6=[];try{await settle(changes.map(change=>limit(async()=>{const left=await this.#change(kind,change);if(left!==
-void 0)open6.push({change,failure:left})})))}finally{if(open6.length>0)await this.#readBack(kind,open6)}}async#change(kind,change){
+const open7=[];try{await settle(changes.map(change=>limit(async()=>{const left=await this.#change(kind,change);if(left!==
+void 0)open7.push({change,failure:left})})))}finally{if(open7.length>0)await this.#readBack(kind,open7)}}async#change(kind,change){
 const reason=this.#reasonToSkip(change);if(reason!==void 0){this.#outcomes.set(change,skipped(reason));return void 0}if(change.
 requests.length===0){await this.#guard(()=>this.#options.recorder.sending(change,null,true));if(change.action==="update")
 return BY_ANOTHER;await this.#settle(change,{...skipped(null),status:"applied"});return void 0}let attempts=0;let answer={
@@ -17189,19 +17335,18 @@ scope);if(forbidden!==void 0)return forbidden}if(this.#defaultFailed&&givesUpDef
 pair could not be set";return void 0}async#failed(kind,change,failure2,{attempts,begun}){const{profile}=this.#options;if(failure2.
 kind==="unauthorized")this.#stop="not sent: the credentials were refused (401)";const isOwn=failure2.kind==="forbidden"&&
 profile.protects.includes(change.kind);if(failure2.kind==="forbidden"&&!isOwn){this.#forbidden.set(failure2.scope,`not s\
-ent: the credentials lack the scope ${failure2.scope} (403)`)}const ambiguous=failure2.sent&&(failure2.doubt===true||failure2.
-kind==="server-error"||failure2.kind==="lost"||failure2.kind==="answer");const better=betterProfileByError(profile,failure2);
-const remarks=[...isOwn?[`or this ${kind.noun} is protected, as the token's own is`]:[],...better===void 0?[]:[adviceFor(
-better)]];const open6={message:[failure2.message,...remarks].join("; "),httpStatus:failure2.status,attempts,answered:failure2.
-kind==="answer"};const harmful=failure2.kind==="refused"&&profile.piecemeal.includes(change.kind);if((ambiguous||harmful||
-begun)&&kind.readable(profile))return open6;await this.#settle(change,closed(open6,ambiguous));return void 0}async#answered(kind,change,{
-status,data:data3},attempts){const other=otherObject(change.apply.identity,data3);if(other!==void 0){const open6={message:other,
-httpStatus:status,attempts,answered:true};if(kind.readable(this.#options.profile)&&change.action!=="regenerate")return open6;
-await this.#settle(change,closed(open6,true));return void 0}const{different,unverified}=check3(kind,change,data3);const errors2=[
+ent: the credentials lack the scope ${failure2.scope} (403)`)}const ambiguous=failure2.open;const better=betterProfileByError(
+profile,failure2);const remarks=[...isOwn?[`or this ${kind.noun} is protected, as the token's own is`]:[],...better===void 0?
+[]:[adviceFor(better)]];const open7={message:[failure2.message,...remarks].join("; "),httpStatus:failure2.status,attempts,
+answered:failure2.kind==="answer"};const harmful=failure2.kind==="refused"&&profile.piecemeal.includes(change.kind);if((ambiguous||
+harmful||begun)&&kind.readable(profile))return open7;await this.#settle(change,closed(open7,ambiguous));return void 0}async#answered(kind,change,{
+status,data:data3},attempts){const other=otherObject(change.apply.identity,data3);if(other!==void 0){const open7={message:other,
+httpStatus:status,attempts,answered:true};if(kind.readable(this.#options.profile)&&change.action!=="regenerate")return open7;
+await this.#settle(change,closed(open7,true));return void 0}const{different,unverified}=check3(kind,change,data3);const errors2=[
 ...different.length>0?[`the server answered ${status} and kept another value: ${different.join("; ")}`]:[],...otherServer(
 kind,change,data3,this.#options.profile)];await this.#settle(change,{status:errors2.length>0?"not_converged":"applied",httpStatus:status,
 attempts,ambiguous:false,after:data3,unverified,error:errors2.length>0?errors2.join("; "):null,notes:notesOf(change,data3)});
-return void 0}async#readBack(kind,open6){const{reader,profile,concurrency}=this.#options;const objects2=open6.map(({change,
+return void 0}async#readBack(kind,open7){const{reader,profile,concurrency}=this.#options;const objects2=open7.map(({change,
 failure:failure2})=>({kind:kind.name,identity:change.apply.identity,change,failure:failure2}));const quiet={phase:()=>{},
 step:()=>{},end:()=>{}};let live=new Map;try{live=(await observe2(objects2,false,{reader,profile,concurrency,progress:quiet})).
 live}catch{}await settle(objects2.map(object3=>this.#settle(object3.change,readBackOutcome(kind,object3.change,object3.failure,
@@ -17211,9 +17356,9 @@ progress.step()}async#guard(write2){try{await write2()}catch(failure2){this.#sto
 written";throw failure2}}};var BY_ANOTHER={message:"nothing was sent, since the server does it with another change",httpStatus:null,
 attempts:0,answered:true};var NOT_SENT="not sent: the run ended early";function unexpected(failure2,attempts){const message=failure2 instanceof
 Error?failure2.message:String(failure2);return{message,httpStatus:null,attempts,answered:true}}function skipped(error63){
-return{status:"skipped",httpStatus:null,attempts:0,ambiguous:false,after:void 0,unverified:[],error:error63}}function closed(open6,ambiguous){
-return{status:ambiguous?"unknown":"failed",httpStatus:open6.httpStatus,attempts:open6.attempts,ambiguous,after:void 0,unverified:[],
-error:ambiguous?`${open6.message}; what the server did is not known`:open6.message}}function check3(kind,change,answer){
+return{status:"skipped",httpStatus:null,attempts:0,ambiguous:false,after:void 0,unverified:[],error:error63}}function closed(open7,ambiguous){
+return{status:ambiguous?"unknown":"failed",httpStatus:open7.httpStatus,attempts:open7.attempts,ambiguous,after:void 0,unverified:[],
+error:ambiguous?`${open7.message}; what the server did is not known`:open7.message}}function check3(kind,change,answer){
 if(change.action==="update")return verify(kind,change.apply.expected,answer);const missing2=change.action==="regenerate"&&
 typeof answer.did!=="string";return{different:[],unverified:missing2?["did"]:[]}}function otherServer(kind,change,answer,profile){
 if(change.action!=="update")return[];const{before,expected}=change.apply;const better=betterProfile(profile,kind.name,answer)??
@@ -17229,39 +17374,43 @@ keys(kind.fields).filter(field=>before[field]!=null&&!isAs(field,before[field])&
 id");if(lost2.length===0)return"";const named=lost2.map(field=>{const elements=matchSets(asElements(before[field]??null),
 asElements(live.fields[field]??null));const names2=elements.added.map(({name,id})=>JSON.stringify(name??id));return names2.
 length===0?field:`${field} (${names2.join(", ")})`});return`; lost: ${named.join(", ")}, which idops undo of this run pu\
-ts back`}function readBackOutcome(kind,change,open6,live){const base={httpStatus:open6.httpStatus,attempts:open6.attempts,
-unverified:[]};if(live===void 0){return{...base,status:"unknown",ambiguous:true,after:void 0,error:`${open6.message}; it\
+ts back`}function readBackOutcome(kind,change,open7,live){const base={httpStatus:open7.httpStatus,attempts:open7.attempts,
+unverified:[]};if(live===void 0){return{...base,status:"unknown",ambiguous:true,after:void 0,error:`${open7.message}; it\
  could not be read back, so what the server did is not known`}}if(change.action==="regenerate")return regeneratedOutcome(
-change,open6,live);if(change.action==="delete"){const gone=!live.exists||typeof live.fields.id!=="string";return{...base,
-status:gone?"applied":"failed",ambiguous:false,after:live.fields,error:gone?null:`${open6.message}; read back: it is sti\
+change,open7,live);if(change.action==="delete"){const gone=!live.exists||typeof live.fields.id!=="string";return{...base,
+status:gone?"applied":"failed",ambiguous:false,after:live.fields,error:gone?null:`${open7.message}; read back: it is sti\
 ll there`}}const{different,unverified}=verify(kind,change.apply.expected,live.fields);if(!live.exists||different.length>
-0){const found=live.exists?different.join("; "):"it is not there";return{...base,status:open6.answered?"not_converged":"\
-failed",ambiguous:false,after:live.fields,error:`${open6.message}; read back: ${found}${losses(kind,change,live)}`}}return{
+0){const found=live.exists?different.join("; "):"it is not there";return{...base,status:open7.answered?"not_converged":"\
+failed",ambiguous:false,after:live.fields,error:`${open7.message}; read back: ${found}${losses(kind,change,live)}`}}return{
 ...base,status:unverified.length===0?"applied":"unknown",ambiguous:unverified.length>0,after:live.fields,error:unverified.
-length===0?null:`${open6.message}; read back: ${unverified.join(", ")} could not be seen, so what the server did is not \
-known`}}function regeneratedOutcome(change,open6,live){const before=change.apply.before.did;const now=live.fields.did;if(typeof before!==
-"string"||typeof now!=="string"||before===now){return closed(open6,true)}return{status:"applied",httpStatus:open6.httpStatus,
-attempts:open6.attempts,ambiguous:false,after:live.fields,unverified:[],error:null,notes:[`${open6.message}; read back: \
+length===0?null:`${open7.message}; read back: ${unverified.join(", ")} could not be seen, so what the server did is not \
+known`}}function regeneratedOutcome(change,open7,live){const before=change.apply.before.did;const now=live.fields.did;if(typeof before!==
+"string"||typeof now!=="string"||before===now){return closed(open7,true)}return{status:"applied",httpStatus:open7.httpStatus,
+attempts:open7.attempts,ambiguous:false,after:live.fields,unverified:[],error:null,notes:[`${open7.message}; read back: \
 the DID is another one now`]}}function asResult({address:address2,action},outcome){const{status,httpStatus,attempts,unverified,
 error:error63,notes=[]}=outcome;return{address:address2,action,status,httpStatus,attempts,unverified,error:error63,...notes.
-length===0?{}:{notes}}}import{mkdir as mkdir2,open as open4,readdir as readdir3,readFile as readFile4,rm as rm2}from"node:fs/promises";import{dirname as dirname5,
-join as join4,relative as relative5}from"node:path";import{randomBytes as randomBytes2}from"node:crypto";import{mkdir,open as open3,readFile as readFile3,realpath as realpath6,
-rename,rm}from"node:fs/promises";import{dirname as dirname4,join as join3,relative as relative4}from"node:path";import{randomBytes,randomUUID as randomUUID2}from"node:crypto";var STATE_FORMAT=1;var jsonFields=external_exports.custom(isMap,"expected a map");var recordSchema=external_exports.strictObject(
-{kind:external_exports.enum(["Organization","User","KeyPair","EmailTemplate","Client"]),identity:external_exports.record(
-external_exports.string(),external_exports.string()),recorded_at:external_exports.iso.datetime(),run:external_exports.string(),
-managed:external_exports.array(external_exports.string()),fields:jsonFields,hashes:external_exports.record(external_exports.
-string(),external_exports.string()),uncertain:external_exports.array(external_exports.string()).optional(),did_generation:external_exports.
-int().min(0).optional(),pending_regeneration:external_exports.string().optional(),taken_away:jsonFields.optional(),deleted:external_exports.
-string().optional()});var stateSchema2=external_exports.strictObject({format_version:external_exports.literal(STATE_FORMAT),
-serial:external_exports.int().min(0),lineage:external_exports.string().min(1),server:external_exports.string(),salt:external_exports.
-string().min(1),open_run:external_exports.string().optional(),last_run:external_exports.string().optional(),resources:external_exports.
-record(external_exports.string(),recordSchema)});function emptyState(server){return{format_version:STATE_FORMAT,serial:0,
-lineage:randomUUID2(),server,salt:randomBytes(16).toString("base64url"),resources:{}}}function stateFile(path){const place=relative4(process.cwd(),path)||path;return{place,async load(server){const text4=await readText(
+length===0?{}:{notes}}}import{constants as constants4}from"node:fs";import{mkdir as mkdir2,open as open5,readdir as readdir3,rm as rm2}from"node:fs/promises";
+import{dirname as dirname5,join as join4,relative as relative5}from"node:path";import{randomBytes as randomBytes2}from"node:crypto";import{mkdir,open as open4,realpath as realpath6,rename,rm}from"node:fs/promises";
+import{dirname as dirname4,join as join3,relative as relative4}from"node:path";import{constants as constants3}from"node:fs";import{open as open3}from"node:fs/promises";var NoRegularFile=class extends Error{constructor(stat3){
+super(`it is ${kindOf2(stat3)}, not a regular file`);this.name="NoRegularFile"}};async function readRegular(path){const handle=await open3(
+path,constants3.O_RDONLY|(constants3.O_NONBLOCK??0));try{const stat3=await handle.stat();if(!stat3.isFile())throw new NoRegularFile(
+stat3);return await handle.readFile("utf8")}finally{await handle.close()}}function kindOf2(stat3){if(stat3.isDirectory())
+return"a folder";if(stat3.isFIFO())return"a named pipe";if(stat3.isSocket())return"a socket";return"a device"}import{randomBytes,randomUUID as randomUUID2}from"node:crypto";function jsonFields(){const fields2=external_exports.unknown().refine(isMap,"expected a map").meta({type:"object"});return fields2}var STATE_FORMAT=1;var recordSchema=external_exports.strictObject({kind:external_exports.enum(["Organization","User","Ke\
+yPair","EmailTemplate","Client"]),identity:external_exports.record(external_exports.string(),external_exports.string()),
+recorded_at:external_exports.iso.datetime(),run:external_exports.string(),managed:external_exports.array(external_exports.
+string()),fields:jsonFields(),hashes:external_exports.record(external_exports.string(),external_exports.string()),uncertain:external_exports.
+array(external_exports.string()).optional(),did_generation:external_exports.int().min(0).optional(),pending_regeneration:external_exports.
+string().optional(),taken_away:jsonFields().optional(),deleted:external_exports.string().optional()});var stateSchema2=external_exports.
+strictObject({format_version:external_exports.literal(STATE_FORMAT),serial:external_exports.int().min(0),lineage:external_exports.
+string().min(1),server:external_exports.string(),salt:external_exports.string().min(1),open_run:external_exports.string().
+optional(),last_run:external_exports.string().optional(),resources:external_exports.record(external_exports.string(),recordSchema)});
+function emptyState(server){return{format_version:STATE_FORMAT,serial:0,lineage:randomUUID2(),server,salt:randomBytes(16).
+toString("base64url"),resources:{}}}function stateFile(path){const place=relative4(process.cwd(),path)||path;return{place,async load(server){const text4=await readText(
 path,place);return text4===void 0?emptyState(server):check4(text4,place,server)},async save(state){const target=await realpath6(
-path).catch(()=>path);await writeWhole(target,`${JSON.stringify(state,null,2)}
-`)}}}async function readText(path,place){try{return await readFile3(path,"utf8")}catch(failure2){const{code:code2,message}=failure2;
+path).catch(()=>path);await writeWhole(target,`${stringifyJson(state,2)}
+`)}}}async function readText(path,place){try{return await readRegular(path)}catch(failure2){const{code:code2,message}=failure2;
 if(code2==="ENOENT")return void 0;throw new ProblemsError([error("state-unreadable",`the state ${place} can't be read: ${message}`,
-[],"check its permissions")])}}function check4(text4,place,server){let data3;try{data3=JSON.parse(text4)}catch{throw new ProblemsError(
+[],"check its permissions")])}}function check4(text4,place,server){let data3;try{data3=parseJson(text4)}catch{throw new ProblemsError(
 [error("state-unreadable",`the state ${place} is not JSON`,[],`put a good copy back, or move it away: ${LOSS}`)])}const version3=typeof data3===
 "object"&&data3!==null&&"format_version"in data3?data3.format_version:void 0;if(typeof version3==="number"&&version3>STATE_FORMAT){
 throw new ProblemsError([error("state-newer",`the state ${place} has format ${version3}, this idops knows formats up to ${STATE_FORMAT}`,
@@ -17273,19 +17422,20 @@ r",`the state ${place} belongs to ${parsed2.data.server}, and this is ${server}`
  with state.path, in its environment for instance; after a move of the server, edit "server" in the file')])}return parsed2.
 data}var LOSS="without it requests may be sent again, and nothing is deleted or regenerated";async function writeWhole(path,text4,mode=384){
 const folder=dirname4(path);await mkdir(folder,{recursive:true});const temporary=join3(folder,`.${randomBytes2(6).toString(
-"hex")}.tmp`);try{const file2=await open3(temporary,"wx",mode);try{await file2.writeFile(text4);await file2.sync()}finally{
+"hex")}.tmp`);try{const file2=await open4(temporary,"wx",mode);try{await file2.writeFile(text4);await file2.sync()}finally{
 await file2.close()}await rename(temporary,path)}catch(failure2){await rm(temporary,{force:true});throw failure2}await syncFolder(
-folder)}async function syncFolder(folder){try{const handle=await open3(folder,"r");try{await handle.sync()}finally{await handle.
-close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&code2!=="EPERM"&&code2!=="EINVAL")throw failure2}}var JOURNAL_FORMAT=1;var storedFields=external_exports.strictObject({fields:external_exports.record(external_exports.string(),
-external_exports.json()).describe("the fields; a secret is null here"),hashes:external_exports.record(external_exports.string(),
-external_exports.string()).describe("salted hashes of the secrets, by JSON pointer")});var at=external_exports.iso.datetime().
-describe("UTC");var runLine=external_exports.strictObject({type:external_exports.literal("run"),format_version:external_exports.
-literal(JOURNAL_FORMAT),run:external_exports.string(),tool_version:external_exports.string(),at,command:external_exports.
-enum(["apply","undo","regenerate-did"]),user:external_exports.string(),host:external_exports.string(),pid:external_exports.
-int(),server:external_exports.string(),profile:external_exports.string(),environment:external_exports.string().nullable(),
-digest:external_exports.string(),salt:external_exports.string().describe("the salt of the hashes in this file")}).describe(
-"the first line: who, when, where");var sendingLine=external_exports.strictObject({type:external_exports.literal("sendin\
-g"),seq:external_exports.int(),at,address:external_exports.string(),key:external_exports.string(),kind:external_exports.
+folder)}async function syncFolder(folder){try{const handle=await open4(folder,"r");try{await handle.sync()}finally{await handle.
+close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&code2!=="EPERM"&&code2!=="EINVAL")throw failure2}}var JOURNAL_FORMAT=1;var storedFields=external_exports.strictObject({fields:jsonFields().describe("the fields; a secret \
+is null here"),hashes:external_exports.record(external_exports.string(),external_exports.string()).describe("salted hash\
+es of the secrets, by JSON pointer")});var at=external_exports.iso.datetime().describe("UTC");var runLine=external_exports.
+strictObject({type:external_exports.literal("run"),format_version:external_exports.literal(JOURNAL_FORMAT),run:external_exports.
+string(),tool_version:external_exports.string(),at,command:external_exports.enum(["apply","undo","regenerate-did"]),user:external_exports.
+string(),...processMark,state:external_exports.strictObject({lineage:external_exports.string(),file:external_exports.string().
+describe("the name of the state's file")}).optional().describe("the state that the run belongs to; states in one folder \
+have their journals in one"),server:external_exports.string(),profile:external_exports.string(),environment:external_exports.
+string().nullable(),digest:external_exports.string(),salt:external_exports.string().describe("the salt of the hashes in \
+this file")}).describe("the first line: who, when, where");var sendingLine=external_exports.strictObject({type:external_exports.
+literal("sending"),seq:external_exports.int(),at,address:external_exports.string(),key:external_exports.string(),kind:external_exports.
 enum(["Organization","User","KeyPair","EmailTemplate","Client"]),identity:external_exports.record(external_exports.string(),
 external_exports.string()),action:external_exports.enum(["update","delete","regenerate","adopt"]),operation:external_exports.
 string().nullable().describe("null for an adoption, which sends nothing"),method:external_exports.string().nullable(),path:external_exports.
@@ -17302,29 +17452,33 @@ string()),error:external_exports.string().nullable()}).describe("after its answe
 describe("the later run that settled what this one left open")}).describe("the last line: the state holds everything abo\
 ve");var journalLineSchema=external_exports.discriminatedUnion("type",[runLine,sendingLine,answeredLine,endLine]);function journalFolder(statePath){
 return join4(dirname5(statePath),"runs")}async function createJournal(folder,first){await mkdir2(folder,{recursive:true});
-const path=join4(folder,`${first.run}.jsonl`);const file2=await open4(path,"ax",384);const journal=new FileJournal(file2,
+const path=join4(folder,`${first.run}.jsonl`);const file2=await open5(path,"ax",384);const journal=new FileJournal(file2,
 0);try{await journal.write(first);await syncFolder(folder)}catch(failure2){await journal.close();await rm2(path,{force:true}).
-catch(()=>{});throw failure2}return journal}async function reopenJournal(folder,content){const file2=await open4(join4(folder,
-`${content.run.run}.jsonl`),"r+");await file2.truncate(content.bytes);await file2.close();return new FileJournal(await open4(
-join4(folder,`${content.run.run}.jsonl`),"a"),content.bytes)}async function listRuns(folder){let names2;try{names2=await readdir3(
-folder)}catch(failure2){if(failure2.code==="ENOENT")return[];throw unreadable2(folder,failure2 instanceof Error?failure2.
-message:String(failure2))}return names2.filter(name=>name.endsWith(".jsonl")).map(name=>name.slice(0,-".jsonl".length)).
-sort()}async function readJournal(folder,run3){const path=join4(folder,`${run3}.jsonl`);let text4;try{text4=await readFile4(
-path,"utf8")}catch(failure2){throw unreadable2(path,failure2 instanceof Error?failure2.message:String(failure2))}const whole2=text4.
-slice(0,text4.lastIndexOf("\n")+1);const[first,...lines]=whole2.split("\n").slice(0,-1).map((line,index)=>parseLine(line,
-path,index+1));if(first===void 0)return null;if(first.type!=="run"||first.run!==run3)throw unreadable2(path,"line 1 does\
- not name this run");return{run:first,lines,bytes:Buffer.byteLength(whole2),ended:lines.at(-1)?.type==="end"}}var TAIL=4096;
-async function hasEnd(folder,run3){const file2=await open4(join4(folder,`${run3}.jsonl`),"r");try{const{size:size2}=await file2.
-stat();const{buffer,bytesRead}=await file2.read(Buffer.alloc(TAIL),0,TAIL,Math.max(0,size2-TAIL));const lines=buffer.subarray(
-0,bytesRead).toString("utf8").split("\n");return lines.pop()===""&&(lines.pop()??"").startsWith('{"type":"end"')}finally{
-await file2.close()}}function parseLine(line,path,number4){let data3;try{data3=JSON.parse(line)}catch{throw unreadable2(
-path,`line ${number4} is not JSON`)}const version3=data3?.format_version;if(typeof version3==="number"&&version3>JOURNAL_FORMAT){
-throw unreadable2(path,`it has format ${version3}, this idops knows formats up to ${JOURNAL_FORMAT}`)}const parsed2=journalLineSchema.
-safeParse(data3);if(parsed2.success)return parsed2.data;throw unreadable2(path,`line ${number4} is not a line of a journ\
-al`)}function unreadable2(path,why){return new ProblemsError([error("journal-unreadable",`the journal ${relative5(process.
-cwd(),path)||path} can't be used: ${why}`,[],"put a good copy back, or move it away; what it says of its run is then no \
-longer known")])}var FileJournal=class{#file;#end;#broken;#waiting=[];#flushing;constructor(file2,end){this.#file=file2;
-this.#end=end}write(line){return new Promise((done2,failed)=>{this.#waiting.push({text:`${JSON.stringify(line)}
+catch(()=>{});throw failure2}return journal}async function reopenJournal(folder,content){if(isUnderWay(content))throw underWay(
+content.run);const file2=await open5(join4(folder,`${content.run.run}.jsonl`),"r+");await file2.truncate(content.bytes);
+await file2.close();return new FileJournal(await open5(join4(folder,`${content.run.run}.jsonl`),"a"),content.bytes)}function isUnderWay({
+run:run3,ended}){return!ended&&surelyAlive(run3)}function underWay(run3){return new ProblemsError([error("locked",`${runHolder(
+run3)} is still under way`,[],"wait until it has ended, or end it")])}function runHolder({run:run3,command:command2,user:user3,
+host,pid,at:at2}){return`run ${run3} (${command2} by ${user3} on ${host}, process ${pid}, since ${at2})`}async function listRuns(folder){
+let names2;try{names2=await readdir3(folder)}catch(failure2){if(failure2.code==="ENOENT")return[];throw unreadable2(folder,
+failure2 instanceof Error?failure2.message:String(failure2))}return names2.filter(name=>name.endsWith(".jsonl")).map(name=>name.
+slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run3){const path=join4(folder,`${run3}.jsonl`);let text4;
+try{text4=await readRegular(path)}catch(failure2){throw unreadable2(path,failure2 instanceof Error?failure2.message:String(
+failure2))}const whole2=text4.slice(0,text4.lastIndexOf("\n")+1);const[first,...lines]=whole2.split("\n").slice(0,-1).map(
+(line,index)=>parseLine(line,path,index+1));if(first===void 0)return null;if(first.type!=="run"||first.run!==run3)throw unreadable2(
+path,"line 1 does not name this run");return{run:first,lines,bytes:Buffer.byteLength(whole2),ended:lines.at(-1)?.type===
+"end"}}var TAIL=4096;async function hasEnd(folder,run3){const file2=await open5(join4(folder,`${run3}.jsonl`),constants4.
+O_RDONLY|(constants4.O_NONBLOCK??0));try{const{size:size2}=await file2.stat();const{buffer,bytesRead}=await file2.read(Buffer.
+alloc(TAIL),0,TAIL,Math.max(0,size2-TAIL));const lines=buffer.subarray(0,bytesRead).toString("utf8").split("\n");return lines.
+pop()===""&&(lines.pop()??"").startsWith('{"type":"end"')}finally{await file2.close()}}function parseLine(line,path,number4){
+let data3;try{data3=parseJson(line)}catch{throw unreadable2(path,`line ${number4} is not JSON`)}const version3=data3?.format_version;
+if(typeof version3==="number"&&version3>JOURNAL_FORMAT){throw unreadable2(path,`it has format ${version3}, this idops kn\
+ows formats up to ${JOURNAL_FORMAT}`)}const parsed2=journalLineSchema.safeParse(data3);if(parsed2.success)return parsed2.
+data;throw unreadable2(path,`line ${number4} is not a line of a journal`)}function unreadable2(path,why){return new ProblemsError(
+[error("journal-unreadable",`the journal ${relative5(process.cwd(),path)||path} can't be used: ${why}`,[],"put a good co\
+py back, or move it away; what it says of its run is then no longer known")])}var FileJournal=class{#file;#end;#broken;#waiting=[];#flushing;constructor(file2,end){
+this.#file=file2;this.#end=end}write(line){return new Promise((done2,failed)=>{this.#waiting.push({text:`${stringifyJson(
+line)}
 `,done:done2,failed});this.#flushing??=this.#flush()})}async#flush(){await Promise.resolve();while(this.#waiting.length>
 0){const batch=this.#waiting;this.#waiting=[];try{if(this.#broken!==void 0)throw this.#broken;const text4=batch.map(line=>line.
 text).join("");await this.#file.appendFile(text4);await this.#file.datasync();this.#end+=Buffer.byteLength(text4);for(const{
@@ -17377,17 +17531,17 @@ problems.push(error("state-not-saved",`the state ${store.place} could not be sav
 m or mend the permissions; the journal of run ${run3} holds everything, and the next apply reads it`))}finally{await journal.
 close()}return{result,state,problems}}async function start(plan,run3,state,options){try{await options.store.save(state);
 return await createJournal(options.journals,{type:"run",format_version:JOURNAL_FORMAT,run:run3,tool_version:plan.toolVersion,
-at:options.now().toISOString(),command:options.command,user:userName(),host:hostname3(),pid:process.pid,server:plan.server,
-profile:plan.profile,environment:plan.environment,digest:plan.digest,salt:state.salt})}catch(failure2){throw new ProblemsError(
-[error("not-writable",`the state or the journal can't be written: ${messageOf(failure2)}`,[],"nothing was sent; make roo\
-m or mend the permissions of the folder of the state")],{cause:failure2})}}function journalRecorder(journal,{hasher:hasher2,
-now,redact},record2){const sequences=new Map;let sequence=0;return{async sending(change,request4,last){sequence+=1;sequences.
-set(change,sequence);const{key,identity,expected,before,existed,managed,generation:generation2}=change.apply;await journal.
-write({type:"sending",seq:sequence,at:now().toISOString(),address:change.address,key,kind:change.kind,identity:{...identity},
-action:change.action,operation:request4?.operation??null,method:request4===null?null:operations[request4.operation].method,
-path:request4===null?null:operationPath(request4.operation,request4.params),last,existed,before:stored(concealAll(before,
-expected),hasher2),body:request4?.body===void 0?null:stored(request4.body,hasher2),expected:stored(expected,hasher2),managed:[
-...managed],...generation2===void 0?{}:{generation:generation2}})},async answered(change,httpStatus,attempts){await journal.
+at:options.now().toISOString(),command:options.command,user:userName(),...ownMark(),state:{lineage:state.lineage,file:options.
+stateFile},server:plan.server,profile:plan.profile,environment:plan.environment,digest:plan.digest,salt:state.salt})}catch(failure2){
+throw new ProblemsError([error("not-writable",`the state or the journal can't be written: ${messageOf(failure2)}`,[],"no\
+thing was sent; make room or mend the permissions of the folder of the state")],{cause:failure2})}}function journalRecorder(journal,{
+hasher:hasher2,now,redact},record2){const sequences=new Map;let sequence=0;return{async sending(change,request4,last){sequence+=
+1;sequences.set(change,sequence);const{key,identity,expected,before,existed,managed,generation:generation2}=change.apply;
+await journal.write({type:"sending",seq:sequence,at:now().toISOString(),address:change.address,key,kind:change.kind,identity:{
+...identity},action:change.action,operation:request4?.operation??null,method:request4===null?null:operations[request4.operation].
+method,path:request4===null?null:operationPath(request4.operation,request4.params),last,existed,before:stored(concealAll(
+before,expected),hasher2),body:request4?.body===void 0?null:stored(request4.body,hasher2),expected:stored(expected,hasher2),
+managed:[...managed],...generation2===void 0?{}:{generation:generation2}})},async answered(change,httpStatus,attempts){await journal.
 write({type:"answered",seq:sequences.get(change)??0,at:now().toISOString(),status:"applied",ambiguous:false,http_status:httpStatus,
 attempts,after:null,unverified:[],error:null})},async settled(change,outcome){const at2=now().toISOString();record2(change,
 outcome,at2);await journal.write({type:"answered",seq:sequences.get(change)??0,at:at2,status:outcome.status,ambiguous:outcome.
@@ -17410,12 +17564,21 @@ const answer=answers2.at(-1);const settles=answer!==void 0&&(sending.last||answe
 answer:void 0,open:answer===void 0}})}function fieldsOf(stored2,hasher2){return restoreFields(stored2,hasher2)}async function findRun(folder,name){const names2=await listRuns(folder);const found=names2.includes(name)?[name]:names2.
 filter(one=>name!==""&&one.startsWith(name));const[only]=found;const content=only!==void 0&&found.length===1?await readJournal(
 folder,only):null;if(content!==null)return content;const why=found.length>1?`${found.length} runs begin with "${name}"`:
-`there is no run "${name}"`;throw new ProblemsError([error("no-such-run",why,[],"idops runs lists them")])}var noProgress={phase(){},step(){},end(){}};async function unfinishedRuns(folder,state,environment){const{open_run,last_run}=state;const names2=[];const read=async name=>name===
+`there is no run "${name}"`;throw new ProblemsError([error("no-such-run",why,[],"idops runs lists them")])}import{basename as basename5}from"node:path";var noProgress={phase(){},step(){},end(){}};import{readdir as readdir4}from"node:fs/promises";import{basename as basename4,dirname as dirname6,join as join5}from"node:path";var nameSchema=external_exports.object({lineage:external_exports.string(),salt:external_exports.string(),resources:external_exports.
+unknown()});async function statesBeside(statePath){const folder=dirname6(statePath);const entries=await readdir4(folder,
+{withFileTypes:true}).catch(()=>[]);const names2=entries.filter(entry=>!entry.isDirectory()&&entry.name!==basename4(statePath));
+const states=await Promise.all(names2.map(({name})=>stateName(join5(folder,name))));return states.filter(state=>state!==
+void 0)}async function stateName(path){try{return nameSchema.safeParse(JSON.parse(await readRegular(path))).data}catch{return void 0}}async function unfinishedRuns(folder,state,home){const{open_run,last_run}=state;const names2=[];const read=async name=>name===
 last_run&&name!==open_run?await readJournal(folder,name).catch(()=>null):await readJournal(folder,name);for(const name of await listRuns(
 folder)){const later=name===open_run||last_run===void 0||name>last_run;if(later||name===last_run&&!await hasEnd(folder,name).
-catch(()=>true))names2.push(name)}const contents=await Promise.all(names2.map(name=>read(name)));return contents.filter(
-content=>{if(content===null||content.run.server!==state.server)return false;const own2=content.run.salt===state.salt;if(content.
-ended)return own2&&content.run.run!==last_run;return own2||content.run.environment===environment})}async function resumeRun(content,before,options){
+catch(()=>true))names2.push(name)}const contents=(await Promise.all(names2.map(name=>read(name)))).filter(content=>content!==
+null&&content.run.server===state.server);const own2=contents.filter(({run:run3,ended})=>belongs(run3,state)&&!(ended&&run3.
+run===last_run));const others2=contents.filter(({run:run3,ended})=>!ended&&!belongs(run3,state));if(others2.length===0||
+state.serial>0)return own2;const beside=await statesBeside(home.path);const lost2=others2.filter(({run:run3})=>isOfLost(
+run3,home)&&!beside.some(one=>belongs(run3,one)));return contents.filter(content=>own2.includes(content)||lost2.includes(
+content))}function belongs({state,salt},known){return state===void 0?salt===known.salt:state.lineage===known.lineage}function isOfLost({
+state,environment},home){return state===void 0?environment===home.environment:state.file===basename5(home.path)}function heirOf(state,{
+state:lost2}){return state.serial>0||lost2===void 0?state:{...state,lineage:lost2.lineage}}async function resumeRun(content,before,options){
 const{run:run3}=content;const journalHasher=new Hasher(run3.salt,options.holds);const state=Object.keys(before.resources).
 length===0?{...before,salt:run3.salt}:before;const hasher2=new Hasher(state.salt,options.holds);const keep=fields2=>state.
 salt===run3.salt?fields2:withoutHashes(fields2,journalHasher);const entries=entriesOf(content).filter(({sending})=>state.
@@ -17508,17 +17671,18 @@ const now=Object.hasOwn(present3,key)?present3[key]:type.type==="map"?null:void 
 wanted,present3).every(({verdict})=>verdict!=="different")}function scopesOfKinds(kinds3,profile){const scopes=[...kinds3].flatMap(name=>{const kind=kindOf(name);return kind.readable(
 profile)?[kind.scopes.read,kind.scopes.write]:[kind.scopes.write]});return[...new Set(scopes)].sort()}function scopesOf(declared,profile){
 const kinds3=new Set(declared.map(({kind})=>kind));const listing=needOrganizations(declared,profile)?[operations.listOrganizations.
-scope]:[];return[...new Set([...scopesOfKinds(kinds3,profile),...listing])].sort()}import{setMaxListeners}from"node:events";var import_undici2=__toESM(require_undici(),1);var import_undici=__toESM(require_undici(),1);var maxTimer=2**31-1;function exchange(dispatcher,request4,limits){return new Promise(
-(resolve7,reject)=>{new Exchange(resolve7,reject,limits).start(dispatcher,request4)})}var Exchange=class{#resolve;#reject;#limits;#timer;#controller;#settled=false;#head;#chunks=[];#bytes=0;constructor(resolve7,reject,limits){
+scope]:[];return[...new Set([...scopesOfKinds(kinds3,profile),...listing])].sort()}import{setMaxListeners}from"node:events";var import_undici2=__toESM(require_undici(),1);var import_undici=__toESM(require_undici(),1);function answerHeaders(headers){return new Map(Object.entries(headers).map(([name,value2=[]])=>[name,typeof value2==="st\
+ring"?[value2]:value2]))}function firstHeader(headers,name){return headers.get(name)?.[0]}var maxTimer=2**31-1;function exchange(dispatcher,request4,limits){return new Promise((resolve7,reject)=>{new Exchange(resolve7,
+reject,limits).start(dispatcher,request4)})}var Exchange=class{#resolve;#reject;#limits;#timer;#controller;#settled=false;#head;#chunks=[];#bytes=0;constructor(resolve7,reject,limits){
 this.#resolve=resolve7;this.#reject=reject;this.#limits=limits;this.#timer=setTimeout(()=>this.#giveUp("timeout"),Math.min(
 limits.timeout*1e3,maxTimer))}start(dispatcher,request4){dispatcher.dispatch({...request4,headersTimeout:0,bodyTimeout:0},
 this)}onRequestStart(controller2){if(this.#settled||this.#controller!==void 0){controller2.abort(new Error("the request \
-is over"));return}this.#controller=controller2}onResponseStart(_,status,headers){if(status>=200)this.#head={status,headers}}onResponseData(_,chunk){
-this.#bytes+=chunk.length;if(this.#bytes>this.#limits.maxBytes)this.#giveUp("too-large");else this.#chunks.push(chunk)}onResponseEnd(){
-this.#settle(null)}onResponseError(_,error63){const misuse=error63 instanceof import_undici.errors.InvalidArgumentError||
-error63 instanceof import_undici.errors.ClientDestroyedError||error63 instanceof import_undici.errors.ClientClosedError;
-if(misuse&&this.#finish())this.#reject(error63);else this.#settle(codeOf(error63))}#giveUp(reason){this.#settle(reason);
-this.#controller?.abort(new Error(reason))}#settle(problem){if(!this.#finish())return;if(this.#head!==void 0){this.#resolve(
+is over"));return}this.#controller=controller2}onResponseStart(_,status,headers){if(status>=200)this.#head={status,headers:answerHeaders(
+headers)}}onResponseData(_,chunk){this.#bytes+=chunk.length;if(this.#bytes>this.#limits.maxBytes)this.#giveUp("too-large");else
+this.#chunks.push(chunk)}onResponseEnd(){this.#settle(null)}onResponseError(_,error63){const misuse=error63 instanceof import_undici.errors.
+InvalidArgumentError||error63 instanceof import_undici.errors.ClientDestroyedError||error63 instanceof import_undici.errors.
+ClientClosedError;if(misuse&&this.#finish())this.#reject(error63);else this.#settle(codeOf(error63))}#giveUp(reason){this.#settle(
+reason);this.#controller?.abort(new Error(reason))}#settle(problem){if(!this.#finish())return;if(this.#head!==void 0){this.#resolve(
 {...this.#head,body:Buffer.concat(this.#chunks),broken:problem})}else{const sent=this.#controller!==void 0;this.#resolve(
 {status:null,sent,reason:problem??"no answer"})}}#finish(){if(this.#settled)return false;this.#settled=true;clearTimeout(
 this.#timer);return true}};function codeOf(failure2){if(!(failure2 instanceof Error))return"unknown error";return"code"in
@@ -17534,11 +17698,11 @@ void 0)return this.#tunnel(options);super.connect(options,callback2);return void
 connect(options).catch(failure2=>{throw new ProxyFailure(codeOf(failure2))});if(made.statusCode===200)return made;made.socket.
 on("error",()=>{}).destroy();throw new ProxyFailure(String(made.statusCode))}};var ProxyFailure=class extends Error{code;constructor(code2){
 super(`the proxy failed: ${code2}`);this.name="ProxyFailure";this.code=`${proxyMark}${code2}`}};function readJson(body2){let text4;try{text4=new TextDecoder("utf-8",{fatal:true}).decode(body2)}catch{return{wrong:"not\
--utf-8"}}try{return{value:JSON.parse(text4)}}catch{return{wrong:"not-json"}}}var secretMembers=new Set(["secret","client\
-_secret","ldap_master_password","smtp_password"]);function secretsIn(document3){const secrets=[];const open6=[document3];
-while(open6.length>0){const next=open6.pop();if(Array.isArray(next))for(const item of next)open6.push(item);else if(isMap(
-next)){for(const[name,member2]of Object.entries(next)){if(typeof member2==="string"){if(secretMembers.has(name))secrets.
-push(member2)}else open6.push(member2)}}}return secrets}var Pace=class{#options;#waiting=[];#window;#running=0;#era=0;#held=Promise.resolve();#nextStart=Number.NEGATIVE_INFINITY;constructor(options){
+-utf-8"}}try{return{value:parseJson(text4)}}catch{return{wrong:"not-json"}}}var secretMembers=new Set(["secret","client_\
+secret","access_token","refresh_token","id_token","ldap_master_password","smtp_password"]);function secretsIn(document3){
+const secrets=[];const open7=[document3];while(open7.length>0){const next=open7.pop();if(Array.isArray(next))for(const item of next)
+open7.push(item);else if(isMap(next)){for(const[name,member2]of Object.entries(next)){if(typeof member2==="string"){if(secretMembers.
+has(name))secrets.push(member2)}else open7.push(member2)}}}return secrets}var Pace=class{#options;#waiting=[];#window;#running=0;#era=0;#held=Promise.resolve();#nextStart=Number.NEGATIVE_INFINITY;constructor(options){
 this.#options=options;this.#window=options.most}get width(){return Math.floor(this.#window)}async begin(){if(this.#running<
 this.width&&this.#waiting.length===0)this.#running+=1;else await new Promise(resolve7=>this.#waiting.push(resolve7));for(let held;held!==
 this.#held;){held=this.#held;await this.#held}await this.#inRate();return{era:this.#era}}end(turn,outcome){this.#running-=
@@ -17547,39 +17711,41 @@ this.#era){this.#window=Math.max(1,this.#window/2);this.#era+=1}while(this.#runn
 shift();if(next===void 0)return;this.#running+=1;next()}}async hold(seconds2){const pause=this.#options.delay(seconds2);
 this.#held=Promise.all([this.#held,pause]);await pause}async#inRate(){const{rate,now,delay}=this.#options;if(rate===void 0)
 return;const time3=now();const start2=Math.max(time3,this.#nextStart);this.#nextStart=start2+1/rate;if(start2>time3)await delay(
-start2-time3)}};import{setTimeout as sleep}from"node:timers/promises";var maxTries=4;var longestPause=60;var firstPause=1;var defaultPatience=300;var relief=1;var retriedStatuses=new Set([408,
-425,429,502,503,504]);function mayPass(outcome){if(outcome.status===null)return outcome.sent||!isCertificateCode(outcome.
+start2-time3)}};import{setTimeout as sleep}from"node:timers/promises";var defaultRetries=3;var longestPause=60;var firstPause=1;var longestOwnPause=30;var defaultPatience=300;var relief=1;var retriedStatuses=new Set(
+[408,425,429,502,503,504]);function mayPass(outcome){if(outcome.status===null)return outcome.sent||!isCertificateCode(outcome.
 reason);return retriedStatuses.has(outcome.status)}function pauseBefore(nextTry,retryAfter,random){return retryAfter===null?
-random()*firstPause*2**(nextTry-2):Math.min(retryAfter,longestPause)}function retryAfterSeconds(headers){const value2=headers["\
-retry-after"]?.trim();if(value2===void 0)return null;if(/^\d{1,9}$/.test(value2))return Number(value2);const until=httpDate(
-value2);if(until===null)return null;const now=(headers.date===void 0?null:httpDate(headers.date))??Date.now();return Math.
-max(0,Math.ceil((until-now)/1e3))}function httpDate(text4){const time3=/^[A-Z][a-z]{2,8},? .*\d{2}:\d{2}:\d{2}/.test(text4)?
-Date.parse(text4):Number.NaN;return Number.isNaN(time3)?null:time3}var Patience=class{#most;#now;#left;#paidUntil=Number.
+random()*Math.min(firstPause*2**(nextTry-2),longestOwnPause):Math.min(retryAfter,longestPause)}function retryAfterSeconds(headers){
+const waits=(headers.get("retry-after")??[]).flatMap(value2=>{const wait2=waitOf(value2.trim(),headers);return wait2===null?
+[]:[wait2]});return waits.length===0?null:Math.max(...waits)}function waitOf(value2,headers){if(/^\d{1,9}$/.test(value2))
+return Number(value2);const until=httpDate(value2);if(until===null)return null;const date5=firstHeader(headers,"date");const now=(date5===
+void 0?null:httpDate(date5))??Date.now();return Math.max(0,Math.ceil((until-now)/1e3))}function httpDate(text4){const time3=/^[A-Z][a-z]{2,8},? .*\d{2}:\d{2}:\d{2}/.
+test(text4)?Date.parse(text4):Number.NaN;return Number.isNaN(time3)?null:time3}var Patience=class{#most;#now;#left;#paidUntil=Number.
 NEGATIVE_INFINITY;constructor(most,now){this.#most=most;this.#left=most;this.#now=now}take(seconds2){const now=this.#now();
 const end=now+seconds2;const cost=Math.max(0,end-Math.max(now,this.#paidUntil));if(cost>this.#left)return false;this.#left-=
 cost;this.#paidUntil=Math.max(end,this.#paidUntil);return true}answered(){this.#left=Math.min(this.#most,this.#left+relief)}};
 async function sleepSeconds(seconds2,signal){try{await sleep(seconds2*1e3,void 0,{signal})}catch(interruption){if(!signal.
-aborted)throw interruption}}var defaultMaxAnswerBytes=64*2**20;function seconds(){return performance.now()/1e3}function leavesOpen({kind}){return kind===
-"lost"||kind==="server-error"||kind==="answer"}var Transport=class{#options;#route;#pool;#pace;#patience;#delay;#random;#closing=new AbortController;constructor(options){
+aborted)throw interruption}}var defaultMaxAnswerBytes=64*2**20;function seconds(){return performance.now()/1e3}var crowdedStatuses=new Set([429,500,
+502,503,504]);function isCrowded(verdict){if("value"in verdict)return false;const{kind,status}=verdict.problem;const cut=kind===
+"lost"||kind==="answer"&&verdict.passing;return cut||status!==null&&crowdedStatuses.has(status)}var Transport=class{#options;#route;#pool;#pace;#patience;#delay;#random;#closing=new AbortController;constructor(options){
 const{baseUrl:baseUrl2,concurrency,rate,timeout,tls={},proxy=null,signal}=options;const{delay=sleepSeconds,random=Math.random,
 patience}=options;this.#options=options;const ending=AbortSignal.any([signal,this.#closing.signal]);setMaxListeners(0,ending);
 this.#delay=time3=>delay(time3,ending);this.#random=random;this.#patience=patience??new Patience(defaultPatience,seconds);
 this.#pace=new Pace({most:concurrency,rate,delay:this.#delay,now:seconds});this.#route={origin:baseUrl2.origin,tls,proxy};
-this.#pool=openRoute(this.#route,{connections:concurrency,seconds:timeout})}async call(call){const{signal}=this.#options;
+this.#pool=openRoute(this.#route,{connections:concurrency,seconds:timeout})}async call(call){const{signal,retries=defaultRetries}=this.#options;
 let sent=false;let doubt=false;let renewed=false;let repeats=0;for(let attempts=1;;attempts++){const{verdict,credential}=await this.#inTurn(
 call,attempts);if("value"in verdict)return{status:verdict.status,attempts,data:verdict.value};sent||=verdict.sent;const{
 problem}=verdict;const earlier=doubt?{doubt}:{};const fail=(more={})=>this.#failure(call,{...problem,...earlier,...more},
-{sent,attempts,credential});doubt||=leavesOpen(problem);const once=call.method==="POST"&&sent;if(problem.kind==="unautho\
-rized"&&!once&&!renewed&&!signal.aborted){renewed=true;const renewal=await this.#renew(credential,call.scope);if(renewal===
-true)continue;throw fail({detail:renewal})}repeats+=1;const pause=pauseBefore(repeats+1,problem.retryAfter??null,this.#random);
-const again=verdict.passing&&!once&&repeats<maxTries&&!signal.aborted;const crowded=problem.status===429;const others2=crowded&&
-problem.retryAfter!=null;const waits=(again||others2)&&this.#patience.take(pause);if(!again||!waits){if(waits)void this.#pace.
-hold(pause);throw fail(again?{outOfPatience:true}:{})}if(crowded)await this.#pace.hold(pause);else await this.#delay(pause);
-if(signal.aborted)throw fail();if(!sent||call.confirm===void 0)continue;const done2=await call.confirm().catch(failure2=>{
-throw failure2 instanceof ServerFailure?fail():failure2});if(done2!==void 0)return{status:200,attempts,data:done2}}}async close(){
-this.#closing.abort();await this.#pool.destroy()}async#inTurn(call,attempt){const turn=await this.#pace.begin();let outcome="\
-other";try{const tried=await this.#try(call,attempt);const{verdict}=tried;if("value"in verdict){outcome="fine";this.#patience.
-answered()}else if(verdict.problem.status===429)outcome="crowded";return tried}finally{this.#pace.end(turn,outcome)}}async#try(call,attempt){
+{sent,attempts,credential});doubt||=leavesOpen({...problem,method:call.method,sent:verdict.sent});const once=call.method===
+"POST"&&sent;if(problem.kind==="unauthorized"&&!once&&!renewed&&!signal.aborted){renewed=true;const renewal=await this.#renew(
+credential,call.scope);if(renewal===true)continue;throw fail({detail:renewal})}repeats+=1;const pause=pauseBefore(repeats+
+1,problem.retryAfter??null,this.#random);const again=verdict.passing&&!once&&repeats<=retries&&!signal.aborted;const others2=isCrowded(
+verdict)&&problem.retryAfter!=null;const waits=(again||others2)&&this.#patience.take(pause);if(!again||!waits){if(waits)
+void this.#pace.hold(pause);throw fail(again?{outOfPatience:true}:{})}if(others2||problem.status===429)await this.#pace.
+hold(pause);else await this.#delay(pause);if(signal.aborted)throw fail();if(!sent||call.confirm===void 0)continue;const done2=await call.
+confirm().catch(failure2=>{throw failure2 instanceof ServerFailure?fail():failure2});if(done2!==void 0)return{status:200,
+attempts,data:done2}}}async close(){this.#closing.abort();await this.#pool.destroy()}async#inTurn(call,attempt){const turn=await this.#pace.
+begin();let outcome="other";try{const tried=await this.#try(call,attempt);const{verdict}=tried;if("value"in verdict){outcome=
+"fine";this.#patience.answered()}else if(isCrowded(verdict))outcome="crowded";return tried}finally{this.#pace.end(turn,outcome)}}async#try(call,attempt){
 const{credentials,timeout,maxAnswerBytes=defaultMaxAnswerBytes,onTry}=this.#options;const credential=await credentials.current(
 call.scope);const limits={timeout,maxBytes:maxAnswerBytes};const request4=this.#request(call,credential);const began=performance.
 now();const outcome=call.method==="POST"?await this.#exchangeOnce(request4,limits):await exchange(this.#pool,request4,limits);
@@ -17590,22 +17756,22 @@ return await this.#options.credentials.renew(refused,scope2)||null}catch(failure
 Error?failure2.message:String(failure2)}`}}#request(call,credential){const{baseUrl:baseUrl2,version:version3}=this.#options;
 return{origin:baseUrl2.origin,method:call.method,path:`${baseUrl2.prefix}${call.path}`,headers:{[credential.name]:credential.
 value,accept:"application/json","user-agent":`idops/${version3}`,...call.body===void 0?{}:{"content-type":"application/j\
-son"}},...call.body===void 0?{}:{body:JSON.stringify(call.body)},idempotent:call.method!=="POST"}}#judge(call,outcome){const passing=mayPass(
+son"}},...call.body===void 0?{}:{body:stringifyJson(call.body)},idempotent:call.method!=="POST"}}#judge(call,outcome){const passing=mayPass(
 outcome);if(outcome.status===null){const{sent,reason}=outcome;return{problem:{kind:sent?"lost":"unreachable",status:null,
 reason},sent,passing}}const{status,headers,body:body2,broken}=outcome;if(status===404&&call.whenMissing!==void 0)return{
 value:call.whenMissing,status};if(status>=200&&status<300)return this.#judgeBody(call.parse,outcome);const document3=broken===
 null?this.#read(body2):{wrong:broken};const problem={kind:kindOfStatus(status),status,serverMessage:"value"in document3?
 messageIn(document3.value):null,members:"value"in document3?errorMembers(document3.value):[],detail:status<400?this.#target(
-headers.location):null,retryAfter:retryAfterSeconds(headers)};return{problem,sent:true,passing}}#judgeBody(parse10,outcome){
+firstHeader(headers,"location")):null,retryAfter:retryAfterSeconds(headers)};return{problem,sent:true,passing}}#judgeBody(parse11,outcome){
 const{status,headers,body:body2,broken}=outcome;const unusable=(facts,passing=false)=>({problem:{kind:"answer",status,...facts},
 sent:true,passing});if(broken!==null)return unusable({reason:broken},broken!=="too-large");const document3=body2.length===
-0?{wrong:"empty"}:this.#read(body2);if("wrong"in document3){return unusable({reason:document3.wrong,detail:headers["cont\
-ent-type"]??null})}const parsed2=parse10(document3.value);if(!("wrong"in parsed2))return{value:parsed2.value,status};const{
-wrong:wrong2,reason="wrong-type"}=parsed2;return unusable({reason,detail:wrong2,serverMessage:messageIn(document3.value)})}#read(body2){
-const document3=readJson(body2);const{onSecret}=this.#options;if(onSecret!==void 0&&"value"in document3)secretsIn(document3.
-value).forEach(onSecret);return document3}#target(location){const base=this.#options.baseUrl.href;if(location===void 0||
-!URL.canParse(location,base))return null;const{origin:origin2,pathname}=new URL(location,base);return origin2==="null"?null:
-`${origin2}${pathname}`}#failure(call,problem,{sent,attempts,credential}){const{baseUrl:baseUrl2,timeout,proxy}=this.#options;
+0?{wrong:"empty"}:this.#read(body2);if("wrong"in document3){return unusable({reason:document3.wrong,detail:firstHeader(headers,
+"content-type")??null})}const parsed2=parse11(document3.value);if(!("wrong"in parsed2))return{value:parsed2.value,status};
+const{wrong:wrong2,reason="wrong-type"}=parsed2;return unusable({reason,detail:wrong2,serverMessage:messageIn(document3.
+value)})}#read(body2){const document3=readJson(body2);const{onSecret}=this.#options;if(onSecret!==void 0&&"value"in document3)
+secretsIn(document3.value).forEach(onSecret);return document3}#target(location){const base=this.#options.baseUrl.href;if(location===
+void 0||!URL.canParse(location,base))return null;const{origin:origin2,pathname}=new URL(location,base);return origin2===
+"null"?null:`${origin2}${pathname}`}#failure(call,problem,{sent,attempts,credential}){const{baseUrl:baseUrl2,timeout,proxy}=this.#options;
 const{serverMessage,detail,reason,retryAfter,members:members3,doubt,outOfPatience}=problem;const clean=this.#cleaner(credential);
 return new ServerFailure({kind:problem.kind==="unreachable"&&sent?"lost":problem.kind,operation:call.operation,title:call.
 title,method:call.method,path:clean(call.path),scope:call.scope,origin:baseUrl2.origin,status:problem.status,serverMessage:serverMessage==
@@ -17620,33 +17786,34 @@ const read=async call=>(await transport.call({...call,method:"GET"})).data;const
 title,scope:operations[operation].scope});return{listOrganizations:async page=>read({...documented2("listOrganizations"),
 path:`${operationPath("listOrganizations")}?page=${page}`,parse:parseOrganizationPage}),showTemplate:async(backendId,type)=>read(
 {...documented2("showTemplate"),path:operationPath("showTemplate",{backend_id:backendId,template_type:type}),parse:about(
-{backend_id:backendId,type},answers.template.one),whenMissing:null}),showExtra:async({title,path,scope:scope2},params,parse10)=>read(
-{operation:null,title,scope:scope2,path:fillPath(path,params),parse:aboutOne(path,params,parse10),whenMissing:null})}}function aboutOne(path,params,parse10){
-const id=params[/\/:([a-z_]+)$/.exec(path)?.[1]??""];return id===void 0?parse10:about({id},parse10)}function writerOver(transport){
+{backend_id:backendId,type},answers.template.one),whenMissing:null}),showExtra:async({title,path,scope:scope2},params,parse11)=>read(
+{operation:null,title,scope:scope2,path:fillPath(path,params),parse:aboutOne(path,params,parse11),whenMissing:null})}}function aboutOne(path,params,parse11){
+const id=params[/\/:([a-z_]+)$/.exec(path)?.[1]??""];return id===void 0?parse11:about({id},parse11)}function writerOver(transport){
 return{async send({operation,params,body:body2,confirm=false}){const{title,method,scope:scope2}=operations[operation];const call={
 operation,title,method,scope:scope2,path:operationPath(operation,params),parse:written2[operation],...method==="DELETE"?
 {whenMissing:{}}:{}};const wrapper=wrapperOf(operation);if(wrapper===void 0||body2===void 0)return await transport.call(
 call);return await transport.call({...call,body:{[wrapper]:reveal(body2)},...confirm?{confirm:()=>holding(body2,call,transport)}:
-{}})}}}async function holding(body2,call,transport){const{title,scope:scope2,path,parse:parse10}=call;const{data:data3}=await transport.
-call({operation:null,title:`read back, to ${title}`,method:"GET",scope:scope2,path,parse:parse10,whenMissing:{}});const holds=Object.
+{}})}}}async function holding(body2,call,transport){const{title,scope:scope2,path,parse:parse11}=call;const{data:data3}=await transport.
+call({operation:null,title:`read back, to ${title}`,method:"GET",scope:scope2,path,parse:parse11,whenMissing:{}});const holds=Object.
 entries(body2).every(([field,asked])=>same(asked,data3[field]??null));return holds?data3:void 0}function wrapperOf(operation){
 const described2=operations[operation];return"wrapper"in described2?described2.wrapper:void 0}var maxBytes2=2**20;var tokenAnswer=external_exports.object({access_token:external_exports.string(),token_type:external_exports.
 string().nullish(),expires_in:external_exports.union([external_exports.number(),external_exports.string().regex(/^\d+$/).
 transform(Number)]).nullish()});function clientCredentials(client3,initial,network){return async needed=>{const scopes=client3.
 scopes??[...new Set([...initial,...needed])].sort();const outcome=await ask(client3,scopes,network);return readToken(client3,
 outcome,client3.scopes===null?new Set(scopes):null,network)}}async function ask(client3,scopes,network){const{signal,delay,
-random,patience}=network;for(let attempt=1;;attempt++){const began=performance.now();const outcome=await askOnce(client3,
-scopes,network);network.onTry?.({method:"POST",path:client3.address.href,...triedOf(outcome),milliseconds:performance.now()-
-began,attempt});if(!mayPass(outcome)||attempt===maxTries||signal.aborted)return outcome;const retryAfter=outcome.status===
+random,patience,retries=defaultRetries}=network;for(let attempt=1;;attempt++){const began=performance.now();const outcome=await askOnce(
+client3,scopes,network);network.onTry?.({method:"POST",path:client3.address.href,...triedOf(outcome),milliseconds:performance.
+now()-began,attempt});if(!mayPass(outcome)||attempt>retries||signal.aborted)return outcome;const retryAfter=outcome.status===
 null?null:retryAfterSeconds(outcome.headers);const pause=pauseBefore(attempt+1,retryAfter,random);if(!patience.take(pause))
 return outcome;await delay(pause,signal);if(signal.aborted)return outcome}}async function askOnce({address:address2,clientId,
-clientSecret},scopes,{tls,proxy,timeout,version:version3}){const route=openRoute({origin:address2.origin,tls,proxy},{connections:"\
-once",seconds:timeout});const form=new URLSearchParams({grant_type:"client_credentials"});if(scopes.length>0)form.set("s\
-cope",scopes.join(" "));const basic=Buffer.from(`${formEncoded(clientId)}:${formEncoded(clientSecret)}`).toString("base6\
-4");try{return await exchange(route,{origin:address2.origin,method:"POST",path:address2.prefix||"/",headers:{authorization:`\
-Basic ${basic}`,accept:"application/json","content-type":"application/x-www-form-urlencoded","user-agent":`idops/${version3}`},
-body:form.toString()},{timeout,maxBytes:maxBytes2})}finally{await route.destroy()}}function formEncoded(text4){return new URLSearchParams(
-[["",text4]]).toString().slice(1)}function readToken({address:address2},outcome,scopes,network){const{redact,onSecret,timeout,
+clientSecret},scopes,{tls,proxy,timeout,version:version3,onSecret}){const route=openRoute({origin:address2.origin,tls,proxy},
+{connections:"once",seconds:timeout});const form=new URLSearchParams({grant_type:"client_credentials"});if(scopes.length>
+0)form.set("scope",scopes.join(" "));const pair=`${formEncoded(clientId)}:${formEncoded(clientSecret)}`;const basic=Buffer.
+from(pair).toString("base64");for(const secret3 of[basic,pair,`${clientId}:${clientSecret}`])onSecret(secret3);try{return await exchange(
+route,{origin:address2.origin,method:"POST",path:address2.prefix||"/",headers:{authorization:`Basic ${basic}`,accept:"ap\
+plication/json","content-type":"application/x-www-form-urlencoded","user-agent":`idops/${version3}`},body:form.toString()},
+{timeout,maxBytes:maxBytes2})}finally{await route.destroy()}}function formEncoded(text4){return new URLSearchParams([["",
+text4]]).toString().slice(1)}function readToken({address:address2},outcome,scopes,network){const{redact,onSecret,timeout,
 proxy,now=Date.now}=network;const problem=(code2,message,hint)=>new ProblemsError([error(code2,`the token address ${address2.
 href} ${message}`,[],hint)]);if(outcome.status===null){const why=outcome.sent?`gave no answer (${outcome.reason})`:`coul\
 d not be reached: ${whyNotConnected({origin:address2.origin,reason:outcome.reason,timeout,proxy:proxy?.origin??null})}`;
@@ -17666,9 +17833,9 @@ delay=sleepSeconds,random=Math.random}=options;switch(auth2.way){case"token":ret
 token_file":return tokenFile(auth2.path,auth2.shown,onSecret);case"token_command":return tokenCommand(auth2,{redact,onSecret});case"\
 header":return chosenHeader(auth2.name,String(auth2.value.reveal()));case"client_credentials":return renewing(clientCredentials(
 clientOf(auth2),scopes,{...options,tls,proxy:auth2.proxy,onSecret,delay,random}),onSecret)}}function clientOf(auth2){return{
-address:auth2.address,clientId:auth2.clientId,clientSecret:String(auth2.clientSecret.reveal()),scopes:auth2.scopes}}import{basename as basename4,dirname as dirname7}from"node:path";import{realpath as realpath7}from"node:fs/promises";import{dirname as dirname6,relative as relative6,resolve as resolve5,
+address:auth2.address,clientId:auth2.clientId,clientSecret:String(auth2.clientSecret.reveal()),scopes:auth2.scopes}}import{basename as basename6,dirname as dirname8}from"node:path";import{realpath as realpath7}from"node:fs/promises";import{dirname as dirname7,relative as relative6,resolve as resolve5,
 sep as sep4}from"node:path";var READS_AT_ONCE=16;var Bodies=class{#project;#limit=pLimit(READS_AT_ONCE);#contents=new Map;constructor(project){this.#project=
-project}async read(request4){const path=resolve5(dirname6(request4.manifest),request4.path);let content=this.#contents.get(
+project}async read(request4){const path=resolve5(dirname7(request4.manifest),request4.path);let content=this.#contents.get(
 path);if(content===void 0){content=this.#limit(()=>this.#load(path));this.#contents.set(path,content)}const loaded=await content;
 return"text"in loaded?loaded:this.#problem(request4,path,loaded)}async#load(path){const{root}=this.#project;if(!isInside(
 path,root))return{reason:"outside"};let target;try{target=await realpath7(path)}catch(failure2){return unreadable(failure2)}
@@ -17701,31 +17868,32 @@ if(!isObject3(data3)||document3.broken||found.some(({severity})=>severity==="err
 reading).then(bodies2=>({declared:void 0,problems:[...found,...bodies2]}))}return new Builder2(kind,root,notes,reading).
 build(data3,found)}function covers(one,other){const[a]=one.places;const[b]=other.places;const about2=other.code==="wrong\
 -value"||other.code==="wrong-type";return about2&&a?.file===b?.file&&a?.line===b?.line&&a?.column===b?.column}function isObject3(value2){
-return typeof value2==="object"&&value2!==null&&!Array.isArray(value2)}function readKind(root,{file:file2,variables:variables2}){
-const entry=root.entries.get("kind");const names2=kinds.map(({name:name2})=>name2);if(entry===void 0){const hint=`write \
-one of ${names2.join(", ")}`;return[error("missing-field",'missing field "kind" in a manifest document',[file2.place(startOf(
-root))],hint)]}const{value:node2}=entry;const places2=()=>[file2.place(node2.range.end>node2.range.start?node2.range:entry.
-key)];if(node2.type!=="scalar"||typeof node2.value!=="string"){return[error("wrong-type",`"kind" must be one of ${names2.
-join(", ")}, got ${typeOf(node2)}`,places2())]}let name=node2.value;if(name.includes("$")){const resolved=variables2.resolve(
-name,node2,file2);if(resolved.tainted)return[sensitiveIdentity("kind",places2()),...variables2.takeProblems()];if(resolved.
-unknown)return variables2.takeProblems();name=resolved.text}if(isKindName(name))return kindOf(name);const similar=nearest(
-name,names2);return[error("unknown-kind",`unknown kind "${name}"${similar===void 0?"":`, did you mean "${similar}"?`}`,places2(),
-`kinds: ${names2.join(", ")}`)]}function sensitiveIdentities(kind,root,file2,notes){return[...notes.values()].filter(({path,
-tainted})=>tainted&&identifies(kind,root,path)).map(({path})=>sensitiveIdentity(pathText(path),[valuePlace(file2,root,path)]))}
-function sensitiveIdentity(what,places2){return error("sensitive-identity",`"${what}" can't come from a process variable\
-, since it says which object is meant`,places2,"put the value into vars of the configuration")}function identifies(kind,root,path){
-const[field="",...rest]=path;const decisive=kind.name==="Organization"&&root.entries.has("id")?["id"]:kind.identity;if(decisive.
-includes(String(field)))return true;const type=kind.fields[field];if(type===void 0)return true;return decidesElement(type,
-rest)}function decidesElement(type,path){if(type.type==="members"){const[member3="",...rest2]=path;const inner2=type.members[member3];
-return inner2!==void 0&&decidesElement(inner2,rest2)}if(type.type!=="set")return false;const[,member2,...rest]=path;if(member2===
-void 0||member2==="id"||member2==="name")return true;const inner=type.nested[member2];return inner!==void 0&&decidesElement(
-inner,rest)}async function bodyProblems(kind,root,notes,reading){const requests=[];const walk=(node2,path)=>{if(node2.type===
-"list")node2.items.forEach((item,index)=>void walk(item,[...path,index]));if(node2.type!=="map")return;const file2=node2.
-entries.get("file")?.value;const note=notes.get(pathKey([...path,"file"]));if(node2.entries.size===1&&file2?.type==="sca\
-lar"&&typeof file2.value==="string"){if(note===void 0&&file2.value!==""){requests.push(request2(reading,root,[...path,"f\
-ile"],file2.value,false))}return}for(const[key,{value:value2}]of node2.entries)walk(value2,[...path,key])};for(const[field,
-{value:value2}]of root.entries){const type=kind.fields[field];if(type!==void 0&&type.type!=="map")walk(value2,[field])}const contents=await Promise.
-all(requests.map(wanted=>reading.bodies.read(wanted)));return contents.flatMap(content=>"text"in content?[]:[content])}function request2(reading,root,path,file2,tainted){
+return typeof value2==="object"&&value2!==null&&!Array.isArray(value2)&&!(value2 instanceof ExactNumber)}function readKind(root,{
+file:file2,variables:variables2}){const entry=root.entries.get("kind");const names2=kinds.map(({name:name2})=>name2);if(entry===
+void 0){const hint=`write one of ${names2.join(", ")}`;return[error("missing-field",'missing field "kind" in a manifest \
+document',[file2.place(startOf(root))],hint)]}const{value:node2}=entry;const places2=()=>[file2.place(node2.range.end>node2.
+range.start?node2.range:entry.key)];if(node2.type!=="scalar"||typeof node2.value!=="string"){return[error("wrong-type",`\
+"kind" must be one of ${names2.join(", ")}, got ${typeOf(node2)}`,places2())]}let name=node2.value;if(name.includes("$")){
+const resolved=variables2.resolve(name,node2,file2);if(resolved.tainted)return[sensitiveIdentity("kind",places2()),...variables2.
+takeProblems()];if(resolved.unknown)return variables2.takeProblems();name=resolved.text}if(isKindName(name))return kindOf(
+name);const similar=nearest(name,names2);return[error("unknown-kind",`unknown kind "${name}"${similar===void 0?"":`, did\
+ you mean "${similar}"?`}`,places2(),`kinds: ${names2.join(", ")}`)]}function sensitiveIdentities(kind,root,file2,notes){
+return[...notes.values()].filter(({path,tainted})=>tainted&&identifies(kind,root,path)).map(({path})=>sensitiveIdentity(
+pathText(path),[valuePlace(file2,root,path)]))}function sensitiveIdentity(what,places2){return error("sensitive-identity",
+`"${what}" can't come from a process variable, since it says which object is meant`,places2,"put the value into vars of \
+the configuration")}function identifies(kind,root,path){const[field="",...rest]=path;const decisive=kind.name==="Organiz\
+ation"&&root.entries.has("id")?["id"]:kind.identity;if(decisive.includes(String(field)))return true;const type=kind.fields[field];
+if(type===void 0)return true;return decidesElement(type,rest)}function decidesElement(type,path){if(type.type==="members"){
+const[member3="",...rest2]=path;const inner2=type.members[member3];return inner2!==void 0&&decidesElement(inner2,rest2)}
+if(type.type!=="set")return false;const[,member2,...rest]=path;if(member2===void 0||member2==="id"||member2==="name")return true;
+const inner=type.nested[member2];return inner!==void 0&&decidesElement(inner,rest)}async function bodyProblems(kind,root,notes,reading){
+const requests=[];const walk=(node2,path)=>{if(node2.type==="list")node2.items.forEach((item,index)=>void walk(item,[...path,
+index]));if(node2.type!=="map")return;const file2=node2.entries.get("file")?.value;const note=notes.get(pathKey([...path,
+"file"]));if(node2.entries.size===1&&file2?.type==="scalar"&&typeof file2.value==="string"){if(note===void 0&&file2.value!==
+""){requests.push(request2(reading,root,[...path,"file"],file2.value,false))}return}for(const[key,{value:value2}]of node2.
+entries)walk(value2,[...path,key])};for(const[field,{value:value2}]of root.entries){const type=kind.fields[field];if(type!==
+void 0&&type.type!=="map")walk(value2,[field])}const contents=await Promise.all(requests.map(wanted=>reading.bodies.read(
+wanted)));return contents.flatMap(content=>"text"in content?[]:[content])}function request2(reading,root,path,file2,tainted){
 return{manifest:reading.path,path:file2,tainted,place:valuePlace(reading.file,root,path)}}var Builder2=class{#kind;#root;#notes;#reading;#texts=new Map;constructor(kind,root,notes,reading){
 this.#kind=kind;this.#root=root;this.#notes=notes;this.#reading=reading}async build(data3,found){const references=[];this.#collect(
 data3,[],references);const contents=await Promise.all(references.map(({wanted})=>this.#reading.bodies.read(wanted)));const problems=[
@@ -17745,14 +17913,15 @@ return placeOf2(file2,root,path)}}}#field(type,value2,path){if(type.type==="memb
 Object.entries(value2).filter(([,member2])=>member2!==void 0).map(([name,member2])=>[name,this.#field(type.members[name]??
 {type:"value"},member2,[...path,name])]))}const plain=this.#value(value2,path);if(type.type!=="value"||type.secret!==true||
 plain===null)return plain;const secret3=reveal(plain);this.#remember(secret3);return new Sensitive(secret3)}#remember(secret3){
-if(typeof secret3==="string")this.#reading.secrets.add(secret3);else if(typeof secret3==="object"&&secret3!==null)Object.
-values(secret3).forEach(part=>void this.#remember(part))}#value(value2,path){if(value2 instanceof FileReference){const text4=this.#texts.
-get(pathKey(path))??"";return this.#note([...path,"file"])?.tainted===true?new Sensitive(text4):text4}if(Array.isArray(value2))
-return value2.map((item,index)=>this.#value(item,[...path,index]));if(isObject3(value2)){return Object.fromEntries(Object.
-entries(value2).filter(([,member2])=>member2!==void 0).map(([key,member2])=>[key,this.#value(member2,[...path,key])]))}const leaf=typeof value2===
-"string"||typeof value2==="number"||typeof value2==="boolean"?value2:null;return this.#note(path)?.tainted===true?new Sensitive(
-leaf):leaf}#note(path){return this.#notes.size===0?void 0:this.#notes.get(pathKey(path))}};function placeOf2(file2,root,path){
-const{node:node2,key}=find(root,path);return file2.place(key??(node2===root?startOf(root):node2.range))}var READS_AT_ONCE2=16;async function loadManifests(project,options){const{profile=project.profile}=options;const problems=[];
+if(typeof secret3==="string")this.#reading.secrets.add(secret3);else if(typeof secret3==="object"&&secret3!==null&&!(secret3 instanceof
+ExactNumber))Object.values(secret3).forEach(part=>void this.#remember(part))}#value(value2,path){if(value2 instanceof FileReference){
+const text4=this.#texts.get(pathKey(path))??"";return this.#note([...path,"file"])?.tainted===true?new Sensitive(text4):
+text4}if(Array.isArray(value2))return value2.map((item,index)=>this.#value(item,[...path,index]));if(isObject3(value2)){
+return Object.fromEntries(Object.entries(value2).filter(([,member2])=>member2!==void 0).map(([key,member2])=>[key,this.#value(
+member2,[...path,key])]))}const leaf=typeof value2==="string"||typeof value2==="number"||typeof value2==="boolean"||value2 instanceof
+ExactNumber?value2:null;return this.#note(path)?.tainted===true?new Sensitive(leaf):leaf}#note(path){return this.#notes.
+size===0?void 0:this.#notes.get(pathKey(path))}};function placeOf2(file2,root,path){const{node:node2,key}=find(root,path);
+return file2.place(key??(node2===root?startOf(root):node2.range))}var READS_AT_ONCE2=16;async function loadManifests(project,options){const{profile=project.profile}=options;const problems=[];
 const variables2=project.variables(options);const secrets=new Set;const files=await listed(project,problems);const bodies2=new Bodies(
 project);const limit=pLimit(READS_AT_ONCE2);const sources=await Promise.all(files.map(async file2=>({...file2,source:await limit(
 ()=>readSource(file2.path,file2.shown))})));const documents=[];for(const{path,source}of sources){if(!("text"in source)){
@@ -17763,7 +17932,7 @@ problems)problems.push(problem);const declared=read.flatMap(({declared:declared2
 declared))problems.push(problem);for(const kind of kinds){const ofKind=declared.filter(object3=>object3.kind===kind.name);
 for(const problem of kind.check(ofKind,profile))problems.push(problem)}for(const value2 of variables2.used.values())secrets.
 add(value2);return{declared,problems:inOrder(problems),secrets:[...secrets].filter(secret3=>secret3!==""),usedVariables:[
-...variables2.used.keys()].sort()}}function isSampleData(path,text4){return basename4(dirname7(path))===samplesFolder&&!/\bkind["']?\s*:/.
+...variables2.used.keys()].sort()}}function isSampleData(path,text4){return basename6(dirname8(path))===samplesFolder&&!/\bkind["']?\s*:/.
 test(text4)}async function listed(project,problems){try{return await findManifests(project,problems)}catch(failure2){if(!(failure2 instanceof
 ProblemsError))throw failure2;problems.push(...failure2.problems);return[]}}function duplicates(declared){const problems=[];
 for(const kind of kinds){const first=new Map;for(const object3 of declared){if(object3.kind!==kind.name||Object.keys(object3.
@@ -17856,7 +18025,20 @@ sensitive}}function isSecret(type){return type.type==="value"&&type.secret===tru
 const warnings=[];if(live?.exists===false){warnings.push({code:"not-there",message:`the server has no such ${kind.noun};\
  it is asked to take it all the same`})}for(const{path,type,verdict}of parts){if(type.type!=="set"||verdict!=="unknown")
 continue;warnings.push({code:"unknown-set",message:`the present ${path} aren't known: what is in it and not in the manif\
-est will be lost`})}return warnings}function matchesPattern(pattern,text4){const parts=pattern.split("*");const first=parts[0]??"";if(parts.length===1)return pattern===
+est will be lost`})}return warnings}async function makeSure(changes,{profile,seen,recognise}){const advice=seen===void 0?[]:[{code:"other-profile",message:adviceFor(
+seen)}];const scope2=changes.filter(isUnsafe).map(firstScope)[0];if(recognise===null||scope2===void 0)return{changes,warnings:advice};
+const probed=seen===void 0?await recognise(scope2):{kind:"recognised",profile:seen};switch(probed.kind){case"recognised":
+if(probed.profile.name===profile.name)return{changes,warnings:[]};return{changes:changes.map(change=>isUnsafe(change)?blocked3(
+change,probed.profile):change),warnings:[]};case"plain":return{changes,warnings:[]};case"unclear":return{changes,warnings:[
+unsure(profile,probed.status)]}}}function seenProfile(profile,live){for(const[{kind},{exists,fields:fields2}]of live){const better=exists?
+betterProfile(profile,kind,fields2):void 0;if(better!==void 0)return better}return void 0}function isUnsafe({kind,requests}){
+return requests.length>0&&Object.values(profiles).some(({signs})=>signs?.unsafe.includes(kind)??false)}function firstScope({
+requests}){return requests.map(({operation})=>operations[operation].scope)[0]}function blocked3(change,{name}){return{...change,
+action:"blocked",requests:[],fields:[],destructions:[],warnings:[],reason:`no profile is configured, and this server ans\
+wers as those of the profile ${name} do, whose updates lose what they don't mention: set "profile: ${name}" under server\
+ and plan again`}}function unsure({name},status){return{code:"profile-unsure",message:`no profile is configured, and how\
+ the server answers to a path that it doesn't have (${status}) does not tell which one fits; ${name} is taken: run idops\
+ doctor, and set the profile under server`}}function matchesPattern(pattern,text4){const parts=pattern.split("*");const first=parts[0]??"";if(parts.length===1)return pattern===
 text4;const last=parts[parts.length-1]??"";if(!text4.startsWith(first)||!text4.endsWith(last)||text4.length<first.length+
 last.length)return false;let position=first.length;const end=text4.length-last.length;for(const part of parts.slice(1,-1)){
 const found=text4.indexOf(part,position);if(found<0||found+part.length>end)return false;position=found+part.length}return true}
@@ -17869,98 +18051,103 @@ live,organizations}=await observe2(subjects,needOrganizations(subjects.flatMap(s
 const names2=organizations?.renamed(renames(declared,organizations));const addressed=subjects.map(subject=>({subject,...addresses(
 subject,live.get(subject),names2)}));const selected=addressed.filter(({subject,all})=>isSelected(selection,subject.kind,
 all));checkTargets(selection.targets,addressed.flatMap(({all})=>all));const twice=sameObjects(selected.map(({subject,key})=>({
-subject,key})));const changes=selected.flatMap(({subject,address:address2,key})=>{const known={live:live.get(subject),recorded:recordOf(
+subject,key})));const compared=selected.flatMap(({subject,address:address2,key})=>{const known={live:live.get(subject),recorded:recordOf(
 state,key,options.hasher)};if(subject.declared===void 0)return pruned(subject,address2,key,known.live);const now={...known.
 recorded?.fields,...known.live?.fields};const change=compare({...known,declared:options.adjust?.(subject.declared,now)??
 subject.declared,organizations:names2,profile,assert:options.assert,address:address2,key});const others2=twice.get(subject.
 declared);return[others2===void 0?checked(change,options.checks):{...change,...blockedAsTwice(others2)}]});const reads=kinds.
 filter(kind=>kind.readable(profile)&&subjects.some(subject=>subject.kind===kind.name)).map(kind=>kind.scopes.read);const listing=organizations===
-void 0?[]:[operations.listOrganizations.scope];const warnings=[...otherProfile(profile,live),...selected.flatMap(({subject,
-address:address2})=>ignored(subject,address2,profile))];return{...assemble(arrange(changes),[...reads,...listing],options),
-warnings}}function checked(change,settings){const{warnings,errors:errors2}=templateWarnings(change,settings);const told={
-...change,warnings:[...change.warnings,...warnings,...errors2]};if(errors2.length===0)return told;const reason=errors2.map(
-({code:code2,message})=>`${message} (${code2} is an error here)`).join("; ");return{...told,action:"blocked",requests:[],
-destructions:[],reason}}function otherProfile(profile,live){for(const[{kind},{exists,fields:fields2}]of live){const better=exists?
-betterProfile(profile,kind,fields2):void 0;if(better!==void 0)return[{code:"other-profile",message:adviceFor(better)}]}return[]}
-function ignored({declared},address2,profile){if(declared===void 0)return[];return ignoredFields(declared,profile).map(field=>{
-const{file:file2,line}=declared.placeOf(field);return{code:"ignored-field",message:`${address2}: the server takes no not\
-ice of "${field}" (${file2}:${line}), so it is neither sent nor compared`}})}async function regenerationPlan(clientId,options){
-const address2=`Client/${clientId}`;const identity={id:clientId};const subject={kind:"Client",identity};const{live}=await observe2(
-[subject],false,options);const shown=live.get(subject);const before=shown?.fields??{};const trouble=shown?.trouble;const change={
-...regeneration(identity,before),...trouble===void 0?{}:{action:"blocked",requests:[],destructions:[]},address:address2,
-kind:"Client",observed:shown===void 0?"unknown":"live",warnings:[],reason:trouble??null,declaredAt:null,apply:{key:address2,
-identity,expected:{},before,existed:shown?.exists??null,managed:[]}};return assemble([change],shown===void 0?[]:[kindOf(
-"Client").scopes.read],options)}function assemble(changes,reads,header){const writes=changes.flatMap(({requests})=>requests.
-map(({operation})=>operations[operation].scope));return{toolVersion:header.toolVersion,createdAt:header.now.toISOString(),
-server:header.server,profile:header.profile.name,environment:header.environment,changes,requiredScopes:[...new Set([...reads,
-...writes])].sort(),warnings:[],digest:planDigest(header.server,changes)}}function candidates({declared,selection,prune,
-state}){const documents=declared.filter(document3=>mayBeSelected(document3,selection)).map(document3=>({kind:document3.kind,
-identity:document3.identity,declared:document3}));if(!prune)return documents;const named=new Set(declared.map(document3=>`${document3.
-kind}/${kindOf(document3.kind).addressPart(document3.identity)}`));const orphans=Object.entries(state.resources).filter(
-([address2,{kind,deleted,managed}])=>kind==="EmailTemplate"&&deleted===void 0&&managed.length>0&&!named.has(address2)).filter(
-([address2,{kind}])=>isSelected(selection,kind,[address2])).map(([,{kind,identity}])=>({kind,identity,declared:void 0}));
-return[...documents,...orphans]}function mayBeSelected(document3,selection){if(document3.kind==="Organization")return mayMatchKind(
-selection,document3.kind);return isSelected(selection,document3.kind,[`${document3.kind}/${kindOf(document3.kind).addressPart(
-document3.identity)}`])}function renames(declared,organizations){return new Map(declared.flatMap(({kind,identity,fields:fields2})=>kind===
-"Organization"&&identity.id!==void 0&&typeof fields2.name==="string"&&organizations.byId(identity.id)!==void 0?[[identity.
-id,fields2.name]]:[]))}function addresses({kind,identity},live,names2){if(kind!=="Organization"){const address3=`${kind}\
-/${kindOf(kind).addressPart(identity)}`;return{address:address3,key:address3,all:[address3]}}const id=live?.identity.id??
-identity.id;const row=id===void 0?void 0:names2?.byId(id);const name=typeof row?.name==="string"?row.name:identity.name;
-const unique=name!==void 0&&(names2?.byName(name).length??0)<=1;const byName2=name===void 0?[]:[`${kind}/${name}`];const byId=id===
-void 0?[]:[`${kind}/${id}`];const address2=(unique||id===void 0?byName2[0]:void 0)??byId[0]??kind;return{address:address2,
-key:byId[0]??address2,all:[...byName2,...byId]}}function checkTargets(targets,all){const lost2=targets.filter(target=>!all.
-some(address2=>matchesPattern(target,address2)));if(lost2.length===0)return;throw new ProblemsError(lost2.map(target=>error(
-"no-such-target",`--target ${target} matches nothing that the manifests declare`,[],"an address is KIND/ID, such as User\
-/9b1d\u2026; * stands for any characters")))}function sameObjects(subjects){const byKey=new Map;for(const{subject,key}of subjects){
-if(subject.declared===void 0)continue;const others2=byKey.get(key);if(others2===void 0)byKey.set(key,[subject.declared]);else
-others2.push(subject.declared)}const twice=[...byKey.values()].filter(group=>group.length>1);return new Map(twice.flatMap(
-group=>group.map(one=>[one,group.filter(other=>other!==one)])))}function blockedAsTwice(others2){const places2=others2.map(
-({place})=>`${place.file}:${place.line}`).join(", ");return{action:"blocked",requests:[],fields:[],destructions:[],reason:`\
-this is the same object as the one declared at ${places2}: keep one document`}}function recordOf(state,key,hasher2){const record2=Object.
-hasOwn(state.resources,key)?state.resources[key]:void 0;return record2===void 0?void 0:recorded(record2,hasher2)}function recorded(record2,hasher2){
-return{fields:restoreFields(record2,hasher2),uncertain:new Set(record2.uncertain),at:record2.recorded_at,asDeleted:live=>record2.
-deleted!==void 0&&record2.deleted===hasher2.hash(templateText(live)),takenAway:live=>record2.taken_away===void 0||typeof live.
-id==="string"?{}:{...record2.taken_away},...record2.did_generation===void 0?{}:{generation:record2.did_generation},...record2.
-pending_regeneration===void 0?{}:{pendingRun:record2.pending_regeneration}}}function pruned({kind,identity},address2,key,live){
-if(live===void 0||!live.exists||typeof live.fields.id!=="string")return[];return[{...deletion(identity,live.fields),address:address2,
-kind,observed:"live",warnings:[{code:"pruned",message:"no manifest names it any more, and idops applied it"}],reason:null,
-declaredAt:null,apply:{key,identity,expected:{},before:live.fields,existed:true,managed:[]}}]}function countDestructions(plan){return plan.changes.reduce((sum,{destructions})=>sum+destructions.length,0)}function refusals(plan,maxDestructive){
+void 0?[]:[operations.listOrganizations.scope];const fitting3=await makeSure(compared,{profile,seen:seenProfile(profile,
+live),recognise:options.recognise});const warnings=[...fitting3.warnings,...selected.flatMap(({subject,address:address2})=>ignored(
+subject,address2,profile))];return{...assemble(arrange(fitting3.changes),[...reads,...listing],options),warnings}}function checked(change,settings){
+const{warnings,errors:errors2}=templateWarnings(change,settings);const told={...change,warnings:[...change.warnings,...warnings,
+...errors2]};if(errors2.length===0)return told;const reason=errors2.map(({code:code2,message})=>`${message} (${code2} is\
+ an error here)`).join("; ");return{...told,action:"blocked",requests:[],destructions:[],reason}}function ignored({declared},address2,profile){
+if(declared===void 0)return[];return ignoredFields(declared,profile).map(field=>{const{file:file2,line}=declared.placeOf(
+field);return{code:"ignored-field",message:`${address2}: the server takes no notice of "${field}" (${file2}:${line}), so\
+ it is neither sent nor compared`}})}async function regenerationPlan(clientId,options){const address2=`Client/${clientId}`;
+const identity={id:clientId};const subject={kind:"Client",identity};const{live}=await observe2([subject],false,options);
+const shown=live.get(subject);const before=shown?.fields??{};const trouble=shown?.trouble;const change={...regeneration(
+identity,before),...trouble===void 0?{}:{action:"blocked",requests:[],destructions:[]},address:address2,kind:"Client",observed:shown===
+void 0?"unknown":"live",warnings:[],reason:trouble??null,declaredAt:null,apply:{key:address2,identity,expected:{},before,
+existed:shown?.exists??null,managed:[]}};const{profile,recognise}=options;const{changes,warnings}=await makeSure([change],
+{profile,seen:void 0,recognise});const reads=shown===void 0?[]:[kindOf("Client").scopes.read];return{...assemble(changes,
+reads,options),warnings}}function assemble(changes,reads,header){const writes=changes.flatMap(({requests})=>requests.map(
+({operation})=>operations[operation].scope));return{toolVersion:header.toolVersion,createdAt:header.now.toISOString(),server:header.
+server,profile:header.profile.name,environment:header.environment,changes,requiredScopes:[...new Set([...reads,...writes])].
+sort(),warnings:[],digest:planDigest(header.server,changes)}}function candidates({declared,selection,prune,state}){const documents=declared.
+filter(document3=>mayBeSelected(document3,selection)).map(document3=>({kind:document3.kind,identity:document3.identity,declared:document3}));
+if(!prune)return documents;const named=new Set(declared.map(document3=>`${document3.kind}/${kindOf(document3.kind).addressPart(
+document3.identity)}`));const orphans=Object.entries(state.resources).filter(([address2,{kind,deleted,managed}])=>kind===
+"EmailTemplate"&&deleted===void 0&&managed.length>0&&!named.has(address2)).filter(([address2,{kind}])=>isSelected(selection,
+kind,[address2])).map(([,{kind,identity}])=>({kind,identity,declared:void 0}));return[...documents,...orphans]}function mayBeSelected(document3,selection){
+if(document3.kind==="Organization")return mayMatchKind(selection,document3.kind);return isSelected(selection,document3.kind,
+[`${document3.kind}/${kindOf(document3.kind).addressPart(document3.identity)}`])}function renames(declared,organizations){
+return new Map(declared.flatMap(({kind,identity,fields:fields2})=>kind==="Organization"&&identity.id!==void 0&&typeof fields2.
+name==="string"&&organizations.byId(identity.id)!==void 0?[[identity.id,fields2.name]]:[]))}function addresses({kind,identity},live,names2){
+if(kind!=="Organization"){const address3=`${kind}/${kindOf(kind).addressPart(identity)}`;return{address:address3,key:address3,
+all:[address3]}}const id=live?.identity.id??identity.id;const row=id===void 0?void 0:names2?.byId(id);const name=typeof row?.
+name==="string"?row.name:identity.name;const unique=name!==void 0&&(names2?.byName(name).length??0)<=1;const byName2=name===
+void 0?[]:[`${kind}/${name}`];const byId=id===void 0?[]:[`${kind}/${id}`];const address2=(unique||id===void 0?byName2[0]:
+void 0)??byId[0]??kind;return{address:address2,key:byId[0]??address2,all:[...byName2,...byId]}}function checkTargets(targets,all){
+const lost2=targets.filter(target=>!all.some(address2=>matchesPattern(target,address2)));if(lost2.length===0)return;throw new ProblemsError(
+lost2.map(target=>error("no-such-target",`--target ${target} matches nothing that the manifests declare`,[],"an address \
+is KIND/ID, such as User/9b1d\u2026; * stands for any characters")))}function sameObjects(subjects){const byKey=new Map;
+for(const{subject,key}of subjects){if(subject.declared===void 0)continue;const others2=byKey.get(key);if(others2===void 0)
+byKey.set(key,[subject.declared]);else others2.push(subject.declared)}const twice=[...byKey.values()].filter(group=>group.
+length>1);return new Map(twice.flatMap(group=>group.map(one=>[one,group.filter(other=>other!==one)])))}function blockedAsTwice(others2){
+const places2=others2.map(({place})=>`${place.file}:${place.line}`).join(", ");return{action:"blocked",requests:[],fields:[],
+destructions:[],reason:`this is the same object as the one declared at ${places2}: keep one document`}}function recordOf(state,key,hasher2){
+const record2=Object.hasOwn(state.resources,key)?state.resources[key]:void 0;return record2===void 0?void 0:recorded(record2,
+hasher2)}function recorded(record2,hasher2){return{fields:restoreFields(record2,hasher2),uncertain:new Set(record2.uncertain),
+at:record2.recorded_at,asDeleted:live=>record2.deleted!==void 0&&record2.deleted===hasher2.hash(templateText(live)),takenAway:live=>record2.
+taken_away===void 0||typeof live.id==="string"?{}:{...record2.taken_away},...record2.did_generation===void 0?{}:{generation:record2.
+did_generation},...record2.pending_regeneration===void 0?{}:{pendingRun:record2.pending_regeneration}}}function pruned({
+kind,identity},address2,key,live){if(live===void 0||!live.exists||typeof live.fields.id!=="string")return[];return[{...deletion(
+identity,live.fields),address:address2,kind,observed:"live",warnings:[{code:"pruned",message:"no manifest names it any m\
+ore, and idops applied it"}],reason:null,declaredAt:null,apply:{key,identity,expected:{},before:live.fields,existed:true,
+managed:[]}}]}function countDestructions(plan){return plan.changes.reduce((sum,{destructions})=>sum+destructions.length,0)}function refusals(plan,maxDestructive){
 const problems=[];for(const{action,address:address2,reason}of plan.changes){if(action!=="blocked")continue;problems.push(
 error("blocked",`${address2} is blocked: ${reason}`,[],"mend it, or leave it out with --target"))}const destructions=countDestructions(
 plan);if(destructions>maxDestructive){problems.push(error("too-destructive",`the plan does ${destructions} destructive t\
 hings, and ${maxDestructive} are allowed (safety.max_destructive, or --allow-destructive)`,[],`review the plan; if it is\
- meant, use --allow-destructive ${destructions}`))}return problems}import{createHash as createHash3,randomUUID as randomUUID3}from"node:crypto";import{readFileSync}from"node:fs";import{link,
-mkdir as mkdir3,open as open5,readFile as readFile5,rename as rename2,rm as rm3}from"node:fs/promises";import{hostname as hostname4}from"node:os";
-import{dirname as dirname8,relative as relative7}from"node:path";import{setTimeout as wait}from"node:timers/promises";var holderSchema=external_exports.object({user:external_exports.string(),host:external_exports.string(),pid:external_exports.
-int(),command:external_exports.string(),at:external_exports.string(),started:external_exports.string().nullable(),nonce:external_exports.
-string()});var A_MOMENT=20;var TRIES=250;function lockPath(statePath){return`${statePath}.lock`}async function acquireLock(statePath,command2,now){
-const path=lockPath(statePath);const holder={user:userName(),host:hostname4(),pid:process.pid,command:command2,at:now.toISOString(),
-started:processStart(process.pid),nonce:randomUUID3()};const takenOver=await take(path,holder);return{takenOver,release:()=>release(
-path,holder)}}async function lockHolder(statePath){const holder=await readHolder(lockPath(statePath));if(holder===void 0)
-return null;if(holder===null)return"an unreadable lock file";return isGone(holder)?null:describe4(holder)}async function take(path,holder){for(let tries2=1;;tries2+=1){if(await create(path,holder,link))return null;const other=await readHolder(
-path);if(other===void 0)continue;if(other===null||!isGone(other)||tries2>TRIES)throw locked(path,other);if(await replace(
+ meant, use --allow-destructive ${destructions}`))}return problems}var anything=document3=>({value:document3});function nowhere(scope2){return{title:"ask for a path that no server has",path:"\
+/api/idops-doctor",scope:scope2}}function profileByUnknownPath(status){return Object.values(profiles).find(({signs})=>signs!==
+null&&signs.unknownPath===status)}async function probe(reader,scope2){try{const answer=await reader.showExtra(nowhere(scope2),
+{},anything);return answer===null?{kind:"plain"}:{kind:"unclear",status:200}}catch(failure2){if(!(failure2 instanceof ServerFailure))
+throw failure2;const{kind,status}=failure2;if(kind==="unreachable"||kind==="lost"||kind==="server-error")throw failure2;
+const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclear",status}:{kind:"recognised",profile}}}import{createHash as createHash3,randomUUID as randomUUID3}from"node:crypto";import{link,mkdir as mkdir3,open as open6,rename as rename2,
+rm as rm3}from"node:fs/promises";import{hostname as hostname4}from"node:os";import{dirname as dirname9,relative as relative7}from"node:path";
+import{setTimeout as wait}from"node:timers/promises";var holderSchema=external_exports.object({user:external_exports.string(),...processMark,command:external_exports.string(),
+at:external_exports.string(),nonce:external_exports.string()});var A_MOMENT=20;var TRIES=250;function lockPath(statePath){
+return`${statePath}.lock`}async function acquireLock(statePath,command2,now){const path=lockPath(statePath);const holder={
+user:userName(),...ownMark(),command:command2,at:now.toISOString(),nonce:randomUUID3()};const takenOver=await take(path,
+holder);return{takenOver,release:()=>release(path,holder)}}async function lockHolder(statePath){const holder=await readHolder(
+lockPath(statePath));if(holder===void 0)return null;if(holder===null)return"an unreadable lock file";return fateOf(holder)===
+"gone"?null:describe4(holder)}async function take(path,holder){for(let tries2=1;;tries2+=1){if(await create(path,holder,link))return null;const other=await readHolder(
+path);if(other===void 0)continue;if(other===null||fateOf(other)!=="gone"||tries2>TRIES)throw locked(path,other);if(await replace(
 path,other,holder))return`took over the lock of ${describe4(other)}, which is gone`;await wait(A_MOMENT)}}async function replace(path,dead,holder){
 const turn=`${path}.${createHash3("sha256").update(dead.nonce).digest("hex").slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};
 try{await take(turn,mine)}catch(failure2){if(failure2 instanceof ProblemsError&&failure2.problems.some(({code:code2})=>code2===
 "locked"))return false;throw failure2}try{if((await readHolder(path))?.nonce!==dead.nonce)return false;return await create(
 path,holder,rename2)}finally{await release(turn,mine)}}async function release(path,{nonce}){if((await readHolder(path))?.
 nonce===nonce)await rm3(path,{force:true})}function unlessThere(failure2){if(failure2.code!=="EEXIST")throw failure2;return false}
-async function create(path,holder,place){const temporary=`${path}.${holder.nonce}.tmp`;try{await mkdir3(dirname8(path),{
-recursive:true});const file2=await open5(temporary,"wx",384);try{await file2.writeFile(`${JSON.stringify(holder,null,2)}\
+async function create(path,holder,place){const temporary=`${path}.${holder.nonce}.tmp`;try{await mkdir3(dirname9(path),{
+recursive:true});const file2=await open6(temporary,"wx",384);try{await file2.writeFile(`${JSON.stringify(holder,null,2)}\
 
 `);await file2.sync()}finally{await file2.close()}return await place(temporary,path).then(()=>true,unlessThere)}catch(failure2){
 throw notWritable(path,failure2)}finally{await rm3(temporary,{force:true}).catch(()=>{})}}async function readHolder(path){
-let text4;try{text4=await readFile5(path,"utf8")}catch(failure2){return failure2.code==="ENOENT"?void 0:null}try{return holderSchema.
-parse(JSON.parse(text4))}catch{return null}}function isGone({host,pid,started}){if(host!==hostname4())return false;if(pid===
-process.pid)return started!==processStart(pid);try{process.kill(pid,0)}catch(failure2){return failure2.code==="ESRCH"}if(isZombie(
-pid))return true;const now=processStart(pid);return started!==null&&now!==null&&started!==now}function isZombie(pid){const[
-state]=processStat(pid)??[];return state==="Z"||state==="X"}function processStart(pid){try{const boot=readFileSync("/pro\
-c/sys/kernel/random/boot_id","utf8").trim();const start2=processStat(pid)?.[19];return start2===void 0?null:`${boot} ${start2}`}catch{
-return null}}function processStat(pid){try{const stat3=readFileSync(`/proc/${pid}/stat`,"utf8");return stat3.slice(stat3.
-lastIndexOf(")")+2).split(" ")}catch{return void 0}}function describe4({user:user3,host,pid,command:command2,at:at2}){return`${command2}\
- by ${user3} on ${host}, process ${pid}, since ${at2}`}function locked(path,holder){const who=holder===null?"by somethin\
-g that left no name":describe4(holder);return new ProblemsError([error("locked",`the state is locked: ${who} (${relative7(
-process.cwd(),path)})`,[],"wait until it has ended; if that process is surely gone, use idops runs unlock")])}function notWritable(path,failure2){
+let text4;try{text4=await readRegular(path)}catch(failure2){if(failure2 instanceof NoRegularFile)throw noLock(path,failure2);
+return failure2.code==="ENOENT"?void 0:null}try{return holderSchema.parse(JSON.parse(text4))}catch{return null}}function describe4({
+user:user3,host,pid,command:command2,at:at2}){return`${command2} by ${user3} on ${host}, process ${pid}, since ${at2}`}function locked(path,holder){
+const who=holder===null?"by something that left no name":describe4(holder);const where=holder===null?null:whereElse(holder);
+return new ProblemsError([error("locked",`the state is locked: ${who} (${relative7(process.cwd(),path)})`,[],where===null?
+"wait until it has ended; if that process is surely gone, use idops runs unlock":`that process is ${where}, so nobody ca\
+n tell from here whether it still runs: make sure that it doesn't, then use idops runs unlock`)])}function whereElse(holder){
+if(fateOf(holder)!=="unknown")return null;if(holder.host!==hostname4())return"on another host";return holder.boot===ownMark().
+boot?"in another process namespace, such as a container,":"of another machine of the same name, or from before the last \
+restart of this one"}function noLock(path,failure2){return new ProblemsError([error("locked",`the lock ${relative7(process.
+cwd(),path)} can't be read: ${failure2.message}`,[],"remove it; no idops made it")])}function notWritable(path,failure2){
 const message=failure2 instanceof Error?failure2.message:String(failure2);return new ProblemsError([error("not-writable",
 `the lock ${relative7(process.cwd(),path)} can't be written: ${message}`,[],"nothing was sent; make room or mend the per\
 missions of the folder of the state")],{cause:failure2})}import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=readVersion();function readVersion(){
@@ -17973,41 +18160,44 @@ const shared={reader,profile:server.profile,concurrency,progress,signal};const s
 store,project.statePath(),options.writes,{...shared,server:server.baseUrl,environment:project.environment,holds:guard.holds}).
 catch(async failure2=>{await connection.close();throw failure2});let{state}=held;const close=async()=>{await connection.
 close();await held.lock?.release()};const build2=async what=>await buildPlan({...shared,state,hasher:new Hasher(state.salt,
-guard.holds),selection:{targets:[],kinds:[]},prune:false,assert:false,checks:project.checks(),...header(),...what});const header=()=>({
-server:server.baseUrl,profile:server.profile,environment:project.environment,toolVersion:version2,now:new Date});const plan=async(given={})=>{
-const{targets,kinds:kinds3,prune,assert:assert2}=withDefaults(given);return await build2({declared,selection:{targets,kinds:kinds3},
-prune,assert:assert2})};return{project,server,warnings,notes:held.notes,get state(){return state},plan,seal:(made,given)=>seal(
-made,withDefaults(given)),async planStored(stored2){const made=await plan(stored2.apply);return{plan:made,problems:staleness(
-stored2,made)}},async planUndo(run3,{force=false}={}){const content=await findRun(journalFolder(project.statePath()),run3);
-if(content.run.server!==server.baseUrl)throw otherServer2(content.run,server.baseUrl);const undo=undoRun(content,force);
-const left=[...undo.left];const made=await build2({declared:undo.declared,adjust:(document3,now)=>{const adjusted=undo.adjust(
-document3,now);left.push(...adjusted.left);return adjusted.document}});return undoPlan(made,left)},planRegeneration:clientId=>regenerationPlan(
-clientId,{...shared,...header()}),refusals:(made,allowDestructive)=>refusals(made,allowDestructive??project.maxDestructive()),
-apply:async(made,command2="apply")=>{const applied=await applyPlan(made,{...shared,writer,signal,store,state,hasher:new Hasher(
-state.salt,guard.holds),journals:journalFolder(project.statePath()),command:command2,now:()=>new Date,redact:guard.redact});
-state=applied.state;return applied},close}}function otherServer2({run:run3,server},here){return new ProblemsError([error(
-"run-other-server",`run ${run3} was on ${server}, and this is ${here}`,[],"choose the environment that it was run with")])}
-function withDefaults({targets=[],kinds:kinds3=[],prune=false,assert:assert2=false}={}){return{targets:[...targets],kinds:[
-...kinds3],prune,assert:assert2}}function undoPlan(plan,left){const blocked3=plan.changes.filter(({action})=>action==="b\
-locked");return{plan:{...plan,changes:plan.changes.filter(({action})=>action!=="blocked").map(change=>({...change,declaredAt:null,
-apply:{...change.apply,managed:[]}}))},left:[...left,...blocked3.map(({address:address2,reason})=>({address:address2,path:null,
-reason:reason??"it is blocked"}))]}}async function settleState(store,path,writes,options){const notes=[];let lock=writes===
-void 0?void 0:await acquireLock(path,writes,new Date);try{let state=await store.load(options.server);const folder=journalFolder(
-path);const unfinished=()=>unfinishedRuns(folder,state,options.environment);if((await unfinished()).length===0)return{state,
-lock,notes:takeover(lock)};if(lock===void 0){const holder=await lockHolder(path);if(holder!==null)return{state,lock,notes:[
-`the state is being written: ${holder}`]};try{lock=await acquireLock(path,"plan",new Date)}catch(failure2){const quicker=await lockHolder(
-path);if(quicker===null)throw failure2;return{state,lock,notes:[`the state is being written: ${quicker}`]}}state=await store.
-load(options.server)}notes.push(...takeover(lock));for(const content of await unfinished()){const resumed=await resumeRun(
-content,state,{...options,folder,now:()=>new Date});state=resumed.state;await store.save(state);await resumed.finish();notes.
-push(content.ended?`run ${resumed.run} is newer than the state: ${resumed.settled} of its answers were taken into it`:`r\
-un ${resumed.run} had not ended: ${resumed.settled} of its answers were taken into the state`,...resumed.findings)}if(writes!==
-void 0)return{state,lock,notes};await lock.release();return{state,lock:void 0,notes}}catch(failure2){await lock?.release();
-throw failure2}}function takeover(lock){return lock===void 0||lock.takenOver===null?[]:[lock.takenOver]}var LEAST_INSIDE=8;
-function guardOf(options){const own2=createRedactor();const long=createRedactor();const short3=new Set;return{redact:options.
-redact??(text4=>own2.redact(text4)),onSecret:secret3=>{own2.add(secret3);if(secret3.trim().length>=LEAST_INSIDE)long.add(
-secret3);else if(secret3.trim()!=="")short3.add(secret3.trim());options.onSecret?.(secret3)},holds:text4=>short3.has(text4.
-trim())||long.redact(text4)!==text4}}async function secretsAlone(project,profile){const{secrets}=await loadManifests(project,
-{lenient:true,profile});return{declared:[],problems:[],secrets}}async function loadAll(project,options){const{onSecret=()=>{}}=options;
+guard.holds),selection:{targets:[],kinds:[]},prune:false,assert:false,checks:project.checks(),...header(),...what});let probed;
+const recognise=scope2=>{probed??=probe(reader,scope2).catch(failure2=>{probed=void 0;throw failure2});return probed};const header=()=>({
+server:server.baseUrl,profile:server.profile,environment:project.environment,toolVersion:version2,now:new Date,recognise:server.
+profileWritten?null:recognise});const plan=async(given={})=>{const{targets,kinds:kinds3,prune,assert:assert2}=withDefaults(
+given);return await build2({declared,selection:{targets,kinds:kinds3},prune,assert:assert2})};return{project,server,warnings,
+notes:held.notes,get state(){return state},plan,seal:(made,given)=>seal(made,withDefaults(given)),async planStored(stored2){
+const made=await plan(stored2.apply);return{plan:made,problems:staleness(stored2,made)}},async planUndo(run3,{force=false}={}){
+const content=await findRun(journalFolder(project.statePath()),run3);if(content.run.server!==server.baseUrl)throw otherServer2(
+content.run,server.baseUrl);const undo=undoRun(content,force);const left=[...undo.left];const made=await build2({declared:undo.
+declared,adjust:(document3,now)=>{const adjusted=undo.adjust(document3,now);left.push(...adjusted.left);return adjusted.
+document}});return undoPlan(made,left)},planRegeneration:clientId=>regenerationPlan(clientId,{...shared,...header()}),refusals:(made,allowDestructive)=>refusals(
+made,allowDestructive??project.maxDestructive()),apply:async(made,command2="apply")=>{const applied=await applyPlan(made,
+{...shared,writer,signal,store,state,hasher:new Hasher(state.salt,guard.holds),journals:journalFolder(project.statePath()),
+stateFile:basename7(project.statePath()),command:command2,now:()=>new Date,redact:guard.redact});state=applied.state;return applied},
+close}}function otherServer2({run:run3,server},here){return new ProblemsError([error("run-other-server",`run ${run3} was\
+ on ${server}, and this is ${here}`,[],"choose the environment that it was run with")])}function withDefaults({targets=[],
+kinds:kinds3=[],prune=false,assert:assert2=false}={}){return{targets:[...targets],kinds:[...kinds3],prune,assert:assert2}}
+function undoPlan(plan,left){const blocked4=plan.changes.filter(({action})=>action==="blocked");return{plan:{...plan,changes:plan.
+changes.filter(({action})=>action!=="blocked").map(change=>({...change,declaredAt:null,apply:{...change.apply,managed:[]}}))},
+left:[...left,...blocked4.map(({address:address2,reason})=>({address:address2,path:null,reason:reason??"it is blocked"}))]}}
+async function settleState(store,path,writes,options){const notes=[];let lock=writes===void 0?void 0:await acquireLock(path,
+writes,new Date);try{let state=await store.load(options.server);const folder=journalFolder(path);const unfinished=()=>unfinishedRuns(
+folder,state,{path,environment:options.environment});const found=await unfinished();if(found.length===0)return{state,lock,
+notes:takeover(lock)};const living=found.find(isUnderWay);if(lock===void 0){const holder=await lockHolder(path)??(living===
+void 0?null:runHolder(living.run));if(holder!==null)return{state,lock,notes:[`the state is being written: ${holder}`]};try{
+lock=await acquireLock(path,"plan",new Date)}catch(failure2){const quicker=await lockHolder(path);if(quicker===null)throw failure2;
+return{state,lock,notes:[`the state is being written: ${quicker}`]}}state=await store.load(options.server)}if(living!==void 0)
+throw underWay(living.run);notes.push(...takeover(lock));for(const content of await unfinished()){const resumed=await resumeRun(
+content,heirOf(state,content.run),{...options,folder,now:()=>new Date});state=resumed.state;await store.save(state);await resumed.
+finish();notes.push(content.ended?`run ${resumed.run} is newer than the state: ${resumed.settled} of its answers were ta\
+ken into it`:`run ${resumed.run} had not ended: ${resumed.settled} of its answers were taken into the state`,...resumed.
+findings)}if(writes!==void 0)return{state,lock,notes};await lock.release();return{state,lock:void 0,notes}}catch(failure2){
+await lock?.release();throw failure2}}function takeover(lock){return lock===void 0||lock.takenOver===null?[]:[lock.takenOver]}
+var LEAST_INSIDE=8;function guardOf(options){const own2=createRedactor();const long=createRedactor();const short3=new Set;
+return{redact:options.redact??(text4=>own2.redact(text4)),onSecret:secret3=>{own2.add(secret3);if(secret3.trim().length>=
+LEAST_INSIDE)long.add(secret3);else if(secret3.trim()!=="")short3.add(secret3.trim());options.onSecret?.(secret3)},holds:text4=>short3.
+has(text4.trim())||long.redact(text4)!==text4}}async function secretsAlone(project,profile){const{secrets}=await loadManifests(
+project,{lenient:true,profile});return{declared:[],problems:[],secrets}}async function loadAll(project,options){const{onSecret=()=>{}}=options;
 const{manifests:wanted=true}=options;const settings=project.server(options);const profile=await settings.then(known=>known.
 profile,()=>project.profile);const[server,manifests]=await Promise.allSettled([settings,wanted?loadManifests(project,{lenient:false,
 profile}):secretsAlone(project,profile)]);const problems=[];for(const part of[server,manifests]){if(part.status==="fulfi\
@@ -18047,8 +18237,8 @@ null}if(method==="POST"||typeof status!=="number")return null;return status>=500
 const after=headers["retry-after"];if(after!==void 0){const seconds2=Number(after);return Number.isFinite(seconds2)?Math.
 max(0,seconds2):null}if(String(headers["x-ratelimit-remaining"])!=="0")return null;const reset=Number(headers["x-ratelim\
 it-reset"]);return Number.isFinite(reset)?Math.max(0,reset-Date.now()/1e3)+1:null}import{createHash as createHash4}from"node:crypto";import{deflateRawSync,inflateRawSync}from"node:zlib";var changesRoom=12e3;var packed=external_exports.array(external_exports.tuple([external_exports.string(),external_exports.
-string(),external_exports.string()]));function markerKey(config2,environment){return createHash4("sha256").update(JSON.stringify(
-[config2,environment])).digest("hex").slice(0,16)}function markedChanges(plan,redact){return plan.changes.filter(({action})=>action!==
+string(),external_exports.string()]));function markerKey(config3,environment){return createHash4("sha256").update(JSON.stringify(
+[config3,environment])).digest("hex").slice(0,16)}function markedChanges(plan,redact){return plan.changes.filter(({action})=>action!==
 "unchanged").map(change=>({address:redact(change.address),action:change.action,hash:planDigest(plan.server,[change]).slice(
 "sha256:".length,"sha256:".length+12)}))}function markerLine({kind,key,digest,changes}){const parts=[`idops-${kind}`,`ke\
 y=${key}`];if(digest!==null)parts.push(`digest=${digest}`);if(changes!==null){const rows=changes.map(({address:address2,
@@ -18226,18 +18416,19 @@ return inputs}function wrong(message,hint){return error("wrong-option",message,[
 return value2===void 0?{}:{[name]:value2}}function whole(text4){return/^\d{1,9}$/.test(text4)?Number(text4):void 0}function readArgs(text4,problems){
 const none={target:[],kind:[],prune:false,assert:false,debug:false};const options={target:{type:"string",multiple:true},
 kind:{type:"string",multiple:true},prune:{type:"boolean"},assert:{type:"boolean"},debug:{type:"boolean"},concurrency:{type:"\
-string"},rate:{type:"string"},timeout:{type:"string"},"token-file":{type:"string"}};try{const{values}=parseArgs({args:words2(
-text4),options,strict:true,allowPositionals:false});const unknown2=(values.kind??[]).filter(kind=>!kindNames.includes(kind));
-if(unknown2.length>0){problems.push(wrong(`args: --kind ${unknown2.join(", ")} is not known`,`the kinds are ${kindNames.
-join(", ")}`))}const number4=(name,most)=>{const value2=values[name];if(value2===void 0)return void 0;const read=/^\d+(\.\d+)?$/.
-test(value2)?Number(value2):0;const fits=read>0&&read<=most&&(name!=="concurrency"||Number.isInteger(read));if(!fits)problems.
-push(wrong(`args: --${name} ${value2} is no number that it takes`,"see idops --help"));return fits?read:void 0};return{target:values.
-target??[],kind:values.kind??[],prune:values.prune??false,assert:values.assert??false,debug:values.debug??false,...optional2(
-"concurrency",number4("concurrency",1e3)),...optional2("rate",number4("rate",Number.MAX_SAFE_INTEGER)),...optional2("tim\
-eout",number4("timeout",86400)),...optional2("tokenFile",values["token-file"])}}catch(failure2){const[message=""]=(failure2 instanceof
-Error?failure2.message:String(failure2)).split("\n");problems.push(wrong(`args: ${message}`,`it takes ${Object.keys(options).
-map(name=>`--${name}`).join(", ")}`));return none}}function words2(text4){const found=text4.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??
-[];return found.map(word=>word.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}function writeOutputs(outcome,failed){const{code:code2,plan}=outcome;setOutput("changed",String(outcome.changed));setOutput(
+string"},rate:{type:"string"},retries:{type:"string"},timeout:{type:"string"},"token-file":{type:"string"}};try{const{values}=parseArgs(
+{args:words2(text4),options,strict:true,allowPositionals:false});const unknown2=(values.kind??[]).filter(kind=>!kindNames.
+includes(kind));if(unknown2.length>0){problems.push(wrong(`args: --kind ${unknown2.join(", ")} is not known`,`the kinds \
+are ${kindNames.join(", ")}`))}const number4=(name,most)=>{const value2=values[name];if(value2===void 0)return void 0;const read=/^\d+(\.\d+)?$/.
+test(value2)?Number(value2):-1;const counts2=name==="concurrency"||name==="retries";const enough=name==="retries"?read>=
+0:read>0;const fits=enough&&read<=most&&(!counts2||Number.isInteger(read));if(!fits)problems.push(wrong(`args: --${name}\
+ ${value2} is no number that it takes`,"see idops --help"));return fits?read:void 0};return{target:values.target??[],kind:values.
+kind??[],prune:values.prune??false,assert:values.assert??false,debug:values.debug??false,...optional2("concurrency",number4(
+"concurrency",1e3)),...optional2("rate",number4("rate",Number.MAX_SAFE_INTEGER)),...optional2("retries",number4("retries",
+100)),...optional2("timeout",number4("timeout",86400)),...optional2("tokenFile",values["token-file"])}}catch(failure2){const[
+message=""]=(failure2 instanceof Error?failure2.message:String(failure2)).split("\n");problems.push(wrong(`args: ${message}`,
+`it takes ${Object.keys(options).map(name=>`--${name}`).join(", ")}`));return none}}function words2(text4){const found=text4.
+match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??[];return found.map(word=>word.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}function writeOutputs(outcome,failed){const{code:code2,plan}=outcome;setOutput("changed",String(outcome.changed));setOutput(
 "failed",String(failed));setOutput("exit-code",String(code2));setOutput("summary",outcome.summary);setOutput("digest",plan?.
 digest??"");setOutput("plan-file",outcome.planFile??"");setOutput("html-report",outcome.htmlReport??"");const counts2=plan===
 void 0?{}:{...summarize(plan),destructive:countDestructions(plan)};for(const[name,count2]of Object.entries(counts2))setOutput(
@@ -18274,12 +18465,12 @@ summary2:`${summary2}. ${why}`,changed:false}}async#plan(inputs){const{args}=inp
 void 0,async session=>{const plan2=await session.plan(planOptions(inputs));return{plan:plan2,...await this.#writePlan(inputs,
 session,plan2),project:session.project}});const{plan,project}=made;const htmlReport=await this.#writeHtml(plan,project,args.
 debug);this.#tellPlan(inputs,plan);await writeSummary(planSummary(plan,this.#redact));const changed2=changesServer(plan);
-const blocked3=plan.changes.some(({action})=>action==="blocked");const key=this.#key(inputs,plan.environment);const marker={
-key,digest:plan.digest,changes:markedChanges(plan,this.#redact)};await this.#comment(inputs,key,()=>changed2||blocked3?{
+const blocked4=plan.changes.some(({action})=>action==="blocked");const key=this.#key(inputs,plan.environment);const marker={
+key,digest:plan.digest,changes:markedChanges(plan,this.#redact)};await this.#comment(inputs,key,()=>changed2||blocked4?{
 body:planComment(markerLine({kind:"plan",...marker}),plan,this.#event,{redact:this.#redact}),opens:true}:{body:outdatedComment(
 key,plan.digest,this.#event),opens:inputs.comment==="true"});if(inputs.driftIssue)await this.#drift(inputs,plan,{...marker,
-found:changed2||blocked3});if(changed2&&inputs.failOnChanges)this.#say("::error title=idops::There are changes, and fail\
--on-changes is set.");return{code:blocked3?1:changed2?2:0,summary:summaryLine(plan),changed:changed2,plan,planFile:made.
+found:changed2||blocked4});if(changed2&&inputs.failOnChanges)this.#say("::error title=idops::There are changes, and fail\
+-on-changes is set.");return{code:blocked4?1:changed2?2:0,summary:summaryLine(plan),changed:changed2,plan,planFile:made.
 planFile,htmlReport}}async#apply(inputs){const{planFile,expectDigest}=inputs;const file2=planFile===void 0?void 0:resolve6(
 this.#folder(inputs),planFile);const stored2=file2===void 0?void 0:await readPlanFile(file2,planFile);return await this.#session(
 inputs,"apply",async session=>{const{plan,problems}=stored2===void 0?{plan:await session.plan(planOptions(inputs)),problems:[]}:
@@ -18299,38 +18490,38 @@ api,this.#event,this.#key(inputs,plan.environment));if(approval!==null)this.#say
 digest}`);return approval}async#session(inputs,writes,work){const{args,baseUrl:baseUrl2}=inputs;const session=await openSession(
 await this.#project(inputs),{...writes===void 0?{}:{writes},...baseUrl2===void 0?{}:{baseUrl:baseUrl2},...args.tokenFile===
 void 0?{}:{tokenFile:args.tokenFile},...args.concurrency===void 0?{}:{concurrency:args.concurrency},...args.timeout===void 0?
-{}:{timeout:args.timeout},signal:this.#signal,redact:this.#redact,onSecret:this.#knowSecret,network:args.rate===void 0?{}:
-{rate:args.rate}});try{if(session.warnings.length>0)this.#tellProblems(session.warnings);for(const note of session.notes)
-this.#say(escapeLines(this.#redact(note)));return await work(session)}finally{await session.close()}}async#project({config:config2,
-environment,token,...inputs}){return await loadProject({cwd:this.#folder(inputs),variables:variables(token),...config2===
-void 0?{}:{config:config2},...environment===void 0?{}:{env:environment}})}async#writePlan(inputs,session,plan){const planFile=inputs.
-planFile===void 0?join5(await this.#temporaryFolder(),"plan.json"):resolve6(this.#folder(inputs),inputs.planFile);const stored2={
-...planJson(plan,{debug:false}),apply:session.seal(plan,planOptions(inputs))};await write(planFile,jsonText(this.#redactor.
-redactJson(stored2)));return{planFile}}async#writeHtml(plan,project,debug){const{samples,warnings}=await planSamples(plan,
-project);if(warnings.length>0)this.#tellProblems(warnings);const file2=join5(await this.#temporaryFolder(),"plan.html");
-await write(file2,this.#redact(planHtml(plan,{samples,debug})));return file2}async#temporaryFolder(){this.#temporary??=await mkdtemp(
-join5(process.env.RUNNER_TEMP||tmpdir(),"idops-"));return this.#temporary}#tellPlan(inputs,plan){this.#made=plan;this.#say(
-this.#redact(planText(plan,{color:false,debug:inputs.args.debug})));this.#say(this.#redact(planGithub(plan,{folder:this.#inRepository(
-inputs)})))}#tellProblems(problems){if(problems.length===0)return;this.#say(this.#redact(problemsText(problems,{color:false})));
-const folder=this.#inputs===void 0?"":this.#inRepository(this.#inputs);this.#say(this.#redact(problemsGithub(problems,{folder})))}async#comment(inputs,key,told){
-const{pullRequest}=this.#event;if(pullRequest===null||inputs.comment==="false"||inputs.githubToken===void 0)return;await this.#asking(
-"The comment","pull-requests: write",inputs.githubToken,api=>syncComment(api,pullRequest.number,key,told()))}async#drift(inputs,plan,{
-found,...marker}){if(inputs.githubToken===void 0){this.#say("::warning title=idops::The issue can not be written: there \
-is no github-token.");return}const first=markerLine({kind:"drift",...marker});const name=this.#oneLine(plan.environment??
-plan.server).slice(0,100);const outcome=await this.#asking("The issue","issues: write",inputs.githubToken,api=>syncDriftIssue(
-api,marker.key,found?{title:`Identity server is not as declared: ${name}`,body:planComment(first,plan,this.#event,{redact:this.#redact,
-intro:"The server is not as the manifests say. Apply puts it right; so does a change of the manifests.\n\n"})}:null,plainComment(
-first,"no drift","The server is as the manifests say.",this.#event)));if(outcome!==void 0&&outcome!==null)this.#say(`Iss\
-ue #${outcome.issue} was ${outcome.done}.`)}async#asking(what,permission,token,ask2){try{return await ask2(await openGithub(
-token,this.#event))}catch(failure2){if(!(failure2 instanceof GithubFailure))throw failure2;const denied=failure2.status===
-403||failure2.status===404;const help=denied?` The job needs the permission ${permission}.`:"";this.#say(`::warning titl\
-e=idops::${commandText(this.#redact(`${what} can't be written: ${failure2.message}.${help}`))}`);return void 0}}#key(inputs,environment){
-const config2=resolve6(this.#folder(inputs),inputs.config??(process.env.IDOPS_CONFIG||"idops.yaml"));const name=environment??
-inputs.environment??(process.env.IDOPS_ENV||null);return markerKey(relative8(workspace(),config2).split(sep6).join("/"),
-name)}#folder({workingDirectory}){return resolve6(workspace(),workingDirectory)}#inRepository(inputs){const folder=relative8(
-workspace(),this.#folder(inputs)).split(sep6).join("/");return folder.startsWith("..")?"":folder}#oneLine(text4){return escapeLines(
-this.#redact(text4)).split("\n").join(" ").slice(0,1e3)}#say(text4){if(text4!=="")process.stdout.write(text4.endsWith("\n")?
-text4:`${text4}
+{}:{timeout:args.timeout},signal:this.#signal,redact:this.#redact,onSecret:this.#knowSecret,network:{...args.rate===void 0?
+{}:{rate:args.rate},...args.retries===void 0?{}:{retries:args.retries}}});try{if(session.warnings.length>0)this.#tellProblems(
+session.warnings);for(const note of session.notes)this.#say(escapeLines(this.#redact(note)));return await work(session)}finally{
+await session.close()}}async#project({config:config3,environment,token,...inputs}){return await loadProject({cwd:this.#folder(
+inputs),variables:variables(token),...config3===void 0?{}:{config:config3},...environment===void 0?{}:{env:environment}})}async#writePlan(inputs,session,plan){
+const planFile=inputs.planFile===void 0?join6(await this.#temporaryFolder(),"plan.json"):resolve6(this.#folder(inputs),inputs.
+planFile);const stored2={...planJson(plan,{debug:false}),apply:session.seal(plan,planOptions(inputs))};await write(planFile,
+jsonText(this.#redactor.redactJson(stored2)));return{planFile}}async#writeHtml(plan,project,debug){const{samples,warnings}=await planSamples(
+plan,project);if(warnings.length>0)this.#tellProblems(warnings);const file2=join6(await this.#temporaryFolder(),"plan.ht\
+ml");await write(file2,this.#redact(planHtml(plan,{samples,debug})));return file2}async#temporaryFolder(){this.#temporary??=
+await mkdtemp(join6(process.env.RUNNER_TEMP||tmpdir(),"idops-"));return this.#temporary}#tellPlan(inputs,plan){this.#made=
+plan;this.#say(this.#redact(planText(plan,{color:false,debug:inputs.args.debug})));this.#say(this.#redact(planGithub(plan,
+{folder:this.#inRepository(inputs)})))}#tellProblems(problems){if(problems.length===0)return;this.#say(this.#redact(problemsText(
+problems,{color:false})));const folder=this.#inputs===void 0?"":this.#inRepository(this.#inputs);this.#say(this.#redact(
+problemsGithub(problems,{folder})))}async#comment(inputs,key,told){const{pullRequest}=this.#event;if(pullRequest===null||
+inputs.comment==="false"||inputs.githubToken===void 0)return;await this.#asking("The comment","pull-requests: write",inputs.
+githubToken,api=>syncComment(api,pullRequest.number,key,told()))}async#drift(inputs,plan,{found,...marker}){if(inputs.githubToken===
+void 0){this.#say("::warning title=idops::The issue can not be written: there is no github-token.");return}const first=markerLine(
+{kind:"drift",...marker});const name=this.#oneLine(plan.environment??plan.server).slice(0,100);const outcome=await this.#asking(
+"The issue","issues: write",inputs.githubToken,api=>syncDriftIssue(api,marker.key,found?{title:`Identity server is not a\
+s declared: ${name}`,body:planComment(first,plan,this.#event,{redact:this.#redact,intro:"The server is not as the manife\
+sts say. Apply puts it right; so does a change of the manifests.\n\n"})}:null,plainComment(first,"no drift","The server \
+is as the manifests say.",this.#event)));if(outcome!==void 0&&outcome!==null)this.#say(`Issue #${outcome.issue} was ${outcome.
+done}.`)}async#asking(what,permission,token,ask2){try{return await ask2(await openGithub(token,this.#event))}catch(failure2){
+if(!(failure2 instanceof GithubFailure))throw failure2;const denied=failure2.status===403||failure2.status===404;const help=denied?
+` The job needs the permission ${permission}.`:"";this.#say(`::warning title=idops::${commandText(this.#redact(`${what} \
+can't be written: ${failure2.message}.${help}`))}`);return void 0}}#key(inputs,environment){const config3=resolve6(this.#folder(
+inputs),inputs.config??(process.env.IDOPS_CONFIG||"idops.yaml"));const name=environment??inputs.environment??(process.env.
+IDOPS_ENV||null);return markerKey(relative8(workspace(),config3).split(sep6).join("/"),name)}#folder({workingDirectory}){
+return resolve6(workspace(),workingDirectory)}#inRepository(inputs){const folder=relative8(workspace(),this.#folder(inputs)).
+split(sep6).join("/");return folder.startsWith("..")?"":folder}#oneLine(text4){return escapeLines(this.#redact(text4)).split(
+"\n").join(" ").slice(0,1e3)}#say(text4){if(text4!=="")process.stdout.write(text4.endsWith("\n")?text4:`${text4}
 `)}};function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variables(token){const own2=Object.
 entries(process.env).filter(([name])=>!name.startsWith("INPUT_"));return{...Object.fromEntries(own2),...token===void 0?{}:
 {IDOPS_TOKEN:token}}}function planOptions({args:{target,kind,prune,assert:assert2}}){return{targets:target,kinds:kind,prune,

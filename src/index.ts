@@ -11,6 +11,7 @@
  */
 export type { Applied } from './apply/apply.js';
 export type { ChangeResult, Result, Status } from './apply/result.js';
+export { stringifyJson } from './json.js';
 export type { Action, Change, FieldChange, Plan, PlanWarning, Source, Summary } from './plan/plan.js';
 export { changesServer, summarize } from './plan/plan.js';
 export { type Place, type Problem, ProblemsError, type Severity } from './problems.js';

@@ -1,13 +1,63 @@
 import { inspect } from 'node:util';
 
-/** Anything JSON can hold. */
-export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
+/** Anything JSON can hold; a number that JavaScript would write otherwise is an `ExactNumber`. */
+export type Json = null | boolean | number | ExactNumber | string | Json[] | { [key: string]: Json };
 
 /** JSON whose leaves may be secrets: what manifests declare and what requests carry. */
-export type Value = null | boolean | number | string | Sensitive | Value[] | { [key: string]: Value };
+export type Value =
+  | null
+  | boolean
+  | number
+  | ExactNumber
+  | string
+  | Sensitive
+  | Value[]
+  | { [key: string]: Value };
 
 /** A map of fields; a field that is not there is unknown, which is not the same as null. */
 export type Fields = { [field: string]: Value };
+
+/** The grammar of JSON's numbers. */
+const jsonNumber = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;
+
+/**
+ * A JSON number that JavaScript would write otherwise than it is written, such as 9007199254740993 or 10.0.
+ * All others are plain numbers: so each number has one form here, and two are the same where their texts are.
+ * Made by `exactly` alone.
+ */
+export class ExactNumber {
+  /** The number as it is written. */
+  readonly text: string;
+
+  constructor(text: string) {
+    if (!jsonNumber.test(text)) throw new TypeError('not a number of JSON');
+    this.text = text;
+  }
+
+  /**
+   * For a `JSON.stringify` of somebody else; `stringifyJson` is what writes it to the digit everywhere. Runtimes
+   * that can keep the text of a number keep it.
+   */
+  toJSON(): unknown {
+    return rawJson?.(this.text) ?? Number(this.text);
+  }
+
+  toString(): string {
+    return this.text;
+  }
+
+  [inspect.custom](): string {
+    return this.text;
+  }
+}
+
+const { rawJSON: rawJson } = JSON as { rawJSON?: (text: string) => unknown };
+
+/** The number that a text of JSON is: a plain one where that is written in the same way. */
+export function exactly(text: string): number | ExactNumber {
+  const plain = Number(text);
+  return String(plain) === text ? plain : new ExactNumber(text);
+}
 
 /**
  * A value that must never be printed or stored in a readable form. Whatever serialises it gets
@@ -64,10 +114,14 @@ export class HashedSecret extends Sensitive {
 /** What stands in a manifest's text for a variable that has no value here, as in `validate`. */
 export const UNKNOWN_TEXT = '(unknown)';
 
-/** Whether a value is a map: not null, not a list, not a secret. */
+/** Whether a value is a map: not null, not a list, not a secret, not a number. */
 export function isMap(value: unknown): value is { [key: string]: Value } {
   return (
-    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof Sensitive)
+    typeof value === 'object' &&
+    value !== null &&
+    !Array.isArray(value) &&
+    !(value instanceof Sensitive) &&
+    !(value instanceof ExactNumber)
   );
 }
 
@@ -86,7 +140,10 @@ export function reveal(value: Value): Json {
   return value;
 }
 
-/** Deep equality of JSON values without regard to key order; secrets compare by what they hold. */
+/**
+ * Deep equality of JSON values without regard to key order; secrets compare by what they hold, numbers as they are
+ * written: 10 and 10.0 are two values to a server that keeps what it is sent.
+ */
 export function same(a: Value, b: Value): boolean {
   if (a instanceof HashedSecret || b instanceof HashedSecret) {
     if (a instanceof HashedSecret && b instanceof HashedSecret) return a.hash === b.hash;
@@ -106,11 +163,13 @@ export function same(a: Value, b: Value): boolean {
       keys.every((key) => Object.hasOwn(b, key) && same(a[key] ?? null, b[key] ?? null))
     );
   }
+  if (a instanceof ExactNumber && b instanceof ExactNumber) return a.text === b.text;
   return a === b;
 }
 
 /** JSON text with sorted keys, so that equal values have equal texts. */
 export function canonical(value: Json): string {
+  if (value instanceof ExactNumber) return value.text;
   if (Array.isArray(value)) return `[${value.map(canonical).join(',')}]`;
   if (typeof value === 'object' && value !== null) {
     const members = Object.keys(value)

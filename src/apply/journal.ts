@@ -2,8 +2,10 @@ import { constants } from 'node:fs';
 import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { z } from 'zod';
+import { parseJson, stringifyJson } from '../json.js';
 import { error, ProblemsError } from '../problems.js';
 import { syncFolder } from '../state/file.js';
+import { jsonFields } from '../state/json-fields.js';
 import { processMark, surelyAlive } from '../state/process.js';
 import { readRegular } from '../state/regular.js';
 
@@ -11,7 +13,7 @@ import { readRegular } from '../state/regular.js';
 export const JOURNAL_FORMAT = 1;
 
 const storedFields = z.strictObject({
-  fields: z.record(z.string(), z.json()).describe('the fields; a secret is null here'),
+  fields: jsonFields().describe('the fields; a secret is null here'),
   hashes: z.record(z.string(), z.string()).describe('salted hashes of the secrets, by JSON pointer'),
 });
 
@@ -220,7 +222,7 @@ export async function hasEnd(folder: string, run: string): Promise<boolean> {
 function parseLine(line: string, path: string, number: number): JournalLine {
   let data: unknown;
   try {
-    data = JSON.parse(line);
+    data = parseJson(line);
   } catch {
     throw unreadable(path, `line ${number} is not JSON`);
   }
@@ -260,7 +262,7 @@ class FileJournal implements Journal {
 
   write(line: JournalLine): Promise<void> {
     return new Promise((done, failed) => {
-      this.#waiting.push({ text: `${JSON.stringify(line)}\n`, done, failed });
+      this.#waiting.push({ text: `${stringifyJson(line)}\n`, done, failed });
       this.#flushing ??= this.#flush();
     });
   }

@@ -1,3 +1,4 @@
+import { stringifyJson } from '../json.js';
 import { contrast, value } from '../kinds/fields.js';
 import type { Identity, Kind } from '../kinds/kind.js';
 import { type Fields, holdsSensitive, reveal, type Value } from '../values.js';
@@ -43,6 +44,6 @@ const BRIEF = 60;
 /** A value for a sentence: nothing secret, nothing long. */
 function brief(shown: Value, other: Value | undefined): string {
   if (holdsSensitive(shown) || (other !== undefined && holdsSensitive(other))) return '(sensitive)';
-  const text = JSON.stringify(reveal(shown));
+  const text = stringifyJson(reveal(shown));
   return text.length <= BRIEF ? text : `${text.slice(0, BRIEF)}… (${text.length} characters)`;
 }

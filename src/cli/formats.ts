@@ -1,4 +1,5 @@
 import { relative, sep } from 'node:path';
+import { stringifyJson } from '../json.js';
 import { error, ProblemsError } from '../problems.js';
 import { writeWhole } from '../state/file.js';
 import type { Context } from './context.js';
@@ -77,7 +78,7 @@ export async function show<T>(
     }
     const text =
       'json' in rendering
-        ? `${JSON.stringify(redactor.redactJson(rendering.json), null, 2)}\n`
+        ? `${stringifyJson(redactor.redactJson(rendering.json), 2)}\n`
         : redactor.redact(rendering.text);
     await writeResult(file, text);
   }

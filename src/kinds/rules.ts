@@ -1,3 +1,4 @@
+import { stringifyJson } from '../json.js';
 import { error, type Place, type Problem, warning } from '../problems.js';
 import type { KindName, Limits, Profile } from '../server/profiles.js';
 import { type Fields, holdsSensitive, isMap, reveal, UNKNOWN_TEXT, type Value } from '../values.js';
@@ -185,7 +186,7 @@ export function requestSize(fields: Fields): number {
 }
 
 function size(value: Value | undefined): number {
-  return value === undefined ? 0 : Buffer.byteLength(JSON.stringify(reveal(value)));
+  return value === undefined ? 0 : Buffer.byteLength(stringifyJson(reveal(value)));
 }
 
 function textOf(value: Value | undefined): string {

@@ -34,7 +34,7 @@ export function identifier() {
 }
 
 /** Any JSON, for the fields whose structure the API doesn't show. */
-export const anyObject = z.record(z.string(), z.json());
+export const anyObject = z.record(z.string(), z.unknown());
 
 /** The parts that every kind of document shares. */
 export function document<K extends string, S extends z.ZodRawShape>(kind: K, shape: S) {

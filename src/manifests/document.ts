@@ -10,7 +10,7 @@ import { type Note, pathKey } from '../source/resolve.js';
 import { find, type MapNode, type Node, type Path } from '../source/tree.js';
 import type { Variables } from '../source/variables.js';
 import type { ParsedDocument } from '../source/yaml.js';
-import { type Fields, type Json, reveal, Sensitive, type Value } from '../values.js';
+import { ExactNumber, type Fields, type Json, reveal, Sensitive, type Value } from '../values.js';
 import type { Bodies, BodyRequest } from './bodies.js';
 import { fieldHint } from './hints.js';
 
@@ -80,7 +80,9 @@ function covers(one: Problem, other: Problem): boolean {
 }
 
 function isObject(value: unknown): value is { readonly [key: string]: unknown } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
+  return (
+    typeof value === 'object' && value !== null && !Array.isArray(value) && !(value instanceof ExactNumber)
+  );
 }
 
 function readKind(root: MapNode, { file, variables }: Reading): Kind | readonly Problem[] {
@@ -300,7 +302,7 @@ class Builder {
 
   #remember(secret: Json): void {
     if (typeof secret === 'string') this.#reading.secrets.add(secret);
-    else if (typeof secret === 'object' && secret !== null)
+    else if (typeof secret === 'object' && secret !== null && !(secret instanceof ExactNumber))
       Object.values(secret).forEach((part) => void this.#remember(part));
   }
 
@@ -318,7 +320,12 @@ class Builder {
       );
     }
     const leaf =
-      typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null;
+      typeof value === 'string' ||
+      typeof value === 'number' ||
+      typeof value === 'boolean' ||
+      value instanceof ExactNumber
+        ? value
+        : null;
     return this.#note(path)?.tainted === true ? new Sensitive(leaf) : leaf;
   }
 

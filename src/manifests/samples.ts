@@ -1,12 +1,13 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, join, resolve as resolvePath } from 'node:path';
+import { plainNumber } from '../json.js';
 import { error, type Problem } from '../problems.js';
 import type { Project } from '../project/project.js';
 import { typeOf } from '../source/check.js';
 import { readSource, shownPath } from '../source/file.js';
 import { resolve } from '../source/resolve.js';
 import { parseYaml } from '../source/yaml.js';
-import { isMap, type Json } from '../values.js';
+import { ExactNumber, isMap, type Json, mapValues } from '../values.js';
 import { isInside } from './files.js';
 
 /** What an email template is rendered with, and where it was found. */
@@ -89,5 +90,12 @@ async function readSample(project: Project, path: string): Promise<Sample | Prob
       'write "placeholder: value" for each placeholder',
     );
   }
-  return { data: value as Sample['data'], file: shown };
+  return { data: mapValues(value as Sample['data'], printable), file: shown };
+}
+
+/** Numbers that only their text tells stand as it: a template prints it, and takes 0.0 for nothing as it takes 0. */
+function printable(value: Json): Json {
+  if (value instanceof ExactNumber) return plainNumber(value.text) === 0 ? 0 : value.text;
+  if (Array.isArray(value)) return value.map(printable);
+  return isMap(value) ? mapValues(value as { [key: string]: Json }, printable) : value;
 }

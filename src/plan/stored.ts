@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
+import { parseJson } from '../json.js';
 import { normalForm, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import { error, type Problem } from '../problems.js';
@@ -82,7 +83,7 @@ export function parseStoredPlan(text: string, file: string): StoredPlan | Proble
     );
   let data: unknown;
   try {
-    data = JSON.parse(text);
+    data = parseJson(text);
   } catch {
     return unusable('it is not JSON');
   }

@@ -1,3 +1,5 @@
+import { stringifyJson } from '../json.js';
+
 /**
  * What a terminal or a reader can be fooled with: control characters, bidi controls, separators, invisible
  * characters, spaces that look like the ordinary one, lone surrogates. The ideographic space stays, since
@@ -46,7 +48,7 @@ export function bare(text: string): string {
 
 /** JSON text with everything hostile as `\u` escapes: it parses to the same value, and can be logged. */
 export function jsonText(value: unknown): string {
-  const text = JSON.stringify(value, null, 2)
+  const text = stringifyJson(value, 2)
     .replace(logCommand, '\\u0023')
     .replace(hostile, (character) =>
       character === '\n'

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { kinds } from '../kinds/index.js';
+import type { Json } from '../values.js';
 
 const text = (description: string) => z.string().describe(description);
 const count = (description: string) => z.int().min(0).describe(description);
@@ -14,12 +15,15 @@ const warning = z
   .strictObject({ code: text('A stable code'), message: text('What a reviewer should know') })
   .describe('Something a reviewer should know; it stops nothing');
 
+/** Numbers are kept as they are written, which is more than a schema of plain values could hand on. */
+const anyJson = z.unknown() as z.ZodType<Json>;
+
 const side = (description: string) =>
   z
     .union([
       z.strictObject({ unknown: z.literal(true) }),
       z.strictObject({ sensitive: z.literal(true) }),
-      z.json(),
+      anyJson,
     ])
     .describe(description);
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type Fields, isMap, type Json, Sensitive } from '../values.js';
+import { plainNumber } from '../json.js';
+import { ExactNumber, type Fields, isMap, type Json, Sensitive } from '../values.js';
 
 /** What reading an answer gave: its value, or what is wrong with it, in words that repeat none of it. */
 export type Parsed<T> =
@@ -26,7 +27,12 @@ const maxDepth = 100;
 
 const text = z.string().nullable().exactOptional();
 const flag = z.boolean().nullable().exactOptional();
-const int = z.int32().nullable().exactOptional();
+/** A number that is written otherwise, such as 587.0, is an integer all the same. */
+const integer = z.preprocess(
+  (value) => (value instanceof ExactNumber ? plainNumber(value.text) : value),
+  z.int32(),
+);
+const int = integer.nullable().exactOptional();
 const texts = z.array(z.string()).nullable().exactOptional();
 
 /** Handed on as it is: copying member by member would lose one that is named `__proto__`. */
@@ -166,7 +172,7 @@ export function about<T>(asked: { readonly [member: string]: string }, parse: Pa
   };
 }
 
-const count = z.int32().min(0).nullable().exactOptional();
+const count = integer.pipe(z.int32().min(0)).nullable().exactOptional();
 const organizationPage = z.object({
   data: z.array(organization),
   page_number: count,
@@ -227,13 +233,13 @@ function parse<T>(schema: z.ZodType<T>, document: unknown): Parsed<T> {
   if (result.success) return { value: result.data };
   const shown = result.error.issues.slice(0, 3).map(({ path, message }) => {
     const place = path.length === 0 ? 'the answer' : path.map(String).join('.');
-    return `${place}: ${message.replace(/^Invalid input: /, '')}`;
+    return `${place}: ${message.replace(/^Invalid input: /, '').replace('ExactNumber', 'number')}`;
   });
   const more = result.error.issues.length - shown.length;
   return { wrong: `${shown.join('; ')}${more > 0 ? `; and ${more} more` : ''}` };
 }
 
 function deeperThan(levels: number, value: unknown): boolean {
-  if (typeof value !== 'object' || value === null) return false;
+  if (typeof value !== 'object' || value === null || value instanceof ExactNumber) return false;
   return levels === 0 || Object.values(value).some((member) => deeperThan(levels - 1, member));
 }

@@ -1,3 +1,4 @@
+import { parseJson } from '../json.js';
 import { isMap } from '../values.js';
 import type { Parsed } from './answers.js';
 
@@ -11,7 +12,7 @@ export function readJson(body: Buffer): Parsed<unknown> {
     return { wrong: 'not-utf-8' };
   }
   try {
-    return { value: JSON.parse(text) };
+    return { value: parseJson(text) };
   } catch {
     return { wrong: 'not-json' };
   }

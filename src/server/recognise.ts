@@ -1,4 +1,4 @@
-import { type Fields, same } from '../values.js';
+import { type Fields, isMap, same } from '../values.js';
 import type { FailureFacts } from './failures.js';
 import { type KindName, type Profile, profiles } from './profiles.js';
 
@@ -52,13 +52,9 @@ export function adviceFor({ name }: Profile): string {
 
 /** The members of an error answer by which a server may be recognised. */
 export function errorMembers(document: unknown): string[] {
-  if (!isObject(document)) return [];
-  const inner = isObject(document.errors) ? Object.keys(document.errors) : [];
+  if (!isMap(document)) return [];
+  const inner = isMap(document.errors) ? Object.keys(document.errors) : [];
   return [...Object.keys(document), ...inner.map((member) => `errors.${member}`)];
-}
-
-function isObject(value: unknown): value is { readonly [member: string]: unknown } {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function others(used: Profile): Profile[] {

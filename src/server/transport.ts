@@ -1,5 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { Dispatcher } from 'undici';
+import { stringifyJson } from '../json.js';
 import type { Json } from '../values.js';
 import type { Parsed, Parser } from './answers.js';
 import type { BaseUrl } from './base-url.js';
@@ -291,7 +292,7 @@ export class Transport {
         'user-agent': `idops/${version}`,
         ...(call.body === undefined ? {} : { 'content-type': 'application/json' }),
       },
-      ...(call.body === undefined ? {} : { body: JSON.stringify(call.body) }),
+      ...(call.body === undefined ? {} : { body: stringifyJson(call.body) }),
       idempotent: call.method !== 'POST',
     };
   }

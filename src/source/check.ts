@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { plainNumber } from '../json.js';
 import { error, type Place, type Problem } from '../problems.js';
-import type { Json } from '../values.js';
+import { ExactNumber, type Json } from '../values.js';
 import type { SourceFile } from './file.js';
 import { nearest } from './nearest.js';
+import { decimalText } from './number.js';
 import { type Note, pathKey, resolve } from './resolve.js';
 import { find, type Node, type Path } from './tree.js';
 import type { Variables } from './variables.js';
@@ -36,9 +38,8 @@ export function check<T>(subject: Subject<T>): Checked<T> {
   const { value, notes } = resolve(root, file, variables);
   const fromVariables = variables?.takeProblems() ?? [];
   let result = schema.safeParse(value);
-  // Only a scalar with variables in it may be taken for another type, so without one there is nothing to repair.
   const tried = new Set<string>();
-  while (!result.success && notes.size > 0) {
+  while (!result.success) {
     if (!repair(value, flatten(result.error.issues), notes, tried)) break;
     result = schema.safeParse(value);
   }
@@ -119,7 +120,10 @@ function repair(
   for (const issue of issues) {
     const key = pathKey(issue.path);
     const note = notes.get(key);
-    if (note === undefined) continue;
+    if (note === undefined) {
+      changed = takePlain(value, issue.path) || changed;
+      continue;
+    }
     if (!tried.has(key)) {
       tried.add(key);
       const converted = convert(issue.expected, valueAt(value, issue.path), note);
@@ -136,6 +140,13 @@ function repair(
   return changed;
 }
 
+/** Puts the plain number where a schema takes no other, such as 1 for 1.0. */
+function takePlain(value: Json, path: Path): boolean {
+  const there = valueAt(value, path);
+  const plain = there instanceof ExactNumber ? plainNumber(there.text) : undefined;
+  return plain !== undefined && put(value, path, plain);
+}
+
 function convert(expected: string | undefined, value: Json | undefined, note: Note): Json | undefined {
   const number = expected === 'number' || expected === 'int';
   if (note.unknown) return expected === 'boolean' ? false : number ? 0 : undefined;
@@ -149,15 +160,14 @@ function fromText(expected: string | undefined, text: string): Json | undefined 
     return /^(true|True|TRUE)$/.test(text) ? true : /^(false|False|FALSE)$/.test(text) ? false : undefined;
   }
   const number = expected === 'number' || expected === 'int';
-  return number && /^[-+]?(\d+(\.\d*)?|\.\d+)([eE][-+]?\d+)?$/.test(text) && Number.isFinite(Number(text))
-    ? Number(text)
-    : undefined;
+  const written = number ? decimalText(text) : undefined;
+  return written === undefined ? undefined : plainNumber(written);
 }
 
 function valueAt(value: Json, path: Path): Json | undefined {
   let at: Json | undefined = value;
   for (const step of path) {
-    if (typeof at !== 'object' || at === null) return undefined;
+    if (typeof at !== 'object' || at === null || at instanceof ExactNumber) return undefined;
     at = Array.isArray(at) ? at[Number(step)] : Object.hasOwn(at, step) ? at[String(step)] : undefined;
   }
   return at;
@@ -167,7 +177,8 @@ function valueAt(value: Json, path: Path): Json | undefined {
 function put(value: Json, path: Path, member: Json | undefined): boolean {
   const parent = valueAt(value, path.slice(0, -1));
   const step = path.at(-1);
-  if (typeof parent !== 'object' || parent === null || step === undefined) return false;
+  if (typeof parent !== 'object' || parent === null || parent instanceof ExactNumber || step === undefined)
+    return false;
   if (Array.isArray(parent)) {
     if (member === undefined) return false;
     parent[Number(step)] = member;
@@ -293,14 +304,15 @@ export function typeOf(node: Node): string {
   if (node.type === 'list') return 'a list';
   if (node.type === 'map') return 'a map';
   if (node.value === null) return node.source === '' ? 'nothing' : 'null';
+  if (node.value instanceof ExactNumber)
+    return plainNumber(node.value.text) === undefined ? 'a number that would be rounded' : 'a number';
   return typeof node.value === 'boolean' ? 'a boolean' : `a ${typeof node.value}`;
 }
 
 function typeHint(issue: Issue, node: Node): string | undefined {
   if (node.type !== 'scalar') return undefined;
   const wantsText = issue.expected === 'string' || issue.code === 'invalid_union';
-  if (wantsText && (typeof node.value === 'number' || typeof node.value === 'boolean'))
-    return 'write it in quotes';
+  if (wantsText && typeof node.value !== 'string' && node.value !== null) return 'write it in quotes';
   if (typeof node.value !== 'string' || node.plain) return undefined;
   return fromText(issue.expected, node.value) === undefined ? undefined : 'write it without quotes';
 }

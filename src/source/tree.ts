@@ -1,3 +1,5 @@
+import type { ExactNumber } from '../values.js';
+
 /** A part of a file's text, from `start` up to and without `end`. */
 export interface Range {
   readonly start: number;
@@ -14,7 +16,7 @@ interface Base {
 
 export interface ScalarNode extends Base {
   readonly type: 'scalar';
-  readonly value: null | boolean | number | string;
+  readonly value: null | boolean | number | ExactNumber | string;
   /** Written without quotes and not as a block. */
   readonly plain: boolean;
   /** As it is written, for a plain one. */

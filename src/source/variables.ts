@@ -1,4 +1,5 @@
 import { error, type Place, type Problem, warning } from '../problems.js';
+import { ExactNumber } from '../values.js';
 import type { SourceFile } from './file.js';
 import { nearest } from './nearest.js';
 import { BadVariable, parseTemplate, type Reference, type Template } from './template.js';
@@ -169,8 +170,8 @@ export class Variables {
       return nothing;
     }
     this.#resolving.push(name);
-    const text =
-      typeof node.value === 'number' && node.source !== '' ? node.source : String(node.value ?? '');
+    const isNumber = typeof node.value === 'number' || node.value instanceof ExactNumber;
+    const text = isNumber && node.source !== '' ? node.source : String(node.value ?? '');
     const value = text.includes('$')
       ? this.resolve(text, node, file)
       : { text, tainted: false, unknown: node.value === null };

@@ -10,9 +10,11 @@ import {
   type YAMLError,
 } from 'yaml';
 import { error, type Problem } from '../problems.js';
+import { type ExactNumber, exactly } from '../values.js';
 import type { SourceFile } from './file.js';
 import { looksSecret } from './mask.js';
-import { type Entry, listNode, mapNode, type Node, type Range } from './tree.js';
+import { decimalText } from './number.js';
+import { type Entry, listNode, mapNode, type Node, type Range, type ScalarNode } from './tree.js';
 
 const MAX_DEPTH = 100;
 const MAX_LEXEMES = 1_000_000;
@@ -259,20 +261,22 @@ class Converter {
     const range = rangeOf(node);
     const plain = node.type === 'PLAIN' || node.type === undefined || node.type === null;
     const source = typeof node.source === 'string' ? node.source : '';
-    let { value } = node;
-    if (typeof value === 'number' && (!Number.isFinite(value) || inexact(value, source))) {
-      this.problems.push(
-        error(
-          'wrong-value',
-          Number.isFinite(value) ? 'this number is too large to be kept exactly' : 'JSON has no such number',
-          [this.#file.place(range)],
-          'write it in quotes to have it as a text',
-        ),
-      );
-      value = 0;
+    const { value } = node;
+    let kept: ScalarNode['value'] = typeof value === 'string' || typeof value === 'boolean' ? value : null;
+    if (typeof value === 'number') {
+      const number = numberOf(source);
+      if (number === undefined) {
+        this.problems.push(
+          error(
+            'wrong-value',
+            'JSON has no such number',
+            [this.#file.place(range)],
+            'write it in quotes to have it as a text',
+          ),
+        );
+      }
+      kept = number ?? 0;
     }
-    const kept =
-      typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean' ? value : null;
     return { type: 'scalar', value: kept, plain, source, range, size: 1, height: 0 };
   }
 
@@ -330,8 +334,11 @@ class Converter {
   }
 }
 
-function inexact(value: number, source: string): boolean {
-  return Number.isInteger(value) && !Number.isSafeInteger(value) && /^[-+]?(\d+|0[xo].*)$/.test(source);
+/** A number of YAML; undefined for infinity and for what is no number. */
+function numberOf(source: string): number | ExactNumber | undefined {
+  if (/^0[xo]/.test(source)) return exactly(BigInt(source).toString());
+  const text = decimalText(source);
+  return text === undefined ? undefined : exactly(text);
 }
 
 function rangeOf(node: unknown): Range {

@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { mkdir, open, realpath, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
+import { parseJson, stringifyJson } from '../json.js';
 import { error, ProblemsError } from '../problems.js';
 import { readRegular } from './regular.js';
 import { emptyState, STATE_FORMAT, type State, stateSchema } from './state.js';
@@ -18,7 +19,7 @@ export function stateFile(path: string): StateStore {
     async save(state) {
       // A link to a state that lies elsewhere stays one.
       const target = await realpath(path).catch(() => path);
-      await writeWhole(target, `${JSON.stringify(state, null, 2)}\n`);
+      await writeWhole(target, `${stringifyJson(state, 2)}\n`);
     },
   };
 }
@@ -38,7 +39,7 @@ async function readText(path: string, place: string): Promise<string | undefined
 function check(text: string, place: string, server: string): State {
   let data: unknown;
   try {
-    data = JSON.parse(text);
+    data = parseJson(text);
   } catch {
     throw new ProblemsError([
       error(

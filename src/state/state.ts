@@ -1,12 +1,9 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { isMap, type Json } from '../values.js';
+import { jsonFields } from './json-fields.js';
 
 /** The newest format that this version reads and writes. */
 export const STATE_FORMAT = 1;
-
-/** Handed on as they are: copying member by member would lose one that is named `__proto__`. */
-const jsonFields = z.custom<{ [field: string]: Json }>(isMap, 'expected a map');
 
 const recordSchema = z.strictObject({
   kind: z.enum(['Organization', 'User', 'KeyPair', 'EmailTemplate', 'Client']),
@@ -17,7 +14,7 @@ const recordSchema = z.strictObject({
   /** The fields that the manifest mentioned when it was applied. */
   managed: z.array(z.string()),
   /** The last response to a write, and what was sent and not answered. */
-  fields: jsonFields,
+  fields: jsonFields(),
   /** Hashes of the secrets among the fields, by JSON pointer. */
   hashes: z.record(z.string(), z.string()),
   /** Fields that were sent in a request whose outcome isn't known. */
@@ -26,7 +23,7 @@ const recordSchema = z.strictObject({
   /** The run that sent a regeneration whose outcome isn't known. */
   pending_regeneration: z.string().optional(),
   /** The halves of a template that a run deleted to write it anew, and came no further. */
-  taken_away: jsonFields.optional(),
+  taken_away: jsonFields().optional(),
   /** The hash of what the server answered to the last DELETE. */
   deleted: z.string().optional(),
 });

@@ -1,7 +1,8 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { parseJson, stringifyJson } from '../../src/json.js';
 import { answers, parseOrganizationPage } from '../../src/server/answers.js';
-import { type Fields, Sensitive } from '../../src/values.js';
+import { exactly, type Fields, Sensitive } from '../../src/values.js';
 
 function read<T>(parsed: { value: T } | { wrong: string }): T {
   if ('value' in parsed) return parsed.value;
@@ -47,7 +48,24 @@ describe('an answer', () => {
     expect(JSON.stringify(value.metadata)).toBe('{"__proto__":{"a":[1,null]},"b":{}}');
   });
 
-  test.each([[[]], ['text'], [3]])('with metadata that is %j is wrong', (metadata) => {
+  test('hands numbers on to the digit, and takes 587.0 for the integer that it is', () => {
+    const data = parseJson(
+      '{"metadata":{"a":10.0},"federated_metadata":{"b":[9007199254740993]},"backend":{"smtp_port":587.0,"password_hashing_opts":{"c":1e3}}}',
+    );
+    expect(stringifyJson(read(answers.user.one({ data })))).toBe(
+      '{"metadata":{"a":10.0},"federated_metadata":{"b":[9007199254740993]},"backend":{"password_hashing_opts":{"c":1e3},"smtp_port":587}}',
+    );
+    for (const port of ['587.5', '587.0000000000000000001', '1E400', '9007199254740993']) {
+      const wrong = answers.user.one({ data: { backend: { smtp_port: exactly(port) } } });
+      expect(wrong, port).toEqual({ wrong: expect.stringMatching(/^data\.backend\.smtp_port: /) });
+    }
+    expect(answers.organization.one({ data: { id: exactly('1.0') } })).toEqual({
+      wrong: 'data.id: expected string, received number',
+    });
+    expect(read(parseOrganizationPage(parseJson('{"data":[],"total_pages":2.0}'))).totalPages).toBe(2);
+  });
+
+  test.each([[[]], ['text'], [3], [exactly('3.0')]])('with metadata that is %j is wrong', (metadata) => {
     expect(answers.user.one({ data: { metadata } })).toHaveProperty('wrong');
   });
 

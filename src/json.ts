@@ -1,0 +1,52 @@
+import { compareLosslessNumber, LosslessNumber, parse, stringify } from 'lossless-json';
+import { ExactNumber, exactly } from './values.js';
+
+/** What a text has somewhere, maybe in a string, if any number in it is not as JavaScript writes it. */
+const suspicious = /(?:^|[\s,:[])(?:-0|-?\d{16}|-?\d+[.eE])/;
+
+/**
+ * `JSON.parse` that keeps every number as it is written. Throws a SyntaxError where the text is no JSON, and a
+ * RangeError where it is nested too deeply to be kept so.
+ */
+export function parseJson(text: string): unknown {
+  // The platform judges what is JSON; the library, which is slower, comes in where a number may need it.
+  const plain: unknown = JSON.parse(text);
+  if (!suspicious.test(text)) return plain;
+  return parse(text, null, {
+    parseNumber: exactly,
+    // The last one counts, as it does in JSON.parse.
+    onDuplicateKey: ({ newValue }) => newValue,
+  });
+}
+
+const numberWriter = {
+  test: (value: unknown) => value instanceof ExactNumber,
+  stringify: String,
+};
+
+/** `JSON.stringify` that writes every number to the digit. */
+export function stringifyJson(value: unknown, space?: number): string {
+  const text = holdsExact(value)
+    ? stringify(value, undefined, space, [numberWriter])
+    : JSON.stringify(value, null, space);
+  if (text === undefined) throw new TypeError('not a value of JSON');
+  return text;
+}
+
+function holdsExact(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return value instanceof ExactNumber || Object.values(value).some(holdsExact);
+}
+
+/**
+ * The plain number for a place that takes no other, such as a port, where 1.0 is 1. Undefined where it would be
+ * rounded to an integer that it isn't, or is beyond all plain numbers.
+ */
+export function plainNumber(text: string): number | undefined {
+  const number = Number(text);
+  if (!Number.isFinite(number)) return undefined;
+  if (!Number.isSafeInteger(number)) return number;
+  const whole = new LosslessNumber(String(number));
+  // Without a sign where it is -0.
+  return compareLosslessNumber(new LosslessNumber(text), whole) === 0 ? Number(whole.value) : undefined;
+}

@@ -1,0 +1,143 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { parse, stringify } from 'lossless-json';
+import { onTestFinished } from 'vitest';
+import { listRuns } from '../../src/apply/journal.js';
+import { loadProject } from '../../src/project/index.js';
+import { openSession, type Session } from '../../src/session.js';
+import { cli } from '../e2e/running.js';
+import { serve } from '../server/serving.js';
+
+export const userId = '9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77';
+
+type Profile = 'documented' | 'boruta';
+
+interface Ran {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** A server with one user, which keeps each number as it is written, and a project for it. */
+export interface ExactSite {
+  readonly folder: string;
+  /** The members of the user, each as JSON text. */
+  readonly user: { [member: string]: string };
+  /** The bodies of the requests that were no reads, byte for byte. */
+  readonly sent: string[];
+  /** While it is set, a PATCH is carried out and not answered; called when it was. */
+  silent: (() => void) | undefined;
+  declare(yaml: string): Promise<void>;
+  session<T>(work: (session: Session) => Promise<T>, writes?: string): Promise<T>;
+  begin(...args: string[]): { readonly child: ChildProcess; readonly ended: Promise<Ran> };
+  /** The names of the runs, oldest first. */
+  runs(): Promise<string[]>;
+  /** Everything in the state and the journals. */
+  records(): Promise<string>;
+}
+
+/** Starts it with these members of the user; all is gone after the test. */
+export async function exactSite(profile: Profile, user: { [member: string]: string }): Promise<ExactSite> {
+  const folder = await mkdtemp(join(tmpdir(), 'idops-numbers-'));
+  onTestFinished(() => rm(folder, { recursive: true, force: true }));
+  const sent: string[] = [];
+  const shown = () =>
+    `{"data":{${[`"id":"${userId}"`, ...Object.entries(user).map(([name, text]) => `"${name}":${text}`)].join(', ')}}}`;
+  const { origin } = await serve((response, { method, url, body }) => {
+    const answer = (status: number, text: string) =>
+      response.writeHead(status, { 'content-type': 'application/json' }).end(text);
+    if (method === 'GET' && url.startsWith('/api/organizations')) {
+      return answer(200, '{"data":[],"page_number":1,"page_size":500,"total_pages":1,"total_entries":0}');
+    }
+    if (url !== `/api/users/${userId}`) return answer(404, '{"code":"NOT_FOUND","message":"no such thing"}');
+    if (method === 'PATCH') {
+      sent.push(body);
+      const { user: asked } = parse(body) as { user: object };
+      for (const [name, member] of Object.entries(asked)) user[name] = stringify(member) ?? 'null';
+      if (site.silent !== undefined) return site.silent();
+    } else if (profile !== 'boruta') return answer(404, '{"code":"NOT_FOUND","message":"no such thing"}');
+    return answer(200, shown());
+  });
+  const write = async (path: string, text: string) => {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    await writeFile(join(folder, path), text);
+  };
+  await write(
+    'idops.yaml',
+    `version: 1\nserver: {base_url: "${origin}", profile: ${profile}, auth: {token: "\${IDOPS_TOKEN}"}}\n`,
+  );
+  const variables = { IDOPS_TOKEN: 'token-of-the-test' };
+  const site: ExactSite = {
+    folder,
+    user,
+    sent,
+    silent: undefined,
+    declare: (yaml) => write('manifests/user.yaml', `kind: User\nid: ${userId}\n${yaml}`),
+    async session(work, writes) {
+      const project = await loadProject({ cwd: folder, variables });
+      const session = await openSession(project, writes === undefined ? {} : { writes });
+      try {
+        return await work(session);
+      } finally {
+        await session.close();
+      }
+    },
+    begin(...args) {
+      const child = spawn(process.execPath, [cli, ...args], {
+        cwd: folder,
+        env: { PATH: process.env.PATH, HOME: folder, ...variables },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
+      onTestFinished(() => void child.kill('SIGKILL'));
+      const texts = { stdout: '', stderr: '' };
+      child.stdout.on('data', (part: Buffer) => {
+        texts.stdout += part.toString();
+      });
+      child.stderr.on('data', (part: Buffer) => {
+        texts.stderr += part.toString();
+      });
+      const ended = new Promise<Ran>((done) => {
+        child.on('close', (code) => done({ code, ...texts }));
+      });
+      return { child, ended };
+    },
+    runs: () => listRuns(join(folder, '.idops', 'runs')),
+    async records() {
+      const names = await readdir(join(folder, '.idops'), { recursive: true });
+      const files = names.filter((name) => /\.jsonl?$/.test(name)).sort();
+      return (await Promise.all(files.map((name) => readFile(join(folder, '.idops', name), 'utf8')))).join(
+        '',
+      );
+    },
+  };
+  return site;
+}
+
+/** Plans and applies; gives the plan and what each change came to. */
+export async function applyAll(site: ExactSite) {
+  return await site.session(async (session) => {
+    const plan = await session.plan();
+    const { result } = await session.apply(plan, 'apply');
+    const { run, results } = result;
+    return { plan, run, said: results.map(({ status, error }) => error ?? status) };
+  }, 'apply');
+}
+
+/** Puts back what a run changed. */
+export async function undoRun(site: ExactSite, run: string | null) {
+  return await site.session(async (session) => {
+    const { plan, left } = await session.planUndo(run ?? '');
+    const { result } = await session.apply(plan, 'undo');
+    return { left, said: result.results.map(({ status, error }) => error ?? status) };
+  }, 'undo');
+}
+
+/** What a plan would do now: the differences of the user. */
+export async function differences(site: ExactSite): Promise<string[]> {
+  const plan = await site.session((session) => session.plan());
+  return plan.changes.flatMap(({ fields }) =>
+    fields.map(({ path, before, after }) => `${path}: ${String(before)} -> ${String(after)}`),
+  );
+}
