@@ -98,11 +98,8 @@ function htmlFindings(body: string): TemplateFinding[] {
   const found: TemplateFinding[] = [];
   const add = (code: CheckCode, message: string) => found.push({ code, message, body: 'html' });
   const facts = inspectHtml(body);
-  if (facts === undefined) {
-    add(
-      'html-nesting',
-      'the html body is nested more than 512 elements deep, so nothing else is said about it',
-    );
+  if ('refused' in facts) {
+    add('html-nesting', `the html body is ${facts.refused}, so nothing else is said about it`);
   } else if (facts.active.length > 0) {
     add('html-script', `the html body has ${some(facts.active)}, which mail clients remove or distrust`);
   }
@@ -111,7 +108,7 @@ function htmlFindings(body: string): TemplateFinding[] {
     const size = (bytes / 1024).toFixed(1);
     add('html-too-large', `the html body has ${size} KB, and mail clients clip what is longer than 102 KB`);
   }
-  if (facts === undefined) return found;
+  if ('refused' in facts) return found;
   const foreign = facts.charsets.filter((charset) => !['utf-8', 'utf8'].includes(charset));
   if (foreign.length > 0) {
     add('html-charset', `the html body says that it is ${some(foreign)}, and it is sent as UTF-8`);

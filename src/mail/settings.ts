@@ -8,7 +8,8 @@ export const checkDescriptions = {
   'html-script': 'HTML that runs scripts or embeds other documents, which mail clients remove or distrust.',
   'html-too-large': 'HTML of more than 102 KB, where mail clients clip.',
   'html-charset': 'HTML without a declared character set, or with another one than UTF-8.',
-  'html-nesting': 'HTML that is nested deeper than browsers and mail clients go.',
+  'html-nesting':
+    'HTML that is nested deeper than browsers and mail clients go, or that makes them repeat elements without end.',
   'image-without-alt': 'Images without a text for readers who do not see them.',
 } as const;
 

@@ -1,5 +1,5 @@
 import type { TemplateBodies } from '../mail/checks.js';
-import { withoutConnections } from '../mail/html.js';
+import { cleanHtml } from '../mail/clean.js';
 import { type Mail, type RenderedBody, renderMails, type SampleData } from '../mail/samples.js';
 import { type Insertable, type Markup, markup, markupLines, srcdoc } from './markup.js';
 import { scrollable } from './page.js';
@@ -86,11 +86,17 @@ function htmlFigure(body: RenderedBody | null, label: string, none: string, room
 function htmlContent(body: RenderedBody | null, label: string, none: string, room: FrameRoom): Markup {
   if (body === null) return markup`<p class="note">${none}</p>`;
   if ('syntax' in body) return unparsed(body.syntax);
-  const text = withoutConnections(body.text);
-  if (text === undefined) return markup`<p class="note">nested too deeply to be rendered</p>`;
-  if (!room.take(text.length)) return markup`<p class="note">too large to be rendered here</p>`;
-  const document = `${framePolicy}${text}`;
-  return markup`<iframe sandbox="" referrerpolicy="no-referrer" loading="lazy" title="${label}" srcdoc="${srcdoc(document)}"></iframe>`;
+  const cleaned = cleanHtml(body.text);
+  if ('refused' in cleaned) return markup`<p class="note">not shown: it is ${cleaned.refused}</p>`;
+  const { html, left } = cleaned;
+  if (!room.take(html.length)) return markup`<p class="note">too large to be rendered here</p>`;
+  const document = `<!DOCTYPE html>${framePolicy}${html}`;
+  return markup`<iframe sandbox="" referrerpolicy="no-referrer" loading="lazy" title="${label}" srcdoc="${srcdoc(document)}"></iframe>${leftOut(left)}`;
+}
+
+/** What a reviewer should know of, and a frame that loads nothing can't show. */
+function leftOut(left: readonly string[]): Insertable {
+  return left.length === 0 ? null : markup`<p class="note">Left out here: ${left.join('; ')}</p>`;
 }
 
 /** The page's policy holds in its frames as well; this one says it again for a frame by itself. */

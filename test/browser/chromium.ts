@@ -11,6 +11,8 @@ export interface View {
   readonly scheme: 'light' | 'dark';
   /** Lets a test run its own scripts in a page that allows none. */
   readonly scripts?: boolean;
+  /** 900 pixels where nothing is said. */
+  readonly height?: number;
 }
 
 /** A Chromium, and a folder for the pages that it is shown. */
@@ -20,21 +22,31 @@ export interface Chromium {
   close(): Promise<void>;
 }
 
-export async function startChromium(): Promise<Chromium> {
+/** A name that leads to this machine, and that nothing but a canary has. */
+export const canaryHost = 'canary.test';
+
+/** `netLog` names the file to which the browser writes all that it does on the network, looking names up included. */
+export async function startChromium({ netLog }: { readonly netLog?: string } = {}): Promise<Chromium> {
   const browser: Browser = await chromium.launch({
     executablePath: process.env.CHROMIUM ?? '/usr/bin/chromium',
     // Chromium's own sandbox can't be had by root, as in a container.
     chromiumSandbox: process.getuid?.() !== 0,
+    args: [
+      // A process for each of hundreds of frames takes minutes.
+      '--disable-features=IsolateSandboxedIframes',
+      `--host-resolver-rules=MAP ${canaryHost} 127.0.0.1`,
+      ...(netLog === undefined ? [] : [`--log-net-log=${netLog}`]),
+    ],
   });
   const folder = await mkdtemp(join(tmpdir(), 'idops-browser-'));
   let pages = 0;
   return {
-    async open(html, { width, scheme, scripts = false }) {
+    async open(html, { width, scheme, scripts = false, height = 900 }) {
       pages += 1;
       const file = join(folder, `page-${pages}.html`);
       await writeFile(file, html);
       const context = await browser.newContext({
-        viewport: { width, height: 900 },
+        viewport: { width, height },
         colorScheme: scheme,
         bypassCSP: scripts,
       });
@@ -79,7 +91,8 @@ export async function startCanary(): Promise<Canary> {
 /** Scrolls through the page, so that frames which load when they come into sight do so. */
 export async function seeAll(page: Page): Promise<void> {
   const height = await page.evaluate<number>('document.documentElement.scrollHeight');
-  for (let top = 0; top < height; top += 600) {
+  const step = (page.viewportSize()?.height ?? 900) - 300;
+  for (let top = 0; top < height; top += step) {
     await page.evaluate(`window.scrollTo(0, ${top})`);
     await page.waitForTimeout(50);
   }

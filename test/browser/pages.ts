@@ -121,3 +121,44 @@ export function emailPage(html: string): string {
   );
   return planHtml(planOf([change]), { samples: new Map(), debug: false });
 }
+
+/** The page of a plan with a changed template for each of the bodies. */
+export function bodiesPlanPage(bodies: readonly string[]): string {
+  const changes = bodies.map((html, index) =>
+    template(`type-${index}`, {}, { txt_content: null, html_content: html }),
+  );
+  return planHtml(planOf(changes), { samples: new Map(), debug: false });
+}
+
+/** The gallery of a declared template for each of the bodies. */
+export function bodiesGalleryPage(bodies: readonly string[]): string {
+  return galleryHtml({
+    templates: bodies.map((html, index) => ({
+      address: `EmailTemplate/8d0a/type-${index}`,
+      declaredAt: { file: 'manifests/emails.yaml', line: index + 1 },
+      bodies: { txt: null, html },
+      held: false,
+      sample: {},
+      sampleFile: null,
+      warnings: [],
+    })),
+    problems: [],
+  });
+}
+
+/** A page that shows documents in frames which may do everything, and each once more in an element of its own. */
+export function unguardedPage(documents: readonly string[]): string {
+  const data = JSON.stringify(documents).replaceAll('<', '\\u003c');
+  return `<!DOCTYPE html><meta charset="utf-8"><title>unguarded</title><body><script>
+    const documents = ${data};
+    window.shown = Promise.all(documents.map((text) => new Promise((resolve) => {
+      const frame = document.createElement('iframe');
+      frame.srcdoc = text;
+      frame.onload = resolve;
+      document.body.append(frame);
+      const element = document.createElement('div');
+      document.body.append(element);
+      element.innerHTML = text;
+    })));
+  </script>`;
+}

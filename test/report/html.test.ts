@@ -28,6 +28,10 @@ function framesOf(html: string): string[] {
     .map(({ attributes }) => attributes.srcdoc ?? '');
 }
 
+function bodyOf(document: string): string | undefined {
+  return /<body[^>]*>([\s\S]*)<\/body>/.exec(document)?.[1];
+}
+
 describe('the page of a plan', () => {
   it('allows itself nothing: no script, nothing from the network', () => {
     const { elements } = treeOf(planHtml(planOf([changeOf({ fields: [fieldOf()] })]), plain));
@@ -45,10 +49,7 @@ describe('the page of a plan', () => {
     );
     const samples = new Map([[change.address, { name: 'Ada & Bob' }]]);
     const html = planHtml(planOf([change]), { ...plain, samples });
-    expect(framesOf(html).map((document) => document.replace(/^(<meta[^>]*>)+/, ''))).toEqual([
-      '<p>Hi Ada &amp; Bob</p>',
-      '<p>Hello Ada &amp; Bob</p>',
-    ]);
+    expect(framesOf(html).map(bodyOf)).toEqual(['<p>Hi Ada &amp; Bob</p>', '<p>Hello Ada &amp; Bob</p>']);
     expect(html).toContain('Hello Ada &amp; Bob</pre>');
     for (const { tag, attributes } of treeOf(html).elements) {
       if (tag === 'iframe') expect(attributes.sandbox).toBe('');
@@ -61,7 +62,7 @@ describe('the page of a plan', () => {
     const [, frame = ''] = framesOf(
       planHtml(planOf([templateChange({ html_content: '' }, { html_content: html })]), plain),
     );
-    expect(frame.replace(/^(<meta[^>]*>)+/, '')).toBe('<p>x</p>');
+    expect(bodyOf(frame)).toBe('<p>x</p>');
     expect(frame).not.toContain('evil');
   });
 
@@ -94,9 +95,9 @@ describe('the page of a plan', () => {
     const frames = framesOf(planHtml(planOf([change]), plain));
     expect(frames).toHaveLength(4);
     expect(frames[0]).toContain(
-      'Paragraph 0 for Jane Doe, with <a href="#" title="https://example.com/action" style="color:#586ee0;">',
+      'Paragraph 0 for Jane Doe, with <a style="color: #586ee0" href="#" title="https://example.com/action">',
     );
-    expect(frames[0]).toContain('<!--[if mso]>');
+    expect(frames[0]).not.toContain('<!--');
   });
 
   it('is built of its own elements alone, whatever the plan holds', () => {
@@ -142,7 +143,7 @@ describe('the gallery', () => {
 
   it('shows each mail wide and narrow, and its text', () => {
     const html = galleryHtml({ templates: [template], problems: [] });
-    const documents = framesOf(html).map((document) => document.replace(/^(<meta[^>]*>)+/, ''));
+    const documents = framesOf(html).map(bodyOf);
     expect(documents).toEqual(['<p>A</p>', '<p>A</p>', '<p>B</p>', '<p>B</p>']);
     expect(html).toContain('Code 493172');
     expect(html).not.toContain('<script');

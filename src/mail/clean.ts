@@ -1,0 +1,179 @@
+import { type DefaultTreeAdapterTypes, html } from 'parse5';
+import { attributes, elements, missed, ownPicture, withContent } from './allowed.js';
+import { limits } from './limits.js';
+import { cleanDeclarations, cleanMedia, cleanSheet } from './styles.js';
+import { attribute, type Element, parseBody, type Refused } from './tree.js';
+
+/** An email's HTML that can be shown. */
+export interface CleanHtml {
+  /** A document from `<html>` on. It runs nothing, loads nothing and leads nowhere, whoever reads it. */
+  readonly html: string;
+  /** What a reader of the email would see and this leaves out, in words, each once. */
+  readonly left: readonly string[];
+}
+
+/**
+ * A body for looking at, written anew from the tree that a browser would make of it: elements, attributes and styles
+ * that are known to be harmless, and nothing else. So no browser's way to read it can make something of it that was
+ * not meant. A link leads nowhere but says on hovering where it would; for a picture from elsewhere stands its text.
+ */
+export function cleanHtml(body: string): CleanHtml | Refused {
+  const tree = parseBody(body);
+  if ('refused' in tree) return tree;
+  const cleaner = new Cleaner();
+  const root = tree.elements.find(({ tagName }) => tagName === 'html');
+  const page = root?.childNodes.find((node): node is Element => node.nodeName === 'body');
+  const head = root?.childNodes.find((node): node is Element => node.nodeName === 'head');
+  const styles = head === undefined ? '' : cleaner.styles(head);
+  const inner = page === undefined ? cleaner.frames(root) : cleaner.children(page, 0);
+  return {
+    html: `<html${root === undefined ? '' : cleaner.attributes(root)}><head>${styles}</head><body${
+      page === undefined ? '' : cleaner.attributes(page)
+    }>${inner}</body></html>`,
+    left: cleaner.left,
+  };
+}
+
+const childless = new Set(['br', 'col', 'hr', 'wbr']);
+
+class Cleaner {
+  readonly #left = new Set<string>();
+
+  get left(): string[] {
+    return [...this.#left];
+  }
+
+  /** The style sheets of a head; nothing else in it is seen. */
+  styles(head: Element): string {
+    return head.childNodes
+      .map((node) => (isElement(node) && node.tagName === 'style' ? this.#sheet(node) : ''))
+      .join('');
+  }
+
+  /** What stands for the frames of a document that has them instead of a body. */
+  frames(root: Element | undefined): string {
+    const frames = root?.childNodes.find((node): node is Element => node.nodeName === 'frameset');
+    return frames === undefined ? '' : this.#note(frames, '<frameset>');
+  }
+
+  children(parent: Element, depth: number): string {
+    // The stack of open elements is bounded; what a browser moves about may still lie a little deeper.
+    if (depth > limits.elementDepth) return '';
+    return parent.childNodes.map((node) => this.#node(node, depth + 1)).join('');
+  }
+
+  #node(node: DefaultTreeAdapterTypes.ChildNode, depth: number): string {
+    if (node.nodeName === '#text') return escapeText((node as DefaultTreeAdapterTypes.TextNode).value);
+    if (!isElement(node)) return '';
+    const tag = node.tagName;
+    if (node.namespaceURI !== html.NS.HTML) return this.#note(node, `<${tag}>`);
+    if (tag === 'style') return this.#sheet(node);
+    if (tag === 'img') return this.#image(node);
+    if (withContent.has(tag)) return missed.has(tag) ? this.#note(node, `<${tag}>`) : '';
+    const inner = this.children(node, depth);
+    if (!elements.has(tag)) return inner;
+    const start = `<${tag}${this.attributes(node)}>`;
+    if (childless.has(tag)) return start;
+    // A browser takes a first line break in `pre` for a matter of layout.
+    return `${start}${tag === 'pre' ? '\n' : ''}${inner}</${tag}>`;
+  }
+
+  attributes(element: Element): string {
+    const target = element.tagName === 'a' ? attribute(element, 'href') : undefined;
+    const kept = element.attrs.flatMap(({ name, value }) => {
+      if (name === 'style') {
+        const written = cleanDeclarations(value, this.#picture);
+        return written === '' ? [] : [attributeText('style', written)];
+      }
+      if (name === 'background') {
+        const own = this.#picture(value);
+        return own === undefined ? [] : [attributeText(name, own)];
+      }
+      if (name === 'title' && target !== undefined) return [];
+      return attributes.has(name) ? [attributeText(name, value)] : [];
+    });
+    const link =
+      target === undefined ? [] : [attributeText('href', '#'), attributeText('title', target.trim())];
+    return [...kept, ...link].join('');
+  }
+
+  #sheet(element: Element): string {
+    const source = element.childNodes
+      .map((node) => (node.nodeName === '#text' ? (node as DefaultTreeAdapterTypes.TextNode).value : ''))
+      .join('');
+    const sheet = cleanSheet(source, this.#picture);
+    const media = attribute(element, 'media');
+    const written = media === undefined ? '' : cleanMedia(media);
+    if (sheet === '' || written === undefined) return '';
+    return `<style${written === '' ? '' : attributeText('media', written)}>\n${sheet}</style>`;
+  }
+
+  /** A picture that the email brings along stays. For another stands what it is, in its place and size. */
+  #image(element: Element): string {
+    const source = (attribute(element, 'src') ?? '').trim();
+    const alt = (attribute(element, 'alt') ?? '').trim();
+    if (ownPicture.test(source)) return `<img${attributeText('src', source)}${this.attributes(element)}>`;
+    const words = [alt, shortAddress(source)].filter((text) => text !== '').join(', ');
+    this.#leave(`picture ${words === '' ? 'without address' : words}`);
+    const size = ['width', 'height'].flatMap((name) => {
+      const [, digits, percent] =
+        /^\s*(\d{1,4})\s*(?:px)?(%?)\s*$/.exec(attribute(element, name) ?? '') ?? [];
+      return digits === undefined ? [] : [`${name}:${digits}${percent === '%' ? '%' : 'px'}`];
+    });
+    const own = cleanDeclarations(attribute(element, 'style') ?? '', this.#picture);
+    const styles = [noteStyle, ...size, ...(own === '' ? [] : [own])].join(';');
+    const names = ['class', 'id'].flatMap((name) => {
+      const value = attribute(element, name);
+      return value === undefined ? [] : [attributeText(name, value)];
+    });
+    const text = alt === '' ? (words === '' ? 'picture' : words) : alt;
+    return `<span${names.join('')}${attributeText('style', styles)}${attributeText('title', source)}>${escapeText(text)}</span>`;
+  }
+
+  #note(element: Element, what: string): string {
+    const address = ['src', 'data', 'href', 'code']
+      .map((name) => attribute(element, name)?.trim() ?? '')
+      .find((text) => text !== '');
+    const words = address === undefined ? what : `${what} ${shortAddress(address)}`;
+    this.#leave(words);
+    return `<span${attributeText('style', noteStyle)}>${escapeText(words)}</span>`;
+  }
+
+  readonly #picture = (address: string): string | undefined => {
+    const source = address.trim();
+    if (ownPicture.test(source)) return source;
+    if (source !== '') this.#leave(`background ${shortAddress(source)}`);
+    return undefined;
+  };
+
+  #leave(words: string): void {
+    if (this.#left.size < limits.leftOut) this.#left.add(words);
+  }
+}
+
+const noteStyle =
+  'display:inline-block;box-sizing:border-box;overflow:hidden;border:1px dashed #777777;background-color:#f2f2f2;color:#444444;font:12px sans-serif';
+
+function isElement(node: DefaultTreeAdapterTypes.Node): node is Element {
+  return 'tagName' in node;
+}
+
+/** An address of a data URL or of many characters says nothing by its length. */
+function shortAddress(address: string): string {
+  return address.length > 200 ? `${address.slice(0, 199)}…` : address;
+}
+
+function attributeText(name: string, value: string): string {
+  return ` ${name}="${escapeText(value).replaceAll('"', '&quot;')}"`;
+}
+
+function escapeText(text: string): string {
+  return text.replace(/[&<>\u00a0\0]/g, (character) => entities[character] ?? '');
+}
+
+const entities: { readonly [character: string]: string } = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '\u00a0': '&nbsp;',
+};

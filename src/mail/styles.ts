@@ -1,0 +1,308 @@
+import { type CSSToken, TokenType, tokenize } from '@csstools/css-tokenizer';
+import { imageFunctions, imageProperties, mediaAndStates, properties, valueFunctions } from './allowed.js';
+import { limits } from './limits.js';
+
+/** What is done with a picture in a style: its address as it may stay, or undefined where it is left out. */
+export type Pictures = (address: string) => string | undefined;
+
+/** A style sheet written anew with nothing in it that is not known to be harmless. */
+export function cleanSheet(source: string, pictures: Pictures): string {
+  const tokens = tokenize({ css: source });
+  return nestedTooDeeply(tokens) ? '' : new Sheet(tokens, pictures).rules(false);
+}
+
+/** The declarations of a `style` attribute, written anew in the same way. */
+export function cleanDeclarations(source: string, pictures: Pictures): string {
+  const tokens = tokenize({ css: source });
+  return nestedTooDeeply(tokens) ? '' : declarations(tokens, pictures);
+}
+
+/** What a `media` attribute says; undefined where it can't be said anew. */
+export function cleanMedia(source: string): string | undefined {
+  return prelude(tokenize({ css: source }).filter(([type]) => type !== TokenType.EOF));
+}
+
+const closing: { readonly [type: string]: TokenType } = {
+  [TokenType.Function]: TokenType.CloseParen,
+  [TokenType.OpenParen]: TokenType.CloseParen,
+  [TokenType.OpenSquare]: TokenType.CloseSquare,
+  [TokenType.OpenCurly]: TokenType.CloseCurly,
+};
+const closers = new Set<TokenType>(Object.values(closing));
+
+function nestedTooDeeply(tokens: readonly CSSToken[]): boolean {
+  let depth = 0;
+  for (const [type] of tokens) {
+    if (closing[type] !== undefined) depth += 1;
+    else if (closers.has(type)) depth = Math.max(0, depth - 1);
+    if (depth > limits.styleDepth) return true;
+  }
+  return false;
+}
+
+class Sheet {
+  readonly #tokens: readonly CSSToken[];
+  readonly #pictures: Pictures;
+  #at = 0;
+
+  constructor(tokens: readonly CSSToken[], pictures: Pictures) {
+    this.#tokens = tokens;
+    this.#pictures = pictures;
+  }
+
+  /** Rules up to the end, or to the end of the block that they stand in. */
+  rules(inBlock: boolean): string {
+    let written = '';
+    for (;;) {
+      const token = this.#tokens[this.#at];
+      if (token === undefined || token[0] === TokenType.EOF) return written;
+      if (inBlock && token[0] === TokenType.CloseCurly) {
+        this.#at += 1;
+        return written;
+      }
+      if (between.has(token[0])) this.#at += 1;
+      else if (token[0] === TokenType.AtKeyword) written += this.#atRule(token[4].value, inBlock);
+      else written += this.#rule(inBlock);
+    }
+  }
+
+  /** Only `@media` stays: all others load something, or nothing in an email needs them. */
+  #atRule(name: string, inBlock: boolean): string {
+    this.#at += 1;
+    const head = this.#until([TokenType.Semicolon, TokenType.OpenCurly], inBlock);
+    const end = this.#tokens[this.#at]?.[0];
+    if (end === TokenType.Semicolon) this.#at += 1;
+    if (end !== TokenType.OpenCurly) return '';
+    this.#at += 1;
+    if (name.toLowerCase() !== 'media') {
+      this.#until([TokenType.CloseCurly], false);
+      this.#at += 1;
+      return '';
+    }
+    const inner = this.rules(true);
+    const media = prelude(head);
+    return media === undefined || inner === '' ? '' : `@media ${media} {\n${inner}}\n`;
+  }
+
+  #rule(inBlock: boolean): string {
+    const head = this.#until([TokenType.OpenCurly], inBlock);
+    if (this.#tokens[this.#at]?.[0] !== TokenType.OpenCurly) return '';
+    this.#at += 1;
+    const inside = this.#until([TokenType.CloseCurly], false);
+    this.#at += 1;
+    const selector = prelude(head);
+    const inner = declarations(inside, this.#pictures);
+    return selector === undefined || selector === '' || inner === '' ? '' : `${selector} { ${inner} }\n`;
+  }
+
+  /** The tokens before the first of `ends` that stands in no bracket; in a block its end is one too. */
+  #until(ends: readonly TokenType[], inBlock: boolean): readonly CSSToken[] {
+    const start = this.#at;
+    const open: TokenType[] = [];
+    for (; this.#at < this.#tokens.length; this.#at += 1) {
+      const type = this.#tokens[this.#at]?.[0] ?? TokenType.EOF;
+      if (open.length === 0 && (ends.includes(type) || (inBlock && type === TokenType.CloseCurly))) break;
+      if (type === TokenType.EOF) break;
+      const end = closing[type];
+      if (end !== undefined) open.push(end);
+      else if (open.at(-1) === type) open.pop();
+    }
+    return this.#tokens.slice(start, this.#at);
+  }
+}
+
+const between = new Set<TokenType>([
+  TokenType.Whitespace,
+  TokenType.Comment,
+  TokenType.CDO,
+  TokenType.CDC,
+  TokenType.Semicolon,
+  TokenType.CloseCurly,
+]);
+
+function declarations(tokens: readonly CSSToken[], pictures: Pictures): string {
+  const written: string[] = [];
+  let start = 0;
+  let open = 0;
+  for (let at = 0; at <= tokens.length; at += 1) {
+    const type = tokens[at]?.[0] ?? TokenType.EOF;
+    if (type === TokenType.EOF || (type === TokenType.Semicolon && open === 0)) {
+      const one = declaration(tokens.slice(start, at), pictures);
+      if (one !== undefined) written.push(one);
+      start = at + 1;
+      if (type === TokenType.EOF) break;
+    } else if (closing[type] !== undefined) open += 1;
+    else if (closers.has(type)) open = Math.max(0, open - 1);
+  }
+  return written.join('; ');
+}
+
+function declaration(tokens: readonly CSSToken[], pictures: Pictures): string | undefined {
+  const all = tokens.filter(([type]) => type !== TokenType.Comment);
+  const filled = all.flatMap(([type], index) => (type === TokenType.Whitespace ? [] : [index])).slice(0, 2);
+  const [first, colon] = filled.map((index) => all[index]);
+  if (first?.[0] !== TokenType.Ident || colon?.[0] !== TokenType.Colon) return undefined;
+  const rest = all.slice((filled[1] ?? 0) + 1);
+  const name = first[4].value.toLowerCase();
+  const plain = name.replace(/^-(?:webkit|moz|ms|o)-/, '');
+  if (!properties.has(plain)) return undefined;
+  const written = value(rest, imageProperties.has(plain) ? pictures : noPictures(pictures))?.trim();
+  return written === undefined || written === '' ? undefined : `${name}: ${written}`;
+}
+
+/** Where a property takes no picture, one is told as left out all the same. */
+function noPictures(pictures: Pictures): Pictures {
+  return (address) => {
+    pictures(address);
+    return undefined;
+  };
+}
+
+/** A value written anew; undefined where something in it isn't known. */
+function value(tokens: readonly CSSToken[], pictures: Pictures): string | undefined {
+  let written = '';
+  let open = 0;
+  for (let at = 0; at < tokens.length; at += 1) {
+    const token = tokens[at];
+    if (token === undefined) break;
+    switch (token[0]) {
+      case TokenType.Function: {
+        const name = token[4].value.toLowerCase();
+        if (name === 'url') {
+          const end = tokens.findIndex(([type], index) => index > at && type === TokenType.CloseParen);
+          const inside = tokens.slice(at + 1, end === -1 ? undefined : end);
+          const text = inside.find(([type]) => type === TokenType.String);
+          written += picture(text?.[0] === TokenType.String ? text[4].value : '', pictures);
+          at = end === -1 ? tokens.length : end;
+          break;
+        }
+        if (imageFunctions.test(name)) pictures(`${name}()`);
+        if (!valueFunctions.has(name)) return undefined;
+        written += `${name}(`;
+        open += 1;
+        break;
+      }
+      case TokenType.URL:
+        written += picture(token[4].value, pictures);
+        break;
+      case TokenType.OpenParen:
+        written += '(';
+        open += 1;
+        break;
+      case TokenType.CloseParen:
+        if (open === 0) return undefined;
+        written += ')';
+        open -= 1;
+        break;
+      case TokenType.Delim:
+        if (!['+', '-', '*', '/', '!'].includes(token[4].value)) return undefined;
+        written += ` ${token[4].value} `;
+        break;
+      default: {
+        const text = simple(token, /^[a-z]{1,8}$/i);
+        if (text === undefined) return undefined;
+        written += text;
+      }
+    }
+  }
+  return open === 0 ? written.replace(/ *! +important *$/i, ' !important') : undefined;
+}
+
+/** `none` stands for a picture that is left out, so that the colour beside it stays. */
+function picture(address: string, pictures: Pictures): string {
+  const kept = pictures(address);
+  return kept === undefined ? 'none' : `url(${quoted(kept)})`;
+}
+
+/** A selector or a media query written anew; undefined where something in it isn't known. */
+function prelude(tokens: readonly CSSToken[]): string | undefined {
+  let written = '';
+  const open: TokenType[] = [];
+  for (const token of tokens) {
+    const [type] = token;
+    const end = closing[type];
+    if (end !== undefined) open.push(end);
+    else if (closers.has(type) && open.pop() !== type) return undefined;
+    switch (type) {
+      case TokenType.Comment:
+        break;
+      case TokenType.Function:
+        if (!mediaAndStates.has(token[4].value.toLowerCase())) return undefined;
+        written += `${token[4].value.toLowerCase()}(`;
+        break;
+      case TokenType.OpenParen:
+        written += '(';
+        break;
+      case TokenType.CloseParen:
+        written += ')';
+        break;
+      case TokenType.OpenSquare:
+        written += '[';
+        break;
+      case TokenType.CloseSquare:
+        written += ']';
+        break;
+      case TokenType.Colon:
+        written += ':';
+        break;
+      case TokenType.Delim:
+        if (!'.>+~*|^$=-/'.includes(token[4].value)) return undefined;
+        written += token[4].value;
+        break;
+      default: {
+        const text = simple(token, /^[a-z][a-z0-9-]{0,15}$/i);
+        if (text === undefined) return undefined;
+        written += text;
+      }
+    }
+  }
+  return open.length === 0 ? written.trim() : undefined;
+}
+
+/** A token that means the same wherever it stands, with nothing of its escapes. */
+function simple(token: CSSToken, unit: RegExp): string | undefined {
+  switch (token[0]) {
+    case TokenType.Whitespace:
+      return ' ';
+    case TokenType.Comma:
+      return ',';
+    case TokenType.Ident:
+      return identifier(token[4].value);
+    case TokenType.Hash:
+      return `#${name(token[4].value)}`;
+    case TokenType.String:
+      return quoted(token[4].value);
+    case TokenType.Number:
+      // The sign tells `2n+1` from `2n1`.
+      return `${token[4].signCharacter === '+' ? '+' : ''}${number(token[4].value)}`;
+    case TokenType.Percentage:
+      return `${number(token[4].value)}%`;
+    case TokenType.Dimension:
+      return unit.test(token[4].unit) ? `${number(token[4].value)}${token[4].unit}` : undefined;
+    default:
+      return undefined;
+  }
+}
+
+function number(value: number): string {
+  const finite = Math.min(Math.max(value, -1e9), 1e9);
+  return String(Math.abs(finite) < 1e-6 ? 0 : finite);
+}
+
+function escaped(character: string): string {
+  return `\\${character.codePointAt(0)?.toString(16)} `;
+}
+
+function name(text: string): string {
+  return text.replace(/[^\p{L}\p{N}_-]/gu, escaped);
+}
+
+function identifier(text: string): string {
+  return text === '-'
+    ? '\\2d '
+    : name(text).replace(/^(-?)([0-9])/, (_, dash, digit) => dash + escaped(digit));
+}
+
+function quoted(text: string): string {
+  return `"${text.replace(/[\p{C}\p{Zl}\p{Zp}"\\<>&]/gu, escaped)}"`;
+}

@@ -1,0 +1,64 @@
+import { type DefaultTreeAdapterTypes, defaultTreeAdapter, parse } from 'parse5';
+import { limits, shown } from './limits.js';
+
+export type Document = DefaultTreeAdapterTypes.Document;
+export type Element = DefaultTreeAdapterTypes.Element;
+
+/** Why a body is not made a tree, in words that go on after "it is" or "it has". */
+export interface Refused {
+  readonly refused: string;
+}
+
+/** A body as a browser reads it, and all its elements in the order in which they are made. */
+export interface Tree {
+  readonly document: Document;
+  readonly elements: readonly Element[];
+}
+
+class TooMuch extends Error {}
+
+/**
+ * Reads a body as a browser without scripts does: what is in `noscript` counts. Stops where the tree grows beyond
+ * the limits, since a few tags can make a browser nest or repeat elements without end.
+ */
+export function parseBody(body: string): Tree | Refused {
+  if (body.length > limits.bodyCharacters) {
+    return { refused: `longer than ${shown(limits.bodyCharacters)} characters` };
+  }
+  const elements: Element[] = [];
+  let depth = 0;
+  try {
+    const document = parse(body, {
+      scriptingEnabled: false,
+      treeAdapter: {
+        ...defaultTreeAdapter,
+        createElement: (...parts) => {
+          if (elements.length === limits.elements) {
+            throw new TooMuch(`made of more than ${shown(limits.elements)} elements`);
+          }
+          const element = defaultTreeAdapter.createElement(...parts);
+          elements.push(element);
+          return element;
+        },
+        onItemPush: () => {
+          depth += 1;
+          if (depth > limits.elementDepth) {
+            throw new TooMuch(`nested more than ${shown(limits.elementDepth)} elements deep`);
+          }
+        },
+        onItemPop: () => {
+          depth -= 1;
+        },
+      },
+    });
+    return { document, elements };
+  } catch (failure) {
+    if (failure instanceof TooMuch) return { refused: failure.message };
+    throw failure;
+  }
+}
+
+/** The value of an attribute; undefined where there is none. */
+export function attribute({ attrs }: Element, name: string): string | undefined {
+  return attrs.find((one) => one.name === name)?.value;
+}

@@ -1,0 +1,184 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { attributes as allowedAttributes, elements as allowedElements } from '../../src/mail/allowed.js';
+import { cleanHtml } from '../../src/mail/clean.js';
+import { treeOf } from '../report/trees.js';
+import { layout } from './layouts.js';
+
+function clean(body: string): { html: string; left: readonly string[] } {
+  const cleaned = cleanHtml(body);
+  if ('refused' in cleaned) throw new Error(cleaned.refused);
+  return cleaned;
+}
+
+function inner(body: string): string | undefined {
+  return /<body[^>]*>([\s\S]*)<\/body>/.exec(clean(body).html)?.[1];
+}
+
+describe('an email that is written anew', () => {
+  it.each([
+    [
+      '<p class=a style="color:red">x &amp; &lt;b></p>',
+      '<p class="a" style="color: red">x &amp; &lt;b&gt;</p>',
+    ],
+    [
+      '<table width=600 bgcolor=#ffffff><tr><td align=center>x</table>',
+      '<table width="600" bgcolor="#ffffff"><tbody><tr><td align="center">x</td></tr></tbody></table>',
+    ],
+    [
+      '<img src="data:image/png;base64,AAAA" alt="x" onload=y>',
+      '<img src="data:image/png;base64,AAAA" alt="x">',
+    ],
+    [
+      '<a href="https://x.example/?a=1&b" ping=y>x</a>',
+      '<a href="#" title="https://x.example/?a=1&amp;b">x</a>',
+    ],
+    ['<a id=a id=b onclick=c>x</a>', '<a id="a">x</a>'],
+    ['<form action=x><button>go</button></form>', '<button>go</button>'],
+    ['<noscript>a<b>c</b></noscript>', 'a<b>c</b>'],
+    ['<o:p>x</o:p>', 'x'],
+    ['<!-- x -->a<![if !mso]>b<![endif]>', 'ab'],
+    ['<script>x</script><template><p>y</template><link href=z><base href=z><meta http-equiv=refresh>', ''],
+    ['<pre>\n\nx</pre>', '<pre>\n\nx</pre>'],
+  ])('takes %s and gives %s', (body, written) => {
+    expect(inner(body)).toBe(written);
+  });
+
+  it('reads noscript as a browser without scripts does', () => {
+    const { html } = clean('<noscript><p title="</noscript><img src=x onerror=alert(1)>"></noscript>');
+    expect(treeOf(`<!DOCTYPE html>${html}`).elements.map(({ tag }) => tag)).toEqual([
+      'html',
+      'head',
+      'body',
+      'p',
+    ]);
+  });
+
+  it('keeps what the page and its style sheets say', () => {
+    const { html } = clean(
+      '<html lang=de><head><title>T</title><style media=screen>p{color:red}</style></head><body bgcolor=#eee onload=x>y</body>',
+    );
+    expect(html).toBe(
+      '<html lang="de"><head><style media="screen">\np { color: red }\n</style></head><body bgcolor="#eee">y</body></html>',
+    );
+  });
+
+  it.each([
+    [
+      '<img src="https://x.example/a.png" alt="Logo" width=12>',
+      'Logo',
+      'picture Logo, https://x.example/a.png',
+    ],
+    ['<img src="cid:logo">', 'cid:logo', 'picture cid:logo'],
+    [
+      '<iframe src="https://x.example"></iframe>',
+      '&lt;iframe&gt; https://x.example',
+      '<iframe> https://x.example',
+    ],
+    ['<svg><image href=x /></svg>', '&lt;svg&gt;', '<svg>'],
+    ['<video poster=x><source src=y></video>', '&lt;video&gt;', '<video>'],
+  ])('shows as text what it leaves out: %s', (body, text, left) => {
+    expect(inner(body)).toMatch(/^<span style="[^"]*"[^>]*>[^<]*<\/span>$/);
+    expect(inner(body)).toContain(`>${text}</span>`);
+    expect(clean(body).left).toEqual([left]);
+  });
+
+  it('says what stands for a frameset', () => {
+    expect(clean('<frameset><frame src=x></frameset>').left).toEqual(['<frameset>']);
+  });
+
+  it('names no more than a reviewer reads', () => {
+    expect(clean([...Array(100).keys()].map((at) => `<img src=${at}>`).join('')).left).toHaveLength(20);
+  });
+
+  it.each([
+    ['<div>'.repeat(200_000), 'nested more than 512 elements deep'],
+    ['x'.repeat(2_000_001), 'longer than 2,000,000 characters'],
+    ['<br>'.repeat(60_000), 'made of more than 50,000 elements'],
+    [
+      `<p>${[...Array(400).keys()].map((at) => `<font size=${at}>`).join('')}${'<p>x'.repeat(1000)}`,
+      'made of more than 50,000 elements',
+    ],
+  ])('is refused where a browser would have too much to do with it (%#)', (body, words) => {
+    expect(cleanHtml(body)).toEqual({ refused: words });
+  });
+
+  it('has the table, the text and the styles of a real layout', () => {
+    const { html } = clean(layout(20));
+    expect(html).toContain('Paragraph 3 for {{ user.username }}');
+    expect(html.match(/<table/g)?.length).toBe(
+      layout(20)
+        .replace(/<!--[\s\S]*?-->/g, '')
+        .match(/<table/g)?.length,
+    );
+    expect(html).toContain('font-size: 13px; line-height: 22px; color: #55575d');
+  });
+
+  it('has nothing but what is allowed, whatever it was made of', () => {
+    const part = fc.oneof(
+      fc.constantFrom(
+        '<svg>',
+        '</svg>',
+        '<math>',
+        '<mtext>',
+        '<mglyph>',
+        '<style>',
+        '</style>',
+        '<title>',
+        '</title>',
+        '<textarea>',
+        '<noscript>',
+        '</noscript>',
+        '<select>',
+        '<option>',
+        '<template>',
+        '<foreignObject>',
+        '<desc>',
+        '<table>',
+        '<tr>',
+        '<td>',
+        '<p>',
+        '<a href="javascript:x">',
+        '<form>',
+        '<img src=x onerror=y>',
+        '<!--',
+        '-->',
+        '<![CDATA[',
+        ']]>',
+        '<iframe srcdoc="<p>">',
+        '<xmp>',
+        '<plaintext>',
+        '<b ',
+        ' onclick=x',
+        '"',
+        "'",
+        '>',
+        '/',
+        '<animate href=#x attributeName=href to=javascript:x>',
+        '<frameset>',
+        '<head>',
+        '<body onload=x>',
+        '</br>',
+        '<image src=x>',
+        '&lt;',
+        '&#0;',
+      ),
+      fc.string({ unit: 'binary', maxLength: 4 }),
+    );
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 25 }), (parts) => {
+        const { html } = clean(parts.join(''));
+        for (const { tag, attributes } of treeOf(`<!DOCTYPE html>${html}`).elements) {
+          expect(['html', 'head', 'body', 'img', 'style'].includes(tag) || allowedElements.has(tag)).toBe(
+            true,
+          );
+          for (const name of Object.keys(attributes)) {
+            if (name === 'src') expect(attributes.src).toMatch(/^data:image/);
+            else if (name === 'href') expect(attributes.href).toBe('#');
+            else expect(name === 'style' || allowedAttributes.has(name)).toBe(true);
+          }
+        }
+      }),
+    );
+  });
+});

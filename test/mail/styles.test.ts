@@ -1,0 +1,156 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { cleanDeclarations, cleanMedia, cleanSheet } from '../../src/mail/styles.js';
+
+function sheet(source: string): { written: string; left: string[] } {
+  const left: string[] = [];
+  const written = cleanSheet(source, (address) => {
+    left.push(address);
+    return address.startsWith('data:') ? address : undefined;
+  });
+  return { written: written.replace(/\s+/g, ' ').trim(), left };
+}
+
+function style(source: string): string {
+  return cleanDeclarations(source, () => undefined);
+}
+
+describe('a style sheet that is written anew', () => {
+  it.each([
+    ['td.a > b:not(.c), #d [class~="e"]{color:red}', 'td.a > b:not(.c), #d [class~="e"] { color: red }'],
+    ['tr:nth-child(2n+1){margin:0 -5px}', 'tr:nth-child(2n+1) { margin: 0 -5px }'],
+    ['.sm\\:full{width:100% ! important}', '.sm\\3a full { width: 100% !important }'],
+    [
+      '@media only screen and (max-width:480px){.c{width:calc(100% - 2px)}}',
+      '@media only screen and (max-width:480px) { .c { width: calc(100% - 2px) } }',
+    ],
+    [
+      'p{font:italic 12px/1.5 "A B",serif;color:RGBA(0,0,0,.5)}',
+      'p { font: italic 12px / 1.5 "A B",serif; color: rgba(0,0,0,0.5) }',
+    ],
+    ['<!-- p{color:red} -->', 'p { color: red }'],
+    ['p{color:red', 'p { color: red }'],
+  ])('keeps %s', (source, written) => {
+    expect(sheet(source).written).toBe(written);
+  });
+
+  it.each([
+    '@import "https://x.example";',
+    '@import url(https://x.example);',
+    '@font-face{font-family:x;src:url(https://x.example)}',
+    '@namespace url(https://x.example);',
+    '@supports (color:red){p{color:red}}',
+    '@keyframes x{from{background:url(https://x.example)}}',
+    '@\\69mport "https://x.example";',
+    'p{--x:url(https://x.example)}',
+    'p{width:expression(alert(1))}',
+    'p{behavior:url(#x)}',
+    'p{background:-webkit-image-set("https://x.example" 1x)}',
+    'p{cursor:url(https://x.example),auto}',
+    'p{filter:url(https://x.example#a)}',
+    'p{mask:url(https://x.example)}',
+    'p{color:red)',
+    'p{width:calc(1px}',
+    'p{a{color:red}}',
+  ])('loses %s', (source) => {
+    expect(sheet(source).written).toBe('');
+  });
+
+  it.each(['url(https://x.example)', '\\75 rl("https://x.example")', 'URL( https://x.example )'])(
+    'says that the picture %s is left out, and keeps the colour beside it',
+    (picture) => {
+      expect(sheet(`p{background:#fff ${picture} no-repeat}`)).toEqual({
+        written: 'p { background: #fff none no-repeat }',
+        left: ['https://x.example'],
+      });
+    },
+  );
+
+  it('keeps a picture that the email brings along', () => {
+    expect(sheet('p{background-image:url(data:image/png;base64,AAAA)}').written).toBe(
+      'p { background-image: url("data:image/png;base64,AAAA") }',
+    );
+  });
+
+  it('can end no element and begin none, whatever stands in its strings and names', () => {
+    const { written } = sheet(
+      'p[title="</style><img src=x onerror=y>"] \\3c b{content:"</style>";color:red}',
+    );
+    expect(written).not.toContain('<');
+    expect(written).toContain('color: red');
+  });
+
+  it('goes wholly where brackets nest beyond reason', () => {
+    expect(sheet(`p{color:red} ${'('.repeat(100_000)}`).written).toBe('');
+  });
+
+  it('reads as the same when it is written once more', () => {
+    const part = fc.constantFrom(
+      'p',
+      '.a',
+      '#b',
+      '{',
+      '}',
+      ';',
+      ':',
+      'color',
+      'red',
+      'background',
+      'url(',
+      '"',
+      "'",
+      ')',
+      '(',
+      '[',
+      ']',
+      '\\',
+      '\n',
+      ' ',
+      '/*',
+      '*/',
+      '@media',
+      '@import',
+      'x',
+      '!important',
+      '1px',
+      '<',
+      '</style>',
+      '\\75 ',
+      ',',
+      '-',
+      '\0',
+      'é',
+      '\ud800',
+    );
+    fc.assert(
+      fc.property(fc.array(part, { maxLength: 40 }), (parts) => {
+        const once = sheet(parts.join('')).written;
+        expect(once).not.toMatch(/[<@]|url\(/);
+        expect(sheet(once).written).toBe(once);
+      }),
+    );
+  });
+});
+
+describe('a style attribute', () => {
+  it.each([
+    ['color:red;;font-size:12px', 'color: red; font-size: 12px'],
+    ['mso-line-height-rule:exactly;color:red', 'color: red'],
+    ['COLOR:Red', 'color: Red'],
+    ['color:red;background:url(https://x.example)', 'color: red; background: none'],
+    ['background:u\\72l(https://x.example)', 'background: none'],
+    ['background:url(https://x.example', 'background: none'],
+    ['*zoom:1', ''],
+    ['color:var(--x)', ''],
+    ['width:1e999px', 'width: 1000000000px'],
+  ])('of %s is written as %s', (source, written) => {
+    expect(style(source)).toBe(written);
+  });
+});
+
+describe('a media attribute', () => {
+  it('is written anew, or not at all', () => {
+    expect(cleanMedia('screen and (max-width: 3px)')).toBe('screen and (max-width: 3px)');
+    expect(cleanMedia('</style>')).toBeUndefined();
+  });
+});
