@@ -77,7 +77,8 @@ function lost(
 
 function syntax(body: BodyName, template: Parsed | undefined): TemplateFinding[] {
   if (template === undefined || !('syntax' in template)) return [];
-  const message = `the ${body} body is not a Mustache template: ${template.syntax}`;
+  const what = template.limit ? "can't be checked" : 'is not a Mustache template';
+  const message = `the ${body} body ${what}: ${template.syntax}`;
   return [{ code: 'template-syntax', message, body }];
 }
 

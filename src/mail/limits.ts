@@ -4,7 +4,7 @@
  */
 export const limits = {
   /** Characters of one body. */
-  bodyCharacters: 2_000_000,
+  bodyCharacters: 1_048_576,
   /** Characters of all declared bodies together. */
   allBodiesCharacters: 32_000_000,
   /** Mustache tags in one body. */

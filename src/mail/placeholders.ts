@@ -25,7 +25,8 @@ function collect(parts: readonly Part[], sections: readonly string[], found: Map
     found.set(part.name, {
       name: part.name,
       section: section && (before?.section ?? true),
-      meanings: [...new Set([...(before?.meanings ?? []), ...meanings])],
+      // A name that stands in every section doesn't need them all.
+      meanings: [...new Set([...(before?.meanings ?? []), ...meanings])].slice(0, 64),
     });
     if (part.kind !== 'section') continue;
     collect(part.parts, part.inverted ? sections : below(sections, part.name), found);

@@ -1,18 +1,19 @@
 import { isMap, type Json } from '../values.js';
 import type { TemplateBodies } from './checks.js';
+import { limits } from './limits.js';
 import { placeholdersOf } from './placeholders.js';
-import { type Part, parseTemplate, type SyntaxProblem, type Template } from './template.js';
+import { type Part, parseTemplate, type SyntaxProblem, type Template, TooLong } from './template.js';
 
 /** What a template is rendered with. */
 export type SampleData = { readonly [name: string]: Json };
 
 /** So many sections are shown in every combination; more of them one by one. */
 const combinedSections = 3;
-/** More mails than this are no longer looked at. */
-const maxVariants = 24;
-
-/** One body as a user would get it; its source where it isn't a template. */
-export type RenderedBody = { readonly text: string } | { readonly source: string; readonly syntax: string };
+/** One body as a user would get it; its source where it isn't a template, or why it is too long to be shown. */
+export type RenderedBody =
+  | { readonly text: string }
+  | { readonly source: string; readonly syntax: string }
+  | { readonly tooLong: string };
 
 /** One mail that a user can get. */
 export interface Mail {
@@ -29,7 +30,7 @@ export interface MailVariant {
 }
 
 /**
- * Every mail that a user can get: each section there and not there. All the bodies are rendered with the same
+ * The mails that a user can get: each section there and not there, as many as the limits allow. All the bodies are rendered with the same
  * data: `given`, and what it lacks is made up from the placeholders' names.
  */
 export function renderMails(sides: readonly TemplateBodies[], given: SampleData): MailVariant[] {
@@ -41,33 +42,37 @@ export function renderMails(sides: readonly TemplateBodies[], given: SampleData)
   const data = sampleData(parts, given);
   const sections = sectionsOf(parts);
   const seen = new Set<string>();
-  return combinations(sections)
-    .map((absent) => ({
-      label: sections.length === 0 ? null : labelOf(sections, absent),
-      mails: parsed.map(({ txt, html }) => ({
-        txt: render(txt, data, { html: false, absent }),
-        html: render(html, data, { html: true, absent }),
-      })),
-    }))
-    .filter(({ mails }) => {
-      const text = JSON.stringify(mails);
-      return !seen.has(text) && seen.add(text);
-    })
-    .slice(0, maxVariants);
+  const variants: MailVariant[] = [];
+  let made = 0;
+  let characters = 0;
+  for (const absent of combinations(sections)) {
+    if (made === limits.variants || characters > limits.templateCharacters) break;
+    made += 1;
+    const mails = parsed.map(({ txt, html }) => ({
+      txt: render(txt, data, { html: false, absent }),
+      html: render(html, data, { html: true, absent }),
+    }));
+    const text = JSON.stringify(mails);
+    if (seen.has(text)) continue;
+    seen.add(text);
+    characters += text.length;
+    variants.push({ label: sections.length === 0 ? null : labelOf(sections, absent), mails });
+  }
+  return variants;
 }
 
 interface ParsedBody {
   readonly source: string;
   readonly template: Template | undefined;
-  readonly syntax: string;
+  readonly problem: SyntaxProblem;
 }
 
 function parse(body: string | null | undefined): ParsedBody | null {
   if (typeof body !== 'string') return null;
   const parsed: Template | SyntaxProblem = parseTemplate(body);
   return 'syntax' in parsed
-    ? { source: body, template: undefined, syntax: parsed.syntax }
-    : { source: body, template: parsed, syntax: '' };
+    ? { source: body, template: undefined, problem: parsed }
+    : { source: body, template: parsed, problem: { syntax: '' } };
 }
 
 function render(
@@ -76,8 +81,16 @@ function render(
   options: { readonly html: boolean; readonly absent: ReadonlySet<string> },
 ): RenderedBody | null {
   if (body === null) return null;
-  if (body.template === undefined) return { source: body.source, syntax: body.syntax };
-  return { text: body.template.render(data, options) };
+  if (body.template === undefined) {
+    const { syntax, limit } = body.problem;
+    return limit ? { tooLong: syntax.replace(/^it /, '') } : { source: body.source, syntax };
+  }
+  try {
+    return { text: body.template.render(data, options) };
+  } catch (failure) {
+    if (failure instanceof TooLong) return { tooLong: failure.message };
+    throw failure;
+  }
 }
 
 function sectionsOf(parts: readonly Part[]): string[] {
@@ -94,15 +107,17 @@ function sectionsOf(parts: readonly Part[]): string[] {
 }
 
 /** The sets of sections that aren't there: none first, all last. */
-function combinations(sections: readonly string[]): ReadonlySet<string>[] {
+function* combinations(sections: readonly string[]): Generator<ReadonlySet<string>> {
   if (sections.length <= combinedSections) {
-    return [...Array(2 ** sections.length).keys()].map(
-      (bits) => new Set(sections.filter((_, index) => (bits >> index) % 2 === 1)),
-    );
+    for (let bits = 0; bits < 2 ** sections.length; bits += 1) {
+      yield new Set(sections.filter((_, index) => (bits >> index) % 2 === 1));
+    }
+    return;
   }
-  const alone = sections.map((section) => new Set([section]));
-  const others = sections.map((section) => new Set(sections.filter((other) => other !== section)));
-  return [new Set(), new Set(sections), ...alone, ...others];
+  yield new Set();
+  yield new Set(sections);
+  for (const section of sections) yield new Set([section]);
+  for (const section of sections) yield new Set(sections.filter((other) => other !== section));
 }
 
 function labelOf(sections: readonly string[], absent: ReadonlySet<string>): string {
@@ -143,10 +158,10 @@ function madeUp(parts: readonly Part[], given: SampleData, variables: ReadonlySe
     }
     const inner = madeUp(part.parts, given, variables);
     if (part.inverted) {
-      Object.assign(tree, merge(inner, tree, new Set()));
+      complete(tree, inner);
       put(tree, path, variables.has(part.name) ? exampleOf(part.name) : true);
     } else if (variables.has(part.name)) {
-      Object.assign(tree, merge(inner, tree, new Set()));
+      complete(tree, inner);
       put(tree, path, exampleOf(part.name));
     } else if (part.parts.some((it) => it.kind === 'variable' && it.name === '.')) {
       put(tree, path, ['first', 'second']);
@@ -155,6 +170,15 @@ function madeUp(parts: readonly Part[], given: SampleData, variables: ReadonlySe
     }
   }
   return tree;
+}
+
+/** Adds what a tree lacks; in place, since a body can have thousands of sections. */
+function complete(tree: Tree, more: Tree): void {
+  for (const [name, value] of Object.entries(more)) {
+    const before = Object.hasOwn(tree, name) ? tree[name] : undefined;
+    if (before === undefined) define(tree, name, value);
+    else if (isMap(before) && isMap(value)) complete(before as Tree, value as Tree);
+  }
 }
 
 function put(tree: Tree, path: readonly string[], value: Json): void {

@@ -1,8 +1,7 @@
 import Mustache from 'mustache';
 import { isMap, type Json } from '../values.js';
+import { limits, shown } from './limits.js';
 
-/** Deeper than anyone nests on purpose, and far from exhausting the stack. */
-const maxDepth = 100;
 /** The parser goes through a run of white space again and again, so that a long one would stall it. */
 const longSpace = /\s{1000,}/g;
 
@@ -22,7 +21,10 @@ export type Part =
 /** A body that is a Mustache template. */
 export interface Template {
   readonly parts: readonly Part[];
-  /** The body with values filled in. Nothing but JSON is ever looked up, and nothing is called. */
+  /**
+   * The body with values filled in. Nothing but JSON is ever looked up, and nothing is called.
+   * Throws TooLong where it grows beyond the limits, as lists within lists make it.
+   */
   render(data: { readonly [name: string]: Json }, options: RenderOptions): string;
 }
 
@@ -33,27 +35,42 @@ export interface RenderOptions {
   readonly absent?: ReadonlySet<string>;
 }
 
+/** What is rendered is too long, in words that go on after "it". */
+export class TooLong extends Error {}
+
 /** Why a body isn't a Mustache template. */
 export interface SyntaxProblem {
   readonly syntax: string;
+  /** It may be one, and takes more than a limit allows. */
+  readonly limit?: true;
 }
 
 /** Parses a body as Mustache. Never throws: what is wrong is returned in words. */
 export function parseTemplate(body: string): Template | SyntaxProblem {
+  if (body.length > limits.bodyCharacters) {
+    return { syntax: `it has more than ${shown(limits.bodyCharacters)} characters`, limit: true };
+  }
   const text = body.replace(longSpace, (run) => run.slice(0, 1000));
   const writer = createWriter();
   try {
     const tokens: readonly Token[] = writer.parse(text);
-    if (depthOf(tokens) > maxDepth) return { syntax: `sections are nested more than ${maxDepth} deep` };
+    if (depthOf(tokens) > limits.sectionDepth) {
+      return { syntax: `sections are nested more than ${limits.sectionDepth} deep` };
+    }
     const parts = partsOf(tokens);
     const strange = strangeName(parts);
     if (strange !== undefined) return { syntax: strange };
+    if (tagsIn(parts) > limits.tags) return { syntax: tooManyTags, limit: true };
     return {
       parts,
       render: (data, { html, absent = new Set() }) =>
-        writer.render(text, new JsonContext(data, undefined, absent), undefined, {
-          escape: (value: unknown) => (html ? Mustache.escape(printed(value)) : printed(value)),
-        }),
+        createWriter().renderTokens(
+          tokens as unknown as string[][],
+          new JsonContext(data, undefined, absent),
+          undefined,
+          text,
+          { escape: (value: unknown) => (html ? Mustache.escape(printed(value)) : printed(value)) },
+        ),
     };
   } catch (failure) {
     if (!(failure instanceof Error)) throw failure;
@@ -61,11 +78,56 @@ export function parseTemplate(body: string): Template | SyntaxProblem {
   }
 }
 
+const tooManyTags = `it has more than ${shown(limits.tags)} tags`;
+
+function tagsIn(parts: readonly Part[]): number {
+  let tags = 0;
+  for (const part of parts) {
+    if (part.kind !== 'text') tags += 1;
+    if (part.kind === 'section') tags += tagsIn(part.parts);
+  }
+  return tags;
+}
+
 /** A writer that keeps nothing, since a body is parsed once. */
-function createWriter(): Mustache.Writer {
-  const writer: Mustache.Writer & { templateCache?: undefined } = new Mustache.Writer();
+function createWriter(): LimitedWriter {
+  const writer: LimitedWriter & { templateCache?: undefined } = new LimitedWriter();
   writer.templateCache = undefined;
   return writer;
+}
+
+/** A writer that stops where its text grows too long. */
+class LimitedWriter extends Mustache.Writer {
+  #characters = 0;
+  #visits = 0;
+
+  override rawValue(token: string[]): string {
+    return this.#counted(super.rawValue(token));
+  }
+
+  override escapedValue(...parts: Parameters<Mustache.Writer['escapedValue']>): string {
+    return this.#counted(super.escapedValue(...parts));
+  }
+
+  override unescapedValue(...parts: Parameters<Mustache.Writer['unescapedValue']>): string {
+    return this.#counted(super.unescapedValue(...parts));
+  }
+
+  override renderTokens(...parts: Parameters<Mustache.Writer['renderTokens']>): string {
+    this.#visits += 1;
+    if (this.#visits > limits.sectionVisits) {
+      throw new TooLong(`goes into sections more than ${shown(limits.sectionVisits)} times`);
+    }
+    return super.renderTokens(...parts);
+  }
+
+  #counted(text: string | undefined): string {
+    this.#characters += String(text ?? '').length;
+    if (this.#characters > limits.renderedCharacters) {
+      throw new TooLong(`has more than ${shown(limits.renderedCharacters)} characters`);
+    }
+    return text ?? '';
+  }
 }
 
 /** As the library gives it: the tag's sign, its name, where it starts and ends, and what is inside a section. */
@@ -83,7 +145,7 @@ function inside([, , , , tokens]: Token): readonly Token[] {
 function depthOf(tokens: readonly Token[]): number {
   let depth = 0;
   let level = tokens.filter(isSection);
-  while (level.length > 0 && depth <= maxDepth) {
+  while (level.length > 0 && depth <= limits.sectionDepth) {
     depth += 1;
     level = level.flatMap((token) => inside(token).filter(isSection));
   }
@@ -115,6 +177,13 @@ function strangeName(parts: readonly Part[]): string | undefined {
   for (const part of parts) {
     if (part.kind === 'text') continue;
     if (part.name === '') return 'a tag has no name: {{}}';
+    const start = `"${part.name.slice(0, 40)}…"`;
+    if (part.name.length > limits.nameCharacters) {
+      return `the name ${start} has more than ${shown(limits.nameCharacters)} characters`;
+    }
+    if (part.name.split('.').length > limits.nameSteps) {
+      return `the name ${start} has more than ${limits.nameSteps} steps`;
+    }
     if (/[{}<>\n]/.test(part.name)) {
       const [start = ''] = part.name.split(/[{}<>\n]/);
       return `the tag "{{ ${start.trim().slice(0, 40)}" is not closed with "}}"`;

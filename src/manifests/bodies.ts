@@ -1,6 +1,7 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, relative, resolve, sep } from 'node:path';
 import pLimit from 'p-limit';
+import { limits, shown as written } from '../mail/limits.js';
 import { error, type Place, type Problem, ProblemsError } from '../problems.js';
 import type { Project } from '../project/project.js';
 import { decode, readBytes, shownPath, type Unreadable, unreadable } from '../source/file.js';
@@ -15,7 +16,10 @@ export interface BodyRequest {
   readonly place: Place;
 }
 
-type Content = { readonly text: string } | Unreadable | { readonly reason: 'outside' | 'private' };
+type Content =
+  | { readonly text: string }
+  | Unreadable
+  | { readonly reason: 'outside' | 'private' | 'too-many' };
 
 const READS_AT_ONCE = 16;
 
@@ -24,6 +28,7 @@ export class Bodies {
   readonly #project: Project;
   readonly #limit = pLimit(READS_AT_ONCE);
   readonly #contents = new Map<string, Promise<Content>>();
+  #characters = 0;
 
   constructor(project: Project) {
     this.#project = project;
@@ -55,7 +60,9 @@ export class Bodies {
     if (this.#isPrivate(path) || this.#isPrivate(target)) return { reason: 'private' };
     const bytes = await readBytes(target);
     const text = bytes instanceof Uint8Array ? decode(bytes) : bytes;
-    return typeof text === 'string' ? { text } : text;
+    if (typeof text !== 'string') return text;
+    this.#characters += text.length;
+    return this.#characters > limits.allBodiesCharacters ? { reason: 'too-many' } : { text };
   }
 
   /**
@@ -97,6 +104,13 @@ export class Bodies {
           `${shown} is a hidden file, the configuration or the state, which no body may be`,
           places,
           'keep bodies in files of their own, such as emails/reset_password.html',
+        );
+      case 'too-many':
+        return error(
+          'too-large',
+          `the body files of this project have more than ${written(limits.allBodiesCharacters)} characters together`,
+          places,
+          'split the project, or take pictures out of the bodies and link to them',
         );
       case 'missing':
         return error(

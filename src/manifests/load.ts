@@ -27,6 +27,9 @@ export interface LoadedManifests {
 
 const READS_AT_ONCE = 16;
 
+/** Each secret is hashed slowly on purpose, so that many of them would take minutes. */
+const MAX_SECRETS = 2000;
+
 /**
  * Reads every manifest of a project. `lenient` is for `validate`: an allowed process variable that isn't
  * set is a warning, and what it would give counts as unknown. Returns what is wrong instead of throwing it.
@@ -67,6 +70,16 @@ export async function loadManifests(
     for (const problem of kind.check(ofKind, profile)) problems.push(problem);
   }
   for (const value of variables.used.values()) secrets.add(value);
+  if (secrets.size > MAX_SECRETS) {
+    problems.push(
+      error(
+        'too-many-secrets',
+        `the manifests have ${secrets.size} different secrets, and ${MAX_SECRETS} are the most that can be hashed slowly`,
+        [],
+        'split the project, so that each part has fewer',
+      ),
+    );
+  }
   return {
     declared,
     problems: inOrder(problems),

@@ -1,19 +1,17 @@
 import type { TemplateBodies } from '../mail/checks.js';
 import { cleanHtml } from '../mail/clean.js';
+import { limits, shown } from '../mail/limits.js';
 import { type Mail, type RenderedBody, renderMails, type SampleData } from '../mail/samples.js';
 import { type Insertable, type Markup, markup, markupLines, srcdoc } from './markup.js';
 import { scrollable } from './page.js';
 
-/** Longer bodies are not rendered. */
-const maxBody = 2_000_000;
-
 /** How many characters of rendered emails a page may hold before it is too heavy to be opened. */
 export class FrameRoom {
-  #left = 30_000_000;
+  #left: number = limits.pageCharacters;
 
   /** Whether there is room for so much more; if so, it is taken. */
   take(characters: number): boolean {
-    if (characters > maxBody || characters > this.#left) return false;
+    if (characters > this.#left) return false;
     this.#left -= characters;
     return true;
   }
@@ -52,7 +50,7 @@ export function emailViews(sides: readonly EmailSide[], sample: SampleData, room
     );
   return {
     rendered: view(({ html }, side) => htmlFigure(html, side.label, side.none, room)),
-    text: view(({ txt }, side) => textFigure(txt, side.label, side.none)),
+    text: view(({ txt }, side) => textFigure(txt, side.label, side.none, room)),
   };
 }
 
@@ -68,7 +66,7 @@ export function emailGallery(bodies: TemplateBodies, sample: SampleData, room: F
       markup`<div class="trio">
 <div class="wide">${htmlFigure(mail.html, 'HTML, wide', none, room)}</div>
 <div class="narrow">${htmlFigure(mail.html, 'HTML, narrow as on a phone', none, room)}</div>
-${textFigure(mail.txt, 'Text', none)}</div>`,
+${textFigure(mail.txt, 'Text', none, room)}</div>`,
     );
   });
 }
@@ -86,10 +84,11 @@ function htmlFigure(body: RenderedBody | null, label: string, none: string, room
 function htmlContent(body: RenderedBody | null, label: string, none: string, room: FrameRoom): Markup {
   if (body === null) return markup`<p class="note">${none}</p>`;
   if ('syntax' in body) return unparsed(body.syntax);
+  if ('tooLong' in body) return tooLong(body.tooLong);
   const cleaned = cleanHtml(body.text);
   if ('refused' in cleaned) return markup`<p class="note">not shown: it is ${cleaned.refused}</p>`;
   const { html, left } = cleaned;
-  if (!room.take(html.length)) return markup`<p class="note">too large to be rendered here</p>`;
+  if (!room.take(html.length)) return noRoom;
   const document = `<!DOCTYPE html>${framePolicy}${html}`;
   return markup`<iframe sandbox="" referrerpolicy="no-referrer" loading="lazy" title="${label}" srcdoc="${srcdoc(document)}"></iframe>${leftOut(left)}`;
 }
@@ -104,15 +103,22 @@ const framePolicy =
   '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'; img-src data:">' +
   '<meta http-equiv="x-dns-prefetch-control" content="off">';
 
-function textFigure(body: RenderedBody | null, label: string, none: string): Markup {
+const noRoom = markup`<p class="note">not shown: this page has ${shown(limits.pageCharacters)} characters of emails already; look at fewer at once</p>`;
+
+function textFigure(body: RenderedBody | null, label: string, none: string, room: FrameRoom): Markup {
   if (body === null) return figure(label, markup`<p class="note">${none}</p>`);
   if ('syntax' in body) return figure(label, unparsed(body.syntax));
-  const text = body.text.length > maxBody ? `${body.text.slice(0, maxBody)}…` : body.text;
-  return figure(label, scrollable('mail', label, markupLines(text)));
+  if ('tooLong' in body) return figure(label, tooLong(body.tooLong));
+  if (!room.take(body.text.length)) return figure(label, noRoom);
+  return figure(label, scrollable('mail', label, markupLines(body.text)));
 }
 
 function figure(label: string, content: Markup): Markup {
   return markup`<figure><figcaption>${label}</figcaption>${content}</figure>`;
+}
+
+function tooLong(words: string): Markup {
+  return markup`<p class="warning">not shown: it ${words}; shorten the body or the lists of its sample data</p>`;
 }
 
 function unparsed(syntax: string): Markup {

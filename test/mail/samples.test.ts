@@ -1,3 +1,4 @@
+import { spawnSync } from 'node:child_process';
 import { describe, expect, it } from 'vitest';
 import { exampleOf, renderMails, type SampleData } from '../../src/mail/samples.js';
 import { layout, layoutText } from './layouts.js';
@@ -101,6 +102,71 @@ describe('the mails that users can get', () => {
       'with organization',
       'without organization',
     ]);
+  });
+});
+
+describe('a body that takes more than it may', () => {
+  const many = (count: number, of: (index: number) => string) => [...Array(count).keys()].map(of).join('');
+
+  it('shows 24 of the mails that many sections make', () => {
+    const body = many(100, (at) => `{{#a${at}}}${at} {{/a${at}}}`);
+    expect(renderMails([{ txt: body, html: body }], {})).toHaveLength(24);
+  });
+
+  it('is told where lists repeat each other without end', () => {
+    const list = [...Array(100).keys()];
+    const body = '{{#a}}{{#a}}{{#a}}{{#a}}x{{/a}}{{/a}}{{/a}}{{/a}}';
+    const [first] = renderMails([{ txt: body }], { a: list });
+    expect(first?.mails[0]?.txt).toEqual({ tooLong: 'goes into sections more than 100,000 times' });
+  });
+
+  it('is told where a long text is repeated', () => {
+    const [first] = renderMails([{ txt: '{{#a}}{{{ b }}}{{/a}}' }], {
+      a: [...Array(300).keys()],
+      b: 'x'.repeat(10_000),
+    });
+    expect(first?.mails[0]?.txt).toEqual({ tooLong: 'has more than 2,000,000 characters' });
+  });
+
+  it('is told where it is long itself', () => {
+    const [first] = renderMails([{ txt: 'x'.repeat(1_048_577) }], {});
+    expect(first?.mails[0]?.txt).toEqual({ tooLong: 'has more than 1,048,576 characters' });
+  });
+
+  it.each([
+    [
+      'sections one after the other',
+      `import('./dist/mail/samples.js').then(({ renderMails }) => {
+      const body = [...Array(9000).keys()].map((at) => '{{^a' + at + '}}some text ' + at + '{{/a' + at + '}}').join('\\n');
+      return renderMails([{ txt: body, html: body }, { txt: body, html: body }], {}).length;
+    })`,
+      '24',
+    ],
+    [
+      'nested elements',
+      `import('./dist/mail/clean.js').then(({ cleanHtml }) => cleanHtml('<div>'.repeat(190_000)).refused)`,
+      'nested more than 512 elements deep',
+    ],
+    [
+      'elements that repeat others',
+      `import('./dist/mail/clean.js').then(({ cleanHtml }) =>
+      cleanHtml('<p>' + [...Array(400).keys()].map((at) => '<font size=' + at + '>').join('') + '<p>x'.repeat(200_000)).refused)`,
+      'made of more than 50,000 elements',
+    ],
+    [
+      '10 MB of spaces',
+      `import('./dist/mail/checks.js').then(({ checkTemplate }) =>
+      checkTemplate({ after: { txt: 'x' + ' '.repeat(10_000_000), html: '<p>' + ' '.repeat(10_000_000) } }).length)`,
+      '4',
+    ],
+  ])('gets along with 250 MB of memory: %s', (_, program, printed) => {
+    const { stdout, stderr } = spawnSync(
+      process.execPath,
+      ['--max-old-space-size=250', '--input-type=module', '-e', `console.log(await ${program})`],
+      { encoding: 'utf8' },
+    );
+    expect(stderr).toBe('');
+    expect(stdout.trim()).toBe(printed);
   });
 });
 

@@ -72,6 +72,15 @@ describe('a body that is no template', () => {
     );
   });
 
+  it.each([
+    [`{{ ${'a.'.repeat(40)}a }}`, /^the name "a\.a.*…" has more than 32 steps$/],
+    [`{{ ${'a'.repeat(2000)} }}`, /^the name "a+…" has more than 1,000 characters$/],
+    ['{{ a }}'.repeat(20_001), /^it has more than 20,000 tags$/],
+    ['x'.repeat(1_048_577), /^it has more than 1,048,576 characters$/],
+  ])('is one beyond the limits (%#)', (body, words) => {
+    expect(syntaxOf(body)).toMatch(words);
+  });
+
   it('is told without an exception, whatever it is', () => {
     const part = fc.oneof(
       fc.constantFrom(
