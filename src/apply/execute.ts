@@ -257,7 +257,7 @@ class Execution {
     const quiet = { phase: () => {}, step: () => {}, end: () => {} };
     let live: ReadonlyMap<(typeof objects)[number], Live> = new Map();
     try {
-      live = (await observe(objects, false, { reader, profile, concurrency, progress: quiet })).live;
+      live = (await observe(objects, [], { reader, profile, concurrency, progress: quiet })).live;
     } catch {
       // What can't be read back stays open: the result says so.
     }

@@ -194,7 +194,7 @@ async function readBack(
   const objects = entries
     .filter(({ sending }) => sending.action !== 'adopt')
     .map((entry) => ({ kind: entry.sending.kind, identity: entry.sending.identity, entry }));
-  const { live } = await observe(objects, false, { ...options, progress: noProgress });
+  const { live } = await observe(objects, [], { ...options, progress: noProgress });
   return new Map([...live].map(([object, found]) => [object.entry, found]));
 }
 

@@ -217,7 +217,7 @@ function document(
   const place: Place = { file: source, line: 1, column: 1, length: 1 };
   // An organization is put back under the id that it was written with, whatever its name is now.
   const id = kind === 'Organization' && identity.id !== undefined ? { id: identity.id } : identity;
-  return { kind, identity: id, fields, absent, whole: [], place, placeOf: () => place };
+  return { kind, identity: id, fields, absent, whole: [], remembered: true, place, placeOf: () => place };
 }
 
 /** What is there now and is neither what the run left nor what it found was changed by somebody since. */

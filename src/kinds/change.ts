@@ -16,6 +16,8 @@ export interface FieldChange {
   readonly before: Value | undefined;
   readonly after: Value;
   readonly sensitive: boolean;
+  /** Lists of the server confirmed the names in it, which then need no ids beside them. */
+  readonly confirmed?: boolean;
 }
 
 /** Something a reviewer should know; it stops nothing. */

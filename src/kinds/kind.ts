@@ -7,6 +7,7 @@ import type { Fields } from '../values.js';
 import type { Action, FieldChange, PlanWarning } from './change.js';
 import type { FieldTypes } from './fields.js';
 import type { OrganizationIndex } from './organizations.js';
+import type { ListName, References } from './references.js';
 
 export type { KindName };
 
@@ -27,6 +28,8 @@ export interface Declared {
   readonly whole: readonly string[];
   /** `did_generation` of a client. */
   readonly generation?: number;
+  /** It comes from a journal and not from a manifest, so that names in it may be old ones. */
+  readonly remembered?: true;
   /** The document's first key. */
   readonly place: Place;
   /** Where a field stands, for warnings; the document's own place where it isn't known. */
@@ -75,8 +78,27 @@ export interface PlanInput {
   /** The declared fields whose present value differs or isn't known. */
   readonly changed: ReadonlySet<string>;
   readonly profile: Profile;
-  /** The list, where it was read. */
-  readonly organizations: OrganizationIndex | undefined;
+  /** The lists that were read. */
+  readonly references: References;
+}
+
+/** What references are resolved with. */
+export interface ResolveContext {
+  readonly references: References;
+  readonly profile: Profile;
+  /** The object as it is known to be now. */
+  readonly present: Fields;
+  /** Whether a field says what is wanted, so that a name in it has to be the server's: a record's may be an old one. */
+  readonly wished: (field: string) => boolean;
+}
+
+/** Fields whose references were resolved. */
+export interface Resolved {
+  readonly fields: Fields;
+  /** Why some can't be. */
+  readonly troubles: readonly string[];
+  /** The fields in which lists of the server confirmed every name. */
+  readonly confirmed: readonly string[];
 }
 
 /** The requests of an update, and all that they ask for or send along. */
@@ -125,10 +147,10 @@ export interface Kind {
     objects: readonly T[],
     context: ObserveContext,
   ): Promise<ReadonlyMap<T, Live>>;
-  /** Replaces references to other objects by what they stand for; says why where that can't be done. */
-  resolve?(fields: Fields, organizations: OrganizationIndex): { fields: Fields; troubles: readonly string[] };
-  /** Whether a document refers to organizations, so that their list is needed. */
-  refersToOrganizations?(declared: Declared, profile: Profile): boolean;
+  /** Replaces references to other things by what they stand for; says why where that can't be done. */
+  resolve?(fields: Fields, context: ResolveContext): Resolved;
+  /** The lists that a document's references are looked up in. */
+  refersTo?(declared: Declared, profile: Profile): readonly ListName[];
   /** A decision that is not a comparison of fields: deleting, regenerating, adopting. */
   decide?(input: PlanInput): Verdict | undefined;
   /** The requests of an update. */

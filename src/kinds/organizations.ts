@@ -1,6 +1,7 @@
-import { error, ProblemsError } from '../problems.js';
+import type { Page } from '../server/answers.js';
 import type { Reader } from '../server/client.js';
 import type { Fields } from '../values.js';
+import { readListing } from './listing.js';
 
 /** The organizations of the server as the list gave them, found by id or by name. */
 export class OrganizationIndex {
@@ -75,71 +76,14 @@ export class OrganizationIndex {
   }
 }
 
-/** How many times the list is read again when its ids don't add up. */
-const PASSES = 4;
-/** Pages that bring nothing new, one after another, before a page count is no longer believed. */
-const IDLE_PAGES = 3;
-/** More pages than any server has: a list that goes on after it never ends. */
-const MOST_PAGES = 100_000;
-
 /**
- * Reads all organizations, page by page: as many pages as `total_pages` says, once each, and all again where
- * the ids don't add up to `total_entries`, since rows can repeat or be skipped while others write.
- * Throws where they still don't, and what the reader throws.
+ * Reads all organizations, page by page.
+ * Throws where the list doesn't add up, and what the reader throws.
  */
 export async function readOrganizations(reader: Reader): Promise<OrganizationIndex> {
-  let sum = '';
-  for (let pass = 0; pass < PASSES; pass += 1) {
-    const { rows, found, total } = await readAllPages(reader);
-    if (total === undefined || found === total) return new OrganizationIndex(rows);
-    sum = `${found} organizations were listed, total_entries says ${total}`;
-  }
-  throw new ProblemsError([
-    error(
-      'unstable-list',
-      `the list of organizations does not add up, read ${PASSES} times: ${sum}`,
-      [],
-      'try again when nobody else is writing',
-    ),
-  ]);
-}
-
-interface Listing {
-  readonly rows: readonly Fields[];
-  readonly found: number;
-  readonly total: number | undefined;
-}
-
-async function readAllPages(reader: Reader): Promise<Listing> {
-  const byId = new Map<string, Fields>();
-  const anonymous: Fields[] = [];
-  let total: number | undefined;
-  let idle = 0;
-  for (let number = 1; number <= MOST_PAGES; number += 1) {
-    const page = await reader.listOrganizations(number);
-    const before = byId.size;
-    for (const row of page.organizations) {
-      if (typeof row.id === 'string') byId.set(row.id, row);
-      else anonymous.push(row);
-    }
-    idle = byId.size === before ? idle + 1 : 0;
-    total = page.totalEntries ?? total;
-    const found = byId.size + anonymous.length;
-    const pages = page.totalPages ?? pagesFrom(total, page.pageSize);
-    // Without a page count the end shows itself: a page that brings nothing, be it empty or the last one again.
-    const done = pages === undefined ? found === total || idle > 0 : number >= pages || idle >= IDLE_PAGES;
-    if (done) return { rows: [...byId.values(), ...anonymous], found, total };
-  }
-  throw new ProblemsError([
-    error(
-      'unstable-list',
-      `the list of organizations has more than ${MOST_PAGES} pages`,
-      [],
-      'check that base_url is the address of an identity server of this API',
-    ),
-  ]);
-}
-
-function pagesFrom(total: number | undefined, size: number | undefined): number | undefined {
-  return total === undefined || !size ? undefined : Math.ceil(total / size);
+  const readPage = async (number: number): Promise<Page<Fields>> => {
+    const { organizations, ...counts } = await reader.listOrganizations(number);
+    return { rows: organizations, ...counts };
+  };
+  return new OrganizationIndex(await readListing('organizations', readPage));
 }

@@ -1,23 +1,27 @@
 import { type Fields, isMap, type Value } from '../values.js';
+import type { PlanWarning } from './change.js';
 import { asElements } from './fields.js';
 import type { PlanInput, Update } from './kind.js';
 import type { OrganizationIndex } from './organizations.js';
+import type { Catalog, References } from './references.js';
 import { unknownWhole, wholeFields } from './rules.js';
+import { rolesOf } from './user-references.js';
 
 /**
  * An update of a user on a server that empties what it isn't sent, and fails halfway over what it doesn't know:
  * everything is sent, and nothing is sent before every element is known to be there.
  */
-export function replaceUser({ present, desired, profile, organizations }: PlanInput): Update {
+export function replaceUser({ present, desired, profile, references }: PlanInput): Update {
   const { fields, unknown } = wholeFields('User', desired, present.fields, profile);
   if (unknown.length > 0) return blocked(unknownWhole('user', unknown), fields);
   const troubles: string[] = [];
-  const body = profile.users.elementsNeedIds ? withIds(fields, present.fields, troubles) : fields;
-  troubles.push(...strangers(body, organizations));
+  const body = profile.users.elementsNeedIds ? withIds(fields, present.fields, references, troubles) : fields;
+  troubles.push(...strangers(body, references.organizations));
   if (troubles.length > 0) return blocked([...new Set(troubles)].join('; '), body);
   return {
     requests: [{ operation: 'updateUser', params: { user_id: present.identity.id ?? '' }, body }],
     expected: body,
+    warnings: unlisted(body, references),
   };
 }
 
@@ -26,7 +30,7 @@ function blocked(trouble: string, expected: Fields): Update {
 }
 
 /** The lists with an id in each element, as far as the user's own elements tell which one a name means. */
-function withIds(fields: Fields, present: Fields, troubles: string[]): Fields {
+function withIds(fields: Fields, present: Fields, references: References, troubles: string[]): Fields {
   const scopes = asElements(present.authorized_scopes ?? null);
   const roles = rolesOf(present);
   const identified = (list: Value, known: readonly Fields[], noun: string): Fields[] => {
@@ -36,8 +40,9 @@ function withIds(fields: Fields, present: Fields, troubles: string[]): Fields {
   };
   const lists: Fields = {};
   for (const [name, list] of Object.entries(fields)) {
-    if (name === 'authorized_scopes') lists[name] = identified(list, scopes, 'scope').map(labelled);
-    else if (name === 'roles') lists[name] = identified(list, roles, 'role');
+    if (name === 'authorized_scopes') {
+      lists[name] = identified(list, scopes, 'scope').map((scope) => labelled(scope, references.scopes));
+    } else if (name === 'roles') lists[name] = identified(list, roles, 'role');
     else if (name === 'organizations') {
       lists[name] = asElements(list).map((element) =>
         element.roles === undefined
@@ -47,12 +52,6 @@ function withIds(fields: Fields, present: Fields, troubles: string[]): Fields {
     }
   }
   return { ...fields, ...lists };
-}
-
-/** Every role that the user has somewhere. */
-function rolesOf(present: Fields): Fields[] {
-  const memberships = asElements(present.organizations ?? null);
-  return [present, ...memberships].flatMap(({ roles = null }) => asElements(roles));
 }
 
 function identify(element: Fields, known: readonly Fields[], noun: string, troubles: string[]): Fields {
@@ -74,9 +73,32 @@ function repeated(elements: readonly Fields[]): string[] {
   return ids.filter((id, index) => ids.indexOf(id) !== index);
 }
 
-/** This server's answers have no labels, and its document requires one. */
-function labelled(scope: Fields): Fields {
-  return scope.label === undefined && scope.name !== undefined ? { ...scope, label: scope.name } : scope;
+/** The label is the list's, or the name where it isn't known: the server's users show none, and its document requires one. */
+function labelled(scope: Fields, catalog: Catalog | null | undefined): Fields {
+  if (scope.label !== undefined || scope.name === undefined) return scope;
+  const listed = typeof scope.id === 'string' ? catalog?.byId(scope.id)?.label : undefined;
+  return { ...scope, label: typeof listed === 'string' && listed !== '' ? listed : scope.name };
+}
+
+/** What the user has, or is to keep, that the lists of the server don't show: it is sent, and said. */
+function unlisted(body: Fields, { scopes, roles }: References): PlanWarning[] {
+  const strange = (elements: readonly Fields[], catalog: Catalog | null | undefined, noun: string) =>
+    elements.flatMap(({ id, name }) => {
+      if (catalog == null || catalog.unsure || typeof id !== 'string' || catalog.byId(id) !== undefined)
+        return [];
+      const called = typeof name === 'string' ? `"${name}" (id ${id})` : id;
+      return [
+        {
+          code: 'not-in-list',
+          message: `the user has the ${noun} ${called}, which the server's list of ${noun}s doesn't show: it is sent along as it is; where the server runs on several nodes that aren't clustered, each may know other ${noun}s`,
+        },
+      ];
+    });
+  const found = [
+    ...strange(asElements(body.authorized_scopes ?? null), scopes, 'scope'),
+    ...strange(rolesOf(body), roles, 'role'),
+  ];
+  return [...new Map(found.map((warning) => [warning.message, warning])).values()];
 }
 
 /** Memberships, declared or sent along, of organizations that the server's list doesn't have. */

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { error, type Problem } from '../problems.js';
 import { answers } from '../server/answers.js';
 import { settle } from '../settle.js';
-import { type Fields, holdsSensitive, isMap, mapValues, type Value } from '../values.js';
+import { holdsSensitive, isMap, mapValues, type Value } from '../values.js';
 import {
   asElements,
   type FieldTypes,
@@ -16,10 +16,10 @@ import {
   value,
 } from './fields.js';
 import type { Declared, Kind } from './kind.js';
-import type { OrganizationIndex } from './organizations.js';
 import { missing, readOne } from './reading.js';
 import { profileProblems } from './rules.js';
 import { anyObject, document, identifier, role, roles, text } from './schema.js';
+import { listsOfUser, resolveUser } from './user-references.js';
 import { replaceUser } from './user-whole.js';
 
 const scope = z.strictObject({
@@ -153,10 +153,8 @@ export const user: Kind = {
       ),
     );
   },
-  refersToOrganizations: ({ fields }, { whole }) =>
-    whole.User?.includes('organizations') ||
-    (Array.isArray(fields.organizations) && fields.organizations.length > 0),
-  resolve: resolveOrganizations,
+  refersTo: listsOfUser,
+  resolve: resolveUser,
   update(input) {
     if (input.profile.whole.User !== undefined) return replaceUser(input);
     const { present, desired } = input;
@@ -166,51 +164,18 @@ export const user: Kind = {
     };
   },
   destructions: (fields) =>
-    fields.flatMap(({ path, before, after }) => {
+    fields.flatMap(({ path, before, after, confirmed = false }) => {
       if (path === 'blocked') return after === true ? ['blocks the user'] : [];
       const loses = elementNouns[path];
       if (loses === undefined || before === undefined) return [];
       return matchSets(asElements(after), asElements(before)).removed.map((element) => {
-        const name = element.name ?? element.id;
-        return `removes the ${loses} ${holdsSensitive(element) ? '(sensitive)' : `"${String(name)}"`}`;
+        if (holdsSensitive(element)) return `removes the ${loses} (sensitive)`;
+        const { id, name } = element;
+        const beside = !confirmed && typeof name === 'string' && typeof id === 'string' && id !== name;
+        return `removes the ${loses} "${String(name ?? id)}"${beside ? ` (id ${id})` : ''}`;
       });
     }),
 };
-
-function resolveOrganizations(
-  fields: Fields,
-  organizations: OrganizationIndex,
-): { fields: Fields; troubles: string[] } {
-  if (!Array.isArray(fields.organizations)) return { fields, troubles: [] };
-  const troubles: string[] = [];
-  const seen = new Set<string>();
-  const elements = fields.organizations.flatMap((reference): Fields[] => {
-    const element = isMap(reference) ? reference : {};
-    const row = findMember(reference, organizations);
-    if (typeof row === 'string') {
-      troubles.push(row);
-      return [];
-    }
-    const id = String(row.id);
-    if (seen.has(id)) {
-      troubles.push(`the organization ${id} is twice in organizations: remove one of the two`);
-      return [];
-    }
-    seen.add(id);
-    return [{ ...row, ...element, id }];
-  });
-  return { fields: { ...fields, organizations: elements }, troubles };
-}
-
-function findMember(reference: Value, organizations: OrganizationIndex): Fields | string {
-  if (!isMap(reference)) return organizations.find(String(reference));
-  if (typeof reference.id !== 'string') return organizations.findNamed(String(reference.name));
-  const row = organizations.byId(reference.id);
-  if (row !== undefined) return row;
-  // Rows that came without their id may be this one.
-  if (organizations.anonymous > 0) return { id: reference.id };
-  return `the server has no organization with the id ${reference.id}, and no operation creates one: create it there, or correct the id`;
-}
 
 function unknownRoles(user: Declared): Problem[] {
   if (user.fields.roles === undefined) return [];

@@ -3,6 +3,7 @@ import { deletion, templateText } from '../kinds/email-template.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import type { Declared, Identity, KindName, Live } from '../kinds/kind.js';
 import type { OrganizationIndex } from '../kinds/organizations.js';
+import { catalogNames, type References } from '../kinds/references.js';
 import { ignoredFields } from '../kinds/rules.js';
 import { templateWarnings } from '../mail/findings.js';
 import type { ChecksSettings } from '../mail/settings.js';
@@ -17,9 +18,10 @@ import type { Fields } from '../values.js';
 import { compare, type Recorded } from './compare.js';
 import { planDigest } from './digest.js';
 import { makeSure, type Recognise, seenProfile } from './fit.js';
-import { needOrganizations, observe } from './observe.js';
+import { listsFor, observe } from './observe.js';
 import { arrange } from './order.js';
 import type { Change, Plan, PlanWarning } from './plan.js';
+import { listScope } from './scopes.js';
 import { isSelected, matchesPattern, mayMatchKind, type Selection } from './select.js';
 
 /** What every plan says of itself. */
@@ -65,14 +67,9 @@ interface Subject {
 export async function buildPlan(options: BuildOptions): Promise<Plan> {
   const { declared, selection, state, profile } = options;
   const subjects = candidates(options);
-  const { live, organizations } = await observe(
-    subjects,
-    needOrganizations(
-      subjects.flatMap((subject) => subject.declared ?? []),
-      profile,
-    ),
-    options,
-  );
+  const documents = subjects.flatMap((subject) => subject.declared ?? []);
+  const { live, references } = await observe(subjects, listsFor(documents, profile), options);
+  const { organizations } = references;
   const names = organizations?.renamed(renames(declared, organizations));
   const addressed = subjects.map((subject) => ({ subject, ...addresses(subject, live.get(subject), names) }));
   const selected = addressed.filter(({ subject, all }) => isSelected(selection, subject.kind, all));
@@ -88,7 +85,7 @@ export async function buildPlan(options: BuildOptions): Promise<Plan> {
     const change = compare({
       ...known,
       declared: options.adjust?.(subject.declared, now) ?? subject.declared,
-      organizations: names,
+      references: { ...references, ...(names === undefined ? {} : { organizations: names }) },
       profile,
       assert: options.assert,
       address,
@@ -102,7 +99,10 @@ export async function buildPlan(options: BuildOptions): Promise<Plan> {
   const reads = kinds
     .filter((kind) => kind.readable(profile) && subjects.some((subject) => subject.kind === kind.name))
     .map((kind) => kind.scopes.read);
-  const listing = organizations === undefined ? [] : [operations.listOrganizations.scope];
+  const lists = (['organizations', ...catalogNames] as const).filter(
+    (name) => references[name] !== undefined,
+  );
+  const listing = lists.flatMap((name) => listScope(name, profile) ?? []);
   const fitting = await makeSure(compared, {
     profile,
     seen: seenProfile(profile, live),
@@ -110,6 +110,7 @@ export async function buildPlan(options: BuildOptions): Promise<Plan> {
   });
   const warnings = [
     ...fitting.warnings,
+    ...missingLists(references),
     ...selected.flatMap(({ subject, address }) => ignored(subject, address, profile)),
   ];
   return { ...assemble(arrange(fitting.changes), [...reads, ...listing], options), warnings };
@@ -122,6 +123,16 @@ function checked(change: Change, settings: ChecksSettings): Change {
   if (errors.length === 0) return told;
   const reason = errors.map(({ code, message }) => `${message} (${code} is an error here)`).join('; ');
   return { ...told, action: 'blocked', requests: [], destructions: [], reason };
+}
+
+/** Lists that the profile has a read for and the server doesn't offer. */
+function missingLists(references: References): PlanWarning[] {
+  return catalogNames
+    .filter((name) => references[name] === null)
+    .map((name) => ({
+      code: 'no-list',
+      message: `the server offers no list of ${name}, so nothing could check that the ids of ${name} in the manifests exist and mean what their names say: compare the ids`,
+    }));
 }
 
 /** What a document declares and the server does nothing with. */
@@ -144,7 +155,7 @@ export async function regenerationPlan(
   const address = `Client/${clientId}`;
   const identity = { id: clientId };
   const subject = { kind: 'Client', identity } as const;
-  const { live } = await observe([subject], false, options);
+  const { live } = await observe([subject], [], options);
   const shown = live.get(subject);
   const before = shown?.fields ?? {};
   const trouble = shown?.trouble;

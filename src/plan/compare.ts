@@ -1,7 +1,7 @@
 import { type Contrast, contrast, desired, type FieldType, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, Kind, Live, Present } from '../kinds/kind.js';
-import type { OrganizationIndex } from '../kinds/organizations.js';
+import type { References } from '../kinds/references.js';
 import { requestSize, takenFields } from '../kinds/rules.js';
 import type { Profile } from '../server/profiles.js';
 import {
@@ -34,7 +34,8 @@ export interface CompareInput {
   /** The server's answer; undefined where there is no read for it. */
   readonly live: Live | undefined;
   readonly recorded: Recorded | undefined;
-  readonly organizations: OrganizationIndex | undefined;
+  /** The lists that were read. */
+  readonly references: References;
   readonly profile: Profile;
   /** Send even where the recorded value already matches. */
   readonly assert: boolean;
@@ -53,11 +54,18 @@ export function compare(given: CompareInput): Change {
   const kind = kindOf(declared.kind);
   const restored = restoredFields(input);
   const taken = { ...restored, ...takenFields(declared.kind, declared.fields, input.profile) };
-  const { fields: resolved, troubles } =
-    kind.resolve !== undefined && input.organizations !== undefined
-      ? kind.resolve(taken, input.organizations)
-      : { fields: taken, troubles: [] };
   const present = presentObject(input);
+  const resolution = kind.resolve?.(taken, {
+    references: input.references,
+    profile: input.profile,
+    present: present.fields,
+    wished: (field) => declared.remembered !== true && Object.hasOwn(declared.fields, field),
+  });
+  const {
+    fields: resolved,
+    troubles,
+    confirmed,
+  } = resolution ?? { fields: taken, troubles: [], confirmed: [] };
   const known = knowledge(input, present);
   const base = baseChange(input, present, known.source(Object.keys(resolved)));
   if (live?.trouble !== undefined) return { ...base, action: 'blocked', reason: live.trouble };
@@ -74,7 +82,7 @@ export function compare(given: CompareInput): Change {
     desired: wanted.fields,
     changed: new Set(differing.map(({ field }) => field)),
     profile: input.profile,
-    organizations: input.organizations,
+    references: input.references,
   };
   const verdict = kind.decide?.(planInput);
   if (verdict !== undefined) {
@@ -94,7 +102,10 @@ export function compare(given: CompareInput): Change {
   if (Object.keys(expected).length === 0) {
     return { ...base, apply: { ...base.apply, expected: wanted.fields } };
   }
-  const fields = differing.map(({ part }) => fieldChange(part));
+  const fields = differing.map(({ field, part }) => ({
+    ...fieldChange(part),
+    ...(confirmed.includes(field) ? { confirmed: true } : {}),
+  }));
   return {
     ...base,
     action: 'update',

@@ -3,6 +3,14 @@ import { markSecrets } from '../kinds/fields.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import type { Declared, Identity, KindName, Live, ObserveContext } from '../kinds/kind.js';
 import { type OrganizationIndex, readOrganizations } from '../kinds/organizations.js';
+import {
+  type Catalog,
+  type CatalogName,
+  catalogNames,
+  type ListName,
+  type References,
+  readCatalog,
+} from '../kinds/references.js';
 import { shownFields } from '../kinds/rules.js';
 import { error, ProblemsError } from '../problems.js';
 import type { Progress } from '../progress.js';
@@ -29,39 +37,45 @@ export interface ObserveOptions {
 /** The server's answers; an object without an entry is of a kind that this server has no read for. */
 export interface Observed<T> {
   readonly live: ReadonlyMap<T, Live>;
-  /** The list of organizations, where it was read. */
-  readonly organizations: OrganizationIndex | undefined;
+  /** The lists that were read. */
+  readonly references: References;
 }
 
 /**
- * Reads what the given objects look like now, each once: no kind that isn't among them, and the list of
- * organizations besides where references to it have to be resolved.
+ * Reads what the given objects look like now, each once: no kind that isn't among them, and besides the `lists`
+ * in which references have to be looked up, as far as the profile has reads for them.
  * Throws an AggregateError of all that the reader threw, since nothing may be built on a part.
  */
 export async function observe<T extends Wanted>(
   objects: readonly T[],
-  needsOrganizations: boolean,
+  lists: readonly ListName[],
   { reader, profile, concurrency, progress, signal }: ObserveOptions,
 ): Promise<Observed<T>> {
   const limit = pLimit(concurrency);
   let refused: ServerFailure | undefined;
-  let list: Promise<OrganizationIndex> | undefined;
+  let organizations: Promise<OrganizationIndex> | undefined;
   const goOn = (): void => {
     if (signal?.aborted)
       throw new ProblemsError([error('interrupted', 'interrupted: nothing more was asked')]);
+  };
+  // Every page of a list asks first whether anything may be asked at all.
+  const paged: Reader = {
+    ...reader,
+    listOrganizations: async (page) => {
+      goOn();
+      return await reader.listOrganizations(page);
+    },
+    listExtra: async (read, page, parse) => {
+      goOn();
+      return await reader.listExtra(read, page, parse);
+    },
   };
   const context: ObserveContext = {
     reader,
     profile,
     organizations: () => {
-      list ??= readOrganizations({
-        ...reader,
-        listOrganizations: async (page) => {
-          goOn();
-          return await reader.listOrganizations(page);
-        },
-      }).finally(progress.step);
-      return list;
+      organizations ??= readOrganizations(paged).finally(progress.step);
+      return organizations;
     },
     limit: (read) =>
       limit(async () => {
@@ -80,33 +94,42 @@ export async function observe<T extends Wanted>(
   };
   const live = new Map<T, Live>();
   const readable = kinds.filter((kind) => kind.readable(profile));
-  // The list of organizations is one step, however many of them are declared.
-  const listed = needsOrganizations || objects.some(({ kind }) => kind === 'Organization') ? 1 : 0;
+  const needed = new Set(lists);
+  const catalogs = catalogNames.flatMap((name) => {
+    const read = profile.reads[name];
+    return needed.has(name) && read !== undefined ? [{ name, read }] : [];
+  });
+  // A list is one step, however many objects are looked up in it.
+  const listed = needed.has('organizations') || objects.some(({ kind }) => kind === 'Organization') ? 1 : 0;
   const single = objects.filter(
     ({ kind }) => kind !== 'Organization' && kindOf(kind).readable(profile),
   ).length;
-  if (listed + single > 0) progress.phase('Observing', listed + single);
+  const steps = listed + catalogs.length + single;
+  if (steps > 0) progress.phase('Observing', steps);
+  const found: { [name in CatalogName]?: Catalog | null } = {};
   try {
     await settle<unknown>([
       ...readable.map(async (kind) => {
         const own = objects.filter((object) => object.kind === kind.name);
         if (own.length === 0) return;
-        for (const [object, found] of await kind.observe(own, context)) {
-          const fields = markSecrets(kind.fields, shownFields(kind, found.fields, profile));
-          live.set(object, { ...found, fields });
+        for (const [object, shown] of await kind.observe(own, context)) {
+          const fields = markSecrets(kind.fields, shownFields(kind, shown.fields, profile));
+          live.set(object, { ...shown, fields });
         }
       }),
-      ...(needsOrganizations ? [context.organizations()] : []),
+      ...(needed.has('organizations') ? [context.organizations()] : []),
+      ...catalogs.map(async ({ name, read }) => {
+        found[name] = await readCatalog(name, read, paged).finally(progress.step);
+      }),
     ]);
   } finally {
     progress.end();
   }
-  return { live, organizations: await list };
+  const index = await organizations;
+  return { live, references: { ...found, ...(index === undefined ? {} : { organizations: index }) } };
 }
 
-/** Whether the documents refer to organizations, so that the list has to be read for them. */
-export function needOrganizations(declared: readonly Declared[], profile: Profile): boolean {
-  return declared.some(
-    (document) => kindOf(document.kind).refersToOrganizations?.(document, profile) ?? false,
-  );
+/** The lists that the documents' references have to be looked up in. */
+export function listsFor(declared: readonly Declared[], profile: Profile): readonly ListName[] {
+  return declared.flatMap((document) => kindOf(document.kind).refersTo?.(document, profile) ?? []);
 }

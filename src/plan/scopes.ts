@@ -1,8 +1,9 @@
 import { kindOf } from '../kinds/index.js';
 import type { Declared, KindName } from '../kinds/kind.js';
+import type { ListName } from '../kinds/references.js';
 import { operations, type Scope } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
-import { needOrganizations } from './observe.js';
+import { listsFor } from './observe.js';
 
 /** The scopes that observing and changing objects of some kinds takes, sorted. */
 export function scopesOfKinds(kinds: Iterable<KindName>, profile: Profile): Scope[] {
@@ -13,9 +14,14 @@ export function scopesOfKinds(kinds: Iterable<KindName>, profile: Profile): Scop
   return [...new Set(scopes)].sort();
 }
 
-/** The scopes that documents need: those of their kinds, and that of the list of organizations where they refer to some. */
+/** The scopes that documents need: those of their kinds, and those of the lists that they refer to. */
 export function scopesOf(declared: readonly Declared[], profile: Profile): Scope[] {
   const kinds = new Set(declared.map(({ kind }) => kind));
-  const listing = needOrganizations(declared, profile) ? [operations.listOrganizations.scope] : [];
+  const listing = listsFor(declared, profile).flatMap((list) => listScope(list, profile) ?? []);
   return [...new Set([...scopesOfKinds(kinds, profile), ...listing])].sort();
+}
+
+/** The scope that reading a list takes; undefined where the profile has no read for it. */
+export function listScope(list: ListName, { reads }: Profile): Scope | undefined {
+  return list === 'organizations' ? operations.listOrganizations.scope : reads[list]?.scope;
 }

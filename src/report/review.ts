@@ -115,7 +115,7 @@ export function viewField(
   const { before, after } = field;
   if (field.sensitive) return { view: 'secret', unknown: before === undefined };
   return (
-    (field.type === 'set' ? viewSet(before, after) : undefined) ??
+    (field.type === 'set' ? viewSet(field) : undefined) ??
     viewBody(field, diff) ?? { view: 'value', ...inlinePair(before, after, whole) }
   );
 }
@@ -134,8 +134,8 @@ export function shortValue(
   return { path: field.path, before: view.before, after: view.after };
 }
 
-function viewSet(before: Value | undefined, after: Value): FieldView | undefined {
-  const difference = compareSets(before, after);
+function viewSet({ before, after, confirmed = false }: FieldChange): FieldView | undefined {
+  const difference = compareSets(before, after, confirmed);
   if (difference === undefined) return undefined;
   const { elements, kept, move } = difference;
   const head =

@@ -22,24 +22,33 @@ export interface SetDifference {
 
 /**
  * Compares two sets for a reviewer, with the same matching as the plan; `before` is undefined where it isn't
- * known. Undefined where they aren't sets of objects, or where no element tells them apart.
+ * known. `confirmed` says that the server's lists confirmed the names: else ids stand beside them, since a server
+ * goes by ids alone. Undefined where they aren't sets of objects, or where no element tells them apart.
  */
-export function compareSets(before: Value | undefined, after: Value): SetDifference | undefined {
+export function compareSets(
+  before: Value | undefined,
+  after: Value,
+  confirmed: boolean,
+): SetDifference | undefined {
   if (!isSet(after) || (before !== undefined && !isSet(before))) return undefined;
   const wanted = asElements(after);
   if (before === undefined) {
-    const name = namer(wanted);
-    return { elements: wanted.map((it) => ({ mark: '=', text: described(it, name) })), kept: 0, move: null };
+    const name = namer(wanted, confirmed);
+    return {
+      elements: wanted.map((it) => ({ mark: '=', text: described(it, name, confirmed) })),
+      kept: 0,
+      move: null,
+    };
   }
   const got = asElements(before);
   const match = matchSets(wanted, got);
-  const name = namer([...match.removed, ...wanted]);
+  const name = namer([...match.removed, ...wanted], confirmed);
   const changed = match.pairs.flatMap((pair): ElementChange[] => {
-    const inner = innerChanges(pair.wanted, pair.got);
+    const inner = innerChanges(pair.wanted, pair.got, confirmed);
     return inner === '' ? [] : [{ mark: '~', text: `${name(pair.wanted, pair.got)} (${inner})` }];
   });
-  const added = match.added.map((it) => described(it, name));
-  const removed = match.removed.map((it) => described(it, name));
+  const added = match.added.map((it) => described(it, name, confirmed));
+  const removed = match.removed.map((it) => described(it, name, confirmed));
   const elements: ElementChange[] = [
     ...added.map((text): ElementChange => ({ mark: '+', text })),
     ...removed.map((text): ElementChange => ({ mark: '-', text })),
@@ -62,8 +71,8 @@ function isSet(value: Value): boolean {
 
 type Namer = (element: Fields, other?: Fields) => string;
 
-/** Calls elements by name; by name and id where two of them share a name. */
-function namer(elements: readonly Fields[]): Namer {
+/** Calls elements by name; by name and id where two of them share a name, or where no list confirmed the names. */
+function namer(elements: readonly Fields[], confirmed: boolean): Namer {
   const ids = new Map<string, Set<string>>();
   for (const { name, id } of elements) {
     if (typeof name === 'string') ids.set(name, (ids.get(name) ?? new Set()).add(inline(id ?? null)));
@@ -72,35 +81,35 @@ function namer(elements: readonly Fields[]): Namer {
     const name = element.name ?? other.name;
     const id = element.id ?? other.id;
     if (typeof name !== 'string') return typeof id === 'string' ? bare(id) : inline(element);
-    const ambiguous = (ids.get(name)?.size ?? 0) > 1 && typeof id === 'string';
-    return ambiguous ? `${bare(name)} (id ${bare(id)})` : bare(name);
+    const unclear = !confirmed || (ids.get(name)?.size ?? 0) > 1;
+    return unclear && typeof id === 'string' && id !== name ? `${bare(name)} (id ${bare(id)})` : bare(name);
   };
 }
 
 /** An element with what is in it beside its names, such as its roles. */
-function described(element: Fields, name: Namer): string {
+function described(element: Fields, name: Namer, confirmed: boolean): string {
   const inside = Object.entries(element)
     .filter(([key]) => !['id', 'name', 'label'].includes(key))
-    .map(([key, member]) => `${bare(key)}: ${memberText(member)}`);
+    .map(([key, member]) => `${bare(key)}: ${memberText(member, confirmed)}`);
   const named = name(element);
   return inside.length === 0 || named === inline(element) ? named : `${named} (${inside.join('; ')})`;
 }
 
-function memberText(member: Value): string {
+function memberText(member: Value, confirmed: boolean): string {
   if (!Array.isArray(member) || !isSet(member)) return inlinePair(null, member, false).after;
   const elements = asElements(member);
-  return elements.length === 0 ? 'none' : elements.map((it) => namer(elements)(it)).join(', ');
+  return elements.length === 0 ? 'none' : elements.map((it) => namer(elements, confirmed)(it)).join(', ');
 }
 
-function innerChanges(wanted: Fields, got: Fields): string {
+function innerChanges(wanted: Fields, got: Fields, confirmed: boolean): string {
   return Object.entries(wanted)
     .flatMap(([key, member]) => {
       const there = Object.hasOwn(got, key) ? got[key] : undefined;
       if (there !== undefined && same(member, there)) return [];
       const label = bare(key);
       if (Array.isArray(member)) {
-        if (there === undefined) return [`${label}: (unknown) → ${memberText(member)}`];
-        const inner = compareSets(there, member);
+        if (there === undefined) return [`${label}: (unknown) → ${memberText(member, confirmed)}`];
+        const inner = compareSets(there, member, confirmed);
         if (inner !== undefined) {
           return [`${label}: ${inner.elements.map(({ mark, text }) => `${mark} ${text}`).join(' ')}`];
         }

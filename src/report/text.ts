@@ -155,8 +155,12 @@ function valueLines(path: string, { before, after }: FieldChange, { debug }: Tex
   return [`${path}: ${pair.before}`, `  → ${pair.after}`];
 }
 
-function setLines(path: string, { before, after }: FieldChange, paint: Colors): string[] | undefined {
-  const difference = compareSets(before, after);
+function setLines(
+  path: string,
+  { before, after, confirmed = false }: FieldChange,
+  paint: Colors,
+): string[] | undefined {
+  const difference = compareSets(before, after, confirmed);
   if (difference === undefined) return undefined;
   const { elements, kept, move } = difference;
   const paints = { '+': paint.green, '-': paint.red, '~': paint.yellow, '=': String };

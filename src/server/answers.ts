@@ -60,6 +60,8 @@ const roles = z
   .exactOptional();
 
 const organization = z.object({ id: text, name: text, label: text });
+const listedScope = z.object({ id: text, name: text, label: text, public: flag });
+const listedRole = z.object({ id: text, name: text, scopes: namedScopes });
 
 const backend = z.object({
   id: text,
@@ -173,13 +175,7 @@ export function about<T>(asked: { readonly [member: string]: string }, parse: Pa
 }
 
 const count = integer.pipe(z.int32().min(0)).nullable().exactOptional();
-const organizationPage = z.object({
-  data: z.array(organization),
-  page_number: count,
-  page_size: count,
-  total_pages: count,
-  total_entries: count,
-});
+const counts = { page_number: count, page_size: count, total_pages: count, total_entries: count };
 
 export type Organization = z.infer<typeof organization>;
 export type Template = z.infer<typeof template>;
@@ -193,30 +189,55 @@ export const answers = {
   client: answerType(client),
 } satisfies { [resource: string]: AnswerType<Fields> };
 
-/** One page of the list; a pagination member that the server left out, or gave as null, isn't there. */
-export interface OrganizationPage {
-  /** As the server gave them: one may lack an id. */
-  readonly organizations: readonly Organization[];
+/** What a page says of its list; a member that the server left out, or gave as null, isn't there. */
+interface Counts {
   readonly pageNumber?: number;
   readonly pageSize?: number;
   readonly totalPages?: number;
   readonly totalEntries?: number;
 }
 
+/** One page of a list. */
+export interface Page<T> extends Counts {
+  /** As the server gave them: one may lack an id. */
+  readonly rows: readonly T[];
+}
+
+/** One page of the list of organizations. */
+export interface OrganizationPage extends Counts {
+  /** As the server gave them: one may lack an id. */
+  readonly organizations: readonly Organization[];
+}
+
 export const parseOrganizationPage: Parser<OrganizationPage> = (document) => {
-  const page = parse(organizationPage, document);
+  const page = pageOf(organization)(document);
   if ('wrong' in page) return page;
-  const { data, page_number, page_size, total_pages, total_entries } = page.value;
-  return {
-    value: {
-      organizations: data,
-      ...(page_number == null ? {} : { pageNumber: page_number }),
-      ...(page_size == null ? {} : { pageSize: page_size }),
-      ...(total_pages == null ? {} : { totalPages: total_pages }),
-      ...(total_entries == null ? {} : { totalEntries: total_entries }),
-    },
-  };
+  const { rows, ...rest } = page.value;
+  return { value: { organizations: rows, ...rest } };
 };
+
+/** The pages of lists that the document doesn't have; one that comes whole is its only page. */
+export const pages = { scope: pageOf(listedScope), role: pageOf(listedRole) } satisfies {
+  [resource: string]: Parser<Page<Fields>>;
+};
+
+function pageOf<T>(row: z.ZodType<T>): Parser<Page<T>> {
+  const schema = z.object({ data: z.array(row), ...counts });
+  return (document) => {
+    const page = parse(schema, document);
+    if ('wrong' in page) return page;
+    const { data, page_number, page_size, total_pages, total_entries } = page.value;
+    return {
+      value: {
+        rows: data,
+        ...(page_number == null ? {} : { pageNumber: page_number }),
+        ...(page_size == null ? {} : { pageSize: page_size }),
+        ...(total_pages == null ? {} : { totalPages: total_pages }),
+        ...(total_entries == null ? {} : { totalEntries: total_entries }),
+      },
+    };
+  };
+}
 
 function answerType<T>(schema: z.ZodType<T>): AnswerType<T> {
   const one = z.object({ data: schema });

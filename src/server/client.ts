@@ -3,6 +3,7 @@ import {
   about,
   answers,
   type OrganizationPage,
+  type Page,
   type Parser,
   parseOrganizationPage,
   type Template,
@@ -30,6 +31,11 @@ export interface Reader {
    * answers 404. The parser is the one of the kind: `answers.user.one`, or `answers.keyPair.list` for a list.
    */
   showExtra<T>(read: ExtraRead, params: PathParameters, parse: Parser<T>): Promise<T | null>;
+  /**
+   * One page, counted from 1, of a list that the document doesn't have; null where the server offers no such list.
+   * The parser is the one of the rows, such as `pages.scope`.
+   */
+  listExtra<T>(read: ExtraRead, page: number, parse: Parser<Page<T>>): Promise<Page<T> | null>;
 }
 
 /** Changes the server. */
@@ -98,6 +104,18 @@ function readerOver(transport: Transport): Reader {
         path: fillPath(path, params),
         parse: aboutOne(path, params, parse),
         whenMissing: null,
+      }),
+    listExtra: async <T>({ title, path, scope }: ExtraRead, page: number, parse: Parser<Page<T>>) =>
+      read<Page<T> | null>({
+        operation: null,
+        title,
+        scope,
+        // Most such lists come whole, and know no pages.
+        path: page === 1 ? path : `${path}?page=${page}`,
+        parse,
+        whenMissing: null,
+        // A path that a server doesn't know.
+        missing: [404, 406],
       }),
   };
 }

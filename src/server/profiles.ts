@@ -19,6 +19,10 @@ export interface Profile {
     readonly keyPair?: ExtraRead;
     /** One client, by `client_id`. */
     readonly client?: ExtraRead;
+    /** All scopes, with their names and labels. */
+    readonly scopes?: ExtraRead;
+    /** All roles, with their names. */
+    readonly roles?: ExtraRead;
   };
   readonly users: {
     /** Whether a scope of a user must carry a label, as the document says. */
@@ -121,6 +125,8 @@ const boruta: Profile = {
       scope: 'clients:manage:all',
     },
     client: { title: 'show a client', path: '/api/clients/:client_id', scope: 'clients:manage:all' },
+    scopes: { title: 'list scopes', path: '/api/scopes', scope: 'users:manage:all' },
+    roles: { title: 'list roles', path: '/api/roles', scope: 'users:manage:all' },
   },
   users: { scopeNeedsLabel: false, elementsNeedIds: true, hasRoles: true },
   templates: { halvesFallBack: true },

@@ -47,6 +47,8 @@ export interface Call<T> {
   readonly parse: Parser<T>;
   /** What a 404 means; without it, a 404 is a failure. */
   readonly whenMissing?: T;
+  /** The statuses that say so; 404 alone where they aren't given. */
+  readonly missing?: readonly number[];
   /** Asked before it is sent again: what an earlier try did after all; undefined where it did nothing. */
   readonly confirm?: () => Promise<T | undefined>;
 }
@@ -304,7 +306,9 @@ export class Transport {
       return { problem: { kind: sent ? 'lost' : 'unreachable', status: null, reason }, sent, passing };
     }
     const { status, headers, body, broken } = outcome;
-    if (status === 404 && call.whenMissing !== undefined) return { value: call.whenMissing, status };
+    if (call.whenMissing !== undefined && (call.missing ?? [404]).includes(status)) {
+      return { value: call.whenMissing, status };
+    }
     if (status >= 200 && status < 300) return this.#judgeBody(call.parse, outcome);
     const document = broken === null ? this.#read(body) : { wrong: broken };
     const problem: Problem = {

@@ -55,6 +55,7 @@ export async function run(changes: readonly Change[], rig: Rig): Promise<Ran> {
         return rig.templates?.(type) ?? null;
       },
       showExtra: () => Promise.reject(new Error('nobody asked for this')),
+      listExtra: () => Promise.reject(new Error('nobody asked for this')),
     },
     writer: {
       async send(request) {

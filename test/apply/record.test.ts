@@ -44,7 +44,7 @@ async function actionFor(state: State, fields: Fields): Promise<Action | undefin
   const asking = () => Promise.reject(new Error('nobody asked for this'));
   const plan: Plan = await buildPlan({
     declared: [declared('User', { id: 'u' }, fields)],
-    reader: { listOrganizations: asking, showTemplate: asking, showExtra: asking },
+    reader: { listOrganizations: asking, showTemplate: asking, showExtra: asking, listExtra: asking },
     state,
     hasher,
     selection: { targets: [], kinds: [] },

@@ -22,6 +22,7 @@ function listing(answer: (page: number, number: number) => OrganizationPage): Li
       },
       showTemplate: unasked,
       showExtra: unasked,
+      listExtra: unasked,
     },
   };
 }

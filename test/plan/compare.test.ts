@@ -202,8 +202,8 @@ describe("a user's organizations", () => {
       }),
     };
     expect(changeFor(memberOf('initech'), known).destructions).toEqual([
-      'removes the membership "acme"',
-      'removes the membership "globex"',
+      'removes the membership "acme" (id 1)',
+      'removes the membership "globex" (id 2)',
     ]);
     expect(changeFor(memberOf('acme', 'globex', 'initech'), known).destructions).toEqual([]);
   });

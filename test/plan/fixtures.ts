@@ -1,14 +1,19 @@
 import type { Declared, Identity, KindName, Live } from '../../src/kinds/kind.js';
 import { OrganizationIndex } from '../../src/kinds/organizations.js';
+import type { Catalog } from '../../src/kinds/references.js';
 import { compare, type Recorded } from '../../src/plan/compare.js';
 import type { Change } from '../../src/plan/plan.js';
 import { type Profile, profiles } from '../../src/server/profiles.js';
 import type { Fields } from '../../src/values.js';
 
-const found = profiles.documented;
-if (found === undefined) throw new Error('there is no documented profile');
+function profileOf(name: string): Profile {
+  const found = profiles[name];
+  if (found === undefined) throw new Error(`there is no profile ${name}`);
+  return found;
+}
 
-export const documented: Profile = found;
+export const documented: Profile = profileOf('documented');
+export const boruta: Profile = profileOf('boruta');
 
 const place = { file: 'manifests/all.yaml', line: 3, column: 1, length: 4 };
 
@@ -36,6 +41,9 @@ export interface Known {
   readonly live?: Live;
   readonly recorded?: Recorded;
   readonly organizations?: OrganizationIndex;
+  readonly scopes?: Catalog | null;
+  readonly roles?: Catalog | null;
+  readonly profile?: Profile;
   readonly assert?: boolean;
 }
 
@@ -46,8 +54,8 @@ export function changeFor(document: Declared, known: Known = {}): Change {
     declared: document,
     live: known.live,
     recorded: known.recorded,
-    organizations: known.organizations,
-    profile: documented,
+    references: known,
+    profile: known.profile ?? documented,
     assert: known.assert ?? false,
     address,
     key: address,

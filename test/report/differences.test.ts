@@ -78,7 +78,7 @@ describe('a membership that moves', () => {
       { id: '1', name: 'acme' },
       { id: '3', name: 'initech', roles: [{ id: 'r', name: 'admin' }] },
     ];
-    expect(compareSets(before, after)).toEqual({
+    expect(compareSets(before, after, true)).toEqual({
       elements: [
         { mark: '+', text: 'initech (roles: admin)' },
         { mark: '-', text: 'globex' },
@@ -93,11 +93,9 @@ describe('a membership that moves', () => {
       { id: '3', name: 'initech' },
       { id: '4', name: 'umbrella' },
     ];
-    expect(compareSets([{ id: '2', name: 'globex' }], after)?.elements.map(({ mark }) => mark)).toEqual([
-      '+',
-      '+',
-      '-',
-    ]);
+    expect(compareSets([{ id: '2', name: 'globex' }], after, true)?.elements.map(({ mark }) => mark)).toEqual(
+      ['+', '+', '-'],
+    );
   });
 });
 

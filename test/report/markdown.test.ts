@@ -75,7 +75,7 @@ compared with what was recorded \`2026-01-30T12:00:00Z\`, not read from the serv
 
 \`\`\`diff
   organizations:
--   globex
+-   globex (id 2)
     (1 unchanged)
 ! backend.smtp_password: (unknown) → (sensitive)
 \`\`\`

@@ -181,24 +181,33 @@ describe('a field', () => {
 });
 
 describe('a set', () => {
-  const set = (before: Value | undefined, after: Value) =>
-    fieldText({ path: 'organizations', type: 'set', before, after });
+  const set = (before: Value | undefined, after: Value, confirmed = false) =>
+    fieldText({ path: 'organizations', type: 'set', before, after, confirmed });
+  const before = [
+    { id: '1', name: 'acme', roles: [{ id: 'v', name: 'viewer' }] },
+    { id: '2', name: 'initech' },
+    { id: '4', name: 'umbrella' },
+  ];
+  const after = [
+    { id: '1', roles: [{ id: 'e', name: 'editor' }] },
+    { id: '3', name: 'globex', roles: [{ id: 'e', name: 'editor' }] },
+    { id: '4', name: 'umbrella' },
+  ];
+
+  it('has ids beside names that no list confirmed, within elements too', () => {
+    expect(set(before, after)).toBe(
+      [
+        'organizations: initech (id 2) → globex (id 3)',
+        '  + globex (id 3) (roles: editor (id e))',
+        '  - initech (id 2)',
+        '  ~ acme (id 1) (roles: + editor (id e) - viewer (id v))',
+        '  (1 unchanged)',
+      ].join('\n'),
+    );
+  });
 
   it('names what comes, goes and changes inside', () => {
-    expect(
-      set(
-        [
-          { id: '1', name: 'acme', roles: [{ id: 'v', name: 'viewer' }] },
-          { id: '2', name: 'initech' },
-          { id: '4', name: 'umbrella' },
-        ],
-        [
-          { id: '1', roles: [{ id: 'e', name: 'editor' }] },
-          { id: '3', name: 'globex', roles: [{ id: 'e', name: 'editor' }] },
-          { id: '4', name: 'umbrella' },
-        ],
-      ),
-    ).toBe(
+    expect(set(before, after, true)).toBe(
       [
         'organizations: initech → globex',
         '  + globex (roles: editor)',
@@ -218,7 +227,7 @@ describe('a set', () => {
 
   it('says what is set where the present elements are unknown', () => {
     expect(set(undefined, [{ id: '1', name: 'acme' }])).toBe(
-      'organizations: (unknown) → exactly these\n  = acme',
+      'organizations: (unknown) → exactly these\n  = acme (id 1)',
     );
     expect(set(undefined, [])).toBe('organizations: (unknown) → none');
   });
@@ -230,10 +239,10 @@ describe('a set', () => {
 
   it('shows a label that changes inside an element, and one that is unknown', () => {
     expect(set([{ id: '1', name: 's', label: 'Old' }], [{ id: '1', name: 's', label: 'New' }])).toBe(
-      'organizations:\n  ~ s (label: "Old" → "New")',
+      'organizations:\n  ~ s (id 1) (label: "Old" → "New")',
     );
     expect(set([{ id: '1', name: 's' }], [{ id: '1', name: 's', roles: [{ name: 'r' }] }])).toBe(
-      'organizations:\n  ~ s (roles: (unknown) → r)',
+      'organizations:\n  ~ s (id 1) (roles: (unknown) → r)',
     );
   });
 

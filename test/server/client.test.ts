@@ -76,6 +76,7 @@ describe('the reader', () => {
 
   test('has no way to write', () => {
     expect(Object.keys(use('http://localhost:1').reader).sort()).toEqual([
+      'listExtra',
       'listOrganizations',
       'showExtra',
       'showTemplate',

@@ -1,0 +1,200 @@
+import type { Profile } from '../server/profiles.js';
+import { type Fields, isMap, type Value } from '../values.js';
+import { asElements } from './fields.js';
+import type { Declared, ResolveContext, Resolved } from './kind.js';
+import type { OrganizationIndex } from './organizations.js';
+import type { Catalog, ListName } from './references.js';
+
+/** The lists that what a user's document refers to has to be looked up in. */
+export function listsOfUser({ fields }: Declared, { whole, reads }: Profile): readonly ListName[] {
+  const filled = (list: Value | undefined): boolean => Array.isArray(list) && list.length > 0;
+  const roles = [fields.roles, ...asElements(fields.organizations ?? null).map(({ roles }) => roles)];
+  return [
+    // What is sent along is looked up too.
+    ...((whole.User?.includes('organizations') ?? false) || filled(fields.organizations)
+      ? (['organizations'] as const)
+      : []),
+    ...(reads.scopes !== undefined && filled(fields.authorized_scopes) ? (['scopes'] as const) : []),
+    ...(reads.roles !== undefined && roles.some(filled) ? (['roles'] as const) : []),
+  ];
+}
+
+/**
+ * A user's fields with an id and the server's own name in each element of its lists, as far as the lists of the
+ * server tell them. Servers go by ids alone: a name beside an id that isn't its name would mislead a reviewer.
+ */
+export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
+  const { references, present, profile, wished } = context;
+  const resolved: Fields = { ...fields };
+  const troubles: string[] = [];
+  const confirmed: string[] = [];
+  const take = (field: string, { elements, troubles: found, sure }: Found): void => {
+    resolved[field] = elements;
+    troubles.push(...found);
+    if (sure) confirmed.push(field);
+  };
+  const lookUp = (
+    list: Value,
+    catalog: Catalog | null | undefined,
+    noun: string,
+    own: Fields[],
+    field: string,
+  ) =>
+    findAll(asElements(list), {
+      catalog,
+      noun,
+      own,
+      strict: wished(field),
+      live: profile.reads.user !== undefined,
+    });
+
+  if (Array.isArray(fields.authorized_scopes)) {
+    const own = asElements(present.authorized_scopes ?? null);
+    const { authorized_scopes: list } = fields;
+    take('authorized_scopes', lookUp(list, references.scopes, 'scope', own, 'authorized_scopes'));
+  }
+  const ownRoles = rolesOf(present);
+  if (Array.isArray(fields.roles)) {
+    take('roles', lookUp(fields.roles, references.roles, 'role', ownRoles, 'roles'));
+  }
+  if (Array.isArray(fields.organizations) && references.organizations !== undefined) {
+    const members = memberships(fields.organizations, references.organizations, wished('organizations'));
+    const inner = members.elements.map((element) => {
+      if (element.roles === undefined) return { elements: [element], troubles: [], sure: true };
+      const found = lookUp(element.roles, references.roles, 'role', ownRoles, 'organizations');
+      return { ...found, elements: [{ ...element, roles: found.elements }] };
+    });
+    take('organizations', {
+      elements: inner.flatMap(({ elements }) => elements),
+      troubles: [...members.troubles, ...inner.flatMap(({ troubles }) => troubles)],
+      // A profile without a list of roles leaves the ids to be compared, here as in the other lists of a user.
+      sure: profile.reads.roles !== undefined && members.sure && inner.every(({ sure }) => sure),
+    });
+  }
+  return { fields: resolved, troubles: [...new Set(troubles)], confirmed };
+}
+
+/** Every role that a user has somewhere. */
+export function rolesOf(user: Fields): Fields[] {
+  const memberships = asElements(user.organizations ?? null);
+  return [user, ...memberships].flatMap(({ roles = null }) => asElements(roles));
+}
+
+interface Found {
+  readonly elements: Fields[];
+  readonly troubles: readonly string[];
+  /** Whether a list of the server has confirmed each name. */
+  readonly sure: boolean;
+}
+
+interface Search {
+  /** Undefined or null where there is no list. */
+  readonly catalog: Catalog | null | undefined;
+  readonly noun: string;
+  /** What the user has already, so that the server is known to have it too. */
+  readonly own: readonly Fields[];
+  /** Whether a name that isn't the server's is refused. */
+  readonly strict: boolean;
+  /** Whether the present names are those that the server shows now. */
+  readonly live: boolean;
+}
+
+function findAll(list: readonly Fields[], { catalog, noun, own, strict, live }: Search): Found {
+  // An empty set needs no list, and what it takes away goes by the names that the server shows.
+  if (catalog == null) {
+    return { elements: [...list], troubles: [], sure: live && catalog === undefined && list.length === 0 };
+  }
+  const troubles: string[] = [];
+  let sure = true;
+  const elements = list.map((element) => {
+    const row = typeof element.id === 'string' ? byId(element.id) : byName(String(element.name));
+    if (typeof row === 'string') {
+      troubles.push(row);
+      return element;
+    }
+    if (typeof row?.name !== 'string') sure = false;
+    if (row === undefined) return element;
+    const misnamed = strict ? otherName(noun, element, row) : undefined;
+    if (misnamed !== undefined) troubles.push(misnamed);
+    return shownAs(element, row, own);
+  });
+  return { elements, troubles, sure };
+
+  function byId(id: string): Fields | string | undefined {
+    const row = catalog?.byId(id) ?? own.find((one) => one.id === id);
+    // Rows that came without their id may be this one.
+    if (row !== undefined || catalog?.unsure === true) return row;
+    return `the server has no ${noun} with the id ${id}: correct the id, or create the ${noun} there`;
+  }
+
+  function byName(name: string): Fields | string {
+    const listed = catalog?.byName(name) ?? [];
+    const found = listed.length > 0 ? listed : own.filter((one) => one.name === name);
+    const ids = [...new Set(found.flatMap(({ id }) => (typeof id === 'string' ? [id] : [])))];
+    const [row] = found;
+    if (row !== undefined && ids.length === 1) return row;
+    if (ids.length > 1) {
+      return `${ids.length} ${noun}s are called "${name}" (${ids.join(', ')}): refer to one by its id`;
+    }
+    const unsure = catalog?.unsure === true ? ' (its list has rows without an id)' : '';
+    return `the server has no ${noun} "${name}"${unsure}: correct the name, or create the ${noun} there`;
+  }
+}
+
+/** Why a name beside an id can't stand; undefined where it is the server's. */
+function otherName(noun: string, { id, name }: Fields, row: Fields): string | undefined {
+  if (typeof name !== 'string' || typeof row.name !== 'string' || name === row.name) return undefined;
+  return `the ${noun} with the id ${String(id)} is called "${row.name}" on the server, not "${name}": correct the id or the name`;
+}
+
+/**
+ * An element as the server knows it. What a role grants and whether a scope is public is the server's to say, so
+ * what a manifest says of it isn't shown.
+ */
+function shownAs(element: Fields, row: Fields, own: readonly Fields[]): Fields {
+  const { scopes: _, ...said } = element;
+  const isNew = !own.some(({ id }) => id === row.id);
+  return {
+    ...said,
+    ...(said.public !== undefined && row.public !== undefined ? { public: row.public } : {}),
+    // What a user has already shows it by itself.
+    ...(isNew && row.scopes !== undefined ? { scopes: row.scopes } : {}),
+    ...(row.id === undefined ? {} : { id: row.id }),
+    ...(typeof row.name === 'string' ? { name: row.name } : {}),
+  };
+}
+
+function memberships(references: readonly Value[], index: OrganizationIndex, strict: boolean): Found {
+  const troubles: string[] = [];
+  const seen = new Set<string>();
+  let sure = true;
+  const elements = references.flatMap((reference): Fields[] => {
+    const element = isMap(reference) ? reference : {};
+    const row = findMember(reference, index);
+    if (typeof row === 'string') {
+      troubles.push(row);
+      return [];
+    }
+    const id = String(row.id);
+    if (seen.has(id)) {
+      troubles.push(`the organization ${id} is twice in organizations: remove one of the two`);
+      return [];
+    }
+    seen.add(id);
+    if (typeof row.name !== 'string') sure = false;
+    const misnamed = strict ? otherName('organization', element, row) : undefined;
+    if (misnamed !== undefined) troubles.push(misnamed);
+    return [{ ...row, ...element, id, ...(typeof row.name === 'string' ? { name: row.name } : {}) }];
+  });
+  return { elements, troubles, sure };
+}
+
+function findMember(reference: Value, organizations: OrganizationIndex): Fields | string {
+  if (!isMap(reference)) return organizations.find(String(reference));
+  if (typeof reference.id !== 'string') return organizations.findNamed(String(reference.name));
+  const row = organizations.byId(reference.id);
+  if (row !== undefined) return row;
+  // Rows that came without their id may be this one.
+  if (organizations.anonymous > 0) return { id: reference.id };
+  return `the server has no organization with the id ${reference.id}, and no operation creates one: create it there, or correct the id`;
+}

@@ -1,0 +1,59 @@
+import { describe, expect, it } from 'vitest';
+import { readCatalog } from '../../src/kinds/references.js';
+import type { Page } from '../../src/server/answers.js';
+import type { Reader } from '../../src/server/client.js';
+import type { Fields } from '../../src/values.js';
+import { boruta } from '../plan/fixtures.js';
+
+const read = boruta.reads.scopes;
+if (read === undefined) throw new Error('no read of scopes');
+
+/** A server whose list answers with these pages, one for each request; what pages were asked for. */
+function listing(...answers: (Page<Fields> | null)[]) {
+  const asked: string[] = [];
+  const reader: Pick<Reader, 'listExtra'> = {
+    async listExtra({ path }, page) {
+      asked.push(`${path} ${page}`);
+      const answer = answers[asked.length - 1];
+      if (answer === undefined) throw new Error('asked too often');
+      // The parser is the reader's business; the rows are what it makes.
+      return answer as Page<never> | null;
+    },
+  };
+  return { asked, reader };
+}
+
+const row = (id: string, name: string): Fields => ({ id, name });
+
+describe('a list of scopes or roles', () => {
+  it('is read once where it says nothing of pages', async () => {
+    const { asked, reader } = listing({ rows: [row('1', 'a'), row('2', 'b'), row('3', 'b')] });
+    const catalog = await readCatalog('scopes', read, reader);
+    expect(asked).toEqual(['/api/scopes 1']);
+    expect(catalog?.byId('2')).toEqual(row('2', 'b'));
+    expect(catalog?.byId('b')).toBeUndefined();
+    expect(catalog?.byName('a')).toEqual([row('1', 'a')]);
+    expect(catalog?.byName('b')).toHaveLength(2);
+    expect(catalog?.byName('constructor')).toEqual([]);
+    expect(catalog?.unsure).toBe(false);
+  });
+
+  it('is read page by page where it has pages', async () => {
+    const { asked, reader } = listing(
+      { rows: [row('1', 'a')], totalPages: 2, totalEntries: 2 },
+      { rows: [row('2', 'b')], totalPages: 2, totalEntries: 2 },
+    );
+    const catalog = await readCatalog('roles', read, reader);
+    expect(asked).toEqual(['/api/scopes 1', '/api/scopes 2']);
+    expect(catalog?.byName('b')).toEqual([row('2', 'b')]);
+  });
+
+  it('is none where the server does not offer it', async () => {
+    expect(await readCatalog('scopes', read, listing(null).reader)).toBeNull();
+  });
+
+  it('leaves it open what a row without an id is', async () => {
+    const { reader } = listing({ rows: [{ name: 'a' }] });
+    expect((await readCatalog('scopes', read, reader))?.unsure).toBe(true);
+  });
+});

@@ -1,0 +1,255 @@
+import { describe, expect, it, test } from 'vitest';
+import type { Declared } from '../../src/kinds/kind.js';
+import { OrganizationIndex } from '../../src/kinds/organizations.js';
+import { Catalog } from '../../src/kinds/references.js';
+import { listsOfUser } from '../../src/kinds/user-references.js';
+import type { Fields } from '../../src/values.js';
+import { boruta, changeFor, declared, documented, type Known, live, recorded } from '../plan/fixtures.js';
+
+const identity = { id: 'u' };
+const scopes = new Catalog([
+  { id: 's1', name: 'openid', label: 'Sign in', public: true },
+  { id: 's2', name: 'users:manage:all', label: 'Everything', public: false },
+  { id: 's3', name: 'twin' },
+  { id: 's4', name: 'twin' },
+]);
+const roles = new Catalog([
+  { id: 'r1', name: 'viewer', scopes: [{ id: 's1', name: 'openid', public: true }] },
+  { id: 'r2', name: 'admin', scopes: [{ id: 's2', name: 'users:manage:all', public: false }] },
+]);
+const organizations = new OrganizationIndex([
+  { id: 'o1', name: 'acme', label: null },
+  { id: 'o2', name: 'globex', label: null },
+]);
+const bare: Fields = { metadata: {}, group: null, authorized_scopes: [], organizations: [], roles: [] };
+
+/** What becomes of a user of whom a manifest says this, on a server that has the lists. */
+function change(fields: Fields, present: Fields = {}, known: Known = {}, parts: Partial<Declared> = {}) {
+  return changeFor(declared('User', identity, fields, parts), {
+    live: live(identity, { ...bare, ...present }),
+    organizations,
+    scopes,
+    roles,
+    profile: boruta,
+    ...known,
+  });
+}
+
+describe('an id whose name on the server is another one', () => {
+  const cases: readonly [string, Fields, string][] = [
+    [
+      'a scope',
+      { authorized_scopes: [{ id: 's2', name: 'openid' }] },
+      'the scope with the id s2 is called "users:manage:all" on the server, not "openid": correct the id or the name',
+    ],
+    [
+      'a role',
+      { roles: [{ id: 'r2', name: 'viewer' }] },
+      'the role with the id r2 is called "admin" on the server, not "viewer": correct the id or the name',
+    ],
+    [
+      'a role of a membership',
+      { organizations: [{ id: 'o1', roles: [{ id: 'r2', name: 'viewer' }] }] },
+      'the role with the id r2 is called "admin" on the server, not "viewer": correct the id or the name',
+    ],
+    [
+      'a membership',
+      { organizations: [{ id: 'o2', name: 'acme' }] },
+      'the organization with the id o2 is called "globex" on the server, not "acme": correct the id or the name',
+    ],
+  ];
+  it.each(cases)('blocks: %s', (_, fields, reason) => {
+    expect(change(fields)).toMatchObject({ action: 'blocked', reason, requests: [], fields: [] });
+    // Even where the user has it already, since the manifest would say what isn't so.
+    const had = { ...fields, organizations: [{ id: 'o2', name: 'globex' }], ...fields };
+    expect(change(fields, had)).toMatchObject({ action: 'blocked', reason });
+  });
+
+  it('blocks a membership with the documented profile too', () => {
+    const document = declared('User', identity, { organizations: [{ id: 'o2', name: 'acme' }] });
+    expect(changeFor(document, { organizations }).reason).toContain(
+      'is called "globex" on the server, not "acme"',
+    );
+  });
+
+  it('is told under the name that the manifests give an organization', () => {
+    const renamed = organizations.renamed(new Map([['o1', 'acme international']]));
+    const member = (name: string) =>
+      change({ organizations: [{ id: 'o1', name }] }, {}, { organizations: renamed });
+    expect(member('acme international').action).toBe('update');
+    expect(member('acme').reason).toContain('is called "acme international"');
+  });
+
+  it('does not matter in what a journal remembers, and is shown as the server has it', () => {
+    const fields = {
+      authorized_scopes: [{ id: 's2', name: 'old' }],
+      roles: [{ id: 'r2', name: 'old' }],
+      organizations: [{ id: 'o1', name: 'old' }],
+    };
+    const { action, fields: shown } = change(fields, {}, {}, { remembered: true });
+    expect(action).toBe('update');
+    expect(shown).toMatchObject([
+      { path: 'authorized_scopes', after: [{ id: 's2', name: 'users:manage:all' }] },
+      { path: 'roles', after: [{ id: 'r2', name: 'admin' }] },
+      { path: 'organizations', after: [{ id: 'o1', name: 'acme' }] },
+    ]);
+  });
+
+  it('does not matter in what is sent along', () => {
+    const present = {
+      authorized_scopes: [{ id: 's2', name: 'openid' }],
+      roles: [{ id: 'r2', name: 'viewer' }],
+    };
+    const { action, requests, warnings } = change({ group: 'staff' }, present);
+    expect({ action, warnings }).toEqual({ action: 'update', warnings: [] });
+    expect(requests).toMatchObject([{ body: present }]);
+  });
+});
+
+describe('an id that the server does not have', () => {
+  it.each([
+    ['scope', { authorized_scopes: [{ id: 's9', name: 'openid' }] }, 's9'],
+    ['role', { roles: [{ id: 'r9' }] }, 'r9'],
+    ['role', { organizations: ['acme', { id: 'o2', roles: [{ id: 'r9', name: 'admin' }] }] }, 'r9'],
+  ])('blocks: a %s', (noun, fields, id) => {
+    expect(change(fields)).toMatchObject({
+      action: 'blocked',
+      requests: [],
+      reason: `the server has no ${noun} with the id ${id}: correct the id, or create the ${noun} there`,
+    });
+  });
+
+  it('is sent with a warning where the user has it, declared or not', () => {
+    const present = {
+      authorized_scopes: [{ id: 's9', name: 'elsewhere' }],
+      roles: [{ id: 'r9', name: 'far' }],
+    };
+    for (const fields of [{ group: 'staff' }, { group: 'staff', ...present }]) {
+      const { action, requests, warnings } = change(fields, present);
+      expect(action).toBe('update');
+      expect(requests).toMatchObject([{ body: present }]);
+      expect(warnings).toEqual([
+        { code: 'not-in-list', message: expect.stringContaining('the scope "elsewhere" (id s9), which') },
+        { code: 'not-in-list', message: expect.stringContaining('the role "far" (id r9), which') },
+      ]);
+    }
+    const renamed = { authorized_scopes: [{ id: 's9', name: 'openid' }] };
+    expect(change(renamed, present).reason).toContain('is called "elsewhere" on the server, not "openid"');
+  });
+
+  it('may be one of the rows without an id', () => {
+    const unsure = new Catalog([{ name: 'openid' }]);
+    const { action, fields } = change(
+      { authorized_scopes: [{ id: 's9', name: 'openid' }] },
+      {},
+      { scopes: unsure },
+    );
+    expect(action).toBe('update');
+    expect(fields).not.toMatchObject([{ confirmed: true }]);
+  });
+});
+
+describe('a name alone', () => {
+  it('finds its id', () => {
+    const fields = {
+      authorized_scopes: [{ name: 'openid' }],
+      roles: [{ name: 'viewer' }],
+      organizations: [{ name: 'acme', roles: [{ name: 'admin' }] }],
+    };
+    expect(change(fields).requests).toMatchObject([
+      {
+        body: {
+          authorized_scopes: [{ id: 's1', name: 'openid' }],
+          roles: [{ id: 'r1', name: 'viewer' }],
+          organizations: [{ id: 'o1', name: 'acme', roles: [{ id: 'r2', name: 'admin' }] }],
+        },
+      },
+    ]);
+  });
+
+  it('blocks where it is unknown, or that of several', () => {
+    expect(change({ authorized_scopes: [{ name: 'opneid' }] }).reason).toBe(
+      'the server has no scope "opneid": correct the name, or create the scope there',
+    );
+    expect(change({ authorized_scopes: [{ name: 'twin' }] }).reason).toBe(
+      '2 scopes are called "twin" (s3, s4): refer to one by its id',
+    );
+  });
+
+  it('blocks where it means what is there by its id already', () => {
+    const both = { authorized_scopes: [{ name: 'openid' }, { id: 's1', name: 'openid' }] };
+    expect(change(both).reason).toBe('the scope s1 is twice: remove one of the two');
+  });
+});
+
+describe('what a reviewer sees', () => {
+  it("is the server's: names, whether a scope is public, and what a role grants", () => {
+    const lie = { scopes: [{ id: 's1', name: 'openid' }] };
+    const { fields } = change({
+      authorized_scopes: [{ id: 's2', name: 'users:manage:all', public: true }],
+      roles: [{ id: 'r2', ...lie }],
+    });
+    expect(fields).toMatchObject([
+      { after: [{ id: 's2', name: 'users:manage:all', public: false }], confirmed: true },
+      { after: [{ id: 'r2', name: 'admin', scopes: [{ name: 'users:manage:all' }] }], confirmed: true },
+    ]);
+  });
+
+  it('has ids beside names in the sentences of losses, unless a list confirmed them', () => {
+    const present = { roles: [{ id: 'r1', name: 'viewer' }] };
+    expect(change({ roles: [] }, present, { roles: null }).destructions).toEqual([
+      'removes the role "viewer" (id r1)',
+    ]);
+    expect(change({ roles: [{ name: 'admin' }] }, present).destructions).toEqual([
+      'removes the role "viewer"',
+    ]);
+    const document = declared('User', identity, { authorized_scopes: [{ id: '1', name: 'a', label: 'A' }] });
+    const known = recorded({ authorized_scopes: [{ id: '2', name: 'b', label: 'B' }] });
+    expect(changeFor(document, { recorded: known })).toMatchObject({
+      destructions: ['removes the scope "b" (id 2)'],
+      fields: [{ after: [{ id: '1', name: 'a', label: 'A' }] }],
+    });
+  });
+
+  it('is not confirmed where the server offers no list', () => {
+    const { action, fields } = change(
+      { authorized_scopes: [{ id: 's2', name: 'openid' }] },
+      {},
+      { scopes: null },
+    );
+    expect(action).toBe('update');
+    expect(fields[0]?.confirmed).toBeUndefined();
+  });
+});
+
+test('the label that the list tells is sent, else the name', () => {
+  const sent = change(
+    {
+      authorized_scopes: [
+        { name: 'openid' },
+        { id: 's3', name: 'twin' },
+        { id: 's2', name: 'users:manage:all', label: 'Mine' },
+      ],
+    },
+    { authorized_scopes: [{ id: 's1', name: 'openid', public: true }] },
+  ).requests[0]?.body?.authorized_scopes;
+  expect(sent).toMatchObject([{ label: 'Sign in' }, { label: 'twin' }, { label: 'Mine' }]);
+});
+
+describe('the lists that are read', () => {
+  it.each([
+    [{ group: 'a' }, ['organizations']],
+    [{ authorized_scopes: [], roles: [], organizations: [{ name: 'acme' }] }, ['organizations']],
+    [{ authorized_scopes: [{ name: 'a' }] }, ['organizations', 'scopes']],
+    [{ roles: [{ name: 'a' }] }, ['organizations', 'roles']],
+    [{ organizations: ['acme', { name: 'globex', roles: [{ id: '1' }] }] }, ['organizations', 'roles']],
+  ])('are those that are used: %j', (fields, lists) => {
+    expect(listsOfUser(declared('User', identity, fields), boruta)).toEqual(lists);
+  });
+
+  it('are none but the organizations with the documented profile', () => {
+    const user = (fields: Fields) => listsOfUser(declared('User', identity, fields), documented);
+    expect(user({ authorized_scopes: [{ name: 'a' }] })).toEqual([]);
+    expect(user({ organizations: [{ name: 'a', roles: [{ id: '1' }] }] })).toEqual(['organizations']);
+  });
+});
