@@ -116,14 +116,28 @@ describe('a user that is not sent', () => {
       /no user .* no operation creates/,
     ],
     [
-      'a scope without an id that the user does not have',
-      { kind: 'User', id: ids.ada, authorized_scopes: [{ name: 'reports:read' }] },
-      /scope "reports:read" needs its id: the user does not have it yet/,
+      'a scope whose name is not in the list',
+      { kind: 'User', id: ids.ada, authorized_scopes: [{ name: 'reports:burn' }] },
+      /the server has no scope "reports:burn"/,
     ],
     [
-      'a role without an id that the user does not have',
-      { kind: 'User', id: ids.grace, roles: [{ name: 'accountant' }] },
-      /role "accountant" needs its id/,
+      'a role whose name is not in the list',
+      { kind: 'User', id: ids.grace, roles: [{ name: 'acountant' }] },
+      /the server has no role "acountant"/,
+    ],
+    [
+      'a role whose id is not in the list',
+      { kind: 'User', id: ids.grace, roles: [{ id: ids.nobody }] },
+      /the server has no role with the id/,
+    ],
+    [
+      "a scope under another one's name",
+      {
+        kind: 'User',
+        id: ids.ada,
+        authorized_scopes: [{ id: ids.billingRead, name: 'openid' }],
+      },
+      /is called "billing:read" on the server, not "openid"/,
     ],
     [
       'an organization that the server lacks',
@@ -135,7 +149,7 @@ describe('a user that is not sent', () => {
       {
         kind: 'User',
         id: ids.ada,
-        authorized_scopes: [{ name: 'billing:read' }, { id: ids.billingRead, name: 'again' }],
+        authorized_scopes: [{ name: 'billing:read' }, { id: ids.billingRead, name: 'billing:read' }],
       },
       /twice/,
     ],

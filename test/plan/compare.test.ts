@@ -264,7 +264,9 @@ it('blocking a user is destructive, unblocking one is not', () => {
 it('taking a scope away is destructive', () => {
   const document = declared('User', { id: 'u' }, { authorized_scopes: [] });
   const known = recorded({ authorized_scopes: [{ id: '1', name: 'billing:read', label: 'x' }] });
-  expect(changeFor(document, { recorded: known }).destructions).toEqual(['removes the scope "billing:read" (id 1)']);
+  expect(changeFor(document, { recorded: known }).destructions).toEqual([
+    'removes the scope "billing:read" (id 1)',
+  ]);
 });
 
 describe('a key pair', () => {
