@@ -206,24 +206,39 @@ function unlabelledScopes(user: Declared): Problem[] {
   );
 }
 
-function repeatedElements(user: Declared, field: string, value: Value): Problem[] {
+/** Elements that are twice in a list of a user, or in the roles of one of its memberships. */
+function repeatedElements(
+  user: Declared,
+  field: string,
+  value: Value,
+  within: (string | number)[] = [],
+): Problem[] {
   if (!Array.isArray(value) || !['organizations', 'authorized_scopes', 'roles'].includes(field)) return [];
+  const at = [...within, field];
   const first = new Map<string, number>();
   return value.flatMap((element, index) => {
+    const inner = isMap(element)
+      ? repeatedElements(user, 'roles', element.roles ?? null, [...at, index])
+      : [];
     const key = isMap(element) ? (element.id ?? element.name) : element;
-    if (typeof key !== 'string') return [];
-    const before = first.get(key);
+    if (typeof key !== 'string') return inner;
+    // A UUID is the same in upper case.
+    const same = uuid.test(key) ? key.toLowerCase() : key;
+    const before = first.get(same);
     if (before === undefined) {
-      first.set(key, index);
-      return [];
+      first.set(same, index);
+      return inner;
     }
     return [
+      ...inner,
       error(
         'duplicate-element',
-        `"${key}" is twice in ${field}`,
-        [user.placeOf(field, index), user.placeOf(field, before)],
+        `"${key}" is twice in ${at.join('.')}`,
+        [user.placeOf(...at, index), user.placeOf(...at, before)],
         'remove one of the two',
       ),
     ];
   });
 }
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

@@ -2,6 +2,7 @@ import { regeneration } from '../kinds/client.js';
 import { deletion, templateText } from '../kinds/email-template.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import type { Declared, Identity, KindName, Live } from '../kinds/kind.js';
+import { idTrouble } from '../kinds/limits.js';
 import type { OrganizationIndex } from '../kinds/organizations.js';
 import { catalogNames, type References } from '../kinds/references.js';
 import { ignoredFields } from '../kinds/rules.js';
@@ -80,7 +81,15 @@ export async function buildPlan(options: BuildOptions): Promise<Plan> {
   const twice = sameObjects(selected.map(({ subject, key }) => ({ subject, key })));
   const compared = selected.flatMap(({ subject, address, key }): Change[] => {
     const known = { live: live.get(subject), recorded: recordOf(state, key, options.hasher) };
-    if (subject.declared === undefined) return pruned(subject, address, key, known.live);
+    if (subject.declared === undefined) {
+      // A record may have been written with another profile.
+      const reason = idTrouble(subject.identity, profile);
+      return pruned(subject, address, key, known.live).map((change) =>
+        reason === undefined
+          ? change
+          : { ...change, action: 'blocked', requests: [], destructions: [], reason },
+      );
+    }
     const now = { ...known.recorded?.fields, ...known.live?.fields };
     const change = compare({
       ...known,
@@ -155,10 +164,11 @@ export async function regenerationPlan(
   const address = `Client/${clientId}`;
   const identity = { id: clientId };
   const subject = { kind: 'Client', identity } as const;
-  const { live } = await observe([subject], [], options);
+  const unfit = idTrouble(identity, options.profile);
+  const { live } = await observe(unfit === undefined ? [subject] : [], [], options);
   const shown = live.get(subject);
   const before = shown?.fields ?? {};
-  const trouble = shown?.trouble;
+  const trouble = unfit ?? shown?.trouble;
   const change: Change = {
     ...regeneration(identity, before),
     ...(trouble === undefined ? {} : { action: 'blocked', requests: [], destructions: [] }),

@@ -1,8 +1,9 @@
 import { type Contrast, contrast, desired, type FieldType, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, Kind, Live, Present } from '../kinds/kind.js';
+import { idTrouble, requestSize } from '../kinds/limits.js';
 import type { References } from '../kinds/references.js';
-import { requestSize, takenFields } from '../kinds/rules.js';
+import { takenFields } from '../kinds/rules.js';
 import type { Profile } from '../server/profiles.js';
 import {
   type Fields,
@@ -68,7 +69,8 @@ export function compare(given: CompareInput): Change {
   } = resolution ?? { fields: taken, troubles: [], confirmed: [] };
   const known = knowledge(input, present);
   const base = baseChange(input, present, known.source(Object.keys(resolved)));
-  if (live?.trouble !== undefined) return { ...base, action: 'blocked', reason: live.trouble };
+  const unfit = idTrouble(declared.identity, input.profile) ?? live?.trouble;
+  if (unfit !== undefined) return { ...base, action: 'blocked', reason: unfit };
   if (troubles.length > 0) return { ...base, action: 'blocked', reason: troubles.join('; ') };
 
   const wanted = wantedFields(kind, resolved, declared, present.fields);

@@ -44,7 +44,7 @@ export interface Profile {
   readonly whole: { readonly [kind in KindName]?: readonly string[] };
   /** The fields that the server takes and does nothing with: never sent, never compared. */
   readonly ignored: { readonly [kind in KindName]?: readonly string[] };
-  /** The fields in which an empty text becomes null. */
+  /** The fields in which an empty text, or one of white space alone, becomes null. */
   readonly emptyIsNull: { readonly [kind in KindName]?: readonly string[] };
   /** What null becomes in a field. */
   readonly nullBecomes: { readonly [kind in KindName]?: { readonly [field: string]: Json } };
@@ -59,22 +59,34 @@ export interface Profile {
 }
 
 export interface Limits {
-  /** Every id is a UUID. */
+  /** Every id but that of a scope is a UUID, in lower case. */
   readonly uuids: boolean;
   /** Characters that these texts may have. */
   readonly characters: { readonly [kind in KindName]?: { readonly [field: string]: number } };
-  /** Texts that can't be empty or null. */
+  /** Texts that can't be empty, white space alone or null. */
   readonly filled: { readonly [kind in KindName]?: readonly string[] };
   /** Of the texts that become null where they are empty, those that are refused then. */
   readonly notEmpty: { readonly [kind in KindName]?: readonly string[] };
-  /** Texts in which no word may be twice. */
+  /** Texts that are words with single spaces between them, in which no word may be twice. */
   readonly uniqueWords: { readonly [kind in KindName]?: readonly string[] };
-  /** The members that each element of these maps must have. */
-  readonly elements: { readonly [kind in KindName]?: { readonly [field: string]: readonly string[] } };
+  /** The members that each element of these maps must have, and what members must be that it may have. */
+  readonly elements: {
+    readonly [kind in KindName]?: {
+      readonly [field: string]: {
+        readonly needs: readonly string[];
+        readonly types: { readonly [member: string]: MemberType };
+      };
+    };
+  };
+  /** Characters that the id of a scope may have, which is any text. */
+  readonly scopeIdCharacters: number;
   readonly templateTypes: readonly string[];
   /** Bytes that a request's body may have. */
   readonly requestBytes: number;
 }
+
+/** A text, or a list of them. */
+export type MemberType = 'text' | 'texts';
 
 /** How answers tell a server from others. */
 interface Signs {
@@ -151,11 +163,14 @@ const boruta: Profile = {
   protects: ['User'],
   limits: {
     uuids: true,
-    characters: { Organization: { name: 255, label: 255 } },
+    characters: { Organization: { name: 255, label: 255 }, User: { group: 255 } },
     filled: { Organization: ['name'], EmailTemplate: ['txt_content', 'html_content'] },
     notEmpty: { Organization: ['label'] },
     uniqueWords: { User: ['group'] },
-    elements: { User: { metadata: ['value', 'status'] } },
+    elements: {
+      User: { metadata: { needs: ['value', 'status'], types: { status: 'text', display: 'texts' } } },
+    },
+    scopeIdCharacters: 255,
     templateTypes: ['confirmation_instructions', 'reset_password_instructions', 'tx_code'],
     requestBytes: 8_000_000,
   },

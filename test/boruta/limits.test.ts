@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { loadManifests } from '../../src/manifests/index.js';
 import { loadProject } from '../../src/project/index.js';
+import { boruta, changeFor, declared, live } from '../plan/fixtures.js';
 import { type Doc, ids, type Site, site } from './site.js';
 
 /** `severity[code] message` of everything that `validate` finds, with the line it is at. */
@@ -66,9 +67,70 @@ describe('what the server can not take is refused at its line', () => {
     ],
     ['a role', { ...user, roles: [{ id: '7' }] }, /profile-limit.*"roles.0.id" is not a UUID/],
     [
-      'a scope',
-      { ...user, authorized_scopes: [{ id: '7', name: 'a' }] },
-      /profile-limit.*"authorized_scopes.0.id" is not a UUID/,
+      'the id of a scope, which is any text, of 256',
+      { ...user, authorized_scopes: [{ id: 's'.repeat(256), name: 'a' }] },
+      /profile-limit.*"authorized_scopes.0.id" has 256 characters, and may have 255/,
+    ],
+    ['a group of 256', { ...user, group: 'g'.repeat(256) }, /profile-limit.*"group" has 256.*\| "group"/],
+    [
+      'a group with a space at its start',
+      { ...user, group: ' a' },
+      /profile-limit.*"group" has a space at its start/,
+    ],
+    [
+      'a group with a space at its end',
+      { ...user, group: 'a ' },
+      /profile-limit.*"group" has a space at its start/,
+    ],
+    ['a group with two spaces', { ...user, group: 'a  b' }, /profile-limit.*next to another one/],
+    ['a word with a tab twice', { ...user, group: 'a\tb c a\tb' }, /profile-limit.*"group" has .* twice/],
+    [
+      'a name of white space, as Unicode has it',
+      { ...organization, name: ' \u00a0\u2003' },
+      /profile-limit.*"name" can't be white space alone.*\| "name"/,
+    ],
+    [
+      'a label of white space',
+      { ...organization, label: '\u00a0' },
+      /profile-limit.*"label" of white space alone becomes null.*write label: null/,
+    ],
+    [
+      'a body of white space',
+      { ...template, txt_content: ' \n\u00a0' },
+      /profile-limit.*"txt_content" can't be white space alone/,
+    ],
+    ['a NUL in a body', { ...template, html_content: 'a\0b' }, /profile-limit.*"html_content" has a NUL/],
+    ['a NUL in a group', { ...user, group: 'a\0b' }, /profile-limit.*"group" has a NUL/],
+    ['a NUL in a label', { ...organization, label: 'a\0' }, /profile-limit.*"label" has a NUL/],
+    [
+      'a NUL in metadata',
+      { ...user, metadata: { a: { value: ['x', { y: 'a\0' }], status: 'x' } } },
+      /profile-limit.*"metadata.a.value.1.y" has a NUL/,
+    ],
+    [
+      'a NUL in a key of metadata',
+      { ...user, metadata: { 'a\0b': { value: 1, status: 'x' } } },
+      /profile-limit.*"metadata.a\\0b" has a NUL/,
+    ],
+    [
+      'a status that is no text',
+      { ...user, metadata: { a: { value: 1, status: 1 } } },
+      /profile-limit.*"status" in an element of "metadata" must be a text/,
+    ],
+    [
+      'a status that is null',
+      { ...user, metadata: { a: { value: 1, status: null } } },
+      /profile-limit.*"status" in an element of "metadata" must be a text/,
+    ],
+    [
+      'a display that is a text',
+      { ...user, metadata: { a: { value: 1, status: 'x', display: 'x' } } },
+      /profile-limit.*"display" in an element of "metadata" must be a list of texts/,
+    ],
+    [
+      'a display that lists a number',
+      { ...user, metadata: { a: { value: 1, status: 'x', display: ['x', 1] } } },
+      /profile-limit.*must be a list of texts/,
     ],
     [
       'metadata without a map',
@@ -98,8 +160,17 @@ describe('what the server can not take is refused at its line', () => {
 
   const fine: readonly Doc[] = [
     { ...organization, name: '😀'.repeat(255), label: null },
-    { ...template, txt_content: ' ' },
+    { ...template, txt_content: ' \u200b' },
     { ...user, metadata: { a: { value: null, status: 'x', more: 1 }, b: null }, group: 'a b' },
+    { ...user, metadata: { a: { value: 1, status: '', display: [] } }, group: '😀'.repeat(255) },
+    { ...user, metadata: { a: { value: 1, status: 'x', display: ['x', 'y'] } }, group: 'a\tb a\u00a0b' },
+    {
+      ...user,
+      authorized_scopes: [
+        { id: 's'.repeat(255), name: 'a' },
+        { id: '7', name: 'b' },
+      ],
+    },
     { ...user, organizations: ['not-a-uuid-but-a-name', { name: 'acme' }] },
   ];
   test.each(fine)('what it takes is not: %#', async (document) => {
@@ -131,10 +202,68 @@ describe('fields that the server ignores', () => {
   });
 });
 
-test('an empty group is null, with a warning', async () => {
-  expect(await found(await site(), { ...user, group: '' })).toEqual([
-    expect.stringMatching(/^warning\[becomes-null\]/),
-  ]);
+test.each(['', ' ', '   ', '\u00a0\t'])('an empty group is null, with a warning: %j', async (group) => {
+  const at = await site();
+  expect(await found(at, { ...user, group })).toEqual([expect.stringMatching(/^warning\[becomes-null\]/)]);
+  await at.apply({ ...user, group });
+  expect((await at.plan()).changes.map(({ action }) => action)).toEqual(['unchanged']);
+  expect(at.sandbox.data.users.find(({ id }) => id === ids.ada)?.group).toBeNull();
+});
+
+describe('what is twice in a list of a user', () => {
+  const upper = ids.acme.toUpperCase();
+  const documents: readonly [string, Doc][] = [
+    ['an organization, by its id alone', { ...user, organizations: [{ id: ids.acme }, ids.acme] }],
+    [
+      'a scope',
+      {
+        ...user,
+        authorized_scopes: [
+          { id: '1', name: 'a' },
+          { id: '1', name: 'b' },
+        ],
+      },
+    ],
+    ['a role', { ...user, roles: [{ id: ids.acme }, { id: ids.acme, name: 'b' }] }],
+    [
+      'a role of a membership',
+      { ...user, organizations: [{ name: 'acme', roles: [{ id: ids.acme }, { id: ids.acme }] }] },
+    ],
+    ['an id in capitals too', { ...user, organizations: [{ id: ids.acme }, { id: upper }] }],
+  ];
+  test.each(documents)('is refused: %s', async (_, document) => {
+    const problems = await found(await site(), document);
+    expect(problems.join('\n')).toMatch(/error\[duplicate-element\] ".*" is twice in /);
+  });
+});
+
+describe('an id in capitals, which passes by the protection of the own user,', () => {
+  const upper = ids.ada.replace('4000', 'ABCD').toUpperCase();
+
+  test('is refused in a document and from a variable', async () => {
+    const at = await site();
+    expect((await found(at, { ...user, id: upper })).join()).toContain('profile-limit');
+  });
+
+  test('is not sent for a regeneration', async () => {
+    const at = await site();
+    const plan = await at.session((session) => session.planRegeneration(upper));
+    expect(plan.changes).toMatchObject([{ action: 'blocked', requests: [] }]);
+    expect(plan.changes[0]?.reason).toContain('not a UUID in lower case');
+    expect(at.sandbox.requests).toEqual([]);
+  });
+
+  test('is not sent for what a plan is given, wherever it comes from', () => {
+    const document = declared('User', { id: upper }, { group: 'a' }, { remembered: true });
+    const present = live(
+      { id: upper },
+      { metadata: {}, group: null, authorized_scopes: [], organizations: [], roles: [] },
+    );
+    expect(changeFor(document, { live: present, profile: boruta })).toMatchObject({
+      action: 'blocked',
+      requests: [],
+    });
+  });
 });
 
 test('roles can not be declared with the documented profile', async () => {

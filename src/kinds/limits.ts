@@ -1,0 +1,261 @@
+import { stringifyJson } from '../json.js';
+import { error, type Problem, warning } from '../problems.js';
+import type { Limits, MemberType, Profile } from '../server/profiles.js';
+import {
+  type Fields,
+  HashedSecret,
+  holdsSensitive,
+  isMap,
+  reveal,
+  UNKNOWN_TEXT,
+  type Value,
+} from '../values.js';
+import type { Declared, Identity } from './kind.js';
+import { characters, isBlank, textOf } from './texts.js';
+
+type Path = readonly (string | number)[];
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
+
+/** Why no request about an object with these ids may be sent to the profile's server; undefined where one may. */
+export function idTrouble(identity: Identity, { name, limits }: Profile): string | undefined {
+  if (limits?.uuids !== true) return undefined;
+  const wrong = ['id', 'backend_id'].find(
+    (part) => identity[part] !== undefined && !uuid.test(identity[part]),
+  );
+  if (wrong === undefined) return undefined;
+  return `the ${wrong} ${identity[wrong]} is not a UUID in lower case, as the ids of this server are (profile ${name}): correct it`;
+}
+
+/** What of a document the profile's server can't take, each with its place; `ignored` fields are never sent. */
+export function limitProblems(
+  object: Declared,
+  profile: Profile,
+  limits: Limits,
+  ignored: readonly string[],
+): Problem[] {
+  const refused: Refused = (message, path, hint) =>
+    error('profile-limit', `${message} (profile ${profile.name})`, [object.placeOf(...path)], hint);
+  const sent = Object.fromEntries(
+    Object.entries(object.fields).filter(([field]) => !ignored.includes(field)),
+  );
+  return [
+    ...idProblems(object, limits, refused),
+    ...typeProblems(object, limits, refused),
+    ...nulProblems(sent, refused),
+    ...lengthProblems(object, limits, refused),
+    ...emptyProblems(object, profile, limits, refused),
+    ...wordProblems(object, limits, refused),
+    ...elementProblems(object, limits, refused),
+    ...sizeProblems(object, limits, refused),
+  ];
+}
+
+type Refused = (message: string, path: Path, hint?: string) => Problem;
+
+function idProblems(object: Declared, limits: Limits, refused: Refused): Problem[] {
+  return idsOf(object).flatMap(({ id, path, most }) => {
+    const text = reveal(id);
+    if (typeof text !== 'string' || text === UNKNOWN_TEXT) return [];
+    const name = path.join('.');
+    if (most !== undefined) {
+      const length = characters(text);
+      return length <= most
+        ? []
+        : [refused(`"${name}" has ${length} characters, and may have ${most}`, path)];
+    }
+    if (!limits.uuids || uuid.test(text)) return [];
+    const lower = text.toLowerCase();
+    const hint = uuid.test(lower)
+      ? `this server writes its ids in lower case: ${lower}`
+      : 'copy the id from the server, such as 9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77';
+    return [refused(`"${name}" is not a UUID, as the ids of this server are`, path, hint)];
+  });
+
+  /** Every id in a document; the strings that may be names are none. */
+  function idsOf({ kind, identity, fields }: Declared): Id[] {
+    const own = ['id', 'backend_id'].flatMap((part): Id[] =>
+      identity[part] === undefined ? [] : [{ id: identity[part], path: [part] }],
+    );
+    if (kind !== 'User') return own;
+    return [
+      ...own,
+      ...elementIds(fields.authorized_scopes, ['authorized_scopes'], limits.scopeIdCharacters),
+      ...elementIds(fields.roles, ['roles']),
+      ...elementIds(fields.organizations, ['organizations']),
+    ];
+  }
+}
+
+interface Id {
+  readonly id: Value;
+  readonly path: Path;
+  /** The characters that it may have, where it is any text. */
+  readonly most?: number;
+}
+
+function elementIds(list: Value | undefined, path: Path, most?: number): Id[] {
+  if (!Array.isArray(list)) return [];
+  return list.flatMap((element, index): Id[] => {
+    if (!isMap(element)) return [];
+    const at = [...path, index];
+    const own =
+      element.id === undefined
+        ? []
+        : [{ id: element.id, path: [...at, 'id'], ...(most === undefined ? {} : { most }) }];
+    return [...own, ...elementIds(element.roles, [...at, 'roles'])];
+  });
+}
+
+function typeProblems({ kind, identity: { type } }: Declared, limits: Limits, refused: Refused): Problem[] {
+  const known = type === undefined || type === UNKNOWN_TEXT || limits.templateTypes.includes(type);
+  if (kind !== 'EmailTemplate' || known) return [];
+  const hint = `the types are ${limits.templateTypes.join(', ')}`;
+  return [refused('this server has no email template of this type', ['type'], hint)];
+}
+
+/** Texts and keys with a NUL, which databases can't keep. */
+function nulProblems(fields: Fields, refused: Refused): Problem[] {
+  const walk = (value: Value, path: Path): Path[] => {
+    if (value instanceof HashedSecret) return [];
+    if (holdsNul(value)) return [path];
+    if (Array.isArray(value)) return value.flatMap((item, index) => walk(item, [...path, index]));
+    if (!isMap(value)) return [];
+    return Object.entries(value).flatMap(([key, member]) =>
+      key.includes('\0') ? [[...path, key]] : walk(member, [...path, key]),
+    );
+  };
+  return Object.entries(fields).flatMap(([field, value]) =>
+    walk(value, [field]).map((path) =>
+      refused(
+        `"${path.join('.').replaceAll('\0', '\\0')}" has a NUL character, which this server can't keep`,
+        path,
+      ),
+    ),
+  );
+}
+
+function holdsNul(value: Value): boolean {
+  return !Array.isArray(value) && !isMap(value) && textOf(value).includes('\0');
+}
+
+function lengthProblems({ kind, fields }: Declared, limits: Limits, refused: Refused): Problem[] {
+  return Object.entries(limits.characters[kind] ?? {}).flatMap(([field, most]) => {
+    const length = characters(textOf(fields[field]));
+    return length <= most
+      ? []
+      : [refused(`"${field}" has ${length} characters, and may have ${most}`, [field])];
+  });
+}
+
+function emptyProblems(
+  { kind, fields, placeOf }: Declared,
+  profile: Profile,
+  limits: Limits,
+  refused: Refused,
+): Problem[] {
+  const empty = (value: Value | undefined): string =>
+    value !== undefined && reveal(value) === '' ? 'empty' : 'white space alone';
+  const unfilled = (limits.filled[kind] ?? []).flatMap((field) => {
+    const value = fields[field];
+    if (value !== null && !isBlank(value)) return [];
+    const hint =
+      kind === 'EmailTemplate' ? 'to go back to the built-in text, declare "state: absent"' : undefined;
+    return [refused(`"${field}" can't be ${value === null ? 'null' : empty(value)}`, [field], hint)];
+  });
+  const nulled = (profile.emptyIsNull[kind] ?? []).flatMap((field) => {
+    if (!isBlank(fields[field])) return [];
+    const message =
+      empty(fields[field]) === 'empty'
+        ? `an empty "${field}" becomes null`
+        : `a "${field}" of white space alone becomes null`;
+    const hint = `write ${field}: null`;
+    if (limits.notEmpty[kind]?.includes(field)) return [refused(message, [field], hint)];
+    return [warning('becomes-null', `${message} (profile ${profile.name})`, [placeOf(field)], hint)];
+  });
+  return [...unfilled, ...nulled];
+}
+
+function wordProblems({ kind, fields }: Declared, limits: Limits, refused: Refused): Problem[] {
+  return (limits.uniqueWords[kind] ?? []).flatMap((field) => {
+    if (fields[field] === undefined || isBlank(fields[field])) return [];
+    // This server splits at single spaces alone: a tab is part of a word.
+    const words = textOf(fields[field]).split(' ');
+    if (words.length > 1 && words.includes('')) {
+      return [
+        refused(
+          `"${field}" has a space at its start, at its end or next to another one, and this server takes single spaces between words`,
+          [field],
+          'leave out the spaces that separate nothing',
+        ),
+      ];
+    }
+    const twice = words.find((word, index) => words.indexOf(word) !== index);
+    if (twice === undefined) return [];
+    const shown = holdsSensitive(fields[field] ?? null) ? 'a word' : `"${twice}"`;
+    return [refused(`"${field}" has ${shown} twice`, [field], 'keep one of the two')];
+  });
+}
+
+const memberTypes: {
+  readonly [type in MemberType]: { readonly words: string; readonly fits: (value: Value) => boolean };
+} = {
+  text: { words: 'a text', fits: isText },
+  texts: {
+    words: 'a list of texts',
+    fits: (value) => Array.isArray(value) && value.every(isText),
+  },
+};
+
+function isText(value: Value): boolean {
+  return !Array.isArray(value) && !isMap(value) && typeof reveal(value) === 'string';
+}
+
+function elementProblems({ kind, fields }: Declared, limits: Limits, refused: Refused): Problem[] {
+  return Object.entries(limits.elements[kind] ?? {}).flatMap(([field, { needs, types }]) => {
+    const map = fields[field];
+    if (!isMap(map)) return [];
+    return Object.entries(map).flatMap(([key, element]) => {
+      if (element === null || reveal(element) === UNKNOWN_TEXT) return [];
+      if (!isMap(element) || !needs.every((member) => Object.hasOwn(element, member))) {
+        const members = needs.map((member) => `"${member}"`).join(' and ');
+        const example = `${key}: {${needs.map((member) => `${member}: …`).join(', ')}}`;
+        return [
+          refused(
+            `an element of "${field}" must be a map with ${members}`,
+            [field, key],
+            `write it as ${example}`,
+          ),
+        ];
+      }
+      return Object.entries(types).flatMap(([member, type]) => {
+        const value = Object.hasOwn(element, member) ? element[member] : undefined;
+        if (value === undefined || memberTypes[type].fits(value)) return [];
+        return [
+          refused(`"${member}" in an element of "${field}" must be ${memberTypes[type].words}`, [
+            field,
+            key,
+            member,
+          ]),
+        ];
+      });
+    });
+  });
+}
+
+function sizeProblems({ fields }: Declared, limits: Limits, refused: Refused): Problem[] {
+  const bytes = requestSize(fields);
+  if (bytes <= limits.requestBytes) return [];
+  const [longest = ''] = Object.keys(fields).sort((a, b) => size(fields[b]) - size(fields[a]));
+  const message = `the request would have ${bytes} bytes, and this server takes ${limits.requestBytes}`;
+  return [refused(message, [longest])];
+}
+
+/** About how many bytes a request with these fields has: its wrapper is short. */
+export function requestSize(fields: Fields): number {
+  return Object.entries(fields).reduce((sum, [name, value]) => sum + name.length + 4 + size(value), 32);
+}
+
+function size(value: Value | undefined): number {
+  return value === undefined ? 0 : Buffer.byteLength(stringifyJson(reveal(value)));
+}

@@ -1,0 +1,19 @@
+import { reveal, type Value } from '../values.js';
+
+/** Whether a value is a text without a character that is more than white space, as Unicode has it. */
+export function isBlank(value: Value | undefined): boolean {
+  if (value === undefined) return false;
+  const text = reveal(value);
+  return typeof text === 'string' && /^\p{White_Space}*$/u.test(text);
+}
+
+/** A value's text; the empty one where it is none. */
+export function textOf(value: Value | undefined): string {
+  const text = value === undefined ? '' : reveal(value);
+  return typeof text === 'string' ? text : '';
+}
+
+/** How long a text is in code points, as databases count. */
+export function characters(text: string): number {
+  return [...text].length;
+}
