@@ -6,7 +6,7 @@ import { listsOfUser } from '../../src/kinds/user-references.js';
 import type { Fields } from '../../src/values.js';
 import { boruta, changeFor, declared, documented, type Known, live, recorded } from '../plan/fixtures.js';
 
-const identity = { id: 'u' };
+const identity = { id: '40000000-0000-4000-8000-000000000001' };
 const scopes = new Catalog([
   { id: 's1', name: 'openid', label: 'Sign in', public: true },
   { id: 's2', name: 'users:manage:all', label: 'Everything', public: false },
