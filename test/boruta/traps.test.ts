@@ -23,9 +23,15 @@ function user(at: Site, id: string = ids.ada) {
   return found;
 }
 
+/** A server without lists of scopes and roles, so that nothing can tell that an id is wrong. */
+function withoutLists({ path }: SandboxRequest): Intercept | undefined {
+  return /^\/api\/(scopes|roles)/.test(path) ? { kind: 'replace', status: 404, body: {} } : undefined;
+}
+
 describe('a user, and a server that does half', () => {
   test('an unknown scope id is accepted and not kept: not converged', async () => {
     const at = await site();
+    at.fault = withoutLists;
     const ran = await at.apply({
       kind: 'User',
       id: ids.ada,
@@ -40,6 +46,7 @@ describe('a user, and a server that does half', () => {
   test('an unknown role gives 500 after the rest was written; the result says what was lost, undo puts it back', async () => {
     const at = await site();
     const start = at.sandbox.snapshot();
+    at.fault = withoutLists;
     const ran = await at.apply({ kind: 'User', id: ids.ada, group: 'ops', roles: [{ id: ids.nobody }] });
     expect(ran.said[ada]).toMatch(/^failed: .*500.*read back: roles: .*lost: roles \("member"\).*undo/);
     expect(ran.said[ada]).not.toContain(at.sandbox.token);
