@@ -1,4 +1,4 @@
-import { basename } from 'node:path';
+import { basename, resolve } from 'node:path';
 import { type Applied, applyPlan } from './apply/apply.js';
 import { findRun } from './apply/history.js';
 import { isUnderWay, journalFolder, type RunLine, runHolder, underWay } from './apply/journal.js';
@@ -6,7 +6,12 @@ import { heirOf, type ResumeOptions, resumeRun, unfinishedRuns } from './apply/r
 import { type Left, undoRun } from './apply/undo.js';
 import { type ConnectionOptions, openConnection } from './connection.js';
 import type { Declared } from './kinds/kind.js';
-import { type LoadedManifests, loadManifests } from './manifests/index.js';
+import {
+  type LoadedManifests,
+  loadManifests,
+  type ManifestOptions,
+  pruneRefusals,
+} from './manifests/index.js';
 import { type BuildOptions, buildPlan, type PlanHeader, regenerationPlan } from './plan/build.js';
 import type { Plan } from './plan/plan.js';
 import { refusals } from './plan/safety.js';
@@ -17,7 +22,6 @@ import { noProgress, type Progress } from './progress.js';
 import type { Project, ServerOverrides, ServerSettings } from './project/index.js';
 import { createRedactor } from './redact.js';
 import { type Probed, probe } from './server/probe.js';
-import type { Profile } from './server/profiles.js';
 import { stateFile } from './state/file.js';
 import { acquireLock, type Lock, lockHolder } from './state/lock.js';
 import { Hasher } from './state/secrets.js';
@@ -67,6 +71,8 @@ export interface Session {
   /** What a person should know beside: a lock that was taken over, a killed run that was settled. */
   readonly notes: readonly string[];
   readonly state: State;
+  /** The manifests and bodies that were read, where they really lie. */
+  readonly files: readonly string[];
   /** Observes and compares; sends GETs alone. */
   plan(options?: PlanOptions): Promise<Plan>;
   /** What stands beside a plan in a file, for `planStored`. */
@@ -96,7 +102,7 @@ export async function openSession(project: Project, options: SessionOptions = {}
     network = {},
   } = options;
   const guard = guardOf(options);
-  const { server, declared, warnings } = await loadAll(project, { ...options, ...guard });
+  const { server, declared, warnings, manifests } = await loadAll(project, { ...options, ...guard });
   const connection = openConnection(server, declared, {
     concurrency,
     timeout: options.timeout ?? DEFAULT_TIMEOUT,
@@ -153,6 +159,7 @@ export async function openSession(project: Project, options: SessionOptions = {}
   });
   const plan = async (given: PlanOptions = {}): Promise<Plan> => {
     const { targets, kinds, prune, assert } = withDefaults(given);
+    if (prune) refuse(await pruneRefusals(manifests));
     return await build({ declared, selection: { targets, kinds }, prune, assert });
   };
   return {
@@ -160,6 +167,7 @@ export async function openSession(project: Project, options: SessionOptions = {}
     server,
     warnings,
     notes: held.notes,
+    files: manifests.files,
     get state() {
       return state;
     },
@@ -348,19 +356,20 @@ function guardOf(options: SessionOptions): Guard {
 }
 
 /** The secrets of manifests that have no part in what is done: a server may name them in a message all the same. */
-async function secretsAlone(
-  project: Project,
-  profile: Profile,
-): Promise<Pick<LoadedManifests, 'declared' | 'problems' | 'secrets'>> {
-  const { secrets } = await loadManifests(project, { lenient: true, profile });
-  return { declared: [], problems: [], secrets };
+async function secretsAlone(project: Project, options: ManifestOptions): Promise<LoadedManifests> {
+  return { ...(await loadManifests(project, { ...options, lenient: true })), declared: [], problems: [] };
 }
 
 /** Everything that can be wrong before the first request is found together. */
 async function loadAll(
   project: Project,
   options: SessionOptions,
-): Promise<{ server: ServerSettings; declared: readonly Declared[]; warnings: readonly Problem[] }> {
+): Promise<{
+  server: ServerSettings;
+  declared: readonly Declared[];
+  warnings: readonly Problem[];
+  manifests: LoadedManifests;
+}> {
   const { onSecret = () => {} } = options;
   const { manifests: wanted = true } = options;
   const settings = project.server(options);
@@ -369,9 +378,15 @@ async function loadAll(
     (known) => known.profile,
     () => project.profile,
   );
+  const { tokenFile } = options;
+  const reading = {
+    profile,
+    lenient: false,
+    tokenFile: tokenFile === undefined ? undefined : resolve(project.cwd, tokenFile),
+  };
   const [server, manifests] = await Promise.allSettled([
     settings,
-    wanted ? loadManifests(project, { lenient: false, profile }) : secretsAlone(project, profile),
+    wanted ? loadManifests(project, reading) : secretsAlone(project, reading),
   ]);
   const problems: Problem[] = [];
   for (const part of [server, manifests]) {
@@ -386,5 +401,10 @@ async function loadAll(
   }
   refuse(problems);
   if (server.status === 'rejected' || manifests.status === 'rejected') throw new ProblemsError(problems);
-  return { server: server.value, declared: manifests.value.declared, warnings: problems };
+  return {
+    server: server.value,
+    declared: manifests.value.declared,
+    warnings: problems,
+    manifests: manifests.value,
+  };
 }

@@ -1,11 +1,10 @@
-import { realpath } from 'node:fs/promises';
-import { dirname, relative, resolve, sep } from 'node:path';
+import { dirname, resolve } from 'node:path';
 import pLimit from 'p-limit';
 import { limits, shown as written } from '../mail/limits.js';
-import { error, type Place, type Problem, ProblemsError } from '../problems.js';
+import { error, type Place, type Problem } from '../problems.js';
 import type { Project } from '../project/project.js';
-import { decode, readBytes, shownPath, type Unreadable, unreadable } from '../source/file.js';
-import { isInside } from './files.js';
+import { shownPath } from '../source/file.js';
+import type { Access } from './access.js';
 
 /** A `{file: PATH}` of a manifest. */
 export interface BodyRequest {
@@ -16,22 +15,23 @@ export interface BodyRequest {
   readonly place: Place;
 }
 
-type Content =
-  | { readonly text: string }
-  | Unreadable
-  | { readonly reason: 'outside' | 'private' | 'too-many' };
+type Content = Awaited<ReturnType<Access['read']>> | { readonly reason: 'too-many' };
 
 const READS_AT_ONCE = 16;
 
 /** Reads body files, some at once and each once, and keeps every byte of them. */
 export class Bodies {
   readonly #project: Project;
+  readonly #access: Access;
+  /** Where those that were read lie, links followed. */
+  readonly files = new Set<string>();
   readonly #limit = pLimit(READS_AT_ONCE);
   readonly #contents = new Map<string, Promise<Content>>();
   #characters = 0;
 
-  constructor(project: Project) {
+  constructor(project: Project, access: Access) {
     this.#project = project;
+    this.#access = access;
   }
 
   /** The content of a file, or what is wrong with it. */
@@ -47,44 +47,11 @@ export class Bodies {
   }
 
   async #load(path: string): Promise<Content> {
-    const { root } = this.#project;
-    // Before looking, so that a message can't tell what exists outside.
-    if (!isInside(path, root)) return { reason: 'outside' };
-    let target: string;
-    try {
-      target = await realpath(path);
-    } catch (failure) {
-      return unreadable(failure);
-    }
-    if (!isInside(target, root)) return { reason: 'outside' };
-    if (this.#isPrivate(path) || this.#isPrivate(target)) return { reason: 'private' };
-    const bytes = await readBytes(target);
-    const text = bytes instanceof Uint8Array ? decode(bytes) : bytes;
-    if (typeof text !== 'string') return text;
-    this.#characters += text.length;
-    return this.#characters > limits.allBodiesCharacters ? { reason: 'too-many' } : { text };
-  }
-
-  /**
-   * A checkout keeps credentials in hidden files, and the state and the configuration are no bodies: a manifest
-   * from a stranger must not get any of them into a plan.
-   */
-  #isPrivate(path: string): boolean {
-    const { root, cwd, file } = this.#project;
-    const hidden = relative(root, path)
-      .split(sep)
-      .some((step) => step.startsWith('.'));
-    return hidden || path === resolve(cwd, file) || path.startsWith(this.#statePath());
-  }
-
-  #statePath(): string {
-    try {
-      return this.#project.statePath();
-    } catch (failure) {
-      // A path that can't be resolved here is told where it is needed; meanwhile nothing begins with it.
-      if (failure instanceof ProblemsError) return '\0';
-      throw failure;
-    }
+    const read = await this.#access.read(path);
+    if (!('target' in read)) return read;
+    this.files.add(read.target);
+    this.#characters += read.text.length;
+    return this.#characters > limits.allBodiesCharacters ? { reason: 'too-many' } : read;
   }
 
   #problem(request: BodyRequest, path: string, found: Exclude<Content, { text: string }>): Problem {
@@ -101,7 +68,7 @@ export class Bodies {
       case 'private':
         return error(
           'body-private',
-          `${shown} is a hidden file, the configuration or the state, which no body may be`,
+          `${shown} ${found.detail}, which no body may be`,
           places,
           'keep bodies in files of their own, such as emails/reset_password.html',
         );

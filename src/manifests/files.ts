@@ -1,31 +1,40 @@
-import * as fs from 'node:fs';
-import { realpath } from 'node:fs/promises';
-import { isAbsolute, relative, resolve, sep } from 'node:path';
+import { isAbsolute, relative, resolve } from 'node:path';
 import { glob } from 'tinyglobby';
 import { error, type Problem, warning } from '../problems.js';
 import type { Project } from '../project/project.js';
-import { shownPath, unreadable } from '../source/file.js';
+import { type SourceFile, shownPath, sourceOf } from '../source/file.js';
+import type { Access } from './access.js';
+import { Walk } from './walk.js';
 
+/** A manifest that may be read. */
 export interface ManifestFile {
   /** Absolute, as the glob found it. */
   readonly path: string;
+  /** Where it really lies. */
+  readonly target: string;
   /** As a person would type it. */
   readonly shown: string;
 }
 
-/** Whether a path lies in a folder; both absolute, with links followed. */
-export function isInside(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+/** Every manifest of a project, and how to tell whether that is all that its globs and folders have names for. */
+export interface FoundManifests {
+  readonly files: readonly ManifestFile[];
+  /** What looks like a manifest and isn't read as one, each in words. */
+  unread(): Promise<readonly string[]>;
 }
 
 /** Every manifest that the globs name, sorted, each once; a folder that can't be read is an error, never absence. */
-export async function findManifests(project: Project, problems: Problem[]): Promise<readonly ManifestFile[]> {
+export async function findManifests(
+  project: Project,
+  access: Access,
+  problems: Problem[],
+): Promise<FoundManifests> {
   const patterns = project.patterns();
   const ignore = patterns.flatMap(({ pattern }) => (pattern.startsWith('!') ? [pattern.slice(1)] : []));
-  const refused = new Map<string, Problem>();
+  const walk = new Walk(project);
   const found = new Set<string>();
   const empty: Problem[] = [];
+  const walked: string[] = [];
   for (const { pattern, place } of patterns) {
     if (pattern.startsWith('!')) continue;
     const places = place === null ? [] : [place];
@@ -40,12 +49,8 @@ export async function findManifests(project: Project, problems: Problem[]): Prom
       );
       continue;
     }
-    const matches = await glob(pattern, {
-      cwd: project.root,
-      ignore,
-      expandDirectories: false,
-      fs: watched(project, refused),
-    });
+    walked.push(pattern);
+    const matches = await glob(pattern, { ...walk.options(), ignore });
     for (const match of matches) found.add(resolve(project.root, match));
     if (matches.length === 0) {
       empty.push(
@@ -61,90 +66,99 @@ export async function findManifests(project: Project, problems: Problem[]): Prom
   const givenByDefault = patterns.every(({ place }) => place === null);
   if (!givenByDefault) problems.push(...empty);
   else if (found.size === 0) problems.push(...empty.slice(0, 1));
-  problems.push(...refused.values());
-  return eachOnce(project, [...found].sort(), problems);
+  problems.push(...walk.problems());
+  const files = await eachOnce(project, access, [...found].sort(), problems);
+  // What Kubernetes swaps is read by its other name.
+  const read = new Set(files.map(({ target }) => target));
+  return {
+    files,
+    unread: async () => {
+      const all = new Walk(project);
+      const names = await glob(walked, { ...all.options(), ignore, dot: true, caseSensitiveMatch: false });
+      const shown = (path: string): string => shownPath(path, project.cwd);
+      const missed = names
+        .map((name) => resolve(project.root, name))
+        .filter((path) => !found.has(path) && !read.has(path) && !isOfTools(path, project.root))
+        .map((path) => `${shown(path)} has the name of a manifest, and is not read as one`);
+      const folders = [...walk.linked].map(
+        (path) => `${shown(path)} is a link to a folder, which is not walked`,
+      );
+      const refused = all
+        .problems()
+        .flatMap(({ severity, message }) => (severity === 'error' ? [message] : []));
+      return [...new Set([...folders, ...refused, ...missed.sort()])];
+    },
+  };
 }
 
-/** Follows links, so that no manifest lies outside the project and none is read twice. */
+/** What is hidden in the project's own folder belongs to other tools. */
+function isOfTools(path: string, root: string): boolean {
+  return relative(root, path).startsWith('.');
+}
+
+/** Follows links, so that nothing is read that must not be, and no manifest twice. */
 async function eachOnce(
   project: Project,
+  access: Access,
   paths: readonly string[],
   problems: Problem[],
 ): Promise<readonly ManifestFile[]> {
-  const real = await Promise.all(
-    paths.map(async (path) => {
-      try {
-        return await realpath(path);
-      } catch (failure) {
-        const refused = unreadable(failure);
-        return refused.reason === 'missing'
-          ? { ...refused, detail: 'is a link that leads nowhere' }
-          : refused;
-      }
-    }),
-  );
+  const looked = await Promise.all(paths.map((path) => access.find(path)));
   // Of several ways to a file, the one without links is shown.
   const seen = new Set<string>();
-  const direct = new Set(paths.filter((path, index) => path === real[index]));
+  const direct = new Set(paths);
   return paths.flatMap((path, index) => {
     const shown = shownPath(path, project.cwd);
-    const target = real[index];
-    if (target === undefined) return [];
-    const place = { file: shown, line: 1, column: 1, length: 1 };
-    if (typeof target !== 'string') {
-      problems.push(error('file-unreadable', `${shown} ${target.detail}`, [place]));
+    const found = looked[index];
+    if (found === undefined) return [];
+    if (!('target' in found)) {
+      problems.push(refusal(shown, found));
       return [];
     }
-    if (!isInside(target, project.root)) {
-      problems.push(
-        error(
-          'manifest-outside',
-          `${shown} is a link that leads out of the project`,
-          [place],
-          'copy the file into the project',
-        ),
-      );
-      return [];
-    }
+    const { target } = found;
     if (seen.has(target) || (path !== target && direct.has(target))) return [];
     seen.add(target);
-    return [{ path, shown }];
+    return [{ path, target, shown }];
   });
 }
 
-type Callback = (failure: NodeJS.ErrnoException | null, ...rest: unknown[]) => void;
+/** Reads a manifest by the path that was looked at; a problem where that can't be done. */
+export async function readManifest(
+  access: Access,
+  { path, shown }: ManifestFile,
+): Promise<SourceFile | Problem> {
+  const read = await access.read(path);
+  if ('text' in read) return sourceOf(shown, read.text);
+  return refusal(shown, read);
+}
 
-/** The file system as the glob walks it, which would pass over what it can't read without a word. */
-function watched(project: Project, refused: Map<string, Problem>) {
-  const report = (path: string, failure: NodeJS.ErrnoException): void => {
-    const shown = shownPath(path, project.cwd);
-    refused.set(
-      path,
-      error('file-unreadable', `${shown} ${unreadable(failure).detail}`, [
-        { file: shown, line: 1, column: 1, length: 1 },
-      ]),
-    );
-  };
-  return {
-    readdir: (path: string, options: { withFileTypes: true }, callback: Callback) => {
-      fs.readdir(path, options, (failure, entries) => {
-        // A glob may begin with a folder that isn't there, and then it matches nothing.
-        if (failure !== null && failure.code !== 'ENOENT') report(path, failure);
-        callback(failure, entries);
-      });
-    },
-    realpath: (path: string, callback: Callback) => {
-      fs.realpath(path, (failure, real) => {
-        // Editors leave links behind that lead nowhere; only one with a manifest's name was meant to be read.
-        if (failure !== null && (failure.code !== 'ENOENT' || /\.ya?ml$/.test(path))) report(path, failure);
-        callback(failure, real);
-      });
-    },
-    stat: (path: string, callback: Callback) => {
-      fs.stat(path, (failure, stat) => {
-        if (failure !== null) report(path, failure);
-        callback(failure, stat);
-      });
-    },
-  } as unknown as typeof fs;
+type Unusable = Exclude<Awaited<ReturnType<Access['read']>>, { text: string }>;
+
+/** Why a manifest isn't read; never with a line of it. */
+function refusal(shown: string, { reason, detail }: Unusable): Problem {
+  const place = [{ file: shown, line: 1, column: 1, length: 1 }];
+  switch (reason) {
+    case 'outside':
+      return error(
+        'manifest-outside',
+        `${shown} is a link that leads out of the project`,
+        place,
+        'copy the file into the project',
+      );
+    case 'private':
+      return error(
+        'manifest-private',
+        `${shown} ${detail}, which no manifest may be`,
+        place,
+        'keep manifests in files of their own, or exclude the file from the globs with "!"',
+      );
+    case 'missing':
+      return error('file-unreadable', `${shown} is a link that leads nowhere`, place);
+    case 'too-large':
+      return error('too-large', `${shown} ${detail}`, place, 'split it into several files');
+    case 'not-utf8':
+      return error('not-utf8', `${shown} ${detail}`, place, 'save it as UTF-8');
+    default:
+      return error('file-unreadable', `${shown} ${detail}`, place);
+  }
 }

@@ -5,12 +5,12 @@ import type { Declared } from '../kinds/kind.js';
 import { error, type Problem, ProblemsError } from '../problems.js';
 import type { Project } from '../project/project.js';
 import type { Profile } from '../server/profiles.js';
-import { readSource } from '../source/file.js';
 import { inOrder } from '../source/order.js';
 import { parseYaml } from '../source/yaml.js';
+import { Access } from './access.js';
 import { Bodies } from './bodies.js';
 import { type ReadDocument, readDocument } from './document.js';
-import { findManifests, type ManifestFile } from './files.js';
+import { type FoundManifests, findManifests, readManifest } from './files.js';
 import { samplesFolder } from './samples.js';
 
 /** All manifests of a project, and everything that is wrong with them. */
@@ -23,6 +23,19 @@ export interface LoadedManifests {
   readonly secrets: readonly string[];
   /** The names of the process variables that were used, sorted. */
   readonly usedVariables: readonly string[];
+  /** Every file that was read: the manifests and the bodies, where they really lie. */
+  readonly files: readonly string[];
+  /** What looks like a manifest and isn't read as one, each in words. */
+  unread(): Promise<readonly string[]>;
+}
+
+/** How manifests are read. */
+export interface ManifestOptions {
+  /** An allowed process variable that isn't set is a warning, and what it would give counts as unknown. */
+  readonly lenient: boolean;
+  readonly profile?: Profile;
+  /** A credential file that the configuration doesn't name, absolute. */
+  readonly tokenFile?: string | undefined;
 }
 
 const READS_AT_ONCE = 16;
@@ -34,19 +47,17 @@ const MAX_SECRETS = 2000;
  * Reads every manifest of a project. `lenient` is for `validate`: an allowed process variable that isn't
  * set is a warning, and what it would give counts as unknown. Returns what is wrong instead of throwing it.
  */
-export async function loadManifests(
-  project: Project,
-  options: { readonly lenient: boolean; readonly profile?: Profile },
-): Promise<LoadedManifests> {
+export async function loadManifests(project: Project, options: ManifestOptions): Promise<LoadedManifests> {
   const { profile = project.profile } = options;
   const problems: Problem[] = [];
   const variables = project.variables(options);
   const secrets = new Set<string>();
-  const files = await listed(project, problems);
-  const bodies = new Bodies(project);
+  const access = new Access(project, options.tokenFile === undefined ? [] : [options.tokenFile]);
+  const { files, unread } = await listed(project, access, problems);
+  const bodies = new Bodies(project, access);
   const limit = pLimit(READS_AT_ONCE);
   const sources = await Promise.all(
-    files.map(async (file) => ({ ...file, source: await limit(() => readSource(file.path, file.shown)) })),
+    files.map(async (file) => ({ ...file, source: await limit(() => readManifest(access, file)) })),
   );
   const documents: Promise<ReadDocument>[] = [];
   for (const { path, source } of sources) {
@@ -85,6 +96,8 @@ export async function loadManifests(
     problems: inOrder(problems),
     secrets: [...secrets].filter((secret) => secret !== ''),
     usedVariables: [...variables.used.keys()].sort(),
+    files: [...files.map(({ target }) => target), ...bodies.files],
+    unread,
   };
 }
 
@@ -96,13 +109,13 @@ function isSampleData(path: string, text: string): boolean {
   return basename(dirname(path)) === samplesFolder && !/\bkind["']?\s*:/.test(text);
 }
 
-async function listed(project: Project, problems: Problem[]): Promise<readonly ManifestFile[]> {
+async function listed(project: Project, access: Access, problems: Problem[]): Promise<FoundManifests> {
   try {
-    return await findManifests(project, problems);
+    return await findManifests(project, access, problems);
   } catch (failure) {
     if (!(failure instanceof ProblemsError)) throw failure;
     problems.push(...failure.problems);
-    return [];
+    return { files: [], unread: async () => [] };
   }
 }
 

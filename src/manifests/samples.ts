@@ -1,14 +1,13 @@
-import { realpath } from 'node:fs/promises';
 import { dirname, join, resolve as resolvePath } from 'node:path';
 import { plainNumber } from '../json.js';
 import { error, type Problem } from '../problems.js';
 import type { Project } from '../project/project.js';
 import { typeOf } from '../source/check.js';
-import { readSource, shownPath } from '../source/file.js';
+import { shownPath, sourceOf } from '../source/file.js';
 import { resolve } from '../source/resolve.js';
 import { parseYaml } from '../source/yaml.js';
 import { ExactNumber, isMap, type Json, mapValues } from '../values.js';
-import { isInside } from './files.js';
+import { Access, isInside } from './access.js';
 
 /** What an email template is rendered with, and where it was found. */
 export interface Sample {
@@ -39,8 +38,9 @@ export const samplesFolder = 'samples';
  */
 export async function loadSamples(project: Project, templates: readonly Sampled[]): Promise<Samples> {
   const read = new Map<string, Promise<Sample | Problem | undefined>>();
+  const access = new Access(project);
   const once = (path: string) => {
-    const known = read.get(path) ?? readSample(project, path);
+    const known = read.get(path) ?? readSample(project, access, path);
     read.set(path, known);
     return known;
   };
@@ -48,7 +48,7 @@ export async function loadSamples(project: Project, templates: readonly Sampled[
   const problems = new Set<Problem>();
   for (const { address, type, manifest } of templates) {
     // A type is one step of a path: anything else would lead elsewhere.
-    if (!/^[\w.@+-]+$/.test(type)) continue;
+    if (!/^[\w@+-][\w.@+-]*$/.test(type)) continue;
     for (const folder of foldersAbove(resolvePath(project.cwd, manifest), project.root)) {
       const sample = await once(join(folder, samplesFolder, `${type}.yaml`));
       if (sample === undefined) continue;
@@ -66,16 +66,15 @@ function foldersAbove(manifest: string, root: string): string[] {
   return [...folders, root];
 }
 
-async function readSample(project: Project, path: string): Promise<Sample | Problem | undefined> {
-  const target = await realpath(path).catch(() => undefined);
-  if (target === undefined) return undefined;
+async function readSample(
+  project: Project,
+  access: Access,
+  path: string,
+): Promise<Sample | Problem | undefined> {
+  const read = await access.read(path);
   const shown = shownPath(path, project.cwd);
-  const start = { file: shown, line: 1, column: 1, length: 1 };
-  if (!isInside(target, project.root)) {
-    return error('body-outside', `the sample data ${shown} is a link that leads out of the project`, [start]);
-  }
-  const source = await readSource(target, shown);
-  if (!('text' in source)) return source;
+  if (!('text' in read)) return refusal(shown, read);
+  const source = sourceOf(shown, read.text);
   const { documents, problems } = parseYaml(source);
   const [problem] = problems.filter(({ severity }) => severity === 'error');
   if (problem !== undefined) return problem;
@@ -98,4 +97,27 @@ function printable(value: Json): Json {
   if (value instanceof ExactNumber) return plainNumber(value.text) === 0 ? 0 : value.text;
   if (Array.isArray(value)) return value.map(printable);
   return isMap(value) ? mapValues(value as { [key: string]: Json }, printable) : value;
+}
+
+type Unusable = Exclude<Awaited<ReturnType<Access['read']>>, { text: string }>;
+
+/** Why sample data isn't read, never with a line of it; nothing where there is none. */
+function refusal(shown: string, { reason, detail }: Unusable): Problem | undefined {
+  const start = { file: shown, line: 1, column: 1, length: 1 };
+  switch (reason) {
+    case 'missing':
+      return undefined;
+    case 'outside':
+      return error('body-outside', `the sample data ${shown} is a link that leads out of the project`, [
+        start,
+      ]);
+    case 'private':
+      return error('body-private', `the sample data ${shown} ${detail}, which no sample may be`, [start]);
+    case 'too-large':
+      return error('too-large', `${shown} ${detail}`, [start]);
+    case 'not-utf8':
+      return error('not-utf8', `${shown} ${detail}`, [start], 'save it as UTF-8');
+    default:
+      return error('file-unreadable', `${shown} ${detail}`, [start]);
+  }
 }

@@ -22,6 +22,7 @@ import {
   serverSchema,
   stateSchema,
 } from './config.js';
+import { type Guarded, guardedOf, type Layer } from './guarded.js';
 import { merge, without } from './merge.js';
 import type { Pattern, Project, ProjectOptions, ServerOverrides, ServerSettings } from './project.js';
 import { serverSettings } from './server.js';
@@ -45,8 +46,7 @@ export async function loadProject(options: ProjectOptions): Promise<Project> {
     ]);
   });
   const environment = options.env ?? setting(variables, 'IDOPS_ENV') ?? null;
-  const config = readConfig(file, environment);
-  return new LoadedProject(options, root, file, environment, config);
+  return new LoadedProject(options, root, file, environment, readConfig(file, environment));
 }
 
 async function unreadableConfig(
@@ -69,8 +69,14 @@ async function unreadableConfig(
   );
 }
 
+/** The configuration with the chosen environment laid over it, and with each of those that there are. */
+interface Configs {
+  readonly chosen: MapNode;
+  readonly all: () => readonly MapNode[];
+}
+
 /** The configuration's one document, with the environment laid over it. */
-function readConfig(file: SourceFile, environment: string | null): MapNode {
+function readConfig(file: SourceFile, environment: string | null): Configs {
   const { documents, problems: found } = parseYaml(file);
   const problems = [...found];
   const [first, second] = documents;
@@ -121,7 +127,12 @@ function readConfig(file: SourceFile, environment: string | null): MapNode {
   }
   refuse(inOrder(problems));
   const base = without(root, (name) => name === 'environments');
-  return chosen?.node.type === 'map' ? merge(base, chosen.node, exclusive) : base;
+  const over = ({ node }: { readonly node: Node }): MapNode =>
+    node.type === 'map' ? merge(base, node, exclusive) : base;
+  return {
+    chosen: chosen === undefined ? base : over(chosen),
+    all: () => [base, ...known.map((name) => over(find(root, ['environments', name])))],
+  };
 }
 
 /** Masks what is secret here under a key that doesn't look so: messages show lines of the file. */
@@ -173,29 +184,53 @@ class LoadedProject implements Project {
   readonly profile: Profile;
   readonly #source: SourceFile;
   readonly #config: MapNode;
+  readonly #all: Configs['all'];
   readonly #process: ProjectOptions['variables'];
   readonly #sources: VariableSources;
+  #guarded: Guarded | undefined;
 
   constructor(
     options: ProjectOptions,
     root: string,
     source: SourceFile,
     environment: string | null,
-    config: MapNode,
+    { chosen, all }: Configs,
   ) {
     this.root = root;
     this.file = source.path;
     this.cwd = options.cwd;
     this.environment = environment;
     this.#source = source;
-    this.#config = config;
+    this.#config = chosen;
+    this.#all = all;
     this.#process = options.variables;
-    this.#sources = variableSources(config, source, options.variables);
+    this.#sources = variableSources(chosen, source, options.variables);
     this.profile = this.#literalProfile();
   }
 
   variables(options: { readonly lenient: boolean }): Variables {
-    return new Variables(this.#sources, options);
+    return new Variables({ ...this.#sources, credentials: this.guarded().variables }, options);
+  }
+
+  guarded(): Guarded {
+    this.#guarded ??= guardedOf(
+      this.#all().map((config): Layer => {
+        const variables = new Variables(variableSources(config, this.#source, this.#process), {
+          lenient: true,
+        });
+        return {
+          config,
+          text: (node) => {
+            if (typeof node.value !== 'string') return undefined;
+            const { text, unknown } = variables.resolve(node.value, node, this.#source);
+            return unknown ? undefined : text;
+          },
+        };
+      }),
+      this.root,
+      DEFAULT_STATE,
+    );
+    return { ...this.#guarded, files: [resolvePath(this.cwd, this.file), ...this.#guarded.files] };
   }
 
   statePath(): string {
@@ -255,7 +290,7 @@ class LoadedProject implements Project {
       replaced !== undefined && entry.value.type === 'map'
         ? without(entry.value, (member) => replaced.has(member))
         : entry.value;
-    const variables = this.variables({ lenient: false });
+    const variables = new Variables(this.#sources, { lenient: false });
     return check({ schema, root, file: this.#source, variables, name: 'configuration', under: [name] });
   }
 
@@ -266,7 +301,7 @@ class LoadedProject implements Project {
     if (!complete || node.type !== 'scalar' || typeof node.value !== 'string') return fallback;
     let name = node.value;
     if (name.includes('$')) {
-      const variables = this.variables({ lenient: true });
+      const variables = new Variables(this.#sources, { lenient: true });
       const { text, tainted, unknown } = variables.resolve(name, node, this.#source);
       if (tainted || unknown) return fallback;
       name = text;

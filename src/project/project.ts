@@ -7,6 +7,7 @@ import type { Profile } from '../server/profiles.js';
 import type { ProxyServer } from '../server/proxy.js';
 import type { Variables } from '../source/variables.js';
 import type { Sensitive } from '../values.js';
+import type { Guarded } from './guarded.js';
 
 /** Where a project is, and which of its environments is meant. */
 export interface ProjectOptions {
@@ -95,6 +96,8 @@ export interface Project {
   /** What is made of findings in email bodies. */
   checks(): ChecksSettings;
   patterns(): readonly Pattern[];
-  /** A fresh resolver of `${...}`; a lenient one takes an allowed process variable that isn't set. */
+  /** What no manifest may get at. */
+  guarded(): Guarded;
+  /** A fresh resolver of `${...}` in manifests; a lenient one takes an allowed process variable that isn't set. */
   variables(options: { readonly lenient: boolean }): Variables;
 }

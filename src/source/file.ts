@@ -173,12 +173,16 @@ export function unreadable(failure: unknown): Unreadable {
   return { reason: 'unreadable', detail: details[code] ?? `can't be read (${code || 'unknown error'})` };
 }
 
+/** A YAML file that was read; a byte order mark says nothing in it. */
+export function sourceOf(shown: string, text: string): SourceFile {
+  return new SourceFile(shown, text.startsWith('\uFEFF') ? text.slice(1) : text);
+}
+
 /** Reads a YAML file; a problem where that can't be done. */
 export async function readSource(path: string, shown: string): Promise<SourceFile | Problem> {
   const bytes = await readBytes(path);
   const text = bytes instanceof Uint8Array ? decode(bytes) : bytes;
-  if (typeof text === 'string')
-    return new SourceFile(shown, text.startsWith('\uFEFF') ? text.slice(1) : text);
+  if (typeof text === 'string') return sourceOf(shown, text);
   const place: Place = { file: shown, line: 1, column: 1, length: 1 };
   if (text.reason === 'too-large') {
     return error('too-large', `${shown} ${text.detail}`, [place], 'split it into several files');

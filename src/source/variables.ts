@@ -22,6 +22,8 @@ export interface VariableSources {
   /** `allow_env` of the configuration. */
   readonly allowed: ReadonlySet<string>;
   readonly process: { readonly [name: string]: string | undefined };
+  /** What credentials are made of, and nothing else may be. */
+  readonly credentials?: ReadonlySet<string>;
 }
 
 const MAX_TEXT = 16 * 1024 * 1024;
@@ -104,6 +106,17 @@ export class Variables {
 
   #lookUp(reference: Reference, context: Context): Text {
     const { name } = reference;
+    if (this.#sources.credentials?.has(name)) {
+      this.#report(
+        error(
+          'credential-variable',
+          `the variable ${name} is a credential of the server, which no manifest may use`,
+          [placeOf(reference.written, context)],
+          'use a variable of another name for what belongs into a manifest',
+        ),
+      );
+      return { ...nothing, tainted: true };
+    }
     const node = this.#sources.vars.get(name);
     if (node !== undefined) {
       const value = this.#variable(name, node);

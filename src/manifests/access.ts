@@ -1,0 +1,148 @@
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import type { Project } from '../project/project.js';
+import { decode, readBytes, type Unreadable, unreadable } from '../source/file.js';
+
+/** Why a file isn't read: it lies outside, it is hidden, or it is idops' own or a credential. */
+export interface Refused {
+  readonly reason: 'outside' | 'private';
+  readonly detail: string;
+}
+
+/** Where a file really lies. */
+export interface Allowed {
+  readonly target: string;
+}
+
+/** Whether a path lies in a folder; both absolute, with links followed. */
+export function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+/**
+ * The one rule for manifests, samples and bodies, over the path as it is named and the file that it leads to: inside
+ * the project, not hidden, no credential of any environment, and nothing that idops wrote. A manifest may come from a
+ * stranger, who must not get any of that into a message or a plan.
+ */
+export class Access {
+  readonly #root: string;
+  readonly #states: readonly string[];
+  readonly #files: Promise<ReadonlySet<string>>;
+
+  /** `more` are further files that are credentials, absolute. */
+  constructor(project: Project, more: readonly string[] = []) {
+    const { files, states } = project.guarded();
+    this.#root = project.root;
+    this.#states = states;
+    this.#files = realpaths([...files, ...more]);
+  }
+
+  /** Where a file lies, or why it isn't read. */
+  async find(path: string): Promise<Allowed | Refused | Unreadable> {
+    // Before looking, so that a message can't tell what exists outside.
+    if (!isInside(path, this.#root)) return outside;
+    const named = await this.#private(path);
+    if (named !== undefined) return named;
+    let target: string;
+    try {
+      target = await realpath(path);
+    } catch (failure) {
+      return unreadable(failure);
+    }
+    if (!isInside(target, this.#root)) return outside;
+    if (target === path) return { target };
+    const seen = (await isMounted(path, target, this.#root)) ? path : target;
+    return (await this.#private(seen)) ?? { target };
+  }
+
+  /** The text of a file, or why it isn't read. Where it begins like something that idops wrote, it is read as none. */
+  async read(
+    path: string,
+  ): Promise<{ readonly text: string; readonly target: string } | Refused | Unreadable> {
+    const found = await this.find(path);
+    if (!('target' in found)) return found;
+    const bytes = await readBytes(found.target);
+    const text = bytes instanceof Uint8Array ? decode(bytes) : bytes;
+    if (typeof text !== 'string') return text;
+    return isWritten(text) ? own('a state, a journal or a stored plan') : { text, target: found.target };
+  }
+
+  async #private(path: string): Promise<Refused | undefined> {
+    if (isHidden(path, this.#root)) return own('a hidden file');
+    if ((await this.#files).has(path)) return own('the configuration or a credential file');
+    return this.#states.some((state) => isOfState(path, state))
+      ? own('a state, a lock or a journal')
+      : undefined;
+  }
+}
+
+const outside: Refused = { reason: 'outside', detail: 'lies outside the project' };
+
+function own(what: string): Refused {
+  return { reason: 'private', detail: `is ${what}` };
+}
+
+/** Both the paths as they are named and those that they lead to. */
+async function realpaths(paths: readonly string[]): Promise<ReadonlySet<string>> {
+  const real = await Promise.all(paths.map((path) => realpath(path).catch(() => path)));
+  return new Set([...paths, ...real]);
+}
+
+/** Whether a step of the way from the project to a file begins with a dot. */
+export function isHidden(path: string, root: string): boolean {
+  return relative(root, path)
+    .split(sep)
+    .some((step) => step.startsWith('.'));
+}
+
+/** A state, what lies beside it under its name, or a journal. */
+export function isOfState(path: string, state: string): boolean {
+  if (path === state || path.startsWith(`${state}.`)) return true;
+  return path.endsWith('.jsonl') && dirname(path) === join(dirname(state), 'runs');
+}
+
+/** What idops writes begins like no manifest and no body, wherever somebody keeps it. */
+function isWritten(text: string): boolean {
+  if (!text.startsWith('{') || !/"format_version"\s*:/.test(text.slice(0, 4096))) return false;
+  if (/^\{"type":"run",/.test(text)) return true;
+  try {
+    const data: unknown = JSON.parse(text);
+    if (typeof data !== 'object' || data === null) return false;
+    return ('lineage' in data && 'resources' in data) || ('digest' in data && 'changes' in data);
+  } catch {
+    return false;
+  }
+}
+
+/** The folders that Kubernetes swaps when a ConfigMap changes. */
+const mountedFolder = /^\.\.\d{4}_\d{2}_\d{2}_\d{2}_\d{2}_\d{2}\.\d+$/;
+
+/**
+ * Whether a file lies as Kubernetes mounts a ConfigMap: `folder/name` is a link to `..data/name`, and `..data` to
+ * `..2026_01_31_12_00_00.1`, all in that folder. Then it is as hidden as its name in the folder is.
+ */
+async function isMounted(path: string, target: string, root: string): Promise<boolean> {
+  const steps = relative(root, target).split(sep);
+  const at = steps.findIndex((step) => mountedFolder.test(step));
+  if (at < 0) return false;
+  const mount = join(root, ...steps.slice(0, at));
+  const inside = steps.slice(at + 1);
+  if (isHidden(join(mount, ...inside), root)) return false;
+  const folder = await realpath(join(mount, '..data')).catch(() => undefined);
+  if (folder !== join(mount, steps[at] ?? '')) return false;
+  const named = relative(root, path).split(sep);
+  const before = resolve(root, ...named.slice(0, -inside.length));
+  if (named.slice(-inside.length).join(sep) !== inside.join(sep)) return false;
+  return (await realpath(before).catch(() => undefined)) === mount;
+}
+
+/** Whether a folder is a link of a ConfigMap's mount to one of its own folders. */
+export async function isMountedFolder(path: string): Promise<boolean> {
+  const target = await realpath(path).catch(() => undefined);
+  if (target === undefined) return false;
+  const swapped = dirname(target);
+  if (basename(target) !== basename(path) || !mountedFolder.test(basename(swapped))) return false;
+  const data = await realpath(join(dirname(path), '..data')).catch(() => undefined);
+  return data === swapped && dirname(swapped) === (await realpath(dirname(path)));
+}

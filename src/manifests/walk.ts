@@ -1,0 +1,136 @@
+import * as fs from 'node:fs';
+import { realpath, stat } from 'node:fs/promises';
+import { join, resolve } from 'node:path';
+import type { GlobOptions } from 'tinyglobby';
+import { error, type Problem, warning } from '../problems.js';
+import type { Project } from '../project/project.js';
+import { shownPath, unreadable } from '../source/file.js';
+import { isInside, isMountedFolder } from './access.js';
+
+type Callback = (failure: NodeJS.ErrnoException | null, entries?: readonly Entry[]) => void;
+
+/** What the glob asks of an entry of a folder. */
+interface Entry {
+  readonly name: string;
+  isFile(): boolean;
+  isDirectory(): boolean;
+  isSymbolicLink(): boolean;
+}
+
+/** In the place of the project's path, which may have characters in it that mean something in a glob. */
+const NOWHERE = resolve('/project');
+
+const SHOWN = 3;
+
+/**
+ * A walk through the folders of a project for its globs. What can't be read is reported, and not passed over without
+ * a word. Links to files are taken for files, and so is what is neither: whoever reads them says what is wrong.
+ * Links to folders are not followed: they lead in circles, and out of the project.
+ */
+export class Walk {
+  readonly #project: Project;
+  readonly #refused = new Map<string, Problem>();
+  /** The folders that are links, absolute. */
+  readonly linked = new Set<string>();
+
+  constructor(project: Project) {
+    this.#project = project;
+  }
+
+  options(): GlobOptions {
+    return {
+      cwd: NOWHERE,
+      expandDirectories: false,
+      followSymbolicLinks: false,
+      fs: { readdir: this.#reader() } as unknown as NonNullable<GlobOptions['fs']>,
+    };
+  }
+
+  /** What is wrong with the folders that were walked. */
+  problems(): Problem[] {
+    const problems = [...this.#refused.values()];
+    if (this.linked.size === 0) return problems;
+    const paths = [...this.linked].sort().map((path) => shownPath(path, this.#project.cwd));
+    const more = paths.length > SHOWN ? `, and ${paths.length - SHOWN} more` : '';
+    const [first = ''] = paths;
+    return [
+      ...problems,
+      warning(
+        'linked-folder',
+        `links to folders are not followed, so no manifest is read from ${paths.slice(0, SHOWN).join(', ')}${more}`,
+        [{ file: first, line: 1, column: 1, length: 1 }],
+        'put the manifests into the folder itself, or name the folder that the link leads to in "manifests"',
+      ),
+    ];
+  }
+
+  /** A `readdir` for one glob: the folder that it asks for first is the one that the glob names. */
+  #reader() {
+    let first = true;
+    return (path: string, _: unknown, callback: Callback): void => {
+      const folder = resolve(this.#project.root, `.${path.slice(NOWHERE.length)}`);
+      const isFirst = first;
+      first = false;
+      this.#entries(folder, isFirst).then(
+        (entries) => callback(null, entries),
+        (failure: NodeJS.ErrnoException) => {
+          // A glob may begin with a folder that isn't there, and then it matches nothing.
+          if (failure.code !== 'ENOENT' && failure.code !== 'ENOTDIR') this.#report(folder, failure);
+          callback(failure);
+        },
+      );
+    };
+  }
+
+  async #entries(folder: string, isFirst: boolean): Promise<readonly Entry[]> {
+    const { root, cwd } = this.#project;
+    if (isFirst && folder !== root) {
+      const target = await realpath(folder);
+      if (target !== root && !isInside(target, root)) {
+        const shown = shownPath(folder, cwd);
+        this.#refused.set(
+          folder,
+          error(
+            'manifest-outside',
+            `${shown} is a link that leads out of the project`,
+            [{ file: shown, line: 1, column: 1, length: 1 }],
+            'copy the files into the project',
+          ),
+        );
+        return [];
+      }
+    }
+    const entries = await fs.promises.readdir(folder, { withFileTypes: true });
+    const seen = await Promise.all(
+      entries.map(async (entry): Promise<readonly Entry[]> => {
+        if (entry.isFile() || entry.isDirectory()) return [entry];
+        if (!entry.isSymbolicLink()) return [asFile(entry.name)];
+        const path = join(folder, entry.name);
+        const target = await stat(path).catch(() => undefined);
+        if (target?.isDirectory() !== true) return [asFile(entry.name)];
+        if (await isMountedFolder(path)) return [asFolder(entry.name)];
+        if (!entry.name.startsWith('.')) this.linked.add(path);
+        return [];
+      }),
+    );
+    return seen.flat();
+  }
+
+  #report(path: string, failure: unknown): void {
+    const shown = shownPath(path, this.#project.cwd);
+    this.#refused.set(
+      path,
+      error('file-unreadable', `${shown} ${unreadable(failure).detail}`, [
+        { file: shown, line: 1, column: 1, length: 1 },
+      ]),
+    );
+  }
+}
+
+function asFile(name: string): Entry {
+  return { name, isFile: () => true, isDirectory: () => false, isSymbolicLink: () => false };
+}
+
+function asFolder(name: string): Entry {
+  return { name, isFile: () => false, isDirectory: () => true, isSymbolicLink: () => false };
+}

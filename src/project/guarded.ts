@@ -1,0 +1,86 @@
+import { resolve as resolvePath } from 'node:path';
+import { BadVariable, parseTemplate, type Template } from '../source/template.js';
+import { find, type MapNode, type Node, type ScalarNode } from '../source/tree.js';
+
+/** What no manifest may get at: it could send it anywhere. */
+export interface Guarded {
+  /** The variables that the credentials of any environment are made of. */
+  readonly variables: ReadonlySet<string>;
+  /** The configuration, and the credential files of all environments; absolute. */
+  readonly files: readonly string[];
+  /** The state files of all environments; absolute. */
+  readonly states: readonly string[];
+}
+
+/** One environment of a configuration, and what fills in its variables. */
+export interface Layer {
+  readonly config: MapNode;
+  /** The text of a scalar; undefined where it isn't known. */
+  text(node: ScalarNode): string | undefined;
+}
+
+/** Finds what is to be guarded in all environments, whichever is chosen: one configuration is open to all. */
+export function guardedOf(layers: readonly Layer[], root: string, defaultState: string): Guarded {
+  const variables = new Set<string>();
+  const files = new Set<string>();
+  const states = new Set<string>();
+  const named = new Set(['IDOPS_TOKEN']);
+  for (const { config, text } of layers) {
+    const texts = (node: Node): string[] =>
+      scalarsOf(node).flatMap((scalar) => {
+        const known = text(scalar);
+        return known === undefined || known === '' ? [] : [known];
+      });
+    for (const section of ['auth', 'tls']) {
+      const { node, complete } = find(config, ['server', section]);
+      if (!complete) continue;
+      for (const scalar of scalarsOf(node)) for (const name of namesIn(scalar)) named.add(name);
+      for (const file of fileNodes(node).flatMap(texts)) files.add(resolvePath(root, file));
+    }
+    const state = find(config, ['state', 'path']);
+    const [path = defaultState] = state.complete ? texts(state.node) : [];
+    states.add(resolvePath(root, path));
+  }
+  // A member of `vars` that credentials are made of is made of variables in its turn.
+  const pending = [...named];
+  for (let name = pending.pop(); name !== undefined; name = pending.pop()) {
+    variables.add(name);
+    for (const { config } of layers) {
+      const { node, complete } = find(config, ['vars', name]);
+      if (complete && node.type === 'scalar')
+        pending.push(...namesIn(node).filter((one) => !variables.has(one)));
+    }
+  }
+  return { variables, files: [...files], states: [...states] };
+}
+
+/** The values of the keys that name files; the arguments of a command may be files too. */
+function fileNodes(node: Node): Node[] {
+  if (node.type !== 'map') return [];
+  return [...node.entries].flatMap(([key, { value }]) =>
+    key.endsWith('_file') || key === 'token_command' ? [value] : fileNodes(value),
+  );
+}
+
+function scalarsOf(node: Node): ScalarNode[] {
+  if (node.type === 'scalar') return [node];
+  if (node.type === 'list') return node.items.flatMap(scalarsOf);
+  return [...node.entries.values()].flatMap(({ value }) => scalarsOf(value));
+}
+
+function namesIn({ value }: ScalarNode): string[] {
+  if (typeof value !== 'string' || !value.includes('$')) return [];
+  try {
+    return namesOf(parseTemplate(value));
+  } catch (failure) {
+    // What is wrong with it is told where it is needed.
+    if (failure instanceof BadVariable) return [];
+    throw failure;
+  }
+}
+
+function namesOf(template: Template): string[] {
+  return template.flatMap((part) =>
+    typeof part === 'string' ? [] : [part.name, ...namesOf(part.fallback ?? [])],
+  );
+}

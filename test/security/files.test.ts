@@ -1,0 +1,382 @@
+import { spawnSync } from 'node:child_process';
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { afterEach, describe, expect, it } from 'vitest';
+import { loadManifests, pruneRefusals } from '../../src/manifests/index.js';
+import { loadSamples } from '../../src/manifests/samples.js';
+import { type Problem, ProblemsError } from '../../src/problems.js';
+import { loadProject } from '../../src/project/index.js';
+
+const folders: string[] = [];
+afterEach(async () => {
+  for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
+});
+
+const canary = 'canary-0123456789';
+const acme = 'kind: Organization\nname: acme\nlabel: New\n';
+
+interface Given {
+  readonly [path: string]: string | { readonly link: string };
+}
+
+/** A project in a folder of its own; a `link` is made as it is written. */
+async function folderOf(files: Given, name = ''): Promise<string> {
+  const made = await realpath(await mkdtemp(join(tmpdir(), 'idops-files-')));
+  folders.push(made);
+  const folder = join(made, name);
+  const all: Given = { 'idops.yaml': 'version: 1\n', ...files };
+  for (const [path, content] of Object.entries(all)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true });
+    if (typeof content === 'string') await writeFile(join(folder, path), content);
+    else await symlink(content.link, join(folder, path));
+  }
+  return folder;
+}
+
+async function load(cwd: string, variables: { [name: string]: string } = {}) {
+  const project = await loadProject({ cwd, variables });
+  return { project, ...(await loadManifests(project, { lenient: true })) };
+}
+
+async function found(files: Given, variables: { [name: string]: string } = {}) {
+  try {
+    const { problems, declared, unread, ...rest } = await load(await folderOf(files), variables);
+    return { problems, declared, unread, codes: codesOf(problems), ...rest };
+  } catch (failure) {
+    if (!(failure instanceof ProblemsError)) throw failure;
+    throw new Error(JSON.stringify(failure.problems));
+  }
+}
+
+const codesOf = (problems: readonly Problem[]): string[] => problems.map(({ code }) => code);
+
+const secrets: readonly [string, Given, string][] = [
+  ['a hidden file', { '.env': canary }, '.env'],
+  ['a file in a hidden folder', { '.git/config': canary }, '.git/config'],
+  ['a file in a hidden folder of a visible one', { 'x/.ssh/id': canary }, 'x/.ssh/id'],
+  ['the state', { '.idops/state.json': canary }, '.idops/state.json'],
+  [
+    'a state in another environment, not hidden',
+    { 'idops.yaml': 'version: 1\nenvironments: {a: {state: {path: kept/a.json}}}\n', 'kept/a.json': canary },
+    'kept/a.json',
+  ],
+  [
+    'its lock',
+    { 'idops.yaml': 'version: 1\nstate: {path: kept/a.json}\n', 'kept/a.json.lock': canary },
+    'kept/a.json.lock',
+  ],
+  [
+    'its journal',
+    { 'idops.yaml': 'version: 1\nstate: {path: kept/a.json}\n', 'kept/runs/r.jsonl': canary },
+    'kept/runs/r.jsonl',
+  ],
+  [
+    'the token file',
+    { 'idops.yaml': 'version: 1\nserver: {auth: {token_file: secrets/token}}\n', 'secrets/token': canary },
+    'secrets/token',
+  ],
+  [
+    'the token file of another environment',
+    {
+      'idops.yaml': 'version: 1\nenvironments: {a: {server: {auth: {token_file: secrets/token}}}}\n',
+      'secrets/token': canary,
+    },
+    'secrets/token',
+  ],
+  [
+    'a token file that a variable names',
+    {
+      'idops.yaml': `version: 1\nvars: {place: secrets}\nserver: {auth: {token_file: "\${place}/token"}}\n`,
+      'secrets/token': canary,
+    },
+    'secrets/token',
+  ],
+  [
+    'a private key',
+    { 'idops.yaml': 'version: 1\nserver: {tls: {client_key_file: tls/key.pem}}\n', 'tls/key.pem': canary },
+    'tls/key.pem',
+  ],
+  [
+    'what a token command is given',
+    { 'idops.yaml': 'version: 1\nserver: {auth: {token_command: [cat, secrets/t]}}\n', 'secrets/t': canary },
+    'secrets/t',
+  ],
+  ['the configuration', { 'idops.yaml': `version: 1 # ${canary}\n` }, 'idops.yaml'],
+  [
+    'a stored plan',
+    { 'kept/plan.json': JSON.stringify({ format_version: 1, changes: [canary], digest: 'x' }) },
+    'kept/plan.json',
+  ],
+  [
+    'a journal that somebody kept',
+    { 'kept/x.txt': `{"type":"run","format_version":1,"x":"${canary}"}\n` },
+    'kept/x.txt',
+  ],
+];
+
+describe('no file that is not for manifests is read through one', () => {
+  it.each(secrets)('%s as the manifest', async (_, files, path) => {
+    const { problems, codes } = await found({ ...files, 'manifests/x.yaml': { link: `../${path}` } });
+    expect(codes).toEqual(['manifest-private']);
+    expect(JSON.stringify(problems)).not.toContain(canary);
+  });
+
+  it.each(secrets)('%s as a body, named and through a link', async (_, files, path) => {
+    const body = (file: string, type: string): string =>
+      `kind: EmailTemplate\nbackend_id: b\ntype: ${type}\ntxt_content: {file: ${file}}\n`;
+    const { problems, codes } = await found({
+      ...files,
+      'bodies/x.txt': { link: `../${path}` },
+      'manifests/all.yaml': `${body(`../${path}`, 'a')}---\n${body('../bodies/x.txt', 'b')}`,
+    });
+    expect(codes).toEqual(['body-private', 'body-private']);
+    expect(JSON.stringify(problems)).not.toContain(canary);
+  });
+
+  it.each(secrets)('%s as sample data', async (_, files, path) => {
+    const cwd = await folderOf({ ...files, 'samples/tx_code.yaml': { link: `../${path}` } });
+    const project = await loadProject({ cwd, variables: {} });
+    const { found: samples, problems } = await loadSamples(project, [
+      { address: 'a', type: 'tx_code', manifest: 'manifests/all.yaml' },
+    ]);
+    expect(samples.size).toBe(0);
+    expect(codesOf(problems)).toEqual(['body-private']);
+    expect(JSON.stringify(problems)).not.toContain(canary);
+  });
+
+  it("a link to a file of the project that is nobody's secret is followed", async () => {
+    const { codes, declared } = await found({
+      'kept/acme.yaml': acme,
+      'manifests/x.yaml': { link: '../kept/acme.yaml' },
+    });
+    expect(codes).toEqual([]);
+    expect(declared).toHaveLength(1);
+  });
+});
+
+describe('what Kubernetes mounts from a ConfigMap is read', () => {
+  const stamp = '..2026_01_31_12_00_00.1234567890';
+  const template = 'kind: EmailTemplate\nbackend_id: b\ntype: tx_code\ntxt_content: {file: tx.txt}\n';
+  const mounted: Given = {
+    [`manifests/${stamp}/all.yaml`]: template,
+    [`manifests/${stamp}/tx.txt`]: 'Hello {{ code }}',
+    [`manifests/${stamp}/deep/acme.yaml`]: acme,
+    'manifests/..data': { link: stamp },
+    'manifests/all.yaml': { link: '..data/all.yaml' },
+    'manifests/tx.txt': { link: '..data/tx.txt' },
+    'manifests/deep': { link: '..data/deep' },
+  };
+
+  it('with its bodies and its folders, and --prune finds nothing missing', async () => {
+    const { codes, declared, unread } = await found(mounted);
+    expect(codes).toEqual([]);
+    expect(declared.map(({ kind }) => kind).sort()).toEqual(['EmailTemplate', 'Organization']);
+    expect(await unread()).toEqual([]);
+  });
+
+  it('also where the whole project is one', async () => {
+    const { codes, declared } = await found({
+      'idops.yaml': 'version: 1\nmanifests: ["*.yaml", "!idops.yaml"]\n',
+      [`${stamp}/all.yaml`]: template,
+      [`${stamp}/tx.txt`]: 'Hello {{ code }}',
+      '..data': { link: stamp },
+      'all.yaml': { link: '..data/all.yaml' },
+      'tx.txt': { link: '..data/tx.txt' },
+    });
+    expect(codes).toEqual([]);
+    expect(declared).toHaveLength(1);
+  });
+
+  it.each([
+    [
+      'a link into another folder that is swapped',
+      {
+        'other/..data': { link: stamp },
+        [`other/${stamp}/x`]: canary,
+        'manifests/x.yaml': { link: `../other/${stamp}/x` },
+      },
+    ],
+    [
+      'a folder that is not the swapped one',
+      {
+        [`manifests/${stamp}/x.yaml`]: canary,
+        'manifests/..data': { link: '../kept' },
+        'kept/y': '',
+        'manifests/x.yaml': { link: `${stamp}/x.yaml` },
+      },
+    ],
+    [
+      'a hidden file in it',
+      {
+        [`manifests/${stamp}/.env`]: canary,
+        'manifests/..data': { link: stamp },
+        'manifests/x.yaml': { link: '..data/.env' },
+      },
+    ],
+  ] as readonly [string, Given][])('%s is hidden all the same', async (_, files) => {
+    const { codes, problems } = await found(files);
+    expect(codes).toEqual(['manifest-private']);
+    expect(JSON.stringify(problems)).not.toContain(canary);
+  });
+});
+
+describe('folders that are links', () => {
+  it.each([
+    ['to everything', { 'manifests/l': { link: '/' } }],
+    ['to itself', { 'manifests/l': { link: '.' } }],
+    ['to the project', { 'manifests/l': { link: '..' } }],
+    ['to another folder', { 'manifests/l': { link: '../kept' }, 'kept/x.yaml': acme }],
+  ] as readonly [string, Given][])('%s are not walked, said once, and prune is refused', async (_, files) => {
+    const { codes, declared, unread } = await found({ 'manifests/all.yaml': acme, ...files });
+    expect(codes).toEqual(['linked-folder']);
+    expect(declared).toHaveLength(1);
+    expect(await unread()).toEqual([expect.stringContaining('manifests/l is a link to a folder')]);
+  });
+
+  it('that lead from each to each end', async () => {
+    const names = ['a', 'b', 'c', 'd', 'e', 'f'];
+    const links = names.flatMap((from) =>
+      names
+        .filter((to) => to !== from)
+        .map((to) => [`manifests/${from}/${to}`, { link: `../${to}` }] as const),
+    );
+    const { codes } = await found({ 'manifests/all.yaml': acme, ...Object.fromEntries(links) });
+    expect(codes).toEqual(['linked-folder']);
+  });
+
+  it('are walked where a glob names them, unless they lead out of the project', async () => {
+    const inside = await found({ manifests: { link: 'kept' }, 'kept/x.yaml': acme });
+    expect(inside).toMatchObject({ codes: [], declared: [{ kind: 'Organization' }] });
+    const out = await found({ manifests: { link: '/' } });
+    expect(new Set(out.codes)).toEqual(new Set(['manifest-outside', 'no-match']));
+  });
+});
+
+describe('no credential gets into a manifest', () => {
+  const env = { IDOPS_TOKEN: canary, KEY: canary, IDOPS_SECRET: canary, CERT: canary };
+  const uses = (name: string): string => `kind: Organization\nname: acme\nlabel: "a \${${name}} b"\n`;
+
+  it.each([
+    ['IDOPS_TOKEN', 'version: 1\n', 'IDOPS_TOKEN'],
+    ['IDOPS_TOKEN, although it is allowed', 'version: 1\nallow_env: [IDOPS_TOKEN]\n', 'IDOPS_TOKEN'],
+    ['IDOPS_TOKEN with a default', 'version: 1\n', 'IDOPS_TOKEN:-x'],
+    [
+      'what auth names',
+      `version: 1\nallow_env: [KEY]\nserver: {auth: {header: {name: X-Key, value: "\${KEY}"}}}\n`,
+      'KEY',
+    ],
+    [
+      'what auth of another environment names',
+      `version: 1\nenvironments: {a: {server: {auth: {client_credentials: {token_url: "https://x", client_id: a, client_secret: "\${IDOPS_SECRET}"}}}}}\n`,
+      'IDOPS_SECRET',
+    ],
+    ['what tls names', `version: 1\nallow_env: [CERT]\nserver: {tls: {ca_file: "\${CERT}"}}\n`, 'CERT'],
+    [
+      'what a default in auth names',
+      `version: 1\nserver: {auth: {token: "\${NONE:-\${IDOPS_SECRET}}"}}\n`,
+      'IDOPS_SECRET',
+    ],
+    [
+      'a member of vars that auth is made of',
+      `version: 1\nvars: {key: "\${IDOPS_SECRET}"}\nserver: {auth: {token: "\${key}"}}\n`,
+      'key',
+    ],
+    [
+      'what that member is made of',
+      `version: 1\nvars: {key: "\${IDOPS_SECRET}"}\nserver: {auth: {token: "\${key}"}}\n`,
+      'IDOPS_SECRET',
+    ],
+    ['a member of vars that holds a credential', `version: 1\nvars: {x: "\${IDOPS_TOKEN}"}\n`, 'x'],
+  ])('%s', async (_, config, name) => {
+    const { problems, declared } = await found(
+      { 'idops.yaml': config, 'manifests/all.yaml': uses(name) },
+      env,
+    );
+    expect(problems).toMatchObject([{ code: 'credential-variable', severity: 'error' }]);
+    expect(problems[0]?.places[0]?.file).toBe(name === 'x' ? 'idops.yaml' : 'manifests/all.yaml');
+    expect(JSON.stringify([problems, declared])).not.toContain(canary);
+  });
+
+  it('other variables are fine, and so are vars', async () => {
+    const config = `version: 1\nvars: {x: "\${IDOPS_OTHER}"}\nserver: {base_url: "\${IDOPS_BASE_URL}", auth: {token: "\${IDOPS_TOKEN}"}}\n`;
+    for (const name of ['IDOPS_OTHER', 'x', 'IDOPS_BASE_URL']) {
+      const { codes } = await found(
+        { 'idops.yaml': config, 'manifests/all.yaml': uses(name) },
+        { ...env, IDOPS_OTHER: 'other', IDOPS_BASE_URL: 'https://x' },
+      );
+      expect(codes).toEqual([]);
+    }
+  });
+});
+
+describe('--prune is refused', () => {
+  it.each([
+    ['no document', { 'manifests/empty.yaml': '# nothing\n' }, 'no document was read'],
+    ['a name in capitals', { 'manifests/b.YAML': acme }, 'manifests/b.YAML has the name of a manifest'],
+    ['a hidden file', { 'manifests/.b.yaml': acme }, 'manifests/.b.yaml has the name of a manifest'],
+    ['a hidden folder', { 'manifests/.b/c.yml': acme }, 'manifests/.b/c.yml has the name of a manifest'],
+    [
+      'a hidden link that leads nowhere',
+      { 'manifests/.#b.yaml': { link: 'ada@host:1' } },
+      'manifests/.#b.yaml',
+    ],
+    [
+      'a folder that is a link',
+      { 'manifests/l': { link: '../kept' }, 'kept/x.yaml': acme },
+      'manifests/l is a link',
+    ],
+  ] as readonly [string, Given, string][])('with %s', async (name, files, why) => {
+    const own: Given = name === 'no document' ? {} : { 'manifests/a.yaml': acme };
+    const loaded = await found({ ...own, ...files });
+    const [refusal, ...rest] = await pruneRefusals(loaded);
+    expect(refusal).toMatchObject({ code: 'prune-refused', severity: 'error' });
+    expect(refusal?.message).toContain(why);
+    expect(rest).toEqual([]);
+  });
+
+  it.each([
+    ['a link that leads nowhere', { 'manifests/b.yaml': { link: 'nowhere' } }],
+    ['a folder with the name of a file', { 'manifests/b.yaml': { link: '/dev/null' } }],
+  ] as readonly [string, Given][])('%s is an error for every command', async (_, files) => {
+    const { problems } = await found({ 'manifests/a.yaml': acme, ...files });
+    expect(problems).toMatchObject([{ severity: 'error' }]);
+  });
+
+  it.skipIf(process.platform === 'win32')(
+    'a named pipe is an error for every command, and not waited for',
+    async () => {
+      const cwd = await folderOf({ 'manifests/a.yaml': acme });
+      spawnSync('mkfifo', [join(cwd, 'manifests/b.yaml')]);
+      const { problems } = await load(cwd);
+      expect(problems).toMatchObject([
+        { code: 'file-unreadable', message: 'manifests/b.yaml is not a regular file' },
+      ]);
+    },
+  );
+
+  it('not for what is excluded, sample data, or hidden folders of other tools', async () => {
+    const loaded = await found({
+      'idops.yaml': 'version: 1\nmanifests: ["**/*.yaml", "!idops.yaml", "!old/**"]\n',
+      'manifests/a.yaml': acme,
+      'manifests/samples/tx_code.yaml': 'code: 1\n',
+      'old/x.YAML': acme,
+      '.github/workflows/ci.yaml': 'on: push\n',
+      '.git/x.yaml': acme,
+    });
+    expect(loaded.codes).toEqual([]);
+    expect(await pruneRefusals(loaded)).toEqual([]);
+  });
+});
+
+describe.skipIf(process.platform === 'win32')('a project in a folder named', () => {
+  it.each(['a\\b', 'a\\', '(x)', '[x]*', '!x', '{a,b}', ' a b ', 'a?b'])('%j is read', async (name) => {
+    const cwd = await folderOf(
+      { 'manifests/a.yaml': acme, 'manifests/c\\d/b.yaml': acme.replace('acme', 'b') },
+      name,
+    );
+    const { problems, declared } = await load(cwd);
+    expect(codesOf(problems)).toEqual([]);
+    expect(declared).toHaveLength(2);
+  });
+});
