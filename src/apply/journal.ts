@@ -112,7 +112,7 @@ export function journalFolder(statePath: string): string {
 
 /** Opens the journal of a new run and writes its first line. Throws what the file system throws. */
 export async function createJournal(folder: string, first: RunLine): Promise<Journal> {
-  await mkdir(folder, { recursive: true });
+  await mkdir(folder, { recursive: true, mode: 0o700 });
   const path = join(folder, `${first.run}.jsonl`);
   const file = await open(path, 'ax', 0o600);
   const journal = new FileJournal(file, 0);

@@ -31,6 +31,8 @@ export interface Context {
   /** Aborted by SIGINT or SIGTERM: nothing new may be started. */
   readonly signal: AbortSignal;
   project(): Promise<Project>;
+  /** Throws a ProblemsError where a file that is asked for is one that idops reads or keeps; asks once for each. */
+  refuseOutputs(files: readonly string[], session?: Session): Promise<void>;
   /** Works in a session with the project's server, which `writes` names the command for if it writes. */
   session<T>(
     work: (session: Session) => Promise<T>,
@@ -66,6 +68,7 @@ export function createContext(options: GlobalOptions, signal: AbortSignal): Cont
       ...(options.config === undefined ? {} : { config: options.config }),
       ...(options.env === undefined ? {} : { env: options.env }),
     });
+  const checked = new Set<string>();
   return {
     options,
     output,
@@ -73,6 +76,13 @@ export function createContext(options: GlobalOptions, signal: AbortSignal): Cont
     prompt: createPrompt({ stdin, stderr, color: output.color.stderr, redactor }),
     signal,
     project,
+    async refuseOutputs(files, session) {
+      const open = files.filter((file) => !checked.has(file));
+      if (open.length === 0) return;
+      const { refuseInputs } = await import('./outputs.js');
+      await refuseInputs(open, options.config ?? env.IDOPS_CONFIG ?? 'idops.yaml', session ?? project);
+      for (const file of open) checked.add(file);
+    },
     async session(work, writes, needs = { manifests: true }) {
       const { baseUrl, tokenFile, concurrency, rate, retries, timeout } = options;
       const { openSession } = await import('../session.js');

@@ -1,7 +1,7 @@
 import { relative, sep } from 'node:path';
 import { stringifyJson } from '../json.js';
 import { error, ProblemsError } from '../problems.js';
-import { writeWhole } from '../state/file.js';
+import { writeThrough } from '../state/through.js';
 import type { Context } from './context.js';
 
 /** A `--format` option taken apart: `json`, or `json=plan.json`. */
@@ -66,8 +66,10 @@ export async function show<T>(
   formats: readonly Format[],
   renderers: Renderers<T>,
   shown: T,
-  { output, redactor }: Context,
+  context: Context,
 ): Promise<void> {
+  await context.refuseOutputs(filesOf(formats));
+  const { output, redactor } = context;
   for (const { name, file } of formats) {
     const rendering = renderers[name]?.(shown);
     if (rendering === undefined) continue;
@@ -84,11 +86,13 @@ export async function show<T>(
   }
 }
 
-/** Writes a file as a whole. Throws a ProblemsError where that can't be done. */
-export async function writeResult(file: string, text: string): Promise<void> {
+/**
+ * Writes a file as a whole; a report is for others to read too, as the umask allows.
+ * Throws a ProblemsError where that can't be done.
+ */
+export async function writeResult(file: string, text: string, mode = 0o666): Promise<void> {
   try {
-    // A report is for others to read too, as the umask allows.
-    await writeWhole(file, text, 0o666);
+    await writeThrough(file, text, mode);
   } catch (failure) {
     throw new ProblemsError([
       error(
@@ -99,6 +103,11 @@ export async function writeResult(file: string, text: string): Promise<void> {
       ),
     ]);
   }
+}
+
+/** The files among formats. */
+export function filesOf(formats: readonly Format[]): string[] {
+  return formats.flatMap(({ file }) => file ?? []);
 }
 
 /** Whether a person sees text on standard output. */

@@ -39,18 +39,45 @@ export async function run(argv: readonly string[]): Promise<number> {
         if (formatsOf(options).includes('github')) await annotate(context, problems);
         context.output.debug(stacksOf(failure));
       }
-      await context.output.flush();
+      await context.output.flush().catch((failure: unknown) => {
+        if (!interrupt.signal.aborted) code = exit.failed;
+        process.stderr.write(unwritable(failure));
+      });
     };
 
+  const streams = watchStreams();
   try {
     await declare(action).parseAsync(argv, { from: 'user' });
   } catch (failure) {
     if (!(failure instanceof CommanderError)) throw failure;
     code = failure.exitCode === 0 ? exit.done : exit.failed;
+    // What commander wrote may be under way still.
+    await new Promise<void>((done) => process.stdout.write('', () => done()));
+    if (streams.failure !== null) {
+      code = exit.failed;
+      process.stderr.write(unwritable(streams.failure));
+    }
   } finally {
     interrupt.release();
   }
   return code;
+}
+
+/** What help and the version are written with: they don't go through a command's own output. */
+function watchStreams(): { readonly failure: Error | null } {
+  const watched: { failure: Error | null } = { failure: null };
+  const failed = (failure: NodeJS.ErrnoException): void => {
+    // A reader that went away, as `head` does, is no mistake.
+    if (failure.code !== 'EPIPE') watched.failure = failure;
+  };
+  process.stdout.on('error', failed);
+  process.stderr.on('error', () => {});
+  return watched;
+}
+
+function unwritable(failure: unknown): string {
+  const message = escapeLines(failure instanceof Error ? failure.message : String(failure));
+  return `error[not-writable]: standard output can't be written: ${message}\n  = make room, or send it elsewhere; what the command did is done\n`;
 }
 
 /** Shows problems as annotations, where a workflow asked for those. */

@@ -1,11 +1,12 @@
-import { randomBytes } from 'node:crypto';
-import { mkdir, open, realpath, rename, rm } from 'node:fs/promises';
+import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { parseJson, stringifyJson } from '../json.js';
 import { error, ProblemsError } from '../problems.js';
+import { leadsTo } from './links.js';
 import { readRegular } from './regular.js';
 import { emptyState, STATE_FORMAT, type State, stateSchema } from './state.js';
 import type { StateStore } from './store.js';
+import { temporaryName } from './temporary.js';
 
 /** A state in one JSON file. */
 export function stateFile(path: string): StateStore {
@@ -18,8 +19,7 @@ export function stateFile(path: string): StateStore {
     },
     async save(state) {
       // A link to a state that lies elsewhere stays one.
-      const target = await realpath(path).catch(() => path);
-      await writeWhole(target, `${stringifyJson(state, 2)}\n`);
+      await writeWhole(await leadsTo(path), `${stringifyJson(state, 2)}\n`);
     },
   };
 }
@@ -92,16 +92,18 @@ const LOSS = 'without it requests may be sent again, and nothing is deleted or r
 
 /**
  * Writes a file so that a crash leaves the old content or the new, never a mixture.
- * `mode` is who may read it, before the process's umask: the owner alone where it isn't given.
+ * `mode` is who may read it, before the process's umask: the owner alone where it isn't given; a folder that is made
+ * for it is as private. `exactly` is a mode that it gets whatever the umask says.
  * Throws what the file system throws; the old file is untouched then.
  */
-export async function writeWhole(path: string, text: string, mode = 0o600): Promise<void> {
+export async function writeWhole(path: string, text: string, mode = 0o600, exactly?: number): Promise<void> {
   const folder = dirname(path);
-  await mkdir(folder, { recursive: true });
-  const temporary = join(folder, `.${randomBytes(6).toString('hex')}.tmp`);
+  await mkdir(folder, { recursive: true, mode: folderMode(mode) });
+  const temporary = join(folder, temporaryName());
   try {
     const file = await open(temporary, 'wx', mode);
     try {
+      if (exactly !== undefined) await file.chmod(exactly & 0o777);
       await file.writeFile(text);
       await file.sync();
     } finally {
@@ -113,6 +115,16 @@ export async function writeWhole(path: string, text: string, mode = 0o600): Prom
     throw failure;
   }
   await syncFolder(folder);
+}
+
+/** Who may look into a folder that is made for a file. */
+export function folderMode(mode: number): number {
+  return isPrivate(mode) ? 0o700 : 0o777;
+}
+
+/** Whether a file is for its owner alone. */
+export function isPrivate(mode: number): boolean {
+  return (mode & 0o077) === 0;
 }
 
 /** Makes a rename or a new file in a folder outlast a power cut, where the system lets folders be synced. */

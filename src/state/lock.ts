@@ -1,12 +1,13 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { link, mkdir, open, rename, rm } from 'node:fs/promises';
+import { link, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
-import { dirname, relative } from 'node:path';
+import { basename, dirname, join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { error, ProblemsError } from '../problems.js';
 import { fateOf, ownMark, processMark } from './process.js';
 import { NoRegularFile, readRegular } from './regular.js';
+import { sweepTemporaries, temporaryName } from './temporary.js';
 import { userName } from './user-name.js';
 
 const holderSchema = z.object({
@@ -51,6 +52,8 @@ export async function acquireLock(statePath: string, command: string, now: Date)
     nonce: randomUUID(),
   };
   const takenOver = await take(path, holder);
+  await sweepTemporaries(dirname(path));
+  await sweepTurns(path);
   return {
     takenOver,
     release: () => release(path, holder),
@@ -123,6 +126,16 @@ async function replace(path: string, dead: Holder, holder: Holder): Promise<bool
   }
 }
 
+/** Removes the turns of processes that ended while they had one: whose lock it was about is gone as well. */
+async function sweepTurns(path: string): Promise<void> {
+  const names = await readdir(dirname(path)).catch(() => []);
+  const turns = names.filter((name) => name.startsWith(`${basename(path)}.`) && /\.[0-9a-f]{16}$/.test(name));
+  for (const turn of turns.map((name) => join(dirname(path), name))) {
+    const holder = await readHolder(turn).catch(() => undefined);
+    if (holder != null && fateOf(holder) === 'gone') await rm(turn, { force: true }).catch(() => {});
+  }
+}
+
 async function release(path: string, { nonce }: Holder): Promise<void> {
   if ((await readHolder(path))?.nonce === nonce) await rm(path, { force: true });
 }
@@ -138,9 +151,9 @@ async function create(
   holder: Holder,
   place: (from: string, to: string) => Promise<void>,
 ): Promise<boolean> {
-  const temporary = `${path}.${holder.nonce}.tmp`;
+  const temporary = join(dirname(path), temporaryName());
   try {
-    await mkdir(dirname(path), { recursive: true });
+    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
     const file = await open(temporary, 'wx', 0o600);
     try {
       await file.writeFile(`${JSON.stringify(holder, null, 2)}\n`);

@@ -5,7 +5,7 @@ import { error, ProblemsError } from '../../problems.js';
 import type { Session } from '../../session.js';
 import type { Context, GlobalOptions } from '../context.js';
 import type { ExitCode } from '../exit.js';
-import { parseFormats } from '../formats.js';
+import { filesOf, parseFormats } from '../formats.js';
 import { carryOut, refusal, resultFormats, showPlan } from './applying.js';
 import { type PlanningOptions, planOptions } from './plan.js';
 
@@ -23,6 +23,7 @@ export async function apply(
   const formats = parseFormats(options.format, resultFormats);
   const stored = planFile === undefined ? undefined : await readStoredPlan(planFile, options);
   return await context.session(async (session) => {
+    await context.refuseOutputs(filesOf(formats), session);
     const plan =
       stored === undefined ? await session.plan(planOptions(options)) : await planAgain(session, stored);
     showPlan(plan, formats, context);

@@ -9,7 +9,15 @@ import { planMarkdown } from '../../report/markdown.js';
 import { planText } from '../../report/text.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { type Format, githubFolder, parseFormats, type Renderers, show, writeResult } from '../formats.js';
+import {
+  type Format,
+  filesOf,
+  githubFolder,
+  parseFormats,
+  type Renderers,
+  show,
+  writeResult,
+} from '../formats.js';
 
 /** The options of the commands that plan. */
 export interface PlanningOptions {
@@ -30,10 +38,14 @@ interface Options extends PlanningOptions {
 export async function plan(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
   const formats = parseFormats(options.format, planFormats);
   const { made, samples } = await context.session(async (session) => {
+    await context.refuseOutputs(
+      [...filesOf(formats), ...(options.out === undefined ? [] : [options.out])],
+      session,
+    );
     const plan = await session.plan(planOptions(options));
     if (options.out !== undefined) {
       const stored = { ...planJson(plan, { debug: false }), apply: session.seal(plan, planOptions(options)) };
-      await writeResult(options.out, jsonText(context.redactor.redactJson(stored)));
+      await writeResult(options.out, jsonText(context.redactor.redactJson(stored)), 0o600);
     }
     return { made: plan, samples: await readSamples(plan, session.project, formats, context) };
   });

@@ -37,6 +37,7 @@ export async function preview(context: Context, options: Options & GlobalOptions
     return exit.done;
   }
   const file = out ?? 'preview.html';
+  await context.refuseOutputs([file]);
   await writeResult(file, context.redactor.redact(page));
   context.output.result(`${file}: ${plural(gallery.templates.length, 'email template')}\n`);
   return exit.done;

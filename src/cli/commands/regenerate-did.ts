@@ -2,7 +2,7 @@ import { identifier } from '../../kinds/schema.js';
 import { error, ProblemsError } from '../../problems.js';
 import type { Context, GlobalOptions } from '../context.js';
 import type { ExitCode } from '../exit.js';
-import { parseFormats } from '../formats.js';
+import { filesOf, parseFormats } from '../formats.js';
 import { carryOut, refusal, resultFormats, showPlan } from './applying.js';
 
 interface Options {
@@ -22,6 +22,7 @@ export async function regenerateDid(
   }
   return await context.session(
     async (session) => {
+      await context.refuseOutputs(filesOf(formats), session);
       const plan = await session.planRegeneration(id);
       showPlan(plan, formats, context);
       const blocked = session.refusals(plan, Number.POSITIVE_INFINITY);

@@ -3,7 +3,7 @@ import { changesServer } from '../../plan/plan.js';
 import { type Problem, ProblemsError, warning } from '../../problems.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { parseFormats } from '../formats.js';
+import { filesOf, parseFormats } from '../formats.js';
 import { carryOut, refusal, resultFormats, showPlan } from './applying.js';
 
 interface Options {
@@ -22,6 +22,7 @@ export async function undo(
   const formats = parseFormats(options.format, resultFormats);
   return await context.session(
     async (session) => {
+      await context.refuseOutputs(filesOf(formats), session);
       const { plan, left } = await session.planUndo(run, { force: options.force === true });
       showPlan(plan, formats, context);
       const warnings = leftWarnings(left);

@@ -1,0 +1,51 @@
+import { stat } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { isOfState } from '../manifests/access.js';
+import { loadManifests } from '../manifests/index.js';
+import { error, type Problem, ProblemsError } from '../problems.js';
+import type { Project } from '../project/index.js';
+
+/** Where the inputs are known from: a session that has read them, or a project that can be loaded. */
+type Known = { readonly project: Project; readonly files: readonly string[] } | (() => Promise<Project>);
+
+/**
+ * Makes sure that no file that is asked for is one that idops reads or keeps: the configuration, a credential, a
+ * manifest, a body, the state, its lock or a journal. Throws a ProblemsError (`output-is-input`).
+ */
+export async function refuseInputs(outputs: readonly string[], config: string, known: Known): Promise<void> {
+  const { files, states } = await inputsOf(known);
+  const inputs = new Set((await Promise.all([resolve(config), ...files].map(identity))).flat());
+  const problems: Problem[] = [];
+  for (const output of outputs) {
+    const path = resolve(output);
+    const names = await identity(path);
+    if (names.some((name) => inputs.has(name))) problems.push(refusal(output, 'idops reads it'));
+    else if (states.some((state) => isOfState(path, state))) {
+      problems.push(refusal(output, 'it is a state, or belongs to one'));
+    }
+  }
+  if (problems.length > 0) throw new ProblemsError(problems);
+}
+
+async function inputsOf(known: Known): Promise<{ files: readonly string[]; states: readonly string[] }> {
+  try {
+    const project = typeof known === 'function' ? await known() : known.project;
+    const read = typeof known === 'function' ? await loadManifests(project, { lenient: true }) : known;
+    const { files, states } = project.guarded();
+    return { files: [...files, ...read.files], states };
+  } catch (failure) {
+    if (!(failure instanceof ProblemsError)) throw failure;
+    // What is wrong with it is told by the command itself; nothing but its name is known of it then.
+    return { files: [], states: [] };
+  }
+}
+
+function refusal(output: string, why: string): Problem {
+  return error('output-is-input', `${output} is not written: ${why}`, [], 'name another file');
+}
+
+/** By what a file is known: its path, and what it is on the disk, whatever links and letters lead to it. */
+async function identity(path: string): Promise<string[]> {
+  const there = await stat(path).catch(() => undefined);
+  return there?.isFile() === true ? [path, `${there.dev}:${there.ino}`] : [path];
+}

@@ -1,0 +1,51 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { readdir, rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { fateOf, ownMark } from './process.js';
+
+const named = /^\.idops-(\d+)-([0-9a-f]{8})-[0-9a-f]{12}\.tmp$/;
+
+/** What former versions called them. */
+const formerly = /^\.[0-9a-f]{12}\.tmp$|\.lock(?:\.[0-9a-f]{16})?\.[0-9a-f-]{36}\.tmp$/;
+
+/** No file takes so long to write. */
+const OLD = 60 * 60 * 1000;
+
+/** A name for what is written before it is put into place; it says which process writes it. */
+export function temporaryName(): string {
+  return `.idops-${process.pid}-${here()}-${randomBytes(6).toString('hex')}.tmp`;
+}
+
+/** Removes what killed processes left half written in a folder. What a living one writes stays, and so does all else. */
+export async function sweepTemporaries(folder: string): Promise<void> {
+  const names = await readdir(folder).catch(() => []);
+  await Promise.all(
+    names.map(async (name) => {
+      const path = join(folder, name);
+      if (await isLeft(path, name)) await rm(path, { force: true }).catch(() => {});
+    }),
+  );
+}
+
+async function isLeft(path: string, name: string): Promise<boolean> {
+  const ours = named.exec(name);
+  if (ours === null && !formerly.test(name)) return false;
+  if (
+    ours !== null &&
+    ours[2] === here() &&
+    fateOf({ ...ownMark(), pid: Number(ours[1]), started: null }) === 'gone'
+  ) {
+    return true;
+  }
+  const made = await stat(path).catch(() => undefined);
+  return made?.isFile() === true && Date.now() - made.mtimeMs > OLD;
+}
+
+/** Where the numbers of processes mean the same. */
+function here(): string {
+  const { host, boot, namespace } = ownMark();
+  return createHash('sha256')
+    .update(JSON.stringify([host, boot, namespace]))
+    .digest('hex')
+    .slice(0, 8);
+}

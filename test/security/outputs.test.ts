@@ -1,0 +1,185 @@
+import { spawn, spawnSync } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync } from 'node:fs';
+import { lstat, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { acquireLock } from '../../src/state/lock.js';
+import { temporaryName } from '../../src/state/temporary.js';
+import { cli, project, type TestProject } from '../e2e/running.js';
+import { ids } from '../sandbox/asking.js';
+
+const files = {
+  'manifests/all.yaml': `kind: Organization\nname: acme\nlabel: New\n---\nkind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\ntxt_content: {file: ../bodies/tx.txt}\n`,
+  'bodies/tx.txt': 'Your code: {{ code }}\n',
+};
+const posix = describe.skipIf(process.platform === 'win32');
+
+/** Runs a line of the shell in a project. */
+async function shell(at: TestProject, line: string) {
+  const child = spawn('sh', ['-c', line.replaceAll('idops ', `"${process.execPath}" "${cli}" `)], {
+    cwd: at.folder,
+    env: { PATH: process.env.PATH, IDOPS_BASE_URL: at.sandbox.url, IDOPS_TOKEN: at.sandbox.token },
+  });
+  let stderr = '';
+  let stdout = '';
+  child.stderr.on('data', (chunk) => {
+    stderr += chunk;
+  });
+  child.stdout.on('data', (chunk) => {
+    stdout += chunk;
+  });
+  const [code] = await once(child, 'close');
+  return { code, stdout, stderr };
+}
+
+posix('a file that is asked for', () => {
+  it('is written where a link leads to, and the link stays', async () => {
+    const at = await project(files);
+    await mkdir(join(at.folder, 'out'));
+    await writeFile(join(at.folder, 'out/old.json'), 'old');
+    await symlink('out/old.json', join(at.folder, 'there.json'));
+    await symlink('out/new.json', join(at.folder, 'dangling.json'));
+    for (const name of ['there.json', 'dangling.json']) {
+      expect((await at.idops(`plan --format json=${name}`)).code).toBe(0);
+      expect((await lstat(join(at.folder, name))).isSymbolicLink()).toBe(true);
+      expect(JSON.parse(await at.read(name)).format_version).toBe(1);
+    }
+    expect((await readdir(join(at.folder, 'out'))).sort()).toEqual(['new.json', 'old.json']);
+  });
+
+  it.skipIf(!existsSync('/dev/full'))(
+    'goes into a device, which stays one, and a full one is an error in words',
+    async () => {
+      const at = await project(files);
+      expect((await at.idops('plan --format json=/dev/null')).code).toBe(0);
+      await symlink('/dev/full', join(at.folder, 'full.json'));
+      for (const path of ['/dev/full', 'full.json']) {
+        const full = await at.idops(`plan --format json=${path}`);
+        expect(full).toMatchObject({ code: 1, stderr: expect.stringContaining('error[not-writable]') });
+        expect(full.stderr).toContain('ENOSPC');
+        expect(full.stderr).not.toMatch(/^\s+at /m);
+      }
+      for (const device of ['/dev/null', '/dev/full'])
+        expect((await stat(device)).isCharacterDevice()).toBe(true);
+    },
+  );
+
+  it('goes into a named pipe and to /dev/stdout', async () => {
+    const at = await project(files);
+    const piped = await shell(at, 'mkfifo p; cat p > got & idops plan --format json=p >&2 && wait');
+    expect(piped.code).toBe(0);
+    expect(JSON.parse(await at.read('got')).format_version).toBe(1);
+    expect((await lstat(join(at.folder, 'p'))).isFIFO()).toBe(true);
+    const out = await shell(at, 'idops plan --format json=/dev/stdout --format text=/dev/null | cat');
+    expect(out.stdout).toContain('"format_version": 1');
+  });
+
+  it.each([
+    'idops.yaml',
+    './manifests/../idops.yaml',
+    'manifests/all.yaml',
+    'link.yaml',
+    'bodies/tx.txt',
+    '.idops/state.json',
+    '.idops/state.json.lock',
+    '.idops/runs/x.jsonl',
+  ])('is not %s', async (path) => {
+    const at = await project(files);
+    await symlink('manifests/all.yaml', join(at.folder, 'link.yaml'));
+    const before = await at.files();
+    for (const args of [
+      `apply --yes --format json=${path}`,
+      `plan --out ${path}`,
+      `validate --format json=${path}`,
+    ]) {
+      const ran = await at.idops(args);
+      expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('error[output-is-input]') });
+    }
+    expect(at.writes()).toEqual([]);
+    const after = await at.files();
+    for (const [name, text] of Object.entries(before)) expect(after[name]).toBe(text);
+  });
+
+  it('is not the configuration where that can not be read', async () => {
+    const at = await project({ ...files, 'idops.yaml': 'version: [' });
+    const ran = await at.idops('validate --format json=idops.yaml');
+    expect(ran.code).toBe(1);
+    expect(await at.read('idops.yaml')).toBe('version: [');
+  });
+});
+
+posix('standard output', () => {
+  it.skipIf(!existsSync('/dev/full')).each(['plan', '--help', 'schema', '--version'])(
+    'that is full ends %s with a sentence and 1',
+    async (args) => {
+      const at = await project(files);
+      const { code, stderr } = await shell(at, `idops ${args} > /dev/full`);
+      expect(code).toBe(1);
+      expect(stderr).toContain("standard output can't be written");
+      expect(stderr).not.toMatch(/^\s+at |node:/m);
+    },
+  );
+
+  it.each(['schema', '--help', 'plan'])('that is closed ends %s quietly', async (args) => {
+    const at = await project(files);
+    const { stderr } = await shell(at, `idops --quiet ${args} | true`);
+    expect(stderr).toBe('');
+  });
+});
+
+posix('what only its owner may read', () => {
+  const mode = async (at: TestProject, path: string): Promise<number> =>
+    (await stat(join(at.folder, path))).mode & 0o777;
+
+  it('are state, journal, lock and stored plan, and the folders made for them', async () => {
+    const at = await project(files);
+    expect((await at.idops('plan --out kept/plan.json --format html=report.html')).code).toBe(0);
+    expect((await at.idops('apply --yes')).code).toBe(0);
+    const held = await acquireLock(join(at.folder, '.idops/state.json'), 'apply', new Date());
+    const [run] = await readdir(join(at.folder, '.idops/runs'));
+    for (const path of [
+      'kept/plan.json',
+      '.idops/state.json',
+      '.idops/state.json.lock',
+      `.idops/runs/${run}`,
+    ]) {
+      expect([path, await mode(at, path)]).toEqual([path, 0o600]);
+    }
+    for (const path of ['kept', '.idops', '.idops/runs'])
+      expect([path, await mode(at, path)]).toEqual([path, 0o700]);
+    expect(await mode(at, 'report.html')).toBe(0o666 & ~process.umask());
+    await held.release();
+  });
+});
+
+describe('what a killed run left half written', () => {
+  it('is removed by the next one, and nothing else is', async () => {
+    const at = await project(files);
+    const dead = spawnSync('true').pid;
+    const mine = temporaryName();
+    const left = mine.replace(`-${process.pid}-`, `-${dead}-`);
+    const elsewhere = left.replace(/-[0-9a-f]{8}-/, '-00000000-');
+    const old = '.0123456789ab.tmp';
+    const young = '.abcdef012345.tmp';
+    const folder = join(at.folder, '.idops');
+    await mkdir(folder);
+    for (const name of [mine, left, elsewhere, old, young, 'notes.tmp', '.x.tmp']) {
+      await writeFile(join(folder, name), 'half');
+    }
+    await utimes(join(folder, old), 0, 0);
+    expect((await at.idops('apply --yes')).code).toBe(0);
+    const there = (await readdir(folder)).filter((name) => name.endsWith('.tmp')).sort();
+    expect(there).toEqual([mine, elsewhere, young, 'notes.tmp', '.x.tmp'].sort());
+    await rm(folder, { recursive: true });
+  });
+
+  it('beside a report too', async () => {
+    const at = await project(files);
+    const left = temporaryName().replace(`-${process.pid}-`, `-${spawnSync('true').pid}-`);
+    await writeFile(join(at.folder, left), 'half');
+    expect((await at.idops('plan --format html=plan.html')).code).toBe(0);
+    expect(existsSync(join(at.folder, left))).toBe(false);
+    expect(await readFile(join(at.folder, 'plan.html'), 'utf8')).toMatch(/^<!doctype html>/i);
+  });
+});
