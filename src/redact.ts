@@ -1,145 +1,227 @@
-import { escapeText, jsonText, quote } from './report/escape.js';
-import { isMap } from './values.js';
+import { layersOf, lowered, squeezed } from './redact-layers.js';
+import { Needles } from './redact-needles.js';
 
 /** What a secret is shown as, wherever it turns up. */
-const mask = '(sensitive)';
+export const mask = '(sensitive)';
 /** Shorter secrets are left in free text, where they would tear up innocent words. */
-const minSecret = 4;
-/** Shorter lines of a secret of several lines say too little to be worth masking. */
-const minLine = 8;
+const leastSecret = 4;
+/** Shorter ones are found as they are alone, in their own case; and so short a line says too little by itself. */
+const leastFolded = 8;
+/** Shorter ones are found without a break in them alone. */
+const leastSqueezed = 12;
+/** Tokens that are shorter are found whole alone. */
+const leastLong = 20;
 
-/** Takes secrets out of texts. It is the last barrier: values are held back where they are known to be secret. */
+/**
+ * - `token`: what idops signs in with; any run of 12 characters of a long one is looked for too.
+ * - `variable`: what a process variable gave to a manifest.
+ * - `answer`: what the server called a secret. A short one is no more than `declared`.
+ * - `declared`: a field that a manifest calls secret. It hides itself, and what the server says of it.
+ */
+export type SecretKind = 'token' | 'variable' | 'answer' | 'declared';
+
+/** Told a secret before it can turn up anywhere; of no kind that is told, it is a token. */
+export type OnSecret = (secret: string, kind?: SecretKind) => void;
+
+/**
+ * Takes secrets out of values, before they are escaped and laid out: never out of a finished report, whose markup and
+ * words could be mistaken for secrets.
+ */
 export interface Redactor {
   /** Makes a secret known, from now on. */
-  add(secret: string): void;
-  /** A text without the secrets, in whatever form they are usually written. */
+  readonly add: OnSecret;
+  /** A value without credentials, in whatever form they are usually written. */
   redact(text: string): string;
-  /** An object to be written as JSON, without the secrets in its strings; keys stay. */
-  redactJson<T>(value: T): T;
+  /** A name or a path, in which a short credential stands by chance. */
+  redactName(text: string): string;
+  /** What a server or a program says: it may repeat what it was sent, so declared secrets are taken out as well. */
+  redactEcho(text: string): string;
+  /** Whether a value is a credential, or has one in it that is too long to be there by chance. */
+  holds(text: string): boolean;
 }
 
 /** A redactor that knows no secret yet. */
 export function createRedactor(): Redactor {
-  const forms = new Forms();
+  const credentials = new Secrets();
+  const declared = new Secrets();
+  const short = new Set<string>();
+  const name = (text: string) => replaced(text, credentials.find(text, false));
   return {
-    add(secret) {
-      for (const form of formsOf(secret)) forms.add(form);
+    add(secret, kind = 'token') {
+      const trimmed = secret.trim();
+      const credential =
+        kind === 'token' || kind === 'variable' || (kind === 'answer' && trimmed.length >= leastFolded);
+      (credential ? credentials : declared).add(secret, kind === 'token');
+      if (credential && trimmed !== '' && trimmed.length < leastFolded) short.add(trimmed);
     },
-    redact: (text) => forms.replace(text),
-    redactJson<T>(value: T): T {
-      // The shape stays the same: only strings are replaced, by strings.
-      return forms.size === 0 ? value : (redactStrings(value, (text) => forms.replace(text)) as T);
-    },
+    redact: (text) => replaced(text, credentials.find(text, true)),
+    redactName: name,
+    redactEcho: (text) => replaced(text, [...credentials.find(text, true), ...declared.find(text, true)]),
+    holds: (text) => short.has(text.trim()) || name(text) !== text,
   };
 }
 
-/** The forms that begin alike. */
-interface Beginning {
-  readonly forms: Set<string>;
-  /** The lengths that they have, the greatest first. */
-  readonly lengths: number[];
+interface Range {
+  readonly from: number;
+  readonly to: number;
 }
 
-/**
- * The forms of all secrets, by how they begin. A server may answer with thousands of secrets while texts are shown, and
- * a regular expression of all would be built anew for each.
- */
-class Forms {
-  readonly #byBeginning = new Map<string, Beginning>();
-  /** Whether any form begins with a character, so that most places of a text cost next to nothing. */
-  readonly #firsts = new Uint8Array(2 ** 16);
-  #size = 0;
+/** Secrets in all the forms in which they are looked for. */
+class Secrets {
+  /** As they are. */
+  readonly #exact = new Needles(leastSecret);
+  /** In any case. */
+  readonly #lowered = new Needles(leastFolded);
+  /** In any case, and whatever can't be seen is between their characters. */
+  readonly #squeezed = new Needles(leastSqueezed);
+  readonly #known = new Set<string>();
+  #short = false;
+  #long = false;
 
-  get size(): number {
-    return this.#size;
-  }
-
-  add(form: string): void {
-    const beginning = form.slice(0, minSecret);
-    const { forms, lengths } = this.#byBeginning.get(beginning) ?? { forms: new Set(), lengths: [] };
-    if (forms.has(form)) return;
-    forms.add(form);
-    if (!lengths.includes(form.length)) {
-      lengths.push(form.length);
-      // The longest one wins.
-      lengths.sort((one, other) => other - one);
-    }
-    this.#byBeginning.set(beginning, { forms, lengths });
-    this.#firsts[form.charCodeAt(0)] = 1;
-    this.#size += 1;
-  }
-
-  replace(text: string): string {
-    if (this.#size === 0) return text;
-    let clean = '';
-    let kept = 0;
-    for (let at = 0; at + minSecret <= text.length; at += 1) {
-      const found = this.#at(text, at);
-      if (found === undefined) continue;
-      clean += text.slice(kept, at) + mask;
-      kept = at + found.length;
-      at = kept - 1;
-    }
-    return kept === 0 ? text : clean + text.slice(kept);
-  }
-
-  #at(text: string, at: number): string | undefined {
-    if (this.#firsts[text.charCodeAt(at)] === 0) return undefined;
-    const beginning = this.#byBeginning.get(text.slice(at, at + minSecret));
-    if (beginning === undefined) return undefined;
-    for (const length of beginning.lengths) {
-      const found = text.slice(at, at + length);
-      if (beginning.forms.has(found)) return found;
-    }
-    return undefined;
-  }
-}
-
-function redactStrings(value: unknown, redact: (text: string) => string): unknown {
-  if (typeof value === 'string') return redact(value);
-  if (Array.isArray(value)) return value.map((item) => redactStrings(item, redact));
-  if (!isMap(value)) return value;
-  return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [key, redactStrings(member, redact)]),
-  );
-}
-
-function formsOf(secret: string): string[] {
-  const trimmed = secret.trim();
-  if (trimmed.length < minSecret) return [];
-  const lines = trimmed
-    .split(/\r?\n/)
-    .map((line) => line.trim())
+  add(secret: string, runs: boolean): void {
+    const key = `${runs} ${secret}`;
+    if (this.#known.has(key)) return;
+    this.#known.add(key);
+    const trimmed = secret.trim();
+    if (trimmed.length < leastSecret) return;
+    const frame = /^-----(BEGIN|END) [A-Z0-9 ]+-----$/;
+    const lines = trimmed.split(/\r?\n/).map((line) => line.trim());
     // The frame of a PEM block is no secret, and stands in public keys too.
-    .filter((line) => line.length >= minLine && !/^-----(BEGIN|END) [A-Z0-9 ]+-----$/.test(line));
-  const texts = new Set([secret, trimmed, ...lines]);
-  return [...texts].flatMap(encodings).filter((form) => form.length >= minSecret);
+    const own = lines.filter((line) => !frame.test(line));
+    for (const text of new Set([trimmed, ...own.filter(({ length }) => length >= leastFolded)])) {
+      this.#addForms(text);
+    }
+    if (secret !== trimmed) this.#addExact(secret);
+    if (!runs || trimmed.length < leastLong) return;
+    // The first line of a PEM block tells what kind of key it is, and stands in public keys in part.
+    for (const line of own.length < lines.length ? own.slice(1) : own) this.#addRuns(line);
+  }
+
+  /** Where they stand in a text; the short ones among them only if that is asked for. */
+  find(text: string, short: boolean): Range[] {
+    const ranges: Range[] = [];
+    if (text.length < leastSecret || !(this.#long || (short && this.#short))) return ranges;
+    for (const layer of layersOf(text)) {
+      const found = (from: number, to: number): void => {
+        ranges.push({ from: layer.from?.[from] ?? from, to: layer.to?.[to - 1] ?? to });
+      };
+      if (short && this.#short) this.#exact.find(layer.text, found);
+      if (!this.#long) continue;
+      this.#lowered.find(lowered(layer.text).text, found);
+      const { text: narrow, at } = squeezed(layer.text);
+      this.#squeezed.find(narrow, (from, to, edges) => {
+        const first = at[from] ?? 0;
+        const last = (at[to - 1] ?? 0) + 1;
+        found(
+          edges.before && isBase64(layer.text[first - 1]) ? first - 1 : first,
+          edges.after ? encodingEnd(layer.text, last) : last,
+        );
+      });
+    }
+    return ranges;
+  }
+
+  #addForms(text: string): void {
+    for (const { text: meant } of layersOf(text)) {
+      this.#add(meant);
+      // Forms write a space so.
+      if (meant.includes(' ')) this.#add(meant.replaceAll(' ', '+'));
+    }
+    const bytes = Buffer.from(text, 'utf8');
+    if (text.length < leastFolded) {
+      this.#addExact(bytes.toString('base64').replace(/=+$/, ''));
+      return;
+    }
+    this.#add(bytes.toString('hex'));
+    for (const [offset, before] of [
+      [0, false],
+      [1, true],
+      [2, true],
+    ] as const) {
+      const whole = Buffer.concat([Buffer.alloc(offset), bytes]);
+      // Characters that hold bits of what stands before or behind as well are another one each time.
+      const core = whole
+        .toString('base64')
+        .slice(before ? offset + 1 : 0, Math.floor((whole.length * 8) / 6));
+      const edges = { before, after: true };
+      this.#squeezed.add(squeezed(core).text, edges);
+      this.#squeezed.add(squeezed(core.replaceAll('+', '-').replaceAll('/', '_')).text, edges);
+    }
+    this.#long = true;
+  }
+
+  #add(text: string): void {
+    // What is part of the mask can't be hidden by it.
+    if (mask.includes(text.toLowerCase())) return;
+    const narrow = squeezed(text).text;
+    if (narrow.length >= leastSqueezed) this.#squeezed.add(narrow);
+    else if (text.length >= leastFolded) this.#lowered.add(lowered(text).text);
+    else {
+      this.#addExact(text);
+      return;
+    }
+    this.#long = true;
+  }
+
+  #addExact(text: string): void {
+    if (text.trim().length < leastSecret || mask.includes(text)) return;
+    this.#exact.add(text);
+    this.#short = true;
+  }
+
+  /** All parts of a line that are long enough and look as if nobody had written them. */
+  #addRuns(line: string): void {
+    const { text, at } = squeezed(line);
+    for (let from = 0; from + leastSqueezed <= text.length; from += 1) {
+      const written = line.slice(at[from], (at[from + leastSqueezed - 1] ?? 0) + 1);
+      if (isRandom(written)) this.#squeezed.addRun(text.slice(from, from + leastSqueezed));
+    }
+    this.#long = true;
+  }
 }
 
-function encodings(text: string): string[] {
-  const json = JSON.stringify(text).slice(1, -1);
-  const bytes = Buffer.from(text, 'utf8');
-  const base64 = bytes.toString('base64');
-  // A lone surrogate has no percent-encoding, and can't be sent either.
-  const url = encodeURIComponent(text.toWellFormed());
-  const form = new URLSearchParams([['', text]]).toString().slice(1);
-  return [
-    text,
-    json,
-    escapeText(text),
-    quote(text).slice(1, -1),
-    jsonText(text).slice(1, -2),
-    url,
-    lowerHex(url),
-    url.replaceAll('%20', '+'),
-    form,
-    lowerHex(form),
-    base64,
-    base64.replace(/=+$/, ''),
-    bytes.toString('base64url'),
-  ];
+/** Words and separators are in other texts as well: a run of a token has digits among its letters, or letters of both cases. */
+function isRandom(text: string): boolean {
+  const mixed = [/\d/, /\p{Ll}/u, /\p{Lu}/u].filter((kind) => kind.test(text)).length >= 2;
+  return mixed && new Set(text).size >= 5;
 }
 
-function lowerHex(encoded: string): string {
-  return encoded.replace(/%[0-9A-F]{2}/g, (hex) => hex.toLowerCase());
+function isBase64(character: string | undefined): boolean {
+  return character !== undefined && /[\w+/-]/.test(character);
+}
+
+/** Where a text in base64 ends whose last whole character stands before `at`: with one more, or with its padding. */
+function encodingEnd(text: string, at: number): number {
+  let end = isBase64(text[at]) ? at + 1 : at;
+  while (end < at + 3 && text[end] === '=') end += 1;
+  return end;
+}
+
+/** A text with each range masked, those that touch as one; no surrogate pair is cut in half. */
+function replaced(text: string, ranges: Range[]): string {
+  if (ranges.length === 0) return text;
+  ranges.sort((one, other) => one.from - other.from);
+  let clean = '';
+  let kept = 0;
+  let end = -1;
+  for (const range of ranges) {
+    const from = inPair(text, range.from) ? range.from - 1 : range.from;
+    const to = inPair(text, range.to) ? range.to + 1 : range.to;
+    if (from > end || end < 0) {
+      if (end >= 0) kept = end;
+      clean += text.slice(kept, from) + mask;
+      end = to;
+    } else end = Math.max(end, to);
+  }
+  return clean + text.slice(end);
+}
+
+/** Whether a place is between the halves of a surrogate pair. */
+function inPair(text: string, at: number): boolean {
+  return (
+    at > 0 &&
+    at < text.length &&
+    (text.charCodeAt(at - 1) & 0xfc00) === 0xd800 &&
+    (text.charCodeAt(at) & 0xfc00) === 0xdc00
+  );
 }

@@ -11,8 +11,10 @@ import {
   loadManifests,
   type ManifestOptions,
   pruneRefusals,
+  tellSecrets,
 } from './manifests/index.js';
 import { type BuildOptions, buildPlan, type PlanHeader, regenerationPlan } from './plan/build.js';
+import { warnOfMasks } from './plan/masked.js';
 import type { Plan } from './plan/plan.js';
 import { refusals } from './plan/safety.js';
 import type { Selection } from './plan/select.js';
@@ -20,7 +22,7 @@ import { type Seal, type StoredPlan, seal, staleness } from './plan/stored.js';
 import { error, type Problem, ProblemsError, refuse } from './problems.js';
 import { noProgress, type Progress } from './progress.js';
 import type { Project, ServerOverrides, ServerSettings } from './project/index.js';
-import { createRedactor } from './redact.js';
+import { createRedactor, type OnSecret, type Redactor } from './redact.js';
 import { type Probed, probe } from './server/probe.js';
 import { stateFile } from './state/file.js';
 import { acquireLock, type Lock, lockHolder } from './state/lock.js';
@@ -44,10 +46,8 @@ export interface SessionOptions extends ServerOverrides {
   readonly progress?: Progress;
   /** Aborted where nothing new may be started. */
   readonly signal?: AbortSignal;
-  /** Takes the secrets of the session out of a text; it gets to know them through `onSecret`. */
-  readonly redact?: (text: string) => string;
-  /** Told every secret before it can turn up anywhere. */
-  readonly onSecret?: (secret: string) => void;
+  /** Gets to know every secret of the session before it can turn up anywhere; one of its own where it isn't given. */
+  readonly redactor?: Redactor;
   /** How requests are paced, waited for and logged, where it is otherwise than usual. */
   readonly network?: Partial<Pick<ConnectionOptions, 'rate' | 'retries' | 'onTry' | 'delay' | 'random'>>;
 }
@@ -101,12 +101,13 @@ export async function openSession(project: Project, options: SessionOptions = {}
     signal = new AbortController().signal,
     network = {},
   } = options;
-  const guard = guardOf(options);
-  const { server, declared, warnings, manifests } = await loadAll(project, { ...options, ...guard });
+  const redactor = options.redactor ?? createRedactor();
+  const { server, declared, warnings, manifests } = await loadAll(project, options, redactor.add);
   const connection = openConnection(server, declared, {
     concurrency,
     timeout: options.timeout ?? DEFAULT_TIMEOUT,
-    ...guard,
+    redact: redactor.redactEcho,
+    onSecret: redactor.add,
     signal,
     version,
     ...network,
@@ -118,7 +119,7 @@ export async function openSession(project: Project, options: SessionOptions = {}
     ...shared,
     server: server.baseUrl,
     environment: project.environment,
-    holds: guard.holds,
+    holds: redactor.holds,
   }).catch(async (failure) => {
     await connection.close();
     throw failure;
@@ -128,11 +129,11 @@ export async function openSession(project: Project, options: SessionOptions = {}
     await connection.close();
     await held.lock?.release();
   };
-  const build = async (what: Pick<BuildOptions, 'declared'> & Partial<BuildOptions>): Promise<Plan> =>
-    await buildPlan({
+  const build = async (what: Pick<BuildOptions, 'declared'> & Partial<BuildOptions>): Promise<Plan> => {
+    const made = await buildPlan({
       ...shared,
       state,
-      hasher: new Hasher(state.salt, guard.holds),
+      hasher: new Hasher(state.salt, redactor.holds),
       selection: { targets: [], kinds: [] },
       prune: false,
       assert: false,
@@ -140,6 +141,9 @@ export async function openSession(project: Project, options: SessionOptions = {}
       ...header(),
       ...what,
     });
+    // All that observing taught of secrets is known by now.
+    return warnOfMasks(made, redactor.redact);
+  };
   let probed: Promise<Probed> | undefined;
   // The server is asked once; where that failed, the next plan asks again.
   const recognise: PlanHeader['recognise'] = (scope) => {
@@ -172,7 +176,7 @@ export async function openSession(project: Project, options: SessionOptions = {}
       return state;
     },
     plan,
-    seal: (made, given) => seal(made, withDefaults(given)),
+    seal: (made, given) => seal(made, withDefaults(given), redactor.redactName),
     async planStored(stored) {
       const made = await plan(stored.apply);
       return { plan: made, problems: staleness(stored, made) };
@@ -201,12 +205,12 @@ export async function openSession(project: Project, options: SessionOptions = {}
         signal,
         store,
         state,
-        hasher: new Hasher(state.salt, guard.holds),
+        hasher: new Hasher(state.salt, redactor.holds),
         journals: journalFolder(project.statePath()),
         stateFile: basename(project.statePath()),
         command,
         now: () => new Date(),
-        redact: guard.redact,
+        redact: redactor.redact,
       });
       state = applied.state;
       return applied;
@@ -327,34 +331,6 @@ function takeover(lock: Lock | undefined): string[] {
   return lock === undefined || lock.takenOver === null ? [] : [lock.takenOver];
 }
 
-/** What knows the secrets of a session. */
-interface Guard {
-  readonly redact: (text: string) => string;
-  readonly onSecret: (secret: string) => void;
-  /** Whether a text has a secret in it, or is one. */
-  readonly holds: (text: string) => boolean;
-}
-
-/** Shorter secrets are in too many texts by chance for all of these to be secret. */
-const LEAST_INSIDE = 8;
-
-/** Takes secrets out of texts with what the caller has for it, or with a redactor of its own. */
-function guardOf(options: SessionOptions): Guard {
-  const own = createRedactor();
-  const long = createRedactor();
-  const short = new Set<string>();
-  return {
-    redact: options.redact ?? ((text) => own.redact(text)),
-    onSecret: (secret) => {
-      own.add(secret);
-      if (secret.trim().length >= LEAST_INSIDE) long.add(secret);
-      else if (secret.trim() !== '') short.add(secret.trim());
-      options.onSecret?.(secret);
-    },
-    holds: (text) => short.has(text.trim()) || long.redact(text) !== text,
-  };
-}
-
 /** The secrets of manifests that have no part in what is done: a server may name them in a message all the same. */
 async function secretsAlone(project: Project, options: ManifestOptions): Promise<LoadedManifests> {
   return { ...(await loadManifests(project, { ...options, lenient: true })), declared: [], problems: [] };
@@ -364,13 +340,13 @@ async function secretsAlone(project: Project, options: ManifestOptions): Promise
 async function loadAll(
   project: Project,
   options: SessionOptions,
+  onSecret: OnSecret,
 ): Promise<{
   server: ServerSettings;
   declared: readonly Declared[];
   warnings: readonly Problem[];
   manifests: LoadedManifests;
 }> {
-  const { onSecret = () => {} } = options;
   const { manifests: wanted = true } = options;
   const settings = project.server(options);
   // The manifests are checked for the server that they go to; a profile from a process variable is known only now.
@@ -394,9 +370,9 @@ async function loadAll(
     if (!(part.reason instanceof ProblemsError)) throw part.reason;
     problems.push(...part.reason.problems);
   }
-  if (server.status === 'fulfilled') server.value.secrets.forEach(onSecret);
+  if (server.status === 'fulfilled') for (const secret of server.value.secrets) onSecret(secret);
   if (manifests.status === 'fulfilled') {
-    manifests.value.secrets.forEach(onSecret);
+    tellSecrets(manifests.value, onSecret);
     problems.push(...manifests.value.problems);
   }
   refuse(problems);

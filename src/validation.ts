@@ -1,8 +1,9 @@
 import { problemsOf } from './failures.js';
 import { checkDeclaredTemplates } from './mail/findings.js';
-import { loadManifests } from './manifests/index.js';
+import { loadManifests, tellSecrets } from './manifests/index.js';
 import type { Problem } from './problems.js';
 import type { Project } from './project/index.js';
+import type { OnSecret } from './redact.js';
 
 /** What can be said of a project without a server. */
 export interface Validation {
@@ -12,14 +13,11 @@ export interface Validation {
 }
 
 /** Finds everything that is wrong without a server: configuration, manifests, references and bodies. */
-export async function validateProject(
-  load: () => Promise<Project>,
-  onSecret: (secret: string) => void,
-): Promise<Validation> {
+export async function validateProject(load: () => Promise<Project>, onSecret: OnSecret): Promise<Validation> {
   try {
     const project = await load();
     const loaded = await loadManifests(project, { lenient: true });
-    loaded.secrets.forEach(onSecret);
+    tellSecrets(loaded, onSecret);
     const bodies = checkDeclaredTemplates(loaded.declared, project.checks());
     return { problems: [...loaded.problems, ...bodies], objects: loaded.declared.length };
   } catch (failure) {

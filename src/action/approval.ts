@@ -1,6 +1,7 @@
 import type { Plan } from '../plan/plan.js';
 import { changesServer } from '../plan/plan.js';
 import { error, type Problem, ProblemsError } from '../problems.js';
+import type { Redactor } from '../redact.js';
 import type { WorkflowEvent } from './event.js';
 import { type GithubApi, GithubFailure, ownRemarks } from './github.js';
 import { type MarkedChange, markedChanges, readMarker } from './marker.js';
@@ -56,7 +57,7 @@ function notApproved(message: string, hint: string): ProblemsError {
  * Throws a ProblemsError with the difference where a plan is not the approved one. A plan that changes nothing
  * needs no approval, so that a run can be repeated.
  */
-export function checkApproval(plan: Plan, approval: Approval | null, redact: (text: string) => string): void {
+export function checkApproval(plan: Plan, approval: Approval | null, redactor: Redactor): void {
   if (!changesServer(plan)) return;
   if (approval === null) {
     throw notApproved(
@@ -64,11 +65,11 @@ export function checkApproval(plan: Plan, approval: Approval | null, redact: (te
       'run idops plan on the pull request with comments, or look at this plan and run apply without expect-digest',
     );
   }
-  if (approval.digest !== plan.digest) throw new ProblemsError([stale(plan, approval, redact)]);
+  if (approval.digest !== plan.digest) throw new ProblemsError([stale(plan, approval, redactor)]);
 }
 
-function stale(plan: Plan, { digest, changes, source }: Approval, redact: (text: string) => string): Problem {
-  const found = changes === null ? [] : differences(changes, plan, redact);
+function stale(plan: Plan, { digest, changes, source }: Approval, redactor: Redactor): Problem {
+  const found = changes === null ? [] : differences(changes, plan, redactor);
   const told = found.length > 0 ? found : ['what would be sent is not what was approved'];
   return error(
     'stale-plan',
@@ -82,12 +83,8 @@ function stale(plan: Plan, { digest, changes, source }: Approval, redact: (text:
   );
 }
 
-function differences(
-  approved: readonly MarkedChange[],
-  plan: Plan,
-  redact: (text: string) => string,
-): string[] {
-  const now = new Map(markedChanges(plan, redact).map((change) => [change.address, change]));
+function differences(approved: readonly MarkedChange[], plan: Plan, redactor: Redactor): string[] {
+  const now = new Map(markedChanges(plan, redactor).map((change) => [change.address, change]));
   const before = new Map(approved.map((change) => [change.address, change]));
   return [
     ...approved.flatMap(({ address, action, hash }) => {

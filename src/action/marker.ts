@@ -3,6 +3,8 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import { planDigest } from '../plan/digest.js';
 import type { Plan } from '../plan/plan.js';
+import type { Redactor } from '../redact.js';
+import { redactAddress } from '../report/redacted.js';
 
 /** What a comment or an issue of idops says of itself, where only idops reads it. */
 export interface Marker {
@@ -36,12 +38,11 @@ export function markerKey(config: string, environment: string | null): string {
 }
 
 /** What has to be known of a plan's changes to tell later how it differs. */
-export function markedChanges(plan: Plan, redact: (text: string) => string): MarkedChange[] {
+export function markedChanges(plan: Plan, redactor: Redactor): MarkedChange[] {
   return plan.changes
     .filter(({ action }) => action !== 'unchanged')
     .map((change) => ({
-      // What is packed can't be found by a redactor any more.
-      address: redact(change.address),
+      address: redactAddress(change.address, redactor),
       action: change.action,
       hash: planDigest(plan.server, [change]).slice('sha256:'.length, 'sha256:'.length + 12),
     }));

@@ -15,6 +15,7 @@ import { planGithub, problemsGithub, resultGithub } from '../report/github.js';
 import { planHtml } from '../report/html.js';
 import { jsonText, planJson } from '../report/json.js';
 import { problemsText } from '../report/problems.js';
+import { redactPlan, redactProblems, redactResult, redactSamples } from '../report/redacted.js';
 import { planText, resultSummaryLine, resultText, summaryLine } from '../report/text.js';
 import { plural } from '../report/words.js';
 import { openSession, type Session } from '../session.js';
@@ -54,8 +55,6 @@ class Work {
   readonly #signal: AbortSignal;
   readonly #event: WorkflowEvent;
   readonly #redactor = createRedactor();
-  readonly #redact = (text: string): string => this.#redactor.redact(text);
-  readonly #knowSecret = (secret: string): void => this.#redactor.add(secret);
   #inputs: Inputs | undefined;
   /** The plan, once there is one: what failed after it is told with it. */
   #made: Plan | undefined;
@@ -64,7 +63,7 @@ class Work {
 
   constructor(signal: AbortSignal, secrets: readonly string[]) {
     this.#signal = signal;
-    secrets.forEach(this.#knowSecret);
+    for (const secret of secrets) this.#redactor.add(secret);
     this.#event = readEvent(process.env);
   }
 
@@ -83,12 +82,12 @@ class Work {
 
   /** Tells what went wrong, wherever a person may look. */
   async failed(failure: unknown): Promise<Outcome> {
-    const problems = problemsOf(failure);
+    const problems = redactProblems(problemsOf(failure), this.#redactor);
     this.#tellProblems(problems);
-    if (this.#inputs?.args.debug === true) this.#say(escapeLines(this.#redact(stacksOf(failure))));
+    if (this.#inputs?.args.debug === true) this.#say(escapeLines(this.#redactor.redact(stacksOf(failure))));
     const [first] = problems;
     const code = this.#signal.aborted ? 130 : 1;
-    await writeSummary(`## idops: failed\n\n${problemsBlock(problems, this.#redact)}`);
+    await writeSummary(`## idops: failed\n\n${problemsBlock(problems)}`);
     const inputs = this.#inputs;
     if (inputs?.command === 'plan') {
       const key = this.#key(inputs, null);
@@ -96,7 +95,7 @@ class Work {
         body: plainComment(
           markerLine({ kind: 'plan', key, digest: null, changes: null }),
           'failed',
-          `There is no plan for this commit:\n\n${problemsBlock(problems, this.#redact)}`,
+          `There is no plan for this commit:\n\n${problemsBlock(problems)}`,
           this.#event,
         ),
         opens: inputs.comment === 'true',
@@ -111,7 +110,11 @@ class Work {
   }
 
   async #validate(inputs: Inputs, reason: string | null = null): Promise<Outcome> {
-    const { problems, objects } = await validateProject(() => this.#project(inputs), this.#knowSecret);
+    const { problems: found, objects } = await validateProject(
+      () => this.#project(inputs),
+      this.#redactor.add,
+    );
+    const problems = redactProblems(found, this.#redactor);
     this.#tellProblems(problems);
     const errors = problems.filter(({ severity }) => severity === 'error').length;
     const failed = errors > 0;
@@ -126,7 +129,7 @@ class Work {
       [
         `## idops validate: ${summary}\n`,
         ...(why === '' ? [] : [`${why}\n`]),
-        ...(problems.length === 0 ? [] : [problemsBlock(problems, this.#redact)]),
+        ...(problems.length === 0 ? [] : [problemsBlock(problems)]),
       ].join('\n'),
     );
     return {
@@ -143,24 +146,23 @@ class Work {
       return { plan, ...(await this.#writePlan(inputs, session, plan)), project: session.project };
     });
     const { plan, project } = made;
+    const shown = redactPlan(plan, this.#redactor);
     const htmlReport = await this.#writeHtml(plan, project, args.debug);
-    this.#tellPlan(inputs, plan);
-    await writeSummary(planSummary(plan, this.#redact));
+    this.#tellPlan(inputs, plan, shown);
+    await writeSummary(planSummary(shown));
     const changed = changesServer(plan);
     const blocked = plan.changes.some(({ action }) => action === 'blocked');
     const key = this.#key(inputs, plan.environment);
-    const marker = { key, digest: plan.digest, changes: markedChanges(plan, this.#redact) };
+    const marker = { key, digest: plan.digest, changes: markedChanges(plan, this.#redactor) };
     await this.#comment(inputs, key, () =>
       changed || blocked
         ? {
-            body: planComment(markerLine({ kind: 'plan', ...marker }), plan, this.#event, {
-              redact: this.#redact,
-            }),
+            body: planComment(markerLine({ kind: 'plan', ...marker }), shown, this.#event),
             opens: true,
           }
         : { body: outdatedComment(key, plan.digest, this.#event), opens: inputs.comment === 'true' },
     );
-    if (inputs.driftIssue) await this.#drift(inputs, plan, { ...marker, found: changed || blocked });
+    if (inputs.driftIssue) await this.#drift(inputs, shown, { ...marker, found: changed || blocked });
     if (changed && inputs.failOnChanges)
       this.#say('::error title=idops::There are changes, and fail-on-changes is set.');
     return {
@@ -182,20 +184,22 @@ class Work {
         stored === undefined
           ? { plan: await session.plan(planOptions(inputs)), problems: [] }
           : await session.planStored(stored);
-      this.#tellPlan(inputs, plan);
-      await writeSummary(planSummary(plan, this.#redact));
+      const shown = redactPlan(plan, this.#redactor);
+      this.#tellPlan(inputs, plan, shown);
+      await writeSummary(planSummary(shown));
       if (problems.length > 0) throw new ProblemsError(problems);
       if (expectDigest !== undefined) {
-        checkApproval(plan, await this.#approval(inputs, expectDigest, plan), this.#redact);
+        checkApproval(plan, await this.#approval(inputs, expectDigest, plan), this.#redactor);
       }
       const refusals = session.refusals(plan, inputs.allowDestructive);
       if (refusals.length > 0) throw new ProblemsError(refusals);
-      const { result, problems: after } = await session.apply(plan);
-      if (after.length > 0) this.#tellProblems(after);
+      const { result: became, problems: after } = await session.apply(plan);
+      const result = redactResult(became, this.#redactor);
+      if (after.length > 0) this.#tellProblems(redactProblems(after, this.#redactor));
       if (result.run !== null) {
-        this.#say(this.#redact(resultText(result, { color: false, debug: inputs.args.debug })));
-        this.#say(this.#redact(resultGithub(result, plan, { folder: this.#inRepository(inputs) })));
-        await writeSummary(resultSummary(result, this.#redact));
+        this.#say(resultText(result, { color: false, debug: inputs.args.debug }));
+        this.#say(resultGithub(result, shown, { folder: this.#inRepository(inputs) }));
+        await writeSummary(resultSummary(result));
       }
       const { failed, not_converged, unknown, skipped } = summarizeResult(result);
       const bad = failed + not_converged + unknown + skipped + after.length > 0;
@@ -236,16 +240,15 @@ class Work {
       ...(args.concurrency === undefined ? {} : { concurrency: args.concurrency }),
       ...(args.timeout === undefined ? {} : { timeout: args.timeout }),
       signal: this.#signal,
-      redact: this.#redact,
-      onSecret: this.#knowSecret,
+      redactor: this.#redactor,
       network: {
         ...(args.rate === undefined ? {} : { rate: args.rate }),
         ...(args.retries === undefined ? {} : { retries: args.retries }),
       },
     });
     try {
-      if (session.warnings.length > 0) this.#tellProblems(session.warnings);
-      for (const note of session.notes) this.#say(escapeLines(this.#redact(note)));
+      if (session.warnings.length > 0) this.#tellProblems(redactProblems(session.warnings, this.#redactor));
+      for (const note of session.notes) this.#say(escapeLines(this.#redactor.redact(note)));
       return await work(session);
     } finally {
       await session.close();
@@ -266,16 +269,21 @@ class Work {
       inputs.planFile === undefined
         ? join(await this.#temporaryFolder(), 'plan.json')
         : resolve(this.#folder(inputs), inputs.planFile);
-    const stored = { ...planJson(plan, { debug: false }), apply: session.seal(plan, planOptions(inputs)) };
-    await write(planFile, jsonText(this.#redactor.redactJson(stored)));
+    // The seal is of the plan as it is, or it would be another one where another secret is known.
+    const shown = planJson(redactPlan(plan, this.#redactor), { debug: false });
+    await write(planFile, jsonText({ ...shown, apply: session.seal(plan, planOptions(inputs)) }));
     return { planFile };
   }
 
   async #writeHtml(plan: Plan, project: Project, debug: boolean): Promise<string> {
     const { samples, warnings } = await planSamples(plan, project);
-    if (warnings.length > 0) this.#tellProblems(warnings);
+    if (warnings.length > 0) this.#tellProblems(redactProblems(warnings, this.#redactor));
+    const shown = {
+      plan: redactPlan(plan, this.#redactor),
+      samples: redactSamples(samples, this.#redactor),
+    };
     const file = join(await this.#temporaryFolder(), 'plan.html');
-    await write(file, this.#redact(planHtml(plan, { samples, debug })));
+    await write(file, planHtml(shown.plan, { samples: shown.samples, debug }));
     return file;
   }
 
@@ -284,17 +292,18 @@ class Work {
     return this.#temporary;
   }
 
-  #tellPlan(inputs: Inputs, plan: Plan): void {
+  #tellPlan(inputs: Inputs, plan: Plan, shown: Plan): void {
     this.#made = plan;
-    this.#say(this.#redact(planText(plan, { color: false, debug: inputs.args.debug })));
-    this.#say(this.#redact(planGithub(plan, { folder: this.#inRepository(inputs) })));
+    this.#say(planText(shown, { color: false, debug: inputs.args.debug }));
+    this.#say(planGithub(shown, { folder: this.#inRepository(inputs) }));
   }
 
+  /** Tells problems that are without secrets already. */
   #tellProblems(problems: readonly Problem[]): void {
     if (problems.length === 0) return;
-    this.#say(this.#redact(problemsText(problems, { color: false })));
+    this.#say(problemsText(problems, { color: false }));
     const folder = this.#inputs === undefined ? '' : this.#inRepository(this.#inputs);
-    this.#say(this.#redact(problemsGithub(problems, { folder })));
+    this.#say(problemsGithub(problems, { folder }));
   }
 
   /** Writes the comment of the pull request, where there is one and it is wanted. That it can't be stops nothing. */
@@ -331,11 +340,12 @@ class Work {
           found
             ? {
                 title: `Identity server is not as declared: ${name}`,
-                body: planComment(first, plan, this.#event, {
-                  redact: this.#redact,
-                  intro:
-                    'The server is not as the manifests say. Apply puts it right; so does a change of the manifests.\n\n',
-                }),
+                body: planComment(
+                  first,
+                  plan,
+                  this.#event,
+                  'The server is not as the manifests say. Apply puts it right; so does a change of the manifests.\n\n',
+                ),
               }
             : null,
           plainComment(first, 'no drift', 'The server is as the manifests say.', this.#event),
@@ -358,7 +368,7 @@ class Work {
       const denied = failure.status === 403 || failure.status === 404;
       const help = denied ? ` The job needs the permission ${permission}.` : '';
       this.#say(
-        `::warning title=idops::${commandText(this.#redact(`${what} can't be written: ${failure.message}.${help}`))}`,
+        `::warning title=idops::${commandText(`${what} can't be written: ${this.#redactor.redact(failure.message)}.${help}`)}`,
       );
       return undefined;
     }
@@ -380,9 +390,9 @@ class Work {
     return folder.startsWith('..') ? '' : folder;
   }
 
-  /** Text for an output or a title: one line that nothing can hide in. */
+  /** Text without secrets for an output or a title: one line that nothing can hide in. */
   #oneLine(text: string): string {
-    return escapeLines(this.#redact(text)).split('\n').join(' ').slice(0, 1_000);
+    return escapeLines(text).split('\n').join(' ').slice(0, 1_000);
   }
 
   /** Writes to the log. The text must be harmless and without secrets already. */

@@ -16,19 +16,12 @@ const summaryRest = 200_000;
 /** How much is shown of problems, which have no budget of their own. */
 const blockRoom = 30_000;
 
-type Redact = (text: string) => string;
-
-/** A plan under a first line of its own, as a comment: never longer than GitHub takes. */
-export function planComment(
-  first: string,
-  plan: Plan,
-  event: WorkflowEvent,
-  { redact, intro = '' }: { readonly redact: Redact; readonly intro?: string },
-): string {
+/** A plan without secrets under a first line of its own, as a comment: never longer than GitHub takes. */
+export function planComment(first: string, plan: Plan, event: WorkflowEvent, intro = ''): string {
   const end = `\n${origin(event)}\n`;
   const start = `${first}\n${intro}`;
   const markdown = fitting(
-    (budget) => redact(planMarkdown(plan, { budget, debug: false })),
+    (budget) => planMarkdown(plan, { budget, debug: false }),
     (text) => text.length,
     commentLimit - start.length - end.length,
   );
@@ -41,22 +34,22 @@ export function plainComment(first: string, title: string, text: string, event: 
 }
 
 /** A plan for the summary of a step: all of it, as far as GitHub takes it. */
-export function planSummary(plan: Plan, redact: Redact): string {
+export function planSummary(plan: Plan): string {
   return fitting(
-    (budget) => redact(planMarkdown(plan, { budget, debug: false })),
+    (budget) => planMarkdown(plan, { budget, debug: false }),
     (text) => Buffer.byteLength(text),
     summaryLimit - summaryRest,
   );
 }
 
 /** Problems as a block that shows them as they are. */
-export function problemsBlock(problems: readonly Problem[], redact: Redact): string {
-  return block(redact(problemsText(problems, { color: false })));
+export function problemsBlock(problems: readonly Problem[]): string {
+  return block(problemsText(problems, { color: false }));
 }
 
 /** A result for the summary of a step. */
-export function resultSummary(result: Result, redact: Redact): string {
-  return redact(resultMarkdown(result));
+export function resultSummary(result: Result): string {
+  return resultMarkdown(result);
 }
 
 function block(text: string): string {
@@ -68,7 +61,7 @@ function origin({ sha, runUrl }: WorkflowEvent): string {
   return `<sub>Commit \`${escapeText(sha).replaceAll('`', '')}\`, [run](${encodeURI(runUrl)}).</sub>`;
 }
 
-/** Renders with a smaller budget until it fits: taking out secrets may lengthen a text, and bytes are no characters. */
+/** Renders with a smaller budget until it fits: bytes are no characters. */
 function fitting(
   render: (budget: number) => string,
   measure: (text: string) => number,

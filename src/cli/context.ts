@@ -95,8 +95,7 @@ export function createContext(options: GlobalOptions, signal: AbortSignal): Cont
         ...(writes === undefined ? {} : { writes }),
         progress,
         signal,
-        redact: (text) => redactor.redact(text),
-        onSecret: (secret) => redactor.add(secret),
+        redactor,
         network: {
           ...(rate === undefined ? {} : { rate }),
           ...(retries === undefined ? {} : { retries }),

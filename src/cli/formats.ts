@@ -1,6 +1,7 @@
 import { relative, sep } from 'node:path';
 import { stringifyJson } from '../json.js';
 import { error, ProblemsError } from '../problems.js';
+import type { Redactor } from '../redact.js';
 import { writeThrough } from '../state/through.js';
 import type { Context } from './context.js';
 
@@ -11,7 +12,7 @@ export interface Format {
   readonly file: string | undefined;
 }
 
-/** One way to show something: JSON as a value, so that secrets can be taken out of it without breaking it. */
+/** One way to show something: JSON as a value, which is laid out otherwise in a file. */
 export type Rendering = { readonly text: string } | { readonly json: unknown };
 
 export type Renderers<T> = { readonly [format: string]: (shown: T) => Rendering };
@@ -61,15 +62,20 @@ export function githubFolder(): string {
   return folder.startsWith('..') ? '' : folder;
 }
 
-/** Shows something in each of the formats. Throws a ProblemsError where a file can't be written. */
+/**
+ * Shows something in each of the formats, without the secrets that `redact` takes out of it before it is rendered.
+ * Throws a ProblemsError where a file can't be written.
+ */
 export async function show<T>(
   formats: readonly Format[],
   renderers: Renderers<T>,
-  shown: T,
+  found: T,
+  redact: (found: T, redactor: Redactor) => T,
   context: Context,
 ): Promise<void> {
   await context.refuseOutputs(filesOf(formats));
   const { output, redactor } = context;
+  const shown = redact(found, redactor);
   for (const { name, file } of formats) {
     const rendering = renderers[name]?.(shown);
     if (rendering === undefined) continue;
@@ -78,10 +84,7 @@ export async function show<T>(
       else output.result(rendering.text);
       continue;
     }
-    const text =
-      'json' in rendering
-        ? `${stringifyJson(redactor.redactJson(rendering.json), 2)}\n`
-        : redactor.redact(rendering.text);
+    const text = 'json' in rendering ? `${stringifyJson(rendering.json, 2)}\n` : rendering.text;
     await writeResult(file, text);
   }
 }

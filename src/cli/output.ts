@@ -3,6 +3,7 @@ import type { Problem } from '../problems.js';
 import type { Redactor } from '../redact.js';
 import { escapeLines, jsonText } from '../report/escape.js';
 import { problemsText } from '../report/problems.js';
+import { redactProblems } from '../report/redacted.js';
 
 /** Standard output or standard error, or what stands in for them. */
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
@@ -19,21 +20,26 @@ export interface OutputOptions {
   readonly redactor: Redactor;
 }
 
-/** The only way to the terminal: everything goes through the redactor, results apart from all else. */
+/**
+ * The only way to the terminal, results apart from all else. Secrets are taken out of sentences and problems here; out of
+ * what reports are made of before that.
+ */
 export interface Output {
   /** Whether each stream takes colours. */
   readonly color: { readonly stdout: boolean; readonly stderr: boolean };
-  /** The result, to standard output. It must be harmless already, as reports are. */
+  /** The result, to standard output. It must be harmless and without secrets already, as reports are. */
   result(text: string): void;
-  /** A result in JSON, to standard output; it stays valid JSON whatever the secrets are. */
+  /** A result in JSON, to standard output; without secrets already. */
   json(value: unknown): void;
   /** What a person should know besides, to standard error; nothing with `--quiet`. */
   message(text: string): void;
+  /** A report beside the result, to standard error; harmless and without secrets already. Nothing with `--quiet`. */
+  beside(text: string): void;
   /** Mistakes and warnings, to standard error. */
   problems(problems: readonly Problem[]): void;
   /** For `--debug` alone, to standard error. */
   debug(text: string): void;
-  /** A line at the end of standard error that the next output takes away; for terminals. Null removes it. */
+  /** A line of idops' own words that the next output takes away, at the end of standard error; for terminals. Null removes it. */
   transient(line: string | null): void;
   /** Waits until everything is written. Rejects where standard output couldn't take it, as a full disk can't. */
   flush(): Promise<void>;
@@ -61,12 +67,16 @@ export function createOutput(options: OutputOptions): Output {
 
   return {
     color,
-    result: (text) => write(out, redactor.redact(text)),
-    json: (value) => write(out, jsonText(redactor.redactJson(value))),
+    result: (text) => write(out, text),
+    json: (value) => write(out, jsonText(value)),
     message: (text) => {
       if (!quiet) write(err, escapeLines(redactor.redact(text)));
     },
-    problems: (problems) => write(err, redactor.redact(problemsText(problems, { color: color.stderr }))),
+    beside: (text) => {
+      if (!quiet) write(err, text);
+    },
+    problems: (problems) =>
+      write(err, problemsText(redactProblems(problems, redactor), { color: color.stderr })),
     debug: (text) => {
       if (debug) write(err, escapeLines(redactor.redact(text)));
     },
@@ -75,7 +85,7 @@ export function createOutput(options: OutputOptions): Output {
         clear();
         return;
       }
-      err.write(`\r${redactor.redact(line)}${eraseRest}`);
+      err.write(`\r${line}${eraseRest}`);
       shown = true;
     },
     flush: async () => {

@@ -81,10 +81,11 @@ function unwritable(failure: unknown): string {
 }
 
 /** Shows problems as annotations, where a workflow asked for those. */
-async function annotate({ output }: Context, problems: readonly Problem[]): Promise<void> {
+async function annotate({ output, redactor }: Context, problems: readonly Problem[]): Promise<void> {
   const { problemsGithub } = await import('../report/github.js');
+  const { redactProblems } = await import('../report/redacted.js');
   const { githubFolder } = await import('./formats.js');
-  output.result(problemsGithub(problems, { folder: githubFolder() }));
+  output.result(problemsGithub(redactProblems(problems, redactor), { folder: githubFolder() }));
 }
 
 /** The formats that go to standard output, of whatever command. */

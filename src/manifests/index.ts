@@ -1,2 +1,2 @@
-export { type LoadedManifests, loadManifests, type ManifestOptions } from './load.js';
+export { type LoadedManifests, loadManifests, type ManifestOptions, tellSecrets } from './load.js';
 export { pruneRefusals } from './prune.js';

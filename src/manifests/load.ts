@@ -4,6 +4,7 @@ import { kinds } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
 import { error, type Problem, ProblemsError } from '../problems.js';
 import type { Project } from '../project/project.js';
+import type { OnSecret } from '../redact.js';
 import type { Profile } from '../server/profiles.js';
 import { inOrder } from '../source/order.js';
 import { parseYaml } from '../source/yaml.js';
@@ -21,6 +22,8 @@ export interface LoadedManifests {
   readonly problems: readonly Problem[];
   /** What must not be shown: the values of process variables that were used, and of secret fields. */
   readonly secrets: readonly string[];
+  /** Those of them that came from process variables as they are. */
+  readonly variableValues: readonly string[];
   /** The names of the process variables that were used, sorted. */
   readonly usedVariables: readonly string[];
   /** Every file that was read: the manifests and the bodies, where they really lie. */
@@ -95,10 +98,20 @@ export async function loadManifests(project: Project, options: ManifestOptions):
     declared,
     problems: inOrder(problems),
     secrets: [...secrets].filter((secret) => secret !== ''),
+    variableValues: [...variables.used.values()].filter((secret) => secret !== ''),
     usedVariables: [...variables.used.keys()].sort(),
     files: [...files.map(({ target }) => target), ...bodies.files],
     unread,
   };
+}
+
+/** Makes the secrets of manifests known: what process variables gave is a credential, the rest hides itself alone. */
+export function tellSecrets(
+  { secrets, variableValues }: Pick<LoadedManifests, 'secrets' | 'variableValues'>,
+  onSecret: OnSecret,
+): void {
+  const credentials = new Set(variableValues);
+  for (const secret of secrets) onSecret(secret, credentials.has(secret) ? 'variable' : 'declared');
 }
 
 /**

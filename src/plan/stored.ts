@@ -42,12 +42,17 @@ const storedSchema = z.looseObject({
 /** A plan that was read from a file: enough to make it anew and to compare. */
 export type StoredPlan = z.infer<typeof storedSchema>;
 
-/** What has to be stored with a plan. Secrets are in it as slow hashes alone. */
-export function seal(plan: Plan, options: Omit<Seal, 'objects'>): Seal {
+/**
+ * What has to be stored with a plan. Secrets are in it as slow hashes alone; an object that is named after a credential,
+ * which `redactName` takes out of names, goes by its id.
+ */
+export function seal(plan: Plan, options: Omit<Seal, 'objects'>, redactName: (text: string) => string): Seal {
+  const shown = ({ address, apply: { key } }: Change): string =>
+    redactName(address) === address ? address : redactName(key);
   return {
     ...options,
     objects: plan.changes.map((change) => ({
-      address: change.address,
+      address: shown(change),
       action: change.action,
       observed: hashOf(observedOf(change)),
       requests: planDigest(plan.server, [change]),
@@ -112,8 +117,14 @@ export function staleness(stored: StoredPlan, now: Plan): Problem[] {
     );
   }
   const before = new Map(stored.apply.objects.map((object) => [object.address, object]));
-  const after = new Map(seal(now, stored.apply).objects.map((object) => [object.address, object]));
-  for (const [address, object] of before) {
+  // Another token may be at work now than when it was made, so an object may go by its name or by its id.
+  const whole = seal(now, stored.apply, (text) => text).objects;
+  const keys = new Map(now.changes.map(({ address, apply }) => [apply.key, address]));
+  const after = new Map(whole.map((object) => [object.address, object]));
+  const met = new Set<string>();
+  for (const [name, object] of before) {
+    const address = after.has(name) ? name : (keys.get(name) ?? name);
+    met.add(address);
     const present = after.get(address);
     if (present === undefined) found.push(`${address} is no longer in it`);
     else if (present.observed !== object.observed)
@@ -122,7 +133,7 @@ export function staleness(stored: StoredPlan, now: Plan): Problem[] {
       found.push(`${address} was ${object.action} in it, and is ${present.action} now`);
     else if (present.requests !== object.requests) found.push(`${address} is declared otherwise now`);
   }
-  for (const address of after.keys()) if (!before.has(address)) found.push(`${address} is new in it`);
+  for (const address of after.keys()) if (!met.has(address)) found.push(`${address} is new in it`);
   if (found.length === 0 && stored.digest !== now.digest) found.push('its digest is another one now');
   if (found.length === 0) return [];
   return [

@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { error, ProblemsError } from '../problems.js';
+import type { OnSecret } from '../redact.js';
 import type { BaseUrl } from './base-url.js';
 import { openRoute, type TlsSettings } from './connections.js';
-import { bearerText, type OnSecret, type Token, type TokenSource } from './credentials.js';
+import { bearerText, type Token, type TokenSource } from './credentials.js';
 import { exchange, type Outcome, triedOf } from './exchange.js';
 import { whyNotConnected } from './failures.js';
 import { readJson, secretsIn } from './json.js';

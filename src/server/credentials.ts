@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { error, type Place, type Problem, ProblemsError } from '../problems.js';
+import type { OnSecret } from '../redact.js';
 import type { Scope } from './operations.js';
 import { runTokenCommand } from './token-command.js';
 
@@ -35,9 +36,6 @@ export interface Token {
 
 /** Where tokens come from. */
 export type TokenSource = (needed: ReadonlySet<Scope>) => Promise<Token>;
-
-/** Told each secret before it is used. */
-export type OnSecret = (secret: string) => void;
 
 /**
  * Credentials of one bearer token.

@@ -1,7 +1,8 @@
 import { spawn } from 'node:child_process';
 import { basename } from 'node:path';
 import { error, ProblemsError } from '../problems.js';
-import type { OnSecret, TokenCommand } from './credentials.js';
+import type { OnSecret } from '../redact.js';
+import type { TokenCommand } from './credentials.js';
 import { oneLine } from './messages.js';
 
 export interface TokenCommandOptions {

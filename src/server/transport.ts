@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Dispatcher } from 'undici';
 import { stringifyJson } from '../json.js';
+import type { OnSecret } from '../redact.js';
 import type { Json } from '../values.js';
 import type { Parsed, Parser } from './answers.js';
 import type { BaseUrl } from './base-url.js';
@@ -78,10 +79,10 @@ export interface NetworkOptions {
   readonly timeout: number;
   readonly tls?: TlsSettings;
   readonly proxy?: ProxyServer | null;
-  /** Takes secrets out of a text that goes into a message. */
+  /** Takes secrets out of what the server says, before it goes into a message. */
   readonly redact: (text: string) => string;
   /** Told the secrets that answers hold, before anything else is done with them. */
-  readonly onSecret?: (secret: string) => void;
+  readonly onSecret?: OnSecret;
   /** Told of each try, when it is over. */
   readonly onTry?: (made: Try) => void;
   /** When it aborts, failed tries are not repeated; what is under way is finished. */
@@ -344,7 +345,9 @@ export class Transport {
   #read(body: Buffer): Parsed<unknown> {
     const document = readJson(body);
     const { onSecret } = this.#options;
-    if (onSecret !== undefined && 'value' in document) secretsIn(document.value).forEach(onSecret);
+    if (onSecret !== undefined && 'value' in document) {
+      for (const secret of secretsIn(document.value)) onSecret(secret, 'answer');
+    }
     return document;
   }
 
@@ -363,14 +366,16 @@ export class Transport {
   ): ServerFailure {
     const { baseUrl, timeout, proxy } = this.#options;
     const { serverMessage, detail, reason, retryAfter, members, doubt, outOfPatience } = problem;
-    const clean = this.#cleaner(credential);
+    const strip = this.#stripper(credential);
+    const clean = (text: string): string => oneLine(this.#options.redact(strip(text)));
     return new ServerFailure({
       // An earlier try may have been carried out, which `unreachable` would deny.
       kind: problem.kind === 'unreachable' && sent ? 'lost' : problem.kind,
       operation: call.operation,
       title: call.title,
       method: call.method,
-      path: clean(call.path),
+      // Nothing that the server said is in it, so a declared secret stands there by chance.
+      path: oneLine(strip(call.path)),
       scope: call.scope,
       origin: baseUrl.origin,
       status: problem.status,
@@ -389,10 +394,9 @@ export class Transport {
   }
 
   /** Servers echo tokens in error messages, as they are or as a URL has them. */
-  #cleaner({ value }: Credential): (text: string) => string {
+  #stripper({ value }: Credential): (text: string) => string {
     const token = value.slice(value.indexOf(' ') + 1);
     const echoes = [...new Set([value, token, encodeURIComponent(token)])].filter(Boolean);
-    const strip = (text: string): string => echoes.reduce((rest, echo) => rest.replaceAll(echo, '***'), text);
-    return (text) => oneLine(this.#options.redact(strip(text)));
+    return (text) => echoes.reduce((rest, echo) => rest.replaceAll(echo, '***'), text);
   }
 }

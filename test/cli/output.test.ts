@@ -5,16 +5,17 @@ import { createRedactor } from '../../src/redact.js';
 import { Kept, keptOutput } from './streams.js';
 
 describe('output', () => {
-  it('keeps results apart from all else, each with a final newline and without secrets', async () => {
+  it('keeps results apart from all else, each with a final newline', async () => {
     const { stdout, stderr, output } = keptOutput({ debug: true });
-    output.result('result s3cret');
+    output.result('result');
     output.message('message s3cret\n');
+    output.beside('report');
     output.debug('debug s3cret');
     output.problems([error('x', 'problem s3cret')]);
     await output.flush();
-    expect(stdout.text).toBe('result (sensitive)\n');
+    expect(stdout.text).toBe('result\n');
     expect(stderr.text).toBe(
-      'message (sensitive)\ndebug (sensitive)\nerror[x]: problem (sensitive)\n\n1 error\n',
+      'message (sensitive)\nreport\ndebug (sensitive)\nerror[x]: problem (sensitive)\n\n1 error\n',
     );
   });
 
@@ -37,13 +38,18 @@ describe('output', () => {
     expect(stderr.text).toBe('a\\u001b[2J\n\\u003a:error::b\n');
   });
 
-  it('keeps JSON valid whatever the secret is', async () => {
+  it('leaves finished reports as they are, whatever the secrets are', async () => {
     const redactor = createRedactor();
-    redactor.add('": "');
-    const { stdout, output } = keptOutput({ redactor });
-    output.json({ a: 'x": "y', b: 'z' });
+    for (const secret of ['": "', '"action"', '<script', '::notice file=', '```diff', 'error['])
+      redactor.add(secret);
+    const { stdout, stderr, output } = keptOutput({ redactor });
+    output.json({ action: 'x": "y' });
+    output.result('::notice file=a::b\n```diff <script>');
+    output.beside('```diff');
+    output.problems([error('x', 'it says error[')]);
     await output.flush();
-    expect(JSON.parse(stdout.text)).toEqual({ a: 'x(sensitive)y', b: 'z' });
+    expect(stdout.text).toBe('{\n  "action": "x\\": \\"y"\n}\n::notice file=a::b\n```diff <script>\n');
+    expect(stderr.text).toBe('```diff\nerror[x]: it says (sensitive)\n\n1 error\n');
   });
 
   it('takes a transient line away before anything else is said', async () => {

@@ -4,6 +4,7 @@ import type { Plan } from '../../plan/plan.js';
 import { error, ProblemsError } from '../../problems.js';
 import { resultGithub } from '../../report/github.js';
 import { resultJson } from '../../report/json.js';
+import { redactPlan, redactResult } from '../../report/redacted.js';
 import { resultHtml, resultMarkdown } from '../../report/results.js';
 import { planText, resultText } from '../../report/text.js';
 import type { Session } from '../../session.js';
@@ -15,10 +16,15 @@ import { type Format, githubFolder, type Renderers, show, showsText } from '../f
 export const resultFormats = ['text', 'json', 'markdown', 'html', 'github'];
 
 /** Shows a plan before it is applied: on standard output where the result is text too, beside it otherwise. */
-export function showPlan(plan: Plan, formats: readonly Format[], { output, options }: Context): void {
+export function showPlan(
+  made: Plan,
+  formats: readonly Format[],
+  { output, options, redactor }: Context,
+): void {
+  const plan = redactPlan(made, redactor);
   const debug = options.debug === true;
   if (showsText(formats)) output.result(planText(plan, { color: output.color.stdout, debug }));
-  else output.message(planText(plan, { color: false, debug }));
+  else output.beside(planText(plan, { color: false, debug }));
 }
 
 /**
@@ -55,7 +61,7 @@ export async function carryOut(
   formats: readonly Format[],
   context: Context,
 ): Promise<ExitCode> {
-  const { options, output, signal } = context;
+  const { options, output, redactor, signal } = context;
   if (signal.aborted) return exit.interrupted;
   const { result, problems } = await session.apply(plan, command);
   const renderers: Renderers<Result> = {
@@ -68,9 +74,9 @@ export async function carryOut(
     json: (made) => ({ json: resultJson(made) }),
     markdown: (made) => ({ text: resultMarkdown(made) }),
     html: (made) => ({ text: resultHtml(made) }),
-    github: (made) => ({ text: resultGithub(made, plan, { folder: githubFolder() }) }),
+    github: (made) => ({ text: resultGithub(made, redactPlan(plan, redactor), { folder: githubFolder() }) }),
   };
-  await show(formats, renderers, result, context);
+  await show(formats, renderers, result, redactResult, context);
   if (problems.length > 0) output.problems(problems);
   if (result.interrupted) return exit.interrupted;
   const { failed, not_converged, unknown, skipped } = summarizeResult(result);

@@ -1,8 +1,9 @@
 import { openConnection } from '../../connection.js';
 import { problemsOf } from '../../failures.js';
-import { loadManifests } from '../../manifests/index.js';
+import { loadManifests, tellSecrets } from '../../manifests/index.js';
 import { scopesOf } from '../../plan/scopes.js';
 import type { Problem } from '../../problems.js';
+import type { Redactor } from '../../redact.js';
 import { escapeText } from '../../report/escape.js';
 import { type Check, type Diagnosis, diagnose } from '../../server/diagnose.js';
 import { version } from '../../version.js';
@@ -30,8 +31,17 @@ export async function doctor(context: Context, options: Options & GlobalOptions)
   };
   const formats = parseFormats(options.format, Object.keys(renderers));
   const report = await examine(context, options);
-  await show(formats, renderers, report, context);
+  await show(formats, renderers, report, withoutSecrets, context);
   return report.checks.some(({ status }) => status === 'fail') ? exit.failed : exit.done;
+}
+
+function withoutSecrets(report: Report, { redact }: Redactor): Report {
+  const checks = report.checks.map((check) => ({
+    ...check,
+    message: redact(check.message),
+    hint: check.hint === null ? null : redact(check.hint),
+  }));
+  return { ...report, checks };
 }
 
 async function examine(
@@ -46,16 +56,14 @@ async function examine(
       ...(tokenFile === undefined ? {} : { tokenFile }),
     });
     for (const secret of server.secrets) redactor.add(secret);
-    const { declared, problems, secrets } = await loadManifests(project, {
-      lenient: true,
-      profile: server.profile,
-    });
-    for (const secret of secrets) redactor.add(secret);
+    const loaded = await loadManifests(project, { lenient: true, profile: server.profile });
+    tellSecrets(loaded, redactor.add);
+    const { declared, problems } = loaded;
     const connection = openConnection(server, declared, {
       concurrency,
       timeout,
-      redact: (text) => redactor.redact(text),
-      onSecret: (secret) => redactor.add(secret),
+      redact: redactor.redactEcho,
+      onSecret: redactor.add,
       signal,
       version,
     });

@@ -6,6 +6,7 @@ import { planGithub } from '../../report/github.js';
 import { planHtml } from '../../report/html.js';
 import { jsonText, planJson } from '../../report/json.js';
 import { planMarkdown } from '../../report/markdown.js';
+import { redactPlan, redactSamples } from '../../report/redacted.js';
 import { planText } from '../../report/text.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
@@ -44,12 +45,17 @@ export async function plan(context: Context, options: Options & GlobalOptions): 
     );
     const plan = await session.plan(planOptions(options));
     if (options.out !== undefined) {
-      const stored = { ...planJson(plan, { debug: false }), apply: session.seal(plan, planOptions(options)) };
-      await writeResult(options.out, jsonText(context.redactor.redactJson(stored)), 0o600);
+      // The seal is of the plan as it is, or it would be another one where another secret is known.
+      const shown = planJson(redactPlan(plan, context.redactor), { debug: false });
+      await writeResult(
+        options.out,
+        jsonText({ ...shown, apply: session.seal(plan, planOptions(options)) }),
+        0o600,
+      );
     }
     return { made: plan, samples: await readSamples(plan, session.project, formats, context) };
   });
-  await show(formats, planRenderers(context, samples, options.markdownBudget), made, context);
+  await show(formats, planRenderers(context, samples, options.markdownBudget), made, redactPlan, context);
   if (made.changes.some(({ action }) => action === 'blocked')) return exit.failed;
   return options.detailedExitcode === true && changesServer(made) ? exit.changes : exit.done;
 }
@@ -59,7 +65,7 @@ const planFormats = ['text', 'json', 'markdown', 'html', 'github'];
 
 /** How a plan is shown in each format. */
 function planRenderers(
-  { options, output }: Context,
+  { options, output, redactor }: Context,
   samples: ReadonlyMap<string, SampleData>,
   budget: number | undefined,
 ): Renderers<Plan> {
@@ -68,7 +74,7 @@ function planRenderers(
     markdown: (made) => ({
       text: planMarkdown(made, { debug, ...(budget === undefined ? {} : { budget }) }),
     }),
-    html: (made) => ({ text: planHtml(made, { samples, debug }) }),
+    html: (made) => ({ text: planHtml(made, { samples: redactSamples(samples, redactor), debug }) }),
     github: (made) => ({ text: planGithub(made, { folder: githubFolder() }) }),
     text: (made) => ({ text: planText(made, { color: output.color.stdout, debug }) }),
     json: (made) => ({ json: planJson(made, { debug }) }),

@@ -5,11 +5,14 @@ import { problemsOf } from '../../failures.js';
 import type { Declared } from '../../kinds/kind.js';
 import { checkTemplate } from '../../mail/checks.js';
 import { type ChecksSettings, levelOf } from '../../mail/settings.js';
-import { loadManifests } from '../../manifests/index.js';
+import { loadManifests, tellSecrets } from '../../manifests/index.js';
 import { loadSamples } from '../../manifests/samples.js';
+import { isMasked, maskedBody } from '../../plan/masked.js';
 import { error, type Problem, ProblemsError, refuse } from '../../problems.js';
 import type { Project } from '../../project/index.js';
+import type { Redactor } from '../../redact.js';
 import { type Gallery, type GalleryTemplate, galleryHtml } from '../../report/gallery.js';
+import { redactGallery } from '../../report/redacted.js';
 import { plural } from '../../report/words.js';
 import { Sensitive } from '../../values.js';
 import type { Context, GlobalOptions } from '../context.js';
@@ -31,14 +34,14 @@ export async function preview(context: Context, options: Options & GlobalOptions
   const gallery = await loadGallery(context, await context.project());
   refuse(gallery.problems);
   if (gallery.problems.length > 0) context.output.problems(gallery.problems);
-  const page = galleryHtml(gallery);
+  const page = galleryHtml(redactGallery(gallery, context.redactor));
   if (out === '-') {
     context.output.result(page);
     return exit.done;
   }
   const file = out ?? 'preview.html';
   await context.refuseOutputs([file]);
-  await writeResult(file, context.redactor.redact(page));
+  await writeResult(file, page);
   context.output.result(`${file}: ${plural(gallery.templates.length, 'email template')}\n`);
   return exit.done;
 }
@@ -49,7 +52,7 @@ function wrongOption(what: string, hint: string): ProblemsError {
 
 async function loadGallery(context: Context, project: Project): Promise<Gallery> {
   const loaded = await loadManifests(project, { lenient: true });
-  for (const secret of loaded.secrets) context.redactor.add(secret);
+  tellSecrets(loaded, context.redactor.add);
   const declared = loaded.declared.filter(({ kind, absent }) => kind === 'EmailTemplate' && !absent);
   const samples = await loadSamples(
     project,
@@ -64,7 +67,7 @@ async function loadGallery(context: Context, project: Project): Promise<Gallery>
     templates: declared.map((template) => {
       const sample = samples.found.get(addressOf(template));
       return {
-        ...galleryTemplate(template, checks),
+        ...galleryTemplate(template, checks, context.redactor),
         sample: sample?.data ?? {},
         sampleFile: sample?.file ?? null,
       };
@@ -80,6 +83,7 @@ function addressOf({ identity }: Declared): string {
 function galleryTemplate(
   template: Declared,
   checks: ChecksSettings,
+  { redact }: Redactor,
 ): Omit<GalleryTemplate, 'sample' | 'sampleFile'> {
   const { txt_content: txt, html_content: html } = template.fields;
   const bodies = {
@@ -91,7 +95,12 @@ function galleryTemplate(
     declaredAt: template.place,
     bodies,
     held: txt instanceof Sensitive || html instanceof Sensitive,
-    warnings: checkTemplate({ after: bodies }).filter(({ code }) => levelOf(code, checks) !== 'off'),
+    warnings: [
+      ...checkTemplate({ after: bodies }).filter(({ code }) => levelOf(code, checks) !== 'off'),
+      ...(['txt', 'html'] as const).flatMap((body) =>
+        isMasked(bodies[body], redact) ? [maskedBody(`the ${body} body`)] : [],
+      ),
+    ],
   };
 }
 
@@ -102,7 +111,7 @@ const settleMilliseconds = 100;
 
 /** The gallery on this machine alone, loaded again in the browser when a file of the project changes. */
 async function serveGallery(context: Context, port: number): Promise<ExitCode> {
-  const { output, signal, redactor } = context;
+  const { output, signal } = context;
   const project = await context.project();
   const waiting = new Set<ServerResponse>();
   let page = await renderServed(context);
@@ -150,7 +159,7 @@ async function serveGallery(context: Context, port: number): Promise<ExitCode> {
   watcher.on('error', (failure) => output.problems(problemsOf(failure)));
   await new Promise<void>((resolve) => watcher.once('ready', () => resolve()));
 
-  output.result(`${redactor.redact(address)}\n`);
+  output.result(`${address}\n`);
   output.message('The preview is served until you press Ctrl-C.');
   await new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
@@ -173,7 +182,7 @@ async function renderServed(context: Context): Promise<string> {
     const problems: readonly Problem[] = problemsOf(failure);
     gallery = { templates: [], problems };
   }
-  return context.redactor.redact(galleryHtml({ ...gallery, script: reloadScript }));
+  return galleryHtml(redactGallery({ ...gallery, script: reloadScript }, context.redactor));
 }
 
 /** Whether a request names this machine, so that no other web site can reach the server through a name of its own. */

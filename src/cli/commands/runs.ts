@@ -2,6 +2,7 @@ import { findRun, type PastRun, pastRun, readRuns } from '../../apply/history.js
 import { journalFolder } from '../../apply/journal.js';
 import { settleRegeneration } from '../../apply/settle.js';
 import { error, ProblemsError } from '../../problems.js';
+import { redactRun } from '../../report/redacted.js';
 import { runJson, runsJson, runsText, runText } from '../../report/runs.js';
 import { stateFile } from '../../state/file.js';
 import { acquireLock, breakLock } from '../../state/lock.js';
@@ -23,7 +24,13 @@ export async function list(context: Context, options: ShowOptions & GlobalOption
   const formats = parseFormats(options.format, Object.keys(renderers));
   const project = await context.project();
   const { runs, problems } = await readRuns(journalFolder(project.statePath()));
-  await showIn(formats, renderers, runs, context);
+  await showIn(
+    formats,
+    renderers,
+    runs,
+    (found, redactor) => found.map((run) => redactRun(run, redactor)),
+    context,
+  );
   if (problems.length === 0) return exit.done;
   context.output.problems(problems);
   return exit.failed;
@@ -41,7 +48,8 @@ export async function show(
   };
   const formats = parseFormats(options.format, Object.keys(renderers));
   const project = await context.project();
-  await showIn(formats, renderers, pastRun(await findRun(journalFolder(project.statePath()), name)), context);
+  const run = pastRun(await findRun(journalFolder(project.statePath()), name));
+  await showIn(formats, renderers, run, redactRun, context);
   return exit.done;
 }
 

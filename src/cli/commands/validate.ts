@@ -1,5 +1,6 @@
 import { problemsGithub } from '../../report/github.js';
 import { problemsJson } from '../../report/json.js';
+import { redactProblems } from '../../report/redacted.js';
 import { type Validation, validateProject } from '../../validation.js';
 import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
@@ -12,7 +13,7 @@ interface Options {
 /** `idops validate`: everything that can be found wrong without a server. */
 export async function validate(context: Context, options: Options): Promise<ExitCode> {
   const formats = parseFormats(options.format, ['text', 'json', 'github']);
-  const validation = await validateProject(context.project, (secret) => context.redactor.add(secret));
+  const validation = await validateProject(context.project, context.redactor.add);
   const failed = validation.problems.some(({ severity }) => severity === 'error');
   const renderers: Renderers<Validation> = {
     json: ({ problems }) => ({ json: problemsJson(problems) }),
@@ -22,6 +23,12 @@ export async function validate(context: Context, options: Options): Promise<Exit
     }),
   };
   if (validation.problems.length > 0) context.output.problems(validation.problems);
-  await show(formats, renderers, validation, context);
+  await show(
+    formats,
+    renderers,
+    validation,
+    (found, redactor) => ({ ...found, problems: redactProblems(found.problems, redactor) }),
+    context,
+  );
   return failed ? exit.failed : exit.done;
 }

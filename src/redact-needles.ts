@@ -1,0 +1,132 @@
+/** How a needle is cut out of an encoding: whether the characters beside it hold bits of the secret too. */
+export interface Edges {
+  readonly before: boolean;
+  readonly after: boolean;
+}
+
+/** Told of each place where a needle was found. */
+export type OnFound = (from: number, to: number, edges: Edges) => void;
+
+const noEdges: Edges = { before: false, after: false };
+
+/** The needles of one length that begin alike. */
+interface Length {
+  readonly length: number;
+  /** By a hash that costs the same for every length, so that a text is compared only where it is most likely one. */
+  readonly hashes: Set<number>;
+  readonly needles: Map<string, Edges>;
+}
+
+interface Beginning {
+  /** The greatest length first: the longest one wins. */
+  readonly lengths: Length[];
+  /** Whether this much is a find by itself. */
+  run: boolean;
+}
+
+const base = 0x2c1b3c6d;
+
+/**
+ * Texts to look for, by how they begin. A server may answer with thousands of secrets while texts are shown, and a
+ * regular expression of all would be built anew for each. A text is gone through once, however many there are.
+ */
+export class Needles {
+  /** How many units they begin with at least. */
+  readonly size: number;
+  readonly #byBeginning = new Map<string, Beginning>();
+  /** Whether any needle begins so, by hash, so that most places of a text cost next to nothing. */
+  readonly #flags = new Uint8Array(2 ** 17);
+  readonly #power: number;
+
+  constructor(size: number) {
+    this.size = size;
+    this.#power = powerOf(size);
+  }
+
+  /** Adds a text; one that is shorter than all must be is left out. */
+  add(needle: string, edges: Edges = noEdges): void {
+    if (needle.length < this.size) return;
+    const { lengths } = this.#beginning(needle.slice(0, this.size));
+    let group = lengths.find(({ length }) => length === needle.length);
+    if (group === undefined) {
+      group = { length: needle.length, hashes: new Set(), needles: new Map() };
+      lengths.push(group);
+      lengths.sort((one, other) => other.length - one.length);
+    }
+    group.hashes.add(hashOf(needle));
+    if (!group.needles.has(needle)) group.needles.set(needle, edges);
+  }
+
+  /** Adds a text of exactly `size` units that is found wherever it stands, as a part of a longer one. */
+  addRun(run: string): void {
+    this.#beginning(run).run = true;
+  }
+
+  /** Looks for all of them in one pass. */
+  find(text: string, onFound: OnFound): void {
+    if (this.#byBeginning.size === 0 || text.length < this.size) return;
+    const sums = sumsOf(text);
+    const hash = (from: number, length: number, power: number): number =>
+      ((sums[from + length] ?? 0) - Math.imul(sums[from] ?? 0, power)) | 0;
+    for (let at = 0; at + this.size <= text.length; at += 1) {
+      if (this.#flags[slotOf(hash(at, this.size, this.#power))] === 0) continue;
+      const beginning = this.#byBeginning.get(text.slice(at, at + this.size));
+      if (beginning === undefined) continue;
+      let found = beginning.run ? this.size : 0;
+      let edges = noEdges;
+      for (const { length, hashes, needles } of beginning.lengths) {
+        if (at + length > text.length || !hashes.has(hash(at, length, powerOf(length)))) continue;
+        const needle = needles.get(text.slice(at, at + length));
+        if (needle === undefined) continue;
+        found = length;
+        edges = needle;
+        break;
+      }
+      if (found === 0) continue;
+      onFound(at, at + found, edges);
+      // Another one may begin within the last units of it.
+      at += found - this.size;
+    }
+  }
+
+  #beginning(text: string): Beginning {
+    const known = this.#byBeginning.get(text);
+    if (known !== undefined) return known;
+    const made: Beginning = { lengths: [], run: false };
+    this.#byBeginning.set(text, made);
+    this.#flags[slotOf(hashOf(text))] = 1;
+    return made;
+  }
+}
+
+function slotOf(hash: number): number {
+  return (hash ^ (hash >>> 15)) & 0x1ffff;
+}
+
+function hashOf(text: string): number {
+  let hash = 0;
+  for (let at = 0; at < text.length; at += 1) hash = (Math.imul(hash, base) + text.charCodeAt(at)) | 0;
+  return hash;
+}
+
+/** The hash of each beginning of a text, of which the hash of any part follows. */
+function sumsOf(text: string): Int32Array {
+  const sums = new Int32Array(text.length + 1);
+  let hash = 0;
+  for (let at = 0; at < text.length; at += 1) {
+    hash = (Math.imul(hash, base) + text.charCodeAt(at)) | 0;
+    sums[at + 1] = hash;
+  }
+  return sums;
+}
+
+const powers = new Map<number, number>();
+
+function powerOf(length: number): number {
+  const known = powers.get(length);
+  if (known !== undefined) return known;
+  let power = 1;
+  for (let step = 0; step < length; step += 1) power = Math.imul(power, base);
+  powers.set(length, power);
+  return power;
+}

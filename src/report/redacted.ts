@@ -1,0 +1,173 @@
+import type { PastRun } from '../apply/history.js';
+import type { Result } from '../apply/result.js';
+import type { SampleData } from '../mail/samples.js';
+import type { Change, FieldChange, Plan, PlanWarning } from '../plan/plan.js';
+import type { Problem } from '../problems.js';
+import type { Redactor } from '../redact.js';
+import { isMap, type Json, mapValues, same, type Value } from '../values.js';
+import type { Gallery } from './gallery.js';
+
+/*
+ * Everything that is shown, without credentials in its values, before it is laid out. What idops itself says of it
+ * stays, and so does what the configuration says: actions, kinds, codes, digests, times, server and environment. Of
+ * addresses and paths the names in them are values.
+ */
+
+/** A plan to be shown, not to be sealed or applied. */
+export function redactPlan(plan: Plan, redactor: Redactor): Plan {
+  return {
+    ...plan,
+    changes: plan.changes.map((change) => redactChange(change, redactor)),
+    warnings: plan.warnings.map((warning) => redactWarning(warning, redactor)),
+  };
+}
+
+function redactChange(change: Change, redactor: Redactor): Change {
+  const { reason, declaredAt, apply } = change;
+  return {
+    ...change,
+    address: redactAddress(change.address, redactor),
+    destructions: change.destructions.map(redactor.redact),
+    requests: change.requests.map(({ operation, params }) => ({
+      operation,
+      params: mapValues(params, redactor.redactName),
+    })),
+    fields: change.fields.map((field) => redactField(field, redactor)),
+    warnings: change.warnings.map((warning) => redactWarning(warning, redactor)),
+    reason: reason === null ? null : redactor.redact(reason),
+    declaredAt: declaredAt === null ? null : { ...declaredAt, file: redactor.redactName(declaredAt.file) },
+    apply: {
+      ...apply,
+      key: redactAddress(apply.key, redactor),
+      identity: mapValues(apply.identity, redactor.redactName),
+      expected: mapValues(apply.expected, (field) => redactValue(field, redactor)),
+      before: mapValues(apply.before, (field) => redactValue(field, redactor)),
+    },
+  };
+}
+
+/** An address without credentials that its object is named after; the kind stays. */
+export function redactAddress(address: string, { redactName }: Redactor): string {
+  const slash = address.indexOf('/') + 1;
+  return address.slice(0, slash) + redactName(address.slice(slash));
+}
+
+function redactWarning({ code, message }: PlanWarning, { redact }: Redactor): PlanWarning {
+  return { code, message: redact(message) };
+}
+
+/** A difference; where it is in what is masked alone, it is a secret one, since both sides would look alike. */
+function redactField<T extends FieldChange>(field: T, redactor: Redactor): T {
+  const before = field.before === undefined ? undefined : redactValue(field.before, redactor);
+  const after = redactValue(field.after, redactor);
+  // The API's own name of the field stays, what stands behind it may be a key of a map.
+  const [name = ''] = /^\w*/.exec(field.path) ?? [];
+  const path = name + redactor.redactName(field.path.slice(name.length));
+  const hidden = before !== undefined && same(before, after) && !same(field.before ?? null, field.after);
+  return { ...field, path, before, after, sensitive: field.sensitive || hidden };
+}
+
+/** A value of whatever shape, without credentials in its texts and in the keys of its maps. */
+export function redactValue(value: Value, redactor: Redactor): Value {
+  if (typeof value === 'string') return redactor.redact(value);
+  if (Array.isArray(value)) return value.map((item) => redactValue(item, redactor));
+  if (!isMap(value)) return value;
+  const members: [string, Value][] = [];
+  const taken = new Set<string>();
+  for (const [key, member] of Object.entries(value)) {
+    const shown = redactor.redactName(key);
+    let unique = shown;
+    for (let number = 2; taken.has(unique); number += 1) unique = `${shown} ${number}`;
+    taken.add(unique);
+    members.push([unique, redactValue(member, redactor)]);
+  }
+  return Object.fromEntries(members);
+}
+
+/** What emails are rendered with, by the template's address. */
+export function redactSamples(
+  samples: ReadonlyMap<string, SampleData>,
+  redactor: Redactor,
+): ReadonlyMap<string, SampleData> {
+  return new Map(
+    [...samples].map(([address, data]) => [redactAddress(address, redactor), redactSample(data, redactor)]),
+  );
+}
+
+function redactSample(data: SampleData, redactor: Redactor): SampleData {
+  // There is no secret among JSON's own types, so none comes in.
+  return mapValues({ ...data }, (value) => redactValue(value, redactor) as Json);
+}
+
+/** What a run did. */
+export function redactResult(result: Result, redactor: Redactor): Result {
+  return {
+    ...result,
+    results: result.results.map((one) => ({
+      ...one,
+      address: redactAddress(one.address, redactor),
+      unverified: one.unverified.map(redactor.redactName),
+      error: one.error === null ? null : redactor.redact(one.error),
+      ...(one.notes === undefined ? {} : { notes: one.notes.map(redactor.redact) }),
+    })),
+  };
+}
+
+/** A run of the past, as its journal tells it. */
+export function redactRun(past: PastRun, redactor: Redactor): PastRun {
+  const { run, changes } = past;
+  return {
+    ...past,
+    run: {
+      ...run,
+      user: redactor.redactName(run.user),
+      host: redactor.redactName(run.host),
+    },
+    changes: changes.map(({ change, at, result }) => ({
+      change: {
+        ...change,
+        address: redactAddress(change.address, redactor),
+        fields: change.fields.map((field) => redactField(field, redactor)),
+      },
+      at,
+      result:
+        result === null
+          ? null
+          : (redactResult({ run: run.run, results: [result], interrupted: false }, redactor).results[0] ??
+            null),
+    })),
+  };
+}
+
+/** Problems: what they say, and the lines that they are about. */
+export function redactProblems(problems: readonly Problem[], { redact, redactName }: Redactor): Problem[] {
+  return problems.map(({ hint, ...problem }) => ({
+    ...problem,
+    message: redact(problem.message),
+    ...(hint === undefined ? {} : { hint: redact(hint) }),
+    places: problem.places.map(({ text, ...place }) => ({
+      ...place,
+      file: redactName(place.file),
+      // A caret under a line that is shorter or longer than it was would point at something else.
+      ...(text === undefined || redact(text) !== text ? {} : { text }),
+    })),
+  }));
+}
+
+/** Declared emails. */
+export function redactGallery({ templates, problems, ...gallery }: Gallery, redactor: Redactor): Gallery {
+  const body = (text: string | null | undefined) => (typeof text === 'string' ? redactor.redact(text) : null);
+  return {
+    ...gallery,
+    templates: templates.map((template) => ({
+      ...template,
+      address: redactAddress(template.address, redactor),
+      declaredAt: { ...template.declaredAt, file: redactor.redactName(template.declaredAt.file) },
+      bodies: { txt: body(template.bodies.txt), html: body(template.bodies.html) },
+      sample: redactSample(template.sample, redactor),
+      sampleFile: template.sampleFile === null ? null : redactor.redactName(template.sampleFile),
+      warnings: template.warnings.map((warning) => redactWarning(warning, redactor)),
+    })),
+    problems: redactProblems(problems, redactor),
+  };
+}

@@ -1,0 +1,160 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createRedactor } from '../../src/redact.js';
+import { jsonText } from '../../src/report/escape.js';
+import { redactPlan, redactProblems, redactResult, redactValue } from '../../src/report/redacted.js';
+import { Sensitive } from '../../src/values.js';
+import { changeOf, fieldOf, planOf } from './plans.js';
+
+function redactorOf(...secrets: string[]) {
+  const redactor = createRedactor();
+  for (const secret of secrets) redactor.add(secret);
+  return redactor;
+}
+
+describe('the redaction of a value', () => {
+  it('replaces texts and keys, never numbers or structure', () => {
+    const hidden = new Sensitive('x');
+    const value = { 'my-secret': ['x my-secret', 1, null, { a: 'my-secret' }], port: 25, hidden };
+    expect(redactValue(value, redactorOf('my-secret'))).toEqual({
+      '(sensitive)': ['x (sensitive)', 1, null, { a: '(sensitive)' }],
+      port: 25,
+      hidden,
+    });
+  });
+
+  it('loses no member whose key becomes like another one', () => {
+    const value = { 'first-secret': 1, 'second-secret': 2, other: 3 };
+    expect(redactValue(value, redactorOf('first-secret', 'second-secret'))).toEqual({
+      '(sensitive)': 1,
+      '(sensitive) 2': 2,
+      other: 3,
+    });
+  });
+
+  it('gives valid JSON whatever the secret is, without it in any text', () => {
+    const secret = fc.oneof(
+      fc.constantFrom('": "', '{"a', '},\n  {', 'true', 'null', '[1, 2'),
+      fc.string({ unit: 'binary', minLength: 4 }),
+    );
+    fc.assert(
+      fc.property(secret, fc.string(), fc.string(), (hidden, before, after) => {
+        fc.pre(hidden.trim().length >= 4 && !'(sensitive)'.includes(hidden.trim().toLowerCase()));
+        const value = { key: [{ inner: `${before} ${hidden} ${after}` }], nothing: null, yes: true };
+        const parsed = JSON.parse(jsonText(redactValue(value, redactorOf(hidden))));
+        expect(parsed.key[0].inner).toContain('(sensitive)');
+        expect(Object.keys(parsed)).toEqual(['key', 'nothing', 'yes']);
+      }),
+    );
+  });
+});
+
+describe('the redaction of a plan', () => {
+  it('takes credentials out of its values, and leaves what idops says of it', () => {
+    const change = changeOf({
+      address: 'Organization/the-credential',
+      fields: [
+        fieldOf({ before: 'x the-credential', after: 'y' }),
+        fieldOf({ path: 'metadata.the-credential', before: 'a', after: 'b' }),
+      ],
+      requests: [{ operation: 'updateOrganization', params: { organization_id: 'the-credential' } }],
+      reason: 'no the-credential here',
+      destructions: ['removes the-credential'],
+      warnings: [{ code: 'the-credential', message: 'about the-credential' }],
+      declaredAt: { file: 'manifests/the-credential.yaml', line: 3 },
+    });
+    const plan = planOf([change], { warnings: [{ code: 'x', message: 'the-credential' }] });
+    const redactor = redactorOf(
+      'the-credential',
+      'Organization',
+      'sha256:0123',
+      '2026-01-31',
+      'https://id.',
+      'live',
+    );
+    const shown = redactPlan(plan, redactor);
+    expect(shown).toEqual({
+      ...plan,
+      changes: [
+        {
+          ...change,
+          address: 'Organization/(sensitive)',
+          fields: [
+            fieldOf({ before: 'x (sensitive)', after: 'y' }),
+            fieldOf({ path: 'metadata.(sensitive)', before: 'a', after: 'b' }),
+          ],
+          requests: [{ operation: 'updateOrganization', params: { organization_id: '(sensitive)' } }],
+          reason: 'no (sensitive) here',
+          destructions: ['removes (sensitive)'],
+          warnings: [{ code: 'the-credential', message: 'about (sensitive)' }],
+          declaredAt: { file: 'manifests/(sensitive).yaml', line: 3 },
+          apply: { ...change.apply, key: 'Organization/1' },
+        },
+      ],
+      warnings: [{ code: 'x', message: '(sensitive)' }],
+    });
+  });
+
+  it('calls a difference secret that is in what is masked alone', () => {
+    const plan = planOf([
+      changeOf({
+        fields: [
+          fieldOf({ before: 'first-secret', after: 'second-secret' }),
+          fieldOf({ path: 'name', before: 'x first-secret', after: 'y second-secret' }),
+        ],
+      }),
+    ]);
+    const shown = redactPlan(plan, redactorOf('first-secret', 'second-secret'));
+    expect(shown.changes[0]?.fields.map(({ sensitive }) => sensitive)).toEqual([true, false]);
+  });
+
+  it('leaves short credentials in names, where they stand by chance', () => {
+    const plan = planOf([changeOf({ fields: [fieldOf({ after: 'acme' })] })]);
+    const [change] = redactPlan(plan, redactorOf('acme')).changes;
+    expect(change?.address).toBe('Organization/acme');
+    expect(change?.fields[0]?.after).toBe('(sensitive)');
+  });
+});
+
+it('takes credentials out of the errors of a result', () => {
+  const one = {
+    address: 'User/1',
+    action: 'update',
+    status: 'failed',
+    httpStatus: 422,
+    attempts: 1,
+    unverified: ['label'],
+    error: 'said the-credential',
+    notes: ['the-credential'],
+  } as const;
+  const shown = redactResult(
+    { run: 'r', results: [one], interrupted: false },
+    redactorOf('the-credential', 'failed'),
+  );
+  expect(shown.results).toEqual([{ ...one, error: 'said (sensitive)', notes: ['(sensitive)'] }]);
+});
+
+it('takes credentials out of problems, with the line that a caret would no longer fit', () => {
+  const place = { file: 'a.yaml', line: 1, column: 3, length: 2 };
+  const problem = {
+    code: 'the-credential',
+    severity: 'error',
+    message: 'the-credential',
+    hint: 'the-credential',
+  } as const;
+  const shown = redactProblems(
+    [
+      {
+        ...problem,
+        places: [
+          { ...place, text: 'x: the-credential' },
+          { ...place, text: 'y: 1' },
+        ],
+      },
+    ],
+    redactorOf('the-credential'),
+  );
+  expect(shown).toEqual([
+    { ...problem, message: '(sensitive)', hint: '(sensitive)', places: [place, { ...place, text: 'y: 1' }] },
+  ]);
+});
