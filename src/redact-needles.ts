@@ -35,7 +35,7 @@ export class Needles {
   readonly size: number;
   readonly #byBeginning = new Map<string, Beginning>();
   /** Whether any needle begins so, by hash, so that most places of a text cost next to nothing. */
-  readonly #flags = new Uint8Array(2 ** 17);
+  #flags: Uint8Array | undefined;
   readonly #power: number;
 
   constructor(size: number) {
@@ -64,12 +64,13 @@ export class Needles {
 
   /** Looks for all of them in one pass. */
   find(text: string, onFound: OnFound): void {
-    if (this.#byBeginning.size === 0 || text.length < this.size) return;
+    const flags = this.#flags;
+    if (flags === undefined || text.length < this.size) return;
     const sums = sumsOf(text);
     const hash = (from: number, length: number, power: number): number =>
       ((sums[from + length] ?? 0) - Math.imul(sums[from] ?? 0, power)) | 0;
     for (let at = 0; at + this.size <= text.length; at += 1) {
-      if (this.#flags[slotOf(hash(at, this.size, this.#power))] === 0) continue;
+      if (flags[slotOf(hash(at, this.size, this.#power))] === 0) continue;
       const beginning = this.#byBeginning.get(text.slice(at, at + this.size));
       if (beginning === undefined) continue;
       let found = beginning.run ? this.size : 0;
@@ -94,6 +95,7 @@ export class Needles {
     if (known !== undefined) return known;
     const made: Beginning = { lengths: [], run: false };
     this.#byBeginning.set(text, made);
+    this.#flags ??= new Uint8Array(2 ** 17);
     this.#flags[slotOf(hashOf(text))] = 1;
     return made;
   }

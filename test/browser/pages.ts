@@ -1,6 +1,8 @@
 import type { Change, Plan } from '../../src/plan/plan.js';
+import { createRedactor } from '../../src/redact.js';
 import { galleryHtml } from '../../src/report/gallery.js';
 import { planHtml } from '../../src/report/html.js';
+import { redactGallery, redactPlan } from '../../src/report/redacted.js';
 import type { Fields } from '../../src/values.js';
 import { layout, layoutText } from '../mail/layouts.js';
 import { changeOf, fieldOf, planOf } from '../report/plans.js';
@@ -97,8 +99,8 @@ export function planPage(): string {
 }
 
 /** The page of declared templates. */
-export function galleryPage(html = layout(20)): string {
-  return galleryHtml({
+export function galleryPage(html = layout(20), redactor = createRedactor()): string {
+  const gallery = {
     templates: ['tx_code', 'reset_password_instructions'].map((type) => ({
       address: `EmailTemplate/8d0a6f3e-1c2b-4a0e-8b1a-0d6f3e1c2b77/${type}`,
       declaredAt: { file: 'manifests/emails.yaml', line: 3 },
@@ -109,17 +111,18 @@ export function galleryPage(html = layout(20)): string {
       warnings: [{ code: 'html-charset', message: 'the html body declares no character set' }],
     })),
     problems: [],
-  });
+  };
+  return galleryHtml(redactGallery(gallery, redactor));
 }
 
 /** The page of one changed template. */
-export function emailPage(html: string): string {
+export function emailPage(html: string, redactor = createRedactor()): string {
   const change = template(
     'tx_code',
     { txt_content: 'a', html_content: html },
     { txt_content: 'b', html_content: html },
   );
-  return planHtml(planOf([change]), { samples: new Map(), debug: false });
+  return planHtml(redactPlan(planOf([change]), redactor), { samples: new Map(), debug: false });
 }
 
 /** The page of a plan with a changed template for each of the bodies. */

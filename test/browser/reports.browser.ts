@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createRedactor } from '../../src/redact.js';
 import { type Canary, type Chromium, picture, seeAll, startCanary, startChromium } from './chromium.js';
 import { emailPage, galleryPage, planPage } from './pages.js';
 
@@ -121,6 +122,41 @@ describe('a hostile email', () => {
     expect(await page.title()).toBe(title);
     expect(page.url()).toMatch(/^file:/);
     expect(page.context().pages()).toHaveLength(1);
+    await page.context().close();
+  });
+});
+
+describe('a secret that is our own markup', () => {
+  const words = [
+    'sandbox=""',
+    'Content-Security-Policy',
+    "default-src 'none'",
+    'http-equiv="Content-Security-Policy"',
+    'srcdoc="',
+    'script-src',
+  ];
+
+  it.each(['plan', 'gallery'])('lets no script of an email run in the page of the %s', async (kind) => {
+    const redactor = createRedactor();
+    for (const word of words) redactor.add(word);
+    const script = "<script>document.title = 'ran'; top.document.title = 'ran'</script>";
+    const html = `<!DOCTYPE html><html><head>${script}</head><body>${words.join(' ')}${script}
+<p onclick="top.document.title = 'ran'" id="click">click</p></body></html>`;
+    const page = await chromium.open(
+      kind === 'plan' ? emailPage(html, redactor) : galleryPage(html, redactor),
+      {
+        width: 1280,
+        scheme: 'light',
+      },
+    );
+    const title = await page.title();
+    await seeAll(page);
+    const frame = page.locator('iframe').first();
+    expect(await frame.getAttribute('sandbox')).toBe('');
+    const inner = page.frameLocator('iframe').first();
+    expect(await inner.locator('body').textContent()).toContain('(sensitive)');
+    await inner.locator('#click').click();
+    expect(await page.title()).toBe(title);
     await page.context().close();
   });
 });

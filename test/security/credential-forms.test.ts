@@ -1,0 +1,243 @@
+import { randomBytes } from 'node:crypto';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createRedactor, type SecretKind } from '../../src/redact.js';
+
+function redactorOf(secret: string, kind?: SecretKind) {
+  const redactor = createRedactor();
+  redactor.add(secret, kind);
+  return redactor;
+}
+
+const json = (text: string): string => JSON.stringify(text).slice(1, -1);
+const base64 = (text: string): string => Buffer.from(text).toString('base64');
+const entities = (text: string, write: (code: number) => string): string =>
+  [...text].map((character) => write(character.codePointAt(0) ?? 0)).join('');
+const named: { readonly [character: string]: string } = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&apos;',
+  '+': '&plus;',
+  '/': '&sol;',
+  '=': '&equals;',
+  _: '&lowbar;',
+  '.': '&period;',
+  ö: '&ouml;',
+};
+
+/** Every way in which a server, a proxy or a program may repeat a credential. */
+const forms: { readonly [form: string]: (secret: string) => string } = {
+  'as it is': (secret) => secret,
+  'in JSON': json,
+  'in JSON twice': (secret) => json(json(secret)),
+  'in JSON three times': (secret) => json(json(json(secret))),
+  'in JSON with every character escaped': (secret) =>
+    [...Array(secret.length).keys()]
+      .map((at) => `\\u${secret.charCodeAt(at).toString(16).padStart(4, '0')}`)
+      .join(''),
+  'in a URL': (secret) => encodeURIComponent(secret),
+  'in a URL in a URL': (secret) => encodeURIComponent(encodeURIComponent(secret)),
+  'in a URL with every character encoded': (secret) =>
+    [...Buffer.from(secret)].map((byte) => `%${byte.toString(16).padStart(2, '0')}`).join(''),
+  'in a form': (secret) => new URLSearchParams([['', secret]]).toString().slice(1),
+  'in JSON in a URL': (secret) => encodeURIComponent(json(secret)),
+  'in HTML with names': (secret) => [...secret].map((character) => named[character] ?? character).join(''),
+  'in HTML with decimal numbers': (secret) => entities(secret, (code) => `&#${code};`),
+  'in HTML with hexadecimal numbers': (secret) => entities(secret, (code) => `&#x${code.toString(16)};`),
+  'in HTML with HEXADECIMAL numbers': (secret) =>
+    entities(secret, (code) => `&#X${code.toString(16).toUpperCase()};`),
+  'in hexadecimal': (secret) => Buffer.from(secret).toString('hex'),
+  'in HEXADECIMAL': (secret) => Buffer.from(secret).toString('hex').toUpperCase(),
+  'in base64': base64,
+  'in base64 without padding': (secret) => base64(secret).replace(/=+$/, ''),
+  'in base64url': (secret) => Buffer.from(secret).toString('base64url'),
+  'in base64 in a URL': (secret) => encodeURIComponent(base64(secret)),
+  'in base64 over several lines': (secret) => base64(secret).replace(/.{8}(?=.)/g, '$&\r\n'),
+  'in capitals': (secret) => secret.toUpperCase(),
+  'in small letters': (secret) => secret.toLowerCase(),
+  'over several lines': (secret) => secret.replace(/.{7}/gs, '$&\r\n  '),
+  'with zero-width characters': (secret) => [...secret].join('\u200b'),
+  'with control characters': (secret) => secret.replace(/.{5}/gs, '$&\u0000\u001b'),
+  'with tags': (secret) => secret.replace(/.{5}/gs, '$&\u{e0041}'),
+};
+
+const credential = 'p@ss"<w/öRd>+\\1_x.Y%41&amp=';
+
+describe.each<SecretKind>(['token', 'variable', 'answer'])('a credential that is a %s is masked', (kind) => {
+  it.each(Object.entries(forms))('%s', (_, form) => {
+    const { redact, redactName, redactEcho, holds } = redactorOf(credential, kind);
+    const text = `before ${form(credential)} after`;
+    expect(redact(text)).toBe('before (sensitive) after');
+    expect(redactName(text)).toBe('before (sensitive) after');
+    expect(redactEcho(text)).toBe('before (sensitive) after');
+    expect(holds(text)).toBe(true);
+  });
+});
+
+/** What is left of a secret beside a mask: nothing that tells more than a character at each end. */
+function withoutMask(text: string): string {
+  expect(text).toContain('(sensitive)');
+  return text.replaceAll('(sensitive)', '');
+}
+
+it.each(['Bearer ', 'bearer:', 'id:', 'client-id:', 'a', 'ab', 'abc'])(
+  'a credential is masked in base64 after "%s", whatever stands behind it',
+  (before) => {
+    const token = randomBytes(24).toString('base64url');
+    const { redact } = redactorOf(token);
+    for (const after of ['', 'x', 'xy', 'xyz']) {
+      for (const encoding of ['base64', 'base64url'] as const) {
+        const text = Buffer.from(`${before}${token}${after}`).toString(encoding);
+        const rest = withoutMask(redact(text));
+        expect(rest.length).toBeLessThanOrEqual(Math.ceil(((before.length + after.length) * 4) / 3) + 4);
+        const [start = ''] = redact(text).split('(sensitive)');
+        expect(before.startsWith(Buffer.from(start, encoding).toString())).toBe(true);
+      }
+    }
+  },
+);
+
+it('any credential is masked in every form, whatever it is made of', () => {
+  const secret = fc
+    .oneof(
+      fc.string({ minLength: 12, maxLength: 40 }),
+      fc.string({ unit: 'grapheme', minLength: 12, maxLength: 40 }),
+      fc
+        .array(
+          fc.constantFrom('%41', '\\n', '\\u0041', '&amp;', '&#65;', '\\', '%', '&', 'aB3', '"', '+', ' '),
+          {
+            minLength: 8,
+            maxLength: 20,
+          },
+        )
+        .map((parts) => parts.join('')),
+    )
+    .filter(
+      (text) => text.trim().replace(/[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/gu, '').length >= 12,
+    );
+  // Letter case of what isn't a letter of one unit, and entities that have no name, say nothing.
+  const general = Object.entries(forms).filter(
+    ([form]) => !/capitals|small|with (tags|control)|lines/.test(form),
+  );
+  fc.assert(
+    fc.property(secret, fc.constantFrom(...general), (text, [, form]) => {
+      const { redact } = redactorOf(text, 'variable');
+      const written = form(text.trim());
+      expect(redact(`< ${written} >`)).toMatch(/^<\s*\(sensitive\)\s*>$/);
+    }),
+    { numRuns: 3000 },
+  );
+});
+
+describe('a run of a long token', () => {
+  const token = `eyJhbGciOiJSUzI1NiJ9.${randomBytes(60).toString('base64url')}.${randomBytes(64).toString('base64url')}`;
+
+  it('of 12 characters and more is masked', () => {
+    const { redact } = redactorOf(token);
+    for (let from = 0; from + 12 <= token.length; from += 1) {
+      const run = token.slice(from, from + 12);
+      if (!/\d/.test(run) && !(/[a-z]/.test(run) && /[A-Z]/.test(run))) continue;
+      expect(redact(`<${run}>`)).toBe('<(sensitive)>');
+      const longer = token.slice(from, from + 40);
+      expect(redact(`cut: ${longer}…`)).toBe('cut: (sensitive)…');
+    }
+  });
+
+  it('is masked over lines and in other case as well', () => {
+    const { redact } = redactorOf(token);
+    expect(redact(`x ${token.slice(30, 38)}\r\n\t${token.slice(38, 46).toUpperCase()} y`)).toBe(
+      'x (sensitive) y',
+    );
+  });
+
+  it('leaves shorter ones, and what is made of words', () => {
+    const { redact } = redactorOf(token);
+    expect(redact(token.slice(30, 41))).toBe(token.slice(30, 41));
+    expect(redactorOf('admin-token-for-the-identity-provider').redact('the identity-provider')).toBe(
+      'the identity-provider',
+    );
+    expect(redactorOf('https://example.com/reset/password').redact('https://example.com/help')).toBe(
+      'https://example.com/help',
+    );
+  });
+
+  it('is looked for in tokens alone', () => {
+    expect(redactorOf(token, 'variable').redact(token.slice(30, 60))).toBe(token.slice(30, 60));
+    expect(redactorOf(token, 'answer').redact(token.slice(30, 60))).toBe(token.slice(30, 60));
+  });
+});
+
+describe('a short secret', () => {
+  it.each([
+    ['abc', 'abc', 'abc'],
+    ['prod', 'prod Prod p rod 70726f64', '(sensitive) Prod p rod 70726f64'],
+    ['hunter2', 'hunter2 Hunter2 hun ter2', '(sensitive) Hunter2 hun ter2'],
+    ['hunter22', 'Hunter22 hunt er22', '(sensitive) hunt er22'],
+    ['aaaa', 'a aa aaa', 'a aa aaa'],
+  ])('%s is masked where it can hardly stand by chance', (secret, text, shown) => {
+    expect(redactorOf(secret).redact(text)).toBe(shown);
+  });
+
+  it('of an answer is one of the server alone', () => {
+    expect(redactorOf('hunter2', 'answer').redact('hunter2')).toBe('hunter2');
+    expect(redactorOf('hunter2', 'answer').redactEcho('hunter2')).toBe('(sensitive)');
+  });
+});
+
+it('a declared secret is masked in what the server says, and nowhere else', () => {
+  const { redact, redactName, redactEcho, holds } = redactorOf('https://example.com/reset', 'declared');
+  const text = 'go to https://example.com/reset';
+  expect([redact(text), redactName(text), holds(text)]).toEqual([text, text, false]);
+  expect(redactEcho(text)).toBe('go to (sensitive)');
+});
+
+it('a mask leaves no half of a surrogate pair, and masks nothing twice', () => {
+  const high = 'secret-\ud83d';
+  const { redact } = redactorOf(high);
+  expect(redact('x secret-😀 y').isWellFormed()).toBe(true);
+  expect(redact('x secret-😀 y')).toBe('x (sensitive) y');
+  const low = redactorOf('\ude00-secret');
+  expect(low.redact('x 😀-secret y')).toBe('x (sensitive) y');
+  for (const secret of ['sensitive', '(sensitive)', 'SENSITIVE', '(sens']) {
+    const redactor = redactorOf(secret);
+    redactor.add('another-secret');
+    const once = redactor.redact('x another-secret');
+    expect(redactor.redact(once)).toBe(once);
+  }
+});
+
+describe('time and memory are in proportion', () => {
+  const long = (part: string, size: number): string =>
+    part.repeat(Math.ceil(size / part.length)).slice(0, size);
+  const key = randomBytes(6 * 1024)
+    .toString('base64')
+    .replace(/.{64}/g, '$&\n');
+  const texts: { readonly [name: string]: string } = {
+    words: 'The quick brown fox jumps over the lazy dog.\n',
+    escapes: '\\u0041%41&#65;&amp;',
+    'one letter': 'a',
+    'half a token': `${'aB3'.repeat(5)}x`,
+    base64: randomBytes(3000).toString('base64'),
+  };
+
+  it.each(Object.entries(texts))('for 10 MB of %s', (_, part) => {
+    const redactor = createRedactor();
+    redactor.add(`-----BEGIN PRIVATE KEY-----\n${key}\n-----END PRIVATE KEY-----`);
+    redactor.add('aB3'.repeat(40));
+    redactor.add(`${'a'.repeat(100_000)}b`, 'answer');
+    for (let count = 0; count < 500; count += 1) redactor.add(randomBytes(20).toString('hex'), 'answer');
+    const timeOf = (size: number): number => {
+      const text = long(part, size);
+      const start = performance.now();
+      redactor.redact(text);
+      return performance.now() - start;
+    };
+    timeOf(100_000);
+    const small = Math.min(timeOf(1_000_000), timeOf(1_000_000));
+    const large = timeOf(10_000_000);
+    // In proportion would be 10; with the square of the size it would be 100.
+    expect(large).toBeLessThan(40 * Math.max(small, 20));
+  });
+});

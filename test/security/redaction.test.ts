@@ -1,0 +1,159 @@
+import { describe, expect, test } from 'vitest';
+import { type Files, project } from '../e2e/running.js';
+import { ids } from '../sandbox/asking.js';
+
+const script = "<script>document.title = 'ran'</script>";
+const link = 'https://phish.example.com/reset';
+
+/** Emails with a script and a link, beside a user whose secrets are markup of our own. */
+const files: Files = {
+  'manifests/all.yaml': `kind: User
+id: ${ids.ada}
+group: staff
+backend:
+  smtp_password: 'sandbox=""'
+  ldap_master_password: Content-Security-Policy
+---
+kind: User
+id: ${ids.grace}
+backend:
+  smtp_password: action
+  ldap_master_password: '${link}'
+---
+kind: EmailTemplate
+backend_id: ${ids.backend}
+type: tx_code
+txt_content: "{{ tx_code }} ${link} \`\`\`\`"
+html_content: |
+  <html><head><meta charset="utf-8">${script}</head><body>{{ tx_code }} <a href="${link}">go on</a></body></html>
+`,
+};
+
+const frame = /<iframe sandbox="" [^>]*srcdoc="[^"]*Content-Security-Policy/;
+
+describe('what a manifest declares secret', () => {
+  test('takes no sandbox and no policy from the frames of emails, in the plan and in the preview', async () => {
+    const it = await project(files);
+    const plan = await it.idops('plan --format html=plan.html');
+    expect(plan.code).toBe(0);
+    await it.idops('preview');
+    for (const name of ['plan.html', 'preview.html']) {
+      const page = await it.read(name);
+      expect(page).toMatch(frame);
+      expect(page.match(/<iframe/g)?.length).toBe(page.match(/<iframe sandbox=""/g)?.length);
+      expect(page).toMatch(/<meta http-equiv="Content-Security-Policy"/);
+      expect(page).not.toContain('(sensitive)=');
+    }
+  });
+
+  test('hides its own field, and neither a word of ours nor a link elsewhere', async () => {
+    const it = await project(files);
+    const { stdout } = await it.idops('plan --format json');
+    const plan = JSON.parse(stdout);
+    expect(plan.changes.map(({ action }: { action: string }) => action)).toEqual([
+      'update',
+      'update',
+      'update',
+    ]);
+    const [, , email] = plan.changes;
+    expect(email.fields[0].after).toContain(link);
+    expect(email.warnings.map(({ code }: { code: string }) => code)).not.toContain('masked-body');
+    const secret = plan.changes[1].fields.find(
+      ({ path }: { path: string }) => path === 'backend.smtp_password',
+    );
+    expect(secret).toMatchObject({ sensitive: true, after: { sensitive: true } });
+    const { stdout: annotations } = await it.idops('plan --format github');
+    expect(annotations).toMatch(/^::notice file=manifests\/all\.yaml,line=\d+,title=idops update::/m);
+    const { stdout: markdown } = await it.idops('plan --format markdown');
+    expect(markdown).toContain('<b>update</b>');
+    expect(markdown).toContain(link);
+    expect(markdown).toMatch(/^`{5,}diff$/m);
+  });
+
+  test('makes no stored plan stale, and can be applied and undone', async () => {
+    const short =
+      files['manifests/all.yaml']?.replace('smtp_password: action', 'smtp_password: "sha2"') ?? '';
+    const it = await project({ 'manifests/all.yaml': short });
+    expect((await it.idops('plan --out plan.json')).code).toBe(0);
+    expect(await it.read('plan.json')).toContain('"digest": "sha256:');
+    const applied = await it.idops('apply plan.json');
+    expect(applied.stderr).not.toContain('stale');
+    expect(applied.code).toBe(0);
+  });
+});
+
+describe('a credential', () => {
+  const env = { IDOPS_LINK: link, IDOPS_SHORT: 'sha2' };
+  const text = `kind: User
+id: ${ids.ada}
+group: "\${IDOPS_LINK} \${IDOPS_SHORT}"
+---
+kind: EmailTemplate
+backend_id: ${ids.backend}
+type: tx_code
+txt_content: "{{ tx_code }} ${link}"
+`;
+
+  test('that is masked in a body which nobody made secret is told of, in every format', async () => {
+    const it = await project({ 'manifests/all.yaml': text });
+    for (const format of ['text', 'json', 'markdown', 'html', 'github']) {
+      const { stdout } = await it.idops(`plan --format ${format}`, { env });
+      expect(stdout).toContain('masked-body');
+      expect(stdout).not.toContain('phish.example.com');
+    }
+    await it.idops('preview', { env });
+    expect(await it.read('preview.html')).toContain('masked-body');
+  });
+
+  test('makes no stored plan stale', async () => {
+    const it = await project({ 'manifests/all.yaml': text });
+    await it.idops('plan --out plan.json', { env });
+    const stored = JSON.parse(await it.read('plan.json'));
+    expect(stored.digest).toMatch(/^sha256:[0-9a-f]{64}$/);
+    expect((await it.idops('apply plan.json', { env })).code).toBe(0);
+  });
+
+  test('that an organization is named after is in no output and no stored plan, which can be applied', async () => {
+    const it = await project({
+      'manifests/all.yaml': `kind: Organization\nid: ${ids.acme}\nlabel: another\n`,
+    });
+    const [acme] = it.sandbox.data.organizations;
+    if (acme === undefined) throw new Error('there is no organization');
+    acme.name = it.sandbox.token;
+    const plan = await it.idops('plan --debug --out plan.json --format html=plan.html --format github');
+    expect(plan.code).toBe(0);
+    const applied = await it.idops('apply plan.json --debug --format json');
+    expect(applied.code).toBe(0);
+    const shown = [plan.stdout, plan.stderr, applied.stdout, applied.stderr, await it.read('plan.json')];
+    expect([...shown, await it.read('plan.html')].filter((one) => one.includes(it.sandbox.token))).toEqual(
+      [],
+    );
+    expect(JSON.parse(applied.stdout).results[0].address).toBe('Organization/(sensitive)');
+  });
+});
+
+test('a secret that the server answers with hides no short word, and says so where it hides a link', async () => {
+  const it = await project(
+    {
+      'manifests/all.yaml': `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\ntxt_content: "{{ tx_code }} ${link}"\n`,
+    },
+    {
+      intercept: ({ method }) =>
+        method === 'GET'
+          ? {
+              kind: 'answer',
+              status: 200,
+              body: {
+                data: { id: ids.txCode, type: 'tx_code', txt_content: 'a', html_content: 'b', secret: link },
+                client_secret: 'update',
+              },
+            }
+          : undefined,
+    },
+  );
+  const { stdout } = await it.idops('plan --format json');
+  const [change] = JSON.parse(stdout).changes;
+  expect(change.action).toBe('update');
+  expect(change.fields[0].after).toBe('{{ tx_code }} (sensitive)');
+  expect(change.warnings.map(({ code }: { code: string }) => code)).toContain('masked-body');
+});
