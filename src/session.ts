@@ -13,9 +13,16 @@ import {
   pruneRefusals,
   tellSecrets,
 } from './manifests/index.js';
-import { type BuildOptions, buildPlan, type PlanHeader, regenerationPlan } from './plan/build.js';
+import {
+  type BuildOptions,
+  buildPlan,
+  type PlanHeader,
+  type Planned,
+  regenerationPlan,
+} from './plan/build.js';
 import { warnOfMasks } from './plan/masked.js';
 import type { Plan } from './plan/plan.js';
+import { noReplan, type Replan } from './plan/replan.js';
 import { refusals } from './plan/safety.js';
 import type { Selection } from './plan/select.js';
 import { type Seal, type StoredPlan, seal, staleness } from './plan/stored.js';
@@ -85,8 +92,11 @@ export interface Session {
   planRegeneration(clientId: string): Promise<Plan>;
   /** Why a plan may not be applied; empty where it may. */
   refusals(plan: Plan, allowDestructive?: number): Problem[];
-  /** Applies a plan of this session. Refuses nothing by itself. */
-  apply(plan: Plan, command?: RunLine['command']): Promise<Applied>;
+  /**
+   * Applies a plan of this session. Refuses nothing by itself. What was read more than 30 seconds ago, or before
+   * `asked`, a time of `performance.now()` such as that of a question's answer, is read again before it is built on.
+   */
+  apply(plan: Plan, command?: RunLine['command'], asked?: number): Promise<Applied>;
   close(): Promise<void>;
 }
 
@@ -129,7 +139,12 @@ export async function openSession(project: Project, options: SessionOptions = {}
     await connection.close();
     await held.lock?.release();
   };
-  const build = async (what: Pick<BuildOptions, 'declared'> & Partial<BuildOptions>): Promise<Plan> => {
+  const replans = new WeakMap<Plan, Replan>();
+  const remembered = ({ plan, replan }: Planned): Plan => {
+    replans.set(plan, replan);
+    return plan;
+  };
+  const build = async (what: Pick<BuildOptions, 'declared'> & Partial<BuildOptions>): Promise<Planned> => {
     const made = await buildPlan({
       ...shared,
       state,
@@ -137,12 +152,13 @@ export async function openSession(project: Project, options: SessionOptions = {}
       selection: { targets: [], kinds: [] },
       prune: false,
       assert: false,
+      restores: 'none',
       checks: project.checks(),
       ...header(),
       ...what,
     });
     // All that observing taught of secrets is known by now.
-    return warnOfMasks(made, redactor.redact);
+    return { ...made, plan: warnOfMasks(made.plan, redactor.redact) };
   };
   let probed: Promise<Probed> | undefined;
   // The server is asked once; where that failed, the next plan asks again.
@@ -164,7 +180,9 @@ export async function openSession(project: Project, options: SessionOptions = {}
   const plan = async (given: PlanOptions = {}): Promise<Plan> => {
     const { targets, kinds, prune, assert } = withDefaults(given);
     if (prune) refuse(await pruneRefusals(manifests));
-    return await build({ declared, selection: { targets, kinds }, prune, assert });
+    return remembered(
+      await build({ declared, selection: { targets, kinds }, prune, assert, restores: 'all' }),
+    );
   };
   return {
     project,
@@ -188,19 +206,26 @@ export async function openSession(project: Project, options: SessionOptions = {}
       const left = [...undo.left];
       const made = await build({
         declared: undo.declared,
+        restores: { run: content.run.run },
         adjust: (document, now) => {
           const adjusted = undo.adjust(document, now);
           left.push(...adjusted.left);
           return adjusted.document;
         },
       });
-      return undoPlan(made, left);
+      const undone = undoPlan(made.plan, left);
+      remembered({ plan: undone.plan, replan: made.replan });
+      return undone;
     },
-    planRegeneration: (clientId) => regenerationPlan(clientId, { ...shared, ...header() }),
+    planRegeneration: async (clientId) =>
+      remembered(await regenerationPlan(clientId, { ...shared, ...header() })),
     refusals: (made, allowDestructive) => refusals(made, allowDestructive ?? project.maxDestructive()),
-    apply: async (made, command = 'apply') => {
+    apply: async (made, command = 'apply', asked = 0) => {
       const applied = await applyPlan(made, {
         ...shared,
+        replan: replans.get(made) ?? noReplan,
+        notBefore: asked,
+        recognise,
         writer,
         signal,
         store,

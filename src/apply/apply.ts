@@ -52,10 +52,16 @@ export interface Applied {
 export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Applied> {
   const { store, now, signal } = options;
   if (plan.changes.every(({ action }) => action === 'unchanged')) {
-    return { result: { run: null, results: [], interrupted: false }, state: options.state, problems: [] };
+    const result = { run: null, results: [], interrupted: false };
+    if (plan.settled === undefined || plan.settled.length === 0) {
+      return { result, state: options.state, problems: [] };
+    }
+    const state = { ...withoutDebts(options.state, plan.settled), serial: options.state.serial + 1 };
+    const problems = await saved(store, state);
+    return { result, state, problems };
   }
   const run = await nextRun(options);
-  const resources = { ...options.state.resources };
+  const resources = { ...withoutDebts(options.state, plan.settled ?? []).resources };
   let state: State = { ...options.state, resources, serial: options.state.serial + 1, open_run: run };
   const journal = await start(plan, run, state, options);
   const recorder = journalRecorder(journal, options, (change, outcome, at) => {
@@ -92,6 +98,28 @@ export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Appl
     await journal.close();
   }
   return { result, state, problems };
+}
+
+/** A state in which nothing is owed any more to the objects with these keys. */
+function withoutDebts(state: State, keys: readonly string[]): State {
+  const resources = { ...state.resources };
+  for (const key of keys) {
+    const record = resources[key];
+    if (record === undefined) continue;
+    const { owed: _, ...rest } = record;
+    resources[key] = rest;
+  }
+  return { ...state, resources };
+}
+
+async function saved(store: StateStore, state: State): Promise<Problem[]> {
+  try {
+    await store.save(state);
+    return [];
+  } catch (failure) {
+    const why = `the state ${store.place} could not be saved: ${messageOf(failure)}`;
+    return [error('state-not-saved', why, [], 'make room or mend the permissions; nothing was to be sent')];
+  }
 }
 
 /** Writes what has to be writable before anything is sent. */

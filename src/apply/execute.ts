@@ -1,46 +1,36 @@
 import pLimit from 'p-limit';
-import { asElements, contrast, markSecrets, matchSets, value } from '../kinds/fields.js';
 import { kinds } from '../kinds/index.js';
-import type { Kind, Live } from '../kinds/kind.js';
-import { shownFields } from '../kinds/rules.js';
-import { observe } from '../plan/observe.js';
+import type { Kind, KindName } from '../kinds/kind.js';
+import type { Recognise } from '../plan/fit.js';
+import { movedSince } from '../plan/moved.js';
 import { givesUpDefault, isToBeDefault } from '../plan/order.js';
 import type { Change, Plan } from '../plan/plan.js';
+import type { Replan } from '../plan/replan.js';
+import { ProblemsError } from '../problems.js';
 import type { Progress } from '../progress.js';
 import type { Reader, Writer } from '../server/client.js';
 import { ServerFailure } from '../server/failures.js';
-import { operations, type Scope, type WriteRequest } from '../server/operations.js';
+import { operations, type Scope } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
-import { adviceFor, betterProfile, betterProfileByError, betterProfileByReset } from '../server/recognise.js';
-import { settle } from '../settle.js';
-import type { Fields, Value } from '../values.js';
-import type { ChangeResult, Status } from './result.js';
-import { otherObject, verify } from './verify.js';
+import { adviceFor } from '../server/recognise.js';
+import { failuresIn, settle } from '../settle.js';
+import {
+  Attempt,
+  type Attempted,
+  brokenOff,
+  type Open,
+  type Outcome,
+  type Recorder,
+  readBackAll,
+  readBackOne,
+} from './attempt.js';
+import type { Pause } from './read-back.js';
+import type { ChangeResult } from './result.js';
 
-/** Told before and after each request; what it promises must be on the disk when it resolves. */
-export interface Recorder {
-  /** Before a request (null for an adoption, which sends nothing). A rejection keeps it from being sent. */
-  sending(change: Change, request: WriteRequest | null, last: boolean): Promise<void>;
-  /** After the answer to a request that another one of the same change follows. */
-  answered(change: Change, httpStatus: number, attempts: number): Promise<void>;
-  /** After a change's last answer, when it is known what became of it. */
-  settled(change: Change, outcome: Outcome): Promise<void>;
-}
+export type { Outcome, Recorder } from './attempt.js';
 
-/** What became of one change. */
-export interface Outcome {
-  readonly status: Status;
-  readonly httpStatus: number | null;
-  readonly attempts: number;
-  /** Whether it may have been done although nobody knows. */
-  readonly ambiguous: boolean;
-  /** What the server showed afterwards; undefined where it showed nothing usable. */
-  readonly after: Fields | undefined;
-  readonly unverified: readonly string[];
-  readonly error: string | null;
-  /** What a person should know although it went well. */
-  readonly notes?: readonly string[];
-}
+/** Milliseconds after which something is no longer known to be as it was read. */
+const FRESH = 30_000;
 
 export interface ExecuteOptions {
   readonly reader: Reader;
@@ -49,6 +39,13 @@ export interface ExecuteOptions {
   readonly recorder: Recorder;
   readonly concurrency: number;
   readonly progress: Progress;
+  /** Makes changes anew where time has passed, and for what an update left behind. */
+  readonly replan: Replan;
+  /** What was read before that is read again before anything is built on it; a time of `performance.now()`. */
+  readonly notBefore?: number;
+  /** Finds out with a GET which profile's server this is. */
+  readonly recognise: Recognise;
+  readonly pause?: Pause;
   /** Aborted where nothing new may be started. */
   readonly signal: AbortSignal;
 }
@@ -67,25 +64,19 @@ export async function execute(plan: Plan, options: ExecuteOptions): Promise<Exec
   return await new Execution(options).run(plan.changes);
 }
 
-/** A change whose outcome has to be read back. */
-interface Open {
-  readonly change: Change;
-  readonly failure: OpenFailure;
-}
-
-/** Why the answer doesn't tell what became of a change. */
-interface OpenFailure {
-  readonly message: string;
-  readonly httpStatus: number | null;
-  readonly attempts: number;
-  /** Whether the server answered 2xx, so that keeping another value is not a failure but a difference. */
-  readonly answered: boolean;
+/** A change of the plan that is to be read back when the others of its kind are through. */
+interface Left {
+  readonly planned: Change;
+  readonly attempt: Attempt;
+  readonly open: Open;
 }
 
 class Execution {
   readonly #options: ExecuteOptions;
   readonly #outcomes = new Map<Change, Outcome>();
   readonly #forbidden = new Map<Scope, string>();
+  /** Why nothing more of a kind may be sent. */
+  readonly #harmful = new Map<KindName, string>();
   #stop: string | undefined;
   #defaultFailed = false;
 
@@ -117,62 +108,151 @@ class Execution {
 
   async #level(kind: Kind, changes: readonly Change[], concurrency: number): Promise<void> {
     const limit = pLimit(concurrency);
-    const open: Open[] = [];
+    const open: Left[] = [];
+    const send = async (change: Change): Promise<void> => {
+      const left = await this.#change(kind, change);
+      if (left !== undefined) open.push(left);
+    };
+    // On a server that isn't known for sure the first goes alone: its answer may show that the others would do harm.
+    const alone = this.#options.profile.signs === null ? changes.slice(0, 1) : [];
     try {
-      await settle(
-        changes.map((change) =>
-          limit(async () => {
-            const left = await this.#change(kind, change);
-            if (left !== undefined) open.push({ change, failure: left });
-          }),
-        ),
-      );
+      for (const change of alone) await send(change);
+      await settle(changes.slice(alone.length).map((change) => limit(() => send(change))));
     } finally {
-      if (open.length > 0) await this.#readBack(kind, open);
+      await this.#conclude(kind, open);
     }
   }
 
   /** Sends one change; gives what is left open where the answers don't tell what became of it. */
-  async #change(kind: Kind, change: Change): Promise<OpenFailure | undefined> {
-    const reason = this.#reasonToSkip(change);
+  async #change(kind: Kind, planned: Change): Promise<Left | undefined> {
+    const reason = this.#reasonToSkip(planned);
     if (reason !== undefined) {
-      this.#outcomes.set(change, skipped(reason));
+      this.#skip(planned, reason);
       return undefined;
     }
+    if (planned.action === 'adopt') {
+      await this.#guard(() => this.#options.recorder.sending(planned, null, true));
+      await this.#settle(planned, planned, { ...skipped(null), status: 'applied' });
+      return undefined;
+    }
+    const change = await this.#asItIsNow(planned);
+    if (change === undefined) return undefined;
     if (change.requests.length === 0) {
       await this.#guard(() => this.#options.recorder.sending(change, null, true));
-      if (change.action === 'update') return BY_ANOTHER;
-      await this.#settle(change, { ...skipped(null), status: 'applied' });
+    }
+    return await this.#trying(planned, async (begun) => {
+      const attempt = this.#attempt(kind, begun);
+      const sent = await attempt.send(change);
+      if (!('failure' in sent)) {
+        await this.#beware(kind, sent);
+        return await this.#settle(planned, sent.sent, sent.outcome);
+      }
+      // What may have lost something can't wait for the others.
+      if (kind.lost === undefined) return { planned, attempt, open: sent };
+      const { outcome, sent: last } = await attempt.conclude(
+        sent,
+        await readBackOne(kind, sent, this.#options),
+      );
+      return await this.#settle(planned, last, outcome);
+    });
+  }
+
+  /**
+   * Where an answer looks like one of another profile's server, whose updates lose what they don't mention, nothing
+   * more of this kind is sent; a mere error is made sure of with one GET, since other servers fail too.
+   */
+  async #beware(kind: Kind, { better, outcome }: Attempted): Promise<void> {
+    const harms = better?.signs?.unsafe.includes(kind.name) ?? false;
+    if (better === undefined || !harms || this.#harmful.has(kind.name)) return;
+    const scope = kind.scopes.write;
+    const probed =
+      outcome.after !== undefined
+        ? { kind: 'recognised' as const }
+        : await this.#options.recognise(scope).catch(() => ({ kind: 'unclear' as const }));
+    const isHarmful =
+      probed.kind === 'recognised' || (probed.kind === 'unclear' && (outcome.httpStatus ?? 0) >= 500);
+    if (isHarmful) this.#harmful.set(kind.name, `not sent: ${adviceFor(better)}`);
+  }
+
+  /** What could be left open is read back together. */
+  async #conclude(kind: Kind, left: readonly Left[]): Promise<void> {
+    if (left.length === 0) return;
+    const open = left.map((one) => one.open);
+    const live = await readBackAll(kind, open, this.#options, this.#options.concurrency);
+    await settle(
+      left.map(async ({ planned, attempt, open }) => {
+        const { outcome, sent } = await attempt.conclude(open, live.get(open));
+        await this.#settle(planned, sent, outcome);
+      }),
+    );
+  }
+
+  #attempt(kind: Kind, begun: () => void): Attempt {
+    const { recorder, replan } = this.#options;
+    return new Attempt(kind, {
+      ...this.#options,
+      recorder: {
+        sending: async (...line) => {
+          await this.#guard(() => recorder.sending(...line));
+          begun();
+        },
+        answered: (...line) => this.#guard(() => recorder.answered(...line)),
+      },
+      repair: replan.repair,
+      onFailure: (failure) => this.#remember(failure, kind),
+    });
+  }
+
+  /** A change that something of ours failed at: nobody knows what became of it, unless nothing of it was sent. */
+  async #trying<T>(planned: Change, work: (begun: () => void) => Promise<T>): Promise<T> {
+    let begun = false;
+    try {
+      return await work(() => {
+        begun = true;
+      });
+    } catch (failure) {
+      if (begun && !this.#outcomes.has(planned)) this.#outcomes.set(planned, brokenOff(failure));
+      throw failure;
+    }
+  }
+
+  /**
+   * The change built on what is there now, where it was observed too long ago or before a question; undefined where
+   * it is no longer what the plan showed, and skipped.
+   */
+  async #asItIsNow(planned: Change): Promise<Change | undefined> {
+    const { replan, notBefore = 0 } = this.#options;
+    const since = Math.max(notBefore, performance.now() - FRESH);
+    if (planned.requests.length === 0 || replan.observedAt >= since) return planned;
+    let change: Change | undefined;
+    try {
+      change = await replan.again(planned, since);
+    } catch (failure) {
+      const failures = failuresIn(failure);
+      if (!failures.every(isExpected)) throw failure;
+      for (const one of failures) if (one instanceof ServerFailure) this.#remember(one, undefined);
+      const why = failures.map(({ message }) => message).join('; ');
+      this.#skip(planned, `not sent: what is there now could not be read: ${why}`);
       return undefined;
     }
-    let attempts = 0;
-    let answer: { status: number; data: Fields } = { status: 0, data: {} };
-    for (const [index, request] of change.requests.entries()) {
-      const last = index === change.requests.length - 1;
-      await this.#guard(() => this.#options.recorder.sending(change, request, last));
-      try {
-        const sent = await this.#options.writer.send(request);
-        attempts += sent.attempts;
-        const shown = shownFields(kind, sent.data, this.#options.profile);
-        answer = { status: sent.status, data: markSecrets(kind.fields, shown) };
-        if (!last)
-          await this.#guard(() => this.#options.recorder.answered(change, sent.status, sent.attempts));
-      } catch (failure) {
-        if (!(failure instanceof ServerFailure)) {
-          this.#outcomes.set(change, closed(unexpected(failure, attempts), true));
-          throw failure;
-        }
-        return await this.#failed(kind, change, failure, {
-          attempts: attempts + failure.attempts,
-          begun: index > 0,
-        });
-      }
-    }
-    return await this.#answered(kind, change, answer, attempts);
+    if (change === undefined) return planned;
+    const moved = movedSince(planned, change);
+    // What the manifests manage is the plan's word: undoing manages nothing.
+    if (moved.length === 0) return { ...change, apply: { ...change.apply, managed: planned.apply.managed } };
+    const reason = `not sent, stale: it was changed on the server since the plan was made (${moved.join(', ')}); plan again, and review it`;
+    this.#skip(planned, reason);
+    return undefined;
+  }
+
+  #skip(change: Change, reason: string): void {
+    this.#outcomes.set(change, skipped(reason));
+    this.#options.progress.step();
   }
 
   #reasonToSkip(change: Change): string | undefined {
     if (this.#stop !== undefined) return this.#stop;
+    const harm = this.#harmful.get(change.kind);
+    if (harm !== undefined) return harm;
     if (this.#options.signal.aborted) return 'interrupted before it was sent';
     for (const { operation } of change.requests) {
       const forbidden = this.#forbidden.get(operations[operation].scope);
@@ -182,96 +262,19 @@ class Execution {
     return undefined;
   }
 
-  async #failed(
-    kind: Kind,
-    change: Change,
-    failure: ServerFailure,
-    { attempts, begun }: { attempts: number; begun: boolean },
-  ): Promise<OpenFailure | undefined> {
-    const { profile } = this.#options;
+  /** What one request met that the others would meet too. */
+  #remember(failure: ServerFailure, written: Kind | undefined): void {
     if (failure.kind === 'unauthorized') this.#stop = 'not sent: the credentials were refused (401)';
-    const isOwn = failure.kind === 'forbidden' && profile.protects.includes(change.kind);
-    if (failure.kind === 'forbidden' && !isOwn) {
-      this.#forbidden.set(failure.scope, `not sent: the credentials lack the scope ${failure.scope} (403)`);
-    }
-    const ambiguous = failure.open;
-    const better = betterProfileByError(profile, failure);
-    const remarks = [
-      ...(isOwn ? [`or this ${kind.noun} is protected, as the token's own is`] : []),
-      ...(better === undefined ? [] : [adviceFor(better)]),
-    ];
-    const open = {
-      message: [failure.message, ...remarks].join('; '),
-      httpStatus: failure.status,
-      attempts,
-      answered: failure.kind === 'answer',
-    };
-    const harmful = failure.kind === 'refused' && profile.piecemeal.includes(change.kind);
-    if ((ambiguous || harmful || begun) && kind.readable(profile)) return open;
-    await this.#settle(change, closed(open, ambiguous));
-    return undefined;
+    if (failure.kind !== 'forbidden') return;
+    // It may be this one object that is protected.
+    if (written !== undefined && this.#options.profile.protects.includes(written.name)) return;
+    this.#forbidden.set(failure.scope, `not sent: the credentials lack the scope ${failure.scope} (403)`);
   }
 
-  async #answered(
-    kind: Kind,
-    change: Change,
-    { status, data }: { status: number; data: Fields },
-    attempts: number,
-  ): Promise<OpenFailure | undefined> {
-    const other = otherObject(change.apply.identity, data);
-    if (other !== undefined) {
-      const open = { message: other, httpStatus: status, attempts, answered: true };
-      if (kind.readable(this.#options.profile) && change.action !== 'regenerate') return open;
-      await this.#settle(change, closed(open, true));
-      return undefined;
-    }
-    const { different, unverified } = check(kind, change, data);
-    const errors = [
-      ...(different.length > 0
-        ? [`the server answered ${status} and kept another value: ${different.join('; ')}`]
-        : []),
-      ...otherServer(kind, change, data, this.#options.profile),
-    ];
-    await this.#settle(change, {
-      status: errors.length > 0 ? 'not_converged' : 'applied',
-      httpStatus: status,
-      attempts,
-      ambiguous: false,
-      after: data,
-      unverified,
-      error: errors.length > 0 ? errors.join('; ') : null,
-      notes: notesOf(change, data),
-    });
-    return undefined;
-  }
-
-  /** Asks the server what became of the changes whose answers didn't tell. */
-  async #readBack(kind: Kind, open: readonly Open[]): Promise<void> {
-    const { reader, profile, concurrency } = this.#options;
-    const objects = open.map(({ change, failure }) => ({
-      kind: kind.name,
-      identity: change.apply.identity,
-      change,
-      failure,
-    }));
-    const quiet = { phase: () => {}, step: () => {}, end: () => {} };
-    let live: ReadonlyMap<(typeof objects)[number], Live> = new Map();
-    try {
-      live = (await observe(objects, [], { reader, profile, concurrency, progress: quiet })).live;
-    } catch {
-      // What can't be read back stays open: the result says so.
-    }
-    await settle(
-      objects.map((object) =>
-        this.#settle(object.change, readBackOutcome(kind, object.change, object.failure, live.get(object))),
-      ),
-    );
-  }
-
-  async #settle(change: Change, outcome: Outcome): Promise<void> {
-    if (isToBeDefault(change) && outcome.status !== 'applied') this.#defaultFailed = true;
-    this.#outcomes.set(change, outcome);
-    await this.#guard(() => this.#options.recorder.settled(change, outcome));
+  async #settle(planned: Change, sent: Change, outcome: Outcome): Promise<undefined> {
+    if (isToBeDefault(planned) && outcome.status !== 'applied') this.#defaultFailed = true;
+    this.#outcomes.set(planned, outcome);
+    await this.#guard(() => this.#options.recorder.settled(sent, outcome));
     this.#options.progress.step();
   }
 
@@ -286,20 +289,12 @@ class Execution {
   }
 }
 
-/** The open end of a change that comes about by another one. */
-const BY_ANOTHER: OpenFailure = {
-  message: 'nothing was sent, since the server does it with another change',
-  httpStatus: null,
-  attempts: 0,
-  answered: true,
-};
+/** What reading can throw without anything being wrong with us. */
+function isExpected(failure: unknown): failure is ServerFailure | ProblemsError {
+  return failure instanceof ServerFailure || failure instanceof ProblemsError;
+}
 
 const NOT_SENT = 'not sent: the run ended early';
-
-function unexpected(failure: unknown, attempts: number): OpenFailure {
-  const message = failure instanceof Error ? failure.message : String(failure);
-  return { message, httpStatus: null, attempts, answered: true };
-}
 
 function skipped(error: string | null): Outcome {
   return {
@@ -310,139 +305,6 @@ function skipped(error: string | null): Outcome {
     after: undefined,
     unverified: [],
     error,
-  };
-}
-
-/** The outcome of a change that the server failed or left open, where it can't be asked again. */
-function closed(open: OpenFailure, ambiguous: boolean): Outcome {
-  return {
-    status: ambiguous ? 'unknown' : 'failed',
-    httpStatus: open.httpStatus,
-    attempts: open.attempts,
-    ambiguous,
-    after: undefined,
-    unverified: [],
-    error: ambiguous ? `${open.message}; what the server did is not known` : open.message,
-  };
-}
-
-function check(
-  kind: Kind,
-  change: Change,
-  answer: Fields,
-): { different: readonly string[]; unverified: readonly string[] } {
-  if (change.action === 'update') return verify(kind, change.apply.expected, answer);
-  const missing = change.action === 'regenerate' && typeof answer.did !== 'string';
-  return { different: [], unverified: missing ? ['did'] : [] };
-}
-
-/** What is wrong where the answer to an update is one of another profile's server, which loses what isn't sent. */
-function otherServer(kind: Kind, change: Change, answer: Fields, profile: Profile): string[] {
-  if (change.action !== 'update') return [];
-  const { before, expected } = change.apply;
-  const better =
-    betterProfile(profile, kind.name, answer) ??
-    betterProfileByReset(profile, kind.name, change.apply, answer);
-  if (better === undefined) return [];
-  const unsent = Object.fromEntries(
-    Object.entries(before).filter(([field]) => !Object.hasOwn(expected, field) && field in kind.fields),
-  );
-  const { different } = verify(kind, unsent, answer);
-  const losesSilently = better.signs?.answers[kind.name]?.losesSilently === true;
-  const seen = verify(kind, expected, answer).different.length > 0;
-  if (!losesSilently && !seen) return [];
-  return [...different.map((what) => `${what}, although it was not sent`), adviceFor(better)];
-}
-
-function notesOf(change: Change, answer: Fields): string[] {
-  const { did } = change.apply.before;
-  if (change.action !== 'regenerate' || typeof did !== 'string' || did !== answer.did) return [];
-  return [
-    `the DID came out the same (${did}): the server derives it from the client's key, which is the same`,
-  ];
-}
-
-/** What an object had before, and has neither kept nor got otherwise as it was asked: a list, a body, a value. */
-function losses(kind: Kind, { apply: { before, expected } }: Change, live: Live): string {
-  const isAs = (field: string, wanted: Value | undefined): boolean =>
-    wanted !== undefined &&
-    contrast(kind.fields[field] ?? value, field, wanted, live.fields[field]).every(
-      ({ verdict }) => verdict !== 'different',
-    );
-  const lost = Object.keys(kind.fields).filter(
-    (field) =>
-      before[field] != null && !isAs(field, before[field]) && !isAs(field, expected[field]) && field !== 'id',
-  );
-  if (lost.length === 0) return '';
-  const named = lost.map((field) => {
-    const elements = matchSets(asElements(before[field] ?? null), asElements(live.fields[field] ?? null));
-    const names = elements.added.map(({ name, id }) => JSON.stringify(name ?? id));
-    return names.length === 0 ? field : `${field} (${names.join(', ')})`;
-  });
-  return `; lost: ${named.join(', ')}, which idops undo of this run puts back`;
-}
-
-function readBackOutcome(kind: Kind, change: Change, open: OpenFailure, live: Live | undefined): Outcome {
-  const base = { httpStatus: open.httpStatus, attempts: open.attempts, unverified: [] };
-  if (live === undefined) {
-    return {
-      ...base,
-      status: 'unknown',
-      ambiguous: true,
-      after: undefined,
-      error: `${open.message}; it could not be read back, so what the server did is not known`,
-    };
-  }
-  if (change.action === 'regenerate') return regeneratedOutcome(change, open, live);
-  if (change.action === 'delete') {
-    const gone = !live.exists || typeof live.fields.id !== 'string';
-    return {
-      ...base,
-      status: gone ? 'applied' : 'failed',
-      ambiguous: false,
-      after: live.fields,
-      error: gone ? null : `${open.message}; read back: it is still there`,
-    };
-  }
-  const { different, unverified } = verify(kind, change.apply.expected, live.fields);
-  if (!live.exists || different.length > 0) {
-    const found = live.exists ? different.join('; ') : 'it is not there';
-    return {
-      ...base,
-      status: open.answered ? 'not_converged' : 'failed',
-      ambiguous: false,
-      after: live.fields,
-      error: `${open.message}; read back: ${found}${losses(kind, change, live)}`,
-    };
-  }
-  return {
-    ...base,
-    status: unverified.length === 0 ? 'applied' : 'unknown',
-    ambiguous: unverified.length > 0,
-    after: live.fields,
-    error:
-      unverified.length === 0
-        ? null
-        : `${open.message}; read back: ${unverified.join(', ')} could not be seen, so what the server did is not known`,
-  };
-}
-
-/** A DID that is another one now was regenerated; one that is the same may have come out the same. */
-function regeneratedOutcome(change: Change, open: OpenFailure, live: Live): Outcome {
-  const before = change.apply.before.did;
-  const now = live.fields.did;
-  if (typeof before !== 'string' || typeof now !== 'string' || before === now) {
-    return closed(open, true);
-  }
-  return {
-    status: 'applied',
-    httpStatus: open.httpStatus,
-    attempts: open.attempts,
-    ambiguous: false,
-    after: live.fields,
-    unverified: [],
-    error: null,
-    notes: [`${open.message}; read back: the DID is another one now`],
   };
 }
 

@@ -1,7 +1,8 @@
-import { takenAway, templateText } from '../kinds/email-template.js';
+import { templateText } from '../kinds/email-template.js';
 import { normalForm, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Identity, KindName } from '../kinds/kind.js';
+import { type Owed, seenLoss } from '../kinds/loss.js';
 import type { Action } from '../plan/plan.js';
 import { conceal, type Hasher, restoreFields, storeFields } from '../state/secrets.js';
 import type { ResourceRecord, State } from '../state/state.js';
@@ -103,27 +104,44 @@ function nextRecord(
       if (became.status !== 'applied') return undefined;
       return { ...base, deleted: context.hasher.hash(templateText(became.after ?? {})) };
     case 'update': {
-      const owed = owedFields(before, asked, became);
       const record = updated(base, before, asked, became, context);
-      if (owed === undefined) return record;
-      return { ...(record ?? before ?? base), taken_away: storeFields(owed, context.hasher).fields };
+      const owed = owedAfter(asked, became, context);
+      if (owed === 'as before') return record && { ...record, ...owedOf(before) };
+      if (record === undefined && owed === undefined && before?.owed === undefined) return undefined;
+      // What wasn't applied is not idops' own.
+      const { owed: _, ...rest } = record ?? before ?? { ...base, managed: [] };
+      return owed === undefined ? rest : { ...rest, owed: storeOwed(owed, context.hasher) };
     }
     default:
       return undefined;
   }
 }
 
-/** What this run, or one before it, took away from a template and didn't give back; undefined where nothing is. */
-function owedFields(
-  before: ResourceRecord | undefined,
-  { kind, before: was = {}, managed }: Asked,
-  { status, ambiguous, after }: Became,
-): Fields | undefined {
-  if (kind !== 'EmailTemplate' || status === 'applied' || typeof after?.id === 'string') return undefined;
+/** What an update took away and came no further; undefined where nothing is owed, or nothing any more. */
+function owedAfter(
+  { kind: name, before = {}, expected }: Asked,
+  { ambiguous, after }: Became,
+  { run, readable }: RecordContext,
+): Owed | undefined | 'as before' {
+  const kind = kindOf(name);
+  if (kind.lost === undefined || !readable) return 'as before';
+  if (after !== undefined) {
+    const lost = kind.lost({ before, asked: expected, now: after });
+    return Object.keys(lost).length === 0 ? undefined : seenLoss(kind, run, lost, after);
+  }
   // Where nothing was seen and nothing is open, nothing was sent.
-  const taken = after === undefined && !ambiguous ? {} : takenAway(was, after);
-  const undeclared = Object.entries(taken).filter(([half]) => !managed.includes(half));
-  return undeclared.length > 0 ? Object.fromEntries(undeclared) : before?.taken_away;
+  if (!ambiguous) return 'as before';
+  return { run, before, asked: expected };
+}
+
+function owedOf(record: ResourceRecord | undefined): Pick<ResourceRecord, 'owed'> {
+  return record?.owed === undefined ? {} : { owed: record.owed };
+}
+
+function storeOwed(owed: Owed, hasher: Hasher): NonNullable<ResourceRecord['owed']> {
+  return 'before' in owed
+    ? { run: owed.run, before: storeFields(owed.before, hasher), asked: storeFields(owed.asked, hasher) }
+    : { run: owed.run, lost: storeFields(owed.lost, hasher), seen: storeFields(owed.seen, hasher) };
 }
 
 function generation({ generation }: Asked): { did_generation?: number } {

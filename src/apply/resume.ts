@@ -19,8 +19,8 @@ import {
   readJournal,
   reopenJournal,
 } from './journal.js';
+import { judge } from './outcome.js';
 import { type Became, recordOutcome } from './record.js';
-import { verify } from './verify.js';
 
 /** Where a state lies, and for which environment it is kept. */
 export interface StateHome {
@@ -130,6 +130,7 @@ export async function resumeRun(
         ? openOutcome(entry, live.get(entry), journalHasher)
         : {
             ...answered,
+            sentence: '',
             after: answered.after === null ? undefined : fieldsOf(answered.after, journalHasher),
           };
     const at = answered?.at ?? options.now().toISOString();
@@ -146,9 +147,9 @@ export async function resumeRun(
       { run: run.run, at, hasher, readable },
     );
     if (answered !== undefined) continue;
-    const wasTaken = sending.kind === 'EmailTemplate' && after.resources[sending.key]?.taken_away;
+    const owed = after.resources[sending.key]?.owed !== undefined;
     findings.push(
-      `${sending.address}: ${sentence(became)}${wasTaken ? '; it was deleted to be written anew, which the next apply does' : ''}`,
+      `${sending.address}: ${became.sentence}${owed && became.status !== 'unknown' ? '; the next apply puts it back' : ''}`,
     );
     additions.push({
       type: 'answered',
@@ -198,37 +199,30 @@ async function readBack(
   return new Map([...live].map(([object, found]) => [object.entry, found]));
 }
 
-function openOutcome({ sending }: Entry, live: Live | undefined, hasher: Hasher): Became {
-  const nothing = { ambiguous: false, after: undefined, unverified: [] };
-  if (sending.action === 'adopt') return { ...nothing, status: 'applied' };
-  if (live === undefined) return { ...nothing, status: 'unknown', ambiguous: true };
-  if (sending.action === 'regenerate') {
-    const { did: before } = fieldsOf(sending.before, hasher);
-    const { did: now } = live.fields;
-    // A DID that is the same may have come out the same.
-    const other = typeof before === 'string' && typeof now === 'string' && before !== now;
-    return other
-      ? { ...nothing, status: 'applied', after: live.fields }
-      : { ...nothing, status: 'unknown', ambiguous: true };
+/** What became of a request without an answer, and that in words. */
+function openOutcome(
+  { sending }: Entry,
+  live: Live | undefined,
+  hasher: Hasher,
+): Became & { readonly sentence: string } {
+  const { action } = sending;
+  const aim = {
+    action,
+    before: fieldsOf(sending.before, hasher),
+    expected: fieldsOf(sending.expected, hasher),
+  };
+  const { verdict, unverified, sentence } = judge(kindOf(sending.kind), aim, live);
+  if (verdict === 'unseen') {
+    return { status: 'unknown', ambiguous: true, after: undefined, unverified, sentence };
   }
-  if (sending.action === 'delete') {
-    const gone = !live.exists || typeof live.fields.id !== 'string';
-    return { ...nothing, status: gone ? 'applied' : 'failed', after: live.fields };
-  }
-  const { different, unverified } = verify(
-    kindOf(sending.kind),
-    fieldsOf(sending.expected, hasher),
-    live.fields,
-  );
-  const done = live.exists && different.length === 0;
-  if (done && unverified.length > 0) return { ...nothing, status: 'unknown', ambiguous: true, unverified };
-  return { ...nothing, status: done ? 'applied' : 'failed', after: live.fields };
-}
-
-function sentence({ status }: Became): string {
-  if (status === 'applied') return 'was done, as reading it back shows';
-  if (status === 'failed') return 'was not done, as reading it back shows';
-  return 'was sent, and nobody can tell whether it was done';
+  const shown = action === 'adopt' ? undefined : live?.fields;
+  return {
+    status: verdict === 'done' ? 'applied' : 'failed',
+    ambiguous: false,
+    after: shown,
+    unverified: [],
+    sentence,
+  };
 }
 
 /** Without what holds a hash of another salt, which nothing could be compared with. */

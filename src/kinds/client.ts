@@ -16,6 +16,7 @@ export const client: Kind = {
   }),
   identity: ['id'],
   fields: {},
+  decisive: ['did'],
   scopes: { read: 'clients:manage:all', write: 'clients:manage:all' },
   identities: ({ identity }) => [`id ${identity.id}`],
   check: profileProblems,

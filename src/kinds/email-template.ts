@@ -4,6 +4,7 @@ import { settle } from '../settle.js';
 import { type Fields, same } from '../values.js';
 import { body, carried, value } from './fields.js';
 import type { Identity, Kind, Live, ObserveContext, PlanInput, Update, Verdict } from './kind.js';
+import type { Traces } from './loss.js';
 import { profileProblems, unknownWhole, wholeFields } from './rules.js';
 import { document, identifier, text } from './schema.js';
 
@@ -70,6 +71,7 @@ export const emailTemplate: Kind = {
       expected: template,
     };
   },
+  lost: lostTemplate,
   destructions: () => [],
 };
 
@@ -98,12 +100,13 @@ function rewrite({ present, desired, profile }: PlanInput): Update {
   };
 }
 
-/** What a run that deleted a template to write it anew, and came no further, took away from it. */
-export function takenAway(before: Fields, after: Fields | undefined): Fields {
-  const customised = typeof before.id === 'string';
-  if (!customised || typeof after?.id === 'string') return {};
+/** A customised template that shows itself as a built-in one was deleted to be written anew, and that came no further. */
+function lostTemplate({ before, now }: Traces): Fields {
+  if (typeof before.id !== 'string' || now.id !== null) return {};
   return Object.fromEntries(
-    Object.entries(carried(before, ['txt_content', 'html_content'])).filter(([, half]) => half !== null),
+    ['id', 'txt_content', 'html_content'].flatMap((field) =>
+      before[field] == null ? [] : [[field, before[field]]],
+    ),
   );
 }
 

@@ -189,7 +189,8 @@ export function desired(
   return Object.fromEntries([...untouched, ...kept]);
 }
 
-function holdsHashed(field: Value): boolean {
+/** Whether a value is, or holds anywhere, a secret that is known by its hash alone. */
+export function holdsHashed(field: Value): boolean {
   if (field instanceof HashedSecret) return true;
   if (Array.isArray(field)) return field.some(holdsHashed);
   return isMap(field) && Object.values(field).some(holdsHashed);

@@ -25,6 +25,7 @@ export const keyPair: Kind = {
   }),
   identity: ['id'],
   fields: { public_key: value, is_default: value },
+  decisive: [DEFAULTS],
   scopes: { read: 'clients:manage:all', write: 'clients:manage:all' },
   sequential: true,
   identities: ({ identity }) => [`id ${identity.id}`],

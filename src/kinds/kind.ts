@@ -6,6 +6,7 @@ import type { KindName, Profile } from '../server/profiles.js';
 import type { Fields } from '../values.js';
 import type { Action, FieldChange, PlanWarning } from './change.js';
 import type { FieldTypes } from './fields.js';
+import type { Traces } from './loss.js';
 import type { OrganizationIndex } from './organizations.js';
 import type { ListName, References } from './references.js';
 
@@ -131,6 +132,8 @@ export interface Kind {
   readonly identity: readonly string[];
   /** The managed fields, and how each is compared. */
   readonly fields: FieldTypes;
+  /** What a live object has beside its fields that decides about a change. */
+  readonly decisive?: readonly string[];
   readonly scopes: { readonly read: Scope; readonly write: Scope };
   /** One at a time instead of several at once. */
   readonly sequential?: true;
@@ -155,6 +158,11 @@ export interface Kind {
   decide?(input: PlanInput): Verdict | undefined;
   /** The requests of an update. */
   update(input: PlanInput): Update;
+  /**
+   * What an update that was cut off took away without being asked to; nothing where it isn't there, since the server
+   * does all of an update or nothing.
+   */
+  lost?(traces: Traces): Fields;
   /** What an update would lose, a sentence each. */
   destructions(fields: readonly FieldChange[]): string[];
 }

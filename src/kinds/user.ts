@@ -16,6 +16,7 @@ import {
   value,
 } from './fields.js';
 import type { Declared, Kind } from './kind.js';
+import { lostParts } from './loss.js';
 import { missing, readOne } from './reading.js';
 import { profileProblems } from './rules.js';
 import { anyObject, document, identifier, role, roles, text } from './schema.js';
@@ -163,6 +164,7 @@ export const user: Kind = {
       expected: desired,
     };
   },
+  lost: (traces) => lostParts(fields, traces),
   destructions: (fields) =>
     fields.flatMap(({ path, before, after, confirmed = false }) => {
       if (path === 'blocked') return after === true ? ['blocks the user'] : [];

@@ -3,13 +3,14 @@ import { deletion, templateText } from '../kinds/email-template.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import type { Declared, Identity, KindName, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
+import { type Owed, stillLost } from '../kinds/loss.js';
 import type { OrganizationIndex } from '../kinds/organizations.js';
 import { catalogNames, type References } from '../kinds/references.js';
 import { ignoredFields } from '../kinds/rules.js';
 import { templateWarnings } from '../mail/findings.js';
 import type { ChecksSettings } from '../mail/settings.js';
 import { error, ProblemsError } from '../problems.js';
-import type { Progress } from '../progress.js';
+import { noProgress, type Progress } from '../progress.js';
 import type { Reader } from '../server/client.js';
 import { operations, type Scope } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
@@ -19,9 +20,10 @@ import type { Fields } from '../values.js';
 import { compare, type Recorded } from './compare.js';
 import { planDigest } from './digest.js';
 import { makeSure, type Recognise, seenProfile } from './fit.js';
-import { listsFor, observe } from './observe.js';
+import { type Lists, listsFor, observe } from './observe.js';
 import { arrange } from './order.js';
 import type { Change, Plan, PlanWarning } from './plan.js';
+import { noReplan, type Replan } from './replan.js';
 import { listScope } from './scopes.js';
 import { isSelected, matchesPattern, mayMatchKind, type Selection } from './select.js';
 
@@ -50,60 +52,55 @@ export interface BuildOptions extends PlanHeader {
   readonly progress: Progress;
   /** What the checks of email bodies count for. */
   readonly checks: ChecksSettings;
+  /** Whose losses are put back although no document names the object: all, those of one run, or none. */
+  readonly restores: 'all' | { readonly run: string } | 'none';
   /** Changes a document in the light of what is there now, before the two are compared. */
   readonly adjust?: (document: Declared, now: Fields) => Declared;
+  /** Aborted where nothing more may be asked. */
+  readonly signal?: AbortSignal;
 }
 
-/** An object that the plan speaks of: a document, or a template that none names any more. */
+/** An object that the plan speaks of: a document, or what none names and the state does. */
 interface Subject {
   readonly kind: KindName;
   readonly identity: Identity;
   readonly declared: Declared | undefined;
+  /** Whether it is here only since something was taken away from it. */
+  readonly owed?: true;
+}
+
+/** A plan, and what makes its changes anew where time has passed or something went wrong. */
+export interface Planned {
+  readonly plan: Plan;
+  readonly replan: Replan;
 }
 
 /**
  * The one planner: observes what the manifests name and compares. Sends GETs alone.
  * Throws an AggregateError of what went wrong on the way, and a ProblemsError for a target that matches nothing.
  */
-export async function buildPlan(options: BuildOptions): Promise<Plan> {
-  const { declared, selection, state, profile } = options;
+export async function buildPlan(options: BuildOptions): Promise<Planned> {
+  const { selection, profile } = options;
+  const observedAt = performance.now();
   const subjects = candidates(options);
   const documents = subjects.flatMap((subject) => subject.declared ?? []);
   const { live, references } = await observe(subjects, listsFor(documents, profile), options);
-  const { organizations } = references;
-  const names = organizations?.renamed(renames(declared, organizations));
-  const addressed = subjects.map((subject) => ({ subject, ...addresses(subject, live.get(subject), names) }));
+  const decider = new Decider(options, references);
+  const addressed = subjects.map((subject) => ({
+    subject,
+    ...addresses(subject, live.get(subject), decider.references.organizations),
+  }));
   const selected = addressed.filter(({ subject, all }) => isSelected(selection, subject.kind, all));
   checkTargets(
     selection.targets,
     addressed.flatMap(({ all }) => all),
   );
   const twice = sameObjects(selected.map(({ subject, key }) => ({ subject, key })));
-  const compared = selected.flatMap(({ subject, address, key }): Change[] => {
-    const known = { live: live.get(subject), recorded: recordOf(state, key, options.hasher) };
-    if (subject.declared === undefined) {
-      // A record may have been written with another profile.
-      const reason = idTrouble(subject.identity, profile);
-      return pruned(subject, address, key, known.live).map((change) =>
-        reason === undefined
-          ? change
-          : { ...change, action: 'blocked', requests: [], destructions: [], reason },
-      );
-    }
-    const now = { ...known.recorded?.fields, ...known.live?.fields };
-    const change = compare({
-      ...known,
-      declared: options.adjust?.(subject.declared, now) ?? subject.declared,
-      references: { ...references, ...(names === undefined ? {} : { organizations: names }) },
-      profile,
-      assert: options.assert,
-      address,
-      key,
-    });
-    const others = twice.get(subject.declared);
-    return [
-      others === undefined ? checked(change, options.checks) : { ...change, ...blockedAsTwice(others) },
-    ];
+  const compared = selected.flatMap((one): Change[] => {
+    const others = one.subject.declared === undefined ? undefined : twice.get(one.subject.declared);
+    const change = decider.decide(one, live.get(one.subject));
+    if (change === undefined) return [];
+    return [others === undefined ? change : { ...change, ...blockedAsTwice(others) }];
   });
   const reads = kinds
     .filter((kind) => kind.readable(profile) && subjects.some((subject) => subject.kind === kind.name))
@@ -122,7 +119,139 @@ export async function buildPlan(options: BuildOptions): Promise<Plan> {
     ...missingLists(references),
     ...selected.flatMap(({ subject, address }) => ignored(subject, address, profile)),
   ];
-  return { ...assemble(arrange(fitting.changes), [...reads, ...listing], options), warnings };
+  const settled = selected
+    .filter((one) => isSettled(one.subject, live.get(one.subject), decider.recorded(one.key)))
+    .map(({ key }) => key);
+  const plan = { ...assemble(arrange(fitting.changes), [...reads, ...listing], options), warnings, settled };
+  return {
+    plan,
+    replan: replanOf(options, new Map(selected.map((one) => [one.key, one])), decider, observedAt),
+  };
+}
+
+/** A subject and what it is called. */
+type Addressed = Addresses & { readonly subject: Subject };
+
+/** Compares one object after the other with the same lists. */
+class Decider {
+  readonly #options: BuildOptions;
+  /** The lists, the organizations in theirs under the names that they will have. */
+  readonly references: References;
+
+  constructor(options: BuildOptions, references: References) {
+    this.#options = options;
+    const { organizations } = references;
+    const names = organizations?.renamed(renames(options.declared, organizations));
+    this.references = { ...references, ...(names === undefined ? {} : { organizations: names }) };
+  }
+
+  recorded(key: string): Recorded | undefined {
+    return recordOf(this.#options.state, key, this.#options.hasher);
+  }
+
+  /** What is to be done about an object; undefined where there is nothing to say of it. */
+  decide(one: Addressed, live: Live | undefined): Change | undefined {
+    const { subject, address, key } = one;
+    if (subject.declared === undefined) {
+      const change = pruned(subject, address, key, live);
+      // A record may have been written with another profile.
+      const reason = idTrouble(subject.identity, this.#options.profile);
+      if (change === undefined || reason === undefined) return change;
+      return { ...change, action: 'blocked', requests: [], destructions: [], reason };
+    }
+    const change = this.compare(one, live, this.recorded(key), this.adjusted(one, live));
+    if (!subject.owed) return checked(change, this.#options.checks);
+    return change.action === 'unchanged' || live?.exists === false
+      ? undefined
+      : { ...change, declaredAt: null };
+  }
+
+  /** A document as it is to be compared; what stands in for one where there is none. */
+  adjusted({ subject, key }: Addressed, live: Live | undefined): Declared {
+    const { declared = undocumented(subject.kind, subject.identity), owed } = subject;
+    const now = { ...this.recorded(key)?.fields, ...live?.fields };
+    return (owed ? undefined : this.#options.adjust?.(declared, now)) ?? declared;
+  }
+
+  compare(
+    { address, key }: Addressed,
+    live: Live | undefined,
+    recorded: Recorded | undefined,
+    declared: Declared,
+  ): Change {
+    const { profile, assert } = this.#options;
+    return compare({ live, recorded, declared, references: this.references, profile, assert, address, key });
+  }
+}
+
+function replanOf(
+  options: BuildOptions,
+  byKey: ReadonlyMap<string, Addressed>,
+  planned: Decider,
+  observedAt: number,
+): Replan {
+  let decider = planned;
+  let held: { readonly at: number; readonly lists: Lists } | undefined;
+  return {
+    observedAt,
+    async again({ apply: { key } }, notBefore) {
+      const one = byKey.get(key);
+      if (one === undefined || !kindOf(one.subject.kind).readable(options.profile)) return undefined;
+      // The lists serve all objects that are planned anew in their time.
+      if (held === undefined || held.at < notBefore) held = { at: performance.now(), lists: {} };
+      const documents = one.subject.declared === undefined ? [] : [one.subject.declared];
+      const { live, references } = await observe([one.subject], listsFor(documents, options.profile), {
+        ...options,
+        lists: held.lists,
+        progress: noProgress,
+      });
+      decider = new Decider(options, { ...decider.references, ...references });
+      return decider.decide(one, live.get(one.subject));
+    },
+    repair({ apply }, owed, live, aim) {
+      const one = byKey.get(apply.key);
+      if (one === undefined) return undefined;
+      const known = planned.recorded(apply.key) ?? NO_RECORD;
+      const asked = decider.adjusted(one, undefined);
+      const before: Declared = {
+        ...asked,
+        fields: picked(apply.before, Object.keys(apply.expected)),
+        absent: false,
+        remembered: true,
+      };
+      const declared = aim === 'asked' ? asked : { ...before, whole: Object.keys(before.fields) };
+      const change = decider.compare(one, live, { ...known, owed }, declared);
+      if (change.action !== 'update' || change.requests.length === 0) return undefined;
+      // What the object had before the first of the requests, which is what undoing leads back to.
+      return { ...change, apply: { ...change.apply, before: apply.before, managed: apply.managed } };
+    },
+  };
+}
+
+const NO_RECORD: Recorded = { fields: {}, uncertain: new Set(), at: '', asDeleted: () => false };
+
+function picked(fields: Fields, names: readonly string[]): Fields {
+  return Object.fromEntries(
+    names.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])),
+  );
+}
+
+/** Whether the state says that something was taken away from an object, and it no longer is. */
+function isSettled(
+  { kind, declared }: Subject,
+  live: Live | undefined,
+  recorded: Recorded | undefined,
+): boolean {
+  if (recorded?.owed === undefined || live === undefined) return false;
+  // A template that is to be pruned is gone already.
+  const gone = !live.exists || declared === undefined || declared.absent;
+  return gone || Object.keys(stillLost(kindOf(kind), recorded.owed, live.fields)).length === 0;
+}
+
+/** What stands in for the document of an object that no manifest names and that something was taken away from. */
+function undocumented(kind: KindName, identity: Identity): Declared {
+  const nowhere = { file: '', line: 1, column: 1, length: 1 };
+  return { kind, identity, fields: {}, absent: false, whole: [], place: nowhere, placeOf: () => nowhere };
 }
 
 /** A change with what the checks of email bodies say; one that the settings make an error blocks it. */
@@ -160,7 +289,24 @@ function ignored({ declared }: Subject, address: string, profile: Profile): Plan
 export async function regenerationPlan(
   clientId: string,
   options: PlanHeader & Pick<BuildOptions, 'reader' | 'concurrency' | 'progress'>,
-): Promise<Plan> {
+): Promise<Planned> {
+  const observedAt = performance.now();
+  const { change, reads } = await regenerationOf(clientId, options);
+  const again = async (): Promise<Change> =>
+    (await regenerationOf(clientId, { ...options, progress: noProgress })).change;
+  const readable = kindOf('Client').readable(options.profile);
+  const { profile, recognise } = options;
+  const { changes, warnings } = await makeSure([change], { profile, seen: undefined, recognise });
+  return {
+    plan: { ...assemble(changes, reads, options), warnings },
+    replan: { ...noReplan, observedAt, ...(readable ? { again } : {}) },
+  };
+}
+
+async function regenerationOf(
+  clientId: string,
+  options: PlanHeader & Pick<BuildOptions, 'reader' | 'concurrency' | 'progress'>,
+): Promise<{ change: Change; reads: readonly Scope[] }> {
   const address = `Client/${clientId}`;
   const identity = { id: clientId };
   const subject = { kind: 'Client', identity } as const;
@@ -180,10 +326,7 @@ export async function regenerationPlan(
     declaredAt: null,
     apply: { key: address, identity, expected: {}, before, existed: shown?.exists ?? null, managed: [] },
   };
-  const { profile, recognise } = options;
-  const { changes, warnings } = await makeSure([change], { profile, seen: undefined, recognise });
-  const reads = shown === undefined ? [] : [kindOf('Client').scopes.read];
-  return { ...assemble(changes, reads, options), warnings };
+  return { change, reads: shown === undefined ? [] : [kindOf('Client').scopes.read] };
 }
 
 function assemble(changes: readonly Change[], reads: readonly Scope[], header: PlanHeader): Plan {
@@ -203,24 +346,34 @@ function assemble(changes: readonly Change[], reads: readonly Scope[], header: P
   };
 }
 
-/** What has to be looked at: the documents that a target may mean, and what pruning may delete. */
-function candidates({ declared, selection, prune, state }: BuildOptions): Subject[] {
+/** What has to be looked at: the documents that a target may mean, what was taken away, and what pruning may delete. */
+function candidates(options: BuildOptions): Subject[] {
+  const { declared, selection, prune, state } = options;
   const documents = declared
     .filter((document) => mayBeSelected(document, selection))
     .map((document) => ({ kind: document.kind, identity: document.identity, declared: document }));
-  if (!prune) return documents;
   const named = new Set(
     declared.map((document) => `${document.kind}/${kindOf(document.kind).addressPart(document.identity)}`),
   );
-  const orphans = Object.entries(state.resources)
-    .filter(
-      // What manages nothing was put back by an undo: it is somebody else's again.
-      ([address, { kind, deleted, managed }]) =>
-        kind === 'EmailTemplate' && deleted === undefined && managed.length > 0 && !named.has(address),
-    )
-    .filter(([address, { kind }]) => isSelected(selection, kind, [address]))
-    .map(([, { kind, identity }]) => ({ kind, identity, declared: undefined }));
+  const others = Object.entries(state.resources).filter(
+    ([address, { kind }]) => !named.has(address) && isSelected(selection, kind, [address]),
+  );
+  const orphans = others.flatMap(([, record]): Subject[] => {
+    const { kind, identity, deleted, managed } = record;
+    // What manages nothing was put back by an undo: it is somebody else's again.
+    if (prune && kind === 'EmailTemplate' && deleted === undefined && managed.length > 0) {
+      return [{ kind, identity, declared: undefined }];
+    }
+    return isOwed(record, options)
+      ? [{ kind, identity, declared: undocumented(kind, identity), owed: true }]
+      : [];
+  });
   return [...documents, ...orphans];
+}
+
+function isOwed({ kind, owed }: ResourceRecord, { restores, profile }: BuildOptions): boolean {
+  if (owed === undefined || restores === 'none' || !kindOf(kind).readable(profile)) return false;
+  return restores === 'all' || restores.run === owed.run;
 }
 
 /** An organization's address takes its name from the server, so it is decided after reading. */
@@ -329,25 +482,34 @@ function recorded(record: ResourceRecord, hasher: Hasher): Recorded {
     uncertain: new Set(record.uncertain),
     at: record.recorded_at,
     asDeleted: (live) => record.deleted !== undefined && record.deleted === hasher.hash(templateText(live)),
-    takenAway: (live) =>
-      record.taken_away === undefined || typeof live.id === 'string' ? {} : { ...record.taken_away },
+    ...(record.owed === undefined ? {} : { owed: owed(record.owed, hasher) }),
     ...(record.did_generation === undefined ? {} : { generation: record.did_generation }),
     ...(record.pending_regeneration === undefined ? {} : { pendingRun: record.pending_regeneration }),
   };
 }
 
-function pruned({ kind, identity }: Subject, address: string, key: string, live: Live | undefined): Change[] {
-  if (live === undefined || !live.exists || typeof live.fields.id !== 'string') return [];
-  return [
-    {
-      ...deletion(identity, live.fields),
-      address,
-      kind,
-      observed: 'live',
-      warnings: [{ code: 'pruned', message: 'no manifest names it any more, and idops applied it' }],
-      reason: null,
-      declaredAt: null,
-      apply: { key, identity, expected: {}, before: live.fields, existed: true, managed: [] },
-    },
-  ];
+function owed(record: NonNullable<ResourceRecord['owed']>, hasher: Hasher): Owed {
+  const { run } = record;
+  return 'before' in record
+    ? { run, before: restoreFields(record.before, hasher), asked: restoreFields(record.asked, hasher) }
+    : { run, lost: restoreFields(record.lost, hasher), seen: restoreFields(record.seen, hasher) };
+}
+
+function pruned(
+  { kind, identity }: Subject,
+  address: string,
+  key: string,
+  live: Live | undefined,
+): Change | undefined {
+  if (live === undefined || !live.exists || typeof live.fields.id !== 'string') return undefined;
+  return {
+    ...deletion(identity, live.fields),
+    address,
+    kind,
+    observed: 'live',
+    warnings: [{ code: 'pruned', message: 'no manifest names it any more, and idops applied it' }],
+    reason: null,
+    declaredAt: null,
+    apply: { key, identity, expected: {}, before: live.fields, existed: true, managed: [] },
+  };
 }

@@ -1,7 +1,16 @@
-import { type Contrast, contrast, desired, type FieldType, value } from '../kinds/fields.js';
+import {
+  asElements,
+  type Contrast,
+  contrast,
+  desired,
+  type FieldType,
+  holdsHashed,
+  value,
+} from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, Kind, Live, Present } from '../kinds/kind.js';
 import { idTrouble, requestSize } from '../kinds/limits.js';
+import { namesOfLost, type Owed, stillLost, withLost } from '../kinds/loss.js';
 import type { References } from '../kinds/references.js';
 import { takenFields } from '../kinds/rules.js';
 import type { Profile } from '../server/profiles.js';
@@ -26,8 +35,8 @@ export interface Recorded {
   readonly generation?: number;
   readonly pendingRun?: string;
   readonly asDeleted: (live: Fields) => boolean;
-  /** What an unfinished run took away from an object that looks like this now, to be put back with the next update. */
-  readonly takenAway?: (live: Fields) => Fields;
+  /** What an update that was cut off took away, to be put back with the next one. */
+  readonly owed?: Owed;
 }
 
 export interface CompareInput {
@@ -53,7 +62,8 @@ export function compare(given: CompareInput): Change {
   const input = { ...given, live: knownSecrets(given) };
   const { declared, live } = input;
   const kind = kindOf(declared.kind);
-  const restored = restoredFields(input);
+  const lost = lostOf(kind, input);
+  const restored = restoredFields(kind, lost, input);
   const taken = { ...restored, ...takenFields(declared.kind, declared.fields, input.profile) };
   const present = presentObject(input);
   const resolution = kind.resolve?.(taken, {
@@ -68,12 +78,15 @@ export function compare(given: CompareInput): Change {
     confirmed,
   } = resolution ?? { fields: taken, troubles: [], confirmed: [] };
   const known = knowledge(input, present);
-  const base = baseChange(input, present, known.source(Object.keys(resolved)));
+  // Undoing the run that puts something back must not bring back the gap.
+  const before = { ...present.fields, ...withBack(kind, present.fields, lost) };
+  const base = baseChange(input, present, before, known.source(Object.keys(resolved)));
   const unfit = idTrouble(declared.identity, input.profile) ?? live?.trouble;
   if (unfit !== undefined) return { ...base, action: 'blocked', reason: unfit };
   if (troubles.length > 0) return { ...base, action: 'blocked', reason: troubles.join('; ') };
 
-  const wanted = wantedFields(kind, resolved, declared, present.fields);
+  // A map is merged into what was there before it was lost.
+  const wanted = wantedFields(kind, resolved, declared, before);
   const parts = Object.entries(wanted.fields).flatMap(([field, asked]) =>
     contrast(kind.fields[field] ?? value, field, asked, known.now(field)).map((part) => ({ field, part })),
   );
@@ -91,6 +104,8 @@ export function compare(given: CompareInput): Change {
     const { reason = null, ...decided } = verdict;
     return { ...base, ...decided, reason };
   }
+  const gone = unrestorable(kind, input.recorded?.owed?.run, restored);
+  if (gone !== undefined) return { ...base, action: 'blocked', reason: gone };
   if (wanted.unknowable.length > 0) {
     return { ...base, action: 'blocked', reason: unmergeable(kind, wanted.unknowable) };
   }
@@ -116,7 +131,7 @@ export function compare(given: CompareInput): Change {
     destructions: kind.destructions(fields),
     warnings: [
       ...warnings,
-      ...restoreWarnings(Object.keys(restored)),
+      ...restoreWarnings(kind, input.recorded?.owed?.run, lost, expected),
       ...updateWarnings(
         kind,
         live,
@@ -127,25 +142,49 @@ export function compare(given: CompareInput): Change {
   };
 }
 
-/** What a run that was cut off owes to an object, as far as the document doesn't say otherwise. */
-function restoredFields({ declared, live, recorded }: CompareInput): Fields {
-  if (declared.absent || live === undefined || recorded === undefined || !live.exists) return {};
-  return Object.fromEntries(
-    Object.entries(recorded.takenAway?.(live.fields) ?? {}).filter(
-      ([field]) => !Object.hasOwn(declared.fields, field),
-    ),
-  );
+/** What an update that was cut off took away from this object, and nobody put back or set otherwise since. */
+function lostOf(kind: Kind, { declared, live, recorded }: CompareInput): Fields {
+  if (declared.absent || live === undefined || !live.exists || recorded?.owed === undefined) return {};
+  return stillLost(kind, recorded.owed, live.fields);
 }
 
-function restoreWarnings(fields: readonly string[]): PlanWarning[] {
-  if (fields.length === 0) return [];
-  const names = fields.join(' and ');
-  return [
-    {
-      code: 'restores',
-      message: `an earlier run deleted this to write it anew and came no further: ${names}, which the manifest doesn't declare, will be as before that run`,
-    },
-  ];
+/** Fields as they are now, with what was lost from them back in its place. */
+function withBack(kind: Kind, now: Fields, lost: Fields): Fields {
+  return mapValues(lost, (part, field) => withLost(kind.fields[field] ?? value, now[field], part));
+}
+
+/** The fields to be put back that the document doesn't say anything about. */
+function restoredFields(kind: Kind, lost: Fields, { declared, live, profile }: CompareInput): Fields {
+  const back = Object.entries(withBack(kind, live?.fields ?? {}, lost));
+  const own = back.filter(([field]) => !Object.hasOwn(declared.fields, field));
+  return takenFields(kind.name, Object.fromEntries(own), profile);
+}
+
+/** What of the lost is to be there again, and why. */
+function restoreWarnings(kind: Kind, run: string | undefined, lost: Fields, wanted: Fields): PlanWarning[] {
+  const back = Object.entries(lost).flatMap(([field, part]): [string, Value][] => {
+    const goal = wanted[field];
+    if (goal === undefined) return [];
+    if (Array.isArray(part)) {
+      const ids = new Set(asElements(goal).map(({ id }) => id));
+      const elements = asElements(part).filter(({ id }) => ids.has(id));
+      return elements.length === 0 ? [] : [[field, elements]];
+    }
+    if (!isMap(part) || !isMap(goal)) return [[field, part]];
+    const members = Object.entries(part).filter(([key]) => Object.hasOwn(goal, key));
+    return members.length === 0 ? [] : [[field, Object.fromEntries(members)]];
+  });
+  if (back.length === 0) return [];
+  const message = `an update of this ${kind.noun} in run ${run} was cut off and took away ${namesOfLost(Object.fromEntries(back))}: it is put back`;
+  return [{ code: 'restores', message }];
+}
+
+/** Why something that was taken away can't be put back. */
+function unrestorable(kind: Kind, run: string | undefined, restored: Fields): string | undefined {
+  const secret = Object.keys(restored).filter((field) => holdsHashed(restored[field] ?? null));
+  if (secret.length === 0) return undefined;
+  const names = secret.join(' and ');
+  return `an update of this ${kind.noun} in run ${run} was cut off and took away ${names}, which holds a secret that no journal keeps: declare ${names}, or set it on the server`;
 }
 
 function tooLarge(requests: Change['requests'], { limits }: Profile): string | undefined {
@@ -200,7 +239,7 @@ function knowledge({ live, recorded, declared }: CompareInput, present: Present)
   return { now, source };
 }
 
-function baseChange(input: CompareInput, present: Present, observed: Source): Change {
+function baseChange(input: CompareInput, present: Present, before: Fields, observed: Source): Change {
   const { declared, recorded, address, key } = input;
   return {
     address,
@@ -218,7 +257,7 @@ function baseChange(input: CompareInput, present: Present, observed: Source): Ch
       key,
       identity: present.identity,
       expected: {},
-      before: present.fields,
+      before,
       existed: present.exists ?? null,
       managed: Object.keys(takenFields(declared.kind, declared.fields, input.profile)),
       ...(declared.generation === undefined ? {} : { generation: declared.generation }),

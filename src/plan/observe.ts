@@ -5,7 +5,6 @@ import type { Declared, Identity, KindName, Live, ObserveContext } from '../kind
 import { type OrganizationIndex, readOrganizations } from '../kinds/organizations.js';
 import {
   type Catalog,
-  type CatalogName,
   catalogNames,
   type ListName,
   type References,
@@ -32,6 +31,15 @@ export interface ObserveOptions {
   readonly progress: Progress;
   /** Aborted where nothing more may be asked. */
   readonly signal?: AbortSignal;
+  /** Lists that were asked for already, and that take what is asked for now. */
+  readonly lists?: Lists;
+}
+
+/** What is read as a whole, once for all that need it. */
+export interface Lists {
+  organizations?: Promise<OrganizationIndex>;
+  scopes?: Promise<Catalog | null>;
+  roles?: Promise<Catalog | null>;
 }
 
 /** The server's answers; an object without an entry is of a kind that this server has no read for. */
@@ -42,18 +50,17 @@ export interface Observed<T> {
 }
 
 /**
- * Reads what the given objects look like now, each once: no kind that isn't among them, and besides the `lists`
+ * Reads what the given objects look like now, each once: no kind that isn't among them, and besides the lists
  * in which references have to be looked up, as far as the profile has reads for them.
  * Throws an AggregateError of all that the reader threw, since nothing may be built on a part.
  */
 export async function observe<T extends Wanted>(
   objects: readonly T[],
-  lists: readonly ListName[],
-  { reader, profile, concurrency, progress, signal }: ObserveOptions,
+  needed: readonly ListName[],
+  { reader, profile, concurrency, progress, signal, lists = {} }: ObserveOptions,
 ): Promise<Observed<T>> {
   const limit = pLimit(concurrency);
   let refused: ServerFailure | undefined;
-  let organizations: Promise<OrganizationIndex> | undefined;
   const goOn = (): void => {
     if (signal?.aborted)
       throw new ProblemsError([error('interrupted', 'interrupted: nothing more was asked')]);
@@ -74,8 +81,8 @@ export async function observe<T extends Wanted>(
     reader,
     profile,
     organizations: () => {
-      organizations ??= readOrganizations(paged).finally(progress.step);
-      return organizations;
+      lists.organizations ??= readOrganizations(paged).finally(progress.step);
+      return lists.organizations;
     },
     limit: (read) =>
       limit(async () => {
@@ -94,19 +101,19 @@ export async function observe<T extends Wanted>(
   };
   const live = new Map<T, Live>();
   const readable = kinds.filter((kind) => kind.readable(profile));
-  const needed = new Set(lists);
+  const wanted = new Set(needed);
   const catalogs = catalogNames.flatMap((name) => {
     const read = profile.reads[name];
-    return needed.has(name) && read !== undefined ? [{ name, read }] : [];
+    return wanted.has(name) && read !== undefined ? [{ name, read }] : [];
   });
   // A list is one step, however many objects are looked up in it.
-  const listed = needed.has('organizations') || objects.some(({ kind }) => kind === 'Organization') ? 1 : 0;
+  const listSteps =
+    wanted.has('organizations') || objects.some(({ kind }) => kind === 'Organization') ? 1 : 0;
   const single = objects.filter(
     ({ kind }) => kind !== 'Organization' && kindOf(kind).readable(profile),
   ).length;
-  const steps = listed + catalogs.length + single;
+  const steps = listSteps + catalogs.length + single;
   if (steps > 0) progress.phase('Observing', steps);
-  const found: { [name in CatalogName]?: Catalog | null } = {};
   try {
     await settle<unknown>([
       ...readable.map(async (kind) => {
@@ -117,16 +124,26 @@ export async function observe<T extends Wanted>(
           live.set(object, { ...shown, fields });
         }
       }),
-      ...(needed.has('organizations') ? [context.organizations()] : []),
-      ...catalogs.map(async ({ name, read }) => {
-        found[name] = await readCatalog(name, read, paged).finally(progress.step);
+      ...(wanted.has('organizations') ? [context.organizations()] : []),
+      ...catalogs.map(({ name, read }) => {
+        lists[name] ??= readCatalog(name, read, paged).finally(progress.step);
+        return lists[name];
       }),
     ]);
   } finally {
     progress.end();
   }
-  const index = await organizations;
-  return { live, references: { ...found, ...(index === undefined ? {} : { organizations: index }) } };
+  return { live, references: await listed(lists) };
+}
+
+/** The lists that were read. */
+async function listed(lists: Lists): Promise<References> {
+  const { organizations, scopes, roles } = lists;
+  return {
+    ...(organizations === undefined ? {} : { organizations: await organizations }),
+    ...(scopes === undefined ? {} : { scopes: await scopes }),
+    ...(roles === undefined ? {} : { roles: await roles }),
+  };
 }
 
 /** The lists that the documents' references have to be looked up in. */

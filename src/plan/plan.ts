@@ -59,6 +59,8 @@ export interface Plan {
   /** The scopes that observing and applying need together, sorted. */
   readonly requiredScopes: readonly Scope[];
   readonly warnings: readonly PlanWarning[];
+  /** The state's keys of objects that got back what an update had taken away, or were set otherwise since. */
+  readonly settled?: readonly string[];
   /** `sha256:` and the hash of what would be sent. */
   readonly digest: string;
 }

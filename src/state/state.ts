@@ -5,6 +5,14 @@ import { jsonFields } from './json-fields.js';
 /** The newest format that this version reads and writes. */
 export const STATE_FORMAT = 1;
 
+const stored = z.strictObject({ fields: jsonFields(), hashes: z.record(z.string(), z.string()) });
+
+/** What was seen to be lost, and how it looked then; or, where it could not be seen, what was there and what was asked. */
+const owedSchema = z.union([
+  z.strictObject({ run: z.string(), lost: stored, seen: stored }),
+  z.strictObject({ run: z.string(), before: stored, asked: stored }),
+]);
+
 const recordSchema = z.strictObject({
   kind: z.enum(['Organization', 'User', 'KeyPair', 'EmailTemplate', 'Client']),
   /** The path parameters, since an address can't always be taken apart. */
@@ -22,8 +30,8 @@ const recordSchema = z.strictObject({
   did_generation: z.int().min(0).optional(),
   /** The run that sent a regeneration whose outcome isn't known. */
   pending_regeneration: z.string().optional(),
-  /** The halves of a template that a run deleted to write it anew, and came no further. */
-  taken_away: jsonFields().optional(),
+  /** What an update that was cut off took away, to be put back. */
+  owed: owedSchema.optional(),
   /** The hash of what the server answered to the last DELETE. */
   deleted: z.string().optional(),
 });

@@ -2,10 +2,12 @@ import { type Executed, type ExecuteOptions, execute, type Outcome } from '../..
 import { kindOf } from '../../src/kinds/index.js';
 import type { Kind } from '../../src/kinds/kind.js';
 import type { Change } from '../../src/plan/plan.js';
+import { noReplan, type Replan } from '../../src/plan/replan.js';
 import { noProgress } from '../../src/progress.js';
 import type { Organization, Template } from '../../src/server/answers.js';
 import { type FailureFacts, ServerFailure } from '../../src/server/failures.js';
 import { operationPath, operations, type WriteRequest } from '../../src/server/operations.js';
+import type { Probed } from '../../src/server/probe.js';
 import type { Fields } from '../../src/values.js';
 import { documented } from '../plan/fixtures.js';
 import { planOf } from '../report/plans.js';
@@ -19,6 +21,9 @@ export interface Rig {
   readonly organizations?: readonly Organization[];
   readonly concurrency?: number;
   readonly signal?: AbortSignal;
+  readonly replan?: Replan;
+  readonly notBefore?: number;
+  readonly probed?: Probed;
   /** Called before a line is written; what it throws is what the disk says. */
   readonly disk?: (line: string) => void;
 }
@@ -88,6 +93,13 @@ export async function run(changes: readonly Change[], rig: Rig): Promise<Ran> {
     },
     concurrency: rig.concurrency ?? 10,
     progress: noProgress,
+    replan: rig.replan ?? noReplan,
+    pause: async () => {},
+    recognise: async () => {
+      log.push('GET nowhere');
+      return rig.probed ?? { kind: 'plain' };
+    },
+    ...(rig.notBefore === undefined ? {} : { notBefore: rig.notBefore }),
     signal: rig.signal ?? new AbortController().signal,
   };
   const executed = await execute(planOf(changes), options);

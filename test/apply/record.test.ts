@@ -3,7 +3,7 @@ import { type Asked, type Became, recordOutcome } from '../../src/apply/record.j
 import { verify } from '../../src/apply/verify.js';
 import { kindOf } from '../../src/kinds/index.js';
 import { buildPlan } from '../../src/plan/build.js';
-import type { Action, Plan } from '../../src/plan/plan.js';
+import type { Action } from '../../src/plan/plan.js';
 import { noProgress } from '../../src/progress.js';
 import { Hasher } from '../../src/state/secrets.js';
 import { emptyState, type ResourceRecord, type State } from '../../src/state/state.js';
@@ -42,7 +42,7 @@ function of(state: State, key = 'User/u'): ResourceRecord | undefined {
 /** What a plan says of a user, by that state. */
 async function actionFor(state: State, fields: Fields): Promise<Action | undefined> {
   const asking = () => Promise.reject(new Error('nobody asked for this'));
-  const plan: Plan = await buildPlan({
+  const { plan } = await buildPlan({
     declared: [declared('User', { id: 'u' }, fields)],
     reader: { listOrganizations: asking, showTemplate: asking, showExtra: asking, listExtra: asking },
     state,
@@ -50,6 +50,7 @@ async function actionFor(state: State, fields: Fields): Promise<Action | undefin
     selection: { targets: [], kinds: [] },
     prune: false,
     assert: false,
+    restores: 'none',
     checks: {},
     concurrency: 1,
     progress: noProgress,

@@ -28,6 +28,7 @@ export interface SiteOptions extends Omit<SandboxOptions, 'intercept'> {
   /** The profile that idops works with; that of the sandbox where it isn't given. */
   readonly uses?: 'documented' | 'boruta';
   readonly concurrency?: number;
+  readonly retries?: number;
 }
 
 /** What applying came to. */
@@ -63,7 +64,7 @@ afterEach(async () => {
 
 /** Starts a sandbox that behaves like Boruta, with a project beside it; both are gone after the test. */
 export async function site(options: SiteOptions = {}): Promise<Site> {
-  const { uses, concurrency, ...sandboxOptions } = options;
+  const { uses, concurrency, retries, ...sandboxOptions } = options;
   const folder = await mkdtemp(join(tmpdir(), 'idops-boruta-'));
   cleanups.push(() => rm(folder, { recursive: true, force: true }));
   let made: Site | undefined;
@@ -88,6 +89,7 @@ export async function site(options: SiteOptions = {}): Promise<Site> {
     const opened = await openSession(project, {
       ...(writes === undefined ? {} : { writes }),
       ...(concurrency === undefined ? {} : { concurrency }),
+      ...(retries === undefined ? {} : { network: { retries } }),
     });
     try {
       return await work(opened);

@@ -6,7 +6,7 @@ import type { Session } from '../../session.js';
 import type { Context, GlobalOptions } from '../context.js';
 import type { ExitCode } from '../exit.js';
 import { filesOf, parseFormats } from '../formats.js';
-import { carryOut, refusal, resultFormats, showPlan } from './applying.js';
+import { carryOut, consent, resultFormats, showPlan } from './applying.js';
 import { type PlanningOptions, planOptions } from './plan.js';
 
 interface Options extends PlanningOptions {
@@ -30,8 +30,8 @@ export async function apply(
     const refusals = session.refusals(plan, options.allowDestructive);
     if (refusals.length > 0) throw new ProblemsError(refusals);
     const asks = stored === undefined && changesServer(plan);
-    const refused = asks ? await refusal('Apply these changes?', options.yes === true, context) : undefined;
-    return refused ?? (await carryOut(session, plan, 'apply', formats, context));
+    const agreed = await consent('Apply these changes?', !asks || options.yes === true, context);
+    return await carryOut(session, plan, 'apply', agreed, formats, context);
   }, 'apply');
 }
 

@@ -27,16 +27,15 @@ export function showPlan(
   else output.beside(planText(plan, { color: false, debug }));
 }
 
+/** Whether to go on: with when a person said so, where one was asked; or with which exit code not. */
+export type Consent = { readonly asked: number } | { readonly refused: ExitCode };
+
 /**
- * Asks a person, unless `--yes` has answered. Gives the exit code of whoever doesn't agree, and undefined of who does.
+ * Asks a person, unless `--yes` has answered; the time is one of `performance.now()`, 0 where nobody was asked.
  * Throws a ProblemsError where nobody can be asked.
  */
-export async function refusal(
-  question: string,
-  yes: boolean,
-  { prompt, output }: Context,
-): Promise<ExitCode | undefined> {
-  if (yes) return undefined;
+export async function consent(question: string, yes: boolean, { prompt, output }: Context): Promise<Consent> {
+  if (yes) return { asked: 0 };
   if (!prompt.available) {
     throw new ProblemsError([
       error(
@@ -48,22 +47,24 @@ export async function refusal(
     ]);
   }
   const answer = await prompt.confirm(question);
-  if (answer === 'yes') return undefined;
+  if (answer === 'yes') return { asked: performance.now() };
   output.message('Nothing was sent.');
-  return answer === 'aborted' ? exit.interrupted : exit.failed;
+  return { refused: answer === 'aborted' ? exit.interrupted : exit.failed };
 }
 
-/** Applies a plan, shows the result, and gives the exit code that tells it. */
+/** Applies a plan where that was agreed to, shows the result, and gives the exit code that tells it. */
 export async function carryOut(
   session: Session,
   plan: Plan,
   command: RunLine['command'],
+  agreed: Consent,
   formats: readonly Format[],
   context: Context,
 ): Promise<ExitCode> {
   const { options, output, redactor, signal } = context;
+  if ('refused' in agreed) return agreed.refused;
   if (signal.aborted) return exit.interrupted;
-  const { result, problems } = await session.apply(plan, command);
+  const { result, problems } = await session.apply(plan, command, agreed.asked);
   const renderers: Renderers<Result> = {
     text: (made) => ({
       text:

@@ -3,7 +3,7 @@ import { error, ProblemsError } from '../../problems.js';
 import type { Context, GlobalOptions } from '../context.js';
 import type { ExitCode } from '../exit.js';
 import { filesOf, parseFormats } from '../formats.js';
-import { carryOut, refusal, resultFormats, showPlan } from './applying.js';
+import { carryOut, consent, resultFormats, showPlan } from './applying.js';
 
 interface Options {
   readonly yes?: boolean;
@@ -27,8 +27,8 @@ export async function regenerateDid(
       showPlan(plan, formats, context);
       const blocked = session.refusals(plan, Number.POSITIVE_INFINITY);
       if (blocked.length > 0) throw new ProblemsError(blocked);
-      const refused = await refusal(`Regenerate the DID of client ${id}?`, options.yes === true, context);
-      return refused ?? (await carryOut(session, plan, 'regenerate-did', formats, context));
+      const agreed = await consent(`Regenerate the DID of client ${id}?`, options.yes === true, context);
+      return await carryOut(session, plan, 'regenerate-did', agreed, formats, context);
     },
     'regenerate-did',
     { manifests: false },

@@ -4,7 +4,7 @@ import { type Problem, ProblemsError, warning } from '../../problems.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { filesOf, parseFormats } from '../formats.js';
-import { carryOut, refusal, resultFormats, showPlan } from './applying.js';
+import { carryOut, consent, resultFormats, showPlan } from './applying.js';
 
 interface Options {
   readonly force?: boolean;
@@ -29,11 +29,8 @@ export async function undo(
       if (warnings.length > 0) context.output.problems(warnings);
       const refusals = session.refusals(plan, options.allowDestructive);
       if (refusals.length > 0) throw new ProblemsError(refusals);
-      const refused = changesServer(plan)
-        ? await refusal(`Undo run ${run}?`, options.yes === true, context)
-        : undefined;
-      if (refused !== undefined) return refused;
-      const code = await carryOut(session, plan, 'undo', formats, context);
+      const agreed = await consent(`Undo run ${run}?`, !changesServer(plan) || options.yes === true, context);
+      const code = await carryOut(session, plan, 'undo', agreed, formats, context);
       return code === exit.done && left.length > 0 ? exit.failed : code;
     },
     'undo',

@@ -1,0 +1,392 @@
+import { markSecrets } from '../kinds/fields.js';
+import type { Kind, Live } from '../kinds/kind.js';
+import { namesOfLost, type Owed, seenLoss } from '../kinds/loss.js';
+import { shownFields } from '../kinds/rules.js';
+import type { Change } from '../plan/plan.js';
+import type { Reader, Writer } from '../server/client.js';
+import { ServerFailure } from '../server/failures.js';
+import type { WriteRequest } from '../server/operations.js';
+import type { Profile } from '../server/profiles.js';
+import { adviceFor, betterProfile, betterProfileByError, betterProfileByReset } from '../server/recognise.js';
+import type { Fields } from '../values.js';
+import { type Judgement, judge } from './outcome.js';
+import { type Pause, readBack } from './read-back.js';
+import type { Status } from './result.js';
+import { otherObject, verify } from './verify.js';
+
+/** Told before and after each request; what it promises must be on the disk when it resolves. */
+export interface Recorder {
+  /** Before a request (null for an adoption, which sends nothing). A rejection keeps it from being sent. */
+  sending(change: Change, request: WriteRequest | null, last: boolean): Promise<void>;
+  /** After the answer to a request that another one of the same change follows. */
+  answered(change: Change, httpStatus: number, attempts: number): Promise<void>;
+  /** After a change's last answer, when it is known what became of it. */
+  settled(change: Change, outcome: Outcome): Promise<void>;
+}
+
+/** What became of one change. */
+export interface Outcome {
+  readonly status: Status;
+  readonly httpStatus: number | null;
+  readonly attempts: number;
+  /** Whether it may have been done although nobody knows. */
+  readonly ambiguous: boolean;
+  /** What the server showed afterwards; undefined where it showed nothing usable. */
+  readonly after: Fields | undefined;
+  readonly unverified: readonly string[];
+  readonly error: string | null;
+  /** What a person should know although it went well. */
+  readonly notes?: readonly string[];
+}
+
+/** Brings back an object that an update took something from: to what was asked for, or to what was there before. */
+export type Repair = (change: Change, owed: Owed, live: Live, aim: 'asked' | 'before') => Change | undefined;
+
+export interface AttemptOptions {
+  readonly reader: Reader;
+  readonly writer: Writer;
+  readonly profile: Profile;
+  readonly recorder: Pick<Recorder, 'sending' | 'answered'>;
+  readonly repair: Repair;
+  readonly pause?: Pause;
+  /** Told what the server refused or failed, before anything else is sent. */
+  readonly onFailure: (failure: ServerFailure) => void;
+}
+
+/** What became of a change, and the change as it was sent last. */
+export interface Attempted {
+  readonly outcome: Outcome;
+  readonly sent: Change;
+  /** The profile whose server answers like this, where that is another one. */
+  readonly better: Profile | undefined;
+}
+
+/** Why the answer doesn't tell what became of a change. */
+export interface OpenFailure {
+  readonly message: string;
+  readonly httpStatus: number | null;
+  readonly attempts: number;
+  /** Whether the server answered 2xx, so that keeping another value is not a failure but a difference. */
+  readonly answered: boolean;
+  /** Whether the server refused it: the same once more would be refused too. */
+  readonly refused: boolean;
+  /** Whether the server may still be working at it. */
+  readonly unsteady: boolean;
+}
+
+type Sent =
+  | { readonly status: number; readonly data: Fields; readonly attempts: number }
+  | { readonly open: OpenFailure }
+  | { readonly closed: Outcome };
+
+/** A change whose outcome has to be read back. */
+export interface Open {
+  readonly change: Change;
+  readonly failure: OpenFailure;
+}
+
+/** One object's change on its way: sent, read back where the answers don't tell, mended where something was lost. */
+export class Attempt {
+  readonly #kind: Kind;
+  readonly #options: AttemptOptions;
+  #better: Profile | undefined;
+
+  constructor(kind: Kind, options: AttemptOptions) {
+    this.#kind = kind;
+    this.#options = options;
+  }
+
+  /**
+   * Sends a change; gives what is left open where the answers don't tell what became of it. A failure of the server
+   * is an outcome; what the recorder throws is thrown.
+   */
+  async send(change: Change): Promise<Attempted | Open> {
+    const sent: Sent = change.requests.length === 0 ? { open: BY_ANOTHER } : await this.#send(change);
+    if ('closed' in sent) return this.#ended(sent.closed, change);
+    if ('open' in sent) return { change, failure: sent.open };
+    const other = otherObject(change.apply.identity, sent.data);
+    if (other === undefined) return this.#ended(this.#answered(change, sent), change);
+    const failure = { ...NOTHING_KNOWN, message: other, httpStatus: sent.status, attempts: sent.attempts };
+    if (this.#readable && change.action !== 'regenerate') return { change, failure };
+    return this.#ended(closed(failure, true), change);
+  }
+
+  /** What became of an open change, given what is there now; `live` is undefined where it could not be read. */
+  async conclude({ change, failure }: Open, live: Live | undefined): Promise<Attempted> {
+    const judgement = judge(this.#kind, aimOf(change), live);
+    if (live === undefined || Object.keys(judgement.lost).length === 0) {
+      return this.#ended(openOutcome(change, failure, judgement, live), change);
+    }
+    return await this.#putBack(change, failure, judgement, live);
+  }
+
+  #ended(outcome: Outcome, sent: Change): Attempted {
+    return { outcome, sent, better: this.#better };
+  }
+
+  get #readable(): boolean {
+    return this.#kind.readable(this.#options.profile);
+  }
+
+  async #send(change: Change): Promise<Sent> {
+    const { recorder, writer, profile } = this.#options;
+    let attempts = 0;
+    let last: { status: number; data: Fields } = { status: 0, data: {} };
+    for (const [index, request] of change.requests.entries()) {
+      const isLast = index === change.requests.length - 1;
+      await recorder.sending(change, request, isLast);
+      try {
+        const answer = await writer.send(request);
+        attempts += answer.attempts;
+        const shown = shownFields(this.#kind, answer.data, profile);
+        last = { status: answer.status, data: markSecrets(this.#kind.fields, shown) };
+        if (!isLast) await recorder.answered(change, answer.status, answer.attempts);
+      } catch (failure) {
+        if (!(failure instanceof ServerFailure)) throw failure;
+        return this.#failed(change, failure, attempts + failure.attempts, index > 0);
+      }
+    }
+    return { ...last, attempts };
+  }
+
+  #failed(change: Change, failure: ServerFailure, attempts: number, begun: boolean): Sent {
+    const { profile, onFailure } = this.#options;
+    onFailure(failure);
+    const isOwn = failure.kind === 'forbidden' && profile.protects.includes(change.kind);
+    const better = betterProfileByError(profile, failure);
+    this.#better ??= better;
+    const remarks = [
+      ...(isOwn ? [`or this ${this.#kind.noun} is protected, as the token's own is`] : []),
+      ...(better === undefined ? [] : [adviceFor(better)]),
+    ];
+    const ambiguous = failure.open;
+    const refused =
+      failure.kind === 'refused' || failure.kind === 'not-found' || failure.kind === 'forbidden';
+    const open = {
+      message: [failure.message, ...remarks].join('; '),
+      httpStatus: failure.status,
+      attempts,
+      answered: failure.kind === 'answer',
+      refused,
+      unsteady: failure.kind === 'lost' || failure.doubt === true,
+    };
+    const harmful = failure.kind === 'refused' && profile.piecemeal.includes(change.kind);
+    if ((ambiguous || harmful || begun) && this.#readable) return { open };
+    return { closed: closed(open, ambiguous) };
+  }
+
+  #answered(change: Change, { status, data, attempts }: Extract<Sent, { data: Fields }>): Outcome {
+    const { different, unverified } = check(this.#kind, change, data);
+    const errors = [
+      ...(different.length > 0
+        ? [`the server answered ${status} and kept another value: ${different.join('; ')}`]
+        : []),
+      ...this.#otherServer(change, data),
+    ];
+    return {
+      status: errors.length > 0 ? 'not_converged' : 'applied',
+      httpStatus: status,
+      attempts,
+      ambiguous: false,
+      after: data,
+      unverified,
+      error: errors.length > 0 ? errors.join('; ') : null,
+      notes: notesOf(change, data),
+    };
+  }
+
+  /** What is wrong where the answer to an update is one of another profile's server, which loses what isn't sent. */
+  #otherServer(change: Change, answer: Fields): string[] {
+    const { profile } = this.#options;
+    if (change.action !== 'update') return [];
+    const { before, expected } = change.apply;
+    const kind = this.#kind;
+    const better =
+      betterProfile(profile, kind.name, answer) ??
+      betterProfileByReset(profile, kind.name, change.apply, answer);
+    if (better === undefined) return [];
+    this.#better ??= better;
+    const unsent = Object.fromEntries(
+      Object.entries(before).filter(([field]) => !Object.hasOwn(expected, field) && field in kind.fields),
+    );
+    const { different } = verify(kind, unsent, answer);
+    const losesSilently = better.signs?.answers[kind.name]?.losesSilently === true;
+    const seen = verify(kind, expected, answer).different.length > 0;
+    if (!losesSilently && !seen) return [];
+    return [...different.map((what) => `${what}, although it was not sent`), adviceFor(better)];
+  }
+
+  /** What was asked once more where the server failed at it; else, or where that fails too, what was there before. */
+  async #putBack(change: Change, open: OpenFailure, judgement: Judgement, live: Live): Promise<Attempted> {
+    const { repair } = this.#options;
+    const names = namesOfLost(judgement.lost);
+    let known = { judgement, live };
+    let { attempts } = open;
+    let sent = change;
+    for (const aim of open.refused ? (['before'] as const) : (['asked', 'before'] as const)) {
+      const owed = seenLoss(this.#kind, '', known.judgement.lost, known.live.fields);
+      const again = repair(change, owed, known.live, aim);
+      if (again === undefined) continue;
+      sent = again;
+      const tried = await this.#send(again);
+      const answered = 'data' in tried && otherObject(change.apply.identity, tried.data) === undefined;
+      attempts +=
+        'data' in tried ? tried.attempts : 'open' in tried ? tried.open.attempts : tried.closed.attempts;
+      const now = answered
+        ? { exists: true, identity: known.live.identity, fields: tried.data }
+        : await readBackOne(
+            this.#kind,
+            { change: again, failure: 'open' in tried ? tried.open : open },
+            this.#options,
+          );
+      const became = judge(this.#kind, { ...aimOf(change), expected: again.apply.expected }, now);
+      if (now === undefined)
+        return this.#ended(openOutcome(change, { ...open, attempts }, became, now), again);
+      if (became.verdict === 'done') {
+        return this.#ended(repaired(aim, { ...open, attempts }, names, now.fields), again);
+      }
+      known = { judgement: became, live: now };
+      if (Object.keys(became.lost).length === 0) break;
+    }
+    const end = { ...open, attempts };
+    return this.#ended(openOutcome(change, end, known.judgement, known.live), sent);
+  }
+}
+
+/** What changes of one kind left behind; one that can't be read has no entry. */
+export async function readBackAll(
+  kind: Kind,
+  open: readonly Open[],
+  { reader, profile, pause }: Pick<AttemptOptions, 'reader' | 'profile' | 'pause'>,
+  concurrency: number,
+): Promise<ReadonlyMap<Open, Live>> {
+  const objects = open.map((one) => ({ kind: kind.name, identity: one.change.apply.identity, one }));
+  const isUnsteady = ({ one: { change, failure } }: (typeof objects)[number], live: Live): boolean =>
+    failure.unsteady && judge(kind, aimOf(change), live).verdict !== 'done';
+  const options = { reader, profile, concurrency, ...(pause === undefined ? {} : { pause }) };
+  try {
+    const live = await readBack(objects, isUnsteady, options);
+    return new Map([...live].map(([{ one }, found]) => [one, found]));
+  } catch {
+    // What can't be read back stays open: the result says so.
+    return new Map();
+  }
+}
+
+/** The same for one. */
+export async function readBackOne(
+  kind: Kind,
+  open: Open,
+  options: Pick<AttemptOptions, 'reader' | 'profile' | 'pause'>,
+): Promise<Live | undefined> {
+  return (await readBackAll(kind, [open], options, 1)).get(open);
+}
+
+function aimOf({ action, apply: { before, expected } }: Change) {
+  return { action, before, expected };
+}
+
+const NOTHING_KNOWN: OpenFailure = {
+  message: '',
+  httpStatus: null,
+  attempts: 0,
+  answered: true,
+  refused: false,
+  unsteady: false,
+};
+
+/** The open end of a change that comes about by another one. */
+const BY_ANOTHER: OpenFailure = {
+  ...NOTHING_KNOWN,
+  message: 'nothing was sent, since the server does it with another change',
+};
+
+/** The outcome of a change that the server failed or left open, where it can't be asked again. */
+function closed(open: OpenFailure, ambiguous: boolean): Outcome {
+  return {
+    status: ambiguous ? 'unknown' : 'failed',
+    httpStatus: open.httpStatus,
+    attempts: open.attempts,
+    ambiguous,
+    after: undefined,
+    unverified: [],
+    error: ambiguous ? `${open.message}; what the server did is not known` : open.message,
+  };
+}
+
+/** The outcome of a change that nothing came of, since something of ours failed. */
+export function brokenOff(failure: unknown): Outcome {
+  const message = failure instanceof Error ? failure.message : String(failure);
+  return closed({ ...NOTHING_KNOWN, message }, true);
+}
+
+function check(
+  kind: Kind,
+  change: Change,
+  answer: Fields,
+): { different: readonly string[]; unverified: readonly string[] } {
+  if (change.action === 'update') return verify(kind, change.apply.expected, answer);
+  const missing = change.action === 'regenerate' && typeof answer.did !== 'string';
+  return { different: [], unverified: missing ? ['did'] : [] };
+}
+
+function notesOf(change: Change, answer: Fields): string[] {
+  const { did } = change.apply.before;
+  if (change.action !== 'regenerate' || typeof did !== 'string' || did !== answer.did) return [];
+  return [
+    `the DID came out the same (${did}): the server derives it from the client's key, which is the same`,
+  ];
+}
+
+/** What became of a change whose answer didn't tell, as reading it back shows. */
+function openOutcome(
+  change: Change,
+  open: OpenFailure,
+  { verdict, different, unverified, lost }: Judgement,
+  live: Live | undefined,
+): Outcome {
+  const base = { httpStatus: open.httpStatus, attempts: open.attempts, unverified: [], after: live?.fields };
+  if (live === undefined) {
+    const error = `${open.message}; it could not be read back, so what the server did is not known`;
+    return { ...base, status: 'unknown', ambiguous: true, after: undefined, error };
+  }
+  if (verdict === 'unseen') {
+    if (change.action === 'regenerate') return closed(open, true);
+    const error = `${open.message}; read back: ${unverified.join(', ')} could not be seen, so what the server did is not known`;
+    return { ...base, status: 'unknown', ambiguous: true, error };
+  }
+  if (verdict === 'done') {
+    const notes =
+      change.action === 'regenerate' ? [`${open.message}; read back: the DID is another one now`] : [];
+    return { ...base, status: 'applied', ambiguous: false, error: null, notes };
+  }
+  const found = change.action === 'delete' ? 'it is still there' : different.join('; ');
+  const names = namesOfLost(lost);
+  const owed = names === '' ? '' : `; lost: ${names}, which the next apply puts back`;
+  return {
+    ...base,
+    status: open.answered ? 'not_converged' : 'failed',
+    ambiguous: false,
+    error: `${open.message}; read back: ${found}${owed}`,
+  };
+}
+
+/** What became of a change that lost something on the way and was mended. */
+function repaired(aim: 'asked' | 'before', open: OpenFailure, names: string, after: Fields): Outcome {
+  const base = {
+    httpStatus: open.httpStatus,
+    attempts: open.attempts,
+    ambiguous: false,
+    after,
+    unverified: [],
+  };
+  if (aim === 'asked') {
+    const note = `${open.message}; read back: ${names} had been lost, so it was sent once more, and all is as asked`;
+    return { ...base, status: 'applied', error: null, notes: [note] };
+  }
+  return {
+    ...base,
+    status: open.answered ? 'not_converged' : 'failed',
+    error: `${open.message}; read back: ${names} had been lost, and is put back as it was before`,
+  };
+}

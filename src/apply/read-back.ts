@@ -1,0 +1,43 @@
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Live } from '../kinds/kind.js';
+import { type ObserveOptions, observe, type Wanted } from '../plan/observe.js';
+import { noProgress } from '../progress.js';
+import { same } from '../values.js';
+
+/** Milliseconds that a server gets to end what it was doing when its client went away. */
+const MOMENT = 500;
+/** How often a reading that differs from the one before is repeated. */
+const MOST = 8;
+
+/** Waits that many milliseconds. */
+export type Pause = (milliseconds: number) => Promise<void>;
+
+export interface ReadBackOptions extends Omit<ObserveOptions, 'progress' | 'signal'> {
+  readonly pause?: Pause;
+}
+
+/**
+ * What objects look like after requests whose answers didn't tell. Those that the server may still be working at are
+ * read until two readings are the same. Throws what the reader throws.
+ */
+export async function readBack<T extends Wanted>(
+  objects: readonly T[],
+  isUnsteady: (object: T, live: Live) => boolean,
+  { pause = sleep, ...options }: ReadBackOptions,
+): Promise<ReadonlyMap<T, Live>> {
+  const read = async (which: readonly T[]): Promise<ReadonlyMap<T, Live>> =>
+    (await observe(which, [], { ...options, progress: noProgress })).live;
+  const found = new Map(await read(objects));
+  let open = [...found].flatMap(([object, live]) => (isUnsteady(object, live) ? [object] : []));
+  for (let round = 0; open.length > 0 && round < MOST; round += 1) {
+    await pause(MOMENT);
+    const again = await read(open);
+    open = open.filter((object) => {
+      const before = found.get(object);
+      const now = again.get(object);
+      if (now !== undefined) found.set(object, now);
+      return before !== undefined && now !== undefined && !same(before.fields, now.fields);
+    });
+  }
+  return found;
+}

@@ -1,0 +1,165 @@
+import { readdirSync, rmSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, test } from 'vitest';
+import type { Intercept, SandboxRequest } from '../../src/sandbox/index.js';
+import { changeOf, comparable, ids, type Site, site, todo } from './site.js';
+
+const ada = `User/${ids.ada}`;
+const grown = { kind: 'User', id: ids.ada, group: 'ops' };
+/** The writes of a user's PATCH; after the last of them all is done. */
+const steps = [1, 2, 3, 4, 5, 6];
+
+function user(at: Site, id: string = ids.ada) {
+  const found = at.sandbox.data.users.find((candidate) => candidate.id === id);
+  if (found === undefined) throw new Error(`no user ${id}`);
+  return found;
+}
+
+/** Cuts PATCHes of users off after that many writes, the first `times` of them. */
+function cut(at: Site, step: number, times: number, kind: 'cut' | 'drop' = 'cut'): void {
+  let left = times;
+  at.fault = ({ method }: SandboxRequest): Intercept | undefined => {
+    if (method !== 'PATCH' || left === 0) return undefined;
+    left -= 1;
+    return { kind, step };
+  };
+}
+
+/** What the server is to hold in the end: as at the start, but for the group. */
+function wanted(at: Site) {
+  const start = at.sandbox.snapshot();
+  const found = start.users.find(({ id }) => id === ids.ada);
+  if (found !== undefined) found.group = 'ops';
+  return comparable(start);
+}
+
+describe.each(['cut', 'drop'] as const)('a PATCH that ends midway (%s)', (kind) => {
+  test.each(steps)('after step %i, once: the same run leaves all as declared', async (step) => {
+    const at = await site();
+    const goal = wanted(at);
+    cut(at, step, 1, kind);
+    expect((await at.apply(grown)).said).toEqual({ [ada]: expect.stringMatching(/^applied/) });
+    expect(comparable(at.sandbox.snapshot())).toEqual(goal);
+    expect(todo(await at.plan())).toEqual([]);
+  });
+
+  test.each(steps)('after step %i, each time: what is lost is owed until it is put back', async (step) => {
+    const at = await site({ retries: 1 });
+    const goal = wanted(at);
+    cut(at, step, Number.POSITIVE_INFINITY, kind);
+    const ran = await at.apply(grown);
+    const { authorized_scopes, organizations, roles } = user(at);
+    const lost = [authorized_scopes, organizations, roles].some((list) => list.length === 0);
+    if (lost) expect(ran.said[ada]).toMatch(/^failed: .*lost: .*, which the next apply puts back/);
+    // The group was all that was asked for, and it is written first.
+    else expect(ran.said[ada]).toBe('applied');
+    at.fault = undefined;
+    if (lost) {
+      const change = changeOf(await at.plan(), ada);
+      expect(change.warnings.map(({ code }) => code)).toContain('restores');
+    }
+    expect((await at.apply()).said[ada] ?? 'applied').toBe('applied');
+    expect(comparable(at.sandbox.snapshot())).toEqual(goal);
+    expect(todo(await at.plan())).toEqual([]);
+  });
+});
+
+describe('what is owed', () => {
+  async function owing(step = 4): Promise<Site> {
+    const at = await site({ retries: 1 });
+    cut(at, step, Number.POSITIVE_INFINITY);
+    await at.apply(grown);
+    at.fault = undefined;
+    return at;
+  }
+
+  test('is planned although no manifest names the object any more', async () => {
+    const at = await site({ retries: 1 });
+    const start = comparable(at.sandbox.snapshot());
+    cut(at, 4, Number.POSITIVE_INFINITY);
+    await at.apply(grown);
+    at.fault = undefined;
+    await at.declare({ kind: 'Organization', name: 'acme' });
+    const plan = await at.plan();
+    expect(changeOf(plan, ada)).toMatchObject({ action: 'update', declaredAt: null });
+    expect((await at.apply()).said).toEqual({ [ada]: 'applied' });
+    expect(todo(await at.plan())).toEqual([]);
+    const after = at.sandbox.snapshot();
+    const left = after.users.find(({ id }) => id === ids.ada);
+    // What was asked for and done stays: nobody took it back.
+    if (left !== undefined) left.group = 'staff finance';
+    expect(comparable(after)).toEqual(start);
+  });
+
+  test('is given up for a field that somebody set since, and for that alone', async () => {
+    const at = await owing();
+    expect(user(at)).toMatchObject({ organizations: [] });
+    const lostScopes = user(at).authorized_scopes.length === 0;
+    user(at).organizations = [{ id: ids.initech, roles: [] }];
+    await at.apply();
+    expect(user(at).organizations.map(({ id }) => id)).toEqual([ids.initech]);
+    if (lostScopes) expect(user(at).authorized_scopes).not.toEqual([]);
+    // Once it was given up it isn't owed again, whatever becomes of the field.
+    user(at).organizations = [];
+    expect(todo(await at.plan())).toEqual([]);
+  });
+
+  test('stays through a run that fails as well', async () => {
+    const at = await owing();
+    cut(at, 4, Number.POSITIVE_INFINITY);
+    await at.apply();
+    at.fault = undefined;
+    await at.apply();
+    expect(
+      user(at)
+        .organizations.map(({ id }) => id)
+        .sort(),
+    ).toEqual([ids.acme, ids.globex]);
+  });
+
+  test('is put back by undoing the run, too', async () => {
+    const at = await site({ retries: 1 });
+    const start = comparable(at.sandbox.snapshot());
+    cut(at, 4, Number.POSITIVE_INFINITY);
+    const ran = await at.apply(grown);
+    at.fault = undefined;
+    await at.undo(ran.run);
+    expect(comparable(at.sandbox.snapshot())).toEqual(start);
+  });
+
+  test('undoing the run that put it back leads to what was before, not to the gap', async () => {
+    const at = await site({ retries: 1 });
+    const start = comparable(at.sandbox.snapshot());
+    cut(at, 4, Number.POSITIVE_INFINITY);
+    await at.apply(grown);
+    at.fault = undefined;
+    const mended = await at.apply();
+    await at.undo(mended.run);
+    const after = at.sandbox.snapshot();
+    const left = after.users.find(({ id }) => id === ids.ada);
+    if (left !== undefined) left.group = 'staff finance';
+    expect(comparable(after)).toEqual(start);
+  });
+
+  test('of a user that is gone is no reason to block anything', async () => {
+    const at = await owing();
+    at.sandbox.data.users.splice(
+      at.sandbox.data.users.findIndex(({ id }) => id === ids.ada),
+      1,
+    );
+    await at.declare({ kind: 'Organization', name: 'acme' });
+    expect(todo(await at.plan())).toEqual([]);
+  });
+
+  test('is known after a lost state, from the journal of the killed run', async () => {
+    const at = await owing();
+    const [run = ''] = readdirSync(join(at.folder, '.idops', 'runs')).slice(-1);
+    rmSync(join(at.folder, '.idops', 'state.json'));
+    await at.undo(run.replace('.jsonl', ''));
+    expect(
+      user(at)
+        .organizations.map(({ id }) => id)
+        .sort(),
+    ).toEqual([ids.acme, ids.globex]);
+  });
+});

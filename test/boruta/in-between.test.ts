@@ -1,0 +1,275 @@
+import { describe, expect, test } from 'vitest';
+import type { Plan } from '../../src/plan/plan.js';
+import { type Doc, ids, type Site, site, todo } from './site.js';
+
+const ada = `User/${ids.ada}`;
+const resetDoc = { kind: 'EmailTemplate', backend_id: ids.backend, type: 'reset_password_instructions' };
+const reset = `EmailTemplate/${ids.backend}/reset_password_instructions`;
+
+function user(at: Site, id: string = ids.ada) {
+  const found = at.sandbox.data.users.find((candidate) => candidate.id === id);
+  if (found === undefined) throw new Error(`no user ${id}`);
+  return found;
+}
+
+function template(at: Site) {
+  const found = at.sandbox.data.templates.find(({ type }) => type === resetDoc.type);
+  if (found === undefined) throw new Error('no template');
+  return found;
+}
+
+interface Ran {
+  readonly plan: Plan;
+  readonly said: { readonly [address: string]: string };
+  readonly reads: readonly string[];
+}
+
+/** Plans, lets a person do something while the question is open, and applies; `asked` false is `--yes`. */
+async function inBetween(
+  at: Site,
+  documents: readonly Doc[],
+  person: () => void,
+  asked = true,
+): Promise<Ran> {
+  await at.declare(...documents);
+  return await at.session(async (session) => {
+    const plan = await session.plan();
+    const seen = at.sandbox.requests.length;
+    person();
+    const { result } = await session.apply(plan, 'apply', asked ? performance.now() : undefined);
+    const said = result.results.map(({ address, status, error }) => [
+      address,
+      error === null ? status : `${status}: ${error}`,
+    ]);
+    const reads = at.sandbox.requests.slice(seen).filter(({ method }) => method === 'GET');
+    return { plan, said: Object.fromEntries(said), reads: reads.map(({ path }) => path) };
+  }, 'apply');
+}
+
+describe('what nobody declared and a person changed while the question was open', () => {
+  test('stays as that person left it: a membership, a scope, a role, a metadata key', async () => {
+    const at = await site();
+    const ran = await inBetween(
+      at,
+      [{ kind: 'User', id: ids.ada, group: 'ops', metadata: { a: { value: 1, status: 'valid' } } }],
+      () => {
+        const found = user(at);
+        found.organizations = [...found.organizations, { id: ids.initech, roles: [] }];
+        found.authorized_scopes = found.authorized_scopes.slice(1);
+        found.roles = [];
+        found.metadata = { ...found.metadata, since: { value: 'x', status: 'valid' } };
+      },
+    );
+    expect(ran.said).toEqual({ [ada]: 'applied' });
+    const found = user(at);
+    expect(found.group).toBe('ops');
+    expect(found.organizations.map(({ id }) => id)).toContain(ids.initech);
+    expect(found.authorized_scopes).toHaveLength(1);
+    expect(found.roles).toEqual([]);
+    expect(found.metadata).toMatchObject({
+      since: { value: 'x', status: 'valid' },
+      a: { value: 1, status: 'valid' },
+    });
+    expect(todo(await at.plan())).toEqual([]);
+  });
+
+  test('stays: the label of an organization, the other half of a template', async () => {
+    const at = await site();
+    const ran = await inBetween(
+      at,
+      [
+        { kind: 'Organization', id: ids.acme, name: 'acme-2' },
+        { ...resetDoc, txt_content: 'New {{ reset_password_url }}\n' },
+      ],
+      () => {
+        const acme = at.sandbox.data.organizations.find(({ id }) => id === ids.acme);
+        if (acme !== undefined) acme.label = 'Set since';
+        template(at).html_content = '<p>{{ reset_password_url }} set since</p>';
+      },
+    );
+    expect(Object.values(ran.said)).toEqual(['applied', 'applied']);
+    expect(at.sandbox.data.organizations.find(({ id }) => id === ids.acme)).toMatchObject({
+      name: 'acme-2',
+      label: 'Set since',
+    });
+    expect(template(at)).toMatchObject({
+      txt_content: 'New {{ reset_password_url }}\n',
+      html_content: '<p>{{ reset_password_url }} set since</p>',
+    });
+    expect(todo(await at.plan())).toEqual([]);
+  });
+
+  test('is in the journal, so that undoing leads to it', async () => {
+    const at = await site();
+    await inBetween(at, [{ kind: 'User', id: ids.ada, group: 'ops' }], () => {
+      user(at).organizations = [{ id: ids.initech, roles: [] }];
+    });
+    await at.undo('2');
+    expect(user(at).group).toBe('staff finance');
+    expect(user(at).organizations.map(({ id }) => id)).toEqual([ids.initech]);
+  });
+});
+
+describe('what was declared and is no longer as the plan showed it', () => {
+  const cases: readonly [string, Doc, (at: Site) => void, string, string][] = [
+    [
+      'a group',
+      { kind: 'User', id: ids.ada, group: 'ops' },
+      (at) => {
+        user(at).group = 'since';
+      },
+      ada,
+      'group',
+    ],
+    [
+      'a group that is already as declared',
+      { kind: 'User', id: ids.ada, group: 'ops' },
+      (at) => {
+        user(at).group = 'ops';
+      },
+      ada,
+      'group',
+    ],
+    [
+      'memberships',
+      { kind: 'User', id: ids.ada, organizations: ['acme'] },
+      (at) => {
+        user(at).organizations = [{ id: ids.initech, roles: [] }];
+      },
+      ada,
+      'organizations',
+    ],
+    [
+      'a field that was as declared',
+      { kind: 'User', id: ids.ada, group: 'staff finance', organizations: ['acme'] },
+      (at) => {
+        user(at).group = 'since';
+      },
+      ada,
+      'group',
+    ],
+    [
+      'a key of metadata',
+      { kind: 'User', id: ids.ada, metadata: { department: { value: 'x', status: 'valid' } } },
+      (at) => {
+        user(at).metadata = { department: { value: 'since', status: 'valid' } };
+      },
+      ada,
+      'metadata.department',
+    ],
+    [
+      'a body',
+      { ...resetDoc, txt_content: 'New {{ reset_password_url }}\n' },
+      (at) => {
+        template(at).txt_content = 'since';
+      },
+      reset,
+      'txt_content',
+    ],
+    [
+      'a template that is to go',
+      { ...resetDoc, state: 'absent' },
+      (at) => {
+        template(at).html_content = 'since';
+      },
+      reset,
+      'html_content',
+    ],
+    [
+      'a label',
+      { kind: 'Organization', id: ids.acme, label: 'New' },
+      (at) => {
+        for (const row of at.sandbox.data.organizations) row.label = 'since';
+      },
+      'Organization/acme',
+      'label',
+    ],
+    [
+      'the default key pair',
+      { kind: 'KeyPair', id: ids.secondKey, is_default: true },
+      (at) => {
+        for (const pair of at.sandbox.data.keyPairs)
+          pair.is_default = pair.id !== ids.secondKey && pair.id !== ids.firstKey;
+      },
+      `KeyPair/${ids.secondKey}`,
+      'defaults',
+    ],
+  ];
+  test.each(cases)(
+    '%s: skipped as stale, named, and not overwritten',
+    async (_, document, person, address, field) => {
+      const at = await site();
+      let left: unknown;
+      const ran = await inBetween(at, [document], () => {
+        person(at);
+        left = at.sandbox.snapshot();
+      });
+      expect(ran.said[address]).toMatch(/^skipped: .*stale/);
+      expect(ran.said[address]).toContain(field);
+      expect(at.writes()).toEqual([]);
+      expect(at.sandbox.snapshot()).toEqual(left);
+    },
+  );
+
+  test('leaves the others alone', async () => {
+    const at = await site();
+    const documents = [
+      { kind: 'User', id: ids.ada, group: 'ops' },
+      { kind: 'User', id: ids.grace, group: 'ops' },
+    ];
+    const ran = await inBetween(at, documents, () => {
+      user(at).group = 'since';
+    });
+    expect(ran.said).toEqual({
+      [ada]: expect.stringMatching(/^skipped/),
+      [`User/${ids.grace}`]: 'applied',
+    });
+  });
+});
+
+describe('what is read again', () => {
+  test('after a question: each object that is written, and the list of organizations once', async () => {
+    const at = await site();
+    const documents = [
+      { kind: 'Organization', id: ids.acme, label: 'New' },
+      { kind: 'Organization', id: ids.globex, label: 'New' },
+      { kind: 'User', id: ids.ada, group: 'ops' },
+      { kind: 'User', id: ids.grace, group: 'staff' },
+    ];
+    user(at, ids.grace).group = 'staff';
+    const ran = await inBetween(at, documents, () => {});
+    expect([...ran.reads].sort()).toEqual(['/api/organizations?page=1', `/api/users/${ids.ada}`]);
+  });
+
+  test('without one: nothing', async () => {
+    const at = await site();
+    const ran = await inBetween(
+      at,
+      [
+        { kind: 'User', id: ids.ada, group: 'ops' },
+        { ...resetDoc, state: 'absent' },
+      ],
+      () => {},
+      false,
+    );
+    expect(ran.reads).toEqual([]);
+  });
+
+  test('what can not be read then is not written', async () => {
+    const at = await site();
+    const ran = await inBetween(at, [{ kind: 'User', id: ids.ada, group: 'ops' }], () => {
+      at.fault = ({ method }) => (method === 'GET' ? { kind: 'answer', status: 500, body: {} } : undefined);
+    });
+    expect(ran.said[ada]).toMatch(/^skipped: .*could not be read/);
+    expect(at.writes()).toEqual([]);
+  });
+
+  test('a user that is gone by then is skipped', async () => {
+    const at = await site();
+    const ran = await inBetween(at, [{ kind: 'User', id: ids.ada, group: 'ops' }], () => {
+      at.sandbox.data.users.splice(at.sandbox.data.users.indexOf(user(at)), 1);
+    });
+    expect(ran.said[ada]).toMatch(/^skipped: .*no user/);
+    expect(at.writes()).toEqual([]);
+  });
+});
