@@ -11,24 +11,42 @@ export interface Layer {
 /** So often a text is decoded; a token in JSON in JSON in a URL is found. */
 const maxDecodings = 3;
 
-/** Escapes as JSON, URLs and HTML have them, each for one character. */
-const escapes =
-  /\\(?:u\{[0-9a-f]{1,6}\}|u[0-9a-f]{4}|x[0-9a-f]{2}|["'\\/bfnrt])|%[0-7][0-9a-f]|%[cd][0-9a-f]%[89ab][0-9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f]){2}|%f[0-7](?:%[89ab][0-9a-f]){3}|&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});/gi;
+/** Escapes as JSON, URLs and HTML have them, each for one character, by what they begin with. */
+const escapes: readonly (readonly [string, string])[] = [
+  ['\\', String.raw`\\(?:u\{[0-9a-f]{1,6}\}|u[0-9a-f]{4}|x[0-9a-f]{2}|["'\\/bfnrt])`],
+  [
+    '%',
+    '%[0-7][0-9a-f]|%[cd][0-9a-f]%[89ab][0-9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f]){2}|%f[0-7](?:%[89ab][0-9a-f]){3}',
+  ],
+  ['&', String.raw`&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});`],
+];
+const everyEscape = new RegExp(escapes.map(([, pattern]) => pattern).join('|'), 'gi');
 
-/** A text, and what is in it once and again decoded, as long as there is something to decode. */
+/**
+ * A text, and what is in it once and again decoded, as long as there is something to decode: of all kinds together, and
+ * where there are several, of each alone too, since what looks like an escape may be part of a secret.
+ */
 export function* layersOf(text: string): Generator<Layer> {
-  let layer: Layer = { text, from: null, to: null };
+  const layer: Layer = { text, from: null, to: null };
   yield layer;
+  const kinds = escapes.filter(([begin]) => text.includes(begin));
+  if (kinds.length === 0) return;
+  yield* decodedLayers(layer, everyEscape);
+  if (kinds.length === 1) return;
+  for (const [, pattern] of kinds) yield* decodedLayers(layer, new RegExp(pattern, 'gi'));
+}
+
+function* decodedLayers(first: Layer, pattern: RegExp): Generator<Layer> {
+  let layer: Layer | null = first;
   for (let count = 0; count < maxDecodings; count += 1) {
-    const next = decoded(layer);
-    if (next === null) return;
-    layer = next;
+    layer = decoded(layer, pattern);
+    if (layer === null) return;
     yield layer;
   }
 }
 
-function decoded({ text, from, to }: Layer): Layer | null {
-  if (!/[\\%&]/.test(text)) return null;
+function decoded({ text, from, to }: Layer, pattern: RegExp): Layer | null {
+  if (text.search(pattern) === -1) return null;
   const pieces: string[] = [];
   const starts = new Int32Array(text.length);
   const ends = new Int32Array(text.length);
@@ -43,7 +61,7 @@ function decoded({ text, from, to }: Layer): Layer | null {
     pieces.push(text.slice(kept, end));
     kept = end;
   };
-  for (const { 0: written, index } of text.matchAll(escapes)) {
+  for (const { 0: written, index } of text.matchAll(pattern)) {
     const meant = meaningOf(written);
     // No escape is shorter than what it stands for, so the arrays have room.
     if (meant === written || meant.length > written.length) continue;
