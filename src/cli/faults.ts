@@ -1,3 +1,4 @@
+import { randomInt } from 'node:crypto';
 import { InvalidArgumentError } from 'commander';
 import type { SandboxFaults } from '../sandbox/options.js';
 import { nearest } from '../source/nearest.js';
@@ -21,6 +22,13 @@ export const faultNames = 'pool=2, cut=0.1, 500=0.1, 503=0.1, reset=0.1, restart
 /** Reads one `--faults`, a list with commas, and adds it to those before it. */
 export function readFaults(list: string, before: SandboxFaults): SandboxFaults {
   return list.split(',').reduce(addFault, before);
+}
+
+/** The faults with a seed, where chance has a part in them. */
+export function withSeed(faults: SandboxFaults): SandboxFaults {
+  const { cut, reset, restart, 500: failing, 503: unavailable } = faults;
+  const byChance = [cut, reset, restart, failing, unavailable].some((chance) => chance !== undefined);
+  return byChance ? { seed: randomInt(2 ** 32), ...faults } : faults;
 }
 
 function addFault(faults: SandboxFaults, fault: string): SandboxFaults {

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { faultNames, readFaults } from '../../src/cli/faults.js';
+import { faultNames, readFaults, withSeed } from '../../src/cli/faults.js';
 
 test('a list with commas, and several lists, are one', () => {
   const first = readFaults('pool=2, cut=0.1,stale-scopes', {});
@@ -34,4 +34,10 @@ test.each([
   ['stale-scopes=1', 'stale-scopes takes no value.'],
 ])('%s is refused: %s', (list, message) => {
   expect(() => readFaults(list, {})).toThrow(message);
+});
+
+test('faults by chance get a seed, unless they have one', () => {
+  expect(withSeed({ cut: 0.1 })).toEqual({ cut: 0.1, seed: expect.any(Number) });
+  expect(withSeed({ 503: 0.1, seed: 0 })).toEqual({ 503: 0.1, seed: 0 });
+  expect(withSeed({ pool: 2, staleScopes: true })).toEqual({ pool: 2, staleScopes: true });
 });

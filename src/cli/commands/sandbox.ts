@@ -1,6 +1,7 @@
 import { type SandboxFaults, startSandbox } from '../../sandbox/index.js';
 import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
+import { withSeed } from '../faults.js';
 
 interface Options {
   readonly profile: 'documented' | 'boruta';
@@ -14,7 +15,8 @@ interface Options {
 
 /** `idops sandbox`: the embedded server, until it is interrupted. */
 export async function sandbox({ output, signal }: Context, options: Options): Promise<ExitCode> {
-  const { profile, seed, port = 0, pageSize, omitOptionalFields = false, latency = 0, faults } = options;
+  const { profile, seed, port = 0, pageSize, omitOptionalFields = false, latency = 0 } = options;
+  const faults = withSeed(options.faults);
   const server = await startSandbox({
     profile,
     seed,
@@ -25,6 +27,11 @@ export async function sandbox({ output, signal }: Context, options: Options): Pr
     ...(pageSize === undefined ? {} : { pageSize }),
   });
   output.result(`export IDOPS_BASE_URL=${server.url}\nexport IDOPS_TOKEN=${server.token}\n`);
+  if (faults.seed !== options.faults.seed) {
+    output.message(
+      `The faults come by chance; with seed=${faults.seed} among them the same ones come again.`,
+    );
+  }
   output.message('The sandbox runs until you press Ctrl-C; all that it holds is gone then.');
   await new Promise<void>((resolve) => {
     if (signal.aborted) resolve();
