@@ -1,10 +1,10 @@
 import { constants } from 'node:fs';
-import { type FileHandle, mkdir, open, readdir, rm } from 'node:fs/promises';
+import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { z } from 'zod';
 import { parseJson, stringifyJson } from '../json.js';
 import { error, ProblemsError } from '../problems.js';
-import { syncFolder } from '../state/file.js';
+import { makeFolder, syncFolder } from '../state/file.js';
 import { jsonFields } from '../state/json-fields.js';
 import { processMark, surelyAlive } from '../state/process.js';
 import { readRegular } from '../state/regular.js';
@@ -112,7 +112,7 @@ export function journalFolder(statePath: string): string {
 
 /** Opens the journal of a new run and writes its first line. Throws what the file system throws. */
 export async function createJournal(folder: string, first: RunLine): Promise<Journal> {
-  await mkdir(folder, { recursive: true, mode: 0o700 });
+  await makeFolder(folder);
   const path = join(folder, `${first.run}.jsonl`);
   const file = await open(path, 'ax', 0o600);
   const journal = new FileJournal(file, 0);

@@ -61,7 +61,7 @@ export async function unfinishedRuns(
 }
 
 /** Journals of former versions name no state: the salt tells theirs. */
-function belongs({ state, salt }: RunLine, known: StateName): boolean {
+export function belongs({ state, salt }: RunLine, known: StateName): boolean {
   return state === undefined ? salt === known.salt : state.lineage === known.lineage;
 }
 

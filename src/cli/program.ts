@@ -188,6 +188,14 @@ function declare(action: Act): Command {
     .option('--not-done', 'the DID is the old one')
     .action(action(async () => (await import('./commands/runs.js')).settle));
   runs
+    .command('prune')
+    .description('remove the journals of runs that nobody needs any more, after a question')
+    .option('--keep <AGE>', 'keep those that are younger: 12h, 90d or 8w', age)
+    .option('--keep-last <N>', 'keep the last so many', wholeNumber(0))
+    .option('--yes', "don't ask")
+    .addOption(format('text, json'))
+    .action(action(async () => (await import('./commands/runs-prune.js')).prune));
+  runs
     .command('unlock')
     .description('remove a lock whose process is surely gone')
     .action(action(async () => (await import('./commands/runs.js')).unlock));
@@ -291,6 +299,14 @@ function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (value: string
         : `It must be a whole number from ${min} to ${max}.`,
     );
   };
+}
+
+/** An age in milliseconds. */
+function age(value: string): number {
+  const [, number = '', unit = ''] = /^(\d{1,5})([hdw])$/.exec(value) ?? [];
+  const hours = { h: 1, d: 24, w: 168 }[unit];
+  if (hours === undefined) throw new InvalidArgumentError('It is an age such as 12h, 90d or 8w.');
+  return Number(number) * hours * 3_600_000;
 }
 
 function positive(value: string): number {

@@ -24,6 +24,13 @@ export function stateFile(path: string): StateStore {
   };
 }
 
+/** The state that lies at a path, whatever server it is for; undefined where there is none. */
+export async function savedState(path: string): Promise<State | undefined> {
+  const place = relative(process.cwd(), path) || path;
+  const text = await readText(path, place);
+  return text === undefined ? undefined : parseState(text, place);
+}
+
 async function readText(path: string, place: string): Promise<string | undefined> {
   try {
     return await readRegular(path);
@@ -37,6 +44,21 @@ async function readText(path: string, place: string): Promise<string | undefined
 }
 
 function check(text: string, place: string, server: string): State {
+  const state = parseState(text, place);
+  if (state.server !== server) {
+    throw new ProblemsError([
+      error(
+        'state-other-server',
+        `the state ${place} belongs to ${state.server}, and this is ${server}`,
+        [],
+        'give each server a state of its own with state.path, in its environment for instance; after a move of the server, edit "server" in the file',
+      ),
+    ]);
+  }
+  return state;
+}
+
+function parseState(text: string, place: string): State {
   let data: unknown;
   try {
     data = parseJson(text);
@@ -75,20 +97,18 @@ function check(text: string, place: string, server: string): State {
       ),
     ]);
   }
-  if (parsed.data.server !== server) {
-    throw new ProblemsError([
-      error(
-        'state-other-server',
-        `the state ${place} belongs to ${parsed.data.server}, and this is ${server}`,
-        [],
-        'give each server a state of its own with state.path, in its environment for instance; after a move of the server, edit "server" in the file',
-      ),
-    ]);
-  }
   return parsed.data;
 }
 
 const LOSS = 'without it requests may be sent again, and nothing is deleted or regenerated';
+
+/**
+ * Makes a folder, and those above it that aren't there, for files of that mode: as private as they are.
+ * Throws what the file system throws.
+ */
+export async function makeFolder(folder: string, mode = 0o600): Promise<void> {
+  await mkdir(folder, { recursive: true, mode: isPrivate(mode) ? 0o700 : 0o777 });
+}
 
 /**
  * Writes a file so that a crash leaves the old content or the new, never a mixture.
@@ -98,7 +118,7 @@ const LOSS = 'without it requests may be sent again, and nothing is deleted or r
  */
 export async function writeWhole(path: string, text: string, mode = 0o600, exactly?: number): Promise<void> {
   const folder = dirname(path);
-  await mkdir(folder, { recursive: true, mode: folderMode(mode) });
+  await makeFolder(folder, mode);
   const temporary = join(folder, temporaryName());
   try {
     const file = await open(temporary, 'wx', mode);
@@ -115,11 +135,6 @@ export async function writeWhole(path: string, text: string, mode = 0o600, exact
     throw failure;
   }
   await syncFolder(folder);
-}
-
-/** Who may look into a folder that is made for a file. */
-export function folderMode(mode: number): number {
-  return isPrivate(mode) ? 0o700 : 0o777;
 }
 
 /** Whether a file is for its owner alone. */

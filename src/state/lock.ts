@@ -1,10 +1,11 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { link, mkdir, open, readdir, rename, rm } from 'node:fs/promises';
+import { link, open, readdir, rename, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { error, ProblemsError } from '../problems.js';
+import { makeFolder } from './file.js';
 import { fateOf, ownMark, processMark } from './process.js';
 import { NoRegularFile, readRegular } from './regular.js';
 import { sweepTemporaries, temporaryName } from './temporary.js';
@@ -153,7 +154,7 @@ async function create(
 ): Promise<boolean> {
   const temporary = join(dirname(path), temporaryName());
   try {
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 });
+    await makeFolder(dirname(path));
     const file = await open(temporary, 'wx', 0o600);
     try {
       await file.writeFile(`${JSON.stringify(holder, null, 2)}\n`);

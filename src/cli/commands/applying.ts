@@ -34,7 +34,12 @@ export type Consent = { readonly asked: number } | { readonly refused: ExitCode 
  * Asks a person, unless `--yes` has answered; the time is one of `performance.now()`, 0 where nobody was asked.
  * Throws a ProblemsError where nobody can be asked.
  */
-export async function consent(question: string, yes: boolean, { prompt, output }: Context): Promise<Consent> {
+export async function consent(
+  question: string,
+  yes: boolean,
+  { prompt, output }: Context,
+  otherwise = 'Nothing was sent.',
+): Promise<Consent> {
   if (yes) return { asked: 0 };
   if (!prompt.available) {
     throw new ProblemsError([
@@ -48,7 +53,7 @@ export async function consent(question: string, yes: boolean, { prompt, output }
   }
   const answer = await prompt.confirm(question);
   if (answer === 'yes') return { asked: performance.now() };
-  output.message('Nothing was sent.');
+  output.message(otherwise);
   return { refused: answer === 'aborted' ? exit.interrupted : exit.failed };
 }
 

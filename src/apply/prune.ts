@@ -1,0 +1,80 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { type Problem, ProblemsError } from '../problems.js';
+import { syncFolder } from '../state/file.js';
+import type { State } from '../state/state.js';
+import { type JournalContent, listRuns, type RunLine, readJournal } from './journal.js';
+import { belongs } from './resume.js';
+
+/** Which journals to keep: the youngest, or the last so many; what either keeps is kept. */
+export interface Keep {
+  /** Milliseconds. */
+  readonly age: number | undefined;
+  readonly last: number | undefined;
+}
+
+/** The runs of a state, oldest first in each list. */
+export interface Pruning {
+  readonly remove: readonly RunLine[];
+  readonly keep: readonly RunLine[];
+  /** Those of `keep` that would go by their age and number, and are needed still. */
+  readonly needed: readonly { readonly run: RunLine; readonly why: string }[];
+  /** What is wrong with journals that can't be used; they stay. */
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * Chooses the journals of a state that nobody needs any more. Those of another state in the same folder are none of its
+ * business.
+ */
+export async function choosePruning(folder: string, state: State, keep: Keep, now: Date): Promise<Pruning> {
+  const contents: JournalContent[] = [];
+  const problems: Problem[] = [];
+  for (const name of await listRuns(folder)) {
+    const content = await readJournal(folder, name).catch((failure: unknown) => {
+      if (!(failure instanceof ProblemsError)) throw failure;
+      problems.push(...failure.problems);
+      return null;
+    });
+    if (content !== null && belongs(content.run, state)) contents.push(content);
+  }
+  const old = new Set(
+    contents.filter(
+      (content, index) =>
+        !(keep.age !== undefined && now.getTime() - endOf(content) <= keep.age) &&
+        !(keep.last !== undefined && index >= contents.length - keep.last),
+    ),
+  );
+  const needed = [...old].flatMap((content) => {
+    const why = whyNeeded(content, state);
+    return why === undefined ? [] : [{ run: content.run, why }];
+  });
+  const stays = new Set(needed.map(({ run }) => run));
+  const gone = [...old].filter(({ run }) => !stays.has(run)).map(({ run }) => run);
+  const kept = contents.map(({ run }) => run).filter((run) => !gone.includes(run));
+  return { remove: gone, keep: kept, needed, problems };
+}
+
+/** When something was last known of a run. */
+function endOf({ run, lines }: JournalContent): number {
+  return Date.parse(lines.at(-1)?.at ?? run.at);
+}
+
+/** Why a journal can't be done without, whatever its age. */
+function whyNeeded({ run: { run }, ended }: JournalContent, state: State): string | undefined {
+  if (!ended || run === state.open_run) return 'it has not ended';
+  if (Object.values(state.resources).some((record) => record.pending_regeneration === run)) {
+    return 'a regeneration in it has no known outcome yet; idops runs settle takes the answer';
+  }
+  if (Object.values(state.resources).some((record) => record.owed?.run === run)) {
+    return 'what it took away is not put back yet';
+  }
+  if (state.last_run === undefined || run > state.last_run) return 'the state does not hold it yet';
+  return run === state.last_run ? 'it is the newest that the state holds' : undefined;
+}
+
+/** Removes the journals of runs; what the file system says is thrown, and the others stay. */
+export async function removeJournals(folder: string, runs: readonly RunLine[]): Promise<void> {
+  for (const { run } of runs) await rm(join(folder, `${run}.jsonl`), { force: true });
+  if (runs.length > 0) await syncFolder(folder);
+}

@@ -1,0 +1,71 @@
+import { journalFolder } from '../../apply/journal.js';
+import { choosePruning, type Keep, type Pruning, removeJournals } from '../../apply/prune.js';
+import { error, ProblemsError } from '../../problems.js';
+import { journalLines, pruningJson, pruningText } from '../../report/pruning.js';
+import { savedState } from '../../state/file.js';
+import { acquireLock } from '../../state/lock.js';
+import type { Context, GlobalOptions } from '../context.js';
+import { type ExitCode, exit } from '../exit.js';
+import { parseFormats, type Renderers, show } from '../formats.js';
+import { consent } from './applying.js';
+
+interface Options {
+  readonly keep?: number;
+  readonly keepLast?: number;
+  readonly yes?: boolean;
+  readonly format: readonly string[];
+}
+
+/** `idops runs prune`: removes the journals of old runs, after a question. */
+export async function prune(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
+  const renderers: Renderers<Pruning> = {
+    text: (pruning) => ({ text: pruningText(pruning) }),
+    json: (pruning) => ({ json: pruningJson(pruning) }),
+  };
+  const formats = parseFormats(options.format, Object.keys(renderers));
+  const keep: Keep = { age: options.keep, last: options.keepLast };
+  if (keep.age === undefined && keep.last === undefined) {
+    throw new ProblemsError([
+      error(
+        'wrong-option',
+        'say which journals to keep: --keep AGE, --keep-last N, or both',
+        [],
+        'for instance idops runs prune --keep 90d',
+      ),
+    ]);
+  }
+  const path = (await context.project()).statePath();
+  const folder = journalFolder(path);
+  const now = new Date();
+  const lock = await acquireLock(path, 'runs prune', now);
+  try {
+    const state = await savedState(path);
+    // Without a state nobody knows which runs are held by one.
+    const pruning =
+      state === undefined
+        ? { remove: [], keep: [], needed: [], problems: [] }
+        : await choosePruning(folder, state, keep, now);
+    if (state === undefined) context.output.message('There is no state, so no journal is removed.');
+    for (const { run, why } of pruning.needed) {
+      context.output.message(`Run ${run.run} is kept: ${why}.`);
+    }
+    if (pruning.remove.length > 0) {
+      const count = pruning.remove.length === 1 ? 'one journal' : `${pruning.remove.length} journals`;
+      const [oldest] = pruning.remove;
+      const until = pruning.remove.at(-1);
+      const which = `of the runs from ${oldest?.at} to ${until?.at}`;
+      const question = `Remove ${count} ${which} for good? Neither undo nor runs show knows them afterwards.`;
+      if (options.yes !== true) context.output.beside(journalLines(pruning.remove).join('\n'));
+      const consented = await consent(question, options.yes === true, context, 'Nothing was removed.');
+      if ('refused' in consented) return consented.refused;
+      await removeJournals(folder, pruning.remove);
+    }
+    // Names of runs, commands and times are idops' own words.
+    await show(formats, renderers, pruning, (found) => found, context);
+    if (pruning.problems.length === 0) return exit.done;
+    context.output.problems(pruning.problems);
+    return exit.failed;
+  } finally {
+    await lock.release();
+  }
+}

@@ -1,0 +1,189 @@
+import { rm, stat } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { journals, project, type TestProject } from '../e2e/running.js';
+import { ids } from '../sandbox/asking.js';
+
+const acme = (label: string): string => `kind: Organization\nname: acme\nlabel: ${label}\n`;
+const nameOf = (path: string): string => path.replace(/^.*\//, '').replace('.jsonl', '');
+const day = 86_400_000;
+
+/** A project with a run for each label, the oldest first. */
+async function runsOf(...labels: string[]): Promise<{ at: TestProject; names: string[] }> {
+  const at = await project({});
+  for (const label of labels) {
+    await at.write({ 'manifests/all.yaml': acme(label) });
+    expect((await at.idops('apply --yes')).code).toBe(0);
+  }
+  return {
+    at,
+    names: journals(await at.files())
+      .sort()
+      .map(nameOf),
+  };
+}
+
+const left = async (at: TestProject): Promise<string[]> =>
+  journals(await at.files())
+    .sort()
+    .map(nameOf);
+
+/** Makes every line of a journal so many days older; its name stays. */
+async function age(at: TestProject, name: string, days: number): Promise<void> {
+  const path = join('.idops/runs', `${name}.jsonl`);
+  const older = (await at.read(path)).replace(/"at":"([^"]+)"/g, (_, time: string) =>
+    JSON.stringify({ at: new Date(Date.parse(time) - days * day).toISOString() }).slice(1, -1),
+  );
+  await at.write({ [path]: older });
+}
+
+describe('idops runs prune', () => {
+  it('removes what is older than it is to be kept, and says what', async () => {
+    const { at, names } = await runsOf('One', 'Two', 'Three');
+    const [first = '', second = '', third = ''] = names;
+    await age(at, first, 91);
+    await age(at, second, 89);
+    const { code, stdout, stderr } = await at.idops('runs prune --keep 90d --yes');
+    expect(code).toBe(0);
+    expect(stdout).toContain(first);
+    expect(stdout).toContain('1 journal removed, 2 kept.');
+    expect(stderr).toBe('');
+    expect(await left(at)).toEqual([second, third]);
+    expect((await at.idops('plan --detailed-exitcode')).code).toBe(0);
+    expect((await at.idops('apply --yes')).code).toBe(0);
+  });
+
+  it.each([
+    ['23h', true],
+    ['25h', false],
+    ['4w', false],
+    ['1d', false],
+    ['0d', true],
+  ])('reads %s', async (keep, gone) => {
+    const { at, names } = await runsOf('One', 'Two');
+    await age(at, names[0] ?? '', 23.5 / 24);
+    expect((await at.idops(`runs prune --keep ${keep} --yes`)).code).toBe(0);
+    expect(await left(at)).toHaveLength(gone ? 1 : 2);
+  });
+
+  it('keeps the last so many, and what either rule keeps', async () => {
+    const { at, names } = await runsOf('One', 'Two', 'Three', 'Four');
+    for (const name of names) await age(at, name, 100);
+    expect((await at.idops('runs prune --keep 90d --keep-last 3 --yes')).code).toBe(0);
+    expect(await left(at)).toEqual(names.slice(1));
+    const { stdout } = await at.idops('runs prune --keep-last 2 --yes --format json');
+    expect(JSON.parse(stdout)).toEqual({
+      format_version: 1,
+      removed: [{ run: names[1], command: 'apply', at: expect.any(String) }],
+      kept: names.slice(2).map((run) => expect.objectContaining({ run, reason: null })),
+    });
+  });
+
+  it('keeps the newest that the state holds, a killed one, and one that a state put back does not hold', async () => {
+    const { at, names } = await runsOf('One');
+    const before = await at.read('.idops/state.json');
+    await at.write({ 'manifests/all.yaml': acme('Two') });
+    await at.idops('apply --yes');
+    const [first = '', second = ''] = await left(at);
+    expect(first).toBe(names[0]);
+    for (const name of [first, second]) await age(at, name, 100);
+    await at.write({ '.idops/state.json': before });
+    const older = await at.idops('runs prune --keep 0d --yes');
+    expect(older).toMatchObject({ code: 0, stdout: '0 journals removed, 2 kept.\n' });
+    expect(older.stderr).toContain(`Run ${first} is kept: it is the newest that the state holds.`);
+    expect(older.stderr).toContain(`Run ${second} is kept: the state does not hold it yet.`);
+    const path = `.idops/runs/${first}.jsonl`;
+    const lines = (await at.read(path)).trimEnd().split('\n');
+    await at.write({ [path]: `${lines.slice(0, -1).join('\n')}\n` });
+    expect((await at.idops('runs prune --keep 0d --yes')).stderr).toContain(
+      `Run ${first} is kept: it has not ended.`,
+    );
+    expect(await left(at)).toEqual([first, second]);
+  });
+
+  it('keeps one with a regeneration that nobody has settled', async () => {
+    const post = /regenerate_did$/;
+    const at = await project(
+      { 'manifests/all.yaml': acme('One') },
+      {
+        intercept: ({ path }) => (post.test(path) ? { kind: 'answer', status: 502 } : undefined),
+      },
+    );
+    expect((await at.idops(`regenerate-did ${ids.portal} --yes`)).code).toBe(1);
+    expect((await at.idops('apply --yes')).code).toBe(0);
+    const [open = ''] = await left(at);
+    const { stderr } = await at.idops('runs prune --keep-last 0 --yes');
+    expect(stderr).toContain(`Run ${open} is kept: a regeneration in it has no known outcome yet`);
+    expect(await left(at)).toHaveLength(2);
+    expect((await at.idops(`runs settle ${open} Client/${ids.portal} --done`)).code).toBe(0);
+    expect((await at.idops('runs prune --keep-last 0 --yes')).code).toBe(0);
+    expect(await left(at)).toHaveLength(1);
+  });
+
+  it('leaves the journals of another state in the folder alone', async () => {
+    const { at, names } = await runsOf('One', 'Two');
+    const own = await at.read('idops.yaml');
+    await at.write({
+      'idops.yaml': `${own}state: {path: .idops/other.json}\n`,
+      'manifests/all.yaml': acme('X'),
+    });
+    expect((await at.idops('apply --yes')).code).toBe(0);
+    await at.write({ 'manifests/all.yaml': acme('Y') });
+    expect((await at.idops('apply --yes')).code).toBe(0);
+    expect((await at.idops('runs prune --keep-last 0 --yes')).code).toBe(0);
+    const rest = await left(at);
+    expect(rest).toHaveLength(3);
+    expect(rest).toEqual(expect.arrayContaining(names));
+  });
+
+  it('removes nothing without a state, without a yes, with a wrong age, or while a run holds the lock', async () => {
+    const { at, names } = await runsOf('One', 'Two');
+    expect(await at.idops('runs prune')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('--keep AGE'),
+    });
+    expect(await at.idops('runs prune --keep 0d')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('no-terminal'),
+    });
+    for (const wrong of ['90', 'd', '-1d', '1.5d', '3m', '']) {
+      expect(await at.idopsWith(['runs', 'prune', `--keep=${wrong}`, '--yes'])).toMatchObject({
+        code: 1,
+        stderr: expect.stringMatching(/90d|empty/),
+      });
+    }
+    expect((await at.idops('runs prune --keep-last -1 --yes')).code).toBe(1);
+    expect(await left(at)).toEqual(names);
+    await rm(join(at.folder, '.idops/state.json'));
+    expect(await at.idops('runs prune --keep 0d --yes')).toMatchObject({
+      code: 0,
+      stderr: expect.stringContaining('There is no state'),
+    });
+    expect(await left(at)).toEqual(names);
+  });
+
+  it('keeps a journal that it can not read, and says so', async () => {
+    const { at, names } = await runsOf('One', 'Two', 'Three');
+    const path = `.idops/runs/${names[0]}.jsonl`;
+    await at.write({ [path]: '{"type": "nonsense"}\n' });
+    const { code, stderr } = await at.idops('runs prune --keep-last 0 --yes');
+    expect(code).toBe(1);
+    expect(stderr).toContain('journal-unreadable');
+    expect(await left(at)).toEqual([names[0], names[2]]);
+  });
+});
+
+describe('what idops keeps', () => {
+  it('is readable for its owner alone, and so are the folders that it makes', async () => {
+    const at = await project({ 'manifests/all.yaml': acme('One') });
+    expect((await at.idops('plan --out stored/plans/plan.json')).code).toBe(0);
+    expect((await at.idops('apply --yes')).code).toBe(0);
+    const mode = async (path: string): Promise<string> =>
+      ((await stat(join(at.folder, path))).mode & 0o777).toString(8);
+    const [journal = ''] = await left(at);
+    for (const file of ['.idops/state.json', `.idops/runs/${journal}.jsonl`, 'stored/plans/plan.json'])
+      expect(`${file} ${await mode(file)}`).toBe(`${file} 600`);
+    for (const folder of ['.idops', '.idops/runs', 'stored', 'stored/plans'])
+      expect(`${folder} ${await mode(folder)}`).toBe(`${folder} 700`);
+  });
+});
