@@ -77,7 +77,22 @@ class Work {
     const hasToken = inputs.token !== undefined || (process.env.IDOPS_TOKEN ?? '') !== '';
     const reason = hasToken ? null : (this.#event.pullRequest?.withoutSecrets ?? null);
     if (reason !== null) return await this.#validate(inputs, reason);
+    this.#refuseForeign(inputs);
     return inputs.command === 'plan' ? await this.#plan(inputs) : await this.#apply(inputs);
+  }
+
+  /** A configuration that somebody else may have written must not say who gets the token, or run a program for one. */
+  #refuseForeign({ baseUrl, token }: Inputs): void {
+    const { foreign } = this.#event;
+    if (foreign === null || (baseUrl !== undefined && token !== undefined)) return;
+    throw new ProblemsError([
+      error(
+        'foreign-files',
+        `${foreign}, whose idops.yaml would say where the token goes`,
+        [],
+        'give both base-url and token as inputs, or use the command validate',
+      ),
+    ]);
   }
 
   /** Tells what went wrong, wherever a person may look. */
