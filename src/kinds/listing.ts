@@ -60,8 +60,10 @@ async function readAllPages(
     const found = byId.size + anonymous.length;
     const pages = page.totalPages ?? pagesFrom(total, page.pageSize);
     // Without a page count the end shows itself: a page that brings nothing, be it empty or the last one again.
-    const done = pages === undefined ? found === total || idle > 0 : number >= pages || idle >= IDLE_PAGES;
-    if (done) return { rows: [...byId.values(), ...anonymous], found, total };
+    const done = pages === undefined ? idle > 0 : number >= pages || idle >= IDLE_PAGES;
+    // A page count that never ends counts for no more than all that there is.
+    const complete = total !== undefined && found >= total;
+    if (done || complete) return { rows: [...byId.values(), ...anonymous], found, total };
   }
   throw new ProblemsError([
     error(

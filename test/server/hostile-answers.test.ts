@@ -148,6 +148,29 @@ describe('a list of organizations', () => {
     return failure.message;
   }
 
+  test.each([
+    ['rows that repeat', () => [row(1), row(2)]],
+    ['other rows each time', (number: number) => [row(2 * number), row(2 * number + 1)]],
+  ])('whose page count never ends stops where total_entries says, with %s', async (_, rows) => {
+    const { read, received } = await listing((number) => ({
+      data: rows(number),
+      total_pages: number + 1,
+      total_entries: 2,
+    }));
+    await read();
+    expect(received).toHaveLength(1);
+  });
+
+  test('with more rows than total_entries is not read for ever', async () => {
+    const { read, received } = await listing((number) => ({
+      data: [row(2 * number), row(2 * number + 1)],
+      total_pages: number + 1,
+      total_entries: 3,
+    }));
+    expect(await refusalOf(read())).toContain('does not add up');
+    expect(received).toHaveLength(8);
+  });
+
   test('with ids that repeat across pages is read again, and refused where it goes on', async () => {
     const { read, received } = await listing((number) => ({
       data: number === 1 ? [row(1), row(2)] : [row(2), row(1)],
