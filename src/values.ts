@@ -187,3 +187,10 @@ export function mapValues<A, B>(
 ): { [key: string]: B } {
   return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, change(value, key)]));
 }
+
+const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+
+/** Whether two ids are the same one: the letters of a UUID may be written as capitals. */
+export function sameIdentifier(a: string, b: string): boolean {
+  return a === b || (uuid.test(a) && a.toLowerCase() === b.toLowerCase());
+}

@@ -1,7 +1,9 @@
+import { deletedBodies } from '../kinds/email-template.js';
 import { contrast, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Change, FieldChange } from '../plan/plan.js';
 import { error, type Problem, ProblemsError } from '../problems.js';
+import { type Profile, profiles } from '../server/profiles.js';
 import { Hasher } from '../state/secrets.js';
 import { holdsSensitive } from '../values.js';
 import { type Entry, entriesOf, fieldsOf } from './entries.js';
@@ -57,18 +59,19 @@ export async function findRun(folder: string, name: string): Promise<JournalCont
 export function pastRun(content: JournalContent): PastRun {
   const hasher = new Hasher(content.run.salt);
   const last = content.lines.at(-1);
+  const profile = profiles[content.run.profile] ?? profiles.documented;
   return {
     run: content.run,
     ended: last?.type !== 'end' ? 'unfinished' : last.interrupted ? 'interrupted' : 'finished',
-    changes: entriesOf(content).map((entry) => pastChange(entry, hasher)),
+    changes: entriesOf(content).map((entry) => pastChange(entry, hasher, profile)),
   };
 }
 
-function pastChange(entry: Entry, hasher: Hasher): PastChange {
+function pastChange(entry: Entry, hasher: Hasher, profile: Profile | undefined): PastChange {
   const { sending, answered } = entry;
   const { address, kind, action } = sending;
   return {
-    change: { address, kind, action, fields: fieldChanges(entry, hasher) },
+    change: { address, kind, action, fields: fieldChanges(entry, hasher, profile) },
     at: answered?.at ?? sending.at,
     result:
       answered === undefined
@@ -86,16 +89,11 @@ function pastChange(entry: Entry, hasher: Hasher): PastChange {
 }
 
 /** What the run asked for, against what was there before it. */
-function fieldChanges({ sending }: Entry, hasher: Hasher): FieldChange[] {
+function fieldChanges({ sending }: Entry, hasher: Hasher, profile: Profile | undefined): FieldChange[] {
   const kind = kindOf(sending.kind);
   const before = fieldsOf(sending.before, hasher);
   if (sending.action === 'delete') {
-    return ['txt_content', 'html_content'].flatMap((path) => {
-      const body = before[path];
-      return typeof body === 'string'
-        ? [{ path, type: 'body', before: body, after: null, sensitive: false }]
-        : [];
-    });
+    return profile === undefined ? [] : deletedBodies(before, profile);
   }
   if (sending.generation !== undefined) {
     return [

@@ -1,7 +1,7 @@
 import { stringifyJson } from '../json.js';
 import { contrast, value } from '../kinds/fields.js';
 import type { Identity, Kind } from '../kinds/kind.js';
-import { type Fields, holdsSensitive, reveal, type Value } from '../values.js';
+import { type Fields, holdsSensitive, reveal, sameIdentifier, type Value } from '../values.js';
 
 /** How what the server shows compares with what was asked. */
 export interface Verification {
@@ -32,7 +32,7 @@ export function otherObject(identity: Identity, answer: Fields): string | undefi
   for (const part of ['id', 'backend_id', 'type']) {
     const asked = identity[part];
     const got = answer[part];
-    if (asked !== undefined && typeof got === 'string' && got !== asked) {
+    if (asked !== undefined && typeof got === 'string' && !sameIdentifier(got, asked)) {
       return `the answer is about another object: ${part} is ${JSON.stringify(got)}`;
     }
   }

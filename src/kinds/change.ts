@@ -18,6 +18,8 @@ export interface FieldChange {
   readonly sensitive: boolean;
   /** Lists of the server confirmed the names in it, which then need no ids beside them. */
   readonly confirmed?: boolean;
+  /** Where the object is deleted: whether a text that the server has built in takes the place, or the field is gone. */
+  readonly becomes?: 'built-in' | 'gone';
 }
 
 /** Something a reviewer should know; it stops nothing. */

@@ -1,9 +1,11 @@
 import { z } from 'zod';
-import { error } from '../problems.js';
+import { error, type Problem } from '../problems.js';
+import type { Profile } from '../server/profiles.js';
 import { settle } from '../settle.js';
-import { type Fields, same } from '../values.js';
+import { type Fields, reveal, same } from '../values.js';
+import type { FieldChange } from './change.js';
 import { body, carried, value } from './fields.js';
-import type { Identity, Kind, Live, ObserveContext, PlanInput, Update, Verdict } from './kind.js';
+import type { Declared, Identity, Kind, Live, ObserveContext, PlanInput, Update, Verdict } from './kind.js';
 import type { Traces } from './loss.js';
 import { profileProblems, unknownWhole, wholeFields } from './rules.js';
 import { document, identifier, text } from './schema.js';
@@ -34,6 +36,7 @@ export const emailTemplate: Kind = {
           'remove the fields to delete the template, or the state to keep it',
         ),
       ),
+    ...declared.flatMap(bodyProblems),
     ...profileProblems(declared, profile),
   ],
   // A slash in an id must not make two templates look like one.
@@ -45,14 +48,17 @@ export const emailTemplate: Kind = {
       await settle(objects.map(async (object) => [object, await show(object.identity, context)] as const)),
     );
   },
-  decide({ declared, present }) {
+  decide({ declared, present, profile }) {
     if (!declared.absent) return undefined;
     // A built-in default shows itself by having no id.
     const holds = present.exists === false || typeof present.fields.id !== 'string' || present.asDeleted;
     if (holds) return { action: 'unchanged', fields: [], requests: [], destructions: [] };
-    return deletion(present.identity, present.fields);
+    return deletion(present.identity, present.fields, profile);
   },
   update(input) {
+    if (input.present.exists === false && input.profile.templates.allBuiltIn) {
+      return { requests: [], expected: {}, trouble: notThere(input.present.identity) };
+    }
     if (input.profile.templates.halvesFallBack) return rewrite(input);
     const { present, desired } = input;
     const { backend_id = '', type = '' } = present.identity;
@@ -74,6 +80,38 @@ export const emailTemplate: Kind = {
   lost: lostTemplate,
   destructions: () => [],
 };
+
+/** Bodies that can't be anybody's mail: servers refuse them, some of them after the former body is gone. */
+function bodyProblems(template: Declared): Problem[] {
+  return ['txt_content', 'html_content'].flatMap((half) => {
+    const written = template.fields[half];
+    const text = written === undefined ? null : reveal(written);
+    if (typeof text !== 'string' || text === '') return [];
+    const places = [template.placeOf(half)];
+    if (/^\p{White_Space}+$/u.test(text)) {
+      const hint = 'write the text, or declare "state: absent" to delete the template';
+      return [
+        error('body-blank', `"${half}" is white space alone, which is no body of an email`, places, hint),
+      ];
+    }
+    if (!text.includes('\0')) return [];
+    return [
+      error(
+        'body-nul',
+        `"${half}" has a NUL character in it, at character ${[...text].indexOf('\0') + 1}`,
+        places,
+        'no server can keep one: save the file as UTF-8 text, without it',
+      ),
+    ];
+  });
+}
+
+function notThere({ backend_id = '', type = '' }: Identity): string {
+  return (
+    `the server answers 404 for it: it has no backend with the id ${backend_id}, or no email template of the type ` +
+    `${type}, and no operation creates one; correct backend_id or type, or create the backend there`
+  );
+}
 
 /**
  * An update on a server where a half that comes as it is goes back to the built-in text: both halves at once
@@ -111,21 +149,28 @@ function lostTemplate({ before, now }: Traces): Fields {
 }
 
 /** What deleting a template means, for a document that says so and for one that is pruned. */
-export function deletion(identity: Identity, fields: Fields): Verdict {
+export function deletion(identity: Identity, fields: Fields, profile: Profile): Verdict {
   const { backend_id = '', type = '' } = identity;
-  const bodies = ['txt_content', 'html_content'].filter((field) => typeof fields[field] === 'string');
   return {
     action: 'delete',
-    fields: bodies.map((path) => ({
+    fields: deletedBodies(fields, profile),
+    requests: [{ operation: 'deleteTemplate', params: { backend_id, template_type: type } }],
+    destructions: ['deletes the template'],
+  };
+}
+
+/** What becomes of the bodies of a template that is deleted. */
+export function deletedBodies(fields: Fields, { templates }: Profile): FieldChange[] {
+  return ['txt_content', 'html_content']
+    .filter((field) => typeof fields[field] === 'string')
+    .map((path) => ({
       path,
       type: 'body',
       before: fields[path],
       after: null,
       sensitive: false,
-    })),
-    requests: [{ operation: 'deleteTemplate', params: { backend_id, template_type: type } }],
-    destructions: ['deletes the template'],
-  };
+      becomes: templates.allBuiltIn ? 'built-in' : 'gone',
+    }));
 }
 
 /** What of a template's answer tells whether it is the one that a DELETE answered with. */

@@ -153,7 +153,7 @@ class Decider {
   decide(one: Addressed, live: Live | undefined): Change | undefined {
     const { subject, address, key } = one;
     if (subject.declared === undefined) {
-      const change = pruned(subject, address, key, live);
+      const change = pruned(subject, { address, key, live, profile: this.#options.profile });
       // A record may have been written with another profile.
       const reason = idTrouble(subject.identity, this.#options.profile);
       if (change === undefined || reason === undefined) return change;
@@ -497,13 +497,16 @@ function owed(record: NonNullable<ResourceRecord['owed']>, hasher: Hasher): Owed
 
 function pruned(
   { kind, identity }: Subject,
-  address: string,
-  key: string,
-  live: Live | undefined,
+  {
+    address,
+    key,
+    live,
+    profile,
+  }: Pick<Addresses, 'address' | 'key'> & { readonly live: Live | undefined; readonly profile: Profile },
 ): Change | undefined {
   if (live === undefined || !live.exists || typeof live.fields.id !== 'string') return undefined;
   return {
-    ...deletion(identity, live.fields),
+    ...deletion(identity, live.fields, profile),
     address,
     kind,
     observed: 'live',

@@ -20,6 +20,7 @@ import {
   shortValue,
   viewField,
 } from './review.js';
+import { fateText } from './values.js';
 import { plural } from './words.js';
 
 /** Longer lines of a diff are cut, but for `--debug`: a page has more room than a terminal. */
@@ -272,7 +273,11 @@ function email(change: Change, diffs: readonly Markup[], { samples, room }: Cont
   const deleted = change.action === 'delete';
   const sides: readonly EmailSide[] = [
     side('Before', before, 'there is none, or it is not known'),
-    side('After', deleted ? {} : { ...before, ...expected }, deleted ? 'deleted' : 'there is none'),
+    side(
+      'After',
+      deleted ? {} : { ...before, ...expected },
+      deleted ? (change.fields.map(fateText)[0] ?? 'deleted') : 'there is none',
+    ),
   ];
   const views = emailViews(sides, samples.get(change.address) ?? {}, room);
   return tabs(`view ${change.address}`, 'Show', [

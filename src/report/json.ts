@@ -54,13 +54,16 @@ export function fieldJson({
   before,
   after,
   sensitive,
+  becomes,
 }: FieldChange): PlanJson['changes'][number]['fields'][number] {
   if (sensitive) return { path, before: { sensitive: true }, after: { sensitive: true }, sensitive };
   return {
     path,
     before: before === undefined ? { unknown: true } : withoutSecrets(before),
-    after: withoutSecrets(after),
+    // What the server has built in isn't known before.
+    after: becomes === 'built-in' ? { unknown: true } : withoutSecrets(after),
     sensitive,
+    ...(becomes === undefined ? {} : { becomes }),
   };
 }
 

@@ -5,7 +5,7 @@ import type { Value } from '../values.js';
 import { type BodyDifference, compareBodies, countLines } from './bodies.js';
 import { bare, displayWidth } from './escape.js';
 import { compareSets, type ElementChange } from './sets.js';
-import { inlinePair } from './values.js';
+import { fateText, fieldPair } from './values.js';
 import { lineWidth, plural } from './words.js';
 
 /** Changes that a reviewer looks at together. */
@@ -112,11 +112,11 @@ export function viewField(
   field: FieldChange,
   { whole, diff = false }: { readonly whole: boolean; readonly diff?: boolean },
 ): FieldView {
-  const { before, after } = field;
+  const { before } = field;
   if (field.sensitive) return { view: 'secret', unknown: before === undefined };
   return (
     (field.type === 'set' ? viewSet(field) : undefined) ??
-    viewBody(field, diff) ?? { view: 'value', ...inlinePair(before, after, whole) }
+    viewBody(field, diff) ?? { view: 'value', ...fieldPair(field, whole) }
   );
 }
 
@@ -143,7 +143,8 @@ function viewSet({ before, after, confirmed = false }: FieldChange): FieldView |
   return { view: 'set', head, elements, kept };
 }
 
-function viewBody({ before, after, type }: FieldChange, diff: boolean): FieldView | undefined {
+function viewBody(field: FieldChange, diff: boolean): FieldView | undefined {
+  const { before, after, type } = field;
   if (!isText(before) || !isText(after)) return undefined;
   const several = [before, after].some((text) => text?.includes('\n'));
   const short = [before, after].every((text) => text == null || displayWidth(text) <= lineWidth / 2);
@@ -154,7 +155,7 @@ function viewBody({ before, after, type }: FieldChange, diff: boolean): FieldVie
       ? [`the present value is unknown; it will be ${plural(countLines(after), 'line')}`]
       : []),
     ...(before === null ? ['there was none (null)'] : []),
-    ...(after === null ? ['cleared (null)'] : []),
+    ...(after === null ? [fateText(field) ?? 'cleared (null)'] : []),
     ...notes,
     ...(tooDifferent === null ? [] : [tooDifferent]),
   ];

@@ -37,8 +37,14 @@ const field = z.strictObject({
   before: side(
     'The present value; {"unknown": true} where it is not known, {"sensitive": true} for a secret',
   ),
-  after: side('The value to be set; {"sensitive": true} for a secret'),
+  after: side(
+    'The value to be set; {"sensitive": true} for a secret; {"unknown": true} where the server has its own',
+  ),
   sensitive: z.boolean().describe('Whether the values are held back'),
+  becomes: z
+    .enum(['built-in', 'gone'])
+    .optional()
+    .describe('Of an object that is deleted: whether a text that the server has built in takes the place'),
 });
 
 const change = z.strictObject({

@@ -6,7 +6,7 @@ import { type BodyDifference, compareBodies, countLines } from './bodies.js';
 import { bare, disarm, displayWidth, escapeText } from './escape.js';
 import { diffLineLimit, hunkHead, hunkLines } from './hunks.js';
 import { compareSets } from './sets.js';
-import { inlinePair } from './values.js';
+import { fateText, fieldPair } from './values.js';
 import { type Colors, colors, lineWidth, plural, wrap } from './words.js';
 
 export interface TextOptions {
@@ -148,8 +148,8 @@ function fieldLines(field: FieldChange, options: TextOptions, paint: Colors): st
   );
 }
 
-function valueLines(path: string, { before, after }: FieldChange, { debug }: TextOptions): string[] {
-  const pair = inlinePair(before, after, debug);
+function valueLines(path: string, field: FieldChange, { debug }: TextOptions): string[] {
+  const pair = fieldPair(field, debug);
   const line = `${path}: ${pair.before} → ${pair.after}`;
   if (displayWidth(line) + 4 <= lineWidth) return [line];
   return [`${path}: ${pair.before}`, `  → ${pair.after}`];
@@ -177,10 +177,11 @@ function setLines(
 /** A diff of two texts of several lines; undefined where both fit into a line. */
 function bodyLines(
   path: string,
-  { before, after, type }: FieldChange,
+  field: FieldChange,
   { debug }: TextOptions,
   paint: Colors,
 ): string[] | undefined {
+  const { before, after, type } = field;
   if (!isText(before) || !isText(after) || (type !== 'body' && !severalLines(before, after)))
     return undefined;
   if (before === undefined) {
@@ -198,7 +199,8 @@ function bodyLines(
   }
   if (!severalLines(before, after) && oneLineSays(before, after)) return undefined;
   const { notes, hunks, tooDifferent } = compareBodies(before ?? '', after ?? '');
-  const cleared = after === null ? ' cleared (null)' : before === null ? ' was null' : '';
+  const cleared =
+    after === null ? ` ${fateText(field) ?? 'cleared (null)'}` : before === null ? ' was null' : '';
   return [
     `${path}:${cleared}`,
     ...notes.map((note) => `  ${note}`),

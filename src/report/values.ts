@@ -1,3 +1,4 @@
+import type { FieldChange } from '../kinds/change.js';
 import { isMap, Sensitive, type Value } from '../values.js';
 import { quote } from './escape.js';
 
@@ -30,6 +31,25 @@ export function inlinePair(
     before: shorten(old, now, shownCharacters, lengthOf(before)),
     after: shorten(now, old, shownCharacters, lengthOf(after)) + note,
   };
+}
+
+/** What becomes of a field of an object that is deleted, in words; undefined where the change says it itself. */
+export function fateText({ becomes }: FieldChange): string | undefined {
+  switch (becomes) {
+    case 'built-in':
+      return "the server's built-in text takes its place";
+    case 'gone':
+      return 'deleted';
+    default:
+      return undefined;
+  }
+}
+
+/** Both sides of a field's change on one line each. */
+export function fieldPair(field: FieldChange, whole: boolean): { before: string; after: string } {
+  const pair = inlinePair(field.before, field.after, whole);
+  const fate = fateText(field);
+  return fate === undefined ? pair : { ...pair, after: `(${fate})` };
 }
 
 /** Says what the eye can't see: two texts that differ in how their accents are encoded alone. */

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { plainNumber } from '../json.js';
-import { ExactNumber, type Fields, isMap, type Json, Sensitive } from '../values.js';
+import { ExactNumber, type Fields, isMap, type Json, Sensitive, sameIdentifier } from '../values.js';
 
 /** What reading an answer gave: its value, or what is wrong with it, in words that repeat none of it. */
 export type Parsed<T> =
@@ -168,7 +168,7 @@ export function about<T>(asked: { readonly [member: string]: string }, parse: Pa
     if (!isMap(value)) return parsed;
     const other = Object.entries(asked).find(([member, wanted]) => {
       const got = Object.hasOwn(value, member) ? value[member] : undefined;
-      return typeof got === 'string' && got !== wanted;
+      return typeof got === 'string' && !sameIdentifier(got, wanted);
     });
     return other === undefined ? parsed : { wrong: `its ${other[0]} is another one`, reason: 'other-object' };
   };

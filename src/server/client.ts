@@ -136,7 +136,7 @@ function writerOver(transport: Transport): Writer {
         method,
         scope,
         path: operationPath(operation, params),
-        parse: written[operation],
+        parse: about(templateOf(params), written[operation]),
         ...(method === 'DELETE' ? { whenMissing: {} } : {}),
       };
       const wrapper = wrapperOf(operation);
@@ -147,6 +147,14 @@ function writerOver(transport: Transport): Writer {
         ...(confirm ? { confirm: () => holding(body, call, transport) } : {}),
       });
     },
+  };
+}
+
+/** The template that a request is about, as its answers name it: one that was moved elsewhere is another one. */
+function templateOf({ backend_id, template_type }: PathParameters): { readonly [member: string]: string } {
+  return {
+    ...(backend_id === undefined ? {} : { backend_id }),
+    ...(template_type === undefined ? {} : { type: template_type }),
   };
 }
 

@@ -35,6 +35,11 @@ export interface Profile {
   readonly templates: {
     /** Whether a half that an update leaves out, or leaves as it is, goes back to the built-in text. */
     readonly halvesFallBack: boolean;
+    /**
+     * Whether every backend has a built-in text of every type: it takes the place of a template that is deleted, and a
+     * GET that finds nothing means that there is no such backend or type.
+     */
+    readonly allBuiltIn: boolean;
   };
   readonly keyPairs: {
     /** Whether the server itself takes the default away from the former one, which must not be told `false`. */
@@ -114,7 +119,7 @@ const documented: Profile = {
   name: 'documented',
   reads: {},
   users: { scopeNeedsLabel: true, elementsNeedIds: false, hasRoles: false },
-  templates: { halvesFallBack: false },
+  templates: { halvesFallBack: false, allBuiltIn: false },
   keyPairs: { movesDefault: false },
   whole: {},
   ignored: {},
@@ -141,7 +146,7 @@ const boruta: Profile = {
     roles: { title: 'list roles', path: '/api/roles', scope: 'users:manage:all' },
   },
   users: { scopeNeedsLabel: false, elementsNeedIds: true, hasRoles: true },
-  templates: { halvesFallBack: true },
+  templates: { halvesFallBack: true, allBuiltIn: true },
   keyPairs: { movesDefault: true },
   whole: {
     Organization: ['name', 'label'],
