@@ -10,18 +10,26 @@ const hints: { readonly [kind in FailureKind]?: string } = {
 
 /** Everything that went wrong, as problems: the user's mistakes, the server's answers, and mistakes of ours. */
 export function problemsOf(failure: unknown): Problem[] {
-  return failuresIn(failure).flatMap((one) => {
-    if (one instanceof ProblemsError) return one.problems;
-    if (one instanceof ServerFailure) return [error(`server-${one.kind}`, one.message, [], hints[one.kind])];
-    return [
-      error(
-        'internal',
-        one instanceof Error ? `${one.name}: ${one.message}` : String(one),
-        [],
-        'this is a mistake in idops: please report it with the output of --debug',
-      ),
-    ];
-  });
+  return distinct(failuresIn(failure).flatMap(problemsOfOne));
+}
+
+/** Several requests may fail by one cause, as by a token that nobody gives: it is said once. */
+function distinct(problems: readonly Problem[]): Problem[] {
+  const seen = new Map(problems.map((problem) => [JSON.stringify(problem), problem] as const).reverse());
+  return problems.filter((problem) => seen.get(JSON.stringify(problem)) === problem);
+}
+
+function problemsOfOne(one: unknown): readonly Problem[] {
+  if (one instanceof ProblemsError) return one.problems;
+  if (one instanceof ServerFailure) return [error(`server-${one.kind}`, one.message, [], hints[one.kind])];
+  return [
+    error(
+      'internal',
+      one instanceof Error ? `${one.name}: ${one.message}` : String(one),
+      [],
+      'this is a mistake in idops: please report it with the output of --debug',
+    ),
+  ];
 }
 
 /** The stack traces of everything that went wrong, for --debug. */

@@ -5,7 +5,7 @@ import type { Change, FieldChange } from '../plan/plan.js';
 import { error, type Problem, ProblemsError } from '../problems.js';
 import { type Profile, profiles } from '../server/profiles.js';
 import { Hasher } from '../state/secrets.js';
-import { holdsSensitive } from '../values.js';
+import { type Fields, holdsSensitive } from '../values.js';
 import { type Entry, entriesOf, fieldsOf } from './entries.js';
 import { type JournalContent, listRuns, type RunLine, readJournal } from './journal.js';
 import type { ChangeResult } from './result.js';
@@ -88,15 +88,29 @@ function pastChange(entry: Entry, hasher: Hasher, profile: Profile | undefined):
   };
 }
 
+/** The DID that a regeneration made, against the one before it. */
+function didChange({ did: before }: Fields, { did: after }: Fields): FieldChange[] {
+  return typeof after === 'string' ? [{ path: 'did', type: 'value', before, after, sensitive: false }] : [];
+}
+
 /** What the run asked for, against what was there before it. */
-function fieldChanges({ sending }: Entry, hasher: Hasher, profile: Profile | undefined): FieldChange[] {
+function fieldChanges(
+  { sending, answered }: Entry,
+  hasher: Hasher,
+  profile: Profile | undefined,
+): FieldChange[] {
   const kind = kindOf(sending.kind);
   const before = fieldsOf(sending.before, hasher);
   if (sending.action === 'delete') {
     return profile === undefined ? [] : deletedBodies(before, profile);
   }
+  const did =
+    sending.action === 'regenerate'
+      ? didChange(before, answered?.after == null ? {} : fieldsOf(answered.after, hasher))
+      : [];
   if (sending.generation !== undefined) {
     return [
+      ...did,
       {
         path: 'did_generation',
         type: 'value',
@@ -106,6 +120,7 @@ function fieldChanges({ sending }: Entry, hasher: Hasher, profile: Profile | und
       },
     ];
   }
+  if (sending.action === 'regenerate') return did;
   return Object.entries(fieldsOf(sending.expected, hasher))
     .flatMap(([name, wanted]) =>
       contrast(

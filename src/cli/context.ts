@@ -103,7 +103,9 @@ export function createContext(options: GlobalOptions, signal: AbortSignal): Cont
         },
       });
       try {
-        if (session.warnings.length > 0) output.problems(session.warnings);
+        // The plan says which fields the server ignores.
+        const warnings = session.warnings.filter(({ code }) => code !== 'ignored-field');
+        if (warnings.length > 0) output.problems(warnings);
         for (const note of session.notes) output.message(note);
         return await work(session);
       } finally {
@@ -114,7 +116,7 @@ export function createContext(options: GlobalOptions, signal: AbortSignal): Cont
 }
 
 /** One try of a request, for --debug: neither headers nor bodies. */
-function tryLine({ method, path, status, reason, milliseconds, attempt }: Try): string {
+function tryLine({ method, path, status, reason, milliseconds, attempt, raw }: Try): string {
   const outcome = [status ?? 'no answer', ...(reason === null ? [] : [`(${reason})`])].join(' ');
-  return `${method} ${path} ${outcome}, ${Math.round(milliseconds)} ms${attempt > 1 ? `, try ${attempt}` : ''}`;
+  return `${method} ${path} ${outcome}, ${Math.round(milliseconds)} ms${attempt > 1 ? `, try ${attempt}` : ''}${raw === undefined ? '' : `; the server said: ${raw}`}`;
 }

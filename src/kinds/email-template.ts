@@ -2,13 +2,14 @@ import { z } from 'zod';
 import { error, type Problem } from '../problems.js';
 import type { Profile } from '../server/profiles.js';
 import { settle } from '../settle.js';
-import { type Fields, reveal, same } from '../values.js';
+import { type Fields, same } from '../values.js';
 import type { FieldChange } from './change.js';
 import { body, carried, value } from './fields.js';
 import type { Declared, Identity, Kind, Live, ObserveContext, PlanInput, Update, Verdict } from './kind.js';
 import type { Traces } from './loss.js';
 import { profileProblems, unknownWhole, wholeFields } from './rules.js';
 import { document, identifier, text } from './schema.js';
+import { characters, isBlank, textOf } from './texts.js';
 
 export const emailTemplate: Kind = {
   name: 'EmailTemplate',
@@ -37,7 +38,8 @@ export const emailTemplate: Kind = {
         ),
       ),
     ...declared.flatMap(bodyProblems),
-    ...profileProblems(declared, profile),
+    // What no server takes is not told a second time as a limit of this one.
+    ...profileProblems(declared.map(withUsableBodies), profile),
   ],
   // A slash in an id must not make two templates look like one.
   addressPart: ({ backend_id = '', type = '' }) =>
@@ -81,29 +83,33 @@ export const emailTemplate: Kind = {
   destructions: () => [],
 };
 
+const halves = ['txt_content', 'html_content'] as const;
+
 /** Bodies that can't be anybody's mail: servers refuse them, some of them after the former body is gone. */
 function bodyProblems(template: Declared): Problem[] {
-  return ['txt_content', 'html_content'].flatMap((half) => {
-    const written = template.fields[half];
-    const text = written === undefined ? null : reveal(written);
-    if (typeof text !== 'string' || text === '') return [];
-    const places = [template.placeOf(half)];
-    if (/^\p{White_Space}+$/u.test(text)) {
-      const hint = 'write the text, or declare "state: absent" to delete the template';
-      return [
-        error('body-blank', `"${half}" is white space alone, which is no body of an email`, places, hint),
-      ];
-    }
-    if (!text.includes('\0')) return [];
-    return [
-      error(
-        'body-nul',
-        `"${half}" has a NUL character in it, at character ${[...text].indexOf('\0') + 1}`,
-        places,
-        'no server can keep one: save the file as UTF-8 text, without it',
-      ),
-    ];
-  });
+  return halves.flatMap((half) => bodyProblem(template, half) ?? []);
+}
+
+function bodyProblem({ fields, placeOf }: Declared, half: (typeof halves)[number]): Problem | undefined {
+  const text = textOf(fields[half]);
+  if (text === '') return undefined;
+  if (isBlank(text)) {
+    const message = `"${half}" is white space alone, which is no body of an email`;
+    const hint = 'write the text, or declare "state: absent" to delete the template';
+    return error('body-blank', message, [placeOf(half)], hint);
+  }
+  if (!text.includes('\0')) return undefined;
+  const message = `"${half}" has a NUL character in it, at character ${characters(text.slice(0, text.indexOf('\0'))) + 1}`;
+  return error('body-nul', message, [placeOf(half)], 'no server can keep one: save the file as UTF-8 text');
+}
+
+/** A template without the bodies that are refused. */
+function withUsableBodies(template: Declared): Declared {
+  const unusable = halves.filter((half) => bodyProblem(template, half) !== undefined);
+  const fields = Object.entries(template.fields).filter(
+    ([field]) => !unusable.some((half) => half === field),
+  );
+  return { ...template, fields: Object.fromEntries(fields) };
 }
 
 function notThere({ backend_id = '', type = '' }: Identity): string {

@@ -77,27 +77,29 @@ export async function observe<T extends Wanted>(
       return await reader.listExtra(read, page, parse);
     },
   };
-  const context: ObserveContext = {
-    reader,
-    profile,
-    organizations: () => {
-      lists.organizations ??= readOrganizations(paged).finally(progress.step);
-      return lists.organizations;
-    },
-    limit: (read) =>
+  const limited =
+    (step: () => void): ObserveContext['limit'] =>
+    (read) =>
       limit(async () => {
         // Credentials that were refused once will be refused each time.
         goOn();
         if (refused !== undefined) throw refused;
         try {
           const result = await read();
-          progress.step();
+          step();
           return result;
         } catch (failure) {
           if (failure instanceof ServerFailure && failure.kind === 'unauthorized') refused = failure;
           throw failure;
         }
-      }),
+      });
+  const context: Omit<ObserveContext, 'limit'> = {
+    reader,
+    profile,
+    organizations: () => {
+      lists.organizations ??= readOrganizations(paged).finally(progress.step);
+      return lists.organizations;
+    },
   };
   const live = new Map<T, Live>();
   const readable = kinds.filter((kind) => kind.readable(profile));
@@ -119,7 +121,16 @@ export async function observe<T extends Wanted>(
       ...readable.map(async (kind) => {
         const own = objects.filter((object) => object.kind === kind.name);
         if (own.length === 0) return;
-        for (const [object, shown] of await kind.observe(own, context)) {
+        // A list answers for several objects at once, and one of them may need a further read: a step is an object.
+        let left = kind.name === 'Organization' ? 0 : own.length;
+        const step = (): void => {
+          if (left === 0) return;
+          left -= 1;
+          progress.step();
+        };
+        const observed = await kind.observe(own, { ...context, limit: limited(step) });
+        while (left > 0) step();
+        for (const [object, shown] of observed) {
           const fields = markSecrets(kind.fields, shownFields(kind, shown.fields, profile));
           live.set(object, { ...shown, fields });
         }

@@ -82,7 +82,9 @@ export function observedNote(change: Change): string | null {
   }
   if (change.observed === 'recorded') {
     const time = change.recordedAt === undefined ? '' : ` ${change.recordedAt}`;
-    return `compared with what was recorded${time}, not read from the server`;
+    return change.apply.existed === true
+      ? `compared with what was recorded${time}, since the server doesn't show it`
+      : `compared with what was recorded${time}, not read from the server`;
   }
   return change.observed === 'unknown' && change.action === 'update'
     ? 'the present value is unknown, so this will be asserted'

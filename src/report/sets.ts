@@ -89,7 +89,8 @@ function namer(elements: readonly Fields[], confirmed: boolean): Namer {
 /** An element with what is in it beside its names, such as its roles. */
 function described(element: Fields, name: Namer, confirmed: boolean): string {
   const inside = Object.entries(element)
-    .filter(([key]) => !['id', 'name', 'label'].includes(key))
+    // What is null says nothing of the element.
+    .filter(([key, member]) => !['id', 'name', 'label'].includes(key) && member !== null)
     .map(([key, member]) => `${bare(key)}: ${memberText(member, confirmed)}`);
   const named = name(element);
   return inside.length === 0 || named === inline(element) ? named : `${named} (${inside.join('; ')})`;

@@ -116,7 +116,11 @@ function observedLines(change: Change): string[] {
   }
   if (change.observed === 'recorded') {
     const time = change.recordedAt === undefined ? '' : ` ${escapeText(change.recordedAt)}`;
-    return [`    recorded${time}, not read from the server`];
+    return [
+      change.apply.existed === true
+        ? `    recorded${time}, since the server doesn't show it`
+        : `    recorded${time}, not read from the server`,
+    ];
   }
   return change.observed === 'unknown' && change.action === 'update'
     ? ['    present value unknown: will be asserted']

@@ -1,4 +1,5 @@
 import { STATUS_CODES } from 'node:http';
+import { isRaw, rawInstead } from './messages.js';
 import type { OperationName, Scope } from './operations.js';
 
 /** A failure between this machine and its proxy has this before its code: `proxy:ECONNREFUSED`, `proxy:407`. */
@@ -195,11 +196,11 @@ function sentence(facts: FailureFacts): string {
   if (kind === 'unreachable') return `got no connection to ${origin}: ${whyNotConnected(facts)}`;
   if (kind === 'lost') return whyLost(facts);
   if (kind === 'answer') {
-    const said = serverMessage === null ? '' : `; it says: ${serverMessage}`;
+    const said = serverMessage === null ? '' : `; it says: ${shownMessage(serverMessage)}`;
     return `answered ${status} with ${whyUnusable(reason, detail)}${said}`;
   }
   const phrase = status === null ? undefined : STATUS_CODES[status]?.toLowerCase();
-  const said = serverMessage === null ? '' : `: ${serverMessage}`;
+  const said = serverMessage === null ? '' : `: ${shownMessage(serverMessage)}`;
   const answered = `answered ${status}${phrase === undefined ? '' : ` (${phrase})`}${said}`;
   switch (kind) {
     case 'unauthorized':
@@ -211,6 +212,11 @@ function sentence(facts: FailureFacts): string {
     default:
       return retryAfter === null ? answered : `${answered}; the server asks to wait ${retryAfter} s`;
   }
+}
+
+/** The server's own words, where they are words. */
+function shownMessage(message: string): string {
+  return isRaw(message) ? rawInstead : message;
 }
 
 /** Why no connection was made, as a sentence goes on. */

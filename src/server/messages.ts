@@ -13,9 +13,36 @@ export function messageIn(body: unknown): string | null {
   if (!isMap(body)) return null;
   const main = firstText(body.message, body.error_description, body.detail, body.error, body.code);
   const error = isMap(body.error) ? messageIn(body.error) : null;
-  const parts = [main ?? error, flatten(body.errors, '', maxDepth).join('; ')];
-  return parts.filter((part) => part !== null && part !== '').join(': ') || null;
+  const said = main ?? error ?? '';
+  const more = flatten(body.errors, '', maxDepth).filter((part) => !repeats(said, part));
+  if (more.length === 0) return said || null;
+  return [...(said === '' ? [] : [said.replace(/\.$/, '')]), more.join('; ')].join(': ');
 }
+
+/** Whether a part says no more than the message before it does; the field that it names doesn't count. */
+function repeats(message: string, part: string): boolean {
+  const words = (text: string): string =>
+    ` ${
+      text
+        .toLowerCase()
+        .match(/[\p{L}\p{N}]+/gu)
+        ?.join(' ') ?? ''
+    } `;
+  const said = words(part.replace(/^[\w.]+: /, ''));
+  return said.trim() !== '' && words(message).includes(said);
+}
+
+/** What code, an exception or a query looks like when a server shows its insides in the place of a message. */
+const insides =
+  /\*\* \(|%[A-Z][\w.]*\{|\b(?:Ecto|Postgrex|DBConnection|Plug|Phoenix)\.[A-Z]|#(?:PID|Reference|Ecto)\b/;
+
+/** Whether a message is no sentence for anybody but raw internals of the server. */
+export function isRaw(message: string): boolean {
+  return insides.test(message);
+}
+
+/** What stands for such a message. */
+export const rawInstead = 'what it says is raw internals of the server, which --debug shows';
 
 function firstText(...candidates: (Value | undefined)[]): string | null {
   return (

@@ -11,7 +11,7 @@ import { exchange, type Outcome, triedOf } from './exchange.js';
 import { type FailureFacts, kindOfStatus, leavesOpen, ServerFailure } from './failures.js';
 import { firstHeader } from './headers.js';
 import { readJson, secretsIn } from './json.js';
-import { messageIn, oneLine } from './messages.js';
+import { isRaw, messageIn, oneLine } from './messages.js';
 import type { OperationName, Scope } from './operations.js';
 import { Pace } from './pace.js';
 import type { ProxyServer } from './proxy.js';
@@ -65,6 +65,8 @@ export interface Try {
   readonly milliseconds: number;
   /** Counted from 1. */
   readonly attempt: number;
+  /** What the server said, where it is raw internals that no message shows; redacted. */
+  readonly raw?: string;
 }
 
 /** How requests are sent: everything but whom they go to. */
@@ -248,14 +250,17 @@ export class Transport {
       call.method === 'POST'
         ? await this.#exchangeOnce(request, limits)
         : await exchange(this.#pool, request, limits);
+    const verdict = this.#judge(call, outcome);
+    const said = 'problem' in verdict ? verdict.problem.serverMessage : null;
     onTry?.({
       method: call.method,
       path: call.path,
       ...triedOf(outcome),
       milliseconds: performance.now() - began,
       attempt,
+      ...(said != null && isRaw(said) ? { raw: this.#cleaner(credential)(said) } : {}),
     });
-    return { verdict: this.#judge(call, outcome), credential };
+    return { verdict, credential };
   }
 
   /**
@@ -367,7 +372,7 @@ export class Transport {
     const { baseUrl, timeout, proxy } = this.#options;
     const { serverMessage, detail, reason, retryAfter, members, doubt, outOfPatience } = problem;
     const strip = this.#stripper(credential);
-    const clean = (text: string): string => oneLine(this.#options.redact(strip(text)));
+    const clean = this.#cleaner(credential);
     return new ServerFailure({
       // An earlier try may have been carried out, which `unreachable` would deny.
       kind: problem.kind === 'unreachable' && sent ? 'lost' : problem.kind,
@@ -391,6 +396,12 @@ export class Transport {
       ...(outOfPatience === undefined ? {} : { outOfPatience }),
       ...(members === undefined ? {} : { members: members.map(clean) }),
     });
+  }
+
+  /** What a server said, on one line and without secrets. */
+  #cleaner(credential: Credential): (text: string) => string {
+    const strip = this.#stripper(credential);
+    return (text) => oneLine(this.#options.redact(strip(text)));
   }
 
   /** Servers echo tokens in error messages, as they are or as a URL has them. */

@@ -4,6 +4,7 @@ import { dirname, join } from 'node:path';
 import { afterEach } from 'vitest';
 import type { ChangeResult } from '../../src/apply/result.js';
 import type { Change, Plan } from '../../src/plan/plan.js';
+import type { Progress } from '../../src/progress.js';
 import { loadProject } from '../../src/project/index.js';
 import {
   type Intercept,
@@ -46,7 +47,7 @@ export interface Site {
   readonly sandbox: Sandbox;
   /** Set while requests are to be met with a fault. */
   fault: ((request: SandboxRequest) => Intercept | undefined) | undefined;
-  session<T>(work: (session: Session) => Promise<T>, writes?: string): Promise<T>;
+  session<T>(work: (session: Session) => Promise<T>, writes?: string, progress?: Progress): Promise<T>;
   /** The manifests from now on: one document each. */
   declare(...documents: readonly Doc[]): Promise<void>;
   plan(...documents: readonly Doc[]): Promise<Plan>;
@@ -84,10 +85,11 @@ export async function site(options: SiteOptions = {}): Promise<Site> {
     }),
   );
   let seen = 0;
-  const session: Site['session'] = async (work, writes) => {
+  const session: Site['session'] = async (work, writes, progress) => {
     const project = await loadProject({ cwd: folder, variables: { IDOPS_TOKEN: sandbox.token } });
     const opened = await openSession(project, {
       ...(writes === undefined ? {} : { writes }),
+      ...(progress === undefined ? {} : { progress }),
       ...(concurrency === undefined ? {} : { concurrency }),
       ...(retries === undefined ? {} : { network: { retries } }),
     });

@@ -34,7 +34,8 @@ export function changeOf(parts: Partial<Change> = {}): Change {
       identity: { id: '1' },
       expected: {},
       before: {},
-      existed: true,
+      // Only who reads the server knows that there is one.
+      existed: (parts.observed ?? 'live') === 'live' ? true : null,
       managed: [],
     },
     ...parts,

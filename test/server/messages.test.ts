@@ -19,6 +19,11 @@ describe("the server's own message", () => {
     [{ error: 'invalid_token', error_description: 'expired' }, 'expired'],
     [{ error: { message: 'nested' } }, 'nested'],
     ['Request Entity Too Large', 'Request Entity Too Large'],
+    [
+      { message: 'You are forbidden to access this resource.', errors: { resource: ['you are forbidden'] } },
+      'You are forbidden to access this resource.',
+    ],
+    [{ message: 'Bad request.', errors: { resource: ['is missing'] } }, 'Bad request: resource: is missing'],
     [{ detail: 'why' }, 'why'],
   ])('in %j', (body, message) => {
     expect(messageIn(body)).toBe(message);
