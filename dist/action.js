@@ -490,14 +490,14 @@ kDispatch}=require_symbols();var kOnDestroyed=Symbol("onDestroyed");var kOnClose
 super();this[kWebSocketOptions]=opts?.webSocket??{};this[kEventSourceOptions]=opts?.eventSource??{}}get webSocketOptions(){
 return{maxFragments:this[kWebSocketOptions].maxFragments??131072,maxPayloadSize:this[kWebSocketOptions].maxPayloadSize??
 128*1024*1024}}get eventSourceOptions(){return{maxEventSize:this[kEventSourceOptions].maxEventSize??buffer.kStringMaxLength}}get destroyed(){
-return this[kDestroyed]}get closed(){return this[kClosed]}close(callback2){if(callback2===void 0){return new Promise((resolve10,reject)=>{
-this.close((err,data3)=>{return err?reject(err):resolve10(data3)})})}if(typeof callback2!=="function"){throw new InvalidArgumentError(
+return this[kDestroyed]}get closed(){return this[kClosed]}close(callback2){if(callback2===void 0){return new Promise((resolve11,reject)=>{
+this.close((err,data3)=>{return err?reject(err):resolve11(data3)})})}if(typeof callback2!=="function"){throw new InvalidArgumentError(
 "invalid callback")}if(this[kDestroyed]){const err=new ClientDestroyedError;queueMicrotask(()=>callback2(err,null));return}
 if(this[kClosed]){if(this[kOnClosed]){this[kOnClosed].push(callback2)}else{queueMicrotask(()=>callback2(null,null))}return}
 this[kClosed]=true;this[kOnClosed]??=[];this[kOnClosed].push(callback2);const onClosed=()=>{const callbacks=this[kOnClosed];
 this[kOnClosed]=null;for(let i2=0;i2<callbacks.length;i2++){callbacks[i2](null,null)}};this[kClose]().then(()=>this.destroy()).
 then(()=>queueMicrotask(onClosed))}destroy(err,callback2){if(typeof err==="function"){callback2=err;err=null}if(callback2===
-void 0){return new Promise((resolve10,reject)=>{this.destroy(err,(err2,data3)=>{return err2?reject(err2):resolve10(data3)})})}
+void 0){return new Promise((resolve11,reject)=>{this.destroy(err,(err2,data3)=>{return err2?reject(err2):resolve11(data3)})})}
 if(typeof callback2!=="function"){throw new InvalidArgumentError("invalid callback")}if(this[kDestroyed]){if(this[kOnDestroyed]){
 this[kOnDestroyed].push(callback2)}else{queueMicrotask(()=>callback2(null,null))}return}if(!err){err=new ClientDestroyedError}
 this[kDestroyed]=true;this[kOnDestroyed]??=[];this[kOnDestroyed].push(callback2);const onDestroyed=()=>{const callbacks=this[kOnDestroyed];
@@ -2307,7 +2307,7 @@ function parsingError(cause){return new TypeError("Failed to parse body as FormD
 return char<=31||char===127}function isTSpecial(char){return char===40||char===41||char===60||char===62||char===64||char===
 44||char===59||char===58||char===92||char===34||char===47||char===91||char===93||char===63||char===61}function isToken(char){
 return char<=127&&char!==32&&char!==9&&!isCTL(char)&&!isTSpecial(char)}module.exports={multipartFormDataParser,validateBoundary}}});var require_promise=__commonJS({"node_modules/undici/lib/util/promise.js"(exports,module){"use strict";function createDeferredPromise(){
-let res;let rej;const promise3=new Promise((resolve10,reject)=>{res=resolve10;rej=reject});return{promise:promise3,resolve:res,
+let res;let rej;const promise3=new Promise((resolve11,reject)=>{res=resolve11;rej=reject});return{promise:promise3,resolve:res,
 reject:rej}}module.exports={createDeferredPromise}}});var require_body=__commonJS({"node_modules/undici/lib/web/fetch/body.js"(exports,module){"use strict";var util=require_util();
 var{ReadableStreamFrom,readableStreamClose,fullyReadBody,extractMimeType}=require_util2();var{FormData,setFormDataState}=require_formdata();
 var{webidl}=require_webidl();var assert2=__require("node:assert");var{isErrored,isDisturbed}=__require("node:stream");var{
@@ -2574,8 +2574,8 @@ write(`${header}content-length: ${contentLength}\r
 `,"latin1");socket.write(buffer);socket.uncork();request4.onBodySent(buffer);request4.onRequestSent();if(!expectsPayload&&
 request4.reset!==false){socket[kReset]=true}client3[kResume]()}catch(err){abort(err)}}async function writeIterable(abort,body2,client3,request4,socket,contentLength,header,expectsPayload){
 assert2(contentLength!==0||client3[kRunning]===0,"iterator body cannot be pipelined");let callback2=null;function onDrain(){
-if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve10,reject)=>{assert2(callback2===
-null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve10}});socket.on("close",onDrain).on("drain",onDrain);
+if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve11,reject)=>{assert2(callback2===
+null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve11}});socket.on("close",onDrain).on("drain",onDrain);
 const writer=new AsyncWriter({abort,socket,request:request4,contentLength,client:client3,expectsPayload,header});try{for await(const chunk of body2){
 if(socket[kError]){throw socket[kError]}if(!writer.write(chunk)){await waitForDrain()}}writer.end()}catch(err){writer.destroy(
 err)}finally{socket.off("close",onDrain).off("drain",onDrain)}}var AsyncWriter=class{constructor({abort,socket,request:request4,
@@ -2738,8 +2738,8 @@ throw new RequestContentLengthMismatchError}const buffer=Buffer.from(await body2
 write(buffer);h2stream.uncork();h2stream.end();request4.onBodySent(buffer);request4.onRequestSent();if(!expectsPayload){
 socket[kReset]=true}client3[kResume]()}catch(err){abort(err)}}async function writeIterable(abort,h2stream,body2,client3,request4,socket,contentLength,expectsPayload){
 assert2(contentLength!==0||client3[kRunning]===0,"iterator body cannot be pipelined");let callback2=null;function onDrain(){
-if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve10,reject)=>{assert2(callback2===
-null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve10}});h2stream.on("close",onDrain).on("drain",onDrain);
+if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve11,reject)=>{assert2(callback2===
+null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve11}});h2stream.on("close",onDrain).on("drain",onDrain);
 try{for await(const chunk of body2){if(socket[kError]){throw socket[kError]}const res=h2stream.write(chunk);request4.onBodySent(
 chunk);if(!res){await waitForDrain()}}h2stream.end();request4.onRequestSent();if(!expectsPayload){socket[kReset]=true}client3[kResume]()}catch(err){
 abort(err)}finally{h2stream.off("close",onDrain).off("drain",onDrain)}}module.exports=connectH2}});var require_client=__commonJS({"node_modules/undici/lib/dispatcher/client.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -2809,10 +2809,10 @@ return Boolean(this[kHTTPContext]?.busy(null)||this[kSize]>=(getPipelining(this)
 this);this.once("connect",cb)}[kDispatch](opts,handler2){const request4=new Request(this[kUrl].origin,opts,handler2);this[kQueue].
 push(request4);if(this[kResuming]){}else if(util.bodyLength(request4.body)==null&&util.isIterable(request4.body)){this[kResuming]=
 1;queueMicrotask(()=>resume(this))}else{this[kResume](true)}if(this[kResuming]&&this[kNeedDrain]!==2&&this[kBusy]){this[kNeedDrain]=
-2}return this[kNeedDrain]<2}[kClose](){return new Promise(resolve10=>{if(this[kSize]){this[kClosedResolve]=resolve10}else{
-resolve10(null)}})}[kDestroy](err){return new Promise(resolve10=>{const requests=this[kQueue].splice(this[kPendingIdx]);
+2}return this[kNeedDrain]<2}[kClose](){return new Promise(resolve11=>{if(this[kSize]){this[kClosedResolve]=resolve11}else{
+resolve11(null)}})}[kDestroy](err){return new Promise(resolve11=>{const requests=this[kQueue].splice(this[kPendingIdx]);
 for(let i2=0;i2<requests.length;i2++){const request4=requests[i2];if(request4!=null){util.errorRequest(this,request4,err)}}
-const callback2=()=>{if(this[kClosedResolve]){this[kClosedResolve]();this[kClosedResolve]=null}resolve10(null)};if(this[kHTTPContext]){
+const callback2=()=>{if(this[kClosedResolve]){this[kClosedResolve]();this[kClosedResolve]=null}resolve11(null)};if(this[kHTTPContext]){
 this[kHTTPContext].destroy(err,callback2);this[kHTTPContext]=null}else{queueMicrotask(callback2)}this[kResume]()})}};function onError(client3,err){
 if(client3[kRunning]===0&&err.code!=="UND_ERR_INFO"&&err.code!=="UND_ERR_SOCKET"){assert2(client3[kPendingIdx]===client3[kRunningIdx]);
 const requests=client3[kQueue].splice(client3[kRunningIdx]);for(let i2=0;i2<requests.length;i2++){const request4=requests[i2];
@@ -2873,8 +2873,8 @@ ret+=connected&&!needDrain}return ret}get[kPending](){let ret=this[kQueued];for(
 ret+=pending}return ret}get[kRunning](){let ret=0;for(const{[kRunning]:running}of this[kClients]){ret+=running}return ret}get[kSize](){
 let ret=this[kQueued];for(const{[kSize]:size2}of this[kClients]){ret+=size2}return ret}get stats(){return new PoolStats(
 this)}[kClose](){if(this[kQueue].isEmpty()){const closeAll=[];for(let i2=0;i2<this[kClients].length;i2++){const client3=this[kClients][i2];
-if(!client3.destroyed){closeAll.push(client3.close())}}return Promise.all(closeAll)}else{return new Promise(resolve10=>{
-this[kClosedResolve]=resolve10})}}[kDestroy](err){while(true){const item=this[kQueue].shift();if(!item){break}item.handler.
+if(!client3.destroyed){closeAll.push(client3.close())}}return Promise.all(closeAll)}else{return new Promise(resolve11=>{
+this[kClosedResolve]=resolve11})}}[kDestroy](err){while(true){const item=this[kQueue].shift();if(!item){break}item.handler.
 onError(err)}const destroyAll=new Array(this[kClients].length);for(let i2=0;i2<this[kClients].length;i2++){destroyAll[i2]=
 this[kClients][i2].destroy(err)}return Promise.all(destroyAll)}[kDispatch](opts,handler2){const dispatcher=this[kGetDispatcher]();
 if(!dispatcher){this[kNeedDrain]=true;this[kQueue].push({opts,handler:handler2});this[kQueued]++}else if(!dispatcher.dispatch(
@@ -3093,16 +3093,16 @@ options.headers||{};this[kProxyProtocol]=options.proxyTls?"https:":"http:";this[
 decodeURIComponent(url2.password):null)};this[kConnector]=options.connect||buildConnector({...options.proxyTls,servername:options.
 proxyTls?.servername||url2.hostname});this[kPools]=new Map}async createSocks5Connection(targetHost,targetPort){const proxyHost=this[kProxyUrl].
 hostname;const proxyPort=parseInt(this[kProxyUrl].port)||1080;debug("creating SOCKS5 connection to",proxyHost,proxyPort);
-const socket=await new Promise((resolve10,reject)=>{this[kConnector]({hostname:proxyHost,host:proxyHost,port:proxyPort,protocol:this[kProxyProtocol]},
-(err,socket2)=>{if(err){reject(err)}else{resolve10(socket2)}})});const socks5Client=new Socks5Client(socket,this[kProxyAuth]);
+const socket=await new Promise((resolve11,reject)=>{this[kConnector]({hostname:proxyHost,host:proxyHost,port:proxyPort,protocol:this[kProxyProtocol]},
+(err,socket2)=>{if(err){reject(err)}else{resolve11(socket2)}})});const socks5Client=new Socks5Client(socket,this[kProxyAuth]);
 socks5Client.on("error",err=>{debug("SOCKS5 error:",err);socket.destroy()});await socks5Client.handshake();await new Promise(
-(resolve10,reject)=>{const timeout=setTimeout(()=>{reject(new Error("SOCKS5 authentication timeout"))},5e3);const onAuthenticated=()=>{
-clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve10()};const onError=err=>{clearTimeout(timeout);
+(resolve11,reject)=>{const timeout=setTimeout(()=>{reject(new Error("SOCKS5 authentication timeout"))},5e3);const onAuthenticated=()=>{
+clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve11()};const onError=err=>{clearTimeout(timeout);
 socks5Client.removeListener("authenticated",onAuthenticated);reject(err)};if(socks5Client.state===STATES.AUTHENTICATED){
-clearTimeout(timeout);resolve10()}else{socks5Client.once("authenticated",onAuthenticated);socks5Client.once("error",onError)}});
-await socks5Client.connect(targetHost,targetPort);await new Promise((resolve10,reject)=>{const timeout=setTimeout(()=>{reject(
+clearTimeout(timeout);resolve11()}else{socks5Client.once("authenticated",onAuthenticated);socks5Client.once("error",onError)}});
+await socks5Client.connect(targetHost,targetPort);await new Promise((resolve11,reject)=>{const timeout=setTimeout(()=>{reject(
 new Error("SOCKS5 connection timeout"))},5e3);const onConnected=info=>{debug("SOCKS5 tunnel established to",targetHost,targetPort,
-"via",info);clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve10()};const onError=err=>{clearTimeout(
+"via",info);clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve11()};const onError=err=>{clearTimeout(
 timeout);socks5Client.removeListener("connected",onConnected);reject(err)};socks5Client.once("connected",onConnected);socks5Client.
 once("error",onError)});return socket}[kDispatch](opts,handler2){const{origin:origin2}=opts;debug("dispatching request t\
 o",origin2,"via SOCKS5");try{const originKey=String(origin2);let pool=this[kPools].get(originKey);if(!pool||pool.destroyed||
@@ -3111,7 +3111,7 @@ try{const url2=new URL2(origin2);const targetHost=url2.hostname;const targetPort
 https:"?443:80);debug("establishing SOCKS5 connection to",targetHost,targetPort);const socket=await this.createSocks5Connection(
 targetHost,targetPort);let finalSocket=socket;if(url2.protocol==="https:"){if(!tls){tls=__require("node:tls")}debug("upg\
 rading to TLS");finalSocket=tls.connect({...this[kRequestTls],socket,servername:this[kRequestTls]?.servername||targetHost});
-await new Promise((resolve10,reject)=>{finalSocket.once("secureConnect",resolve10);finalSocket.once("error",reject)})}callback2(
+await new Promise((resolve11,reject)=>{finalSocket.once("secureConnect",resolve11);finalSocket.once("error",reject)})}callback2(
 null,finalSocket)}catch(err){debug("SOCKS5 connection error:",err);callback2(err)}}});this[kPools].set(originKey,pool)}return pool[kDispatch](
 opts,handler2)}catch(err){debug("dispatch error:",err);if(typeof handler2.onResponseError==="function"){handler2.onResponseError(
 null,err);return false}else if(typeof handler2.onError==="function"){handler2.onError(err);return false}else{throw err}}}async[kClose](){
@@ -3293,16 +3293,16 @@ this[kBody]=ReadableStreamFrom(this);if(this[kConsume]){this[kBody].getReader();
 const signal=opts?.signal;if(signal!=null&&(typeof signal!=="object"||!("aborted"in signal))){return Promise.reject(new InvalidArgumentError(
 "signal must be an AbortSignal"))}const limit=opts?.limit&&Number.isFinite(opts.limit)?opts.limit:128*1024;if(signal?.aborted){
 return Promise.reject(signal.reason??new AbortError)}if(this._readableState.closeEmitted){return Promise.resolve(null)}return new Promise(
-(resolve10,reject)=>{if(this[kContentLength]&&this[kContentLength]>limit||this[kBytesRead]>limit){this.destroy(new AbortError)}
+(resolve11,reject)=>{if(this[kContentLength]&&this[kContentLength]>limit||this[kBytesRead]>limit){this.destroy(new AbortError)}
 if(signal){const onAbort=()=>{this.destroy(signal.reason??new AbortError)};signal.addEventListener("abort",onAbort);this.
 on("close",function(){signal.removeEventListener("abort",onAbort);if(signal.aborted){reject(signal.reason??new AbortError)}else{
-resolve10(null)}})}else{this.on("close",resolve10)}this.on("error",noop4).on("data",()=>{if(this[kBytesRead]>limit){this.
+resolve11(null)}})}else{this.on("close",resolve11)}this.on("error",noop4).on("data",()=>{if(this[kBytesRead]>limit){this.
 destroy()}}).resume()})}setEncoding(encoding){if(Buffer.isEncoding(encoding)){this._readableState.encoding=encoding}return this}};
 function isLocked(bodyReadable){return bodyReadable[kBody]?.locked===true||bodyReadable[kConsume]!==null}function isUnusable(bodyReadable){
 return util.isDisturbed(bodyReadable)||isLocked(bodyReadable)}function consume(stream,type){assert2(!stream[kConsume]);return new Promise(
-(resolve10,reject)=>{if(isUnusable(stream)){const rState=stream._readableState;if(rState.destroyed&&rState.closeEmitted===
+(resolve11,reject)=>{if(isUnusable(stream)){const rState=stream._readableState;if(rState.destroyed&&rState.closeEmitted===
 false){stream.on("error",reject).on("close",()=>{reject(new TypeError("unusable"))})}else{reject(rState.errored??new TypeError(
-"unusable"))}}else{queueMicrotask(()=>{stream[kConsume]={type,stream,resolve:resolve10,reject,length:0,body:[]};stream.on(
+"unusable"))}}else{queueMicrotask(()=>{stream[kConsume]={type,stream,resolve:resolve11,reject,length:0,body:[]};stream.on(
 "error",function(err){consumeFinish(this[kConsume],err)}).on("close",function(){if(this[kConsume].body!==null){consumeFinish(
 this[kConsume],new RequestAbortedError)}});consumeStart(stream[kConsume])})}})}function consumeStart(consume2){if(consume2.
 body===null){return}const{_readableState:state}=consume2.stream;if(state.bufferIndex){const start2=state.bufferIndex;const end=state.
@@ -3315,10 +3315,10 @@ length===1?chunks[0]:Buffer.concat(chunks,length);const bufferLength=buffer.leng
 bufferLength)}else{return buffer.subarray(start2,bufferLength).toString(encoding)}}function chunksConcat(chunks,length){
 if(chunks.length===0||length===0){return new Uint8Array(0)}if(chunks.length===1){return new Uint8Array(chunks[0])}const buffer=new Uint8Array(
 Buffer.allocUnsafeSlow(length).buffer);let offset=0;for(let i2=0;i2<chunks.length;++i2){const chunk=chunks[i2];buffer.set(
-chunk,offset);offset+=chunk.length}return buffer}function consumeEnd(consume2,encoding){const{type,body:body2,resolve:resolve10,
-stream,length}=consume2;try{if(type==="text"){resolve10(chunksDecode(body2,length,encoding))}else if(type==="json"){resolve10(
-JSON.parse(chunksDecode(body2,length,encoding)))}else if(type==="arrayBuffer"){resolve10(chunksConcat(body2,length).buffer)}else if(type===
-"blob"){resolve10(new Blob(body2,{type:stream[kContentType]}))}else if(type==="bytes"){resolve10(chunksConcat(body2,length))}
+chunk,offset);offset+=chunk.length}return buffer}function consumeEnd(consume2,encoding){const{type,body:body2,resolve:resolve11,
+stream,length}=consume2;try{if(type==="text"){resolve11(chunksDecode(body2,length,encoding))}else if(type==="json"){resolve11(
+JSON.parse(chunksDecode(body2,length,encoding)))}else if(type==="arrayBuffer"){resolve11(chunksConcat(body2,length).buffer)}else if(type===
+"blob"){resolve11(new Blob(body2,{type:stream[kContentType]}))}else if(type==="bytes"){resolve11(chunksConcat(body2,length))}
 consumeFinish(consume2)}catch(err){stream.destroy(err)}}function consumePush(consume2,chunk){consume2.length+=chunk.length;
 consume2.body.push(chunk)}function consumeFinish(consume2,err){if(consume2.body===null){return}if(err){consume2.reject(err)}else{
 consume2.resolve()}consume2.type=null;consume2.stream=null;consume2.resolve=null;consume2.reject=null;consume2.length=0;
@@ -3350,8 +3350,8 @@ chunk)}onComplete(trailers){util.parseHeaders(trailers,this.trailers);this.res.p
 body:body2,opaque}=this;if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,err,{opaque})})}
 if(res){this.res=null;queueMicrotask(()=>{util.destroy(res.on("error",noop4),err)})}if(body2){this.body=null;if(util.isStream(
 body2)){body2.on("error",noop4);util.destroy(body2,err)}}if(this.removeAbortListener){this.removeAbortListener();this.removeAbortListener=
-null}}};function request4(opts,callback2){if(callback2===void 0){return new Promise((resolve10,reject)=>{request4.call(this,
-opts,(err,data3)=>{return err?reject(err):resolve10(data3)})})}try{const handler2=new RequestHandler(opts,callback2);this.
+null}}};function request4(opts,callback2){if(callback2===void 0){return new Promise((resolve11,reject)=>{request4.call(this,
+opts,(err,data3)=>{return err?reject(err):resolve11(data3)})})}try{const handler2=new RequestHandler(opts,callback2);this.
 dispatch(opts,handler2)}catch(err){if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(
 ()=>callback2(err,{opaque}))}}module.exports=request4;module.exports.RequestHandler=RequestHandler}});var require_abort_signal=__commonJS({"node_modules/undici/lib/api/abort-signal.js"(exports,module){"use strict";var{addAbortListener}=require_util();
 var{RequestAbortedError}=require_errors();var kListener=Symbol("kListener");var kSignal=Symbol("kSignal");function abort(self){
@@ -3385,8 +3385,8 @@ res.write(chunk):true}onComplete(trailers){const{res}=this;removeSignal(this);if
 trailers);res.end()}onError(err){const{res,callback:callback2,opaque,body:body2}=this;removeSignal(this);this.factory=null;
 if(res){this.res=null;util.destroy(res,err)}else if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(
 callback2,null,err,{opaque})})}if(body2){this.body=null;util.destroy(body2,err)}}};function stream(opts,factory,callback2){
-if(callback2===void 0){return new Promise((resolve10,reject)=>{stream.call(this,opts,factory,(err,data3)=>{return err?reject(
-err):resolve10(data3)})})}try{const handler2=new StreamHandler(opts,factory,callback2);this.dispatch(opts,handler2)}catch(err){
+if(callback2===void 0){return new Promise((resolve11,reject)=>{stream.call(this,opts,factory,(err,data3)=>{return err?reject(
+err):resolve11(data3)})})}try{const handler2=new StreamHandler(opts,factory,callback2);this.dispatch(opts,handler2)}catch(err){
 if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(()=>callback2(err,{opaque}))}}module.
 exports=stream}});var require_api_pipeline=__commonJS({"node_modules/undici/lib/api/api-pipeline.js"(exports,module){"use strict";var{Readable,
 Duplex,PassThrough}=__require("node:stream");var assert2=__require("node:assert");var{AsyncResource}=__require("node:async_hooks");
@@ -3433,8 +3433,8 @@ socket[kHTTP2Stream]===true?statusCode===200:statusCode===101);const{callback:ca
 this);this.callback=null;const headers=this.responseHeaders==="raw"?util.parseRawHeaders(rawHeaders):util.parseHeaders(rawHeaders);
 this.runInAsyncScope(callback2,null,null,{headers,socket,opaque,context:context3})}onError(err){const{callback:callback2,
 opaque}=this;removeSignal(this);if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,
-err,{opaque})})}}};function upgrade(opts,callback2){if(callback2===void 0){return new Promise((resolve10,reject)=>{upgrade.
-call(this,opts,(err,data3)=>{return err?reject(err):resolve10(data3)})})}try{const upgradeHandler=new UpgradeHandler(opts,
+err,{opaque})})}}};function upgrade(opts,callback2){if(callback2===void 0){return new Promise((resolve11,reject)=>{upgrade.
+call(this,opts,(err,data3)=>{return err?reject(err):resolve11(data3)})})}try{const upgradeHandler=new UpgradeHandler(opts,
 callback2);const upgradeOpts={...opts,method:opts.method||"GET",upgrade:opts.protocol||"Websocket"};this.dispatch(upgradeOpts,
 upgradeHandler)}catch(err){if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(()=>callback2(
 err,{opaque}))}}module.exports=upgrade}});var require_api_connect=__commonJS({"node_modules/undici/lib/api/api-connect.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -3449,8 +3449,8 @@ if(this.reason){abort(this.reason);return}assert2(this.callback);this.abort=abor
 this);this.callback=null;let headers=rawHeaders;if(headers!=null){headers=this.responseHeaders==="raw"?util.parseRawHeaders(
 rawHeaders):util.parseHeaders(rawHeaders)}this.runInAsyncScope(callback2,null,null,{statusCode,headers,socket,opaque,context:context3})}onError(err){
 const{callback:callback2,opaque}=this;removeSignal(this);if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(
-callback2,null,err,{opaque})})}}};function connect2(opts,callback2){if(callback2===void 0){return new Promise((resolve10,reject)=>{
-connect2.call(this,opts,(err,data3)=>{return err?reject(err):resolve10(data3)})})}try{const connectHandler=new ConnectHandler(
+callback2,null,err,{opaque})})}}};function connect2(opts,callback2){if(callback2===void 0){return new Promise((resolve11,reject)=>{
+connect2.call(this,opts,(err,data3)=>{return err?reject(err):resolve11(data3)})})}try{const connectHandler=new ConnectHandler(
 opts,callback2);const connectOptions={...opts,method:"CONNECT"};this.dispatch(connectOptions,connectHandler)}catch(err){
 if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(()=>callback2(err,{opaque}))}}module.
 exports=connect2}});var require_api=__commonJS({"node_modules/undici/lib/api/index.js"(exports,module){"use strict";module.exports.request=require_api_request();
@@ -3719,7 +3719,7 @@ isArray(value3)?value3.join(", "):String(value3)}}}return normalizedHeaders}var 
 "update"];function validateSnapshotMode(mode){if(!validSnapshotModes.includes(mode)){throw new InvalidArgumentError(`Inv\
 alid snapshot mode: ${mode}. Must be one of: ${validSnapshotModes.join(", ")}`)}}module.exports={createHeaderFilters,hashId,
 isUndiciHeaders,normalizeHeaders,isUrlExcludedFactory,validateSnapshotMode}}});var require_snapshot_recorder=__commonJS({"node_modules/undici/lib/mock/snapshot-recorder.js"(exports,module){"use stric\
-t";var{writeFile:writeFile2,readFile:readFile3,mkdir:mkdir4}=__require("node:fs/promises");var{dirname:dirname11,resolve:resolve10}=__require("node:path");
+t";var{writeFile:writeFile2,readFile:readFile3,mkdir:mkdir2}=__require("node:fs/promises");var{dirname:dirname12,resolve:resolve11}=__require("node:path");
 var{setTimeout:setTimeout2,clearTimeout:clearTimeout2}=__require("node:timers");var{InvalidArgumentError,UndiciError}=require_errors();
 var{hashId,isUrlExcludedFactory,normalizeHeaders,createHeaderFilters}=require_snapshot_utils();function formatRequestKey(opts,headerFilters,matchOptions={}){
 const url2=new URL(opts.path,opts.origin);const normalized2=opts._normalizedHeaders||normalizeHeaders(opts.headers);if(!opts.
@@ -3758,11 +3758,11 @@ requestOpts,this.#headerFilters,this.matchOptions);const hash3=createRequestHash
 get(hash3);if(!snapshot)return void 0;const currentCallCount=snapshot.callCount||0;const responseIndex=Math.min(currentCallCount,
 snapshot.responses.length-1);snapshot.callCount=currentCallCount+1;return{...snapshot,response:snapshot.responses[responseIndex]}}async loadSnapshots(filePath){
 const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError("Snapshot path is required")}try{const data3=await readFile3(
-resolve10(path),"utf8");const parsed2=JSON.parse(data3);if(Array.isArray(parsed2)){this.#snapshots.clear();for(const{hash:hash3,
+resolve11(path),"utf8");const parsed2=JSON.parse(data3);if(Array.isArray(parsed2)){this.#snapshots.clear();for(const{hash:hash3,
 snapshot}of parsed2){this.#snapshots.set(hash3,snapshot)}}else{this.#snapshots=new Map(Object.entries(parsed2))}}catch(error63){
 if(error63.code==="ENOENT"){this.#snapshots.clear()}else{throw new UndiciError(`Failed to load snapshots from ${path}`,{
 cause:error63})}}}async saveSnapshots(filePath){const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError(
-"Snapshot path is required")}const resolvedPath=resolve10(path);await mkdir4(dirname11(resolvedPath),{recursive:true});const data3=Array.
+"Snapshot path is required")}const resolvedPath=resolve11(path);await mkdir2(dirname12(resolvedPath),{recursive:true});const data3=Array.
 from(this.#snapshots.entries()).map(([hash3,snapshot])=>({hash:hash3,snapshot}));await writeFile2(resolvedPath,JSON.stringify(
 data3,null,2),{flush:true})}clear(){this.#snapshots.clear()}getSnapshots(){return Array.from(this.#snapshots.values())}size(){
 return this.#snapshots.size}resetCallCounts(){for(const snapshot of this.#snapshots.values()){snapshot.callCount=0}}deleteSnapshot(requestOpts){
@@ -4502,7 +4502,7 @@ this.#controller.paused||this.#draining){return}this.#cleanupDecompressors();try
 this.#fail(err);return}this.#terminated=true}#onDecompressionEnd(){if(this.#terminated){return}this.#completionPending=true;
 this.#drainOutput();this.#finishIfReady()}#shouldSkipDecompression(contentEncoding,statusCode){if(!contentEncoding||statusCode<
 200)return true;if(this.#skipStatusCodes.includes(statusCode))return true;if(this.#skipErrorResponses&&statusCode>=400)return true;
-return false}#createDecompressionChain(encodings2){const parts=encodings2.split(",");const maxContentEncodings=5;if(parts.
+return false}#createDecompressionChain(encodings){const parts=encodings.split(",");const maxContentEncodings=5;if(parts.
 length>maxContentEncodings){throw new Error(`too many content-encodings in response: ${parts.length}, maximum allowed is\
  ${maxContentEncodings}`)}const decompressors=[];for(let i2=parts.length-1;i2>=0;i2--){const encoding=parts[i2].trim();if(!encoding)
 continue;if(!supportedEncodings[encoding]){decompressors.length=0;return decompressors}decompressors.push(supportedEncodings[encoding]())}
@@ -5248,7 +5248,7 @@ fetchParams.controller.controller.error(fetchParams.controller.serializedAbortRe
 controller.controller.error(new TypeError("terminated",{cause:isErrorLike(reason)?reason:void 0}))}}fetchParams.controller.
 connection.destroy()}return response;function dispatch({body:body2}){const url2=requestCurrentURL(request4);const agent=fetchParams.
 controller.dispatcher;const path=url2.pathname+url2.search;const hasTrailingQuestionMark=url2.search.length===0&&url2.href[url2.
-href.length-url2.hash.length-1]==="?";return new Promise((resolve10,reject)=>agent.dispatch({path:hasTrailingQuestionMark?
+href.length-url2.hash.length-1]==="?";return new Promise((resolve11,reject)=>agent.dispatch({path:hasTrailingQuestionMark?
 `${path}?`:path,origin:url2.origin,method:request4.method,body:agent.isMockActive?request4.body&&(request4.body.source||
 request4.body.stream):body2,headers:request4.headersList.entries,maxRedirections:0,upgrade:request4.mode==="websocket"?"\
 websocket":void 0},{body:null,abort:null,onConnect(abort){const{connection}=fetchParams.controller;timingInfo.finalConnectionTimingInfo=
@@ -5270,7 +5270,7 @@ constants.Z_SYNC_FLUSH}))}else if(coding==="deflate"){decoders.push(createInflat
 constants.Z_SYNC_FLUSH}))}else if(coding==="br"){decoders.push(zlib.createBrotliDecompress({flush:zlib.constants.BROTLI_OPERATION_FLUSH,
 finishFlush:zlib.constants.BROTLI_OPERATION_FLUSH}))}else if(coding==="zstd"&&hasZstd){decoders.push(zlib.createZstdDecompress(
 {flush:zlib.constants.ZSTD_e_continue,finishFlush:zlib.constants.ZSTD_e_end}))}else{decoders.length=0;break}}}this.body=
-new Readable({read:resume});const onError=this.onError.bind(this);resolve10({status,statusText,headersList,body:decoders.
+new Readable({read:resume});const onError=this.onError.bind(this);resolve11({status,statusText,headersList,body:decoders.
 length?pipeline(this.body,...decoders,err=>{if(err){this.onError(err)}}).on("error",onError):this.body.on("error",onError)});
 return true},onData(chunk){if(fetchParams.controller.dump){return}const bytes=chunk;timingInfo.encodedBodySize+=bytes.byteLength;
 return this.body.push(bytes)},onComplete(){if(this.abort){fetchParams.controller.off("terminated",this.abort)}fetchParams.
@@ -5279,11 +5279,11 @@ abort)}this.body?.destroy(error63);fetchParams.controller.terminate(error63);rej
 if(socket.session!=null&&status!==200||socket.session==null&&status!==101){return false}const headersList=new HeadersList;
 for(const[name2,value3]of Object.entries(headers)){if(value3==null){continue}const headerName=name2.toLowerCase();if(Array.
 isArray(value3)){for(const entry of value3){headersList.append(headerName,String(entry),true)}}else{headersList.append(headerName,
-String(value3),true)}}resolve10({status,statusText:STATUS_CODES2[status],headersList,socket});return true},onUpgrade(status,rawHeaders,socket){
+String(value3),true)}}resolve11({status,statusText:STATUS_CODES2[status],headersList,socket});return true},onUpgrade(status,rawHeaders,socket){
 if(socket.session!=null&&status!==200||socket.session==null&&status!==101){return false}const headersList=new HeadersList;
 for(let i2=0;i2<rawHeaders.length;i2+=2){const nameStr=bufferToLowerCasedHeaderName(rawHeaders[i2]);const value3=rawHeaders[i2+
 1];if(Array.isArray(value3)&&!Buffer.isBuffer(rawHeaders[i2+1])){for(const val of value3){headersList.append(nameStr,val.
-toString("latin1"),true)}}else{headersList.append(nameStr,value3.toString("latin1"),true)}}resolve10({status,statusText:STATUS_CODES2[status],
+toString("latin1"),true)}}else{headersList.append(nameStr,value3.toString("latin1"),true)}}resolve11({status,statusText:STATUS_CODES2[status],
 headersList,socket});return true}}))}}module.exports={fetch:fetch2,Fetch,fetching,finalizeAndReportTiming}}});var require_util3=__commonJS({"node_modules/undici/lib/web/cache/util.js"(exports,module){"use strict";var assert2=__require("node:assert");
 var{URLSerializer}=require_data_url();var{isValidHeaderName}=require_util2();function urlEquals(A,B,excludeFragment=false){
 const serializedA=URLSerializer(A,excludeFragment);const serializedB=URLSerializer(B,excludeFragment);return serializedA===
@@ -7475,19 +7475,20 @@ nonegate!==true&&code2===CHAR_EXCLAMATION_MARK&&index===start2){negated=token.ne
 true&&code2===CHAR_LEFT_PARENTHESES){isGlob=token.isGlob=true;if(scanToEnd===true){let parens=1;while(eos2()!==true&&(code2=
 advance())){if(code2===CHAR_BACKWARD_SLASH){backslashes=token.backslashes=true;advance();continue}if(code2===CHAR_LEFT_PARENTHESES){
 parens++;continue}if(code2===CHAR_RIGHT_PARENTHESES&&--parens===0){finished=true;break}}continue}break}if(isGlob===true){
-finished=true;if(scanToEnd===true){continue}break}}if(opts.noext===true){isExtglob=false;isGlob=false}let base=str;let prefix="";
-let glob2="";if(start2>0){prefix=str.slice(0,start2);str=str.slice(start2);lastIndex-=start2}if(base&&isGlob===true&&lastIndex>
-0){base=str.slice(0,lastIndex);glob2=str.slice(lastIndex)}else if(isGlob===true){base="";glob2=str}else{base=str}if(base&&
-base!==""&&base!=="/"&&base!==str){if(isPathSeparator(base.charCodeAt(base.length-1))){base=base.slice(0,-1)}}if(opts.unescape===
-true){if(glob2)glob2=utils.removeBackslashes(glob2);if(base&&backslashes===true){base=utils.removeBackslashes(base)}}const state={
-prefix,input:input2,start:start2,base,glob:glob2,isBrace,isBracket,isGlob,isExtglob,isGlobstar,negated,negatedExtglob};if(opts.
-tokens===true){state.maxDepth=0;if(!isPathSeparator(code2)){tokens.push(token)}state.tokens=tokens}if(opts.parts===true||
-opts.tokens===true){let prevIndex;for(let idx=0;idx<slashes.length;idx++){const n3=prevIndex!==void 0?prevIndex+1:start2;
-const i2=slashes[idx];const value4=input2.slice(n3,i2);if(opts.tokens){if(idx===0&&start2!==0){tokens[idx].isPrefix=true;
-tokens[idx].value=prefix}else{tokens[idx].value=value4}depth(tokens[idx]);state.maxDepth+=tokens[idx].depth}if(i2>=start2){
-parts.push(value4);prevIndex=i2}}const n2=prevIndex!==void 0?prevIndex+1:start2;const value3=input2.slice(n2);parts.push(
-value3);if(opts.tokens&&prevIndex&&prevIndex+1<input2.length){tokens[tokens.length-1].value=value3;depth(tokens[tokens.length-
-1]);state.maxDepth+=tokens[tokens.length-1].depth}state.slashes=slashes;state.parts=parts}return state};module.exports=scan2}});var require_parse2=__commonJS({"node_modules/picomatch/lib/parse.js"(exports,module){"use strict";var constants5=require_constants6();
+finished=true;if(scanToEnd===true){continue}break}}if(opts.noext===true){isExtglob=false;isGlob=false}let base2=str;let prefix="";
+let glob2="";if(start2>0){prefix=str.slice(0,start2);str=str.slice(start2);lastIndex-=start2}if(base2&&isGlob===true&&lastIndex>
+0){base2=str.slice(0,lastIndex);glob2=str.slice(lastIndex)}else if(isGlob===true){base2="";glob2=str}else{base2=str}if(base2&&
+base2!==""&&base2!=="/"&&base2!==str){if(isPathSeparator(base2.charCodeAt(base2.length-1))){base2=base2.slice(0,-1)}}if(opts.
+unescape===true){if(glob2)glob2=utils.removeBackslashes(glob2);if(base2&&backslashes===true){base2=utils.removeBackslashes(
+base2)}}const state={prefix,input:input2,start:start2,base:base2,glob:glob2,isBrace,isBracket,isGlob,isExtglob,isGlobstar,
+negated,negatedExtglob};if(opts.tokens===true){state.maxDepth=0;if(!isPathSeparator(code2)){tokens.push(token)}state.tokens=
+tokens}if(opts.parts===true||opts.tokens===true){let prevIndex;for(let idx=0;idx<slashes.length;idx++){const n3=prevIndex!==
+void 0?prevIndex+1:start2;const i2=slashes[idx];const value4=input2.slice(n3,i2);if(opts.tokens){if(idx===0&&start2!==0){
+tokens[idx].isPrefix=true;tokens[idx].value=prefix}else{tokens[idx].value=value4}depth(tokens[idx]);state.maxDepth+=tokens[idx].
+depth}if(i2>=start2){parts.push(value4);prevIndex=i2}}const n2=prevIndex!==void 0?prevIndex+1:start2;const value3=input2.
+slice(n2);parts.push(value3);if(opts.tokens&&prevIndex&&prevIndex+1<input2.length){tokens[tokens.length-1].value=value3;
+depth(tokens[tokens.length-1]);state.maxDepth+=tokens[tokens.length-1].depth}state.slashes=slashes;state.parts=parts}return state};
+module.exports=scan2}});var require_parse2=__commonJS({"node_modules/picomatch/lib/parse.js"(exports,module){"use strict";var constants5=require_constants6();
 var utils=require_utils2();var{MAX_LENGTH,POSIX_REGEX_SOURCE,REGEX_NON_SPECIAL_CHARS,REGEX_SPECIAL_CHARS_BACKREF,REPLACEMENTS}=constants5;
 var expandRange=(args,options)=>{if(typeof options.expandRange==="function"){return options.expandRange(...args,options)}
 args.sort();const value3=`[${args.join("-")}]`;try{new RegExp(value3)}catch(ex){return args.map(v=>utils.escapeRegex(v)).
@@ -7673,13 +7674,13 @@ map(input2=>picomatch2(input2,options,returnState));const arrayMatcher=str=>{for
 str);if(state2)return state2}return false};return arrayMatcher}const isState=isObject4(glob2)&&glob2.tokens&&glob2.input;
 if(glob2===""||typeof glob2!=="string"&&!isState){throw new TypeError("Expected pattern to be a non-empty string")}const opts=options||
 {};const posix2=opts.windows;const regex=isState?picomatch2.compileRe(glob2,options):picomatch2.makeRe(glob2,options,false,
-true);const state=regex.state;delete regex.state;let isIgnored=()=>false;if(opts.ignore){const ignoreOpts={...options,ignore:null,
-onMatch:null,onResult:null};isIgnored=picomatch2(opts.ignore,ignoreOpts,returnState)}const matcher=(input2,returnObject=false)=>{
+true);const state=regex.state;delete regex.state;let isIgnored2=()=>false;if(opts.ignore){const ignoreOpts={...options,ignore:null,
+onMatch:null,onResult:null};isIgnored2=picomatch2(opts.ignore,ignoreOpts,returnState)}const matcher=(input2,returnObject=false)=>{
 const{isMatch,match,output:output2}=picomatch2.test(input2,regex,options,{glob:glob2,posix:posix2});const result={glob:glob2,
 state,regex,posix:posix2,input:input2,output:output2,match,isMatch};if(typeof opts.onResult==="function"){opts.onResult(
-result)}if(isMatch===false){result.isMatch=false;return returnObject?result:false}if(isIgnored(input2)){if(typeof opts.onIgnore===
-"function"){opts.onIgnore(result)}result.isMatch=false;return returnObject?result:false}if(typeof opts.onMatch==="functi\
-on"){opts.onMatch(result)}return returnObject?result:true};if(returnState){matcher.state=state}return matcher};picomatch2.
+result)}if(isMatch===false){result.isMatch=false;return returnObject?result:false}if(isIgnored2(input2)){if(typeof opts.
+onIgnore==="function"){opts.onIgnore(result)}result.isMatch=false;return returnObject?result:false}if(typeof opts.onMatch===
+"function"){opts.onMatch(result)}return returnObject?result:true};if(returnState){matcher.state=state}return matcher};picomatch2.
 test=(input2,regex,options,{glob:glob2,posix:posix2}={})=>{if(typeof input2!=="string"){throw new TypeError("Expected in\
 put to be a string")}if(input2===""){return{isMatch:false,output:""}}const opts=options||{};const format=opts.format||(posix2?
 utils.toPosixSlashes:null);let match=input2===glob2;let output2=match&&format?format(input2):input2;if(match===false){output2=
@@ -7726,8 +7727,8 @@ if(typeof reqPort==="number"){upperReqHosts.push(`${upperReqHosts[0]}:${reqPort}
 split(",").map(x=>x.trim().toUpperCase()).filter(x=>x)){if(upperNoProxyItem==="*"||upperReqHosts.some(x=>x===upperNoProxyItem||
 x.endsWith(`.${upperNoProxyItem}`)||upperNoProxyItem.startsWith(".")&&x.endsWith(`${upperNoProxyItem}`))){return true}}return false}
 function isLoopbackAddress(host){const hostLower=host.toLowerCase();return hostLower==="localhost"||hostLower.startsWith(
-"127.")||hostLower.startsWith("[::1]")||hostLower.startsWith("[0:0:0:0:0:0:0:1]")}var DecodedURL=class extends URL{constructor(url2,base){
-super(url2,base);this._decodedUsername=decodeURIComponent(super.username);this._decodedPassword=decodeURIComponent(super.
+"127.")||hostLower.startsWith("[::1]")||hostLower.startsWith("[0:0:0:0:0:0:0:1]")}var DecodedURL=class extends URL{constructor(url2,base2){
+super(url2,base2);this._decodedUsername=decodeURIComponent(super.username);this._decodedPassword=decodeURIComponent(super.
 password)}get username(){return this._decodedUsername}get password(){return this._decodedPassword}}}});var require_lib=__commonJS({"node_modules/@actions/github/node_modules/@actions/http-client/lib/index.js"(exports){"use \
 strict";var __createBinding=exports&&exports.__createBinding||(Object.create?(function(o2,m,k,k2){if(k2===void 0)k2=k;var desc=Object.
 getOwnPropertyDescriptor(m,k);if(!desc||("get"in desc?!m.__esModule:desc.writable||desc.configurable)){desc={enumerable:true,
@@ -7738,9 +7739,9 @@ var ownKeys=function(o2){ownKeys=Object.getOwnPropertyNames||function(o3){var ar
 hasOwnProperty.call(o3,k))ar[ar.length]=k;return ar};return ownKeys(o2)};return function(mod){if(mod&&mod.__esModule)return mod;
 var result={};if(mod!=null){for(var k=ownKeys(mod),i2=0;i2<k.length;i2++)if(k[i2]!=="default")__createBinding(result,mod,
 k[i2])}__setModuleDefault(result,mod);return result}})();var __awaiter3=exports&&exports.__awaiter||function(thisArg,_arguments,P,generator){
-function adopt(value3){return value3 instanceof P?value3:new P(function(resolve10){resolve10(value3)})}return new(P||(P=
-Promise))(function(resolve10,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
-try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve10(result.value):adopt(
+function adopt(value3){return value3 instanceof P?value3:new P(function(resolve11){resolve11(value3)})}return new(P||(P=
+Promise))(function(resolve11,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
+try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve11(result.value):adopt(
 result.value).then(fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).next())})};Object.defineProperty(
 exports,"__esModule",{value:true});exports.HttpClient=exports.HttpClientResponse=exports.HttpClientError=exports.MediaTypes=
 exports.Headers=exports.HttpCodes=void 0;exports.getProxyUrl=getProxyUrl;exports.isHttps=isHttps;var http=__importStar(__require("http"));
@@ -7768,11 +7769,11 @@ HttpCodes.GatewayTimeout];var RetryableHttpVerbs=["OPTIONS","GET","DELETE","HEAD
 var HttpClientError=class _HttpClientError extends Error{constructor(message,statusCode){super(message);this.name="HttpC\
 lientError";this.statusCode=statusCode;Object.setPrototypeOf(this,_HttpClientError.prototype)}};exports.HttpClientError=
 HttpClientError;var HttpClientResponse=class{constructor(message){this.message=message}readBody(){return __awaiter3(this,
-void 0,void 0,function*(){return new Promise(resolve10=>__awaiter3(this,void 0,void 0,function*(){let output2=Buffer.alloc(
-0);this.message.on("data",chunk=>{output2=Buffer.concat([output2,chunk])});this.message.on("end",()=>{resolve10(output2.
-toString())})}))})}readBodyBuffer(){return __awaiter3(this,void 0,void 0,function*(){return new Promise(resolve10=>__awaiter3(
+void 0,void 0,function*(){return new Promise(resolve11=>__awaiter3(this,void 0,void 0,function*(){let output2=Buffer.alloc(
+0);this.message.on("data",chunk=>{output2=Buffer.concat([output2,chunk])});this.message.on("end",()=>{resolve11(output2.
+toString())})}))})}readBodyBuffer(){return __awaiter3(this,void 0,void 0,function*(){return new Promise(resolve11=>__awaiter3(
 this,void 0,void 0,function*(){const chunks=[];this.message.on("data",chunk=>{chunks.push(chunk)});this.message.on("end",
-()=>{resolve10(Buffer.concat(chunks))})}))})}};exports.HttpClientResponse=HttpClientResponse;function isHttps(requestUrl){
+()=>{resolve11(Buffer.concat(chunks))})}))})}};exports.HttpClientResponse=HttpClientResponse;function isHttps(requestUrl){
 const parsedUrl=new URL(requestUrl);return parsedUrl.protocol==="https:"}var HttpClient2=class{constructor(userAgent2,handlers,requestOptions){
 this._ignoreSslError=false;this._allowRedirects=true;this._allowRedirectDowngrade=false;this._maxRedirects=50;this._allowRetries=
 false;this._maxRetries=1;this._keepAlive=false;this._disposed=false;this.userAgent=this._getUserAgentWithOrchestrationId(
@@ -7822,8 +7823,8 @@ verb,parsedRedirectUrl,headers);response=yield this.requestRaw(info,data3);redir
 !HttpResponseRetryCodes.includes(response.message.statusCode)){return response}numTries+=1;if(numTries<maxTries){yield response.
 readBody();yield this._performExponentialBackoff(numTries)}}while(numTries<maxTries);return response})}dispose(){if(this.
 _agent){this._agent.destroy()}this._disposed=true}requestRaw(info,data3){return __awaiter3(this,void 0,void 0,function*(){
-return new Promise((resolve10,reject)=>{function callbackForResult(err,res){if(err){reject(err)}else if(!res){reject(new Error(
-"Unknown error"))}else{resolve10(res)}}this.requestRawWithCallback(info,data3,callbackForResult)})})}requestRawWithCallback(info,data3,onResult){
+return new Promise((resolve11,reject)=>{function callbackForResult(err,res){if(err){reject(err)}else if(!res){reject(new Error(
+"Unknown error"))}else{resolve11(res)}}this.requestRawWithCallback(info,data3,callbackForResult)})})}requestRawWithCallback(info,data3,onResult){
 if(typeof data3==="string"){if(!info.options.headers){info.options.headers={}}info.options.headers["Content-Length"]=Buffer.
 byteLength(data3,"utf8")}let callbackCalled=false;function handleResult(err,res){if(!callbackCalled){callbackCalled=true;
 onResult(err,res)}}const req=info.httpModule.request(info.options,msg=>{const res=new HttpClientResponse(msg);handleResult(
@@ -7868,15 +7869,15 @@ return proxyAgent}_getUserAgentWithOrchestrationId(userAgent2){const baseUserAge
 env["ACTIONS_ORCHESTRATION_ID"];if(orchId){const sanitizedId=orchId.replace(/[^a-z0-9_.-]/gi,"_");return`${baseUserAgent}\
  actions_orchestration_id/${sanitizedId}`}return baseUserAgent}_performExponentialBackoff(retryNumber){return __awaiter3(
 this,void 0,void 0,function*(){retryNumber=Math.min(ExponentialBackoffCeiling,retryNumber);const ms=ExponentialBackoffTimeSlice*
-Math.pow(2,retryNumber);return new Promise(resolve10=>setTimeout(()=>resolve10(),ms))})}_processResponse(res,options){return __awaiter3(
-this,void 0,void 0,function*(){return new Promise((resolve10,reject)=>__awaiter3(this,void 0,void 0,function*(){const statusCode=res.
-message.statusCode||0;const response={statusCode,result:null,headers:{}};if(statusCode===HttpCodes.NotFound){resolve10(response)}
+Math.pow(2,retryNumber);return new Promise(resolve11=>setTimeout(()=>resolve11(),ms))})}_processResponse(res,options){return __awaiter3(
+this,void 0,void 0,function*(){return new Promise((resolve11,reject)=>__awaiter3(this,void 0,void 0,function*(){const statusCode=res.
+message.statusCode||0;const response={statusCode,result:null,headers:{}};if(statusCode===HttpCodes.NotFound){resolve11(response)}
 function dateTimeDeserializer(key,value3){if(typeof value3==="string"){const a2=new Date(value3);if(!isNaN(a2.valueOf())){
 return a2}}return value3}let obj;let contents;try{contents=yield res.readBody();if(contents&&contents.length>0){if(options&&
 options.deserializeDates){obj=JSON.parse(contents,dateTimeDeserializer)}else{obj=JSON.parse(contents)}response.result=obj}
 response.headers=res.message.headers}catch(err){}if(statusCode>299){let msg;if(obj&&obj.message){msg=obj.message}else if(contents&&
 contents.length>0){msg=contents}else{msg=`Failed request: (${statusCode})`}const err=new HttpClientError(msg,statusCode);
-err.result=response.result;reject(err)}else{resolve10(response)}}))})}};exports.HttpClient=HttpClient2;var lowercaseKeys2=obj=>Object.
+err.result=response.result;reject(err)}else{resolve11(response)}}))})}};exports.HttpClient=HttpClient2;var lowercaseKeys2=obj=>Object.
 keys(obj).reduce((c2,k)=>(c2[k.toLowerCase()]=obj[k],c2),{})}});function getAuthString(token,options){if(!token&&!options.auth){throw new Error("Parameter token or opts.auth is require\
 d")}else if(token&&options.auth){throw new Error("Parameters token and opts.auth may not both be specified")}return typeof options.
 auth==="string"?options.auth:`token ${token}`}function getProxyAgent(destinationUrl){const hc=new httpClient.HttpClient;
@@ -7890,9 +7891,9 @@ process.env["ACTIONS_ORCHESTRATION_ID"])===null||_a3===void 0?void 0:_a3.trim();
 void 0:baseUserAgent.includes(tag))return baseUserAgent;const ua=baseUserAgent?`${baseUserAgent} `:"";return`${ua}${tag}`}
 return baseUserAgent}var httpClient,import_undici3,__awaiter2;var init_utils=__esm({"node_modules/@actions/github/lib/in\
 ternal/utils.js"(){httpClient=__toESM(require_lib(),1);import_undici3=__toESM(require_undici(),1);__awaiter2=function(thisArg,_arguments,P,generator){
-function adopt(value3){return value3 instanceof P?value3:new P(function(resolve10){resolve10(value3)})}return new(P||(P=
-Promise))(function(resolve10,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
-try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve10(result.value):adopt(
+function adopt(value3){return value3 instanceof P?value3:new P(function(resolve11){resolve11(value3)})}return new(P||(P=
+Promise))(function(resolve11,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
+try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve11(result.value):adopt(
 result.value).then(fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).next())})}}});function getUserAgent(){if(typeof navigator==="object"&&"userAgent"in navigator){return navigator.userAgent}if(typeof process===
 "object"&&process.version!==void 0){return`Node.js/${process.version.substr(1)} (${process.platform}; ${process.arch})`}
 return"<environment undetectable>"}var init_universal_user_agent=__esm({"node_modules/universal-user-agent/index.js"(){}});function register(state,name2,method,options){if(typeof method!=="function"){throw new Error("method for before hook mus\
@@ -8902,7 +8903,7 @@ baseUrl=getApiBaseUrl();defaults={baseUrl,request:{agent:getProxyAgent(baseUrl),
 plugin(restEndpointMethods,paginateRest).defaults(defaults)}});var github_exports={};__export(github_exports,{context:()=>context2,getOctokit:()=>getOctokit});function getOctokit(token,options,...additionalPlugins){
 const GitHubWithPlugins=GitHub.plugin(...additionalPlugins);return new GitHubWithPlugins(getOctokitOptions(token,options))}
 var context2;var init_github=__esm({"node_modules/@actions/github/lib/github.js"(){init_context();init_utils2();context2=
-new Context2}});import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join8,relative as relative8,resolve as resolve9,
+new Context2}});import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join10,relative as relative8,resolve as resolve10,
 sep as sep5}from"node:path";import*as os from"os";function toCommandValue(input2){if(input2===null||input2===void 0){return""}else if(typeof input2==="string"||input2 instanceof
 String){return input2}return JSON.stringify(input2)}function toCommandProperties(annotationProperties){if(!Object.keys(annotationProperties).
 length){return{}}return{title:annotationProperties.title,file:annotationProperties.file,line:annotationProperties.startLine,
@@ -8919,9 +8920,9 @@ g file at path: ${filePath}`)}fs.appendFileSync(filePath,`${toCommandValue(messa
 const delimiter=`ghadelimiter_${crypto.randomUUID()}`;const convertedValue=toCommandValue(value3);if(key.includes(delimiter)){
 throw new Error(`Unexpected input: name should not contain the delimiter "${delimiter}"`)}if(convertedValue.includes(delimiter)){
 throw new Error(`Unexpected input: value should not contain the delimiter "${delimiter}"`)}return`${key}<<${delimiter}${os2.EOL}${convertedValue}${os2.EOL}${delimiter}`}import*as os3 from"os";import{EOL as EOL3}from"os";import{constants,promises}from"fs";var __awaiter=function(thisArg,_arguments,P,generator){function adopt(value3){
-return value3 instanceof P?value3:new P(function(resolve10){resolve10(value3)})}return new(P||(P=Promise))(function(resolve10,reject){
+return value3 instanceof P?value3:new P(function(resolve11){resolve11(value3)})}return new(P||(P=Promise))(function(resolve11,reject){
 function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){try{step(generator["\
-throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve10(result.value):adopt(result.value).then(
+throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve11(result.value):adopt(result.value).then(
 fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).next())})};var{access,appendFile,writeFile}=promises;
 var SUMMARY_ENV_VAR="GITHUB_STEP_SUMMARY";var Summary=class{constructor(){this._buffer=""}filePath(){return __awaiter(this,void 0,void 0,function*(){if(this._filePath){
 return this._filePath}const pathFromEnv=process.env[SUMMARY_ENV_VAR];if(!pathFromEnv){throw new Error(`Unable to find en\
@@ -8960,7 +8961,44 @@ results)summary2[status]+=1;return summary2}function error(code2,message,places2
 {}:{hint}}}function warning2(code2,message,places2=[],hint){return{...error(code2,message,places2,hint),severity:"warnin\
 g"}}var ProblemsError=class extends Error{problems;constructor(problems,options){super(problems.map(problem=>`${problem.
 code}: ${problem.message}`).join("\n"),options);this.name="ProblemsError";this.problems=problems}};function refuse(problems){
-if(problems.some(problem=>problem.severity==="error"))throw new ProblemsError(problems);return problems}import{STATUS_CODES}from"node:http";var proxyMark="proxy:";var ServerFailure=class extends Error{kind;operation;title;method;path;scope;origin;status;serverMessage;attempts;retryAfter;sent;reason;detail;timeout;members;proxy;doubt;outOfPatience;open;constructor(facts){
+if(problems.some(problem=>problem.severity==="error"))throw new ProblemsError(problems);return problems}import{STATUS_CODES}from"node:http";import{inspect}from"node:util";var jsonNumber=/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;var ExactNumber=class{text;constructor(text4){
+if(!jsonNumber.test(text4))throw new TypeError("not a number of JSON");this.text=text4}toJSON(){return rawJson?.(this.text)??
+Number(this.text)}toString(){return this.text}[inspect.custom](){return this.text}};var{rawJSON:rawJson}=JSON;function exactly(text4){
+const plain=Number(text4);return String(plain)===text4?plain:new ExactNumber(text4)}var Sensitive=class{#value;constructor(value3){
+this.#value=value3}reveal(){return this.#value}toJSON(){return{sensitive:true}}[inspect.custom](){return"(sensitive)"}toString(){
+return"(sensitive)"}};var HashedSecret=class extends Sensitive{hash;#matches;constructor(hash3,matches){super(null);this.
+hash=hash3;this.#matches=matches}matches(value3){return this.#matches(value3)}reveal(){throw new Error("a hashed secret \
+has no readable value")}};var UNKNOWN_TEXT="(unknown)";function isMap(value3){return typeof value3==="object"&&value3!==
+null&&!Array.isArray(value3)&&!(value3 instanceof Sensitive)&&!(value3 instanceof ExactNumber)}function holdsSensitive(value3){
+if(value3 instanceof Sensitive)return true;if(Array.isArray(value3))return value3.some(holdsSensitive);return isMap(value3)&&
+Object.values(value3).some(holdsSensitive)}function reveal(value3){if(value3 instanceof Sensitive)return value3.reveal();
+if(Array.isArray(value3))return value3.map(reveal);if(isMap(value3))return mapValues(value3,reveal);return value3}function same(a2,b){
+if(a2 instanceof HashedSecret||b instanceof HashedSecret){if(a2 instanceof HashedSecret&&b instanceof HashedSecret)return a2.
+hash===b.hash;return a2 instanceof HashedSecret?a2.matches(reveal(b)):b.matches(reveal(a2))}if(a2 instanceof Sensitive||
+b instanceof Sensitive)return same(reveal(a2),reveal(b));if(Array.isArray(a2)){return Array.isArray(b)&&a2.length===b.length&&
+a2.every((item,index)=>same(item,b[index]??null))}if(isMap(a2)){if(!isMap(b))return false;const keys=Object.keys(a2);return keys.
+length===Object.keys(b).length&&keys.every(key=>Object.hasOwn(b,key)&&same(a2[key]??null,b[key]??null))}if(a2 instanceof
+ExactNumber&&b instanceof ExactNumber)return a2.text===b.text;return a2===b}function canonical(value3){if(value3 instanceof
+ExactNumber)return value3.text;if(Array.isArray(value3))return`[${value3.map(canonical).join(",")}]`;if(typeof value3===
+"object"&&value3!==null){const members3=Object.keys(value3).sort().map(key=>`${JSON.stringify(key)}:${canonical(value3[key]??
+null)}`);return`{${members3.join(",")}}`}return JSON.stringify(value3)}function mapValues(map3,change){return Object.fromEntries(
+Object.entries(map3).map(([key,value3])=>[key,change(value3,key)]))}var uuid=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+function sameIdentifier(a2,b){return a2===b||uuid.test(a2)&&a2.toLowerCase()===b.toLowerCase()}var maxLength=500;var maxDepth=6;function messageIn(body2){if(typeof body2==="string")return body2.trim()===""?null:body2;
+if(!isMap(body2))return null;const main=firstText(body2.message,body2.error_description,body2.detail,body2.error,body2.code);
+const error63=isMap(body2.error)?messageIn(body2.error):null;const said=main??error63??"";const more=flatten(body2.errors,
+"",maxDepth).filter(part=>!repeats(said,part));if(more.length===0)return said||null;return[...said===""?[]:[said.replace(
+/\.$/,"")],more.join("; ")].join(": ")}function repeats(message,part){const words4=text4=>` ${text4.toLowerCase().match(
+/[\p{L}\p{N}]+/gu)?.join(" ")??""} `;const said=words4(part.replace(/^[\w.]+: /,""));return said.trim()!==""&&words4(message).
+includes(said)}var insides=/\*\* \(|%[A-Z][\w.]*\{|\b(?:Ecto|Postgrex|DBConnection|Plug|Phoenix)\.[A-Z]|#(?:PID|Reference|Ecto)\b/;
+function isRaw(message){return insides.test(message)}var rawInstead="what it says is raw internals of the server, which \
+--debug shows";function firstText(...candidates2){return candidates2.find(candidate=>typeof candidate==="string"&&candidate.
+trim()!=="")?.toString()??null}function flatten(errors2,path,depth){const label=path===""?"":`${path}: `;if(Array.isArray(
+errors2)){const texts2=errors2.filter(item=>typeof item!=="object").map(String);const others2=errors2.filter(item=>typeof item===
+"object");return[...texts2.length===0?[]:[`${label}${texts2.join(", ")}`],...depth===0?[]:others2.flatMap(item=>flatten(
+item,path,depth-1))]}if(isMap(errors2)){if(depth===0)return[];return Object.entries(errors2).flatMap(([key,value3])=>flatten(
+value3,path===""?key:`${path}.${key}`,depth-1))}return errors2===void 0||errors2===null?[]:[`${label}${String(errors2)}`]}
+function oneLine(text4){const line=text4.toWellFormed().replace(/[\s\p{Cc}\p{Cf}]+/gu," ").trim();const characters2=line.
+length>maxLength?[...line]:[];return characters2.length>maxLength?`${characters2.slice(0,maxLength-1).join("")}\u2026`:line}var proxyMark="proxy:";var ServerFailure=class extends Error{kind;operation;title;method;path;scope;origin;status;serverMessage;attempts;retryAfter;sent;reason;detail;timeout;members;proxy;doubt;outOfPatience;open;constructor(facts){
 super(describe(facts));this.name="ServerFailure";this.kind=facts.kind;this.operation=facts.operation;this.title=facts.title;
 this.method=facts.method;this.path=facts.path;this.scope=facts.scope;this.origin=facts.origin;this.status=facts.status;this.
 serverMessage=facts.serverMessage;this.attempts=facts.attempts;this.retryAfter=facts.retryAfter;this.sent=facts.sent;this.
@@ -8986,25 +9024,26 @@ method,path,attempts,outOfPatience}=facts;const tries2=attempts>1?` (after ${att
 true?" (no other try: this run has waited long enough for others)":"";return`${title}: ${method} ${path} ${sentence(facts)}${tries2}${patience}`}
 function sentence(facts){const{kind,status,serverMessage,scope:scope2,origin:origin2,reason,detail,retryAfter}=facts;if(kind===
 "unreachable")return`got no connection to ${origin2}: ${whyNotConnected(facts)}`;if(kind==="lost")return whyLost(facts);
-if(kind==="answer"){const said2=serverMessage===null?"":`; it says: ${serverMessage}`;return`answered ${status} with ${whyUnusable(
-reason,detail)}${said2}`}const phrase=status===null?void 0:STATUS_CODES[status]?.toLowerCase();const said=serverMessage===
-null?"":`: ${serverMessage}`;const answered=`answered ${status}${phrase===void 0?"":` (${phrase})`}${said}`;switch(kind){case"\
-unauthorized":return`${answered}; is the token right and still valid? It needs the scope ${scope2}${detail===null?"":` (${detail}\
-)`}`;case"forbidden":return`${answered}; it needs the scope ${scope2}`;case"redirect":return`${answered}, a redirect${detail===
-null?"":` to ${detail}`} that is not followed; is base_url right?`;default:return retryAfter===null?answered:`${answered}\
-; the server asks to wait ${retryAfter} s`}}function whyNotConnected(facts){const reason=facts.reason??"";const code2=atProxy(
-reason);if(code2===void 0)return whyUnreachable(facts,reason);const proxy=facts.proxy??"the proxy";if(code2==="407")return`\
-the proxy ${proxy} wants a user name and a password (407)`;if(/^\d{3}$/.test(code2))return`the proxy ${proxy} refuses to\
- connect to it (${code2})`;const why=whyUnreachable({origin:facts.proxy??facts.origin,timeout:facts.timeout},code2);return`\
-there is no connection to the proxy ${proxy}: ${why}`}function whyUnreachable({origin:origin2,timeout},code2){const certificate2=certificateSentences[code2];
-if(certificate2!==void 0){const hint=certificateHints[code2];return`${certificate2} (${code2})${hint===void 0?"":`; ${hint}`}`}
-if(isCertificateCode(code2))return`its certificate is not accepted (${code2})`;if(isTimeout(code2))return`it did not ans\
-wer within ${timeout} s`;const tls=whyNoTls(code2);if(tls!==void 0)return tls;switch(code2){case"ECONNREFUSED":return"th\
-e connection was refused; does the server run, and is the port right?";case"ENOTFOUND":return`the name ${hostOf(origin2)}\
- does not resolve; is the address right?`;case"EAI_AGAIN":return`the name ${hostOf(origin2)} could not be looked up; is \
-there a network?`;case"EHOSTUNREACH":case"ENETUNREACH":return`there is no route to it (${code2})`;case"ECONNRESET":case"\
-EPIPE":case"UND_ERR_SOCKET":return`it closed the connection before it was established (${code2})`;default:return code2}}
-function whyNoTls(code2){if(code2!=="EPROTO"&&!code2.startsWith("ERR_SSL_"))return void 0;if(/PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS/.
+if(kind==="answer"){const said2=serverMessage===null?"":`; it says: ${shownMessage(serverMessage)}`;return`answered ${status}\
+ with ${whyUnusable(reason,detail)}${said2}`}const phrase=status===null?void 0:STATUS_CODES[status]?.toLowerCase();const said=serverMessage===
+null?"":`: ${shownMessage(serverMessage)}`;const answered=`answered ${status}${phrase===void 0?"":` (${phrase})`}${said}`;
+switch(kind){case"unauthorized":return`${answered}; is the token right and still valid? It needs the scope ${scope2}${detail===
+null?"":` (${detail})`}`;case"forbidden":return`${answered}; it needs the scope ${scope2}`;case"redirect":return`${answered}\
+, a redirect${detail===null?"":` to ${detail}`} that is not followed; is base_url right?`;default:return retryAfter===null?
+answered:`${answered}; the server asks to wait ${retryAfter} s`}}function shownMessage(message){return isRaw(message)?rawInstead:
+message}function whyNotConnected(facts){const reason=facts.reason??"";const code2=atProxy(reason);if(code2===void 0)return whyUnreachable(
+facts,reason);const proxy=facts.proxy??"the proxy";if(code2==="407")return`the proxy ${proxy} wants a user name and a pa\
+ssword (407)`;if(/^\d{3}$/.test(code2))return`the proxy ${proxy} refuses to connect to it (${code2})`;const why=whyUnreachable(
+{origin:facts.proxy??facts.origin,timeout:facts.timeout},code2);return`there is no connection to the proxy ${proxy}: ${why}`}
+function whyUnreachable({origin:origin2,timeout},code2){const certificate2=certificateSentences[code2];if(certificate2!==
+void 0){const hint=certificateHints[code2];return`${certificate2} (${code2})${hint===void 0?"":`; ${hint}`}`}if(isCertificateCode(
+code2))return`its certificate is not accepted (${code2})`;if(isTimeout(code2))return`it did not answer within ${timeout}\
+ s`;const tls=whyNoTls(code2);if(tls!==void 0)return tls;switch(code2){case"ECONNREFUSED":return"the connection was refu\
+sed; does the server run, and is the port right?";case"ENOTFOUND":return`the name ${hostOf(origin2)} does not resolve; i\
+s the address right?`;case"EAI_AGAIN":return`the name ${hostOf(origin2)} could not be looked up; is there a network?`;case"\
+EHOSTUNREACH":case"ENETUNREACH":return`there is no route to it (${code2})`;case"ECONNRESET":case"EPIPE":case"UND_ERR_SOC\
+KET":return`it closed the connection before it was established (${code2})`;default:return code2}}function whyNoTls(code2){
+if(code2!=="EPROTO"&&!code2.startsWith("ERR_SSL_"))return void 0;if(/PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS/.
 test(code2)){return`it offers no TLS 1.2 or later (${code2})`}if(/CERTIFICATE_REQUIRED|ALERT_BAD_CERTIFICATE|HANDSHAKE_FAILURE|UNKNOWN_CA/.
 test(code2)){return`it wants another client certificate, or none could be agreed on (${code2}); server.tls.client_cert_f\
 ile names one`}return`no TLS connection could be agreed on (${code2}); does this port speak https?`}function whyLost({method,
@@ -9021,9 +9060,11 @@ status==="rejected"?failuresIn(it.reason):[]);if(failures.length>0)throw new Agg
 hings failed");return settled.flatMap(it=>it.status==="fulfilled"?[it.value]:[])}function failuresIn(failure2){return failure2 instanceof
 AggregateError?failure2.errors.flatMap(failuresIn):[failure2]}var hints={unauthorized:"check the token and its end of life",forbidden:"use a token with this scope; a plan lists the s\
 copes that it needs",redirect:"set base_url to the address that it leads to, if that is the server"};function problemsOf(failure2){
-return failuresIn(failure2).flatMap(one=>{if(one instanceof ProblemsError)return one.problems;if(one instanceof ServerFailure)
+return distinct(failuresIn(failure2).flatMap(problemsOfOne))}function distinct(problems){const seen=new Map(problems.map(
+problem=>[JSON.stringify(problem),problem]).reverse());return problems.filter(problem=>seen.get(JSON.stringify(problem))===
+problem)}function problemsOfOne(one){if(one instanceof ProblemsError)return one.problems;if(one instanceof ServerFailure)
 return[error(`server-${one.kind}`,one.message,[],hints[one.kind])];return[error("internal",one instanceof Error?`${one.name}\
-: ${one.message}`:String(one),[],"this is a mistake in idops: please report it with the output of --debug")]})}function stacksOf(failure2){
+: ${one.message}`:String(one),[],"this is a mistake in idops: please report it with the output of --debug")]}function stacksOf(failure2){
 return failuresIn(failure2).map(one=>one instanceof Error?one.stack??one.message:String(one)).join("\n")}function summarize(plan){const summary2={update:0,delete:0,regenerate:0,adopt:0,blocked:0,unchanged:0};for(const change of plan.
 changes)summary2[change.action]+=1;return summary2}function changesServer(plan){return plan.changes.some(({action})=>action===
 "update"||action==="delete"||action==="regenerate")}import{readFile}from"node:fs/promises";import{createHash as createHash2}from"node:crypto";var external_exports={};__export(external_exports,{$brand:()=>$brand,$input:()=>$input,$output:()=>$output,INVALID:()=>INVALID,
@@ -9069,7 +9110,7 @@ size:()=>_size,slugify:()=>_slugify,startsWith:()=>_startsWith,strictObject:()=>
 stringbool:()=>stringbool,success:()=>success,superRefine:()=>superRefine,symbol:()=>symbol,templateLiteral:()=>templateLiteral,
 toJSONSchema:()=>toJSONSchema,toLowerCase:()=>_toLowerCase,toUpperCase:()=>_toUpperCase,toZod:()=>toZod,transform:()=>transform,
 treeifyError:()=>treeifyError,trim:()=>_trim,tuple:()=>tuple,uint32:()=>uint32,uint64:()=>uint64,ulid:()=>ulid2,undefined:()=>_undefined3,
-union:()=>union,unknown:()=>unknown,uppercase:()=>_uppercase,url:()=>url,util:()=>util_exports,uuid:()=>uuid2,uuidv4:()=>uuidv4,
+union:()=>union,unknown:()=>unknown,uppercase:()=>_uppercase,url:()=>url,util:()=>util_exports,uuid:()=>uuid3,uuidv4:()=>uuidv4,
 uuidv6:()=>uuidv6,uuidv7:()=>uuidv7,validate:()=>validate,validateAsync:()=>validateAsync,void:()=>_void2,withParser:()=>withParser,
 xid:()=>xid2,xor:()=>xor});var core_exports2={};__export(core_exports2,{$ZodAny:()=>$ZodAny,$ZodArray:()=>$ZodArray,$ZodAsyncError:()=>$ZodAsyncError,
 $ZodBase64:()=>$ZodBase64,$ZodBase64URL:()=>$ZodBase64URL,$ZodBigInt:()=>$ZodBigInt,$ZodBigIntFormat:()=>$ZodBigIntFormat,
@@ -9391,15 +9432,15 @@ md5_hex:()=>md5_hex,nanoid:()=>nanoid,nanoidOfLength:()=>nanoidOfLength,null:()=
 sha1_base64:()=>sha1_base64,sha1_base64url:()=>sha1_base64url,sha1_hex:()=>sha1_hex,sha256_base64:()=>sha256_base64,sha256_base64url:()=>sha256_base64url,
 sha256_hex:()=>sha256_hex,sha384_base64:()=>sha384_base64,sha384_base64url:()=>sha384_base64url,sha384_hex:()=>sha384_hex,
 sha512_base64:()=>sha512_base64,sha512_base64url:()=>sha512_base64url,sha512_hex:()=>sha512_hex,string:()=>string,time:()=>time,
-ulid:()=>ulid,undefined:()=>_undefined,unicodeEmail:()=>unicodeEmail,uppercase:()=>uppercase,uuid:()=>uuid,uuid4:()=>uuid4,
+ulid:()=>ulid,undefined:()=>_undefined,unicodeEmail:()=>unicodeEmail,uppercase:()=>uppercase,uuid:()=>uuid2,uuid4:()=>uuid4,
 uuid6:()=>uuid6,uuid7:()=>uuid7,xid:()=>xid});var cuid=/^[cC][0-9a-z]{6,}$/;var cuid2=/^[0-9a-z]+$/;var ulid=/^[0-7][0-9A-HJKMNP-TV-Za-hjkmnp-tv-z]{25}$/;var xid=/^[0-9a-vA-V]{20}$/;
 var ksuid=/^[A-Za-z0-9]{27}$/;var nanoid=/^[a-zA-Z0-9_-]{21}$/;function nanoidOfLength(length){return new RegExp(`^[a-zA\
 -Z0-9_-]{${length}}$`)}var duration=/^P(?:(\d+W)|(?!.*W)(?=\d|T\d)(\d+Y)?(\d+M)?(\d+D)?(T(?=\d)(\d+H)?(\d+M)?(\d+([.,]\d+)?S)?)?)$/;
 var extendedDuration=/^[-+]?P(?!$)(?:(?:[-+]?\d+Y)|(?:[-+]?\d+[.,]\d+Y$))?(?:(?:[-+]?\d+M)|(?:[-+]?\d+[.,]\d+M$))?(?:(?:[-+]?\d+W)|(?:[-+]?\d+[.,]\d+W$))?(?:(?:[-+]?\d+D)|(?:[-+]?\d+[.,]\d+D$))?(?:T(?=[\d+-])(?:(?:[-+]?\d+H)|(?:[-+]?\d+[.,]\d+H$))?(?:(?:[-+]?\d+M)|(?:[-+]?\d+[.,]\d+M$))?(?:[-+]?\d+(?:[.,]\d+)?S)?)??$/;
-var guid=/^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})$/;var uuid=version3=>{if(!version3)
+var guid=/^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{4}-[0-9a-fA-F]{12})$/;var uuid2=version3=>{if(!version3)
 return/^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-[1-8][0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12}|00000000-0000-0000-0000-000000000000|ffffffff-ffff-ffff-ffff-ffffffffffff)$/;
 return new RegExp(`^([0-9a-fA-F]{8}-[0-9a-fA-F]{4}-${version3}[0-9a-fA-F]{3}-[89abAB][0-9a-fA-F]{3}-[0-9a-fA-F]{12})$`)};
-var uuid4=uuid(4);var uuid6=uuid(6);var uuid7=uuid(7);var email=/^(?:[A-Za-z0-9_'+\-]+\.)*[A-Za-z0-9_'+\-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9\-]*\.)+[A-Za-z]{2,}$/;
+var uuid4=uuid2(4);var uuid6=uuid2(6);var uuid7=uuid2(7);var email=/^(?:[A-Za-z0-9_'+\-]+\.)*[A-Za-z0-9_'+\-]*[A-Za-z0-9_+-]@(?:[A-Za-z0-9][A-Za-z0-9\-]*\.)+[A-Za-z]{2,}$/;
 var html5Email=/^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/;
 var rfc5322Email=/^(([^<>()\[\]\\.,;:\s@"]+(\.[^<>()\[\]\\.,;:\s@"]+)*)|(".+"))@((\[[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}\.[0-9]{1,3}])|(([a-zA-Z\-0-9]+\.)+[a-zA-Z]{2,}))$/;
 var unicodeEmail=/^[^\s@"]{1,64}@[^\s@]{1,255}$/u;var idnEmail=unicodeEmail;var browserEmail=/^[a-zA-Z0-9.!#$%&'*+/=?^_`{|}~-]+@[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?)*$/;
@@ -9552,8 +9593,8 @@ issues.push({expected:"string",code:"invalid_type",input:payload.value,inst});re
 "$ZodStringFormat",(inst,def)=>{$ZodCheckStringFormat.init(inst,def);$ZodString.init(inst,def)});var $ZodGUID=$constructor(
 "$ZodGUID",(inst,def)=>{def.pattern??(def.pattern=guid);$ZodStringFormat.init(inst,def)});var $ZodUUID=$constructor("$Zo\
 dUUID",(inst,def)=>{if(def.version){const versionMap={v1:1,v2:2,v3:3,v4:4,v5:5,v6:6,v7:7,v8:8};const v=versionMap[def.version];
-if(v===void 0)throw new Error(`Invalid UUID version: "${def.version}"`);def.pattern??(def.pattern=uuid(v))}else def.pattern??
-(def.pattern=uuid());$ZodStringFormat.init(inst,def)});var $ZodEmail=$constructor("$ZodEmail",(inst,def)=>{def.pattern??
+if(v===void 0)throw new Error(`Invalid UUID version: "${def.version}"`);def.pattern??(def.pattern=uuid2(v))}else def.pattern??
+(def.pattern=uuid2());$ZodStringFormat.init(inst,def)});var $ZodEmail=$constructor("$ZodEmail",(inst,def)=>{def.pattern??
 (def.pattern=email);$ZodStringFormat.init(inst,def)});var URL_BAD_FORMAT=1;var URL_UNPARSEABLE=2;function canParseURL(input2){
 try{if(typeof URL!=="undefined"&&typeof URL.canParse==="function")return URL.canParse(input2);new URL(input2);return true}catch{
 return false}}function validateURL(trimmed,def){if(!("normalize"in def)&&!("hostname"in def)&&!("protocol"in def)){return canParseURL(
@@ -10032,11 +10073,11 @@ if(!result){const _iss={code:"custom",input:input2,inst,path:[...inst._zod.def.p
 if(inst._zod.def.params)_iss.params=inst._zod.def.params;payload.issues.push(issue2(_iss))}}var $ZodCyclicError=class extends Error{constructor(){super(`Cannot parse a reference cycle that closes through a transf\
 orm`);this.name="ZodCyclicError"}};var STATE="~memo";var NO_ISSUES=[];function isRef(value3){return value3!==null&&typeof value3===
 "object"}function cloneIssues(issues){return issues.map(iss=>iss.path?{...iss,path:iss.path.slice()}:{...iss})}var recursive=new WeakMap;
-var NONE=0;var ASSUMED=1;var PROVEN=2;function isRecursive(inst,stack,resolve10){const cached2=recursive.get(inst);if(cached2!==
+var NONE=0;var ASSUMED=1;var PROVEN=2;function isRecursive(inst,stack,resolve11){const cached2=recursive.get(inst);if(cached2!==
 void 0)return cached2?PROVEN:NONE;if(stack.has(inst))return PROVEN;stack.add(inst);let result=NONE;const check5=child=>{
-if(result!==PROVEN&&child?._zod){const answer=isRecursive(child,stack,resolve10);if(answer>result)result=answer}};const shape=(sh,spread)=>{
+if(result!==PROVEN&&child?._zod){const answer=isRecursive(child,stack,resolve11);if(answer>result)result=answer}};const shape=(sh,spread)=>{
 let answer=NONE;for(const key of Reflect.ownKeys(sh)){const desc=Object.getOwnPropertyDescriptor(sh,key);if(spread&&!desc.
-enumerable)continue;const child=desc.get?ASSUMED:desc.value?._zod?isRecursive(desc.value,stack,resolve10):NONE;if(child>
+enumerable)continue;const child=desc.get?ASSUMED:desc.value?._zod?isRecursive(desc.value,stack,resolve11):NONE;if(child>
 answer)answer=child}return answer};const merge5=answer=>{if(answer>result)result=answer};const def=inst._zod.def;const kind=def.
 type;switch(kind){case"object":{const raw=rawShape(def);merge5(raw?shape(raw,true):ASSUMED);check5(def.catchall);break}case"\
 array":check5(def.element);break;case"tuple":for(const el of def.items)check5(el);check5(def.rest);break;case"record":case"\
@@ -10044,7 +10085,7 @@ map":check5(def.keyType);check5(def.valueType);break;case"set":check5(def.valueT
 options)check5(el);break;case"intersection":check5(def.left);check5(def.right);break;case"optional":case"nullable":case"\
 default":case"prefault":case"catch":case"readonly":case"nonoptional":case"promise":case"success":check5(def.innerType);break;case"\
 pipe":check5(def.in);check5(def.out);break;case"function":check5(def.input);check5(def.output);break;case"lazy":{const inner=def.
-_cachedInner??(resolve10?inst._zod.innerType:void 0);merge5(inner?isRecursive(inner,stack,false):ASSUMED);break}case"tem\
+_cachedInner??(resolve11?inst._zod.innerType:void 0);merge5(inner?isRecursive(inner,stack,false):ASSUMED);break}case"tem\
 plate_literal":case"string":case"number":case"int":case"boolean":case"bigint":case"symbol":case"undefined":case"null":case"\
 void":case"never":case"any":case"unknown":case"date":case"nan":case"enum":case"literal":case"file":case"transform":case"\
 custom":break;default:{kind;for(const key in def){const desc=Object.getOwnPropertyDescriptor(def,key);if(!desc||desc.get)
@@ -10054,21 +10095,21 @@ if(answer!==ASSUMED)recursive.set(inst,answer===PROVEN);return answer}function i
 inst,new Set,true)!==NONE}function bucketFor(state,inst){let bucket=state.buckets.get(inst);if(!bucket){bucket=new WeakMap;
 state.buckets.set(inst,bucket)}return bucket}var handoff;var open=[];var memo={alloc(_inst,payload,empty2){const bucket=handoff;
 if(!bucket)return empty2;handoff=void 0;const entry={value:empty2,issues:null};bucket.set(payload.value,entry);open.push(
-entry);return empty2},guard(inst){var _a3;(_a3=inst._zod).deferred??(_a3.deferred=[]);inst._zod.deferred.push(()=>{const base=inst.
+entry);return empty2},guard(inst){var _a3;(_a3=inst._zod).deferred??(_a3.deferred=[]);inst._zod.deferred.push(()=>{const base2=inst.
 _zod.parse;const wrapped=(payload,ctx)=>{if(ctx.direction!=="backward"&&isBackEdge(ctx,payload.value))throw new $ZodCyclicError;
-return base(payload,ctx)};inst._zod.parse=wrapped;if(inst._zod.run===base)inst._zod.run=wrapped})},attach(inst){var _a3;
+return base2(payload,ctx)};inst._zod.parse=wrapped;if(inst._zod.run===base2)inst._zod.run=wrapped})},attach(inst){var _a3;
 let isRecursiveInst;let rechecked=false;let lastCtx;let lastBucket;(_a3=inst._zod).deferred??(_a3.deferred=[]);inst._zod.
-deferred.push(()=>{const base=inst._zod.parse;const wrapped=(payload,ctx)=>{if(isRecursiveInst===void 0){const walked=isRecursive(
-inst,new Set,false);if(walked===NONE){inst._zod.parse=base;if(inst._zod.run===wrapped)inst._zod.run=base;return base(payload,
-ctx)}if(walked===PROVEN||rechecked)isRecursiveInst=true;else rechecked=true}const input2=payload.value;if(!isRef(input2))
-return base(payload,ctx);let state=ctx[STATE];if(!state){state={buckets:new WeakMap,backEdges:void 0};ctx[STATE]=state}let bucket;
-if(lastCtx===ctx){bucket=lastBucket}else{bucket=bucketFor(state,inst);lastCtx=ctx;lastBucket=bucket}const hit=bucket.get(
-input2);if(hit){payload.value=hit.value;if(hit.issues){if(hit.issues.length)payload.issues.push(...cloneIssues(hit.issues))}else{
+deferred.push(()=>{const base2=inst._zod.parse;const wrapped=(payload,ctx)=>{if(isRecursiveInst===void 0){const walked=isRecursive(
+inst,new Set,false);if(walked===NONE){inst._zod.parse=base2;if(inst._zod.run===wrapped)inst._zod.run=base2;return base2(
+payload,ctx)}if(walked===PROVEN||rechecked)isRecursiveInst=true;else rechecked=true}const input2=payload.value;if(!isRef(
+input2))return base2(payload,ctx);let state=ctx[STATE];if(!state){state={buckets:new WeakMap,backEdges:void 0};ctx[STATE]=
+state}let bucket;if(lastCtx===ctx){bucket=lastBucket}else{bucket=bucketFor(state,inst);lastCtx=ctx;lastBucket=bucket}const hit=bucket.
+get(input2);if(hit){payload.value=hit.value;if(hit.issues){if(hit.issues.length)payload.issues.push(...cloneIssues(hit.issues))}else{
 payload.memo=true;state.backEdges??(state.backEdges=new WeakSet);state.backEdges.add(hit.value)}return payload}handoff=bucket;
-const depth=open.length;const result=base(payload,ctx);handoff=void 0;const entry=open.length>depth?open.pop():void 0;if(result instanceof
+const depth=open.length;const result=base2(payload,ctx);handoff=void 0;const entry=open.length>depth?open.pop():void 0;if(result instanceof
 Promise){return result.then(r2=>{if(entry)entry.issues=r2.issues.length?cloneIssues(r2.issues):NO_ISSUES;return r2})}if(entry)
 entry.issues=result.issues.length?cloneIssues(result.issues):NO_ISSUES;return result};inst._zod.parse=wrapped;if(inst._zod.
-run===base)inst._zod.run=wrapped})}};function memoizer(){return memo}function isBackEdge(ctx,value3){const backEdges=ctx[STATE]?.
+run===base2)inst._zod.run=wrapped})}};function memoizer(){return memo}function isBackEdge(ctx,value3){const backEdges=ctx[STATE]?.
 backEdges;return backEdges!==void 0&&isRef(value3)&&backEdges.has(value3)}var locales_exports={};__export(locales_exports,{ar:()=>ar_default,az:()=>az_default,be:()=>be_default,bg:()=>bg_default,
 bn:()=>bn_default,ca:()=>ca_default,ckb:()=>ckb_default,cs:()=>cs_default,da:()=>da_default,de:()=>de_default,el:()=>el_default,
 en:()=>en_default,eo:()=>eo_default,es:()=>es_default,fa:()=>fa_default,fi:()=>fi_default,fr:()=>fr_default,frCA:()=>fr_CA_default,
@@ -13041,7 +13082,7 @@ object:()=>object,optional:()=>optional,partialRecord:()=>partialRecord,pipe:()=
 promise:()=>promise,readonly:()=>readonly,record:()=>record,refine:()=>refine,set:()=>set,strictObject:()=>strictObject,
 string:()=>string2,stringFormat:()=>stringFormat,stringbool:()=>stringbool,success:()=>success,superRefine:()=>superRefine,
 symbol:()=>symbol,templateLiteral:()=>templateLiteral,transform:()=>transform,tuple:()=>tuple,uint32:()=>uint32,uint64:()=>uint64,
-ulid:()=>ulid2,undefined:()=>_undefined3,union:()=>union,unknown:()=>unknown,url:()=>url,uuid:()=>uuid2,uuidv4:()=>uuidv4,
+ulid:()=>ulid2,undefined:()=>_undefined3,union:()=>union,unknown:()=>unknown,url:()=>url,uuid:()=>uuid3,uuidv4:()=>uuidv4,
 uuidv6:()=>uuidv6,uuidv7:()=>uuidv7,void:()=>_void2,xid:()=>xid2,xor:()=>xor});var checks_exports2={};__export(checks_exports2,{endsWith:()=>_endsWith,gt:()=>_gt,gte:()=>_gte,includes:()=>_includes,length:()=>_length,
 lowercase:()=>_lowercase,lt:()=>_lt,lte:()=>_lte,maxLength:()=>_maxLength,maxSize:()=>_maxSize,mime:()=>_mime,minLength:()=>_minLength,
 minSize:()=>_minSize,multipleOf:()=>_multipleOf,negative:()=>_negative,nonnegative:()=>_nonnegative,nonpositive:()=>_nonpositive,
@@ -13117,7 +13158,7 @@ def)});var ZodISODuration=$constructor("ZodISODuration",(inst,def)=>{$ZodISODura
 inst,def)});var ZodEmail=$constructor("ZodEmail",(inst,def)=>{$ZodEmail.init(inst,def);ZodStringFormat.init(inst,def)});
 function email2(params){return _email(ZodEmail,params)}var ZodGUID=$constructor("ZodGUID",(inst,def)=>{$ZodGUID.init(inst,
 def);ZodStringFormat.init(inst,def)});function guid2(params){return _guid(ZodGUID,params)}var ZodUUID=$constructor("ZodU\
-UID",(inst,def)=>{$ZodUUID.init(inst,def);ZodStringFormat.init(inst,def)});function uuid2(params){return _uuid(ZodUUID,params)}
+UID",(inst,def)=>{$ZodUUID.init(inst,def);ZodStringFormat.init(inst,def)});function uuid3(params){return _uuid(ZodUUID,params)}
 function uuidv4(params){return _uuidv4(ZodUUID,params)}function uuidv6(params){return _uuidv6(ZodUUID,params)}function uuidv7(params){
 return _uuidv7(ZodUUID,params)}var ZodURL=$constructor("ZodURL",(inst,def)=>{$ZodURL.init(inst,def);ZodStringFormat.init(
 inst,def)});function url(params){return _url(ZodURL,params)}function httpUrl(params){return _url(ZodURL,{protocol:httpProtocol,
@@ -13631,28 +13672,7 @@ first=false}else{str+=resolvedSpace?",\n":","}const keyStr=JSON.stringify(key);s
 ${indent}}`:"}";return str}function includeProperty(_key,value4){return typeof value4!=="undefined"&&typeof value4!=="fu\
 nction"&&typeof value4!=="symbol"}}var MAX_SPACE_LENGTH=10;function resolveSpace(space){if(typeof space==="number"){const count2=Math.
 min(Math.trunc(space),MAX_SPACE_LENGTH);return count2>=1?" ".repeat(count2):void 0}if(typeof space==="string"&&space!==""){
-return space.slice(0,MAX_SPACE_LENGTH)}return void 0}import{inspect}from"node:util";var jsonNumber=/^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][-+]?\d+)?$/;var ExactNumber=class{text;constructor(text4){
-if(!jsonNumber.test(text4))throw new TypeError("not a number of JSON");this.text=text4}toJSON(){return rawJson?.(this.text)??
-Number(this.text)}toString(){return this.text}[inspect.custom](){return this.text}};var{rawJSON:rawJson}=JSON;function exactly(text4){
-const plain=Number(text4);return String(plain)===text4?plain:new ExactNumber(text4)}var Sensitive=class{#value;constructor(value3){
-this.#value=value3}reveal(){return this.#value}toJSON(){return{sensitive:true}}[inspect.custom](){return"(sensitive)"}toString(){
-return"(sensitive)"}};var HashedSecret=class extends Sensitive{hash;#matches;constructor(hash3,matches){super(null);this.
-hash=hash3;this.#matches=matches}matches(value3){return this.#matches(value3)}reveal(){throw new Error("a hashed secret \
-has no readable value")}};var UNKNOWN_TEXT="(unknown)";function isMap(value3){return typeof value3==="object"&&value3!==
-null&&!Array.isArray(value3)&&!(value3 instanceof Sensitive)&&!(value3 instanceof ExactNumber)}function holdsSensitive(value3){
-if(value3 instanceof Sensitive)return true;if(Array.isArray(value3))return value3.some(holdsSensitive);return isMap(value3)&&
-Object.values(value3).some(holdsSensitive)}function reveal(value3){if(value3 instanceof Sensitive)return value3.reveal();
-if(Array.isArray(value3))return value3.map(reveal);if(isMap(value3))return mapValues(value3,reveal);return value3}function same(a2,b){
-if(a2 instanceof HashedSecret||b instanceof HashedSecret){if(a2 instanceof HashedSecret&&b instanceof HashedSecret)return a2.
-hash===b.hash;return a2 instanceof HashedSecret?a2.matches(reveal(b)):b.matches(reveal(a2))}if(a2 instanceof Sensitive||
-b instanceof Sensitive)return same(reveal(a2),reveal(b));if(Array.isArray(a2)){return Array.isArray(b)&&a2.length===b.length&&
-a2.every((item,index)=>same(item,b[index]??null))}if(isMap(a2)){if(!isMap(b))return false;const keys=Object.keys(a2);return keys.
-length===Object.keys(b).length&&keys.every(key=>Object.hasOwn(b,key)&&same(a2[key]??null,b[key]??null))}if(a2 instanceof
-ExactNumber&&b instanceof ExactNumber)return a2.text===b.text;return a2===b}function canonical(value3){if(value3 instanceof
-ExactNumber)return value3.text;if(Array.isArray(value3))return`[${value3.map(canonical).join(",")}]`;if(typeof value3===
-"object"&&value3!==null){const members3=Object.keys(value3).sort().map(key=>`${JSON.stringify(key)}:${canonical(value3[key]??
-null)}`);return`{${members3.join(",")}}`}return JSON.stringify(value3)}function mapValues(map3,change){return Object.fromEntries(
-Object.entries(map3).map(([key,value3])=>[key,change(value3,key)]))}var suspicious=/(?:^|[\s,:[])(?:-0|-?\d{16}|-?\d+[.eE])/;function parseJson(text4){const plain=JSON.parse(text4);if(!suspicious.
+return space.slice(0,MAX_SPACE_LENGTH)}return void 0}var suspicious=/(?:^|[\s,:[])(?:-0|-?\d{16}|-?\d+[.eE])/;function parseJson(text4){const plain=JSON.parse(text4);if(!suspicious.
 test(text4))return plain;return parse3(text4,null,{parseNumber:exactly,onDuplicateKey:({newValue})=>newValue})}var numberWriter={
 test:value3=>value3 instanceof ExactNumber,stringify:String};function stringifyJson(value3,space){const text4=holdsExact(
 value3)?stringify(value3,void 0,space,[numberWriter]):JSON.stringify(value3,null,space);if(text4===void 0)throw new TypeError(
@@ -13693,8 +13713,8 @@ null&&!isMap(present3))return void 0;const untouched=Object.entries(present3??{}
 key));if(untouched.some(([,member2])=>holdsHashed(member2)))return void 0;return Object.fromEntries([...untouched,...kept])}
 function holdsHashed(field){if(field instanceof HashedSecret)return true;if(Array.isArray(field))return field.some(holdsHashed);
 return isMap(field)&&Object.values(field).some(holdsHashed)}function desiredSet(declared,present3){const wanted=asElements(
-declared);if(present3===void 0)return wanted;const known=new Map(matchSets(wanted,asElements(present3)).pairs.map(pair=>[
-pair.wanted,pair.got]));return wanted.map(element=>({...known.get(element),...element}))}function carried(fields2,names2){
+declared);if(present3===void 0)return wanted;const known2=new Map(matchSets(wanted,asElements(present3)).pairs.map(pair=>[
+pair.wanted,pair.got]));return wanted.map(element=>({...known2.get(element),...element}))}function carried(fields2,names2){
 return Object.fromEntries(names2.flatMap(name2=>{const field=fields2[name2];return field===void 0||holdsHashed(field)?[]:
 [[name2,field]]}))}function normalForm(type,field){if(type.type==="set"&&Array.isArray(field)){const elements2=asElements(
 field).map(element=>mapValues(element,(member2,name2)=>{const inner=type.nested[name2];return inner===void 0?member2:normalForm(
@@ -13704,11 +13724,11 @@ return`${String(element.id??"")}\0${String(element.name??"")}`}function compareT
 return/^[\w-]+$/.test(key)?`${path}.${key}`:`${path}[${JSON.stringify(key)}]`}function markSecrets(types,fields2){return mapValues(
 fields2,(field,name2)=>markSecret(types[name2]??value,field))}function markSecret(type,field){if(type.type==="value"&&type.
 secret===true&&field!==null){return field instanceof Sensitive?field:new Sensitive(reveal(field))}return type.type==="me\
-mbers"&&isMap(field)?markSecrets(type.members,field):field}var maxDepth=100;var text=external_exports.string().nullable().exactOptional();var flag=external_exports.boolean().nullable().
+mbers"&&isMap(field)?markSecrets(type.members,field):field}var maxDepth2=100;var text=external_exports.string().nullable().exactOptional();var flag=external_exports.boolean().nullable().
 exactOptional();var integer2=external_exports.preprocess(value3=>value3 instanceof ExactNumber?plainNumber(value3.text):
 value3,external_exports.int32());var int2=integer2.nullable().exactOptional();var texts=external_exports.array(external_exports.
-string()).nullable().exactOptional();var anyObject=external_exports.custom(value3=>isMap(value3)&&!deeperThan(maxDepth,value3),
-`expected an object, nested ${maxDepth} levels at most`);var object2=anyObject.nullable().exactOptional();var objects=external_exports.
+string()).nullable().exactOptional();var anyObject=external_exports.custom(value3=>isMap(value3)&&!deeperThan(maxDepth2,
+value3),`expected an object, nested ${maxDepth2} levels at most`);var object2=anyObject.nullable().exactOptional();var objects=external_exports.
 array(anyObject).nullable().exactOptional();var secret2=external_exports.string().transform(value3=>new Sensitive(value3)).
 nullable().exactOptional();var namedScopes=external_exports.array(external_exports.object({id:text,name:text,public:flag})).
 nullable().exactOptional();var roles=external_exports.array(external_exports.object({id:text,name:text,scopes:namedScopes})).
@@ -13732,9 +13752,9 @@ authorized_scopes:namedScopes,supported_grant_types:texts,id_token_signature_alg
 token_endpoint_jwt_auth_alg:text,token_endpoint_auth_methods:texts,jwt_public_key:text,response_mode:text});function about(asked,parse11){
 return document3=>{const parsed2=parse11(document3);if("wrong"in parsed2)return parsed2;const{value:value3}=parsed2;if(!isMap(
 value3))return parsed2;const other=Object.entries(asked).find(([member2,wanted])=>{const got=Object.hasOwn(value3,member2)?
-value3[member2]:void 0;return typeof got==="string"&&got!==wanted});return other===void 0?parsed2:{wrong:`its ${other[0]}\
- is another one`,reason:"other-object"}}}var count=integer2.pipe(external_exports.int32().min(0)).nullable().exactOptional();
-var counts={page_number:count,page_size:count,total_pages:count,total_entries:count};var answers={organization:answerType(
+value3[member2]:void 0;return typeof got==="string"&&!sameIdentifier(got,wanted)});return other===void 0?parsed2:{wrong:`\
+its ${other[0]} is another one`,reason:"other-object"}}}var count=integer2.pipe(external_exports.int32().min(0)).nullable().
+exactOptional();var counts={page_number:count,page_size:count,total_pages:count,total_entries:count};var answers={organization:answerType(
 organization),user:answerType(user),template:answerType(template),keyPair:answerType(keyPair),client:answerType(client)};
 var parseOrganizationPage=document3=>{const page=pageOf(organization)(document3);if("wrong"in page)return page;const{rows,
 ...rest}=page.value;return{value:{organizations:rows,...rest}}};var pages={scope:pageOf(listedScope),role:pageOf(listedRole)};
@@ -13753,8 +13773,8 @@ value3 instanceof ExactNumber)return false;return levels===0||Object.values(valu
 function missing(identity,noun){return{exists:false,identity,fields:{},trouble:`the server has no ${noun} with the id ${identity.
 id}, and no operation creates one: create it there, or correct the id`}}function isBlank(value3){if(value3===void 0)return false;const text4=reveal(value3);return typeof text4==="string"&&new RegExp(
 "^\\p{White_Space}*$","u").test(text4)}function textOf(value3){const text4=value3===void 0?"":reveal(value3);return typeof text4===
-"string"?text4:""}function characters(text4){return[...text4].length}var uuid3=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;function idTrouble(identity,{name:name2,limits:limits2}){if(limits2?.
-uuids!==true)return void 0;const wrong2=["id","backend_id"].find(part=>identity[part]!==void 0&&!uuid3.test(identity[part]));
+"string"?text4:""}function characters(text4){return[...text4].length}var uuid5=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;function idTrouble(identity,{name:name2,limits:limits2}){if(limits2?.
+uuids!==true)return void 0;const wrong2=["id","backend_id"].find(part=>identity[part]!==void 0&&!uuid5.test(identity[part]));
 if(wrong2===void 0)return void 0;return`the ${wrong2} ${identity[wrong2]} is not a UUID in lower case, as the ids of thi\
 s server are (profile ${name2}): correct it`}function limitProblems(object3,profile,limits2,ignored2){const refused=(message,path,hint)=>error(
 "profile-limit",`${message} (profile ${profile.name})`,[object3.placeOf(...path)],hint);const sent=Object.fromEntries(Object.
@@ -13764,7 +13784,7 @@ profile,limits2,refused),...wordProblems(object3,limits2,refused),...elementProb
 object3,limits2,refused)]}function idProblems(object3,limits2,refused){return idsOf(object3).flatMap(({id,path,most})=>{
 const text4=reveal(id);if(typeof text4!=="string"||text4===UNKNOWN_TEXT)return[];const name2=path.join(".");if(most!==void 0){
 const length=characters(text4);return length<=most?[]:[refused(`"${name2}" has ${length} characters, and may have ${most}`,
-path)]}if(!limits2.uuids||uuid3.test(text4))return[];const lower=text4.toLowerCase();const hint=uuid3.test(lower)?`this \
+path)]}if(!limits2.uuids||uuid5.test(text4))return[];const lower=text4.toLowerCase();const hint=uuid5.test(lower)?`this \
 server writes its ids in lower case: ${lower}`:"copy the id from the server, such as 9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b7\
 7";return[refused(`"${name2}" is not a UUID, as the ids of this server are`,path,hint)]});function idsOf({kind,identity,
 fields:fields2}){const own3=["id","backend_id"].flatMap(part=>identity[part]===void 0?[]:[{id:identity[part],path:[part]}]);
@@ -13772,8 +13792,8 @@ if(kind!=="User")return own3;return[...own3,...elementIds(fields2.authorized_sco
 ...elementIds(fields2.roles,["roles"]),...elementIds(fields2.organizations,["organizations"])]}}function elementIds(list2,path,most){
 if(!Array.isArray(list2))return[];return list2.flatMap((element,index)=>{if(!isMap(element))return[];const at2=[...path,
 index];const own3=element.id===void 0?[]:[{id:element.id,path:[...at2,"id"],...most===void 0?{}:{most}}];return[...own3,
-...elementIds(element.roles,[...at2,"roles"])]})}function typeProblems({kind,identity:{type}},limits2,refused){const known=type===
-void 0||type===UNKNOWN_TEXT||limits2.templateTypes.includes(type);if(kind!=="EmailTemplate"||known)return[];const hint=`\
+...elementIds(element.roles,[...at2,"roles"])]})}function typeProblems({kind,identity:{type}},limits2,refused){const known2=type===
+void 0||type===UNKNOWN_TEXT||limits2.templateTypes.includes(type);if(kind!=="EmailTemplate"||known2)return[];const hint=`\
 the types are ${limits2.templateTypes.join(", ")}`;return[refused("this server has no email template of this type",["typ\
 e"],hint)]}function nulProblems(fields2,refused){const walk=(value3,path)=>{if(value3 instanceof HashedSecret)return[];if(holdsNul(
 value3))return[path];if(Array.isArray(value3))return value3.flatMap((item,index)=>walk(item,[...path,index]));if(!isMap(
@@ -13859,29 +13879,43 @@ scopes:{read:"identity-providers:manage:all",write:"identity-providers:manage:al
 [identity.backend_id,identity.type])],check:(declared,profile)=>[...declared.filter(({absent,fields:fields2})=>absent&&Object.
 keys(fields2).length>0).map(template2=>error("absent-with-fields",'a template with "state: absent" has no other fields',
 Object.keys(template2.fields).map(field=>template2.placeOf(field)),"remove the fields to delete the template, or the sta\
-te to keep it")),...profileProblems(declared,profile)],addressPart:({backend_id="",type=""})=>`${backend_id.includes("/")?
-encodeURIComponent(backend_id):backend_id}/${type}`,readable:()=>true,async observe(objects2,context3){return new Map(await settle(
-objects2.map(async object3=>[object3,await show(object3.identity,context3)])))},decide({declared,present:present3}){if(!declared.
-absent)return void 0;const holds=present3.exists===false||typeof present3.fields.id!=="string"||present3.asDeleted;if(holds)
-return{action:"unchanged",fields:[],requests:[],destructions:[]};return deletion(present3.identity,present3.fields)},update(input2){
-if(input2.profile.templates.halvesFallBack)return rewrite(input2);const{present:present3,desired:desired2}=input2;const{
-backend_id="",type=""}=present3.identity;const known=carried(present3.fields,["id","txt_content","html_content"]);const there=Object.
-fromEntries(Object.entries(known).filter(([,half])=>half!==null));const template2={...there,...desired2};return{requests:[
+te to keep it")),...declared.flatMap(bodyProblems),...profileProblems(declared.map(withUsableBodies),profile)],addressPart:({
+backend_id="",type=""})=>`${backend_id.includes("/")?encodeURIComponent(backend_id):backend_id}/${type}`,readable:()=>true,
+async observe(objects2,context3){return new Map(await settle(objects2.map(async object3=>[object3,await show(object3.identity,
+context3)])))},decide({declared,present:present3,profile}){if(!declared.absent)return void 0;const holds=present3.exists===
+false||typeof present3.fields.id!=="string"||present3.asDeleted;if(holds)return{action:"unchanged",fields:[],requests:[],
+destructions:[]};return deletion(present3.identity,present3.fields,profile)},update(input2){if(input2.present.exists===false&&
+input2.profile.templates.allBuiltIn){return{requests:[],expected:{},trouble:notThere(input2.present.identity)}}if(input2.
+profile.templates.halvesFallBack)return rewrite(input2);const{present:present3,desired:desired2}=input2;const{backend_id="",
+type=""}=present3.identity;const known2=carried(present3.fields,["id","txt_content","html_content"]);const there=Object.
+fromEntries(Object.entries(known2).filter(([,half])=>half!==null));const template2={...there,...desired2};return{requests:[
 {operation:"updateTemplate",params:{backend_id,template_type:type},body:{...template2,type,backend_id}}],expected:template2}},
-lost:lostTemplate,destructions:()=>[]};function rewrite({present:present3,desired:desired2,profile}){const{backend_id="",
-type=""}=present3.identity;const params={backend_id,template_type:type};const{fields:fields2,unknown:unknown2}=wholeFields(
-"EmailTemplate",desired2,present3.fields,profile);if(unknown2.length>0){return{requests:[],expected:fields2,trouble:unknownWhole(
-"email template",unknown2)}}const patch={operation:"updateTemplate",params,body:{...fields2,type,backend_id},confirm:true};
-const kept=Object.keys(fields2).some(half=>same(fields2[half]??null,present3.fields[half]??null));const customised=typeof present3.
-fields.id==="string";return{requests:customised&&kept?[{operation:"deleteTemplate",params},patch]:[patch],expected:fields2}}
-function lostTemplate({before,now}){if(typeof before.id!=="string"||now.id!==null)return{};return Object.fromEntries(["i\
-d","txt_content","html_content"].flatMap(field=>before[field]==null?[]:[[field,before[field]]]))}function deletion(identity,fields2){
-const{backend_id="",type=""}=identity;const bodies2=["txt_content","html_content"].filter(field=>typeof fields2[field]===
-"string");return{action:"delete",fields:bodies2.map(path=>({path,type:"body",before:fields2[path],after:null,sensitive:false})),
-requests:[{operation:"deleteTemplate",params:{backend_id,template_type:type}}],destructions:["deletes the template"]}}function templateText({
-id,txt_content,html_content}){return[id,txt_content,html_content].map(part=>typeof part==="string"?part:"")}async function show(identity,{
-reader,limit}){const{backend_id="",type=""}=identity;const template2=await limit(()=>reader.showTemplate(backend_id,type));
-return template2===null?{exists:false,identity,fields:{}}:{exists:true,identity,fields:{...template2}}}var DEFAULTS="defaults";var keyPair2={name:"KeyPair",noun:"key pair",schema:document("KeyPair",{id:identifier(),public_key:text2().
+lost:lostTemplate,destructions:()=>[]};var halves=["txt_content","html_content"];function bodyProblems(template2){return halves.
+flatMap(half=>bodyProblem(template2,half)??[])}function bodyProblem({fields:fields2,placeOf:placeOf3},half){const text4=textOf(
+fields2[half]);if(text4==="")return void 0;if(isBlank(text4)){const message2=`"${half}" is white space alone, which is n\
+o body of an email`;const hint='write the text, or declare "state: absent" to delete the template';return error("body-bl\
+ank",message2,[placeOf3(half)],hint)}if(!text4.includes("\0"))return void 0;const message=`"${half}" has a NUL character\
+ in it, at character ${characters(text4.slice(0,text4.indexOf("\0")))+1}`;return error("body-nul",message,[placeOf3(half)],
+"no server can keep one: save the file as UTF-8 text")}function withUsableBodies(template2){const unusable=halves.filter(
+half=>bodyProblem(template2,half)!==void 0);const fields2=Object.entries(template2.fields).filter(([field])=>!unusable.some(
+half=>half===field));return{...template2,fields:Object.fromEntries(fields2)}}function notThere({backend_id="",type=""}){
+return`the server answers 404 for it: it has no backend with the id ${backend_id}, or no email template of the type ${type}\
+, and no operation creates one; correct backend_id or type, or create the backend there`}function rewrite({present:present3,
+desired:desired2,profile}){const{backend_id="",type=""}=present3.identity;const params={backend_id,template_type:type};const{
+fields:fields2,unknown:unknown2}=wholeFields("EmailTemplate",desired2,present3.fields,profile);if(unknown2.length>0){return{
+requests:[],expected:fields2,trouble:unknownWhole("email template",unknown2)}}const patch={operation:"updateTemplate",params,
+body:{...fields2,type,backend_id},confirm:true};const kept=Object.keys(fields2).some(half=>same(fields2[half]??null,present3.
+fields[half]??null));const customised=typeof present3.fields.id==="string";return{requests:customised&&kept?[{operation:"\
+deleteTemplate",params},patch]:[patch],expected:fields2}}function lostTemplate({before,now}){if(typeof before.id!=="stri\
+ng"||now.id!==null)return{};return Object.fromEntries(["id","txt_content","html_content"].flatMap(field=>before[field]==
+null?[]:[[field,before[field]]]))}function deletion(identity,fields2,profile){const{backend_id="",type=""}=identity;return{
+action:"delete",fields:deletedBodies(fields2,profile),requests:[{operation:"deleteTemplate",params:{backend_id,template_type:type}}],
+destructions:["deletes the template"]}}function deletedBodies(fields2,{templates}){return["txt_content","html_content"].
+filter(field=>typeof fields2[field]==="string").map(path=>({path,type:"body",before:fields2[path],after:null,sensitive:false,
+becomes:templates.allBuiltIn?"built-in":"gone"}))}function templateText({id,txt_content,html_content}){return[id,txt_content,
+html_content].map(part=>typeof part==="string"?part:"")}async function show(identity,{reader,limit}){const{backend_id="",
+type=""}=identity;const template2=await limit(()=>reader.showTemplate(backend_id,type));return template2===null?{exists:false,
+identity,fields:{}}:{exists:true,identity,fields:{...template2}}}var DEFAULTS="defaults";var keyPair2={name:"KeyPair",noun:"key pair",schema:document("KeyPair",{id:identifier(),public_key:text2().
 nullable().optional(),is_default:external_exports.boolean().nullable().optional()}),identity:["id"],fields:{public_key:value,
 is_default:value},decisive:[DEFAULTS],scopes:{read:"clients:manage:all",write:"clients:manage:all"},sequential:true,identities:({
 identity})=>[`id ${identity.id}`],check(declared,profile){const problems=profileProblems(declared,profile);const defaults2=declared.
@@ -13905,8 +13939,8 @@ profile.reads;if(keyPairs===void 0)return new Map;const list2=await readOne(cont
 [];const byId=new Map(list2.map(pair=>[pair.id,pair]));const defaults2=list2.flatMap(({id,is_default:is_default2})=>is_default2===
 true&&typeof id==="string"?[id]:[]);return new Map(await settle(objects2.map(async object3=>{const{identity}=object3;const shown2=byId.
 get(identity.id)??(single===void 0?null:await readOne(context3,single,{key_pair_id:identity.id??""},answers.keyPair.one));
-if(shown2===null)return[object3,missing(identity,"key pair")];const{is_default:is_default2,...rest}=shown2;const known=is_default2===
-void 0?{}:{is_default:is_default2===true};const fields2={...rest,...known,[DEFAULTS]:[...defaults2].sort()};return[object3,
+if(shown2===null)return[object3,missing(identity,"key pair")];const{is_default:is_default2,...rest}=shown2;const known2=is_default2===
+void 0?{}:{is_default:is_default2===true};const fields2={...rest,...known2,[DEFAULTS]:[...defaults2].sort()};return[object3,
 {exists:true,identity,fields:fields2}]})))}var organization2={name:"Organization",noun:"organization",schema:document("Organization",{id:identifier().optional(),name:external_exports.
 union([identifier(),text2()]).optional(),label:text2().nullable().optional()}),identity:["id","name"],fields:{name:value,
 label:value},scopes:{read:"users:manage:all",write:"users:manage:all"},identities:({identity})=>identity.id===void 0?[`n\
@@ -13992,14 +14026,14 @@ const body2=profile.users.elementsNeedIds?withIds(fields2,present3.fields,refere
 body2,references.organizations));if(troubles.length>0)return blocked([...new Set(troubles)].join("; "),body2);return{requests:[
 {operation:"updateUser",params:{user_id:present3.identity.id??""},body:body2}],expected:body2,warnings:unlisted(body2,references)}}
 function blocked(trouble,expected){return{requests:[],expected,trouble}}function withIds(fields2,present3,references,troubles){
-const scopes=asElements(present3.authorized_scopes??null);const roles3=rolesOf(present3);const identified=(list2,known,noun)=>{
-const elements2=asElements(list2).map(element=>identify(element,known,noun,troubles));for(const id of repeated(elements2))
+const scopes=asElements(present3.authorized_scopes??null);const roles3=rolesOf(present3);const identified=(list2,known2,noun)=>{
+const elements2=asElements(list2).map(element=>identify(element,known2,noun,troubles));for(const id of repeated(elements2))
 troubles.push(`the ${noun} ${id} is twice: remove one of the two`);return elements2};const lists={};for(const[name2,list2]of Object.
 entries(fields2)){if(name2==="authorized_scopes"){lists[name2]=identified(list2,scopes,"scope").map(scope2=>labelled(scope2,
 references.scopes))}else if(name2==="roles")lists[name2]=identified(list2,roles3,"role");else if(name2==="organizations"){
 lists[name2]=asElements(list2).map(element=>element.roles===void 0?element:{...element,roles:identified(element.roles,roles3,
-"role")})}}return{...fields2,...lists}}function identify(element,known,noun,troubles){if(typeof element.id==="string")return element;
-const ids=new Set(known.flatMap(({id:id2,name:name2})=>name2===element.name&&typeof id2==="string"?[id2]:[]));const[id]=ids;
+"role")})}}return{...fields2,...lists}}function identify(element,known2,noun,troubles){if(typeof element.id==="string")return element;
+const ids=new Set(known2.flatMap(({id:id2,name:name2})=>name2===element.name&&typeof id2==="string"?[id2]:[]));const[id]=ids;
 if(id!==void 0&&ids.size===1)return{...element,id};const why=ids.size===0?"the user does not have it yet":"several of th\
 e user have this name";troubles.push(`the ${noun} "${String(element.name)}" needs its id: ${why}, and this server offers\
  no list to find it in`);return element}function repeated(elements2){const ids=elements2.flatMap(({id})=>typeof id==="st\
@@ -14048,8 +14082,8 @@ flatMap(user3=>[...profile.users.scopeNeedsLabel?unlabelledScopes(user3):[],...p
 profile)],addressPart:({id})=>id??"",readable:({reads})=>reads.user!==void 0,async observe(objects2,context3){const{user:read}=context3.
 profile.reads;if(read===void 0)return new Map;return new Map(await settle(objects2.map(async object3=>{const{identity}=object3;
 const shown2=await readOne(context3,read,{user_id:identity.id??""},answers.user.one);if(shown2===null)return[object3,missing(
-identity,"user")];const known=mapValues({...shown2},(field,name2)=>normalForm(fields[name2]??value,field));return[object3,
-{exists:true,identity,fields:known}]})))},refersTo:listsOfUser,resolve:resolveUser,update(input2){if(input2.profile.whole.
+identity,"user")];const known2=mapValues({...shown2},(field,name2)=>normalForm(fields[name2]??value,field));return[object3,
+{exists:true,identity,fields:known2}]})))},refersTo:listsOfUser,resolve:resolveUser,update(input2){if(input2.profile.whole.
 User!==void 0)return replaceUser(input2);const{present:present3,desired:desired2}=input2;return{requests:[{operation:"up\
 dateUser",params:{user_id:present3.identity.id??""},body:desired2}],expected:desired2}},lost:traces=>lostParts(fields,traces),
 destructions:fields2=>fields2.flatMap(({path,before,after,confirmed=false})=>{if(path==="blocked")return after===true?["\
@@ -14065,10 +14099,10 @@ flatMap((scope2,index)=>isMap(scope2)&&scope2.label===void 0?[error("missing-fie
 function repeatedElements(user3,field,value3,within2=[]){if(!Array.isArray(value3)||!["organizations","authorized_scopes",
 "roles"].includes(field))return[];const at2=[...within2,field];const first=new Map;return value3.flatMap((element,index)=>{
 const inner=isMap(element)?repeatedElements(user3,"roles",element.roles??null,[...at2,index]):[];const key=isMap(element)?
-element.id??element.name:element;if(typeof key!=="string")return inner;const same2=uuid5.test(key)?key.toLowerCase():key;
+element.id??element.name:element;if(typeof key!=="string")return inner;const same2=uuid8.test(key)?key.toLowerCase():key;
 const before=first.get(same2);if(before===void 0){first.set(same2,index);return inner}return[...inner,error("duplicate-e\
 lement",`"${key}" is twice in ${at2.join(".")}`,[user3.placeOf(...at2,index),user3.placeOf(...at2,before)],"remove one o\
-f the two")]})}var uuid5=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;var kinds=[organization2,user2,keyPair2,emailTemplate,client2];var byName=new Map(kinds.map(kind=>[kind.name,kind]));function kindOf(name2){
+f the two")]})}var uuid8=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;var kinds=[organization2,user2,keyPair2,emailTemplate,client2];var byName=new Map(kinds.map(kind=>[kind.name,kind]));function kindOf(name2){
 const kind=byName.get(name2);if(kind===void 0)throw new Error(`unknown kind ${name2}`);return kind}function isKindName(name2){
 return byName.has(name2)}import{createHash}from"node:crypto";var operations={regenerateDid:{title:"regenerate the DID of a client",method:"POST",path:"/api/clients/:client_id/regene\
 rate_did",scope:"clients:manage:all"},updateUser:{title:"update a user",method:"PATCH",path:"/api/users/:user_id",scope:"\
@@ -14083,11 +14117,11 @@ title:"list organizations",method:"GET",path:"/api/organizations",scope:"users:m
 return fillPath(operations[name2].path,params)}function fillPath(path,params){return path.replace(/:([a-z_]+)/g,(_,parameter)=>{
 const value3=Object.hasOwn(params,parameter)?params[parameter]:void 0;if(!value3||/^\.{1,2}$/.test(value3)||!value3.isWellFormed()){
 throw new Error(`unusable path parameter ${parameter} for ${path}`)}return encodeURIComponent(value3)})}import{scryptSync}from"node:crypto";var COST={N:16384,r:8,p:1};var Hasher=class{#salt;#holds;#hashes=new Map;constructor(salt,holds=()=>false){this.#salt=salt;
-this.#holds=holds}conceals(text4){return this.#holds(text4)}hash(value3){const text4=canonical(value3);const known=this.#hashes.
-get(text4);if(known!==void 0)return known;const hash3=`scrypt:${scryptSync(text4,this.#salt,32,COST).toString("base64url")}`;
-this.#hashes.set(text4,hash3);return hash3}secret(hash3){return new HashedSecret(hash3,value3=>this.hash(value3)===hash3)}};
-function storeFields(fields2,hasher2){const hashes={};const conceals=(value3,key)=>typeof value3==="string"&&key!=="id"&&
-hasher2.conceals(value3);const strip=(value3,pointer,key,listed3)=>{if(value3 instanceof HashedSecret||value3 instanceof
+this.#holds=holds}conceals(text4){return this.#holds(text4)}hash(value3){const text4=canonical(value3);const known2=this.#hashes.
+get(text4);if(known2!==void 0)return known2;const hash3=`scrypt:${scryptSync(text4,this.#salt,32,COST).toString("base64u\
+rl")}`;this.#hashes.set(text4,hash3);return hash3}secret(hash3){return new HashedSecret(hash3,value3=>this.hash(value3)===
+hash3)}};function storeFields(fields2,hasher2){const hashes={};const conceals=(value3,key)=>typeof value3==="string"&&key!==
+"id"&&hasher2.conceals(value3);const strip=(value3,pointer,key,listed3)=>{if(value3 instanceof HashedSecret||value3 instanceof
 Sensitive||conceals(value3,key)){hashes[pointer]=value3 instanceof HashedSecret?value3.hash:hasher2.hash(reveal(value3));
 return null}if(Array.isArray(value3)){return value3.map((item,index)=>strip(item,`${pointer}/${index}`,"",true))}if(!isMap(
 value3))return value3;const members3=listed3?Object.fromEntries(Object.entries(value3).filter(([name2,member2])=>!conceals(
@@ -14113,31 +14147,33 @@ prune:external_exports.boolean(),assert:external_exports.boolean(),objects:exter
 served of the object"),requests:hash2.describe("Over what would be sent for it")}))}).describe("What apply needs besides");
 var storedSchema=external_exports.looseObject({format_version:external_exports.literal(1),server:external_exports.string(),
 environment:external_exports.string().nullable(),created_at:external_exports.string(),digest:external_exports.string(),apply:sealSchema});
-function seal(plan,options){return{...options,objects:plan.changes.map(change=>({address:change.address,action:change.action,
-observed:hashOf(observedOf(change)),requests:planDigest(plan.server,[change])}))}}function observedOf({kind,fields:fields2,
-apply}){const types=kindOf(kind).fields;const before=mapValues(apply.before,(field,name2)=>normalForm(types[name2]??value,
-field));const generation2=fields2.find(({path})=>path==="did_generation");return[withoutSecrets(before),apply.existed,apply.
-generation??null,withoutSecrets(generation2?.before??null)]}function hashOf(value3){return`sha256:${createHash2("sha256").
-update(canonical(value3)).digest("hex")}`}function parseStoredPlan(text4,file2){const unusable=why=>error("plan-unreadab\
-le",`${file2} can't be applied: ${why}`,[],"make it anew with idops plan --out FILE");let data3;try{data3=parseJson(text4)}catch{
-return unusable("it is not JSON")}const version3=data3?.format_version;if(typeof version3==="number"&&version3>1)return unusable(
-`it has format ${version3}, this idops knows format 1`);const parsed2=storedSchema.safeParse(data3);if(parsed2.success)return parsed2.
-data;const[issue3]=parsed2.error.issues;const where=issue3===void 0||issue3.path.length===0?"":` (see ${issue3.path.join(
-".")})`;return unusable(`it is not a plan that was stored with --out${where}`)}function isStoredPlan(read){return"digest"in
-read}function staleness(stored3,now){const found=[];if(stored3.server!==now.server)found.push(`it is for ${stored3.server}\
-, and this is ${now.server}`);if(stored3.environment!==now.environment){found.push(`it is for the environment ${stored3.
-environment??"none"}, and this is ${now.environment??"none"}`)}const before=new Map(stored3.apply.objects.map(object3=>[
-object3.address,object3]));const after=new Map(seal(now,stored3.apply).objects.map(object3=>[object3.address,object3]));
-for(const[address2,object3]of before){const present3=after.get(address2);if(present3===void 0)found.push(`${address2} is\
- no longer in it`);else if(present3.observed!==object3.observed)found.push(`${address2} was changed on the server, or it\
-s record was`);else if(present3.action!==object3.action)found.push(`${address2} was ${object3.action} in it, and is ${present3.
-action} now`);else if(present3.requests!==object3.requests)found.push(`${address2} is declared otherwise now`)}for(const address2 of after.
-keys())if(!before.has(address2))found.push(`${address2} is new in it`);if(found.length===0&&stored3.digest!==now.digest)
-found.push("its digest is another one now");if(found.length===0)return[];return[error("stale-plan",`stale plan: ${found.
-join("; ")}`,[],"nothing was sent; make a new plan and review it")]}async function readPlanFile(path,shown2=path){let text4;try{text4=await readFile(path,"utf8")}catch(failure2){throw new ProblemsError(
+function seal(plan,options,redactName){const shown2=({address:address2,apply:{key}})=>redactName(address2)===address2?address2:
+redactName(key);return{...options,objects:plan.changes.map(change=>({address:shown2(change),action:change.action,observed:hashOf(
+observedOf(change)),requests:planDigest(plan.server,[change])}))}}function observedOf({kind,fields:fields2,apply}){const types=kindOf(
+kind).fields;const before=mapValues(apply.before,(field,name2)=>normalForm(types[name2]??value,field));const generation2=fields2.
+find(({path})=>path==="did_generation");return[withoutSecrets(before),apply.existed,apply.generation??null,withoutSecrets(
+generation2?.before??null)]}function hashOf(value3){return`sha256:${createHash2("sha256").update(canonical(value3)).digest(
+"hex")}`}function parseStoredPlan(text4,file2){const unusable=why=>error("plan-unreadable",`${file2} can't be applied: ${why}`,
+[],"make it anew with idops plan --out FILE");let data3;try{data3=parseJson(text4)}catch{return unusable("it is not JSON")}
+const version3=data3?.format_version;if(typeof version3==="number"&&version3>1)return unusable(`it has format ${version3}\
+, this idops knows format 1`);const parsed2=storedSchema.safeParse(data3);if(parsed2.success)return parsed2.data;const[issue3]=parsed2.
+error.issues;const where=issue3===void 0||issue3.path.length===0?"":` (see ${issue3.path.join(".")})`;return unusable(`i\
+t is not a plan that was stored with --out${where}`)}function isStoredPlan(read){return"digest"in read}function staleness(stored3,now){
+const found=[];if(stored3.server!==now.server)found.push(`it is for ${stored3.server}, and this is ${now.server}`);if(stored3.
+environment!==now.environment){found.push(`it is for the environment ${stored3.environment??"none"}, and this is ${now.environment??
+"none"}`)}const before=new Map(stored3.apply.objects.map(object3=>[object3.address,object3]));const whole2=seal(now,stored3.
+apply,text4=>text4).objects;const keys=new Map(now.changes.map(({address:address2,apply})=>[apply.key,address2]));const after=new Map(
+whole2.map(object3=>[object3.address,object3]));const met=new Set;for(const[name2,object3]of before){const address2=after.
+has(name2)?name2:keys.get(name2)??name2;met.add(address2);const present3=after.get(address2);if(present3===void 0)found.
+push(`${address2} is no longer in it`);else if(present3.observed!==object3.observed)found.push(`${address2} was changed \
+on the server, or its record was`);else if(present3.action!==object3.action)found.push(`${address2} was ${object3.action}\
+ in it, and is ${present3.action} now`);else if(present3.requests!==object3.requests)found.push(`${address2} is declared\
+ otherwise now`)}for(const address2 of after.keys())if(!met.has(address2))found.push(`${address2} is new in it`);if(found.
+length===0&&stored3.digest!==now.digest)found.push("its digest is another one now");if(found.length===0)return[];return[
+error("stale-plan",`stale plan: ${found.join("; ")}`,[],"nothing was sent; make a new plan and review it")]}async function readPlanFile(path,shown2=path){let text4;try{text4=await readFile(path,"utf8")}catch(failure2){throw new ProblemsError(
 [error("plan-unreadable",`${shown2} can't be read: ${failure2 instanceof Error?failure2.message:String(failure2)}`)])}const stored3=parseStoredPlan(
-text4,shown2);if(!isStoredPlan(stored3))throw new ProblemsError([stored3]);return stored3}import{dirname as dirname2,join as join3,resolve as resolvePath}from"node:path";var import_fastest_levenshtein=__toESM(require_mod(),1);function nearest(name2,known){const wanted=name2.toLowerCase();if(wanted.
-length>100)return void 0;let best;let least=(wanted.length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known){
+text4,shown2);if(!isStoredPlan(stored3))throw new ProblemsError([stored3]);return stored3}import{dirname as dirname2,join as join3,resolve as resolvePath}from"node:path";var import_fastest_levenshtein=__toESM(require_mod(),1);function nearest(name2,known2){const wanted=name2.toLowerCase();
+if(wanted.length>100)return void 0;let best;let least=(wanted.length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known2){
 const far=(0,import_fastest_levenshtein.distance)(wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}
 return best}function decimalText(text4){const parts=/^([-+]?)(?=\.?\d)(\d*)(?:\.(\d*))?([eE][-+]?\d+)?$/.exec(text4);if(parts===null)
 return void 0;const[,sign,whole2="",fraction="",exponent=""]=parts;const digits=whole2.replace(/^0+(?=\d)/,"")||"0";return`${sign===
@@ -14156,22 +14192,22 @@ return found}function mapNode(range2,entries){return{type:"map",range:range2,ent
 let size2=1;let height=0;for(const child of children){size2+=child.size;height=Math.max(height,child.height+1)}return{size:size2,
 height}}function check2(subject){const{schema,root,file:file2,variables:variables2}=subject;const{value:value3,notes}=resolve(root,
 file2,variables2);const fromVariables=variables2?.takeProblems()??[];let result=schema.safeParse(value3);const tried=new Set;
-while(!result.success){if(!repair(value3,flatten(result.error.issues),notes,tried))break;result=schema.safeParse(value3)}
+while(!result.success){if(!repair(value3,flatten2(result.error.issues),notes,tried))break;result=schema.safeParse(value3)}
 if(result.success){const failed=fromVariables.some(({severity})=>severity==="error");return{data:failed?void 0:result.data,
-problems:fromVariables,notes}}const issues=flatten(result.error.issues).filter(({path})=>notes.get(pathKey(path))?.unknown!==
-true);return{data:void 0,problems:[...fromVariables,...issues.flatMap(issue3=>issueProblems(issue3,subject))],notes}}function flatten(issues,base=[]){
-return issues.flatMap(issue3=>{const path=[...base,...issue3.path.map(step=>typeof step==="number"?step:String(step))];if(issue3.
-code==="invalid_union"){const branch=meantBranch(issue3.errors);if(branch!==void 0)return flatten(branch,path)}const{code:code2,
-message}=issue3;return[{code:code2,path,message,...issue3.code==="invalid_type"?{expected:issue3.expected}:{},...issue3.
-code==="unrecognized_keys"?{keys:issue3.keys}:{},...issue3.code==="invalid_value"?{values:issue3.values}:{}}]})}function meantBranch(errors2){
-const fitting3=errors2.filter(branch2=>!branch2.some(({code:code2,path})=>path.length===0&&(code2==="invalid_type"||code2===
-"invalid_union")));const[branch]=fitting3;if(fitting3.length!==1||branch===void 0)return void 0;const strange=branch.some(
-({code:code2})=>code2==="unrecognized_keys");return strange&&branch.some(({code:code2,path})=>code2==="invalid_type"&&path.
-length===1)?void 0:branch}function repair(value3,issues,notes,tried){let changed2=false;for(const issue3 of issues){const key=pathKey(
-issue3.path);const note=notes.get(key);if(note===void 0){changed2=takePlain(value3,issue3.path)||changed2;continue}if(!tried.
-has(key)){tried.add(key);const converted=convert(issue3.expected,valueAt(value3,issue3.path),note);if(converted!==void 0){
-changed2=put(value3,issue3.path,converted)||changed2;continue}}if(note.unknown&&!tried.has(`${key}\0gone`)){tried.add(`${key}\
-\0gone`);changed2=put(value3,issue3.path,void 0)||changed2}}return changed2}function takePlain(value3,path){const there=valueAt(
+problems:fromVariables,notes}}const issues=flatten2(result.error.issues).filter(({path})=>notes.get(pathKey(path))?.unknown!==
+true);return{data:void 0,problems:[...fromVariables,...issues.flatMap(issue3=>issueProblems(issue3,subject))],notes}}function flatten2(issues,base2=[]){
+return issues.flatMap(issue3=>{const path=[...base2,...issue3.path.map(step=>typeof step==="number"?step:String(step))];
+if(issue3.code==="invalid_union"){const branch=meantBranch(issue3.errors);if(branch!==void 0)return flatten2(branch,path)}
+const{code:code2,message}=issue3;return[{code:code2,path,message,...issue3.code==="invalid_type"?{expected:issue3.expected}:
+{},...issue3.code==="unrecognized_keys"?{keys:issue3.keys}:{},...issue3.code==="invalid_value"?{values:issue3.values}:{}}]})}
+function meantBranch(errors2){const fitting3=errors2.filter(branch2=>!branch2.some(({code:code2,path})=>path.length===0&&
+(code2==="invalid_type"||code2==="invalid_union")));const[branch]=fitting3;if(fitting3.length!==1||branch===void 0)return void 0;
+const strange=branch.some(({code:code2})=>code2==="unrecognized_keys");return strange&&branch.some(({code:code2,path})=>code2===
+"invalid_type"&&path.length===1)?void 0:branch}function repair(value3,issues,notes,tried){let changed2=false;for(const issue3 of issues){
+const key=pathKey(issue3.path);const note=notes.get(key);if(note===void 0){changed2=takePlain(value3,issue3.path)||changed2;
+continue}if(!tried.has(key)){tried.add(key);const converted=convert(issue3.expected,valueAt(value3,issue3.path),note);if(converted!==
+void 0){changed2=put(value3,issue3.path,converted)||changed2;continue}}if(note.unknown&&!tried.has(`${key}\0gone`)){tried.
+add(`${key}\0gone`);changed2=put(value3,issue3.path,void 0)||changed2}}return changed2}function takePlain(value3,path){const there=valueAt(
 value3,path);const plain=there instanceof ExactNumber?plainNumber(there.text):void 0;return plain!==void 0&&put(value3,path,
 plain)}function convert(expected,value3,note){const number5=expected==="number"||expected==="int";if(note.unknown)return expected===
 "boolean"?false:number5?0:void 0;return typeof value3==="string"?fromText(expected,value3):void 0}function fromText(expected,text4){
@@ -14198,13 +14234,13 @@ ust be ${names2[0]}`:`must be one of ${names2.join(", ")}`;return[error("wrong-v
 void 0?void 0:`did you mean "${similar}"?`)]}if(/^Too (big|small)/.test(issue3.message)){return[error("wrong-value",`${what}\
  is too ${issue3.code==="too_big"?"large":"small"}`,[place])]}return[error("wrong-value",`${what}${/^(must|is|needs) /.test(
 issue3.message)?" ":": "}${issue3.message}`,[place])]}function unknownFields(issue3,subject){const{root,file:file2,name:name2,
-schema,under=[],fieldHint:fieldHint2}=subject;const{node:node2}=find(root,issue3.path);const known=knownFields(schema,issue3.
+schema,under=[],fieldHint:fieldHint2}=subject;const{node:node2}=find(root,issue3.path);const known2=knownFields(schema,issue3.
 path);return(issue3.keys??[]).map(key=>{const entry=node2.type==="map"?node2.entries.get(key):void 0;const place=entry===
-void 0?placeIn(file2,root,issue3.path):file2.place(entry.key);const free=known.filter(field=>node2.type!=="map"||!node2.
-entries.has(field));const similar=nearest(key,free)??nearest(key,known);const message=`unknown field "${key}" in ${within(
+void 0?placeIn(file2,root,issue3.path):file2.place(entry.key);const free=known2.filter(field=>node2.type!=="map"||!node2.
+entries.has(field));const similar=nearest(key,free)??nearest(key,known2);const message=`unknown field "${key}" in ${within(
 name2,[...under,...issue3.path])}`;const elsewhere=fieldHint2?.(key,issue3.path);if(similar!==void 0&&elsewhere===void 0){
-return error("unknown-field",`${message}, did you mean "${similar}"?`,[place])}const hint=elsewhere??(known.length>0?`fi\
-elds here: ${known.join(", ")}`:void 0);return error("unknown-field",message,[place],hint)})}function knownFields(schema,path){
+return error("unknown-field",`${message}, did you mean "${similar}"?`,[place])}const hint=elsewhere??(known2.length>0?`f\
+ields here: ${known2.join(", ")}`:void 0);return error("unknown-field",message,[place],hint)})}function knownFields(schema,path){
 if(schema instanceof external_exports.ZodUnion){return[...new Set(schema.options.flatMap(option=>knownFields(option,path)))]}
 if(schema instanceof external_exports.ZodOptional||schema instanceof external_exports.ZodNullable)return knownFields(schema.
 unwrap(),path);if(schema instanceof external_exports.ZodPipe)return knownFields(schema.in,path);const[step,...rest]=path;
@@ -14225,7 +14261,7 @@ const{node:node2,key}=find(root,path);return file2.place(node2.range.end>node2.r
 function placeIn(file2,root,path){const{node:node2,key}=find(root,path);return file2.place(key??startOf(node2))}function startOf(node2){
 if(node2.type!=="map")return node2.range;const[first]=node2.entries.values();return first?.key??node2.range}import{constants as constants2}from"node:fs";import{open as open2}from"node:fs/promises";import{relative,sep}from"node:path";var import_fastest_levenshtein2=__toESM(require_mod(),1);var MASK="***";var words=["password","secret","token","credenti\
 al"];var abbreviations=new Set(["pass","pwd","pw","passwd","passphrase"]);var secretFields=["smtp_password","ldap_master\
-_password"];var memo2=new Map;function looksSecret(key){const known=memo2.get(key);if(known!==void 0)return known;const answer=judge(
+_password"];var memo2=new Map;function looksSecret(key){const known2=memo2.get(key);if(known2!==void 0)return known2;const answer=judge(
 key.toLowerCase());if(memo2.size<1e4)memo2.set(key,answer);return answer}function judge(name2){if(words.some(word=>name2.
 includes(word)))return true;if(name2.length>100)return false;if(secretFields.some(field=>(0,import_fastest_levenshtein2.distance)(
 name2,field)<=3))return true;return name2.split(/[^a-z0-9]+/).some(part=>abbreviations.has(part)||words.some(word=>(0,import_fastest_levenshtein2.distance)(
@@ -14270,8 +14306,8 @@ joined;return joined}#lineStarts(){if(this.#lines!==void 0)return this.#lines;co
 "\n");at2!==-1;at2=this.text.indexOf("\n",at2+1))lines.push(at2+1);this.#lines=lines;return lines}};function firstEndingAfter(ranges,point){
 let low=0;let high=ranges.length;while(low<high){const middle=low+high>>1;if((ranges[middle]?.end??0)>point)high=middle;else
 low=middle+1}return low}async function readBytes(path){try{const handle=await open2(path,constants2.O_RDONLY|(constants2.
-O_NONBLOCK??0));try{const stat3=await handle.stat();if(stat3.isDirectory())return{reason:"unreadable",detail:"is a direc\
-tory"};if(!stat3.isFile())return{reason:"unreadable",detail:"is not a regular file"};if(stat3.size>MAX_BYTES)return{reason:"\
+O_NONBLOCK??0));try{const stat4=await handle.stat();if(stat4.isDirectory())return{reason:"unreadable",detail:"is a direc\
+tory"};if(!stat4.isFile())return{reason:"unreadable",detail:"is not a regular file"};if(stat4.size>MAX_BYTES)return{reason:"\
 too-large",detail:"is larger than 16 MiB"};const bytes=await handle.readFile();return bytes.length>MAX_BYTES?{reason:"to\
 o-large",detail:"is larger than 16 MiB"}:bytes}finally{await handle.close()}}catch(failure2){return unreadable(failure2)}}
 function decode3(bytes){try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{return{reason:"\
@@ -14351,9 +14387,9 @@ er")return{start:start2,end}}return{start:0,end:0}}import{realpath}from"node:fs/
 sep as sep2}from"node:path";function isInside(path,folder){const way=relative2(folder,path);return way!==""&&way!==".."&&!way.startsWith(`..${sep2}`)&&
 !isAbsolute(way)}var Access=class{#root;#states;#files;constructor(project,more=[]){const{files,states}=project.guarded();
 this.#root=project.root;this.#states=states;this.#files=realpaths([...files,...more])}async find(path){if(!isInside(path,
-this.#root))return outside;const named=await this.#private(path);if(named!==void 0)return named;let target;try{target=await realpath(
-path)}catch(failure2){return unreadable(failure2)}if(!isInside(target,this.#root))return outside;if(target===path)return{
-target};const seen=await isMounted(path,target,this.#root)?path:target;return await this.#private(seen)??{target}}async read(path){
+this.#root))return outside;const named2=await this.#private(path);if(named2!==void 0)return named2;let target;try{target=
+await realpath(path)}catch(failure2){return unreadable(failure2)}if(!isInside(target,this.#root))return outside;if(target===
+path)return{target};const seen=await isMounted(path,target,this.#root)?path:target;return await this.#private(seen)??{target}}async read(path){
 const found=await this.find(path);if(!("target"in found))return found;const bytes=await readBytes(found.target);const text4=bytes instanceof
 Uint8Array?decode3(bytes):bytes;if(typeof text4!=="string")return text4;return isWritten(text4)?own2("a state, a journal\
  or a stored plan"):{text:text4,target:found.target}}async#private(path){if(isHidden(path,this.#root))return own2("a hid\
@@ -14369,13 +14405,13 @@ return true;try{const data3=JSON.parse(text4);if(typeof data3!=="object"||data3=
 async function isMounted(path,target,root){const steps=relative2(root,target).split(sep2);const at2=steps.findIndex(step=>mountedFolder.
 test(step));if(at2<0)return false;const mount=join2(root,...steps.slice(0,at2));const inside3=steps.slice(at2+1);if(isHidden(
 join2(mount,...inside3),root))return false;const folder=await realpath(join2(mount,"..data")).catch(()=>void 0);if(folder!==
-join2(mount,steps[at2]??""))return false;const named=relative2(root,path).split(sep2);const before=resolve2(root,...named.
-slice(0,-inside3.length));if(named.slice(-inside3.length).join(sep2)!==inside3.join(sep2))return false;return await realpath(
+join2(mount,steps[at2]??""))return false;const named2=relative2(root,path).split(sep2);const before=resolve2(root,...named2.
+slice(0,-inside3.length));if(named2.slice(-inside3.length).join(sep2)!==inside3.join(sep2))return false;return await realpath(
 before).catch(()=>void 0)===mount}async function isMountedFolder(path){const target=await realpath(path).catch(()=>void 0);
 if(target===void 0)return false;const swapped=dirname(target);if(basename(target)!==basename(path)||!mountedFolder.test(
 basename(swapped)))return false;const data3=await realpath(join2(dirname(path),"..data")).catch(()=>void 0);return data3===
 swapped&&dirname(swapped)===await realpath(dirname(path))}var samplesFolder="samples";async function loadSamples(project,templates){const read=new Map;const access2=new Access(project);
-const once=path=>{const known=read.get(path)??readSample(project,access2,path);read.set(path,known);return known};const found=new Map;
+const once=path=>{const known2=read.get(path)??readSample(project,access2,path);read.set(path,known2);return known2};const found=new Map;
 const problems=new Set;for(const{address:address2,type,manifest}of templates){if(!/^[\w@+-][\w.@+-]*$/.test(type))continue;
 for(const folder of foldersAbove(resolvePath(project.cwd,manifest),project.root)){const sample=await once(join3(folder,samplesFolder,
 `${type}.yaml`));if(sample===void 0)continue;if("data"in sample)found.set(address2,sample);else problems.add(sample);break}}
@@ -14409,23 +14445,23 @@ laceholder-mismatch"),"html-script":level("html-script"),"html-too-large":level(
 html-charset"),"html-nesting":level("html-nesting"),"image-without-alt":level("image-without-alt")}).describe("What is m\
 ade of findings in email bodies: each can be an error, a warning or off.");function levelOf(code2,settings){return settings[code2]??
 "warning"}var documented={name:"documented",reads:{},users:{scopeNeedsLabel:true,elementsNeedIds:false,hasRoles:false},templates:{
-halvesFallBack:false},keyPairs:{movesDefault:false},whole:{},ignored:{},emptyIsNull:{},nullBecomes:{},piecemeal:[],protects:[],
-limits:null,signs:null};var boruta={name:"boruta",reads:{user:{title:"show a user",path:"/api/users/:user_id",scope:"use\
-rs:manage:all"},keyPairs:{title:"list key pairs",path:"/api/key-pairs",scope:"clients:manage:all"},keyPair:{title:"show \
-a key pair",path:"/api/key-pairs/:key_pair_id",scope:"clients:manage:all"},client:{title:"show a client",path:"/api/clie\
-nts/:client_id",scope:"clients:manage:all"},scopes:{title:"list scopes",path:"/api/scopes",scope:"users:manage:all"},roles:{
-title:"list roles",path:"/api/roles",scope:"users:manage:all"}},users:{scopeNeedsLabel:false,elementsNeedIds:true,hasRoles:true},
-templates:{halvesFallBack:true},keyPairs:{movesDefault:true},whole:{Organization:["name","label"],User:["metadata","grou\
-p","authorized_scopes","organizations","roles"],EmailTemplate:["txt_content","html_content"]},ignored:{User:["uid","user\
-name","totp_registered_at","federated_metadata","blocked","backend"],KeyPair:["public_key"],EmailTemplate:["id"]},emptyIsNull:{
-Organization:["label"],User:["group"]},nullBecomes:{User:{metadata:{},authorized_scopes:[],organizations:[],roles:[]},KeyPair:{
-is_default:false}},piecemeal:["User"],protects:["User"],limits:{uuids:true,characters:{Organization:{name:255,label:255},
-User:{group:255}},filled:{Organization:["name"],EmailTemplate:["txt_content","html_content"]},notEmpty:{Organization:["l\
-abel"]},uniqueWords:{User:["group"]},elements:{User:{metadata:{needs:["value","status"],types:{status:"text",display:"te\
-xts"}}}},scopeIdCharacters:255,templateTypes:["confirmation_instructions","reset_password_instructions","tx_code"],requestBytes:8e6},
-signs:{answers:{User:{has:["roles"],lacks:["blocked"],losesSilently:true},EmailTemplate:{null:["id"],resets:true}},errors:[
-{members:["code","message","errors"]},{members:["code","message"],status:500}],unknownPath:406,unsafe:["User","KeyPair",
-"EmailTemplate","Client"]}};var profiles={documented,boruta};var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var DEFAULT_STATE=".idops/state.json";var DEFAULT_MAX_DESTRUCTIVE=5;
+halvesFallBack:false,allBuiltIn:false},keyPairs:{movesDefault:false},whole:{},ignored:{},emptyIsNull:{},nullBecomes:{},piecemeal:[],
+protects:[],limits:null,signs:null};var boruta={name:"boruta",reads:{user:{title:"show a user",path:"/api/users/:user_id",
+scope:"users:manage:all"},keyPairs:{title:"list key pairs",path:"/api/key-pairs",scope:"clients:manage:all"},keyPair:{title:"\
+show a key pair",path:"/api/key-pairs/:key_pair_id",scope:"clients:manage:all"},client:{title:"show a client",path:"/api\
+/clients/:client_id",scope:"clients:manage:all"},scopes:{title:"list scopes",path:"/api/scopes",scope:"users:manage:all"},
+roles:{title:"list roles",path:"/api/roles",scope:"users:manage:all"}},users:{scopeNeedsLabel:false,elementsNeedIds:true,
+hasRoles:true},templates:{halvesFallBack:true,allBuiltIn:true},keyPairs:{movesDefault:true},whole:{Organization:["name",
+"label"],User:["metadata","group","authorized_scopes","organizations","roles"],EmailTemplate:["txt_content","html_conten\
+t"]},ignored:{User:["uid","username","totp_registered_at","federated_metadata","blocked","backend"],KeyPair:["public_key"],
+EmailTemplate:["id"]},emptyIsNull:{Organization:["label"],User:["group"]},nullBecomes:{User:{metadata:{},authorized_scopes:[],
+organizations:[],roles:[]},KeyPair:{is_default:false}},piecemeal:["User"],protects:["User"],limits:{uuids:true,characters:{
+Organization:{name:255,label:255},User:{group:255}},filled:{Organization:["name"],EmailTemplate:["txt_content","html_con\
+tent"]},notEmpty:{Organization:["label"]},uniqueWords:{User:["group"]},elements:{User:{metadata:{needs:["value","status"],
+types:{status:"text",display:"texts"}}}},scopeIdCharacters:255,templateTypes:["confirmation_instructions","reset_passwor\
+d_instructions","tx_code"],requestBytes:8e6},signs:{answers:{User:{has:["roles"],lacks:["blocked"],losesSilently:true},EmailTemplate:{
+null:["id"],resets:true}},errors:[{members:["code","message","errors"]},{members:["code","message"],status:500}],unknownPath:406,
+unsafe:["User","KeyPair","EmailTemplate","Client"]}};var profiles={documented,boruta};var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var DEFAULT_STATE=".idops/state.json";var DEFAULT_MAX_DESTRUCTIVE=5;
 var variableName=external_exports.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/,'must be a name of letters, digits and "_"');
 var text3=()=>external_exports.string().min(1,"must not be empty");var clientCredentialsSchema=external_exports.strictObject(
 {token_url:text3().describe("The address that gives tokens, by the same rules as base_url."),client_id:text3().describe(
@@ -14505,7 +14541,7 @@ void 0&&value3!==""){this.#used.set(name2,value3);return{text:value3,tainted:tru
 void 0)return this.#fill(reference.fallback,context3);if(!allowed||!this.#lenient){return this.#unresolved(reference,context3,
 value3===""?"is empty":allowed?"is not set":void 0)}this.#report(warning2("unset-variable",`the process variable ${name2}\
  is not set, so what it would give is not checked`,[placeOf(reference.written,context3)]));return{...nothing,tainted:true}}#variable(name2,node2){
-const known=this.#resolved.get(name2);if(known!==void 0)return known;const{file:file2}=this.#sources;if(this.#resolving.
+const known2=this.#resolved.get(name2);if(known2!==void 0)return known2;const{file:file2}=this.#sources;if(this.#resolving.
 includes(name2)){const circle=[...this.#resolving.slice(this.#resolving.indexOf(name2)),name2].join(" -> ");this.#report(
 error("variable-cycle",`vars that need each other: ${circle}`,[file2.place(node2.range)],"write one of them out"));return nothing}
 if(this.#resolving.length>=MAX_CHAIN){this.#report(error("too-deep",`more than ${MAX_CHAIN} vars need each other in a ro\
@@ -14513,7 +14549,7 @@ w`,[file2.place(node2.range)]));return nothing}this.#resolving.push(name2);const
 node2.value instanceof ExactNumber;const text4=isNumber3&&node2.source!==""?node2.source:String(node2.value??"");const value3=text4.
 includes("$")?this.resolve(text4,node2,file2):{text:text4,tainted:false,unknown:node2.value===null};this.#resolving.pop();
 this.#resolved.set(name2,value3);return value3}#unresolved(reference,context3,state){const{name:name2,message}=reference;
-const known=[...this.#sources.vars.keys(),...this.#sources.allowed];const similar=nearest(name2,known);const advice=state===
+const known2=[...this.#sources.vars.keys(),...this.#sources.allowed];const similar=nearest(name2,known2);const advice=state===
 void 0?`add it to vars in the configuration${similar===void 0?"":`, or write ${similar}`}`:`set it, or write \${${name2}\
 :-default}`;const text4=message!==void 0&&message!==""?`variable ${name2}: ${message}`:`variable ${name2} ${state??"is n\
 either in vars nor an allowed process variable"}`;this.#report(error("unresolved-variable",text4,[placeOf(reference.written,
@@ -14521,13 +14557,13 @@ context3)],advice));return{...nothing,tainted:state!==void 0}}#report(problem){c
 code}\0${problem.message}\0${place?.file}\0${place?.line}\0${place?.column}`;if(this.#reported.has(key))return;this.#reported.
 add(key);this.#problems.push(problem)}};function placeOf(written3,{node:node2,file:file2}){const at2=written3===""?-1:file2.
 text.indexOf(written3,node2.range.start);if(at2===-1||at2>=node2.range.end)return file2.place(node2.range);return file2.
-place({start:at2,end:at2+written3.length})}import{resolve as resolvePath2}from"node:path";function guardedOf(layers,root,defaultState){const variables2=new Set;const files=new Set;const states=new Set;const named=new Set(
-["IDOPS_TOKEN"]);for(const{config:config3,text:text4}of layers){const texts2=node2=>scalarsOf(node2).flatMap(scalar=>{const known=text4(
-scalar);return known===void 0||known===""?[]:[known]});for(const section2 of["auth","tls"]){const{node:node2,complete:complete2}=find(
+place({start:at2,end:at2+written3.length})}import{resolve as resolvePath2}from"node:path";function guardedOf(layers,root,defaultState){const variables2=new Set;const files=new Set;const states=new Set;const named2=new Set(
+["IDOPS_TOKEN"]);for(const{config:config3,text:text4}of layers){const texts2=node2=>scalarsOf(node2).flatMap(scalar=>{const known2=text4(
+scalar);return known2===void 0||known2===""?[]:[known2]});for(const section2 of["auth","tls"]){const{node:node2,complete:complete2}=find(
 config3,["server",section2]);if(!complete2)continue;for(const scalar of scalarsOf(node2))for(const name2 of namesIn(scalar))
-named.add(name2);for(const file2 of fileNodes(node2).flatMap(texts2))files.add(resolvePath2(root,file2))}const state=find(
+named2.add(name2);for(const file2 of fileNodes(node2).flatMap(texts2))files.add(resolvePath2(root,file2))}const state=find(
 config3,["state","path"]);const[path=defaultState]=state.complete?texts2(state.node):[];states.add(resolvePath2(root,path))}
-const pending=[...named];for(let name2=pending.pop();name2!==void 0;name2=pending.pop()){variables2.add(name2);for(const{
+const pending=[...named2];for(let name2=pending.pop();name2!==void 0;name2=pending.pop()){variables2.add(name2);for(const{
 config:config3}of layers){const{node:node2,complete:complete2}=find(config3,["vars",name2]);if(complete2&&node2.type==="\
 scalar")pending.push(...namesIn(node2).filter(one=>!variables2.has(one)))}}return{variables:variables2,files:[...files],
 states:[...states]}}function fileNodes(node2){if(node2.type!=="map")return[];return[...node2.entries].flatMap(([key,{value:value3}])=>key.
@@ -14535,9 +14571,9 @@ endsWith("_file")||key==="token_command"?[value3]:fileNodes(value3))}function sc
 return[node2];if(node2.type==="list")return node2.items.flatMap(scalarsOf);return[...node2.entries.values()].flatMap(({value:value3})=>scalarsOf(
 value3))}function namesIn({value:value3}){if(typeof value3!=="string"||!value3.includes("$"))return[];try{return namesOf(
 parseTemplate(value3))}catch(failure2){if(failure2 instanceof BadVariable)return[];throw failure2}}function namesOf(template2){
-return template2.flatMap(part=>typeof part==="string"?[]:[part.name,...namesOf(part.fallback??[])])}function merge2(base,over,exclusive2){const entries=new Map(base.entries);for(const[name2,entry]of over.entries){const below2=entries.
+return template2.flatMap(part=>typeof part==="string"?[]:[part.name,...namesOf(part.fallback??[])])}function merge2(base2,over,exclusive2){const entries=new Map(base2.entries);for(const[name2,entry]of over.entries){const below2=entries.
 get(name2);const both=below2!==void 0&&below2.value.type==="map"&&entry.value.type==="map"&&!exclusive2.has(name2);entries.
-set(name2,both?{key:entry.key,value:mergeMaps(below2.value,entry.value,exclusive2)}:entry)}return mapNode(base.range,entries)}
+set(name2,both?{key:entry.key,value:mergeMaps(below2.value,entry.value,exclusive2)}:entry)}return mapNode(base2.range,entries)}
 function mergeMaps(below2,above,exclusive2){return below2.type==="map"&&above.type==="map"?merge2(below2,above,exclusive2):
 above}function without(node2,drop){return mapNode(node2.range,new Map([...node2.entries].filter(([name2,{value:value3}])=>!drop(
 name2,value3))))}import{createPrivateKey,X509Certificate}from"node:crypto";import{resolve as resolvePath3}from"node:path";function isBaseUrl(checked2){return"origin"in checked2}function checkBaseUrl(text4,use){const{allowInsecureHttp,what="th\
@@ -14551,28 +14587,17 @@ protocol==="http:"&&!allowInsecureHttp&&!isLoopback(url2.hostname)){return error
 to another machine, which would show the token to the network`,places2,'use https, or set "allow_insecure_http: true" un\
 der server if the network is trusted')}const prefix=url2.pathname.replace(/\/+$/,"");return{href:`${url2.origin}${prefix}`,
 origin:url2.origin,prefix}}function isLoopback(host){const name2=host.replace(/\.$/,"");return name2==="localhost"||name2.
-endsWith(".localhost")||name2==="[::1]"||/^127(\.\d+){3}$/.test(name2)}import{readFile as readFile2}from"node:fs/promises";import{basename as basename3}from"node:path";import{spawn}from"node:child_process";import{basename as basename2}from"node:path";var maxLength=500;var maxDepth2=6;function messageIn(body2){if(typeof body2==="string")return body2.trim()===""?null:body2;
-if(!isMap(body2))return null;const main=firstText(body2.message,body2.error_description,body2.detail,body2.error,body2.code);
-const error63=isMap(body2.error)?messageIn(body2.error):null;const parts=[main??error63,flatten2(body2.errors,"",maxDepth2).
-join("; ")];return parts.filter(part=>part!==null&&part!=="").join(": ")||null}function firstText(...candidates2){return candidates2.
-find(candidate=>typeof candidate==="string"&&candidate.trim()!=="")?.toString()??null}function flatten2(errors2,path,depth){
-const label=path===""?"":`${path}: `;if(Array.isArray(errors2)){const texts2=errors2.filter(item=>typeof item!=="object").
-map(String);const others2=errors2.filter(item=>typeof item==="object");return[...texts2.length===0?[]:[`${label}${texts2.
-join(", ")}`],...depth===0?[]:others2.flatMap(item=>flatten2(item,path,depth-1))]}if(isMap(errors2)){if(depth===0)return[];
-return Object.entries(errors2).flatMap(([key,value3])=>flatten2(value3,path===""?key:`${path}.${key}`,depth-1))}return errors2===
-void 0||errors2===null?[]:[`${label}${String(errors2)}`]}function oneLine(text4){const line=text4.toWellFormed().replace(
-/[\s\p{Cc}\p{Cf}]+/gu," ").trim();const characters2=line.length>maxLength?[...line]:[];return characters2.length>maxLength?
-`${characters2.slice(0,maxLength-1).join("")}\u2026`:line}var defaultTimeout=60;var maxBytes=64*1024;async function runTokenCommand({argv,cwd},{redact,onSecret,timeout=defaultTimeout}){
+endsWith(".localhost")||name2==="[::1]"||/^127(\.\d+){3}$/.test(name2)}import{readFile as readFile2}from"node:fs/promises";import{basename as basename3}from"node:path";import{spawn}from"node:child_process";import{basename as basename2}from"node:path";var defaultTimeout=60;var maxBytes=64*1024;async function runTokenCommand({argv,cwd},{redact,onSecret,timeout=defaultTimeout}){
 const[program="",...args]=argv;const{stdout,stderr,why}=await run(program,args,cwd,timeout);onSecret(stdout.trim());if(why===
 null)return stdout;const said=oneLine(redact(stderr));throw new ProblemsError([error("token-command-failed",`the token c\
 ommand ${basename2(program)} ${why}${said===""?"":`: ${said}`}`,[],"it is server.auth.token_command: it must print the t\
-oken, and end with 0")])}function run(program,args,cwd,timeout){return new Promise(resolve10=>{const chunks={stdout:[],stderr:[]};
+oken, and end with 0")])}function run(program,args,cwd,timeout){return new Promise(resolve11=>{const chunks={stdout:[],stderr:[]};
 const bytes={stdout:0,stderr:0};let why=null;const child=spawn(program,args,{cwd,shell:false,stdio:["ignore","pipe","pip\
 e"]});const giveUp=reason=>{why??=reason;child.kill("SIGKILL");child.stdout.destroy();child.stderr.destroy()};const timer=setTimeout(
 ()=>giveUp(`did not end within ${timeout} s`),timeout*1e3);for(const stream of["stdout","stderr"]){child[stream].on("dat\
 a",chunk=>{bytes[stream]+=chunk.length;if(bytes[stream]<=maxBytes)chunks[stream].push(chunk);else if(stream==="stdout")giveUp(
 "printed more than a token")})}const text4=stream=>Buffer.concat(chunks[stream]).toString("utf8");const end=reason=>{clearTimeout(
-timer);resolve10({stdout:text4("stdout"),stderr:text4("stderr"),why:why??reason})};child.on("error",failure2=>end(whyNotStarted(
+timer);resolve11({stdout:text4("stdout"),stderr:text4("stderr"),why:why??reason})};child.on("error",failure2=>end(whyNotStarted(
 failure2.code)));child.on("close",(code2,signal)=>{end(code2===0?null:code2===null?`was ended by ${signal}`:`ended with ${code2}`)})})}
 function whyNotStarted(code2){if(code2==="ENOENT")return"was not found";if(code2==="EACCES")return"may not be run by thi\
 s user";return`can't be started (${code2??"unknown error"})`}function bearerToken(token){return fixed(bearer(token,"the token"))}function chosenHeader(name2,value3){return fixed({name:name2.
@@ -14687,24 +14712,24 @@ const empty2=mapNode({start:0,end:0},new Map);const written3=first?.root??(probl
 void 0)throw new ProblemsError(problems);if(written3.type!=="map"){throw new ProblemsError([...problems,error("wrong-typ\
 e","the configuration must be a map",[file2.place(written3.range)],'begin it with "version: 1"')])}const root=withoutEmpty(
 written3);hideCredentials(root,file2);problems.push(...check2({schema:configSchema,root,file:file2,variables:null,name:"\
-configuration"}).problems);const environments=root.entries.get("environments")?.value;const known=environments?.type==="\
-map"?[...environments.entries.keys()]:[];const chosen=environment===null?void 0:find(root,["environments",environment]);
-if(environment!==null&&chosen?.complete!==true){const similar=nearest(environment,known);problems.push(error("unknown-en\
-vironment",`there is no environment "${environment}" in ${file2.path}${similar===void 0?"":`, did you mean "${similar}"?`}`,
-[],known.length===0?"the configuration has no environments":`environments there: ${known.join(", ")}`))}refuse(inOrder(problems));
-const base=without(root,name2=>name2==="environments");const over=({node:node2})=>node2.type==="map"?merge2(base,node2,exclusive):
-base;return{chosen:chosen===void 0?base:over(chosen),all:()=>[base,...known.map(name2=>over(find(root,["environments",name2])))]}}
-function hideCredentials(root,file2){const environments=root.entries.get("environments")?.value;const chosen=environments?.
-type==="map"?[...environments.entries.values()]:[];for(const node2 of[root,...chosen.map(({value:value3})=>value3)]){for(const path of[
-["header","value"],["token_command"]]){const found=find(node2,["server","auth",...path]);if(found.complete)file2.hide(found.
-node.range)}}}function withoutEmpty(root){const clean=without(root,(name2,value4)=>name2!=="version"&&isEmpty2(value4));
-const environments=clean.entries.get("environments");if(environments?.value.type!=="map")return clean;const cleaned=new Map(
-[...environments.value.entries].map(([name2,entry])=>{const{value:value4}=entry;if(isEmpty2(value4))return[name2,{...entry,
-value:mapNode(value4.range,new Map)}];return[name2,value4.type==="map"?{...entry,value:without(value4,(_,inner)=>isEmpty2(
-inner))}:entry]}));const value3=mapNode(environments.value.range,cleaned);return mapNode(clean.range,new Map([...clean.entries,
-["environments",{...environments,value:value3}]]))}function isEmpty2(node2){return node2.type==="scalar"&&node2.value===
-null}function setting2(variables2,name2){const value3=Object.hasOwn(variables2,name2)?variables2[name2]:void 0;return value3===
-""?void 0:value3}var LoadedProject=class{root;file;cwd;environment;profile;#source;#config;#all;#process;#sources;#guarded;constructor(options,root,source,environment,{
+configuration"}).problems);const environments=root.entries.get("environments")?.value;const known2=environments?.type===
+"map"?[...environments.entries.keys()]:[];const chosen=environment===null?void 0:find(root,["environments",environment]);
+if(environment!==null&&chosen?.complete!==true){const similar=nearest(environment,known2);problems.push(error("unknown-e\
+nvironment",`there is no environment "${environment}" in ${file2.path}${similar===void 0?"":`, did you mean "${similar}"\
+?`}`,[],known2.length===0?"the configuration has no environments":`environments there: ${known2.join(", ")}`))}refuse(inOrder(
+problems));const base2=without(root,name2=>name2==="environments");const over=({node:node2})=>node2.type==="map"?merge2(
+base2,node2,exclusive):base2;return{chosen:chosen===void 0?base2:over(chosen),all:()=>[base2,...known2.map(name2=>over(find(
+root,["environments",name2])))]}}function hideCredentials(root,file2){const environments=root.entries.get("environments")?.
+value;const chosen=environments?.type==="map"?[...environments.entries.values()]:[];for(const node2 of[root,...chosen.map(
+({value:value3})=>value3)]){for(const path of[["header","value"],["token_command"]]){const found=find(node2,["server","a\
+uth",...path]);if(found.complete)file2.hide(found.node.range)}}}function withoutEmpty(root){const clean=without(root,(name2,value4)=>name2!==
+"version"&&isEmpty2(value4));const environments=clean.entries.get("environments");if(environments?.value.type!=="map")return clean;
+const cleaned=new Map([...environments.value.entries].map(([name2,entry])=>{const{value:value4}=entry;if(isEmpty2(value4))
+return[name2,{...entry,value:mapNode(value4.range,new Map)}];return[name2,value4.type==="map"?{...entry,value:without(value4,
+(_,inner)=>isEmpty2(inner))}:entry]}));const value3=mapNode(environments.value.range,cleaned);return mapNode(clean.range,
+new Map([...clean.entries,["environments",{...environments,value:value3}]]))}function isEmpty2(node2){return node2.type===
+"scalar"&&node2.value===null}function setting2(variables2,name2){const value3=Object.hasOwn(variables2,name2)?variables2[name2]:
+void 0;return value3===""?void 0:value3}var LoadedProject=class{root;file;cwd;environment;profile;#source;#config;#all;#process;#sources;#guarded;constructor(options,root,source,environment,{
 chosen,all}){this.root=root;this.file=source.path;this.cwd=options.cwd;this.environment=environment;this.#source=source;
 this.#config=chosen;this.#all=all;this.#process=options.variables;this.#sources=variableSources(chosen,source,options.variables);
 this.profile=this.#literalProfile()}variables(options){return new Variables({...this.#sources,credentials:this.guarded().
@@ -14717,14 +14742,14 @@ return resolvePath4(this.root,this.#section("state",stateSchema)?.path??DEFAULT_
 const entry=this.#config.entries.get("manifests");if(entry===void 0)return DEFAULT_MANIFESTS.map(pattern=>({pattern,place:null}));
 return(this.#section("manifests",manifestsSchema)??[]).map((pattern,index)=>({pattern,place:this.#source.place(find(entry.
 value,[index]).node.range)}))}async server(overrides={}){const given={baseUrl:overrides.baseUrl??setting2(this.#process,
-"IDOPS_BASE_URL"),tokenFile:overrides.tokenFile,token:setting2(this.#process,"IDOPS_TOKEN")};const replaced=new Set;if(given.
-baseUrl!==void 0)replaced.add("base_url");if(given.tokenFile!==void 0||given.token!==void 0)replaced.add("auth");const entry=this.#config.
-entries.get("server");return await serverSettings({section:this.#needed("server",serverSchema,replaced),given,variables:this.#process,
+"IDOPS_BASE_URL"),tokenFile:overrides.tokenFile,token:setting2(this.#process,"IDOPS_TOKEN")};const replaced2=new Set;if(given.
+baseUrl!==void 0)replaced2.add("base_url");if(given.tokenFile!==void 0||given.token!==void 0)replaced2.add("auth");const entry=this.#config.
+entries.get("server");return await serverSettings({section:this.#needed("server",serverSchema,replaced2),given,variables:this.#process,
 cwd:this.cwd,root:this.root,key:entry===void 0?[]:[this.#source.place(entry.key)],place:(...path)=>entry===void 0?[]:[this.#source.
 place(find(entry.value,path).node.range)]})}#section(name2,schema){const{data:data3,problems}=this.#needed(name2,schema);
-refuse(problems);return data3}#needed(name2,schema,replaced){const entry=this.#config.entries.get(name2);if(entry===void 0)
-return{data:void 0,problems:[],notes:new Map};const root=replaced!==void 0&&entry.value.type==="map"?without(entry.value,
-member2=>replaced.has(member2)):entry.value;const variables2=new Variables(this.#sources,{lenient:false});return check2(
+refuse(problems);return data3}#needed(name2,schema,replaced2){const entry=this.#config.entries.get(name2);if(entry===void 0)
+return{data:void 0,problems:[],notes:new Map};const root=replaced2!==void 0&&entry.value.type==="map"?without(entry.value,
+member2=>replaced2.has(member2)):entry.value;const variables2=new Variables(this.#sources,{lenient:false});return check2(
 {schema,root,file:this.#source,variables:variables2,name:"configuration",under:[name2]})}#literalProfile(){const{node:node2,
 complete:complete2}=find(this.#config,["server","profile"]);const fallback=profiles.documented;if(fallback===void 0)throw new Error(
 "no documented profile");if(!complete2||node2.type!=="scalar"||typeof node2.value!=="string")return fallback;let name2=node2.
@@ -14734,403 +14759,11 @@ profiles[name2]:void 0)??fallback}};function variableSources(config3,file2,proce
 s")?.value;const allowed=config3.entries.get("allow_env")?.value;const scalars=new Map;if(vars?.type==="map"){for(const[
 name2,{value:value3}]of vars.entries)if(value3.type==="scalar")scalars.set(name2,value3)}const names2=allowed?.type==="l\
 ist"?allowed.items:[];return{vars:scalars,file:file2,allowed:new Set(names2.flatMap(item=>item.type==="scalar"?[String(item.
-value)]:[])),process:process2}}var hostile=/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800]/gu;
-var logCommand=/#(?=#(?:vso|teamcity)?\[)/gi;var short={"\n":"\\n","\r":"\\r","	":"\\t"};function escapeCharacter(character){
-const code2=character.codePointAt(0)??0;const hex3=code2.toString(16);return short[character]??(code2>65535?`\\u{${hex3}\
-}`:`\\u${hex3.padStart(4,"0")}`)}function escapeText(text4){return text4.replace(hostile,escapeCharacter).replace(logCommand,
-"\\u0023")}function escapeLines(text4){return text4.split("\n").map(escapeText).map(disarm).join("\n")}function disarm(line){
-return line.replace(/^(\s*):(?=:)/,"$1\\u003a")}function quote(text4){return escapeText(JSON.stringify(text4))}function bare(text4){
-return/^[\p{L}\p{N}_.:@/+*-][\p{L}\p{M}\p{N}_.:@/+*-]*$/u.test(text4)&&escapeText(text4)===text4?text4:quote(text4)}function jsonText(value3){
-const text4=stringifyJson(value3,2).replace(logCommand,"\\u0023").replace(hostile,character=>character==="\n"?character:
-[...Array(character.length).keys()].map(index=>`\\u${character.charCodeAt(index).toString(16).padStart(4,"0")}`).join(""));
-return`${text4}
-`}var wide=/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u;
-function displayWidth(text4){let width=0;for(const character of text4)width+=characterWidth(character);return width}function characterWidth(character){
-if(character<="~")return 1;if(/[\p{Mn}\p{Me}]/u.test(character))return 0;return wide.test(character)&&!/[\uff61-\uffdc]/.
-test(character)?2:1}var mask="(sensitive)";var minSecret=4;var minLine=8;function createRedactor(){const forms=new Forms;return{add(secret3){
-for(const form of formsOf(secret3))forms.add(form)},redact:text4=>forms.replace(text4),redactJson(value3){return forms.size===
-0?value3:redactStrings(value3,text4=>forms.replace(text4))}}}var Forms=class{#byBeginning=new Map;#firsts=new Uint8Array(
-2**16);#size=0;get size(){return this.#size}add(form){const beginning=form.slice(0,minSecret);const{forms,lengths}=this.#byBeginning.
-get(beginning)??{forms:new Set,lengths:[]};if(forms.has(form))return;forms.add(form);if(!lengths.includes(form.length)){
-lengths.push(form.length);lengths.sort((one,other)=>other-one)}this.#byBeginning.set(beginning,{forms,lengths});this.#firsts[form.
-charCodeAt(0)]=1;this.#size+=1}replace(text4){if(this.#size===0)return text4;let clean="";let kept=0;for(let at2=0;at2+minSecret<=
-text4.length;at2+=1){const found=this.#at(text4,at2);if(found===void 0)continue;clean+=text4.slice(kept,at2)+mask;kept=at2+
-found.length;at2=kept-1}return kept===0?text4:clean+text4.slice(kept)}#at(text4,at2){if(this.#firsts[text4.charCodeAt(at2)]===
-0)return void 0;const beginning=this.#byBeginning.get(text4.slice(at2,at2+minSecret));if(beginning===void 0)return void 0;
-for(const length of beginning.lengths){const found=text4.slice(at2,at2+length);if(beginning.forms.has(found))return found}
-return void 0}};function redactStrings(value3,redact){if(typeof value3==="string")return redact(value3);if(Array.isArray(
-value3))return value3.map(item=>redactStrings(item,redact));if(!isMap(value3))return value3;return Object.fromEntries(Object.
-entries(value3).map(([key,member2])=>[key,redactStrings(member2,redact)]))}function formsOf(secret3){const trimmed=secret3.
-trim();if(trimmed.length<minSecret)return[];const lines=trimmed.split(/\r?\n/).map(line=>line.trim()).filter(line=>line.
-length>=minLine&&!/^-----(BEGIN|END) [A-Z0-9 ]+-----$/.test(line));const texts2=new Set([secret3,trimmed,...lines]);return[
-...texts2].flatMap(encodings).filter(form=>form.length>=minSecret)}function encodings(text4){const json2=JSON.stringify(
-text4).slice(1,-1);const bytes=Buffer.from(text4,"utf8");const base643=bytes.toString("base64");const url2=encodeURIComponent(
-text4.toWellFormed());const form=new URLSearchParams([["",text4]]).toString().slice(1);return[text4,json2,escapeText(text4),
-quote(text4).slice(1,-1),jsonText(text4).slice(1,-2),url2,lowerHex(url2),url2.replaceAll("%20","+"),form,lowerHex(form),
-base643,base643.replace(/=+$/,""),bytes.toString("base64url")]}function lowerHex(encoded){return encoded.replace(/%[0-9A-F]{2}/g,
-hex3=>hex3.toLowerCase())}var Diff=class{diff(oldStr,newStr,options={}){let callback2;if(typeof options==="function"){callback2=options;options={}}else if("\
-callback"in options){callback2=options.callback}const oldString=this.castInput(oldStr,options);const newString=this.castInput(
-newStr,options);const oldTokens=this.removeEmpty(this.tokenize(oldString,options));const newTokens=this.removeEmpty(this.
-tokenize(newString,options));return this.diffWithOptionsObj(oldTokens,newTokens,options,callback2)}diffWithOptionsObj(oldTokens,newTokens,options,callback2){
-var _a3;const done2=value3=>{value3=this.postProcess(value3,options);if(callback2){setTimeout(function(){callback2(value3)},
-0);return void 0}else{return value3}};const newLen=newTokens.length,oldLen=oldTokens.length;let editLength=1;let maxEditLength=newLen+
-oldLen;if(options.maxEditLength!=null){maxEditLength=Math.min(maxEditLength,options.maxEditLength)}const maxExecutionTime=(_a3=
-options.timeout)!==null&&_a3!==void 0?_a3:Infinity;const abortAfterTimestamp=Date.now()+maxExecutionTime;const bestPath=[
-{oldPos:-1,lastComponent:void 0}];let newPos=this.extractCommon(bestPath[0],newTokens,oldTokens,0,options);if(bestPath[0].
-oldPos+1>=oldLen&&newPos+1>=newLen){return done2(this.buildValues(bestPath[0].lastComponent,newTokens,oldTokens))}let minDiagonalToConsider=-Infinity,
-maxDiagonalToConsider=Infinity;const execEditLength=()=>{for(let diagonalPath=Math.max(minDiagonalToConsider,-editLength);diagonalPath<=
-Math.min(maxDiagonalToConsider,editLength);diagonalPath+=2){let basePath;const removePath=bestPath[diagonalPath-1],addPath=bestPath[diagonalPath+
-1];if(removePath){bestPath[diagonalPath-1]=void 0}let canAdd=false;if(addPath){const addPathNewPos=addPath.oldPos-diagonalPath;
-canAdd=addPath&&0<=addPathNewPos&&addPathNewPos<newLen}const canRemove=removePath&&removePath.oldPos+1<oldLen;if(!canAdd&&
-!canRemove){bestPath[diagonalPath]=void 0;continue}if(!canRemove||canAdd&&removePath.oldPos<addPath.oldPos){basePath=this.
-addToPath(addPath,true,false,0,options)}else{basePath=this.addToPath(removePath,false,true,1,options)}newPos=this.extractCommon(
-basePath,newTokens,oldTokens,diagonalPath,options);if(basePath.oldPos+1>=oldLen&&newPos+1>=newLen){return done2(this.buildValues(
-basePath.lastComponent,newTokens,oldTokens))||true}else{bestPath[diagonalPath]=basePath;if(basePath.oldPos+1>=oldLen){maxDiagonalToConsider=
-Math.min(maxDiagonalToConsider,diagonalPath-1)}if(newPos+1>=newLen){minDiagonalToConsider=Math.max(minDiagonalToConsider,
-diagonalPath+1)}}}editLength++};if(callback2){(function exec(){setTimeout(function(){if(editLength>maxEditLength||Date.now()>
-abortAfterTimestamp){return callback2(void 0)}if(!execEditLength()){exec()}},0)})()}else{while(editLength<=maxEditLength&&
-Date.now()<=abortAfterTimestamp){const ret=execEditLength();if(ret){return ret}}}}addToPath(path,added,removed,oldPosInc,options){
-const last=path.lastComponent;if(last&&!options.oneChangePerToken&&last.added===added&&last.removed===removed){return{oldPos:path.
-oldPos+oldPosInc,lastComponent:{count:last.count+1,added,removed,previousComponent:last.previousComponent}}}else{return{
-oldPos:path.oldPos+oldPosInc,lastComponent:{count:1,added,removed,previousComponent:last}}}}extractCommon(basePath,newTokens,oldTokens,diagonalPath,options){
-const newLen=newTokens.length,oldLen=oldTokens.length;let oldPos=basePath.oldPos,newPos=oldPos-diagonalPath,commonCount=0;
-while(newPos+1<newLen&&oldPos+1<oldLen&&this.equals(oldTokens[oldPos+1],newTokens[newPos+1],options)){newPos++;oldPos++;
-commonCount++;if(options.oneChangePerToken){basePath.lastComponent={count:1,previousComponent:basePath.lastComponent,added:false,
-removed:false}}}if(commonCount&&!options.oneChangePerToken){basePath.lastComponent={count:commonCount,previousComponent:basePath.
-lastComponent,added:false,removed:false}}basePath.oldPos=oldPos;return newPos}equals(left,right,options){if(options.comparator){
-return options.comparator(left,right)}else{return left===right||!!options.ignoreCase&&left.toLowerCase()===right.toLowerCase()}}removeEmpty(array2){
-const ret=[];for(let i2=0;i2<array2.length;i2++){if(array2[i2]){ret.push(array2[i2])}}return ret}castInput(value3,options){
-return value3}tokenize(value3,options){return Array.from(value3)}join(chars){return chars.join("")}postProcess(changeObjects,options){
-return changeObjects}get useLongestToken(){return false}buildValues(lastComponent,newTokens,oldTokens){const components=[];
-let nextComponent;while(lastComponent){components.push(lastComponent);nextComponent=lastComponent.previousComponent;delete lastComponent.
-previousComponent;lastComponent=nextComponent}components.reverse();const componentLen=components.length;let componentPos=0,
-newPos=0,oldPos=0;for(;componentPos<componentLen;componentPos++){const component=components[componentPos];if(!component.
-removed){if(!component.added&&this.useLongestToken){let value3=newTokens.slice(newPos,newPos+component.count);value3=value3.
-map(function(value4,i2){const oldValue=oldTokens[oldPos+i2];return oldValue.length>value4.length?oldValue:value4});component.
-value=this.join(value3)}else{component.value=this.join(newTokens.slice(newPos,newPos+component.count))}newPos+=component.
-count;if(!component.added){oldPos+=component.count}}else{component.value=this.join(oldTokens.slice(oldPos,oldPos+component.
-count));oldPos+=component.count}}return components}};var LineDiff=class extends Diff{constructor(){super(...arguments);this.tokenize=tokenize}equals(left,right,options){if(options.
-ignoreWhitespace){if(!options.newlineIsToken||!left.includes("\n")){left=left.trim()}if(!options.newlineIsToken||!right.
-includes("\n")){right=right.trim()}}else if(options.ignoreNewlineAtEof&&!options.newlineIsToken){if(left.endsWith("\n")){
-left=left.slice(0,-1)}if(right.endsWith("\n")){right=right.slice(0,-1)}}return super.equals(left,right,options)}};var lineDiff=new LineDiff;
-function diffLines(oldStr,newStr,options){return lineDiff.diff(oldStr,newStr,options)}function tokenize(value3,options){if(options.stripTrailingCr){value3=value3.replace(/\r\n/g,"\n")}const retLines=[],linesAndNewlines=value3.
-split(/(\n|\r\n)/);if(!linesAndNewlines[linesAndNewlines.length-1]){linesAndNewlines.pop()}for(let i2=0;i2<linesAndNewlines.
-length;i2++){const line=linesAndNewlines[i2];if(i2%2&&!options.newlineIsToken){retLines[retLines.length-1]+=line}else{retLines.
-push(line)}}return retLines}function structuredPatch(oldFileName,newFileName,oldStr,newStr,oldHeader,newHeader,options){let optionsObj;if(!options){
-optionsObj={}}else if(typeof options==="function"){optionsObj={callback:options}}else{optionsObj=options}if(typeof optionsObj.
-context==="undefined"){optionsObj.context=4}const context3=optionsObj.context;if(optionsObj.newlineIsToken){throw new Error(
-"newlineIsToken may not be used with patch-generation functions, only with diffing functions")}if(!optionsObj.callback){
-return diffLinesResultToPatch(diffLines(oldStr,newStr,optionsObj))}else{const{callback:callback2}=optionsObj;diffLines(oldStr,
-newStr,Object.assign(Object.assign({},optionsObj),{callback:diff=>{const patch=diffLinesResultToPatch(diff);callback2(patch)}}))}
-function diffLinesResultToPatch(diff){if(!diff){return}diff.push({value:"",lines:[]});function contextLines(lines){return lines.
-map(function(entry){return" "+entry})}const hunks=[];let oldRangeStart=0,newRangeStart=0,curRange=[],oldLine=1,newLine=1;
-for(let i2=0;i2<diff.length;i2++){const current=diff[i2],lines=current.lines||splitLines(current.value);current.lines=lines;
-if(current.added||current.removed){if(!oldRangeStart){const prev=diff[i2-1];oldRangeStart=oldLine;newRangeStart=newLine;
-if(prev){curRange=context3>0?contextLines(prev.lines.slice(-context3)):[];oldRangeStart-=curRange.length;newRangeStart-=
-curRange.length}}for(const line of lines){curRange.push((current.added?"+":"-")+line)}if(current.added){newLine+=lines.length}else{
-oldLine+=lines.length}}else{if(oldRangeStart){if(lines.length<=context3*2&&i2<diff.length-2){for(const line of contextLines(
-lines)){curRange.push(line)}}else{const contextSize=Math.min(lines.length,context3);for(const line of contextLines(lines.
-slice(0,contextSize))){curRange.push(line)}const hunk={oldStart:oldRangeStart,oldLines:oldLine-oldRangeStart+contextSize,
-newStart:newRangeStart,newLines:newLine-newRangeStart+contextSize,lines:curRange};hunks.push(hunk);oldRangeStart=0;newRangeStart=
-0;curRange=[]}}oldLine+=lines.length;newLine+=lines.length}}for(const hunk of hunks){for(let i2=0;i2<hunk.lines.length;i2++){
-if(hunk.lines[i2].endsWith("\n")){hunk.lines[i2]=hunk.lines[i2].slice(0,-1)}else{hunk.lines.splice(i2+1,0,"\\ No newline \
-at end of file");i2++}}}return{oldFileName,newFileName,oldHeader,newHeader,hunks}}}function splitLines(text4){const hasTrailingNl=text4.endsWith("\n");const result=text4.split("\n").map(line=>line+"\n");
-if(hasTrailingNl){result.pop()}else{result.push(result.pop().slice(0,-1))}return result}var shownCharacters=60;function inline(value3){if(value3 instanceof Sensitive)return"(sensitive)";if(typeof value3==="st\
-ring")return quote(value3);if(Array.isArray(value3))return`[${value3.map(inline).join(", ")}]`;if(isMap(value3)){const members3=Object.
-entries(value3).map(([key,member2])=>`${quote(key)}: ${inline(member2)}`);return`{${members3.join(", ")}}`}return String(
-value3)}function inlinePair(before,after,whole2){const old=before===void 0?"(unknown)":inline(before);const now=inline(after);
-const note=formNote(before,after);if(whole2)return{before:old,after:now+note};return{before:shorten(old,now,shownCharacters,
-lengthOf(before)),after:shorten(now,old,shownCharacters,lengthOf(after))+note}}function formNote(before,after){if(typeof before!==
-"string"||typeof after!=="string"||before===after)return"";const same2=before.normalize("NFC")===after.normalize("NFC");
-return same2?` (the same text in another Unicode normal form: ${formChange(before,after)})`:""}function formChange(before,after){
-return`${normalFormOf(before)} \u2192 ${normalFormOf(after)}`}function normalFormOf(text4){return text4===text4.normalize(
-"NFC")?"NFC":text4===text4.normalize("NFD")?"NFD":"mixed"}function lengthOf(value3){return typeof value3==="string"?[...value3].
-length:void 0}function shorten(text4,other,limit,length){if(text4.length<=limit)return text4;const parts=visibleParts(text4);
-if(parts.length<=limit)return text4;const others2=visibleParts(other);const found=parts.findIndex((part,index)=>part!==others2[index]);
-const focus=found===-1?0:found;const third=Math.floor(limit/3);const ranges=[[0,third],[Math.max(0,focus-Math.floor(third/
-2)),focus+Math.ceil(third/2)],[parts.length-third,parts.length]];let shown2="";let end=0;for(const[from,to]of ranges.toSorted(
-(a2,b)=>a2[0]-b[0])){if(to<=end)continue;shown2+=(from>end?"\u2026":"")+parts.slice(Math.max(from,end),to).join("");end=
-to}return`${shown2} (${length??parts.length} characters)`}function visibleParts(text4){return text4.match(/\\u\{[0-9a-f]+\}|\\u[0-9a-f]{4}|\\.|./gsu)??
-[]}var maxChangedLines=2e3;var maxMilliseconds=5e3;function compareBodies(before,after){const old=normalize(before);const now=normalize(
-after);const notes=[...byteOrderMark(before,after),...lineEndings(before,after,old===now)];if(before!==""&&after!=="")notes.
-push(...finalNewline(before,after));if(old===now)return{notes,hunks:[],tooDifferent:null};if(old.normalize("NFC")===now.
-normalize("NFC")){notes.push(`the same text in another Unicode normal form: ${formChange(old,now)}`);return{notes,hunks:[],
-tooDifferent:null}}const patch=sharesTooLittle(old,now)?void 0:structuredPatch("","",old,now,void 0,void 0,{context:3,maxEditLength:maxChangedLines,
-timeout:maxMilliseconds});if(patch!==void 0)return{notes,hunks:patch.hunks,tooDifferent:null};return{notes,hunks:[],tooDifferent:`\
-bodies differ too much to show, ${countLines(before)} lines before, ${countLines(after)} after`}}function sharesTooLittle(before,after){
-const counts3=new Map;for(const line of before.split("\n"))counts3.set(line,(counts3.get(line)??0)+1);for(const line of after.
-split("\n"))counts3.set(line,(counts3.get(line)??0)-1);let changed2=0;for(const count2 of counts3.values())changed2+=Math.
-abs(count2);return changed2>maxChangedLines}function countLines(text4){return text4===""?0:normalize(text4).split("\n").
-length-1}function normalize(text4){const lines=text4.replace(/^\ufeff/,"").replaceAll("\r\n","\n");return lines===""||lines.
-endsWith("\n")?lines:`${lines}
-`}function byteOrderMark(before,after){const had=before.startsWith("\uFEFF");if(had===after.startsWith("\uFEFF"))return[];
-return[had?"the byte order mark is removed":"a byte order mark is added"]}function finalNewline(before,after){const had=before.
-endsWith("\n");if(had===after.endsWith("\n"))return[];return[had?"the final newline is removed":"a final newline is adde\
-d"]}function endingsOf(text4){const all=text4.match(/\r?\n/g)??[];const windows=all.filter(ending=>ending==="\r\n").length;
-if(all.length===0)return"none";return windows===0?"LF":windows===all.length?"CRLF":"mixed"}function lineEndings(before,after,sameLines){
-const old=endingsOf(before);const now=endingsOf(after);if(old==="none"||now==="none")return[];if(old!==now)return[`line \
-endings: ${old} \u2192 ${now}`];if(old!=="mixed")return[];if(!sameLines)return["line endings are mixed before and after,\
- the diff leaves them out"];const changed2=countChangedEndings(before,after);return changed2===0?[]:[`line endings chang\
-e on ${changed2} ${changed2===1?"line":"lines"}`]}function countChangedEndings(before,after){const old=before.match(/\r?\n/g)??
-[];const now=after.match(/\r?\n/g)??[];return old.filter((ending,index)=>index<now.length&&ending!==now[index]).length}function compareSets(before,after,confirmed){if(!isSet(after)||before!==void 0&&!isSet(before))return void 0;const wanted=asElements(
-after);if(before===void 0){const name3=namer(wanted,confirmed);return{elements:wanted.map(it=>({mark:"=",text:described(
-it,name3,confirmed)})),kept:0,move:null}}const got=asElements(before);const match=matchSets(wanted,got);const name2=namer(
-[...match.removed,...wanted],confirmed);const changed2=match.pairs.flatMap(pair=>{const inner=innerChanges(pair.wanted,pair.
-got,confirmed);return inner===""?[]:[{mark:"~",text:`${name2(pair.wanted,pair.got)} (${inner})`}]});const added=match.added.
-map(it=>described(it,name2,confirmed));const removed=match.removed.map(it=>described(it,name2,confirmed));const elements2=[
-...added.map(text4=>({mark:"+",text:text4})),...removed.map(text4=>({mark:"-",text:text4})),...changed2];if(elements2.length===
-0)return void 0;const[from,to]=[match.removed[0],match.added[0]];const moves=match.removed.length===1&&match.added.length===
-1&&from!==void 0&&to!==void 0;return{elements:elements2,kept:match.pairs.length-changed2.length,move:moves?`${name2(from)}\
- \u2192 ${name2(to)}`:null}}function isSet(value3){return value3===null||Array.isArray(value3)&&value3.every(isMap)}function namer(elements2,confirmed){
-const ids=new Map;for(const{name:name2,id}of elements2){if(typeof name2==="string")ids.set(name2,(ids.get(name2)??new Set).
-add(inline(id??null)))}return(element,other=element)=>{const name2=element.name??other.name;const id=element.id??other.id;
-if(typeof name2!=="string")return typeof id==="string"?bare(id):inline(element);const unclear=!confirmed||(ids.get(name2)?.
-size??0)>1;return unclear&&typeof id==="string"&&id!==name2?`${bare(name2)} (id ${bare(id)})`:bare(name2)}}function described(element,name2,confirmed){
-const inside3=Object.entries(element).filter(([key])=>!["id","name","label"].includes(key)).map(([key,member2])=>`${bare(
-key)}: ${memberText(member2,confirmed)}`);const named=name2(element);return inside3.length===0||named===inline(element)?
-named:`${named} (${inside3.join("; ")})`}function memberText(member2,confirmed){if(!Array.isArray(member2)||!isSet(member2))
-return inlinePair(null,member2,false).after;const elements2=asElements(member2);return elements2.length===0?"none":elements2.
-map(it=>namer(elements2,confirmed)(it)).join(", ")}function innerChanges(wanted,got,confirmed){return Object.entries(wanted).
-flatMap(([key,member2])=>{const there=Object.hasOwn(got,key)?got[key]:void 0;if(there!==void 0&&same(member2,there))return[];
-const label=bare(key);if(Array.isArray(member2)){if(there===void 0)return[`${label}: (unknown) \u2192 ${memberText(member2,
-confirmed)}`];const inner=compareSets(there,member2,confirmed);if(inner!==void 0){return[`${label}: ${inner.elements.map(
-({mark,text:text4})=>`${mark} ${text4}`).join(" ")}`]}if(isSet(member2)&&isSet(there))return[]}if(there===void 0&&(key===
-"id"||key==="name"))return[];const pair=inlinePair(there,member2,false);return[`${label}: ${pair.before} \u2192 ${pair.after}`]}).
-join("; ")}var import_picocolors=__toESM(require_picocolors(),1);var lineWidth=80;function colors(enabled){return import_picocolors.default.createColors(enabled)}function plural2(count2,noun){
-return`${count2} ${noun}${count2===1?"":"s"}`}function wrap(lead,text4){const indent=" ".repeat(/^ */.exec(lead)?.[0].length??
-0);const lines=[];let line=lead;let empty2=true;for(const word of text4.split(/\s+/).filter(it=>it!=="")){const safe=disarm(
-escapeText(word));if(!empty2&&displayWidth(line)+1+displayWidth(safe)>lineWidth){lines.push(line);line=`${indent}  ${safe}`}else{
-line+=empty2?safe:` ${safe}`}empty2=false}return[...lines,line.trimEnd()]}function reviewGroups(plan,{debug}){const destructive2=plan.changes.filter(isDestructive);const rest=plan.changes.filter(
-change=>!isDestructive(change));const of=action=>rest.filter(change=>change.action===action);const done2=rest.filter(({action})=>[
-"update","delete","regenerate"].includes(action));const byKind=new Map;for(const change of done2)byKind.set(change.kind,
-[...byKind.get(change.kind)??[],change]);return[{title:"Destructive",rank:0,changes:destructive2},{title:"Blocked",rank:0,
-changes:of("blocked")},...[...byKind.values()].map(changes=>({title:kindTitle(changes),rank:1,changes})),{title:"Recorde\
-d only, nothing is sent",rank:2,changes:of("adopt")},{title:"Unchanged",rank:3,changes:debug?of("unchanged"):[]}].filter(
-({changes})=>changes.length>0)}function kindTitle(changes){const[first]=changes;if(first===void 0)return"";const noun=kindOf(
-first.kind).noun;return noun.charAt(0).toUpperCase()+noun.slice(1)+(changes.length===1?"":"s")}function isDestructive({destructions}){
-return destructions.length>0}function allWarnings(plan){return[...plan.warnings.map(warning3=>({...warning3,change:null})),
-...plan.changes.flatMap(change=>change.warnings.map(warning3=>({...warning3,change})))]}function headline(plan){const count2=summarize(
-plan);const parts=[[count2.update,"to update"],[count2.delete,"to delete"],[count2.regenerate,"to regenerate"],[count2.adopt,
-"to adopt"],[count2.blocked,"blocked"]];const told=parts.filter(([number5])=>number5>0).map(([number5,words4])=>`${number5}\
- ${words4}`);if(told.length===0){return count2.unchanged===0?"nothing is declared":`nothing to change, ${count2.unchanged}\
- unchanged`}return[...told,`${count2.unchanged} unchanged`].join(", ")}function observedNote(change){if(change.action===
-"adopt"){const generation2=change.apply.generation;return generation2===void 0?"will be recorded, nothing is sent":`did_\
-generation ${generation2} will be recorded, nothing is sent`}if(change.observed==="recorded"){const time3=change.recordedAt===
-void 0?"":` ${change.recordedAt}`;return`compared with what was recorded${time3}, not read from the server`}return change.
-observed==="unknown"&&change.action==="update"?"the present value is unknown, so this will be asserted":null}function viewField(field,{
-whole:whole2,diff=false}){const{before,after}=field;if(field.sensitive)return{view:"secret",unknown:before===void 0};return(field.
-type==="set"?viewSet(field):void 0)??viewBody(field,diff)??{view:"value",...inlinePair(before,after,whole2)}}var shortLength=100;
-function shortValue(change){const[field,...others2]=change.fields;if(field===void 0||others2.length>0||observedNote(change)!==
-null)return void 0;const view=viewField(field,{whole:false});if(view.view!=="value"||view.before.length+view.after.length>
-shortLength)return void 0;return{path:field.path,before:view.before,after:view.after}}function viewSet({before,after,confirmed=false}){
-const difference=compareSets(before,after,confirmed);if(difference===void 0)return void 0;const{elements:elements2,kept,
-move:move2}=difference;const head=before!==void 0?move2:`(unknown) \u2192 ${elements2.length===0?"none":"exactly these"}`;
-return{view:"set",head,elements:elements2,kept}}function viewBody({before,after,type},diff){if(!isText2(before)||!isText2(
-after))return void 0;const several=[before,after].some(text4=>text4?.includes("\n"));const short3=[before,after].every(text4=>text4==
-null||displayWidth(text4)<=lineWidth/2);if(!several&&(type!=="body"||short3&&!diff))return void 0;const{notes,hunks,tooDifferent}=compareBodies(
-before??"",after??"");const said=[...before===void 0&&after!==null?[`the present value is unknown; it will be ${plural2(
-countLines(after),"line")}`]:[],...before===null?["there was none (null)"]:[],...after===null?["cleared (null)"]:[],...notes,
-...tooDifferent===null?[]:[tooDifferent]];return{view:"body",notes:said,hunks}}function isText2(value3){return value3===
-void 0||value3===null||typeof value3==="string"}function countChanges(hunks){const lines=hunks.flatMap(hunk=>hunk.lines);
-return{added:lines.filter(line=>line.startsWith("+")).length,removed:lines.filter(line=>line.startsWith("-")).length}}function placeText({
-file:file2,line}){return`${bare(file2)}:${line}`}var diffLineLimit=200;function hunkLines({lines},limit){const counterparts=limit===Number.POSITIVE_INFINITY?[]:pairLines(
-lines);return lines.map((line,index)=>{const first=line.charAt(0);const mark=first==="+"||first==="-"?first:" ";const text4=mark===
-" "?escapeText(line.slice(1)):escapeChanged(line.slice(1));return{mark,text:text4.length<=limit?text4:shorten(text4,escapeChanged(
-counterparts[index]??""),limit)}})}function hunkHead(hunk){return`@@ -${range(hunk.oldStart,hunk.oldLines)} +${range(hunk.
-newStart,hunk.newLines)} @@`}function range(start2,lines){return`${lines===0?start2-1:start2},${lines}`}function escapeChanged(line){
-const escaped2=escapeText(line);const kept=escaped2.trimEnd();return kept+escaped2.slice(kept.length).replaceAll(" ","\\u\
-0020")}function pairLines(lines){const paired=lines.map(()=>void 0);let start2=0;while(start2<lines.length){let middle=start2;
-while(lines[middle]?.startsWith("-"))middle+=1;let end=middle;while(lines[end]?.startsWith("+"))end+=1;for(let offset=0;offset<
-Math.min(middle-start2,end-middle);offset+=1){paired[start2+offset]=lines[middle+offset]?.slice(1);paired[middle+offset]=
-lines[start2+offset]?.slice(1)}start2=Math.max(end,start2+1)}return paired}function planText(plan,options){const paint=colors(options.color);const listed3=plan.changes.filter(({action})=>options.
-debug||action!=="unchanged");const idle=plan.changes.every(({action})=>action==="unchanged");const lines=[`Server:      ${paint.
-bold(escapeText(plan.server))}`,`Profile:     ${escapeText(plan.profile)}`,`Environment: ${plan.environment===null?"none":
-paint.bold(escapeText(plan.environment))}`,"",...listed3.flatMap(change=>[...changeLines(change,options,paint),""]),...idle?
-[nothingToDo(plan),""]:[],...plan.warnings.flatMap(warning3=>warningLines("",warning3,paint)),...plan.warnings.length===
-0?[]:[""]];if(!idle){lines.push(...wrap("Required scopes: ",plan.requiredScopes.join(", ")||"none"),`Digest: ${escapeText(
-plan.digest)}`,...destructiveLines(plan,paint))}return`${[...lines,paint.bold(summaryLine(plan))].join("\n")}
-`}function summaryLine(plan){const count2=summarize(plan);const recorded2=plan.changes.filter(({action,observed})=>action===
-"unchanged"&&observed==="recorded").length;const parts=[`${count2.update} to update`,`${count2.delete} to delete`,`${count2.
-regenerate} to regenerate`,...count2.adopt>0?[`${count2.adopt} to adopt`]:[],...count2.blocked>0?[`${count2.blocked} blo\
-cked`]:[],`${count2.unchanged} unchanged`,...recorded2>0?[`${recorded2} of them by record`]:[]];return`Plan: ${parts.join(
-", ")}.`}function nothingToDo(plan){return plan.changes.length===0?"Nothing is declared, so there is nothing to do.":"No\
-thing to change: everything is as the manifests say."}function destructiveLines(plan,paint){const destructive2=plan.changes.
-filter(({destructions})=>destructions.length>0);if(destructive2.length===0)return[];const losses=destructive2.reduce((sum,{
-destructions})=>sum+destructions.length,0);const named=destructive2.slice(0,5).map(({address:address2})=>bare(address2));
-const more=destructive2.length-named.length;const names2=more>0?[...named,`${more} more`]:named;return[paint.red(`${losses}\
- destructive: ${names2.join(", ")}`)]}var marks={update:{mark:"~",color:"yellow"},delete:{mark:"-",color:"red"},regenerate:{
-mark:"\u21BB",color:"magenta"},adopt:{mark:"*",color:"dim"},blocked:{mark:"!",color:"red"},unchanged:{mark:"=",color:"di\
-m"}};function changeLines(change,options,paint){const{mark,color}=marks[change.action];const place=change.declaredAt===null?
-"":paint.dim(`  at ${escapeText(change.declaredAt.file)}:${change.declaredAt.line}`);return[`${paint[color](`${mark} ${change.
-action}`)} ${paint.bold(bare(change.address))}${place}`,...observedLines(change).map(line=>paint.dim(line)),...change.reason===
-null?[]:wrap("    reason: ",change.reason).map(line=>paint.red(line)),...change.destructions.flatMap(loss=>wrap("    des\
-tructive: ",loss).map(line=>paint.red(line))),...change.fields.flatMap(field=>fieldLines(field,options,paint).map(line=>`\
-    ${line}`)),...change.warnings.flatMap(warning3=>warningLines("    ",warning3,paint)),...options.debug||change.requests.
-length>1?requestLines(change).map(line=>paint.dim(line)):[]]}function observedLines(change){if(change.action==="adopt"){
-const generation2=change.apply.generation;return[generation2===void 0?"    will be recorded, nothing is sent":`    did_g\
-eneration ${generation2} will be recorded, nothing is sent`]}if(change.observed==="recorded"){const time3=change.recordedAt===
-void 0?"":` ${escapeText(change.recordedAt)}`;return[`    recorded${time3}, not read from the server`]}return change.observed===
-"unknown"&&change.action==="update"?["    present value unknown: will be asserted"]:[]}function requestLines(change){return change.
-requests.map(({operation,params})=>`    sends ${operations[operation].method} ${escapeText(operationPath(operation,params))}`)}
-function warningLines(indent,warning3,paint){return wrap(`${indent}warning[${escapeText(warning3.code)}]: `,warning3.message).
-map(line=>paint.yellow(line))}function fieldLines(field,options,paint){const path=disarm(escapeText(field.path));if(field.
-sensitive){return[`${path}: ${field.before===void 0?"(unknown) \u2192 ":""}(sensitive)`]}return(field.type==="set"?setLines(
-path,field,paint):void 0)??bodyLines(path,field,options,paint)??valueLines(path,field,options)}function valueLines(path,{
-before,after},{debug}){const pair=inlinePair(before,after,debug);const line=`${path}: ${pair.before} \u2192 ${pair.after}`;
-if(displayWidth(line)+4<=lineWidth)return[line];return[`${path}: ${pair.before}`,`  \u2192 ${pair.after}`]}function setLines(path,{
-before,after,confirmed=false},paint){const difference=compareSets(before,after,confirmed);if(difference===void 0)return void 0;
-const{elements:elements2,kept,move:move2}=difference;const paints={"+":paint.green,"-":paint.red,"~":paint.yellow,"=":String};
-const moved=move2===null?"":` ${move2}`;const head=before!==void 0?moved:` (unknown) \u2192 ${elements2.length===0?"none":
-"exactly these"}`;return[`${path}:${head}`,...elements2.map(({mark,text:text4})=>`  ${paints[mark](`${mark} ${text4}`)}`),
-...kept>0?[paint.dim(`  (${kept} unchanged)`)]:[]]}function bodyLines(path,{before,after,type},{debug},paint){if(!isText3(
-before)||!isText3(after)||type!=="body"&&!severalLines(before,after))return void 0;if(before===void 0){if(after===null||
-!severalLines(after))return void 0;const size2=`${path}: (unknown) \u2192 ${plural2(countLines(after),"line")}`;return debug?
-[size2,...after.replace(/\n$/,"").split("\n").map(line=>`  \u2502 +${escapeText(line)}`)]:[size2]}if(!severalLines(before,
-after)&&oneLineSays(before,after))return void 0;const{notes,hunks,tooDifferent}=compareBodies(before??"",after??"");const cleared=after===
-null?" cleared (null)":before===null?" was null":"";return[`${path}:${cleared}`,...notes.map(note=>`  ${note}`),...tooDifferent===
-null?[]:[`  ${tooDifferent}`],...hunks.flatMap(hunk=>[paint.cyan(`  \u2502 ${hunkHead(hunk)}`),...hunkText(hunk,debug,paint)])]}
-function isText3(value3){return value3===void 0||value3===null||typeof value3==="string"}function severalLines(...values){
-return values.some(value3=>value3?.includes("\n"))}function oneLineSays(before,after){return[before,after].every(text4=>text4===
-null||displayWidth(text4)<=lineWidth/2)}function hunkText(hunk,debug,paint){const limit=debug?Number.POSITIVE_INFINITY:diffLineLimit;
-return hunkLines(hunk,limit).map(({mark,text:text4})=>{const row=text4===""?`  \u2502 ${mark}`.trimEnd():`  \u2502 ${mark}${text4}`;
-return mark==="+"?paint.green(row):mark==="-"?paint.red(row):row})}var done={update:"updated",delete:"deleted",regenerate:"\
-regenerated",adopt:"adopted",blocked:"blocked",unchanged:"unchanged"};var statusWords={applied:"applied",failed:"failed",
-not_converged:"not converged",unknown:"unknown",skipped:"skipped"};function resultText(result,{color,debug}){const paint=colors(
-color);const lines=result.results.flatMap(one=>one.status==="applied"?appliedLines(one,debug,paint):troubleLines(one,paint));
-if(result.results.length===0)lines.push("Nothing was applied.");if(result.interrupted){lines.push(paint.yellow("Interrup\
-ted: requests in flight were finished and recorded, no more were sent."))}if(result.run!==null)lines.push("",`Run: ${escapeText(
-result.run)}`);return`${[...lines,paint.bold(resultSummaryLine(result))].join("\n")}
-`}function resultSummaryLine(result){const count2=summarizeResult(result);const rest=["not_converged","unknown","skipped"].
-filter(status=>count2[status]>0).map(status=>`, ${count2[status]} ${statusWords[status]}`);return`Applied: ${count2.applied}\
- applied, ${count2.failed} failed${rest.join("")}.`}function appliedLines(result,debug,paint){const unverified=result.unverified.
-length===0?[]:wrap("    not in the answer, so unverified: ",result.unverified.join(", "));const detail=debug?paint.dim(attemptsText(
-result)):"";const notes=(result.notes??[]).flatMap(note=>wrap("    note: ",note));return[`${paint.green("\u2713")} ${bare(
-result.address)} ${done[result.action]}${detail}`,...unverified,...notes]}function troubleLines(result,paint){const mark={
-failed:"\u2717",not_converged:"\u2260",unknown:"?",skipped:"-",applied:"\u2713"}[result.status];const status=result.status===
-"unknown"?"nobody can tell whether it was done":statusWords[result.status];const tint=result.status==="skipped"?paint.dim:
-result.status==="unknown"?paint.yellow:paint.red;return[`${tint(`${mark} ${result.action}`)} ${bare(result.address)} ${tint(
-status)}${attemptsText(result)}`,...result.error===null?[]:wrap("    error: ",result.error),...result.unverified.length===
-0?[]:wrap("    not in the answer, so unverified: ",result.unverified.join(", "))]}function attemptsText({httpStatus,attempts}){
-const parts=[...httpStatus===null?[]:[`HTTP ${httpStatus}`],...attempts>1?[plural2(attempts,"attempt")]:[]];return parts.
-length===0?"":` (${parts.join(", ")})`}function planGithub(plan,options={}){const annotations=[...plan.changes.filter(({action})=>action==="blocked").map(blocked2),
-...plan.changes.filter(({destructions})=>destructions.length>0).map(destructive),...plan.warnings.map(({code:code2,message})=>warned(
-code2,message,null)),...plan.changes.flatMap(change=>change.warnings.map(({code:code2,message})=>warned(code2,`${change.
-address}: ${message}`,change.declaredAt))),...plan.changes.filter(({action,destructions})=>action!=="unchanged"&&action!==
-"blocked"&&!destructions.length).map(changed)];return[...annotations.map(annotation=>command(annotation,options)),`idops\
- plan: ${headline(plan)}`,""].join("\n")}function blocked2({address:address2,reason,declaredAt}){return{level:"error",title:"\
-idops blocked",message:reason===null?address2:`${address2}: ${reason}`,place:declaredAt}}function destructive({address:address2,
-action,destructions,declaredAt}){return{level:"warning",title:`idops destructive ${action}`,message:`${address2}: ${destructions.
-join("; ")}`,place:declaredAt}}function warned(code2,message,place){return{level:"warning",title:`idops ${code2}`,message,
-place}}function changed({address:address2,action,fields:fields2,declaredAt}){const paths=fields2.map(({path})=>path).join(
-", ");return{level:"notice",title:`idops ${action}`,message:paths===""||action==="delete"?address2:`${address2}: ${paths}`,
-place:declaredAt}}function problemsGithub(problems,options={}){return problems.toSorted((a2,b)=>a2.severity===b.severity?
-0:a2.severity==="error"?-1:1).map(problem=>`${command(annotationOf(problem),options)}
-`).join("")}function annotationOf({code:code2,severity,message,hint,places:places2}){const[first=null,...others2]=places2;
-const also=others2.map(({file:file2,line,column})=>`also at ${file2}:${line}:${column}`);const help=hint===void 0?[]:[`h\
-elp: ${hint}`];return{level:severity,title:`idops ${code2}`,message:[message,...also,...help].join("\n"),place:first}}function command({
-level:level3,title,message,place},{folder=""}){const file2=place?.file===void 0?void 0:inRepository(folder,place.file);const properties2=[
-...file2===void 0?[]:[`file=${property(file2)}`],...file2===void 0||place?.line===void 0?[]:[`line=${place.line}`],...file2===
-void 0||place?.column===void 0?[]:[`col=${place.column}`],`title=${property(title)}`];const lines=message.split(/\r?\n/).
-map(escapeText).join("\n");return`::${level3} ${properties2.join(",")}::${data2(lines)}`}function inRepository(folder,file2){
-const steps=[];for(const step of`${folder}/${file2}`.split("/")){if(step==="..")steps.pop();else if(step!==""&&step!==".")
-steps.push(step)}return steps.join("/")}function data2(text4){return text4.replaceAll("%","%25").replaceAll("\r","%0D").
-replaceAll("\n","%0A")}function property(text4){return data2(escapeText(text4)).replaceAll(":","%3A").replaceAll(",","%2\
-C")}function resultGithub(result,plan,options={}){const places2=new Map(plan.changes.map(({address:address2,declaredAt})=>[
-address2,declaredAt]));const annotations=result.results.filter(({status})=>status!=="applied").map(({address:address2,status,
-error:error63})=>({level:"error",title:`idops ${status}`,message:error63===null?address2:`${address2}: ${error63}`,place:places2.
-get(address2)??null}));const lines=annotations.map(annotation=>command(annotation,options));return[...lines,`idops apply\
-: ${resultSummaryLine(result)}`,""].join("\n")}var UNDEFINED_CODE_POINTS=new Set([65534,65535,131070,131071,196606,196607,262142,262143,327678,327679,393214,393215,458750,
-458751,524286,524287,589822,589823,655358,655359,720894,720895,786430,786431,851966,851967,917502,917503,983038,983039,1048574,
-1048575,1114110,1114111]);var REPLACEMENT_CHARACTER="\uFFFD";var CODE_POINTS;(function(CODE_POINTS2){CODE_POINTS2[CODE_POINTS2["\
-EOF"]=-1]="EOF";CODE_POINTS2[CODE_POINTS2["NULL"]=0]="NULL";CODE_POINTS2[CODE_POINTS2["TABULATION"]=9]="TABULATION";CODE_POINTS2[CODE_POINTS2["\
-CARRIAGE_RETURN"]=13]="CARRIAGE_RETURN";CODE_POINTS2[CODE_POINTS2["LINE_FEED"]=10]="LINE_FEED";CODE_POINTS2[CODE_POINTS2["\
-FORM_FEED"]=12]="FORM_FEED";CODE_POINTS2[CODE_POINTS2["SPACE"]=32]="SPACE";CODE_POINTS2[CODE_POINTS2["EXCLAMATION_MARK"]=
-33]="EXCLAMATION_MARK";CODE_POINTS2[CODE_POINTS2["QUOTATION_MARK"]=34]="QUOTATION_MARK";CODE_POINTS2[CODE_POINTS2["AMPER\
-SAND"]=38]="AMPERSAND";CODE_POINTS2[CODE_POINTS2["APOSTROPHE"]=39]="APOSTROPHE";CODE_POINTS2[CODE_POINTS2["HYPHEN_MINUS"]=
-45]="HYPHEN_MINUS";CODE_POINTS2[CODE_POINTS2["SOLIDUS"]=47]="SOLIDUS";CODE_POINTS2[CODE_POINTS2["DIGIT_0"]=48]="DIGIT_0";
-CODE_POINTS2[CODE_POINTS2["DIGIT_9"]=57]="DIGIT_9";CODE_POINTS2[CODE_POINTS2["SEMICOLON"]=59]="SEMICOLON";CODE_POINTS2[CODE_POINTS2["\
-LESS_THAN_SIGN"]=60]="LESS_THAN_SIGN";CODE_POINTS2[CODE_POINTS2["EQUALS_SIGN"]=61]="EQUALS_SIGN";CODE_POINTS2[CODE_POINTS2["\
-GREATER_THAN_SIGN"]=62]="GREATER_THAN_SIGN";CODE_POINTS2[CODE_POINTS2["QUESTION_MARK"]=63]="QUESTION_MARK";CODE_POINTS2[CODE_POINTS2["\
-LATIN_CAPITAL_A"]=65]="LATIN_CAPITAL_A";CODE_POINTS2[CODE_POINTS2["LATIN_CAPITAL_Z"]=90]="LATIN_CAPITAL_Z";CODE_POINTS2[CODE_POINTS2["\
-RIGHT_SQUARE_BRACKET"]=93]="RIGHT_SQUARE_BRACKET";CODE_POINTS2[CODE_POINTS2["GRAVE_ACCENT"]=96]="GRAVE_ACCENT";CODE_POINTS2[CODE_POINTS2["\
-LATIN_SMALL_A"]=97]="LATIN_SMALL_A";CODE_POINTS2[CODE_POINTS2["LATIN_SMALL_Z"]=122]="LATIN_SMALL_Z"})(CODE_POINTS||(CODE_POINTS=
-{}));var SEQUENCES={DASH_DASH:"--",CDATA_START:"[CDATA[",DOCTYPE:"doctype",SCRIPT:"script",PUBLIC:"public",SYSTEM:"syste\
-m"};function isSurrogate(cp){return cp>=55296&&cp<=57343}function isSurrogatePair(cp){return cp>=56320&&cp<=57343}function getSurrogatePairCodePoint(cp1,cp2){
-return(cp1-55296)*1024+9216+cp2}function isControlCodePoint(cp){return cp!==32&&cp!==10&&cp!==13&&cp!==9&&cp!==12&&cp>=1&&
-cp<=31||cp>=127&&cp<=159}function isUndefinedCodePoint(cp){return cp>=64976&&cp<=65007||UNDEFINED_CODE_POINTS.has(cp)}var ERR;(function(ERR2){ERR2["controlCharacterInInputStream"]="control-character-in-input-stream";ERR2["noncharacterInIn\
-putStream"]="noncharacter-in-input-stream";ERR2["surrogateInInputStream"]="surrogate-in-input-stream";ERR2["nonVoidHtmlE\
-lementStartTagWithTrailingSolidus"]="non-void-html-element-start-tag-with-trailing-solidus";ERR2["endTagWithAttributes"]=
-"end-tag-with-attributes";ERR2["endTagWithTrailingSolidus"]="end-tag-with-trailing-solidus";ERR2["unexpectedSolidusInTag"]=
-"unexpected-solidus-in-tag";ERR2["unexpectedNullCharacter"]="unexpected-null-character";ERR2["unexpectedQuestionMarkInst\
-eadOfTagName"]="unexpected-question-mark-instead-of-tag-name";ERR2["invalidFirstCharacterOfTagName"]="invalid-first-char\
-acter-of-tag-name";ERR2["unexpectedEqualsSignBeforeAttributeName"]="unexpected-equals-sign-before-attribute-name";ERR2["\
-missingEndTagName"]="missing-end-tag-name";ERR2["unexpectedCharacterInAttributeName"]="unexpected-character-in-attribute\
--name";ERR2["unknownNamedCharacterReference"]="unknown-named-character-reference";ERR2["missingSemicolonAfterCharacterRe\
-ference"]="missing-semicolon-after-character-reference";ERR2["unexpectedCharacterAfterDoctypeSystemIdentifier"]="unexpec\
-ted-character-after-doctype-system-identifier";ERR2["unexpectedCharacterInUnquotedAttributeValue"]="unexpected-character\
--in-unquoted-attribute-value";ERR2["eofBeforeTagName"]="eof-before-tag-name";ERR2["eofInTag"]="eof-in-tag";ERR2["missing\
-AttributeValue"]="missing-attribute-value";ERR2["missingWhitespaceBetweenAttributes"]="missing-whitespace-between-attrib\
-utes";ERR2["missingWhitespaceAfterDoctypePublicKeyword"]="missing-whitespace-after-doctype-public-keyword";ERR2["missing\
-WhitespaceBetweenDoctypePublicAndSystemIdentifiers"]="missing-whitespace-between-doctype-public-and-system-identifiers";
-ERR2["missingWhitespaceAfterDoctypeSystemKeyword"]="missing-whitespace-after-doctype-system-keyword";ERR2["missingQuoteB\
-eforeDoctypePublicIdentifier"]="missing-quote-before-doctype-public-identifier";ERR2["missingQuoteBeforeDoctypeSystemIde\
-ntifier"]="missing-quote-before-doctype-system-identifier";ERR2["missingDoctypePublicIdentifier"]="missing-doctype-publi\
-c-identifier";ERR2["missingDoctypeSystemIdentifier"]="missing-doctype-system-identifier";ERR2["abruptDoctypePublicIdenti\
-fier"]="abrupt-doctype-public-identifier";ERR2["abruptDoctypeSystemIdentifier"]="abrupt-doctype-system-identifier";ERR2["\
-cdataInHtmlContent"]="cdata-in-html-content";ERR2["incorrectlyOpenedComment"]="incorrectly-opened-comment";ERR2["eofInSc\
-riptHtmlCommentLikeText"]="eof-in-script-html-comment-like-text";ERR2["eofInDoctype"]="eof-in-doctype";ERR2["nestedComme\
-nt"]="nested-comment";ERR2["abruptClosingOfEmptyComment"]="abrupt-closing-of-empty-comment";ERR2["eofInComment"]="eof-in\
--comment";ERR2["incorrectlyClosedComment"]="incorrectly-closed-comment";ERR2["eofInCdata"]="eof-in-cdata";ERR2["absenceO\
-fDigitsInNumericCharacterReference"]="absence-of-digits-in-numeric-character-reference";ERR2["nullCharacterReference"]="\
-null-character-reference";ERR2["surrogateCharacterReference"]="surrogate-character-reference";ERR2["characterReferenceOu\
-tsideUnicodeRange"]="character-reference-outside-unicode-range";ERR2["controlCharacterReference"]="control-character-ref\
-erence";ERR2["noncharacterCharacterReference"]="noncharacter-character-reference";ERR2["missingWhitespaceBeforeDoctypeNa\
-me"]="missing-whitespace-before-doctype-name";ERR2["missingDoctypeName"]="missing-doctype-name";ERR2["invalidCharacterSe\
-quenceAfterDoctypeName"]="invalid-character-sequence-after-doctype-name";ERR2["duplicateAttribute"]="duplicate-attribute";
-ERR2["nonConformingDoctype"]="non-conforming-doctype";ERR2["missingDoctype"]="missing-doctype";ERR2["misplacedDoctype"]=
-"misplaced-doctype";ERR2["endTagWithoutMatchingOpenElement"]="end-tag-without-matching-open-element";ERR2["closingOfElem\
-entWithOpenChildElements"]="closing-of-element-with-open-child-elements";ERR2["disallowedContentInNoscriptInHead"]="disa\
-llowed-content-in-noscript-in-head";ERR2["openElementsLeftAfterEof"]="open-elements-left-after-eof";ERR2["abandonedHeadE\
-lementChild"]="abandoned-head-element-child";ERR2["misplacedStartTagForHeadElement"]="misplaced-start-tag-for-head-eleme\
-nt";ERR2["nestedNoscriptInHead"]="nested-noscript-in-head";ERR2["eofInElementThatCanContainOnlyText"]="eof-in-element-th\
-at-can-contain-only-text"})(ERR||(ERR={}));var DEFAULT_BUFFER_WATERLINE=1<<16;var Preprocessor=class{constructor(handler2){this.handler=handler2;this.html="";this.
-pos=-1;this.lastGapPos=-2;this.gapStack=[];this.skipNextNewLine=false;this.lastChunkWritten=false;this.endOfChunkHit=false;
-this.bufferWaterline=DEFAULT_BUFFER_WATERLINE;this.isEol=false;this.lineStartPos=0;this.droppedBufferSize=0;this.line=1;
-this.lastErrOffset=-1}get col(){return this.pos-this.lineStartPos+Number(this.lastGapPos!==this.pos)}get codePointStart(){
-return this.pos-Number(this.lastGapPos===this.pos)}get offset(){return this.droppedBufferSize+this.codePointStart}getError(code2,cpOffset){
-const{line,col,offset}=this;const startCol=col+cpOffset;const startOffset=offset+cpOffset;return{code:code2,startLine:line,
-endLine:line,startCol,endCol:startCol,startOffset,endOffset:startOffset}}_err(code2){if(this.handler.onParseError&&this.
-lastErrOffset!==this.offset){this.lastErrOffset=this.offset;this.handler.onParseError(this.getError(code2,0))}}_addGap(){
-this.gapStack.push(this.lastGapPos);this.lastGapPos=this.pos}_processSurrogate(cp){if(this.pos!==this.html.length-1){const nextCp=this.
-html.charCodeAt(this.pos+1);if(!isSurrogatePair(cp)&&isSurrogatePair(nextCp)){this.pos++;this._addGap();return getSurrogatePairCodePoint(
-cp,nextCp)}}else if(!this.lastChunkWritten){this.endOfChunkHit=true;return CODE_POINTS.EOF}this._err(ERR.surrogateInInputStream);
-return cp}willDropParsedChunk(){return this.pos>this.bufferWaterline}dropParsedChunk(keep=0){if(this.willDropParsedChunk()){
-const droppedSize=this.offset-this.droppedBufferSize-keep;this.html=this.html.substring(droppedSize);this.lineStartPos-=
-droppedSize;this.droppedBufferSize+=droppedSize;this.pos-=droppedSize;this.lastGapPos=-2;this.gapStack.length=0;if(this.
-pos>keep)this._addGap()}}write(chunk,isLastChunk){if(this.html.length>0){this.html+=chunk}else{this.html=chunk}this.endOfChunkHit=
-false;this.lastChunkWritten=isLastChunk}insertHtmlAtCurrentPos(chunk){this.html=this.html.substring(0,this.pos+1)+chunk+
-this.html.substring(this.pos+1);this.endOfChunkHit=false}startsWith(pattern,caseSensitive){if(this.pos+pattern.length>this.
-html.length){this.endOfChunkHit=!this.lastChunkWritten;return false}if(caseSensitive){return this.html.startsWith(pattern,
-this.pos)}for(let i2=0;i2<pattern.length;i2++){const cp=this.html.charCodeAt(this.pos+i2)|32;if(cp!==pattern.charCodeAt(
-i2)){return false}}return true}peek(offset){const pos=this.pos+offset;if(pos>=this.html.length){this.endOfChunkHit=!this.
-lastChunkWritten;return CODE_POINTS.EOF}const code2=this.html.charCodeAt(pos);return code2===CODE_POINTS.CARRIAGE_RETURN?
-CODE_POINTS.LINE_FEED:code2}advance(){this.pos++;if(this.isEol){this.isEol=false;this.line++;this.lineStartPos=this.pos}
-if(this.pos>=this.html.length){this.endOfChunkHit=!this.lastChunkWritten;return CODE_POINTS.EOF}let cp=this.html.charCodeAt(
-this.pos);if(cp===CODE_POINTS.CARRIAGE_RETURN){this.isEol=true;this.skipNextNewLine=true;return CODE_POINTS.LINE_FEED}if(cp===
-CODE_POINTS.LINE_FEED){this.isEol=true;if(this.skipNextNewLine){this.line--;this.skipNextNewLine=false;this._addGap();return this.
-advance()}}this.skipNextNewLine=false;if(isSurrogate(cp)){cp=this._processSurrogate(cp)}const isCommonValidRange=this.handler.
-onParseError===null||cp>31&&cp<127||cp===CODE_POINTS.LINE_FEED||cp===CODE_POINTS.CARRIAGE_RETURN||cp>159&&cp<64976;if(!isCommonValidRange){
-this._checkForProblematicCharacters(cp)}return cp}_checkForProblematicCharacters(cp){if(isControlCodePoint(cp)){this._err(
-ERR.controlCharacterInInputStream)}else if(isUndefinedCodePoint(cp)){this._err(ERR.noncharacterInInputStream)}}retreat(count2){
-this.pos-=count2;while(this.pos<this.lastGapPos){this.lastGapPos=this.gapStack.pop();this.pos--}this.isEol=false}};var TokenType;(function(TokenType2){TokenType2[TokenType2["CHARACTER"]=0]="CHARACTER";TokenType2[TokenType2["NULL_CHARAC\
-TER"]=1]="NULL_CHARACTER";TokenType2[TokenType2["WHITESPACE_CHARACTER"]=2]="WHITESPACE_CHARACTER";TokenType2[TokenType2["\
-START_TAG"]=3]="START_TAG";TokenType2[TokenType2["END_TAG"]=4]="END_TAG";TokenType2[TokenType2["COMMENT"]=5]="COMMENT";TokenType2[TokenType2["\
-DOCTYPE"]=6]="DOCTYPE";TokenType2[TokenType2["EOF"]=7]="EOF";TokenType2[TokenType2["HIBERNATION"]=8]="HIBERNATION"})(TokenType||
-(TokenType={}));function getTokenAttr(token,attrName){for(let i2=token.attrs.length-1;i2>=0;i2--){if(token.attrs[i2].name===
-attrName){return token.attrs[i2].value}}return null}var c1=[8364,0,8218,402,8222,8230,8224,8225,710,8240,352,8249,338,0,381,0,0,8216,8217,8220,8221,8226,8211,8212,732,8482,
+value)]:[])),process:process2}}var c1=[8364,0,8218,402,8222,8230,8224,8225,710,8240,352,8249,338,0,381,0,0,8216,8217,8220,8221,8226,8211,8212,732,8482,
 353,8250,339,0,382,376];function isInvalidCodePoint(codePoint){return codePoint===0||codePoint>=55296&&codePoint<=57343||
 codePoint>1114111}function replaceCodePoint(codePoint){if(isInvalidCodePoint(codePoint)){return 65533}if(codePoint>=128&&
-codePoint<=159){return c1[codePoint-128]||codePoint}return codePoint}var htmlDecodeData=["Q=\xA8`p0AEligMPacutebrevecircyfrgravelphamacrndogonpfpplyFunctionringscrsigntildeumlBackslashrvwedcye\
+codePoint<=159){return c1[codePoint-128]||codePoint}return codePoint}function codePointToString(codePoint){return codePoint-1>>>0<127||codePoint-160>>>0<55136?String.fromCharCode(codePoint):
+String.fromCodePoint(replaceCodePoint(codePoint))}var htmlDecodeData=["Q=\xA8`p0AEligMPacutebrevecircyfrgravelphamacrndogonpfpplyFunctionringscrsigntildeumlBackslashrvwedcye\
 causernoullistafropfrevescrumpeqCHcyOPYacutepitalDifferentialDyleyscaronedilirconintdotedillanterDotfrhiircleDotMinusPlu\
 sTimeslockwiseContourIntegralseCurlyDoubleQuoteQuoteolonengruentinttourIntegralpfroductunterClockwiseContourIntegralross\
 scrupCapDDotrahdJcyScyZcyaggerrrshvcaronyeltafriacriticalAcuteDotubleAcuteGraveTildemondfferentialDopftDotEqualubleConto\
@@ -15274,27 +14907,57 @@ set(middle,middles.length);slotMidOff[slot]=middles.length;for(let middleIndex=0
 2){middles.push(middle.charCodeAt(middleIndex)|middle.charCodeAt(middleIndex+1)<<16)}}else{slotMidOff[slot]=existing}}const pair=pairIndex(
 name2.charCodeAt(0),name2.charCodeAt(1));lengthBits[pair]|=length<=16?1<<length-2:32768;if((meta0&32)!==0){lengthBits[pair]|=
 1<<length-2+16}slotValue[slot]=valueOffset<<2|valueLength-1|(meta0&32)>>4;valueOffset+=valueLength}return{keys,buckets,slotMidOff,
-slotValue,values,lengthBits,middles:new Uint32Array(middles)}}var CHAR_NUM=35;var CHAR_SEMI=59;var CHAR_EQUALS=61;var CHAR_ZERO=48;var CHAR_LOWER_A=97;var CHAR_LOWER_X=120;var CHAR_UPPER_A=65;var TO_LOWER_BIT=32;function isNumber2(code2){return code2-CHAR_ZERO>>>0<=9}function isAlphaNumeric(code2){
+slotValue,values,lengthBits,middles:new Uint32Array(middles)}}var CHAR_AMP=38;var CHAR_NUM=35;var CHAR_SEMI=59;var CHAR_EQUALS=61;var CHAR_ZERO=48;var CHAR_LOWER_A=97;var CHAR_LOWER_X=120;var CHAR_UPPER_A=65;var TO_LOWER_BIT=32;function isNumber2(code2){return code2-CHAR_ZERO>>>0<=9}function isAlphaNumeric(code2){
 return isNumber2(code2)||(code2|TO_LOWER_BIT)-CHAR_LOWER_A>>>0<=25}function isEntityInAttributeInvalidEnd(code2){return code2===
 CHAR_EQUALS||isAlphaNumeric(code2)}var DecodingMode;(function(DecodingMode2){DecodingMode2[DecodingMode2["Legacy"]=0]="L\
 egacy";DecodingMode2[DecodingMode2["Strict"]=1]="Strict";DecodingMode2[DecodingMode2["Attribute"]=2]="Attribute"})(DecodingMode||
 (DecodingMode={}));var htmlDecode=initDecodeData(htmlDecodeData);var htmlKeys=(()=>htmlDecode.keys)();var htmlBuckets=(()=>htmlDecode.
 buckets)();var htmlSlotMidOff=(()=>htmlDecode.slotMidOff)();var htmlLengthBits=(()=>htmlDecode.lengthBits)();var htmlMiddles=(()=>htmlDecode.
-middles)();var htmlSlotValue=(()=>htmlDecode.slotValue)();var htmlValues=(()=>htmlDecode.values)();function findSlotHtml(text4,start2,length){const c0=text4.charCodeAt(start2);const c12=text4.charCodeAt(start2+1);const c2=text4.
-charCodeAt(start2+length-2);const c3=text4.charCodeAt(start2+length-1);if((c0|c12|c2|c3)>127)return-1;const key=c0<<25|c12<<
-18|c2<<11|CHAR_REMAP[c3]<<5|length;let slot=2*((Math.imul(key,BUCKET_HASH_1)>>>16)*htmlBuckets>>>16);for(let attempt=0;;attempt++){
-if(htmlKeys[slot]===key&&(length<=4||isMidMatchHtml(slot,text4,start2,length))){return slot}if(htmlKeys[slot+1]===key&&(length<=
-4||isMidMatchHtml(slot+1,text4,start2,length))){return slot+1}if(attempt===1)return-1;slot=2*((Math.imul(key,BUCKET_HASH_2)>>>
-16)*htmlBuckets>>>16)}}function isMidMatchHtml(slot,text4,start2,length){let wordIndex=htmlSlotMidOff[slot];let index=start2+
-2;const end=start2+length-2;while(index+1<end){if((text4.charCodeAt(index)|text4.charCodeAt(index+1)<<16)!==htmlMiddles[wordIndex++])
-return false;index+=2}return index===end||text4.charCodeAt(index)===(htmlMiddles[wordIndex]&65535)}var numericDigits=(()=>{const digits=new Uint8Array(128).fill(255);for(let digit=0;digit<10;digit++){digits[CHAR_ZERO+digit]=
-digit}for(let digit=0;digit<6;digit++){digits[CHAR_UPPER_A+digit]=digit+10;digits[CHAR_LOWER_A+digit]=digit+10}return digits})();function findLegacySlot(input2,start2,maxLength2){let legacy=htmlLengthBits[pairIndex(input2.charCodeAt(start2),input2.charCodeAt(
-start2+1))]>>>16&31;while(legacy!==0){const top=31-Math.clz32(legacy);legacy^=1<<top;if(top+2>maxLength2)continue;const slot=findSlotHtml(
-input2,start2,top+2);if(slot>=0&&(htmlSlotValue[slot]&2)!==0){return slot<<3|top+2}}return-1}function findLongClassMatch(input2,start2,mode){
-const length=input2.slice(start2,start2+32).indexOf(";");if(length-2>>>0<=29){const slot=findSlotHtml(input2,start2,length);
-if(slot>=0)return slot<<6|length+1}if(mode!==DecodingMode.Strict){const packed2=findLegacySlot(input2,start2,Math.min(31,
-input2.length-start2));if(packed2>=0){const length2=packed2&7;if(mode!==DecodingMode.Attribute||start2+length2>=input2.length||
-!isEntityInAttributeInvalidEnd(input2.charCodeAt(start2+length2)))return packed2>>3<<6|length2}}return-1}var STATE_ENTITY_START=0;var STATE_NUMERIC_START=1;var STATE_NUMERIC_DECIMAL=2;var STATE_NUMERIC_HEX=3;var STATE_NAMED_ENTITY=4;
+middles)();var htmlSlotValue=(()=>htmlDecode.slotValue)();var htmlValues=(()=>htmlDecode.values)();function emitHtmlValue(packed2){
+const off=packed2>>2;return(packed2&1)===0?htmlValues.charAt(off):htmlValues.slice(off,off+(packed2&1)+1)}function findSlotHtml(text4,start2,length){
+const c0=text4.charCodeAt(start2);const c12=text4.charCodeAt(start2+1);const c2=text4.charCodeAt(start2+length-2);const c3=text4.
+charCodeAt(start2+length-1);if((c0|c12|c2|c3)>127)return-1;const key=c0<<25|c12<<18|c2<<11|CHAR_REMAP[c3]<<5|length;let slot=2*
+((Math.imul(key,BUCKET_HASH_1)>>>16)*htmlBuckets>>>16);for(let attempt=0;;attempt++){if(htmlKeys[slot]===key&&(length<=4||
+isMidMatchHtml(slot,text4,start2,length))){return slot}if(htmlKeys[slot+1]===key&&(length<=4||isMidMatchHtml(slot+1,text4,
+start2,length))){return slot+1}if(attempt===1)return-1;slot=2*((Math.imul(key,BUCKET_HASH_2)>>>16)*htmlBuckets>>>16)}}function isMidMatchHtml(slot,text4,start2,length){
+let wordIndex=htmlSlotMidOff[slot];let index=start2+2;const end=start2+length-2;while(index+1<end){if((text4.charCodeAt(
+index)|text4.charCodeAt(index+1)<<16)!==htmlMiddles[wordIndex++])return false;index+=2}return index===end||text4.charCodeAt(
+index)===(htmlMiddles[wordIndex]&65535)}var NUMERIC_CONSUMED_SHIFT=21;var NUMERIC_CODE_POINT_MASK=2097151;var NUMERIC_CONSUMED_OVERFLOW=2047;
+var longNumericConsumed=0;function unpackConsumed(packed2){const consumed=packed2>>>NUMERIC_CONSUMED_SHIFT;return consumed===
+NUMERIC_CONSUMED_OVERFLOW?longNumericConsumed:consumed}var numericDigits=(()=>{const digits=new Uint8Array(128).fill(255);
+for(let digit=0;digit<10;digit++){digits[CHAR_ZERO+digit]=digit}for(let digit=0;digit<6;digit++){digits[CHAR_UPPER_A+digit]=
+digit+10;digits[CHAR_LOWER_A+digit]=digit+10}return digits})();function parseNumericEntity(input2,offset,isStrict){const inputLength=input2.
+length;let index=offset;let codePoint=0;let digitsStart;if((input2.charCodeAt(index)|TO_LOWER_BIT)===CHAR_LOWER_X){index+=
+1;digitsStart=index;while(index<inputLength){const char=input2.charCodeAt(index);if(char>=128)break;const digit=numericDigits[char];
+if(digit<=15){codePoint=codePoint*16+digit;index++}else{break}}}else{digitsStart=index;while(index<inputLength){const char=input2.
+charCodeAt(index);if(char>=128)break;const digit=numericDigits[char];if(digit<=9){codePoint=codePoint*10+digit;index++}else{
+break}}}if(index===digitsStart)return 0;if(codePoint>1114111)codePoint=1114112;let consumed=index-offset+2;if(index<inputLength&&
+input2.charCodeAt(index)===CHAR_SEMI){consumed+=1}else if(isStrict){return 0}if(consumed>=NUMERIC_CONSUMED_OVERFLOW){longNumericConsumed=
+consumed;consumed=NUMERIC_CONSUMED_OVERFLOW}return consumed<<NUMERIC_CONSUMED_SHIFT|codePoint}function findLegacySlot(input2,start2,maxLength2){
+let legacy=htmlLengthBits[pairIndex(input2.charCodeAt(start2),input2.charCodeAt(start2+1))]>>>16&31;while(legacy!==0){const top=31-
+Math.clz32(legacy);legacy^=1<<top;if(top+2>maxLength2)continue;const slot=findSlotHtml(input2,start2,top+2);if(slot>=0&&
+(htmlSlotValue[slot]&2)!==0){return slot<<3|top+2}}return-1}function findLongClassMatch(input2,start2,mode){const length=input2.
+slice(start2,start2+32).indexOf(";");if(length-2>>>0<=29){const slot=findSlotHtml(input2,start2,length);if(slot>=0)return slot<<
+6|length+1}if(mode!==DecodingMode.Strict){const packed2=findLegacySlot(input2,start2,Math.min(31,input2.length-start2));
+if(packed2>=0){const length2=packed2&7;if(mode!==DecodingMode.Attribute||start2+length2>=input2.length||!isEntityInAttributeInvalidEnd(
+input2.charCodeAt(start2+length2)))return packed2>>3<<6|length2}}return-1}function nextOffset(input2,last){if(last>=input2.length)return-1;return input2.charCodeAt(last)===CHAR_AMP?last:input2.indexOf(
+"&",last)}function decodeHtmlText(input2,mode){const isLegacyAllowed=mode!==DecodingMode.Strict;let offset=input2.indexOf(
+"&");if(offset<0)return input2;const inputLength=input2.length;let result="";let last=0;do{const start2=offset+1;if(start2+
+1>=inputLength)break;const c0=input2.charCodeAt(start2);if(c0===CHAR_AMP){offset=start2;continue}if(c0===CHAR_NUM){const packed2=parseNumericEntity(
+input2,start2+1,!isLegacyAllowed);const consumed=unpackConsumed(packed2);if(consumed===0){offset=input2.indexOf("&",start2)}else{
+if(last!==offset){result+=input2.slice(last,offset)}result+=codePointToString(packed2&NUMERIC_CODE_POINT_MASK);last=offset+
+consumed;offset=nextOffset(input2,last)}continue}const bits=htmlLengthBits[pairIndex(c0,input2.charCodeAt(start2+1))];if((bits&
+32768)!==0){const packed2=findLongClassMatch(input2,start2,mode);if(packed2>=0){if(last!==offset)result+=input2.slice(last,
+offset);result+=emitHtmlValue(htmlSlotValue[packed2>>6]);last=start2+(packed2&63);offset=nextOffset(input2,last)}else{offset=
+input2.indexOf("&",start2)}continue}let probed=bits&32767;let matched=-1;while(probed!==0){const low=probed&-probed;probed^=
+low;const length=33-Math.clz32(low);const end=start2+length;if(end>inputLength)break;const isTerminated=end<inputLength&&
+input2.charCodeAt(end)===CHAR_SEMI;if(!(isTerminated||isLegacyAllowed&&(bits>>>length+14&1)!==0))continue;const slot=findSlotHtml(
+input2,start2,length);if(slot<0)continue;if(isTerminated){matched=slot<<6|32|length+1;break}if((htmlSlotValue[slot]&2)!==
+0){matched=slot<<6|length}}if(matched>=0){const length=matched&31;if((matched&32)!==0||mode!==DecodingMode.Attribute||start2+
+length>=inputLength||!isEntityInAttributeInvalidEnd(input2.charCodeAt(start2+length))){if(last!==offset)result+=input2.slice(
+last,offset);result+=emitHtmlValue(htmlSlotValue[matched>>6]);last=start2+length;offset=nextOffset(input2,last);continue}}
+offset=input2.indexOf("&",start2+1)}while(offset>=0);return result+input2.slice(last)}function decodeHTML(htmlString,mode=DecodingMode.
+Legacy){return decodeHtmlText(htmlString,mode)}var STATE_ENTITY_START=0;var STATE_NUMERIC_START=1;var STATE_NUMERIC_DECIMAL=2;var STATE_NUMERIC_HEX=3;var STATE_NAMED_ENTITY=4;
 var EntityDecoderBase=class{emitCodePoint;errors;state=STATE_ENTITY_START;consumed=1;result=0;decodeMode=DecodingMode.Strict;replaceNumericCodePoint=replaceCodePoint;constructor(emitCodePoint,errors2){
 this.emitCodePoint=emitCodePoint;this.errors=errors2}stateNumericStart(input2,offset){if(offset>=input2.length){return-1}
 if((input2.charCodeAt(offset)|TO_LOWER_BIT)===CHAR_LOWER_X){this.state=STATE_NUMERIC_HEX;this.consumed+=1;return this.stateNumericHex(
@@ -15348,7 +15011,463 @@ let wordIndex=htmlSlotMidOff[slot];let index=2;const end=length-2;while(index+1<
 16)!==htmlMiddles[wordIndex++])return false;index+=2}return index===end||buffer[index]===(htmlMiddles[wordIndex]&65535)}
 function findBufferedLegacySlot(buffer,length){let legacy=htmlLengthBits[pairIndex(buffer[0],buffer[1])]>>>16&31;while(legacy!==
 0){const top=31-Math.clz32(legacy);legacy^=1<<top;if(top+2>length)continue;const slot=findBufferedHtmlSlot(buffer,top+2);
-if(slot>=0&&(htmlSlotValue[slot]&2)!==0)return slot<<3|top+2}return-1}var html_exports={};__export(html_exports,{ATTRS:()=>ATTRS,DOCUMENT_MODE:()=>DOCUMENT_MODE,NS:()=>NS,NUMBERED_HEADERS:()=>NUMBERED_HEADERS,
+if(slot>=0&&(htmlSlotValue[slot]&2)!==0)return slot<<3|top+2}return-1}var maxDecodings=3;var escapes=[["\\",String.raw`\\(?:u\{[0-9a-f]{1,6}\}|u[0-9a-f]{4}|x[0-9a-f]{2}|["'\\/bfnrt])`],["%",
+"%[0-7][0-9a-f]|%[cd][0-9a-f]%[89ab][0-9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f]){2}|%f[0-7](?:%[89ab][0-9a-f]){3}"],["&",String.
+raw`&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});`]];var everyEscape=new RegExp(escapes.map(([,pattern])=>pattern).
+join("|"),"gi");function*layersOf(text4){const layer={text:text4,from:null,to:null};yield layer;const kinds3=escapes.filter(
+([begin])=>text4.includes(begin));if(kinds3.length===0)return;yield*decodedLayers(layer,everyEscape);if(kinds3.length===
+1)return;for(const[,pattern]of kinds3)yield*decodedLayers(layer,new RegExp(pattern,"gi"))}function*decodedLayers(first,pattern){
+let layer=first;for(let count2=0;count2<maxDecodings;count2+=1){layer=decoded(layer,pattern);if(layer===null)return;yield layer}}
+function decoded({text:text4,from,to},pattern){if(text4.search(pattern)===-1)return null;const pieces2=[];const starts=new Int32Array(
+text4.length);const ends=new Int32Array(text4.length);let length=0;let kept=0;const keep=end=>{for(let at2=kept;at2<end;at2+=
+1){starts[length]=from?.[at2]??at2;ends[length]=to?.[at2]??at2+1;length+=1}pieces2.push(text4.slice(kept,end));kept=end};
+for(const{0:written3,index}of text4.matchAll(pattern)){const meant=meaningOf(written3);if(meant===written3||meant.length>
+written3.length)continue;keep(index);kept=index+written3.length;pieces2.push(meant);for(let unit=0;unit<meant.length;unit+=
+1){starts[length]=from?.[index]??index;ends[length]=to?.[kept-1]??kept;length+=1}}if(pieces2.length===0)return null;keep(
+text4.length);return{text:pieces2.join(""),from:starts.subarray(0,length),to:ends.subarray(0,length)}}var letters={b:"\b",
+f:"\f",n:"\n",r:"\r",t:"	"};function meaningOf(written3){if(written3.startsWith("&"))return decodeHTML(written3);if(written3.
+startsWith("%")){try{return decodeURIComponent(written3)}catch{return written3}}const letter=written3[1]??"";if(written3.
+length===2)return letters[letter]??letter;const code2=Number.parseInt(written3.replace(/^\\[ux]\{?|\}$/gi,""),16);return code2>
+1114111?written3:written3.length===6?String.fromCharCode(code2):String.fromCodePoint(code2)}function lowered(text4){const units=new Uint16Array(
+text4.length);for(let at2=0;at2<text4.length;at2+=1)units[at2]=lowerOf(text4.charCodeAt(at2));return{text:textOf2(units),
+at:null}}function squeezed(text4){const units=new Uint16Array(text4.length);const at2=new Int32Array(text4.length);let length=0;
+for(let index=0;index<text4.length;index+=1){const unit=text4.charCodeAt(index);if(unit===56128&&index+1<text4.length&&(text4.
+charCodeAt(index+1)&64512)===56320){index+=1;continue}if(isIgnored(unit))continue;units[length]=lowerOf(unit);at2[length]=
+index;length+=1}return{text:textOf2(units.subarray(0,length)),at:at2.subarray(0,length)}}function textOf2(units){return Buffer.
+from(units.buffer,units.byteOffset,units.byteLength).toString("utf16le")}var known;function knownOf(unit){known??=new Uint32Array(
+2**16);const before=known[unit]??0;if(before!==0)return before;const character=String.fromCharCode(unit);const small=character.
+toLowerCase();const ignored2=/[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(character);const answer=ignored2?
+1:(small.length===1?small.charCodeAt(0):unit)+2;known[unit]=answer;return answer}function isIgnored(unit){return knownOf(
+unit)===1}function lowerOf(unit){const answer=knownOf(unit);return answer===1?unit:answer-2}var noEdges={before:false,after:false};var base=739982445;var Needles=class{size;#byBeginning=new Map;#flags;#power;constructor(size2){
+this.size=size2;this.#power=powerOf(size2)}add(needle,edges=noEdges){if(needle.length<this.size)return;const{lengths}=this.#beginning(
+needle.slice(0,this.size));let group=lengths.find(({length})=>length===needle.length);if(group===void 0){group={length:needle.
+length,hashes:new Set,needles:new Map};lengths.push(group);lengths.sort((one,other)=>other.length-one.length)}group.hashes.
+add(hashOf2(needle));if(!group.needles.has(needle))group.needles.set(needle,edges)}addRun(run3){this.#beginning(run3).run=
+true}find(text4,onFound){const flags=this.#flags;if(flags===void 0||text4.length<this.size)return;const sums=sumsOf(text4);
+const hash3=(from,length,power)=>(sums[from+length]??0)-Math.imul(sums[from]??0,power)|0;for(let at2=0;at2+this.size<=text4.
+length;at2+=1){if(flags[slotOf(hash3(at2,this.size,this.#power))]===0)continue;const beginning=this.#byBeginning.get(text4.
+slice(at2,at2+this.size));if(beginning===void 0)continue;let found=beginning.run?this.size:0;let edges=noEdges;for(const{
+length,hashes,needles}of beginning.lengths){if(at2+length>text4.length||!hashes.has(hash3(at2,length,powerOf(length))))continue;
+const needle=needles.get(text4.slice(at2,at2+length));if(needle===void 0)continue;found=length;edges=needle;break}if(found===
+0)continue;onFound(at2,at2+found,edges);at2+=found-this.size}}#beginning(text4){const known2=this.#byBeginning.get(text4);
+if(known2!==void 0)return known2;const made={lengths:[],run:false};this.#byBeginning.set(text4,made);this.#flags??=new Uint8Array(
+2**17);this.#flags[slotOf(hashOf2(text4))]=1;return made}};function slotOf(hash3){return(hash3^hash3>>>15)&131071}function hashOf2(text4){
+let hash3=0;for(let at2=0;at2<text4.length;at2+=1)hash3=Math.imul(hash3,base)+text4.charCodeAt(at2)|0;return hash3}function sumsOf(text4){
+const sums=new Int32Array(text4.length+1);let hash3=0;for(let at2=0;at2<text4.length;at2+=1){hash3=Math.imul(hash3,base)+
+text4.charCodeAt(at2)|0;sums[at2+1]=hash3}return sums}var powers=new Map;function powerOf(length){const known2=powers.get(
+length);if(known2!==void 0)return known2;let power=1;for(let step=0;step<length;step+=1)power=Math.imul(power,base);powers.
+set(length,power);return power}var mask="(sensitive)";var leastSecret=4;var leastFolded=8;var leastSqueezed=12;var leastLong=20;function createRedactor(){
+const credentials=new Secrets;const declared=new Secrets;const short3=new Set;const name2=text4=>replaced(text4,credentials.
+find(text4,false));return{add(secret3,kind="token"){const trimmed=secret3.trim();const credential=kind==="token"||kind===
+"variable"||kind==="answer"&&trimmed.length>=leastFolded;(credential?credentials:declared).add(secret3,kind==="token");if(credential&&
+trimmed!==""&&trimmed.length<leastFolded)short3.add(trimmed)},redact:text4=>replaced(text4,credentials.find(text4,true)),
+redactName:name2,redactEcho:text4=>replaced(text4,[...credentials.find(text4,true),...declared.find(text4,true)]),holds:text4=>short3.
+has(text4.trim())||name2(text4)!==text4}}var Secrets=class{#exact=new Needles(leastSecret);#lowered=new Needles(leastFolded);#squeezed=new Needles(
+leastSqueezed);#known=new Set;#short=false;#long=false;add(secret3,runs){const key=`${runs} ${secret3}`;if(this.#known.has(
+key))return;this.#known.add(key);const trimmed=secret3.trim();if(trimmed.length<leastSecret)return;const frame=/^-----(BEGIN|END) [A-Z0-9 ]+-----$/;
+const lines=trimmed.split(/\r?\n/).map(line=>line.trim());const own3=lines.filter(line=>!frame.test(line));for(const text4 of new Set(
+[trimmed,...own3.filter(({length})=>length>=leastFolded)])){this.#addForms(text4)}if(secret3!==trimmed)this.#addExact(secret3);
+if(!runs||trimmed.length<leastLong)return;for(const line of own3.length<lines.length?own3.slice(1):own3)this.#addRuns(line)}find(text4,short3){
+const ranges=[];if(text4.length<leastSecret||!(this.#long||short3&&this.#short))return ranges;for(const layer of layersOf(
+text4)){const found=(from,to)=>{ranges.push({from:layer.from?.[from]??from,to:layer.to?.[to-1]??to})};if(short3&&this.#short)
+this.#exact.find(layer.text,found);if(!this.#long)continue;this.#lowered.find(lowered(layer.text).text,found);const{text:narrow,
+at:at2}=squeezed(layer.text);this.#squeezed.find(narrow,(from,to,edges)=>{const first=at2[from]??0;const last=(at2[to-1]??
+0)+1;found(edges.before&&isBase64(layer.text[first-1])?first-1:first,edges.after?encodingEnd(layer.text,last):last)})}return ranges}#addForms(text4){
+for(const{text:meant}of layersOf(text4)){this.#add(meant);if(meant.includes(" "))this.#add(meant.replaceAll(" ","+"))}const bytes=Buffer.
+from(text4,"utf8");if(text4.length<leastFolded){this.#addExact(bytes.toString("base64").replace(/=+$/,""));return}this.#add(
+bytes.toString("hex"));for(const[offset,before]of[[0,false],[1,true],[2,true]]){const whole2=Buffer.concat([Buffer.alloc(
+offset),bytes]);const core=whole2.toString("base64").slice(before?offset+1:0,Math.floor(whole2.length*8/6));const edges={
+before,after:true};this.#squeezed.add(squeezed(core).text,edges);this.#squeezed.add(squeezed(core.replaceAll("+","-").replaceAll(
+"/","_")).text,edges)}this.#long=true}#add(text4){if(mask.includes(text4.toLowerCase()))return;const narrow=squeezed(text4).
+text;if(narrow.length>=leastSqueezed)this.#squeezed.add(narrow);else if(text4.length>=leastFolded)this.#lowered.add(lowered(
+text4).text);else{this.#addExact(text4);return}this.#long=true}#addExact(text4){if(text4.trim().length<leastSecret||mask.
+includes(text4))return;this.#exact.add(text4);this.#short=true}#addRuns(line){const{text:text4,at:at2}=squeezed(line);for(let from=0;from+
+leastSqueezed<=text4.length;from+=1){const written3=line.slice(at2[from],(at2[from+leastSqueezed-1]??0)+1);if(isRandom(written3))
+this.#squeezed.addRun(text4.slice(from,from+leastSqueezed))}this.#long=true}};function isRandom(text4){const mixed=[/\d/,
+new RegExp("\\p{Ll}","u"),new RegExp("\\p{Lu}","u")].filter(kind=>kind.test(text4)).length>=2;return mixed&&new Set(text4).
+size>=5}function isBase64(character){return character!==void 0&&/[\w+/-]/.test(character)}function encodingEnd(text4,at2){
+let end=isBase64(text4[at2])?at2+1:at2;while(end<at2+3&&text4[end]==="=")end+=1;return end}function replaced(text4,ranges){
+if(ranges.length===0)return text4;ranges.sort((one,other)=>one.from-other.from);let clean="";let kept=0;let end=-1;for(const range2 of ranges){
+const from=inPair(text4,range2.from)?range2.from-1:range2.from;const to=inPair(text4,range2.to)?range2.to+1:range2.to;if(from>
+end||end<0){if(end>=0)kept=end;clean+=text4.slice(kept,from)+mask;end=to}else end=Math.max(end,to)}return clean+text4.slice(
+end)}function inPair(text4,at2){return at2>0&&at2<text4.length&&(text4.charCodeAt(at2-1)&64512)===55296&&(text4.charCodeAt(
+at2)&64512)===56320}var hostile=/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800]/gu;
+var logCommand=/#(?=#(?:vso|teamcity)?\[)/gi;var short={"\n":"\\n","\r":"\\r","	":"\\t"};function escapeCharacter(character){
+const code2=character.codePointAt(0)??0;const hex3=code2.toString(16);return short[character]??(code2>65535?`\\u{${hex3}\
+}`:`\\u${hex3.padStart(4,"0")}`)}function escapeText(text4){return text4.replace(hostile,escapeCharacter).replace(logCommand,
+"\\u0023")}function escapeLines(text4){return text4.split("\n").map(escapeText).map(disarm).join("\n")}function disarm(line){
+return line.replace(/^(\s*):(?=:)/,"$1\\u003a")}function quote(text4){return escapeText(JSON.stringify(text4))}function bare(text4){
+return/^[\p{L}\p{N}_.:@/+*-][\p{L}\p{M}\p{N}_.:@/+*-]*$/u.test(text4)&&escapeText(text4)===text4?text4:quote(text4)}function jsonText(value3){
+const text4=stringifyJson(value3,2).replace(logCommand,"\\u0023").replace(hostile,character=>character==="\n"?character:
+[...Array(character.length).keys()].map(index=>`\\u${character.charCodeAt(index).toString(16).padStart(4,"0")}`).join(""));
+return`${text4}
+`}var wide=/[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}\p{Script=Hangul}\p{Emoji_Presentation}\u3000-\u303e\uff01-\uff60\uffe0-\uffe6]/u;
+function displayWidth(text4){let width=0;for(const character of text4)width+=characterWidth(character);return width}function characterWidth(character){
+if(character<="~")return 1;if(/[\p{Mn}\p{Me}]/u.test(character))return 0;return wide.test(character)&&!/[\uff61-\uffdc]/.
+test(character)?2:1}var Diff=class{diff(oldStr,newStr,options={}){let callback2;if(typeof options==="function"){callback2=options;options={}}else if("\
+callback"in options){callback2=options.callback}const oldString=this.castInput(oldStr,options);const newString=this.castInput(
+newStr,options);const oldTokens=this.removeEmpty(this.tokenize(oldString,options));const newTokens=this.removeEmpty(this.
+tokenize(newString,options));return this.diffWithOptionsObj(oldTokens,newTokens,options,callback2)}diffWithOptionsObj(oldTokens,newTokens,options,callback2){
+var _a3;const done2=value3=>{value3=this.postProcess(value3,options);if(callback2){setTimeout(function(){callback2(value3)},
+0);return void 0}else{return value3}};const newLen=newTokens.length,oldLen=oldTokens.length;let editLength=1;let maxEditLength=newLen+
+oldLen;if(options.maxEditLength!=null){maxEditLength=Math.min(maxEditLength,options.maxEditLength)}const maxExecutionTime=(_a3=
+options.timeout)!==null&&_a3!==void 0?_a3:Infinity;const abortAfterTimestamp=Date.now()+maxExecutionTime;const bestPath=[
+{oldPos:-1,lastComponent:void 0}];let newPos=this.extractCommon(bestPath[0],newTokens,oldTokens,0,options);if(bestPath[0].
+oldPos+1>=oldLen&&newPos+1>=newLen){return done2(this.buildValues(bestPath[0].lastComponent,newTokens,oldTokens))}let minDiagonalToConsider=-Infinity,
+maxDiagonalToConsider=Infinity;const execEditLength=()=>{for(let diagonalPath=Math.max(minDiagonalToConsider,-editLength);diagonalPath<=
+Math.min(maxDiagonalToConsider,editLength);diagonalPath+=2){let basePath;const removePath=bestPath[diagonalPath-1],addPath=bestPath[diagonalPath+
+1];if(removePath){bestPath[diagonalPath-1]=void 0}let canAdd=false;if(addPath){const addPathNewPos=addPath.oldPos-diagonalPath;
+canAdd=addPath&&0<=addPathNewPos&&addPathNewPos<newLen}const canRemove=removePath&&removePath.oldPos+1<oldLen;if(!canAdd&&
+!canRemove){bestPath[diagonalPath]=void 0;continue}if(!canRemove||canAdd&&removePath.oldPos<addPath.oldPos){basePath=this.
+addToPath(addPath,true,false,0,options)}else{basePath=this.addToPath(removePath,false,true,1,options)}newPos=this.extractCommon(
+basePath,newTokens,oldTokens,diagonalPath,options);if(basePath.oldPos+1>=oldLen&&newPos+1>=newLen){return done2(this.buildValues(
+basePath.lastComponent,newTokens,oldTokens))||true}else{bestPath[diagonalPath]=basePath;if(basePath.oldPos+1>=oldLen){maxDiagonalToConsider=
+Math.min(maxDiagonalToConsider,diagonalPath-1)}if(newPos+1>=newLen){minDiagonalToConsider=Math.max(minDiagonalToConsider,
+diagonalPath+1)}}}editLength++};if(callback2){(function exec(){setTimeout(function(){if(editLength>maxEditLength||Date.now()>
+abortAfterTimestamp){return callback2(void 0)}if(!execEditLength()){exec()}},0)})()}else{while(editLength<=maxEditLength&&
+Date.now()<=abortAfterTimestamp){const ret=execEditLength();if(ret){return ret}}}}addToPath(path,added,removed,oldPosInc,options){
+const last=path.lastComponent;if(last&&!options.oneChangePerToken&&last.added===added&&last.removed===removed){return{oldPos:path.
+oldPos+oldPosInc,lastComponent:{count:last.count+1,added,removed,previousComponent:last.previousComponent}}}else{return{
+oldPos:path.oldPos+oldPosInc,lastComponent:{count:1,added,removed,previousComponent:last}}}}extractCommon(basePath,newTokens,oldTokens,diagonalPath,options){
+const newLen=newTokens.length,oldLen=oldTokens.length;let oldPos=basePath.oldPos,newPos=oldPos-diagonalPath,commonCount=0;
+while(newPos+1<newLen&&oldPos+1<oldLen&&this.equals(oldTokens[oldPos+1],newTokens[newPos+1],options)){newPos++;oldPos++;
+commonCount++;if(options.oneChangePerToken){basePath.lastComponent={count:1,previousComponent:basePath.lastComponent,added:false,
+removed:false}}}if(commonCount&&!options.oneChangePerToken){basePath.lastComponent={count:commonCount,previousComponent:basePath.
+lastComponent,added:false,removed:false}}basePath.oldPos=oldPos;return newPos}equals(left,right,options){if(options.comparator){
+return options.comparator(left,right)}else{return left===right||!!options.ignoreCase&&left.toLowerCase()===right.toLowerCase()}}removeEmpty(array2){
+const ret=[];for(let i2=0;i2<array2.length;i2++){if(array2[i2]){ret.push(array2[i2])}}return ret}castInput(value3,options){
+return value3}tokenize(value3,options){return Array.from(value3)}join(chars){return chars.join("")}postProcess(changeObjects,options){
+return changeObjects}get useLongestToken(){return false}buildValues(lastComponent,newTokens,oldTokens){const components=[];
+let nextComponent;while(lastComponent){components.push(lastComponent);nextComponent=lastComponent.previousComponent;delete lastComponent.
+previousComponent;lastComponent=nextComponent}components.reverse();const componentLen=components.length;let componentPos=0,
+newPos=0,oldPos=0;for(;componentPos<componentLen;componentPos++){const component=components[componentPos];if(!component.
+removed){if(!component.added&&this.useLongestToken){let value3=newTokens.slice(newPos,newPos+component.count);value3=value3.
+map(function(value4,i2){const oldValue=oldTokens[oldPos+i2];return oldValue.length>value4.length?oldValue:value4});component.
+value=this.join(value3)}else{component.value=this.join(newTokens.slice(newPos,newPos+component.count))}newPos+=component.
+count;if(!component.added){oldPos+=component.count}}else{component.value=this.join(oldTokens.slice(oldPos,oldPos+component.
+count));oldPos+=component.count}}return components}};var LineDiff=class extends Diff{constructor(){super(...arguments);this.tokenize=tokenize}equals(left,right,options){if(options.
+ignoreWhitespace){if(!options.newlineIsToken||!left.includes("\n")){left=left.trim()}if(!options.newlineIsToken||!right.
+includes("\n")){right=right.trim()}}else if(options.ignoreNewlineAtEof&&!options.newlineIsToken){if(left.endsWith("\n")){
+left=left.slice(0,-1)}if(right.endsWith("\n")){right=right.slice(0,-1)}}return super.equals(left,right,options)}};var lineDiff=new LineDiff;
+function diffLines(oldStr,newStr,options){return lineDiff.diff(oldStr,newStr,options)}function tokenize(value3,options){if(options.stripTrailingCr){value3=value3.replace(/\r\n/g,"\n")}const retLines=[],linesAndNewlines=value3.
+split(/(\n|\r\n)/);if(!linesAndNewlines[linesAndNewlines.length-1]){linesAndNewlines.pop()}for(let i2=0;i2<linesAndNewlines.
+length;i2++){const line=linesAndNewlines[i2];if(i2%2&&!options.newlineIsToken){retLines[retLines.length-1]+=line}else{retLines.
+push(line)}}return retLines}function structuredPatch(oldFileName,newFileName,oldStr,newStr,oldHeader,newHeader,options){let optionsObj;if(!options){
+optionsObj={}}else if(typeof options==="function"){optionsObj={callback:options}}else{optionsObj=options}if(typeof optionsObj.
+context==="undefined"){optionsObj.context=4}const context3=optionsObj.context;if(optionsObj.newlineIsToken){throw new Error(
+"newlineIsToken may not be used with patch-generation functions, only with diffing functions")}if(!optionsObj.callback){
+return diffLinesResultToPatch(diffLines(oldStr,newStr,optionsObj))}else{const{callback:callback2}=optionsObj;diffLines(oldStr,
+newStr,Object.assign(Object.assign({},optionsObj),{callback:diff=>{const patch=diffLinesResultToPatch(diff);callback2(patch)}}))}
+function diffLinesResultToPatch(diff){if(!diff){return}diff.push({value:"",lines:[]});function contextLines(lines){return lines.
+map(function(entry){return" "+entry})}const hunks=[];let oldRangeStart=0,newRangeStart=0,curRange=[],oldLine=1,newLine=1;
+for(let i2=0;i2<diff.length;i2++){const current=diff[i2],lines=current.lines||splitLines(current.value);current.lines=lines;
+if(current.added||current.removed){if(!oldRangeStart){const prev=diff[i2-1];oldRangeStart=oldLine;newRangeStart=newLine;
+if(prev){curRange=context3>0?contextLines(prev.lines.slice(-context3)):[];oldRangeStart-=curRange.length;newRangeStart-=
+curRange.length}}for(const line of lines){curRange.push((current.added?"+":"-")+line)}if(current.added){newLine+=lines.length}else{
+oldLine+=lines.length}}else{if(oldRangeStart){if(lines.length<=context3*2&&i2<diff.length-2){for(const line of contextLines(
+lines)){curRange.push(line)}}else{const contextSize=Math.min(lines.length,context3);for(const line of contextLines(lines.
+slice(0,contextSize))){curRange.push(line)}const hunk={oldStart:oldRangeStart,oldLines:oldLine-oldRangeStart+contextSize,
+newStart:newRangeStart,newLines:newLine-newRangeStart+contextSize,lines:curRange};hunks.push(hunk);oldRangeStart=0;newRangeStart=
+0;curRange=[]}}oldLine+=lines.length;newLine+=lines.length}}for(const hunk of hunks){for(let i2=0;i2<hunk.lines.length;i2++){
+if(hunk.lines[i2].endsWith("\n")){hunk.lines[i2]=hunk.lines[i2].slice(0,-1)}else{hunk.lines.splice(i2+1,0,"\\ No newline \
+at end of file");i2++}}}return{oldFileName,newFileName,oldHeader,newHeader,hunks}}}function splitLines(text4){const hasTrailingNl=text4.endsWith("\n");const result=text4.split("\n").map(line=>line+"\n");
+if(hasTrailingNl){result.pop()}else{result.push(result.pop().slice(0,-1))}return result}var shownCharacters=60;function inline(value3){if(value3 instanceof Sensitive)return"(sensitive)";if(typeof value3==="st\
+ring")return quote(value3);if(Array.isArray(value3))return`[${value3.map(inline).join(", ")}]`;if(isMap(value3)){const members3=Object.
+entries(value3).map(([key,member2])=>`${quote(key)}: ${inline(member2)}`);return`{${members3.join(", ")}}`}return String(
+value3)}function inlinePair(before,after,whole2){const old=before===void 0?"(unknown)":inline(before);const now=inline(after);
+const note=formNote(before,after);if(whole2)return{before:old,after:now+note};return{before:shorten(old,now,shownCharacters,
+lengthOf(before)),after:shorten(now,old,shownCharacters,lengthOf(after))+note}}function fateText({becomes}){switch(becomes){case"\
+built-in":return"the server's built-in text takes its place";case"gone":return"deleted";default:return void 0}}function fieldPair(field,whole2){
+const pair=inlinePair(field.before,field.after,whole2);const fate=fateText(field);return fate===void 0?pair:{...pair,after:`\
+(${fate})`}}function formNote(before,after){if(typeof before!=="string"||typeof after!=="string"||before===after)return"";
+const same2=before.normalize("NFC")===after.normalize("NFC");return same2?` (the same text in another Unicode normal for\
+m: ${formChange(before,after)})`:""}function formChange(before,after){return`${normalFormOf(before)} \u2192 ${normalFormOf(
+after)}`}function normalFormOf(text4){return text4===text4.normalize("NFC")?"NFC":text4===text4.normalize("NFD")?"NFD":"\
+mixed"}function lengthOf(value3){return typeof value3==="string"?[...value3].length:void 0}function shorten(text4,other,limit,length){
+if(text4.length<=limit)return text4;const parts=visibleParts(text4);if(parts.length<=limit)return text4;const others2=visibleParts(
+other);const found=parts.findIndex((part,index)=>part!==others2[index]);const focus=found===-1?0:found;const third=Math.
+floor(limit/3);const ranges=[[0,third],[Math.max(0,focus-Math.floor(third/2)),focus+Math.ceil(third/2)],[parts.length-third,
+parts.length]];let shown2="";let end=0;for(const[from,to]of ranges.toSorted((a2,b)=>a2[0]-b[0])){if(to<=end)continue;shown2+=
+(from>end?"\u2026":"")+parts.slice(Math.max(from,end),to).join("");end=to}return`${shown2} (${length??parts.length} char\
+acters)`}function visibleParts(text4){return text4.match(/\\u\{[0-9a-f]+\}|\\u[0-9a-f]{4}|\\.|./gsu)??[]}var maxChangedLines=2e3;var maxMilliseconds=5e3;function compareBodies(before,after){const old=normalize(before);const now=normalize(
+after);const notes=[...byteOrderMark(before,after),...lineEndings(before,after,old===now)];if(before!==""&&after!=="")notes.
+push(...finalNewline(before,after));if(old===now)return{notes,hunks:[],tooDifferent:null};if(old.normalize("NFC")===now.
+normalize("NFC")){notes.push(`the same text in another Unicode normal form: ${formChange(old,now)}`);return{notes,hunks:[],
+tooDifferent:null}}const patch=sharesTooLittle(old,now)?void 0:structuredPatch("","",old,now,void 0,void 0,{context:3,maxEditLength:maxChangedLines,
+timeout:maxMilliseconds});if(patch!==void 0)return{notes,hunks:patch.hunks,tooDifferent:null};return{notes,hunks:[],tooDifferent:`\
+bodies differ too much to show, ${countLines(before)} lines before, ${countLines(after)} after`}}function sharesTooLittle(before,after){
+const counts3=new Map;for(const line of before.split("\n"))counts3.set(line,(counts3.get(line)??0)+1);for(const line of after.
+split("\n"))counts3.set(line,(counts3.get(line)??0)-1);let changed2=0;for(const count2 of counts3.values())changed2+=Math.
+abs(count2);return changed2>maxChangedLines}function countLines(text4){return text4===""?0:normalize(text4).split("\n").
+length-1}function normalize(text4){const lines=text4.replace(/^\ufeff/,"").replaceAll("\r\n","\n");return lines===""||lines.
+endsWith("\n")?lines:`${lines}
+`}function byteOrderMark(before,after){const had=before.startsWith("\uFEFF");if(had===after.startsWith("\uFEFF"))return[];
+return[had?"the byte order mark is removed":"a byte order mark is added"]}function finalNewline(before,after){const had=before.
+endsWith("\n");if(had===after.endsWith("\n"))return[];return[had?"the final newline is removed":"a final newline is adde\
+d"]}function endingsOf(text4){const all=text4.match(/\r?\n/g)??[];const windows=all.filter(ending=>ending==="\r\n").length;
+if(all.length===0)return"none";return windows===0?"LF":windows===all.length?"CRLF":"mixed"}function lineEndings(before,after,sameLines){
+const old=endingsOf(before);const now=endingsOf(after);if(old==="none"||now==="none")return[];if(old!==now)return[`line \
+endings: ${old} \u2192 ${now}`];if(old!=="mixed")return[];if(!sameLines)return["line endings are mixed before and after,\
+ the diff leaves them out"];const changed2=countChangedEndings(before,after);return changed2===0?[]:[`line endings chang\
+e on ${changed2} ${changed2===1?"line":"lines"}`]}function countChangedEndings(before,after){const old=before.match(/\r?\n/g)??
+[];const now=after.match(/\r?\n/g)??[];return old.filter((ending,index)=>index<now.length&&ending!==now[index]).length}function compareSets(before,after,confirmed){if(!isSet(after)||before!==void 0&&!isSet(before))return void 0;const wanted=asElements(
+after);if(before===void 0){const name3=namer(wanted,confirmed);return{elements:wanted.map(it=>({mark:"=",text:described(
+it,name3,confirmed)})),kept:0,move:null}}const got=asElements(before);const match=matchSets(wanted,got);const name2=namer(
+[...match.removed,...wanted],confirmed);const changed2=match.pairs.flatMap(pair=>{const inner=innerChanges(pair.wanted,pair.
+got,confirmed);return inner===""?[]:[{mark:"~",text:`${name2(pair.wanted,pair.got)} (${inner})`}]});const added=match.added.
+map(it=>described(it,name2,confirmed));const removed=match.removed.map(it=>described(it,name2,confirmed));const elements2=[
+...added.map(text4=>({mark:"+",text:text4})),...removed.map(text4=>({mark:"-",text:text4})),...changed2];if(elements2.length===
+0)return void 0;const[from,to]=[match.removed[0],match.added[0]];const moves=match.removed.length===1&&match.added.length===
+1&&from!==void 0&&to!==void 0;return{elements:elements2,kept:match.pairs.length-changed2.length,move:moves?`${name2(from)}\
+ \u2192 ${name2(to)}`:null}}function isSet(value3){return value3===null||Array.isArray(value3)&&value3.every(isMap)}function namer(elements2,confirmed){
+const ids=new Map;for(const{name:name2,id}of elements2){if(typeof name2==="string")ids.set(name2,(ids.get(name2)??new Set).
+add(inline(id??null)))}return(element,other=element)=>{const name2=element.name??other.name;const id=element.id??other.id;
+if(typeof name2!=="string")return typeof id==="string"?bare(id):inline(element);const unclear=!confirmed||(ids.get(name2)?.
+size??0)>1;return unclear&&typeof id==="string"&&id!==name2?`${bare(name2)} (id ${bare(id)})`:bare(name2)}}function described(element,name2,confirmed){
+const inside3=Object.entries(element).filter(([key,member2])=>!["id","name","label"].includes(key)&&member2!==null).map(
+([key,member2])=>`${bare(key)}: ${memberText(member2,confirmed)}`);const named2=name2(element);return inside3.length===0||
+named2===inline(element)?named2:`${named2} (${inside3.join("; ")})`}function memberText(member2,confirmed){if(!Array.isArray(
+member2)||!isSet(member2))return inlinePair(null,member2,false).after;const elements2=asElements(member2);return elements2.
+length===0?"none":elements2.map(it=>namer(elements2,confirmed)(it)).join(", ")}function innerChanges(wanted,got,confirmed){
+return Object.entries(wanted).flatMap(([key,member2])=>{const there=Object.hasOwn(got,key)?got[key]:void 0;if(there!==void 0&&
+same(member2,there))return[];const label=bare(key);if(Array.isArray(member2)){if(there===void 0)return[`${label}: (unkno\
+wn) \u2192 ${memberText(member2,confirmed)}`];const inner=compareSets(there,member2,confirmed);if(inner!==void 0){return[
+`${label}: ${inner.elements.map(({mark,text:text4})=>`${mark} ${text4}`).join(" ")}`]}if(isSet(member2)&&isSet(there))return[]}
+if(there===void 0&&(key==="id"||key==="name"))return[];const pair=inlinePair(there,member2,false);return[`${label}: ${pair.
+before} \u2192 ${pair.after}`]}).join("; ")}var import_picocolors=__toESM(require_picocolors(),1);var lineWidth=80;function colors(enabled){return import_picocolors.default.createColors(enabled)}function plural2(count2,noun){
+return`${count2} ${noun}${count2===1?"":"s"}`}function wrap(lead,text4){const indent=" ".repeat(/^ */.exec(lead)?.[0].length??
+0);const lines=[];let line=lead;let empty2=true;for(const word of text4.split(/\s+/).filter(it=>it!=="")){const safe=disarm(
+escapeText(word));if(!empty2&&displayWidth(line)+1+displayWidth(safe)>lineWidth){lines.push(line);line=`${indent}  ${safe}`}else{
+line+=empty2?safe:` ${safe}`}empty2=false}return[...lines,line.trimEnd()]}function reviewGroups(plan,{debug}){const destructive2=plan.changes.filter(isDestructive);const rest=plan.changes.filter(
+change=>!isDestructive(change));const of=action=>rest.filter(change=>change.action===action);const done2=rest.filter(({action})=>[
+"update","delete","regenerate"].includes(action));const byKind=new Map;for(const change of done2)byKind.set(change.kind,
+[...byKind.get(change.kind)??[],change]);return[{title:"Destructive",rank:0,changes:destructive2},{title:"Blocked",rank:0,
+changes:of("blocked")},...[...byKind.values()].map(changes=>({title:kindTitle(changes),rank:1,changes})),{title:"Recorde\
+d only, nothing is sent",rank:2,changes:of("adopt")},{title:"Unchanged",rank:3,changes:debug?of("unchanged"):[]}].filter(
+({changes})=>changes.length>0)}function kindTitle(changes){const[first]=changes;if(first===void 0)return"";const noun=kindOf(
+first.kind).noun;return noun.charAt(0).toUpperCase()+noun.slice(1)+(changes.length===1?"":"s")}function isDestructive({destructions}){
+return destructions.length>0}function allWarnings(plan){return[...plan.warnings.map(warning3=>({...warning3,change:null})),
+...plan.changes.flatMap(change=>change.warnings.map(warning3=>({...warning3,change})))]}function headline(plan){const count2=summarize(
+plan);const parts=[[count2.update,"to update"],[count2.delete,"to delete"],[count2.regenerate,"to regenerate"],[count2.adopt,
+"to adopt"],[count2.blocked,"blocked"]];const told=parts.filter(([number5])=>number5>0).map(([number5,words4])=>`${number5}\
+ ${words4}`);if(told.length===0){return count2.unchanged===0?"nothing is declared":`nothing to change, ${count2.unchanged}\
+ unchanged`}return[...told,`${count2.unchanged} unchanged`].join(", ")}function observedNote(change){if(change.action===
+"adopt"){const generation2=change.apply.generation;return generation2===void 0?"will be recorded, nothing is sent":`did_\
+generation ${generation2} will be recorded, nothing is sent`}if(change.observed==="recorded"){const time3=change.recordedAt===
+void 0?"":` ${change.recordedAt}`;return change.apply.existed===true?`compared with what was recorded${time3}, since the\
+ server doesn't show it`:`compared with what was recorded${time3}, not read from the server`}return change.observed==="u\
+nknown"&&change.action==="update"?"the present value is unknown, so this will be asserted":null}function viewField(field,{
+whole:whole2,diff=false}){const{before}=field;if(field.sensitive)return{view:"secret",unknown:before===void 0};return(field.
+type==="set"?viewSet(field):void 0)??viewBody(field,diff)??{view:"value",...fieldPair(field,whole2)}}var shortLength=100;
+function shortValue(change){const[field,...others2]=change.fields;if(field===void 0||others2.length>0||observedNote(change)!==
+null)return void 0;const view=viewField(field,{whole:false});if(view.view!=="value"||view.before.length+view.after.length>
+shortLength)return void 0;return{path:field.path,before:view.before,after:view.after}}function viewSet({before,after,confirmed=false}){
+const difference=compareSets(before,after,confirmed);if(difference===void 0)return void 0;const{elements:elements2,kept,
+move:move2}=difference;const head=before!==void 0?move2:`(unknown) \u2192 ${elements2.length===0?"none":"exactly these"}`;
+return{view:"set",head,elements:elements2,kept}}function viewBody(field,diff){const{before,after,type}=field;if(!isText2(
+before)||!isText2(after))return void 0;const several=[before,after].some(text4=>text4?.includes("\n"));const short3=[before,
+after].every(text4=>text4==null||displayWidth(text4)<=lineWidth/2);if(!several&&(type!=="body"||short3&&!diff))return void 0;
+const{notes,hunks,tooDifferent}=compareBodies(before??"",after??"");const said=[...before===void 0&&after!==null?[`the p\
+resent value is unknown; it will be ${plural2(countLines(after),"line")}`]:[],...before===null?["there was none (null)"]:
+[],...after===null?[fateText(field)??"cleared (null)"]:[],...notes,...tooDifferent===null?[]:[tooDifferent]];return{view:"\
+body",notes:said,hunks}}function isText2(value3){return value3===void 0||value3===null||typeof value3==="string"}function countChanges(hunks){
+const lines=hunks.flatMap(hunk=>hunk.lines);return{added:lines.filter(line=>line.startsWith("+")).length,removed:lines.filter(
+line=>line.startsWith("-")).length}}function placeText({file:file2,line}){return`${bare(file2)}:${line}`}var diffLineLimit=200;function hunkLines({lines},limit){const counterparts=limit===Number.POSITIVE_INFINITY?[]:pairLines(
+lines);return lines.map((line,index)=>{const first=line.charAt(0);const mark=first==="+"||first==="-"?first:" ";const text4=mark===
+" "?escapeText(line.slice(1)):escapeChanged(line.slice(1));return{mark,text:text4.length<=limit?text4:shorten(text4,escapeChanged(
+counterparts[index]??""),limit)}})}function hunkHead(hunk){return`@@ -${range(hunk.oldStart,hunk.oldLines)} +${range(hunk.
+newStart,hunk.newLines)} @@`}function range(start2,lines){return`${lines===0?start2-1:start2},${lines}`}function escapeChanged(line){
+const escaped2=escapeText(line);const kept=escaped2.trimEnd();return kept+escaped2.slice(kept.length).replaceAll(" ","\\u\
+0020")}function pairLines(lines){const paired=lines.map(()=>void 0);let start2=0;while(start2<lines.length){let middle=start2;
+while(lines[middle]?.startsWith("-"))middle+=1;let end=middle;while(lines[end]?.startsWith("+"))end+=1;for(let offset=0;offset<
+Math.min(middle-start2,end-middle);offset+=1){paired[start2+offset]=lines[middle+offset]?.slice(1);paired[middle+offset]=
+lines[start2+offset]?.slice(1)}start2=Math.max(end,start2+1)}return paired}function planText(plan,options){const paint=colors(options.color);const listed3=plan.changes.filter(({action})=>options.
+debug||action!=="unchanged");const idle=plan.changes.every(({action})=>action==="unchanged");const lines=[`Server:      ${paint.
+bold(escapeText(plan.server))}`,`Profile:     ${escapeText(plan.profile)}`,`Environment: ${plan.environment===null?"none":
+paint.bold(escapeText(plan.environment))}`,"",...listed3.flatMap(change=>[...changeLines(change,options,paint),""]),...idle?
+[nothingToDo(plan),""]:[],...plan.warnings.flatMap(warning3=>warningLines("",warning3,paint)),...plan.warnings.length===
+0?[]:[""]];if(!idle){lines.push(...wrap("Required scopes: ",plan.requiredScopes.join(", ")||"none"),`Digest: ${escapeText(
+plan.digest)}`,...destructiveLines(plan,paint))}return`${[...lines,paint.bold(summaryLine(plan))].join("\n")}
+`}function summaryLine(plan){const count2=summarize(plan);const recorded2=plan.changes.filter(({action,observed})=>action===
+"unchanged"&&observed==="recorded").length;const parts=[`${count2.update} to update`,`${count2.delete} to delete`,`${count2.
+regenerate} to regenerate`,...count2.adopt>0?[`${count2.adopt} to adopt`]:[],...count2.blocked>0?[`${count2.blocked} blo\
+cked`]:[],`${count2.unchanged} unchanged`,...recorded2>0?[`${recorded2} of them by record`]:[]];return`Plan: ${parts.join(
+", ")}.`}function nothingToDo(plan){return plan.changes.length===0?"Nothing is declared, so there is nothing to do.":"No\
+thing to change: everything is as the manifests say."}function destructiveLines(plan,paint){const destructive2=plan.changes.
+filter(({destructions})=>destructions.length>0);if(destructive2.length===0)return[];const losses=destructive2.reduce((sum,{
+destructions})=>sum+destructions.length,0);const named2=destructive2.slice(0,5).map(({address:address2})=>bare(address2));
+const more=destructive2.length-named2.length;const names2=more>0?[...named2,`${more} more`]:named2;return[paint.red(`${losses}\
+ destructive: ${names2.join(", ")}`)]}var marks={update:{mark:"~",color:"yellow"},delete:{mark:"-",color:"red"},regenerate:{
+mark:"\u21BB",color:"magenta"},adopt:{mark:"*",color:"dim"},blocked:{mark:"!",color:"red"},unchanged:{mark:"=",color:"di\
+m"}};function changeLines(change,options,paint){const{mark,color}=marks[change.action];const place=change.declaredAt===null?
+"":paint.dim(`  at ${escapeText(change.declaredAt.file)}:${change.declaredAt.line}`);return[`${paint[color](`${mark} ${change.
+action}`)} ${paint.bold(bare(change.address))}${place}`,...observedLines(change).map(line=>paint.dim(line)),...change.reason===
+null?[]:wrap("    reason: ",change.reason).map(line=>paint.red(line)),...change.destructions.flatMap(loss=>wrap("    des\
+tructive: ",loss).map(line=>paint.red(line))),...change.fields.flatMap(field=>fieldLines(field,options,paint).map(line=>`\
+    ${line}`)),...change.warnings.flatMap(warning3=>warningLines("    ",warning3,paint)),...options.debug||change.requests.
+length>1?requestLines(change).map(line=>paint.dim(line)):[]]}function observedLines(change){if(change.action==="adopt"){
+const generation2=change.apply.generation;return[generation2===void 0?"    will be recorded, nothing is sent":`    did_g\
+eneration ${generation2} will be recorded, nothing is sent`]}if(change.observed==="recorded"){const time3=change.recordedAt===
+void 0?"":` ${escapeText(change.recordedAt)}`;return[change.apply.existed===true?`    recorded${time3}, since the server\
+ doesn't show it`:`    recorded${time3}, not read from the server`]}return change.observed==="unknown"&&change.action===
+"update"?["    present value unknown: will be asserted"]:[]}function requestLines(change){return change.requests.map(({operation,
+params})=>`    sends ${operations[operation].method} ${escapeText(operationPath(operation,params))}`)}function warningLines(indent,warning3,paint){
+return wrap(`${indent}warning[${escapeText(warning3.code)}]: `,warning3.message).map(line=>paint.yellow(line))}function fieldLines(field,options,paint){
+const path=disarm(escapeText(field.path));if(field.sensitive){return[`${path}: ${field.before===void 0?"(unknown) \u2192 ":
+""}(sensitive)`]}return(field.type==="set"?setLines(path,field,paint):void 0)??bodyLines(path,field,options,paint)??valueLines(
+path,field,options)}function valueLines(path,field,{debug}){const pair=fieldPair(field,debug);const line=`${path}: ${pair.
+before} \u2192 ${pair.after}`;if(displayWidth(line)+4<=lineWidth)return[line];return[`${path}: ${pair.before}`,`  \u2192 ${pair.
+after}`]}function setLines(path,{before,after,confirmed=false},paint){const difference=compareSets(before,after,confirmed);
+if(difference===void 0)return void 0;const{elements:elements2,kept,move:move2}=difference;const paints={"+":paint.green,
+"-":paint.red,"~":paint.yellow,"=":String};const moved=move2===null?"":` ${move2}`;const head=before!==void 0?moved:` (u\
+nknown) \u2192 ${elements2.length===0?"none":"exactly these"}`;return[`${path}:${head}`,...elements2.map(({mark,text:text4})=>`\
+  ${paints[mark](`${mark} ${text4}`)}`),...kept>0?[paint.dim(`  (${kept} unchanged)`)]:[]]}function bodyLines(path,field,{
+debug},paint){const{before,after,type}=field;if(!isText3(before)||!isText3(after)||type!=="body"&&!severalLines(before,after))
+return void 0;if(before===void 0){if(after===null||!severalLines(after))return void 0;const size2=`${path}: (unknown) \u2192 ${plural2(
+countLines(after),"line")}`;return debug?[size2,...after.replace(/\n$/,"").split("\n").map(line=>`  \u2502 +${escapeText(
+line)}`)]:[size2]}if(!severalLines(before,after)&&oneLineSays(before,after))return void 0;const{notes,hunks,tooDifferent}=compareBodies(
+before??"",after??"");const cleared=after===null?` ${fateText(field)??"cleared (null)"}`:before===null?" was null":"";return[
+`${path}:${cleared}`,...notes.map(note=>`  ${note}`),...tooDifferent===null?[]:[`  ${tooDifferent}`],...hunks.flatMap(hunk=>[
+paint.cyan(`  \u2502 ${hunkHead(hunk)}`),...hunkText(hunk,debug,paint)])]}function isText3(value3){return value3===void 0||
+value3===null||typeof value3==="string"}function severalLines(...values){return values.some(value3=>value3?.includes("\n"))}
+function oneLineSays(before,after){return[before,after].every(text4=>text4===null||displayWidth(text4)<=lineWidth/2)}function hunkText(hunk,debug,paint){
+const limit=debug?Number.POSITIVE_INFINITY:diffLineLimit;return hunkLines(hunk,limit).map(({mark,text:text4})=>{const row=text4===
+""?`  \u2502 ${mark}`.trimEnd():`  \u2502 ${mark}${text4}`;return mark==="+"?paint.green(row):mark==="-"?paint.red(row):
+row})}var done={update:"updated",delete:"deleted",regenerate:"regenerated",adopt:"adopted",blocked:"blocked",unchanged:"\
+unchanged"};var statusWords={applied:"applied",failed:"failed",not_converged:"not converged",unknown:"unknown",skipped:"\
+skipped"};function resultText(result,{color,debug}){const paint=colors(color);const lines=result.results.flatMap(one=>one.
+status==="applied"?appliedLines(one,debug,paint):troubleLines(one,paint));if(result.results.length===0)lines.push("Nothi\
+ng was applied.");if(result.interrupted){lines.push(paint.yellow("Interrupted: requests in flight were finished and reco\
+rded, no more were sent."))}if(result.run!==null)lines.push("",`Run: ${escapeText(result.run)}`);return`${[...lines,paint.
+bold(resultSummaryLine(result))].join("\n")}
+`}function resultSummaryLine(result){const count2=summarizeResult(result);const rest=["not_converged","unknown","skipped"].
+filter(status=>count2[status]>0).map(status=>`, ${count2[status]} ${statusWords[status]}`);return`Applied: ${count2.applied}\
+ applied, ${count2.failed} failed${rest.join("")}.`}function appliedLines(result,debug,paint){const unverified=result.unverified.
+length===0?[]:wrap("    not in the answer, so unverified: ",result.unverified.join(", "));const detail=debug?paint.dim(attemptsText(
+result)):"";const notes=(result.notes??[]).flatMap(note=>wrap("    note: ",note));return[`${paint.green("\u2713")} ${bare(
+result.address)} ${done[result.action]}${detail}`,...unverified,...notes]}function troubleLines(result,paint){const mark={
+failed:"\u2717",not_converged:"\u2260",unknown:"?",skipped:"-",applied:"\u2713"}[result.status];const status=result.status===
+"unknown"?"nobody can tell whether it was done":statusWords[result.status];const tint=result.status==="skipped"?paint.dim:
+result.status==="unknown"?paint.yellow:paint.red;return[`${tint(`${mark} ${result.action}`)} ${bare(result.address)} ${tint(
+status)}${attemptsText(result)}`,...result.error===null?[]:wrap("    error: ",result.error),...result.unverified.length===
+0?[]:wrap("    not in the answer, so unverified: ",result.unverified.join(", "))]}function attemptsText({httpStatus,attempts}){
+const parts=[...httpStatus===null?[]:[`HTTP ${httpStatus}`],...attempts>1?[plural2(attempts,"attempt")]:[]];return parts.
+length===0?"":` (${parts.join(", ")})`}function planGithub(plan,options={}){const annotations=[...plan.changes.filter(({action})=>action==="blocked").map(blocked2),
+...plan.changes.filter(({destructions})=>destructions.length>0).map(destructive),...plan.warnings.map(({code:code2,message})=>warned(
+code2,message,null)),...plan.changes.flatMap(change=>change.warnings.map(({code:code2,message})=>warned(code2,`${change.
+address}: ${message}`,change.declaredAt))),...plan.changes.filter(({action,destructions})=>action!=="unchanged"&&action!==
+"blocked"&&!destructions.length).map(changed)];return[...annotations.map(annotation=>command(annotation,options)),`idops\
+ plan: ${headline(plan)}`,""].join("\n")}function blocked2({address:address2,reason,declaredAt}){return{level:"error",title:"\
+idops blocked",message:reason===null?address2:`${address2}: ${reason}`,place:declaredAt}}function destructive({address:address2,
+action,destructions,declaredAt}){return{level:"warning",title:`idops destructive ${action}`,message:`${address2}: ${destructions.
+join("; ")}`,place:declaredAt}}function warned(code2,message,place){return{level:"warning",title:`idops ${code2}`,message,
+place}}function changed({address:address2,action,fields:fields2,declaredAt}){const paths=fields2.map(({path})=>path).join(
+", ");return{level:"notice",title:`idops ${action}`,message:paths===""||action==="delete"?address2:`${address2}: ${paths}`,
+place:declaredAt}}function problemsGithub(problems,options={}){return problems.toSorted((a2,b)=>a2.severity===b.severity?
+0:a2.severity==="error"?-1:1).map(problem=>`${command(annotationOf(problem),options)}
+`).join("")}function annotationOf({code:code2,severity,message,hint,places:places2}){const[first=null,...others2]=places2;
+const also=others2.map(({file:file2,line,column})=>`also at ${file2}:${line}:${column}`);const help=hint===void 0?[]:[`h\
+elp: ${hint}`];return{level:severity,title:`idops ${code2}`,message:[message,...also,...help].join("\n"),place:first}}function command({
+level:level3,title,message,place},{folder=""}){const file2=place?.file===void 0?void 0:inRepository(folder,place.file);const properties2=[
+...file2===void 0?[]:[`file=${property(file2)}`],...file2===void 0||place?.line===void 0?[]:[`line=${place.line}`],...file2===
+void 0||place?.column===void 0?[]:[`col=${place.column}`],`title=${property(title)}`];const lines=message.split(/\r?\n/).
+map(escapeText).join("\n");return`::${level3} ${properties2.join(",")}::${data2(lines)}`}function inRepository(folder,file2){
+const steps=[];for(const step of`${folder}/${file2}`.split("/")){if(step==="..")steps.pop();else if(step!==""&&step!==".")
+steps.push(step)}return steps.join("/")}function data2(text4){return text4.replaceAll("%","%25").replaceAll("\r","%0D").
+replaceAll("\n","%0A")}function property(text4){return data2(escapeText(text4)).replaceAll(":","%3A").replaceAll(",","%2\
+C")}function resultGithub(result,plan,options={}){const places2=new Map(plan.changes.map(({address:address2,declaredAt})=>[
+address2,declaredAt]));const annotations=result.results.filter(({status})=>status!=="applied").map(({address:address2,status,
+error:error63})=>({level:"error",title:`idops ${status}`,message:error63===null?address2:`${address2}: ${error63}`,place:places2.
+get(address2)??null}));const lines=annotations.map(annotation=>command(annotation,options));return[...lines,`idops apply\
+: ${resultSummaryLine(result)}`,""].join("\n")}var UNDEFINED_CODE_POINTS=new Set([65534,65535,131070,131071,196606,196607,262142,262143,327678,327679,393214,393215,458750,
+458751,524286,524287,589822,589823,655358,655359,720894,720895,786430,786431,851966,851967,917502,917503,983038,983039,1048574,
+1048575,1114110,1114111]);var REPLACEMENT_CHARACTER="\uFFFD";var CODE_POINTS;(function(CODE_POINTS2){CODE_POINTS2[CODE_POINTS2["\
+EOF"]=-1]="EOF";CODE_POINTS2[CODE_POINTS2["NULL"]=0]="NULL";CODE_POINTS2[CODE_POINTS2["TABULATION"]=9]="TABULATION";CODE_POINTS2[CODE_POINTS2["\
+CARRIAGE_RETURN"]=13]="CARRIAGE_RETURN";CODE_POINTS2[CODE_POINTS2["LINE_FEED"]=10]="LINE_FEED";CODE_POINTS2[CODE_POINTS2["\
+FORM_FEED"]=12]="FORM_FEED";CODE_POINTS2[CODE_POINTS2["SPACE"]=32]="SPACE";CODE_POINTS2[CODE_POINTS2["EXCLAMATION_MARK"]=
+33]="EXCLAMATION_MARK";CODE_POINTS2[CODE_POINTS2["QUOTATION_MARK"]=34]="QUOTATION_MARK";CODE_POINTS2[CODE_POINTS2["AMPER\
+SAND"]=38]="AMPERSAND";CODE_POINTS2[CODE_POINTS2["APOSTROPHE"]=39]="APOSTROPHE";CODE_POINTS2[CODE_POINTS2["HYPHEN_MINUS"]=
+45]="HYPHEN_MINUS";CODE_POINTS2[CODE_POINTS2["SOLIDUS"]=47]="SOLIDUS";CODE_POINTS2[CODE_POINTS2["DIGIT_0"]=48]="DIGIT_0";
+CODE_POINTS2[CODE_POINTS2["DIGIT_9"]=57]="DIGIT_9";CODE_POINTS2[CODE_POINTS2["SEMICOLON"]=59]="SEMICOLON";CODE_POINTS2[CODE_POINTS2["\
+LESS_THAN_SIGN"]=60]="LESS_THAN_SIGN";CODE_POINTS2[CODE_POINTS2["EQUALS_SIGN"]=61]="EQUALS_SIGN";CODE_POINTS2[CODE_POINTS2["\
+GREATER_THAN_SIGN"]=62]="GREATER_THAN_SIGN";CODE_POINTS2[CODE_POINTS2["QUESTION_MARK"]=63]="QUESTION_MARK";CODE_POINTS2[CODE_POINTS2["\
+LATIN_CAPITAL_A"]=65]="LATIN_CAPITAL_A";CODE_POINTS2[CODE_POINTS2["LATIN_CAPITAL_Z"]=90]="LATIN_CAPITAL_Z";CODE_POINTS2[CODE_POINTS2["\
+RIGHT_SQUARE_BRACKET"]=93]="RIGHT_SQUARE_BRACKET";CODE_POINTS2[CODE_POINTS2["GRAVE_ACCENT"]=96]="GRAVE_ACCENT";CODE_POINTS2[CODE_POINTS2["\
+LATIN_SMALL_A"]=97]="LATIN_SMALL_A";CODE_POINTS2[CODE_POINTS2["LATIN_SMALL_Z"]=122]="LATIN_SMALL_Z"})(CODE_POINTS||(CODE_POINTS=
+{}));var SEQUENCES={DASH_DASH:"--",CDATA_START:"[CDATA[",DOCTYPE:"doctype",SCRIPT:"script",PUBLIC:"public",SYSTEM:"syste\
+m"};function isSurrogate(cp){return cp>=55296&&cp<=57343}function isSurrogatePair(cp){return cp>=56320&&cp<=57343}function getSurrogatePairCodePoint(cp1,cp2){
+return(cp1-55296)*1024+9216+cp2}function isControlCodePoint(cp){return cp!==32&&cp!==10&&cp!==13&&cp!==9&&cp!==12&&cp>=1&&
+cp<=31||cp>=127&&cp<=159}function isUndefinedCodePoint(cp){return cp>=64976&&cp<=65007||UNDEFINED_CODE_POINTS.has(cp)}var ERR;(function(ERR2){ERR2["controlCharacterInInputStream"]="control-character-in-input-stream";ERR2["noncharacterInIn\
+putStream"]="noncharacter-in-input-stream";ERR2["surrogateInInputStream"]="surrogate-in-input-stream";ERR2["nonVoidHtmlE\
+lementStartTagWithTrailingSolidus"]="non-void-html-element-start-tag-with-trailing-solidus";ERR2["endTagWithAttributes"]=
+"end-tag-with-attributes";ERR2["endTagWithTrailingSolidus"]="end-tag-with-trailing-solidus";ERR2["unexpectedSolidusInTag"]=
+"unexpected-solidus-in-tag";ERR2["unexpectedNullCharacter"]="unexpected-null-character";ERR2["unexpectedQuestionMarkInst\
+eadOfTagName"]="unexpected-question-mark-instead-of-tag-name";ERR2["invalidFirstCharacterOfTagName"]="invalid-first-char\
+acter-of-tag-name";ERR2["unexpectedEqualsSignBeforeAttributeName"]="unexpected-equals-sign-before-attribute-name";ERR2["\
+missingEndTagName"]="missing-end-tag-name";ERR2["unexpectedCharacterInAttributeName"]="unexpected-character-in-attribute\
+-name";ERR2["unknownNamedCharacterReference"]="unknown-named-character-reference";ERR2["missingSemicolonAfterCharacterRe\
+ference"]="missing-semicolon-after-character-reference";ERR2["unexpectedCharacterAfterDoctypeSystemIdentifier"]="unexpec\
+ted-character-after-doctype-system-identifier";ERR2["unexpectedCharacterInUnquotedAttributeValue"]="unexpected-character\
+-in-unquoted-attribute-value";ERR2["eofBeforeTagName"]="eof-before-tag-name";ERR2["eofInTag"]="eof-in-tag";ERR2["missing\
+AttributeValue"]="missing-attribute-value";ERR2["missingWhitespaceBetweenAttributes"]="missing-whitespace-between-attrib\
+utes";ERR2["missingWhitespaceAfterDoctypePublicKeyword"]="missing-whitespace-after-doctype-public-keyword";ERR2["missing\
+WhitespaceBetweenDoctypePublicAndSystemIdentifiers"]="missing-whitespace-between-doctype-public-and-system-identifiers";
+ERR2["missingWhitespaceAfterDoctypeSystemKeyword"]="missing-whitespace-after-doctype-system-keyword";ERR2["missingQuoteB\
+eforeDoctypePublicIdentifier"]="missing-quote-before-doctype-public-identifier";ERR2["missingQuoteBeforeDoctypeSystemIde\
+ntifier"]="missing-quote-before-doctype-system-identifier";ERR2["missingDoctypePublicIdentifier"]="missing-doctype-publi\
+c-identifier";ERR2["missingDoctypeSystemIdentifier"]="missing-doctype-system-identifier";ERR2["abruptDoctypePublicIdenti\
+fier"]="abrupt-doctype-public-identifier";ERR2["abruptDoctypeSystemIdentifier"]="abrupt-doctype-system-identifier";ERR2["\
+cdataInHtmlContent"]="cdata-in-html-content";ERR2["incorrectlyOpenedComment"]="incorrectly-opened-comment";ERR2["eofInSc\
+riptHtmlCommentLikeText"]="eof-in-script-html-comment-like-text";ERR2["eofInDoctype"]="eof-in-doctype";ERR2["nestedComme\
+nt"]="nested-comment";ERR2["abruptClosingOfEmptyComment"]="abrupt-closing-of-empty-comment";ERR2["eofInComment"]="eof-in\
+-comment";ERR2["incorrectlyClosedComment"]="incorrectly-closed-comment";ERR2["eofInCdata"]="eof-in-cdata";ERR2["absenceO\
+fDigitsInNumericCharacterReference"]="absence-of-digits-in-numeric-character-reference";ERR2["nullCharacterReference"]="\
+null-character-reference";ERR2["surrogateCharacterReference"]="surrogate-character-reference";ERR2["characterReferenceOu\
+tsideUnicodeRange"]="character-reference-outside-unicode-range";ERR2["controlCharacterReference"]="control-character-ref\
+erence";ERR2["noncharacterCharacterReference"]="noncharacter-character-reference";ERR2["missingWhitespaceBeforeDoctypeNa\
+me"]="missing-whitespace-before-doctype-name";ERR2["missingDoctypeName"]="missing-doctype-name";ERR2["invalidCharacterSe\
+quenceAfterDoctypeName"]="invalid-character-sequence-after-doctype-name";ERR2["duplicateAttribute"]="duplicate-attribute";
+ERR2["nonConformingDoctype"]="non-conforming-doctype";ERR2["missingDoctype"]="missing-doctype";ERR2["misplacedDoctype"]=
+"misplaced-doctype";ERR2["endTagWithoutMatchingOpenElement"]="end-tag-without-matching-open-element";ERR2["closingOfElem\
+entWithOpenChildElements"]="closing-of-element-with-open-child-elements";ERR2["disallowedContentInNoscriptInHead"]="disa\
+llowed-content-in-noscript-in-head";ERR2["openElementsLeftAfterEof"]="open-elements-left-after-eof";ERR2["abandonedHeadE\
+lementChild"]="abandoned-head-element-child";ERR2["misplacedStartTagForHeadElement"]="misplaced-start-tag-for-head-eleme\
+nt";ERR2["nestedNoscriptInHead"]="nested-noscript-in-head";ERR2["eofInElementThatCanContainOnlyText"]="eof-in-element-th\
+at-can-contain-only-text"})(ERR||(ERR={}));var DEFAULT_BUFFER_WATERLINE=1<<16;var Preprocessor=class{constructor(handler2){this.handler=handler2;this.html="";this.
+pos=-1;this.lastGapPos=-2;this.gapStack=[];this.skipNextNewLine=false;this.lastChunkWritten=false;this.endOfChunkHit=false;
+this.bufferWaterline=DEFAULT_BUFFER_WATERLINE;this.isEol=false;this.lineStartPos=0;this.droppedBufferSize=0;this.line=1;
+this.lastErrOffset=-1}get col(){return this.pos-this.lineStartPos+Number(this.lastGapPos!==this.pos)}get codePointStart(){
+return this.pos-Number(this.lastGapPos===this.pos)}get offset(){return this.droppedBufferSize+this.codePointStart}getError(code2,cpOffset){
+const{line,col,offset}=this;const startCol=col+cpOffset;const startOffset=offset+cpOffset;return{code:code2,startLine:line,
+endLine:line,startCol,endCol:startCol,startOffset,endOffset:startOffset}}_err(code2){if(this.handler.onParseError&&this.
+lastErrOffset!==this.offset){this.lastErrOffset=this.offset;this.handler.onParseError(this.getError(code2,0))}}_addGap(){
+this.gapStack.push(this.lastGapPos);this.lastGapPos=this.pos}_processSurrogate(cp){if(this.pos!==this.html.length-1){const nextCp=this.
+html.charCodeAt(this.pos+1);if(!isSurrogatePair(cp)&&isSurrogatePair(nextCp)){this.pos++;this._addGap();return getSurrogatePairCodePoint(
+cp,nextCp)}}else if(!this.lastChunkWritten){this.endOfChunkHit=true;return CODE_POINTS.EOF}this._err(ERR.surrogateInInputStream);
+return cp}willDropParsedChunk(){return this.pos>this.bufferWaterline}dropParsedChunk(keep=0){if(this.willDropParsedChunk()){
+const droppedSize=this.offset-this.droppedBufferSize-keep;this.html=this.html.substring(droppedSize);this.lineStartPos-=
+droppedSize;this.droppedBufferSize+=droppedSize;this.pos-=droppedSize;this.lastGapPos=-2;this.gapStack.length=0;if(this.
+pos>keep)this._addGap()}}write(chunk,isLastChunk){if(this.html.length>0){this.html+=chunk}else{this.html=chunk}this.endOfChunkHit=
+false;this.lastChunkWritten=isLastChunk}insertHtmlAtCurrentPos(chunk){this.html=this.html.substring(0,this.pos+1)+chunk+
+this.html.substring(this.pos+1);this.endOfChunkHit=false}startsWith(pattern,caseSensitive){if(this.pos+pattern.length>this.
+html.length){this.endOfChunkHit=!this.lastChunkWritten;return false}if(caseSensitive){return this.html.startsWith(pattern,
+this.pos)}for(let i2=0;i2<pattern.length;i2++){const cp=this.html.charCodeAt(this.pos+i2)|32;if(cp!==pattern.charCodeAt(
+i2)){return false}}return true}peek(offset){const pos=this.pos+offset;if(pos>=this.html.length){this.endOfChunkHit=!this.
+lastChunkWritten;return CODE_POINTS.EOF}const code2=this.html.charCodeAt(pos);return code2===CODE_POINTS.CARRIAGE_RETURN?
+CODE_POINTS.LINE_FEED:code2}advance(){this.pos++;if(this.isEol){this.isEol=false;this.line++;this.lineStartPos=this.pos}
+if(this.pos>=this.html.length){this.endOfChunkHit=!this.lastChunkWritten;return CODE_POINTS.EOF}let cp=this.html.charCodeAt(
+this.pos);if(cp===CODE_POINTS.CARRIAGE_RETURN){this.isEol=true;this.skipNextNewLine=true;return CODE_POINTS.LINE_FEED}if(cp===
+CODE_POINTS.LINE_FEED){this.isEol=true;if(this.skipNextNewLine){this.line--;this.skipNextNewLine=false;this._addGap();return this.
+advance()}}this.skipNextNewLine=false;if(isSurrogate(cp)){cp=this._processSurrogate(cp)}const isCommonValidRange=this.handler.
+onParseError===null||cp>31&&cp<127||cp===CODE_POINTS.LINE_FEED||cp===CODE_POINTS.CARRIAGE_RETURN||cp>159&&cp<64976;if(!isCommonValidRange){
+this._checkForProblematicCharacters(cp)}return cp}_checkForProblematicCharacters(cp){if(isControlCodePoint(cp)){this._err(
+ERR.controlCharacterInInputStream)}else if(isUndefinedCodePoint(cp)){this._err(ERR.noncharacterInInputStream)}}retreat(count2){
+this.pos-=count2;while(this.pos<this.lastGapPos){this.lastGapPos=this.gapStack.pop();this.pos--}this.isEol=false}};var TokenType;(function(TokenType2){TokenType2[TokenType2["CHARACTER"]=0]="CHARACTER";TokenType2[TokenType2["NULL_CHARAC\
+TER"]=1]="NULL_CHARACTER";TokenType2[TokenType2["WHITESPACE_CHARACTER"]=2]="WHITESPACE_CHARACTER";TokenType2[TokenType2["\
+START_TAG"]=3]="START_TAG";TokenType2[TokenType2["END_TAG"]=4]="END_TAG";TokenType2[TokenType2["COMMENT"]=5]="COMMENT";TokenType2[TokenType2["\
+DOCTYPE"]=6]="DOCTYPE";TokenType2[TokenType2["EOF"]=7]="EOF";TokenType2[TokenType2["HIBERNATION"]=8]="HIBERNATION"})(TokenType||
+(TokenType={}));function getTokenAttr(token,attrName){for(let i2=token.attrs.length-1;i2>=0;i2--){if(token.attrs[i2].name===
+attrName){return token.attrs[i2].value}}return null}var html_exports={};__export(html_exports,{ATTRS:()=>ATTRS,DOCUMENT_MODE:()=>DOCUMENT_MODE,NS:()=>NS,NUMBERED_HEADERS:()=>NUMBERED_HEADERS,
 SPECIAL_ELEMENTS:()=>SPECIAL_ELEMENTS,TAG_ID:()=>TAG_ID,TAG_NAMES:()=>TAG_NAMES,getTagID:()=>getTagID,hasUnescapedText:()=>hasUnescapedText});
 var NS;(function(NS2){NS2["HTML"]="http://www.w3.org/1999/xhtml";NS2["MATHML"]="http://www.w3.org/1998/Math/MathML";NS2["\
 SVG"]="http://www.w3.org/2000/svg";NS2["XLINK"]="http://www.w3.org/1999/xlink";NS2["XML"]="http://www.w3.org/XML/1998/na\
@@ -17160,17 +17279,17 @@ const[step="",...rest]=path;const before=Object.hasOwn(tree,step)?tree[step]:voi
 before)?before:{};put2(inner,rest,value3);define(tree,step,inner)}else if(isMap(before)&&isMap(value3)){define(tree,step,
 merge3(before,value3,new Set))}else if(before===void 0||before===true){define(tree,step,value3)}}function define(tree,name2,value3){
 Object.defineProperty(tree,name2,{value:value3,enumerable:true,configurable:true,writable:true})}function valueAt3(data3,path){
-let at2=data3;for(const step of path){if(!isMap(at2)||!Object.hasOwn(at2,step))return void 0;at2=at2[step]}return at2}function merge3(base,over,sections2,under=""){
-const merged={};for(const[name2,value3]of Object.entries(base))define(merged,name2,value3);for(const[name2,value3]of Object.
-entries(over)){const path=`${under}${name2}`;const before=Object.hasOwn(base,name2)?base[name2]:void 0;if(before!==void 0&&
+let at2=data3;for(const step of path){if(!isMap(at2)||!Object.hasOwn(at2,step))return void 0;at2=at2[step]}return at2}function merge3(base2,over,sections2,under=""){
+const merged={};for(const[name2,value3]of Object.entries(base2))define(merged,name2,value3);for(const[name2,value3]of Object.
+entries(over)){const path=`${under}${name2}`;const before=Object.hasOwn(base2,name2)?base2[name2]:void 0;if(before!==void 0&&
 sections2.has(path)&&isEmpty3(value3))continue;define(merged,name2,isMap(before)&&isMap(value3)?merge3(before,value3,sections2,
 `${path}.`):value3)}return merged}function isEmpty3(value3){return!value3||Array.isArray(value3)&&value3.length===0}var examples=[
 [/e-?mail/,"jane.doe@example.com"],[/(^|_)(url|uri|link|href)$/,""],[/(first|given)_?name$/,"Jane"],[/(last|family|sur)_?name$/,
 "Doe"],[/(^|_)(name|username|user|display_?name|full_?name)$/,"Jane Doe"],[/(code|otp|pin)$/,"493172"],[/(date|day)$/,"3\
 1 January 2026"],[/(time|_at|expiry|expiration|expires)$/,"31 January 2026, 12:00"],[/(count|number|minutes|hours|days)$/,
 "3"],[/(company|organi[sz]ation|product|brand|app)(_?name)?$/,"ACME"]];function exampleOf(name2){const last=name2.split(
-".").at(-1)??name2;const key=last.replace(/([a-z])([A-Z])/g,"$1_$2").toLowerCase();const known=examples.find(([pattern])=>pattern.
-test(key))?.[1];if(known===void 0)return`[${last.replaceAll("_"," ")}]`;if(known!=="")return known;const path=key.replace(
+".").at(-1)??name2;const key=last.replace(/([a-z])([A-Z])/g,"$1_$2").toLowerCase();const known2=examples.find(([pattern])=>pattern.
+test(key))?.[1];if(known2===void 0)return`[${last.replaceAll("_"," ")}]`;if(known2!=="")return known2;const path=key.replace(
 /_?(url|uri|link|href)$/,"").replace(/[^a-z0-9]+/g,"-");return`https://example.com/${path}`}var Markup=class{text;constructor(text4){this.text=text4}toString(){return this.text}};function markup(parts,...inserted){
 return new Markup(parts.map((part,index)=>part+(index<inserted.length?insert(inserted[index]??null):"")).join(""))}function insert(inserted){
 if(inserted===null)return"";if(inserted instanceof Markup)return inserted.text;if(Array.isArray(inserted))return inserted.
@@ -17414,12 +17533,12 @@ return markup`<h3><code>${path}</code></h3>
 ${hunks.length===0?null:scrollable("diff",`Difference of ${path}`,lines)}
 `}var lineClasses={"+":"added","-":"removed"," ":"same"};function email3(change,diffs,{samples,room}){const{before,expected}=change.
 apply;const deleted=change.action==="delete";const sides=[side("Before",before,"there is none, or it is not known"),side(
-"After",deleted?{}:{...before,...expected},deleted?"deleted":"there is none")];const views=emailViews(sides,samples.get(
-change.address)??{},room);return tabs(`view ${change.address}`,"Show",[{name:"rendered",label:"as email",content:views.rendered},
-{name:"text",label:"as text",content:views.text},{name:"source",label:"changes of the source",content:diffs}])}function side(label,fields2,none){
-const{txt_content:txt,html_content:html}=fields2;const held=txt instanceof Sensitive||html instanceof Sensitive;const bodies2={
-txt:typeof txt==="string"?txt:null,html:typeof html==="string"?html:null};return{label,bodies:bodies2,none:held?"held ba\
-ck, since it holds a secret":none}}function planJson(plan,{debug}){const{update,delete:deleted,regenerate,adopt,blocked:blocked4,unchanged}=summarize(plan);
+"After",deleted?{}:{...before,...expected},deleted?change.fields.map(fateText)[0]??"deleted":"there is none")];const views=emailViews(
+sides,samples.get(change.address)??{},room);return tabs(`view ${change.address}`,"Show",[{name:"rendered",label:"as emai\
+l",content:views.rendered},{name:"text",label:"as text",content:views.text},{name:"source",label:"changes of the source",
+content:diffs}])}function side(label,fields2,none){const{txt_content:txt,html_content:html}=fields2;const held=txt instanceof
+Sensitive||html instanceof Sensitive;const bodies2={txt:typeof txt==="string"?txt:null,html:typeof html==="string"?html:
+null};return{label,bodies:bodies2,none:held?"held back, since it holds a secret":none}}function planJson(plan,{debug}){const{update,delete:deleted,regenerate,adopt,blocked:blocked4,unchanged}=summarize(plan);
 return{format_version:1,tool_version:plan.toolVersion,created_at:plan.createdAt,server:plan.server,profile:plan.profile,
 environment:plan.environment,summary:{update,delete:deleted,regenerate,adopt,blocked:blocked4,unchanged},required_scopes:[
 ...plan.requiredScopes],changes:plan.changes.filter(({action})=>debug||action!=="unchanged").map(changeJson),warnings:plan.
@@ -17429,10 +17548,11 @@ void 0?{recorded_at:change.recordedAt}:{},destructive:change.destructions.length
 requests:change.requests.map(({operation,params})=>({method:operations[operation].method,path:operationPath(operation,params)})),
 fields:change.fields.map(fieldJson),warnings:change.warnings.map(({code:code2,message})=>({code:code2,message})),reason:change.
 reason,declared_at:change.declaredAt===null?null:{file:change.declaredAt.file,line:change.declaredAt.line}}}function fieldJson({
-path,before,after,sensitive}){if(sensitive)return{path,before:{sensitive:true},after:{sensitive:true},sensitive};return{
-path,before:before===void 0?{unknown:true}:withoutSecrets2(before),after:withoutSecrets2(after),sensitive}}function withoutSecrets2(value3){
-if(value3 instanceof Sensitive)return value3.toJSON();if(Array.isArray(value3))return value3.map(withoutSecrets2);return isMap(
-value3)?mapValues(value3,withoutSecrets2):value3}function problemsText(problems,{color}){if(problems.length===0)return"";const paint=colors(color);const blocks=problems.
+path,before,after,sensitive,becomes}){if(sensitive)return{path,before:{sensitive:true},after:{sensitive:true},sensitive};
+return{path,before:before===void 0?{unknown:true}:withoutSecrets2(before),after:becomes==="built-in"?{unknown:true}:withoutSecrets2(
+after),sensitive,...becomes===void 0?{}:{becomes}}}function withoutSecrets2(value3){if(value3 instanceof Sensitive)return value3.
+toJSON();if(Array.isArray(value3))return value3.map(withoutSecrets2);return isMap(value3)?mapValues(value3,withoutSecrets2):
+value3}function problemsText(problems,{color}){if(problems.length===0)return"";const paint=colors(color);const blocks=problems.
 map(problem=>problemLines(problem,paint).join("\n"));return`${[...blocks,paint.bold(countsLine(problems))].join("\n\n")}\
 
 `}function countsLine(problems){const counts3=["error","warning"].map(severity=>({severity,count:problems.filter(problem=>problem.
@@ -17459,7 +17579,31 @@ function widthOf(cells2){return cells2.reduce((sum,{width})=>sum+width,0)}functi
 cells2)<=room)return{from:0,to:cells2.length};const inside3=room-2;let from=caret;let used=0;while(from>0&&used+(cells2[from-
 1]?.width??0)<=inside3/3){from-=1;used+=cells2[from]?.width??0}let to=caret;while(to<cells2.length&&used+(cells2[to]?.width??
 0)<=inside3){used+=cells2[to]?.width??0;to+=1}while(to===cells2.length&&from>0&&used+(cells2[from-1]?.width??0)<=inside3){
-from-=1;used+=cells2[from]?.width??0}return{from,to}}import{basename as basename8,resolve as resolve8}from"node:path";import{randomBytes as randomBytes3}from"node:crypto";import{readFileSync,readlinkSync}from"node:fs";import{hostname as hostname3}from"node:os";var processMark={host:external_exports.string(),pid:external_exports.int(),started:external_exports.string().nullable().
+from-=1;used+=cells2[from]?.width??0}return{from,to}}function redactPlan(plan,redactor){return{...plan,changes:plan.changes.map(change=>redactChange(change,redactor)),warnings:plan.
+warnings.map(warning3=>redactWarning(warning3,redactor))}}function redactChange(change,redactor){const{reason,declaredAt,
+apply}=change;return{...change,address:redactAddress(change.address,redactor),destructions:change.destructions.map(redactor.
+redact),requests:change.requests.map(({operation,params})=>({operation,params:mapValues(params,redactor.redactName)})),fields:change.
+fields.map(field=>redactField(field,redactor)),warnings:change.warnings.map(warning3=>redactWarning(warning3,redactor)),
+reason:reason===null?null:redactor.redact(reason),declaredAt:declaredAt===null?null:{...declaredAt,file:redactor.redactName(
+declaredAt.file)},apply:{...apply,key:redactAddress(apply.key,redactor),identity:mapValues(apply.identity,redactor.redactName),
+expected:mapValues(apply.expected,field=>redactValue(field,redactor)),before:mapValues(apply.before,field=>redactValue(field,
+redactor))}}}function redactAddress(address2,{redactName}){const slash=address2.indexOf("/")+1;return address2.slice(0,slash)+
+redactName(address2.slice(slash))}function redactWarning({code:code2,message},{redact}){return{code:code2,message:redact(
+message)}}function redactField(field,redactor){const before=field.before===void 0?void 0:redactValue(field.before,redactor);
+const after=redactValue(field.after,redactor);const[name2=""]=/^\w*/.exec(field.path)??[];const path=name2+redactor.redactName(
+field.path.slice(name2.length));const hidden=before!==void 0&&same(before,after)&&!same(field.before??null,field.after);
+return{...field,path,before,after,sensitive:field.sensitive||hidden}}function redactValue(value3,redactor){if(typeof value3===
+"string")return redactor.redact(value3);if(Array.isArray(value3))return value3.map(item=>redactValue(item,redactor));if(!isMap(
+value3))return value3;const members3=[];const taken=new Set;for(const[key,member2]of Object.entries(value3)){const shown2=redactor.
+redactName(key);let unique=shown2;for(let number5=2;taken.has(unique);number5+=1)unique=`${shown2} ${number5}`;taken.add(
+unique);members3.push([unique,redactValue(member2,redactor)])}return Object.fromEntries(members3)}function redactSamples(samples,redactor){
+return new Map([...samples].map(([address2,data3])=>[redactAddress(address2,redactor),redactSample(data3,redactor)]))}function redactSample(data3,redactor){
+return mapValues({...data3},value3=>redactValue(value3,redactor))}function redactResult(result,redactor){return{...result,
+results:result.results.map(one=>({...one,address:redactAddress(one.address,redactor),unverified:one.unverified.map(redactor.
+redactName),error:one.error===null?null:redactor.redact(one.error),...one.notes===void 0?{}:{notes:one.notes.map(redactor.
+redact)}}))}}function redactProblems(problems,{redact,redactName}){return problems.map(({hint,...problem})=>({...problem,message:redact(
+problem.message),...hint===void 0?{}:{hint:redact(hint)},places:problem.places.map(({text:text4,...place})=>({...place,file:redactName(
+place.file),...text4===void 0||redact(text4)!==text4?{}:{text:text4}}))}))}import{basename as basename9,resolve as resolve9}from"node:path";import{randomBytes as randomBytes3}from"node:crypto";import{readFileSync,readlinkSync}from"node:fs";import{hostname as hostname3}from"node:os";var processMark={host:external_exports.string(),pid:external_exports.int(),started:external_exports.string().nullable().
 optional(),boot:external_exports.string().nullable().optional(),namespace:external_exports.string().nullable().optional()};
 var markSchema=external_exports.object(processMark);function ownMark(){return{host:hostname3(),pid:process.pid,started:processStart(
 process.pid),boot:bootId(),namespace:namespaceId()}}function fateOf({host,pid,started,boot,namespace}){if(host!==hostname3())
@@ -17469,7 +17613,7 @@ kill(pid,0)}catch(failure2){if(failure2.code==="ESRCH")return"gone"}if(isZombie(
 now!==null&&started!==now?"gone":"alive"}function surelyAlive(mark){return mark.pid!==process.pid&&mark.started!=null&&fateOf(
 mark)==="alive"}function isZombie(pid){const[state]=processStat(pid)??[];return state==="Z"||state==="X"}function processStart(pid){
 const start2=processStat(pid)?.[19];const boot=bootId();return start2===void 0||boot===null?null:`${boot} ${start2}`}function processStat(pid){
-try{const stat3=readFileSync(`/proc/${pid}/stat`,"utf8");return stat3.slice(stat3.lastIndexOf(")")+2).split(" ")}catch{return void 0}}
+try{const stat4=readFileSync(`/proc/${pid}/stat`,"utf8");return stat4.slice(stat4.lastIndexOf(")")+2).split(" ")}catch{return void 0}}
 function bootId(){try{return readFileSync("/proc/sys/kernel/random/boot_id","utf8").trim()}catch{return null}}function namespaceId(){
 try{return readlinkSync("/proc/self/ns/pid")}catch{return null}}import{userInfo}from"node:os";function userName(){try{return userInfo().username}catch{return"unknown"}}var Node=class{value;next;constructor(value3){this.value=value3}};var Queue=class{#head;#tail;#size;constructor(){this.clear()}enqueue(value3){
 const node2=new Node(value3);if(this.#head){this.#tail.next=node2;this.#tail=node2}else{this.#head=node2;this.#tail=node2}
@@ -17479,11 +17623,11 @@ void 0;this.#size=0}get size(){return this.#size}*[Symbol.iterator](){let curren
 value;current=current.next}}*drain(){while(this.#head){yield this.dequeue()}}};function pLimit(concurrency){let rejectOnClear=false;if(typeof concurrency==="object"){({concurrency,rejectOnClear=false}=
 concurrency)}validateConcurrency(concurrency);if(typeof rejectOnClear!=="boolean"){throw new TypeError("Expected `reject\
 OnClear` to be a boolean")}const queue=new Queue;let activeCount=0;const resumeNext=()=>{if(activeCount<concurrency&&queue.
-size>0){activeCount++;queue.dequeue().run()}};const next=()=>{activeCount--;resumeNext()};const run3=async(function_,resolve10,arguments_)=>{
-const result=(async()=>function_(...arguments_))();resolve10(result);try{await result}catch{}next()};const enqueue=(function_,resolve10,reject,arguments_)=>{
+size>0){activeCount++;queue.dequeue().run()}};const next=()=>{activeCount--;resumeNext()};const run3=async(function_,resolve11,arguments_)=>{
+const result=(async()=>function_(...arguments_))();resolve11(result);try{await result}catch{}next()};const enqueue=(function_,resolve11,reject,arguments_)=>{
 const queueItem={reject};new Promise(internalResolve=>{queueItem.run=internalResolve;queue.enqueue(queueItem)}).then(run3.
-bind(void 0,function_,resolve10,arguments_));if(activeCount<concurrency){resumeNext()}};const generator=(function_,...arguments_)=>new Promise(
-(resolve10,reject)=>{enqueue(function_,resolve10,reject,arguments_)});Object.defineProperties(generator,{activeCount:{get:()=>activeCount},
+bind(void 0,function_,resolve11,arguments_));if(activeCount<concurrency){resumeNext()}};const generator=(function_,...arguments_)=>new Promise(
+(resolve11,reject)=>{enqueue(function_,resolve11,reject,arguments_)});Object.defineProperties(generator,{activeCount:{get:()=>activeCount},
 pendingCount:{get:()=>queue.size},clearQueue:{value(){if(!rejectOnClear){queue.clear();return}const abortError=AbortSignal.
 abort().reason;while(queue.size>0){queue.dequeue().reject(abortError)}}},concurrency:{get:()=>concurrency,set(newConcurrency){
 validateConcurrency(newConcurrency);concurrency=newConcurrency;queueMicrotask(()=>{while(activeCount<concurrency&&queue.
@@ -17523,10 +17667,10 @@ signs!==null)}function verify(kind,expected,answer){const parts=Object.entries(e
 value,field,asked,answer[field]));return{different:parts.filter(({verdict})=>verdict==="different").map(({path,wanted,got})=>`${path}\
 : asked ${brief(wanted,got)}, the server has ${brief(got??null,wanted)}`),unverified:parts.filter(({verdict})=>verdict===
 "unknown").map(({path})=>path)}}function otherObject(identity,answer){for(const part of["id","backend_id","type"]){const asked=identity[part];
-const got=answer[part];if(asked!==void 0&&typeof got==="string"&&got!==asked){return`the answer is about another object:\
- ${part} is ${JSON.stringify(got)}`}}return void 0}var BRIEF=60;function brief(shown2,other){if(holdsSensitive(shown2)||
-other!==void 0&&holdsSensitive(other))return"(sensitive)";const text4=stringifyJson(reveal(shown2));return text4.length<=
-BRIEF?text4:`${text4.slice(0,BRIEF)}\u2026 (${text4.length} characters)`}var SHOWN="as reading it back shows";var NOBODY_KNOWS="was sent, and nobody can tell whether it was done";function judge2(kind,aim,live){
+const got=answer[part];if(asked!==void 0&&typeof got==="string"&&!sameIdentifier(got,asked)){return`the answer is about \
+another object: ${part} is ${JSON.stringify(got)}`}}return void 0}var BRIEF=60;function brief(shown2,other){if(holdsSensitive(
+shown2)||other!==void 0&&holdsSensitive(other))return"(sensitive)";const text4=stringifyJson(reveal(shown2));return text4.
+length<=BRIEF?text4:`${text4.slice(0,BRIEF)}\u2026 (${text4.length} characters)`}var SHOWN="as reading it back shows";var NOBODY_KNOWS="was sent, and nobody can tell whether it was done";function judge2(kind,aim,live){
 const nothing2={different:[],unverified:[],lost:{}};const done2={...nothing2,verdict:"done",sentence:`was done, ${SHOWN}`};
 const notDone={...nothing2,verdict:"not-done",sentence:`was not done, ${SHOWN}`};const unseen={...nothing2,verdict:"unse\
 en",sentence:NOBODY_KNOWS};if(live===void 0)return unseen;switch(aim.action){case"adopt":return done2;case"regenerate":{
@@ -17551,10 +17695,11 @@ PASSES;pass+=1){const{rows,found,total}=await readAllPages(noun,readPage);if(tot
 const byId=new Map;const anonymous=[];let total;let idle=0;for(let number5=1;number5<=MOST_PAGES;number5+=1){const page=await readPage(
 number5);const before=byId.size;for(const row of page.rows){if(typeof row.id==="string")byId.set(row.id,row);else anonymous.
 push(row)}idle=byId.size===before?idle+1:0;total=page.totalEntries??total;const found=byId.size+anonymous.length;const pages2=page.
-totalPages??pagesFrom(total,page.pageSize);const done2=pages2===void 0?found===total||idle>0:number5>=pages2||idle>=IDLE_PAGES;
-if(done2)return{rows:[...byId.values(),...anonymous],found,total}}throw new ProblemsError([error("unstable-list",`the li\
-st of ${noun} has more than ${MOST_PAGES} pages`,[],"check that base_url is the address of an identity server of this AP\
-I")])}function pagesFrom(total,size2){return total===void 0||!size2?void 0:Math.ceil(total/size2)}var OrganizationIndex=class _OrganizationIndex{#byId=new Map;#byName=new Map;#formerNames;anonymous;constructor(rows,formerNames=new Map){
+totalPages??pagesFrom(total,page.pageSize);const done2=pages2===void 0?idle>0:number5>=pages2||idle>=IDLE_PAGES;const complete2=total!==
+void 0&&found>=total;if(done2||complete2)return{rows:[...byId.values(),...anonymous],found,total}}throw new ProblemsError(
+[error("unstable-list",`the list of ${noun} has more than ${MOST_PAGES} pages`,[],"check that base_url is the address of\
+ an identity server of this API")])}function pagesFrom(total,size2){return total===void 0||!size2?void 0:Math.ceil(total/
+size2)}var OrganizationIndex=class _OrganizationIndex{#byId=new Map;#byName=new Map;#formerNames;anonymous;constructor(rows,formerNames=new Map){
 let anonymous=0;for(const row of rows){if(typeof row.id!=="string"){anonymous+=1;continue}this.#byId.set(row.id,row);if(typeof row.
 name!=="string")continue;const others2=this.#byName.get(row.name);if(others2===void 0)this.#byName.set(row.name,[row]);else
 others2.push(row)}this.anonymous=anonymous;this.#formerNames=formerNames}byId(id){return this.#byId.get(id)}byName(name2){
@@ -17578,16 +17723,17 @@ name2,async number5=>{const page=await reader.listExtra(read,number5,rowsOf[name
 ...page?.totalEntries===void 0?{totalPages:1}:{},...page,rows:page?.rows??[]}});return offered?new Catalog(rows):null}async function observe2(objects2,needed,{reader,profile,concurrency,progress,signal,lists={}}){const limit=pLimit(concurrency);
 let refused;const goOn=()=>{if(signal?.aborted)throw new ProblemsError([error("interrupted","interrupted: nothing more w\
 as asked")])};const paged={...reader,listOrganizations:async page=>{goOn();return await reader.listOrganizations(page)},
-listExtra:async(read,page,parse11)=>{goOn();return await reader.listExtra(read,page,parse11)}};const context3={reader,profile,
-organizations:()=>{lists.organizations??=readOrganizations(paged).finally(progress.step);return lists.organizations},limit:read=>limit(
-async()=>{goOn();if(refused!==void 0)throw refused;try{const result=await read();progress.step();return result}catch(failure2){
-if(failure2 instanceof ServerFailure&&failure2.kind==="unauthorized")refused=failure2;throw failure2}})};const live=new Map;
-const readable2=kinds.filter(kind=>kind.readable(profile));const wanted=new Set(needed);const catalogs=catalogNames.flatMap(
-name2=>{const read=profile.reads[name2];return wanted.has(name2)&&read!==void 0?[{name:name2,read}]:[]});const listSteps=wanted.
-has("organizations")||objects2.some(({kind})=>kind==="Organization")?1:0;const single=objects2.filter(({kind})=>kind!=="\
-Organization"&&kindOf(kind).readable(profile)).length;const steps=listSteps+catalogs.length+single;if(steps>0)progress.phase(
-"Observing",steps);try{await settle([...readable2.map(async kind=>{const own3=objects2.filter(object3=>object3.kind===kind.
-name);if(own3.length===0)return;for(const[object3,shown2]of await kind.observe(own3,context3)){const fields2=markSecrets(
+listExtra:async(read,page,parse11)=>{goOn();return await reader.listExtra(read,page,parse11)}};const limited=step=>read=>limit(
+async()=>{goOn();if(refused!==void 0)throw refused;try{const result=await read();step();return result}catch(failure2){if(failure2 instanceof
+ServerFailure&&failure2.kind==="unauthorized")refused=failure2;throw failure2}});const context3={reader,profile,organizations:()=>{
+lists.organizations??=readOrganizations(paged).finally(progress.step);return lists.organizations}};const live=new Map;const readable2=kinds.
+filter(kind=>kind.readable(profile));const wanted=new Set(needed);const catalogs=catalogNames.flatMap(name2=>{const read=profile.
+reads[name2];return wanted.has(name2)&&read!==void 0?[{name:name2,read}]:[]});const listSteps=wanted.has("organizations")||
+objects2.some(({kind})=>kind==="Organization")?1:0;const single=objects2.filter(({kind})=>kind!=="Organization"&&kindOf(
+kind).readable(profile)).length;const steps=listSteps+catalogs.length+single;if(steps>0)progress.phase("Observing",steps);
+try{await settle([...readable2.map(async kind=>{const own3=objects2.filter(object3=>object3.kind===kind.name);if(own3.length===
+0)return;let left=kind.name==="Organization"?0:own3.length;const step=()=>{if(left===0)return;left-=1;progress.step()};const observed=await kind.
+observe(own3,{...context3,limit:limited(step)});while(left>0)step();for(const[object3,shown2]of observed){const fields2=markSecrets(
 kind.fields,shownFields(kind,shown2.fields,profile));live.set(object3,{...shown2,fields:fields2})}}),...wanted.has("orga\
 nizations")?[context3.organizations()]:[],...catalogs.map(({name:name2,read})=>{lists[name2]??=readCatalog(name2,read,paged).
 finally(progress.step);return lists[name2]})])}finally{progress.end()}return{live,references:await listed(lists)}}async function listed(lists){
@@ -17628,42 +17774,42 @@ void 0)return[];this.#better??=better;const unsent=Object.fromEntries(Object.ent
 expected,field)&&field in kind.fields));const{different}=verify(kind,unsent,answer);const losesSilently=better.signs?.answers[kind.
 name]?.losesSilently===true;const seen=verify(kind,expected,answer).different.length>0;if(!losesSilently&&!seen)return[];
 return[...different.map(what=>`${what}, although it was not sent`),adviceFor(better)]}async#putBack(change,open7,judgement,live){
-const{repair:repair2}=this.#options;const names2=namesOfLost(judgement.lost);let known={judgement,live};let{attempts}=open7;
-let sent=change;for(const aim of open7.refused?["before"]:["asked","before"]){const owed2=seenLoss(this.#kind,"",known.judgement.
-lost,known.live.fields);const again=repair2(change,owed2,known.live,aim);if(again===void 0)continue;sent=again;const tried=await this.#send(
-again);const answered="data"in tried&&otherObject(change.apply.identity,tried.data)===void 0;attempts+="data"in tried?tried.
-attempts:"open"in tried?tried.open.attempts:tried.closed.attempts;const now=answered?{exists:true,identity:known.live.identity,
-fields:tried.data}:await readBackOne(this.#kind,{change:again,failure:"open"in tried?tried.open:open7},this.#options);const became=judge2(
-this.#kind,{...aimOf(change),expected:again.apply.expected},now);if(now===void 0)return this.#ended(openOutcome(change,{
-...open7,attempts},became,now),again);if(became.verdict==="done"){return this.#ended(repaired(aim,{...open7,attempts},names2,
-now.fields),again)}known={judgement:became,live:now};if(Object.keys(became.lost).length===0)break}const end={...open7,attempts};
-return this.#ended(openOutcome(change,end,known.judgement,known.live),sent)}};async function readBackAll(kind,open7,{reader,
-profile,pause},concurrency){const objects2=open7.map(one=>({kind:kind.name,identity:one.change.apply.identity,one}));const isUnsteady=({
-one:{change,failure:failure2}},live)=>failure2.unsteady&&judge2(kind,aimOf(change),live).verdict!=="done";const options={
-reader,profile,concurrency,...pause===void 0?{}:{pause}};try{const live=await readBack(objects2,isUnsteady,options);return new Map(
-[...live].map(([{one},found])=>[one,found]))}catch{return new Map}}async function readBackOne(kind,open7,options){return(await readBackAll(
-kind,[open7],options,1)).get(open7)}function aimOf({action,apply:{before,expected}}){return{action,before,expected}}var NOTHING_KNOWN={
-message:"",httpStatus:null,attempts:0,answered:true,refused:false,unsteady:false};var BY_ANOTHER={...NOTHING_KNOWN,message:"\
-nothing was sent, since the server does it with another change"};function closed(open7,ambiguous){return{status:ambiguous?
-"unknown":"failed",httpStatus:open7.httpStatus,attempts:open7.attempts,ambiguous,after:void 0,unverified:[],error:ambiguous?
-`${open7.message}; what the server did is not known`:open7.message}}function brokenOff(failure2){const message=failure2 instanceof
+const{repair:repair2}=this.#options;const names2=namesOfLost(judgement.lost);let known2={judgement,live};let{attempts}=open7;
+let sent=change;for(const aim of open7.refused?["before"]:["asked","before"]){const owed2=seenLoss(this.#kind,"",known2.
+judgement.lost,known2.live.fields);const again=repair2(change,owed2,known2.live,aim);if(again===void 0)continue;sent=again;
+const tried=await this.#send(again);const answered="data"in tried&&otherObject(change.apply.identity,tried.data)===void 0;
+attempts+="data"in tried?tried.attempts:"open"in tried?tried.open.attempts:tried.closed.attempts;const now=answered?{exists:true,
+identity:known2.live.identity,fields:tried.data}:await readBackOne(this.#kind,{change:again,failure:"open"in tried?tried.
+open:open7},this.#options);const became=judge2(this.#kind,{...aimOf(change),expected:again.apply.expected},now);if(now===
+void 0)return this.#ended(openOutcome(change,{...open7,attempts},became,now),again);if(became.verdict==="done"){return this.#ended(
+repaired(aim,{...open7,attempts},names2,now.fields),again)}known2={judgement:became,live:now};if(Object.keys(became.lost).
+length===0)break}const end={...open7,attempts};return this.#ended(openOutcome(change,end,known2.judgement,known2.live),sent)}};
+async function readBackAll(kind,open7,{reader,profile,pause},concurrency){const objects2=open7.map(one=>({kind:kind.name,
+identity:one.change.apply.identity,one}));const isUnsteady=({one:{change,failure:failure2}},live)=>failure2.unsteady&&judge2(
+kind,aimOf(change),live).verdict!=="done";const options={reader,profile,concurrency,...pause===void 0?{}:{pause}};try{const live=await readBack(
+objects2,isUnsteady,options);return new Map([...live].map(([{one},found])=>[one,found]))}catch{return new Map}}async function readBackOne(kind,open7,options){
+return(await readBackAll(kind,[open7],options,1)).get(open7)}function aimOf({action,apply:{before,expected}}){return{action,
+before,expected}}var NOTHING_KNOWN={message:"",httpStatus:null,attempts:0,answered:true,refused:false,unsteady:false};var BY_ANOTHER={
+...NOTHING_KNOWN,message:"nothing was sent, since the server does it with another change"};function closed(open7,ambiguous){
+return{status:ambiguous?"unknown":"failed",httpStatus:open7.httpStatus,attempts:open7.attempts,ambiguous,after:void 0,unverified:[],
+error:ambiguous?`${open7.message}; what the server did is not known`:open7.message}}function brokenOff(failure2){const message=failure2 instanceof
 Error?failure2.message:String(failure2);return closed({...NOTHING_KNOWN,message},true)}function check3(kind,change,answer){
 if(change.action==="update")return verify(kind,change.apply.expected,answer);const missing2=change.action==="regenerate"&&
 typeof answer.did!=="string";return{different:[],unverified:missing2?["did"]:[]}}function notesOf(change,answer){const{did}=change.
 apply.before;if(change.action!=="regenerate"||typeof did!=="string"||did!==answer.did)return[];return[`the DID came out \
 the same (${did}): the server derives it from the client's key, which is the same`]}function openOutcome(change,open7,{verdict,
-different,unverified,lost:lost2},live){const base={httpStatus:open7.httpStatus,attempts:open7.attempts,unverified:[],after:live?.
+different,unverified,lost:lost2},live){const base2={httpStatus:open7.httpStatus,attempts:open7.attempts,unverified:[],after:live?.
 fields};if(live===void 0){const error63=`${open7.message}; it could not be read back, so what the server did is not know\
-n`;return{...base,status:"unknown",ambiguous:true,after:void 0,error:error63}}if(verdict==="unseen"){if(change.action===
+n`;return{...base2,status:"unknown",ambiguous:true,after:void 0,error:error63}}if(verdict==="unseen"){if(change.action===
 "regenerate")return closed(open7,true);const error63=`${open7.message}; read back: ${unverified.join(", ")} could not be\
- seen, so what the server did is not known`;return{...base,status:"unknown",ambiguous:true,error:error63}}if(verdict==="\
-done"){const notes=change.action==="regenerate"?[`${open7.message}; read back: the DID is another one now`]:[];return{...base,
+ seen, so what the server did is not known`;return{...base2,status:"unknown",ambiguous:true,error:error63}}if(verdict===
+"done"){const notes=change.action==="regenerate"?[`${open7.message}; read back: the DID is another one now`]:[];return{...base2,
 status:"applied",ambiguous:false,error:null,notes}}const found=change.action==="delete"?"it is still there":different.join(
 "; ");const names2=namesOfLost(lost2);const owed2=names2===""?"":`; lost: ${names2}, which the next apply puts back`;return{
-...base,status:open7.answered?"not_converged":"failed",ambiguous:false,error:`${open7.message}; read back: ${found}${owed2}`}}
-function repaired(aim,open7,names2,after){const base={httpStatus:open7.httpStatus,attempts:open7.attempts,ambiguous:false,
+...base2,status:open7.answered?"not_converged":"failed",ambiguous:false,error:`${open7.message}; read back: ${found}${owed2}`}}
+function repaired(aim,open7,names2,after){const base2={httpStatus:open7.httpStatus,attempts:open7.attempts,ambiguous:false,
 after,unverified:[]};if(aim==="asked"){const note=`${open7.message}; read back: ${names2} had been lost, so it was sent \
-once more, and all is as asked`;return{...base,status:"applied",error:null,notes:[note]}}return{...base,status:open7.answered?
+once more, and all is as asked`;return{...base2,status:"applied",error:null,notes:[note]}}return{...base2,status:open7.answered?
 "not_converged":"failed",error:`${open7.message}; read back: ${names2} had been lost, and is put back as it was before`}}var FRESH=3e4;async function execute(plan,options){return await new Execution(options).run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#forbidden=new Map;#harmful=new Map;#stop;#defaultFailed=false;constructor(options){
 this.#options=options}async run(changes){const todo=changes.filter(({action})=>action!=="unchanged"&&action!=="blocked");
 const{progress,concurrency}=this.#options;let fatal;progress.phase("Applying",todo.length);for(const kind of kinds){const level3=todo.
@@ -17712,13 +17858,16 @@ written";throw failure2}}};function isExpected(failure2){return failure2 instanc
 var NOT_SENT="not sent: the run ended early";function skipped(error63){return{status:"skipped",httpStatus:null,attempts:0,
 ambiguous:false,after:void 0,unverified:[],error:error63}}function asResult({address:address2,action},outcome){const{status,
 httpStatus,attempts,unverified,error:error63,notes=[]}=outcome;return{address:address2,action,status,httpStatus,attempts,
-unverified,error:error63,...notes.length===0?{}:{notes}}}import{constants as constants4}from"node:fs";import{mkdir as mkdir2,open as open5,readdir,rm as rm2}from"node:fs/promises";
-import{dirname as dirname5,join as join5,relative as relative4}from"node:path";import{randomBytes as randomBytes2}from"node:crypto";import{mkdir,open as open4,realpath as realpath3,rename,rm}from"node:fs/promises";
-import{dirname as dirname4,join as join4,relative as relative3}from"node:path";import{constants as constants3}from"node:fs";import{open as open3}from"node:fs/promises";var NoRegularFile=class extends Error{constructor(stat3){
-super(`it is ${kindOf2(stat3)}, not a regular file`);this.name="NoRegularFile"}};async function readRegular(path){const handle=await open3(
-path,constants3.O_RDONLY|(constants3.O_NONBLOCK??0));try{const stat3=await handle.stat();if(!stat3.isFile())throw new NoRegularFile(
-stat3);return await handle.readFile("utf8")}finally{await handle.close()}}function kindOf2(stat3){if(stat3.isDirectory())
-return"a folder";if(stat3.isFIFO())return"a named pipe";if(stat3.isSocket())return"a socket";return"a device"}import{randomBytes,randomUUID as randomUUID2}from"node:crypto";function jsonFields(){const fields2=external_exports.unknown().refine(isMap,"expected a map").meta({type:"object"});return fields2}var STATE_FORMAT=1;var stored=external_exports.strictObject({fields:jsonFields(),hashes:external_exports.record(external_exports.
+unverified,error:error63,...notes.length===0?{}:{notes}}}import{constants as constants4}from"node:fs";import{open as open5,readdir as readdir2,rm as rm3}from"node:fs/promises";import{
+dirname as dirname6,join as join6,relative as relative4}from"node:path";import{mkdir,open as open4,rename,rm as rm2}from"node:fs/promises";import{dirname as dirname5,join as join5,relative as relative3}from"node:path";import{readlink,realpath as realpath3}from"node:fs/promises";import{dirname as dirname4,resolve as resolve3}from"node:path";
+var LINKS=40;async function leadsTo(path,links=LINKS){const real=await realpath3(path).catch(unlessMissing);if(real!==void 0)
+return real;const next=await readlink(path).catch(()=>void 0);if(next===void 0||links===0)return path;return await leadsTo(
+resolve3(dirname4(path),next),links-1)}function unlessMissing(failure2){if(failure2.code!=="ENOENT"&&failure2.code!=="EN\
+OTDIR")throw failure2;return void 0}import{constants as constants3}from"node:fs";import{open as open3}from"node:fs/promises";var NoRegularFile=class extends Error{constructor(stat4){
+super(`it is ${kindOf2(stat4)}, not a regular file`);this.name="NoRegularFile"}};async function readRegular(path){const handle=await open3(
+path,constants3.O_RDONLY|(constants3.O_NONBLOCK??0));try{const stat4=await handle.stat();if(!stat4.isFile())throw new NoRegularFile(
+stat4);return await handle.readFile("utf8")}finally{await handle.close()}}function kindOf2(stat4){if(stat4.isDirectory())
+return"a folder";if(stat4.isFIFO())return"a named pipe";if(stat4.isSocket())return"a socket";return"a device"}import{randomBytes,randomUUID as randomUUID2}from"node:crypto";function jsonFields(){const fields2=external_exports.unknown().refine(isMap,"expected a map").meta({type:"object"});return fields2}var STATE_FORMAT=1;var stored=external_exports.strictObject({fields:jsonFields(),hashes:external_exports.record(external_exports.
 string(),external_exports.string())});var owedSchema=external_exports.union([external_exports.strictObject({run:external_exports.
 string(),lost:stored,seen:stored}),external_exports.strictObject({run:external_exports.string(),before:stored,asked:stored})]);
 var recordSchema=external_exports.strictObject({kind:external_exports.enum(["Organization","User","KeyPair","EmailTempla\
@@ -17731,27 +17880,38 @@ optional(),owed:owedSchema.optional(),deleted:external_exports.string().optional
 min(1),server:external_exports.string(),salt:external_exports.string().min(1),open_run:external_exports.string().optional(),
 last_run:external_exports.string().optional(),resources:external_exports.record(external_exports.string(),recordSchema)});
 function emptyState(server){return{format_version:STATE_FORMAT,serial:0,lineage:randomUUID2(),server,salt:randomBytes(16).
-toString("base64url"),resources:{}}}function stateFile(path){const place=relative3(process.cwd(),path)||path;return{place,async load(server){const text4=await readText(
-path,place);return text4===void 0?emptyState(server):check4(text4,place,server)},async save(state){const target=await realpath3(
-path).catch(()=>path);await writeWhole(target,`${stringifyJson(state,2)}
+toString("base64url"),resources:{}}}import{createHash as createHash3,randomBytes as randomBytes2}from"node:crypto";import{readdir,rm,stat}from"node:fs/promises";
+import{join as join4}from"node:path";var named=/^\.idops-(\d+)-([0-9a-f]{8})-[0-9a-f]{12}\.tmp$/;var formerly=/^\.[0-9a-f]{12}\.tmp$|\.lock(?:\.[0-9a-f]{16})?\.[0-9a-f-]{36}\.tmp$/;
+var OLD=60*60*1e3;function temporaryName(){return`.idops-${process.pid}-${here()}-${randomBytes2(6).toString("hex")}.tmp`}
+async function sweepTemporaries(folder){const names2=await readdir(folder).catch(()=>[]);await Promise.all(names2.map(async name2=>{
+const path=join4(folder,name2);if(await isLeft(path,name2))await rm(path,{force:true}).catch(()=>{})}))}async function isLeft(path,name2){
+const ours=named.exec(name2);if(ours===null&&!formerly.test(name2))return false;if(ours!==null&&ours[2]===here()&&fateOf(
+{...ownMark(),pid:Number(ours[1]),started:null})==="gone"){return true}const made=await stat(path).catch(()=>void 0);return made?.
+isFile()===true&&Date.now()-made.mtimeMs>OLD}function here(){const{host,boot,namespace}=ownMark();return createHash3("sh\
+a256").update(JSON.stringify([host,boot,namespace])).digest("hex").slice(0,8)}function stateFile(path){const place=relative3(process.cwd(),path)||path;return{place,async load(server){const text4=await readText(
+path,place);return text4===void 0?emptyState(server):check4(text4,place,server)},async save(state){await writeWhole(await leadsTo(
+path),`${stringifyJson(state,2)}
 `)}}}async function readText(path,place){try{return await readRegular(path)}catch(failure2){const{code:code2,message}=failure2;
 if(code2==="ENOENT")return void 0;throw new ProblemsError([error("state-unreadable",`the state ${place} can't be read: ${message}`,
-[],"check its permissions")])}}function check4(text4,place,server){let data3;try{data3=parseJson(text4)}catch{throw new ProblemsError(
+[],"check its permissions")])}}function check4(text4,place,server){const state=parseState(text4,place);if(state.server!==
+server){throw new ProblemsError([error("state-other-server",`the state ${place} belongs to ${state.server}, and this is ${server}`,
+[],'give each server a state of its own with state.path, in its environment for instance; after a move of the server, ed\
+it "server" in the file')])}return state}function parseState(text4,place){let data3;try{data3=parseJson(text4)}catch{throw new ProblemsError(
 [error("state-unreadable",`the state ${place} is not JSON`,[],`put a good copy back, or move it away: ${LOSS}`)])}const version3=typeof data3===
 "object"&&data3!==null&&"format_version"in data3?data3.format_version:void 0;if(typeof version3==="number"&&version3>STATE_FORMAT){
 throw new ProblemsError([error("state-newer",`the state ${place} has format ${version3}, this idops knows formats up to ${STATE_FORMAT}`,
 [],"use the version of idops that wrote it, or a later one")])}const parsed2=stateSchema2.safeParse(data3);if(!parsed2.success){
 const[issue3]=parsed2.error.issues;const where=issue3===void 0||issue3.path.length===0?"":` at ${issue3.path.join(".")}`;
 throw new ProblemsError([error("state-unreadable",`the state ${place} is not a state of idops${where}`,[],`put a good co\
-py back, or move it away: ${LOSS}`)])}if(parsed2.data.server!==server){throw new ProblemsError([error("state-other-serve\
-r",`the state ${place} belongs to ${parsed2.data.server}, and this is ${server}`,[],'give each server a state of its own\
- with state.path, in its environment for instance; after a move of the server, edit "server" in the file')])}return parsed2.
-data}var LOSS="without it requests may be sent again, and nothing is deleted or regenerated";async function writeWhole(path,text4,mode=384){
-const folder=dirname4(path);await mkdir(folder,{recursive:true});const temporary=join4(folder,`.${randomBytes2(6).toString(
-"hex")}.tmp`);try{const file2=await open4(temporary,"wx",mode);try{await file2.writeFile(text4);await file2.sync()}finally{
-await file2.close()}await rename(temporary,path)}catch(failure2){await rm(temporary,{force:true});throw failure2}await syncFolder(
-folder)}async function syncFolder(folder){try{const handle=await open4(folder,"r");try{await handle.sync()}finally{await handle.
-close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&code2!=="EPERM"&&code2!=="EINVAL")throw failure2}}var JOURNAL_FORMAT=1;var storedFields=external_exports.strictObject({fields:jsonFields().describe("the fields; a secret \
+py back, or move it away: ${LOSS}`)])}return parsed2.data}var LOSS="without it requests may be sent again, and nothing i\
+s deleted or regenerated";async function makeFolder(folder,mode=384){await mkdir(folder,{recursive:true,mode:isPrivate(mode)?
+448:511})}async function writeWhole(path,text4,mode=384,exactly2){const folder=dirname5(path);await makeFolder(folder,mode);
+const temporary=join5(folder,temporaryName());try{const file2=await open4(temporary,"wx",mode);try{if(exactly2!==void 0)
+await file2.chmod(exactly2&511);await file2.writeFile(text4);await file2.sync()}finally{await file2.close()}await rename(
+temporary,path)}catch(failure2){await rm2(temporary,{force:true});throw failure2}await syncFolder(folder)}function isPrivate(mode){
+return(mode&63)===0}async function syncFolder(folder){try{const handle=await open4(folder,"r");try{await handle.sync()}finally{
+await handle.close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&code2!=="EPERM"&&code2!=="EINVAL")
+throw failure2}}var JOURNAL_FORMAT=1;var storedFields=external_exports.strictObject({fields:jsonFields().describe("the fields; a secret \
 is null here"),hashes:external_exports.record(external_exports.string(),external_exports.string()).describe("salted hash\
 es of the secrets, by JSON pointer")});var at=external_exports.iso.datetime().describe("UTC");var runLine=external_exports.
 strictObject({type:external_exports.literal("run"),format_version:external_exports.literal(JOURNAL_FORMAT),run:external_exports.
@@ -17777,32 +17937,32 @@ string()),error:external_exports.string().nullable()}).describe("after its answe
 {type:external_exports.literal("end"),at,interrupted:external_exports.boolean(),by:external_exports.string().optional().
 describe("the later run that settled what this one left open")}).describe("the last line: the state holds everything abo\
 ve");var journalLineSchema=external_exports.discriminatedUnion("type",[runLine,sendingLine,answeredLine,endLine]);function journalFolder(statePath){
-return join5(dirname5(statePath),"runs")}async function createJournal(folder,first){await mkdir2(folder,{recursive:true});
-const path=join5(folder,`${first.run}.jsonl`);const file2=await open5(path,"ax",384);const journal=new FileJournal(file2,
-0);try{await journal.write(first);await syncFolder(folder)}catch(failure2){await journal.close();await rm2(path,{force:true}).
-catch(()=>{});throw failure2}return journal}async function reopenJournal(folder,content){if(isUnderWay(content))throw underWay(
-content.run);const file2=await open5(join5(folder,`${content.run.run}.jsonl`),"r+");await file2.truncate(content.bytes);
-await file2.close();return new FileJournal(await open5(join5(folder,`${content.run.run}.jsonl`),"a"),content.bytes)}function isUnderWay({
-run:run3,ended}){return!ended&&surelyAlive(run3)}function underWay(run3){return new ProblemsError([error("locked",`${runHolder(
-run3)} is still under way`,[],"wait until it has ended, or end it")])}function runHolder({run:run3,command:command2,user:user3,
-host,pid,at:at2}){return`run ${run3} (${command2} by ${user3} on ${host}, process ${pid}, since ${at2})`}async function listRuns(folder){
-let names2;try{names2=await readdir(folder)}catch(failure2){if(failure2.code==="ENOENT")return[];throw unreadable2(folder,
-failure2 instanceof Error?failure2.message:String(failure2))}return names2.filter(name2=>name2.endsWith(".jsonl")).map(name2=>name2.
-slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run3){const path=join5(folder,`${run3}.jsonl`);let text4;
-try{text4=await readRegular(path)}catch(failure2){throw unreadable2(path,failure2 instanceof Error?failure2.message:String(
-failure2))}const whole2=text4.slice(0,text4.lastIndexOf("\n")+1);const[first,...lines]=whole2.split("\n").slice(0,-1).map(
-(line,index)=>parseLine(line,path,index+1));if(first===void 0)return null;if(first.type!=="run"||first.run!==run3)throw unreadable2(
-path,"line 1 does not name this run");return{run:first,lines,bytes:Buffer.byteLength(whole2),ended:lines.at(-1)?.type===
-"end"}}var TAIL=4096;async function hasEnd(folder,run3){const file2=await open5(join5(folder,`${run3}.jsonl`),constants4.
-O_RDONLY|(constants4.O_NONBLOCK??0));try{const{size:size2}=await file2.stat();const{buffer,bytesRead}=await file2.read(Buffer.
-alloc(TAIL),0,TAIL,Math.max(0,size2-TAIL));const lines=buffer.subarray(0,bytesRead).toString("utf8").split("\n");return lines.
-pop()===""&&(lines.pop()??"").startsWith('{"type":"end"')}finally{await file2.close()}}function parseLine(line,path,number5){
-let data3;try{data3=parseJson(line)}catch{throw unreadable2(path,`line ${number5} is not JSON`)}const version3=data3?.format_version;
-if(typeof version3==="number"&&version3>JOURNAL_FORMAT){throw unreadable2(path,`it has format ${version3}, this idops kn\
-ows formats up to ${JOURNAL_FORMAT}`)}const parsed2=journalLineSchema.safeParse(data3);if(parsed2.success)return parsed2.
-data;throw unreadable2(path,`line ${number5} is not a line of a journal`)}function unreadable2(path,why){return new ProblemsError(
-[error("journal-unreadable",`the journal ${relative4(process.cwd(),path)||path} can't be used: ${why}`,[],"put a good co\
-py back, or move it away; what it says of its run is then no longer known")])}var FileJournal=class{#file;#end;#broken;#waiting=[];#flushing;constructor(file2,end){
+return join6(dirname6(statePath),"runs")}async function createJournal(folder,first){await makeFolder(folder);const path=join6(
+folder,`${first.run}.jsonl`);const file2=await open5(path,"ax",384);const journal=new FileJournal(file2,0);try{await journal.
+write(first);await syncFolder(folder)}catch(failure2){await journal.close();await rm3(path,{force:true}).catch(()=>{});throw failure2}
+return journal}async function reopenJournal(folder,content){if(isUnderWay(content))throw underWay(content.run);const file2=await open5(
+join6(folder,`${content.run.run}.jsonl`),"r+");await file2.truncate(content.bytes);await file2.close();return new FileJournal(
+await open5(join6(folder,`${content.run.run}.jsonl`),"a"),content.bytes)}function isUnderWay({run:run3,ended}){return!ended&&
+surelyAlive(run3)}function underWay(run3){return new ProblemsError([error("locked",`${runHolder(run3)} is still under wa\
+y`,[],"wait until it has ended, or end it")])}function runHolder({run:run3,command:command2,user:user3,host,pid,at:at2}){
+return`run ${run3} (${command2} by ${user3} on ${host}, process ${pid}, since ${at2})`}async function listRuns(folder){let names2;
+try{names2=await readdir2(folder)}catch(failure2){if(failure2.code==="ENOENT")return[];throw unreadable2(folder,failure2 instanceof
+Error?failure2.message:String(failure2))}return names2.filter(name2=>name2.endsWith(".jsonl")).map(name2=>name2.slice(0,
+-".jsonl".length)).sort()}async function readJournal(folder,run3){const path=join6(folder,`${run3}.jsonl`);let text4;try{
+text4=await readRegular(path)}catch(failure2){throw unreadable2(path,failure2 instanceof Error?failure2.message:String(failure2))}
+const whole2=text4.slice(0,text4.lastIndexOf("\n")+1);const[first,...lines]=whole2.split("\n").slice(0,-1).map((line,index)=>parseLine(
+line,path,index+1));if(first===void 0)return null;if(first.type!=="run"||first.run!==run3)throw unreadable2(path,"line 1\
+ does not name this run");return{run:first,lines,bytes:Buffer.byteLength(whole2),ended:lines.at(-1)?.type==="end"}}var TAIL=4096;
+async function hasEnd(folder,run3){const file2=await open5(join6(folder,`${run3}.jsonl`),constants4.O_RDONLY|(constants4.
+O_NONBLOCK??0));try{const{size:size2}=await file2.stat();const{buffer,bytesRead}=await file2.read(Buffer.alloc(TAIL),0,TAIL,
+Math.max(0,size2-TAIL));const lines=buffer.subarray(0,bytesRead).toString("utf8").split("\n");return lines.pop()===""&&(lines.
+pop()??"").startsWith('{"type":"end"')}finally{await file2.close()}}function parseLine(line,path,number5){let data3;try{
+data3=parseJson(line)}catch{throw unreadable2(path,`line ${number5} is not JSON`)}const version3=data3?.format_version;if(typeof version3===
+"number"&&version3>JOURNAL_FORMAT){throw unreadable2(path,`it has format ${version3}, this idops knows formats up to ${JOURNAL_FORMAT}`)}
+const parsed2=journalLineSchema.safeParse(data3);if(parsed2.success)return parsed2.data;throw unreadable2(path,`line ${number5}\
+ is not a line of a journal`)}function unreadable2(path,why){return new ProblemsError([error("journal-unreadable",`the j\
+ournal ${relative4(process.cwd(),path)||path} can't be used: ${why}`,[],"put a good copy back, or move it away; what it \
+says of its run is then no longer known")])}var FileJournal=class{#file;#end;#broken;#waiting=[];#flushing;constructor(file2,end){
 this.#file=file2;this.#end=end}write(line){return new Promise((done2,failed)=>{this.#waiting.push({text:`${stringifyJson(
 line)}
 `,done:done2,failed});this.#flushing??=this.#flush()})}async#flush(){await Promise.resolve();while(this.#waiting.length>
@@ -17816,34 +17976,34 @@ resources,asked.key)?resources[asked.key]:void 0;const after=nextRecord(before,a
 return false;forgetDefault(resources,asked);resources[asked.key]=after;return true}function forgetDefault(resources,asked){
 if(asked.kind!=="KeyPair"||asked.expected.is_default!==true)return;for(const[key,record2]of Object.entries(resources)){if(record2.
 kind!=="KeyPair"||record2.fields.is_default!==true)continue;resources[key]={...record2,uncertain:[...new Set([...record2.
-uncertain??[],"is_default"])]}}}function nextRecord(before,asked,became,context3){const base={kind:asked.kind,identity:{
+uncertain??[],"is_default"])]}}}function nextRecord(before,asked,became,context3){const base2={kind:asked.kind,identity:{
 ...asked.identity},recorded_at:context3.at,run:context3.run,managed:[...asked.managed],fields:{},hashes:{},...before?.did_generation===
-void 0?{}:{did_generation:before.did_generation}};switch(asked.action){case"adopt":return{...base,...generation(asked)};case"\
-regenerate":if(became.status==="unknown"){return{...before??base,pending_regeneration:context3.run}}if(became.status!=="\
-applied")return void 0;return{...base,...generation(asked),...storeFields(didOf(became.after),context3.hasher)};case"del\
-ete":if(became.status!=="applied")return void 0;return{...base,deleted:context3.hasher.hash(templateText(became.after??{}))};case"\
-update":{const record2=updated(base,before,asked,became,context3);const owed2=owedAfter(asked,became,context3);if(owed2===
-"as before")return record2&&{...record2,...owedOf(before)};if(record2===void 0&&owed2===void 0&&before?.owed===void 0)return void 0;
-const{owed:_,...rest}=record2??before??{...base,managed:[]};return owed2===void 0?rest:{...rest,owed:storeOwed(owed2,context3.
-hasher)}}default:return void 0}}function owedAfter({kind:name2,before={},expected},{ambiguous,after},{run:run3,readable:readable2}){
-const kind=kindOf(name2);if(kind.lost===void 0||!readable2)return"as before";if(after!==void 0){const lost2=kind.lost({before,
-asked:expected,now:after});return Object.keys(lost2).length===0?void 0:seenLoss(kind,run3,lost2,after)}if(!ambiguous)return"\
-as before";return{run:run3,before,asked:expected}}function owedOf(record2){return record2?.owed===void 0?{}:{owed:record2.
+void 0?{}:{did_generation:before.did_generation}};switch(asked.action){case"adopt":return{...base2,...generation(asked)};case"\
+regenerate":if(became.status==="unknown"){return{...before??base2,pending_regeneration:context3.run}}if(became.status!==
+"applied")return void 0;return{...base2,...generation(asked),...storeFields(didOf(became.after),context3.hasher)};case"d\
+elete":if(became.status!=="applied")return void 0;return{...base2,deleted:context3.hasher.hash(templateText(became.after??
+{}))};case"update":{const record2=updated(base2,before,asked,became,context3);const owed2=owedAfter(asked,became,context3);
+if(owed2==="as before")return record2&&{...record2,...owedOf(before)};if(record2===void 0&&owed2===void 0&&before?.owed===
+void 0)return void 0;const{owed:_,...rest}=record2??before??{...base2,managed:[]};return owed2===void 0?rest:{...rest,owed:storeOwed(
+owed2,context3.hasher)}}default:return void 0}}function owedAfter({kind:name2,before={},expected},{ambiguous,after},{run:run3,
+readable:readable2}){const kind=kindOf(name2);if(kind.lost===void 0||!readable2)return"as before";if(after!==void 0){const lost2=kind.
+lost({before,asked:expected,now:after});return Object.keys(lost2).length===0?void 0:seenLoss(kind,run3,lost2,after)}if(!ambiguous)
+return"as before";return{run:run3,before,asked:expected}}function owedOf(record2){return record2?.owed===void 0?{}:{owed:record2.
 owed}}function storeOwed(owed2,hasher2){return"before"in owed2?{run:owed2.run,before:storeFields(owed2.before,hasher2),asked:storeFields(
 owed2.asked,hasher2)}:{run:owed2.run,lost:storeFields(owed2.lost,hasher2),seen:storeFields(owed2.seen,hasher2)}}function generation({
 generation:generation2}){return generation2===void 0?{}:{did_generation:generation2}}function didOf(answer){return typeof answer?.
-did==="string"?{did:answer.did}:{}}function updated(base,before,asked,became,context3){const known=before===void 0?{}:restoreFields(
-before,context3.hasher);if(became.ambiguous){const fields3=context3.readable?{}:{...known,...normalized(asked)};return{...base,
-...storeFields(fields3,context3.hasher),uncertain:Object.keys(asked.expected)}}if(became.status!=="applied"&&became.status!==
-"not_converged")return void 0;const shown2=context3.readable?secretFields2(asked):shownFields2(asked,became.after??{},known);
-const fields2={...shown2,...unverifiedFields(asked,became.unverified,shown2)};const secret3=Object.entries(asked.expected).
-flatMap(([name2,field])=>holdsSensitive(field)?[name2]:[]);const uncertain=became.status==="not_converged"&&secret3.length>
-0?{uncertain:secret3}:{};return{...base,...uncertain,...storeFields(fields2,context3.hasher)}}function normalized({kind,
-expected}){const types=kindOf(kind).fields;return mapValues(expected,(field,name2)=>normalForm(types[name2]??value,field))}
-function secretFields2(asked){return Object.fromEntries(Object.entries(normalized(asked)).filter(([,field])=>holdsSensitive(
-field)))}function shownFields2(asked,answer,known){const types=kindOf(asked.kind).fields;const wanted=normalized(asked);
-const shown2={...known};for(const[name2,type]of Object.entries(types)){const got=answer[name2];if(got===void 0)continue;
-const before=known[name2];const whole2=type.type==="members"&&isMap(got)&&isMap(before)?{...before,...got}:got;shown2[name2]=
+did==="string"?{did:answer.did}:{}}function updated(base2,before,asked,became,context3){const known2=before===void 0?{}:
+restoreFields(before,context3.hasher);if(became.ambiguous){const fields3=context3.readable?{}:{...known2,...normalized(asked)};
+return{...base2,...storeFields(fields3,context3.hasher),uncertain:Object.keys(asked.expected)}}if(became.status!=="appli\
+ed"&&became.status!=="not_converged")return void 0;const shown2=context3.readable?secretFields2(asked):shownFields2(asked,
+became.after??{},known2);const fields2={...shown2,...unverifiedFields(asked,became.unverified,shown2)};const secret3=Object.
+entries(asked.expected).flatMap(([name2,field])=>holdsSensitive(field)?[name2]:[]);const uncertain=became.status==="not_\
+converged"&&secret3.length>0?{uncertain:secret3}:{};return{...base2,...uncertain,...storeFields(fields2,context3.hasher)}}
+function normalized({kind,expected}){const types=kindOf(kind).fields;return mapValues(expected,(field,name2)=>normalForm(
+types[name2]??value,field))}function secretFields2(asked){return Object.fromEntries(Object.entries(normalized(asked)).filter(
+([,field])=>holdsSensitive(field)))}function shownFields2(asked,answer,known2){const types=kindOf(asked.kind).fields;const wanted=normalized(
+asked);const shown2={...known2};for(const[name2,type]of Object.entries(types)){const got=answer[name2];if(got===void 0)continue;
+const before=known2[name2];const whole2=type.type==="members"&&isMap(got)&&isMap(before)?{...before,...got}:got;shown2[name2]=
 conceal(whole2,wanted[name2])}return shown2}function unverifiedFields(asked,unverified,shown2){const types=kindOf(asked.
 kind).fields;const fields2={};for(const[name2,wanted]of Object.entries(normalized(asked))){if(unverified.includes(name2)){
 fields2[name2]=wanted;continue}if(types[name2]?.type!=="members"||!isMap(wanted))continue;const left=Object.entries(wanted).
@@ -17885,8 +18045,8 @@ error:null})},async settled(change,outcome){const at2=now().toISOString();record
 httpStatus,attempts:outcome.attempts,after:outcome.after===void 0?null:stored2(concealAll(outcome.after,change.apply.expected),
 hasher2),unverified:[...outcome.unverified],error:outcome.error===null?null:redact(outcome.error)})}}}function stored2(fields2,hasher2){
 return storeFields(fields2,hasher2)}function concealAll(fields2,asked){return mapValues(fields2,(value3,field)=>conceal(
-value3,asked[field]))}async function nextRun({journals,now,state}){const known=await listRuns(journals).catch(()=>[]);const before=[
-...known,state.last_run??"",state.open_run??""];const newest=before.sort().at(-1)??"";const[,date5,time3]=/^(\d{8}T)(\d{6})Z-/.
+value3,asked[field]))}async function nextRun({journals,now,state}){const known2=await listRuns(journals).catch(()=>[]);const before=[
+...known2,state.last_run??"",state.open_run??""];const newest=before.sort().at(-1)??"";const[,date5,time3]=/^(\d{8}T)(\d{6})Z-/.
 exec(newest)??[];const latest=date5===void 0||time3===void 0?0:momentOf(date5,time3);const first=runName(new Date(Math.max(
 now().getTime(),latest)));return first>newest?first:runName(new Date(Math.max(now().getTime(),latest+1e3)))}function momentOf(date5,time3){
 const iso=`${date5.replace(/(....)(..)(..)T/,"$1-$2-$3T")}${time3.replace(/(..)(..)(..)/,"$1:$2:$3")}Z`;return Date.parse(
@@ -17900,10 +18060,10 @@ const answer=answers2.at(-1);const settles=answer!==void 0&&(sending.last||answe
 answer:void 0,open:answer===void 0}})}function fieldsOf(stored3,hasher2){return restoreFields(stored3,hasher2)}async function findRun(folder,name2){const names2=await listRuns(folder);const found=names2.includes(name2)?[name2]:names2.
 filter(one=>name2!==""&&one.startsWith(name2));const[only]=found;const content=only!==void 0&&found.length===1?await readJournal(
 folder,only):null;if(content!==null)return content;const why=found.length>1?`${found.length} runs begin with "${name2}"`:
-`there is no run "${name2}"`;throw new ProblemsError([error("no-such-run",why,[],"idops runs lists them")])}import{basename as basename5}from"node:path";import{readdir as readdir2}from"node:fs/promises";import{basename as basename4,dirname as dirname6,join as join6}from"node:path";var nameSchema=external_exports.object({lineage:external_exports.string(),salt:external_exports.string(),resources:external_exports.
-unknown()});async function statesBeside(statePath){const folder=dirname6(statePath);const entries=await readdir2(folder,
+`there is no run "${name2}"`;throw new ProblemsError([error("no-such-run",why,[],"idops runs lists them")])}import{basename as basename5}from"node:path";import{readdir as readdir3}from"node:fs/promises";import{basename as basename4,dirname as dirname7,join as join7}from"node:path";var nameSchema=external_exports.object({lineage:external_exports.string(),salt:external_exports.string(),resources:external_exports.
+unknown()});async function statesBeside(statePath){const folder=dirname7(statePath);const entries=await readdir3(folder,
 {withFileTypes:true}).catch(()=>[]);const names2=entries.filter(entry=>!entry.isDirectory()&&entry.name!==basename4(statePath));
-const states=await Promise.all(names2.map(({name:name2})=>stateName(join6(folder,name2))));return states.filter(state=>state!==
+const states=await Promise.all(names2.map(({name:name2})=>stateName(join7(folder,name2))));return states.filter(state=>state!==
 void 0)}async function stateName(path){try{return nameSchema.safeParse(JSON.parse(await readRegular(path))).data}catch{return void 0}}async function unfinishedRuns(folder,state,home){const{open_run,last_run}=state;const names2=[];const read=async name2=>name2===
 last_run&&name2!==open_run?await readJournal(folder,name2).catch(()=>null):await readJournal(folder,name2);for(const name2 of await listRuns(
 folder)){const later=name2===open_run||last_run===void 0||name2>last_run;if(later||name2===last_run&&!await hasEnd(folder,
@@ -17912,28 +18072,28 @@ null&&content.run.server===state.server);const own3=contents.filter(({run:run3,e
 run===last_run));const others2=contents.filter(({run:run3,ended})=>!ended&&!belongs(run3,state));if(others2.length===0||
 state.serial>0)return own3;const beside=await statesBeside(home.path);const lost2=others2.filter(({run:run3})=>isOfLost(
 run3,home)&&!beside.some(one=>belongs(run3,one)));return contents.filter(content=>own3.includes(content)||lost2.includes(
-content))}function belongs({state,salt},known){return state===void 0?salt===known.salt:state.lineage===known.lineage}function isOfLost({
-state,environment},home){return state===void 0?environment===home.environment:state.file===basename5(home.path)}function heirOf(state,{
-state:lost2}){return state.serial>0||lost2===void 0?state:{...state,lineage:lost2.lineage}}async function resumeRun(content,before,options){
-const{run:run3}=content;const journalHasher=new Hasher(run3.salt,options.holds);const state=Object.keys(before.resources).
-length===0?{...before,salt:run3.salt}:before;const hasher2=new Hasher(state.salt,options.holds);const keep=fields2=>state.
-salt===run3.salt?fields2:withoutHashes(fields2,journalHasher);const entries=entriesOf(content).filter(({sending})=>state.
-resources[sending.key]?.run!==run3.run);const live=await readBack2(entries.filter(({answered})=>answered===void 0),options);
-let after=state;const findings=[];const additions=[];for(const entry of entries){const{sending,answered}=entry;const{generation:generation2,
-...asked}=sending;const readable2=kindOf(sending.kind).readable(options.profile);const became=answered===void 0?openOutcome2(
-entry,live.get(entry),journalHasher):{...answered,sentence:"",after:answered.after===null?void 0:fieldsOf(answered.after,
-journalHasher)};const at2=answered?.at??options.now().toISOString();const expected=keep(fieldsOf(sending.expected,journalHasher));
-after=recordOutcome(after,{...asked,before:keep(fieldsOf(sending.before,journalHasher)),expected,...generation2===void 0?
-{}:{generation:generation2}},{...became,after:became.after===void 0?void 0:keep(became.after)},{run:run3.run,at:at2,hasher:hasher2,
-readable:readable2});if(answered!==void 0)continue;const owed2=after.resources[sending.key]?.owed!==void 0;findings.push(
-`${sending.address}: ${became.sentence}${owed2&&became.status!=="unknown"?"; the next apply puts it back":""}`);additions.
-push({type:"answered",seq:sending.seq,at:at2,status:became.status,ambiguous:became.ambiguous,http_status:null,attempts:0,
-after:became.after===void 0?null:storeFields(became.after,journalHasher),unverified:[...became.unverified],error:became.
-status==="applied"?null:"the run ended before there was an answer"})}const{open_run:_,...rest}=after;return{state:{...rest,
-serial:before.serial+1,last_run:laterOf(before.last_run,run3.run)},run:run3.run,findings,settled:entries.length-findings.
-length,async finish(){if(content.ended&&additions.length===0)return;const journal=await reopenJournal(options.folder,content);
-try{for(const line of additions)await journal.write(line);await journal.write({type:"end",at:options.now().toISOString(),
-interrupted:true,by:`process ${process.pid}`})}finally{await journal.close()}}}}async function readBack2(entries,options){
+content))}function belongs({state,salt},known2){return state===void 0?salt===known2.salt:state.lineage===known2.lineage}
+function isOfLost({state,environment},home){return state===void 0?environment===home.environment:state.file===basename5(
+home.path)}function heirOf(state,{state:lost2}){return state.serial>0||lost2===void 0?state:{...state,lineage:lost2.lineage}}
+async function resumeRun(content,before,options){const{run:run3}=content;const journalHasher=new Hasher(run3.salt,options.
+holds);const state=Object.keys(before.resources).length===0?{...before,salt:run3.salt}:before;const hasher2=new Hasher(state.
+salt,options.holds);const keep=fields2=>state.salt===run3.salt?fields2:withoutHashes(fields2,journalHasher);const entries=entriesOf(
+content).filter(({sending})=>state.resources[sending.key]?.run!==run3.run);const live=await readBack2(entries.filter(({answered})=>answered===
+void 0),options);let after=state;const findings=[];const additions=[];for(const entry of entries){const{sending,answered}=entry;
+const{generation:generation2,...asked}=sending;const readable2=kindOf(sending.kind).readable(options.profile);const became=answered===
+void 0?openOutcome2(entry,live.get(entry),journalHasher):{...answered,sentence:"",after:answered.after===null?void 0:fieldsOf(
+answered.after,journalHasher)};const at2=answered?.at??options.now().toISOString();const expected=keep(fieldsOf(sending.
+expected,journalHasher));after=recordOutcome(after,{...asked,before:keep(fieldsOf(sending.before,journalHasher)),expected,
+...generation2===void 0?{}:{generation:generation2}},{...became,after:became.after===void 0?void 0:keep(became.after)},{
+run:run3.run,at:at2,hasher:hasher2,readable:readable2});if(answered!==void 0)continue;const owed2=after.resources[sending.
+key]?.owed!==void 0;findings.push(`${sending.address}: ${became.sentence}${owed2&&became.status!=="unknown"?"; the next \
+apply puts it back":""}`);additions.push({type:"answered",seq:sending.seq,at:at2,status:became.status,ambiguous:became.ambiguous,
+http_status:null,attempts:0,after:became.after===void 0?null:storeFields(became.after,journalHasher),unverified:[...became.
+unverified],error:became.status==="applied"?null:"the run ended before there was an answer"})}const{open_run:_,...rest}=after;
+return{state:{...rest,serial:before.serial+1,last_run:laterOf(before.last_run,run3.run)},run:run3.run,findings,settled:entries.
+length-findings.length,async finish(){if(content.ended&&additions.length===0)return;const journal=await reopenJournal(options.
+folder,content);try{for(const line of additions)await journal.write(line);await journal.write({type:"end",at:options.now().
+toISOString(),interrupted:true,by:`process ${process.pid}`})}finally{await journal.close()}}}}async function readBack2(entries,options){
 const objects2=entries.filter(({sending})=>sending.action!=="adopt").map(entry=>({kind:entry.sending.kind,identity:entry.
 sending.identity,entry}));const{live}=await observe2(objects2,[],{...options,progress:noProgress});return new Map([...live].
 map(([object3,found])=>[object3.entry,found]))}function openOutcome2({sending},live,hasher2){const{action}=sending;const aim={
@@ -17953,9 +18113,9 @@ content,hasher2,[...kept.keys()])){kept.set(former,{is_default:false})}return{de
 present(document3,now))}}function formerDefaults(content,hasher2,documents){return entriesOf(content).flatMap(entry=>{const{
 sending}=entry;if(sending.kind!=="KeyPair"||!wasDone(entry))return[];const before=fieldsOf(sending.before,hasher2);const[
 id,...others2]=defaultsAmong(before)??[];const moved=fieldsOf(sending.expected,hasher2).is_default===true&&before.is_default!==
-true;const known=documents.some(({kind,identity})=>kind==="KeyPair"&&identity.id===id);if(!moved||id===void 0||others2.length>
-0||known)return[];const source=`run ${content.run.run}`;return[document2({...sending,identity:{id}},{is_default:true},source,
-false)]})}function movedOn(document3,now,documents){const defaults2=defaultsAmong(now);const{kind,identity,fields:fields2}=document3;
+true;const known2=documents.some(({kind,identity})=>kind==="KeyPair"&&identity.id===id);if(!moved||id===void 0||others2.
+length>0||known2)return[];const source=`run ${content.run.run}`;return[document2({...sending,identity:{id}},{is_default:true},
+source,false)]})}function movedOn(document3,now,documents){const defaults2=defaultsAmong(now);const{kind,identity,fields:fields2}=document3;
 if(kind!=="KeyPair"||fields2.is_default!==true||defaults2===void 0)return void 0;const asLeft=id=>id===identity.id||documents.
 some(other=>other.kind==="KeyPair"&&other.identity.id===id&&other!==document3);if(defaults2.length===0||defaults2.some(asLeft))
 return void 0;const address2=`KeyPair/${kindOf(kind).addressPart(identity)}`;return{document:{...document3,fields:{}},left:[
@@ -17975,8 +18135,8 @@ if(undone.value===void 0)continue;fields2[name2]=undone.value;after[name2]=becam
 fromEntries(["txt_content","html_content"].flatMap(half=>typeof before[half]==="string"?[[half,before[half]]]:[]))}function undoField(type,path,asked,was,became){
 if(type.type==="members"&&isMap(asked)&&isMap(became)&&(was===void 0||isMap(was))){const members3=Object.entries(asked).
 map(([member2,wish])=>{const inner=type.members[member2]??value;return{member:member2,...undoField(inner,`${path}.${member2}`,
-wish,was?.[member2],became[member2]??wish)}});const known=members3.flatMap(({member:member2,value:value3})=>value3===void 0?
-[]:[[member2,value3]]);return{value:known.length===0?void 0:Object.fromEntries(known),left:members3.flatMap(({left})=>left)}}
+wish,was?.[member2],became[member2]??wish)}});const known2=members3.flatMap(({member:member2,value:value3})=>value3===void 0?
+[]:[[member2,value3]]);return{value:known2.length===0?void 0:Object.fromEntries(known2),left:members3.flatMap(({left})=>left)}}
 const nothing2={value:void 0,left:[]};if(was===void 0)return{...nothing2,left:[{path,reason:UNKNOWN_BEFORE}]};if(holdsSensitive(
 was))return same(was,became)?nothing2:{...nothing2,left:[{path,reason:SECRET_BEFORE}]};if(contrast(type,path,was,became).
 every(({verdict})=>verdict==="same"))return nothing2;if(type.type==="map"&&isMap(was)&&isMap(became))return{value:mapPatch(
@@ -18003,9 +18163,9 @@ profile)?[kind.scopes.read,kind.scopes.write]:[kind.scopes.write]});return[...ne
 const kinds3=new Set(declared.map(({kind})=>kind));const listing=listsFor(declared,profile).flatMap(list2=>listScope(list2,
 profile)??[]);return[...new Set([...scopesOfKinds(kinds3,profile),...listing])].sort()}function listScope(list2,{reads}){
 return list2==="organizations"?operations.listOrganizations.scope:reads[list2]?.scope}import{setMaxListeners}from"node:events";var import_undici2=__toESM(require_undici(),1);var import_undici=__toESM(require_undici(),1);function answerHeaders(headers){return new Map(Object.entries(headers).map(([name2,value3=[]])=>[name2,typeof value3==="\
-string"?[value3]:value3]))}function firstHeader(headers,name2){return headers.get(name2)?.[0]}var maxTimer=2**31-1;function exchange(dispatcher,request4,limits2){return new Promise((resolve10,reject)=>{new Exchange(
-resolve10,reject,limits2).start(dispatcher,request4)})}var Exchange=class{#resolve;#reject;#limits;#timer;#controller;#settled=false;#head;#chunks=[];#bytes=0;constructor(resolve10,reject,limits2){
-this.#resolve=resolve10;this.#reject=reject;this.#limits=limits2;this.#timer=setTimeout(()=>this.#giveUp("timeout"),Math.
+string"?[value3]:value3]))}function firstHeader(headers,name2){return headers.get(name2)?.[0]}var maxTimer=2**31-1;function exchange(dispatcher,request4,limits2){return new Promise((resolve11,reject)=>{new Exchange(
+resolve11,reject,limits2).start(dispatcher,request4)})}var Exchange=class{#resolve;#reject;#limits;#timer;#controller;#settled=false;#head;#chunks=[];#bytes=0;constructor(resolve11,reject,limits2){
+this.#resolve=resolve11;this.#reject=reject;this.#limits=limits2;this.#timer=setTimeout(()=>this.#giveUp("timeout"),Math.
 min(limits2.timeout*1e3,maxTimer))}start(dispatcher,request4){dispatcher.dispatch({...request4,headersTimeout:0,bodyTimeout:0},
 this)}onRequestStart(controller2){if(this.#settled||this.#controller!==void 0){controller2.abort(new Error("the request \
 is over"));return}this.#controller=controller2}onResponseStart(_,status,headers){if(status>=200)this.#head={status,headers:answerHeaders(
@@ -18035,7 +18195,7 @@ const secrets=[];const open7=[document3];while(open7.length>0){const next=open7.
 open7.push(item);else if(isMap(next)){for(const[name2,member2]of Object.entries(next)){if(typeof member2==="string"){if(secretMembers.
 has(name2))secrets.push(member2)}else open7.push(member2)}}}return secrets}var Pace=class{#options;#waiting=[];#window;#running=0;#era=0;#held=Promise.resolve();#nextStart=Number.NEGATIVE_INFINITY;constructor(options){
 this.#options=options;this.#window=options.most}get width(){return Math.floor(this.#window)}async begin(){if(this.#running<
-this.width&&this.#waiting.length===0)this.#running+=1;else await new Promise(resolve10=>this.#waiting.push(resolve10));for(let held;held!==
+this.width&&this.#waiting.length===0)this.#running+=1;else await new Promise(resolve11=>this.#waiting.push(resolve11));for(let held;held!==
 this.#held;){held=this.#held;await this.#held}await this.#inRate();return{era:this.#era}}end(turn,outcome){this.#running-=
 1;if(outcome==="fine")this.#window=Math.min(this.#options.most,this.#window+1/this.width);if(outcome==="crowded"&&turn.era===
 this.#era){this.#window=Math.max(1,this.#window/2);this.#era+=1}while(this.#running<this.width){const next=this.#waiting.
@@ -18063,13 +18223,13 @@ patience}=options;this.#options=options;const ending=AbortSignal.any([signal,thi
 this.#delay=time3=>delay(time3,ending);this.#random=random;this.#patience=patience??new Patience(defaultPatience,seconds);
 this.#pace=new Pace({most:concurrency,rate,delay:this.#delay,now:seconds});this.#route={origin:baseUrl2.origin,tls,proxy};
 this.#pool=openRoute(this.#route,{connections:concurrency,seconds:timeout})}async call(call){const{signal,retries=defaultRetries}=this.#options;
-let sent=false;let doubt=false;let renewed=false;let repeats=0;for(let attempts=1;;attempts++){const{verdict,credential}=await this.#inTurn(
+let sent=false;let doubt=false;let renewed=false;let repeats2=0;for(let attempts=1;;attempts++){const{verdict,credential}=await this.#inTurn(
 call,attempts);if("value"in verdict)return{status:verdict.status,attempts,data:verdict.value};sent||=verdict.sent;const{
 problem}=verdict;const earlier=doubt?{doubt}:{};const fail=(more={})=>this.#failure(call,{...problem,...earlier,...more},
 {sent,attempts,credential});doubt||=leavesOpen({...problem,method:call.method,sent:verdict.sent});const once=call.method===
 "POST"&&sent;if(problem.kind==="unauthorized"&&!once&&!renewed&&!signal.aborted){renewed=true;const renewal=await this.#renew(
-credential,call.scope);if(renewal===true)continue;throw fail({detail:renewal})}repeats+=1;const pause=pauseBefore(repeats+
-1,problem.retryAfter??null,this.#random);const again=verdict.passing&&!once&&repeats<=retries&&!signal.aborted;const others2=isCrowded(
+credential,call.scope);if(renewal===true)continue;throw fail({detail:renewal})}repeats2+=1;const pause=pauseBefore(repeats2+
+1,problem.retryAfter??null,this.#random);const again=verdict.passing&&!once&&repeats2<=retries&&!signal.aborted;const others2=isCrowded(
 verdict)&&problem.retryAfter!=null;const waits=(again||others2)&&this.#patience.take(pause);if(!again||!waits){if(waits)
 void this.#pace.hold(pause);throw fail(again?{outOfPatience:true}:{})}if(others2||problem.status===429)await this.#pace.
 hold(pause);else await this.#delay(pause);if(signal.aborted)throw fail();if(!sent||call.confirm===void 0)continue;const done2=await call.
@@ -18080,10 +18240,11 @@ begin();let outcome="other";try{const tried=await this.#try(call,attempt);const{
 const{credentials,timeout,maxAnswerBytes=defaultMaxAnswerBytes,onTry}=this.#options;const credential=await credentials.current(
 call.scope);const limits2={timeout,maxBytes:maxAnswerBytes};const request4=this.#request(call,credential);const began=performance.
 now();const outcome=call.method==="POST"?await this.#exchangeOnce(request4,limits2):await exchange(this.#pool,request4,limits2);
-onTry?.({method:call.method,path:call.path,...triedOf(outcome),milliseconds:performance.now()-began,attempt});return{verdict:this.#judge(
-call,outcome),credential}}async#exchangeOnce(request4,limits2){const route=openRoute(this.#route,{connections:"once",seconds:limits2.
-timeout});try{return await exchange(route,request4,limits2)}finally{await route.destroy()}}async#renew(refused,scope2){try{
-return await this.#options.credentials.renew(refused,scope2)||null}catch(failure2){return`it could not be renewed: ${failure2 instanceof
+const verdict=this.#judge(call,outcome);const said="problem"in verdict?verdict.problem.serverMessage:null;onTry?.({method:call.
+method,path:call.path,...triedOf(outcome),milliseconds:performance.now()-began,attempt,...said!=null&&isRaw(said)?{raw:this.#cleaner(
+credential)(said)}:{}});return{verdict,credential}}async#exchangeOnce(request4,limits2){const route=openRoute(this.#route,
+{connections:"once",seconds:limits2.timeout});try{return await exchange(route,request4,limits2)}finally{await route.destroy()}}async#renew(refused,scope2){
+try{return await this.#options.credentials.renew(refused,scope2)||null}catch(failure2){return`it could not be renewed: ${failure2 instanceof
 Error?failure2.message:String(failure2)}`}}#request(call,credential){const{baseUrl:baseUrl2,version:version3}=this.#options;
 return{origin:baseUrl2.origin,method:call.method,path:`${baseUrl2.prefix}${call.path}`,headers:{[credential.name]:credential.
 value,accept:"application/json","user-agent":`idops/${version3}`,...call.body===void 0?{}:{"content-type":"application/j\
@@ -18099,18 +18260,20 @@ sent:true,passing});if(broken!==null)return unusable({reason:broken},broken!=="t
 0?{wrong:"empty"}:this.#read(body2);if("wrong"in document3){return unusable({reason:document3.wrong,detail:firstHeader(headers,
 "content-type")??null})}const parsed2=parse11(document3.value);if(!("wrong"in parsed2))return{value:parsed2.value,status};
 const{wrong:wrong2,reason="wrong-type"}=parsed2;return unusable({reason,detail:wrong2,serverMessage:messageIn(document3.
-value)})}#read(body2){const document3=readJson(body2);const{onSecret}=this.#options;if(onSecret!==void 0&&"value"in document3)
-secretsIn(document3.value).forEach(onSecret);return document3}#target(location){const base=this.#options.baseUrl.href;if(location===
-void 0||!URL.canParse(location,base))return null;const{origin:origin2,pathname}=new URL(location,base);return origin2===
-"null"?null:`${origin2}${pathname}`}#failure(call,problem,{sent,attempts,credential}){const{baseUrl:baseUrl2,timeout,proxy}=this.#options;
-const{serverMessage,detail,reason,retryAfter,members:members3,doubt,outOfPatience}=problem;const clean=this.#cleaner(credential);
-return new ServerFailure({kind:problem.kind==="unreachable"&&sent?"lost":problem.kind,operation:call.operation,title:call.
-title,method:call.method,path:clean(call.path),scope:call.scope,origin:baseUrl2.origin,status:problem.status,serverMessage:serverMessage==
-null?null:clean(serverMessage)||null,attempts,retryAfter:retryAfter??null,sent,reason:reason??null,detail:detail==null?null:
-clean(detail),timeout,...proxy==null?{}:{proxy:proxy.origin},...doubt===void 0?{}:{doubt},...outOfPatience===void 0?{}:{
-outOfPatience},...members3===void 0?{}:{members:members3.map(clean)}})}#cleaner({value:value3}){const token=value3.slice(
-value3.indexOf(" ")+1);const echoes=[...new Set([value3,token,encodeURIComponent(token)])].filter(Boolean);const strip=text4=>echoes.
-reduce((rest,echo)=>rest.replaceAll(echo,"***"),text4);return text4=>oneLine(this.#options.redact(strip(text4)))}};var written2={regenerateDid:answers.client.one,updateUser:answers.user.one,updateTemplate:answers.template.one,deleteTemplate:answers.
+value)})}#read(body2){const document3=readJson(body2);const{onSecret}=this.#options;if(onSecret!==void 0&&"value"in document3){
+for(const secret3 of secretsIn(document3.value))onSecret(secret3,"answer")}return document3}#target(location){const base2=this.#options.
+baseUrl.href;if(location===void 0||!URL.canParse(location,base2))return null;const{origin:origin2,pathname}=new URL(location,
+base2);return origin2==="null"?null:`${origin2}${pathname}`}#failure(call,problem,{sent,attempts,credential}){const{baseUrl:baseUrl2,
+timeout,proxy}=this.#options;const{serverMessage,detail,reason,retryAfter,members:members3,doubt,outOfPatience}=problem;
+const strip=this.#stripper(credential);const clean=this.#cleaner(credential);return new ServerFailure({kind:problem.kind===
+"unreachable"&&sent?"lost":problem.kind,operation:call.operation,title:call.title,method:call.method,path:oneLine(strip(
+call.path)),scope:call.scope,origin:baseUrl2.origin,status:problem.status,serverMessage:serverMessage==null?null:clean(serverMessage)||
+null,attempts,retryAfter:retryAfter??null,sent,reason:reason??null,detail:detail==null?null:clean(detail),timeout,...proxy==
+null?{}:{proxy:proxy.origin},...doubt===void 0?{}:{doubt},...outOfPatience===void 0?{}:{outOfPatience},...members3===void 0?
+{}:{members:members3.map(clean)}})}#cleaner(credential){const strip=this.#stripper(credential);return text4=>oneLine(this.#options.
+redact(strip(text4)))}#stripper({value:value3}){const token=value3.slice(value3.indexOf(" ")+1);const echoes=[...new Set(
+[value3,token,encodeURIComponent(token)])].filter(Boolean);return text4=>echoes.reduce((rest,echo)=>rest.replaceAll(echo,
+"***"),text4)}};var written2={regenerateDid:answers.client.one,updateUser:answers.user.one,updateTemplate:answers.template.one,deleteTemplate:answers.
 template.one,updateKeyPair:answers.keyPair.one,updateOrganization:answers.organization.one};function connect(options){const transport=new Transport(
 options);return{reader:readerOver(transport),writer:writerOver(transport),close:()=>transport.close()}}function readerOver(transport){
 const read=async call=>(await transport.call({...call,method:"GET"})).data;const documented2=operation=>({operation,title:operations[operation].
@@ -18123,13 +18286,15 @@ title,path,scope:scope2},page,parse11)=>read({operation:null,title,scope:scope2,
 parse:parse11,whenMissing:null,missing:[404,406]})}}function aboutOne(path,params,parse11){const id=params[/\/:([a-z_]+)$/.
 exec(path)?.[1]??""];return id===void 0?parse11:about({id},parse11)}function writerOver(transport){return{async send({operation,
 params,body:body2,confirm=false}){const{title,method,scope:scope2}=operations[operation];const call={operation,title,method,
-scope:scope2,path:operationPath(operation,params),parse:written2[operation],...method==="DELETE"?{whenMissing:{}}:{}};const wrapper=wrapperOf(
-operation);if(wrapper===void 0||body2===void 0)return await transport.call(call);return await transport.call({...call,body:{
-[wrapper]:reveal(body2)},...confirm?{confirm:()=>holding(body2,call,transport)}:{}})}}}async function holding(body2,call,transport){
-const{title,scope:scope2,path,parse:parse11}=call;const{data:data3}=await transport.call({operation:null,title:`read bac\
-k, to ${title}`,method:"GET",scope:scope2,path,parse:parse11,whenMissing:{}});const holds=Object.entries(body2).every(([
-field,asked])=>same(asked,data3[field]??null));return holds?data3:void 0}function wrapperOf(operation){const described2=operations[operation];
-return"wrapper"in described2?described2.wrapper:void 0}var maxBytes2=2**20;var tokenAnswer=external_exports.object({access_token:external_exports.string(),token_type:external_exports.
+scope:scope2,path:operationPath(operation,params),parse:about(templateOf(params),written2[operation]),...method==="DELET\
+E"?{whenMissing:{}}:{}};const wrapper=wrapperOf(operation);if(wrapper===void 0||body2===void 0)return await transport.call(
+call);return await transport.call({...call,body:{[wrapper]:reveal(body2)},...confirm?{confirm:()=>holding(body2,call,transport)}:
+{}})}}}function templateOf({backend_id,template_type}){return{...backend_id===void 0?{}:{backend_id},...template_type===
+void 0?{}:{type:template_type}}}async function holding(body2,call,transport){const{title,scope:scope2,path,parse:parse11}=call;
+const{data:data3}=await transport.call({operation:null,title:`read back, to ${title}`,method:"GET",scope:scope2,path,parse:parse11,
+whenMissing:{}});const holds=Object.entries(body2).every(([field,asked])=>same(asked,data3[field]??null));return holds?data3:
+void 0}function wrapperOf(operation){const described2=operations[operation];return"wrapper"in described2?described2.wrapper:
+void 0}var maxBytes2=2**20;var tokenAnswer=external_exports.object({access_token:external_exports.string(),token_type:external_exports.
 string().nullish(),expires_in:external_exports.union([external_exports.number(),external_exports.string().regex(/^\d+$/).
 transform(Number)]).nullish()});function clientCredentials(client3,initial,network){return async needed=>{const scopes=client3.
 scopes??[...new Set([...initial,...needed])].sort();const outcome=await ask(client3,scopes,network);return readToken(client3,
@@ -18166,8 +18331,8 @@ delay=sleepSeconds,random=Math.random}=options;switch(auth2.way){case"token":ret
 token_file":return tokenFile(auth2.path,auth2.shown,onSecret);case"token_command":return tokenCommand(auth2,{redact,onSecret});case"\
 header":return chosenHeader(auth2.name,String(auth2.value.reveal()));case"client_credentials":return renewing(clientCredentials(
 clientOf(auth2),scopes,{...options,tls,proxy:auth2.proxy,onSecret,delay,random}),onSecret)}}function clientOf(auth2){return{
-address:auth2.address,clientId:auth2.clientId,clientSecret:String(auth2.clientSecret.reveal()),scopes:auth2.scopes}}import{basename as basename7,dirname as dirname9}from"node:path";import{dirname as dirname7,resolve as resolve3}from"node:path";var READS_AT_ONCE=16;var Bodies=class{#project;#access;files=new Set;#limit=pLimit(READS_AT_ONCE);#contents=new Map;#characters=0;constructor(project,access2){
-this.#project=project;this.#access=access2}async read(request4){const path=resolve3(dirname7(request4.manifest),request4.
+address:auth2.address,clientId:auth2.clientId,clientSecret:String(auth2.clientSecret.reveal()),scopes:auth2.scopes}}import{basename as basename7,dirname as dirname10}from"node:path";import{dirname as dirname8,resolve as resolve4}from"node:path";var READS_AT_ONCE=16;var Bodies=class{#project;#access;files=new Set;#limit=pLimit(READS_AT_ONCE);#contents=new Map;#characters=0;constructor(project,access2){
+this.#project=project;this.#access=access2}async read(request4){const path=resolve4(dirname8(request4.manifest),request4.
 path);let content=this.#contents.get(path);if(content===void 0){content=this.#limit(()=>this.#load(path));this.#contents.
 set(path,content)}const loaded=await content;return"text"in loaded?loaded:this.#problem(request4,path,loaded)}async#load(path){
 const read=await this.#access.read(path);if(!("target"in read))return read;this.files.add(read.target);this.#characters+=
@@ -18194,7 +18359,7 @@ if(others2.length===0)return void 0;return`"${field}" is a field of ${others2.ma
 if(!("schema"in kind))return Promise.resolve({declared:void 0,problems:kind});const{data:data3,problems,notes}=check2({schema:kind.
 schema,root,file:file2,variables:variables2,name:kind.name,fieldHint:(field,path)=>fieldHint(kind,field,path)});const sensitive=sensitiveIdentities(
 kind,root,file2,notes);const found=[...problems.filter(problem=>!sensitive.some(other=>covers(other,problem))),...sensitive];
-if(!isObject3(data3)||document3.broken||found.some(({severity})=>severity==="error")){return bodyProblems(kind,root,notes,
+if(!isObject3(data3)||document3.broken||found.some(({severity})=>severity==="error")){return bodyProblems2(kind,root,notes,
 reading).then(bodies2=>({declared:void 0,problems:[...found,...bodies2]}))}return new Builder(kind,root,notes,reading).build(
 data3,found)}function covers(one,other){const[a2]=one.places;const[b]=other.places;const about2=other.code==="wrong-valu\
 e"||other.code==="wrong-type";return about2&&a2?.file===b?.file&&a2?.line===b?.line&&a2?.column===b?.column}function isObject3(value3){
@@ -18216,7 +18381,7 @@ ation"&&root.entries.has("id")?["id"]:kind.identity;if(decisive.includes(String(
 if(type===void 0)return true;return decidesElement(type,rest)}function decidesElement(type,path){if(type.type==="members"){
 const[member3="",...rest2]=path;const inner2=type.members[member3];return inner2!==void 0&&decidesElement(inner2,rest2)}
 if(type.type!=="set")return false;const[,member2,...rest]=path;if(member2===void 0||member2==="id"||member2==="name")return true;
-const inner=type.nested[member2];return inner!==void 0&&decidesElement(inner,rest)}async function bodyProblems(kind,root,notes,reading){
+const inner=type.nested[member2];return inner!==void 0&&decidesElement(inner,rest)}async function bodyProblems2(kind,root,notes,reading){
 const requests=[];const walk=(node2,path)=>{if(node2.type==="list")node2.items.forEach((item,index)=>void walk(item,[...path,
 index]));if(node2.type!=="map")return;const file2=node2.entries.get("file")?.value;const note=notes.get(pathKey([...path,
 "file"]));if(node2.entries.size===1&&file2?.type==="scalar"&&typeof file2.value==="string"){if(note===void 0&&file2.value!==
@@ -18251,15 +18416,15 @@ index]));if(isObject3(value3)){return Object.fromEntries(Object.entries(value3).
 ([key,member2])=>[key,this.#value(member2,[...path,key])]))}const leaf=typeof value3==="string"||typeof value3==="number"||
 typeof value3==="boolean"||value3 instanceof ExactNumber?value3:null;return this.#note(path)?.tainted===true?new Sensitive(
 leaf):leaf}#note(path){return this.#notes.size===0?void 0:this.#notes.get(pathKey(path))}};function placeOf2(file2,root,path){
-const{node:node2,key}=find(root,path);return file2.place(key??(node2===root?startOf(root):node2.range))}import{isAbsolute as isAbsolute3,relative as relative6,resolve as resolve7}from"node:path";import{readdir as readdir3,readdirSync,realpath as realpath4,realpathSync,stat,statSync}from"fs";import{isAbsolute as isAbsolute2,
-posix,resolve as resolve5}from"path";import{fileURLToPath}from"url";import{createRequire}from"module";import{basename as basename6,dirname as dirname8,normalize as normalize2,relative as relative5,
-resolve as resolve4,sep as sep3}from"path";import*as nativeFs from"fs";var __require2=createRequire(import.meta.url);function cleanPath(path){
+const{node:node2,key}=find(root,path);return file2.place(key??(node2===root?startOf(root):node2.range))}import{isAbsolute as isAbsolute3,relative as relative6,resolve as resolve8}from"node:path";import{readdir as readdir4,readdirSync,realpath as realpath4,realpathSync,stat as stat2,statSync}from"fs";import{isAbsolute as isAbsolute2,
+posix,resolve as resolve6}from"path";import{fileURLToPath}from"url";import{createRequire}from"module";import{basename as basename6,dirname as dirname9,normalize as normalize2,relative as relative5,
+resolve as resolve5,sep as sep3}from"path";import*as nativeFs from"fs";var __require2=createRequire(import.meta.url);function cleanPath(path){
 let normalized2=normalize2(path);if(normalized2.length>1&&normalized2[normalized2.length-1]===sep3)normalized2=normalized2.
 substring(0,normalized2.length-1);return normalized2}var SLASHES_REGEX=/[\\/]/g;function convertSlashes(path,separator){
 return path.replace(SLASHES_REGEX,separator)}var WINDOWS_ROOT_DIR_REGEX=/^[a-z]:[\\/]$/i;function isRootDirectory(path){
 return path==="/"||WINDOWS_ROOT_DIR_REGEX.test(path)}function normalizePath(path,options){const{resolvePaths,normalizePath:normalizePath$1,
 pathSeparator}=options;const pathNeedsCleaning=process.platform==="win32"&&path.includes("/")||path.startsWith(".");if(resolvePaths)
-path=resolve4(path);if(normalizePath$1||pathNeedsCleaning)path=cleanPath(path);if(path===".")return"";const needsSeperator=path[path.
+path=resolve5(path);if(normalizePath$1||pathNeedsCleaning)path=cleanPath(path);if(path===".")return"";const needsSeperator=path[path.
 length-1]!==pathSeparator;return convertSlashes(needsSeperator?path+pathSeparator:path,pathSeparator)}function joinPathWithBasePath(filename,directoryPath){
 return directoryPath+filename}function joinPathWithRelativePath(root,options){return function(filename,directoryPath){const sameRoot=directoryPath.
 startsWith(root);if(sameRoot)return directoryPath.slice(root.length)+filename;else return convertSlashes(relative5(root,
@@ -18282,16 +18447,16 @@ return paths};var getArrayGroup=()=>{return[""].slice(0,0)};function build$4(opt
 getArray}var groupFiles=(groups,directory,files)=>{groups.push({directory,files,dir:directory})};var empty=()=>{};function build$3(options){
 return options.group?groupFiles:empty}var resolveSymlinksAsync=function(path,state,callback$1){const{queue,fs:fs3,options:{
 suppressErrors}}=state;queue.enqueue();fs3.realpath(path,(error63,resolvedPath)=>{if(error63)return queue.dequeue(suppressErrors?
-null:error63,state);fs3.stat(resolvedPath,(error$1,stat3)=>{if(error$1)return queue.dequeue(suppressErrors?null:error$1,
-state);if(stat3.isDirectory()&&isRecursive2(path,resolvedPath,state))return queue.dequeue(null,state);callback$1(stat3,resolvedPath);
+null:error63,state);fs3.stat(resolvedPath,(error$1,stat4)=>{if(error$1)return queue.dequeue(suppressErrors?null:error$1,
+state);if(stat4.isDirectory()&&isRecursive2(path,resolvedPath,state))return queue.dequeue(null,state);callback$1(stat4,resolvedPath);
 queue.dequeue(null,state)})})};var resolveSymlinks=function(path,state,callback$1){const{queue,fs:fs3,options:{suppressErrors}}=state;
-queue.enqueue();try{const resolvedPath=fs3.realpathSync(path);const stat3=fs3.statSync(resolvedPath);if(stat3.isDirectory()&&
-isRecursive2(path,resolvedPath,state))return;callback$1(stat3,resolvedPath)}catch(e2){if(!suppressErrors)throw e2}};function build$2(options,isSynchronous){
+queue.enqueue();try{const resolvedPath=fs3.realpathSync(path);const stat4=fs3.statSync(resolvedPath);if(stat4.isDirectory()&&
+isRecursive2(path,resolvedPath,state))return;callback$1(stat4,resolvedPath)}catch(e2){if(!suppressErrors)throw e2}};function build$2(options,isSynchronous){
 if(!options.resolveSymlinks||options.excludeSymlinks)return null;return isSynchronous?resolveSymlinks:resolveSymlinksAsync}
 function isRecursive2(path,resolved,state){if(state.options.useRealPaths)return isRecursiveUsingRealPaths(resolved,state);
-let parent=dirname8(path);let depth=1;while(parent!==state.root&&depth<2){const resolvedPath=state.symlinks.get(parent);
+let parent=dirname9(path);let depth=1;while(parent!==state.root&&depth<2){const resolvedPath=state.symlinks.get(parent);
 const isSameRoot=!!resolvedPath&&(resolvedPath===resolved||resolvedPath.startsWith(resolved)||resolved.startsWith(resolvedPath));
-if(isSameRoot)depth++;else parent=dirname8(parent)}state.symlinks.set(path,resolved);return depth>1}function isRecursiveUsingRealPaths(resolved,state){
+if(isSameRoot)depth++;else parent=dirname9(parent)}state.symlinks.set(path,resolved);return depth>1}function isRecursiveUsingRealPaths(resolved,state){
 return state.visited.includes(resolved+state.options.pathSeparator)}var onlyCountsSync=state=>{return state.counts};var groupsSync=state=>{
 return state.groups};var defaultSync=state=>{return state.paths};var limitFilesSync=state=>{return state.paths.slice(0,state.
 options.maxFiles)};var onlyCountsAsync=(state,error63,callback$1)=>{report(error63,callback$1,state.counts,state.options.
@@ -18329,10 +18494,10 @@ entry.isSymbolicLink()&&!resolveSymlinks$1&&!excludeSymlinks){const filename=thi
 pushFile(filename,files,this.state.counts,filters3)}else if(entry.isDirectory()){let path=joinDirectoryPath(entry.name,directoryPath,
 this.state.options.pathSeparator);if(exclude&&exclude(entry.name,path))continue;this.pushDirectory(path,paths,filters3);
 this.walkDirectory(this.state,path,path,depth-1,this.walk)}else if(this.resolveSymlink&&entry.isSymbolicLink()){let path=joinPathWithBasePath(
-entry.name,directoryPath);this.resolveSymlink(path,this.state,(stat3,resolvedPath)=>{if(stat3.isDirectory()){resolvedPath=
+entry.name,directoryPath);this.resolveSymlink(path,this.state,(stat4,resolvedPath)=>{if(stat4.isDirectory()){resolvedPath=
 normalizePath(resolvedPath,this.state.options);if(exclude&&exclude(entry.name,useRealPaths?resolvedPath:path+pathSeparator))
 return;this.walkDirectory(this.state,resolvedPath,useRealPaths?resolvedPath:path+pathSeparator,depth-1,this.walk)}else{resolvedPath=
-useRealPaths?resolvedPath:path;const filename=basename6(resolvedPath);const directoryPath$1=normalizePath(dirname8(resolvedPath),
+useRealPaths?resolvedPath:path;const filename=basename6(resolvedPath);const directoryPath$1=normalizePath(dirname9(resolvedPath),
 this.state.options);resolvedPath=this.joinPath(filename,directoryPath$1);this.pushFile(resolvedPath,files,this.state.counts,
 filters3)}})}}this.groupFiles(this.state.groups,directoryPath,files)}};function promise2(root,options){return new Promise(
 (resolve$1,reject)=>{callback(root,options,(err,output2)=>{if(err)return reject(err);resolve$1(output2)})})}function callback(root,options,callback$1){
@@ -18417,22 +18582,22 @@ root});return[crawler,cwd!==root&&!absolute&&buildRelative(cwd,root)]}function f
 length-1;i2>=0;i2--)paths[i2]=mapper(paths[i2]);return paths}var defaultOptions={caseSensitiveMatch:true,debug:!!process.
 env.TINYGLOBBY_DEBUG,expandDirectories:true,followSymbolicLinks:true,onlyFiles:true};function getOptions(options){const opts=Object.
 assign({},options);for(const key in defaultOptions)if(opts[key]===void 0)Object.assign(opts,{[key]:defaultOptions[key]});
-opts.cwd=(opts.cwd instanceof URL?fileURLToPath(opts.cwd):resolve5(opts.cwd||process.cwd())).replace(BACKSLASHES,"/");opts.
-ignore=ensureStringArray(opts.ignore);opts.fs&&(opts.fs={readdir:opts.fs.readdir||readdir3,readdirSync:opts.fs.readdirSync||
-readdirSync,realpath:opts.fs.realpath||realpath4,realpathSync:opts.fs.realpathSync||realpathSync,stat:opts.fs.stat||stat,
+opts.cwd=(opts.cwd instanceof URL?fileURLToPath(opts.cwd):resolve6(opts.cwd||process.cwd())).replace(BACKSLASHES,"/");opts.
+ignore=ensureStringArray(opts.ignore);opts.fs&&(opts.fs={readdir:opts.fs.readdir||readdir4,readdirSync:opts.fs.readdirSync||
+readdirSync,realpath:opts.fs.realpath||realpath4,realpathSync:opts.fs.realpathSync||realpathSync,stat:opts.fs.stat||stat2,
 statSync:opts.fs.statSync||statSync});if(opts.debug)log("globbing with options:",opts);return opts}function getCrawler(globInput,inputOptions={}){
 var _ref;if(globInput&&(inputOptions===null||inputOptions===void 0?void 0:inputOptions.patterns))throw new Error("Cannot\
  pass patterns as both an argument and an option");const isModern=isReadonlyArray(globInput)||typeof globInput==="string";
 const patterns=ensureStringArray((_ref=isModern?globInput:globInput.patterns)!==null&&_ref!==void 0?_ref:"**/*");const options=getOptions(
 isModern?inputOptions:globInput);return patterns.length>0?buildCrawler(options,patterns):[]}async function glob(globInput,options){
 const[crawler,relative9]=getCrawler(globInput,options);return crawler?formatPaths(await crawler.withPromise(),relative9):
-[]}import*as fs2 from"node:fs";import{realpath as realpath5,stat as stat2}from"node:fs/promises";import{join as join7,resolve as resolve6}from"node:path";var NOWHERE=resolve6("/project");var SHOWN2=3;var Walk=class{#project;#refused=new Map;linked=new Set;constructor(project){
+[]}import*as fs2 from"node:fs";import{realpath as realpath5,stat as stat3}from"node:fs/promises";import{join as join8,resolve as resolve7}from"node:path";var NOWHERE=resolve7("/project");var SHOWN2=3;var Walk=class{#project;#refused=new Map;linked=new Set;constructor(project){
 this.#project=project}options(){return{cwd:NOWHERE,expandDirectories:false,followSymbolicLinks:false,fs:{readdir:this.#reader()}}}problems(){
 const problems=[...this.#refused.values()];if(this.linked.size===0)return problems;const paths=[...this.linked].sort().map(
 path=>shownPath(path,this.#project.cwd));const more=paths.length>SHOWN2?`, and ${paths.length-SHOWN2} more`:"";const[first=""]=paths;
 return[...problems,warning2("linked-folder",`links to folders are not followed, so no manifest is read from ${paths.slice(
 0,SHOWN2).join(", ")}${more}`,[{file:first,line:1,column:1,length:1}],'put the manifests into the folder itself, or name\
- the folder that the link leads to in "manifests"')]}#reader(){let first=true;return(path,_,callback2)=>{const folder=resolve6(
+ the folder that the link leads to in "manifests"')]}#reader(){let first=true;return(path,_,callback2)=>{const folder=resolve7(
 this.#project.root,`.${path.slice(NOWHERE.length)}`);const isFirst=first;first=false;this.#entries(folder,isFirst).then(
 entries=>callback2(null,entries),failure2=>{if(failure2.code!=="ENOENT"&&failure2.code!=="ENOTDIR")this.#report(folder,failure2);
 callback2(failure2)})}}async#entries(folder,isFirst){const{root,cwd}=this.#project;if(isFirst&&folder!==root){const target=await realpath5(
@@ -18440,7 +18605,7 @@ folder);if(target!==root&&!isInside(target,root)){const shown2=shownPath(folder,
 ifest-outside",`${shown2} is a link that leads out of the project`,[{file:shown2,line:1,column:1,length:1}],"copy the fi\
 les into the project"));return[]}}const entries=await fs2.promises.readdir(folder,{withFileTypes:true});const seen=await Promise.
 all(entries.map(async entry=>{if(entry.isFile()||entry.isDirectory())return[entry];if(!entry.isSymbolicLink())return[asFile(
-entry.name)];const path=join7(folder,entry.name);const target=await stat2(path).catch(()=>void 0);if(target?.isDirectory()!==
+entry.name)];const path=join8(folder,entry.name);const target=await stat3(path).catch(()=>void 0);if(target?.isDirectory()!==
 true)return[asFile(entry.name)];if(await isMountedFolder(path))return[asFolder(entry.name)];if(!entry.name.startsWith("."))
 this.linked.add(path);return[]}));return seen.flat()}#report(path,failure2){const shown2=shownPath(path,this.#project.cwd);
 this.#refused.set(path,error("file-unreadable",`${shown2} ${unreadable(failure2).detail}`,[{file:shown2,line:1,column:1,
@@ -18450,13 +18615,13 @@ pattern})=>pattern.startsWith("!")?[pattern.slice(1)]:[]);const walk=new Walk(pr
 const walked=[];for(const{pattern,place}of patterns){if(pattern.startsWith("!"))continue;const places2=place===null?[]:[
 place];if(isAbsolute3(pattern)||pattern.split("/").includes("..")){problems.push(error("manifest-outside",`the glob "${pattern}\
 " leads out of the project`,places2,"keep manifests below the configuration"));continue}walked.push(pattern);const matches=await glob(
-pattern,{...walk.options(),ignore});for(const match of matches)found.add(resolve7(project.root,match));if(matches.length===
+pattern,{...walk.options(),ignore});for(const match of matches)found.add(resolve8(project.root,match));if(matches.length===
 0){empty2.push(warning2("no-match",`no file matches "${pattern}"`,places2,"check the glob; it is relative to the configu\
 ration"))}}const givenByDefault=patterns.every(({place})=>place===null);if(!givenByDefault)problems.push(...empty2);else if(found.
 size===0)problems.push(...empty2.slice(0,1));problems.push(...walk.problems());const files=await eachOnce(project,access2,
 [...found].sort(),problems);const read=new Set(files.map(({target})=>target));return{files,unread:async()=>{const all=new Walk(
 project);const names2=await glob(walked,{...all.options(),ignore,dot:true,caseSensitiveMatch:false});const shown2=path=>shownPath(
-path,project.cwd);const missed2=names2.map(name2=>resolve7(project.root,name2)).filter(path=>!found.has(path)&&!read.has(
+path,project.cwd);const missed2=names2.map(name2=>resolve8(project.root,name2)).filter(path=>!found.has(path)&&!read.has(
 path)&&!isOfTools(path,project.root)).map(path=>`${shown2(path)} has the name of a manifest, and is not read as one`);const folders=[
 ...walk.linked].map(path=>`${shown2(path)} is a link to a folder, which is not walked`);const refused=all.problems().flatMap(
 ({severity,message})=>severity==="error"?[message]:[]);return[...new Set([...folders,...refused,...missed2.sort()])]}}}function isOfTools(path,root){
@@ -18485,9 +18650,11 @@ declared))problems.push(problem);for(const kind of kinds){const ofKind=declared.
 for(const problem of kind.check(ofKind,profile))problems.push(problem)}for(const value3 of variables2.used.values())secrets.
 add(value3);if(secrets.size>MAX_SECRETS){problems.push(error("too-many-secrets",`the manifests have ${secrets.size} diff\
 erent secrets, and ${MAX_SECRETS} are the most that can be hashed slowly`,[],"split the project, so that each part has f\
-ewer"))}return{declared,problems:inOrder(problems),secrets:[...secrets].filter(secret3=>secret3!==""),usedVariables:[...variables2.
-used.keys()].sort(),files:[...files.map(({target})=>target),...bodies2.files],unread}}function isSampleData(path,text4){
-return basename7(dirname9(path))===samplesFolder&&!/\bkind["']?\s*:/.test(text4)}async function listed2(project,access2,problems){
+ewer"))}return{declared,problems:inOrder(problems),secrets:[...secrets].filter(secret3=>secret3!==""),variableValues:[...variables2.
+used.values()].filter(secret3=>secret3!==""),usedVariables:[...variables2.used.keys()].sort(),files:[...files.map(({target})=>target),
+...bodies2.files],unread}}function tellSecrets({secrets,variableValues},onSecret){const credentials=new Set(variableValues);
+for(const secret3 of secrets)onSecret(secret3,credentials.has(secret3)?"variable":"declared")}function isSampleData(path,text4){
+return basename7(dirname10(path))===samplesFolder&&!/\bkind["']?\s*:/.test(text4)}async function listed2(project,access2,problems){
 try{return await findManifests(project,access2,problems)}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;
 problems.push(...failure2.problems);return{files:[],unread:async()=>[]}}}function duplicates(declared){const problems=[];
 for(const kind of kinds){const first=new Map;for(const object3 of declared){if(object3.kind!==kind.name||Object.keys(object3.
@@ -18548,23 +18715,23 @@ kind);const lost2=lostOf(kind,input2);const restored=restoredFields(kind,lost2,i
 declared.kind,declared.fields,input2.profile)};const present3=presentObject(input2);const resolution=kind.resolve?.(taken,
 {references:input2.references,profile:input2.profile,present:present3.fields,wished:field=>declared.remembered!==true&&Object.
 hasOwn(declared.fields,field)});const{fields:resolved,troubles,confirmed}=resolution??{fields:taken,troubles:[],confirmed:[]};
-const known=knowledge(input2,present3);const before={...present3.fields,...withBack(kind,present3.fields,lost2)};const base=baseChange(
-input2,present3,before,known.source(Object.keys(resolved)));const unfit=idTrouble(declared.identity,input2.profile)??live?.
-trouble;if(unfit!==void 0)return{...base,action:"blocked",reason:unfit};if(troubles.length>0)return{...base,action:"bloc\
-ked",reason:troubles.join("; ")};const wanted=wantedFields(kind,resolved,declared,before);const parts=Object.entries(wanted.
-fields).flatMap(([field,asked])=>contrast(kind.fields[field]??value,field,asked,known.now(field)).map(part=>({field,part})));
+const known2=knowledge(input2,present3);const before={...present3.fields,...withBack(kind,present3.fields,lost2)};const base2=baseChange(
+input2,present3,before,known2.source(Object.keys(resolved)));const unfit=idTrouble(declared.identity,input2.profile)??live?.
+trouble;if(unfit!==void 0)return{...base2,action:"blocked",reason:unfit};if(troubles.length>0)return{...base2,action:"bl\
+ocked",reason:troubles.join("; ")};const wanted=wantedFields(kind,resolved,declared,before);const parts=Object.entries(wanted.
+fields).flatMap(([field,asked])=>contrast(kind.fields[field]??value,field,asked,known2.now(field)).map(part=>({field,part})));
 const differing=parts.filter(({part})=>part.verdict!=="same");const planInput={declared,present:present3,desired:wanted.
 fields,changed:new Set(differing.map(({field})=>field)),profile:input2.profile,references:input2.references};const verdict=kind.
-decide?.(planInput);if(verdict!==void 0){const{reason=null,...decided}=verdict;return{...base,...decided,reason}}const gone=unrestorable(
-kind,input2.recorded?.owed?.run,restored);if(gone!==void 0)return{...base,action:"blocked",reason:gone};if(wanted.unknowable.
-length>0){return{...base,action:"blocked",reason:unmergeable(kind,wanted.unknowable)}}if(differing.length===0&&!(input2.
-assert&&base.observed==="recorded")){return{...base,apply:{...base.apply,expected:wanted.fields}}}const{requests,expected,
+decide?.(planInput);if(verdict!==void 0){const{reason=null,...decided}=verdict;return{...base2,...decided,reason}}const gone=unrestorable(
+kind,input2.recorded?.owed?.run,restored);if(gone!==void 0)return{...base2,action:"blocked",reason:gone};if(wanted.unknowable.
+length>0){return{...base2,action:"blocked",reason:unmergeable(kind,wanted.unknowable)}}if(differing.length===0&&!(input2.
+assert&&base2.observed==="recorded")){return{...base2,apply:{...base2.apply,expected:wanted.fields}}}const{requests,expected,
 warnings=[],trouble}=kind.update(planInput);const refused=trouble??tooLarge(requests,input2.profile);if(refused!==void 0)
-return{...base,action:"blocked",reason:refused};if(Object.keys(expected).length===0){return{...base,apply:{...base.apply,
+return{...base2,action:"blocked",reason:refused};if(Object.keys(expected).length===0){return{...base2,apply:{...base2.apply,
 expected:wanted.fields}}}const fields2=differing.map(({field,part})=>({...fieldChange(part),...confirmed.includes(field)?
-{confirmed:true}:{}}));return{...base,action:"update",requests,fields:fields2,destructions:kind.destructions(fields2),warnings:[
+{confirmed:true}:{}}));return{...base2,action:"update",requests,fields:fields2,destructions:kind.destructions(fields2),warnings:[
 ...warnings,...restoreWarnings(kind,input2.recorded?.owed?.run,lost2,expected),...updateWarnings(kind,live,parts.map(({part})=>part))],
-apply:{...base.apply,expected}}}function lostOf(kind,{declared,live,recorded:recorded2}){if(declared.absent||live===void 0||
+apply:{...base2.apply,expected}}}function lostOf(kind,{declared,live,recorded:recorded2}){if(declared.absent||live===void 0||
 !live.exists||recorded2?.owed===void 0)return{};return stillLost(kind,recorded2.owed,live.fields)}function withBack(kind,now,lost2){
 return mapValues(lost2,(part,field)=>withLost(kind.fields[field]??value,now[field],part))}function restoredFields(kind,lost2,{
 declared,live,profile}){const back=Object.entries(withBack(kind,live?.fields??{},lost2));const own3=back.filter(([field])=>!Object.
@@ -18649,116 +18816,130 @@ map(one=>[one.key,one])),decider,observedAt)}}var Decider=class{#options;referen
 options;const{organizations}=references;const names2=organizations?.renamed(renames(options.declared,organizations));this.
 references={...references,...names2===void 0?{}:{organizations:names2}}}recorded(key){return recordOf(this.#options.state,
 key,this.#options.hasher)}decide(one,live){const{subject,address:address2,key}=one;if(subject.declared===void 0){const change2=pruned(
-subject,address2,key,live);const reason=idTrouble(subject.identity,this.#options.profile);if(change2===void 0||reason===
-void 0)return change2;return{...change2,action:"blocked",requests:[],destructions:[],reason}}const change=this.compare(one,
-live,this.recorded(key),this.adjusted(one,live));if(!subject.owed)return checked(change,this.#options.checks);return change.
-action==="unchanged"||live?.exists===false?void 0:{...change,declaredAt:null}}adjusted({subject,key},live){const{declared=undocumented(
-subject.kind,subject.identity),owed:owed2}=subject;const now={...this.recorded(key)?.fields,...live?.fields};return(owed2?
-void 0:this.#options.adjust?.(declared,now))??declared}compare({address:address2,key},live,recorded2,declared){const{profile,
-assert:assert2}=this.#options;return compare({live,recorded:recorded2,declared,references:this.references,profile,assert:assert2,
-address:address2,key})}};function replanOf(options,byKey,planned,observedAt){let decider=planned;let held;return{observedAt,
-async again({apply:{key}},notBefore){const one=byKey.get(key);if(one===void 0||!kindOf(one.subject.kind).readable(options.
-profile))return void 0;if(held===void 0||held.at<notBefore)held={at:performance.now(),lists:{}};const documents=one.subject.
-declared===void 0?[]:[one.subject.declared];const{live,references}=await observe2([one.subject],listsFor(documents,options.
-profile),{...options,lists:held.lists,progress:noProgress});decider=new Decider(options,{...decider.references,...references});
-return decider.decide(one,live.get(one.subject))},repair({apply},owed2,live,aim){const one=byKey.get(apply.key);if(one===
-void 0)return void 0;const known=planned.recorded(apply.key)??NO_RECORD;const asked=decider.adjusted(one,void 0);const before={
-...asked,fields:picked(apply.before,Object.keys(apply.expected)),absent:false,remembered:true};const declared=aim==="ask\
-ed"?asked:{...before,whole:Object.keys(before.fields)};const change=decider.compare(one,live,{...known,owed:owed2},declared);
-if(change.action!=="update"||change.requests.length===0)return void 0;return{...change,apply:{...change.apply,before:apply.
-before,managed:apply.managed}}}}}var NO_RECORD={fields:{},uncertain:new Set,at:"",asDeleted:()=>false};function picked(fields2,names2){
-return Object.fromEntries(names2.flatMap(name2=>fields2[name2]===void 0?[]:[[name2,fields2[name2]]]))}function isSettled({
-kind,declared},live,recorded2){if(recorded2?.owed===void 0||live===void 0)return false;const gone=!live.exists||declared===
-void 0||declared.absent;return gone||Object.keys(stillLost(kindOf(kind),recorded2.owed,live.fields)).length===0}function undocumented(kind,identity){
-const nowhere2={file:"",line:1,column:1,length:1};return{kind,identity,fields:{},absent:false,whole:[],place:nowhere2,placeOf:()=>nowhere2}}
-function checked(change,settings){const{warnings,errors:errors2}=templateWarnings(change,settings);const told={...change,
-warnings:[...change.warnings,...warnings,...errors2]};if(errors2.length===0)return told;const reason=errors2.map(({code:code2,
-message})=>`${message} (${code2} is an error here)`).join("; ");return{...told,action:"blocked",requests:[],destructions:[],
-reason}}function missingLists(references){return catalogNames.filter(name2=>references[name2]===null).map(name2=>({code:"\
-no-list",message:`the server offers no list of ${name2}, so nothing could check that the ids of ${name2} in the manifest\
-s exist and mean what their names say: compare the ids`}))}function ignored({declared},address2,profile){if(declared===void 0)
-return[];return ignoredFields(declared,profile).map(field=>{const{file:file2,line}=declared.placeOf(field);return{code:"\
-ignored-field",message:`${address2}: the server takes no notice of "${field}" (${file2}:${line}), so it is neither sent \
-nor compared`}})}async function regenerationPlan(clientId,options){const observedAt=performance.now();const{change,reads}=await regenerationOf(
-clientId,options);const again=async()=>(await regenerationOf(clientId,{...options,progress:noProgress})).change;const readable2=kindOf(
-"Client").readable(options.profile);const{profile,recognise}=options;const{changes,warnings}=await makeSure([change],{profile,
-seen:void 0,recognise});return{plan:{...assemble(changes,reads,options),warnings},replan:{...noReplan,observedAt,...readable2?
-{again}:{}}}}async function regenerationOf(clientId,options){const address2=`Client/${clientId}`;const identity={id:clientId};
-const subject={kind:"Client",identity};const unfit=idTrouble(identity,options.profile);const{live}=await observe2(unfit===
-void 0?[subject]:[],[],options);const shown2=live.get(subject);const before=shown2?.fields??{};const trouble=unfit??shown2?.
-trouble;const change={...regeneration(identity,before),...trouble===void 0?{}:{action:"blocked",requests:[],destructions:[]},
-address:address2,kind:"Client",observed:shown2===void 0?"unknown":"live",warnings:[],reason:trouble??null,declaredAt:null,
-apply:{key:address2,identity,expected:{},before,existed:shown2?.exists??null,managed:[]}};return{change,reads:shown2===void 0?
-[]:[kindOf("Client").scopes.read]}}function assemble(changes,reads,header){const writes=changes.flatMap(({requests})=>requests.
-map(({operation})=>operations[operation].scope));return{toolVersion:header.toolVersion,createdAt:header.now.toISOString(),
-server:header.server,profile:header.profile.name,environment:header.environment,changes,requiredScopes:[...new Set([...reads,
-...writes])].sort(),warnings:[],digest:planDigest(header.server,changes)}}function candidates(options){const{declared,selection,
-prune,state}=options;const documents=declared.filter(document3=>mayBeSelected(document3,selection)).map(document3=>({kind:document3.
-kind,identity:document3.identity,declared:document3}));const named=new Set(declared.map(document3=>`${document3.kind}/${kindOf(
-document3.kind).addressPart(document3.identity)}`));const others2=Object.entries(state.resources).filter(([address2,{kind}])=>!named.
-has(address2)&&isSelected(selection,kind,[address2]));const orphans=others2.flatMap(([,record2])=>{const{kind,identity,deleted,
-managed}=record2;if(prune&&kind==="EmailTemplate"&&deleted===void 0&&managed.length>0){return[{kind,identity,declared:void 0}]}
-return isOwed(record2,options)?[{kind,identity,declared:undocumented(kind,identity),owed:true}]:[]});return[...documents,
-...orphans]}function isOwed({kind,owed:owed2},{restores,profile}){if(owed2===void 0||restores==="none"||!kindOf(kind).readable(
-profile))return false;return restores==="all"||restores.run===owed2.run}function mayBeSelected(document3,selection){if(document3.
-kind==="Organization")return mayMatchKind(selection,document3.kind);return isSelected(selection,document3.kind,[`${document3.
-kind}/${kindOf(document3.kind).addressPart(document3.identity)}`])}function renames(declared,organizations){return new Map(
-declared.flatMap(({kind,identity,fields:fields2})=>kind==="Organization"&&identity.id!==void 0&&typeof fields2.name==="s\
-tring"&&organizations.byId(identity.id)!==void 0?[[identity.id,fields2.name]]:[]))}function addresses({kind,identity},live,names2){
-if(kind!=="Organization"){const address3=`${kind}/${kindOf(kind).addressPart(identity)}`;return{address:address3,key:address3,
-all:[address3]}}const id=live?.identity.id??identity.id;const row=id===void 0?void 0:names2?.byId(id);const name2=typeof row?.
-name==="string"?row.name:identity.name;const unique=name2!==void 0&&(names2?.byName(name2).length??0)<=1;const byName2=name2===
-void 0?[]:[`${kind}/${name2}`];const byId=id===void 0?[]:[`${kind}/${id}`];const address2=(unique||id===void 0?byName2[0]:
-void 0)??byId[0]??kind;return{address:address2,key:byId[0]??address2,all:[...byName2,...byId]}}function checkTargets(targets,all){
-const lost2=targets.filter(target=>!all.some(address2=>matchesPattern(target,address2)));if(lost2.length===0)return;throw new ProblemsError(
-lost2.map(target=>error("no-such-target",`--target ${target} matches nothing that the manifests declare`,[],"an address \
-is KIND/ID, such as User/9b1d\u2026; * stands for any characters")))}function sameObjects(subjects){const byKey=new Map;
-for(const{subject,key}of subjects){if(subject.declared===void 0)continue;const others2=byKey.get(key);if(others2===void 0)
-byKey.set(key,[subject.declared]);else others2.push(subject.declared)}const twice=[...byKey.values()].filter(group=>group.
-length>1);return new Map(twice.flatMap(group=>group.map(one=>[one,group.filter(other=>other!==one)])))}function blockedAsTwice(others2){
-const places2=others2.map(({place})=>`${place.file}:${place.line}`).join(", ");return{action:"blocked",requests:[],fields:[],
-destructions:[],reason:`this is the same object as the one declared at ${places2}: keep one document`}}function recordOf(state,key,hasher2){
-const record2=Object.hasOwn(state.resources,key)?state.resources[key]:void 0;return record2===void 0?void 0:recorded(record2,
-hasher2)}function recorded(record2,hasher2){return{fields:restoreFields(record2,hasher2),uncertain:new Set(record2.uncertain),
-at:record2.recorded_at,asDeleted:live=>record2.deleted!==void 0&&record2.deleted===hasher2.hash(templateText(live)),...record2.
-owed===void 0?{}:{owed:owed(record2.owed,hasher2)},...record2.did_generation===void 0?{}:{generation:record2.did_generation},
-...record2.pending_regeneration===void 0?{}:{pendingRun:record2.pending_regeneration}}}function owed(record2,hasher2){const{
-run:run3}=record2;return"before"in record2?{run:run3,before:restoreFields(record2.before,hasher2),asked:restoreFields(record2.
-asked,hasher2)}:{run:run3,lost:restoreFields(record2.lost,hasher2),seen:restoreFields(record2.seen,hasher2)}}function pruned({
-kind,identity},address2,key,live){if(live===void 0||!live.exists||typeof live.fields.id!=="string")return void 0;return{
-...deletion(identity,live.fields),address:address2,kind,observed:"live",warnings:[{code:"pruned",message:"no manifest na\
-mes it any more, and idops applied it"}],reason:null,declaredAt:null,apply:{key,identity,expected:{},before:live.fields,
-existed:true,managed:[]}}}function countDestructions(plan){return plan.changes.reduce((sum,{destructions})=>sum+destructions.length,0)}function refusals(plan,maxDestructive){
-const problems=[];for(const{action,address:address2,reason}of plan.changes){if(action!=="blocked")continue;problems.push(
-error("blocked",`${address2} is blocked: ${reason}`,[],"mend it, or leave it out with --target"))}const destructions=countDestructions(
-plan);if(destructions>maxDestructive){problems.push(error("too-destructive",`the plan does ${destructions} destructive t\
-hings, and ${maxDestructive} are allowed (safety.max_destructive, or --allow-destructive)`,[],`review the plan; if it is\
- meant, use --allow-destructive ${destructions}`))}return problems}var anything=document3=>({value:document3});function nowhere(scope2){return{title:"ask for a path that no server has",path:"\
+subject,{address:address2,key,live,profile:this.#options.profile});const reason=idTrouble(subject.identity,this.#options.
+profile);if(change2===void 0||reason===void 0)return change2;return{...change2,action:"blocked",requests:[],destructions:[],
+reason}}const change=this.compare(one,live,this.recorded(key),this.adjusted(one,live));if(!subject.owed)return checked(change,
+this.#options.checks);return change.action==="unchanged"||live?.exists===false?void 0:{...change,declaredAt:null}}adjusted({
+subject,key},live){const{declared=undocumented(subject.kind,subject.identity),owed:owed2}=subject;const now={...this.recorded(
+key)?.fields,...live?.fields};return(owed2?void 0:this.#options.adjust?.(declared,now))??declared}compare({address:address2,
+key},live,recorded2,declared){const{profile,assert:assert2}=this.#options;return compare({live,recorded:recorded2,declared,
+references:this.references,profile,assert:assert2,address:address2,key})}};function replanOf(options,byKey,planned,observedAt){
+let decider=planned;let held;return{observedAt,async again({apply:{key}},notBefore){const one=byKey.get(key);if(one===void 0||
+!kindOf(one.subject.kind).readable(options.profile))return void 0;if(held===void 0||held.at<notBefore)held={at:performance.
+now(),lists:{}};const documents=one.subject.declared===void 0?[]:[one.subject.declared];const{live,references}=await observe2(
+[one.subject],listsFor(documents,options.profile),{...options,lists:held.lists,progress:noProgress});decider=new Decider(
+options,{...decider.references,...references});return decider.decide(one,live.get(one.subject))},repair({apply},owed2,live,aim){
+const one=byKey.get(apply.key);if(one===void 0)return void 0;const known2=planned.recorded(apply.key)??NO_RECORD;const asked=decider.
+adjusted(one,void 0);const before={...asked,fields:picked(apply.before,Object.keys(apply.expected)),absent:false,remembered:true};
+const declared=aim==="asked"?asked:{...before,whole:Object.keys(before.fields)};const change=decider.compare(one,live,{...known2,
+owed:owed2},declared);if(change.action!=="update"||change.requests.length===0)return void 0;return{...change,apply:{...change.
+apply,before:apply.before,managed:apply.managed}}}}}var NO_RECORD={fields:{},uncertain:new Set,at:"",asDeleted:()=>false};
+function picked(fields2,names2){return Object.fromEntries(names2.flatMap(name2=>fields2[name2]===void 0?[]:[[name2,fields2[name2]]]))}
+function isSettled({kind,declared},live,recorded2){if(recorded2?.owed===void 0||live===void 0)return false;const gone=!live.
+exists||declared===void 0||declared.absent;return gone||Object.keys(stillLost(kindOf(kind),recorded2.owed,live.fields)).
+length===0}function undocumented(kind,identity){const nowhere2={file:"",line:1,column:1,length:1};return{kind,identity,fields:{},
+absent:false,whole:[],place:nowhere2,placeOf:()=>nowhere2}}function checked(change,settings){const{warnings,errors:errors2}=templateWarnings(
+change,settings);const told={...change,warnings:[...change.warnings,...warnings,...errors2]};if(errors2.length===0)return told;
+const reason=errors2.map(({code:code2,message})=>`${message} (${code2} is an error here)`).join("; ");return{...told,action:"\
+blocked",requests:[],destructions:[],reason}}function missingLists(references){return catalogNames.filter(name2=>references[name2]===
+null).map(name2=>({code:"no-list",message:`the server offers no list of ${name2}, so nothing could check that the ids of\
+ ${name2} in the manifests exist and mean what their names say: compare the ids`}))}function ignored({declared},address2,profile){
+if(declared===void 0)return[];return ignoredFields(declared,profile).map(field=>{const{file:file2,line}=declared.placeOf(
+field);return{code:"ignored-field",message:`${address2}: the server takes no notice of "${field}" (${file2}:${line}), so\
+ it is neither sent nor compared`}})}async function regenerationPlan(clientId,options){const observedAt=performance.now();
+const{change,reads}=await regenerationOf(clientId,options);const again=async()=>(await regenerationOf(clientId,{...options,
+progress:noProgress})).change;const readable2=kindOf("Client").readable(options.profile);const{profile,recognise}=options;
+const{changes,warnings}=await makeSure([change],{profile,seen:void 0,recognise});return{plan:{...assemble(changes,reads,
+options),warnings},replan:{...noReplan,observedAt,...readable2?{again}:{}}}}async function regenerationOf(clientId,options){
+const address2=`Client/${clientId}`;const identity={id:clientId};const subject={kind:"Client",identity};const unfit=idTrouble(
+identity,options.profile);const{live}=await observe2(unfit===void 0?[subject]:[],[],options);const shown2=live.get(subject);
+const before=shown2?.fields??{};const trouble=unfit??shown2?.trouble;const change={...regeneration(identity,before),...trouble===
+void 0?{}:{action:"blocked",requests:[],destructions:[]},address:address2,kind:"Client",observed:shown2===void 0?"unknow\
+n":"live",warnings:[],reason:trouble??null,declaredAt:null,apply:{key:address2,identity,expected:{},before,existed:shown2?.
+exists??null,managed:[]}};return{change,reads:shown2===void 0?[]:[kindOf("Client").scopes.read]}}function assemble(changes,reads,header){
+const writes=changes.flatMap(({requests})=>requests.map(({operation})=>operations[operation].scope));return{toolVersion:header.
+toolVersion,createdAt:header.now.toISOString(),server:header.server,profile:header.profile.name,environment:header.environment,
+changes,requiredScopes:[...new Set([...reads,...writes])].sort(),warnings:[],digest:planDigest(header.server,changes)}}function candidates(options){
+const{declared,selection,prune,state}=options;const documents=declared.filter(document3=>mayBeSelected(document3,selection)).
+map(document3=>({kind:document3.kind,identity:document3.identity,declared:document3}));const named2=new Set(declared.map(
+document3=>`${document3.kind}/${kindOf(document3.kind).addressPart(document3.identity)}`));const others2=Object.entries(
+state.resources).filter(([address2,{kind}])=>!named2.has(address2)&&isSelected(selection,kind,[address2]));const orphans=others2.
+flatMap(([,record2])=>{const{kind,identity,deleted,managed}=record2;if(prune&&kind==="EmailTemplate"&&deleted===void 0&&
+managed.length>0){return[{kind,identity,declared:void 0}]}return isOwed(record2,options)?[{kind,identity,declared:undocumented(
+kind,identity),owed:true}]:[]});return[...documents,...orphans]}function isOwed({kind,owed:owed2},{restores,profile}){if(owed2===
+void 0||restores==="none"||!kindOf(kind).readable(profile))return false;return restores==="all"||restores.run===owed2.run}
+function mayBeSelected(document3,selection){if(document3.kind==="Organization")return mayMatchKind(selection,document3.kind);
+return isSelected(selection,document3.kind,[`${document3.kind}/${kindOf(document3.kind).addressPart(document3.identity)}`])}
+function renames(declared,organizations){return new Map(declared.flatMap(({kind,identity,fields:fields2})=>kind==="Organ\
+ization"&&identity.id!==void 0&&typeof fields2.name==="string"&&organizations.byId(identity.id)!==void 0?[[identity.id,fields2.
+name]]:[]))}function addresses({kind,identity},live,names2){if(kind!=="Organization"){const address3=`${kind}/${kindOf(kind).
+addressPart(identity)}`;return{address:address3,key:address3,all:[address3]}}const id=live?.identity.id??identity.id;const row=id===
+void 0?void 0:names2?.byId(id);const name2=typeof row?.name==="string"?row.name:identity.name;const unique=name2!==void 0&&
+(names2?.byName(name2).length??0)<=1;const byName2=name2===void 0?[]:[`${kind}/${name2}`];const byId=id===void 0?[]:[`${kind}\
+/${id}`];const address2=(unique||id===void 0?byName2[0]:void 0)??byId[0]??kind;return{address:address2,key:byId[0]??address2,
+all:[...byName2,...byId]}}function checkTargets(targets,all){const lost2=targets.filter(target=>!all.some(address2=>matchesPattern(
+target,address2)));if(lost2.length===0)return;throw new ProblemsError(lost2.map(target=>error("no-such-target",`--target\
+ ${target} matches nothing that the manifests declare`,[],"an address is KIND/ID, such as User/9b1d\u2026; * stands for any c\
+haracters")))}function sameObjects(subjects){const byKey=new Map;for(const{subject,key}of subjects){if(subject.declared===
+void 0)continue;const others2=byKey.get(key);if(others2===void 0)byKey.set(key,[subject.declared]);else others2.push(subject.
+declared)}const twice=[...byKey.values()].filter(group=>group.length>1);return new Map(twice.flatMap(group=>group.map(one=>[
+one,group.filter(other=>other!==one)])))}function blockedAsTwice(others2){const places2=others2.map(({place})=>`${place.
+file}:${place.line}`).join(", ");return{action:"blocked",requests:[],fields:[],destructions:[],reason:`this is the same \
+object as the one declared at ${places2}: keep one document`}}function recordOf(state,key,hasher2){const record2=Object.
+hasOwn(state.resources,key)?state.resources[key]:void 0;return record2===void 0?void 0:recorded(record2,hasher2)}function recorded(record2,hasher2){
+return{fields:restoreFields(record2,hasher2),uncertain:new Set(record2.uncertain),at:record2.recorded_at,asDeleted:live=>record2.
+deleted!==void 0&&record2.deleted===hasher2.hash(templateText(live)),...record2.owed===void 0?{}:{owed:owed(record2.owed,
+hasher2)},...record2.did_generation===void 0?{}:{generation:record2.did_generation},...record2.pending_regeneration===void 0?
+{}:{pendingRun:record2.pending_regeneration}}}function owed(record2,hasher2){const{run:run3}=record2;return"before"in record2?
+{run:run3,before:restoreFields(record2.before,hasher2),asked:restoreFields(record2.asked,hasher2)}:{run:run3,lost:restoreFields(
+record2.lost,hasher2),seen:restoreFields(record2.seen,hasher2)}}function pruned({kind,identity},{address:address2,key,live,
+profile}){if(live===void 0||!live.exists||typeof live.fields.id!=="string")return void 0;return{...deletion(identity,live.
+fields,profile),address:address2,kind,observed:"live",warnings:[{code:"pruned",message:"no manifest names it any more, a\
+nd idops applied it"}],reason:null,declaredAt:null,apply:{key,identity,expected:{},before:live.fields,existed:true,managed:[]}}}function warnOfMasks(plan,redact){return{...plan,changes:plan.changes.map(change=>warned2(change,redact))}}function warned2(change,redact){
+const warnings=change.fields.flatMap(({path,type,before,after,sensitive})=>{if(type!=="body"||sensitive)return[];return[
+...isMasked(before,redact)?[maskedBody(`the present ${path}`)]:[],...isMasked(after,redact)?[maskedBody(`the new ${path}`)]:
+[]]});return warnings.length===0?change:{...change,warnings:[...change.warnings,...warnings]}}function isMasked(body2,redact){
+return typeof body2==="string"&&redact(body2)!==body2}function maskedBody(what){return{code:"masked-body",message:`${what}\
+ holds what idops knows as a credential, so that is masked here: look at the source before you trust what stands around \
+it`}}function countDestructions(plan){return plan.changes.reduce((sum,{destructions})=>sum+destructions.length,0)}function refusals(plan,maxDestructive){
+const problems=blockedBy(plan).map(([reason,addresses2])=>error("blocked",blockedMessage(reason,addresses2),[],blockedHint(
+addresses2)));const destructions=countDestructions(plan);if(destructions>maxDestructive){problems.push(error("too-destru\
+ctive",`the plan does ${destructions} destructive things, and ${maxDestructive} are allowed (safety.max_destructive, or \
+--allow-destructive)`,[],`review the plan; if it is meant, use --allow-destructive ${destructions}`))}return problems}function blockedBy({
+changes}){const byReason=new Map;for(const{action,address:address2,reason}of changes){if(action==="blocked")byReason.set(
+reason,[...byReason.get(reason)??[],address2])}return[...byReason]}var NAMED=3;function blockedMessage(reason,addresses2){
+const[only]=addresses2;if(addresses2.length===1)return`${only} is blocked: ${reason}`;const named2=addresses2.slice(0,NAMED).
+join(", ");const more=addresses2.length>NAMED?` and ${addresses2.length-NAMED} more`:"";return`${addresses2.length} obje\
+cts are blocked (${named2}${more}): ${reason}`}function blockedHint({length}){return length===1?"mend it, or leave it ou\
+t with --target":"mend them, or leave them out with --target"}var anything=document3=>({value:document3});function nowhere(scope2){return{title:"ask for a path that no server has",path:"\
 /api/idops-doctor",scope:scope2}}function profileByUnknownPath(status){return Object.values(profiles).find(({signs})=>signs!==
 null&&signs.unknownPath===status)}async function probe(reader,scope2){try{const answer=await reader.showExtra(nowhere(scope2),
 {},anything);return answer===null?{kind:"plain"}:{kind:"unclear",status:200}}catch(failure2){if(!(failure2 instanceof ServerFailure))
 throw failure2;const{kind,status}=failure2;if(kind==="unreachable"||kind==="lost"||kind==="server-error")throw failure2;
-const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclear",status}:{kind:"recognised",profile}}}import{createHash as createHash3,randomUUID as randomUUID3}from"node:crypto";import{link,mkdir as mkdir3,open as open6,rename as rename2,
-rm as rm3}from"node:fs/promises";import{hostname as hostname4}from"node:os";import{dirname as dirname10,relative as relative7}from"node:path";
-import{setTimeout as wait}from"node:timers/promises";var holderSchema=external_exports.object({user:external_exports.string(),...processMark,command:external_exports.string(),
+const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclear",status}:{kind:"recognised",profile}}}import{createHash as createHash4,randomUUID as randomUUID3}from"node:crypto";import{link,open as open6,readdir as readdir5,
+rename as rename2,rm as rm4}from"node:fs/promises";import{hostname as hostname4}from"node:os";import{basename as basename8,
+dirname as dirname11,join as join9,relative as relative7}from"node:path";import{setTimeout as wait}from"node:timers/promises";var holderSchema=external_exports.object({user:external_exports.string(),...processMark,command:external_exports.string(),
 at:external_exports.string(),nonce:external_exports.string()});var A_MOMENT=20;var TRIES=250;function lockPath(statePath){
 return`${statePath}.lock`}async function acquireLock(statePath,command2,now){const path=lockPath(statePath);const holder={
 user:userName(),...ownMark(),command:command2,at:now.toISOString(),nonce:randomUUID3()};const takenOver=await take(path,
-holder);return{takenOver,release:()=>release(path,holder)}}async function lockHolder(statePath){const holder=await readHolder(
-lockPath(statePath));if(holder===void 0)return null;if(holder===null)return"an unreadable lock file";return fateOf(holder)===
-"gone"?null:describe4(holder)}async function take(path,holder){for(let tries2=1;;tries2+=1){if(await create(path,holder,link))return null;const other=await readHolder(
+holder);await sweepTemporaries(dirname11(path));await sweepTurns(path);return{takenOver,release:()=>release(path,holder)}}
+async function lockHolder(statePath){const holder=await readHolder(lockPath(statePath));if(holder===void 0)return null;if(holder===
+null)return"an unreadable lock file";return fateOf(holder)==="gone"?null:describe4(holder)}async function take(path,holder){for(let tries2=1;;tries2+=1){if(await create(path,holder,link))return null;const other=await readHolder(
 path);if(other===void 0)continue;if(other===null||fateOf(other)!=="gone"||tries2>TRIES)throw locked(path,other);if(await replace(
 path,other,holder))return`took over the lock of ${describe4(other)}, which is gone`;await wait(A_MOMENT)}}async function replace(path,dead,holder){
-const turn=`${path}.${createHash3("sha256").update(dead.nonce).digest("hex").slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};
+const turn=`${path}.${createHash4("sha256").update(dead.nonce).digest("hex").slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};
 try{await take(turn,mine)}catch(failure2){if(failure2 instanceof ProblemsError&&failure2.problems.some(({code:code2})=>code2===
 "locked"))return false;throw failure2}try{if((await readHolder(path))?.nonce!==dead.nonce)return false;return await create(
-path,holder,rename2)}finally{await release(turn,mine)}}async function release(path,{nonce}){if((await readHolder(path))?.
-nonce===nonce)await rm3(path,{force:true})}function unlessThere(failure2){if(failure2.code!=="EEXIST")throw failure2;return false}
-async function create(path,holder,place){const temporary=`${path}.${holder.nonce}.tmp`;try{await mkdir3(dirname10(path),
-{recursive:true});const file2=await open6(temporary,"wx",384);try{await file2.writeFile(`${JSON.stringify(holder,null,2)}\
-
+path,holder,rename2)}finally{await release(turn,mine)}}async function sweepTurns(path){const names2=await readdir5(dirname11(
+path)).catch(()=>[]);const turns=names2.filter(name2=>name2.startsWith(`${basename8(path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));
+for(const turn of turns.map(name2=>join9(dirname11(path),name2))){const holder=await readHolder(turn).catch(()=>void 0);
+if(holder!=null&&fateOf(holder)==="gone")await rm4(turn,{force:true}).catch(()=>{})}}async function release(path,{nonce}){
+if((await readHolder(path))?.nonce===nonce)await rm4(path,{force:true})}function unlessThere(failure2){if(failure2.code!==
+"EEXIST")throw failure2;return false}async function create(path,holder,place){const temporary=join9(dirname11(path),temporaryName());
+try{await makeFolder(dirname11(path));const file2=await open6(temporary,"wx",384);try{await file2.writeFile(`${JSON.stringify(
+holder,null,2)}
 `);await file2.sync()}finally{await file2.close()}return await place(temporary,path).then(()=>true,unlessThere)}catch(failure2){
-throw notWritable(path,failure2)}finally{await rm3(temporary,{force:true}).catch(()=>{})}}async function readHolder(path){
+throw notWritable(path,failure2)}finally{await rm4(temporary,{force:true}).catch(()=>{})}}async function readHolder(path){
 let text4;try{text4=await readRegular(path)}catch(failure2){if(failure2 instanceof NoRegularFile)throw noLock(path,failure2);
 return failure2.code==="ENOENT"?void 0:null}try{return holderSchema.parse(JSON.parse(text4))}catch{return null}}function describe4({
 user:user3,host,pid,command:command2,at:at2}){return`${command2} by ${user3} on ${host}, process ${pid}, since ${at2}`}function locked(path,holder){
@@ -18775,66 +18956,63 @@ const message=failure2 instanceof Error?failure2.message:String(failure2);return
 missions of the folder of the state")],{cause:failure2})}import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=readVersion();function readVersion(){
 const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.url));const file2=files.find(one=>existsSync2(
 one));return file2===void 0?"unknown":JSON.parse(readFileSync2(file2,"utf8")).version}var DEFAULT_CONCURRENCY=10;var DEFAULT_TIMEOUT=30;async function openSession(project,options={}){const{progress=noProgress,
-concurrency=DEFAULT_CONCURRENCY,signal=new AbortController().signal,network={}}=options;const guard=guardOf(options);const{
-server,declared,warnings,manifests}=await loadAll(project,{...options,...guard});const connection=openConnection(server,
-declared,{concurrency,timeout:options.timeout??DEFAULT_TIMEOUT,...guard,signal,version:version2,...network});const{reader,
-writer}=connection;const shared={reader,profile:server.profile,concurrency,progress,signal};const store=stateFile(project.
-statePath());const held=await settleState(store,project.statePath(),options.writes,{...shared,server:server.baseUrl,environment:project.
-environment,holds:guard.holds}).catch(async failure2=>{await connection.close();throw failure2});let{state}=held;const close=async()=>{
-await connection.close();await held.lock?.release()};const replans=new WeakMap;const remembered=({plan:plan2,replan})=>{
-replans.set(plan2,replan);return plan2};const build2=async what=>await buildPlan({...shared,state,hasher:new Hasher(state.
-salt,guard.holds),selection:{targets:[],kinds:[]},prune:false,assert:false,restores:"none",checks:project.checks(),...header(),
-...what});let probed;const recognise=scope2=>{probed??=probe(reader,scope2).catch(failure2=>{probed=void 0;throw failure2});
-return probed};const header=()=>({server:server.baseUrl,profile:server.profile,environment:project.environment,toolVersion:version2,
-now:new Date,recognise:server.profileWritten?null:recognise});const plan=async(given={})=>{const{targets,kinds:kinds3,prune,
-assert:assert2}=withDefaults(given);if(prune)refuse(await pruneRefusals(manifests));return remembered(await build2({declared,
-selection:{targets,kinds:kinds3},prune,assert:assert2,restores:"all"}))};return{project,server,warnings,notes:held.notes,
-files:manifests.files,get state(){return state},plan,seal:(made,given)=>seal(made,withDefaults(given)),async planStored(stored3){
-const made=await plan(stored3.apply);return{plan:made,problems:staleness(stored3,made)}},async planUndo(run3,{force=false}={}){
-const content=await findRun(journalFolder(project.statePath()),run3);if(content.run.server!==server.baseUrl)throw otherServer(
-content.run,server.baseUrl);const undo=undoRun(content,force);const left=[...undo.left];const made=await build2({declared:undo.
-declared,restores:{run:content.run.run},adjust:(document3,now)=>{const adjusted=undo.adjust(document3,now);left.push(...adjusted.
-left);return adjusted.document}});const undone=undoPlan(made.plan,left);remembered({plan:undone.plan,replan:made.replan});
-return undone},planRegeneration:async clientId=>remembered(await regenerationPlan(clientId,{...shared,...header()})),refusals:(made,allowDestructive)=>refusals(
-made,allowDestructive??project.maxDestructive()),apply:async(made,command2="apply",asked=0)=>{const applied=await applyPlan(
-made,{...shared,replan:replans.get(made)??noReplan,notBefore:asked,recognise,writer,signal,store,state,hasher:new Hasher(
-state.salt,guard.holds),journals:journalFolder(project.statePath()),stateFile:basename8(project.statePath()),command:command2,
-now:()=>new Date,redact:guard.redact});state=applied.state;return applied},close}}function otherServer({run:run3,server},here){
-return new ProblemsError([error("run-other-server",`run ${run3} was on ${server}, and this is ${here}`,[],"choose the en\
-vironment that it was run with")])}function withDefaults({targets=[],kinds:kinds3=[],prune=false,assert:assert2=false}={}){
-return{targets:[...targets],kinds:[...kinds3],prune,assert:assert2}}function undoPlan(plan,left){const blocked4=plan.changes.
-filter(({action})=>action==="blocked");return{plan:{...plan,changes:plan.changes.filter(({action})=>action!=="blocked").
-map(change=>({...change,declaredAt:null,apply:{...change.apply,managed:[]}}))},left:[...left,...blocked4.map(({address:address2,
-reason})=>({address:address2,path:null,reason:reason??"it is blocked"}))]}}async function settleState(store,path,writes,options){
-const notes=[];let lock=writes===void 0?void 0:await acquireLock(path,writes,new Date);try{let state=await store.load(options.
-server);const folder=journalFolder(path);const unfinished=()=>unfinishedRuns(folder,state,{path,environment:options.environment});
-const found=await unfinished();if(found.length===0)return{state,lock,notes:takeover(lock)};const living=found.find(isUnderWay);
-if(lock===void 0){const holder=await lockHolder(path)??(living===void 0?null:runHolder(living.run));if(holder!==null)return{
-state,lock,notes:[`the state is being written: ${holder}`]};try{lock=await acquireLock(path,"plan",new Date)}catch(failure2){
-const quicker=await lockHolder(path);if(quicker===null)throw failure2;return{state,lock,notes:[`the state is being writt\
-en: ${quicker}`]}}state=await store.load(options.server)}if(living!==void 0)throw underWay(living.run);notes.push(...takeover(
-lock));for(const content of await unfinished()){const resumed=await resumeRun(content,heirOf(state,content.run),{...options,
-folder,now:()=>new Date});state=resumed.state;await store.save(state);await resumed.finish();notes.push(content.ended?`r\
-un ${resumed.run} is newer than the state: ${resumed.settled} of its answers were taken into it`:`run ${resumed.run} had\
- not ended: ${resumed.settled} of its answers were taken into the state`,...resumed.findings)}if(writes!==void 0)return{
-state,lock,notes};await lock.release();return{state,lock:void 0,notes}}catch(failure2){await lock?.release();throw failure2}}
-function takeover(lock){return lock===void 0||lock.takenOver===null?[]:[lock.takenOver]}var LEAST_INSIDE=8;function guardOf(options){
-const own3=createRedactor();const long=createRedactor();const short3=new Set;return{redact:options.redact??(text4=>own3.
-redact(text4)),onSecret:secret3=>{own3.add(secret3);if(secret3.trim().length>=LEAST_INSIDE)long.add(secret3);else if(secret3.
-trim()!=="")short3.add(secret3.trim());options.onSecret?.(secret3)},holds:text4=>short3.has(text4.trim())||long.redact(text4)!==
-text4}}async function secretsAlone(project,options){return{...await loadManifests(project,{...options,lenient:true}),declared:[],
-problems:[]}}async function loadAll(project,options){const{onSecret=()=>{}}=options;const{manifests:wanted=true}=options;
-const settings=project.server(options);const profile=await settings.then(known=>known.profile,()=>project.profile);const{
-tokenFile:tokenFile2}=options;const reading={profile,lenient:false,tokenFile:tokenFile2===void 0?void 0:resolve8(project.
-cwd,tokenFile2)};const[server,manifests]=await Promise.allSettled([settings,wanted?loadManifests(project,reading):secretsAlone(
-project,reading)]);const problems=[];for(const part of[server,manifests]){if(part.status==="fulfilled")continue;if(!(part.
-reason instanceof ProblemsError))throw part.reason;problems.push(...part.reason.problems)}if(server.status==="fulfilled")
-server.value.secrets.forEach(onSecret);if(manifests.status==="fulfilled"){manifests.value.secrets.forEach(onSecret);problems.
-push(...manifests.value.problems)}refuse(problems);if(server.status==="rejected"||manifests.status==="rejected")throw new ProblemsError(
-problems);return{server:server.value,declared:manifests.value.declared,warnings:problems,manifests:manifests.value}}async function validateProject(load,onSecret){try{const project=await load();const loaded=await loadManifests(project,{lenient:true});
-loaded.secrets.forEach(onSecret);const bodies2=checkDeclaredTemplates(loaded.declared,project.checks());return{problems:[
-...loaded.problems,...bodies2],objects:loaded.declared.length}}catch(failure2){const problems=problemsOf(failure2);if(problems.
-some(({code:code2})=>code2==="internal"))throw failure2;return{problems,objects:0}}}import{setTimeout as sleep3}from"node:timers/promises";var GithubFailure=class extends Error{status;constructor(message,status,options){super(message,options);this.name="Githu\
+concurrency=DEFAULT_CONCURRENCY,signal=new AbortController().signal,network={}}=options;const redactor=options.redactor??
+createRedactor();const{server,declared,warnings,manifests}=await loadAll(project,options,redactor.add);const connection=openConnection(
+server,declared,{concurrency,timeout:options.timeout??DEFAULT_TIMEOUT,redact:redactor.redactEcho,onSecret:redactor.add,signal,
+version:version2,...network});const{reader,writer}=connection;const shared={reader,profile:server.profile,concurrency,progress,
+signal};const store=stateFile(project.statePath());const held=await settleState(store,project.statePath(),options.writes,
+{...shared,server:server.baseUrl,environment:project.environment,holds:redactor.holds}).catch(async failure2=>{await connection.
+close();throw failure2});let{state}=held;const close=async()=>{await connection.close();await held.lock?.release()};const replans=new WeakMap;
+const remembered=({plan:plan2,replan})=>{replans.set(plan2,replan);return plan2};const build2=async what=>{const made=await buildPlan(
+{...shared,state,hasher:new Hasher(state.salt,redactor.holds),selection:{targets:[],kinds:[]},prune:false,assert:false,restores:"\
+none",checks:project.checks(),...header(),...what});return{...made,plan:warnOfMasks(made.plan,redactor.redact)}};let probed;
+const recognise=scope2=>{probed??=probe(reader,scope2).catch(failure2=>{probed=void 0;throw failure2});return probed};const header=()=>({
+server:server.baseUrl,profile:server.profile,environment:project.environment,toolVersion:version2,now:new Date,recognise:server.
+profileWritten?null:recognise});const plan=async(given={})=>{const{targets,kinds:kinds3,prune,assert:assert2}=withDefaults(
+given);if(prune)refuse(await pruneRefusals(manifests));return remembered(await build2({declared,selection:{targets,kinds:kinds3},
+prune,assert:assert2,restores:"all"}))};return{project,server,warnings,notes:held.notes,files:manifests.files,get state(){
+return state},plan,seal:(made,given)=>seal(made,withDefaults(given),redactor.redactName),async planStored(stored3){const made=await plan(
+stored3.apply);return{plan:made,problems:staleness(stored3,made)}},async planUndo(run3,{force=false}={}){const content=await findRun(
+journalFolder(project.statePath()),run3);if(content.run.server!==server.baseUrl)throw otherServer(content.run,server.baseUrl);
+const undo=undoRun(content,force);const left=[...undo.left];const made=await build2({declared:undo.declared,restores:{run:content.
+run.run},adjust:(document3,now)=>{const adjusted=undo.adjust(document3,now);left.push(...adjusted.left);return adjusted.
+document}});const undone=undoPlan(made.plan,left);remembered({plan:undone.plan,replan:made.replan});return undone},planRegeneration:async clientId=>remembered(
+await regenerationPlan(clientId,{...shared,...header()})),refusals:(made,allowDestructive)=>refusals(made,allowDestructive??
+project.maxDestructive()),apply:async(made,command2="apply",asked=0)=>{const applied=await applyPlan(made,{...shared,replan:replans.
+get(made)??noReplan,notBefore:asked,recognise,writer,signal,store,state,hasher:new Hasher(state.salt,redactor.holds),journals:journalFolder(
+project.statePath()),stateFile:basename9(project.statePath()),command:command2,now:()=>new Date,redact:redactor.redact});
+state=applied.state;return applied},close}}function otherServer({run:run3,server},here2){return new ProblemsError([error(
+"run-other-server",`run ${run3} was on ${server}, and this is ${here2}`,[],"choose the environment that it was run with")])}
+function withDefaults({targets=[],kinds:kinds3=[],prune=false,assert:assert2=false}={}){return{targets:[...targets],kinds:[
+...kinds3],prune,assert:assert2}}function undoPlan(plan,left){const blocked4=plan.changes.filter(({action})=>action==="b\
+locked");return{plan:{...plan,changes:plan.changes.filter(({action})=>action!=="blocked").map(change=>({...change,declaredAt:null,
+apply:{...change.apply,managed:[]}}))},left:[...left,...blocked4.map(({address:address2,reason})=>({address:address2,path:null,
+reason:reason??"it is blocked"}))]}}async function settleState(store,path,writes,options){const notes=[];let lock=writes===
+void 0?void 0:await acquireLock(path,writes,new Date);try{let state=await store.load(options.server);const folder=journalFolder(
+path);const unfinished=()=>unfinishedRuns(folder,state,{path,environment:options.environment});const found=await unfinished();
+if(found.length===0)return{state,lock,notes:takeover(lock)};const living=found.find(isUnderWay);if(lock===void 0){const holder=await lockHolder(
+path)??(living===void 0?null:runHolder(living.run));if(holder!==null)return{state,lock,notes:[`the state is being writte\
+n: ${holder}`]};try{lock=await acquireLock(path,"plan",new Date)}catch(failure2){const quicker=await lockHolder(path);if(quicker===
+null)throw failure2;return{state,lock,notes:[`the state is being written: ${quicker}`]}}state=await store.load(options.server)}
+if(living!==void 0)throw underWay(living.run);notes.push(...takeover(lock));for(const content of await unfinished()){const resumed=await resumeRun(
+content,heirOf(state,content.run),{...options,folder,now:()=>new Date});state=resumed.state;await store.save(state);await resumed.
+finish();notes.push(content.ended?`run ${resumed.run} is newer than the state: ${resumed.settled} of its answers were ta\
+ken into it`:`run ${resumed.run} had not ended: ${resumed.settled} of its answers were taken into the state`,...resumed.
+findings)}if(writes!==void 0)return{state,lock,notes};await lock.release();return{state,lock:void 0,notes}}catch(failure2){
+await lock?.release();throw failure2}}function takeover(lock){return lock===void 0||lock.takenOver===null?[]:[lock.takenOver]}
+async function secretsAlone(project,options){return{...await loadManifests(project,{...options,lenient:true}),declared:[],
+problems:[]}}async function loadAll(project,options,onSecret){const{manifests:wanted=true}=options;const settings=project.
+server(options);const profile=await settings.then(known2=>known2.profile,()=>project.profile);const{tokenFile:tokenFile2}=options;
+const reading={profile,lenient:false,tokenFile:tokenFile2===void 0?void 0:resolve9(project.cwd,tokenFile2)};const[server,
+manifests]=await Promise.allSettled([settings,wanted?loadManifests(project,reading):secretsAlone(project,reading)]);const problems=[];
+for(const part of[server,manifests]){if(part.status==="fulfilled")continue;if(!(part.reason instanceof ProblemsError))throw part.
+reason;problems.push(...part.reason.problems)}if(server.status==="fulfilled")for(const secret3 of server.value.secrets)onSecret(
+secret3);if(manifests.status==="fulfilled"){tellSecrets(manifests.value,onSecret);problems.push(...manifests.value.problems)}
+refuse(problems);if(server.status==="rejected"||manifests.status==="rejected")throw new ProblemsError(problems);return{server:server.
+value,declared:manifests.value.declared,warnings:problems,manifests:manifests.value}}async function validateProject(load,onSecret){try{const project=await load();const loaded=await loadManifests(project,{lenient:true});
+tellSecrets(loaded,onSecret);const bodies2=checkDeclaredTemplates(loaded.declared,project.checks());return{problems:[...loaded.
+problems,...bodies2],objects:loaded.declared.length}}catch(failure2){const problems=problemsOf(failure2);if(problems.some(
+({code:code2})=>code2==="internal"))throw failure2;return{problems,objects:0}}}import{setTimeout as sleep3}from"node:timers/promises";var GithubFailure=class extends Error{status;constructor(message,status,options){super(message,options);this.name="Githu\
 bFailure";this.status=status}};var tries=4;var longestPause2=120;async function openGithub(token,{owner,repository:repo}){
 const{getOctokit:getOctokit2}=await Promise.resolve().then(()=>(init_github(),github_exports));const octokit=getOctokit2(
 token,{log:silent});octokit.hook.wrap("request",async(request4,options)=>{for(let attempt=1;;attempt+=1){try{return await request4(
@@ -18863,12 +19041,12 @@ headers??{};if(status===403||status===429){const pause=limitPause(headers);retur
 null}if(method==="POST"||typeof status!=="number")return null;return status>=500?2**(attempt-1):null}function limitPause(headers){
 const after=headers["retry-after"];if(after!==void 0){const seconds2=Number(after);return Number.isFinite(seconds2)?Math.
 max(0,seconds2):null}if(String(headers["x-ratelimit-remaining"])!=="0")return null;const reset=Number(headers["x-ratelim\
-it-reset"]);return Number.isFinite(reset)?Math.max(0,reset-Date.now()/1e3)+1:null}import{createHash as createHash4}from"node:crypto";import{deflateRawSync,inflateRawSync}from"node:zlib";var changesRoom=12e3;var packed=external_exports.array(external_exports.tuple([external_exports.string(),external_exports.
-string(),external_exports.string()]));function markerKey(config3,environment){return createHash4("sha256").update(JSON.stringify(
-[config3,environment])).digest("hex").slice(0,16)}function markedChanges(plan,redact){return plan.changes.filter(({action})=>action!==
-"unchanged").map(change=>({address:redact(change.address),action:change.action,hash:planDigest(plan.server,[change]).slice(
-"sha256:".length,"sha256:".length+12)}))}function markerLine({kind,key,digest,changes}){const parts=[`idops-${kind}`,`ke\
-y=${key}`];if(digest!==null)parts.push(`digest=${digest}`);if(changes!==null){const rows=changes.map(({address:address2,
+it-reset"]);return Number.isFinite(reset)?Math.max(0,reset-Date.now()/1e3)+1:null}import{createHash as createHash5}from"node:crypto";import{deflateRawSync,inflateRawSync}from"node:zlib";var changesRoom=12e3;var packed=external_exports.array(external_exports.tuple([external_exports.string(),external_exports.
+string(),external_exports.string()]));function markerKey(config3,environment){return createHash5("sha256").update(JSON.stringify(
+[config3,environment])).digest("hex").slice(0,16)}function markedChanges(plan,redactor){return plan.changes.filter(({action})=>action!==
+"unchanged").map(change=>({address:redactAddress(change.address,redactor),action:change.action,hash:planDigest(plan.server,
+[change]).slice("sha256:".length,"sha256:".length+12)}))}function markerLine({kind,key,digest,changes}){const parts=[`id\
+ops-${kind}`,`key=${key}`];if(digest!==null)parts.push(`digest=${digest}`);if(changes!==null){const rows=changes.map(({address:address2,
 action,hash:hash3})=>[address2,action,hash3]);const text4=deflateRawSync(JSON.stringify(rows),{level:9}).toString("base6\
 4url");if(text4.length<=changesRoom)parts.push(`changes=${text4}.`)}return`<!-- ${parts.join(" ").replaceAll("--","-~")}\
  -->`}function readMarker(body2){const match=/^<!-- idops-(plan|drift) key=([0-9a-f]{16})(?: digest=(sha256:[0-9a-f]{64}))?(?: changes=([\w~-]*)\.)? -->/.
@@ -18883,20 +19061,20 @@ kind==="plan"&&marker2.key===key});const[own3]=await ownRemarks(api,comments);co
 own3.body);if(marker===null||marker.digest===null)return null;return{digest:marker.digest,changes:marker.changes,source:`\
 pull request #${pull.number}`}}catch(failure2){if(!(failure2 instanceof GithubFailure))throw failure2;throw notApproved(
 `what was approved can't be read: ${failure2.message}`,"the job needs the permissions contents: read and pull-requests: \
-read")}}function notApproved(message,hint){return new ProblemsError([error("not-approved",message,[],hint)])}function checkApproval(plan,approval,redact){
+read")}}function notApproved(message,hint){return new ProblemsError([error("not-approved",message,[],hint)])}function checkApproval(plan,approval,redactor){
 if(!changesServer(plan))return;if(approval===null){throw notApproved("the pull request shows no plan for this environmen\
 t, and there is something to change now","run idops plan on the pull request with comments, or look at this plan and run\
- apply without expect-digest")}if(approval.digest!==plan.digest)throw new ProblemsError([stale(plan,approval,redact)])}function stale(plan,{
-digest,changes,source},redact){const found=changes===null?[]:differences(changes,plan,redact);const told=found.length>0?
-found:["what would be sent is not what was approved"];return error("stale-plan",[`stale plan: ${source} approved ${digest}\
-, and it is ${plan.digest} now`,...told.slice(0,100),...told.length>100?[`and ${told.length-100} more`]:[]].join("\n"),[],
-"nothing was sent; make a new plan and review it")}function differences(approved,plan,redact){const now=new Map(markedChanges(
-plan,redact).map(change=>[change.address,change]));const before=new Map(approved.map(change=>[change.address,change]));return[
-...approved.flatMap(({address:address2,action,hash:hash3})=>{const present3=now.get(address2);if(present3===void 0)return[
-`${address2}: ${action} was approved, and nothing is to be done now`];if(present3.action!==action)return[`${address2}: ${action}\
- was approved, and it is ${present3.action} now`];return present3.hash===hash3?[]:[`${address2}: something else would be\
- sent now`]}),...[...now.values()].filter(({address:address2})=>!before.has(address2)).map(({address:address2,action})=>`${address2}\
-: ${action} is new`)]}var defaultBudget=6e4;var noticeRoom=400;var moreRoom=60;function planMarkdown(plan,{budget:budget2=defaultBudget,debug}){const head=headText(
+ apply without expect-digest")}if(approval.digest!==plan.digest)throw new ProblemsError([stale(plan,approval,redactor)])}
+function stale(plan,{digest,changes,source},redactor){const found=changes===null?[]:differences(changes,plan,redactor);const told=found.
+length>0?found:["what would be sent is not what was approved"];return error("stale-plan",[`stale plan: ${source} approve\
+d ${digest}, and it is ${plan.digest} now`,...told.slice(0,100),...told.length>100?[`and ${told.length-100} more`]:[]].join(
+"\n"),[],"nothing was sent; make a new plan and review it")}function differences(approved,plan,redactor){const now=new Map(
+markedChanges(plan,redactor).map(change=>[change.address,change]));const before=new Map(approved.map(change=>[change.address,
+change]));return[...approved.flatMap(({address:address2,action,hash:hash3})=>{const present3=now.get(address2);if(present3===
+void 0)return[`${address2}: ${action} was approved, and nothing is to be done now`];if(present3.action!==action)return[`${address2}\
+: ${action} was approved, and it is ${present3.action} now`];return present3.hash===hash3?[]:[`${address2}: something el\
+se would be sent now`]}),...[...now.values()].filter(({address:address2})=>!before.has(address2)).map(({address:address2,
+action})=>`${address2}: ${action} is new`)]}var defaultBudget=6e4;var noticeRoom=400;var moreRoom=60;function planMarkdown(plan,{budget:budget2=defaultBudget,debug}){const head=headText(
 plan);const foot=footText(plan);const title=`## idops plan: ${headline(plan)}
 `;const bare2=`${title}
 This is longer than ${budget2} characters even without details.
@@ -18982,11 +19160,11 @@ run===null?[]:["",`Run ${code(result.run)}`],...result.interrupted?["","**Interr
 map(text4=>`: ${prose(text4)}`).join("")}`);return`${head}
 ${fitting(lines,budget-head.length-100)}
 `}function fitting(lines,room){let used=0;const kept=lines.filter(line=>{used+=line.length+1;return used<=room});const left=lines.
-length-kept.length;return[...kept,...left>0?[`- and ${plural2(left,"more result")}, see the log`]:[]].join("\n")}function ordered({results}){return results.toSorted((a2,b)=>Number(a2.status==="applied")-Number(b.status==="applied"))}var commentLimit=65536;var summaryLimit=1024*1024;var summaryRest=2e5;var blockRoom=3e4;function planComment(first,plan,event,{
-redact,intro=""}){const end=`
+length-kept.length;return[...kept,...left>0?[`- and ${plural2(left,"more result")}, see the log`]:[]].join("\n")}function ordered({results}){return results.toSorted((a2,b)=>Number(a2.status==="applied")-Number(b.status==="applied"))}var commentLimit=65536;var summaryLimit=1024*1024;var summaryRest=2e5;var blockRoom=3e4;function planComment(first,plan,event,intro=""){
+const end=`
 ${origin(event)}
 `;const start2=`${first}
-${intro}`;const markdown=fitting2(budget2=>redact(planMarkdown(plan,{budget:budget2,debug:false})),text4=>text4.length,commentLimit-
+${intro}`;const markdown=fitting2(budget2=>planMarkdown(plan,{budget:budget2,debug:false}),text4=>text4.length,commentLimit-
 start2.length-end.length);return`${start2}${markdown}${end}`}function plainComment(first,title,text4,event){return`${first}\
 
 ## idops plan: ${title}
@@ -18994,10 +19172,9 @@ start2.length-end.length);return`${start2}${markdown}${end}`}function plainComme
 ${text4}
 
 ${origin(event)}
-`}function planSummary(plan,redact){return fitting2(budget2=>redact(planMarkdown(plan,{budget:budget2,debug:false})),text4=>Buffer.
-byteLength(text4),summaryLimit-summaryRest)}function problemsBlock(problems,redact){return block(redact(problemsText(problems,
-{color:false})))}function resultSummary(result,redact){return redact(resultMarkdown(result))}function block(text4){const short3=text4.
-length>blockRoom?`${text4.slice(0,blockRoom)}
+`}function planSummary(plan){return fitting2(budget2=>planMarkdown(plan,{budget:budget2,debug:false}),text4=>Buffer.byteLength(
+text4),summaryLimit-summaryRest)}function problemsBlock(problems){return block(problemsText(problems,{color:false}))}function resultSummary(result){
+return resultMarkdown(result)}function block(text4){const short3=text4.length>blockRoom?`${text4.slice(0,blockRoom)}
 \u2026 (the log has all of it)`:text4;return`${fence(short3.trimEnd().split("\n"))}
 `}function origin({sha,runUrl}){return`<sub>Commit \`${escapeText(sha).replaceAll("`","")}\`, [run](${encodeURI(runUrl)}\
 ).</sub>`}function fitting2(render4,measure2,limit){let budget2=limit;let text4=render4(budget2);while(measure2(text4)>limit&&
@@ -19014,19 +19191,24 @@ id,done:"updated"}}import{readFileSync as readFileSync4}from"node:fs";function r
 const[owner="",repository=""]=(env.GITHUB_REPOSITORY??"").split("/");const name2=env.GITHUB_EVENT_NAME??"";const pull=member(
 payload,"pull_request");const number5=member(pull,"number");const head=member(pull,"head");const sha=member(head,"sha");
 return{name:name2,owner,repository,sha:typeof sha==="string"?sha:env.GITHUB_SHA??"",pullRequest:typeof number5==="number"?
-{number:number5,withoutSecrets:secretsMissing(name2,payload,pull)}:null,runUrl:`${env.GITHUB_SERVER_URL??"https://github\
-.com"}/${owner}/${repository}/actions/runs/${env.GITHUB_RUN_ID??""}`}}function secretsMissing(name2,payload,pull){if(name2!==
-"pull_request")return null;const from=member(member(member(pull,"head"),"repo"),"full_name");const into=member(member(member(
-pull,"base"),"repo"),"full_name");if(from!==into||from===void 0)return"it comes from a fork, and runs for forks get no s\
-ecrets";const sender=member(member(payload,"sender"),"login");return sender==="dependabot[bot]"?"it comes from Dependabo\
-t, whose runs get no secrets":null}function readPayload(path){if(path===void 0||path==="")return void 0;try{return JSON.
-parse(readFileSync4(path,"utf8"))}catch{return void 0}}function member(value3,name2){return typeof value3==="object"&&value3!==
-null?value3[name2]:void 0}import{parseArgs}from"node:util";var commands=["validate","plan","apply"];var commentModes=["true","false","on-change"];var kindNames=["Organization","Us\
+{number:number5,withoutSecrets:secretsMissing(name2,payload,pull)}:null,foreign:whyForeign(name2,payload),runUrl:`${env.
+GITHUB_SERVER_URL??"https://github.com"}/${owner}/${repository}/actions/runs/${env.GITHUB_RUN_ID??""}`}}function secretsMissing(name2,payload,pull){
+if(name2!=="pull_request")return null;const from=member(member(member(pull,"head"),"repo"),"full_name");const into=member(
+member(member(pull,"base"),"repo"),"full_name");if(from!==into||from===void 0)return"it comes from a fork, and runs for \
+forks get no secrets";const sender=member(member(payload,"sender"),"login");return sender==="dependabot[bot]"?"it comes \
+from Dependabot, whose runs get no secrets":null}function whyForeign(name2,payload){if(name2==="pull_request_target")return"\
+pull_request_target gives secrets to runs for any pull request";const pull=member(payload,"pull_request");const run3=member(
+payload,"workflow_run");const of=(value3,...path)=>path.reduce(member,value3);const[from,into]=pull!==void 0?[of(pull,"h\
+ead","repo","full_name"),of(pull,"base","repo","full_name")]:run3!==void 0?[of(run3,"head_repository","full_name"),of(payload,
+"repository","full_name")]:[null,null];if(from===null&&into===null)return null;return from===into&&from!==void 0?null:"t\
+his run is for a branch of another repository"}function readPayload(path){if(path===void 0||path==="")return void 0;try{
+return JSON.parse(readFileSync4(path,"utf8"))}catch{return void 0}}function member(value3,name2){return typeof value3===
+"object"&&value3!==null?value3[name2]:void 0}import{parseArgs}from"node:util";var commands=["validate","plan","apply"];var commentModes=["true","false","on-change"];var kindNames=["Organization","Us\
 er","KeyPair","EmailTemplate","Client"];var fromPullRequest="from-pull-request";function readInputs(given){const problems=[];
-const text4=name2=>given(name2).trim()||void 0;const oneOf=(name2,known,otherwise)=>{const value3=text4(name2)??otherwise;
-const found=known.find(one=>one===value3.toLowerCase());if(found===void 0)problems.push(wrong(`the input ${name2} is "${value3}\
-"`,`it is ${known.join(" or ")}`));return found??otherwise};const flag2=name2=>oneOf(name2,["true","false"],"false")==="\
-true";const command2=oneOf("command",commands,"plan");const allowed=text4("allow-destructive");const allowDestructive=allowed===
+const text4=name2=>given(name2).trim()||void 0;const oneOf=(name2,known2,otherwise)=>{const value3=text4(name2)??otherwise;
+const found=known2.find(one=>one===value3.toLowerCase());if(found===void 0)problems.push(wrong(`the input ${name2} is "${value3}\
+"`,`it is ${known2.join(" or ")}`));return found??otherwise};const flag2=name2=>oneOf(name2,["true","false"],"false")===
+"true";const command2=oneOf("command",commands,"plan");const allowed=text4("allow-destructive");const allowDestructive=allowed===
 void 0?void 0:whole(allowed);if(allowed!==void 0&&allowDestructive===void 0){problems.push(wrong(`the input allow-destru\
 ctive is "${allowed}"`,"it is a whole number"))}const expectDigest=text4("expect-digest");if(expectDigest!==void 0&&expectDigest!==
 fromPullRequest&&!/^sha256:[0-9a-f]{64}$/.test(expectDigest)){problems.push(wrong(`the input expect-digest is "${expectDigest}\
@@ -19066,91 +19248,93 @@ addRaw(text4,true).write()}catch{warning("The summary of the step can't be writt
 "");secrets.forEach(setSecret);const work=new Work(signal,secrets);let outcome;try{const inputs=readInputs(getInput);for(const name2 of[
 "INPUT_TOKEN","INPUT_GITHUB-TOKEN"])delete process.env[name2];outcome=await work.run(inputs)}catch(failure2){outcome=await work.
 failed(failure2)}const failed=outcome.code===1||outcome.code===130||outcome.code===2&&work.failsOnChanges;writeOutputs(outcome,
-failed);if(!failed)return 0;return outcome.code===130?130:1}var Work=class{#signal;#event;#redactor=createRedactor();#redact=text4=>this.#redactor.
-redact(text4);#knowSecret=secret3=>this.#redactor.add(secret3);#inputs;#made;#temporary;constructor(signal,secrets){this.#signal=
-signal;secrets.forEach(this.#knowSecret);this.#event=readEvent(process.env)}get failsOnChanges(){return this.#inputs?.failOnChanges===
-true}async run(inputs){this.#inputs=inputs;if(inputs.command==="validate")return await this.#validate(inputs);const hasToken=inputs.
-token!==void 0||(process.env.IDOPS_TOKEN??"")!=="";const reason=hasToken?null:this.#event.pullRequest?.withoutSecrets??null;
-if(reason!==null)return await this.#validate(inputs,reason);return inputs.command==="plan"?await this.#plan(inputs):await this.#apply(
-inputs)}async failed(failure2){const problems=problemsOf(failure2);this.#tellProblems(problems);if(this.#inputs?.args.debug===
-true)this.#say(escapeLines(this.#redact(stacksOf(failure2))));const[first]=problems;const code2=this.#signal.aborted?130:
-1;await writeSummary(`## idops: failed
+failed);if(!failed)return 0;return outcome.code===130?130:1}var Work=class{#signal;#event;#redactor=createRedactor();#inputs;#made;#temporary;constructor(signal,secrets){
+this.#signal=signal;for(const secret3 of secrets)this.#redactor.add(secret3);this.#event=readEvent(process.env)}get failsOnChanges(){
+return this.#inputs?.failOnChanges===true}async run(inputs){this.#inputs=inputs;if(inputs.command==="validate")return await this.#validate(
+inputs);const hasToken=inputs.token!==void 0||(process.env.IDOPS_TOKEN??"")!=="";const reason=hasToken?null:this.#event.
+pullRequest?.withoutSecrets??null;if(reason!==null)return await this.#validate(inputs,reason);this.#refuseForeign(inputs);
+return inputs.command==="plan"?await this.#plan(inputs):await this.#apply(inputs)}#refuseForeign({baseUrl:baseUrl2,token}){
+const{foreign}=this.#event;if(foreign===null||baseUrl2!==void 0&&token!==void 0)return;throw new ProblemsError([error("f\
+oreign-files",`${foreign}, whose idops.yaml would say where the token goes`,[],"give both base-url and token as inputs, \
+or use the command validate")])}async failed(failure2){const problems=redactProblems(problemsOf(failure2),this.#redactor);
+this.#tellProblems(problems);if(this.#inputs?.args.debug===true)this.#say(escapeLines(this.#redactor.redact(stacksOf(failure2))));
+const[first]=problems;const code2=this.#signal.aborted?130:1;await writeSummary(`## idops: failed
 
-${problemsBlock(problems,this.#redact)}`);const inputs=this.#inputs;if(inputs?.command==="plan"){const key=this.#key(inputs,
-null);await this.#comment(inputs,key,()=>({body:plainComment(markerLine({kind:"plan",key,digest:null,changes:null}),"fai\
-led",`There is no plan for this commit:
+${problemsBlock(problems)}`);const inputs=this.#inputs;if(inputs?.command==="plan"){const key=this.#key(inputs,null);await this.#comment(
+inputs,key,()=>({body:plainComment(markerLine({kind:"plan",key,digest:null,changes:null}),"failed",`There is no plan for\
+ this commit:
 
-${problemsBlock(problems,this.#redact)}`,this.#event),opens:inputs.comment==="true"}))}return{code:code2,summary:this.#oneLine(
-first===void 0?"failed":`${first.code}: ${first.message}`),changed:this.#made!==void 0&&changesServer(this.#made),...this.#made===
-void 0?{}:{plan:this.#made}}}async#validate(inputs,reason=null){const{problems,objects:objects2}=await validateProject(()=>this.#project(
-inputs),this.#knowSecret);this.#tellProblems(problems);const errors2=problems.filter(({severity})=>severity==="error").length;
-const failed=errors2>0;const summary2=failed?plural2(errors2,"error"):`${objects2} ${objects2===1?"object is":"objects a\
-re"} valid`;const why=reason===null?"":`There is no plan for this pull request: ${reason}. It was validated alone.`;if(why!==
-"")this.#say(`::notice title=idops::${why}`);this.#say(`${summary2}.`);await writeSummary([`## idops validate: ${summary2}\
-
+${problemsBlock(problems)}`,this.#event),opens:inputs.comment==="true"}))}return{code:code2,summary:this.#oneLine(first===
+void 0?"failed":`${first.code}: ${first.message}`),changed:this.#made!==void 0&&changesServer(this.#made),...this.#made===
+void 0?{}:{plan:this.#made}}}async#validate(inputs,reason=null){const{problems:found,objects:objects2}=await validateProject(
+()=>this.#project(inputs),this.#redactor.add);const problems=redactProblems(found,this.#redactor);this.#tellProblems(problems);
+const errors2=problems.filter(({severity})=>severity==="error").length;const failed=errors2>0;const summary2=failed?plural2(
+errors2,"error"):`${objects2} ${objects2===1?"object is":"objects are"} valid`;const why=reason===null?"":`There is no p\
+lan for this pull request: ${reason}. It was validated alone.`;if(why!=="")this.#say(`::notice title=idops::${why}`);this.#say(
+`${summary2}.`);await writeSummary([`## idops validate: ${summary2}
 `,...why===""?[]:[`${why}
-`],...problems.length===0?[]:[problemsBlock(problems,this.#redact)]].join("\n"));return{code:failed?1:0,summary:why===""?
-summary2:`${summary2}. ${why}`,changed:false}}async#plan(inputs){const{args}=inputs;const made=await this.#session(inputs,
-void 0,async session=>{const plan2=await session.plan(planOptions(inputs));return{plan:plan2,...await this.#writePlan(inputs,
-session,plan2),project:session.project}});const{plan,project}=made;const htmlReport=await this.#writeHtml(plan,project,args.
-debug);this.#tellPlan(inputs,plan);await writeSummary(planSummary(plan,this.#redact));const changed2=changesServer(plan);
-const blocked4=plan.changes.some(({action})=>action==="blocked");const key=this.#key(inputs,plan.environment);const marker={
-key,digest:plan.digest,changes:markedChanges(plan,this.#redact)};await this.#comment(inputs,key,()=>changed2||blocked4?{
-body:planComment(markerLine({kind:"plan",...marker}),plan,this.#event,{redact:this.#redact}),opens:true}:{body:outdatedComment(
-key,plan.digest,this.#event),opens:inputs.comment==="true"});if(inputs.driftIssue)await this.#drift(inputs,plan,{...marker,
-found:changed2||blocked4});if(changed2&&inputs.failOnChanges)this.#say("::error title=idops::There are changes, and fail\
--on-changes is set.");return{code:blocked4?1:changed2?2:0,summary:summaryLine(plan),changed:changed2,plan,planFile:made.
-planFile,htmlReport}}async#apply(inputs){const{planFile,expectDigest}=inputs;const file2=planFile===void 0?void 0:resolve9(
-this.#folder(inputs),planFile);const stored3=file2===void 0?void 0:await readPlanFile(file2,planFile);return await this.#session(
-inputs,"apply",async session=>{const{plan,problems}=stored3===void 0?{plan:await session.plan(planOptions(inputs)),problems:[]}:
-await session.planStored(stored3);this.#tellPlan(inputs,plan);await writeSummary(planSummary(plan,this.#redact));if(problems.
-length>0)throw new ProblemsError(problems);if(expectDigest!==void 0){checkApproval(plan,await this.#approval(inputs,expectDigest,
-plan),this.#redact)}const refusals2=session.refusals(plan,inputs.allowDestructive);if(refusals2.length>0)throw new ProblemsError(
-refusals2);const{result,problems:after}=await session.apply(plan);if(after.length>0)this.#tellProblems(after);if(result.
-run!==null){this.#say(this.#redact(resultText(result,{color:false,debug:inputs.args.debug})));this.#say(this.#redact(resultGithub(
-result,plan,{folder:this.#inRepository(inputs)})));await writeSummary(resultSummary(result,this.#redact))}const{failed,not_converged,
-unknown:unknown2,skipped:skipped2}=summarizeResult(result);const bad=failed+not_converged+unknown2+skipped2+after.length>
-0;return{code:result.interrupted?130:bad?1:0,summary:result.run===null?"There was nothing to apply.":resultSummaryLine(result),
-changed:changesServer(plan),plan,...file2===void 0?{}:{planFile:file2},htmlReport:await this.#writeHtml(plan,session.project,
-inputs.args.debug)}})}async#approval(inputs,expected,plan){if(expected!==fromPullRequest)return{digest:expected,changes:null,
-source:"expect-digest"};if(inputs.githubToken===void 0){throw new ProblemsError([error("not-approved","expect-digest: fr\
-om-pull-request needs the input github-token")])}const api=await openGithub(inputs.githubToken,this.#event);const approval=await approvalOf(
-api,this.#event,this.#key(inputs,plan.environment));if(approval!==null)this.#say(`${approval.source} approved ${approval.
-digest}`);return approval}async#session(inputs,writes,work){const{args,baseUrl:baseUrl2}=inputs;const session=await openSession(
-await this.#project(inputs),{...writes===void 0?{}:{writes},...baseUrl2===void 0?{}:{baseUrl:baseUrl2},...args.tokenFile===
-void 0?{}:{tokenFile:args.tokenFile},...args.concurrency===void 0?{}:{concurrency:args.concurrency},...args.timeout===void 0?
-{}:{timeout:args.timeout},signal:this.#signal,redact:this.#redact,onSecret:this.#knowSecret,network:{...args.rate===void 0?
-{}:{rate:args.rate},...args.retries===void 0?{}:{retries:args.retries}}});try{if(session.warnings.length>0)this.#tellProblems(
-session.warnings);for(const note of session.notes)this.#say(escapeLines(this.#redact(note)));return await work(session)}finally{
-await session.close()}}async#project({config:config3,environment,token,...inputs}){return await loadProject({cwd:this.#folder(
-inputs),variables:variables(token),...config3===void 0?{}:{config:config3},...environment===void 0?{}:{env:environment}})}async#writePlan(inputs,session,plan){
-const planFile=inputs.planFile===void 0?join8(await this.#temporaryFolder(),"plan.json"):resolve9(this.#folder(inputs),inputs.
-planFile);const stored3={...planJson(plan,{debug:false}),apply:session.seal(plan,planOptions(inputs))};await write(planFile,
-jsonText(this.#redactor.redactJson(stored3)));return{planFile}}async#writeHtml(plan,project,debug){const{samples,warnings}=await planSamples(
-plan,project);if(warnings.length>0)this.#tellProblems(warnings);const file2=join8(await this.#temporaryFolder(),"plan.ht\
-ml");await write(file2,this.#redact(planHtml(plan,{samples,debug})));return file2}async#temporaryFolder(){this.#temporary??=
-await mkdtemp(join8(process.env.RUNNER_TEMP||tmpdir(),"idops-"));return this.#temporary}#tellPlan(inputs,plan){this.#made=
-plan;this.#say(this.#redact(planText(plan,{color:false,debug:inputs.args.debug})));this.#say(this.#redact(planGithub(plan,
-{folder:this.#inRepository(inputs)})))}#tellProblems(problems){if(problems.length===0)return;this.#say(this.#redact(problemsText(
-problems,{color:false})));const folder=this.#inputs===void 0?"":this.#inRepository(this.#inputs);this.#say(this.#redact(
-problemsGithub(problems,{folder})))}async#comment(inputs,key,told){const{pullRequest}=this.#event;if(pullRequest===null||
-inputs.comment==="false"||inputs.githubToken===void 0)return;await this.#asking("The comment","pull-requests: write",inputs.
-githubToken,api=>syncComment(api,pullRequest.number,key,told()))}async#drift(inputs,plan,{found,...marker}){if(inputs.githubToken===
-void 0){this.#say("::warning title=idops::The issue can not be written: there is no github-token.");return}const first=markerLine(
-{kind:"drift",...marker});const name2=this.#oneLine(plan.environment??plan.server).slice(0,100);const outcome=await this.#asking(
-"The issue","issues: write",inputs.githubToken,api=>syncDriftIssue(api,marker.key,found?{title:`Identity server is not a\
-s declared: ${name2}`,body:planComment(first,plan,this.#event,{redact:this.#redact,intro:"The server is not as the manif\
-ests say. Apply puts it right; so does a change of the manifests.\n\n"})}:null,plainComment(first,"no drift","The server\
- is as the manifests say.",this.#event)));if(outcome!==void 0&&outcome!==null)this.#say(`Issue #${outcome.issue} was ${outcome.
-done}.`)}async#asking(what,permission,token,ask2){try{return await ask2(await openGithub(token,this.#event))}catch(failure2){
+`],...problems.length===0?[]:[problemsBlock(problems)]].join("\n"));return{code:failed?1:0,summary:why===""?summary2:`${summary2}\
+. ${why}`,changed:false}}async#plan(inputs){const{args}=inputs;const made=await this.#session(inputs,void 0,async session=>{
+const plan2=await session.plan(planOptions(inputs));return{plan:plan2,...await this.#writePlan(inputs,session,plan2),project:session.
+project}});const{plan,project}=made;const shown2=redactPlan(plan,this.#redactor);const htmlReport=await this.#writeHtml(
+plan,project,args.debug);this.#tellPlan(inputs,plan,shown2);await writeSummary(planSummary(shown2));const changed2=changesServer(
+plan);const blocked4=plan.changes.some(({action})=>action==="blocked");const key=this.#key(inputs,plan.environment);const marker={
+key,digest:plan.digest,changes:markedChanges(plan,this.#redactor)};await this.#comment(inputs,key,()=>changed2||blocked4?
+{body:planComment(markerLine({kind:"plan",...marker}),shown2,this.#event),opens:true}:{body:outdatedComment(key,plan.digest,
+this.#event),opens:inputs.comment==="true"});if(inputs.driftIssue)await this.#drift(inputs,shown2,{...marker,found:changed2||
+blocked4});if(changed2&&inputs.failOnChanges)this.#say("::error title=idops::There are changes, and fail-on-changes is s\
+et.");return{code:blocked4?1:changed2?2:0,summary:summaryLine(plan),changed:changed2,plan,planFile:made.planFile,htmlReport}}async#apply(inputs){
+const{planFile,expectDigest}=inputs;const file2=planFile===void 0?void 0:resolve10(this.#folder(inputs),planFile);const stored3=file2===
+void 0?void 0:await readPlanFile(file2,planFile);return await this.#session(inputs,"apply",async session=>{const{plan,problems}=stored3===
+void 0?{plan:await session.plan(planOptions(inputs)),problems:[]}:await session.planStored(stored3);const shown2=redactPlan(
+plan,this.#redactor);this.#tellPlan(inputs,plan,shown2);await writeSummary(planSummary(shown2));if(problems.length>0)throw new ProblemsError(
+problems);if(expectDigest!==void 0){checkApproval(plan,await this.#approval(inputs,expectDigest,plan),this.#redactor)}const refusals2=session.
+refusals(plan,inputs.allowDestructive);if(refusals2.length>0)throw new ProblemsError(refusals2);const{result:became,problems:after}=await session.
+apply(plan);const result=redactResult(became,this.#redactor);if(after.length>0)this.#tellProblems(redactProblems(after,this.#redactor));
+if(result.run!==null){this.#say(resultText(result,{color:false,debug:inputs.args.debug}));this.#say(resultGithub(result,
+shown2,{folder:this.#inRepository(inputs)}));await writeSummary(resultSummary(result))}const{failed,not_converged,unknown:unknown2,
+skipped:skipped2}=summarizeResult(result);const bad=failed+not_converged+unknown2+skipped2+after.length>0;return{code:result.
+interrupted?130:bad?1:0,summary:result.run===null?"There was nothing to apply.":resultSummaryLine(result),changed:changesServer(
+plan),plan,...file2===void 0?{}:{planFile:file2},htmlReport:await this.#writeHtml(plan,session.project,inputs.args.debug)}})}async#approval(inputs,expected,plan){
+if(expected!==fromPullRequest)return{digest:expected,changes:null,source:"expect-digest"};if(inputs.githubToken===void 0){
+throw new ProblemsError([error("not-approved","expect-digest: from-pull-request needs the input github-token")])}const api=await openGithub(
+inputs.githubToken,this.#event);const approval=await approvalOf(api,this.#event,this.#key(inputs,plan.environment));if(approval!==
+null)this.#say(`${approval.source} approved ${approval.digest}`);return approval}async#session(inputs,writes,work){const{
+args,baseUrl:baseUrl2}=inputs;const session=await openSession(await this.#project(inputs),{...writes===void 0?{}:{writes},
+...baseUrl2===void 0?{}:{baseUrl:baseUrl2},...args.tokenFile===void 0?{}:{tokenFile:args.tokenFile},...args.concurrency===
+void 0?{}:{concurrency:args.concurrency},...args.timeout===void 0?{}:{timeout:args.timeout},signal:this.#signal,redactor:this.#redactor,
+network:{...args.rate===void 0?{}:{rate:args.rate},...args.retries===void 0?{}:{retries:args.retries}}});try{if(session.
+warnings.length>0)this.#tellProblems(redactProblems(session.warnings,this.#redactor));for(const note of session.notes)this.#say(
+escapeLines(this.#redactor.redact(note)));return await work(session)}finally{await session.close()}}async#project({config:config3,
+environment,token,...inputs}){return await loadProject({cwd:this.#folder(inputs),variables:variables(token),...config3===
+void 0?{}:{config:config3},...environment===void 0?{}:{env:environment}})}async#writePlan(inputs,session,plan){const planFile=inputs.
+planFile===void 0?join10(await this.#temporaryFolder(),"plan.json"):resolve10(this.#folder(inputs),inputs.planFile);const shown2=planJson(
+redactPlan(plan,this.#redactor),{debug:false});await write(planFile,jsonText({...shown2,apply:session.seal(plan,planOptions(
+inputs))}));return{planFile}}async#writeHtml(plan,project,debug){const{samples,warnings}=await planSamples(plan,project);
+if(warnings.length>0)this.#tellProblems(redactProblems(warnings,this.#redactor));const shown2={plan:redactPlan(plan,this.#redactor),
+samples:redactSamples(samples,this.#redactor)};const file2=join10(await this.#temporaryFolder(),"plan.html");await write(
+file2,planHtml(shown2.plan,{samples:shown2.samples,debug}));return file2}async#temporaryFolder(){this.#temporary??=await mkdtemp(
+join10(process.env.RUNNER_TEMP||tmpdir(),"idops-"));return this.#temporary}#tellPlan(inputs,plan,shown2){this.#made=plan;
+this.#say(planText(shown2,{color:false,debug:inputs.args.debug}));this.#say(planGithub(shown2,{folder:this.#inRepository(
+inputs)}))}#tellProblems(problems){if(problems.length===0)return;this.#say(problemsText(problems,{color:false}));const folder=this.#inputs===
+void 0?"":this.#inRepository(this.#inputs);this.#say(problemsGithub(problems,{folder}))}async#comment(inputs,key,told){const{
+pullRequest}=this.#event;if(pullRequest===null||inputs.comment==="false"||inputs.githubToken===void 0)return;await this.#asking(
+"The comment","pull-requests: write",inputs.githubToken,api=>syncComment(api,pullRequest.number,key,told()))}async#drift(inputs,plan,{
+found,...marker}){if(inputs.githubToken===void 0){this.#say("::warning title=idops::The issue can not be written: there \
+is no github-token.");return}const first=markerLine({kind:"drift",...marker});const name2=this.#oneLine(plan.environment??
+plan.server).slice(0,100);const outcome=await this.#asking("The issue","issues: write",inputs.githubToken,api=>syncDriftIssue(
+api,marker.key,found?{title:`Identity server is not as declared: ${name2}`,body:planComment(first,plan,this.#event,"The \
+server is not as the manifests say. Apply puts it right; so does a change of the manifests.\n\n")}:null,plainComment(first,
+"no drift","The server is as the manifests say.",this.#event)));if(outcome!==void 0&&outcome!==null)this.#say(`Issue #${outcome.
+issue} was ${outcome.done}.`)}async#asking(what,permission,token,ask2){try{return await ask2(await openGithub(token,this.#event))}catch(failure2){
 if(!(failure2 instanceof GithubFailure))throw failure2;const denied=failure2.status===403||failure2.status===404;const help=denied?
-` The job needs the permission ${permission}.`:"";this.#say(`::warning title=idops::${commandText(this.#redact(`${what} \
-can't be written: ${failure2.message}.${help}`))}`);return void 0}}#key(inputs,environment){const config3=resolve9(this.#folder(
-inputs),inputs.config??(process.env.IDOPS_CONFIG||"idops.yaml"));const name2=environment??inputs.environment??(process.env.
-IDOPS_ENV||null);return markerKey(relative8(workspace(),config3).split(sep5).join("/"),name2)}#folder({workingDirectory}){
-return resolve9(workspace(),workingDirectory)}#inRepository(inputs){const folder=relative8(workspace(),this.#folder(inputs)).
-split(sep5).join("/");return folder.startsWith("..")?"":folder}#oneLine(text4){return escapeLines(this.#redact(text4)).split(
-"\n").join(" ").slice(0,1e3)}#say(text4){if(text4!=="")process.stdout.write(text4.endsWith("\n")?text4:`${text4}
+` The job needs the permission ${permission}.`:"";this.#say(`::warning title=idops::${commandText(`${what} can't be writ\
+ten: ${this.#redactor.redact(failure2.message)}.${help}`)}`);return void 0}}#key(inputs,environment){const config3=resolve10(
+this.#folder(inputs),inputs.config??(process.env.IDOPS_CONFIG||"idops.yaml"));const name2=environment??inputs.environment??
+(process.env.IDOPS_ENV||null);return markerKey(relative8(workspace(),config3).split(sep5).join("/"),name2)}#folder({workingDirectory}){
+return resolve10(workspace(),workingDirectory)}#inRepository(inputs){const folder=relative8(workspace(),this.#folder(inputs)).
+split(sep5).join("/");return folder.startsWith("..")?"":folder}#oneLine(text4){return escapeLines(text4).split("\n").join(
+" ").slice(0,1e3)}#say(text4){if(text4!=="")process.stdout.write(text4.endsWith("\n")?text4:`${text4}
 `)}};function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variables(token){const own3=Object.
 entries(process.env).filter(([name2])=>!name2.startsWith("INPUT_"));return{...Object.fromEntries(own3),...token===void 0?
 {}:{IDOPS_TOKEN:token}}}function planOptions({args:{target,kind,prune,assert:assert2}}){return{targets:target,kinds:kind,

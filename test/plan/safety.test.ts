@@ -38,3 +38,19 @@ it('refuses everything that is blocked, each with its reason, besides too much d
   expect(problems.map(({ code }) => code)).toEqual(['blocked', 'blocked', 'too-destructive']);
   expect(problems[1]?.message).toContain('User/b is blocked: the second reason');
 });
+
+it('tells one reason of many objects once, and names the first of them', () => {
+  const of = (reason: string, ...addresses: readonly string[]) =>
+    addresses.map((address) => changeOf({ action: 'blocked', address, reason }));
+  const plan = planOf([
+    ...of('set the profile', 'User/a'),
+    ...of('no such organization', 'User/b'),
+    ...of('set the profile', 'User/c', 'User/d', 'User/e', 'User/f'),
+    ...of('no such scope', 'User/g', 'User/h'),
+  ]);
+  expect(refusals(plan, 0).map(({ code, message }) => [code, message])).toEqual([
+    ['blocked', '5 objects are blocked (User/a, User/c, User/d and 2 more): set the profile'],
+    ['blocked', 'User/b is blocked: no such organization'],
+    ['blocked', '2 objects are blocked (User/g, User/h): no such scope'],
+  ]);
+});
