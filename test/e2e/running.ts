@@ -3,7 +3,12 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterEach } from 'vitest';
-import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
+import {
+  type Sandbox,
+  type SandboxOptions,
+  type SandboxSeed,
+  startSandbox,
+} from '../../src/sandbox/index.js';
 
 /** What a user runs. */
 export const cli = resolve('dist/cli/main.js');
@@ -160,4 +165,12 @@ export async function filesIn(folder: string): Promise<Files> {
 /** The names of the journals that runs left behind. */
 export function journals(files: Files): string[] {
   return Object.keys(files).filter((path) => path.endsWith('.jsonl'));
+}
+
+/** What a sandbox holds at first. */
+export async function startedSeed(): Promise<SandboxSeed> {
+  const sandbox = await startSandbox();
+  const seed = sandbox.snapshot();
+  await sandbox.close();
+  return seed;
 }
