@@ -4,7 +4,7 @@ import { namesOfLost, type Owed, seenLoss } from '../kinds/loss.js';
 import { shownFields } from '../kinds/rules.js';
 import type { Change } from '../plan/plan.js';
 import type { Reader, Writer } from '../server/client.js';
-import { ServerFailure } from '../server/failures.js';
+import { Expired, ServerFailure } from '../server/failures.js';
 import type { WriteRequest } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import { adviceFor, betterProfile, betterProfileByError, betterProfileByReset } from '../server/recognise.js';
@@ -53,6 +53,9 @@ export interface AttemptOptions {
   readonly onFailure: (failure: ServerFailure) => void;
 }
 
+/** Nothing of a change was done, and what it is built on is too old: it has to be planned again. */
+export const EXPIRED = 'expired';
+
 /** What became of a change, and the change as it was sent last. */
 export interface Attempted {
   readonly outcome: Outcome;
@@ -72,12 +75,15 @@ export interface OpenFailure {
   readonly refused: boolean;
   /** Whether the server may still be working at it. */
   readonly unsteady: boolean;
+  /** Whether it was given up since what it is built on is too old. */
+  readonly expired?: true;
 }
 
 type Sent =
   | { readonly status: number; readonly data: Fields; readonly attempts: number }
   | { readonly open: OpenFailure }
-  | { readonly closed: Outcome };
+  | { readonly closed: Outcome }
+  | { readonly expired: true };
 
 /** A change whose outcome has to be read back. */
 export interface Open {
@@ -100,8 +106,10 @@ export class Attempt {
    * Sends a change; gives what is left open where the answers don't tell what became of it. A failure of the server
    * is an outcome; what the recorder throws is thrown.
    */
-  async send(change: Change): Promise<Attempted | Open> {
-    const sent: Sent = change.requests.length === 0 ? { open: BY_ANOTHER } : await this.#send(change);
+  async send(change: Change, freshUntil: number): Promise<Attempted | Open | typeof EXPIRED> {
+    const sent: Sent =
+      change.requests.length === 0 ? { open: BY_ANOTHER } : await this.#send(change, freshUntil);
+    if ('expired' in sent) return EXPIRED;
     if ('closed' in sent) return this.#ended(sent.closed, change);
     if ('open' in sent) return { change, failure: sent.open };
     const other = otherObject(change.apply.identity, sent.data);
@@ -112,8 +120,9 @@ export class Attempt {
   }
 
   /** What became of an open change, given what is there now; `live` is undefined where it could not be read. */
-  async conclude({ change, failure }: Open, live: Live | undefined): Promise<Attempted> {
+  async conclude({ change, failure }: Open, live: Live | undefined): Promise<Attempted | typeof EXPIRED> {
     const judgement = judge(this.#kind, aimOf(change), live);
+    if (failure.expired && judgement.verdict === 'not-done') return EXPIRED;
     if (live === undefined || Object.keys(judgement.lost).length === 0) {
       return this.#ended(openOutcome(change, failure, judgement, live), change);
     }
@@ -128,7 +137,7 @@ export class Attempt {
     return this.#kind.readable(this.#options.profile);
   }
 
-  async #send(change: Change): Promise<Sent> {
+  async #send(change: Change, freshUntil?: number): Promise<Sent> {
     const { recorder, writer, profile } = this.#options;
     let attempts = 0;
     let last: { status: number; data: Fields } = { status: 0, data: {} };
@@ -136,12 +145,18 @@ export class Attempt {
       const isLast = index === change.requests.length - 1;
       await recorder.sending(change, request, isLast);
       try {
-        const answer = await writer.send(request);
+        // A change that is begun is brought to its end.
+        const answer = await writer.send(request, index === 0 ? freshUntil : undefined);
         attempts += answer.attempts;
         const shown = shownFields(this.#kind, answer.data, profile);
         last = { status: answer.status, data: markSecrets(this.#kind.fields, shown) };
         if (!isLast) await recorder.answered(change, answer.status, answer.attempts);
       } catch (failure) {
+        if (failure instanceof Expired) {
+          if (failure.failure === undefined) return { expired: true };
+          const met = this.#failed(change, failure.failure, attempts + failure.failure.attempts, false);
+          return 'open' in met ? { open: { ...met.open, expired: true } } : { expired: true };
+        }
         if (!(failure instanceof ServerFailure)) throw failure;
         return this.#failed(change, failure, attempts + failure.attempts, index > 0);
       }
@@ -230,8 +245,7 @@ export class Attempt {
       sent = again;
       const tried = await this.#send(again);
       const answered = 'data' in tried && otherObject(change.apply.identity, tried.data) === undefined;
-      attempts +=
-        'data' in tried ? tried.attempts : 'open' in tried ? tried.open.attempts : tried.closed.attempts;
+      attempts += attemptsOf(tried);
       const now = answered
         ? { exists: true, identity: known.live.identity, fields: tried.data }
         : await readBackOne(
@@ -280,6 +294,12 @@ export async function readBackOne(
   options: Pick<AttemptOptions, 'reader' | 'profile' | 'pause'>,
 ): Promise<Live | undefined> {
   return (await readBackAll(kind, [open], options, 1)).get(open);
+}
+
+function attemptsOf(sent: Sent): number {
+  if ('data' in sent) return sent.attempts;
+  if ('open' in sent) return sent.open.attempts;
+  return 'closed' in sent ? sent.closed.attempts : 0;
 }
 
 function aimOf({ action, apply: { before, expected } }: Change) {

@@ -18,6 +18,7 @@ import {
   Attempt,
   type Attempted,
   brokenOff,
+  EXPIRED,
   type Open,
   type Outcome,
   type Recorder,
@@ -31,6 +32,8 @@ export type { Outcome, Recorder } from './attempt.js';
 
 /** Milliseconds after which something is no longer known to be as it was read. */
 const FRESH = 30_000;
+/** How often a change is planned anew where it waits too long each time. */
+const ROUNDS = 5;
 
 export interface ExecuteOptions {
   readonly reader: Reader;
@@ -126,35 +129,76 @@ class Execution {
   /** Sends one change; gives what is left open where the answers don't tell what became of it. */
   async #change(kind: Kind, planned: Change): Promise<Left | undefined> {
     const reason = this.#reasonToSkip(planned);
-    if (reason !== undefined) {
-      this.#skip(planned, reason);
-      return undefined;
-    }
+    if (reason !== undefined) return this.#skip(planned, reason);
     if (planned.action === 'adopt') {
       await this.#guard(() => this.#options.recorder.sending(planned, null, true));
       await this.#settle(planned, planned, { ...skipped(null), status: 'applied' });
       return undefined;
     }
-    const change = await this.#asItIsNow(planned);
-    if (change === undefined) return undefined;
+    let since = Math.max(this.#options.notBefore ?? 0, performance.now() - FRESH);
+    let begun: Change | undefined;
+    for (let round = 1; round <= ROUNDS; round += 1) {
+      const change = await this.#asItIsNow(planned, since);
+      if (typeof change === 'string') return await this.#giveUp(planned, begun, change);
+      const sent = await this.#sendOnce(kind, planned, change);
+      if (sent !== EXPIRED) return sent;
+      // What it was built on got too old while it waited: it is read again.
+      since = performance.now();
+      begun = change;
+    }
+    return await this.#giveUp(planned, begun, 'not sent: what was read for it got too old each time');
+  }
+
+  /** Skips a change; a journal that has its beginning gets its end. */
+  async #giveUp(planned: Change, begun: Change | undefined, reason: string): Promise<undefined> {
+    if (begun === undefined) return this.#skip(planned, reason);
+    return await this.#settle(planned, begun, skipped(reason));
+  }
+
+  /** When what a change is built on is too old; never where the server can't be asked. */
+  #freshUntil(kind: Kind, planned: Change, change: Change): number {
+    const { profile, replan } = this.#options;
+    if (!kind.readable(profile)) return Number.POSITIVE_INFINITY;
+    return (change === planned ? replan.observedAt : performance.now()) + FRESH;
+  }
+
+  /** Sends a change once, and brings it to its end unless that can wait for the others. */
+  async #sendOnce(kind: Kind, planned: Change, change: Change): Promise<Left | undefined | typeof EXPIRED> {
     if (change.requests.length === 0) {
       await this.#guard(() => this.#options.recorder.sending(change, null, true));
     }
     return await this.#trying(planned, async (begun) => {
       const attempt = this.#attempt(kind, begun);
-      const sent = await attempt.send(change);
+      const sent = await attempt.send(change, this.#freshUntil(kind, planned, change));
+      if (sent === EXPIRED) return sent;
       if (!('failure' in sent)) {
         await this.#beware(kind, sent);
         return await this.#settle(planned, sent.sent, sent.outcome);
       }
-      // What may have lost something can't wait for the others.
-      if (kind.lost === undefined) return { planned, attempt, open: sent };
-      const { outcome, sent: last } = await attempt.conclude(
-        sent,
-        await readBackOne(kind, sent, this.#options),
-      );
-      return await this.#settle(planned, last, outcome);
+      // What may have lost something, or is to be sent again, can't wait for the others.
+      if (kind.lost === undefined && sent.failure.expired === undefined) {
+        return { planned, attempt, open: sent };
+      }
+      const ended = await attempt.conclude(sent, await readBackOne(kind, sent, this.#options));
+      return ended === EXPIRED ? ended : await this.#end(planned, ended);
     });
+  }
+
+  async #end(planned: Change, { sent, outcome }: Attempted): Promise<undefined> {
+    return await this.#settle(planned, sent, outcome);
+  }
+
+  /** What could be left open is read back together. */
+  async #conclude(kind: Kind, left: readonly Left[]): Promise<void> {
+    if (left.length === 0) return;
+    const open = left.map((one) => one.open);
+    const live = await readBackAll(kind, open, this.#options, this.#options.concurrency);
+    await settle(
+      left.map(async ({ planned, attempt, open }) => {
+        const ended = await attempt.conclude(open, live.get(open));
+        if (ended !== EXPIRED) await this.#end(planned, ended);
+      }),
+    );
   }
 
   /**
@@ -172,19 +216,6 @@ class Execution {
     const isHarmful =
       probed.kind === 'recognised' || (probed.kind === 'unclear' && (outcome.httpStatus ?? 0) >= 500);
     if (isHarmful) this.#harmful.set(kind.name, `not sent: ${adviceFor(better)}`);
-  }
-
-  /** What could be left open is read back together. */
-  async #conclude(kind: Kind, left: readonly Left[]): Promise<void> {
-    if (left.length === 0) return;
-    const open = left.map((one) => one.open);
-    const live = await readBackAll(kind, open, this.#options, this.#options.concurrency);
-    await settle(
-      left.map(async ({ planned, attempt, open }) => {
-        const { outcome, sent } = await attempt.conclude(open, live.get(open));
-        await this.#settle(planned, sent, outcome);
-      }),
-    );
   }
 
   #attempt(kind: Kind, begun: () => void): Attempt {
@@ -217,12 +248,11 @@ class Execution {
   }
 
   /**
-   * The change built on what is there now, where it was observed too long ago or before a question; undefined where
-   * it is no longer what the plan showed, and skipped.
+   * The change built on what is there now, where it was observed too long ago or before a question; why it is skipped
+   * where it is no longer what the plan showed.
    */
-  async #asItIsNow(planned: Change): Promise<Change | undefined> {
-    const { replan, notBefore = 0 } = this.#options;
-    const since = Math.max(notBefore, performance.now() - FRESH);
+  async #asItIsNow(planned: Change, since: number): Promise<Change | string> {
+    const { replan } = this.#options;
     if (planned.requests.length === 0 || replan.observedAt >= since) return planned;
     let change: Change | undefined;
     try {
@@ -232,21 +262,19 @@ class Execution {
       if (!failures.every(isExpected)) throw failure;
       for (const one of failures) if (one instanceof ServerFailure) this.#remember(one, undefined);
       const why = failures.map(({ message }) => message).join('; ');
-      this.#skip(planned, `not sent: what is there now could not be read: ${why}`);
-      return undefined;
+      return `not sent: what is there now could not be read: ${why}`;
     }
     if (change === undefined) return planned;
     const moved = movedSince(planned, change);
     // What the manifests manage is the plan's word: undoing manages nothing.
     if (moved.length === 0) return { ...change, apply: { ...change.apply, managed: planned.apply.managed } };
-    const reason = `not sent, stale: it was changed on the server since the plan was made (${moved.join(', ')}); plan again, and review it`;
-    this.#skip(planned, reason);
-    return undefined;
+    return `not sent, stale: it was changed on the server since the plan was made (${moved.join(', ')}); plan again, and review it`;
   }
 
-  #skip(change: Change, reason: string): void {
+  #skip(change: Change, reason: string): undefined {
     this.#outcomes.set(change, skipped(reason));
     this.#options.progress.step();
+    return undefined;
   }
 
   #reasonToSkip(change: Change): string | undefined {

@@ -1,8 +1,6 @@
 import { basename } from 'node:path';
 import { kindOf } from '../kinds/index.js';
 import type { Live } from '../kinds/kind.js';
-import { observe } from '../plan/observe.js';
-import { noProgress } from '../progress.js';
 import type { Reader } from '../server/client.js';
 import type { Profile } from '../server/profiles.js';
 import { type StateName, statesBeside } from '../state/beside.js';
@@ -20,6 +18,7 @@ import {
   reopenJournal,
 } from './journal.js';
 import { judge } from './outcome.js';
+import { readBack } from './read-back.js';
 import { type Became, recordOutcome } from './record.js';
 
 /** Where a state lies, and for which environment it is kept. */
@@ -114,8 +113,9 @@ export async function resumeRun(
   const keep = (fields: Fields): Fields =>
     state.salt === run.salt ? fields : withoutHashes(fields, journalHasher);
   const entries = entriesOf(content).filter(({ sending }) => state.resources[sending.key]?.run !== run.run);
-  const live = await readBack(
+  const live = await readOpen(
     entries.filter(({ answered }) => answered === undefined),
+    journalHasher,
     options,
   );
   let after: State = state;
@@ -188,14 +188,21 @@ export async function resumeRun(
   };
 }
 
-async function readBack(
+/** Milliseconds after which a server has surely ended what it was doing for a process that is gone. */
+const SETTLED = 10_000;
+
+async function readOpen(
   entries: readonly Entry[],
+  hasher: Hasher,
   options: ResumeOptions,
 ): Promise<ReadonlyMap<Entry, Live>> {
   const objects = entries
     .filter(({ sending }) => sending.action !== 'adopt')
     .map((entry) => ({ kind: entry.sending.kind, identity: entry.sending.identity, entry }));
-  const { live } = await observe(objects, [], { ...options, progress: noProgress });
+  const isUnsteady = ({ entry }: (typeof objects)[number], live: Live): boolean =>
+    options.now().getTime() - Date.parse(entry.sending.at) < SETTLED &&
+    openOutcome(entry, live, hasher).status === 'failed';
+  const live = await readBack(objects, isUnsteady, options);
   return new Map([...live].map(([object, found]) => [object.entry, found]));
 }
 

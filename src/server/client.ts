@@ -43,9 +43,9 @@ export interface Writer {
   /**
    * Sends what the plan named; the one place where secrets are revealed. Gives what the server says the object
    * is now; a DELETE that finds nothing gives 404 and no fields, since what was asked for holds.
-   * Throws a `ServerFailure`.
+   * After `freshUntil`, a time of `performance.now()`, it isn't sent any more. Throws a `ServerFailure` or an `Expired`.
    */
-  send(request: WriteRequest): Promise<Answer<Fields>>;
+  send(request: WriteRequest, freshUntil?: number): Promise<Answer<Fields>>;
 }
 
 export type ConnectOptions = TransportOptions;
@@ -128,7 +128,7 @@ function aboutOne<T>(path: string, params: PathParameters, parse: Parser<T>): Pa
 
 function writerOver(transport: Transport): Writer {
   return {
-    async send({ operation, params, body, confirm = false }) {
+    async send({ operation, params, body, confirm = false }, freshUntil) {
       const { title, method, scope } = operations[operation];
       const call: Call<Fields> = {
         operation,
@@ -138,6 +138,7 @@ function writerOver(transport: Transport): Writer {
         path: operationPath(operation, params),
         parse: about(templateOf(params), written[operation]),
         ...(method === 'DELETE' ? { whenMissing: {} } : {}),
+        ...(freshUntil === undefined ? {} : { freshUntil }),
       };
       const wrapper = wrapperOf(operation);
       if (wrapper === undefined || body === undefined) return await transport.call(call);

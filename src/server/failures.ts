@@ -136,6 +136,18 @@ export function leavesOpen({
   return kind === 'lost' || kind === 'server-error' || kind === 'answer';
 }
 
+/** A write that was not sent, or not once more: what it is built on has been read too long ago by now. */
+export class Expired extends Error {
+  /** What the last try met; undefined where there was none. */
+  readonly failure: ServerFailure | undefined;
+
+  constructor(failure: ServerFailure | undefined) {
+    super('what the request is built on has been read too long ago');
+    this.name = 'Expired';
+    this.failure = failure;
+  }
+}
+
 /** The kind of failure that a status other than 2xx stands for. */
 export function kindOfStatus(status: number): FailureKind {
   if (status === 401) return 'unauthorized';

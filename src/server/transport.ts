@@ -8,7 +8,7 @@ import type { BaseUrl } from './base-url.js';
 import { openRoute, type Route, type TlsSettings } from './connections.js';
 import type { Credential, Credentials } from './credentials.js';
 import { exchange, type Outcome, triedOf } from './exchange.js';
-import { type FailureFacts, kindOfStatus, leavesOpen, ServerFailure } from './failures.js';
+import { Expired, type FailureFacts, kindOfStatus, leavesOpen, ServerFailure } from './failures.js';
 import { firstHeader } from './headers.js';
 import { readJson, secretsIn } from './json.js';
 import { isRaw, messageIn, oneLine } from './messages.js';
@@ -52,6 +52,8 @@ export interface Call<T> {
   readonly missing?: readonly number[];
   /** Asked before it is sent again: what an earlier try did after all; undefined where it did nothing. */
   readonly confirm?: () => Promise<T | undefined>;
+  /** When what it is built on is too old to be sent; a time of `performance.now()`. */
+  readonly freshUntil?: number;
 }
 
 /** One try of a request, for the log of `--debug`: neither headers nor bodies. */
@@ -171,7 +173,7 @@ export class Transport {
 
   /**
    * Sends a request, again where that is safe and may help, and gives what the answer holds.
-   * Throws a `ServerFailure`, or what the credentials throw.
+   * Throws a `ServerFailure`, an `Expired`, or what the credentials throw.
    */
   async call<T>(call: Call<T>): Promise<Answer<T>> {
     const { signal, retries = defaultRetries } = this.#options;
@@ -179,8 +181,11 @@ export class Transport {
     let doubt = false;
     let renewed = false;
     let repeats = 0;
+    let last: ServerFailure | undefined;
     for (let attempts = 1; ; attempts++) {
-      const { verdict, credential } = await this.#inTurn(call, attempts);
+      const tried = await this.#inTurn(call, attempts);
+      if (tried === 'expired') throw new Expired(last);
+      const { verdict, credential } = tried;
       if ('value' in verdict) return { status: verdict.status, attempts, data: verdict.value };
       sent ||= verdict.sent;
       const { problem } = verdict;
@@ -209,6 +214,7 @@ export class Transport {
       if (others || problem.status === 429) await this.#pace.hold(pause);
       else await this.#delay(pause);
       if (signal.aborted) throw fail();
+      last = fail();
       if (!sent || call.confirm === undefined) continue;
       const done = await call.confirm().catch((failure: unknown) => {
         throw failure instanceof ServerFailure ? fail() : failure;
@@ -224,10 +230,12 @@ export class Transport {
   }
 
   /** Tries once, when the turn comes; the credentials are asked then, so that they are fresh. */
-  async #inTurn<T>(call: Call<T>, attempt: number): Promise<Tried<T>> {
+  async #inTurn<T>(call: Call<T>, attempt: number): Promise<Tried<T> | 'expired'> {
     const turn = await this.#pace.begin();
     let outcome: 'fine' | 'crowded' | 'other' = 'other';
     try {
+      // Waiting for the turn may have taken long.
+      if (call.freshUntil !== undefined && performance.now() > call.freshUntil) return 'expired';
       const tried = await this.#try(call, attempt);
       const { verdict } = tried;
       if ('value' in verdict) {

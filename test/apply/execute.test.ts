@@ -1,7 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { arrange } from '../../src/plan/order.js';
 import type { Change } from '../../src/plan/plan.js';
-import { type FailureKind, kindOfStatus } from '../../src/server/failures.js';
+import { noReplan, type Replan } from '../../src/plan/replan.js';
+import { Expired, type FailureKind, kindOfStatus } from '../../src/server/failures.js';
 import { changeFor, declared, live, recorded } from '../plan/fixtures.js';
 import { failure, kinds, run } from './fakes.js';
 
@@ -422,5 +423,51 @@ describe('a disk that takes nothing more', () => {
     });
     expect(log).toContain('PATCH backends/b/email-templates/a');
     expect(statuses['EmailTemplate/b/a']).not.toBe('skipped');
+  });
+});
+
+describe('what waits for so long that it is no longer known to be as it was read', () => {
+  const planned = user('a');
+
+  /** A plan whose changes are made anew as a test says. */
+  function anew(again: Replan['again']): Replan {
+    return { ...noReplan, again };
+  }
+
+  it('is planned again before it is sent', async () => {
+    const fresh = changeFor(declared('User', { id: 'a' }, { group: 'staff' }));
+    const { log, statuses } = await run([planned], {
+      replan: { ...anew(async () => fresh), observedAt: performance.now() },
+      respond: (request, number) => (number === 1 ? new Expired(undefined) : obliging(request)),
+    });
+    expect(log).toEqual([
+      'sending User/a',
+      'PATCH users/a',
+      'sending User/a',
+      'PATCH users/a',
+      'settled User/a',
+    ]);
+    expect(statuses).toEqual({ 'User/a': 'applied' });
+  });
+
+  it('is skipped where it has moved, and the journal gets its end', async () => {
+    const moved = changeFor(declared('User', { id: 'a' }, { group: 'staff' }), {
+      live: live({ id: 'a' }, { id: 'a', group: 'since' }),
+    });
+    const { log, results } = await run([planned], {
+      replan: { ...anew(async () => moved), observedAt: performance.now() },
+      respond: () => new Expired(undefined),
+    });
+    expect(log).toEqual(['sending User/a', 'PATCH users/a', 'settled User/a']);
+    expect(results).toMatchObject([{ status: 'skipped', error: expect.stringContaining('group') }]);
+  });
+
+  it('is not tried for ever', async () => {
+    const { log, statuses } = await run([planned], {
+      replan: { ...anew(async () => planned), observedAt: performance.now() },
+      respond: () => new Expired(undefined),
+    });
+    expect(log.filter((line) => line.startsWith('PATCH'))).toHaveLength(5);
+    expect(statuses).toEqual({ 'User/a': 'skipped' });
   });
 });

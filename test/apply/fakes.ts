@@ -5,7 +5,7 @@ import type { Change } from '../../src/plan/plan.js';
 import { noReplan, type Replan } from '../../src/plan/replan.js';
 import { noProgress } from '../../src/progress.js';
 import type { Organization, Template } from '../../src/server/answers.js';
-import { type FailureFacts, ServerFailure } from '../../src/server/failures.js';
+import { Expired, type FailureFacts, ServerFailure } from '../../src/server/failures.js';
 import { operationPath, operations, type WriteRequest } from '../../src/server/operations.js';
 import type { Probed } from '../../src/server/probe.js';
 import type { Fields } from '../../src/values.js';
@@ -13,7 +13,10 @@ import { documented } from '../plan/fixtures.js';
 import { planOf } from '../report/plans.js';
 
 /** What the fake server answers to a write: fields, or a failure. */
-export type Respond = (request: WriteRequest, number: number) => Fields | ServerFailure | Promise<Fields>;
+export type Respond = (
+  request: WriteRequest,
+  number: number,
+) => Fields | ServerFailure | Expired | Promise<Fields>;
 
 export interface Rig {
   readonly respond: Respond;
@@ -71,7 +74,7 @@ export async function run(changes: readonly Change[], rig: Rig): Promise<Ran> {
         try {
           const answer = await rig.respond(request, sent);
           await Promise.resolve();
-          if (answer instanceof ServerFailure) throw answer;
+          if (answer instanceof ServerFailure || answer instanceof Expired) throw answer;
           return { status: 200, attempts: 1, data: answer };
         } finally {
           busy -= 1;

@@ -49,6 +49,23 @@ describe('a request is repeated', () => {
     expect(await use(origin).writer.send(deletion)).toEqual({ status: 404, attempts: 2, data: {} });
   });
 
+  test('but not when what it is built on is too old by then, nor sent for the first time', async () => {
+    const { origin, received } = await serve((response) => response.writeHead(429).end());
+    const { writer } = use(origin);
+    const late = performance.now() - 1;
+    await expect(writer.send(rename, late)).rejects.toMatchObject({ name: 'Expired', failure: undefined });
+    expect(received).toHaveLength(0);
+    const soon = performance.now() + 150;
+    const slow = await serve((response) => {
+      setTimeout(() => response.writeHead(429).end(), 200);
+    });
+    await expect(use(slow.origin).writer.send(rename, soon)).rejects.toMatchObject({
+      name: 'Expired',
+      failure: { status: 429, attempts: 1, open: false },
+    });
+    expect(slow.received).toHaveLength(1);
+  });
+
   test('not after a 500', async () => {
     const { origin, received } = await serve((response) => json(response, 500, { message: 'boom' }));
     const { reader, writer, pauses } = use(origin);
