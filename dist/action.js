@@ -490,14 +490,14 @@ kDispatch}=require_symbols();var kOnDestroyed=Symbol("onDestroyed");var kOnClose
 super();this[kWebSocketOptions]=opts?.webSocket??{};this[kEventSourceOptions]=opts?.eventSource??{}}get webSocketOptions(){
 return{maxFragments:this[kWebSocketOptions].maxFragments??131072,maxPayloadSize:this[kWebSocketOptions].maxPayloadSize??
 128*1024*1024}}get eventSourceOptions(){return{maxEventSize:this[kEventSourceOptions].maxEventSize??buffer.kStringMaxLength}}get destroyed(){
-return this[kDestroyed]}get closed(){return this[kClosed]}close(callback2){if(callback2===void 0){return new Promise((resolve11,reject)=>{
-this.close((err,data3)=>{return err?reject(err):resolve11(data3)})})}if(typeof callback2!=="function"){throw new InvalidArgumentError(
+return this[kDestroyed]}get closed(){return this[kClosed]}close(callback2){if(callback2===void 0){return new Promise((resolve13,reject)=>{
+this.close((err,data3)=>{return err?reject(err):resolve13(data3)})})}if(typeof callback2!=="function"){throw new InvalidArgumentError(
 "invalid callback")}if(this[kDestroyed]){const err=new ClientDestroyedError;queueMicrotask(()=>callback2(err,null));return}
 if(this[kClosed]){if(this[kOnClosed]){this[kOnClosed].push(callback2)}else{queueMicrotask(()=>callback2(null,null))}return}
 this[kClosed]=true;this[kOnClosed]??=[];this[kOnClosed].push(callback2);const onClosed=()=>{const callbacks=this[kOnClosed];
 this[kOnClosed]=null;for(let i2=0;i2<callbacks.length;i2++){callbacks[i2](null,null)}};this[kClose]().then(()=>this.destroy()).
 then(()=>queueMicrotask(onClosed))}destroy(err,callback2){if(typeof err==="function"){callback2=err;err=null}if(callback2===
-void 0){return new Promise((resolve11,reject)=>{this.destroy(err,(err2,data3)=>{return err2?reject(err2):resolve11(data3)})})}
+void 0){return new Promise((resolve13,reject)=>{this.destroy(err,(err2,data3)=>{return err2?reject(err2):resolve13(data3)})})}
 if(typeof callback2!=="function"){throw new InvalidArgumentError("invalid callback")}if(this[kDestroyed]){if(this[kOnDestroyed]){
 this[kOnDestroyed].push(callback2)}else{queueMicrotask(()=>callback2(null,null))}return}if(!err){err=new ClientDestroyedError}
 this[kDestroyed]=true;this[kOnDestroyed]??=[];this[kOnDestroyed].push(callback2);const onDestroyed=()=>{const callbacks=this[kOnDestroyed];
@@ -2307,7 +2307,7 @@ function parsingError(cause){return new TypeError("Failed to parse body as FormD
 return char<=31||char===127}function isTSpecial(char){return char===40||char===41||char===60||char===62||char===64||char===
 44||char===59||char===58||char===92||char===34||char===47||char===91||char===93||char===63||char===61}function isToken(char){
 return char<=127&&char!==32&&char!==9&&!isCTL(char)&&!isTSpecial(char)}module.exports={multipartFormDataParser,validateBoundary}}});var require_promise=__commonJS({"node_modules/undici/lib/util/promise.js"(exports,module){"use strict";function createDeferredPromise(){
-let res;let rej;const promise3=new Promise((resolve11,reject)=>{res=resolve11;rej=reject});return{promise:promise3,resolve:res,
+let res;let rej;const promise3=new Promise((resolve13,reject)=>{res=resolve13;rej=reject});return{promise:promise3,resolve:res,
 reject:rej}}module.exports={createDeferredPromise}}});var require_body=__commonJS({"node_modules/undici/lib/web/fetch/body.js"(exports,module){"use strict";var util=require_util();
 var{ReadableStreamFrom,readableStreamClose,fullyReadBody,extractMimeType}=require_util2();var{FormData,setFormDataState}=require_formdata();
 var{webidl}=require_webidl();var assert2=__require("node:assert");var{isErrored,isDisturbed}=__require("node:stream");var{
@@ -2376,7 +2376,7 @@ InformationalError,BodyTimeoutError,HTTPParserError,ResponseExceededMaxSizeError
 kParser,kBlocking,kRunning,kPending,kSize,kWriting,kQueue,kNoRef,kKeepAliveDefaultTimeout,kHostHeader,kPendingIdx,kRunningIdx,
 kError,kPipelining,kSocket,kKeepAliveTimeoutValue,kMaxHeadersSize,kKeepAliveMaxTimeout,kKeepAliveTimeoutThreshold,kHeadersTimeout,
 kBodyTimeout,kStrictContentLength,kMaxRequests,kCounter,kMaxResponseSize,kOnError,kResume,kHTTPContext,kClosed}=require_symbols();
-var constants5=require_constants2();var EMPTY_BUF=Buffer.alloc(0);var FastBuffer=Buffer[Symbol.species];var removeAllListeners=util.
+var constants6=require_constants2();var EMPTY_BUF=Buffer.alloc(0);var FastBuffer=Buffer[Symbol.species];var removeAllListeners=util.
 removeAllListeners;var kIdleSocketValidation=Symbol("kIdleSocketValidation");var kIdleSocketValidationTimeout=Symbol("kI\
 dleSocketValidationTimeout");var kSocketUsed=Symbol("kSocketUsed");var kTypeOfService=Symbol("kTypeOfService");var extractBody;
 function lazyllhttp(){const llhttpWasmData=process.env.JEST_WORKER_ID?require_llhttp_wasm():void 0;let mod;let useWasmSIMD=true;
@@ -2396,7 +2396,7 @@ new FastBuffer(currentBufferRef.buffer,start2,len))},wasm_on_message_complete:p=
 onMessageComplete()}}})}var llhttpInstance=null;var currentParser=null;var currentBufferRef=null;var currentBufferSize=0;
 var currentBufferPtr=null;var USE_NATIVE_TIMER=0;var USE_FAST_TIMER=1;var TIMEOUT_HEADERS=2|USE_FAST_TIMER;var TIMEOUT_BODY=4|
 USE_FAST_TIMER;var TIMEOUT_KEEP_ALIVE=8|USE_NATIVE_TIMER;var Parser3=class{constructor(client3,socket,{exports:exports2}){
-this.llhttp=exports2;this.ptr=this.llhttp.llhttp_alloc(constants5.TYPE.RESPONSE);this.client=client3;this.socket=socket;
+this.llhttp=exports2;this.ptr=this.llhttp.llhttp_alloc(constants6.TYPE.RESPONSE);this.client=client3;this.socket=socket;
 this.timeout=null;this.timeoutWeakRef=new WeakRef(this);this.timeoutValue=null;this.timeoutType=null;this.statusCode=0;this.
 statusText="";this.upgrade=false;this.headers=[];this.headersSize=0;this.headersMaxSize=client3[kMaxHeadersSize];this.shouldKeepAlive=
 false;this.paused=false;this.resume=this.resume.bind(this);this.bytesRead=0;this.keepAlive="";this.contentLength="";this.
@@ -2412,17 +2412,17 @@ chunk)}}execute(chunk){assert2(currentParser===null);assert2(this.ptr!=null);ass
 if(chunk.length>currentBufferSize){if(currentBufferPtr){llhttp.free(currentBufferPtr)}currentBufferSize=Math.ceil(chunk.
 length/4096)*4096;currentBufferPtr=llhttp.malloc(currentBufferSize)}new Uint8Array(llhttp.memory.buffer,currentBufferPtr,
 currentBufferSize).set(chunk);try{let ret;try{currentBufferRef=chunk;currentParser=this;ret=llhttp.llhttp_execute(this.ptr,
-currentBufferPtr,chunk.length)}finally{currentParser=null;currentBufferRef=null}if(ret!==constants5.ERROR.OK){const data3=chunk.
-subarray(llhttp.llhttp_get_error_pos(this.ptr)-currentBufferPtr);if(ret===constants5.ERROR.PAUSED_UPGRADE){this.onUpgrade(
-data3)}else if(ret===constants5.ERROR.PAUSED){this.paused=true;socket.unshift(data3)}else{throw this.createError(ret,data3)}}}catch(err){
+currentBufferPtr,chunk.length)}finally{currentParser=null;currentBufferRef=null}if(ret!==constants6.ERROR.OK){const data3=chunk.
+subarray(llhttp.llhttp_get_error_pos(this.ptr)-currentBufferPtr);if(ret===constants6.ERROR.PAUSED_UPGRADE){this.onUpgrade(
+data3)}else if(ret===constants6.ERROR.PAUSED){this.paused=true;socket.unshift(data3)}else{throw this.createError(ret,data3)}}}catch(err){
 util.destroy(socket,err)}}finish(){assert2(currentParser===null);assert2(this.ptr!=null);assert2(!this.paused);const{llhttp}=this;
-let ret;try{currentParser=this;ret=llhttp.llhttp_finish(this.ptr)}finally{currentParser=null}if(ret===constants5.ERROR.OK){
-return null}if(ret===constants5.ERROR.PAUSED||ret===constants5.ERROR.PAUSED_UPGRADE){this.paused=true;return null}return this.
+let ret;try{currentParser=this;ret=llhttp.llhttp_finish(this.ptr)}finally{currentParser=null}if(ret===constants6.ERROR.OK){
+return null}if(ret===constants6.ERROR.PAUSED||ret===constants6.ERROR.PAUSED_UPGRADE){this.paused=true;return null}return this.
 createError(ret,EMPTY_BUF)}createError(ret,data3){const{llhttp,contentLength,bytesRead}=this;if(contentLength&&bytesRead!==
 parseInt(contentLength,10)){return new ResponseContentLengthMismatchError}const ptr=llhttp.llhttp_get_error_reason(this.
 ptr);let message="";if(ptr){const len=new Uint8Array(llhttp.memory.buffer,ptr).indexOf(0);message="Response does not mat\
 ch the HTTP/1.1 protocol ("+Buffer.from(llhttp.memory.buffer,ptr,len).toString()+")"}return new HTTPParserError(message,
-constants5.ERROR[ret],data3)}destroy(){assert2(currentParser===null);assert2(this.ptr!=null);this.llhttp.llhttp_free(this.
+constants6.ERROR[ret],data3)}destroy(){assert2(currentParser===null);assert2(this.ptr!=null);this.llhttp.llhttp_free(this.
 ptr);this.ptr=null;this.timeout&&timers.clearTimeout(this.timeout);this.timeout=null;this.timeoutValue=null;this.timeoutType=
 null;this.paused=false}onStatus(buf){this.statusText=buf.toString();return 0}onMessageBegin(){const{socket,client:client3}=this;
 if(socket.destroyed){return-1}if(client3[kRunning]===0){util.destroy(socket,new SocketError("bad response",util.getSocketInfo(
@@ -2456,20 +2456,20 @@ null){const timeout=Math.min(keepAliveTimeout-client3[kKeepAliveTimeoutThreshold
 0){socket[kReset]=true}else{client3[kKeepAliveTimeoutValue]=timeout}}else{client3[kKeepAliveTimeoutValue]=client3[kKeepAliveDefaultTimeout]}}else{
 socket[kReset]=true}const pause=request4.onHeaders(statusCode,headers,this.resume,statusText)===false;if(request4.aborted){
 return-1}if(request4.method==="HEAD"){return 1}if(statusCode<200){return 1}if(socket[kBlocking]){socket[kBlocking]=false;
-client3[kResume]()}return pause?constants5.ERROR.PAUSED:0}onBody(buf){const{client:client3,socket,statusCode,maxResponseSize}=this;
+client3[kResume]()}return pause?constants6.ERROR.PAUSED:0}onBody(buf){const{client:client3,socket,statusCode,maxResponseSize}=this;
 if(socket.destroyed){return-1}const request4=client3[kQueue][client3[kRunningIdx]];assert2(request4);assert2(this.timeoutType===
 TIMEOUT_BODY);if(this.timeout){if(this.timeout.refresh){this.timeout.refresh()}}assert2(statusCode>=200);if(maxResponseSize>
 -1&&this.bytesRead+buf.length>maxResponseSize){util.destroy(socket,new ResponseExceededMaxSizeError);return-1}this.bytesRead+=
-buf.length;if(request4.onData(buf)===false){return constants5.ERROR.PAUSED}return 0}onMessageComplete(){const{client:client3,
+buf.length;if(request4.onData(buf)===false){return constants6.ERROR.PAUSED}return 0}onMessageComplete(){const{client:client3,
 socket,statusCode,upgrade,headers,contentLength,bytesRead,shouldKeepAlive}=this;if(socket.destroyed&&(!statusCode||shouldKeepAlive)){
 return-1}if(upgrade){return 0}assert2(statusCode>=100);assert2((this.headers.length&1)===0);const request4=client3[kQueue][client3[kRunningIdx]];
 assert2(request4);this.statusCode=0;this.statusText="";this.bytesRead=0;this.contentLength="";this.keepAlive="";this.connection=
 "";this.headers=[];this.headersSize=0;if(statusCode<200){return 0}if(request4.method!=="HEAD"&&contentLength&&bytesRead!==
 parseInt(contentLength,10)){util.destroy(socket,new ResponseContentLengthMismatchError);return-1}request4.onComplete(headers);
 client3[kQueue][client3[kRunningIdx]++]=null;socket[kSocketUsed]=client3[kPending]===0;if(socket[kWriting]){assert2(client3[kRunning]===
-0);util.destroy(socket,new InformationalError("reset"));return constants5.ERROR.PAUSED}else if(!shouldKeepAlive){util.destroy(
-socket,new InformationalError("reset"));return constants5.ERROR.PAUSED}else if(socket[kReset]&&client3[kRunning]===0){util.
-destroy(socket,new InformationalError("reset"));return constants5.ERROR.PAUSED}else if(client3[kPipelining]==null||client3[kPipelining]===
+0);util.destroy(socket,new InformationalError("reset"));return constants6.ERROR.PAUSED}else if(!shouldKeepAlive){util.destroy(
+socket,new InformationalError("reset"));return constants6.ERROR.PAUSED}else if(socket[kReset]&&client3[kRunning]===0){util.
+destroy(socket,new InformationalError("reset"));return constants6.ERROR.PAUSED}else if(client3[kPipelining]==null||client3[kPipelining]===
 1){setImmediate(client3[kResume])}else{client3[kResume]()}return 0}};function onParserTimeout(parserWeakRef){const parser=parserWeakRef.
 deref();if(!parser){return}const{socket,timeoutType,client:client3,paused}=parser;if(timeoutType===TIMEOUT_HEADERS){if(!socket[kWriting]||
 socket.writableNeedDrain||client3[kRunning]>1){assert2(!paused,"cannot be paused while waiting for headers");util.destroy(
@@ -2574,8 +2574,8 @@ write(`${header}content-length: ${contentLength}\r
 `,"latin1");socket.write(buffer);socket.uncork();request4.onBodySent(buffer);request4.onRequestSent();if(!expectsPayload&&
 request4.reset!==false){socket[kReset]=true}client3[kResume]()}catch(err){abort(err)}}async function writeIterable(abort,body2,client3,request4,socket,contentLength,header,expectsPayload){
 assert2(contentLength!==0||client3[kRunning]===0,"iterator body cannot be pipelined");let callback2=null;function onDrain(){
-if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve11,reject)=>{assert2(callback2===
-null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve11}});socket.on("close",onDrain).on("drain",onDrain);
+if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve13,reject)=>{assert2(callback2===
+null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve13}});socket.on("close",onDrain).on("drain",onDrain);
 const writer=new AsyncWriter({abort,socket,request:request4,contentLength,client:client3,expectsPayload,header});try{for await(const chunk of body2){
 if(socket[kError]){throw socket[kError]}if(!writer.write(chunk)){await waitForDrain()}}writer.end()}catch(err){writer.destroy(
 err)}finally{socket.off("close",onDrain).off("drain",onDrain)}}var AsyncWriter=class{constructor({abort,socket,request:request4,
@@ -2738,8 +2738,8 @@ throw new RequestContentLengthMismatchError}const buffer=Buffer.from(await body2
 write(buffer);h2stream.uncork();h2stream.end();request4.onBodySent(buffer);request4.onRequestSent();if(!expectsPayload){
 socket[kReset]=true}client3[kResume]()}catch(err){abort(err)}}async function writeIterable(abort,h2stream,body2,client3,request4,socket,contentLength,expectsPayload){
 assert2(contentLength!==0||client3[kRunning]===0,"iterator body cannot be pipelined");let callback2=null;function onDrain(){
-if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve11,reject)=>{assert2(callback2===
-null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve11}});h2stream.on("close",onDrain).on("drain",onDrain);
+if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve13,reject)=>{assert2(callback2===
+null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve13}});h2stream.on("close",onDrain).on("drain",onDrain);
 try{for await(const chunk of body2){if(socket[kError]){throw socket[kError]}const res=h2stream.write(chunk);request4.onBodySent(
 chunk);if(!res){await waitForDrain()}}h2stream.end();request4.onRequestSent();if(!expectsPayload){socket[kReset]=true}client3[kResume]()}catch(err){
 abort(err)}finally{h2stream.off("close",onDrain).off("drain",onDrain)}}module.exports=connectH2}});var require_client=__commonJS({"node_modules/undici/lib/dispatcher/client.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -2809,10 +2809,10 @@ return Boolean(this[kHTTPContext]?.busy(null)||this[kSize]>=(getPipelining(this)
 this);this.once("connect",cb)}[kDispatch](opts,handler2){const request4=new Request(this[kUrl].origin,opts,handler2);this[kQueue].
 push(request4);if(this[kResuming]){}else if(util.bodyLength(request4.body)==null&&util.isIterable(request4.body)){this[kResuming]=
 1;queueMicrotask(()=>resume(this))}else{this[kResume](true)}if(this[kResuming]&&this[kNeedDrain]!==2&&this[kBusy]){this[kNeedDrain]=
-2}return this[kNeedDrain]<2}[kClose](){return new Promise(resolve11=>{if(this[kSize]){this[kClosedResolve]=resolve11}else{
-resolve11(null)}})}[kDestroy](err){return new Promise(resolve11=>{const requests=this[kQueue].splice(this[kPendingIdx]);
+2}return this[kNeedDrain]<2}[kClose](){return new Promise(resolve13=>{if(this[kSize]){this[kClosedResolve]=resolve13}else{
+resolve13(null)}})}[kDestroy](err){return new Promise(resolve13=>{const requests=this[kQueue].splice(this[kPendingIdx]);
 for(let i2=0;i2<requests.length;i2++){const request4=requests[i2];if(request4!=null){util.errorRequest(this,request4,err)}}
-const callback2=()=>{if(this[kClosedResolve]){this[kClosedResolve]();this[kClosedResolve]=null}resolve11(null)};if(this[kHTTPContext]){
+const callback2=()=>{if(this[kClosedResolve]){this[kClosedResolve]();this[kClosedResolve]=null}resolve13(null)};if(this[kHTTPContext]){
 this[kHTTPContext].destroy(err,callback2);this[kHTTPContext]=null}else{queueMicrotask(callback2)}this[kResume]()})}};function onError(client3,err){
 if(client3[kRunning]===0&&err.code!=="UND_ERR_INFO"&&err.code!=="UND_ERR_SOCKET"){assert2(client3[kPendingIdx]===client3[kRunningIdx]);
 const requests=client3[kQueue].splice(client3[kRunningIdx]);for(let i2=0;i2<requests.length;i2++){const request4=requests[i2];
@@ -2873,8 +2873,8 @@ ret+=connected&&!needDrain}return ret}get[kPending](){let ret=this[kQueued];for(
 ret+=pending}return ret}get[kRunning](){let ret=0;for(const{[kRunning]:running}of this[kClients]){ret+=running}return ret}get[kSize](){
 let ret=this[kQueued];for(const{[kSize]:size2}of this[kClients]){ret+=size2}return ret}get stats(){return new PoolStats(
 this)}[kClose](){if(this[kQueue].isEmpty()){const closeAll=[];for(let i2=0;i2<this[kClients].length;i2++){const client3=this[kClients][i2];
-if(!client3.destroyed){closeAll.push(client3.close())}}return Promise.all(closeAll)}else{return new Promise(resolve11=>{
-this[kClosedResolve]=resolve11})}}[kDestroy](err){while(true){const item=this[kQueue].shift();if(!item){break}item.handler.
+if(!client3.destroyed){closeAll.push(client3.close())}}return Promise.all(closeAll)}else{return new Promise(resolve13=>{
+this[kClosedResolve]=resolve13})}}[kDestroy](err){while(true){const item=this[kQueue].shift();if(!item){break}item.handler.
 onError(err)}const destroyAll=new Array(this[kClients].length);for(let i2=0;i2<this[kClients].length;i2++){destroyAll[i2]=
 this[kClients][i2].destroy(err)}return Promise.all(destroyAll)}[kDispatch](opts,handler2){const dispatcher=this[kGetDispatcher]();
 if(!dispatcher){this[kNeedDrain]=true;this[kQueue].push({opts,handler:handler2});this[kQueued]++}else if(!dispatcher.dispatch(
@@ -3093,16 +3093,16 @@ options.headers||{};this[kProxyProtocol]=options.proxyTls?"https:":"http:";this[
 decodeURIComponent(url2.password):null)};this[kConnector]=options.connect||buildConnector({...options.proxyTls,servername:options.
 proxyTls?.servername||url2.hostname});this[kPools]=new Map}async createSocks5Connection(targetHost,targetPort){const proxyHost=this[kProxyUrl].
 hostname;const proxyPort=parseInt(this[kProxyUrl].port)||1080;debug("creating SOCKS5 connection to",proxyHost,proxyPort);
-const socket=await new Promise((resolve11,reject)=>{this[kConnector]({hostname:proxyHost,host:proxyHost,port:proxyPort,protocol:this[kProxyProtocol]},
-(err,socket2)=>{if(err){reject(err)}else{resolve11(socket2)}})});const socks5Client=new Socks5Client(socket,this[kProxyAuth]);
+const socket=await new Promise((resolve13,reject)=>{this[kConnector]({hostname:proxyHost,host:proxyHost,port:proxyPort,protocol:this[kProxyProtocol]},
+(err,socket2)=>{if(err){reject(err)}else{resolve13(socket2)}})});const socks5Client=new Socks5Client(socket,this[kProxyAuth]);
 socks5Client.on("error",err=>{debug("SOCKS5 error:",err);socket.destroy()});await socks5Client.handshake();await new Promise(
-(resolve11,reject)=>{const timeout=setTimeout(()=>{reject(new Error("SOCKS5 authentication timeout"))},5e3);const onAuthenticated=()=>{
-clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve11()};const onError=err=>{clearTimeout(timeout);
+(resolve13,reject)=>{const timeout=setTimeout(()=>{reject(new Error("SOCKS5 authentication timeout"))},5e3);const onAuthenticated=()=>{
+clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve13()};const onError=err=>{clearTimeout(timeout);
 socks5Client.removeListener("authenticated",onAuthenticated);reject(err)};if(socks5Client.state===STATES.AUTHENTICATED){
-clearTimeout(timeout);resolve11()}else{socks5Client.once("authenticated",onAuthenticated);socks5Client.once("error",onError)}});
-await socks5Client.connect(targetHost,targetPort);await new Promise((resolve11,reject)=>{const timeout=setTimeout(()=>{reject(
+clearTimeout(timeout);resolve13()}else{socks5Client.once("authenticated",onAuthenticated);socks5Client.once("error",onError)}});
+await socks5Client.connect(targetHost,targetPort);await new Promise((resolve13,reject)=>{const timeout=setTimeout(()=>{reject(
 new Error("SOCKS5 connection timeout"))},5e3);const onConnected=info=>{debug("SOCKS5 tunnel established to",targetHost,targetPort,
-"via",info);clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve11()};const onError=err=>{clearTimeout(
+"via",info);clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve13()};const onError=err=>{clearTimeout(
 timeout);socks5Client.removeListener("connected",onConnected);reject(err)};socks5Client.once("connected",onConnected);socks5Client.
 once("error",onError)});return socket}[kDispatch](opts,handler2){const{origin:origin2}=opts;debug("dispatching request t\
 o",origin2,"via SOCKS5");try{const originKey=String(origin2);let pool=this[kPools].get(originKey);if(!pool||pool.destroyed||
@@ -3111,7 +3111,7 @@ try{const url2=new URL2(origin2);const targetHost=url2.hostname;const targetPort
 https:"?443:80);debug("establishing SOCKS5 connection to",targetHost,targetPort);const socket=await this.createSocks5Connection(
 targetHost,targetPort);let finalSocket=socket;if(url2.protocol==="https:"){if(!tls){tls=__require("node:tls")}debug("upg\
 rading to TLS");finalSocket=tls.connect({...this[kRequestTls],socket,servername:this[kRequestTls]?.servername||targetHost});
-await new Promise((resolve11,reject)=>{finalSocket.once("secureConnect",resolve11);finalSocket.once("error",reject)})}callback2(
+await new Promise((resolve13,reject)=>{finalSocket.once("secureConnect",resolve13);finalSocket.once("error",reject)})}callback2(
 null,finalSocket)}catch(err){debug("SOCKS5 connection error:",err);callback2(err)}}});this[kPools].set(originKey,pool)}return pool[kDispatch](
 opts,handler2)}catch(err){debug("dispatch error:",err);if(typeof handler2.onResponseError==="function"){handler2.onResponseError(
 null,err);return false}else if(typeof handler2.onError==="function"){handler2.onError(err);return false}else{throw err}}}async[kClose](){
@@ -3293,16 +3293,16 @@ this[kBody]=ReadableStreamFrom(this);if(this[kConsume]){this[kBody].getReader();
 const signal=opts?.signal;if(signal!=null&&(typeof signal!=="object"||!("aborted"in signal))){return Promise.reject(new InvalidArgumentError(
 "signal must be an AbortSignal"))}const limit=opts?.limit&&Number.isFinite(opts.limit)?opts.limit:128*1024;if(signal?.aborted){
 return Promise.reject(signal.reason??new AbortError)}if(this._readableState.closeEmitted){return Promise.resolve(null)}return new Promise(
-(resolve11,reject)=>{if(this[kContentLength]&&this[kContentLength]>limit||this[kBytesRead]>limit){this.destroy(new AbortError)}
+(resolve13,reject)=>{if(this[kContentLength]&&this[kContentLength]>limit||this[kBytesRead]>limit){this.destroy(new AbortError)}
 if(signal){const onAbort=()=>{this.destroy(signal.reason??new AbortError)};signal.addEventListener("abort",onAbort);this.
 on("close",function(){signal.removeEventListener("abort",onAbort);if(signal.aborted){reject(signal.reason??new AbortError)}else{
-resolve11(null)}})}else{this.on("close",resolve11)}this.on("error",noop4).on("data",()=>{if(this[kBytesRead]>limit){this.
+resolve13(null)}})}else{this.on("close",resolve13)}this.on("error",noop4).on("data",()=>{if(this[kBytesRead]>limit){this.
 destroy()}}).resume()})}setEncoding(encoding){if(Buffer.isEncoding(encoding)){this._readableState.encoding=encoding}return this}};
 function isLocked(bodyReadable){return bodyReadable[kBody]?.locked===true||bodyReadable[kConsume]!==null}function isUnusable(bodyReadable){
 return util.isDisturbed(bodyReadable)||isLocked(bodyReadable)}function consume(stream,type){assert2(!stream[kConsume]);return new Promise(
-(resolve11,reject)=>{if(isUnusable(stream)){const rState=stream._readableState;if(rState.destroyed&&rState.closeEmitted===
+(resolve13,reject)=>{if(isUnusable(stream)){const rState=stream._readableState;if(rState.destroyed&&rState.closeEmitted===
 false){stream.on("error",reject).on("close",()=>{reject(new TypeError("unusable"))})}else{reject(rState.errored??new TypeError(
-"unusable"))}}else{queueMicrotask(()=>{stream[kConsume]={type,stream,resolve:resolve11,reject,length:0,body:[]};stream.on(
+"unusable"))}}else{queueMicrotask(()=>{stream[kConsume]={type,stream,resolve:resolve13,reject,length:0,body:[]};stream.on(
 "error",function(err){consumeFinish(this[kConsume],err)}).on("close",function(){if(this[kConsume].body!==null){consumeFinish(
 this[kConsume],new RequestAbortedError)}});consumeStart(stream[kConsume])})}})}function consumeStart(consume2){if(consume2.
 body===null){return}const{_readableState:state}=consume2.stream;if(state.bufferIndex){const start2=state.bufferIndex;const end=state.
@@ -3315,10 +3315,10 @@ length===1?chunks[0]:Buffer.concat(chunks,length);const bufferLength=buffer.leng
 bufferLength)}else{return buffer.subarray(start2,bufferLength).toString(encoding)}}function chunksConcat(chunks,length){
 if(chunks.length===0||length===0){return new Uint8Array(0)}if(chunks.length===1){return new Uint8Array(chunks[0])}const buffer=new Uint8Array(
 Buffer.allocUnsafeSlow(length).buffer);let offset=0;for(let i2=0;i2<chunks.length;++i2){const chunk=chunks[i2];buffer.set(
-chunk,offset);offset+=chunk.length}return buffer}function consumeEnd(consume2,encoding){const{type,body:body2,resolve:resolve11,
-stream,length}=consume2;try{if(type==="text"){resolve11(chunksDecode(body2,length,encoding))}else if(type==="json"){resolve11(
-JSON.parse(chunksDecode(body2,length,encoding)))}else if(type==="arrayBuffer"){resolve11(chunksConcat(body2,length).buffer)}else if(type===
-"blob"){resolve11(new Blob(body2,{type:stream[kContentType]}))}else if(type==="bytes"){resolve11(chunksConcat(body2,length))}
+chunk,offset);offset+=chunk.length}return buffer}function consumeEnd(consume2,encoding){const{type,body:body2,resolve:resolve13,
+stream,length}=consume2;try{if(type==="text"){resolve13(chunksDecode(body2,length,encoding))}else if(type==="json"){resolve13(
+JSON.parse(chunksDecode(body2,length,encoding)))}else if(type==="arrayBuffer"){resolve13(chunksConcat(body2,length).buffer)}else if(type===
+"blob"){resolve13(new Blob(body2,{type:stream[kContentType]}))}else if(type==="bytes"){resolve13(chunksConcat(body2,length))}
 consumeFinish(consume2)}catch(err){stream.destroy(err)}}function consumePush(consume2,chunk){consume2.length+=chunk.length;
 consume2.body.push(chunk)}function consumeFinish(consume2,err){if(consume2.body===null){return}if(err){consume2.reject(err)}else{
 consume2.resolve()}consume2.type=null;consume2.stream=null;consume2.resolve=null;consume2.reject=null;consume2.length=0;
@@ -3350,8 +3350,8 @@ chunk)}onComplete(trailers){util.parseHeaders(trailers,this.trailers);this.res.p
 body:body2,opaque}=this;if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,err,{opaque})})}
 if(res){this.res=null;queueMicrotask(()=>{util.destroy(res.on("error",noop4),err)})}if(body2){this.body=null;if(util.isStream(
 body2)){body2.on("error",noop4);util.destroy(body2,err)}}if(this.removeAbortListener){this.removeAbortListener();this.removeAbortListener=
-null}}};function request4(opts,callback2){if(callback2===void 0){return new Promise((resolve11,reject)=>{request4.call(this,
-opts,(err,data3)=>{return err?reject(err):resolve11(data3)})})}try{const handler2=new RequestHandler(opts,callback2);this.
+null}}};function request4(opts,callback2){if(callback2===void 0){return new Promise((resolve13,reject)=>{request4.call(this,
+opts,(err,data3)=>{return err?reject(err):resolve13(data3)})})}try{const handler2=new RequestHandler(opts,callback2);this.
 dispatch(opts,handler2)}catch(err){if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(
 ()=>callback2(err,{opaque}))}}module.exports=request4;module.exports.RequestHandler=RequestHandler}});var require_abort_signal=__commonJS({"node_modules/undici/lib/api/abort-signal.js"(exports,module){"use strict";var{addAbortListener}=require_util();
 var{RequestAbortedError}=require_errors();var kListener=Symbol("kListener");var kSignal=Symbol("kSignal");function abort(self){
@@ -3385,8 +3385,8 @@ res.write(chunk):true}onComplete(trailers){const{res}=this;removeSignal(this);if
 trailers);res.end()}onError(err){const{res,callback:callback2,opaque,body:body2}=this;removeSignal(this);this.factory=null;
 if(res){this.res=null;util.destroy(res,err)}else if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(
 callback2,null,err,{opaque})})}if(body2){this.body=null;util.destroy(body2,err)}}};function stream(opts,factory,callback2){
-if(callback2===void 0){return new Promise((resolve11,reject)=>{stream.call(this,opts,factory,(err,data3)=>{return err?reject(
-err):resolve11(data3)})})}try{const handler2=new StreamHandler(opts,factory,callback2);this.dispatch(opts,handler2)}catch(err){
+if(callback2===void 0){return new Promise((resolve13,reject)=>{stream.call(this,opts,factory,(err,data3)=>{return err?reject(
+err):resolve13(data3)})})}try{const handler2=new StreamHandler(opts,factory,callback2);this.dispatch(opts,handler2)}catch(err){
 if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(()=>callback2(err,{opaque}))}}module.
 exports=stream}});var require_api_pipeline=__commonJS({"node_modules/undici/lib/api/api-pipeline.js"(exports,module){"use strict";var{Readable,
 Duplex,PassThrough}=__require("node:stream");var assert2=__require("node:assert");var{AsyncResource}=__require("node:async_hooks");
@@ -3433,8 +3433,8 @@ socket[kHTTP2Stream]===true?statusCode===200:statusCode===101);const{callback:ca
 this);this.callback=null;const headers=this.responseHeaders==="raw"?util.parseRawHeaders(rawHeaders):util.parseHeaders(rawHeaders);
 this.runInAsyncScope(callback2,null,null,{headers,socket,opaque,context:context3})}onError(err){const{callback:callback2,
 opaque}=this;removeSignal(this);if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,
-err,{opaque})})}}};function upgrade(opts,callback2){if(callback2===void 0){return new Promise((resolve11,reject)=>{upgrade.
-call(this,opts,(err,data3)=>{return err?reject(err):resolve11(data3)})})}try{const upgradeHandler=new UpgradeHandler(opts,
+err,{opaque})})}}};function upgrade(opts,callback2){if(callback2===void 0){return new Promise((resolve13,reject)=>{upgrade.
+call(this,opts,(err,data3)=>{return err?reject(err):resolve13(data3)})})}try{const upgradeHandler=new UpgradeHandler(opts,
 callback2);const upgradeOpts={...opts,method:opts.method||"GET",upgrade:opts.protocol||"Websocket"};this.dispatch(upgradeOpts,
 upgradeHandler)}catch(err){if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(()=>callback2(
 err,{opaque}))}}module.exports=upgrade}});var require_api_connect=__commonJS({"node_modules/undici/lib/api/api-connect.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -3449,8 +3449,8 @@ if(this.reason){abort(this.reason);return}assert2(this.callback);this.abort=abor
 this);this.callback=null;let headers=rawHeaders;if(headers!=null){headers=this.responseHeaders==="raw"?util.parseRawHeaders(
 rawHeaders):util.parseHeaders(rawHeaders)}this.runInAsyncScope(callback2,null,null,{statusCode,headers,socket,opaque,context:context3})}onError(err){
 const{callback:callback2,opaque}=this;removeSignal(this);if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(
-callback2,null,err,{opaque})})}}};function connect2(opts,callback2){if(callback2===void 0){return new Promise((resolve11,reject)=>{
-connect2.call(this,opts,(err,data3)=>{return err?reject(err):resolve11(data3)})})}try{const connectHandler=new ConnectHandler(
+callback2,null,err,{opaque})})}}};function connect2(opts,callback2){if(callback2===void 0){return new Promise((resolve13,reject)=>{
+connect2.call(this,opts,(err,data3)=>{return err?reject(err):resolve13(data3)})})}try{const connectHandler=new ConnectHandler(
 opts,callback2);const connectOptions={...opts,method:"CONNECT"};this.dispatch(connectOptions,connectHandler)}catch(err){
 if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(()=>callback2(err,{opaque}))}}module.
 exports=connect2}});var require_api=__commonJS({"node_modules/undici/lib/api/index.js"(exports,module){"use strict";module.exports.request=require_api_request();
@@ -3719,7 +3719,7 @@ isArray(value3)?value3.join(", "):String(value3)}}}return normalizedHeaders}var 
 "update"];function validateSnapshotMode(mode){if(!validSnapshotModes.includes(mode)){throw new InvalidArgumentError(`Inv\
 alid snapshot mode: ${mode}. Must be one of: ${validSnapshotModes.join(", ")}`)}}module.exports={createHeaderFilters,hashId,
 isUndiciHeaders,normalizeHeaders,isUrlExcludedFactory,validateSnapshotMode}}});var require_snapshot_recorder=__commonJS({"node_modules/undici/lib/mock/snapshot-recorder.js"(exports,module){"use stric\
-t";var{writeFile:writeFile2,readFile:readFile3,mkdir:mkdir2}=__require("node:fs/promises");var{dirname:dirname12,resolve:resolve11}=__require("node:path");
+t";var{writeFile:writeFile2,readFile:readFile3,mkdir:mkdir2}=__require("node:fs/promises");var{dirname:dirname13,resolve:resolve13}=__require("node:path");
 var{setTimeout:setTimeout2,clearTimeout:clearTimeout2}=__require("node:timers");var{InvalidArgumentError,UndiciError}=require_errors();
 var{hashId,isUrlExcludedFactory,normalizeHeaders,createHeaderFilters}=require_snapshot_utils();function formatRequestKey(opts,headerFilters,matchOptions={}){
 const url2=new URL(opts.path,opts.origin);const normalized2=opts._normalizedHeaders||normalizeHeaders(opts.headers);if(!opts.
@@ -3758,11 +3758,11 @@ requestOpts,this.#headerFilters,this.matchOptions);const hash3=createRequestHash
 get(hash3);if(!snapshot)return void 0;const currentCallCount=snapshot.callCount||0;const responseIndex=Math.min(currentCallCount,
 snapshot.responses.length-1);snapshot.callCount=currentCallCount+1;return{...snapshot,response:snapshot.responses[responseIndex]}}async loadSnapshots(filePath){
 const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError("Snapshot path is required")}try{const data3=await readFile3(
-resolve11(path),"utf8");const parsed2=JSON.parse(data3);if(Array.isArray(parsed2)){this.#snapshots.clear();for(const{hash:hash3,
+resolve13(path),"utf8");const parsed2=JSON.parse(data3);if(Array.isArray(parsed2)){this.#snapshots.clear();for(const{hash:hash3,
 snapshot}of parsed2){this.#snapshots.set(hash3,snapshot)}}else{this.#snapshots=new Map(Object.entries(parsed2))}}catch(error63){
 if(error63.code==="ENOENT"){this.#snapshots.clear()}else{throw new UndiciError(`Failed to load snapshots from ${path}`,{
 cause:error63})}}}async saveSnapshots(filePath){const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError(
-"Snapshot path is required")}const resolvedPath=resolve11(path);await mkdir2(dirname12(resolvedPath),{recursive:true});const data3=Array.
+"Snapshot path is required")}const resolvedPath=resolve13(path);await mkdir2(dirname13(resolvedPath),{recursive:true});const data3=Array.
 from(this.#snapshots.entries()).map(([hash3,snapshot])=>({hash:hash3,snapshot}));await writeFile2(resolvedPath,JSON.stringify(
 data3,null,2),{flush:true})}clear(){this.#snapshots.clear()}getSnapshots(){return Array.from(this.#snapshots.values())}size(){
 return this.#snapshots.size}resetCallCounts(){for(const snapshot of this.#snapshots.values()){snapshot.callCount=0}}deleteSnapshot(requestOpts){
@@ -5248,7 +5248,7 @@ fetchParams.controller.controller.error(fetchParams.controller.serializedAbortRe
 controller.controller.error(new TypeError("terminated",{cause:isErrorLike(reason)?reason:void 0}))}}fetchParams.controller.
 connection.destroy()}return response;function dispatch({body:body2}){const url2=requestCurrentURL(request4);const agent=fetchParams.
 controller.dispatcher;const path=url2.pathname+url2.search;const hasTrailingQuestionMark=url2.search.length===0&&url2.href[url2.
-href.length-url2.hash.length-1]==="?";return new Promise((resolve11,reject)=>agent.dispatch({path:hasTrailingQuestionMark?
+href.length-url2.hash.length-1]==="?";return new Promise((resolve13,reject)=>agent.dispatch({path:hasTrailingQuestionMark?
 `${path}?`:path,origin:url2.origin,method:request4.method,body:agent.isMockActive?request4.body&&(request4.body.source||
 request4.body.stream):body2,headers:request4.headersList.entries,maxRedirections:0,upgrade:request4.mode==="websocket"?"\
 websocket":void 0},{body:null,abort:null,onConnect(abort){const{connection}=fetchParams.controller;timingInfo.finalConnectionTimingInfo=
@@ -5270,7 +5270,7 @@ constants.Z_SYNC_FLUSH}))}else if(coding==="deflate"){decoders.push(createInflat
 constants.Z_SYNC_FLUSH}))}else if(coding==="br"){decoders.push(zlib.createBrotliDecompress({flush:zlib.constants.BROTLI_OPERATION_FLUSH,
 finishFlush:zlib.constants.BROTLI_OPERATION_FLUSH}))}else if(coding==="zstd"&&hasZstd){decoders.push(zlib.createZstdDecompress(
 {flush:zlib.constants.ZSTD_e_continue,finishFlush:zlib.constants.ZSTD_e_end}))}else{decoders.length=0;break}}}this.body=
-new Readable({read:resume});const onError=this.onError.bind(this);resolve11({status,statusText,headersList,body:decoders.
+new Readable({read:resume});const onError=this.onError.bind(this);resolve13({status,statusText,headersList,body:decoders.
 length?pipeline(this.body,...decoders,err=>{if(err){this.onError(err)}}).on("error",onError):this.body.on("error",onError)});
 return true},onData(chunk){if(fetchParams.controller.dump){return}const bytes=chunk;timingInfo.encodedBodySize+=bytes.byteLength;
 return this.body.push(bytes)},onComplete(){if(this.abort){fetchParams.controller.off("terminated",this.abort)}fetchParams.
@@ -5279,11 +5279,11 @@ abort)}this.body?.destroy(error63);fetchParams.controller.terminate(error63);rej
 if(socket.session!=null&&status!==200||socket.session==null&&status!==101){return false}const headersList=new HeadersList;
 for(const[name2,value3]of Object.entries(headers)){if(value3==null){continue}const headerName=name2.toLowerCase();if(Array.
 isArray(value3)){for(const entry of value3){headersList.append(headerName,String(entry),true)}}else{headersList.append(headerName,
-String(value3),true)}}resolve11({status,statusText:STATUS_CODES2[status],headersList,socket});return true},onUpgrade(status,rawHeaders,socket){
+String(value3),true)}}resolve13({status,statusText:STATUS_CODES2[status],headersList,socket});return true},onUpgrade(status,rawHeaders,socket){
 if(socket.session!=null&&status!==200||socket.session==null&&status!==101){return false}const headersList=new HeadersList;
 for(let i2=0;i2<rawHeaders.length;i2+=2){const nameStr=bufferToLowerCasedHeaderName(rawHeaders[i2]);const value3=rawHeaders[i2+
 1];if(Array.isArray(value3)&&!Buffer.isBuffer(rawHeaders[i2+1])){for(const val of value3){headersList.append(nameStr,val.
-toString("latin1"),true)}}else{headersList.append(nameStr,value3.toString("latin1"),true)}}resolve11({status,statusText:STATUS_CODES2[status],
+toString("latin1"),true)}}else{headersList.append(nameStr,value3.toString("latin1"),true)}}resolve13({status,statusText:STATUS_CODES2[status],
 headersList,socket});return true}}))}}module.exports={fetch:fetch2,Fetch,fetching,finalizeAndReportTiming}}});var require_util3=__commonJS({"node_modules/undici/lib/web/cache/util.js"(exports,module){"use strict";var assert2=__require("node:assert");
 var{URLSerializer}=require_data_url();var{isValidHeaderName}=require_util2();function urlEquals(A,B,excludeFragment=false){
 const serializedA=URLSerializer(A,excludeFragment);const serializedB=URLSerializer(B,excludeFragment);return serializedA===
@@ -6077,37 +6077,37 @@ return true}return false}function isNode(node2){if(node2&&typeof node2==="object
 return true}return false}var hasAnchor=node2=>(isScalar2(node2)||isCollection(node2))&&!!node2.anchor;exports.ALIAS=ALIAS;
 exports.DOC=DOC;exports.MAP=MAP;exports.NODE_TYPE=NODE_TYPE;exports.PAIR=PAIR;exports.SCALAR=SCALAR;exports.SEQ=SEQ;exports.
 hasAnchor=hasAnchor;exports.isAlias=isAlias2;exports.isCollection=isCollection;exports.isDocument=isDocument;exports.isMap=
-isMap3;exports.isNode=isNode;exports.isPair=isPair;exports.isScalar=isScalar2;exports.isSeq=isSeq2}});var require_visit=__commonJS({"node_modules/yaml/dist/visit.js"(exports){"use strict";var identity=require_identity();var BREAK=Symbol(
+isMap3;exports.isNode=isNode;exports.isPair=isPair;exports.isScalar=isScalar2;exports.isSeq=isSeq2}});var require_visit=__commonJS({"node_modules/yaml/dist/visit.js"(exports){"use strict";var identity2=require_identity();var BREAK=Symbol(
 "break visit");var SKIP=Symbol("skip children");var REMOVE=Symbol("remove node");function visit2(node2,visitor){const visitor_=initVisitor(
-visitor);if(identity.isDocument(node2)){const cd=visit_(null,node2.contents,visitor_,Object.freeze([node2]));if(cd===REMOVE)
+visitor);if(identity2.isDocument(node2)){const cd=visit_(null,node2.contents,visitor_,Object.freeze([node2]));if(cd===REMOVE)
 node2.contents=null}else visit_(null,node2,visitor_,Object.freeze([]))}visit2.BREAK=BREAK;visit2.SKIP=SKIP;visit2.REMOVE=
-REMOVE;function visit_(key,node2,visitor,path){const ctrl=callVisitor(key,node2,visitor,path);if(identity.isNode(ctrl)||
-identity.isPair(ctrl)){replaceNode(key,path,ctrl);return visit_(key,ctrl,visitor,path)}if(typeof ctrl!=="symbol"){if(identity.
+REMOVE;function visit_(key,node2,visitor,path){const ctrl=callVisitor(key,node2,visitor,path);if(identity2.isNode(ctrl)||
+identity2.isPair(ctrl)){replaceNode(key,path,ctrl);return visit_(key,ctrl,visitor,path)}if(typeof ctrl!=="symbol"){if(identity2.
 isCollection(node2)){path=Object.freeze(path.concat(node2));for(let i2=0;i2<node2.items.length;++i2){const ci=visit_(i2,
 node2.items[i2],visitor,path);if(typeof ci==="number")i2=ci-1;else if(ci===BREAK)return BREAK;else if(ci===REMOVE){node2.
-items.splice(i2,1);i2-=1}}}else if(identity.isPair(node2)){path=Object.freeze(path.concat(node2));const ck=visit_("key",
+items.splice(i2,1);i2-=1}}}else if(identity2.isPair(node2)){path=Object.freeze(path.concat(node2));const ck=visit_("key",
 node2.key,visitor,path);if(ck===BREAK)return BREAK;else if(ck===REMOVE)node2.key=null;const cv=visit_("value",node2.value,
 visitor,path);if(cv===BREAK)return BREAK;else if(cv===REMOVE)node2.value=null}}return ctrl}async function visitAsync(node2,visitor){
-const visitor_=initVisitor(visitor);if(identity.isDocument(node2)){const cd=await visitAsync_(null,node2.contents,visitor_,
+const visitor_=initVisitor(visitor);if(identity2.isDocument(node2)){const cd=await visitAsync_(null,node2.contents,visitor_,
 Object.freeze([node2]));if(cd===REMOVE)node2.contents=null}else await visitAsync_(null,node2,visitor_,Object.freeze([]))}
 visitAsync.BREAK=BREAK;visitAsync.SKIP=SKIP;visitAsync.REMOVE=REMOVE;async function visitAsync_(key,node2,visitor,path){
-const ctrl=await callVisitor(key,node2,visitor,path);if(identity.isNode(ctrl)||identity.isPair(ctrl)){replaceNode(key,path,
-ctrl);return visitAsync_(key,ctrl,visitor,path)}if(typeof ctrl!=="symbol"){if(identity.isCollection(node2)){path=Object.
+const ctrl=await callVisitor(key,node2,visitor,path);if(identity2.isNode(ctrl)||identity2.isPair(ctrl)){replaceNode(key,
+path,ctrl);return visitAsync_(key,ctrl,visitor,path)}if(typeof ctrl!=="symbol"){if(identity2.isCollection(node2)){path=Object.
 freeze(path.concat(node2));for(let i2=0;i2<node2.items.length;++i2){const ci=await visitAsync_(i2,node2.items[i2],visitor,
 path);if(typeof ci==="number")i2=ci-1;else if(ci===BREAK)return BREAK;else if(ci===REMOVE){node2.items.splice(i2,1);i2-=
-1}}}else if(identity.isPair(node2)){path=Object.freeze(path.concat(node2));const ck=await visitAsync_("key",node2.key,visitor,
+1}}}else if(identity2.isPair(node2)){path=Object.freeze(path.concat(node2));const ck=await visitAsync_("key",node2.key,visitor,
 path);if(ck===BREAK)return BREAK;else if(ck===REMOVE)node2.key=null;const cv=await visitAsync_("value",node2.value,visitor,
 path);if(cv===BREAK)return BREAK;else if(cv===REMOVE)node2.value=null}}return ctrl}function initVisitor(visitor){if(typeof visitor===
 "object"&&(visitor.Collection||visitor.Node||visitor.Value)){return Object.assign({Alias:visitor.Node,Map:visitor.Node,Scalar:visitor.
 Node,Seq:visitor.Node},visitor.Value&&{Map:visitor.Value,Scalar:visitor.Value,Seq:visitor.Value},visitor.Collection&&{Map:visitor.
 Collection,Seq:visitor.Collection},visitor)}return visitor}function callVisitor(key,node2,visitor,path){if(typeof visitor===
-"function")return visitor(key,node2,path);if(identity.isMap(node2))return visitor.Map?.(key,node2,path);if(identity.isSeq(
-node2))return visitor.Seq?.(key,node2,path);if(identity.isPair(node2))return visitor.Pair?.(key,node2,path);if(identity.
-isScalar(node2))return visitor.Scalar?.(key,node2,path);if(identity.isAlias(node2))return visitor.Alias?.(key,node2,path);
-return void 0}function replaceNode(key,path,node2){const parent=path[path.length-1];if(identity.isCollection(parent)){parent.
-items[key]=node2}else if(identity.isPair(parent)){if(key==="key")parent.key=node2;else parent.value=node2}else if(identity.
-isDocument(parent)){parent.contents=node2}else{const pt=identity.isAlias(parent)?"alias":"scalar";throw new Error(`Canno\
-t replace node with ${pt} parent`)}}exports.visit=visit2;exports.visitAsync=visitAsync}});var require_directives=__commonJS({"node_modules/yaml/dist/doc/directives.js"(exports){"use strict";var identity=require_identity();
+"function")return visitor(key,node2,path);if(identity2.isMap(node2))return visitor.Map?.(key,node2,path);if(identity2.isSeq(
+node2))return visitor.Seq?.(key,node2,path);if(identity2.isPair(node2))return visitor.Pair?.(key,node2,path);if(identity2.
+isScalar(node2))return visitor.Scalar?.(key,node2,path);if(identity2.isAlias(node2))return visitor.Alias?.(key,node2,path);
+return void 0}function replaceNode(key,path,node2){const parent=path[path.length-1];if(identity2.isCollection(parent)){parent.
+items[key]=node2}else if(identity2.isPair(parent)){if(key==="key")parent.key=node2;else parent.value=node2}else if(identity2.
+isDocument(parent)){parent.contents=node2}else{const pt=identity2.isAlias(parent)?"alias":"scalar";throw new Error(`Cann\
+ot replace node with ${pt} parent`)}}exports.visit=visit2;exports.visitAsync=visitAsync}});var require_directives=__commonJS({"node_modules/yaml/dist/doc/directives.js"(exports){"use strict";var identity2=require_identity();
 var visit2=require_visit();var escapeChars={"!":"%21",",":"%2C","[":"%5B","]":"%5D","{":"%7B","}":"%7D"};var escapeTagName=tn=>tn.
 replace(/[!,[\]{}]/g,ch=>escapeChars[ch]);var Directives=class _Directives{constructor(yaml,tags){this.docStart=null;this.
 docEnd=false;this.yaml=Object.assign({},_Directives.defaultYaml,yaml);this.tags=Object.assign({},_Directives.defaultTags,
@@ -6129,12 +6129,12 @@ alid tag: ${source}`);return null}if(source[1]==="<"){const verbatim=source.slic
 onError(String(error63));return null}}if(handle==="!")return source;onError(`Could not resolve tag: ${source}`);return null}tagString(tag){
 for(const[handle,prefix]of Object.entries(this.tags)){if(tag.startsWith(prefix))return handle+escapeTagName(tag.substring(
 prefix.length))}return tag[0]==="!"?tag:`!<${tag}>`}toString(doc){const lines=this.yaml.explicit?[`%YAML ${this.yaml.version||
-"1.2"}`]:[];const tagEntries=Object.entries(this.tags);let tagNames;if(doc&&tagEntries.length>0&&identity.isNode(doc.contents)){
-const tags={};visit2.visit(doc.contents,(_key,node2)=>{if(identity.isNode(node2)&&node2.tag)tags[node2.tag]=true});tagNames=
+"1.2"}`]:[];const tagEntries=Object.entries(this.tags);let tagNames;if(doc&&tagEntries.length>0&&identity2.isNode(doc.contents)){
+const tags={};visit2.visit(doc.contents,(_key,node2)=>{if(identity2.isNode(node2)&&node2.tag)tags[node2.tag]=true});tagNames=
 Object.keys(tags)}else tagNames=[];for(const[handle,prefix]of tagEntries){if(handle==="!!"&&prefix==="tag:yaml.org,2002:")
 continue;if(!doc||tagNames.some(tn=>tn.startsWith(prefix)))lines.push(`%TAG ${handle} ${prefix}`)}return lines.join("\n")}};
 Directives.defaultYaml={explicit:false,version:"1.2"};Directives.defaultTags={"!!":"tag:yaml.org,2002:"};exports.Directives=
-Directives}});var require_anchors=__commonJS({"node_modules/yaml/dist/doc/anchors.js"(exports){"use strict";var identity=require_identity();
+Directives}});var require_anchors=__commonJS({"node_modules/yaml/dist/doc/anchors.js"(exports){"use strict";var identity2=require_identity();
 var visit2=require_visit();function anchorIsValid(anchor2){if(/[\x00-\x19\s,[\]{}]/.test(anchor2)){const sa=JSON.stringify(
 anchor2);const msg=`Anchor must not contain whitespace or control characters: ${sa}`;throw new Error(msg)}return true}function anchorNames(root){
 const anchors=new Set;visit2.visit(root,{Value(_key,node2){if(node2.anchor)anchors.add(node2.anchor)}});return anchors}function findNewAnchor(prefix,exclude){
@@ -6142,7 +6142,7 @@ for(let i2=1;true;++i2){const name2=`${prefix}${i2}`;if(!exclude.has(name2))retu
 const aliasObjects=[];const sourceObjects=new Map;let prevAnchors=null;return{onAnchor:source=>{aliasObjects.push(source);
 prevAnchors??(prevAnchors=anchorNames(doc));const anchor2=findNewAnchor(prefix,prevAnchors);prevAnchors.add(anchor2);return anchor2},
 setAnchors:()=>{for(const source of aliasObjects){const ref=sourceObjects.get(source);if(typeof ref==="object"&&ref.anchor&&
-(identity.isScalar(ref.node)||identity.isCollection(ref.node))){ref.node.anchor=ref.anchor}else{const error63=new Error(
+(identity2.isScalar(ref.node)||identity2.isCollection(ref.node))){ref.node.anchor=ref.anchor}else{const error63=new Error(
 "Failed to resolve repeated object (this should not happen)");error63.source=source;throw error63}}},sourceObjects}}exports.
 anchorIsValid=anchorIsValid;exports.anchorNames=anchorNames;exports.createNodeAnchors=createNodeAnchors;exports.findNewAnchor=
 findNewAnchor}});var require_applyReviver=__commonJS({"node_modules/yaml/dist/doc/applyReviver.js"(exports){"use strict";function applyReviver(reviver,obj,key,val){
@@ -6152,24 +6152,24 @@ from(val.keys())){const v0=val.get(k);const v1=applyReviver(reviver,val,k,v0);if
 v0)val.set(k,v1)}}else if(val instanceof Set){for(const v0 of Array.from(val)){const v1=applyReviver(reviver,val,v0,v0);
 if(v1===void 0)val.delete(v0);else if(v1!==v0){val.delete(v0);val.add(v1)}}}else{for(const[k,v0]of Object.entries(val)){
 const v1=applyReviver(reviver,val,k,v0);if(v1===void 0)delete val[k];else if(v1!==v0)val[k]=v1}}}return reviver.call(obj,
-key,val)}exports.applyReviver=applyReviver}});var require_toJS=__commonJS({"node_modules/yaml/dist/nodes/toJS.js"(exports){"use strict";var identity=require_identity();
+key,val)}exports.applyReviver=applyReviver}});var require_toJS=__commonJS({"node_modules/yaml/dist/nodes/toJS.js"(exports){"use strict";var identity2=require_identity();
 function toJS(value3,arg,ctx){if(Array.isArray(value3))return value3.map((v,i2)=>toJS(v,String(i2),ctx));if(value3&&typeof value3.
-toJSON==="function"){if(!ctx||!identity.hasAnchor(value3))return value3.toJSON(arg,ctx);const data3={aliasCount:0,count:1,
+toJSON==="function"){if(!ctx||!identity2.hasAnchor(value3))return value3.toJSON(arg,ctx);const data3={aliasCount:0,count:1,
 res:void 0};ctx.anchors.set(value3,data3);ctx.onCreate=res2=>{data3.res=res2;delete ctx.onCreate};const res=value3.toJSON(
 arg,ctx);if(ctx.onCreate)ctx.onCreate(res);return res}if(typeof value3==="bigint"&&!ctx?.keep)return Number(value3);return value3}
 exports.toJS=toJS}});var require_Node=__commonJS({"node_modules/yaml/dist/nodes/Node.js"(exports){"use strict";var applyReviver=require_applyReviver();
-var identity=require_identity();var toJS=require_toJS();var NodeBase=class{constructor(type){Object.defineProperty(this,
-identity.NODE_TYPE,{value:type})}clone(){const copy=Object.create(Object.getPrototypeOf(this),Object.getOwnPropertyDescriptors(
-this));if(this.range)copy.range=this.range.slice();return copy}toJS(doc,{mapAsMap,maxAliasCount,onAnchor,reviver}={}){if(!identity.
+var identity2=require_identity();var toJS=require_toJS();var NodeBase=class{constructor(type){Object.defineProperty(this,
+identity2.NODE_TYPE,{value:type})}clone(){const copy=Object.create(Object.getPrototypeOf(this),Object.getOwnPropertyDescriptors(
+this));if(this.range)copy.range=this.range.slice();return copy}toJS(doc,{mapAsMap,maxAliasCount,onAnchor,reviver}={}){if(!identity2.
 isDocument(doc))throw new TypeError("A document argument is required");const ctx={anchors:new Map,doc,keep:true,mapAsMap:mapAsMap===
 true,mapKeyWarned:false,maxAliasCount:typeof maxAliasCount==="number"?maxAliasCount:100};const res=toJS.toJS(this,"",ctx);
 if(typeof onAnchor==="function")for(const{count:count2,res:res2}of ctx.anchors.values())onAnchor(res2,count2);return typeof reviver===
 "function"?applyReviver.applyReviver(reviver,{"":res},"",res):res}};exports.NodeBase=NodeBase}});var require_Alias=__commonJS({"node_modules/yaml/dist/nodes/Alias.js"(exports){"use strict";var anchors=require_anchors();
-var visit2=require_visit();var identity=require_identity();var Node2=require_Node();var toJS=require_toJS();var Alias=class extends Node2.
-NodeBase{constructor(source){super(identity.ALIAS);this.source=source;Object.defineProperty(this,"tag",{set(){throw new Error(
+var visit2=require_visit();var identity2=require_identity();var Node2=require_Node();var toJS=require_toJS();var Alias=class extends Node2.
+NodeBase{constructor(source){super(identity2.ALIAS);this.source=source;Object.defineProperty(this,"tag",{set(){throw new Error(
 "Alias nodes cannot have tags")}})}resolve(doc,ctx){if(ctx?.maxAliasCount===0)throw new ReferenceError("Alias resolution\
  is disabled");let nodes;if(ctx?.aliasResolveCache){nodes=ctx.aliasResolveCache}else{nodes=[];visit2.visit(doc,{Node:(_key,node2)=>{
-if(identity.isAlias(node2)||identity.hasAnchor(node2))nodes.push(node2)}});if(ctx)ctx.aliasResolveCache=nodes}let found=void 0;
+if(identity2.isAlias(node2)||identity2.hasAnchor(node2))nodes.push(node2)}});if(ctx)ctx.aliasResolveCache=nodes}let found=void 0;
 for(const node2 of nodes){if(node2===this)break;if(node2.anchor===this.source)found=node2}if(found&&ctx){const{anchors:anchors2,
 doc:doc2,maxAliasCount}=ctx;let data3=anchors2.get(found);if(!data3){toJS.toJS(found,null,ctx);data3=anchors2.get(found)}
 if(data3?.res===void 0){const msg="This should not happen: Alias anchor was not resolved?";throw new ReferenceError(msg)}
@@ -6180,50 +6180,50 @@ const msg=`Unresolved alias (the anchor must be set before the alias): ${this.so
 anchors.get(source).res}toString(ctx,_onComment,_onChompKeep){const src=`*${this.source}`;if(ctx){anchors.anchorIsValid(
 this.source);if(ctx.options.verifyAliasOrder&&!ctx.anchors.has(this.source)){const msg=`Unresolved alias (the anchor mus\
 t be set before the alias): ${this.source}`;throw new Error(msg)}if(ctx.implicitKey)return`${src} `}return src}};function getAliasCount(doc,node2,anchors2){
-if(identity.isAlias(node2)){const source=node2.resolve(doc);const anchor2=anchors2&&source&&anchors2.get(source);return anchor2?
-anchor2.count*anchor2.aliasCount:0}else if(identity.isCollection(node2)){let count2=0;for(const item of node2.items){const c2=getAliasCount(
-doc,item,anchors2);if(c2>count2)count2=c2}return count2}else if(identity.isPair(node2)){const kc=getAliasCount(doc,node2.
-key,anchors2);const vc=getAliasCount(doc,node2.value,anchors2);return Math.max(kc,vc)}return 1}exports.Alias=Alias}});var require_Scalar=__commonJS({"node_modules/yaml/dist/nodes/Scalar.js"(exports){"use strict";var identity=require_identity();
+if(identity2.isAlias(node2)){const source=node2.resolve(doc);const anchor2=anchors2&&source&&anchors2.get(source);return anchor2?
+anchor2.count*anchor2.aliasCount:0}else if(identity2.isCollection(node2)){let count2=0;for(const item of node2.items){const c2=getAliasCount(
+doc,item,anchors2);if(c2>count2)count2=c2}return count2}else if(identity2.isPair(node2)){const kc=getAliasCount(doc,node2.
+key,anchors2);const vc=getAliasCount(doc,node2.value,anchors2);return Math.max(kc,vc)}return 1}exports.Alias=Alias}});var require_Scalar=__commonJS({"node_modules/yaml/dist/nodes/Scalar.js"(exports){"use strict";var identity2=require_identity();
 var Node2=require_Node();var toJS=require_toJS();var isScalarValue=value3=>!value3||typeof value3!=="function"&&typeof value3!==
-"object";var Scalar=class extends Node2.NodeBase{constructor(value3){super(identity.SCALAR);this.value=value3}toJSON(arg,ctx){
+"object";var Scalar=class extends Node2.NodeBase{constructor(value3){super(identity2.SCALAR);this.value=value3}toJSON(arg,ctx){
 return ctx?.keep?this.value:toJS.toJS(this.value,arg,ctx)}toString(){return String(this.value)}};Scalar.BLOCK_FOLDED="BL\
 OCK_FOLDED";Scalar.BLOCK_LITERAL="BLOCK_LITERAL";Scalar.PLAIN="PLAIN";Scalar.QUOTE_DOUBLE="QUOTE_DOUBLE";Scalar.QUOTE_SINGLE=
 "QUOTE_SINGLE";exports.Scalar=Scalar;exports.isScalarValue=isScalarValue}});var require_createNode=__commonJS({"node_modules/yaml/dist/doc/createNode.js"(exports){"use strict";var Alias=require_Alias();
-var identity=require_identity();var Scalar=require_Scalar();var defaultTagPrefix="tag:yaml.org,2002:";function findTagObject(value3,tagName,tags){
+var identity2=require_identity();var Scalar=require_Scalar();var defaultTagPrefix="tag:yaml.org,2002:";function findTagObject(value3,tagName,tags){
 if(tagName){const match=tags.filter(t2=>t2.tag===tagName);const tagObj=match.find(t2=>!t2.format)??match[0];if(!tagObj)throw new Error(
 `Tag ${tagName} not found`);return tagObj}return tags.find(t2=>t2.identify?.(value3)&&!t2.format)}function createNode(value3,tagName,ctx){
-if(identity.isDocument(value3))value3=value3.contents;if(identity.isNode(value3))return value3;if(identity.isPair(value3)){
-const map3=ctx.schema[identity.MAP].createNode?.(ctx.schema,null,ctx);map3.items.push(value3);return map3}if(value3 instanceof
+if(identity2.isDocument(value3))value3=value3.contents;if(identity2.isNode(value3))return value3;if(identity2.isPair(value3)){
+const map3=ctx.schema[identity2.MAP].createNode?.(ctx.schema,null,ctx);map3.items.push(value3);return map3}if(value3 instanceof
 String||value3 instanceof Number||value3 instanceof Boolean||typeof BigInt!=="undefined"&&value3 instanceof BigInt){value3=
 value3.valueOf()}const{aliasDuplicateObjects,onAnchor,onTagObj,schema,sourceObjects}=ctx;let ref=void 0;if(aliasDuplicateObjects&&
 value3&&typeof value3==="object"){ref=sourceObjects.get(value3);if(ref){ref.anchor??(ref.anchor=onAnchor(value3));return new Alias.
 Alias(ref.anchor)}else{ref={anchor:null,node:null};sourceObjects.set(value3,ref)}}if(tagName?.startsWith("!!"))tagName=defaultTagPrefix+
 tagName.slice(2);let tagObj=findTagObject(value3,tagName,schema.tags);if(!tagObj){if(value3&&typeof value3.toJSON==="fun\
 ction"){value3=value3.toJSON()}if(!value3||typeof value3!=="object"){const node3=new Scalar.Scalar(value3);if(ref)ref.node=
-node3;return node3}tagObj=value3 instanceof Map?schema[identity.MAP]:Symbol.iterator in Object(value3)?schema[identity.SEQ]:
-schema[identity.MAP]}if(onTagObj){onTagObj(tagObj);delete ctx.onTagObj}const node2=tagObj?.createNode?tagObj.createNode(
+node3;return node3}tagObj=value3 instanceof Map?schema[identity2.MAP]:Symbol.iterator in Object(value3)?schema[identity2.
+SEQ]:schema[identity2.MAP]}if(onTagObj){onTagObj(tagObj);delete ctx.onTagObj}const node2=tagObj?.createNode?tagObj.createNode(
 ctx.schema,value3,ctx):typeof tagObj?.nodeClass?.from==="function"?tagObj.nodeClass.from(ctx.schema,value3,ctx):new Scalar.
 Scalar(value3);if(tagName)node2.tag=tagName;else if(!tagObj.default)node2.tag=tagObj.tag;if(ref)ref.node=node2;return node2}
 exports.createNode=createNode}});var require_Collection=__commonJS({"node_modules/yaml/dist/nodes/Collection.js"(exports){"use strict";var createNode=require_createNode();
-var identity=require_identity();var Node2=require_Node();function collectionFromPath(schema,path,value3){let v=value3;for(let i2=path.
+var identity2=require_identity();var Node2=require_Node();function collectionFromPath(schema,path,value3){let v=value3;for(let i2=path.
 length-1;i2>=0;--i2){const k=path[i2];if(typeof k==="number"&&Number.isInteger(k)&&k>=0){const a2=[];a2[k]=v;v=a2}else{v=
 new Map([[k,v]])}}return createNode.createNode(v,void 0,{aliasDuplicateObjects:false,keepUndefined:false,onAnchor:()=>{throw new Error(
 "This should not happen, please report a bug.")},schema,sourceObjects:new Map})}var isEmptyPath=path=>path==null||typeof path===
 "object"&&!!path[Symbol.iterator]().next().done;var Collection2=class extends Node2.NodeBase{constructor(type,schema){super(
 type);Object.defineProperty(this,"schema",{value:schema,configurable:true,enumerable:false,writable:true})}clone(schema){
 const copy=Object.create(Object.getPrototypeOf(this),Object.getOwnPropertyDescriptors(this));if(schema)copy.schema=schema;
-copy.items=copy.items.map(it=>identity.isNode(it)||identity.isPair(it)?it.clone(schema):it);if(this.range)copy.range=this.
+copy.items=copy.items.map(it=>identity2.isNode(it)||identity2.isPair(it)?it.clone(schema):it);if(this.range)copy.range=this.
 range.slice();return copy}addIn(path,value3){if(isEmptyPath(path))this.add(value3);else{const[key,...rest]=path;const node2=this.
-get(key,true);if(identity.isCollection(node2))node2.addIn(rest,value3);else if(node2===void 0&&this.schema)this.set(key,
+get(key,true);if(identity2.isCollection(node2))node2.addIn(rest,value3);else if(node2===void 0&&this.schema)this.set(key,
 collectionFromPath(this.schema,rest,value3));else throw new Error(`Expected YAML collection at ${key}. Remaining path: ${rest}`)}}deleteIn(path){
-const[key,...rest]=path;if(rest.length===0)return this.delete(key);const node2=this.get(key,true);if(identity.isCollection(
+const[key,...rest]=path;if(rest.length===0)return this.delete(key);const node2=this.get(key,true);if(identity2.isCollection(
 node2))return node2.deleteIn(rest);else throw new Error(`Expected YAML collection at ${key}. Remaining path: ${rest}`)}getIn(path,keepScalar){
-const[key,...rest]=path;const node2=this.get(key,true);if(rest.length===0)return!keepScalar&&identity.isScalar(node2)?node2.
-value:node2;else return identity.isCollection(node2)?node2.getIn(rest,keepScalar):void 0}hasAllNullValues(allowScalar){return this.
-items.every(node2=>{if(!identity.isPair(node2))return false;const n2=node2.value;return n2==null||allowScalar&&identity.
-isScalar(n2)&&n2.value==null&&!n2.commentBefore&&!n2.comment&&!n2.tag})}hasIn(path){const[key,...rest]=path;if(rest.length===
-0)return this.has(key);const node2=this.get(key,true);return identity.isCollection(node2)?node2.hasIn(rest):false}setIn(path,value3){
-const[key,...rest]=path;if(rest.length===0){this.set(key,value3)}else{const node2=this.get(key,true);if(identity.isCollection(
+const[key,...rest]=path;const node2=this.get(key,true);if(rest.length===0)return!keepScalar&&identity2.isScalar(node2)?node2.
+value:node2;else return identity2.isCollection(node2)?node2.getIn(rest,keepScalar):void 0}hasAllNullValues(allowScalar){
+return this.items.every(node2=>{if(!identity2.isPair(node2))return false;const n2=node2.value;return n2==null||allowScalar&&
+identity2.isScalar(n2)&&n2.value==null&&!n2.commentBefore&&!n2.comment&&!n2.tag})}hasIn(path){const[key,...rest]=path;if(rest.
+length===0)return this.has(key);const node2=this.get(key,true);return identity2.isCollection(node2)?node2.hasIn(rest):false}setIn(path,value3){
+const[key,...rest]=path;if(rest.length===0){this.set(key,value3)}else{const node2=this.get(key,true);if(identity2.isCollection(
 node2))node2.setIn(rest,value3);else if(node2===void 0&&this.schema)this.set(key,collectionFromPath(this.schema,rest,value3));else
 throw new Error(`Expected YAML collection at ${key}. Remaining path: ${rest}`)}}};exports.Collection=Collection2;exports.
 collectionFromPath=collectionFromPath;exports.isEmptyPath=isEmptyPath}});var require_stringifyComment=__commonJS({"node_modules/yaml/dist/stringify/stringifyComment.js"(exports){"use strict";var stringifyComment=str=>str.
@@ -6312,7 +6312,7 @@ value,ctx);case Scalar.Scalar.PLAIN:return plainString(ss,ctx,onComment,onChompK
 type);if(res===null){const{defaultKeyType,defaultStringType}=ctx.options;const t2=implicitKey&&defaultKeyType||defaultStringType;
 res=_stringify(t2);if(res===null)throw new Error(`Unsupported default string type ${t2}`)}return res}exports.stringifyString=
 stringifyString}});var require_stringify=__commonJS({"node_modules/yaml/dist/stringify/stringify.js"(exports){"use strict";var anchors=require_anchors();
-var identity=require_identity();var stringifyComment=require_stringifyComment();var stringifyString=require_stringifyString();
+var identity2=require_identity();var stringifyComment=require_stringifyComment();var stringifyString=require_stringifyString();
 function createStringifyContext(doc,options){const opt=Object.assign({blockQuote:true,commentString:stringifyComment.stringifyComment,
 defaultKeyType:null,defaultStringType:"PLAIN",directives:null,doubleQuotedAsJSON:false,doubleQuotedMinMultiLineLength:40,
 falseStr:"false",flowCollectionPadding:true,indentSeq:true,lineWidth:80,minContentWidth:20,nullStr:"null",simpleKeys:false,
@@ -6320,30 +6320,30 @@ singleQuote:null,trailingComma:false,trueStr:"true",verifyAliasOrder:true},doc.s
 switch(opt.collectionStyle){case"block":inFlow=false;break;case"flow":inFlow=true;break;default:inFlow=null}return{anchors:new Set,
 doc,flowCollectionPadding:opt.flowCollectionPadding?" ":"",indent:"",indentStep:typeof opt.indent==="number"?" ".repeat(
 opt.indent):"  ",inFlow,options:opt}}function getTagObject(tags,item){if(item.tag){const match=tags.filter(t2=>t2.tag===
-item.tag);if(match.length>0)return match.find(t2=>t2.format===item.format)??match[0]}let tagObj=void 0;let obj;if(identity.
+item.tag);if(match.length>0)return match.find(t2=>t2.format===item.format)??match[0]}let tagObj=void 0;let obj;if(identity2.
 isScalar(item)){obj=item.value;let match=tags.filter(t2=>t2.identify?.(obj));if(match.length>1){const testMatch=match.filter(
 t2=>t2.test);if(testMatch.length>0)match=testMatch}tagObj=match.find(t2=>t2.format===item.format)??match.find(t2=>!t2.format)}else{
 obj=item;tagObj=tags.find(t2=>t2.nodeClass&&obj instanceof t2.nodeClass)}if(!tagObj){const name2=obj?.constructor?.name??
 (obj===null?"null":typeof obj);throw new Error(`Tag not resolved for ${name2} value`)}return tagObj}function stringifyProps(node2,tagObj,{
-anchors:anchors$1,doc}){if(!doc.directives)return"";const props=[];const anchor2=(identity.isScalar(node2)||identity.isCollection(
+anchors:anchors$1,doc}){if(!doc.directives)return"";const props=[];const anchor2=(identity2.isScalar(node2)||identity2.isCollection(
 node2))&&node2.anchor;if(anchor2&&anchors.anchorIsValid(anchor2)){anchors$1.add(anchor2);props.push(`&${anchor2}`)}const tag=node2.
 tag??(tagObj.default?null:tagObj.tag);if(tag)props.push(doc.directives.tagString(tag));return props.join(" ")}function stringify2(item,ctx,onComment,onChompKeep){
-if(identity.isPair(item))return item.toString(ctx,onComment,onChompKeep);if(identity.isAlias(item)){if(ctx.doc.directives)
+if(identity2.isPair(item))return item.toString(ctx,onComment,onChompKeep);if(identity2.isAlias(item)){if(ctx.doc.directives)
 return item.toString(ctx);if(ctx.resolvedAliases?.has(item)){throw new TypeError(`Cannot stringify circular structure wi\
 thout alias nodes`)}else{if(ctx.resolvedAliases)ctx.resolvedAliases.add(item);else ctx.resolvedAliases=new Set([item]);item=
-item.resolve(ctx.doc)}}let tagObj=void 0;const node2=identity.isNode(item)?item:ctx.doc.createNode(item,{onTagObj:o2=>tagObj=
+item.resolve(ctx.doc)}}let tagObj=void 0;const node2=identity2.isNode(item)?item:ctx.doc.createNode(item,{onTagObj:o2=>tagObj=
 o2});tagObj??(tagObj=getTagObject(ctx.doc.schema.tags,node2));const props=stringifyProps(node2,tagObj,ctx);if(props.length>
 0)ctx.indentAtStart=(ctx.indentAtStart??0)+props.length+1;const str=typeof tagObj.stringify==="function"?tagObj.stringify(
-node2,ctx,onComment,onChompKeep):identity.isScalar(node2)?stringifyString.stringifyString(node2,ctx,onComment,onChompKeep):
-node2.toString(ctx,onComment,onChompKeep);if(!props)return str;return identity.isScalar(node2)||str[0]==="{"||str[0]==="\
-["?`${props} ${str}`:`${props}
-${ctx.indent}${str}`}exports.createStringifyContext=createStringifyContext;exports.stringify=stringify2}});var require_stringifyPair=__commonJS({"node_modules/yaml/dist/stringify/stringifyPair.js"(exports){"use strict";var identity=require_identity();
+node2,ctx,onComment,onChompKeep):identity2.isScalar(node2)?stringifyString.stringifyString(node2,ctx,onComment,onChompKeep):
+node2.toString(ctx,onComment,onChompKeep);if(!props)return str;return identity2.isScalar(node2)||str[0]==="{"||str[0]===
+"["?`${props} ${str}`:`${props}
+${ctx.indent}${str}`}exports.createStringifyContext=createStringifyContext;exports.stringify=stringify2}});var require_stringifyPair=__commonJS({"node_modules/yaml/dist/stringify/stringifyPair.js"(exports){"use strict";var identity2=require_identity();
 var Scalar=require_Scalar();var stringify2=require_stringify();var stringifyComment=require_stringifyComment();function stringifyPair({
 key,value:value3},ctx,onComment,onChompKeep){const{allNullValues,doc,indent,indentStep,options:{commentString,indentSeq,
-simpleKeys}}=ctx;let keyComment=identity.isNode(key)&&key.comment||null;if(simpleKeys){if(keyComment){throw new Error("W\
-ith simple keys, key nodes cannot have comments")}if(identity.isCollection(key)||!identity.isNode(key)&&typeof key==="ob\
-ject"){const msg="With simple keys, collection cannot be used as a key value";throw new Error(msg)}}let explicitKey=!simpleKeys&&
-(!key||keyComment&&value3==null&&!ctx.inFlow||identity.isCollection(key)||(identity.isScalar(key)?key.type===Scalar.Scalar.
+simpleKeys}}=ctx;let keyComment=identity2.isNode(key)&&key.comment||null;if(simpleKeys){if(keyComment){throw new Error("\
+With simple keys, key nodes cannot have comments")}if(identity2.isCollection(key)||!identity2.isNode(key)&&typeof key===
+"object"){const msg="With simple keys, collection cannot be used as a key value";throw new Error(msg)}}let explicitKey=!simpleKeys&&
+(!key||keyComment&&value3==null&&!ctx.inFlow||identity2.isCollection(key)||(identity2.isScalar(key)?key.type===Scalar.Scalar.
 BLOCK_FOLDED||key.type===Scalar.Scalar.BLOCK_LITERAL:typeof key==="object"));ctx=Object.assign({},ctx,{allNullValues:false,
 implicitKey:!explicitKey&&(simpleKeys||!allNullValues),indent:indent+indentStep});let keyCommentDone=false;let chompKeep=false;
 let str=stringify2.stringify(key,ctx,()=>keyCommentDone=true,()=>chompKeep=true);if(!explicitKey&&!ctx.inFlow&&str.length>
@@ -6354,16 +6354,16 @@ str+=stringifyComment.lineComment(str,ctx.indent,commentString(keyComment))}else
 return str}if(keyCommentDone)keyComment=null;if(explicitKey){if(keyComment)str+=stringifyComment.lineComment(str,ctx.indent,
 commentString(keyComment));str=`? ${str}
 ${indent}:`}else{str=`${str}:`;if(keyComment)str+=stringifyComment.lineComment(str,ctx.indent,commentString(keyComment))}
-let vsb,vcb,valueComment;if(identity.isNode(value3)){vsb=!!value3.spaceBefore;vcb=value3.commentBefore;valueComment=value3.
+let vsb,vcb,valueComment;if(identity2.isNode(value3)){vsb=!!value3.spaceBefore;vcb=value3.commentBefore;valueComment=value3.
 comment}else{vsb=false;vcb=null;valueComment=null;if(value3&&typeof value3==="object")value3=doc.createNode(value3)}ctx.
-implicitKey=false;if(!explicitKey&&!keyComment&&identity.isScalar(value3))ctx.indentAtStart=str.length+1;chompKeep=false;
-if(!indentSeq&&indentStep.length>=2&&!ctx.inFlow&&!explicitKey&&identity.isSeq(value3)&&!value3.flow&&!value3.tag&&!value3.
+implicitKey=false;if(!explicitKey&&!keyComment&&identity2.isScalar(value3))ctx.indentAtStart=str.length+1;chompKeep=false;
+if(!indentSeq&&indentStep.length>=2&&!ctx.inFlow&&!explicitKey&&identity2.isSeq(value3)&&!value3.flow&&!value3.tag&&!value3.
 anchor){ctx.indent=ctx.indent.substring(2)}let valueCommentDone=false;const valueStr=stringify2.stringify(value3,ctx,()=>valueCommentDone=
 true,()=>chompKeep=true);let ws=" ";if(keyComment||vsb||vcb){ws=vsb?"\n":"";if(vcb){const cs=commentString(vcb);ws+=`
 ${stringifyComment.indentComment(cs,ctx.indent)}`}if(valueStr===""&&!ctx.inFlow){if(ws==="\n"&&valueComment)ws="\n\n"}else{
 ws+=`
-${ctx.indent}`}}else if(!explicitKey&&identity.isCollection(value3)){const vs0=valueStr[0];const nl0=valueStr.indexOf("\n");
-const hasNewline=nl0!==-1;const flow=ctx.inFlow??value3.flow??value3.items.length===0;if(hasNewline||!flow){let hasPropsLine=false;
+${ctx.indent}`}}else if(!explicitKey&&identity2.isCollection(value3)){const vs0=valueStr[0];const nl0=valueStr.indexOf("\
+\n");const hasNewline=nl0!==-1;const flow=ctx.inFlow??value3.flow??value3.items.length===0;if(hasNewline||!flow){let hasPropsLine=false;
 if(hasNewline&&(vs0==="&"||vs0==="!")){let sp0=valueStr.indexOf(" ");if(vs0==="&"&&sp0!==-1&&sp0<nl0&&valueStr[sp0+1]===
 "!"){sp0=valueStr.indexOf(" ",sp0+1)}if(sp0===-1||nl0<sp0)hasPropsLine=true}if(!hasPropsLine)ws=`
 ${ctx.indent}`}}else if(valueStr===""||valueStr[0]==="\n"){ws=""}str+=ws+valueStr;if(ctx.inFlow){if(valueCommentDone&&onComment)
@@ -6371,60 +6371,60 @@ onComment()}else if(valueComment&&!valueCommentDone){str+=stringifyComment.lineC
 onChompKeep){onChompKeep()}return str}exports.stringifyPair=stringifyPair}});var require_log=__commonJS({"node_modules/yaml/dist/log.js"(exports){"use strict";var node_process=__require("process");
 function debug(logLevel,...messages){if(logLevel==="debug")console.log(...messages)}function warn(logLevel,warning3){if(logLevel===
 "debug"||logLevel==="warn"){if(typeof node_process.emitWarning==="function")node_process.emitWarning(warning3);else console.
-warn(warning3)}}exports.debug=debug;exports.warn=warn}});var require_merge=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/merge.js"(exports){"use strict";var identity=require_identity();
+warn(warning3)}}exports.debug=debug;exports.warn=warn}});var require_merge=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/merge.js"(exports){"use strict";var identity2=require_identity();
 var Scalar=require_Scalar();var MERGE_KEY="<<";var merge5={identify:value3=>value3===MERGE_KEY||typeof value3==="symbol"&&
 value3.description===MERGE_KEY,default:"key",tag:"tag:yaml.org,2002:merge",test:/^<<$/,resolve:()=>Object.assign(new Scalar.
 Scalar(Symbol(MERGE_KEY)),{addToJSMap:addMergeToJSMap}),stringify:()=>MERGE_KEY};var isMergeKey=(ctx,key)=>(merge5.identify(
-key)||identity.isScalar(key)&&(!key.type||key.type===Scalar.Scalar.PLAIN)&&merge5.identify(key.value))&&ctx?.doc.schema.
+key)||identity2.isScalar(key)&&(!key.type||key.type===Scalar.Scalar.PLAIN)&&merge5.identify(key.value))&&ctx?.doc.schema.
 tags.some(tag=>tag.tag===merge5.tag&&tag.default);function addMergeToJSMap(ctx,map3,value3){const source=resolveAliasValue(
-ctx,value3);if(identity.isSeq(source))for(const it of source.items)mergeValue(ctx,map3,it);else if(Array.isArray(source))
+ctx,value3);if(identity2.isSeq(source))for(const it of source.items)mergeValue(ctx,map3,it);else if(Array.isArray(source))
 for(const it of source)mergeValue(ctx,map3,it);else mergeValue(ctx,map3,source)}function mergeValue(ctx,map3,value3){const source=resolveAliasValue(
-ctx,value3);if(!identity.isMap(source))throw new Error("Merge sources must be maps or map aliases");const srcMap=source.
+ctx,value3);if(!identity2.isMap(source))throw new Error("Merge sources must be maps or map aliases");const srcMap=source.
 toJSON(null,ctx,Map);for(const[key,value4]of srcMap){if(map3 instanceof Map){if(!map3.has(key))map3.set(key,value4)}else if(map3 instanceof
 Set){map3.add(key)}else if(!Object.prototype.hasOwnProperty.call(map3,key)){Object.defineProperty(map3,key,{value:value4,
-writable:true,enumerable:true,configurable:true})}}return map3}function resolveAliasValue(ctx,value3){return ctx&&identity.
+writable:true,enumerable:true,configurable:true})}}return map3}function resolveAliasValue(ctx,value3){return ctx&&identity2.
 isAlias(value3)?value3.resolve(ctx.doc,ctx):value3}exports.addMergeToJSMap=addMergeToJSMap;exports.isMergeKey=isMergeKey;
 exports.merge=merge5}});var require_addPairToJSMap=__commonJS({"node_modules/yaml/dist/nodes/addPairToJSMap.js"(exports){"use strict";var log2=require_log();
-var merge5=require_merge();var stringify2=require_stringify();var identity=require_identity();var toJS=require_toJS();function addPairToJSMap(ctx,map3,{
-key,value:value3}){if(identity.isNode(key)&&key.addToJSMap)key.addToJSMap(ctx,map3,value3);else if(merge5.isMergeKey(ctx,
+var merge5=require_merge();var stringify2=require_stringify();var identity2=require_identity();var toJS=require_toJS();function addPairToJSMap(ctx,map3,{
+key,value:value3}){if(identity2.isNode(key)&&key.addToJSMap)key.addToJSMap(ctx,map3,value3);else if(merge5.isMergeKey(ctx,
 key))merge5.addMergeToJSMap(ctx,map3,value3);else{const jsKey=toJS.toJS(key,"",ctx);if(map3 instanceof Map){map3.set(jsKey,
 toJS.toJS(value3,jsKey,ctx))}else if(map3 instanceof Set){map3.add(jsKey)}else{const stringKey=stringifyKey(key,jsKey,ctx);
 const jsValue=toJS.toJS(value3,stringKey,ctx);if(stringKey in map3)Object.defineProperty(map3,stringKey,{value:jsValue,writable:true,
 enumerable:true,configurable:true});else map3[stringKey]=jsValue}}return map3}function stringifyKey(key,jsKey,ctx){if(jsKey===
-null)return"";if(typeof jsKey!=="object")return String(jsKey);if(identity.isNode(key)&&ctx?.doc){const strCtx=stringify2.
+null)return"";if(typeof jsKey!=="object")return String(jsKey);if(identity2.isNode(key)&&ctx?.doc){const strCtx=stringify2.
 createStringifyContext(ctx.doc,{});strCtx.anchors=new Set;for(const node2 of ctx.anchors.keys())strCtx.anchors.add(node2.
 anchor);strCtx.inFlow=true;strCtx.inStringifyKey=true;const strKey=key.toString(strCtx);if(!ctx.mapKeyWarned){let jsonStr=JSON.
 stringify(strKey);if(jsonStr.length>40)jsonStr=jsonStr.substring(0,36)+'..."';log2.warn(ctx.doc.options.logLevel,`Keys w\
 ith collection values will be stringified due to JS Object restrictions: ${jsonStr}. Set mapAsMap: true to use object ke\
 ys.`);ctx.mapKeyWarned=true}return strKey}return JSON.stringify(jsKey)}exports.addPairToJSMap=addPairToJSMap}});var require_Pair=__commonJS({"node_modules/yaml/dist/nodes/Pair.js"(exports){"use strict";var createNode=require_createNode();
-var stringifyPair=require_stringifyPair();var addPairToJSMap=require_addPairToJSMap();var identity=require_identity();function createPair(key,value3,ctx){
+var stringifyPair=require_stringifyPair();var addPairToJSMap=require_addPairToJSMap();var identity2=require_identity();function createPair(key,value3,ctx){
 const k=createNode.createNode(key,void 0,ctx);const v=createNode.createNode(value3,void 0,ctx);return new Pair(k,v)}var Pair=class _Pair{constructor(key,value3=null){
-Object.defineProperty(this,identity.NODE_TYPE,{value:identity.PAIR});this.key=key;this.value=value3}clone(schema){let{key,
-value:value3}=this;if(identity.isNode(key))key=key.clone(schema);if(identity.isNode(value3))value3=value3.clone(schema);
+Object.defineProperty(this,identity2.NODE_TYPE,{value:identity2.PAIR});this.key=key;this.value=value3}clone(schema){let{
+key,value:value3}=this;if(identity2.isNode(key))key=key.clone(schema);if(identity2.isNode(value3))value3=value3.clone(schema);
 return new _Pair(key,value3)}toJSON(_,ctx){const pair=ctx?.mapAsMap?new Map:{};return addPairToJSMap.addPairToJSMap(ctx,
 pair,this)}toString(ctx,onComment,onChompKeep){return ctx?.doc?stringifyPair.stringifyPair(this,ctx,onComment,onChompKeep):
 JSON.stringify(this)}};exports.Pair=Pair;exports.createPair=createPair}});var require_stringifyCollection=__commonJS({"node_modules/yaml/dist/stringify/stringifyCollection.js"(exports){"use stri\
-ct";var identity=require_identity();var stringify2=require_stringify();var stringifyComment=require_stringifyComment();function stringifyCollection(collection,ctx,options){
-const flow=ctx.inFlow??collection.flow;const stringify3=flow?stringifyFlowCollection:stringifyBlockCollection;return stringify3(
-collection,ctx,options)}function stringifyBlockCollection({comment,items},ctx,{blockItemPrefix,flowChars,itemIndent,onChompKeep,
-onComment}){const{indent,options:{commentString}}=ctx;const itemCtx=Object.assign({},ctx,{indent:itemIndent,type:null});
-let chompKeep=false;const lines=[];for(let i2=0;i2<items.length;++i2){const item=items[i2];let comment2=null;if(identity.
-isNode(item)){if(!chompKeep&&item.spaceBefore)lines.push("");addCommentBefore(ctx,lines,item.commentBefore,chompKeep);if(item.
-comment)comment2=item.comment}else if(identity.isPair(item)){const ik=identity.isNode(item.key)?item.key:null;if(ik){if(!chompKeep&&
-ik.spaceBefore)lines.push("");addCommentBefore(ctx,lines,ik.commentBefore,chompKeep)}}chompKeep=false;let str2=stringify2.
-stringify(item,itemCtx,()=>comment2=null,()=>chompKeep=true);if(comment2)str2+=stringifyComment.lineComment(str2,itemIndent,
-commentString(comment2));if(chompKeep&&comment2)chompKeep=false;lines.push(blockItemPrefix+str2)}let str;if(lines.length===
-0){str=flowChars.start+flowChars.end}else{str=lines[0];for(let i2=1;i2<lines.length;++i2){const line=lines[i2];str+=line?
-`
+ct";var identity2=require_identity();var stringify2=require_stringify();var stringifyComment=require_stringifyComment();
+function stringifyCollection(collection,ctx,options){const flow=ctx.inFlow??collection.flow;const stringify3=flow?stringifyFlowCollection:
+stringifyBlockCollection;return stringify3(collection,ctx,options)}function stringifyBlockCollection({comment,items},ctx,{
+blockItemPrefix,flowChars,itemIndent,onChompKeep,onComment}){const{indent,options:{commentString}}=ctx;const itemCtx=Object.
+assign({},ctx,{indent:itemIndent,type:null});let chompKeep=false;const lines=[];for(let i2=0;i2<items.length;++i2){const item=items[i2];
+let comment2=null;if(identity2.isNode(item)){if(!chompKeep&&item.spaceBefore)lines.push("");addCommentBefore(ctx,lines,item.
+commentBefore,chompKeep);if(item.comment)comment2=item.comment}else if(identity2.isPair(item)){const ik=identity2.isNode(
+item.key)?item.key:null;if(ik){if(!chompKeep&&ik.spaceBefore)lines.push("");addCommentBefore(ctx,lines,ik.commentBefore,
+chompKeep)}}chompKeep=false;let str2=stringify2.stringify(item,itemCtx,()=>comment2=null,()=>chompKeep=true);if(comment2)
+str2+=stringifyComment.lineComment(str2,itemIndent,commentString(comment2));if(chompKeep&&comment2)chompKeep=false;lines.
+push(blockItemPrefix+str2)}let str;if(lines.length===0){str=flowChars.start+flowChars.end}else{str=lines[0];for(let i2=1;i2<
+lines.length;++i2){const line=lines[i2];str+=line?`
 ${indent}${line}`:"\n"}}if(comment){str+="\n"+stringifyComment.indentComment(commentString(comment),indent);if(onComment)
 onComment()}else if(chompKeep&&onChompKeep)onChompKeep();return str}function stringifyFlowCollection({items},ctx,{flowChars,
 itemIndent}){const{indent,indentStep,flowCollectionPadding:fcPadding,options:{commentString}}=ctx;itemIndent+=indentStep;
 const itemCtx=Object.assign({},ctx,{indent:itemIndent,inFlow:true,type:null});let reqNewline=false;let linesAtValue=0;const lines=[];
-for(let i2=0;i2<items.length;++i2){const item=items[i2];let comment=null;if(identity.isNode(item)){if(item.spaceBefore)lines.
-push("");addCommentBefore(ctx,lines,item.commentBefore,false);if(item.comment)comment=item.comment}else if(identity.isPair(
-item)){const ik=identity.isNode(item.key)?item.key:null;if(ik){if(ik.spaceBefore)lines.push("");addCommentBefore(ctx,lines,
-ik.commentBefore,false);if(ik.comment)reqNewline=true}const iv=identity.isNode(item.value)?item.value:null;if(iv){if(iv.
-comment)comment=iv.comment;if(iv.commentBefore)reqNewline=true}else if(item.value==null&&ik?.comment){comment=ik.comment}}
+for(let i2=0;i2<items.length;++i2){const item=items[i2];let comment=null;if(identity2.isNode(item)){if(item.spaceBefore)
+lines.push("");addCommentBefore(ctx,lines,item.commentBefore,false);if(item.comment)comment=item.comment}else if(identity2.
+isPair(item)){const ik=identity2.isNode(item.key)?item.key:null;if(ik){if(ik.spaceBefore)lines.push("");addCommentBefore(
+ctx,lines,ik.commentBefore,false);if(ik.comment)reqNewline=true}const iv=identity2.isNode(item.value)?item.value:null;if(iv){
+if(iv.comment)comment=iv.comment;if(iv.commentBefore)reqNewline=true}else if(item.value==null&&ik?.comment){comment=ik.comment}}
 if(comment)reqNewline=true;let str=stringify2.stringify(item,itemCtx,()=>comment=null);reqNewline||(reqNewline=lines.length>
 linesAtValue||str.includes("\n"));if(i2<items.length-1){str+=","}else if(ctx.options.trailingComma){if(ctx.options.lineWidth>
 0){reqNewline||(reqNewline=lines.reduce((sum,line)=>sum+line.length+2,2)+(str.length+2)>ctx.options.lineWidth)}if(reqNewline){
@@ -6436,49 +6436,50 @@ ${indentStep}${indent}${line}`:"\n";return`${str}
 ${indent}${end}`}else{return`${start2}${fcPadding}${lines.join(" ")}${fcPadding}${end}`}}}function addCommentBefore({indent,
 options:{commentString}},lines,comment,chompKeep){if(comment&&chompKeep)comment=comment.replace(/^\n+/,"");if(comment){const ic=stringifyComment.
 indentComment(commentString(comment),indent);lines.push(ic.trimStart())}}exports.stringifyCollection=stringifyCollection}});var require_YAMLMap=__commonJS({"node_modules/yaml/dist/nodes/YAMLMap.js"(exports){"use strict";var stringifyCollection=require_stringifyCollection();
-var addPairToJSMap=require_addPairToJSMap();var Collection2=require_Collection();var identity=require_identity();var Pair=require_Pair();
-var Scalar=require_Scalar();function findPair(items,key){const k=identity.isScalar(key)?key.value:key;for(const it of items){
-if(identity.isPair(it)){if(it.key===key||it.key===k)return it;if(identity.isScalar(it.key)&&it.key.value===k)return it}}
+var addPairToJSMap=require_addPairToJSMap();var Collection2=require_Collection();var identity2=require_identity();var Pair=require_Pair();
+var Scalar=require_Scalar();function findPair(items,key){const k=identity2.isScalar(key)?key.value:key;for(const it of items){
+if(identity2.isPair(it)){if(it.key===key||it.key===k)return it;if(identity2.isScalar(it.key)&&it.key.value===k)return it}}
 return void 0}var YAMLMap=class extends Collection2.Collection{static get tagName(){return"tag:yaml.org,2002:map"}constructor(schema){
-super(identity.MAP,schema);this.items=[]}static from(schema,obj,ctx){const{keepUndefined,replacer}=ctx;const map3=new this(
+super(identity2.MAP,schema);this.items=[]}static from(schema,obj,ctx){const{keepUndefined,replacer}=ctx;const map3=new this(
 schema);const add=(key,value3)=>{if(typeof replacer==="function")value3=replacer.call(obj,key,value3);else if(Array.isArray(
 replacer)&&!replacer.includes(key))return;if(value3!==void 0||keepUndefined)map3.items.push(Pair.createPair(key,value3,ctx))};
 if(obj instanceof Map){for(const[key,value3]of obj)add(key,value3)}else if(obj&&typeof obj==="object"){for(const key of Object.
 keys(obj))add(key,obj[key])}if(typeof schema.sortMapEntries==="function"){map3.items.sort(schema.sortMapEntries)}return map3}add(pair,overwrite){
-let _pair;if(identity.isPair(pair))_pair=pair;else if(!pair||typeof pair!=="object"||!("key"in pair)){_pair=new Pair.Pair(
+let _pair;if(identity2.isPair(pair))_pair=pair;else if(!pair||typeof pair!=="object"||!("key"in pair)){_pair=new Pair.Pair(
 pair,pair?.value)}else _pair=new Pair.Pair(pair.key,pair.value);const prev=findPair(this.items,_pair.key);const sortEntries=this.
-schema?.sortMapEntries;if(prev){if(!overwrite)throw new Error(`Key ${_pair.key} already set`);if(identity.isScalar(prev.
+schema?.sortMapEntries;if(prev){if(!overwrite)throw new Error(`Key ${_pair.key} already set`);if(identity2.isScalar(prev.
 value)&&Scalar.isScalarValue(_pair.value))prev.value.value=_pair.value;else prev.value=_pair.value}else if(sortEntries){
 const i2=this.items.findIndex(item=>sortEntries(_pair,item)<0);if(i2===-1)this.items.push(_pair);else this.items.splice(
 i2,0,_pair)}else{this.items.push(_pair)}}delete(key){const it=findPair(this.items,key);if(!it)return false;const del=this.
 items.splice(this.items.indexOf(it),1);return del.length>0}get(key,keepScalar){const it=findPair(this.items,key);const node2=it?.
-value;return(!keepScalar&&identity.isScalar(node2)?node2.value:node2)??void 0}has(key){return!!findPair(this.items,key)}set(key,value3){
+value;return(!keepScalar&&identity2.isScalar(node2)?node2.value:node2)??void 0}has(key){return!!findPair(this.items,key)}set(key,value3){
 this.add(new Pair.Pair(key,value3),true)}toJSON(_,ctx,Type){const map3=Type?new Type:ctx?.mapAsMap?new Map:{};if(ctx?.onCreate)
 ctx.onCreate(map3);for(const item of this.items)addPairToJSMap.addPairToJSMap(ctx,map3,item);return map3}toString(ctx,onComment,onChompKeep){
-if(!ctx)return JSON.stringify(this);for(const item of this.items){if(!identity.isPair(item))throw new Error(`Map items m\
-ust all be pairs; found ${JSON.stringify(item)} instead`)}if(!ctx.allNullValues&&this.hasAllNullValues(false))ctx=Object.
+if(!ctx)return JSON.stringify(this);for(const item of this.items){if(!identity2.isPair(item))throw new Error(`Map items \
+must all be pairs; found ${JSON.stringify(item)} instead`)}if(!ctx.allNullValues&&this.hasAllNullValues(false))ctx=Object.
 assign({},ctx,{allNullValues:true});return stringifyCollection.stringifyCollection(this,ctx,{blockItemPrefix:"",flowChars:{
-start:"{",end:"}"},itemIndent:ctx.indent||"",onChompKeep,onComment})}};exports.YAMLMap=YAMLMap;exports.findPair=findPair}});var require_map=__commonJS({"node_modules/yaml/dist/schema/common/map.js"(exports){"use strict";var identity=require_identity();
+start:"{",end:"}"},itemIndent:ctx.indent||"",onChompKeep,onComment})}};exports.YAMLMap=YAMLMap;exports.findPair=findPair}});var require_map=__commonJS({"node_modules/yaml/dist/schema/common/map.js"(exports){"use strict";var identity2=require_identity();
 var YAMLMap=require_YAMLMap();var map3={collection:"map",default:true,nodeClass:YAMLMap.YAMLMap,tag:"tag:yaml.org,2002:m\
-ap",resolve(map4,onError){if(!identity.isMap(map4))onError("Expected a mapping for this tag");return map4},createNode:(schema,obj,ctx)=>YAMLMap.
+ap",resolve(map4,onError){if(!identity2.isMap(map4))onError("Expected a mapping for this tag");return map4},createNode:(schema,obj,ctx)=>YAMLMap.
 YAMLMap.from(schema,obj,ctx)};exports.map=map3}});var require_YAMLSeq=__commonJS({"node_modules/yaml/dist/nodes/YAMLSeq.js"(exports){"use strict";var createNode=require_createNode();
-var stringifyCollection=require_stringifyCollection();var Collection2=require_Collection();var identity=require_identity();
+var stringifyCollection=require_stringifyCollection();var Collection2=require_Collection();var identity2=require_identity();
 var Scalar=require_Scalar();var toJS=require_toJS();var YAMLSeq=class extends Collection2.Collection{static get tagName(){
-return"tag:yaml.org,2002:seq"}constructor(schema){super(identity.SEQ,schema);this.items=[]}add(value3){this.items.push(value3)}delete(key){
-const idx=asItemIndex(key);if(typeof idx!=="number")return false;const del=this.items.splice(idx,1);return del.length>0}get(key,keepScalar){
-const idx=asItemIndex(key);if(typeof idx!=="number")return void 0;const it=this.items[idx];return!keepScalar&&identity.isScalar(
-it)?it.value:it}has(key){const idx=asItemIndex(key);return typeof idx==="number"&&idx<this.items.length}set(key,value3){
-const idx=asItemIndex(key);if(typeof idx!=="number")throw new Error(`Expected a valid index, not ${key}.`);const prev=this.
-items[idx];if(identity.isScalar(prev)&&Scalar.isScalarValue(value3))prev.value=value3;else this.items[idx]=value3}toJSON(_,ctx){
-const seq=[];if(ctx?.onCreate)ctx.onCreate(seq);let i2=0;for(const item of this.items)seq.push(toJS.toJS(item,String(i2++),
-ctx));return seq}toString(ctx,onComment,onChompKeep){if(!ctx)return JSON.stringify(this);return stringifyCollection.stringifyCollection(
-this,ctx,{blockItemPrefix:"- ",flowChars:{start:"[",end:"]"},itemIndent:(ctx.indent||"")+"  ",onChompKeep,onComment})}static from(schema,obj,ctx){
-const{replacer}=ctx;const seq=new this(schema);if(obj&&Symbol.iterator in Object(obj)){let i2=0;for(let it of obj){if(typeof replacer===
-"function"){const key=obj instanceof Set?it:String(i2++);it=replacer.call(obj,key,it)}seq.items.push(createNode.createNode(
-it,void 0,ctx))}}return seq}};function asItemIndex(key){let idx=identity.isScalar(key)?key.value:key;if(idx&&typeof idx===
-"string")idx=Number(idx);return typeof idx==="number"&&Number.isInteger(idx)&&idx>=0?idx:null}exports.YAMLSeq=YAMLSeq}});var require_seq=__commonJS({"node_modules/yaml/dist/schema/common/seq.js"(exports){"use strict";var identity=require_identity();
+return"tag:yaml.org,2002:seq"}constructor(schema){super(identity2.SEQ,schema);this.items=[]}add(value3){this.items.push(
+value3)}delete(key){const idx=asItemIndex(key);if(typeof idx!=="number")return false;const del=this.items.splice(idx,1);
+return del.length>0}get(key,keepScalar){const idx=asItemIndex(key);if(typeof idx!=="number")return void 0;const it=this.
+items[idx];return!keepScalar&&identity2.isScalar(it)?it.value:it}has(key){const idx=asItemIndex(key);return typeof idx===
+"number"&&idx<this.items.length}set(key,value3){const idx=asItemIndex(key);if(typeof idx!=="number")throw new Error(`Exp\
+ected a valid index, not ${key}.`);const prev=this.items[idx];if(identity2.isScalar(prev)&&Scalar.isScalarValue(value3))
+prev.value=value3;else this.items[idx]=value3}toJSON(_,ctx){const seq=[];if(ctx?.onCreate)ctx.onCreate(seq);let i2=0;for(const item of this.
+items)seq.push(toJS.toJS(item,String(i2++),ctx));return seq}toString(ctx,onComment,onChompKeep){if(!ctx)return JSON.stringify(
+this);return stringifyCollection.stringifyCollection(this,ctx,{blockItemPrefix:"- ",flowChars:{start:"[",end:"]"},itemIndent:(ctx.
+indent||"")+"  ",onChompKeep,onComment})}static from(schema,obj,ctx){const{replacer}=ctx;const seq=new this(schema);if(obj&&
+Symbol.iterator in Object(obj)){let i2=0;for(let it of obj){if(typeof replacer==="function"){const key=obj instanceof Set?
+it:String(i2++);it=replacer.call(obj,key,it)}seq.items.push(createNode.createNode(it,void 0,ctx))}}return seq}};function asItemIndex(key){
+let idx=identity2.isScalar(key)?key.value:key;if(idx&&typeof idx==="string")idx=Number(idx);return typeof idx==="number"&&
+Number.isInteger(idx)&&idx>=0?idx:null}exports.YAMLSeq=YAMLSeq}});var require_seq=__commonJS({"node_modules/yaml/dist/schema/common/seq.js"(exports){"use strict";var identity2=require_identity();
 var YAMLSeq=require_YAMLSeq();var seq={collection:"seq",default:true,nodeClass:YAMLSeq.YAMLSeq,tag:"tag:yaml.org,2002:se\
-q",resolve(seq2,onError){if(!identity.isSeq(seq2))onError("Expected a sequence for this tag");return seq2},createNode:(schema,obj,ctx)=>YAMLSeq.
+q",resolve(seq2,onError){if(!identity2.isSeq(seq2))onError("Expected a sequence for this tag");return seq2},createNode:(schema,obj,ctx)=>YAMLSeq.
 YAMLSeq.from(schema,obj,ctx)};exports.seq=seq}});var require_string=__commonJS({"node_modules/yaml/dist/schema/common/string.js"(exports){"use strict";var stringifyString=require_stringifyString();
 var string4={identify:value3=>typeof value3==="string",default:true,tag:"tag:yaml.org,2002:str",resolve:str=>str,stringify(item,ctx,onComment,onChompKeep){
 ctx=Object.assign({actualString:true},ctx);return stringifyString.stringifyString(item,ctx,onComment,onChompKeep)}};exports.
@@ -6539,35 +6540,35 @@ btoa(s2)}else{throw new Error("This environment does not support writing binary 
 type??(type=Scalar.Scalar.BLOCK_LITERAL);if(type!==Scalar.Scalar.QUOTE_DOUBLE){const lineWidth2=Math.max(ctx.options.lineWidth-
 ctx.indent.length,ctx.options.minContentWidth);const n2=Math.ceil(str.length/lineWidth2);const lines=new Array(n2);for(let i2=0,
 o2=0;i2<n2;++i2,o2+=lineWidth2){lines[i2]=str.substr(o2,lineWidth2)}str=lines.join(type===Scalar.Scalar.BLOCK_LITERAL?"\n":
-" ")}return stringifyString.stringifyString({comment,type,value:str},ctx,onComment,onChompKeep)}};exports.binary=binary}});var require_pairs=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/pairs.js"(exports){"use strict";var identity=require_identity();
-var Pair=require_Pair();var Scalar=require_Scalar();var YAMLSeq=require_YAMLSeq();function resolvePairs(seq,onError){if(identity.
-isSeq(seq)){for(let i2=0;i2<seq.items.length;++i2){let item=seq.items[i2];if(identity.isPair(item))continue;else if(identity.
+" ")}return stringifyString.stringifyString({comment,type,value:str},ctx,onComment,onChompKeep)}};exports.binary=binary}});var require_pairs=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/pairs.js"(exports){"use strict";var identity2=require_identity();
+var Pair=require_Pair();var Scalar=require_Scalar();var YAMLSeq=require_YAMLSeq();function resolvePairs(seq,onError){if(identity2.
+isSeq(seq)){for(let i2=0;i2<seq.items.length;++i2){let item=seq.items[i2];if(identity2.isPair(item))continue;else if(identity2.
 isMap(item)){if(item.items.length>1)onError("Each pair must have its own sequence indicator");const pair=item.items[0]||
 new Pair.Pair(new Scalar.Scalar(null));if(item.commentBefore)pair.key.commentBefore=pair.key.commentBefore?`${item.commentBefore}\
 
 ${pair.key.commentBefore}`:item.commentBefore;if(item.comment){const cn=pair.value??pair.key;cn.comment=cn.comment?`${item.
 comment}
-${cn.comment}`:item.comment}item=pair}seq.items[i2]=identity.isPair(item)?item:new Pair.Pair(item)}}else onError("Expect\
-ed a sequence for this tag");return seq}function createPairs(schema,iterable,ctx){const{replacer}=ctx;const pairs2=new YAMLSeq.
+${cn.comment}`:item.comment}item=pair}seq.items[i2]=identity2.isPair(item)?item:new Pair.Pair(item)}}else onError("Expec\
+ted a sequence for this tag");return seq}function createPairs(schema,iterable,ctx){const{replacer}=ctx;const pairs2=new YAMLSeq.
 YAMLSeq(schema);pairs2.tag="tag:yaml.org,2002:pairs";let i2=0;if(iterable&&Symbol.iterator in Object(iterable))for(let it of iterable){
 if(typeof replacer==="function")it=replacer.call(iterable,String(i2++),it);let key,value3;if(Array.isArray(it)){if(it.length===
 2){key=it[0];value3=it[1]}else throw new TypeError(`Expected [key, value] tuple: ${it}`)}else if(it&&it instanceof Object){
 const keys=Object.keys(it);if(keys.length===1){key=keys[0];value3=it[key]}else{throw new TypeError(`Expected tuple with \
 one key, not ${keys.length} keys`)}}else{key=it}pairs2.items.push(Pair.createPair(key,value3,ctx))}return pairs2}var pairs={
 collection:"seq",default:false,tag:"tag:yaml.org,2002:pairs",resolve:resolvePairs,createNode:createPairs};exports.createPairs=
-createPairs;exports.pairs=pairs;exports.resolvePairs=resolvePairs}});var require_omap=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/omap.js"(exports){"use strict";var identity=require_identity();
+createPairs;exports.pairs=pairs;exports.resolvePairs=resolvePairs}});var require_omap=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/omap.js"(exports){"use strict";var identity2=require_identity();
 var toJS=require_toJS();var YAMLMap=require_YAMLMap();var YAMLSeq=require_YAMLSeq();var pairs=require_pairs();var YAMLOMap=class _YAMLOMap extends YAMLSeq.
 YAMLSeq{constructor(){super();this.add=YAMLMap.YAMLMap.prototype.add.bind(this);this.delete=YAMLMap.YAMLMap.prototype.delete.
 bind(this);this.get=YAMLMap.YAMLMap.prototype.get.bind(this);this.has=YAMLMap.YAMLMap.prototype.has.bind(this);this.set=
 YAMLMap.YAMLMap.prototype.set.bind(this);this.tag=_YAMLOMap.tag}toJSON(_,ctx){if(!ctx)return super.toJSON(_);const map3=new Map;
-if(ctx?.onCreate)ctx.onCreate(map3);for(const pair of this.items){let key,value3;if(identity.isPair(pair)){key=toJS.toJS(
+if(ctx?.onCreate)ctx.onCreate(map3);for(const pair of this.items){let key,value3;if(identity2.isPair(pair)){key=toJS.toJS(
 pair.key,"",ctx);value3=toJS.toJS(pair.value,key,ctx)}else{key=toJS.toJS(pair,"",ctx)}if(map3.has(key))throw new Error("\
 Ordered maps must not include duplicate keys");map3.set(key,value3)}return map3}static from(schema,iterable,ctx){const pairs$1=pairs.
 createPairs(schema,iterable,ctx);const omap2=new this;omap2.items=pairs$1.items;return omap2}};YAMLOMap.tag="tag:yaml.or\
 g,2002:omap";var omap={collection:"seq",identify:value3=>value3 instanceof Map,nodeClass:YAMLOMap,default:false,tag:"tag\
 :yaml.org,2002:omap",resolve(seq,onError){const pairs$1=pairs.resolvePairs(seq,onError);const seenKeys=[];for(const{key}of pairs$1.
-items){if(identity.isScalar(key)){if(seenKeys.includes(key.value)){onError(`Ordered maps must not include duplicate keys\
-: ${key.value}`)}else{seenKeys.push(key.value)}}}return Object.assign(new YAMLOMap,pairs$1)},createNode:(schema,iterable,ctx)=>YAMLOMap.
+items){if(identity2.isScalar(key)){if(seenKeys.includes(key.value)){onError(`Ordered maps must not include duplicate key\
+s: ${key.value}`)}else{seenKeys.push(key.value)}}}return Object.assign(new YAMLOMap,pairs$1)},createNode:(schema,iterable,ctx)=>YAMLOMap.
 from(schema,iterable,ctx)};exports.YAMLOMap=YAMLOMap;exports.omap=omap}});var require_bool2=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/bool.js"(exports){"use strict";var Scalar=require_Scalar();
 function boolStringify({value:value3,source},ctx){const boolObj=value3?trueTag:falseTag;if(source&&boolObj.test.test(source))
 return source;return value3?ctx.options.trueStr:ctx.options.falseStr}var trueTag={identify:value3=>value3===true,default:true,
@@ -6596,12 +6597,12 @@ default:true,tag:"tag:yaml.org,2002:int",format:"OCT",test:/^[-+]?0[0-7_]+$/,res
 int",test:/^[-+]?[0-9][0-9_]*$/,resolve:(str,_onError,opt)=>intResolve(str,0,10,opt),stringify:stringifyNumber.stringifyNumber};
 var intHex={identify:intIdentify,default:true,tag:"tag:yaml.org,2002:int",format:"HEX",test:/^[-+]?0x[0-9a-fA-F_]+$/,resolve:(str,_onError,opt)=>intResolve(
 str,2,16,opt),stringify:node2=>intStringify(node2,16,"0x")};exports.int=int3;exports.intBin=intBin;exports.intHex=intHex;
-exports.intOct=intOct}});var require_set=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/set.js"(exports){"use strict";var identity=require_identity();
+exports.intOct=intOct}});var require_set=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/set.js"(exports){"use strict";var identity2=require_identity();
 var Pair=require_Pair();var YAMLMap=require_YAMLMap();var YAMLSet=class _YAMLSet extends YAMLMap.YAMLMap{constructor(schema){
-super(schema);this.tag=_YAMLSet.tag}add(key){let pair;if(identity.isPair(key))pair=key;else if(key&&typeof key==="object"&&
-"key"in key&&"value"in key&&key.value===null)pair=new Pair.Pair(key.key,null);else pair=new Pair.Pair(key,null);const prev=YAMLMap.
+super(schema);this.tag=_YAMLSet.tag}add(key){let pair;if(identity2.isPair(key))pair=key;else if(key&&typeof key==="objec\
+t"&&"key"in key&&"value"in key&&key.value===null)pair=new Pair.Pair(key.key,null);else pair=new Pair.Pair(key,null);const prev=YAMLMap.
 findPair(this.items,pair.key);if(!prev)this.items.push(pair)}get(key,keepPair){const pair=YAMLMap.findPair(this.items,key);
-return!keepPair&&identity.isPair(pair)?identity.isScalar(pair.key)?pair.key.value:pair.key:pair}set(key,value3){if(typeof value3!==
+return!keepPair&&identity2.isPair(pair)?identity2.isScalar(pair.key)?pair.key.value:pair.key:pair}set(key,value3){if(typeof value3!==
 "boolean")throw new Error(`Expected boolean value for set(key, value) in a YAML set, not ${typeof value3}`);const prev=YAMLMap.
 findPair(this.items,key);if(prev&&!value3){this.items.splice(this.items.indexOf(prev),1)}else if(!prev&&value3){this.items.
 push(new Pair.Pair(key))}}toJSON(_,ctx){return super.toJSON(_,ctx,Set)}toString(ctx,onComment,onChompKeep){if(!ctx)return JSON.
@@ -6611,8 +6612,8 @@ const set4=new this(schema);if(iterable&&Symbol.iterator in Object(iterable))for
 "function")value3=replacer.call(iterable,value3,value3);set4.items.push(Pair.createPair(value3,null,ctx))}return set4}};
 YAMLSet.tag="tag:yaml.org,2002:set";var set3={collection:"map",identify:value3=>value3 instanceof Set,nodeClass:YAMLSet,
 default:false,tag:"tag:yaml.org,2002:set",createNode:(schema,iterable,ctx)=>YAMLSet.from(schema,iterable,ctx),resolve(map3,onError){
-if(identity.isMap(map3)){if(map3.hasAllNullValues(true))return Object.assign(new YAMLSet,map3);else onError("Set items m\
-ust all have null values")}else onError("Expected a mapping for this tag");return map3}};exports.YAMLSet=YAMLSet;exports.
+if(identity2.isMap(map3)){if(map3.hasAllNullValues(true))return Object.assign(new YAMLSet,map3);else onError("Set items \
+must all have null values")}else onError("Expected a mapping for this tag");return map3}};exports.YAMLSet=YAMLSet;exports.
 set=set3}});var require_timestamp=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/timestamp.js"(exports){"use strict";var stringifyNumber=require_stringifyNumber();
 function parseSexagesimal(str,asBigInt){const sign=str[0];const parts=sign==="-"||sign==="+"?str.substring(1):str;const num=n2=>asBigInt?
 BigInt(n2):Number(n2);const res=parts.replace(/_/g,"").split(":").reduce((res2,p)=>res2*num(60)+num(p),num(0));return sign===
@@ -6654,46 +6655,46 @@ f ${keys} or define customTags array`)}}if(Array.isArray(customTags)){for(const 
 "function"){tags=customTags(tags.slice())}if(addMergeTag)tags=tags.concat(merge5.merge);return tags.reduce((tags2,tag)=>{
 const tagObj=typeof tag==="string"?tagsByName[tag]:tag;if(!tagObj){const tagName=JSON.stringify(tag);const keys=Object.keys(
 tagsByName).map(key=>JSON.stringify(key)).join(", ");throw new Error(`Unknown custom tag ${tagName}; use one of ${keys}`)}
-if(!tags2.includes(tagObj))tags2.push(tagObj);return tags2},[])}exports.coreKnownTags=coreKnownTags;exports.getTags=getTags}});var require_Schema=__commonJS({"node_modules/yaml/dist/schema/Schema.js"(exports){"use strict";var identity=require_identity();
+if(!tags2.includes(tagObj))tags2.push(tagObj);return tags2},[])}exports.coreKnownTags=coreKnownTags;exports.getTags=getTags}});var require_Schema=__commonJS({"node_modules/yaml/dist/schema/Schema.js"(exports){"use strict";var identity2=require_identity();
 var map3=require_map();var seq=require_seq();var string4=require_string();var tags=require_tags();var sortMapEntriesByKey=(a2,b)=>a2.
 key<b.key?-1:a2.key>b.key?1:0;var Schema=class _Schema{constructor({compat,customTags,merge:merge5,resolveKnownTags,schema,
 sortMapEntries,toStringDefaults}){this.compat=Array.isArray(compat)?tags.getTags(compat,"compat"):compat?tags.getTags(null,
 compat):null;this.name=typeof schema==="string"&&schema||"core";this.knownTags=resolveKnownTags?tags.coreKnownTags:{};this.
-tags=tags.getTags(customTags,this.name,merge5);this.toStringOptions=toStringDefaults??null;Object.defineProperty(this,identity.
-MAP,{value:map3.map});Object.defineProperty(this,identity.SCALAR,{value:string4.string});Object.defineProperty(this,identity.
+tags=tags.getTags(customTags,this.name,merge5);this.toStringOptions=toStringDefaults??null;Object.defineProperty(this,identity2.
+MAP,{value:map3.map});Object.defineProperty(this,identity2.SCALAR,{value:string4.string});Object.defineProperty(this,identity2.
 SEQ,{value:seq.seq});this.sortMapEntries=typeof sortMapEntries==="function"?sortMapEntries:sortMapEntries===true?sortMapEntriesByKey:
 null}clone(){const copy=Object.create(_Schema.prototype,Object.getOwnPropertyDescriptors(this));copy.tags=this.tags.slice();
 return copy}};exports.Schema=Schema}});var require_stringifyDocument=__commonJS({"node_modules/yaml/dist/stringify/stringifyDocument.js"(exports){"use strict";
-var identity=require_identity();var stringify2=require_stringify();var stringifyComment=require_stringifyComment();function stringifyDocument(doc,options){
+var identity2=require_identity();var stringify2=require_stringify();var stringifyComment=require_stringifyComment();function stringifyDocument(doc,options){
 const lines=[];let hasDirectives=options.directives===true;if(options.directives!==false&&doc.directives){const dir=doc.
 directives.toString(doc);if(dir){lines.push(dir);hasDirectives=true}else if(doc.directives.docStart)hasDirectives=true}if(hasDirectives)
 lines.push("---");const ctx=stringify2.createStringifyContext(doc,options);const{commentString}=ctx.options;if(doc.commentBefore){
 if(lines.length!==1)lines.unshift("");const cs=commentString(doc.commentBefore);lines.unshift(stringifyComment.indentComment(
-cs,""))}let chompKeep=false;let contentComment=null;if(doc.contents){if(identity.isNode(doc.contents)){if(doc.contents.spaceBefore&&
-hasDirectives)lines.push("");if(doc.contents.commentBefore){const cs=commentString(doc.contents.commentBefore);lines.push(
-stringifyComment.indentComment(cs,""))}ctx.forceBlockIndent=!!doc.comment;contentComment=doc.contents.comment}const onChompKeep=contentComment?
-void 0:()=>chompKeep=true;let body2=stringify2.stringify(doc.contents,ctx,()=>contentComment=null,onChompKeep);if(contentComment)
-body2+=stringifyComment.lineComment(body2,"",commentString(contentComment));if((body2[0]==="|"||body2[0]===">")&&lines[lines.
-length-1]==="---"){lines[lines.length-1]=`--- ${body2}`}else lines.push(body2)}else{lines.push(stringify2.stringify(doc.
-contents,ctx))}if(doc.directives?.docEnd){if(doc.comment){const cs=commentString(doc.comment);if(cs.includes("\n")){lines.
-push("...");lines.push(stringifyComment.indentComment(cs,""))}else{lines.push(`... ${cs}`)}}else{lines.push("...")}}else{
-let dc=doc.comment;if(dc&&chompKeep)dc=dc.replace(/^\n+/,"");if(dc){if((!chompKeep||contentComment)&&lines[lines.length-
-1]!=="")lines.push("");lines.push(stringifyComment.indentComment(commentString(dc),""))}}return lines.join("\n")+"\n"}exports.
-stringifyDocument=stringifyDocument}});var require_Document=__commonJS({"node_modules/yaml/dist/doc/Document.js"(exports){"use strict";var Alias=require_Alias();
-var Collection2=require_Collection();var identity=require_identity();var Pair=require_Pair();var toJS=require_toJS();var Schema=require_Schema();
+cs,""))}let chompKeep=false;let contentComment=null;if(doc.contents){if(identity2.isNode(doc.contents)){if(doc.contents.
+spaceBefore&&hasDirectives)lines.push("");if(doc.contents.commentBefore){const cs=commentString(doc.contents.commentBefore);
+lines.push(stringifyComment.indentComment(cs,""))}ctx.forceBlockIndent=!!doc.comment;contentComment=doc.contents.comment}
+const onChompKeep=contentComment?void 0:()=>chompKeep=true;let body2=stringify2.stringify(doc.contents,ctx,()=>contentComment=
+null,onChompKeep);if(contentComment)body2+=stringifyComment.lineComment(body2,"",commentString(contentComment));if((body2[0]===
+"|"||body2[0]===">")&&lines[lines.length-1]==="---"){lines[lines.length-1]=`--- ${body2}`}else lines.push(body2)}else{lines.
+push(stringify2.stringify(doc.contents,ctx))}if(doc.directives?.docEnd){if(doc.comment){const cs=commentString(doc.comment);
+if(cs.includes("\n")){lines.push("...");lines.push(stringifyComment.indentComment(cs,""))}else{lines.push(`... ${cs}`)}}else{
+lines.push("...")}}else{let dc=doc.comment;if(dc&&chompKeep)dc=dc.replace(/^\n+/,"");if(dc){if((!chompKeep||contentComment)&&
+lines[lines.length-1]!=="")lines.push("");lines.push(stringifyComment.indentComment(commentString(dc),""))}}return lines.
+join("\n")+"\n"}exports.stringifyDocument=stringifyDocument}});var require_Document=__commonJS({"node_modules/yaml/dist/doc/Document.js"(exports){"use strict";var Alias=require_Alias();
+var Collection2=require_Collection();var identity2=require_identity();var Pair=require_Pair();var toJS=require_toJS();var Schema=require_Schema();
 var stringifyDocument=require_stringifyDocument();var anchors=require_anchors();var applyReviver=require_applyReviver();
 var createNode=require_createNode();var directives=require_directives();var Document=class _Document{constructor(value3,replacer,options){
-this.commentBefore=null;this.comment=null;this.errors=[];this.warnings=[];Object.defineProperty(this,identity.NODE_TYPE,
-{value:identity.DOC});let _replacer=null;if(typeof replacer==="function"||Array.isArray(replacer)){_replacer=replacer}else if(options===
+this.commentBefore=null;this.comment=null;this.errors=[];this.warnings=[];Object.defineProperty(this,identity2.NODE_TYPE,
+{value:identity2.DOC});let _replacer=null;if(typeof replacer==="function"||Array.isArray(replacer)){_replacer=replacer}else if(options===
 void 0&&replacer){options=replacer;replacer=void 0}const opt=Object.assign({intAsBigInt:false,keepSourceTokens:false,logLevel:"\
 warn",prettyErrors:true,strict:true,stringKeys:false,uniqueKeys:true,version:"1.2"},options);this.options=opt;let{version:version3}=opt;
 if(options?._directives){this.directives=options._directives.atDocument();if(this.directives.yaml.explicit)version3=this.
 directives.yaml.version}else this.directives=new directives.Directives({version:version3});this.setSchema(version3,options);
 this.contents=value3===void 0?null:this.createNode(value3,_replacer,options)}clone(){const copy=Object.create(_Document.
-prototype,{[identity.NODE_TYPE]:{value:identity.DOC}});copy.commentBefore=this.commentBefore;copy.comment=this.comment;copy.
-errors=this.errors.slice();copy.warnings=this.warnings.slice();copy.options=Object.assign({},this.options);if(this.directives)
-copy.directives=this.directives.clone();copy.schema=this.schema.clone();copy.contents=identity.isNode(this.contents)?this.
-contents.clone(copy.schema):this.contents;if(this.range)copy.range=this.range.slice();return copy}add(value3){if(assertCollection(
+prototype,{[identity2.NODE_TYPE]:{value:identity2.DOC}});copy.commentBefore=this.commentBefore;copy.comment=this.comment;
+copy.errors=this.errors.slice();copy.warnings=this.warnings.slice();copy.options=Object.assign({},this.options);if(this.
+directives)copy.directives=this.directives.clone();copy.schema=this.schema.clone();copy.contents=identity2.isNode(this.contents)?
+this.contents.clone(copy.schema):this.contents;if(this.range)copy.range=this.range.slice();return copy}add(value3){if(assertCollection(
 this.contents))this.contents.add(value3)}addIn(path,value3){if(assertCollection(this.contents))this.contents.addIn(path,
 value3)}createAlias(node2,name2){if(!node2.anchor){const prev=anchors.anchorNames(this);node2.anchor=!name2||prev.has(name2)?
 anchors.findNewAnchor(name2||"a",prev):name2}return new Alias.Alias(node2.anchor)}createNode(value3,replacer,options){let _replacer=void 0;
@@ -6703,34 +6704,34 @@ String);if(asStr.length>0)replacer=replacer.concat(asStr);_replacer=replacer}els
 replacer;replacer=void 0}const{aliasDuplicateObjects,anchorPrefix,flow,keepUndefined,onTagObj,tag}=options??{};const{onAnchor,
 setAnchors,sourceObjects}=anchors.createNodeAnchors(this,anchorPrefix||"a");const ctx={aliasDuplicateObjects:aliasDuplicateObjects??
 true,keepUndefined:keepUndefined??false,onAnchor,onTagObj,replacer:_replacer,schema:this.schema,sourceObjects};const node2=createNode.
-createNode(value3,tag,ctx);if(flow&&identity.isCollection(node2))node2.flow=true;setAnchors();return node2}createPair(key,value3,options={}){
+createNode(value3,tag,ctx);if(flow&&identity2.isCollection(node2))node2.flow=true;setAnchors();return node2}createPair(key,value3,options={}){
 const k=this.createNode(key,null,options);const v=this.createNode(value3,null,options);return new Pair.Pair(k,v)}delete(key){
 return assertCollection(this.contents)?this.contents.delete(key):false}deleteIn(path){if(Collection2.isEmptyPath(path)){
 if(this.contents==null)return false;this.contents=null;return true}return assertCollection(this.contents)?this.contents.
-deleteIn(path):false}get(key,keepScalar){return identity.isCollection(this.contents)?this.contents.get(key,keepScalar):void 0}getIn(path,keepScalar){
-if(Collection2.isEmptyPath(path))return!keepScalar&&identity.isScalar(this.contents)?this.contents.value:this.contents;return identity.
-isCollection(this.contents)?this.contents.getIn(path,keepScalar):void 0}has(key){return identity.isCollection(this.contents)?
-this.contents.has(key):false}hasIn(path){if(Collection2.isEmptyPath(path))return this.contents!==void 0;return identity.
-isCollection(this.contents)?this.contents.hasIn(path):false}set(key,value3){if(this.contents==null){this.contents=Collection2.
-collectionFromPath(this.schema,[key],value3)}else if(assertCollection(this.contents)){this.contents.set(key,value3)}}setIn(path,value3){
-if(Collection2.isEmptyPath(path)){this.contents=value3}else if(this.contents==null){this.contents=Collection2.collectionFromPath(
-this.schema,Array.from(path),value3)}else if(assertCollection(this.contents)){this.contents.setIn(path,value3)}}setSchema(version3,options={}){
-if(typeof version3==="number")version3=String(version3);let opt;switch(version3){case"1.1":if(this.directives)this.directives.
-yaml.version="1.1";else this.directives=new directives.Directives({version:"1.1"});opt={resolveKnownTags:false,schema:"y\
-aml-1.1"};break;case"1.2":case"next":if(this.directives)this.directives.yaml.version=version3;else this.directives=new directives.
-Directives({version:version3});opt={resolveKnownTags:true,schema:"core"};break;case null:if(this.directives)delete this.
-directives;opt=null;break;default:{const sv=JSON.stringify(version3);throw new Error(`Expected '1.1', '1.2' or null as f\
-irst argument, but found: ${sv}`)}}if(options.schema instanceof Object)this.schema=options.schema;else if(opt)this.schema=
-new Schema.Schema(Object.assign(opt,options));else throw new Error(`With a null YAML version, the { schema: Schema } opt\
-ion is required`)}toJS({json:json2,jsonArg,mapAsMap,maxAliasCount,onAnchor,reviver}={}){const ctx={anchors:new Map,doc:this,
-keep:!json2,mapAsMap:mapAsMap===true,mapKeyWarned:false,maxAliasCount:typeof maxAliasCount==="number"?maxAliasCount:100};
-const res=toJS.toJS(this.contents,jsonArg??"",ctx);if(typeof onAnchor==="function")for(const{count:count2,res:res2}of ctx.
-anchors.values())onAnchor(res2,count2);return typeof reviver==="function"?applyReviver.applyReviver(reviver,{"":res},"",
-res):res}toJSON(jsonArg,onAnchor){return this.toJS({json:true,jsonArg,mapAsMap:false,onAnchor})}toString(options={}){if(this.
-errors.length>0)throw new Error("Document with errors cannot be stringified");if("indent"in options&&(!Number.isInteger(
+deleteIn(path):false}get(key,keepScalar){return identity2.isCollection(this.contents)?this.contents.get(key,keepScalar):
+void 0}getIn(path,keepScalar){if(Collection2.isEmptyPath(path))return!keepScalar&&identity2.isScalar(this.contents)?this.
+contents.value:this.contents;return identity2.isCollection(this.contents)?this.contents.getIn(path,keepScalar):void 0}has(key){
+return identity2.isCollection(this.contents)?this.contents.has(key):false}hasIn(path){if(Collection2.isEmptyPath(path))return this.
+contents!==void 0;return identity2.isCollection(this.contents)?this.contents.hasIn(path):false}set(key,value3){if(this.contents==
+null){this.contents=Collection2.collectionFromPath(this.schema,[key],value3)}else if(assertCollection(this.contents)){this.
+contents.set(key,value3)}}setIn(path,value3){if(Collection2.isEmptyPath(path)){this.contents=value3}else if(this.contents==
+null){this.contents=Collection2.collectionFromPath(this.schema,Array.from(path),value3)}else if(assertCollection(this.contents)){
+this.contents.setIn(path,value3)}}setSchema(version3,options={}){if(typeof version3==="number")version3=String(version3);
+let opt;switch(version3){case"1.1":if(this.directives)this.directives.yaml.version="1.1";else this.directives=new directives.
+Directives({version:"1.1"});opt={resolveKnownTags:false,schema:"yaml-1.1"};break;case"1.2":case"next":if(this.directives)
+this.directives.yaml.version=version3;else this.directives=new directives.Directives({version:version3});opt={resolveKnownTags:true,
+schema:"core"};break;case null:if(this.directives)delete this.directives;opt=null;break;default:{const sv=JSON.stringify(
+version3);throw new Error(`Expected '1.1', '1.2' or null as first argument, but found: ${sv}`)}}if(options.schema instanceof
+Object)this.schema=options.schema;else if(opt)this.schema=new Schema.Schema(Object.assign(opt,options));else throw new Error(
+`With a null YAML version, the { schema: Schema } option is required`)}toJS({json:json2,jsonArg,mapAsMap,maxAliasCount,onAnchor,
+reviver}={}){const ctx={anchors:new Map,doc:this,keep:!json2,mapAsMap:mapAsMap===true,mapKeyWarned:false,maxAliasCount:typeof maxAliasCount===
+"number"?maxAliasCount:100};const res=toJS.toJS(this.contents,jsonArg??"",ctx);if(typeof onAnchor==="function")for(const{
+count:count2,res:res2}of ctx.anchors.values())onAnchor(res2,count2);return typeof reviver==="function"?applyReviver.applyReviver(
+reviver,{"":res},"",res):res}toJSON(jsonArg,onAnchor){return this.toJS({json:true,jsonArg,mapAsMap:false,onAnchor})}toString(options={}){
+if(this.errors.length>0)throw new Error("Document with errors cannot be stringified");if("indent"in options&&(!Number.isInteger(
 options.indent)||Number(options.indent)<=0)){const s2=JSON.stringify(options.indent);throw new Error(`"indent" option mu\
 st be a positive integer, not ${s2}`)}return stringifyDocument.stringifyDocument(this,options)}};function assertCollection(contents){
-if(identity.isCollection(contents))return true;throw new Error("Expected a YAML collection as document contents")}exports.
+if(identity2.isCollection(contents))return true;throw new Error("Expected a YAML collection as document contents")}exports.
 Document=Document}});var require_errors2=__commonJS({"node_modules/yaml/dist/errors.js"(exports){"use strict";var YAMLError=class extends Error{constructor(name2,pos,code2,message){
 super();this.name=name2;this.code=code2;this.message=message;this.pos=pos}};var YAMLParseError=class extends YAMLError{constructor(pos,code2,message){
 super("YAMLParseError",pos,code2,message)}};var YAMLWarning=class extends YAMLError{constructor(pos,code2,message){super(
@@ -6780,9 +6781,9 @@ it.value))return true}return false;default:return true}}exports.containsNewline=
 strict";var utilContainsNewline=require_util_contains_newline();function flowIndentCheck(indent,fc,onError){if(fc?.type===
 "flow-collection"){const end=fc.end[0];if(end.indent===indent&&(end.source==="]"||end.source==="}")&&utilContainsNewline.
 containsNewline(fc)){const msg="Flow end indicator should be more indented than parent";onError(end,"BAD_INDENT",msg,true)}}}
-exports.flowIndentCheck=flowIndentCheck}});var require_util_map_includes=__commonJS({"node_modules/yaml/dist/compose/util-map-includes.js"(exports){"use strict";var identity=require_identity();
+exports.flowIndentCheck=flowIndentCheck}});var require_util_map_includes=__commonJS({"node_modules/yaml/dist/compose/util-map-includes.js"(exports){"use strict";var identity2=require_identity();
 function mapIncludes(ctx,items,search){const{uniqueKeys}=ctx.options;if(uniqueKeys===false)return false;const isEqual=typeof uniqueKeys===
-"function"?uniqueKeys:(a2,b)=>a2===b||identity.isScalar(a2)&&identity.isScalar(b)&&a2.value===b.value;return items.some(
+"function"?uniqueKeys:(a2,b)=>a2===b||identity2.isScalar(a2)&&identity2.isScalar(b)&&a2.value===b.value;return items.some(
 pair=>isEqual(pair.key,search))}exports.mapIncludes=mapIncludes}});var require_resolve_block_map=__commonJS({"node_modules/yaml/dist/compose/resolve-block-map.js"(exports){"use strict";var Pair=require_Pair();
 var YAMLMap=require_YAMLMap();var resolveProps=require_resolve_props();var utilContainsNewline=require_util_contains_newline();
 var utilFlowIndentCheck=require_util_flow_indent_check();var utilMapIncludes=require_util_map_includes();var startColMsg="\
@@ -6826,7 +6827,7 @@ space":hasSpace=true;break;case"comment":{if(reqSpace&&!hasSpace)onError(token,"
 d from other tokens by white space characters");const cb=source.substring(1)||" ";if(!comment)comment=cb;else comment+=sep6+
 cb;sep6="";break}case"newline":if(comment)sep6+=source;hasSpace=true;break;default:onError(token,"UNEXPECTED_TOKEN",`Une\
 xpected ${type} at node end`)}offset+=source.length}}return{comment,offset}}exports.resolveEnd=resolveEnd}});var require_resolve_flow_collection=__commonJS({"node_modules/yaml/dist/compose/resolve-flow-collection.js"(exports){"us\
-e strict";var identity=require_identity();var Pair=require_Pair();var YAMLMap=require_YAMLMap();var YAMLSeq=require_YAMLSeq();
+e strict";var identity2=require_identity();var Pair=require_Pair();var YAMLMap=require_YAMLMap();var YAMLSeq=require_YAMLSeq();
 var resolveEnd=require_resolve_end();var resolveProps=require_resolve_props();var utilContainsNewline=require_util_contains_newline();
 var utilMapIncludes=require_util_map_includes();var blockMsg="Block collections are not allowed within flow collections";
 var isBlock=token=>token&&(token.type==="block-map"||token.type==="block-seq");function resolveFlowCollection({composeNode,
@@ -6843,7 +6844,7 @@ key))onError(key,"MULTILINE_IMPLICIT_KEY","Implicit keys of flow sequence pairs 
 if(props.comma)onError(props.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${fcName}`)}else{if(!props.comma)onError(props.start,
 "MISSING_CHAR",`Missing , between ${fcName} items`);if(props.comment){let prevItemComment="";loop:for(const st of start2){
 switch(st.type){case"comma":case"space":break;case"comment":prevItemComment=st.source.substring(1);break loop;default:break loop}}
-if(prevItemComment){let prev=coll.items[coll.items.length-1];if(identity.isPair(prev))prev=prev.value??prev.key;if(prev.
+if(prevItemComment){let prev=coll.items[coll.items.length-1];if(identity2.isPair(prev))prev=prev.value??prev.key;if(prev.
 comment)prev.comment+="\n"+prevItemComment;else prev.comment=prevItemComment;props.comment=props.comment.substring(prevItemComment.
 length+1)}}}if(!isMap3&&!sep6&&!props.found){const valueNode=value3?composeNode(ctx,value3,props,onError):composeEmptyNode(
 ctx,props.end,sep6,null,props,onError);coll.items.push(valueNode);offset=valueNode.range[2];if(isBlock(value3))onError(valueNode.
@@ -6870,7 +6871,7 @@ offset,atRoot?"MISSING_CHAR":"BAD_INDENT",msg);if(ce&&ce.source.length!==1)ee.un
 resolveEnd(ee,cePos,ctx.options.strict,onError);if(end.comment){if(coll.comment)coll.comment+="\n"+end.comment;else coll.
 comment=end.comment}coll.range=[fc.offset,cePos,end.offset]}else{coll.range=[fc.offset,cePos,cePos]}return coll}exports.
 resolveFlowCollection=resolveFlowCollection}});var require_compose_collection=__commonJS({"node_modules/yaml/dist/compose/compose-collection.js"(exports){"use strict";
-var identity=require_identity();var Scalar=require_Scalar();var YAMLMap=require_YAMLMap();var YAMLSeq=require_YAMLSeq();
+var identity2=require_identity();var Scalar=require_Scalar();var YAMLMap=require_YAMLMap();var YAMLSeq=require_YAMLSeq();
 var resolveBlockMap=require_resolve_block_map();var resolveBlockSeq=require_resolve_block_seq();var resolveFlowCollection=require_resolve_flow_collection();
 function resolveCollection(CN,ctx,token,onError,tagName,tag){const coll=token.type==="block-map"?resolveBlockMap.resolveBlockMap(
 CN,ctx,token,onError,tag):token.type==="block-seq"?resolveBlockSeq.resolveBlockSeq(CN,ctx,token,onError,tag):resolveFlowCollection.
@@ -6887,7 +6888,7 @@ schema.knownTags[tagName];if(kt?.collection===expType){ctx.schema.tags.push(Obje
 if(kt){onError(tagToken,"BAD_COLLECTION_TYPE",`${kt.tag} used for ${expType} collection, but expects ${kt.collection??"s\
 calar"}`,true)}else{onError(tagToken,"TAG_RESOLVE_FAILED",`Unresolved tag: ${tagName}`,true)}return resolveCollection(CN,
 ctx,token,onError,tagName)}}const coll=resolveCollection(CN,ctx,token,onError,tagName,tag);const res=tag.resolve?.(coll,
-msg=>onError(tagToken,"TAG_RESOLVE_FAILED",msg),ctx.options)??coll;const node2=identity.isNode(res)?res:new Scalar.Scalar(
+msg=>onError(tagToken,"TAG_RESOLVE_FAILED",msg),ctx.options)??coll;const node2=identity2.isNode(res)?res:new Scalar.Scalar(
 res);node2.range=coll.range;node2.tag=tagName;if(tag?.format)node2.format=tag.format;return node2}exports.composeCollection=
 composeCollection}});var require_resolve_block_scalar=__commonJS({"node_modules/yaml/dist/compose/resolve-block-scalar.js"(exports){"use stri\
 ct";var Scalar=require_Scalar();function resolveBlockScalar(ctx,scalar,onError){const start2=scalar.offset;const header=parseBlockScalarHeader(
@@ -6959,32 +6960,32 @@ source.length,"MISSING_CHAR",'Missing closing "quote');return res}function foldN
 \n",r:"\r",t:"	",v:"\v",N:"\x85",_:"\xA0",L:"\u2028",P:"\u2029"," ":" ",'"':'"',"/":"/","\\":"\\","	":"	"};function parseCharCode(source,offset,length,onError){
 const cc=source.substr(offset,length);const ok=cc.length===length&&/^[0-9a-fA-F]+$/.test(cc);const code2=ok?parseInt(cc,
 16):NaN;try{return String.fromCodePoint(code2)}catch{const raw=source.substr(offset-2,length+2);onError(offset-2,"BAD_DQ\
-_ESCAPE",`Invalid escape sequence ${raw}`);return raw}}exports.resolveFlowScalar=resolveFlowScalar}});var require_compose_scalar=__commonJS({"node_modules/yaml/dist/compose/compose-scalar.js"(exports){"use strict";var identity=require_identity();
+_ESCAPE",`Invalid escape sequence ${raw}`);return raw}}exports.resolveFlowScalar=resolveFlowScalar}});var require_compose_scalar=__commonJS({"node_modules/yaml/dist/compose/compose-scalar.js"(exports){"use strict";var identity2=require_identity();
 var Scalar=require_Scalar();var resolveBlockScalar=require_resolve_block_scalar();var resolveFlowScalar=require_resolve_flow_scalar();
 function composeScalar(ctx,token,tagToken,onError){const{value:value3,type,comment,range:range2}=token.type==="block-sca\
 lar"?resolveBlockScalar.resolveBlockScalar(ctx,token,onError):resolveFlowScalar.resolveFlowScalar(token,ctx.options.strict,
 onError);const tagName=tagToken?ctx.directives.tagName(tagToken.source,msg=>onError(tagToken,"TAG_RESOLVE_FAILED",msg)):
-null;let tag;if(ctx.options.stringKeys&&ctx.atKey){tag=ctx.schema[identity.SCALAR]}else if(tagName)tag=findScalarTagByName(
+null;let tag;if(ctx.options.stringKeys&&ctx.atKey){tag=ctx.schema[identity2.SCALAR]}else if(tagName)tag=findScalarTagByName(
 ctx.schema,value3,tagName,tagToken,onError);else if(token.type==="scalar")tag=findScalarTagByTest(ctx,value3,token,onError);else
-tag=ctx.schema[identity.SCALAR];let scalar;try{const res=tag.resolve(value3,msg=>onError(tagToken??token,"TAG_RESOLVE_FA\
-ILED",msg),ctx.options);scalar=identity.isScalar(res)?res:new Scalar.Scalar(res)}catch(error63){const msg=error63 instanceof
+tag=ctx.schema[identity2.SCALAR];let scalar;try{const res=tag.resolve(value3,msg=>onError(tagToken??token,"TAG_RESOLVE_F\
+AILED",msg),ctx.options);scalar=identity2.isScalar(res)?res:new Scalar.Scalar(res)}catch(error63){const msg=error63 instanceof
 Error?error63.message:String(error63);onError(tagToken??token,"TAG_RESOLVE_FAILED",msg);scalar=new Scalar.Scalar(value3)}
 scalar.range=range2;scalar.source=value3;if(type)scalar.type=type;if(tagName)scalar.tag=tagName;if(tag.format)scalar.format=
 tag.format;if(comment)scalar.comment=comment;return scalar}function findScalarTagByName(schema,value3,tagName,tagToken,onError){
-if(tagName==="!")return schema[identity.SCALAR];const matchWithTest=[];for(const tag of schema.tags){if(!tag.collection&&
+if(tagName==="!")return schema[identity2.SCALAR];const matchWithTest=[];for(const tag of schema.tags){if(!tag.collection&&
 tag.tag===tagName){if(tag.default&&tag.test)matchWithTest.push(tag);else return tag}}for(const tag of matchWithTest)if(tag.
 test?.test(value3))return tag;const kt=schema.knownTags[tagName];if(kt&&!kt.collection){schema.tags.push(Object.assign({},
 kt,{default:false,test:void 0}));return kt}onError(tagToken,"TAG_RESOLVE_FAILED",`Unresolved tag: ${tagName}`,tagName!==
-"tag:yaml.org,2002:str");return schema[identity.SCALAR]}function findScalarTagByTest({atKey,directives,schema},value3,token,onError){
-const tag=schema.tags.find(tag2=>(tag2.default===true||atKey&&tag2.default==="key")&&tag2.test?.test(value3))||schema[identity.
-SCALAR];if(schema.compat){const compat=schema.compat.find(tag2=>tag2.default&&tag2.test?.test(value3))??schema[identity.
+"tag:yaml.org,2002:str");return schema[identity2.SCALAR]}function findScalarTagByTest({atKey,directives,schema},value3,token,onError){
+const tag=schema.tags.find(tag2=>(tag2.default===true||atKey&&tag2.default==="key")&&tag2.test?.test(value3))||schema[identity2.
+SCALAR];if(schema.compat){const compat=schema.compat.find(tag2=>tag2.default&&tag2.test?.test(value3))??schema[identity2.
 SCALAR];if(tag.tag!==compat.tag){const ts=directives.tagString(tag.tag);const cs=directives.tagString(compat.tag);const msg=`\
 Value may be parsed as either ${ts} or ${cs}`;onError(token,"TAG_RESOLVE_FAILED",msg,true)}}return tag}exports.composeScalar=
 composeScalar}});var require_util_empty_scalar_position=__commonJS({"node_modules/yaml/dist/compose/util-empty-scalar-position.js"(exports){
 "use strict";function emptyScalarPosition(offset,before,pos){if(before){pos??(pos=before.length);for(let i2=pos-1;i2>=0;--i2){
 let st=before[i2];switch(st.type){case"space":case"comment":case"newline":offset-=st.source.length;continue}st=before[++i2];
 while(st?.type==="space"){offset+=st.source.length;st=before[++i2]}break}}return offset}exports.emptyScalarPosition=emptyScalarPosition}});var require_compose_node=__commonJS({"node_modules/yaml/dist/compose/compose-node.js"(exports){"use strict";var Alias=require_Alias();
-var identity=require_identity();var composeCollection=require_compose_collection();var composeScalar=require_compose_scalar();
+var identity2=require_identity();var composeCollection=require_compose_collection();var composeScalar=require_compose_scalar();
 var resolveEnd=require_resolve_end();var utilEmptyScalarPosition=require_util_empty_scalar_position();var CN={composeNode,
 composeEmptyNode};function composeNode(ctx,token,props,onError){const atKey=ctx.atKey;const{spaceBefore,comment,anchor:anchor2,
 tag}=props;let node2;let isSrcToken=true;switch(token.type){case"alias":node2=composeAlias(ctx,token,onError);if(anchor2||
@@ -6995,7 +6996,7 @@ composeCollection(CN,ctx,token,props,onError);if(anchor2)node2.anchor=anchor2.so
 Error?error63.message:String(error63);onError(token,"RESOURCE_EXHAUSTION",message)}break;default:{const message=token.type===
 "error"?token.message:`Unsupported token (type: ${token.type})`;onError(token,"UNEXPECTED_TOKEN",message);isSrcToken=false}}
 node2??(node2=composeEmptyNode(ctx,token.offset,void 0,null,props,onError));if(anchor2&&node2.anchor==="")onError(anchor2,
-"BAD_ALIAS","Anchor cannot be an empty string");if(atKey&&ctx.options.stringKeys&&(!identity.isScalar(node2)||typeof node2.
+"BAD_ALIAS","Anchor cannot be an empty string");if(atKey&&ctx.options.stringKeys&&(!identity2.isScalar(node2)||typeof node2.
 value!=="string"||node2.tag&&node2.tag!=="tag:yaml.org,2002:str")){const msg="With stringKeys, all keys must be strings";
 onError(tag??token,"NON_STRING_KEY",msg)}if(spaceBefore)node2.spaceBefore=true;if(comment){if(token.type==="scalar"&&token.
 source==="")node2.comment=comment;else node2.commentBefore=comment}if(ctx.options.keepSourceTokens&&isSrcToken)node2.srcToken=
@@ -7018,7 +7019,7 @@ ives-end marker")}doc.contents=value3?composeNode.composeNode(ctx,value3,props,o
 props.end,start2,null,props,onError);const contentEnd=doc.contents.range[2];const re=resolveEnd.resolveEnd(end,contentEnd,
 false,onError);if(re.comment)doc.comment=re.comment;doc.range=[offset,contentEnd,re.offset];return doc}exports.composeDoc=
 composeDoc}});var require_composer=__commonJS({"node_modules/yaml/dist/compose/composer.js"(exports){"use strict";var node_process=__require("process");
-var directives=require_directives();var Document=require_Document();var errors2=require_errors2();var identity=require_identity();
+var directives=require_directives();var Document=require_Document();var errors2=require_errors2();var identity2=require_identity();
 var composeDoc=require_compose_doc();var resolveEnd=require_resolve_end();function getErrorPos(src){if(typeof src==="num\
 ber")return[src,src+1];if(Array.isArray(src))return src.length===2?src:[src[0],src[1]];const{offset,source}=src;return[offset,
 offset+(typeof source==="string"?source.length:1)]}function parsePrelude(prelude2){let comment="";let atComment=false;let afterEmptyLine=false;
@@ -7030,8 +7031,8 @@ const pos=getErrorPos(source);if(warning3)this.warnings.push(new errors2.YAMLWar
 push(new errors2.YAMLParseError(pos,code2,message))};this.directives=new directives.Directives({version:options.version||
 "1.2"});this.options=options}decorate(doc,afterDoc){const{comment,afterEmptyLine}=parsePrelude(this.prelude);if(comment){
 const dc=doc.contents;if(afterDoc){doc.comment=doc.comment?`${doc.comment}
-${comment}`:comment}else if(afterEmptyLine||doc.directives.docStart||!dc){doc.commentBefore=comment}else if(identity.isCollection(
-dc)&&!dc.flow&&dc.items.length>0){let it=dc.items[0];if(identity.isPair(it))it=it.key;const cb=it.commentBefore;it.commentBefore=
+${comment}`:comment}else if(afterEmptyLine||doc.directives.docStart||!dc){doc.commentBefore=comment}else if(identity2.isCollection(
+dc)&&!dc.flow&&dc.items.length>0){let it=dc.items[0];if(identity2.isPair(it))it=it.key;const cb=it.commentBefore;it.commentBefore=
 cb?`${comment}
 ${cb}`:comment}else{const cb=dc.commentBefore;dc.commentBefore=cb?`${comment}
 ${cb}`:comment}}if(afterDoc){for(let i2=0;i2<this.errors.length;++i2)doc.errors.push(this.errors[i2]);for(let i2=0;i2<this.
@@ -7351,7 +7352,7 @@ end=[this.sourceToken];if(this.type==="newline")yield*this.pop()}}*lineEnd(token
 -start":case"doc-end":case"flow-seq-end":case"flow-map-end":case"map-value-ind":yield*this.pop();yield*this.step();break;case"\
 newline":this.onKeyLine=false;case"space":case"comment":default:if(token.end)token.end.push(this.sourceToken);else token.
 end=[this.sourceToken];if(this.type==="newline")yield*this.pop()}}};exports.Parser=Parser3}});var require_public_api=__commonJS({"node_modules/yaml/dist/public-api.js"(exports){"use strict";var composer=require_composer();
-var Document=require_Document();var errors2=require_errors2();var log2=require_log();var identity=require_identity();var lineCounter=require_line_counter();
+var Document=require_Document();var errors2=require_errors2();var log2=require_log();var identity2=require_identity();var lineCounter=require_line_counter();
 var parser=require_parser();function parseOptions(options){const prettyErrors=options.prettyErrors!==false;const lineCounter$1=options.
 lineCounter||prettyErrors&&new lineCounter.LineCounter||null;return{lineCounter:lineCounter$1,prettyErrors}}function parseAllDocuments(source,options={}){
 const{lineCounter:lineCounter2,prettyErrors}=parseOptions(options);const parser$1=new parser.Parser(lineCounter2?.addNewLine);
@@ -7371,39 +7372,20 @@ errors=[]}return doc.toJS(Object.assign({reviver:_reviver},options))}function st
 if(typeof replacer==="function"||Array.isArray(replacer)){_replacer=replacer}else if(options===void 0&&replacer){options=
 replacer}if(typeof options==="string")options=options.length;if(typeof options==="number"){const indent=Math.round(options);
 options=indent<1?void 0:indent>8?{indent:8}:{indent}}if(value3===void 0){const{keepUndefined}=options??replacer??{};if(!keepUndefined)
-return void 0}if(identity.isDocument(value3)&&!_replacer)return value3.toString(options);return new Document.Document(value3,
+return void 0}if(identity2.isDocument(value3)&&!_replacer)return value3.toString(options);return new Document.Document(value3,
 _replacer,options).toString(options)}exports.parse=parse11;exports.parseAllDocuments=parseAllDocuments;exports.parseDocument=
 parseDocument;exports.stringify=stringify2}});var require_dist=__commonJS({"node_modules/yaml/dist/index.js"(exports){"use strict";var composer=require_composer();var Document=require_Document();
-var Schema=require_Schema();var errors2=require_errors2();var Alias=require_Alias();var identity=require_identity();var Pair=require_Pair();
+var Schema=require_Schema();var errors2=require_errors2();var Alias=require_Alias();var identity2=require_identity();var Pair=require_Pair();
 var Scalar=require_Scalar();var YAMLMap=require_YAMLMap();var YAMLSeq=require_YAMLSeq();var cst=require_cst();var lexer=require_lexer();
 var lineCounter=require_line_counter();var parser=require_parser();var publicApi=require_public_api();var visit2=require_visit();
 exports.Composer=composer.Composer;exports.Document=Document.Document;exports.Schema=Schema.Schema;exports.YAMLError=errors2.
 YAMLError;exports.YAMLParseError=errors2.YAMLParseError;exports.YAMLWarning=errors2.YAMLWarning;exports.Alias=Alias.Alias;
-exports.isAlias=identity.isAlias;exports.isCollection=identity.isCollection;exports.isDocument=identity.isDocument;exports.
-isMap=identity.isMap;exports.isNode=identity.isNode;exports.isPair=identity.isPair;exports.isScalar=identity.isScalar;exports.
-isSeq=identity.isSeq;exports.Pair=Pair.Pair;exports.Scalar=Scalar.Scalar;exports.YAMLMap=YAMLMap.YAMLMap;exports.YAMLSeq=
-YAMLSeq.YAMLSeq;exports.CST=cst;exports.Lexer=lexer.Lexer;exports.LineCounter=lineCounter.LineCounter;exports.Parser=parser.
-Parser;exports.parse=publicApi.parse;exports.parseAllDocuments=publicApi.parseAllDocuments;exports.parseDocument=publicApi.
-parseDocument;exports.stringify=publicApi.stringify;exports.visit=visit2.visit;exports.visitAsync=visit2.visitAsync}});var require_picocolors=__commonJS({"node_modules/picocolors/picocolors.js"(exports,module){var p=process||{};var argv=p.
-argv||[];var env=p.env||{};var isColorSupported=!(!!env.NO_COLOR||argv.includes("--no-color"))&&(!!env.FORCE_COLOR||argv.
-includes("--color")||p.platform==="win32"||(p.stdout||{}).isTTY&&env.TERM!=="dumb"||!!env.CI);var formatter=(open7,close,replace2=open7)=>input2=>{
-let string4=""+input2,index=string4.indexOf(close,open7.length);return~index?open7+replaceClose(string4,close,replace2,index)+
-close:open7+string4+close};var replaceClose=(string4,close,replace2,index)=>{let result="",cursor=0;do{result+=string4.substring(
-cursor,index)+replace2;cursor=index+close.length;index=string4.indexOf(close,cursor)}while(~index);return result+string4.
-substring(cursor)};var createColors=(enabled=isColorSupported)=>{let f=enabled?formatter:()=>String;return{isColorSupported:enabled,
-reset:f("\x1B[0m","\x1B[0m"),bold:f("\x1B[1m","\x1B[22m","\x1B[22m\x1B[1m"),dim:f("\x1B[2m","\x1B[22m","\x1B[22m\x1B[2m"),
-italic:f("\x1B[3m","\x1B[23m"),underline:f("\x1B[4m","\x1B[24m"),inverse:f("\x1B[7m","\x1B[27m"),hidden:f("\x1B[8m","\x1B[2\
-8m"),strikethrough:f("\x1B[9m","\x1B[29m"),black:f("\x1B[30m","\x1B[39m"),red:f("\x1B[31m","\x1B[39m"),green:f("\x1B[32m",
-"\x1B[39m"),yellow:f("\x1B[33m","\x1B[39m"),blue:f("\x1B[34m","\x1B[39m"),magenta:f("\x1B[35m","\x1B[39m"),cyan:f("\x1B[36m",
-"\x1B[39m"),white:f("\x1B[37m","\x1B[39m"),gray:f("\x1B[90m","\x1B[39m"),bgBlack:f("\x1B[40m","\x1B[49m"),bgRed:f("\x1B[41m",
-"\x1B[49m"),bgGreen:f("\x1B[42m","\x1B[49m"),bgYellow:f("\x1B[43m","\x1B[49m"),bgBlue:f("\x1B[44m","\x1B[49m"),bgMagenta:f(
-"\x1B[45m","\x1B[49m"),bgCyan:f("\x1B[46m","\x1B[49m"),bgWhite:f("\x1B[47m","\x1B[49m"),blackBright:f("\x1B[90m","\x1B[39m"),
-redBright:f("\x1B[91m","\x1B[39m"),greenBright:f("\x1B[92m","\x1B[39m"),yellowBright:f("\x1B[93m","\x1B[39m"),blueBright:f(
-"\x1B[94m","\x1B[39m"),magentaBright:f("\x1B[95m","\x1B[39m"),cyanBright:f("\x1B[96m","\x1B[39m"),whiteBright:f("\x1B[97m",
-"\x1B[39m"),bgBlackBright:f("\x1B[100m","\x1B[49m"),bgRedBright:f("\x1B[101m","\x1B[49m"),bgGreenBright:f("\x1B[102m","\x1B\
-[49m"),bgYellowBright:f("\x1B[103m","\x1B[49m"),bgBlueBright:f("\x1B[104m","\x1B[49m"),bgMagentaBright:f("\x1B[105m","\x1B[\
-49m"),bgCyanBright:f("\x1B[106m","\x1B[49m"),bgWhiteBright:f("\x1B[107m","\x1B[49m")}};module.exports=createColors();module.
-exports.createColors=createColors}});var require_constants6=__commonJS({"node_modules/picomatch/lib/constants.js"(exports,module){"use strict";var WIN_SLASH="\
+exports.isAlias=identity2.isAlias;exports.isCollection=identity2.isCollection;exports.isDocument=identity2.isDocument;exports.
+isMap=identity2.isMap;exports.isNode=identity2.isNode;exports.isPair=identity2.isPair;exports.isScalar=identity2.isScalar;
+exports.isSeq=identity2.isSeq;exports.Pair=Pair.Pair;exports.Scalar=Scalar.Scalar;exports.YAMLMap=YAMLMap.YAMLMap;exports.
+YAMLSeq=YAMLSeq.YAMLSeq;exports.CST=cst;exports.Lexer=lexer.Lexer;exports.LineCounter=lineCounter.LineCounter;exports.Parser=
+parser.Parser;exports.parse=publicApi.parse;exports.parseAllDocuments=publicApi.parseAllDocuments;exports.parseDocument=
+publicApi.parseDocument;exports.stringify=publicApi.stringify;exports.visit=visit2.visit;exports.visitAsync=visit2.visitAsync}});var require_constants6=__commonJS({"node_modules/picomatch/lib/constants.js"(exports,module){"use strict";var WIN_SLASH="\
 \\\\/";var WIN_NO_SLASH=`[^${WIN_SLASH}]`;var DEFAULT_MAX_EXTGLOB_RECURSION=0;var DOT_LITERAL="\\.";var PLUS_LITERAL="\\+";
 var QMARK_LITERAL="\\?";var SLASH_LITERAL="\\/";var ONE_CHAR="(?=.)";var QMARK="[^/]";var END_ANCHOR=`(?:${SLASH_LITERAL}\
 |$)`;var START_ANCHOR=`(?:^|${SLASH_LITERAL})`;var DOTS_SLASH=`${DOT_LITERAL}{1,2}${END_ANCHOR}`;var NO_DOT=`(?!${DOT_LITERAL}\
@@ -7488,8 +7470,8 @@ tokens[idx].isPrefix=true;tokens[idx].value=prefix}else{tokens[idx].value=value4
 depth}if(i2>=start2){parts.push(value4);prevIndex=i2}}const n2=prevIndex!==void 0?prevIndex+1:start2;const value3=input2.
 slice(n2);parts.push(value3);if(opts.tokens&&prevIndex&&prevIndex+1<input2.length){tokens[tokens.length-1].value=value3;
 depth(tokens[tokens.length-1]);state.maxDepth+=tokens[tokens.length-1].depth}state.slashes=slashes;state.parts=parts}return state};
-module.exports=scan2}});var require_parse2=__commonJS({"node_modules/picomatch/lib/parse.js"(exports,module){"use strict";var constants5=require_constants6();
-var utils=require_utils2();var{MAX_LENGTH,POSIX_REGEX_SOURCE,REGEX_NON_SPECIAL_CHARS,REGEX_SPECIAL_CHARS_BACKREF,REPLACEMENTS}=constants5;
+module.exports=scan2}});var require_parse2=__commonJS({"node_modules/picomatch/lib/parse.js"(exports,module){"use strict";var constants6=require_constants6();
+var utils=require_utils2();var{MAX_LENGTH,POSIX_REGEX_SOURCE,REGEX_NON_SPECIAL_CHARS,REGEX_SPECIAL_CHARS_BACKREF,REPLACEMENTS}=constants6;
 var expandRange=(args,options)=>{if(typeof options.expandRange==="function"){return options.expandRange(...args,options)}
 args.sort();const value3=`[${args.join("-")}]`;try{new RegExp(value3)}catch(ex){return args.map(v=>utils.escapeRegex(v)).
 join("..")}return value3};var syntaxError=(type,char)=>{return`Missing ${type}: "${char}" - use "\\\\${char}" to match l\
@@ -7517,7 +7499,7 @@ trim());if(branches.length!==1){return}const branch=normalizeSimpleBranch(branch
 chars.push(branch);index+=match.end+1}if(chars.length<1){return}return chars};var repeatedExtglobRecursion=pattern=>{let depth=0;
 let value3=pattern.trim();let match=parseRepeatedExtglob(value3);while(match){depth++;value3=match.body.trim();match=parseRepeatedExtglob(
 value3)}return depth};var analyzeRepeatedExtglob=(body2,options)=>{if(options.maxExtglobRecursion===false){return{risky:false}}
-const max=typeof options.maxExtglobRecursion==="number"?options.maxExtglobRecursion:constants5.DEFAULT_MAX_EXTGLOB_RECURSION;
+const max=typeof options.maxExtglobRecursion==="number"?options.maxExtglobRecursion:constants6.DEFAULT_MAX_EXTGLOB_RECURSION;
 const branches=splitTopLevel(body2).map(branch=>branch.trim());if(branches.length>1){if(branches.some(branch=>branch==="")||
 branches.some(branch=>/^[*?]+$/.test(branch))||hasRepeatedCharPrefixOverlap(branches)){return{risky:true}}}const safeChars=[];
 let sawStarSequence=false;let combinable=true;for(const branch of branches){const chars=getStarExtglobSequenceChars(branch);
@@ -7528,7 +7510,7 @@ risky:true}}return{risky:false}};var parse11=(input2,options)=>{if(typeof input2
 ed a string")}input2=REPLACEMENTS[input2]||input2;const opts={...options};const max=typeof opts.maxLength==="number"?Math.
 min(MAX_LENGTH,opts.maxLength):MAX_LENGTH;let len=input2.length;if(len>max){throw new SyntaxError(`Input length: ${len},\
  exceeds maximum allowed length: ${max}`)}const bos={type:"bos",value:"",output:opts.prepend||""};const tokens=[bos];const capture=opts.
-capture?"":"?:";const PLATFORM_CHARS=constants5.globChars(opts.windows);const EXTGLOB_CHARS=constants5.extglobChars(PLATFORM_CHARS);
+capture?"":"?:";const PLATFORM_CHARS=constants6.globChars(opts.windows);const EXTGLOB_CHARS=constants6.extglobChars(PLATFORM_CHARS);
 const{DOT_LITERAL,PLUS_LITERAL,SLASH_LITERAL,ONE_CHAR,DOTS_SLASH,NO_DOT,NO_DOT_SLASH,NO_DOTS_SLASH,QMARK,QMARK_NO_DOT,STAR,
 START_ANCHOR}=PLATFORM_CHARS;const globstar=opts2=>{return`(${capture}(?:(?!${START_ANCHOR}${opts2.dot?DOTS_SLASH:DOT_LITERAL}\
 ).)*?)`};const nodot=opts.dot?"":NO_DOT;const qmarkNoDot=opts.dot?QMARK:QMARK_NO_DOT;let star=opts.bash===true?globstar(
@@ -7552,9 +7534,9 @@ const output2=(opts.capture?"(":"")+token.open;increment("parens");push2({type,v
 push2({type:"paren",extglob:true,value:advance(),output:output2});extglobs.push(token)};const extglobClose=token=>{const literal2=input2.
 slice(token.startIndex,state.index+1);const body2=input2.slice(token.startIndex+2,state.index);const analysis=analyzeRepeatedExtglob(
 body2,opts);if((token.type==="plus"||token.type==="star")&&analysis.risky){const safeOutput=analysis.safeOutput?(token.output?
-"":ONE_CHAR)+(opts.capture?`(${analysis.safeOutput})`:analysis.safeOutput):void 0;const open7=tokens[token.tokensIndex];
-open7.type="text";open7.value=literal2;open7.output=safeOutput||utils.escapeRegex(literal2);for(let i2=token.tokensIndex+
-1;i2<tokens.length;i2++){tokens[i2].value="";tokens[i2].output="";delete tokens[i2].suffix}state.output=token.output+open7.
+"":ONE_CHAR)+(opts.capture?`(${analysis.safeOutput})`:analysis.safeOutput):void 0;const open8=tokens[token.tokensIndex];
+open8.type="text";open8.value=literal2;open8.output=safeOutput||utils.escapeRegex(literal2);for(let i2=token.tokensIndex+
+1;i2<tokens.length;i2++){tokens[i2].value="";tokens[i2].output="";delete tokens[i2].suffix}state.output=token.output+open8.
 output;state.backtrack=true;push2({type:"paren",extglob:true,value:value3,output:""});decrement("parens");return}let output2=token.
 close+(opts.capture?")":"");let rest;if(token.type==="negate"){let extglobStar=star;if(token.inner&&token.inner.length>1&&
 token.inner.includes("/")){extglobStar=globstar(opts)}if(extglobStar!==star||eos2()||/^\)+$/.test(remaining())){output2=
@@ -7592,9 +7574,9 @@ type==="bracket"&&prev.value.length===1){push2({type:"text",value:value3,output:
 ^"&&!prevValue.includes("/")){value3=`/${value3}`}prev.value+=value3;append({value:value3});if(opts.literalBrackets===false||
 utils.hasRegexChars(prevValue)){continue}const escaped2=utils.escapeRegex(prev.value);state.output=state.output.slice(0,
 -prev.value.length);if(opts.literalBrackets===true){state.output+=escaped2;prev.value=escaped2;continue}prev.value=`(${capture}${escaped2}\
-|${prev.value})`;state.output+=prev.value;continue}if(value3==="{"&&opts.nobrace!==true){increment("braces");const open7={
-type:"brace",value:value3,output:"(",outputIndex:state.output.length,tokensIndex:state.tokens.length};braces.push(open7);
-push2(open7);continue}if(value3==="}"){const brace=braces[braces.length-1];if(opts.nobrace===true||!brace){push2({type:"\
+|${prev.value})`;state.output+=prev.value;continue}if(value3==="{"&&opts.nobrace!==true){increment("braces");const open8={
+type:"brace",value:value3,output:"(",outputIndex:state.output.length,tokensIndex:state.tokens.length};braces.push(open8);
+push2(open8);continue}if(value3==="}"){const brace=braces[braces.length-1];if(opts.nobrace===true||!brace){push2({type:"\
 text",value:value3,output:value3});continue}let output2=")";if(brace.dots===true){const arr=tokens.slice();const range2=[];
 for(let i2=arr.length-1;i2>=0;i2--){tokens.pop();if(arr[i2].type==="brace"){break}if(arr[i2].type!=="dots"){range2.unshift(
 arr[i2].value)}}output2=expandRange(range2,opts);state.backtrack=true}if(brace.comma!==true&&brace.dots!==true){const out=state.
@@ -7657,7 +7639,7 @@ tokens){state.output+=token.output!=null?token.output:token.value;if(token.suffi
 parse11.fastpaths=(input2,options)=>{const opts={...options};const max=typeof opts.maxLength==="number"?Math.min(MAX_LENGTH,
 opts.maxLength):MAX_LENGTH;const len=input2.length;if(len>max){throw new SyntaxError(`Input length: ${len}, exceeds maxi\
 mum allowed length: ${max}`)}input2=REPLACEMENTS[input2]||input2;const{DOT_LITERAL,SLASH_LITERAL,ONE_CHAR,DOTS_SLASH,NO_DOT,
-NO_DOTS,NO_DOTS_SLASH,STAR,START_ANCHOR}=constants5.globChars(opts.windows);const nodot=opts.dot?NO_DOTS:NO_DOT;const slashDot=opts.
+NO_DOTS,NO_DOTS_SLASH,STAR,START_ANCHOR}=constants6.globChars(opts.windows);const nodot=opts.dot?NO_DOTS:NO_DOT;const slashDot=opts.
 dot?NO_DOTS_SLASH:NO_DOT;const capture=opts.capture?"":"?:";const state={negated:false,prefix:""};let star=opts.bash===true?
 ".*?":STAR;if(opts.capture){star=`(${star})`}const globstar=opts2=>{if(opts2.noglobstar===true)return star;return`(${capture}\
 (?:(?!${START_ANCHOR}${opts2.dot?DOTS_SLASH:DOT_LITERAL}).)*?)`};const create2=str=>{switch(str){case"*":return`${nodot}${ONE_CHAR}${star}`;case"\
@@ -7668,7 +7650,7 @@ return`${nodot}${star}${SLASH_LITERAL}${ONE_CHAR}${slashDot}${star}`;case"**":re
 const match=/^(.*?)\.(\w+)$/.exec(str);if(!match)return;const source2=create2(match[1]);if(!source2)return;return source2+
 DOT_LITERAL+match[2]}}};const output2=utils.removePrefix(input2,state);let source=create2(output2);if(source&&opts.strictSlashes!==
 true){source+=`${SLASH_LITERAL}?`}return source};module.exports=parse11}});var require_picomatch=__commonJS({"node_modules/picomatch/lib/picomatch.js"(exports,module){"use strict";var scan2=require_scan();
-var parse11=require_parse2();var utils=require_utils2();var constants5=require_constants6();var isObject4=val=>val&&typeof val===
+var parse11=require_parse2();var utils=require_utils2();var constants6=require_constants6();var isObject4=val=>val&&typeof val===
 "object"&&!Array.isArray(val);var picomatch2=(glob2,options,returnState=false)=>{if(Array.isArray(glob2)){const fns=glob2.
 map(input2=>picomatch2(input2,options,returnState));const arrayMatcher=str=>{for(const isMatch of fns){const state2=isMatch(
 str);if(state2)return state2}return false};return arrayMatcher}const isState=isObject4(glob2)&&glob2.tokens&&glob2.input;
@@ -7698,10 +7680,29 @@ if(!input2||typeof input2!=="string"){throw new TypeError("Expected a non-empty 
 if(options.fastpaths!==false&&(input2[0]==="."||input2[0]==="*")){parsed2.output=parse11.fastpaths(input2,options)}if(!parsed2.
 output){parsed2=parse11(input2,options)}return picomatch2.compileRe(parsed2,options,returnOutput,returnState)};picomatch2.
 toRegex=(source,options)=>{try{const opts=options||{};return new RegExp(source,opts.flags||(opts.nocase?"i":""))}catch(err){
-if(options&&options.debug===true)throw err;return/$^/}};picomatch2.constants=constants5;module.exports=picomatch2}});var require_picomatch2=__commonJS({"node_modules/picomatch/index.js"(exports,module){"use strict";var pico=require_picomatch();
+if(options&&options.debug===true)throw err;return/$^/}};picomatch2.constants=constants6;module.exports=picomatch2}});var require_picomatch2=__commonJS({"node_modules/picomatch/index.js"(exports,module){"use strict";var pico=require_picomatch();
 var utils=require_utils2();function picomatch2(glob2,options,returnState=false){if(options&&(options.windows===null||options.
 windows===void 0)){options={...options,windows:utils.isWindows()}}return pico(glob2,options,returnState)}Object.assign(picomatch2,
-pico);module.exports=picomatch2}});import{readFileSync as readFileSync3,existsSync as existsSync3}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
+pico);module.exports=picomatch2}});var require_picocolors=__commonJS({"node_modules/picocolors/picocolors.js"(exports,module){var p=process||{};var argv=p.
+argv||[];var env=p.env||{};var isColorSupported=!(!!env.NO_COLOR||argv.includes("--no-color"))&&(!!env.FORCE_COLOR||argv.
+includes("--color")||p.platform==="win32"||(p.stdout||{}).isTTY&&env.TERM!=="dumb"||!!env.CI);var formatter=(open8,close,replace2=open8)=>input2=>{
+let string4=""+input2,index=string4.indexOf(close,open8.length);return~index?open8+replaceClose(string4,close,replace2,index)+
+close:open8+string4+close};var replaceClose=(string4,close,replace2,index)=>{let result="",cursor=0;do{result+=string4.substring(
+cursor,index)+replace2;cursor=index+close.length;index=string4.indexOf(close,cursor)}while(~index);return result+string4.
+substring(cursor)};var createColors=(enabled=isColorSupported)=>{let f=enabled?formatter:()=>String;return{isColorSupported:enabled,
+reset:f("\x1B[0m","\x1B[0m"),bold:f("\x1B[1m","\x1B[22m","\x1B[22m\x1B[1m"),dim:f("\x1B[2m","\x1B[22m","\x1B[22m\x1B[2m"),
+italic:f("\x1B[3m","\x1B[23m"),underline:f("\x1B[4m","\x1B[24m"),inverse:f("\x1B[7m","\x1B[27m"),hidden:f("\x1B[8m","\x1B[2\
+8m"),strikethrough:f("\x1B[9m","\x1B[29m"),black:f("\x1B[30m","\x1B[39m"),red:f("\x1B[31m","\x1B[39m"),green:f("\x1B[32m",
+"\x1B[39m"),yellow:f("\x1B[33m","\x1B[39m"),blue:f("\x1B[34m","\x1B[39m"),magenta:f("\x1B[35m","\x1B[39m"),cyan:f("\x1B[36m",
+"\x1B[39m"),white:f("\x1B[37m","\x1B[39m"),gray:f("\x1B[90m","\x1B[39m"),bgBlack:f("\x1B[40m","\x1B[49m"),bgRed:f("\x1B[41m",
+"\x1B[49m"),bgGreen:f("\x1B[42m","\x1B[49m"),bgYellow:f("\x1B[43m","\x1B[49m"),bgBlue:f("\x1B[44m","\x1B[49m"),bgMagenta:f(
+"\x1B[45m","\x1B[49m"),bgCyan:f("\x1B[46m","\x1B[49m"),bgWhite:f("\x1B[47m","\x1B[49m"),blackBright:f("\x1B[90m","\x1B[39m"),
+redBright:f("\x1B[91m","\x1B[39m"),greenBright:f("\x1B[92m","\x1B[39m"),yellowBright:f("\x1B[93m","\x1B[39m"),blueBright:f(
+"\x1B[94m","\x1B[39m"),magentaBright:f("\x1B[95m","\x1B[39m"),cyanBright:f("\x1B[96m","\x1B[39m"),whiteBright:f("\x1B[97m",
+"\x1B[39m"),bgBlackBright:f("\x1B[100m","\x1B[49m"),bgRedBright:f("\x1B[101m","\x1B[49m"),bgGreenBright:f("\x1B[102m","\x1B\
+[49m"),bgYellowBright:f("\x1B[103m","\x1B[49m"),bgBlueBright:f("\x1B[104m","\x1B[49m"),bgMagentaBright:f("\x1B[105m","\x1B[\
+49m"),bgCyanBright:f("\x1B[106m","\x1B[49m"),bgWhiteBright:f("\x1B[107m","\x1B[49m")}};module.exports=createColors();module.
+exports.createColors=createColors}});import{readFileSync as readFileSync3,existsSync as existsSync3}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
 {"node_modules/@actions/github/lib/context.js"(){Context2=class{constructor(){var _a3,_b,_c;this.payload={};if(process.env.
 GITHUB_EVENT_PATH){if(existsSync3(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync3(process.env.GITHUB_EVENT_PATH,
 {encoding:"utf8"}))}else{const path=process.env.GITHUB_EVENT_PATH;process.stdout.write(`GITHUB_EVENT_PATH ${path} does n\
@@ -7739,9 +7740,9 @@ var ownKeys=function(o2){ownKeys=Object.getOwnPropertyNames||function(o3){var ar
 hasOwnProperty.call(o3,k))ar[ar.length]=k;return ar};return ownKeys(o2)};return function(mod){if(mod&&mod.__esModule)return mod;
 var result={};if(mod!=null){for(var k=ownKeys(mod),i2=0;i2<k.length;i2++)if(k[i2]!=="default")__createBinding(result,mod,
 k[i2])}__setModuleDefault(result,mod);return result}})();var __awaiter3=exports&&exports.__awaiter||function(thisArg,_arguments,P,generator){
-function adopt(value3){return value3 instanceof P?value3:new P(function(resolve11){resolve11(value3)})}return new(P||(P=
-Promise))(function(resolve11,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
-try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve11(result.value):adopt(
+function adopt(value3){return value3 instanceof P?value3:new P(function(resolve13){resolve13(value3)})}return new(P||(P=
+Promise))(function(resolve13,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
+try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve13(result.value):adopt(
 result.value).then(fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).next())})};Object.defineProperty(
 exports,"__esModule",{value:true});exports.HttpClient=exports.HttpClientResponse=exports.HttpClientError=exports.MediaTypes=
 exports.Headers=exports.HttpCodes=void 0;exports.getProxyUrl=getProxyUrl;exports.isHttps=isHttps;var http=__importStar(__require("http"));
@@ -7769,11 +7770,11 @@ HttpCodes.GatewayTimeout];var RetryableHttpVerbs=["OPTIONS","GET","DELETE","HEAD
 var HttpClientError=class _HttpClientError extends Error{constructor(message,statusCode){super(message);this.name="HttpC\
 lientError";this.statusCode=statusCode;Object.setPrototypeOf(this,_HttpClientError.prototype)}};exports.HttpClientError=
 HttpClientError;var HttpClientResponse=class{constructor(message){this.message=message}readBody(){return __awaiter3(this,
-void 0,void 0,function*(){return new Promise(resolve11=>__awaiter3(this,void 0,void 0,function*(){let output2=Buffer.alloc(
-0);this.message.on("data",chunk=>{output2=Buffer.concat([output2,chunk])});this.message.on("end",()=>{resolve11(output2.
-toString())})}))})}readBodyBuffer(){return __awaiter3(this,void 0,void 0,function*(){return new Promise(resolve11=>__awaiter3(
+void 0,void 0,function*(){return new Promise(resolve13=>__awaiter3(this,void 0,void 0,function*(){let output2=Buffer.alloc(
+0);this.message.on("data",chunk=>{output2=Buffer.concat([output2,chunk])});this.message.on("end",()=>{resolve13(output2.
+toString())})}))})}readBodyBuffer(){return __awaiter3(this,void 0,void 0,function*(){return new Promise(resolve13=>__awaiter3(
 this,void 0,void 0,function*(){const chunks=[];this.message.on("data",chunk=>{chunks.push(chunk)});this.message.on("end",
-()=>{resolve11(Buffer.concat(chunks))})}))})}};exports.HttpClientResponse=HttpClientResponse;function isHttps(requestUrl){
+()=>{resolve13(Buffer.concat(chunks))})}))})}};exports.HttpClientResponse=HttpClientResponse;function isHttps(requestUrl){
 const parsedUrl=new URL(requestUrl);return parsedUrl.protocol==="https:"}var HttpClient2=class{constructor(userAgent2,handlers,requestOptions){
 this._ignoreSslError=false;this._allowRedirects=true;this._allowRedirectDowngrade=false;this._maxRedirects=50;this._allowRetries=
 false;this._maxRetries=1;this._keepAlive=false;this._disposed=false;this.userAgent=this._getUserAgentWithOrchestrationId(
@@ -7823,8 +7824,8 @@ verb,parsedRedirectUrl,headers);response=yield this.requestRaw(info,data3);redir
 !HttpResponseRetryCodes.includes(response.message.statusCode)){return response}numTries+=1;if(numTries<maxTries){yield response.
 readBody();yield this._performExponentialBackoff(numTries)}}while(numTries<maxTries);return response})}dispose(){if(this.
 _agent){this._agent.destroy()}this._disposed=true}requestRaw(info,data3){return __awaiter3(this,void 0,void 0,function*(){
-return new Promise((resolve11,reject)=>{function callbackForResult(err,res){if(err){reject(err)}else if(!res){reject(new Error(
-"Unknown error"))}else{resolve11(res)}}this.requestRawWithCallback(info,data3,callbackForResult)})})}requestRawWithCallback(info,data3,onResult){
+return new Promise((resolve13,reject)=>{function callbackForResult(err,res){if(err){reject(err)}else if(!res){reject(new Error(
+"Unknown error"))}else{resolve13(res)}}this.requestRawWithCallback(info,data3,callbackForResult)})})}requestRawWithCallback(info,data3,onResult){
 if(typeof data3==="string"){if(!info.options.headers){info.options.headers={}}info.options.headers["Content-Length"]=Buffer.
 byteLength(data3,"utf8")}let callbackCalled=false;function handleResult(err,res){if(!callbackCalled){callbackCalled=true;
 onResult(err,res)}}const req=info.httpModule.request(info.options,msg=>{const res=new HttpClientResponse(msg);handleResult(
@@ -7869,15 +7870,15 @@ return proxyAgent}_getUserAgentWithOrchestrationId(userAgent2){const baseUserAge
 env["ACTIONS_ORCHESTRATION_ID"];if(orchId){const sanitizedId=orchId.replace(/[^a-z0-9_.-]/gi,"_");return`${baseUserAgent}\
  actions_orchestration_id/${sanitizedId}`}return baseUserAgent}_performExponentialBackoff(retryNumber){return __awaiter3(
 this,void 0,void 0,function*(){retryNumber=Math.min(ExponentialBackoffCeiling,retryNumber);const ms=ExponentialBackoffTimeSlice*
-Math.pow(2,retryNumber);return new Promise(resolve11=>setTimeout(()=>resolve11(),ms))})}_processResponse(res,options){return __awaiter3(
-this,void 0,void 0,function*(){return new Promise((resolve11,reject)=>__awaiter3(this,void 0,void 0,function*(){const statusCode=res.
-message.statusCode||0;const response={statusCode,result:null,headers:{}};if(statusCode===HttpCodes.NotFound){resolve11(response)}
+Math.pow(2,retryNumber);return new Promise(resolve13=>setTimeout(()=>resolve13(),ms))})}_processResponse(res,options){return __awaiter3(
+this,void 0,void 0,function*(){return new Promise((resolve13,reject)=>__awaiter3(this,void 0,void 0,function*(){const statusCode=res.
+message.statusCode||0;const response={statusCode,result:null,headers:{}};if(statusCode===HttpCodes.NotFound){resolve13(response)}
 function dateTimeDeserializer(key,value3){if(typeof value3==="string"){const a2=new Date(value3);if(!isNaN(a2.valueOf())){
 return a2}}return value3}let obj;let contents;try{contents=yield res.readBody();if(contents&&contents.length>0){if(options&&
 options.deserializeDates){obj=JSON.parse(contents,dateTimeDeserializer)}else{obj=JSON.parse(contents)}response.result=obj}
 response.headers=res.message.headers}catch(err){}if(statusCode>299){let msg;if(obj&&obj.message){msg=obj.message}else if(contents&&
 contents.length>0){msg=contents}else{msg=`Failed request: (${statusCode})`}const err=new HttpClientError(msg,statusCode);
-err.result=response.result;reject(err)}else{resolve11(response)}}))})}};exports.HttpClient=HttpClient2;var lowercaseKeys2=obj=>Object.
+err.result=response.result;reject(err)}else{resolve13(response)}}))})}};exports.HttpClient=HttpClient2;var lowercaseKeys2=obj=>Object.
 keys(obj).reduce((c2,k)=>(c2[k.toLowerCase()]=obj[k],c2),{})}});function getAuthString(token,options){if(!token&&!options.auth){throw new Error("Parameter token or opts.auth is require\
 d")}else if(token&&options.auth){throw new Error("Parameters token and opts.auth may not both be specified")}return typeof options.
 auth==="string"?options.auth:`token ${token}`}function getProxyAgent(destinationUrl){const hc=new httpClient.HttpClient;
@@ -7891,9 +7892,9 @@ process.env["ACTIONS_ORCHESTRATION_ID"])===null||_a3===void 0?void 0:_a3.trim();
 void 0:baseUserAgent.includes(tag))return baseUserAgent;const ua=baseUserAgent?`${baseUserAgent} `:"";return`${ua}${tag}`}
 return baseUserAgent}var httpClient,import_undici3,__awaiter2;var init_utils=__esm({"node_modules/@actions/github/lib/in\
 ternal/utils.js"(){httpClient=__toESM(require_lib(),1);import_undici3=__toESM(require_undici(),1);__awaiter2=function(thisArg,_arguments,P,generator){
-function adopt(value3){return value3 instanceof P?value3:new P(function(resolve11){resolve11(value3)})}return new(P||(P=
-Promise))(function(resolve11,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
-try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve11(result.value):adopt(
+function adopt(value3){return value3 instanceof P?value3:new P(function(resolve13){resolve13(value3)})}return new(P||(P=
+Promise))(function(resolve13,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
+try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve13(result.value):adopt(
 result.value).then(fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).next())})}}});function getUserAgent(){if(typeof navigator==="object"&&"userAgent"in navigator){return navigator.userAgent}if(typeof process===
 "object"&&process.version!==void 0){return`Node.js/${process.version.substr(1)} (${process.platform}; ${process.arch})`}
 return"<environment undetectable>"}var init_universal_user_agent=__esm({"node_modules/universal-user-agent/index.js"(){}});function register(state,name2,method,options){if(typeof method!=="function"){throw new Error("method for before hook mus\
@@ -8903,7 +8904,7 @@ baseUrl=getApiBaseUrl();defaults={baseUrl,request:{agent:getProxyAgent(baseUrl),
 plugin(restEndpointMethods,paginateRest).defaults(defaults)}});var github_exports={};__export(github_exports,{context:()=>context2,getOctokit:()=>getOctokit});function getOctokit(token,options,...additionalPlugins){
 const GitHubWithPlugins=GitHub.plugin(...additionalPlugins);return new GitHubWithPlugins(getOctokitOptions(token,options))}
 var context2;var init_github=__esm({"node_modules/@actions/github/lib/github.js"(){init_context();init_utils2();context2=
-new Context2}});import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join10,relative as relative8,resolve as resolve10,
+new Context2}});import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join10,relative as relative8,resolve as resolve12,
 sep as sep5}from"node:path";import*as os from"os";function toCommandValue(input2){if(input2===null||input2===void 0){return""}else if(typeof input2==="string"||input2 instanceof
 String){return input2}return JSON.stringify(input2)}function toCommandProperties(annotationProperties){if(!Object.keys(annotationProperties).
 length){return{}}return{title:annotationProperties.title,file:annotationProperties.file,line:annotationProperties.startLine,
@@ -8920,9 +8921,9 @@ g file at path: ${filePath}`)}fs.appendFileSync(filePath,`${toCommandValue(messa
 const delimiter=`ghadelimiter_${crypto.randomUUID()}`;const convertedValue=toCommandValue(value3);if(key.includes(delimiter)){
 throw new Error(`Unexpected input: name should not contain the delimiter "${delimiter}"`)}if(convertedValue.includes(delimiter)){
 throw new Error(`Unexpected input: value should not contain the delimiter "${delimiter}"`)}return`${key}<<${delimiter}${os2.EOL}${convertedValue}${os2.EOL}${delimiter}`}import*as os3 from"os";import{EOL as EOL3}from"os";import{constants,promises}from"fs";var __awaiter=function(thisArg,_arguments,P,generator){function adopt(value3){
-return value3 instanceof P?value3:new P(function(resolve11){resolve11(value3)})}return new(P||(P=Promise))(function(resolve11,reject){
+return value3 instanceof P?value3:new P(function(resolve13){resolve13(value3)})}return new(P||(P=Promise))(function(resolve13,reject){
 function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){try{step(generator["\
-throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve11(result.value):adopt(result.value).then(
+throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve13(result.value):adopt(result.value).then(
 fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).next())})};var{access,appendFile,writeFile}=promises;
 var SUMMARY_ENV_VAR="GITHUB_STEP_SUMMARY";var Summary=class{constructor(){this._buffer=""}filePath(){return __awaiter(this,void 0,void 0,function*(){if(this._filePath){
 return this._filePath}const pathFromEnv=process.env[SUMMARY_ENV_VAR];if(!pathFromEnv){throw new Error(`Unable to find en\
@@ -9065,9 +9066,113 @@ problem=>[JSON.stringify(problem),problem]).reverse());return problems.filter(pr
 problem)}function problemsOfOne(one){if(one instanceof ProblemsError)return one.problems;if(one instanceof ServerFailure)
 return[error(`server-${one.kind}`,one.message,[],hints[one.kind])];return[error("internal",one instanceof Error?`${one.name}\
 : ${one.message}`:String(one),[],"this is a mistake in idops: please report it with the output of --debug")]}function stacksOf(failure2){
-return failuresIn(failure2).map(one=>one instanceof Error?one.stack??one.message:String(one)).join("\n")}function summarize(plan){const summary2={update:0,delete:0,regenerate:0,adopt:0,blocked:0,unchanged:0};for(const change of plan.
-changes)summary2[change.action]+=1;return summary2}function changesServer(plan){return plan.changes.some(({action})=>action===
-"update"||action==="delete"||action==="regenerate")}import{readFile}from"node:fs/promises";import{createHash as createHash2}from"node:crypto";var external_exports={};__export(external_exports,{$brand:()=>$brand,$input:()=>$input,$output:()=>$output,INVALID:()=>INVALID,
+return failuresIn(failure2).map(one=>one instanceof Error?one.stack??one.message:String(one)).join("\n")}import{stat as stat3}from"node:fs/promises";import{resolve as resolve8}from"node:path";import{realpath}from"node:fs/promises";import{basename,dirname,isAbsolute,join,relative as relative2,resolve,sep as sep2}from"node:path";import{constants as constants2}from"node:fs";import{open}from"node:fs/promises";import{relative,sep}from"node:path";var import_fastest_levenshtein=__toESM(require_mod(),1);var MASK="***";var words=["password","secret","token","credentia\
+l"];var abbreviations=new Set(["pass","pwd","pw","passwd","passphrase"]);var secretFields=["smtp_password","ldap_master_\
+password"];var memo=new Map;function looksSecret(key){const known2=memo.get(key);if(known2!==void 0)return known2;const answer=judge(
+key.toLowerCase());if(memo.size<1e4)memo.set(key,answer);return answer}function judge(name2){if(words.some(word=>name2.includes(
+word)))return true;if(name2.length>100)return false;if(secretFields.some(field=>(0,import_fastest_levenshtein.distance)(
+name2,field)<=3))return true;return name2.split(/[^a-z0-9]+/).some(part=>abbreviations.has(part)||words.some(word=>(0,import_fastest_levenshtein.distance)(
+part,word)<=(word==="token"?1:2)))}function secretRanges(text4){const found=[];let lineStart=0;let nextLine=lineEnd(text4,
+0)+1;for(let colon=text4.indexOf(":");colon!==-1;colon=text4.indexOf(":",colon+1)){const keyStart=keyBefore(text4,colon);
+if(keyStart===void 0)continue;const after=text4.slice(colon+1,colon+500);const start2=colon+1+(/^[ \t]*/.exec(after)?.[0].
+length??0);const at2=colon+1+(/^(?:[ \t]*[!&][^\s,{}[\]]*(?=[ \t]))*[ \t]*/.exec(after)?.[0].length??0);while(nextLine<=
+keyStart){lineStart=nextLine;nextLine=lineEnd(text4,nextLine)+1}const end=secretEnd(text4,lineStart,keyStart,at2);if(end>
+start2){if(!isReference(text4.slice(start2,end)))found.push({start:start2,end});colon=end-1}}return found}function isReference(value3){
+return value3.length<200&&/^(["']?)\$\{[A-Za-z_]\w*\}\1\s*$/.test(value3)}function keyBefore(text4,colon){if(!/[\w.\-"'\s]/.
+test(text4[colon-1]??""))return void 0;const before=text4.slice(Math.max(0,colon-100),colon);const gap=/["']?[ \t]*(?:\r?\n[ \t]*)?$/.
+exec(before)?.[0].length??0;const end=colon-gap;let start2=end;while(start2>0&&end-start2<120&&/[\w.-]/.test(text4[start2-
+1]??""))start2-=1;return start2<end&&looksSecret(text4.slice(start2,end))?start2:void 0}function secretEnd(text4,lineStart,key,at2){
+const quoted2=/["']/.test(text4[key-1]??"")?1:0;const indent=key-quoted2-lineStart;const block2=indent<500&&/^\s*(?:[-?:][ \t]+)*$/.
+test(text4.slice(lineStart,key-quoted2));const first=text4[at2]??"";let end=at2;if(first==='"'||first==="'")end=quotedEnd(
+text4,at2,first);else if(first==="{"||first==="[")end=flowEnd(text4,at2);else if(!block2){const plain=/[,}\]\n]/g;plain.
+lastIndex=at2;return plain.exec(text4)?.index??text4.length}if(!block2)return end;end=lineEnd(text4,end);while(end<text4.
+length){const next=lineEnd(text4,end+1);const line=text4.slice(end+1,next);const level3=/^ */.exec(line)?.[0].length??0;
+const item=level3===indent&&/^ *-(\s|$)/.test(line);if(line.trim()!==""&&level3<=indent&&!item)break;end=next}return end}
+function quotedEnd(text4,at2,quote2){for(let index=at2+1;index<text4.length;index+=1){if(quote2==='"'&&text4[index]==="\\")
+index+=1;else if(text4[index]===quote2){if(quote2==="'"&&text4[index+1]===quote2)index+=1;else return index+1}}return text4.
+length}function flowEnd(text4,at2){let depth=0;for(let index=at2;index<text4.length;index+=1){const char=text4[index];if(char===
+'"'||char==="'")index=quotedEnd(text4,index,char)-1;else if(char==="{"||char==="[")depth+=1;else if(char==="}"||char==="\
+]"){depth-=1;if(depth===0)return index+1}}return text4.length}function lineEnd(text4,at2){const end=text4.indexOf("\n",at2);
+return end===-1?text4.length:end}var MAX_BYTES=16*1024*1024;function shownPath(path,cwd){return(relative(cwd,path)||".").split(sep).join("/")}var SourceFile=class{path;text;#lines;#written;#secrets;#hidden=[];constructor(path,text4){
+this.path=path;this.text=text4}hide(range2){if(range2.end<=range2.start)return;this.#hidden.push(range2);this.#secrets=void 0}hides(range2){
+const masked=this.#masked();const next=masked[firstEndingAfter(masked,range2.start)];return next!==void 0&&Math.max(range2.
+end,range2.start+1)>next.start}place(range2){const lines=this.#lineStarts();const start2=Math.min(range2.start,this.text.
+length);let low=0;let high=lines.length-1;while(low<high){const middle=low+high+1>>1;if((lines[middle]??0)<=start2)low=middle;else
+high=middle-1}const lineStart=lines[low]??0;let lineEnd2=(lines[low+1]??this.text.length+1)-1;if(this.text[lineEnd2-1]===
+"\r"&&lineEnd2>lineStart)lineEnd2-=1;const length=Math.max(1,Math.min(range2.end,lineEnd2)-start2);return{file:this.path,
+line:low+1,column:start2-lineStart+1,...this.#shown(lineStart,lineEnd2,start2,length)}}#shown(lineStart,lineEnd2,start2,length){
+let text4="";let at2=lineStart;let shownLength=length;const masked=this.#masked();for(let index=firstEndingAfter(masked,
+lineStart);index<masked.length;index+=1){const secret3=masked[index];if(secret3===void 0||secret3.start>=lineEnd2)break;
+const from=Math.max(secret3.start,at2);text4+=this.text.slice(at2,from)+MASK;at2=Math.max(at2,Math.min(secret3.end,lineEnd2));
+if(start2>=at2&&at2>secret3.start)return{length};if(start2>=secret3.start)shownLength=MASK.length;else shownLength=Math.
+min(shownLength,Math.max(1,from-start2+MASK.length))}return{length:shownLength,text:text4+this.text.slice(at2,lineEnd2)}}#masked(){
+if(this.#secrets!==void 0)return this.#secrets;this.#written??=secretRanges(this.text);const sorted=[...this.#written,...this.#hidden].
+sort((a2,b)=>a2.start-b.start);const joined=[];for(const range2 of sorted){const last=joined.at(-1);if(last!==void 0&&range2.
+start<=last.end){joined[joined.length-1]={start:last.start,end:Math.max(last.end,range2.end)}}else joined.push(range2)}this.#secrets=
+joined;return joined}#lineStarts(){if(this.#lines!==void 0)return this.#lines;const lines=[0];for(let at2=this.text.indexOf(
+"\n");at2!==-1;at2=this.text.indexOf("\n",at2+1))lines.push(at2+1);this.#lines=lines;return lines}};function firstEndingAfter(ranges,point){
+let low=0;let high=ranges.length;while(low<high){const middle=low+high>>1;if((ranges[middle]?.end??0)>point)high=middle;else
+low=middle+1}return low}async function readBytes(path){try{const handle=await open(path,constants2.O_RDONLY|(constants2.
+O_NONBLOCK??0));try{const stat6=await handle.stat();if(stat6.isDirectory())return{reason:"unreadable",detail:"is a direc\
+tory"};if(!stat6.isFile())return{reason:"unreadable",detail:"is not a regular file"};if(stat6.size>MAX_BYTES)return{reason:"\
+too-large",detail:"is larger than 16 MiB"};const bytes=await handle.readFile();return bytes.length>MAX_BYTES?{reason:"to\
+o-large",detail:"is larger than 16 MiB"}:bytes}finally{await handle.close()}}catch(failure2){return unreadable(failure2)}}
+function decode(bytes){try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{return{reason:"\
+not-utf8",detail:"is not valid UTF-8"}}}function unreadable(failure2){const code2=failure2 instanceof Error&&"code"in failure2?
+String(failure2.code):"";if(code2==="ENOENT"||code2==="ENOTDIR")return{reason:"missing",detail:"does not exist"};const details2={
+EACCES:"may not be read by this user (EACCES)",EPERM:"may not be read by this user (EPERM)",ELOOP:"is a symbolic link th\
+at leads to itself (ELOOP)"};return{reason:"unreadable",detail:details2[code2]??`can't be read (${code2||"unknown error"}\
+)`}}function sourceOf(shown2,text4){return new SourceFile(shown2,text4.startsWith("\uFEFF")?text4.slice(1):text4)}async function readSource(path,shown2){
+const bytes=await readBytes(path);const text4=bytes instanceof Uint8Array?decode(bytes):bytes;if(typeof text4==="string")
+return sourceOf(shown2,text4);const place={file:shown2,line:1,column:1,length:1};if(text4.reason==="too-large"){return error(
+"too-large",`${shown2} ${text4.detail}`,[place],"split it into several files")}if(text4.reason==="not-utf8"){return error(
+"not-utf8",`${shown2} ${text4.detail}`,[place],"save it as UTF-8")}return error("file-unreadable",`${shown2} ${text4.detail}`,
+[place])}function isInside(path,folder){const way=relative2(folder,path);return way!==""&&way!==".."&&!way.startsWith(`..${sep2}`)&&
+!isAbsolute(way)}var Access=class{#root;#states;#files;constructor(project,more=[]){const{files,states}=project.guarded();
+this.#root=project.root;this.#states=states;this.#files=realpaths([...files,...more])}async find(path){if(!isInside(path,
+this.#root))return outside;const named2=await this.#private(path);if(named2!==void 0)return named2;let target;try{target=
+await realpath(path)}catch(failure2){return unreadable(failure2)}if(!isInside(target,this.#root))return outside;if(target===
+path)return{target};const seen=await isMounted(path,target,this.#root)?path:target;return await this.#private(seen)??{target}}async read(path){
+const found=await this.find(path);if(!("target"in found))return found;const bytes=await readBytes(found.target);const text4=bytes instanceof
+Uint8Array?decode(bytes):bytes;if(typeof text4!=="string")return text4;return isWritten(text4)?own("a state, a journal o\
+r a stored plan"):{text:text4,target:found.target}}async#private(path){if(isHidden(path,this.#root))return own("a hidden\
+ file");if((await this.#files).has(path))return own("the configuration or a credential file");return this.#states.some(state=>isOfState(
+path,state))?own("a state, a lock or a journal"):void 0}};var outside={reason:"outside",detail:"lies outside the project"};
+function own(what){return{reason:"private",detail:`is ${what}`}}async function realpaths(paths){const real=await Promise.
+all(paths.map(path=>realpath(path).catch(()=>path)));return new Set([...paths,...real])}function isHidden(path,root){return relative2(
+root,path).split(sep2).some(step=>step.startsWith("."))}function isOfState(path,state){if(path===state||path.startsWith(
+`${state}.`))return true;return path.endsWith(".jsonl")&&dirname(path)===join(dirname(state),"runs")}function isWritten(text4){
+if(!text4.startsWith("{")||!/"format_version"\s*:/.test(text4.slice(0,4096)))return false;if(/^\{"type":"run",/.test(text4))
+return true;try{const data3=JSON.parse(text4);if(typeof data3!=="object"||data3===null)return false;return"lineage"in data3&&
+"resources"in data3||"digest"in data3&&"changes"in data3}catch{return false}}var mountedFolder=/^\.\.\d{4}_\d{2}_\d{2}_\d{2}_\d{2}_\d{2}\.\d+$/;
+async function isMounted(path,target,root){const steps=relative2(root,target).split(sep2);const at2=steps.findIndex(step=>mountedFolder.
+test(step));if(at2<0)return false;const mount=join(root,...steps.slice(0,at2));const inside3=steps.slice(at2+1);if(isHidden(
+join(mount,...inside3),root))return false;const folder=await realpath(join(mount,"..data")).catch(()=>void 0);if(folder!==
+join(mount,steps[at2]??""))return false;const named2=relative2(root,path).split(sep2);const before=resolve(root,...named2.
+slice(0,-inside3.length));if(named2.slice(-inside3.length).join(sep2)!==inside3.join(sep2))return false;return await realpath(
+before).catch(()=>void 0)===mount}async function isMountedFolder(path){const target=await realpath(path).catch(()=>void 0);
+if(target===void 0)return false;const swapped=dirname(target);if(basename(target)!==basename(path)||!mountedFolder.test(
+basename(swapped)))return false;const data3=await realpath(join(dirname(path),"..data")).catch(()=>void 0);return data3===
+swapped&&dirname(swapped)===await realpath(dirname(path))}import{basename as basename3,dirname as dirname5}from"node:path";var Node=class{value;next;constructor(value3){this.value=value3}};var Queue=class{#head;#tail;#size;constructor(){this.clear()}enqueue(value3){
+const node2=new Node(value3);if(this.#head){this.#tail.next=node2;this.#tail=node2}else{this.#head=node2;this.#tail=node2}
+this.#size++}dequeue(){const current=this.#head;if(!current){return}this.#head=this.#head.next;this.#size--;if(!this.#head){
+this.#tail=void 0}return current.value}peek(){if(!this.#head){return}return this.#head.value}clear(){this.#head=void 0;this.#tail=
+void 0;this.#size=0}get size(){return this.#size}*[Symbol.iterator](){let current=this.#head;while(current){yield current.
+value;current=current.next}}*drain(){while(this.#head){yield this.dequeue()}}};function pLimit(concurrency){let rejectOnClear=false;if(typeof concurrency==="object"){({concurrency,rejectOnClear=false}=
+concurrency)}validateConcurrency(concurrency);if(typeof rejectOnClear!=="boolean"){throw new TypeError("Expected `reject\
+OnClear` to be a boolean")}const queue=new Queue;let activeCount=0;const resumeNext=()=>{if(activeCount<concurrency&&queue.
+size>0){activeCount++;queue.dequeue().run()}};const next=()=>{activeCount--;resumeNext()};const run3=async(function_,resolve13,arguments_)=>{
+const result=(async()=>function_(...arguments_))();resolve13(result);try{await result}catch{}next()};const enqueue=(function_,resolve13,reject,arguments_)=>{
+const queueItem={reject};new Promise(internalResolve=>{queueItem.run=internalResolve;queue.enqueue(queueItem)}).then(run3.
+bind(void 0,function_,resolve13,arguments_));if(activeCount<concurrency){resumeNext()}};const generator=(function_,...arguments_)=>new Promise(
+(resolve13,reject)=>{enqueue(function_,resolve13,reject,arguments_)});Object.defineProperties(generator,{activeCount:{get:()=>activeCount},
+pendingCount:{get:()=>queue.size},clearQueue:{value(){if(!rejectOnClear){queue.clear();return}const abortError=AbortSignal.
+abort().reason;while(queue.size>0){queue.dequeue().reject(abortError)}}},concurrency:{get:()=>concurrency,set(newConcurrency){
+validateConcurrency(newConcurrency);concurrency=newConcurrency;queueMicrotask(()=>{while(activeCount<concurrency&&queue.
+size>0){resumeNext()}})}},map:{async value(iterable,function_){const promises3=[];try{Array.from(iterable,(value3,index)=>{
+const promise3=generator(function_,value3,index);promises3.push(promise3);return promise3})}catch(error63){for(const promise3 of promises3){
+promise3.catch(()=>{})}throw error63}return Promise.all(promises3)}}});return generator}function validateConcurrency(concurrency){if(!((Number.isInteger(concurrency)||concurrency===Number.POSITIVE_INFINITY)&&
+concurrency>0)){throw new TypeError("Expected `concurrency` to be a number from 1 and up")}}var external_exports={};__export(external_exports,{$brand:()=>$brand,$input:()=>$input,$output:()=>$output,INVALID:()=>INVALID,
 NEVER:()=>NEVER,TimePrecision:()=>TimePrecision,ZodAny:()=>ZodAny,ZodArray:()=>ZodArray,ZodBase64:()=>ZodBase64,ZodBase64URL:()=>ZodBase64URL,
 ZodBigInt:()=>ZodBigInt,ZodBigIntFormat:()=>ZodBigIntFormat,ZodBoolean:()=>ZodBoolean,ZodCIDRv4:()=>ZodCIDRv4,ZodCIDRv6:()=>ZodCIDRv6,
 ZodCUID:()=>ZodCUID,ZodCUID2:()=>ZodCUID2,ZodCatch:()=>ZodCatch,ZodCodec:()=>ZodCodec,ZodCompileAsyncError:()=>ZodCompileAsyncError,
@@ -9088,7 +9193,7 @@ ZodXID:()=>ZodXID,ZodXor:()=>ZodXor,_ZodString:()=>_ZodString,_default:()=>_defa
 array:()=>array,base64:()=>base642,base64url:()=>base64url2,bigint:()=>bigint2,boolean:()=>boolean2,catch:()=>_catch2,check:()=>check,
 cidrv4:()=>cidrv42,cidrv6:()=>cidrv62,clone:()=>clone,codec:()=>codec,coerce:()=>coerce_exports,compile:()=>compile,config:()=>config,
 core:()=>core_exports2,creditCard:()=>creditCard2,cuid:()=>cuid3,cuid2:()=>cuid22,currencyCode:()=>currencyCode2,custom:()=>custom,
-date:()=>date2,decode:()=>decode2,decodeAsync:()=>decodeAsync2,deepPartial:()=>deepPartial,describe:()=>describe3,discriminatedUnion:()=>discriminatedUnion,
+date:()=>date2,decode:()=>decode3,decodeAsync:()=>decodeAsync2,deepPartial:()=>deepPartial,describe:()=>describe3,discriminatedUnion:()=>discriminatedUnion,
 e164:()=>e1642,email:()=>email2,emoji:()=>emoji2,encode:()=>encode2,encodeAsync:()=>encodeAsync2,endsWith:()=>_endsWith,
 enum:()=>_enum2,exactOptional:()=>exactOptional,file:()=>file,flattenError:()=>flattenError,float32:()=>float32,float64:()=>float64,
 formatError:()=>formatError,fromJSONSchema:()=>fromJSONSchema,function:()=>_function,getDiscriminatedOption:()=>getDiscriminatedOption,
@@ -9162,7 +9267,7 @@ _trim:()=>_trim,_tuple:()=>_tuple,_uint32:()=>_uint32,_uint64:()=>_uint64,_ulid:
 _unknown:()=>_unknown,_uppercase:()=>_uppercase,_url:()=>_url,_uuid:()=>_uuid,_uuidv4:()=>_uuidv4,_uuidv6:()=>_uuidv6,_uuidv7:()=>_uuidv7,
 _void:()=>_void,_xid:()=>_xid,_xor:()=>_xor,base64Charset:()=>base64Charset,base64urlCharset:()=>base64urlCharset,canParseURL:()=>canParseURL,
 clone:()=>clone,compile:()=>compile,compileFn:()=>compileFn,config:()=>config,createStandardJSONSchemaMethod:()=>createStandardJSONSchemaMethod,
-createToJSONSchemaMethod:()=>createToJSONSchemaMethod,decode:()=>decode,decodeAsync:()=>decodeAsync,describe:()=>describe2,
+createToJSONSchemaMethod:()=>createToJSONSchemaMethod,decode:()=>decode2,decodeAsync:()=>decodeAsync,describe:()=>describe2,
 encode:()=>encode,encodeAsync:()=>encodeAsync,extractDefs:()=>extractDefs,finalize:()=>finalize,flattenError:()=>flattenError,
 formatError:()=>formatError,getDiscriminatedOption:()=>getDiscriminatedOption,globalConfig:()=>globalConfig,globalRegistry:()=>globalRegistry,
 handleUnrepresentable:()=>handleUnrepresentable,initializeContext:()=>initializeContext,isBackEdge:()=>isBackEdge,isRecursiveSchema:()=>isRecursiveSchema,
@@ -9186,7 +9291,7 @@ getElementAtPath:()=>getElementAtPath,getEnumValues:()=>getEnumValues,getLengtha
 getSizableOrigin:()=>getSizableOrigin,hexToUint8Array:()=>hexToUint8Array,hide:()=>hide,installLazyProp:()=>installLazyProp,
 isObject:()=>isObject,isPlainObject:()=>isPlainObject,issue:()=>issue2,joinValues:()=>joinValues,jsonStringifyReplacer:()=>jsonStringifyReplacer,
 members:()=>members,merge:()=>merge,mergeDefs:()=>mergeDefs,normalizeParams:()=>normalizeParams,nullish:()=>nullish,numKeys:()=>numKeys,
-objectClone:()=>objectClone,omit:()=>omit,optionalKeys:()=>optionalKeys,own:()=>own,parsedType:()=>parsedType,partial:()=>partial,
+objectClone:()=>objectClone,omit:()=>omit,optionalKeys:()=>optionalKeys,own:()=>own2,parsedType:()=>parsedType,partial:()=>partial,
 pick:()=>pick,prefixIssues:()=>prefixIssues,primitiveTypes:()=>primitiveTypes,promiseAllObject:()=>promiseAllObject,propertyKeyTypes:()=>propertyKeyTypes,
 randomString:()=>randomString,rawShape:()=>rawShape,required:()=>required,safeExtend:()=>safeExtend,shallowClone:()=>shallowClone,
 sizeCaps:()=>sizeCaps,slugify:()=>slugify,stringifyPrimitive:()=>stringifyPrimitive,toZod:()=>toZod,uint8ArrayToBase64:()=>uint8ArrayToBase64,
@@ -9315,23 +9420,23 @@ base643+padding)}function uint8ArrayToBase64url(bytes){return uint8ArrayToBase64
 2]=Number.parseInt(cleanHex.slice(i2,i2+2),16)}return bytes}function uint8ArrayToHex(bytes){return Array.from(bytes).map(
 b=>b.toString(16).padStart(2,"0")).join("")}var Class=class{constructor(..._args){}};function members(proto,table2){for(const key in table2){
 const desc=Object.getOwnPropertyDescriptor(table2,key);if(desc.get)Object.defineProperty(proto,key,{...desc,enumerable:false});else
-defineBound(proto,key,desc.value)}}function own(inst,key,value3,enumerable=true){Object.defineProperty(inst,key,{configurable:true,
-writable:true,enumerable,value:value3});return value3}function hide(inst,key,value3){return own(inst,key,value3,false)}function derived(computes,table2){
-for(const key in computes){const compute=computes[key];Object.defineProperty(table2,key,{configurable:true,enumerable:true,
-get(){return own(this,key,compute(this))},set(value3){own(this,key,value3)}})}return table2}function defineBound(proto,key,fn){
-Object.defineProperty(proto,key,{configurable:true,get(){return this==null?fn:own(this,key,fn.bind(this))},set(value3){own(
-this,key,value3)}})}function claim(inst,sentinel){const proto=Object.getPrototypeOf(inst);return sentinel in proto?void 0:
-proto}var installing;var broke=false;var breaker={configurable:true,get(){broke=true;return void 0}};function defineLazyInternal(inst,key,compute){
-const proto=Object.getPrototypeOf(inst._zod);if(key in proto&&installing!==inst._zod){installing=void 0;return}installing=
-inst._zod;Object.defineProperty(proto,key,{configurable:true,get(){Object.defineProperty(this,key,breaker);const outer=broke;
-broke=false;try{const value3=compute(this);if(broke)delete this[key];else Object.defineProperty(this,key,{configurable:true,
-writable:true,value:value3});broke=broke||outer;return value3}catch(err){delete this[key];broke=broke||outer;throw err}},
-set(value3){Object.defineProperty(this,key,{configurable:true,writable:true,value:value3})}})}function installLazyProp(inst,key,make,enumerable){
-const proto=claim(inst,key);if(!proto)return;Object.defineProperty(proto,key,{configurable:true,get(){const desc={configurable:true,
-writable:true,enumerable,value:void 0};Object.defineProperty(this,key,desc);desc.value=make(this);Object.defineProperty(
-this,key,desc);return desc.value},set(value3){Object.defineProperty(this,key,{configurable:true,writable:true,enumerable,
-value:value3})}})}var CONSTANT_CATCH="~constantCatch";function constantCatch(value3){const fn=()=>value3;fn[CONSTANT_CATCH]=
-true;return fn}var _a;var NEVER=Object.freeze({status:"aborted"});var _zodDesc={value:void 0,enumerable:false};var _E="captureStackTrac\
+defineBound(proto,key,desc.value)}}function own2(inst,key,value3,enumerable=true){Object.defineProperty(inst,key,{configurable:true,
+writable:true,enumerable,value:value3});return value3}function hide(inst,key,value3){return own2(inst,key,value3,false)}
+function derived(computes,table2){for(const key in computes){const compute=computes[key];Object.defineProperty(table2,key,
+{configurable:true,enumerable:true,get(){return own2(this,key,compute(this))},set(value3){own2(this,key,value3)}})}return table2}
+function defineBound(proto,key,fn){Object.defineProperty(proto,key,{configurable:true,get(){return this==null?fn:own2(this,
+key,fn.bind(this))},set(value3){own2(this,key,value3)}})}function claim(inst,sentinel){const proto=Object.getPrototypeOf(
+inst);return sentinel in proto?void 0:proto}var installing;var broke=false;var breaker={configurable:true,get(){broke=true;
+return void 0}};function defineLazyInternal(inst,key,compute){const proto=Object.getPrototypeOf(inst._zod);if(key in proto&&
+installing!==inst._zod){installing=void 0;return}installing=inst._zod;Object.defineProperty(proto,key,{configurable:true,
+get(){Object.defineProperty(this,key,breaker);const outer=broke;broke=false;try{const value3=compute(this);if(broke)delete this[key];else
+Object.defineProperty(this,key,{configurable:true,writable:true,value:value3});broke=broke||outer;return value3}catch(err){
+delete this[key];broke=broke||outer;throw err}},set(value3){Object.defineProperty(this,key,{configurable:true,writable:true,
+value:value3})}})}function installLazyProp(inst,key,make,enumerable){const proto=claim(inst,key);if(!proto)return;Object.
+defineProperty(proto,key,{configurable:true,get(){const desc={configurable:true,writable:true,enumerable,value:void 0};Object.
+defineProperty(this,key,desc);desc.value=make(this);Object.defineProperty(this,key,desc);return desc.value},set(value3){
+Object.defineProperty(this,key,{configurable:true,writable:true,enumerable,value:value3})}})}var CONSTANT_CATCH="~consta\
+ntCatch";function constantCatch(value3){const fn=()=>value3;fn[CONSTANT_CATCH]=true;return fn}var _a;var NEVER=Object.freeze({status:"aborted"});var _zodDesc={value:void 0,enumerable:false};var _E="captureStackTrac\
 e"in Error?Error:null;function newError(Definition){const E=_E;if(E){const saved2=E.stackTraceLimit;if(typeof saved2==="\
 number"){try{E.stackTraceLimit=0}catch{_E=null;return new Definition}try{return new Definition}finally{E.stackTraceLimit=
 saved2}}}return new Definition}function $constructor(name2,initializer3,proto,params){const zodProto={};function Internals(def){
@@ -9413,7 +9518,7 @@ if(result instanceof Promise)result=await result;return result.issues.length===0
 _Err);const fn=(schema,value3,_ctx,_params)=>{const ctx=_ctx?{..._ctx,direction:"backward"}:{direction:"backward"};return parse11(
 schema,value3,ctx,finalizeParams(fn,_params))};return fn};var encode=_encode($ZodRealError);var _decode=_Err=>{const parse11=_parse(
 _Err);const fn=(schema,value3,_ctx,_params)=>{return parse11(schema,value3,_ctx,finalizeParams(fn,_params))};return fn};
-var decode=_decode($ZodRealError);var _encodeAsync=_Err=>{const parseAsync3=_parseAsync(_Err);const fn=async(schema,value3,_ctx,_params)=>{
+var decode2=_decode($ZodRealError);var _encodeAsync=_Err=>{const parseAsync3=_parseAsync(_Err);const fn=async(schema,value3,_ctx,_params)=>{
 const ctx=_ctx?{..._ctx,direction:"backward"}:{direction:"backward"};return await parseAsync3(schema,value3,ctx,finalizeParams(
 fn,_params))};return fn};var encodeAsync=_encodeAsync($ZodRealError);var _decodeAsync=_Err=>{const parseAsync3=_parseAsync(
 _Err);const fn=async(schema,value3,_ctx,_params)=>{return await parseAsync3(schema,value3,_ctx,finalizeParams(fn,_params))};
@@ -9582,7 +9687,7 @@ _zod.parse({value:payload.value,issues:[]},{...ctx,skipChecks:true});if(canary i
 return handleCanaryResult(canary2,payload,ctx)})}return handleCanaryResult(canary,payload,ctx)}const result=inst._zod.parse(
 payload,ctx);if(result instanceof Promise){if(ctx.async===false)throw new $ZodAsyncError;return result.then(result2=>runChecks(
 result2,checks,ctx))}return runChecks(result,checks,ctx)}}},{get"~standard"(){return hide(this,"~standard",standardProps(
-this))},set"~standard"(value3){own(this,"~standard",value3)}});var toStandardResult=(r2,ctx)=>r2.issues.length?{issues:r2.
+this))},set"~standard"(value3){own2(this,"~standard",value3)}});var toStandardResult=(r2,ctx)=>r2.issues.length?{issues:r2.
 issues.map(iss=>finalizeIssue(iss,ctx,config()))}:{value:r2.value};async function validateAsync2(inst,value3){const ctx={
 async:true};return toStandardResult(await inst._zod.run({value:value3,issues:[]},ctx),ctx)}function standardProps(inst){
 return{validate:value3=>{const ctx={async:false};try{const r2=inst._zod.run({value:value3,issues:[]},ctx);if(!(r2 instanceof
@@ -10073,11 +10178,11 @@ if(!result){const _iss={code:"custom",input:input2,inst,path:[...inst._zod.def.p
 if(inst._zod.def.params)_iss.params=inst._zod.def.params;payload.issues.push(issue2(_iss))}}var $ZodCyclicError=class extends Error{constructor(){super(`Cannot parse a reference cycle that closes through a transf\
 orm`);this.name="ZodCyclicError"}};var STATE="~memo";var NO_ISSUES=[];function isRef(value3){return value3!==null&&typeof value3===
 "object"}function cloneIssues(issues){return issues.map(iss=>iss.path?{...iss,path:iss.path.slice()}:{...iss})}var recursive=new WeakMap;
-var NONE=0;var ASSUMED=1;var PROVEN=2;function isRecursive(inst,stack,resolve11){const cached2=recursive.get(inst);if(cached2!==
+var NONE=0;var ASSUMED=1;var PROVEN=2;function isRecursive(inst,stack,resolve13){const cached2=recursive.get(inst);if(cached2!==
 void 0)return cached2?PROVEN:NONE;if(stack.has(inst))return PROVEN;stack.add(inst);let result=NONE;const check5=child=>{
-if(result!==PROVEN&&child?._zod){const answer=isRecursive(child,stack,resolve11);if(answer>result)result=answer}};const shape=(sh,spread)=>{
+if(result!==PROVEN&&child?._zod){const answer=isRecursive(child,stack,resolve13);if(answer>result)result=answer}};const shape=(sh,spread)=>{
 let answer=NONE;for(const key of Reflect.ownKeys(sh)){const desc=Object.getOwnPropertyDescriptor(sh,key);if(spread&&!desc.
-enumerable)continue;const child=desc.get?ASSUMED:desc.value?._zod?isRecursive(desc.value,stack,resolve11):NONE;if(child>
+enumerable)continue;const child=desc.get?ASSUMED:desc.value?._zod?isRecursive(desc.value,stack,resolve13):NONE;if(child>
 answer)answer=child}return answer};const merge5=answer=>{if(answer>result)result=answer};const def=inst._zod.def;const kind=def.
 type;switch(kind){case"object":{const raw=rawShape(def);merge5(raw?shape(raw,true):ASSUMED);check5(def.catchall);break}case"\
 array":check5(def.element);break;case"tuple":for(const el of def.items)check5(el);check5(def.rest);break;case"record":case"\
@@ -10085,7 +10190,7 @@ map":check5(def.keyType);check5(def.valueType);break;case"set":check5(def.valueT
 options)check5(el);break;case"intersection":check5(def.left);check5(def.right);break;case"optional":case"nullable":case"\
 default":case"prefault":case"catch":case"readonly":case"nonoptional":case"promise":case"success":check5(def.innerType);break;case"\
 pipe":check5(def.in);check5(def.out);break;case"function":check5(def.input);check5(def.output);break;case"lazy":{const inner=def.
-_cachedInner??(resolve11?inst._zod.innerType:void 0);merge5(inner?isRecursive(inner,stack,false):ASSUMED);break}case"tem\
+_cachedInner??(resolve13?inst._zod.innerType:void 0);merge5(inner?isRecursive(inner,stack,false):ASSUMED);break}case"tem\
 plate_literal":case"string":case"number":case"int":case"boolean":case"bigint":case"symbol":case"undefined":case"null":case"\
 void":case"never":case"any":case"unknown":case"date":case"nan":case"enum":case"literal":case"file":case"transform":case"\
 custom":break;default:{kind;for(const key in def){const desc=Object.getOwnPropertyDescriptor(def,key);if(!desc||desc.get)
@@ -10093,8 +10198,8 @@ continue;const value3=desc.value;if(!value3||typeof value3!=="object")continue;i
 isArray(value3))for(const el of value3)check5(el)}}}stack.delete(inst);return settle2(inst,result)}function settle2(inst,answer){
 if(answer!==ASSUMED)recursive.set(inst,answer===PROVEN);return answer}function isRecursiveSchema(inst){return isRecursive(
 inst,new Set,true)!==NONE}function bucketFor(state,inst){let bucket=state.buckets.get(inst);if(!bucket){bucket=new WeakMap;
-state.buckets.set(inst,bucket)}return bucket}var handoff;var open=[];var memo={alloc(_inst,payload,empty2){const bucket=handoff;
-if(!bucket)return empty2;handoff=void 0;const entry={value:empty2,issues:null};bucket.set(payload.value,entry);open.push(
+state.buckets.set(inst,bucket)}return bucket}var handoff;var open2=[];var memo2={alloc(_inst,payload,empty2){const bucket=handoff;
+if(!bucket)return empty2;handoff=void 0;const entry={value:empty2,issues:null};bucket.set(payload.value,entry);open2.push(
 entry);return empty2},guard(inst){var _a3;(_a3=inst._zod).deferred??(_a3.deferred=[]);inst._zod.deferred.push(()=>{const base2=inst.
 _zod.parse;const wrapped=(payload,ctx)=>{if(ctx.direction!=="backward"&&isBackEdge(ctx,payload.value))throw new $ZodCyclicError;
 return base2(payload,ctx)};inst._zod.parse=wrapped;if(inst._zod.run===base2)inst._zod.run=wrapped})},attach(inst){var _a3;
@@ -10106,11 +10211,11 @@ input2))return base2(payload,ctx);let state=ctx[STATE];if(!state){state={buckets
 state}let bucket;if(lastCtx===ctx){bucket=lastBucket}else{bucket=bucketFor(state,inst);lastCtx=ctx;lastBucket=bucket}const hit=bucket.
 get(input2);if(hit){payload.value=hit.value;if(hit.issues){if(hit.issues.length)payload.issues.push(...cloneIssues(hit.issues))}else{
 payload.memo=true;state.backEdges??(state.backEdges=new WeakSet);state.backEdges.add(hit.value)}return payload}handoff=bucket;
-const depth=open.length;const result=base2(payload,ctx);handoff=void 0;const entry=open.length>depth?open.pop():void 0;if(result instanceof
-Promise){return result.then(r2=>{if(entry)entry.issues=r2.issues.length?cloneIssues(r2.issues):NO_ISSUES;return r2})}if(entry)
-entry.issues=result.issues.length?cloneIssues(result.issues):NO_ISSUES;return result};inst._zod.parse=wrapped;if(inst._zod.
-run===base2)inst._zod.run=wrapped})}};function memoizer(){return memo}function isBackEdge(ctx,value3){const backEdges=ctx[STATE]?.
-backEdges;return backEdges!==void 0&&isRef(value3)&&backEdges.has(value3)}var locales_exports={};__export(locales_exports,{ar:()=>ar_default,az:()=>az_default,be:()=>be_default,bg:()=>bg_default,
+const depth=open2.length;const result=base2(payload,ctx);handoff=void 0;const entry=open2.length>depth?open2.pop():void 0;
+if(result instanceof Promise){return result.then(r2=>{if(entry)entry.issues=r2.issues.length?cloneIssues(r2.issues):NO_ISSUES;
+return r2})}if(entry)entry.issues=result.issues.length?cloneIssues(result.issues):NO_ISSUES;return result};inst._zod.parse=
+wrapped;if(inst._zod.run===base2)inst._zod.run=wrapped})}};function memoizer(){return memo2}function isBackEdge(ctx,value3){
+const backEdges=ctx[STATE]?.backEdges;return backEdges!==void 0&&isRef(value3)&&backEdges.has(value3)}var locales_exports={};__export(locales_exports,{ar:()=>ar_default,az:()=>az_default,be:()=>be_default,bg:()=>bg_default,
 bn:()=>bn_default,ca:()=>ca_default,ckb:()=>ckb_default,cs:()=>cs_default,da:()=>da_default,de:()=>de_default,el:()=>el_default,
 en:()=>en_default,eo:()=>eo_default,es:()=>es_default,fa:()=>fa_default,fi:()=>fi_default,fr:()=>fr_default,frCA:()=>fr_CA_default,
 gu:()=>gu_default,he:()=>he_default,hi:()=>hi_default,hr:()=>hr_default,hu:()=>hu_default,hy:()=>hy_default,id:()=>id_default,
@@ -13098,7 +13203,7 @@ proto,"addIssue",self=>issue3=>{self.issues.push(issue3);self.message=JSON.strin
 _lazyMethod(proto,"addIssues",self=>issues2=>{self.issues.push(...issues2);self.message=JSON.stringify(self.issues,jsonStringifyReplacer,
 2)});Object.defineProperty(proto,"isEmpty",{configurable:true,enumerable:false,get(){return this.issues.length===0}})};var ZodError=$constructor(
 "ZodError",initializer2);var ZodRealError=$constructor("ZodError",initializer2,void 0,{Parent:Error});var parse2=_parse(ZodRealError);var parseAsync2=_parseAsync(ZodRealError);var safeParse2=_safeParse(ZodRealError);var safeParseAsync2=_safeParseAsync(
-ZodRealError);var encode2=_encode(ZodRealError);var decode2=_decode(ZodRealError);var encodeAsync2=_encodeAsync(ZodRealError);
+ZodRealError);var encode2=_encode(ZodRealError);var decode3=_decode(ZodRealError);var encodeAsync2=_encodeAsync(ZodRealError);
 var decodeAsync2=_decodeAsync(ZodRealError);var safeEncode2=_safeEncode(ZodRealError);var safeDecode2=_safeDecode(ZodRealError);
 var safeEncodeAsync2=_safeEncodeAsync(ZodRealError);var safeDecodeAsync2=_safeDecodeAsync(ZodRealError);function _ensureDefaultLocale(){if(!globalConfig.localeError)config(en_default())}function _ensureDefaultMemoizer(){if(!globalConfig.
 memoizer)config({memoizer:memoizer()})}var ZodType=$constructor("ZodType",(inst,def)=>{_ensureDefaultLocale();$ZodType.init(
@@ -13122,7 +13227,7 @@ this,data3,params,{callee:_parseAsync2})},safeParse(data3,params){return safePar
 return safeParseAsync2(this,data3,params)},get spa(){return this?.safeParseAsync},set spa(value3){util_exports.own(this,
 "spa",value3)},validate(data3,params){return validate(this,data3,params)},validateAsync(data3,params){return validateAsync(
 this,data3,params)},encode:function _encode2(data3,params){return encode2(this,data3,params,{callee:_encode2})},decode:function _decode2(data3,params){
-return decode2(this,data3,params,{callee:_decode2})},encodeAsync:async function _encodeAsync2(data3,params){return await encodeAsync2(
+return decode3(this,data3,params,{callee:_decode2})},encodeAsync:async function _encodeAsync2(data3,params){return await encodeAsync2(
 this,data3,params,{callee:_encodeAsync2})},decodeAsync:async function _decodeAsync2(data3,params){return await decodeAsync2(
 this,data3,params,{callee:_decodeAsync2})},safeEncode(data3,params){return safeEncode2(this,data3,params)},safeDecode(data3,params){
 return safeDecode2(this,data3,params)},async safeEncodeAsync(data3,params){return safeEncodeAsync2(this,data3,params)},async safeDecodeAsync(data3,params){
@@ -13679,57 +13784,12 @@ value3)?stringify(value3,void 0,space,[numberWriter]):JSON.stringify(value3,null
 "not a value of JSON");return text4}function holdsExact(value3){if(typeof value3!=="object"||value3===null)return false;
 return value3 instanceof ExactNumber||Object.values(value3).some(holdsExact)}function plainNumber(text4){const number5=Number(
 text4);if(!Number.isFinite(number5))return void 0;if(!Number.isSafeInteger(number5))return number5;const whole2=new LosslessNumber(
-String(number5));return compareLosslessNumber(new LosslessNumber(text4),whole2)===0?Number(whole2.value):void 0}var value={type:"value"};var secret={type:"value",secret:true};var instant={type:"instant"};var body={type:"body"};var map2={
-type:"map"};function set2(nested={}){return{type:"set",nested}}function members2(types){return{type:"members",members:types}}
-function contrast(type,path,wanted,got){const whole2=verdict=>[{path,type,verdict,wanted,got}];if(got===void 0){if(type.
-type==="members"&&isMap(wanted))return memberContrasts(type.members,path,wanted,{});return whole2("unknown")}if(got instanceof
-HashedSecret){if(wanted instanceof HashedSecret)return whole2(same(wanted,got)?"same":"different");if(holdsHashed(wanted))
-return whole2("unknown");return whole2(got.matches(reveal(normalForm(type,wanted)))?"same":"different")}switch(type.type){case"\
-members":if(!isMap(wanted))return whole2(same(wanted,got)?"same":"different");return memberContrasts(type.members,path,wanted,
-isMap(got)?got:null);case"map":{if(!isMap(wanted)||!isMap(got)){return whole2(same(wanted??{},got??{})?"same":"different")}
-const keys=[...new Set([...Object.keys(wanted),...Object.keys(got)])];return keys.map(key=>{const there=Object.hasOwn(got,
-key)?got[key]??null:null;const asked=Object.hasOwn(wanted,key)?wanted[key]??null:null;const equal=same(asked,there)&&Object.
-hasOwn(wanted,key)===Object.hasOwn(got,key);return{path:join(path,key),type,verdict:equal?"same":"different",wanted:asked,
-got:there}})}case"set":return whole2(contrastSets(type.nested,asElements(wanted),got));case"instant":return whole2(same(
-wanted,got)||sameInstant(wanted,got)?"same":"different");default:return whole2(same(wanted,got)||isCleared(wanted)&&isCleared(
-got)?"same":"different")}}function memberContrasts(types,path,wanted,got){return Object.entries(wanted).flatMap(([name2,
-member2])=>{const there=got===null?null:Object.hasOwn(got,name2)?got[name2]:void 0;return contrast(types[name2]??value,join(
-path,name2),member2,there)})}function isCleared(field){if(Array.isArray(field))return field.length===0;return field===null||
-isMap(field)&&Object.keys(field).length===0}function sameInstant(a2,b){return typeof a2==="string"&&typeof b==="string"&&
-Date.parse(a2)===Date.parse(b)}function asElements(set3){return Array.isArray(set3)?set3.filter(isMap):[]}function matchSets(wanted,got){
-const left=new Set(got);const pairs=[];const added=[];let decidable=true;for(const element of wanted){const key=typeof element.
-id==="string"?"id":"name";const there=[...left].find(candidate=>candidate[key]===element[key]);if(there!==void 0){left.delete(
-there);pairs.push({wanted:element,got:there})}else{added.push(element);if([...left].some(candidate=>typeof candidate[key]!==
-"string"))decidable=false}}const removed=[...left];if(removed.some(element=>typeof element.id!=="string"&&typeof element.
-name!=="string")){decidable=false}return{pairs,added,removed,decidable}}function contrastSets(nested,wanted,got){if(got!==
-null&&!Array.isArray(got))return"different";const there=asElements(got);const match=matchSets(wanted,there);if(match.added.
-length>0||match.removed.length>0){return match.decidable||wanted.length!==there.length?"different":"unknown"}const inner=match.
-pairs.flatMap(pair=>Object.entries(nested).filter(([name2])=>Object.hasOwn(pair.wanted,name2)).flatMap(([name2,type])=>contrast(
-type,name2,pair.wanted[name2]??null,pair.got[name2])));if(inner.some(part=>part.verdict==="different"))return"different";
-return inner.some(part=>part.verdict==="unknown")?"unknown":"same"}function desired(type,declared,present3,whole2){if(type.
-type==="set")return desiredSet(declared,present3);if(type.type!=="map"||!isMap(declared))return declared;const kept=Object.
-entries(declared).filter(([,member2])=>member2!==null);if(whole2)return Object.fromEntries(kept);if(present3===void 0||present3!==
-null&&!isMap(present3))return void 0;const untouched=Object.entries(present3??{}).filter(([key])=>!Object.hasOwn(declared,
-key));if(untouched.some(([,member2])=>holdsHashed(member2)))return void 0;return Object.fromEntries([...untouched,...kept])}
-function holdsHashed(field){if(field instanceof HashedSecret)return true;if(Array.isArray(field))return field.some(holdsHashed);
-return isMap(field)&&Object.values(field).some(holdsHashed)}function desiredSet(declared,present3){const wanted=asElements(
-declared);if(present3===void 0)return wanted;const known2=new Map(matchSets(wanted,asElements(present3)).pairs.map(pair=>[
-pair.wanted,pair.got]));return wanted.map(element=>({...known2.get(element),...element}))}function carried(fields2,names2){
-return Object.fromEntries(names2.flatMap(name2=>{const field=fields2[name2];return field===void 0||holdsHashed(field)?[]:
-[[name2,field]]}))}function normalForm(type,field){if(type.type==="set"&&Array.isArray(field)){const elements2=asElements(
-field).map(element=>mapValues(element,(member2,name2)=>{const inner=type.nested[name2];return inner===void 0?member2:normalForm(
-inner,member2)}));return elements2.sort((a2,b)=>compareText(elementKey(a2),elementKey(b)))}if(type.type==="members"&&isMap(
-field)){return mapValues(field,(member2,name2)=>normalForm(type.members[name2]??value,member2))}return field}function elementKey(element){
-return`${String(element.id??"")}\0${String(element.name??"")}`}function compareText(a2,b){return a2<b?-1:a2>b?1:0}function join(path,key){
-return/^[\w-]+$/.test(key)?`${path}.${key}`:`${path}[${JSON.stringify(key)}]`}function markSecrets(types,fields2){return mapValues(
-fields2,(field,name2)=>markSecret(types[name2]??value,field))}function markSecret(type,field){if(type.type==="value"&&type.
-secret===true&&field!==null){return field instanceof Sensitive?field:new Sensitive(reveal(field))}return type.type==="me\
-mbers"&&isMap(field)?markSecrets(type.members,field):field}var maxDepth2=100;var text=external_exports.string().nullable().exactOptional();var flag=external_exports.boolean().nullable().
+String(number5));return compareLosslessNumber(new LosslessNumber(text4),whole2)===0?Number(whole2.value):void 0}var maxDepth2=100;var text=external_exports.string().nullable().exactOptional();var flag=external_exports.boolean().nullable().
 exactOptional();var integer2=external_exports.preprocess(value3=>value3 instanceof ExactNumber?plainNumber(value3.text):
 value3,external_exports.int32());var int2=integer2.nullable().exactOptional();var texts=external_exports.array(external_exports.
 string()).nullable().exactOptional();var anyObject=external_exports.custom(value3=>isMap(value3)&&!deeperThan(maxDepth2,
 value3),`expected an object, nested ${maxDepth2} levels at most`);var object2=anyObject.nullable().exactOptional();var objects=external_exports.
-array(anyObject).nullable().exactOptional();var secret2=external_exports.string().transform(value3=>new Sensitive(value3)).
+array(anyObject).nullable().exactOptional();var secret=external_exports.string().transform(value3=>new Sensitive(value3)).
 nullable().exactOptional();var namedScopes=external_exports.array(external_exports.object({id:text,name:text,public:flag})).
 nullable().exactOptional();var roles=external_exports.array(external_exports.object({id:text,name:text,scopes:namedScopes})).
 nullable().exactOptional();var organization=external_exports.object({id:text,name:text,label:text});var listedScope=external_exports.
@@ -13737,46 +13797,45 @@ object({id:text,name:text,label:text,public:flag});var listedRole=external_expor
 var backend=external_exports.object({id:text,name:text,type:text,is_default:flag,create_default_organization:flag,roles,
 metadata_fields:objects,federated_servers:objects,verifiable_credentials:objects,verifiable_presentations:objects,password_hashing_alg:text,
 password_hashing_opts:object2,ldap_pool_size:int2,ldap_host:text,ldap_user_rdn_attribute:text,ldap_base_dn:text,ldap_ou:text,
-ldap_master_dn:text,ldap_master_password:secret2,smtp_from:text,smtp_relay:text,smtp_username:text,smtp_password:secret2,
-smtp_ssl:flag,smtp_tls:flag,smtp_port:int2,features:texts});var user=external_exports.object({id:text,uid:text,username:text,
-totp_registered_at:text,metadata:object2,federated_metadata:object2,blocked:flag,group:text,authorized_scopes:external_exports.
-array(external_exports.object({id:text,name:text,label:text,public:flag})).nullable().exactOptional(),organizations:external_exports.
-array(external_exports.object({id:text,name:text,label:text,roles})).nullable().exactOptional(),backend:backend.nullable().
-exactOptional(),roles});var template=external_exports.object({id:text,txt_content:text,html_content:text,type:text,backend_id:text});
-var keyPair=external_exports.object({id:text,public_key:text,is_default:flag});var client=external_exports.object({id:text,
-public_client_id:text,check_public_client_id:flag,name:text,confidential:flag,redirect_uris:texts,public_refresh_token:flag,
-public_revoke:flag,authorize_scope:flag,enforce_dpop:flag,enforce_tx_code:flag,access_token_ttl:int2,authorization_code_ttl:int2,
-authorization_request_ttl:int2,refresh_token_ttl:int2,id_token_ttl:int2,pkce:flag,public_key:text,key_pair_type:object2,
-signatures_adapter:text,did:text,identity_provider:external_exports.object({id:text,name:text}).nullable().exactOptional(),
-authorized_scopes:namedScopes,supported_grant_types:texts,id_token_signature_alg:text,userinfo_signed_response_alg:text,
-token_endpoint_jwt_auth_alg:text,token_endpoint_auth_methods:texts,jwt_public_key:text,response_mode:text});function about(asked,parse11){
-return document3=>{const parsed2=parse11(document3);if("wrong"in parsed2)return parsed2;const{value:value3}=parsed2;if(!isMap(
-value3))return parsed2;const other=Object.entries(asked).find(([member2,wanted])=>{const got=Object.hasOwn(value3,member2)?
-value3[member2]:void 0;return typeof got==="string"&&!sameIdentifier(got,wanted)});return other===void 0?parsed2:{wrong:`\
-its ${other[0]} is another one`,reason:"other-object"}}}var count=integer2.pipe(external_exports.int32().min(0)).nullable().
-exactOptional();var counts={page_number:count,page_size:count,total_pages:count,total_entries:count};var answers={organization:answerType(
-organization),user:answerType(user),template:answerType(template),keyPair:answerType(keyPair),client:answerType(client)};
-var parseOrganizationPage=document3=>{const page=pageOf(organization)(document3);if("wrong"in page)return page;const{rows,
-...rest}=page.value;return{value:{organizations:rows,...rest}}};var pages={scope:pageOf(listedScope),role:pageOf(listedRole)};
-function pageOf(row){const schema=external_exports.object({data:external_exports.array(row),...counts});return document3=>{
-const page=parse4(schema,document3);if("wrong"in page)return page;const{data:data3,page_number,page_size,total_pages,total_entries}=page.
-value;return{value:{rows:data3,...page_number==null?{}:{pageNumber:page_number},...page_size==null?{}:{pageSize:page_size},
-...total_pages==null?{}:{totalPages:total_pages},...total_entries==null?{}:{totalEntries:total_entries}}}}}function answerType(schema){
-const one=external_exports.object({data:schema});const list2=external_exports.object({data:external_exports.array(schema)});
-return{one:document3=>data(parse4(one,document3)),list:document3=>data(parse4(list2,document3))}}function data(parsed2){
+ldap_master_dn:text,ldap_master_password:secret,smtp_from:text,smtp_relay:text,smtp_username:text,smtp_password:secret,smtp_ssl:flag,
+smtp_tls:flag,smtp_port:int2,features:texts});var user=external_exports.object({id:text,uid:text,username:text,totp_registered_at:text,
+metadata:object2,federated_metadata:object2,blocked:flag,group:text,authorized_scopes:external_exports.array(external_exports.
+object({id:text,name:text,label:text,public:flag})).nullable().exactOptional(),organizations:external_exports.array(external_exports.
+object({id:text,name:text,label:text,roles})).nullable().exactOptional(),backend:backend.nullable().exactOptional(),roles});
+var template=external_exports.object({id:text,txt_content:text,html_content:text,type:text,backend_id:text});var keyPair=external_exports.
+object({id:text,public_key:text,is_default:flag});var client=external_exports.object({id:text,public_client_id:text,check_public_client_id:flag,
+name:text,confidential:flag,redirect_uris:texts,public_refresh_token:flag,public_revoke:flag,authorize_scope:flag,enforce_dpop:flag,
+enforce_tx_code:flag,access_token_ttl:int2,authorization_code_ttl:int2,authorization_request_ttl:int2,refresh_token_ttl:int2,
+id_token_ttl:int2,pkce:flag,public_key:text,key_pair_type:object2,signatures_adapter:text,did:text,identity_provider:external_exports.
+object({id:text,name:text}).nullable().exactOptional(),authorized_scopes:namedScopes,supported_grant_types:texts,id_token_signature_alg:text,
+userinfo_signed_response_alg:text,token_endpoint_jwt_auth_alg:text,token_endpoint_auth_methods:texts,jwt_public_key:text,
+response_mode:text});function about(asked,parse11){return document3=>{const parsed2=parse11(document3);if("wrong"in parsed2)
+return parsed2;const{value:value3}=parsed2;if(!isMap(value3))return parsed2;const other=Object.entries(asked).find(([member2,
+wanted])=>{const got=Object.hasOwn(value3,member2)?value3[member2]:void 0;return typeof got==="string"&&!sameIdentifier(
+got,wanted)});return other===void 0?parsed2:{wrong:`its ${other[0]} is another one`,reason:"other-object"}}}var count=integer2.
+pipe(external_exports.int32().min(0)).nullable().exactOptional();var counts={page_number:count,page_size:count,total_pages:count,
+total_entries:count};var answers={organization:answerType(organization),user:answerType(user),template:answerType(template),
+keyPair:answerType(keyPair),client:answerType(client)};var parseOrganizationPage=document3=>{const page=pageOf(organization)(
+document3);if("wrong"in page)return page;const{rows,...rest}=page.value;return{value:{organizations:rows,...rest}}};var pages={
+scope:pageOf(listedScope),role:pageOf(listedRole)};function pageOf(row){const schema=external_exports.object({data:external_exports.
+array(row),...counts});return document3=>{const page=parse4(schema,document3);if("wrong"in page)return page;const{data:data3,
+page_number,page_size,total_pages,total_entries}=page.value;return{value:{rows:data3,...page_number==null?{}:{pageNumber:page_number},
+...page_size==null?{}:{pageSize:page_size},...total_pages==null?{}:{totalPages:total_pages},...total_entries==null?{}:{totalEntries:total_entries}}}}}
+function answerType(schema){const one=external_exports.object({data:schema});const list2=external_exports.object({data:external_exports.
+array(schema)});return{one:document3=>data(parse4(one,document3)),list:document3=>data(parse4(list2,document3))}}function data(parsed2){
 return"wrong"in parsed2?parsed2:{value:parsed2.value.data}}function parse4(schema,document3){const result=schema.safeParse(
 document3);if(result.success)return{value:result.data};const shown2=result.error.issues.slice(0,3).map(({path,message})=>{
 const place=path.length===0?"the answer":path.map(String).join(".");return`${place}: ${message.replace(/^Invalid input: /,
 "").replace("ExactNumber","number")}`});const more=result.error.issues.length-shown2.length;return{wrong:`${shown2.join(
 "; ")}${more>0?`; and ${more} more`:""}`}}function deeperThan(levels,value3){if(typeof value3!=="object"||value3===null||
 value3 instanceof ExactNumber)return false;return levels===0||Object.values(value3).some(member2=>deeperThan(levels-1,member2))}async function readOne({reader,limit},read,params,parse11){return await limit(()=>reader.showExtra(read,params,parse11))}
-function missing(identity,noun){return{exists:false,identity,fields:{},trouble:`the server has no ${noun} with the id ${identity.
-id}, and no operation creates one: create it there, or correct the id`}}function isBlank(value3){if(value3===void 0)return false;const text4=reveal(value3);return typeof text4==="string"&&new RegExp(
+function missing(identity2,noun){return{exists:false,identity:identity2,fields:{},trouble:`the server has no ${noun} wit\
+h the id ${identity2.id}, and no operation creates one: create it there, or correct the id`}}function isBlank(value3){if(value3===void 0)return false;const text4=reveal(value3);return typeof text4==="string"&&new RegExp(
 "^\\p{White_Space}*$","u").test(text4)}function textOf(value3){const text4=value3===void 0?"":reveal(value3);return typeof text4===
-"string"?text4:""}function characters(text4){return[...text4].length}var uuid5=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;function idTrouble(identity,{name:name2,limits:limits2}){if(limits2?.
-uuids!==true)return void 0;const wrong2=["id","backend_id"].find(part=>identity[part]!==void 0&&!uuid5.test(identity[part]));
-if(wrong2===void 0)return void 0;return`the ${wrong2} ${identity[wrong2]} is not a UUID in lower case, as the ids of thi\
-s server are (profile ${name2}): correct it`}function limitProblems(object3,profile,limits2,ignored2){const refused=(message,path,hint)=>error(
+"string"?text4:""}function characters(text4){return[...text4].length}var uuid5=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;function idTrouble(identity2,{name:name2,limits:limits2}){if(limits2?.
+uuids!==true)return void 0;const wrong2=["id","backend_id"].find(part=>identity2[part]!==void 0&&!uuid5.test(identity2[part]));
+if(wrong2===void 0)return void 0;return`the ${wrong2} ${identity2[wrong2]} is not a UUID in lower case, as the ids of th\
+is server are (profile ${name2}): correct it`}function limitProblems(object3,profile,limits2,ignored2){const refused=(message,path,hint)=>error(
 "profile-limit",`${message} (profile ${profile.name})`,[object3.placeOf(...path)],hint);const sent=Object.fromEntries(Object.
 entries(object3.fields).filter(([field])=>!ignored2.includes(field)));return[...idProblems(object3,limits2,refused),...typeProblems(
 object3,limits2,refused),...nulProblems(sent,refused),...lengthProblems(object3,limits2,refused),...emptyProblems(object3,
@@ -13786,8 +13845,8 @@ const text4=reveal(id);if(typeof text4!=="string"||text4===UNKNOWN_TEXT)return[]
 const length=characters(text4);return length<=most?[]:[refused(`"${name2}" has ${length} characters, and may have ${most}`,
 path)]}if(!limits2.uuids||uuid5.test(text4))return[];const lower=text4.toLowerCase();const hint=uuid5.test(lower)?`this \
 server writes its ids in lower case: ${lower}`:"copy the id from the server, such as 9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b7\
-7";return[refused(`"${name2}" is not a UUID, as the ids of this server are`,path,hint)]});function idsOf({kind,identity,
-fields:fields2}){const own3=["id","backend_id"].flatMap(part=>identity[part]===void 0?[]:[{id:identity[part],path:[part]}]);
+7";return[refused(`"${name2}" is not a UUID, as the ids of this server are`,path,hint)]});function idsOf({kind,identity:identity2,
+fields:fields2}){const own3=["id","backend_id"].flatMap(part=>identity2[part]===void 0?[]:[{id:identity2[part],path:[part]}]);
 if(kind!=="User")return own3;return[...own3,...elementIds(fields2.authorized_scopes,["authorized_scopes"],limits2.scopeIdCharacters),
 ...elementIds(fields2.roles,["roles"]),...elementIds(fields2.organizations,["organizations"])]}}function elementIds(list2,path,most){
 if(!Array.isArray(list2))return[];return list2.flatMap((element,index)=>{if(!isMap(element))return[];const at2=[...path,
@@ -13855,31 +13914,76 @@ optional()});var role=external_exports.strictObject({id:text2().optional(),name:
 array(roleScope).optional()});var roles2=external_exports.array(role.refine(it=>it.id!==void 0||it.name!==void 0,"needs \
 an id or a name"));var client2={name:"Client",noun:"client",schema:document("Client",{id:identifier(),did_generation:external_exports.int().
 min(0,"must be 0 or more").optional()}),identity:["id"],fields:{},decisive:["did"],scopes:{read:"clients:manage:all",write:"\
-clients:manage:all"},identities:({identity})=>[`id ${identity.id}`],check:profileProblems,addressPart:({id})=>id??"",readable:({
-reads})=>reads.client!==void 0,async observe(objects2,context3){const{client:read}=context3.profile.reads;if(read===void 0)
-return new Map;return new Map(await settle(objects2.map(async object3=>{const{identity}=object3;const params={client_id:identity.
-id??""};const shown2=await readOne(context3,read,params,answers.client.one);const fields2=typeof shown2?.did==="string"?
-{did:shown2.did}:{};const found=shown2===null?missing(identity,"client"):{exists:true,identity,fields:fields2};return[object3,
-found]})))},decide,update:()=>({requests:[],expected:{}}),destructions:()=>[]};function decide({declared,present:present3}){
-const{generation:generation2}=declared;if(generation2===void 0)return void 0;const recorded2=present3.generation;const nothing2={
-fields:[],requests:[],destructions:[]};if(present3.pendingRun!==void 0){return{...nothing2,action:"blocked",reason:`run ${present3.
-pendingRun} sent a regeneration whose outcome is not known: look at the client's DID on the server${presentDid(present3.
-fields)} and say what you found with idops runs settle ${present3.pendingRun} Client/${present3.identity.id} --done or -\
--not-done; nothing is sent by itself`}}const fields2=[{path:"did_generation",type:"value",before:recorded2,after:generation2,
-sensitive:false}];if(recorded2===void 0)return{...nothing2,action:"adopt",fields:fields2};if(generation2<recorded2){return{
-...nothing2,fields:fields2,action:"blocked",reason:`did_generation ${generation2} is smaller than the recorded ${recorded2}\
-: a generation never goes back; declare ${recorded2}, or more to regenerate`}}if(generation2===recorded2)return{...nothing2,
-action:"unchanged"};return{...regeneration(present3.identity,present3.fields),fields:fields2}}function presentDid({did}){
-return typeof did==="string"?`, which is ${did} now`:""}function regeneration(identity,present3){return{action:"regenera\
-te",fields:[],requests:[{operation:"regenerateDid",params:{client_id:identity.id??""}}],destructions:[`regenerates the D\
-ID${presentDid(present3)}`]}}var emailTemplate={name:"EmailTemplate",noun:"email template",schema:document("EmailTemplate",{backend_id:identifier(),type:identifier(),
+clients:manage:all"},identities:({identity:identity2})=>[`id ${identity2.id}`],check:profileProblems,addressPart:({id})=>id??
+"",readable:({reads})=>reads.client!==void 0,async observe(objects2,context3){const{client:read}=context3.profile.reads;
+if(read===void 0)return new Map;return new Map(await settle(objects2.map(async object3=>{const{identity:identity2}=object3;
+const params={client_id:identity2.id??""};const shown2=await readOne(context3,read,params,answers.client.one);const fields2=typeof shown2?.
+did==="string"?{did:shown2.did}:{};const found=shown2===null?missing(identity2,"client"):{exists:true,identity:identity2,
+fields:fields2};return[object3,found]})))},decide,update:()=>({requests:[],expected:{}}),destructions:()=>[]};function decide({
+declared,present:present3}){const{generation:generation2}=declared;if(generation2===void 0)return void 0;const recorded2=present3.
+generation;const nothing2={fields:[],requests:[],destructions:[]};if(present3.pendingRun!==void 0){return{...nothing2,action:"\
+blocked",reason:`run ${present3.pendingRun} sent a regeneration whose outcome is not known: look at the client's DID on \
+the server${presentDid(present3.fields)} and say what you found with idops runs settle ${present3.pendingRun} Client/${present3.
+identity.id} --done or --not-done; nothing is sent by itself`}}const fields2=[{path:"did_generation",type:"value",before:recorded2,
+after:generation2,sensitive:false}];if(recorded2===void 0)return{...nothing2,action:"adopt",fields:fields2};if(generation2<
+recorded2){return{...nothing2,fields:fields2,action:"blocked",reason:`did_generation ${generation2} is smaller than the \
+recorded ${recorded2}: a generation never goes back; declare ${recorded2}, or more to regenerate`}}if(generation2===recorded2)
+return{...nothing2,action:"unchanged"};return{...regeneration(present3.identity,present3.fields),fields:fields2}}function presentDid({
+did}){return typeof did==="string"?`, which is ${did} now`:""}function regeneration(identity2,present3){return{action:"r\
+egenerate",fields:[],requests:[{operation:"regenerateDid",params:{client_id:identity2.id??""}}],destructions:[`regenerat\
+es the DID${presentDid(present3)}`]}}var value={type:"value"};var secret2={type:"value",secret:true};var instant={type:"instant"};var body={type:"body"};var map2={
+type:"map"};function set2(nested={}){return{type:"set",nested}}function members2(types){return{type:"members",members:types}}
+function contrast(type,path,wanted,got){const whole2=verdict=>[{path,type,verdict,wanted,got}];if(got===void 0){if(type.
+type==="members"&&isMap(wanted))return memberContrasts(type.members,path,wanted,{});return whole2("unknown")}if(got instanceof
+HashedSecret){if(wanted instanceof HashedSecret)return whole2(same(wanted,got)?"same":"different");if(holdsHashed(wanted))
+return whole2("unknown");return whole2(got.matches(reveal(normalForm(type,wanted)))?"same":"different")}switch(type.type){case"\
+members":if(!isMap(wanted))return whole2(same(wanted,got)?"same":"different");return memberContrasts(type.members,path,wanted,
+isMap(got)?got:null);case"map":{if(!isMap(wanted)||!isMap(got)){return whole2(same(wanted??{},got??{})?"same":"different")}
+const keys=[...new Set([...Object.keys(wanted),...Object.keys(got)])];return keys.map(key=>{const there=Object.hasOwn(got,
+key)?got[key]??null:null;const asked=Object.hasOwn(wanted,key)?wanted[key]??null:null;const equal=same(asked,there)&&Object.
+hasOwn(wanted,key)===Object.hasOwn(got,key);return{path:join2(path,key),type,verdict:equal?"same":"different",wanted:asked,
+got:there}})}case"set":return whole2(contrastSets(type.nested,asElements(wanted),got));case"instant":return whole2(same(
+wanted,got)||sameInstant(wanted,got)?"same":"different");default:return whole2(same(wanted,got)||isCleared(wanted)&&isCleared(
+got)?"same":"different")}}function memberContrasts(types,path,wanted,got){return Object.entries(wanted).flatMap(([name2,
+member2])=>{const there=got===null?null:Object.hasOwn(got,name2)?got[name2]:void 0;return contrast(types[name2]??value,join2(
+path,name2),member2,there)})}function isCleared(field){if(Array.isArray(field))return field.length===0;return field===null||
+isMap(field)&&Object.keys(field).length===0}function sameInstant(a2,b){return typeof a2==="string"&&typeof b==="string"&&
+Date.parse(a2)===Date.parse(b)}function asElements(set3){return Array.isArray(set3)?set3.filter(isMap):[]}function matchSets(wanted,got){
+const left=new Set(got);const pairs=[];const added=[];let decidable=true;for(const element of wanted){const key=typeof element.
+id==="string"?"id":"name";const there=[...left].find(candidate=>candidate[key]===element[key]);if(there!==void 0){left.delete(
+there);pairs.push({wanted:element,got:there})}else{added.push(element);if([...left].some(candidate=>typeof candidate[key]!==
+"string"))decidable=false}}const removed=[...left];if(removed.some(element=>typeof element.id!=="string"&&typeof element.
+name!=="string")){decidable=false}return{pairs,added,removed,decidable}}function contrastSets(nested,wanted,got){if(got!==
+null&&!Array.isArray(got))return"different";const there=asElements(got);const match=matchSets(wanted,there);if(match.added.
+length>0||match.removed.length>0){return match.decidable||wanted.length!==there.length?"different":"unknown"}const inner=match.
+pairs.flatMap(pair=>Object.entries(nested).filter(([name2])=>Object.hasOwn(pair.wanted,name2)).flatMap(([name2,type])=>contrast(
+type,name2,pair.wanted[name2]??null,pair.got[name2])));if(inner.some(part=>part.verdict==="different"))return"different";
+return inner.some(part=>part.verdict==="unknown")?"unknown":"same"}function desired(type,declared,present3,whole2){if(type.
+type==="set")return desiredSet(declared,present3);if(type.type!=="map"||!isMap(declared))return declared;const kept=Object.
+entries(declared).filter(([,member2])=>member2!==null);if(whole2)return Object.fromEntries(kept);if(present3===void 0||present3!==
+null&&!isMap(present3))return void 0;const untouched=Object.entries(present3??{}).filter(([key])=>!Object.hasOwn(declared,
+key));if(untouched.some(([,member2])=>holdsHashed(member2)))return void 0;return Object.fromEntries([...untouched,...kept])}
+function holdsHashed(field){if(field instanceof HashedSecret)return true;if(Array.isArray(field))return field.some(holdsHashed);
+return isMap(field)&&Object.values(field).some(holdsHashed)}function desiredSet(declared,present3){const wanted=asElements(
+declared);if(present3===void 0)return wanted;const known2=new Map(matchSets(wanted,asElements(present3)).pairs.map(pair=>[
+pair.wanted,pair.got]));return wanted.map(element=>({...known2.get(element),...element}))}function carried(fields2,names2){
+return Object.fromEntries(names2.flatMap(name2=>{const field=fields2[name2];return field===void 0||holdsHashed(field)?[]:
+[[name2,field]]}))}function normalForm(type,field){if(type.type==="set"&&Array.isArray(field)){const elements2=asElements(
+field).map(element=>mapValues(element,(member2,name2)=>{const inner=type.nested[name2];return inner===void 0?member2:normalForm(
+inner,member2)}));return elements2.sort((a2,b)=>compareText(elementKey(a2),elementKey(b)))}if(type.type==="members"&&isMap(
+field)){return mapValues(field,(member2,name2)=>normalForm(type.members[name2]??value,member2))}return field}function elementKey(element){
+return`${String(element.id??"")}\0${String(element.name??"")}`}function compareText(a2,b){return a2<b?-1:a2>b?1:0}function join2(path,key){
+return/^[\w-]+$/.test(key)?`${path}.${key}`:`${path}[${JSON.stringify(key)}]`}function markSecrets(types,fields2){return mapValues(
+fields2,(field,name2)=>markSecret(types[name2]??value,field))}function markSecret(type,field){if(type.type==="value"&&type.
+secret===true&&field!==null){return field instanceof Sensitive?field:new Sensitive(reveal(field))}return type.type==="me\
+mbers"&&isMap(field)?markSecrets(type.members,field):field}var emailTemplate={name:"EmailTemplate",noun:"email template",schema:document("EmailTemplate",{backend_id:identifier(),type:identifier(),
 id:text2().optional(),txt_content:text2().nullable().optional(),html_content:text2().nullable().optional(),state:external_exports.
 enum(["present","absent"]).optional()}),identity:["backend_id","type"],fields:{id:value,txt_content:body,html_content:body},
-scopes:{read:"identity-providers:manage:all",write:"identity-providers:manage:all"},identities:({identity})=>[JSON.stringify(
-[identity.backend_id,identity.type])],check:(declared,profile)=>[...declared.filter(({absent,fields:fields2})=>absent&&Object.
-keys(fields2).length>0).map(template2=>error("absent-with-fields",'a template with "state: absent" has no other fields',
-Object.keys(template2.fields).map(field=>template2.placeOf(field)),"remove the fields to delete the template, or the sta\
-te to keep it")),...declared.flatMap(bodyProblems),...profileProblems(declared.map(withUsableBodies),profile)],addressPart:({
+scopes:{read:"identity-providers:manage:all",write:"identity-providers:manage:all"},identities:({identity:identity2})=>[
+JSON.stringify([identity2.backend_id,identity2.type])],check:(declared,profile)=>[...declared.filter(({absent,fields:fields2})=>absent&&
+Object.keys(fields2).length>0).map(template2=>error("absent-with-fields",'a template with "state: absent" has no other f\
+ields',Object.keys(template2.fields).map(field=>template2.placeOf(field)),"remove the fields to delete the template, or \
+the state to keep it")),...declared.flatMap(bodyProblems),...profileProblems(declared.map(withUsableBodies),profile)],addressPart:({
 backend_id="",type=""})=>`${backend_id.includes("/")?encodeURIComponent(backend_id):backend_id}/${type}`,readable:()=>true,
 async observe(objects2,context3){return new Map(await settle(objects2.map(async object3=>[object3,await show(object3.identity,
 context3)])))},decide({declared,present:present3,profile}){if(!declared.absent)return void 0;const holds=present3.exists===
@@ -13908,17 +14012,17 @@ body:{...fields2,type,backend_id},confirm:true};const kept=Object.keys(fields2).
 fields[half]??null));const customised=typeof present3.fields.id==="string";return{requests:customised&&kept?[{operation:"\
 deleteTemplate",params},patch]:[patch],expected:fields2}}function lostTemplate({before,now}){if(typeof before.id!=="stri\
 ng"||now.id!==null)return{};return Object.fromEntries(["id","txt_content","html_content"].flatMap(field=>before[field]==
-null?[]:[[field,before[field]]]))}function deletion(identity,fields2,profile){const{backend_id="",type=""}=identity;return{
+null?[]:[[field,before[field]]]))}function deletion(identity2,fields2,profile){const{backend_id="",type=""}=identity2;return{
 action:"delete",fields:deletedBodies(fields2,profile),requests:[{operation:"deleteTemplate",params:{backend_id,template_type:type}}],
 destructions:["deletes the template"]}}function deletedBodies(fields2,{templates}){return["txt_content","html_content"].
 filter(field=>typeof fields2[field]==="string").map(path=>({path,type:"body",before:fields2[path],after:null,sensitive:false,
 becomes:templates.allBuiltIn?"built-in":"gone"}))}function templateText({id,txt_content,html_content}){return[id,txt_content,
-html_content].map(part=>typeof part==="string"?part:"")}async function show(identity,{reader,limit}){const{backend_id="",
-type=""}=identity;const template2=await limit(()=>reader.showTemplate(backend_id,type));return template2===null?{exists:false,
-identity,fields:{}}:{exists:true,identity,fields:{...template2}}}var DEFAULTS="defaults";var keyPair2={name:"KeyPair",noun:"key pair",schema:document("KeyPair",{id:identifier(),public_key:text2().
+html_content].map(part=>typeof part==="string"?part:"")}async function show(identity2,{reader,limit}){const{backend_id="",
+type=""}=identity2;const template2=await limit(()=>reader.showTemplate(backend_id,type));return template2===null?{exists:false,
+identity:identity2,fields:{}}:{exists:true,identity:identity2,fields:{...template2}}}var DEFAULTS="defaults";var keyPair2={name:"KeyPair",noun:"key pair",schema:document("KeyPair",{id:identifier(),public_key:text2().
 nullable().optional(),is_default:external_exports.boolean().nullable().optional()}),identity:["id"],fields:{public_key:value,
 is_default:value},decisive:[DEFAULTS],scopes:{read:"clients:manage:all",write:"clients:manage:all"},sequential:true,identities:({
-identity})=>[`id ${identity.id}`],check(declared,profile){const problems=profileProblems(declared,profile);const defaults2=declared.
+identity:identity2})=>[`id ${identity2.id}`],check(declared,profile){const problems=profileProblems(declared,profile);const defaults2=declared.
 filter(({fields:fields2})=>fields2.is_default===true);if(defaults2.length<2)return problems;return[...problems,error("tw\
 o-defaults",`${defaults2.length} key pairs have "is_default: true", and a server has one default`,defaults2.map(pair=>pair.
 placeOf("is_default")),"keep it on the one that is to be the default")]},addressPart:({id})=>id??"",readable:({reads})=>reads.
@@ -13937,26 +14041,27 @@ rst is set"}];return{requests:[request(present3.identity,expected)],expected,war
 operation:"updateKeyPair",params:{key_pair_id:id},body:body2}}async function observe(objects2,context3){const{keyPairs,keyPair:single}=context3.
 profile.reads;if(keyPairs===void 0)return new Map;const list2=await readOne(context3,keyPairs,{},answers.keyPair.list)??
 [];const byId=new Map(list2.map(pair=>[pair.id,pair]));const defaults2=list2.flatMap(({id,is_default:is_default2})=>is_default2===
-true&&typeof id==="string"?[id]:[]);return new Map(await settle(objects2.map(async object3=>{const{identity}=object3;const shown2=byId.
-get(identity.id)??(single===void 0?null:await readOne(context3,single,{key_pair_id:identity.id??""},answers.keyPair.one));
-if(shown2===null)return[object3,missing(identity,"key pair")];const{is_default:is_default2,...rest}=shown2;const known2=is_default2===
-void 0?{}:{is_default:is_default2===true};const fields2={...rest,...known2,[DEFAULTS]:[...defaults2].sort()};return[object3,
-{exists:true,identity,fields:fields2}]})))}var organization2={name:"Organization",noun:"organization",schema:document("Organization",{id:identifier().optional(),name:external_exports.
+true&&typeof id==="string"?[id]:[]);return new Map(await settle(objects2.map(async object3=>{const{identity:identity2}=object3;
+const shown2=byId.get(identity2.id)??(single===void 0?null:await readOne(context3,single,{key_pair_id:identity2.id??""},
+answers.keyPair.one));if(shown2===null)return[object3,missing(identity2,"key pair")];const{is_default:is_default2,...rest}=shown2;
+const known2=is_default2===void 0?{}:{is_default:is_default2===true};const fields2={...rest,...known2,[DEFAULTS]:[...defaults2].
+sort()};return[object3,{exists:true,identity:identity2,fields:fields2}]})))}var organization2={name:"Organization",noun:"organization",schema:document("Organization",{id:identifier().optional(),name:external_exports.
 union([identifier(),text2()]).optional(),label:text2().nullable().optional()}),identity:["id","name"],fields:{name:value,
-label:value},scopes:{read:"users:manage:all",write:"users:manage:all"},identities:({identity})=>identity.id===void 0?[`n\
-ame ${identity.name}`]:[`id ${identity.id}`],check:(declared,profile)=>[...declared.filter(({identity})=>identity.id===void 0&&
-identity.name===void 0).map(({place})=>error("missing-field",'an Organization needs an "id" or a "name"',[place],"add th\
-e name that it has on the server")),...profileProblems(declared,profile)],addressPart:({id,name:name2})=>name2??id??"",readable:()=>true,
-async observe(objects2,context3){const index=await context3.organizations();return new Map(objects2.map(object3=>[object3,
-lookUp(object3.identity,index)]))},update({present:present3,desired:desired2,profile}){const id=present3.identity.id??"";
-const{unknown:unknown2}=wholeFields("Organization",desired2,present3.fields,profile);const body2={id,...carried(present3.
-fields,["name","label"]),...desired2};return{requests:[{operation:"updateOrganization",params:{organization_id:id},body:body2}],
-expected:body2,...unknown2.length===0?{}:{trouble:unknownWhole("organization",unknown2)}}},destructions:()=>[]};function lookUp(identity,index){
-if(identity.id===void 0){const found=index.findNamed(identity.name??"");if(typeof found==="string")return{exists:false,identity,
-fields:{},trouble:found};return{exists:true,identity:{...identity,id:String(found.id)},fields:found}}const row=index.byId(
-identity.id);if(row!==void 0)return{exists:true,identity,fields:row};if(index.anonymous>0)return{exists:true,identity,fields:{}};
-const trouble=`the server has no organization with the id ${identity.id}, and no operation creates one: create it there,\
- or correct the id`;return{exists:false,identity,fields:{},trouble}}function lostParts(types,{before,asked,now}){const lost2={};for(const[field,wanted]of Object.entries(asked)){const part=lostPart(
+label:value},scopes:{read:"users:manage:all",write:"users:manage:all"},identities:({identity:identity2})=>identity2.id===
+void 0?[`name ${identity2.name}`]:[`id ${identity2.id}`],check:(declared,profile)=>[...declared.filter(({identity:identity2})=>identity2.
+id===void 0&&identity2.name===void 0).map(({place})=>error("missing-field",'an Organization needs an "id" or a "name"',[
+place],"add the name that it has on the server")),...profileProblems(declared,profile)],addressPart:({id,name:name2})=>name2??
+id??"",readable:()=>true,async observe(objects2,context3){const index=await context3.organizations();return new Map(objects2.
+map(object3=>[object3,lookUp(object3.identity,index)]))},update({present:present3,desired:desired2,profile}){const id=present3.
+identity.id??"";const{unknown:unknown2}=wholeFields("Organization",desired2,present3.fields,profile);const body2={id,...carried(
+present3.fields,["name","label"]),...desired2};return{requests:[{operation:"updateOrganization",params:{organization_id:id},
+body:body2}],expected:body2,...unknown2.length===0?{}:{trouble:unknownWhole("organization",unknown2)}}},destructions:()=>[]};
+function lookUp(identity2,index){if(identity2.id===void 0){const found=index.findNamed(identity2.name??"");if(typeof found===
+"string")return{exists:false,identity:identity2,fields:{},trouble:found};return{exists:true,identity:{...identity2,id:String(
+found.id)},fields:found}}const row=index.byId(identity2.id);if(row!==void 0)return{exists:true,identity:identity2,fields:row};
+if(index.anonymous>0)return{exists:true,identity:identity2,fields:{}};const trouble=`the server has no organization with\
+ the id ${identity2.id}, and no operation creates one: create it there, or correct the id`;return{exists:false,identity:identity2,
+fields:{},trouble}}function lostParts(types,{before,asked,now}){const lost2={};for(const[field,wanted]of Object.entries(asked)){const part=lostPart(
 types[field]??value,before[field],wanted,now[field]);if(part!==void 0)lost2[field]=part}return lost2}function lostPart(type,before,asked,now){
 if(before===void 0||now===void 0)return void 0;switch(type.type){case"set":return lostElements(type.nested,asElements(before),
 asElements(asked),asElements(now));case"map":{if(!isMap(before))return void 0;const kept=isMap(now)?now:{};const lost2=Object.
@@ -14065,132 +14170,146 @@ ldap_master_password:text2().nullable().optional(),smtp_from:text2().nullable().
 optional(),smtp_username:text2().nullable().optional(),smtp_password:text2().nullable().optional(),smtp_ssl:external_exports.
 boolean().nullable().optional(),smtp_tls:external_exports.boolean().nullable().optional(),smtp_port:external_exports.int32().
 nullable().optional(),features:external_exports.array(text2()).nullable().optional()});var backendFields={...Object.fromEntries(
-Object.keys(backend2.shape).map(name2=>[name2,value])),roles:set2(),ldap_master_password:secret,smtp_password:secret};var elementNouns={
-organizations:"membership",authorized_scopes:"scope",roles:"role"};var fields={uid:value,username:value,totp_registered_at:instant,
-metadata:map2,federated_metadata:map2,blocked:value,group:value,authorized_scopes:set2(),organizations:set2({roles:set2()}),
-roles:set2(),backend:members2(backendFields)};var user2={name:"User",noun:"user",schema:document("User",{id:identifier(),
-uid:text2().nullable().optional(),username:text2().nullable().optional(),totp_registered_at:external_exports.iso.datetime(
-{offset:true,error:"expected a date-time such as 2026-01-31T12:00:00Z"}).nullable().optional(),metadata:anyObject2.nullable().
-optional(),federated_metadata:anyObject2.nullable().optional(),blocked:external_exports.boolean().nullable().optional(),
-group:text2().nullable().optional(),authorized_scopes:external_exports.array(scope).nullable().optional(),organizations:external_exports.
+Object.keys(backend2.shape).map(name2=>[name2,value])),roles:set2(),ldap_master_password:secret2,smtp_password:secret2};
+var elementNouns={organizations:"membership",authorized_scopes:"scope",roles:"role"};var fields={uid:value,username:value,
+totp_registered_at:instant,metadata:map2,federated_metadata:map2,blocked:value,group:value,authorized_scopes:set2(),organizations:set2(
+{roles:set2()}),roles:set2(),backend:members2(backendFields)};var user2={name:"User",noun:"user",schema:document("User",
+{id:identifier(),uid:text2().nullable().optional(),username:text2().nullable().optional(),totp_registered_at:external_exports.
+iso.datetime({offset:true,error:"expected a date-time such as 2026-01-31T12:00:00Z"}).nullable().optional(),metadata:anyObject2.
+nullable().optional(),federated_metadata:anyObject2.nullable().optional(),blocked:external_exports.boolean().nullable().
+optional(),group:text2().nullable().optional(),authorized_scopes:external_exports.array(scope).nullable().optional(),organizations:external_exports.
 array(external_exports.union([identifier(),membership],{error:"expected the name or id of an organization, or an object \
 with one"})).nullable().optional(),roles:roles2.nullable().optional(),backend:backend2.nullable().optional(),whole:external_exports.
 array(external_exports.enum(["metadata","federated_metadata"])).optional()}),identity:["id"],fields,scopes:{read:"users:\
-manage:all",write:"users:manage:all"},identities:({identity})=>[`id ${identity.id}`],check:(declared,profile)=>[...declared.
-flatMap(user3=>[...profile.users.scopeNeedsLabel?unlabelledScopes(user3):[],...profile.users.hasRoles?[]:unknownRoles(user3),
-...Object.entries(user3.fields).flatMap(([field,value3])=>repeatedElements(user3,field,value3))]),...profileProblems(declared,
-profile)],addressPart:({id})=>id??"",readable:({reads})=>reads.user!==void 0,async observe(objects2,context3){const{user:read}=context3.
-profile.reads;if(read===void 0)return new Map;return new Map(await settle(objects2.map(async object3=>{const{identity}=object3;
-const shown2=await readOne(context3,read,{user_id:identity.id??""},answers.user.one);if(shown2===null)return[object3,missing(
-identity,"user")];const known2=mapValues({...shown2},(field,name2)=>normalForm(fields[name2]??value,field));return[object3,
-{exists:true,identity,fields:known2}]})))},refersTo:listsOfUser,resolve:resolveUser,update(input2){if(input2.profile.whole.
-User!==void 0)return replaceUser(input2);const{present:present3,desired:desired2}=input2;return{requests:[{operation:"up\
-dateUser",params:{user_id:present3.identity.id??""},body:desired2}],expected:desired2}},lost:traces=>lostParts(fields,traces),
-destructions:fields2=>fields2.flatMap(({path,before,after,confirmed=false})=>{if(path==="blocked")return after===true?["\
-blocks the user"]:[];const loses=elementNouns[path];if(loses===void 0||before===void 0)return[];return matchSets(asElements(
-after),asElements(before)).removed.map(element=>{if(holdsSensitive(element))return`removes the ${loses} (sensitive)`;const{
-id,name:name2}=element;const beside=!confirmed&&typeof name2==="string"&&typeof id==="string"&&id!==name2;return`removes\
- the ${loses} "${String(name2??id)}"${beside?` (id ${id})`:""}`})})};function unknownRoles(user3){if(user3.fields.roles===
-void 0)return[];return[error("profile-field",'the documented API has no "roles" of a user; only those of its organizatio\
-ns',[user3.placeOf("roles")],'if the server is a Boruta, set "profile: boruta" under server; otherwise remove the field')]}
-function unlabelledScopes(user3){const scopes=user3.fields.authorized_scopes;if(!Array.isArray(scopes))return[];return scopes.
-flatMap((scope2,index)=>isMap(scope2)&&scope2.label===void 0?[error("missing-field",'a scope of a user needs a "label"',
-[user3.placeOf("authorized_scopes",index)],"the API requires name and label in each element of authorized_scopes")]:[])}
-function repeatedElements(user3,field,value3,within2=[]){if(!Array.isArray(value3)||!["organizations","authorized_scopes",
-"roles"].includes(field))return[];const at2=[...within2,field];const first=new Map;return value3.flatMap((element,index)=>{
-const inner=isMap(element)?repeatedElements(user3,"roles",element.roles??null,[...at2,index]):[];const key=isMap(element)?
-element.id??element.name:element;if(typeof key!=="string")return inner;const same2=uuid8.test(key)?key.toLowerCase():key;
-const before=first.get(same2);if(before===void 0){first.set(same2,index);return inner}return[...inner,error("duplicate-e\
-lement",`"${key}" is twice in ${at2.join(".")}`,[user3.placeOf(...at2,index),user3.placeOf(...at2,before)],"remove one o\
-f the two")]})}var uuid8=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;var kinds=[organization2,user2,keyPair2,emailTemplate,client2];var byName=new Map(kinds.map(kind=>[kind.name,kind]));function kindOf(name2){
+manage:all",write:"users:manage:all"},identities:({identity:identity2})=>[`id ${identity2.id}`],check:(declared,profile)=>[
+...declared.flatMap(user3=>[...profile.users.scopeNeedsLabel?unlabelledScopes(user3):[],...profile.users.hasRoles?[]:unknownRoles(
+user3),...Object.entries(user3.fields).flatMap(([field,value3])=>repeatedElements(user3,field,value3))]),...profileProblems(
+declared,profile)],addressPart:({id})=>id??"",readable:({reads})=>reads.user!==void 0,async observe(objects2,context3){const{
+user:read}=context3.profile.reads;if(read===void 0)return new Map;return new Map(await settle(objects2.map(async object3=>{
+const{identity:identity2}=object3;const shown2=await readOne(context3,read,{user_id:identity2.id??""},answers.user.one);
+if(shown2===null)return[object3,missing(identity2,"user")];const known2=mapValues({...shown2},(field,name2)=>normalForm(
+fields[name2]??value,field));return[object3,{exists:true,identity:identity2,fields:known2}]})))},refersTo:listsOfUser,resolve:resolveUser,
+update(input2){if(input2.profile.whole.User!==void 0)return replaceUser(input2);const{present:present3,desired:desired2}=input2;
+return{requests:[{operation:"updateUser",params:{user_id:present3.identity.id??""},body:desired2}],expected:desired2}},lost:traces=>lostParts(
+fields,traces),destructions:fields2=>fields2.flatMap(({path,before,after,confirmed=false})=>{if(path==="blocked")return after===
+true?["blocks the user"]:[];const loses=elementNouns[path];if(loses===void 0||before===void 0)return[];return matchSets(
+asElements(after),asElements(before)).removed.map(element=>{if(holdsSensitive(element))return`removes the ${loses} (sens\
+itive)`;const{id,name:name2}=element;const beside=!confirmed&&typeof name2==="string"&&typeof id==="string"&&id!==name2;
+return`removes the ${loses} "${String(name2??id)}"${beside?` (id ${id})`:""}`})})};function unknownRoles(user3){if(user3.
+fields.roles===void 0)return[];return[error("profile-field",'the documented API has no "roles" of a user; only those of \
+its organizations',[user3.placeOf("roles")],'if the server is a Boruta, set "profile: boruta" under server; otherwise re\
+move the field')]}function unlabelledScopes(user3){const scopes=user3.fields.authorized_scopes;if(!Array.isArray(scopes))
+return[];return scopes.flatMap((scope2,index)=>isMap(scope2)&&scope2.label===void 0?[error("missing-field",'a scope of a\
+ user needs a "label"',[user3.placeOf("authorized_scopes",index)],"the API requires name and label in each element of au\
+thorized_scopes")]:[])}function repeatedElements(user3,field,value3,within2=[]){if(!Array.isArray(value3)||!["organizati\
+ons","authorized_scopes","roles"].includes(field))return[];const at2=[...within2,field];const first=new Map;return value3.
+flatMap((element,index)=>{const inner=isMap(element)?repeatedElements(user3,"roles",element.roles??null,[...at2,index]):
+[];const key=isMap(element)?element.id??element.name:element;if(typeof key!=="string")return inner;const same2=uuid8.test(
+key)?key.toLowerCase():key;const before=first.get(same2);if(before===void 0){first.set(same2,index);return inner}return[
+...inner,error("duplicate-element",`"${key}" is twice in ${at2.join(".")}`,[user3.placeOf(...at2,index),user3.placeOf(...at2,
+before)],"remove one of the two")]})}var uuid8=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;var kinds=[organization2,user2,keyPair2,emailTemplate,client2];var byName=new Map(kinds.map(kind=>[kind.name,kind]));function kindOf(name2){
 const kind=byName.get(name2);if(kind===void 0)throw new Error(`unknown kind ${name2}`);return kind}function isKindName(name2){
-return byName.has(name2)}import{createHash}from"node:crypto";var operations={regenerateDid:{title:"regenerate the DID of a client",method:"POST",path:"/api/clients/:client_id/regene\
-rate_did",scope:"clients:manage:all"},updateUser:{title:"update a user",method:"PATCH",path:"/api/users/:user_id",scope:"\
-users:manage:all",wrapper:"user"},updateTemplate:{title:"update an email template",method:"PATCH",path:"/api/backends/:b\
-ackend_id/email-templates/:template_type",scope:"identity-providers:manage:all",wrapper:"template"},deleteTemplate:{title:"\
-delete an email template",method:"DELETE",path:"/api/backends/:backend_id/email-templates/:template_type",scope:"identit\
-y-providers:manage:all"},updateKeyPair:{title:"update a key pair",method:"PATCH",path:"/api/key-pairs/:key_pair_id",scope:"\
-clients:manage:all",wrapper:"key_pair"},updateOrganization:{title:"update an organization",method:"PATCH",path:"/api/org\
-anizations/:organization_id",scope:"users:manage:all",wrapper:"organization"},showTemplate:{title:"show an email templat\
-e",method:"GET",path:"/api/backends/:backend_id/email-templates/:template_type",scope:"identity-providers:manage:all"},listOrganizations:{
-title:"list organizations",method:"GET",path:"/api/organizations",scope:"users:manage:all"}};function operationPath(name2,params={}){
-return fillPath(operations[name2].path,params)}function fillPath(path,params){return path.replace(/:([a-z_]+)/g,(_,parameter)=>{
-const value3=Object.hasOwn(params,parameter)?params[parameter]:void 0;if(!value3||/^\.{1,2}$/.test(value3)||!value3.isWellFormed()){
-throw new Error(`unusable path parameter ${parameter} for ${path}`)}return encodeURIComponent(value3)})}import{scryptSync}from"node:crypto";var COST={N:16384,r:8,p:1};var Hasher=class{#salt;#holds;#hashes=new Map;constructor(salt,holds=()=>false){this.#salt=salt;
-this.#holds=holds}conceals(text4){return this.#holds(text4)}hash(value3){const text4=canonical(value3);const known2=this.#hashes.
-get(text4);if(known2!==void 0)return known2;const hash3=`scrypt:${scryptSync(text4,this.#salt,32,COST).toString("base64u\
-rl")}`;this.#hashes.set(text4,hash3);return hash3}secret(hash3){return new HashedSecret(hash3,value3=>this.hash(value3)===
-hash3)}};function storeFields(fields2,hasher2){const hashes={};const conceals=(value3,key)=>typeof value3==="string"&&key!==
-"id"&&hasher2.conceals(value3);const strip=(value3,pointer,key,listed3)=>{if(value3 instanceof HashedSecret||value3 instanceof
-Sensitive||conceals(value3,key)){hashes[pointer]=value3 instanceof HashedSecret?value3.hash:hasher2.hash(reveal(value3));
-return null}if(Array.isArray(value3)){return value3.map((item,index)=>strip(item,`${pointer}/${index}`,"",true))}if(!isMap(
-value3))return value3;const members3=listed3?Object.fromEntries(Object.entries(value3).filter(([name2,member2])=>!conceals(
-member2,name2))):value3;return mapValues(members3,(member2,name2)=>strip(member2,`${pointer}/${escapePointer(name2)}`,name2,
-listed3))};return{fields:mapValues(fields2,(value3,field)=>strip(value3,`/${escapePointer(field)}`,field,false)),hashes}}
-function restoreFields(stored3,hasher2){const restore=(value3,pointer)=>{const hash3=Object.hasOwn(stored3.hashes,pointer)?
-stored3.hashes[pointer]:void 0;if(hash3!==void 0)return hasher2.secret(hash3);if(Array.isArray(value3))return value3.map(
-(item,index)=>restore(item,`${pointer}/${index}`));if(isMap(value3))return mapValues(value3,(member2,key)=>restore(member2,
-`${pointer}/${escapePointer(key)}`));return value3};return mapValues(stored3.fields,(value3,field)=>restore(value3,`/${escapePointer(
-field)}`))}function escapePointer(key){return key.replaceAll("~","~0").replaceAll("/","~1")}function conceal(got,asked){
-if(asked instanceof Sensitive)return got instanceof Sensitive?got:new Sensitive(reveal(got));if(Array.isArray(asked))return holdsSensitive(
-asked)?new Sensitive(reveal(asked)):got;if(isMap(asked)&&isMap(got)){return mapValues(got,(member2,key)=>conceal(member2,
-Object.hasOwn(asked,key)?asked[key]:void 0))}return got}var hasher=new Hasher("idops plan digest");function planDigest(server,changes){const requests=changes.flatMap(change=>{const types=kindOf(
-change.kind).fields;return change.requests.map(({operation,params,body:body2})=>{const fields2=body2===void 0?null:mapValues(
-body2,(field,name2)=>normalForm(types[name2]??value,field));return canonical([operations[operation].method,operationPath(
-operation,params),withoutSecrets(fields2)])})});const text4=canonical({format_version:1,server,requests:requests.sort()});
-return`sha256:${createHash("sha256").update(text4).digest("hex")}`}function withoutSecrets(field){if(field instanceof HashedSecret)
-return{secret:field.hash};if(field instanceof Sensitive)return{secret:hasher.hash(field.reveal())};if(Array.isArray(field))
-return field.map(withoutSecrets);return isMap(field)?mapValues(field,withoutSecrets):field}var hash2=external_exports.string().describe("A hash that tells whether it is the same now");var sealSchema=external_exports.
-strictObject({targets:external_exports.array(external_exports.string()),kinds:external_exports.array(external_exports.string()),
-prune:external_exports.boolean(),assert:external_exports.boolean(),objects:external_exports.array(external_exports.strictObject(
-{address:external_exports.string(),action:external_exports.string(),observed:hash2.describe("Over everything that was ob\
-served of the object"),requests:hash2.describe("Over what would be sent for it")}))}).describe("What apply needs besides");
-var storedSchema=external_exports.looseObject({format_version:external_exports.literal(1),server:external_exports.string(),
-environment:external_exports.string().nullable(),created_at:external_exports.string(),digest:external_exports.string(),apply:sealSchema});
-function seal(plan,options,redactName){const shown2=({address:address2,apply:{key}})=>redactName(address2)===address2?address2:
-redactName(key);return{...options,objects:plan.changes.map(change=>({address:shown2(change),action:change.action,observed:hashOf(
-observedOf(change)),requests:planDigest(plan.server,[change])}))}}function observedOf({kind,fields:fields2,apply}){const types=kindOf(
-kind).fields;const before=mapValues(apply.before,(field,name2)=>normalForm(types[name2]??value,field));const generation2=fields2.
-find(({path})=>path==="did_generation");return[withoutSecrets(before),apply.existed,apply.generation??null,withoutSecrets(
-generation2?.before??null)]}function hashOf(value3){return`sha256:${createHash2("sha256").update(canonical(value3)).digest(
-"hex")}`}function parseStoredPlan(text4,file2){const unusable=why=>error("plan-unreadable",`${file2} can't be applied: ${why}`,
-[],"make it anew with idops plan --out FILE");let data3;try{data3=parseJson(text4)}catch{return unusable("it is not JSON")}
-const version3=data3?.format_version;if(typeof version3==="number"&&version3>1)return unusable(`it has format ${version3}\
-, this idops knows format 1`);const parsed2=storedSchema.safeParse(data3);if(parsed2.success)return parsed2.data;const[issue3]=parsed2.
-error.issues;const where=issue3===void 0||issue3.path.length===0?"":` (see ${issue3.path.join(".")})`;return unusable(`i\
-t is not a plan that was stored with --out${where}`)}function isStoredPlan(read){return"digest"in read}function staleness(stored3,now){
-const found=[];if(stored3.server!==now.server)found.push(`it is for ${stored3.server}, and this is ${now.server}`);if(stored3.
-environment!==now.environment){found.push(`it is for the environment ${stored3.environment??"none"}, and this is ${now.environment??
-"none"}`)}const before=new Map(stored3.apply.objects.map(object3=>[object3.address,object3]));const whole2=seal(now,stored3.
-apply,text4=>text4).objects;const keys=new Map(now.changes.map(({address:address2,apply})=>[apply.key,address2]));const after=new Map(
-whole2.map(object3=>[object3.address,object3]));const met=new Set;for(const[name2,object3]of before){const address2=after.
-has(name2)?name2:keys.get(name2)??name2;met.add(address2);const present3=after.get(address2);if(present3===void 0)found.
-push(`${address2} is no longer in it`);else if(present3.observed!==object3.observed)found.push(`${address2} was changed \
-on the server, or its record was`);else if(present3.action!==object3.action)found.push(`${address2} was ${object3.action}\
- in it, and is ${present3.action} now`);else if(present3.requests!==object3.requests)found.push(`${address2} is declared\
- otherwise now`)}for(const address2 of after.keys())if(!met.has(address2))found.push(`${address2} is new in it`);if(found.
-length===0&&stored3.digest!==now.digest)found.push("its digest is another one now");if(found.length===0)return[];return[
-error("stale-plan",`stale plan: ${found.join("; ")}`,[],"nothing was sent; make a new plan and review it")]}async function readPlanFile(path,shown2=path){let text4;try{text4=await readFile(path,"utf8")}catch(failure2){throw new ProblemsError(
-[error("plan-unreadable",`${shown2} can't be read: ${failure2 instanceof Error?failure2.message:String(failure2)}`)])}const stored3=parseStoredPlan(
-text4,shown2);if(!isStoredPlan(stored3))throw new ProblemsError([stored3]);return stored3}import{dirname as dirname2,join as join3,resolve as resolvePath}from"node:path";var import_fastest_levenshtein=__toESM(require_mod(),1);function nearest(name2,known2){const wanted=name2.toLowerCase();
-if(wanted.length>100)return void 0;let best;let least=(wanted.length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known2){
-const far=(0,import_fastest_levenshtein.distance)(wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}
-return best}function decimalText(text4){const parts=/^([-+]?)(?=\.?\d)(\d*)(?:\.(\d*))?([eE][-+]?\d+)?$/.exec(text4);if(parts===null)
+return byName.has(name2)}function inOrder(problems){return[...problems].sort((one,other)=>{const[a2]=one.places;const[b]=other.places;if(a2===void 0||
+b===void 0)return(a2===void 0?0:1)-(b===void 0?0:1);if(a2.file!==b.file)return a2.file<b.file?-1:1;return a2.line-b.line||
+a2.column-b.column})}var import_yaml=__toESM(require_dist(),1);function decimalText(text4){const parts=/^([-+]?)(?=\.?\d)(\d*)(?:\.(\d*))?([eE][-+]?\d+)?$/.exec(text4);if(parts===null)
 return void 0;const[,sign,whole2="",fraction="",exponent=""]=parts;const digits=whole2.replace(/^0+(?=\d)/,"")||"0";return`${sign===
-"-"?"-":""}${digits}${fraction===""?"":`.${fraction}`}${exponent}`}function pathKey(path){return path.map(String).join("\0")}function resolve(root,file2,variables2){const notes=new Map;const path=[];
-const walk=node2=>{if(node2.type==="scalar"){if(typeof node2.value!=="string"||!node2.value.includes("$"))return node2.value;
-if(variables2===null){if(node2.value.includes("${")){notes.set(pathKey(path),{path:[...path],node:node2,tainted:false,unknown:true})}
-return node2.value}const{text:text4,tainted,unknown:unknown2}=variables2.resolve(node2.value,node2,file2);notes.set(pathKey(
-path),{path:[...path],node:node2,tainted,unknown:unknown2});return unknown2?UNKNOWN_TEXT:text4}if(node2.type==="list"){return node2.
-items.map((item,index)=>{path.push(index);const value3=walk(item);path.pop();return value3})}const map3={};for(const[key,
-entry]of node2.entries){path.push(key);map3[key]=walk(entry.value);path.pop()}return map3};return{value:walk(root),notes}}function find(root,path){let found={node:root,key:void 0,complete:true};for(const step of path){const{node:node2}=found;
+"-"?"-":""}${digits}${fraction===""?"":`.${fraction}`}${exponent}`}function find(root,path){let found={node:root,key:void 0,complete:true};for(const step of path){const{node:node2}=found;
 if(node2.type==="map"){const entry=node2.entries.get(String(step));if(entry===void 0)return{...found,complete:false};found=
 {node:entry.value,key:entry.key,complete:true}}else if(node2.type==="list"){const item=node2.items[Number(step)];if(item===
 void 0)return{...found,complete:false};found={node:item,key:void 0,complete:true}}else{return{...found,complete:false}}}
 return found}function mapNode(range2,entries){return{type:"map",range:range2,entries,...measure([...entries.values()].map(
 ({value:value3})=>value3))}}function listNode(range2,items){return{type:"list",range:range2,items,...measure(items)}}function measure(children){
 let size2=1;let height=0;for(const child of children){size2+=child.size;height=Math.max(height,child.height+1)}return{size:size2,
-height}}function check2(subject){const{schema,root,file:file2,variables:variables2}=subject;const{value:value3,notes}=resolve(root,
+height}}var MAX_DEPTH=100;var MAX_LEXEMES=1e6;var MAX_ALIASED=1e5;var MAX_ERRORS=100;function parseYaml(file2){const documents=[];
+const problems=[];const allowance={aliased:0,exceeded:false};try{for(const document3 of compose(file2,problems)){const found=documentErrors(
+file2,document3);for(const problem of found)problems.push(problem);if(found.some(({code:code2})=>code2!=="unknown-tag"))
+continue;const converter=new Converter(file2,allowance);const root=document3.contents===null?void 0:converter.convert(document3.
+contents,0);for(const problem of converter.problems)problems.push(problem);if(root===void 0||root.type==="scalar"&&root.
+value===null)continue;documents.push({root,broken:found.length>0||converter.broken})}}catch(failure2){const reason=failure2 instanceof
+RangeError?"it is nested too deeply":"the parser gave up on it";problems.push(error("yaml-syntax",`${file2.path} is not \
+usable YAML: ${reason}`,[file2.place({start:0,end:1})]))}return{documents,problems:capped(problems)}}function capped(problems){
+if(problems.length<=MAX_ERRORS)return problems;const rest=problems.length-MAX_ERRORS;const last=problems[MAX_ERRORS-1];return[
+...problems.slice(0,MAX_ERRORS),error("yaml-syntax",`${rest} more errors in this file`,last?.places??[])]}function*compose(file2,problems){
+const parser=new import_yaml.Parser;const composer=new import_yaml.Composer({schema:"core",resolveKnownTags:false,uniqueKeys:false,
+merge:false,strict:true,logLevel:"silent",prettyErrors:false});let lexemes=0;for(const lexeme of new import_yaml.Lexer().
+lex(file2.text)){for(const token of parser.next(lexeme)){if(token.type==="document")lexemes=0;yield*composer.next(token)}
+lexemes+=1;const deep=parser.stack.length>MAX_DEPTH;if(deep||lexemes>MAX_LEXEMES){const place=file2.place({start:parser.
+offset,end:parser.offset+1});problems.push(deep?error("too-deep",`more than ${MAX_DEPTH} levels of nesting`,[place],"fla\
+tten the document"):error("too-large","one document has too many values",[place],"split it into several files"));yield*composer.
+end();return}}for(const token of parser.end())yield*composer.next(token);yield*composer.end(true,file2.text.length)}function documentErrors(file2,document3){
+const problems=[];let syntax2;for(const found of[...document3.errors,...document3.warnings]){const problem=yamlProblem(file2,
+found);if(problem.code==="yaml-syntax"){const stumbles=/token in YAML stream/.test(found.message);if(syntax2!==void 0&&(stumbles||
+syntax2.places[0]?.line===problem.places[0]?.line))continue;syntax2=problem}problems.push(problem)}if(document3.directives?.
+yaml.version==="1.1"&&document3.directives.yaml.explicit){const start2=Math.max(0,file2.text.indexOf("%YAML"));problems.
+push(error("yaml-syntax","YAML 1.1 is not supported",[file2.place({start:start2,end:start2+9})],"remove the directive"))}
+return problems}function yamlProblem(file2,found){const range2={start:found.pos[0],end:Math.max(found.pos[1],found.pos[0]+
+1)};const places2=[file2.place(range2)];if(found.code==="TAG_RESOLVE_FAILED"){return error("unknown-tag","this tag is no\
+t known",places2,"remove it; write plain YAML 1.2 values")}if(found.code==="RESOURCE_EXHAUSTION"){return error("too-deep",
+`more than ${MAX_DEPTH} levels of nesting`,places2,"flatten the document")}const message=file2.hides(range2)?"this is no\
+t valid YAML":found.message.replace(/: ".*$/s,"");const variable=range2.start>0&&file2.text.slice(range2.start-1,range2.
+start+1)===`\${`;return error("yaml-syntax",message,places2,variable?`inside {} and [] a variable needs quotes: "\${NAME}\
+"`:void 0)}var Converter=class{problems=[];#file;#allowance;#exhausted=false;#anchors=new Map;constructor(file2,allowance){
+this.#file=file2;this.#allowance=allowance}get broken(){return this.problems.length>0||this.#exhausted}convert(node2,depth){
+if((0,import_yaml.isAlias)(node2))return this.#alias(node2.source,rangeOf(node2),depth);if((0,import_yaml.isMap)(node2)){
+return this.#anchored(node2.anchor,()=>{const entries=new Map;for(const pair of node2.items)this.#pair(entries,pair.key,
+pair.value,depth);return mapNode(rangeOf(node2),entries)})}if((0,import_yaml.isSeq)(node2)){return this.#anchored(node2.
+anchor,()=>listNode(rangeOf(node2),node2.items.map(item=>this.convert(item,depth+1))))}if((0,import_yaml.isScalar)(node2))
+return this.#anchored(node2.anchor,()=>this.#scalar(node2));return{type:"scalar",value:null,plain:true,source:"",range:{
+start:0,end:0},size:1,height:0}}#anchored(anchor2,build2){if(anchor2===void 0)return build2();this.#anchors.set(anchor2,
+null);const node2=build2();this.#anchors.set(anchor2,node2);return node2}#alias(name2,range2,depth){const target=this.#anchors.
+get(name2);const empty2={type:"scalar",value:null,plain:true,source:"",range:range2,size:1,height:0};const places2=[this.#file.
+place(range2)];if(target===void 0){this.problems.push(error("unknown-alias","this alias has no anchor before it",places2,
+'write the anchor "&name" first'));return empty2}if(target===null){this.problems.push(error("alias-explosion","this alia\
+s stands inside its own anchor",places2));return empty2}if(depth+target.height>MAX_DEPTH){this.problems.push(error("too-\
+deep",`more than ${MAX_DEPTH} levels of nesting`,places2,"flatten the document"));return empty2}this.#allowance.aliased+=
+target.size;if(this.#allowance.aliased>MAX_ALIASED){const already=this.#allowance.exceeded;this.#allowance.exceeded=true;
+this.#exhausted=true;if(already)return empty2;this.problems.push(error("alias-explosion",`aliases repeat more than ${MAX_ALIASED}\
+ values`,places2,"use fewer aliases"));return empty2}return{...target,range:range2}}#scalar(node2){const range2=rangeOf(
+node2);const plain=node2.type==="PLAIN"||node2.type===void 0||node2.type===null;const source=typeof node2.source==="stri\
+ng"?node2.source:"";const{value:value3}=node2;let kept=typeof value3==="string"||typeof value3==="boolean"?value3:null;if(typeof value3===
+"number"){const number5=numberOf(source);if(number5===void 0){this.problems.push(error("wrong-value","JSON has no such n\
+umber",[this.#file.place(range2)],"write it in quotes to have it as a text"))}kept=number5??0}return{type:"scalar",value:kept,
+plain,source,range:range2,size:1,height:0}}#pair(entries,key,value3,depth){const range2=rangeOf(key);const places2=()=>[
+this.#file.place(range2)];const name2=(0,import_yaml.isScalar)(key)?key.value:void 0;if(typeof name2!=="string"){const hint=(0,import_yaml.isScalar)(
+key)?"write it in quotes":void 0;this.problems.push(error("bad-key","a key must be a text",places2(),hint));return}if(name2===
+"__proto__"){this.problems.push(error("bad-key",`a key can't be "__proto__"`,places2()));return}if(name2==="<<"&&(0,import_yaml.isScalar)(
+key)&&key.type==="PLAIN"){this.problems.push(error("bad-key","merge keys are not part of YAML 1.2",places2(),"write the \
+members out, or quote the key"));return}if((0,import_yaml.isScalar)(key)&&key.anchor!==void 0)this.#anchors.set(key.anchor,
+this.#scalar(key));const converted=value3===null?this.#scalar({value:null,range:[range2.end,range2.end]}):this.convert(value3,
+depth+1);if(looksSecret(name2))this.#hide(converted,value3);const before=entries.get(name2);if(before!==void 0){this.problems.
+push(error("duplicate-key",`the key "${name2}" is twice in one map`,[this.#file.place(range2),this.#file.place(before.key)],
+"remove one of the two"));return}entries.set(name2,{key:range2,value:converted})}#hide(node2,written3){this.#file.hide(node2.
+range);if(!(0,import_yaml.isAlias)(written3))return;const target=this.#anchors.get(written3.source);if(target)this.#file.
+hide(target.range)}};function numberOf(source){if(/^0[xo]/.test(source))return exactly(BigInt(source).toString());const text4=decimalText(
+source);return text4===void 0?void 0:exactly(text4)}function rangeOf(node2){if(typeof node2==="object"&&node2!==null&&"r\
+ange"in node2&&Array.isArray(node2.range)){const[start2,end]=node2.range;if(typeof start2==="number"&&typeof end==="numb\
+er")return{start:start2,end}}return{start:0,end:0}}import{dirname as dirname2,resolve as resolve2}from"node:path";var limits={bodyCharacters:1048576,allBodiesCharacters:32e6,tags:2e4,sectionDepth:100,nameSteps:32,nameCharacters:1e3,elementDepth:512,
+elements:5e4,variants:24,renderedCharacters:2e6,templateCharacters:16e6,sectionVisits:1e5,pageCharacters:3e7,leftOut:20,
+styleDepth:32};function shown(limit){return limit.toLocaleString("en")}var READS_AT_ONCE=16;var Bodies=class{#project;#access;files=new Set;#limit=pLimit(READS_AT_ONCE);#contents=new Map;#characters=0;constructor(project,access2){
+this.#project=project;this.#access=access2}async read(request4){const path=resolve2(dirname2(request4.manifest),request4.
+path);let content=this.#contents.get(path);if(content===void 0){content=this.#limit(()=>this.#load(path));this.#contents.
+set(path,content)}const loaded=await content;return"text"in loaded?loaded:this.#problem(request4,path,loaded)}async#load(path){
+const read=await this.#access.read(path);if(!("target"in read))return read;this.files.add(read.target);this.#characters+=
+read.text.length;return this.#characters>limits.allBodiesCharacters?{reason:"too-many"}:read}#problem(request4,path,found){
+const shown2=request4.tainted?"the body file":`the body file ${shownPath(path,this.#project.cwd)}`;const places2=[request4.
+place];switch(found.reason){case"outside":return error("body-outside",`${request4.tainted?"the body file":`the body file\
+ "${request4.path}"`} lies outside the project`,places2,"a body file must lie in the folder of the configuration, after \
+following links");case"private":return error("body-private",`${shown2} ${found.detail}, which no body may be`,places2,"k\
+eep bodies in files of their own, such as emails/reset_password.html");case"too-many":return error("too-large",`the body\
+ files of this project have more than ${shown(limits.allBodiesCharacters)} characters together`,places2,"split the proje\
+ct, or take pictures out of the bodies and link to them");case"missing":return error("body-missing",`${shown2} ${found.detail}`,
+places2,"the path is relative to the manifest");case"too-large":return error("too-large",`${shown2} ${found.detail}`,places2);case"\
+not-utf8":return error("body-not-utf8",`${shown2} ${found.detail}`,places2,"save it as UTF-8");default:return error("bod\
+y-unreadable",`${shown2} ${found.detail}`,places2)}}};var import_fastest_levenshtein2=__toESM(require_mod(),1);function nearest(name2,known2){const wanted=name2.toLowerCase();
+if(wanted.length>100)return void 0;let best;let least=(wanted.length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known2){
+const far=(0,import_fastest_levenshtein2.distance)(wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}
+return best}function pathKey(path){return path.map(String).join("\0")}function resolve3(root,file2,variables2){const notes=new Map;const path=[];
+const walk=node2=>{if(node2.type==="scalar"){if(typeof node2.value!=="string"||!node2.value.includes("$"))return node2.value;
+if(variables2===null){if(node2.value.includes("${")){notes.set(pathKey(path),{path:[...path],node:node2,tainted:false,unknown:true})}
+return node2.value}const{text:text4,tainted,unknown:unknown2}=variables2.resolve(node2.value,node2,file2);notes.set(pathKey(
+path),{path:[...path],node:node2,tainted,unknown:unknown2});return unknown2?UNKNOWN_TEXT:text4}if(node2.type==="list"){return node2.
+items.map((item,index)=>{path.push(index);const value3=walk(item);path.pop();return value3})}const map3={};for(const[key,
+entry]of node2.entries){path.push(key);map3[key]=walk(entry.value);path.pop()}return map3};return{value:walk(root),notes}}function check2(subject){const{schema,root,file:file2,variables:variables2}=subject;const{value:value3,notes}=resolve3(root,
 file2,variables2);const fromVariables=variables2?.takeProblems()??[];let result=schema.safeParse(value3);const tried=new Set;
 while(!result.success){if(!repair(value3,flatten2(result.error.issues),notes,tried))break;result=schema.safeParse(value3)}
 if(result.success){const failed=fromVariables.some(({severity})=>severity==="error");return{data:failed?void 0:result.data,
@@ -14259,177 +14378,423 @@ void 0?void 0:"write it without quotes"}function pathText(path){return path.redu
 function within(name2,path){return path.length===0?name2:`${pathText(path)} of ${name2}`}function valuePlace(file2,root,path){
 const{node:node2,key}=find(root,path);return file2.place(node2.range.end>node2.range.start||key===void 0?node2.range:key)}
 function placeIn(file2,root,path){const{node:node2,key}=find(root,path);return file2.place(key??startOf(node2))}function startOf(node2){
-if(node2.type!=="map")return node2.range;const[first]=node2.entries.values();return first?.key??node2.range}import{constants as constants2}from"node:fs";import{open as open2}from"node:fs/promises";import{relative,sep}from"node:path";var import_fastest_levenshtein2=__toESM(require_mod(),1);var MASK="***";var words=["password","secret","token","credenti\
-al"];var abbreviations=new Set(["pass","pwd","pw","passwd","passphrase"]);var secretFields=["smtp_password","ldap_master\
-_password"];var memo2=new Map;function looksSecret(key){const known2=memo2.get(key);if(known2!==void 0)return known2;const answer=judge(
-key.toLowerCase());if(memo2.size<1e4)memo2.set(key,answer);return answer}function judge(name2){if(words.some(word=>name2.
-includes(word)))return true;if(name2.length>100)return false;if(secretFields.some(field=>(0,import_fastest_levenshtein2.distance)(
-name2,field)<=3))return true;return name2.split(/[^a-z0-9]+/).some(part=>abbreviations.has(part)||words.some(word=>(0,import_fastest_levenshtein2.distance)(
-part,word)<=(word==="token"?1:2)))}function secretRanges(text4){const found=[];let lineStart=0;let nextLine=lineEnd(text4,
-0)+1;for(let colon=text4.indexOf(":");colon!==-1;colon=text4.indexOf(":",colon+1)){const keyStart=keyBefore(text4,colon);
-if(keyStart===void 0)continue;const after=text4.slice(colon+1,colon+500);const start2=colon+1+(/^[ \t]*/.exec(after)?.[0].
-length??0);const at2=colon+1+(/^(?:[ \t]*[!&][^\s,{}[\]]*(?=[ \t]))*[ \t]*/.exec(after)?.[0].length??0);while(nextLine<=
-keyStart){lineStart=nextLine;nextLine=lineEnd(text4,nextLine)+1}const end=secretEnd(text4,lineStart,keyStart,at2);if(end>
-start2){if(!isReference(text4.slice(start2,end)))found.push({start:start2,end});colon=end-1}}return found}function isReference(value3){
-return value3.length<200&&/^(["']?)\$\{[A-Za-z_]\w*\}\1\s*$/.test(value3)}function keyBefore(text4,colon){if(!/[\w.\-"'\s]/.
-test(text4[colon-1]??""))return void 0;const before=text4.slice(Math.max(0,colon-100),colon);const gap=/["']?[ \t]*(?:\r?\n[ \t]*)?$/.
-exec(before)?.[0].length??0;const end=colon-gap;let start2=end;while(start2>0&&end-start2<120&&/[\w.-]/.test(text4[start2-
-1]??""))start2-=1;return start2<end&&looksSecret(text4.slice(start2,end))?start2:void 0}function secretEnd(text4,lineStart,key,at2){
-const quoted2=/["']/.test(text4[key-1]??"")?1:0;const indent=key-quoted2-lineStart;const block2=indent<500&&/^\s*(?:[-?:][ \t]+)*$/.
-test(text4.slice(lineStart,key-quoted2));const first=text4[at2]??"";let end=at2;if(first==='"'||first==="'")end=quotedEnd(
-text4,at2,first);else if(first==="{"||first==="[")end=flowEnd(text4,at2);else if(!block2){const plain=/[,}\]\n]/g;plain.
-lastIndex=at2;return plain.exec(text4)?.index??text4.length}if(!block2)return end;end=lineEnd(text4,end);while(end<text4.
-length){const next=lineEnd(text4,end+1);const line=text4.slice(end+1,next);const level3=/^ */.exec(line)?.[0].length??0;
-const item=level3===indent&&/^ *-(\s|$)/.test(line);if(line.trim()!==""&&level3<=indent&&!item)break;end=next}return end}
-function quotedEnd(text4,at2,quote2){for(let index=at2+1;index<text4.length;index+=1){if(quote2==='"'&&text4[index]==="\\")
-index+=1;else if(text4[index]===quote2){if(quote2==="'"&&text4[index+1]===quote2)index+=1;else return index+1}}return text4.
-length}function flowEnd(text4,at2){let depth=0;for(let index=at2;index<text4.length;index+=1){const char=text4[index];if(char===
-'"'||char==="'")index=quotedEnd(text4,index,char)-1;else if(char==="{"||char==="[")depth+=1;else if(char==="}"||char==="\
-]"){depth-=1;if(depth===0)return index+1}}return text4.length}function lineEnd(text4,at2){const end=text4.indexOf("\n",at2);
-return end===-1?text4.length:end}var MAX_BYTES=16*1024*1024;function shownPath(path,cwd){return(relative(cwd,path)||".").split(sep).join("/")}var SourceFile=class{path;text;#lines;#written;#secrets;#hidden=[];constructor(path,text4){
-this.path=path;this.text=text4}hide(range2){if(range2.end<=range2.start)return;this.#hidden.push(range2);this.#secrets=void 0}hides(range2){
-const masked=this.#masked();const next=masked[firstEndingAfter(masked,range2.start)];return next!==void 0&&Math.max(range2.
-end,range2.start+1)>next.start}place(range2){const lines=this.#lineStarts();const start2=Math.min(range2.start,this.text.
-length);let low=0;let high=lines.length-1;while(low<high){const middle=low+high+1>>1;if((lines[middle]??0)<=start2)low=middle;else
-high=middle-1}const lineStart=lines[low]??0;let lineEnd2=(lines[low+1]??this.text.length+1)-1;if(this.text[lineEnd2-1]===
-"\r"&&lineEnd2>lineStart)lineEnd2-=1;const length=Math.max(1,Math.min(range2.end,lineEnd2)-start2);return{file:this.path,
-line:low+1,column:start2-lineStart+1,...this.#shown(lineStart,lineEnd2,start2,length)}}#shown(lineStart,lineEnd2,start2,length){
-let text4="";let at2=lineStart;let shownLength=length;const masked=this.#masked();for(let index=firstEndingAfter(masked,
-lineStart);index<masked.length;index+=1){const secret3=masked[index];if(secret3===void 0||secret3.start>=lineEnd2)break;
-const from=Math.max(secret3.start,at2);text4+=this.text.slice(at2,from)+MASK;at2=Math.max(at2,Math.min(secret3.end,lineEnd2));
-if(start2>=at2&&at2>secret3.start)return{length};if(start2>=secret3.start)shownLength=MASK.length;else shownLength=Math.
-min(shownLength,Math.max(1,from-start2+MASK.length))}return{length:shownLength,text:text4+this.text.slice(at2,lineEnd2)}}#masked(){
-if(this.#secrets!==void 0)return this.#secrets;this.#written??=secretRanges(this.text);const sorted=[...this.#written,...this.#hidden].
-sort((a2,b)=>a2.start-b.start);const joined=[];for(const range2 of sorted){const last=joined.at(-1);if(last!==void 0&&range2.
-start<=last.end){joined[joined.length-1]={start:last.start,end:Math.max(last.end,range2.end)}}else joined.push(range2)}this.#secrets=
-joined;return joined}#lineStarts(){if(this.#lines!==void 0)return this.#lines;const lines=[0];for(let at2=this.text.indexOf(
-"\n");at2!==-1;at2=this.text.indexOf("\n",at2+1))lines.push(at2+1);this.#lines=lines;return lines}};function firstEndingAfter(ranges,point){
-let low=0;let high=ranges.length;while(low<high){const middle=low+high>>1;if((ranges[middle]?.end??0)>point)high=middle;else
-low=middle+1}return low}async function readBytes(path){try{const handle=await open2(path,constants2.O_RDONLY|(constants2.
-O_NONBLOCK??0));try{const stat4=await handle.stat();if(stat4.isDirectory())return{reason:"unreadable",detail:"is a direc\
-tory"};if(!stat4.isFile())return{reason:"unreadable",detail:"is not a regular file"};if(stat4.size>MAX_BYTES)return{reason:"\
-too-large",detail:"is larger than 16 MiB"};const bytes=await handle.readFile();return bytes.length>MAX_BYTES?{reason:"to\
-o-large",detail:"is larger than 16 MiB"}:bytes}finally{await handle.close()}}catch(failure2){return unreadable(failure2)}}
-function decode3(bytes){try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{return{reason:"\
-not-utf8",detail:"is not valid UTF-8"}}}function unreadable(failure2){const code2=failure2 instanceof Error&&"code"in failure2?
-String(failure2.code):"";if(code2==="ENOENT"||code2==="ENOTDIR")return{reason:"missing",detail:"does not exist"};const details2={
-EACCES:"may not be read by this user (EACCES)",EPERM:"may not be read by this user (EPERM)",ELOOP:"is a symbolic link th\
-at leads to itself (ELOOP)"};return{reason:"unreadable",detail:details2[code2]??`can't be read (${code2||"unknown error"}\
-)`}}function sourceOf(shown2,text4){return new SourceFile(shown2,text4.startsWith("\uFEFF")?text4.slice(1):text4)}async function readSource(path,shown2){
-const bytes=await readBytes(path);const text4=bytes instanceof Uint8Array?decode3(bytes):bytes;if(typeof text4==="string")
-return sourceOf(shown2,text4);const place={file:shown2,line:1,column:1,length:1};if(text4.reason==="too-large"){return error(
-"too-large",`${shown2} ${text4.detail}`,[place],"split it into several files")}if(text4.reason==="not-utf8"){return error(
-"not-utf8",`${shown2} ${text4.detail}`,[place],"save it as UTF-8")}return error("file-unreadable",`${shown2} ${text4.detail}`,
-[place])}var import_yaml=__toESM(require_dist(),1);var MAX_DEPTH=100;var MAX_LEXEMES=1e6;var MAX_ALIASED=1e5;var MAX_ERRORS=100;function parseYaml(file2){const documents=[];
-const problems=[];const allowance={aliased:0,exceeded:false};try{for(const document3 of compose(file2,problems)){const found=documentErrors(
-file2,document3);for(const problem of found)problems.push(problem);if(found.some(({code:code2})=>code2!=="unknown-tag"))
-continue;const converter=new Converter(file2,allowance);const root=document3.contents===null?void 0:converter.convert(document3.
-contents,0);for(const problem of converter.problems)problems.push(problem);if(root===void 0||root.type==="scalar"&&root.
-value===null)continue;documents.push({root,broken:found.length>0||converter.broken})}}catch(failure2){const reason=failure2 instanceof
-RangeError?"it is nested too deeply":"the parser gave up on it";problems.push(error("yaml-syntax",`${file2.path} is not \
-usable YAML: ${reason}`,[file2.place({start:0,end:1})]))}return{documents,problems:capped(problems)}}function capped(problems){
-if(problems.length<=MAX_ERRORS)return problems;const rest=problems.length-MAX_ERRORS;const last=problems[MAX_ERRORS-1];return[
-...problems.slice(0,MAX_ERRORS),error("yaml-syntax",`${rest} more errors in this file`,last?.places??[])]}function*compose(file2,problems){
-const parser=new import_yaml.Parser;const composer=new import_yaml.Composer({schema:"core",resolveKnownTags:false,uniqueKeys:false,
-merge:false,strict:true,logLevel:"silent",prettyErrors:false});let lexemes=0;for(const lexeme of new import_yaml.Lexer().
-lex(file2.text)){for(const token of parser.next(lexeme)){if(token.type==="document")lexemes=0;yield*composer.next(token)}
-lexemes+=1;const deep=parser.stack.length>MAX_DEPTH;if(deep||lexemes>MAX_LEXEMES){const place=file2.place({start:parser.
-offset,end:parser.offset+1});problems.push(deep?error("too-deep",`more than ${MAX_DEPTH} levels of nesting`,[place],"fla\
-tten the document"):error("too-large","one document has too many values",[place],"split it into several files"));yield*composer.
-end();return}}for(const token of parser.end())yield*composer.next(token);yield*composer.end(true,file2.text.length)}function documentErrors(file2,document3){
-const problems=[];let syntax2;for(const found of[...document3.errors,...document3.warnings]){const problem=yamlProblem(file2,
-found);if(problem.code==="yaml-syntax"){const stumbles=/token in YAML stream/.test(found.message);if(syntax2!==void 0&&(stumbles||
-syntax2.places[0]?.line===problem.places[0]?.line))continue;syntax2=problem}problems.push(problem)}if(document3.directives?.
-yaml.version==="1.1"&&document3.directives.yaml.explicit){const start2=Math.max(0,file2.text.indexOf("%YAML"));problems.
-push(error("yaml-syntax","YAML 1.1 is not supported",[file2.place({start:start2,end:start2+9})],"remove the directive"))}
-return problems}function yamlProblem(file2,found){const range2={start:found.pos[0],end:Math.max(found.pos[1],found.pos[0]+
-1)};const places2=[file2.place(range2)];if(found.code==="TAG_RESOLVE_FAILED"){return error("unknown-tag","this tag is no\
-t known",places2,"remove it; write plain YAML 1.2 values")}if(found.code==="RESOURCE_EXHAUSTION"){return error("too-deep",
-`more than ${MAX_DEPTH} levels of nesting`,places2,"flatten the document")}const message=file2.hides(range2)?"this is no\
-t valid YAML":found.message.replace(/: ".*$/s,"");const variable=range2.start>0&&file2.text.slice(range2.start-1,range2.
-start+1)===`\${`;return error("yaml-syntax",message,places2,variable?`inside {} and [] a variable needs quotes: "\${NAME}\
-"`:void 0)}var Converter=class{problems=[];#file;#allowance;#exhausted=false;#anchors=new Map;constructor(file2,allowance){
-this.#file=file2;this.#allowance=allowance}get broken(){return this.problems.length>0||this.#exhausted}convert(node2,depth){
-if((0,import_yaml.isAlias)(node2))return this.#alias(node2.source,rangeOf(node2),depth);if((0,import_yaml.isMap)(node2)){
-return this.#anchored(node2.anchor,()=>{const entries=new Map;for(const pair of node2.items)this.#pair(entries,pair.key,
-pair.value,depth);return mapNode(rangeOf(node2),entries)})}if((0,import_yaml.isSeq)(node2)){return this.#anchored(node2.
-anchor,()=>listNode(rangeOf(node2),node2.items.map(item=>this.convert(item,depth+1))))}if((0,import_yaml.isScalar)(node2))
-return this.#anchored(node2.anchor,()=>this.#scalar(node2));return{type:"scalar",value:null,plain:true,source:"",range:{
-start:0,end:0},size:1,height:0}}#anchored(anchor2,build2){if(anchor2===void 0)return build2();this.#anchors.set(anchor2,
-null);const node2=build2();this.#anchors.set(anchor2,node2);return node2}#alias(name2,range2,depth){const target=this.#anchors.
-get(name2);const empty2={type:"scalar",value:null,plain:true,source:"",range:range2,size:1,height:0};const places2=[this.#file.
-place(range2)];if(target===void 0){this.problems.push(error("unknown-alias","this alias has no anchor before it",places2,
-'write the anchor "&name" first'));return empty2}if(target===null){this.problems.push(error("alias-explosion","this alia\
-s stands inside its own anchor",places2));return empty2}if(depth+target.height>MAX_DEPTH){this.problems.push(error("too-\
-deep",`more than ${MAX_DEPTH} levels of nesting`,places2,"flatten the document"));return empty2}this.#allowance.aliased+=
-target.size;if(this.#allowance.aliased>MAX_ALIASED){const already=this.#allowance.exceeded;this.#allowance.exceeded=true;
-this.#exhausted=true;if(already)return empty2;this.problems.push(error("alias-explosion",`aliases repeat more than ${MAX_ALIASED}\
- values`,places2,"use fewer aliases"));return empty2}return{...target,range:range2}}#scalar(node2){const range2=rangeOf(
-node2);const plain=node2.type==="PLAIN"||node2.type===void 0||node2.type===null;const source=typeof node2.source==="stri\
-ng"?node2.source:"";const{value:value3}=node2;let kept=typeof value3==="string"||typeof value3==="boolean"?value3:null;if(typeof value3===
-"number"){const number5=numberOf(source);if(number5===void 0){this.problems.push(error("wrong-value","JSON has no such n\
-umber",[this.#file.place(range2)],"write it in quotes to have it as a text"))}kept=number5??0}return{type:"scalar",value:kept,
-plain,source,range:range2,size:1,height:0}}#pair(entries,key,value3,depth){const range2=rangeOf(key);const places2=()=>[
-this.#file.place(range2)];const name2=(0,import_yaml.isScalar)(key)?key.value:void 0;if(typeof name2!=="string"){const hint=(0,import_yaml.isScalar)(
-key)?"write it in quotes":void 0;this.problems.push(error("bad-key","a key must be a text",places2(),hint));return}if(name2===
-"__proto__"){this.problems.push(error("bad-key",`a key can't be "__proto__"`,places2()));return}if(name2==="<<"&&(0,import_yaml.isScalar)(
-key)&&key.type==="PLAIN"){this.problems.push(error("bad-key","merge keys are not part of YAML 1.2",places2(),"write the \
-members out, or quote the key"));return}if((0,import_yaml.isScalar)(key)&&key.anchor!==void 0)this.#anchors.set(key.anchor,
-this.#scalar(key));const converted=value3===null?this.#scalar({value:null,range:[range2.end,range2.end]}):this.convert(value3,
-depth+1);if(looksSecret(name2))this.#hide(converted,value3);const before=entries.get(name2);if(before!==void 0){this.problems.
-push(error("duplicate-key",`the key "${name2}" is twice in one map`,[this.#file.place(range2),this.#file.place(before.key)],
-"remove one of the two"));return}entries.set(name2,{key:range2,value:converted})}#hide(node2,written3){this.#file.hide(node2.
-range);if(!(0,import_yaml.isAlias)(written3))return;const target=this.#anchors.get(written3.source);if(target)this.#file.
-hide(target.range)}};function numberOf(source){if(/^0[xo]/.test(source))return exactly(BigInt(source).toString());const text4=decimalText(
-source);return text4===void 0?void 0:exactly(text4)}function rangeOf(node2){if(typeof node2==="object"&&node2!==null&&"r\
-ange"in node2&&Array.isArray(node2.range)){const[start2,end]=node2.range;if(typeof start2==="number"&&typeof end==="numb\
-er")return{start:start2,end}}return{start:0,end:0}}import{realpath}from"node:fs/promises";import{basename,dirname,isAbsolute,join as join2,relative as relative2,resolve as resolve2,
-sep as sep2}from"node:path";function isInside(path,folder){const way=relative2(folder,path);return way!==""&&way!==".."&&!way.startsWith(`..${sep2}`)&&
-!isAbsolute(way)}var Access=class{#root;#states;#files;constructor(project,more=[]){const{files,states}=project.guarded();
-this.#root=project.root;this.#states=states;this.#files=realpaths([...files,...more])}async find(path){if(!isInside(path,
-this.#root))return outside;const named2=await this.#private(path);if(named2!==void 0)return named2;let target;try{target=
-await realpath(path)}catch(failure2){return unreadable(failure2)}if(!isInside(target,this.#root))return outside;if(target===
-path)return{target};const seen=await isMounted(path,target,this.#root)?path:target;return await this.#private(seen)??{target}}async read(path){
-const found=await this.find(path);if(!("target"in found))return found;const bytes=await readBytes(found.target);const text4=bytes instanceof
-Uint8Array?decode3(bytes):bytes;if(typeof text4!=="string")return text4;return isWritten(text4)?own2("a state, a journal\
- or a stored plan"):{text:text4,target:found.target}}async#private(path){if(isHidden(path,this.#root))return own2("a hid\
-den file");if((await this.#files).has(path))return own2("the configuration or a credential file");return this.#states.some(
-state=>isOfState(path,state))?own2("a state, a lock or a journal"):void 0}};var outside={reason:"outside",detail:"lies o\
-utside the project"};function own2(what){return{reason:"private",detail:`is ${what}`}}async function realpaths(paths){const real=await Promise.
-all(paths.map(path=>realpath(path).catch(()=>path)));return new Set([...paths,...real])}function isHidden(path,root){return relative2(
-root,path).split(sep2).some(step=>step.startsWith("."))}function isOfState(path,state){if(path===state||path.startsWith(
-`${state}.`))return true;return path.endsWith(".jsonl")&&dirname(path)===join2(dirname(state),"runs")}function isWritten(text4){
-if(!text4.startsWith("{")||!/"format_version"\s*:/.test(text4.slice(0,4096)))return false;if(/^\{"type":"run",/.test(text4))
-return true;try{const data3=JSON.parse(text4);if(typeof data3!=="object"||data3===null)return false;return"lineage"in data3&&
-"resources"in data3||"digest"in data3&&"changes"in data3}catch{return false}}var mountedFolder=/^\.\.\d{4}_\d{2}_\d{2}_\d{2}_\d{2}_\d{2}\.\d+$/;
-async function isMounted(path,target,root){const steps=relative2(root,target).split(sep2);const at2=steps.findIndex(step=>mountedFolder.
-test(step));if(at2<0)return false;const mount=join2(root,...steps.slice(0,at2));const inside3=steps.slice(at2+1);if(isHidden(
-join2(mount,...inside3),root))return false;const folder=await realpath(join2(mount,"..data")).catch(()=>void 0);if(folder!==
-join2(mount,steps[at2]??""))return false;const named2=relative2(root,path).split(sep2);const before=resolve2(root,...named2.
-slice(0,-inside3.length));if(named2.slice(-inside3.length).join(sep2)!==inside3.join(sep2))return false;return await realpath(
-before).catch(()=>void 0)===mount}async function isMountedFolder(path){const target=await realpath(path).catch(()=>void 0);
-if(target===void 0)return false;const swapped=dirname(target);if(basename(target)!==basename(path)||!mountedFolder.test(
-basename(swapped)))return false;const data3=await realpath(join2(dirname(path),"..data")).catch(()=>void 0);return data3===
-swapped&&dirname(swapped)===await realpath(dirname(path))}var samplesFolder="samples";async function loadSamples(project,templates){const read=new Map;const access2=new Access(project);
+if(node2.type!=="map")return node2.range;const[first]=node2.entries.values();return first?.key??node2.range}var clientAnswers=new Set(["public_client_id","check_public_client_id","name","secret","confidential","redirect_uris","p\
+ublic_refresh_token","public_revoke","authorize_scope","enforce_dpop","enforce_tx_code","access_token_ttl","authorizatio\
+n_code_ttl","authorization_request_ttl","refresh_token_ttl","id_token_ttl","pkce","public_key","key_pair_type","signatur\
+es_adapter","did","identity_provider","authorized_scopes","supported_grant_types","id_token_signature_alg","userinfo_sig\
+ned_response_alg","token_endpoint_jwt_auth_alg","token_endpoint_auth_methods","jwt_public_key","response_mode"]);function fieldHint(kind,field,path){
+if(path.length>0)return void 0;if(kind.name==="Client"&&clientAnswers.has(field)){return`the server answers with "${field}\
+", but no operation changes it`}const others2=kinds.filter(other=>other!==kind&&knownFields(other.schema,[]).includes(field));
+if(others2.length===0)return void 0;return`"${field}" is a field of ${others2.map(({name:name2})=>name2).join(" and ")}`}function readDocument(document3,reading){const{root}=document3;const{file:file2,variables:variables2}=reading;if(root.type!==
+"map"){const problem=error("wrong-type",`a manifest document must be a map, got ${typeOf(root)}`,[file2.place(root.range)],
+'begin it with "kind:"');return Promise.resolve({declared:void 0,problems:[problem]})}const kind=readKind(root,reading);
+if(!("schema"in kind))return Promise.resolve({declared:void 0,problems:kind});const{data:data3,problems,notes}=check2({schema:kind.
+schema,root,file:file2,variables:variables2,name:kind.name,fieldHint:(field,path)=>fieldHint(kind,field,path)});const sensitive=sensitiveIdentities(
+kind,root,file2,notes);const found=[...problems.filter(problem=>!sensitive.some(other=>covers(other,problem))),...sensitive];
+if(!isObject3(data3)||document3.broken||found.some(({severity})=>severity==="error")){return bodyProblems2(kind,root,notes,
+reading).then(bodies2=>({declared:void 0,problems:[...found,...bodies2]}))}return new Builder(kind,root,notes,reading).build(
+data3,found)}function covers(one,other){const[a2]=one.places;const[b]=other.places;const about2=other.code==="wrong-valu\
+e"||other.code==="wrong-type";return about2&&a2?.file===b?.file&&a2?.line===b?.line&&a2?.column===b?.column}function isObject3(value3){
+return typeof value3==="object"&&value3!==null&&!Array.isArray(value3)&&!(value3 instanceof ExactNumber)}function readKind(root,{
+file:file2,variables:variables2}){const entry=root.entries.get("kind");const names2=kinds.map(({name:name3})=>name3);if(entry===
+void 0){const hint=`write one of ${names2.join(", ")}`;return[error("missing-field",'missing field "kind" in a manifest \
+document',[file2.place(startOf(root))],hint)]}const{value:node2}=entry;const places2=()=>[file2.place(node2.range.end>node2.
+range.start?node2.range:entry.key)];if(node2.type!=="scalar"||typeof node2.value!=="string"){return[error("wrong-type",`\
+"kind" must be one of ${names2.join(", ")}, got ${typeOf(node2)}`,places2())]}let name2=node2.value;if(name2.includes("$")){
+const resolved=variables2.resolve(name2,node2,file2);if(resolved.tainted)return[sensitiveIdentity("kind",places2()),...variables2.
+takeProblems()];if(resolved.unknown)return variables2.takeProblems();name2=resolved.text}if(isKindName(name2))return kindOf(
+name2);const similar=nearest(name2,names2);return[error("unknown-kind",`unknown kind "${name2}"${similar===void 0?"":`, \
+did you mean "${similar}"?`}`,places2(),`kinds: ${names2.join(", ")}`)]}function sensitiveIdentities(kind,root,file2,notes){
+return[...notes.values()].filter(({path,tainted})=>tainted&&identifies(kind,root,path)).map(({path})=>sensitiveIdentity(
+pathText(path),[valuePlace(file2,root,path)]))}function sensitiveIdentity(what,places2){return error("sensitive-identity",
+`"${what}" can't come from a process variable, since it says which object is meant`,places2,"put the value into vars of \
+the configuration")}function identifies(kind,root,path){const[field="",...rest]=path;const decisive=kind.name==="Organiz\
+ation"&&root.entries.has("id")?["id"]:kind.identity;if(decisive.includes(String(field)))return true;const type=kind.fields[field];
+if(type===void 0)return true;return decidesElement(type,rest)}function decidesElement(type,path){if(type.type==="members"){
+const[member3="",...rest2]=path;const inner2=type.members[member3];return inner2!==void 0&&decidesElement(inner2,rest2)}
+if(type.type!=="set")return false;const[,member2,...rest]=path;if(member2===void 0||member2==="id"||member2==="name")return true;
+const inner=type.nested[member2];return inner!==void 0&&decidesElement(inner,rest)}async function bodyProblems2(kind,root,notes,reading){
+const requests=[];const walk=(node2,path)=>{if(node2.type==="list")node2.items.forEach((item,index)=>void walk(item,[...path,
+index]));if(node2.type!=="map")return;const file2=node2.entries.get("file")?.value;const note=notes.get(pathKey([...path,
+"file"]));if(node2.entries.size===1&&file2?.type==="scalar"&&typeof file2.value==="string"){if(note===void 0&&file2.value!==
+""){requests.push(request2(reading,root,[...path,"file"],file2.value,false))}return}for(const[key,{value:value3}]of node2.
+entries)walk(value3,[...path,key])};for(const[field,{value:value3}]of root.entries){const type=kind.fields[field];if(type!==
+void 0&&type.type!=="map")walk(value3,[field])}const contents=await Promise.all(requests.map(wanted=>reading.bodies.read(
+wanted)));return contents.flatMap(content=>"text"in content?[]:[content])}function request2(reading,root,path,file2,tainted){
+return{manifest:reading.path,path:file2,tainted,place:valuePlace(reading.file,root,path)}}var Builder=class{#kind;#root;#notes;#reading;#texts=new Map;constructor(kind,root,notes,reading){
+this.#kind=kind;this.#root=root;this.#notes=notes;this.#reading=reading}async build(data3,found){const references=[];this.#collect(
+data3,[],references);const contents=await Promise.all(references.map(({wanted})=>this.#reading.bodies.read(wanted)));const problems=[
+...found];contents.forEach((content,index)=>{if("text"in content)this.#texts.set(references[index]?.key??"",content.text);else
+problems.push(content)});const failed=problems.some(({severity})=>severity==="error");return{declared:failed?void 0:this.#declared(
+data3),problems}}#collect(value3,path,references){if(value3 instanceof FileReference){const note=this.#note([...path,"fi\
+le"]);if(note?.unknown===true)return;const wanted=request2(this.#reading,this.#root,[...path,"file"],value3.file,note?.tainted??
+false);references.push({key:pathKey(path),wanted})}else if(Array.isArray(value3)){value3.forEach((item,index)=>void this.#collect(
+item,[...path,index],references))}else if(isObject3(value3)){for(const key of Object.keys(value3))this.#collect(value3[key],
+[...path,key],references)}}#declared(data3){const kind=this.#kind;const root=this.#root;const{file:file2}=this.#reading;
+const identity2={};for(const part of kind.identity){const value3=this.#value(data3[part]??null,[part]);if(typeof value3===
+"string")identity2[part]=value3}const fields2={};for(const[name2,type]of Object.entries(kind.fields)){if(data3[name2]!==
+void 0)fields2[name2]=this.#field(type,data3[name2],[name2])}let place;return{kind:kind.name,identity:identity2,fields:fields2,
+absent:data3.state==="absent",whole:Array.isArray(data3.whole)?data3.whole.filter(name2=>typeof name2==="string"):[],...typeof data3.
+did_generation==="number"?{generation:data3.did_generation}:{},get place(){place??=file2.place(startOf(root));return place},
+placeOf(...path){return placeOf(file2,root,path)}}}#field(type,value3,path){if(type.type==="members"&&isObject3(value3)){
+return Object.fromEntries(Object.entries(value3).filter(([,member2])=>member2!==void 0).map(([name2,member2])=>[name2,this.#field(
+type.members[name2]??{type:"value"},member2,[...path,name2])]))}const plain=this.#value(value3,path);if(type.type!=="val\
+ue"||type.secret!==true||plain===null)return plain;const secret3=reveal(plain);this.#remember(secret3);return new Sensitive(
+secret3)}#remember(secret3){if(typeof secret3==="string")this.#reading.secrets.add(secret3);else if(typeof secret3==="ob\
+ject"&&secret3!==null&&!(secret3 instanceof ExactNumber))Object.values(secret3).forEach(part=>void this.#remember(part))}#value(value3,path){
+if(value3 instanceof FileReference){const text4=this.#texts.get(pathKey(path))??"";return this.#note([...path,"file"])?.
+tainted===true?new Sensitive(text4):text4}if(Array.isArray(value3))return value3.map((item,index)=>this.#value(item,[...path,
+index]));if(isObject3(value3)){return Object.fromEntries(Object.entries(value3).filter(([,member2])=>member2!==void 0).map(
+([key,member2])=>[key,this.#value(member2,[...path,key])]))}const leaf=typeof value3==="string"||typeof value3==="number"||
+typeof value3==="boolean"||value3 instanceof ExactNumber?value3:null;return this.#note(path)?.tainted===true?new Sensitive(
+leaf):leaf}#note(path){return this.#notes.size===0?void 0:this.#notes.get(pathKey(path))}};function placeOf(file2,root,path){
+const{node:node2,key}=find(root,path);return file2.place(key??(node2===root?startOf(root):node2.range))}import{isAbsolute as isAbsolute3,relative as relative4,resolve as resolve7}from"node:path";import{readdir,readdirSync,realpath as realpath2,realpathSync,stat,statSync}from"fs";import{isAbsolute as isAbsolute2,posix,
+resolve as resolve5}from"path";import{fileURLToPath}from"url";import{createRequire}from"module";import{basename as basename2,dirname as dirname3,normalize,relative as relative3,resolve as resolve4,
+sep as sep3}from"path";import*as nativeFs from"fs";var __require2=createRequire(import.meta.url);function cleanPath(path){
+let normalized2=normalize(path);if(normalized2.length>1&&normalized2[normalized2.length-1]===sep3)normalized2=normalized2.
+substring(0,normalized2.length-1);return normalized2}var SLASHES_REGEX=/[\\/]/g;function convertSlashes(path,separator){
+return path.replace(SLASHES_REGEX,separator)}var WINDOWS_ROOT_DIR_REGEX=/^[a-z]:[\\/]$/i;function isRootDirectory(path){
+return path==="/"||WINDOWS_ROOT_DIR_REGEX.test(path)}function normalizePath(path,options){const{resolvePaths,normalizePath:normalizePath$1,
+pathSeparator}=options;const pathNeedsCleaning=process.platform==="win32"&&path.includes("/")||path.startsWith(".");if(resolvePaths)
+path=resolve4(path);if(normalizePath$1||pathNeedsCleaning)path=cleanPath(path);if(path===".")return"";const needsSeperator=path[path.
+length-1]!==pathSeparator;return convertSlashes(needsSeperator?path+pathSeparator:path,pathSeparator)}function joinPathWithBasePath(filename,directoryPath){
+return directoryPath+filename}function joinPathWithRelativePath(root,options){return function(filename,directoryPath){const sameRoot=directoryPath.
+startsWith(root);if(sameRoot)return directoryPath.slice(root.length)+filename;else return convertSlashes(relative3(root,
+directoryPath),options.pathSeparator)+options.pathSeparator+filename}}function joinPath(filename){return filename}function joinDirectoryPath(filename,directoryPath,separator){
+return directoryPath+filename+separator}function build$7(root,options){const{relativePaths,includeBasePath}=options;return relativePaths&&
+root?joinPathWithRelativePath(root,options):includeBasePath?joinPathWithBasePath:joinPath}function pushDirectoryWithRelativePath(root){
+return function(directoryPath,paths){paths.push(directoryPath.substring(root.length)||".")}}function pushDirectoryFilterWithRelativePath(root){
+return function(directoryPath,paths,filters3){const relativePath=directoryPath.substring(root.length)||".";if(filters3.every(
+filter=>filter(relativePath,true)))paths.push(relativePath)}}var pushDirectory=(directoryPath,paths)=>{paths.push(directoryPath||
+".")};var pushDirectoryFilter=(directoryPath,paths,filters3)=>{const path=directoryPath||".";if(filters3.every(filter=>filter(
+path,true)))paths.push(path)};var empty$2=()=>{};function build$6(root,options){const{includeDirs,filters:filters3,relativePaths}=options;
+if(!includeDirs)return empty$2;if(relativePaths)return filters3&&filters3.length?pushDirectoryFilterWithRelativePath(root):
+pushDirectoryWithRelativePath(root);return filters3&&filters3.length?pushDirectoryFilter:pushDirectory}var pushFileFilterAndCount=(filename,_paths,counts3,filters3)=>{
+if(filters3.every(filter=>filter(filename,false)))counts3.files++};var pushFileFilter=(filename,paths,_counts,filters3)=>{
+if(filters3.every(filter=>filter(filename,false)))paths.push(filename)};var pushFileCount=(_filename,_paths,counts3,_filters)=>{
+counts3.files++};var pushFile=(filename,paths)=>{paths.push(filename)};var empty$1=()=>{};function build$5(options){const{
+excludeFiles,filters:filters3,onlyCounts}=options;if(excludeFiles)return empty$1;if(filters3&&filters3.length)return onlyCounts?
+pushFileFilterAndCount:pushFileFilter;else if(onlyCounts)return pushFileCount;else return pushFile}var getArray=paths=>{
+return paths};var getArrayGroup=()=>{return[""].slice(0,0)};function build$4(options){return options.group?getArrayGroup:
+getArray}var groupFiles=(groups,directory,files)=>{groups.push({directory,files,dir:directory})};var empty=()=>{};function build$3(options){
+return options.group?groupFiles:empty}var resolveSymlinksAsync=function(path,state,callback$1){const{queue,fs:fs3,options:{
+suppressErrors}}=state;queue.enqueue();fs3.realpath(path,(error63,resolvedPath)=>{if(error63)return queue.dequeue(suppressErrors?
+null:error63,state);fs3.stat(resolvedPath,(error$1,stat6)=>{if(error$1)return queue.dequeue(suppressErrors?null:error$1,
+state);if(stat6.isDirectory()&&isRecursive2(path,resolvedPath,state))return queue.dequeue(null,state);callback$1(stat6,resolvedPath);
+queue.dequeue(null,state)})})};var resolveSymlinks=function(path,state,callback$1){const{queue,fs:fs3,options:{suppressErrors}}=state;
+queue.enqueue();try{const resolvedPath=fs3.realpathSync(path);const stat6=fs3.statSync(resolvedPath);if(stat6.isDirectory()&&
+isRecursive2(path,resolvedPath,state))return;callback$1(stat6,resolvedPath)}catch(e2){if(!suppressErrors)throw e2}};function build$2(options,isSynchronous){
+if(!options.resolveSymlinks||options.excludeSymlinks)return null;return isSynchronous?resolveSymlinks:resolveSymlinksAsync}
+function isRecursive2(path,resolved,state){if(state.options.useRealPaths)return isRecursiveUsingRealPaths(resolved,state);
+let parent=dirname3(path);let depth=1;while(parent!==state.root&&depth<2){const resolvedPath=state.symlinks.get(parent);
+const isSameRoot=!!resolvedPath&&(resolvedPath===resolved||resolvedPath.startsWith(resolved)||resolved.startsWith(resolvedPath));
+if(isSameRoot)depth++;else parent=dirname3(parent)}state.symlinks.set(path,resolved);return depth>1}function isRecursiveUsingRealPaths(resolved,state){
+return state.visited.includes(resolved+state.options.pathSeparator)}var onlyCountsSync=state=>{return state.counts};var groupsSync=state=>{
+return state.groups};var defaultSync=state=>{return state.paths};var limitFilesSync=state=>{return state.paths.slice(0,state.
+options.maxFiles)};var onlyCountsAsync=(state,error63,callback$1)=>{report(error63,callback$1,state.counts,state.options.
+suppressErrors);return null};var defaultAsync=(state,error63,callback$1)=>{report(error63,callback$1,state.paths,state.options.
+suppressErrors);return null};var limitFilesAsync=(state,error63,callback$1)=>{report(error63,callback$1,state.paths.slice(
+0,state.options.maxFiles),state.options.suppressErrors);return null};var groupsAsync=(state,error63,callback$1)=>{report(
+error63,callback$1,state.groups,state.options.suppressErrors);return null};function report(error63,callback$1,output2,suppressErrors){
+if(error63&&!suppressErrors)callback$1(error63,output2);else callback$1(null,output2)}function build$1(options,isSynchronous){
+const{onlyCounts,group,maxFiles}=options;if(onlyCounts)return isSynchronous?onlyCountsSync:onlyCountsAsync;else if(group)
+return isSynchronous?groupsSync:groupsAsync;else if(maxFiles)return isSynchronous?limitFilesSync:limitFilesAsync;else return isSynchronous?
+defaultSync:defaultAsync}var readdirOpts={withFileTypes:true};var walkAsync=(state,crawlPath,directoryPath,currentDepth,callback$1)=>{
+state.queue.enqueue();if(currentDepth<0)return state.queue.dequeue(null,state);const{fs:fs3}=state;state.visited.push(crawlPath);
+state.counts.directories++;fs3.readdir(crawlPath||".",readdirOpts,(error63,entries=[])=>{callback$1(entries,directoryPath,
+currentDepth);state.queue.dequeue(state.options.suppressErrors?null:error63,state)})};var walkSync=(state,crawlPath,directoryPath,currentDepth,callback$1)=>{
+const{fs:fs3}=state;if(currentDepth<0)return;state.visited.push(crawlPath);state.counts.directories++;let entries=[];try{
+entries=fs3.readdirSync(crawlPath||".",readdirOpts)}catch(e2){if(!state.options.suppressErrors)throw e2}callback$1(entries,
+directoryPath,currentDepth)};function build(isSynchronous){return isSynchronous?walkSync:walkAsync}var Queue2=class{count=0;constructor(onQueueEmpty){
+this.onQueueEmpty=onQueueEmpty}enqueue(){this.count++;return this.count}dequeue(error63,output2){if(this.onQueueEmpty&&(--this.
+count<=0||error63)){this.onQueueEmpty(error63,output2);if(error63){output2.controller.abort();this.onQueueEmpty=void 0}}}};
+var Counter=class{_files=0;_directories=0;set files(num){this._files=num}get files(){return this._files}set directories(num){
+this._directories=num}get directories(){return this._directories}get dirs(){return this._directories}};var Aborter=class{aborted=false;abort(){
+this.aborted=true}};var Walker=class{root;isSynchronous;state;joinPath;pushDirectory;pushFile;getArray;groupFiles;resolveSymlink;walkDirectory;callbackInvoker;constructor(root,options,callback$1){
+this.isSynchronous=!callback$1;this.callbackInvoker=build$1(options,this.isSynchronous);this.root=normalizePath(root,options);
+this.state={root:isRootDirectory(this.root)?this.root:this.root.slice(0,-1),paths:[""].slice(0,0),groups:[],counts:new Counter,
+options,queue:new Queue2((error63,state)=>this.callbackInvoker(state,error63,callback$1)),symlinks:new Map,visited:[""].
+slice(0,0),controller:new Aborter,fs:options.fs||nativeFs};this.joinPath=build$7(this.root,options);this.pushDirectory=build$6(
+this.root,options);this.pushFile=build$5(options);this.getArray=build$4(options);this.groupFiles=build$3(options);this.resolveSymlink=
+build$2(options,this.isSynchronous);this.walkDirectory=build(this.isSynchronous)}start(){this.pushDirectory(this.root,this.
+state.paths,this.state.options.filters);this.walkDirectory(this.state,this.root,this.root,this.state.options.maxDepth,this.
+walk);return this.isSynchronous?this.callbackInvoker(this.state,null):null}walk=(entries,directoryPath,depth)=>{const{paths,
+options:{filters:filters3,resolveSymlinks:resolveSymlinks$1,excludeSymlinks,exclude,maxFiles,signal,useRealPaths,pathSeparator},
+controller:controller2}=this.state;if(controller2.aborted||signal&&signal.aborted||maxFiles&&paths.length>maxFiles)return;
+const files=this.getArray(this.state.paths);for(let i2=0;i2<entries.length;++i2){const entry=entries[i2];if(entry.isFile()||
+entry.isSymbolicLink()&&!resolveSymlinks$1&&!excludeSymlinks){const filename=this.joinPath(entry.name,directoryPath);this.
+pushFile(filename,files,this.state.counts,filters3)}else if(entry.isDirectory()){let path=joinDirectoryPath(entry.name,directoryPath,
+this.state.options.pathSeparator);if(exclude&&exclude(entry.name,path))continue;this.pushDirectory(path,paths,filters3);
+this.walkDirectory(this.state,path,path,depth-1,this.walk)}else if(this.resolveSymlink&&entry.isSymbolicLink()){let path=joinPathWithBasePath(
+entry.name,directoryPath);this.resolveSymlink(path,this.state,(stat6,resolvedPath)=>{if(stat6.isDirectory()){resolvedPath=
+normalizePath(resolvedPath,this.state.options);if(exclude&&exclude(entry.name,useRealPaths?resolvedPath:path+pathSeparator))
+return;this.walkDirectory(this.state,resolvedPath,useRealPaths?resolvedPath:path+pathSeparator,depth-1,this.walk)}else{resolvedPath=
+useRealPaths?resolvedPath:path;const filename=basename2(resolvedPath);const directoryPath$1=normalizePath(dirname3(resolvedPath),
+this.state.options);resolvedPath=this.joinPath(filename,directoryPath$1);this.pushFile(resolvedPath,files,this.state.counts,
+filters3)}})}}this.groupFiles(this.state.groups,directoryPath,files)}};function promise2(root,options){return new Promise(
+(resolve$1,reject)=>{callback(root,options,(err,output2)=>{if(err)return reject(err);resolve$1(output2)})})}function callback(root,options,callback$1){
+let walker=new Walker(root,options,callback$1);walker.start()}function sync(root,options){const walker=new Walker(root,options);
+return walker.start()}var APIBuilder=class{constructor(root,options){this.root=root;this.options=options}withPromise(){return promise2(
+this.root,this.options)}withCallback(cb){callback(this.root,this.options,cb)}sync(){return sync(this.root,this.options)}};
+var pm=null;try{__require2.resolve("picomatch");pm=__require2("picomatch")}catch{}var Builder2=class{globCache={};options={
+maxDepth:Infinity,suppressErrors:true,pathSeparator:sep3,filters:[]};globFunction;constructor(options){this.options={...this.
+options,...options};this.globFunction=this.options.globFunction}group(){this.options.group=true;return this}withPathSeparator(separator){
+this.options.pathSeparator=separator;return this}withBasePath(){this.options.includeBasePath=true;return this}withRelativePaths(){
+this.options.relativePaths=true;return this}withDirs(){this.options.includeDirs=true;return this}withMaxDepth(depth){this.
+options.maxDepth=depth;return this}withMaxFiles(limit){this.options.maxFiles=limit;return this}withFullPaths(){this.options.
+resolvePaths=true;this.options.includeBasePath=true;return this}withErrors(){this.options.suppressErrors=false;return this}withSymlinks({
+resolvePaths=true}={}){this.options.resolveSymlinks=true;this.options.useRealPaths=resolvePaths;return this.withFullPaths()}withAbortSignal(signal){
+this.options.signal=signal;return this}normalize(){this.options.normalizePath=true;return this}filter(predicate){this.options.
+filters.push(predicate);return this}onlyDirs(){this.options.excludeFiles=true;this.options.includeDirs=true;return this}exclude(predicate){
+this.options.exclude=predicate;return this}onlyCounts(){this.options.onlyCounts=true;return this}crawl(root){return new APIBuilder(
+root||".",this.options)}withGlobFunction(fn){this.globFunction=fn;return this}crawlWithOptions(root,options){this.options=
+{...this.options,...options};return new APIBuilder(root||".",this.options)}glob(...patterns){if(this.globFunction)return this.
+globWithOptions(patterns);return this.globWithOptions(patterns,...[{dot:true}])}globWithOptions(patterns,...options){const globFn=this.
+globFunction||pm;if(!globFn)throw new Error("Please specify a glob function to use glob matching.");var isMatch=this.globCache[patterns.
+join("\0")];if(!isMatch){isMatch=globFn(patterns,...options);this.globCache[patterns.join("\0")]=isMatch}this.options.filters.
+push(path=>isMatch(path));return this}};var import_picomatch=__toESM(require_picomatch2(),1);var isReadonlyArray=Array.isArray;var BACKSLASHES=/\\/g;var DRIVE_RELATIVE_PATH=/^[A-Za-z]:$/;
+var isWin=process.platform==="win32";var ONLY_PARENT_DIRECTORIES=/^(\/?\.\.)+$/;function getPartialMatcher(patterns,options={}){
+const patternsCount=patterns.length;const patternsParts=Array(patternsCount);const matchers=Array(patternsCount);let i2,
+j;for(i2=0;i2<patternsCount;i2++){const parts=splitPattern(patterns[i2]);patternsParts[i2]=parts;const partsCount=parts.
+length;const partMatchers=Array(partsCount);for(j=0;j<partsCount;j++)partMatchers[j]=(0,import_picomatch.default)(parts[j],
+options);matchers[i2]=partMatchers}return input2=>{const inputParts=input2.split("/");if(inputParts[0]===".."&&ONLY_PARENT_DIRECTORIES.
+test(input2))return true;for(i2=0;i2<patternsCount;i2++){const patternParts=patternsParts[i2];const matcher=matchers[i2];
+const inputPatternCount=inputParts.length;const minParts=Math.min(inputPatternCount,patternParts.length);j=0;while(j<minParts){
+const part=patternParts[j];if(part.includes("/"))return true;if(!matcher[j](inputParts[j]))break;if(!options.noglobstar&&
+part==="**")return true;j++}if(j===inputPatternCount)return true}return false}}var WIN32_ROOT_DIR=/^[A-Z]:\/$/i;var isRoot=isWin?
+p=>WIN32_ROOT_DIR.test(p):p=>p==="/";function buildFormat(cwd,root,absolute){if(cwd===root||root.startsWith(`${cwd}/`)){
+if(absolute){const start2=cwd.length+ +!isRoot(cwd);return(p,isDir)=>p.slice(start2,isDir?-1:void 0)||"."}const prefix=root.
+slice(cwd.length+1);if(prefix)return(p,isDir)=>{if(p===".")return prefix;const result=`${prefix}/${p}`;return isDir?result.
+slice(0,-1):result};return(p,isDir)=>isDir&&p!=="."?p.slice(0,-1):p}if(absolute)return p=>posix.relative(cwd,p)||".";return p=>posix.
+relative(cwd,`${root}/${p}`)||"."}function buildRelative(cwd,root){if(root.startsWith(`${cwd}/`)){const prefix=root.slice(
+cwd.length+1);return p=>`${prefix}/${p}`}return p=>{const result=posix.relative(cwd,`${root}/${p}`);return p[p.length-1]===
+"/"&&result!==""?`${result}/`:result||"."}}function ensureNonDriveRelativePath(path){return path.replace(DRIVE_RELATIVE_PATH,
+match=>`${match}/`)}var splitPatternOptions={parts:true};function splitPattern(path){var _result$parts;const result=import_picomatch.default.
+scan(path,splitPatternOptions);return((_result$parts=result.parts)===null||_result$parts===void 0?void 0:_result$parts.length)?
+result.parts:[path]}var POSIX_UNESCAPED_GLOB_SYMBOLS=/(?<!\\)([()[\]{}*?|]|^!|[!+@](?=\()|\\(?![()[\]{}!*+?@|]))/g;var WIN32_UNESCAPED_GLOB_SYMBOLS=/(?<!\\)([()[\]{}]|^!|[!+@](?=\())/g;
+var escapePosixPath=path=>path.replace(POSIX_UNESCAPED_GLOB_SYMBOLS,"\\$&");var escapeWin32Path=path=>path.replace(WIN32_UNESCAPED_GLOB_SYMBOLS,
+"\\$&");var escapePath=isWin?escapeWin32Path:escapePosixPath;function isDynamicPattern(pattern,options){if((options===null||
+options===void 0?void 0:options.caseSensitiveMatch)===false)return true;const scan2=import_picomatch.default.scan(pattern);
+return scan2.isGlob||scan2.negated}function log(...tasks){console.log(`[tinyglobby ${new Date().toLocaleTimeString("es")}\
+]`,...tasks)}function ensureStringArray(value3){return typeof value3==="string"?[value3]:value3!==null&&value3!==void 0?
+value3:[]}var PARENT_DIRECTORY=/^(\/?\.\.)+/;var ESCAPING_BACKSLASHES=/\\(?=[()[\]{}!*+?@|])/g;function normalizePattern(pattern,opts,props,isIgnore){
+var _PARENT_DIRECTORY$exe;const cwd=opts.cwd;let result=pattern;if(pattern[pattern.length-1]==="/")result=pattern.slice(
+0,-1);if(result[result.length-1]!=="*"&&opts.expandDirectories)result+="/**";const escapedCwd=escapePath(cwd);result=isAbsolute2(
+result.replace(ESCAPING_BACKSLASHES,""))?posix.relative(escapedCwd,result):posix.normalize(result);const parentDir=(_PARENT_DIRECTORY$exe=
+PARENT_DIRECTORY.exec(result))===null||_PARENT_DIRECTORY$exe===void 0?void 0:_PARENT_DIRECTORY$exe[0];const parts=splitPattern(
+result);if(parentDir){const n2=(parentDir.length+1)/3;let i2=0;const cwdParts=escapedCwd.split("/");while(i2<n2&&parts[i2+
+n2]===cwdParts[cwdParts.length+i2-n2]){result=result.slice(0,(n2-i2-1)*3)+result.slice((n2-i2)*3+parts[i2+n2].length+1)||
+".";i2++}const potentialRoot=posix.join(cwd,parentDir.slice(i2*3));if(potentialRoot[0]!=="."&&props.root.length>potentialRoot.
+length){props.root=ensureNonDriveRelativePath(potentialRoot);props.depthOffset=-n2+i2}}if(!isIgnore&&props.depthOffset>=
+0){var _props$commonPath;(_props$commonPath=props.commonPath)!==null&&_props$commonPath!==void 0||(props.commonPath=parts);
+const newCommonPath=[];const length=Math.min(props.commonPath.length,parts.length);for(let i2=0;i2<length;i2++){const part=parts[i2];
+if(part==="**"&&!parts[i2+1]){newCommonPath.pop();break}if(i2===parts.length-1||part!==props.commonPath[i2]||isDynamicPattern(
+part))break;newCommonPath.push(part)}props.depthOffset=newCommonPath.length;props.commonPath=newCommonPath;props.root=ensureNonDriveRelativePath(
+newCommonPath.length>0?posix.join(cwd,...newCommonPath):cwd)}return result}function processPatterns(options,patterns,props){
+const matchPatterns=[];const ignorePatterns=[];for(const pattern of options.ignore){if(!pattern)continue;if(pattern[0]!==
+"!"||pattern[1]==="(")ignorePatterns.push(normalizePattern(pattern,options,props,true))}for(const pattern of patterns){if(!pattern)
+continue;if(pattern[0]!=="!"||pattern[1]==="(")matchPatterns.push(normalizePattern(pattern,options,props,false));else if(pattern[1]!==
+"!"||pattern[2]==="(")ignorePatterns.push(normalizePattern(pattern.slice(1),options,props,true))}return{match:matchPatterns,
+ignore:ignorePatterns}}function buildCrawler(options,patterns){const cwd=options.cwd;const props={root:cwd,depthOffset:0};
+const processed=processPatterns(options,patterns,props);if(options.debug)log("internal processing patterns:",processed);
+const{absolute,caseSensitiveMatch,debug,dot,followSymbolicLinks,onlyDirectories}=options;const root=props.root.replace(BACKSLASHES,
+"");const matchOptions={dot,nobrace:options.braceExpansion===false,nocase:!caseSensitiveMatch,noextglob:options.extglob===
+false,noglobstar:options.globstar===false,posix:true};const matcher=(0,import_picomatch.default)(processed.match,matchOptions);
+const ignore=(0,import_picomatch.default)(processed.ignore,matchOptions);const partialMatcher=getPartialMatcher(processed.
+match,matchOptions);const format=buildFormat(cwd,root,absolute);const excludeFormatter=absolute?format:buildFormat(cwd,root,
+true);const excludePredicate=(_,p)=>{const relativePath=excludeFormatter(p,true);return relativePath!=="."&&!partialMatcher(
+relativePath)||ignore(relativePath)};let maxDepth3;if(options.deep!==void 0)maxDepth3=Math.round(options.deep-props.depthOffset);
+const crawler=new Builder2({filters:[debug?(p,isDirectory)=>{const path=format(p,isDirectory);const matches=matcher(path)&&
+!ignore(path);if(matches)log(`matched ${path}`);return matches}:(p,isDirectory)=>{const path=format(p,isDirectory);return matcher(
+path)&&!ignore(path)}],exclude:debug?(_,p)=>{const skipped2=excludePredicate(_,p);log(`${skipped2?"skipped":"crawling"} ${p}`);
+return skipped2}:excludePredicate,fs:options.fs,pathSeparator:"/",relativePaths:!absolute,resolvePaths:absolute,includeBasePath:absolute,
+resolveSymlinks:followSymbolicLinks,excludeSymlinks:!followSymbolicLinks,excludeFiles:onlyDirectories,includeDirs:onlyDirectories||
+!options.onlyFiles,maxDepth:maxDepth3,signal:options.signal}).crawl(root);if(options.debug)log("internal properties:",{...props,
+root});return[crawler,cwd!==root&&!absolute&&buildRelative(cwd,root)]}function formatPaths(paths,mapper){if(mapper)for(let i2=paths.
+length-1;i2>=0;i2--)paths[i2]=mapper(paths[i2]);return paths}var defaultOptions={caseSensitiveMatch:true,debug:!!process.
+env.TINYGLOBBY_DEBUG,expandDirectories:true,followSymbolicLinks:true,onlyFiles:true};function getOptions(options){const opts=Object.
+assign({},options);for(const key in defaultOptions)if(opts[key]===void 0)Object.assign(opts,{[key]:defaultOptions[key]});
+opts.cwd=(opts.cwd instanceof URL?fileURLToPath(opts.cwd):resolve5(opts.cwd||process.cwd())).replace(BACKSLASHES,"/");opts.
+ignore=ensureStringArray(opts.ignore);opts.fs&&(opts.fs={readdir:opts.fs.readdir||readdir,readdirSync:opts.fs.readdirSync||
+readdirSync,realpath:opts.fs.realpath||realpath2,realpathSync:opts.fs.realpathSync||realpathSync,stat:opts.fs.stat||stat,
+statSync:opts.fs.statSync||statSync});if(opts.debug)log("globbing with options:",opts);return opts}function getCrawler(globInput,inputOptions={}){
+var _ref;if(globInput&&(inputOptions===null||inputOptions===void 0?void 0:inputOptions.patterns))throw new Error("Cannot\
+ pass patterns as both an argument and an option");const isModern=isReadonlyArray(globInput)||typeof globInput==="string";
+const patterns=ensureStringArray((_ref=isModern?globInput:globInput.patterns)!==null&&_ref!==void 0?_ref:"**/*");const options=getOptions(
+isModern?inputOptions:globInput);return patterns.length>0?buildCrawler(options,patterns):[]}async function glob(globInput,options){
+const[crawler,relative9]=getCrawler(globInput,options);return crawler?formatPaths(await crawler.withPromise(),relative9):
+[]}import*as fs2 from"node:fs";import{realpath as realpath3,stat as stat2}from"node:fs/promises";import{join as join3,resolve as resolve6}from"node:path";var NOWHERE=resolve6("/project");var SHOWN=3;var Walk=class{#project;#refused=new Map;linked=new Set;constructor(project){
+this.#project=project}options(){return{cwd:NOWHERE,expandDirectories:false,followSymbolicLinks:false,fs:{readdir:this.#reader()}}}problems(){
+const problems=[...this.#refused.values()];if(this.linked.size===0)return problems;const paths=[...this.linked].sort().map(
+path=>shownPath(path,this.#project.cwd));const more=paths.length>SHOWN?`, and ${paths.length-SHOWN} more`:"";const[first=""]=paths;
+return[...problems,warning2("linked-folder",`links to folders are not followed, so no manifest is read from ${paths.slice(
+0,SHOWN).join(", ")}${more}`,[{file:first,line:1,column:1,length:1}],'put the manifests into the folder itself, or name \
+the folder that the link leads to in "manifests"')]}#reader(){let first=true;return(path,_,callback2)=>{const folder=resolve6(
+this.#project.root,`.${path.slice(NOWHERE.length)}`);const isFirst=first;first=false;this.#entries(folder,isFirst).then(
+entries=>callback2(null,entries),failure2=>{if(failure2.code!=="ENOENT"&&failure2.code!=="ENOTDIR")this.#report(folder,failure2);
+callback2(failure2)})}}async#entries(folder,isFirst){const{root,cwd}=this.#project;if(isFirst&&folder!==root){const target=await realpath3(
+folder);if(target!==root&&!isInside(target,root)){const shown2=shownPath(folder,cwd);this.#refused.set(folder,error("man\
+ifest-outside",`${shown2} is a link that leads out of the project`,[{file:shown2,line:1,column:1,length:1}],"copy the fi\
+les into the project"));return[]}}const entries=await fs2.promises.readdir(folder,{withFileTypes:true});const seen=await Promise.
+all(entries.map(async entry=>{if(entry.isFile()||entry.isDirectory())return[entry];if(!entry.isSymbolicLink())return[asFile(
+entry.name)];const path=join3(folder,entry.name);const target=await stat2(path).catch(()=>void 0);if(target?.isDirectory()!==
+true)return[asFile(entry.name)];if(await isMountedFolder(path))return[asFolder(entry.name)];if(!entry.name.startsWith("."))
+this.linked.add(path);return[]}));return seen.flat()}#report(path,failure2){const shown2=shownPath(path,this.#project.cwd);
+this.#refused.set(path,error("file-unreadable",`${shown2} ${unreadable(failure2).detail}`,[{file:shown2,line:1,column:1,
+length:1}]))}};function asFile(name2){return{name:name2,isFile:()=>true,isDirectory:()=>false,isSymbolicLink:()=>false}}
+function asFolder(name2){return{name:name2,isFile:()=>false,isDirectory:()=>true,isSymbolicLink:()=>false}}async function findManifests(project,access2,problems){const patterns=project.patterns();const ignore=patterns.flatMap(({
+pattern})=>pattern.startsWith("!")?[pattern.slice(1)]:[]);const walk=new Walk(project);const found=new Set;const empty2=[];
+const walked=[];for(const{pattern,place}of patterns){if(pattern.startsWith("!"))continue;const places2=place===null?[]:[
+place];if(isAbsolute3(pattern)||pattern.split("/").includes("..")){problems.push(error("manifest-outside",`the glob "${pattern}\
+" leads out of the project`,places2,"keep manifests below the configuration"));continue}walked.push(pattern);const matches=await glob(
+pattern,{...walk.options(),ignore});for(const match of matches)found.add(resolve7(project.root,match));if(matches.length===
+0){empty2.push(warning2("no-match",`no file matches "${pattern}"`,places2,"check the glob; it is relative to the configu\
+ration"))}}const givenByDefault=patterns.every(({place})=>place===null);if(!givenByDefault)problems.push(...empty2);else if(found.
+size===0)problems.push(...empty2.slice(0,1));problems.push(...walk.problems());const files=await eachOnce(project,access2,
+[...found].sort(),problems);const read=new Set(files.map(({target})=>target));return{files,unread:async()=>{const all=new Walk(
+project);const names2=await glob(walked,{...all.options(),ignore,dot:true,caseSensitiveMatch:false});const shown2=path=>shownPath(
+path,project.cwd);const missed2=names2.map(name2=>resolve7(project.root,name2)).filter(path=>!found.has(path)&&!read.has(
+path)&&!isOfTools(path,project.root)).map(path=>`${shown2(path)} has the name of a manifest, and is not read as one`);const folders=[
+...walk.linked].map(path=>`${shown2(path)} is a link to a folder, which is not walked`);const refused=all.problems().flatMap(
+({severity,message})=>severity==="error"?[message]:[]);return[...new Set([...folders,...refused,...missed2.sort()])]}}}function isOfTools(path,root){
+return relative4(root,path).startsWith(".")}async function eachOnce(project,access2,paths,problems){const looked=await Promise.
+all(paths.map(path=>access2.find(path)));const seen=new Set;const direct=new Set(paths);return paths.flatMap((path,index)=>{
+const shown2=shownPath(path,project.cwd);const found=looked[index];if(found===void 0)return[];if(!("target"in found)){problems.
+push(refusal(shown2,found));return[]}const{target}=found;if(seen.has(target)||path!==target&&direct.has(target))return[];
+seen.add(target);return[{path,target,shown:shown2}]})}async function readManifest(access2,{path,shown:shown2}){const read=await access2.
+read(path);if("text"in read)return sourceOf(shown2,read.text);return refusal(shown2,read)}function refusal(shown2,{reason,
+detail}){const place=[{file:shown2,line:1,column:1,length:1}];switch(reason){case"outside":return error("manifest-outsid\
+e",`${shown2} is a link that leads out of the project`,place,"copy the file into the project");case"private":return error(
+"manifest-private",`${shown2} ${detail}, which no manifest may be`,place,'keep manifests in files of their own, or exclu\
+de the file from the globs with "!"');case"missing":return error("file-unreadable",`${shown2} is a link that leads nowhe\
+re`,place);case"too-large":return error("too-large",`${shown2} ${detail}`,place,"split it into several files");case"not-\
+utf8":return error("not-utf8",`${shown2} ${detail}`,place,"save it as UTF-8");default:return error("file-unreadable",`${shown2}\
+ ${detail}`,place)}}import{dirname as dirname4,join as join4,resolve as resolvePath}from"node:path";var samplesFolder="samples";async function loadSamples(project,templates){const read=new Map;const access2=new Access(project);
 const once=path=>{const known2=read.get(path)??readSample(project,access2,path);read.set(path,known2);return known2};const found=new Map;
 const problems=new Set;for(const{address:address2,type,manifest}of templates){if(!/^[\w@+-][\w.@+-]*$/.test(type))continue;
-for(const folder of foldersAbove(resolvePath(project.cwd,manifest),project.root)){const sample=await once(join3(folder,samplesFolder,
+for(const folder of foldersAbove(resolvePath(project.cwd,manifest),project.root)){const sample=await once(join4(folder,samplesFolder,
 `${type}.yaml`));if(sample===void 0)continue;if("data"in sample)found.set(address2,sample);else problems.add(sample);break}}
-return{found,problems:[...problems]}}function foldersAbove(manifest,root){const folders=[];for(let folder=dirname2(manifest);isInside(
-folder,root);folder=dirname2(folder))folders.push(folder);return[...folders,root]}async function readSample(project,access2,path){
-const read=await access2.read(path);const shown2=shownPath(path,project.cwd);if(!("text"in read))return refusal(shown2,read);
-const source=sourceOf(shown2,read.text);const{documents,problems}=parseYaml(source);const[problem]=problems.filter(({severity})=>severity===
-"error");if(problem!==void 0)return problem;const[document3]=documents;if(document3===void 0)return{data:{},file:shown2};
-const{value:value3}=resolve(document3.root,source,null);if(documents.length>1||!isMap(value3)){return error("wrong-type",
-`sample data must be one map, got ${documents.length>1?"several documents":typeOf(document3.root)}`,[source.place(document3.
-root.range)],'write "placeholder: value" for each placeholder')}return{data:mapValues(value3,printable),file:shown2}}function printable(value3){
-if(value3 instanceof ExactNumber)return plainNumber(value3.text)===0?0:value3.text;if(Array.isArray(value3))return value3.
-map(printable);return isMap(value3)?mapValues(value3,printable):value3}function refusal(shown2,{reason,detail}){const start2={
-file:shown2,line:1,column:1,length:1};switch(reason){case"missing":return void 0;case"outside":return error("body-outsid\
-e",`the sample data ${shown2} is a link that leads out of the project`,[start2]);case"private":return error("body-privat\
-e",`the sample data ${shown2} ${detail}, which no sample may be`,[start2]);case"too-large":return error("too-large",`${shown2}\
- ${detail}`,[start2]);case"not-utf8":return error("not-utf8",`${shown2} ${detail}`,[start2],"save it as UTF-8");default:
-return error("file-unreadable",`${shown2} ${detail}`,[start2])}}async function planSamples(plan,project){const{found,problems}=await loadSamples(project,plan.changes.flatMap(({kind,address:address2,
+return{found,problems:[...problems]}}function foldersAbove(manifest,root){const folders=[];for(let folder=dirname4(manifest);isInside(
+folder,root);folder=dirname4(folder))folders.push(folder);return[...folders,root]}async function readSample(project,access2,path){
+const read=await access2.read(path);const shown2=shownPath(path,project.cwd);if(!("text"in read))return refusal2(shown2,
+read);const source=sourceOf(shown2,read.text);const{documents,problems}=parseYaml(source);const[problem]=problems.filter(
+({severity})=>severity==="error");if(problem!==void 0)return problem;const[document3]=documents;if(document3===void 0)return{
+data:{},file:shown2};const{value:value3}=resolve3(document3.root,source,null);if(documents.length>1||!isMap(value3)){return error(
+"wrong-type",`sample data must be one map, got ${documents.length>1?"several documents":typeOf(document3.root)}`,[source.
+place(document3.root.range)],'write "placeholder: value" for each placeholder')}return{data:mapValues(value3,printable),
+file:shown2}}function printable(value3){if(value3 instanceof ExactNumber)return plainNumber(value3.text)===0?0:value3.text;
+if(Array.isArray(value3))return value3.map(printable);return isMap(value3)?mapValues(value3,printable):value3}function refusal2(shown2,{
+reason,detail}){const start2={file:shown2,line:1,column:1,length:1};switch(reason){case"missing":return void 0;case"outs\
+ide":return error("body-outside",`the sample data ${shown2} is a link that leads out of the project`,[start2]);case"priv\
+ate":return error("body-private",`the sample data ${shown2} ${detail}, which no sample may be`,[start2]);case"too-large":
+return error("too-large",`${shown2} ${detail}`,[start2]);case"not-utf8":return error("not-utf8",`${shown2} ${detail}`,[start2],
+"save it as UTF-8");default:return error("file-unreadable",`${shown2} ${detail}`,[start2])}}var READS_AT_ONCE2=16;var MAX_SECRETS=2e3;async function loadManifests(project,options){const{profile=project.profile}=options;
+const problems=[];const variables2=project.variables(options);const secrets=new Set;const access2=new Access(project,options.
+tokenFile===void 0?[]:[options.tokenFile]);const{files,unread}=await listed(project,access2,problems);const bodies2=new Bodies(
+project,access2);const limit=pLimit(READS_AT_ONCE2);const sources=await Promise.all(files.map(async file2=>({...file2,source:await limit(
+()=>readManifest(access2,file2))})));const documents=[];for(const{path,source}of sources){if(!("text"in source)){problems.
+push(source);continue}if(isSampleData(path,source.text))continue;const parsed2=parseYaml(source);problems.push(...parsed2.
+problems);for(const document3 of parsed2.documents){documents.push(readDocument(document3,{file:source,path,variables:variables2,
+bodies:bodies2,secrets}))}}const read=await Promise.all(documents);for(const document3 of read)for(const problem of document3.
+problems)problems.push(problem);const declared=read.flatMap(({declared:declared2})=>declared2===void 0?[]:[declared2]);for(const problem of duplicates(
+declared))problems.push(problem);for(const kind of kinds){const ofKind=declared.filter(object3=>object3.kind===kind.name);
+for(const problem of kind.check(ofKind,profile))problems.push(problem)}for(const value3 of variables2.used.values())secrets.
+add(value3);if(secrets.size>MAX_SECRETS){problems.push(error("too-many-secrets",`the manifests have ${secrets.size} diff\
+erent secrets, and ${MAX_SECRETS} are the most that can be hashed slowly`,[],"split the project, so that each part has f\
+ewer"))}return{declared,problems:inOrder(problems),secrets:[...secrets].filter(secret3=>secret3!==""),variableValues:[...variables2.
+used.values()].filter(secret3=>secret3!==""),usedVariables:[...variables2.used.keys()].sort(),files:[...files.map(({target})=>target),
+...bodies2.files],unread}}function tellSecrets({secrets,variableValues},onSecret){const credentials=new Set(variableValues);
+for(const secret3 of secrets)onSecret(secret3,credentials.has(secret3)?"variable":"declared")}function isSampleData(path,text4){
+return basename3(dirname5(path))===samplesFolder&&!/\bkind["']?\s*:/.test(text4)}async function listed(project,access2,problems){
+try{return await findManifests(project,access2,problems)}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;
+problems.push(...failure2.problems);return{files:[],unread:async()=>[]}}}function duplicates(declared){const problems=[];
+for(const kind of kinds){const first=new Map;for(const object3 of declared){if(object3.kind!==kind.name||Object.keys(object3.
+identity).length===0)continue;for(const text4 of kind.identities(object3)){const before=first.get(text4);if(before===void 0)
+first.set(text4,object3);else{problems.push(error("duplicate-object",`the same ${kind.noun} is declared twice`,[object3.
+place,before.place],"put everything about it into one document"));break}}}}return problems}var SHOWN2=10;async function pruneRefusals({declared,unread}){const missed2=await unread();const reasons=declared.length===
+0?["no document was read",...missed2]:missed2;const more=reasons.length>SHOWN2?[`there are ${reasons.length-SHOWN2} more\
+ like these`]:[];return[...reasons.slice(0,SHOWN2),...more].map(reason=>error("prune-refused",`--prune deletes nothing: ${reason}`,
+[],declared.length===0?'delete a template with "state: absent", or look whether the manifests are where the configuratio\
+n says':'rename it, remove it or exclude it in "manifests" with "!", so that what was read is all that is declared'))}async function refuseInputs(outputs,config3,known2){const{files,states}=await inputsOf(known2);const inputs=new Set((await Promise.
+all([resolve8(config3),...files].map(identity))).flat());const problems=[];for(const output2 of outputs){const path=resolve8(
+output2);const names2=await identity(path);if(names2.some(name2=>inputs.has(name2)))problems.push(refusal3(output2,"idop\
+s reads it"));else if(states.some(state=>isOfState(path,state))){problems.push(refusal3(output2,"it is a state, or belon\
+gs to one"))}}if(problems.length>0)throw new ProblemsError(problems)}async function inputsOf(known2){try{const project=typeof known2===
+"function"?await known2():known2.project;const read=typeof known2==="function"?await loadManifests(project,{lenient:true}):
+known2;const{files,states}=project.guarded();return{files:[...files,...read.files],states}}catch(failure2){if(!(failure2 instanceof
+ProblemsError))throw failure2;return{files:[],states:[]}}}function refusal3(output2,why){return error("output-is-input",
+`${output2} is not written: ${why}`,[],"name another file")}async function identity(path){const there=await stat3(path).
+catch(()=>void 0);return there?.isFile()===true?[path,`${there.dev}:${there.ino}`]:[path]}function summarize(plan){const summary2={update:0,delete:0,regenerate:0,adopt:0,blocked:0,unchanged:0};for(const change of plan.
+changes)summary2[change.action]+=1;return summary2}function changesServer(plan){return plan.changes.some(({action})=>action===
+"update"||action==="delete"||action==="regenerate")}import{readFile}from"node:fs/promises";import{createHash as createHash2}from"node:crypto";import{createHash}from"node:crypto";var operations={regenerateDid:{title:"regenerate the DID of a client",method:"POST",path:"/api/clients/:client_id/regene\
+rate_did",scope:"clients:manage:all"},updateUser:{title:"update a user",method:"PATCH",path:"/api/users/:user_id",scope:"\
+users:manage:all",wrapper:"user"},updateTemplate:{title:"update an email template",method:"PATCH",path:"/api/backends/:b\
+ackend_id/email-templates/:template_type",scope:"identity-providers:manage:all",wrapper:"template"},deleteTemplate:{title:"\
+delete an email template",method:"DELETE",path:"/api/backends/:backend_id/email-templates/:template_type",scope:"identit\
+y-providers:manage:all"},updateKeyPair:{title:"update a key pair",method:"PATCH",path:"/api/key-pairs/:key_pair_id",scope:"\
+clients:manage:all",wrapper:"key_pair"},updateOrganization:{title:"update an organization",method:"PATCH",path:"/api/org\
+anizations/:organization_id",scope:"users:manage:all",wrapper:"organization"},showTemplate:{title:"show an email templat\
+e",method:"GET",path:"/api/backends/:backend_id/email-templates/:template_type",scope:"identity-providers:manage:all"},listOrganizations:{
+title:"list organizations",method:"GET",path:"/api/organizations",scope:"users:manage:all"}};function operationPath(name2,params={}){
+return fillPath(operations[name2].path,params)}function fillPath(path,params){return path.replace(/:([a-z_]+)/g,(_,parameter)=>{
+const value3=Object.hasOwn(params,parameter)?params[parameter]:void 0;if(!value3||/^\.{1,2}$/.test(value3)||!value3.isWellFormed()){
+throw new Error(`unusable path parameter ${parameter} for ${path}`)}return encodeURIComponent(value3)})}import{scryptSync}from"node:crypto";var COST={N:16384,r:8,p:1};var Hasher=class{#salt;#holds;#hashes=new Map;constructor(salt,holds=()=>false){this.#salt=salt;
+this.#holds=holds}conceals(text4){return this.#holds(text4)}hash(value3){const text4=canonical(value3);const known2=this.#hashes.
+get(text4);if(known2!==void 0)return known2;const hash3=`scrypt:${scryptSync(text4,this.#salt,32,COST).toString("base64u\
+rl")}`;this.#hashes.set(text4,hash3);return hash3}secret(hash3){return new HashedSecret(hash3,value3=>this.hash(value3)===
+hash3)}};function storeFields(fields2,hasher2){const hashes={};const conceals=(value3,key)=>typeof value3==="string"&&key!==
+"id"&&hasher2.conceals(value3);const strip=(value3,pointer,key,listed3)=>{if(value3 instanceof HashedSecret||value3 instanceof
+Sensitive||conceals(value3,key)){hashes[pointer]=value3 instanceof HashedSecret?value3.hash:hasher2.hash(reveal(value3));
+return null}if(Array.isArray(value3)){return value3.map((item,index)=>strip(item,`${pointer}/${index}`,"",true))}if(!isMap(
+value3))return value3;const members3=listed3?Object.fromEntries(Object.entries(value3).filter(([name2,member2])=>!conceals(
+member2,name2))):value3;return mapValues(members3,(member2,name2)=>strip(member2,`${pointer}/${escapePointer(name2)}`,name2,
+listed3))};return{fields:mapValues(fields2,(value3,field)=>strip(value3,`/${escapePointer(field)}`,field,false)),hashes}}
+function restoreFields(stored3,hasher2){const restore=(value3,pointer)=>{const hash3=Object.hasOwn(stored3.hashes,pointer)?
+stored3.hashes[pointer]:void 0;if(hash3!==void 0)return hasher2.secret(hash3);if(Array.isArray(value3))return value3.map(
+(item,index)=>restore(item,`${pointer}/${index}`));if(isMap(value3))return mapValues(value3,(member2,key)=>restore(member2,
+`${pointer}/${escapePointer(key)}`));return value3};return mapValues(stored3.fields,(value3,field)=>restore(value3,`/${escapePointer(
+field)}`))}function escapePointer(key){return key.replaceAll("~","~0").replaceAll("/","~1")}function conceal(got,asked){
+if(asked instanceof Sensitive)return got instanceof Sensitive?got:new Sensitive(reveal(got));if(Array.isArray(asked))return holdsSensitive(
+asked)?new Sensitive(reveal(asked)):got;if(isMap(asked)&&isMap(got)){return mapValues(got,(member2,key)=>conceal(member2,
+Object.hasOwn(asked,key)?asked[key]:void 0))}return got}var hasher=new Hasher("idops plan digest");function planDigest(server,changes){const requests=changes.flatMap(change=>{const types=kindOf(
+change.kind).fields;return change.requests.map(({operation,params,body:body2})=>{const fields2=body2===void 0?null:mapValues(
+body2,(field,name2)=>normalForm(types[name2]??value,field));return canonical([operations[operation].method,operationPath(
+operation,params),withoutSecrets(fields2)])})});const text4=canonical({format_version:1,server,requests:requests.sort()});
+return`sha256:${createHash("sha256").update(text4).digest("hex")}`}function withoutSecrets(field){if(field instanceof HashedSecret)
+return{secret:field.hash};if(field instanceof Sensitive)return{secret:hasher.hash(field.reveal())};if(Array.isArray(field))
+return field.map(withoutSecrets);return isMap(field)?mapValues(field,withoutSecrets):field}var hash2=external_exports.string().describe("A hash that tells whether it is the same now");var sealSchema=external_exports.
+strictObject({targets:external_exports.array(external_exports.string()),kinds:external_exports.array(external_exports.string()),
+prune:external_exports.boolean(),assert:external_exports.boolean(),objects:external_exports.array(external_exports.strictObject(
+{address:external_exports.string(),action:external_exports.string(),observed:hash2.describe("Over everything that was ob\
+served of the object"),requests:hash2.describe("Over what would be sent for it")}))}).describe("What apply needs besides");
+var storedSchema=external_exports.looseObject({format_version:external_exports.literal(1),server:external_exports.string(),
+environment:external_exports.string().nullable(),created_at:external_exports.string(),digest:external_exports.string(),apply:sealSchema});
+function seal(plan,options,redactName){const shown2=({address:address2,apply:{key}})=>redactName(address2)===address2?address2:
+redactName(key);return{...options,objects:plan.changes.map(change=>({address:shown2(change),action:change.action,observed:hashOf(
+observedOf(change)),requests:planDigest(plan.server,[change])}))}}function observedOf({kind,fields:fields2,apply}){const types=kindOf(
+kind).fields;const before=mapValues(apply.before,(field,name2)=>normalForm(types[name2]??value,field));const generation2=fields2.
+find(({path})=>path==="did_generation");return[withoutSecrets(before),apply.existed,apply.generation??null,withoutSecrets(
+generation2?.before??null)]}function hashOf(value3){return`sha256:${createHash2("sha256").update(canonical(value3)).digest(
+"hex")}`}function parseStoredPlan(text4,file2){const unusable=why=>error("plan-unreadable",`${file2} can't be applied: ${why}`,
+[],"make it anew with idops plan --out FILE");let data3;try{data3=parseJson(text4)}catch{return unusable("it is not JSON")}
+const version3=data3?.format_version;if(typeof version3==="number"&&version3>1)return unusable(`it has format ${version3}\
+, this idops knows format 1`);const parsed2=storedSchema.safeParse(data3);if(parsed2.success)return parsed2.data;const[issue3]=parsed2.
+error.issues;const where=issue3===void 0||issue3.path.length===0?"":` (see ${issue3.path.join(".")})`;return unusable(`i\
+t is not a plan that was stored with --out${where}`)}function isStoredPlan(read){return"digest"in read}function staleness(stored3,now){
+const found=[];if(stored3.server!==now.server)found.push(`it is for ${stored3.server}, and this is ${now.server}`);if(stored3.
+environment!==now.environment){found.push(`it is for the environment ${stored3.environment??"none"}, and this is ${now.environment??
+"none"}`)}const before=new Map(stored3.apply.objects.map(object3=>[object3.address,object3]));const whole2=seal(now,stored3.
+apply,text4=>text4).objects;const keys=new Map(now.changes.map(({address:address2,apply})=>[apply.key,address2]));const after=new Map(
+whole2.map(object3=>[object3.address,object3]));const met=new Set;for(const[name2,object3]of before){const address2=after.
+has(name2)?name2:keys.get(name2)??name2;met.add(address2);const present3=after.get(address2);if(present3===void 0)found.
+push(`${address2} is no longer in it`);else if(present3.observed!==object3.observed)found.push(`${address2} was changed \
+on the server, or its record was`);else if(present3.action!==object3.action)found.push(`${address2} was ${object3.action}\
+ in it, and is ${present3.action} now`);else if(present3.requests!==object3.requests)found.push(`${address2} is declared\
+ otherwise now`)}for(const address2 of after.keys())if(!met.has(address2))found.push(`${address2} is new in it`);if(found.
+length===0&&stored3.digest!==now.digest)found.push("its digest is another one now");if(found.length===0)return[];return[
+error("stale-plan",`stale plan: ${found.join("; ")}`,[],"nothing was sent; make a new plan and review it")]}async function readPlanFile(path,shown2=path){let text4;try{text4=await readFile(path,"utf8")}catch(failure2){throw new ProblemsError(
+[error("plan-unreadable",`${shown2} can't be read: ${failure2 instanceof Error?failure2.message:String(failure2)}`)])}const stored3=parseStoredPlan(
+text4,shown2);if(!isStoredPlan(stored3))throw new ProblemsError([stored3]);return stored3}async function planSamples(plan,project){const{found,problems}=await loadSamples(project,plan.changes.flatMap(({kind,address:address2,
 apply,declaredAt})=>kind==="EmailTemplate"&&declaredAt!==null?[{address:address2,type:apply.identity.type??"",manifest:declaredAt.
 file}]:[]));const warnings=refuse(problems);return{samples:new Map([...found].map(([address2,{data:data3}])=>[address2,data3])),
 warnings}}var checkDescriptions={"lost-placeholder":"A placeholder that the live body has and the new one lost.","template-syntax":"\
@@ -14502,9 +14867,7 @@ optional(),checks:checksSchema.optional()};var environmentSchema=external_export
 over the rest with --env: maps merge, lists and single values replace.");var configSchema=external_exports.strictObject(
 {version:external_exports.literal(1).describe("The version of this format."),...sections,environments:external_exports.record(
 external_exports.string().regex(/^[\w.-]+$/),environmentSchema).optional().describe("What is different in an environment\
-, by its name.")}).describe("The configuration of an idops project.");import{realpath as realpath2}from"node:fs/promises";import{dirname as dirname3,resolve as resolvePath4}from"node:path";function inOrder(problems){return[...problems].sort((one,other)=>{const[a2]=one.places;const[b]=other.places;if(a2===void 0||
-b===void 0)return(a2===void 0?0:1)-(b===void 0?0:1);if(a2.file!==b.file)return a2.file<b.file?-1:1;return a2.line-b.line||
-a2.column-b.column})}var BadVariable=class extends Error{written;constructor(message,written3){super(message);this.written=written3}};var MAX_NESTING=50;
+, by its name.")}).describe("The configuration of an idops project.");import{realpath as realpath4}from"node:fs/promises";import{dirname as dirname6,resolve as resolvePath4}from"node:path";var BadVariable=class extends Error{written;constructor(message,written3){super(message);this.written=written3}};var MAX_NESTING=50;
 function parseTemplate(text4){return new Reader(text4).template(false,0)}var Reader=class{#text;#at=0;constructor(text4){
 this.#text=text4}template(inside3,depth){const parts=[];const stop=inside3?/[$}]/g:/\$/g;let literal2="";while(this.#at<
 this.#text.length){stop.lastIndex=this.#at;const next=stop.exec(this.#text)?.index??this.#text.length;literal2+=this.#text.
@@ -14523,24 +14886,24 @@ message}}#bad(message,start2){return new BadVariable(message,this.#text.slice(st
 this.#sources=sources;this.#lenient=options.lenient}get used(){return this.#used}takeProblems(){const problems=this.#problems;
 this.#problems=[];return problems}resolve(text4,node2,file2){const context3={node:node2,file:file2};let template2;try{template2=
 parseTemplate(text4)}catch(failure2){if(!(failure2 instanceof BadVariable))throw failure2;this.#report(error("bad-variab\
-le",failure2.message,[placeOf(failure2.written,context3)],`write \${NAME}, \${NAME:-default} or \${NAME:?message}; a "$$" i\
-s a plain "$"`));return nothing}return this.#fill(template2,context3)}#fill(template2,context3){let text4="";let tainted=false;
+le",failure2.message,[placeOf2(failure2.written,context3)],`write \${NAME}, \${NAME:-default} or \${NAME:?message}; a "$$" \
+is a plain "$"`));return nothing}return this.#fill(template2,context3)}#fill(template2,context3){let text4="";let tainted=false;
 let unknown2=false;for(const part of template2){if(typeof part==="string")text4+=part;else{const value3=this.#lookUp(part,
 context3);text4+=value3.text;tainted||=value3.tainted;unknown2||=value3.unknown;if(text4.length>MAX_TEXT){this.#report(error(
-"too-large","the variables make a text of more than 16 MiB",[placeOf("",context3)]));return nothing}}}return{text:text4,
+"too-large","the variables make a text of more than 16 MiB",[placeOf2("",context3)]));return nothing}}}return{text:text4,
 tainted,unknown:unknown2}}#lookUp(reference,context3){const{name:name2}=reference;if(this.#sources.credentials?.has(name2)){
 this.#report(error("credential-variable",`the variable ${name2} is a credential of the server, which no manifest may use`,
-[placeOf(reference.written,context3)],"use a variable of another name for what belongs into a manifest"));return{...nothing,
+[placeOf2(reference.written,context3)],"use a variable of another name for what belongs into a manifest"));return{...nothing,
 tainted:true}}const node2=this.#sources.vars.get(name2);if(node2!==void 0){const value4=this.#variable(name2,node2);if(value4.
 unknown||value4.text!=="")return value4;if(reference.fallback!==void 0)return this.#fill(reference.fallback,context3);return reference.
 message===void 0?value4:this.#unresolved(reference,context3,"is empty")}const value3=Object.hasOwn(this.#sources.process,
 name2)?this.#sources.process[name2]:void 0;const allowed=name2.startsWith("IDOPS_")||this.#sources.allowed.has(name2);if(!allowed&&
-value3!==void 0){this.#report(error("env-not-allowed",`the process variable ${name2} may not be used here`,[placeOf(reference.
+value3!==void 0){this.#report(error("env-not-allowed",`the process variable ${name2} may not be used here`,[placeOf2(reference.
 written,context3)],`add ${name2} to allow_env in the configuration, or to vars`));return{...nothing,tainted:true}}if(value3!==
 void 0&&value3!==""){this.#used.set(name2,value3);return{text:value3,tainted:true,unknown:false}}if(reference.fallback!==
 void 0)return this.#fill(reference.fallback,context3);if(!allowed||!this.#lenient){return this.#unresolved(reference,context3,
 value3===""?"is empty":allowed?"is not set":void 0)}this.#report(warning2("unset-variable",`the process variable ${name2}\
- is not set, so what it would give is not checked`,[placeOf(reference.written,context3)]));return{...nothing,tainted:true}}#variable(name2,node2){
+ is not set, so what it would give is not checked`,[placeOf2(reference.written,context3)]));return{...nothing,tainted:true}}#variable(name2,node2){
 const known2=this.#resolved.get(name2);if(known2!==void 0)return known2;const{file:file2}=this.#sources;if(this.#resolving.
 includes(name2)){const circle=[...this.#resolving.slice(this.#resolving.indexOf(name2)),name2].join(" -> ");this.#report(
 error("variable-cycle",`vars that need each other: ${circle}`,[file2.place(node2.range)],"write one of them out"));return nothing}
@@ -14552,10 +14915,10 @@ this.#resolved.set(name2,value3);return value3}#unresolved(reference,context3,st
 const known2=[...this.#sources.vars.keys(),...this.#sources.allowed];const similar=nearest(name2,known2);const advice=state===
 void 0?`add it to vars in the configuration${similar===void 0?"":`, or write ${similar}`}`:`set it, or write \${${name2}\
 :-default}`;const text4=message!==void 0&&message!==""?`variable ${name2}: ${message}`:`variable ${name2} ${state??"is n\
-either in vars nor an allowed process variable"}`;this.#report(error("unresolved-variable",text4,[placeOf(reference.written,
+either in vars nor an allowed process variable"}`;this.#report(error("unresolved-variable",text4,[placeOf2(reference.written,
 context3)],advice));return{...nothing,tainted:state!==void 0}}#report(problem){const[place]=problem.places;const key=`${problem.
 code}\0${problem.message}\0${place?.file}\0${place?.line}\0${place?.column}`;if(this.#reported.has(key))return;this.#reported.
-add(key);this.#problems.push(problem)}};function placeOf(written3,{node:node2,file:file2}){const at2=written3===""?-1:file2.
+add(key);this.#problems.push(problem)}};function placeOf2(written3,{node:node2,file:file2}){const at2=written3===""?-1:file2.
 text.indexOf(written3,node2.range.start);if(at2===-1||at2>=node2.range.end)return file2.place(node2.range);return file2.
 place({start:at2,end:at2+written3.length})}import{resolve as resolvePath2}from"node:path";function guardedOf(layers,root,defaultState){const variables2=new Set;const files=new Set;const states=new Set;const named2=new Set(
 ["IDOPS_TOKEN"]);for(const{config:config3,text:text4}of layers){const texts2=node2=>scalarsOf(node2).flatMap(scalar=>{const known2=text4(
@@ -14587,17 +14950,17 @@ protocol==="http:"&&!allowInsecureHttp&&!isLoopback(url2.hostname)){return error
 to another machine, which would show the token to the network`,places2,'use https, or set "allow_insecure_http: true" un\
 der server if the network is trusted')}const prefix=url2.pathname.replace(/\/+$/,"");return{href:`${url2.origin}${prefix}`,
 origin:url2.origin,prefix}}function isLoopback(host){const name2=host.replace(/\.$/,"");return name2==="localhost"||name2.
-endsWith(".localhost")||name2==="[::1]"||/^127(\.\d+){3}$/.test(name2)}import{readFile as readFile2}from"node:fs/promises";import{basename as basename3}from"node:path";import{spawn}from"node:child_process";import{basename as basename2}from"node:path";var defaultTimeout=60;var maxBytes=64*1024;async function runTokenCommand({argv,cwd},{redact,onSecret,timeout=defaultTimeout}){
+endsWith(".localhost")||name2==="[::1]"||/^127(\.\d+){3}$/.test(name2)}import{readFile as readFile2}from"node:fs/promises";import{basename as basename5}from"node:path";import{spawn}from"node:child_process";import{basename as basename4}from"node:path";var defaultTimeout=60;var maxBytes=64*1024;async function runTokenCommand({argv,cwd},{redact,onSecret,timeout=defaultTimeout}){
 const[program="",...args]=argv;const{stdout,stderr,why}=await run(program,args,cwd,timeout);onSecret(stdout.trim());if(why===
 null)return stdout;const said=oneLine(redact(stderr));throw new ProblemsError([error("token-command-failed",`the token c\
-ommand ${basename2(program)} ${why}${said===""?"":`: ${said}`}`,[],"it is server.auth.token_command: it must print the t\
-oken, and end with 0")])}function run(program,args,cwd,timeout){return new Promise(resolve11=>{const chunks={stdout:[],stderr:[]};
+ommand ${basename4(program)} ${why}${said===""?"":`: ${said}`}`,[],"it is server.auth.token_command: it must print the t\
+oken, and end with 0")])}function run(program,args,cwd,timeout){return new Promise(resolve13=>{const chunks={stdout:[],stderr:[]};
 const bytes={stdout:0,stderr:0};let why=null;const child=spawn(program,args,{cwd,shell:false,stdio:["ignore","pipe","pip\
 e"]});const giveUp=reason=>{why??=reason;child.kill("SIGKILL");child.stdout.destroy();child.stderr.destroy()};const timer=setTimeout(
 ()=>giveUp(`did not end within ${timeout} s`),timeout*1e3);for(const stream of["stdout","stderr"]){child[stream].on("dat\
 a",chunk=>{bytes[stream]+=chunk.length;if(bytes[stream]<=maxBytes)chunks[stream].push(chunk);else if(stream==="stdout")giveUp(
 "printed more than a token")})}const text4=stream=>Buffer.concat(chunks[stream]).toString("utf8");const end=reason=>{clearTimeout(
-timer);resolve11({stdout:text4("stdout"),stderr:text4("stderr"),why:why??reason})};child.on("error",failure2=>end(whyNotStarted(
+timer);resolve13({stdout:text4("stdout"),stderr:text4("stderr"),why:why??reason})};child.on("error",failure2=>end(whyNotStarted(
 failure2.code)));child.on("close",(code2,signal)=>{end(code2===0?null:code2===null?`was ended by ${signal}`:`ended with ${code2}`)})})}
 function whyNotStarted(code2){if(code2==="ENOENT")return"was not found";if(code2==="EACCES")return"may not be run by thi\
 s user";return`can't be started (${code2??"unknown error"})`}function bearerToken(token){return fixed(bearer(token,"the token"))}function chosenHeader(name2,value3){return fixed({name:name2.
@@ -14606,7 +14969,7 @@ return renewing(async()=>{const text4=await readFile2(path,"utf8").catch(failure
 "code"in failure2?String(failure2.code):"unknown error";const why=code2==="ENOENT"?"does not exist":`can't be read (${code2}\
 )`;throw new ProblemsError([error("token-unreadable",`the token file ${shown2} ${why}`)])});return endless(text4,`the to\
 ken in ${shown2}`)},onSecret)}function tokenCommand(command2,{redact,onSecret}){return renewing(async()=>{const text4=await runTokenCommand(
-command2,{redact,onSecret});return endless(text4,`the output of ${basename3(command2.argv[0]??"")}`)},onSecret)}function endless(text4,what){
+command2,{redact,onSecret});return endless(text4,`the output of ${basename5(command2.argv[0]??"")}`)},onSecret)}function endless(text4,what){
 return{text:bearerText(text4,what),renewAt:null,scopes:null}}function renewing(source,onSecret,now=Date.now){return new Renewing(
 source,onSecret,now)}var Renewing=class{#source;#onSecret;#now;#needed=new Set;#held;#coming;constructor(source,onSecret,now){
 this.#source=source;this.#onSecret=onSecret;this.#now=now}async current(scope2){this.#needed.add(scope2);const held=this.#held;
@@ -14689,18 +15052,18 @@ path,this.#sources.cwd);const pem=await this.#read(path,`the file ${shown2} of t
 if(pem===void 0)return void 0;try{parse11(pem);return pem}catch{const what=member2==="client_key_file"?"a private key wi\
 thout a passphrase":"certificates";this.#problems.push(error("bad-certificate",`${shown2} does not hold ${what} in PEM f\
 orm`,places2));return void 0}}async#read(path,what,code2,places2){const bytes=await readBytes(path);const text4=bytes instanceof
-Uint8Array?decode3(bytes):bytes;if(typeof text4==="string")return text4.replace(/^\uFEFF/,"");this.#problems.push(error(
-code2,`${what} ${text4.detail}`,places2));return void 0}#rememberVariables(){const{data:data3,notes}=this.#sources.section;
-for(const{path,tainted}of notes.values()){if(!tainted||path[0]!=="auth"||path.includes("token_url")||path.includes("clie\
-nt_id"))continue;const value3=path.reduce(memberOf,data3);if(typeof value3==="string")this.#secrets.push(value3)}}};function memberOf(value3,step){
+Uint8Array?decode(bytes):bytes;if(typeof text4==="string")return text4.replace(/^\uFEFF/,"");this.#problems.push(error(code2,
+`${what} ${text4.detail}`,places2));return void 0}#rememberVariables(){const{data:data3,notes}=this.#sources.section;for(const{
+path,tainted}of notes.values()){if(!tainted||path[0]!=="auth"||path.includes("token_url")||path.includes("client_id"))continue;
+const value3=path.reduce(memberOf,data3);if(typeof value3==="string")this.#secrets.push(value3)}}};function memberOf(value3,step){
 if(Array.isArray(value3))return value3[Number(step)];if(typeof value3!=="object"||value3===null||!Object.hasOwn(value3,step))
 return void 0;return value3[step]}var certificate=/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;function checkCertificates(pem){
 const found=pem.match(certificate)??[];if(found.length===0)throw new Error("no certificate");for(const one of found)new X509Certificate(
 one)}function belong(cert,key){const[own3]=cert.match(certificate)??[];return own3!==void 0&&new X509Certificate(own3).checkPrivateKey(
 createPrivateKey(key))}var exclusive=new Set(["auth"]);async function loadProject(options){const{cwd,variables:variables2}=options;const given=options.
 config??setting2(variables2,"IDOPS_CONFIG");const path=resolvePath4(cwd,given??"idops.yaml");const file2=await readSource(
-path,shownPath(path,cwd));if(!("text"in file2))throw new ProblemsError([await unreadableConfig(path,cwd,given,file2)]);const root=await realpath2(
-dirname3(path)).catch(failure2=>{throw new ProblemsError([error("file-unreadable",`${shownPath(dirname3(path),cwd)} ${unreadable(
+path,shownPath(path,cwd));if(!("text"in file2))throw new ProblemsError([await unreadableConfig(path,cwd,given,file2)]);const root=await realpath4(
+dirname6(path)).catch(failure2=>{throw new ProblemsError([error("file-unreadable",`${shownPath(dirname6(path),cwd)} ${unreadable(
 failure2).detail}`)])});const environment=options.env??setting2(variables2,"IDOPS_ENV")??null;return new LoadedProject(options,
 root,file2,environment,readConfig(file2,environment))}async function unreadableConfig(path,cwd,given,problem){const bytes=await readBytes(
 path);if(bytes instanceof Uint8Array||bytes.reason!=="missing")return problem;return error("no-config",given===void 0?"t\
@@ -15189,7 +15552,7 @@ other);const found=parts.findIndex((part,index)=>part!==others2[index]);const fo
 floor(limit/3);const ranges=[[0,third],[Math.max(0,focus-Math.floor(third/2)),focus+Math.ceil(third/2)],[parts.length-third,
 parts.length]];let shown2="";let end=0;for(const[from,to]of ranges.toSorted((a2,b)=>a2[0]-b[0])){if(to<=end)continue;shown2+=
 (from>end?"\u2026":"")+parts.slice(Math.max(from,end),to).join("");end=to}return`${shown2} (${length??parts.length} char\
-acters)`}function visibleParts(text4){return text4.match(/\\u\{[0-9a-f]+\}|\\u[0-9a-f]{4}|\\.|./gsu)??[]}var maxChangedLines=2e3;var maxMilliseconds=5e3;function compareBodies(before,after){const old=normalize(before);const now=normalize(
+acters)`}function visibleParts(text4){return text4.match(/\\u\{[0-9a-f]+\}|\\u[0-9a-f]{4}|\\.|./gsu)??[]}var maxChangedLines=2e3;var maxMilliseconds=5e3;function compareBodies(before,after){const old=normalize2(before);const now=normalize2(
 after);const notes=[...byteOrderMark(before,after),...lineEndings(before,after,old===now)];if(before!==""&&after!=="")notes.
 push(...finalNewline(before,after));if(old===now)return{notes,hunks:[],tooDifferent:null};if(old.normalize("NFC")===now.
 normalize("NFC")){notes.push(`the same text in another Unicode normal form: ${formChange(old,now)}`);return{notes,hunks:[],
@@ -15198,8 +15561,8 @@ timeout:maxMilliseconds});if(patch!==void 0)return{notes,hunks:patch.hunks,tooDi
 bodies differ too much to show, ${countLines(before)} lines before, ${countLines(after)} after`}}function sharesTooLittle(before,after){
 const counts3=new Map;for(const line of before.split("\n"))counts3.set(line,(counts3.get(line)??0)+1);for(const line of after.
 split("\n"))counts3.set(line,(counts3.get(line)??0)-1);let changed2=0;for(const count2 of counts3.values())changed2+=Math.
-abs(count2);return changed2>maxChangedLines}function countLines(text4){return text4===""?0:normalize(text4).split("\n").
-length-1}function normalize(text4){const lines=text4.replace(/^\ufeff/,"").replaceAll("\r\n","\n");return lines===""||lines.
+abs(count2);return changed2>maxChangedLines}function countLines(text4){return text4===""?0:normalize2(text4).split("\n").
+length-1}function normalize2(text4){const lines=text4.replace(/^\ufeff/,"").replaceAll("\r\n","\n");return lines===""||lines.
 endsWith("\n")?lines:`${lines}
 `}function byteOrderMark(before,after){const had=before.startsWith("\uFEFF");if(had===after.startsWith("\uFEFF"))return[];
 return[had?"the byte order mark is removed":"a byte order mark is added"]}function finalNewline(before,after){const had=before.
@@ -16901,9 +17264,7 @@ TAG_NAMES.PARAM,TAG_NAMES.SOURCE,TAG_NAMES.TRACK,TAG_NAMES.WBR]);function parse5
   scaley skew skewx skewy translate translatex translatey
 `);var imageFunctions=/image|cross-fade|src|element|paint/;var mediaAndStates=words2(`
   and dir is lang not nth-child nth-last-child nth-last-of-type nth-of-type or where
-`);var ownPicture=/^data:image\/(?:avif|bmp|gif|jpe?g|png|webp|x-icon)(?:;[a-z0-9=-]+)*,[a-z0-9+/=%\s._~-]*$/i;var limits={bodyCharacters:1048576,allBodiesCharacters:32e6,tags:2e4,sectionDepth:100,nameSteps:32,nameCharacters:1e3,elementDepth:512,
-elements:5e4,variants:24,renderedCharacters:2e6,templateCharacters:16e6,sectionVisits:1e5,pageCharacters:3e7,leftOut:20,
-styleDepth:32};function shown(limit){return limit.toLocaleString("en")}var ParseError=class extends Error{sourceStart;sourceEnd;parserState;constructor(e2,n2,t2,o2){super(e2),this.name="Parse\
+`);var ownPicture=/^data:image\/(?:avif|bmp|gif|jpe?g|png|webp|x-icon)(?:;[a-z0-9=-]+)*,[a-z0-9+/=%\s._~-]*$/i;var ParseError=class extends Error{sourceStart;sourceEnd;parserState;constructor(e2,n2,t2,o2){super(e2),this.name="Parse\
 Error",this.sourceStart=n2,this.sourceEnd=t2,this.parserState=o2}};var ParseErrorWithToken=class extends ParseError{token;constructor(e2,n2,t2,o2,r2){
 super(e2,n2,t2,o2),this.token=r2}};var e={UnexpectedNewLineInString:"Unexpected newline while consuming a string token.",
 UnexpectedEOFInString:"Unexpected EOF while consuming a string token.",UnexpectedEOFInComment:"Unexpected EOF while cons\
@@ -17028,35 +17389,35 @@ ${inner}}
 `}#rule(inBlock){const head=this.#until([u.OpenCurly],inBlock);if(this.#tokens[this.#at]?.[0]!==u.OpenCurly)return"";this.#at+=
 1;const inside3=this.#until([u.CloseCurly],false);this.#at+=1;const selector=prelude(head);const inner=declarations(inside3,
 this.#pictures);return selector===void 0||selector===""||inner===""?"":`${selector} { ${inner} }
-`}#until(ends,inBlock){const start2=this.#at;const open7=[];for(;this.#at<this.#tokens.length;this.#at+=1){const type=this.#tokens[this.#at]?.[0]??
-u.EOF;if(open7.length===0&&(ends.includes(type)||inBlock&&type===u.CloseCurly))break;if(type===u.EOF)break;const end=closing[type];
-if(end!==void 0)open7.push(end);else if(open7.at(-1)===type)open7.pop()}return this.#tokens.slice(start2,this.#at)}};var between=new Set(
+`}#until(ends,inBlock){const start2=this.#at;const open8=[];for(;this.#at<this.#tokens.length;this.#at+=1){const type=this.#tokens[this.#at]?.[0]??
+u.EOF;if(open8.length===0&&(ends.includes(type)||inBlock&&type===u.CloseCurly))break;if(type===u.EOF)break;const end=closing[type];
+if(end!==void 0)open8.push(end);else if(open8.at(-1)===type)open8.pop()}return this.#tokens.slice(start2,this.#at)}};var between=new Set(
 [u.Whitespace,u.Comment,u.CDO,u.CDC,u.Semicolon,u.CloseCurly]);function declarations(tokens,pictures){const written3=[];
-let start2=0;let open7=0;for(let at2=0;at2<=tokens.length;at2+=1){const type=tokens[at2]?.[0]??u.EOF;if(type===u.EOF||type===
-u.Semicolon&&open7===0){const one=declaration(tokens.slice(start2,at2),pictures);if(one!==void 0)written3.push(one);start2=
-at2+1;if(type===u.EOF)break}else if(closing[type]!==void 0)open7+=1;else if(closers.has(type))open7=Math.max(0,open7-1)}
+let start2=0;let open8=0;for(let at2=0;at2<=tokens.length;at2+=1){const type=tokens[at2]?.[0]??u.EOF;if(type===u.EOF||type===
+u.Semicolon&&open8===0){const one=declaration(tokens.slice(start2,at2),pictures);if(one!==void 0)written3.push(one);start2=
+at2+1;if(type===u.EOF)break}else if(closing[type]!==void 0)open8+=1;else if(closers.has(type))open8=Math.max(0,open8-1)}
 return written3.join("; ")}function declaration(tokens,pictures){const all=tokens.filter(([type])=>type!==u.Comment);const filled=all.
 flatMap(([type],index)=>type===u.Whitespace?[]:[index]).slice(0,2);const[first,colon]=filled.map(index=>all[index]);if(first?.[0]!==
 u.Ident||colon?.[0]!==u.Colon)return void 0;const rest=all.slice((filled[1]??0)+1);const name2=first[4].value.toLowerCase();
 const plain=name2.replace(/^-(?:webkit|moz|ms|o)-/,"");if(!properties.has(plain))return void 0;const written3=value2(rest,
 imageProperties.has(plain)?pictures:noPictures(pictures))?.trim();return written3===void 0||written3===""?void 0:`${name2}\
 : ${written3}`}function noPictures(pictures){return address2=>{pictures(address2);return void 0}}function value2(tokens,pictures){
-let written3="";let open7=0;for(let at2=0;at2<tokens.length;at2+=1){const token=tokens[at2];if(token===void 0)break;switch(token[0]){case u.
+let written3="";let open8=0;for(let at2=0;at2<tokens.length;at2+=1){const token=tokens[at2];if(token===void 0)break;switch(token[0]){case u.
 Function:{const name2=token[4].value.toLowerCase();if(name2==="url"){const end=tokens.findIndex(([type],index)=>index>at2&&
 type===u.CloseParen);const inside3=tokens.slice(at2+1,end===-1?void 0:end);const text4=inside3.find(([type])=>type===u.String);
 written3+=picture(text4?.[0]===u.String?text4[4].value:"",pictures);at2=end===-1?tokens.length:end;break}if(imageFunctions.
-test(name2))pictures(`${name2}()`);if(!valueFunctions.has(name2))return void 0;written3+=`${name2}(`;open7+=1;break}case u.
-URL:written3+=picture(token[4].value,pictures);break;case u.OpenParen:written3+="(";open7+=1;break;case u.CloseParen:if(open7===
-0)return void 0;written3+=")";open7-=1;break;case u.Delim:if(!["+","-","*","/","!"].includes(token[4].value))return void 0;
+test(name2))pictures(`${name2}()`);if(!valueFunctions.has(name2))return void 0;written3+=`${name2}(`;open8+=1;break}case u.
+URL:written3+=picture(token[4].value,pictures);break;case u.OpenParen:written3+="(";open8+=1;break;case u.CloseParen:if(open8===
+0)return void 0;written3+=")";open8-=1;break;case u.Delim:if(!["+","-","*","/","!"].includes(token[4].value))return void 0;
 written3+=` ${token[4].value} `;break;default:{const text4=simple(token,/^[a-z]{1,8}$/i);if(text4===void 0)return void 0;
-written3+=text4}}}return open7===0?written3.replace(/ *! +important *$/i," !important"):void 0}function picture(address2,pictures){
+written3+=text4}}}return open8===0?written3.replace(/ *! +important *$/i," !important"):void 0}function picture(address2,pictures){
 const kept=pictures(address2);return kept===void 0?"none":`url(${quoted(kept)})`}function prelude(tokens){let written3="";
-const open7=[];for(const token of tokens){const[type]=token;const end=closing[type];if(end!==void 0)open7.push(end);else if(closers.
-has(type)&&open7.pop()!==type)return void 0;switch(type){case u.Comment:break;case u.Function:if(!mediaAndStates.has(token[4].
+const open8=[];for(const token of tokens){const[type]=token;const end=closing[type];if(end!==void 0)open8.push(end);else if(closers.
+has(type)&&open8.pop()!==type)return void 0;switch(type){case u.Comment:break;case u.Function:if(!mediaAndStates.has(token[4].
 value.toLowerCase()))return void 0;written3+=`${token[4].value.toLowerCase()}(`;break;case u.OpenParen:written3+="(";break;case u.
 CloseParen:written3+=")";break;case u.OpenSquare:written3+="[";break;case u.CloseSquare:written3+="]";break;case u.Colon:
 written3+=":";break;case u.Delim:if(!".>+~*|^$=-/".includes(token[4].value))return void 0;written3+=token[4].value;break;default:{
-const text4=simple(token,/^[a-z][a-z0-9-]{0,15}$/i);if(text4===void 0)return void 0;written3+=text4}}}return open7.length===
+const text4=simple(token,/^[a-z][a-z0-9-]{0,15}$/i);if(text4===void 0)return void 0;written3+=text4}}}return open8.length===
 0?written3.trim():void 0}function simple(token,unit){switch(token[0]){case u.Whitespace:return" ";case u.Comma:return",";case u.
 Ident:return identifier2(token[4].value);case u.Hash:return`#${name(token[4].value)}`;case u.String:return quoted(token[4].
 value);case u.Number:return`${token[4].signCharacter==="+"?"+":""}${number4(token[4].value)}`;case u.Percentage:return`${number4(
@@ -17438,7 +17799,7 @@ body:has(input[name="only"][value="warnings"]:checked) .change:not(.warns) { dis
 return true}};function emailViews(sides,sample,room){const variants=renderMails(sides.map(({bodies:bodies2})=>bodies2),sample);
 const view=show2=>variants.map(({label,mails},index)=>variantBox(label,index===0,markup`<div class="pair">${mails.map((mail,at2)=>{
 const side2=sides[at2];return side2===void 0?null:show2(mail,side2)})}</div>`));return{rendered:view(({html},side2)=>htmlFigure(
-html,side2.label,side2.none,room)),text:view(({txt},side2)=>textFigure(txt,side2.label,side2.none,room))}}function variantBox(label,open7,content){if(label===null)return content;const start2=open7?markup`<details class="variant" open>`:
+html,side2.label,side2.none,room)),text:view(({txt},side2)=>textFigure(txt,side2.label,side2.none,room))}}function variantBox(label,open8,content){if(label===null)return content;const start2=open8?markup`<details class="variant" open>`:
 markup`<details class="variant">`;return markup`${start2}<summary>${label}</summary>${content}</details>\n`}function htmlFigure(body2,label,none,room){
 return figure(label,htmlContent(body2,label,none,room))}function htmlContent(body2,label,none,room){if(body2===null)return markup`<p class="note">${none}</p>`;
 if("syntax"in body2)return unparsed(body2.syntax);if("tooLong"in body2)return tooLong(body2.tooLong);const cleaned=cleanHtml(
@@ -17492,10 +17853,10 @@ ${only.length===0?null:markup`<fieldset><legend>Only</legend>${only.map(({name:n
 kind??""}"`:title==="Destructive"?null:markup` data-action="${first?.action??""}"`;return markup`<section${filter}>
 <h2>${title} (${changes.length})</h2>
 ${changes.map(change=>changeBox(change,context3))}</section>
-`}function changeBox(change,context3){const{address:address2,kind,action,declaredAt,warnings,destructions}=change;const open7=context3.
+`}function changeBox(change,context3){const{address:address2,kind,action,declaredAt,warnings,destructions}=change;const open8=context3.
 unfolded||isDestructive(change)||action==="blocked";const classes=["change",...isDestructive(change)?["destructive"]:[],
 ...warnings.length>0?["warns"]:[]].join(" ");const attributes2=markup`class="${classes}" data-kind="${kind}" data-action="${action}"`;
-const start2=open7?markup`<details ${attributes2} open>`:markup`<details ${attributes2}>`;return markup`${start2}
+const start2=open8?markup`<details ${attributes2} open>`:markup`<details ${attributes2}>`;return markup`${start2}
 <summary><span class="badge ${action}">${action}</span> <code class="address">${address2}</code>
 ${destructions.length>0?markup`<span class="badge loses">destructive</span>`:null}
 ${warnings.length>0?markup`<span class="badge update">${plural2(warnings.length,"warning")}</span>`:null}
@@ -17603,7 +17964,7 @@ results:result.results.map(one=>({...one,address:redactAddress(one.address,redac
 redactName),error:one.error===null?null:redactor.redact(one.error),...one.notes===void 0?{}:{notes:one.notes.map(redactor.
 redact)}}))}}function redactProblems(problems,{redact,redactName}){return problems.map(({hint,...problem})=>({...problem,message:redact(
 problem.message),...hint===void 0?{}:{hint:redact(hint)},places:problem.places.map(({text:text4,...place})=>({...place,file:redactName(
-place.file),...text4===void 0||redact(text4)!==text4?{}:{text:text4}}))}))}import{basename as basename9,resolve as resolve9}from"node:path";import{randomBytes as randomBytes3}from"node:crypto";import{readFileSync,readlinkSync}from"node:fs";import{hostname as hostname3}from"node:os";var processMark={host:external_exports.string(),pid:external_exports.int(),started:external_exports.string().nullable().
+place.file),...text4===void 0||redact(text4)!==text4?{}:{text:text4}}))}))}import{basename as basename9,resolve as resolve10}from"node:path";import{randomBytes as randomBytes3}from"node:crypto";import{readFileSync,readlinkSync}from"node:fs";import{hostname as hostname3}from"node:os";var processMark={host:external_exports.string(),pid:external_exports.int(),started:external_exports.string().nullable().
 optional(),boot:external_exports.string().nullable().optional(),namespace:external_exports.string().nullable().optional()};
 var markSchema=external_exports.object(processMark);function ownMark(){return{host:hostname3(),pid:process.pid,started:processStart(
 process.pid),boot:bootId(),namespace:namespaceId()}}function fateOf({host,pid,started,boot,namespace}){if(host!==hostname3())
@@ -17613,28 +17974,9 @@ kill(pid,0)}catch(failure2){if(failure2.code==="ESRCH")return"gone"}if(isZombie(
 now!==null&&started!==now?"gone":"alive"}function surelyAlive(mark){return mark.pid!==process.pid&&mark.started!=null&&fateOf(
 mark)==="alive"}function isZombie(pid){const[state]=processStat(pid)??[];return state==="Z"||state==="X"}function processStart(pid){
 const start2=processStat(pid)?.[19];const boot=bootId();return start2===void 0||boot===null?null:`${boot} ${start2}`}function processStat(pid){
-try{const stat4=readFileSync(`/proc/${pid}/stat`,"utf8");return stat4.slice(stat4.lastIndexOf(")")+2).split(" ")}catch{return void 0}}
+try{const stat6=readFileSync(`/proc/${pid}/stat`,"utf8");return stat6.slice(stat6.lastIndexOf(")")+2).split(" ")}catch{return void 0}}
 function bootId(){try{return readFileSync("/proc/sys/kernel/random/boot_id","utf8").trim()}catch{return null}}function namespaceId(){
-try{return readlinkSync("/proc/self/ns/pid")}catch{return null}}import{userInfo}from"node:os";function userName(){try{return userInfo().username}catch{return"unknown"}}var Node=class{value;next;constructor(value3){this.value=value3}};var Queue=class{#head;#tail;#size;constructor(){this.clear()}enqueue(value3){
-const node2=new Node(value3);if(this.#head){this.#tail.next=node2;this.#tail=node2}else{this.#head=node2;this.#tail=node2}
-this.#size++}dequeue(){const current=this.#head;if(!current){return}this.#head=this.#head.next;this.#size--;if(!this.#head){
-this.#tail=void 0}return current.value}peek(){if(!this.#head){return}return this.#head.value}clear(){this.#head=void 0;this.#tail=
-void 0;this.#size=0}get size(){return this.#size}*[Symbol.iterator](){let current=this.#head;while(current){yield current.
-value;current=current.next}}*drain(){while(this.#head){yield this.dequeue()}}};function pLimit(concurrency){let rejectOnClear=false;if(typeof concurrency==="object"){({concurrency,rejectOnClear=false}=
-concurrency)}validateConcurrency(concurrency);if(typeof rejectOnClear!=="boolean"){throw new TypeError("Expected `reject\
-OnClear` to be a boolean")}const queue=new Queue;let activeCount=0;const resumeNext=()=>{if(activeCount<concurrency&&queue.
-size>0){activeCount++;queue.dequeue().run()}};const next=()=>{activeCount--;resumeNext()};const run3=async(function_,resolve11,arguments_)=>{
-const result=(async()=>function_(...arguments_))();resolve11(result);try{await result}catch{}next()};const enqueue=(function_,resolve11,reject,arguments_)=>{
-const queueItem={reject};new Promise(internalResolve=>{queueItem.run=internalResolve;queue.enqueue(queueItem)}).then(run3.
-bind(void 0,function_,resolve11,arguments_));if(activeCount<concurrency){resumeNext()}};const generator=(function_,...arguments_)=>new Promise(
-(resolve11,reject)=>{enqueue(function_,resolve11,reject,arguments_)});Object.defineProperties(generator,{activeCount:{get:()=>activeCount},
-pendingCount:{get:()=>queue.size},clearQueue:{value(){if(!rejectOnClear){queue.clear();return}const abortError=AbortSignal.
-abort().reason;while(queue.size>0){queue.dequeue().reject(abortError)}}},concurrency:{get:()=>concurrency,set(newConcurrency){
-validateConcurrency(newConcurrency);concurrency=newConcurrency;queueMicrotask(()=>{while(activeCount<concurrency&&queue.
-size>0){resumeNext()}})}},map:{async value(iterable,function_){const promises3=[];try{Array.from(iterable,(value3,index)=>{
-const promise3=generator(function_,value3,index);promises3.push(promise3);return promise3})}catch(error63){for(const promise3 of promises3){
-promise3.catch(()=>{})}throw error63}return Promise.all(promises3)}}});return generator}function validateConcurrency(concurrency){if(!((Number.isInteger(concurrency)||concurrency===Number.POSITIVE_INFINITY)&&
-concurrency>0)){throw new TypeError("Expected `concurrency` to be a number from 1 and up")}}function movedSince(planned,now){if(now.action==="blocked")return[now.reason??"it is blocked now"];const paths=new Set([
+try{return readlinkSync("/proc/self/ns/pid")}catch{return null}}import{userInfo}from"node:os";function userName(){try{return userInfo().username}catch{return"unknown"}}function movedSince(planned,now){if(now.action==="blocked")return[now.reason??"it is blocked now"];const paths=new Set([
 ...planned.fields,...now.fields].map(({path})=>path));const moved=[...paths].filter(path=>!isAsShown(fieldAt(planned,path),
 fieldAt(now,path)));const decisive=(kindOf(planned.kind).decisive??[]).filter(field=>!same(planned.apply.before[field]??
 null,now.apply.before[field]??null));const all=[...new Set([...moved,...decisive])].sort();if(all.length>0)return all;return planned.
@@ -17666,28 +18008,28 @@ errors.${member2}`)]}function others(used){return Object.values(profiles).filter
 signs!==null)}function verify(kind,expected,answer){const parts=Object.entries(expected).flatMap(([field,asked])=>contrast(kind.fields[field]??
 value,field,asked,answer[field]));return{different:parts.filter(({verdict})=>verdict==="different").map(({path,wanted,got})=>`${path}\
 : asked ${brief(wanted,got)}, the server has ${brief(got??null,wanted)}`),unverified:parts.filter(({verdict})=>verdict===
-"unknown").map(({path})=>path)}}function otherObject(identity,answer){for(const part of["id","backend_id","type"]){const asked=identity[part];
+"unknown").map(({path})=>path)}}function otherObject(identity2,answer){for(const part of["id","backend_id","type"]){const asked=identity2[part];
 const got=answer[part];if(asked!==void 0&&typeof got==="string"&&!sameIdentifier(got,asked)){return`the answer is about \
 another object: ${part} is ${JSON.stringify(got)}`}}return void 0}var BRIEF=60;function brief(shown2,other){if(holdsSensitive(
 shown2)||other!==void 0&&holdsSensitive(other))return"(sensitive)";const text4=stringifyJson(reveal(shown2));return text4.
-length<=BRIEF?text4:`${text4.slice(0,BRIEF)}\u2026 (${text4.length} characters)`}var SHOWN="as reading it back shows";var NOBODY_KNOWS="was sent, and nobody can tell whether it was done";function judge2(kind,aim,live){
-const nothing2={different:[],unverified:[],lost:{}};const done2={...nothing2,verdict:"done",sentence:`was done, ${SHOWN}`};
-const notDone={...nothing2,verdict:"not-done",sentence:`was not done, ${SHOWN}`};const unseen={...nothing2,verdict:"unse\
-en",sentence:NOBODY_KNOWS};if(live===void 0)return unseen;switch(aim.action){case"adopt":return done2;case"regenerate":{
+length<=BRIEF?text4:`${text4.slice(0,BRIEF)}\u2026 (${text4.length} characters)`}var SHOWN3="as reading it back shows";var NOBODY_KNOWS="was sent, and nobody can tell whether it was done";function judge2(kind,aim,live){
+const nothing2={different:[],unverified:[],lost:{}};const done2={...nothing2,verdict:"done",sentence:`was done, ${SHOWN3}`};
+const notDone={...nothing2,verdict:"not-done",sentence:`was not done, ${SHOWN3}`};const unseen={...nothing2,verdict:"uns\
+een",sentence:NOBODY_KNOWS};if(live===void 0)return unseen;switch(aim.action){case"adopt":return done2;case"regenerate":{
 const{did:before}=aim.before;const{did:now}=live.fields;return typeof before==="string"&&typeof now==="string"&&before!==
 now?done2:unseen}case"delete":return!live.exists||typeof live.fields.id!=="string"?done2:notDone;default:return judgeUpdate(
 kind,aim,live)}}function judgeUpdate(kind,{before,expected},live){if(!live.exists){const sentence2=`left nothing that co\
 uld be read: the ${kind.noun} is not there`;return{verdict:"part",different:["it is not there"],unverified:[],lost:{},sentence:sentence2}}
 const now=live.fields;const{different,unverified}=verify(kind,expected,now);const lost2=kind.lost?.({before,asked:expected,
 now})??{};const found={different,unverified,lost:lost2};if(different.length===0&&Object.keys(lost2).length===0){return unverified.
-length===0?{...found,verdict:"done",sentence:`was done, ${SHOWN}`}:{...found,verdict:"unseen",sentence:NOBODY_KNOWS}}const agrees2=(field,wanted)=>wanted!==
+length===0?{...found,verdict:"done",sentence:`was done, ${SHOWN3}`}:{...found,verdict:"unseen",sentence:NOBODY_KNOWS}}const agrees2=(field,wanted)=>wanted!==
 void 0&&contrast(kind.fields[field]??value,field,wanted,now[field]).every(({verdict})=>verdict!=="different");const asked=Object.
 keys(expected);const changed2=asked.filter(field=>!agrees2(field,before[field]));const moved=changed2.filter(field=>before[field]!==
 void 0||agrees2(field,expected[field]));if(moved.length===0&&Object.keys(lost2).length===0){return{...found,verdict:"not\
--done",sentence:`was not done, ${SHOWN}`}}const as=moved.filter(field=>agrees2(field,expected[field]));const neither=moved.
+-done",sentence:`was not done, ${SHOWN3}`}}const as=moved.filter(field=>agrees2(field,expected[field]));const neither=moved.
 filter(field=>!as.includes(field)&&!Object.hasOwn(lost2,field));const parts=[...as.length>0?[`as asked: ${as.join(", ")}`]:
 [],...neither.length>0?[`neither as asked nor as before: ${neither.join(", ")}`]:[],...Object.keys(lost2).length>0?[`los\
-t: ${namesOfLost(lost2)}`]:[]];return{...found,verdict:"part",sentence:`was not done as a whole, ${SHOWN} (${parts.join(
+t: ${namesOfLost(lost2)}`]:[]];return{...found,verdict:"part",sentence:`was not done as a whole, ${SHOWN3} (${parts.join(
 "; ")})`}}import{setTimeout as sleep}from"node:timers/promises";var PASSES=4;var IDLE_PAGES=3;var MOST_PAGES=1e5;async function readListing(noun,readPage){let sum="";for(let pass=0;pass<
 PASSES;pass+=1){const{rows,found,total}=await readAllPages(noun,readPage);if(total===void 0||found===total)return rows;sum=
 `${found} ${noun} were listed, total_entries says ${total}`}throw new ProblemsError([error("unstable-list",`the list of ${noun}\
@@ -17736,13 +18078,13 @@ try{await settle([...readable2.map(async kind=>{const own3=objects2.filter(objec
 observe(own3,{...context3,limit:limited(step)});while(left>0)step();for(const[object3,shown2]of observed){const fields2=markSecrets(
 kind.fields,shownFields(kind,shown2.fields,profile));live.set(object3,{...shown2,fields:fields2})}}),...wanted.has("orga\
 nizations")?[context3.organizations()]:[],...catalogs.map(({name:name2,read})=>{lists[name2]??=readCatalog(name2,read,paged).
-finally(progress.step);return lists[name2]})])}finally{progress.end()}return{live,references:await listed(lists)}}async function listed(lists){
+finally(progress.step);return lists[name2]})])}finally{progress.end()}return{live,references:await listed2(lists)}}async function listed2(lists){
 const{organizations,scopes,roles:roles3}=lists;return{...organizations===void 0?{}:{organizations:await organizations},...scopes===
 void 0?{}:{scopes:await scopes},...roles3===void 0?{}:{roles:await roles3}}}function listsFor(declared,profile){return declared.
 flatMap(document3=>kindOf(document3.kind).refersTo?.(document3,profile)??[])}var noProgress={phase(){},step(){},end(){}};var MOMENT=500;var MOST=8;async function readBack(objects2,isUnsteady,{pause=sleep,...options}){const read=async which=>(await observe2(
-which,[],{...options,progress:noProgress})).live;const found=new Map(await read(objects2));let open7=[...found].flatMap(
-([object3,live])=>isUnsteady(object3,live)?[object3]:[]);for(let round=0;open7.length>0&&round<MOST;round+=1){await pause(
-MOMENT);const again=await read(open7);open7=open7.filter(object3=>{const before=found.get(object3);const now=again.get(object3);
+which,[],{...options,progress:noProgress})).live;const found=new Map(await read(objects2));let open8=[...found].flatMap(
+([object3,live])=>isUnsteady(object3,live)?[object3]:[]);for(let round=0;open8.length>0&&round<MOST;round+=1){await pause(
+MOMENT);const again=await read(open8);open8=open8.filter(object3=>{const before=found.get(object3);const now=again.get(object3);
 if(now!==void 0)found.set(object3,now);return before!==void 0&&now!==void 0&&!same(before.fields,now.fields)})}return found}var Attempt=class{#kind;#options;#better;constructor(kind,options){this.#kind=kind;this.#options=options}async send(change){
 const sent=change.requests.length===0?{open:BY_ANOTHER}:await this.#send(change);if("closed"in sent)return this.#ended(sent.
 closed,change);if("open"in sent)return{change,failure:sent.open};const other=otherObject(change.apply.identity,sent.data);
@@ -17761,10 +18103,10 @@ if(!(failure2 instanceof ServerFailure))throw failure2;return this.#failed(chang
 const isOwn=failure2.kind==="forbidden"&&profile.protects.includes(change.kind);const better=betterProfileByError(profile,
 failure2);this.#better??=better;const remarks=[...isOwn?[`or this ${this.#kind.noun} is protected, as the token's own is`]:
 [],...better===void 0?[]:[adviceFor(better)]];const ambiguous=failure2.open;const refused=failure2.kind==="refused"||failure2.
-kind==="not-found"||failure2.kind==="forbidden";const open7={message:[failure2.message,...remarks].join("; "),httpStatus:failure2.
+kind==="not-found"||failure2.kind==="forbidden";const open8={message:[failure2.message,...remarks].join("; "),httpStatus:failure2.
 status,attempts,answered:failure2.kind==="answer",refused,unsteady:failure2.kind==="lost"||failure2.doubt===true};const harmful=failure2.
-kind==="refused"&&profile.piecemeal.includes(change.kind);if((ambiguous||harmful||begun)&&this.#readable)return{open:open7};
-return{closed:closed(open7,ambiguous)}}#answered(change,{status,data:data3,attempts}){const{different,unverified}=check3(
+kind==="refused"&&profile.piecemeal.includes(change.kind);if((ambiguous||harmful||begun)&&this.#readable)return{open:open8};
+return{closed:closed(open8,ambiguous)}}#answered(change,{status,data:data3,attempts}){const{different,unverified}=check3(
 this.#kind,change,data3);const errors2=[...different.length>0?[`the server answered ${status} and kept another value: ${different.
 join("; ")}`]:[],...this.#otherServer(change,data3)];return{status:errors2.length>0?"not_converged":"applied",httpStatus:status,
 attempts,ambiguous:false,after:data3,unverified,error:errors2.length>0?errors2.join("; "):null,notes:notesOf(change,data3)}}#otherServer(change,answer){
@@ -17773,52 +18115,52 @@ const better=betterProfile(profile,kind.name,answer)??betterProfileByReset(profi
 void 0)return[];this.#better??=better;const unsent=Object.fromEntries(Object.entries(before).filter(([field])=>!Object.hasOwn(
 expected,field)&&field in kind.fields));const{different}=verify(kind,unsent,answer);const losesSilently=better.signs?.answers[kind.
 name]?.losesSilently===true;const seen=verify(kind,expected,answer).different.length>0;if(!losesSilently&&!seen)return[];
-return[...different.map(what=>`${what}, although it was not sent`),adviceFor(better)]}async#putBack(change,open7,judgement,live){
-const{repair:repair2}=this.#options;const names2=namesOfLost(judgement.lost);let known2={judgement,live};let{attempts}=open7;
-let sent=change;for(const aim of open7.refused?["before"]:["asked","before"]){const owed2=seenLoss(this.#kind,"",known2.
+return[...different.map(what=>`${what}, although it was not sent`),adviceFor(better)]}async#putBack(change,open8,judgement,live){
+const{repair:repair2}=this.#options;const names2=namesOfLost(judgement.lost);let known2={judgement,live};let{attempts}=open8;
+let sent=change;for(const aim of open8.refused?["before"]:["asked","before"]){const owed2=seenLoss(this.#kind,"",known2.
 judgement.lost,known2.live.fields);const again=repair2(change,owed2,known2.live,aim);if(again===void 0)continue;sent=again;
 const tried=await this.#send(again);const answered="data"in tried&&otherObject(change.apply.identity,tried.data)===void 0;
 attempts+="data"in tried?tried.attempts:"open"in tried?tried.open.attempts:tried.closed.attempts;const now=answered?{exists:true,
 identity:known2.live.identity,fields:tried.data}:await readBackOne(this.#kind,{change:again,failure:"open"in tried?tried.
-open:open7},this.#options);const became=judge2(this.#kind,{...aimOf(change),expected:again.apply.expected},now);if(now===
-void 0)return this.#ended(openOutcome(change,{...open7,attempts},became,now),again);if(became.verdict==="done"){return this.#ended(
-repaired(aim,{...open7,attempts},names2,now.fields),again)}known2={judgement:became,live:now};if(Object.keys(became.lost).
-length===0)break}const end={...open7,attempts};return this.#ended(openOutcome(change,end,known2.judgement,known2.live),sent)}};
-async function readBackAll(kind,open7,{reader,profile,pause},concurrency){const objects2=open7.map(one=>({kind:kind.name,
+open:open8},this.#options);const became=judge2(this.#kind,{...aimOf(change),expected:again.apply.expected},now);if(now===
+void 0)return this.#ended(openOutcome(change,{...open8,attempts},became,now),again);if(became.verdict==="done"){return this.#ended(
+repaired(aim,{...open8,attempts},names2,now.fields),again)}known2={judgement:became,live:now};if(Object.keys(became.lost).
+length===0)break}const end={...open8,attempts};return this.#ended(openOutcome(change,end,known2.judgement,known2.live),sent)}};
+async function readBackAll(kind,open8,{reader,profile,pause},concurrency){const objects2=open8.map(one=>({kind:kind.name,
 identity:one.change.apply.identity,one}));const isUnsteady=({one:{change,failure:failure2}},live)=>failure2.unsteady&&judge2(
 kind,aimOf(change),live).verdict!=="done";const options={reader,profile,concurrency,...pause===void 0?{}:{pause}};try{const live=await readBack(
-objects2,isUnsteady,options);return new Map([...live].map(([{one},found])=>[one,found]))}catch{return new Map}}async function readBackOne(kind,open7,options){
-return(await readBackAll(kind,[open7],options,1)).get(open7)}function aimOf({action,apply:{before,expected}}){return{action,
+objects2,isUnsteady,options);return new Map([...live].map(([{one},found])=>[one,found]))}catch{return new Map}}async function readBackOne(kind,open8,options){
+return(await readBackAll(kind,[open8],options,1)).get(open8)}function aimOf({action,apply:{before,expected}}){return{action,
 before,expected}}var NOTHING_KNOWN={message:"",httpStatus:null,attempts:0,answered:true,refused:false,unsteady:false};var BY_ANOTHER={
-...NOTHING_KNOWN,message:"nothing was sent, since the server does it with another change"};function closed(open7,ambiguous){
-return{status:ambiguous?"unknown":"failed",httpStatus:open7.httpStatus,attempts:open7.attempts,ambiguous,after:void 0,unverified:[],
-error:ambiguous?`${open7.message}; what the server did is not known`:open7.message}}function brokenOff(failure2){const message=failure2 instanceof
+...NOTHING_KNOWN,message:"nothing was sent, since the server does it with another change"};function closed(open8,ambiguous){
+return{status:ambiguous?"unknown":"failed",httpStatus:open8.httpStatus,attempts:open8.attempts,ambiguous,after:void 0,unverified:[],
+error:ambiguous?`${open8.message}; what the server did is not known`:open8.message}}function brokenOff(failure2){const message=failure2 instanceof
 Error?failure2.message:String(failure2);return closed({...NOTHING_KNOWN,message},true)}function check3(kind,change,answer){
 if(change.action==="update")return verify(kind,change.apply.expected,answer);const missing2=change.action==="regenerate"&&
 typeof answer.did!=="string";return{different:[],unverified:missing2?["did"]:[]}}function notesOf(change,answer){const{did}=change.
 apply.before;if(change.action!=="regenerate"||typeof did!=="string"||did!==answer.did)return[];return[`the DID came out \
-the same (${did}): the server derives it from the client's key, which is the same`]}function openOutcome(change,open7,{verdict,
-different,unverified,lost:lost2},live){const base2={httpStatus:open7.httpStatus,attempts:open7.attempts,unverified:[],after:live?.
-fields};if(live===void 0){const error63=`${open7.message}; it could not be read back, so what the server did is not know\
+the same (${did}): the server derives it from the client's key, which is the same`]}function openOutcome(change,open8,{verdict,
+different,unverified,lost:lost2},live){const base2={httpStatus:open8.httpStatus,attempts:open8.attempts,unverified:[],after:live?.
+fields};if(live===void 0){const error63=`${open8.message}; it could not be read back, so what the server did is not know\
 n`;return{...base2,status:"unknown",ambiguous:true,after:void 0,error:error63}}if(verdict==="unseen"){if(change.action===
-"regenerate")return closed(open7,true);const error63=`${open7.message}; read back: ${unverified.join(", ")} could not be\
+"regenerate")return closed(open8,true);const error63=`${open8.message}; read back: ${unverified.join(", ")} could not be\
  seen, so what the server did is not known`;return{...base2,status:"unknown",ambiguous:true,error:error63}}if(verdict===
-"done"){const notes=change.action==="regenerate"?[`${open7.message}; read back: the DID is another one now`]:[];return{...base2,
+"done"){const notes=change.action==="regenerate"?[`${open8.message}; read back: the DID is another one now`]:[];return{...base2,
 status:"applied",ambiguous:false,error:null,notes}}const found=change.action==="delete"?"it is still there":different.join(
 "; ");const names2=namesOfLost(lost2);const owed2=names2===""?"":`; lost: ${names2}, which the next apply puts back`;return{
-...base2,status:open7.answered?"not_converged":"failed",ambiguous:false,error:`${open7.message}; read back: ${found}${owed2}`}}
-function repaired(aim,open7,names2,after){const base2={httpStatus:open7.httpStatus,attempts:open7.attempts,ambiguous:false,
-after,unverified:[]};if(aim==="asked"){const note=`${open7.message}; read back: ${names2} had been lost, so it was sent \
-once more, and all is as asked`;return{...base2,status:"applied",error:null,notes:[note]}}return{...base2,status:open7.answered?
-"not_converged":"failed",error:`${open7.message}; read back: ${names2} had been lost, and is put back as it was before`}}var FRESH=3e4;async function execute(plan,options){return await new Execution(options).run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#forbidden=new Map;#harmful=new Map;#stop;#defaultFailed=false;constructor(options){
+...base2,status:open8.answered?"not_converged":"failed",ambiguous:false,error:`${open8.message}; read back: ${found}${owed2}`}}
+function repaired(aim,open8,names2,after){const base2={httpStatus:open8.httpStatus,attempts:open8.attempts,ambiguous:false,
+after,unverified:[]};if(aim==="asked"){const note=`${open8.message}; read back: ${names2} had been lost, so it was sent \
+once more, and all is as asked`;return{...base2,status:"applied",error:null,notes:[note]}}return{...base2,status:open8.answered?
+"not_converged":"failed",error:`${open8.message}; read back: ${names2} had been lost, and is put back as it was before`}}var FRESH=3e4;async function execute(plan,options){return await new Execution(options).run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#forbidden=new Map;#harmful=new Map;#stop;#defaultFailed=false;constructor(options){
 this.#options=options}async run(changes){const todo=changes.filter(({action})=>action!=="unchanged"&&action!=="blocked");
 const{progress,concurrency}=this.#options;let fatal;progress.phase("Applying",todo.length);for(const kind of kinds){const level3=todo.
 filter(change=>change.kind===kind.name);if(level3.length===0)continue;try{await this.#level(kind,level3,kind.sequential?
 1:concurrency)}catch(failure2){fatal??=failure2;this.#stop??=NOT_SENT}}progress.end();return{results:todo.map(change=>asResult(
 change,this.#outcomes.get(change)??skipped(NOT_SENT))),fatal}}async#level(kind,changes,concurrency){const limit=pLimit(concurrency);
-const open7=[];const send=async change=>{const left=await this.#change(kind,change);if(left!==void 0)open7.push(left)};const alone=this.#options.
+const open8=[];const send=async change=>{const left=await this.#change(kind,change);if(left!==void 0)open8.push(left)};const alone=this.#options.
 profile.signs===null?changes.slice(0,1):[];try{for(const change of alone)await send(change);await settle(changes.slice(alone.
-length).map(change=>limit(()=>send(change))))}finally{await this.#conclude(kind,open7)}}async#change(kind,planned){const reason=this.#reasonToSkip(
+length).map(change=>limit(()=>send(change))))}finally{await this.#conclude(kind,open8)}}async#change(kind,planned){const reason=this.#reasonToSkip(
 planned);if(reason!==void 0){this.#skip(planned,reason);return void 0}if(planned.action==="adopt"){await this.#guard(()=>this.#options.
 recorder.sending(planned,null,true));await this.#settle(planned,planned,{...skipped(null),status:"applied"});return void 0}
 const change=await this.#asItIsNow(planned);if(change===void 0)return void 0;if(change.requests.length===0){await this.#guard(
@@ -17830,9 +18172,9 @@ better,outcome}){const harms=better?.signs?.unsafe.includes(kind.name)??false;if
 has(kind.name))return;const scope2=kind.scopes.write;const probed=outcome.after!==void 0?{kind:"recognised"}:await this.#options.
 recognise(scope2).catch(()=>({kind:"unclear"}));const isHarmful=probed.kind==="recognised"||probed.kind==="unclear"&&(outcome.
 httpStatus??0)>=500;if(isHarmful)this.#harmful.set(kind.name,`not sent: ${adviceFor(better)}`)}async#conclude(kind,left){
-if(left.length===0)return;const open7=left.map(one=>one.open);const live=await readBackAll(kind,open7,this.#options,this.#options.
-concurrency);await settle(left.map(async({planned,attempt,open:open8})=>{const{outcome,sent}=await attempt.conclude(open8,
-live.get(open8));await this.#settle(planned,sent,outcome)}))}#attempt(kind,begun){const{recorder,replan}=this.#options;return new Attempt(
+if(left.length===0)return;const open8=left.map(one=>one.open);const live=await readBackAll(kind,open8,this.#options,this.#options.
+concurrency);await settle(left.map(async({planned,attempt,open:open9})=>{const{outcome,sent}=await attempt.conclude(open9,
+live.get(open9));await this.#settle(planned,sent,outcome)}))}#attempt(kind,begun){const{recorder,replan}=this.#options;return new Attempt(
 kind,{...this.#options,recorder:{sending:async(...line)=>{await this.#guard(()=>recorder.sending(...line));begun()},answered:(...line)=>this.#guard(
 ()=>recorder.answered(...line))},repair:replan.repair,onFailure:failure2=>this.#remember(failure2,kind)})}async#trying(planned,work){
 let begun=false;try{return await work(()=>{begun=true})}catch(failure2){if(begun&&!this.#outcomes.has(planned))this.#outcomes.
@@ -17853,21 +18195,21 @@ pair could not be set";return void 0}#remember(failure2,written3){if(failure2.ki
 protects.includes(written3.name))return;this.#forbidden.set(failure2.scope,`not sent: the credentials lack the scope ${failure2.
 scope} (403)`)}async#settle(planned,sent,outcome){if(isToBeDefault(planned)&&outcome.status!=="applied")this.#defaultFailed=
 true;this.#outcomes.set(planned,outcome);await this.#guard(()=>this.#options.recorder.settled(sent,outcome));this.#options.
-progress.step()}async#guard(write2){try{await write2()}catch(failure2){this.#stop??="not sent: the journal could not be \
-written";throw failure2}}};function isExpected(failure2){return failure2 instanceof ServerFailure||failure2 instanceof ProblemsError}
+progress.step()}async#guard(write){try{await write()}catch(failure2){this.#stop??="not sent: the journal could not be wr\
+itten";throw failure2}}};function isExpected(failure2){return failure2 instanceof ServerFailure||failure2 instanceof ProblemsError}
 var NOT_SENT="not sent: the run ended early";function skipped(error63){return{status:"skipped",httpStatus:null,attempts:0,
 ambiguous:false,after:void 0,unverified:[],error:error63}}function asResult({address:address2,action},outcome){const{status,
 httpStatus,attempts,unverified,error:error63,notes=[]}=outcome;return{address:address2,action,status,httpStatus,attempts,
-unverified,error:error63,...notes.length===0?{}:{notes}}}import{constants as constants4}from"node:fs";import{open as open5,readdir as readdir2,rm as rm3}from"node:fs/promises";import{
-dirname as dirname6,join as join6,relative as relative4}from"node:path";import{mkdir,open as open4,rename,rm as rm2}from"node:fs/promises";import{dirname as dirname5,join as join5,relative as relative3}from"node:path";import{readlink,realpath as realpath3}from"node:fs/promises";import{dirname as dirname4,resolve as resolve3}from"node:path";
-var LINKS=40;async function leadsTo(path,links=LINKS){const real=await realpath3(path).catch(unlessMissing);if(real!==void 0)
+unverified,error:error63,...notes.length===0?{}:{notes}}}import{constants as constants4}from"node:fs";import{open as open5,readdir as readdir3,rm as rm3}from"node:fs/promises";import{
+dirname as dirname9,join as join7,relative as relative6}from"node:path";import{mkdir,open as open4,rename,rm as rm2}from"node:fs/promises";import{dirname as dirname8,join as join6,relative as relative5}from"node:path";import{readlink,realpath as realpath5}from"node:fs/promises";import{dirname as dirname7,resolve as resolve9}from"node:path";
+var LINKS=40;async function leadsTo(path,links=LINKS){const real=await realpath5(path).catch(unlessMissing);if(real!==void 0)
 return real;const next=await readlink(path).catch(()=>void 0);if(next===void 0||links===0)return path;return await leadsTo(
-resolve3(dirname4(path),next),links-1)}function unlessMissing(failure2){if(failure2.code!=="ENOENT"&&failure2.code!=="EN\
-OTDIR")throw failure2;return void 0}import{constants as constants3}from"node:fs";import{open as open3}from"node:fs/promises";var NoRegularFile=class extends Error{constructor(stat4){
-super(`it is ${kindOf2(stat4)}, not a regular file`);this.name="NoRegularFile"}};async function readRegular(path){const handle=await open3(
-path,constants3.O_RDONLY|(constants3.O_NONBLOCK??0));try{const stat4=await handle.stat();if(!stat4.isFile())throw new NoRegularFile(
-stat4);return await handle.readFile("utf8")}finally{await handle.close()}}function kindOf2(stat4){if(stat4.isDirectory())
-return"a folder";if(stat4.isFIFO())return"a named pipe";if(stat4.isSocket())return"a socket";return"a device"}import{randomBytes,randomUUID as randomUUID2}from"node:crypto";function jsonFields(){const fields2=external_exports.unknown().refine(isMap,"expected a map").meta({type:"object"});return fields2}var STATE_FORMAT=1;var stored=external_exports.strictObject({fields:jsonFields(),hashes:external_exports.record(external_exports.
+resolve9(dirname7(path),next),links-1)}function unlessMissing(failure2){if(failure2.code!=="ENOENT"&&failure2.code!=="EN\
+OTDIR")throw failure2;return void 0}import{constants as constants3}from"node:fs";import{open as open3}from"node:fs/promises";var NoRegularFile=class extends Error{constructor(stat6){
+super(`it is ${kindOf2(stat6)}, not a regular file`);this.name="NoRegularFile"}};async function readRegular(path){const handle=await open3(
+path,constants3.O_RDONLY|(constants3.O_NONBLOCK??0));try{const stat6=await handle.stat();if(!stat6.isFile())throw new NoRegularFile(
+stat6);return await handle.readFile("utf8")}finally{await handle.close()}}function kindOf2(stat6){if(stat6.isDirectory())
+return"a folder";if(stat6.isFIFO())return"a named pipe";if(stat6.isSocket())return"a socket";return"a device"}import{randomBytes,randomUUID as randomUUID2}from"node:crypto";function jsonFields(){const fields2=external_exports.unknown().refine(isMap,"expected a map").meta({type:"object"});return fields2}var STATE_FORMAT=1;var stored=external_exports.strictObject({fields:jsonFields(),hashes:external_exports.record(external_exports.
 string(),external_exports.string())});var owedSchema=external_exports.union([external_exports.strictObject({run:external_exports.
 string(),lost:stored,seen:stored}),external_exports.strictObject({run:external_exports.string(),before:stored,asked:stored})]);
 var recordSchema=external_exports.strictObject({kind:external_exports.enum(["Organization","User","KeyPair","EmailTempla\
@@ -17880,15 +18222,15 @@ optional(),owed:owedSchema.optional(),deleted:external_exports.string().optional
 min(1),server:external_exports.string(),salt:external_exports.string().min(1),open_run:external_exports.string().optional(),
 last_run:external_exports.string().optional(),resources:external_exports.record(external_exports.string(),recordSchema)});
 function emptyState(server){return{format_version:STATE_FORMAT,serial:0,lineage:randomUUID2(),server,salt:randomBytes(16).
-toString("base64url"),resources:{}}}import{createHash as createHash3,randomBytes as randomBytes2}from"node:crypto";import{readdir,rm,stat}from"node:fs/promises";
-import{join as join4}from"node:path";var named=/^\.idops-(\d+)-([0-9a-f]{8})-[0-9a-f]{12}\.tmp$/;var formerly=/^\.[0-9a-f]{12}\.tmp$|\.lock(?:\.[0-9a-f]{16})?\.[0-9a-f-]{36}\.tmp$/;
+toString("base64url"),resources:{}}}import{createHash as createHash3,randomBytes as randomBytes2}from"node:crypto";import{readdir as readdir2,rm,stat as stat4}from"node:fs/promises";
+import{join as join5}from"node:path";var named=/^\.idops-(\d+)-([0-9a-f]{8})-[0-9a-f]{12}\.tmp$/;var formerly=/^\.[0-9a-f]{12}\.tmp$|\.lock(?:\.[0-9a-f]{16})?\.[0-9a-f-]{36}\.tmp$/;
 var OLD=60*60*1e3;function temporaryName(){return`.idops-${process.pid}-${here()}-${randomBytes2(6).toString("hex")}.tmp`}
-async function sweepTemporaries(folder){const names2=await readdir(folder).catch(()=>[]);await Promise.all(names2.map(async name2=>{
-const path=join4(folder,name2);if(await isLeft(path,name2))await rm(path,{force:true}).catch(()=>{})}))}async function isLeft(path,name2){
+async function sweepTemporaries(folder){const names2=await readdir2(folder).catch(()=>[]);await Promise.all(names2.map(async name2=>{
+const path=join5(folder,name2);if(await isLeft(path,name2))await rm(path,{force:true}).catch(()=>{})}))}async function isLeft(path,name2){
 const ours=named.exec(name2);if(ours===null&&!formerly.test(name2))return false;if(ours!==null&&ours[2]===here()&&fateOf(
-{...ownMark(),pid:Number(ours[1]),started:null})==="gone"){return true}const made=await stat(path).catch(()=>void 0);return made?.
+{...ownMark(),pid:Number(ours[1]),started:null})==="gone"){return true}const made=await stat4(path).catch(()=>void 0);return made?.
 isFile()===true&&Date.now()-made.mtimeMs>OLD}function here(){const{host,boot,namespace}=ownMark();return createHash3("sh\
-a256").update(JSON.stringify([host,boot,namespace])).digest("hex").slice(0,8)}function stateFile(path){const place=relative3(process.cwd(),path)||path;return{place,async load(server){const text4=await readText(
+a256").update(JSON.stringify([host,boot,namespace])).digest("hex").slice(0,8)}function stateFile(path){const place=relative5(process.cwd(),path)||path;return{place,async load(server){const text4=await readText(
 path,place);return text4===void 0?emptyState(server):check4(text4,place,server)},async save(state){await writeWhole(await leadsTo(
 path),`${stringifyJson(state,2)}
 `)}}}async function readText(path,place){try{return await readRegular(path)}catch(failure2){const{code:code2,message}=failure2;
@@ -17905,8 +18247,8 @@ const[issue3]=parsed2.error.issues;const where=issue3===void 0||issue3.path.leng
 throw new ProblemsError([error("state-unreadable",`the state ${place} is not a state of idops${where}`,[],`put a good co\
 py back, or move it away: ${LOSS}`)])}return parsed2.data}var LOSS="without it requests may be sent again, and nothing i\
 s deleted or regenerated";async function makeFolder(folder,mode=384){await mkdir(folder,{recursive:true,mode:isPrivate(mode)?
-448:511})}async function writeWhole(path,text4,mode=384,exactly2){const folder=dirname5(path);await makeFolder(folder,mode);
-const temporary=join5(folder,temporaryName());try{const file2=await open4(temporary,"wx",mode);try{if(exactly2!==void 0)
+448:511})}async function writeWhole(path,text4,mode=384,exactly2){const folder=dirname8(path);await makeFolder(folder,mode);
+const temporary=join6(folder,temporaryName());try{const file2=await open4(temporary,"wx",mode);try{if(exactly2!==void 0)
 await file2.chmod(exactly2&511);await file2.writeFile(text4);await file2.sync()}finally{await file2.close()}await rename(
 temporary,path)}catch(failure2){await rm2(temporary,{force:true});throw failure2}await syncFolder(folder)}function isPrivate(mode){
 return(mode&63)===0}async function syncFolder(folder){try{const handle=await open4(folder,"r");try{await handle.sync()}finally{
@@ -17937,23 +18279,23 @@ string()),error:external_exports.string().nullable()}).describe("after its answe
 {type:external_exports.literal("end"),at,interrupted:external_exports.boolean(),by:external_exports.string().optional().
 describe("the later run that settled what this one left open")}).describe("the last line: the state holds everything abo\
 ve");var journalLineSchema=external_exports.discriminatedUnion("type",[runLine,sendingLine,answeredLine,endLine]);function journalFolder(statePath){
-return join6(dirname6(statePath),"runs")}async function createJournal(folder,first){await makeFolder(folder);const path=join6(
+return join7(dirname9(statePath),"runs")}async function createJournal(folder,first){await makeFolder(folder);const path=join7(
 folder,`${first.run}.jsonl`);const file2=await open5(path,"ax",384);const journal=new FileJournal(file2,0);try{await journal.
 write(first);await syncFolder(folder)}catch(failure2){await journal.close();await rm3(path,{force:true}).catch(()=>{});throw failure2}
 return journal}async function reopenJournal(folder,content){if(isUnderWay(content))throw underWay(content.run);const file2=await open5(
-join6(folder,`${content.run.run}.jsonl`),"r+");await file2.truncate(content.bytes);await file2.close();return new FileJournal(
-await open5(join6(folder,`${content.run.run}.jsonl`),"a"),content.bytes)}function isUnderWay({run:run3,ended}){return!ended&&
+join7(folder,`${content.run.run}.jsonl`),"r+");await file2.truncate(content.bytes);await file2.close();return new FileJournal(
+await open5(join7(folder,`${content.run.run}.jsonl`),"a"),content.bytes)}function isUnderWay({run:run3,ended}){return!ended&&
 surelyAlive(run3)}function underWay(run3){return new ProblemsError([error("locked",`${runHolder(run3)} is still under wa\
 y`,[],"wait until it has ended, or end it")])}function runHolder({run:run3,command:command2,user:user3,host,pid,at:at2}){
 return`run ${run3} (${command2} by ${user3} on ${host}, process ${pid}, since ${at2})`}async function listRuns(folder){let names2;
-try{names2=await readdir2(folder)}catch(failure2){if(failure2.code==="ENOENT")return[];throw unreadable2(folder,failure2 instanceof
+try{names2=await readdir3(folder)}catch(failure2){if(failure2.code==="ENOENT")return[];throw unreadable2(folder,failure2 instanceof
 Error?failure2.message:String(failure2))}return names2.filter(name2=>name2.endsWith(".jsonl")).map(name2=>name2.slice(0,
--".jsonl".length)).sort()}async function readJournal(folder,run3){const path=join6(folder,`${run3}.jsonl`);let text4;try{
+-".jsonl".length)).sort()}async function readJournal(folder,run3){const path=join7(folder,`${run3}.jsonl`);let text4;try{
 text4=await readRegular(path)}catch(failure2){throw unreadable2(path,failure2 instanceof Error?failure2.message:String(failure2))}
 const whole2=text4.slice(0,text4.lastIndexOf("\n")+1);const[first,...lines]=whole2.split("\n").slice(0,-1).map((line,index)=>parseLine(
 line,path,index+1));if(first===void 0)return null;if(first.type!=="run"||first.run!==run3)throw unreadable2(path,"line 1\
  does not name this run");return{run:first,lines,bytes:Buffer.byteLength(whole2),ended:lines.at(-1)?.type==="end"}}var TAIL=4096;
-async function hasEnd(folder,run3){const file2=await open5(join6(folder,`${run3}.jsonl`),constants4.O_RDONLY|(constants4.
+async function hasEnd(folder,run3){const file2=await open5(join7(folder,`${run3}.jsonl`),constants4.O_RDONLY|(constants4.
 O_NONBLOCK??0));try{const{size:size2}=await file2.stat();const{buffer,bytesRead}=await file2.read(Buffer.alloc(TAIL),0,TAIL,
 Math.max(0,size2-TAIL));const lines=buffer.subarray(0,bytesRead).toString("utf8").split("\n");return lines.pop()===""&&(lines.
 pop()??"").startsWith('{"type":"end"')}finally{await file2.close()}}function parseLine(line,path,number5){let data3;try{
@@ -17961,7 +18303,7 @@ data3=parseJson(line)}catch{throw unreadable2(path,`line ${number5} is not JSON`
 "number"&&version3>JOURNAL_FORMAT){throw unreadable2(path,`it has format ${version3}, this idops knows formats up to ${JOURNAL_FORMAT}`)}
 const parsed2=journalLineSchema.safeParse(data3);if(parsed2.success)return parsed2.data;throw unreadable2(path,`line ${number5}\
  is not a line of a journal`)}function unreadable2(path,why){return new ProblemsError([error("journal-unreadable",`the j\
-ournal ${relative4(process.cwd(),path)||path} can't be used: ${why}`,[],"put a good copy back, or move it away; what it \
+ournal ${relative6(process.cwd(),path)||path} can't be used: ${why}`,[],"put a good copy back, or move it away; what it \
 says of its run is then no longer known")])}var FileJournal=class{#file;#end;#broken;#waiting=[];#flushing;constructor(file2,end){
 this.#file=file2;this.#end=end}write(line){return new Promise((done2,failed)=>{this.#waiting.push({text:`${stringifyJson(
 line)}
@@ -18032,9 +18374,9 @@ state:{lineage:state.lineage,file:options.stateFile},server:plan.server,profile:
 digest:plan.digest,salt:state.salt})}catch(failure2){throw new ProblemsError([error("not-writable",`the state or the jou\
 rnal can't be written: ${messageOf(failure2)}`,[],"nothing was sent; make room or mend the permissions of the folder of \
 the state")],{cause:failure2})}}function journalRecorder(journal,{hasher:hasher2,now,redact},record2){const sequences=new Map;
-let sequence=0;return{async sending(change,request4,last){sequence+=1;sequences.set(change,sequence);const{key,identity,
+let sequence=0;return{async sending(change,request4,last){sequence+=1;sequences.set(change,sequence);const{key,identity:identity2,
 expected,before,existed,managed,generation:generation2}=change.apply;await journal.write({type:"sending",seq:sequence,at:now().
-toISOString(),address:change.address,key,kind:change.kind,identity:{...identity},action:change.action,operation:request4?.
+toISOString(),address:change.address,key,kind:change.kind,identity:{...identity2},action:change.action,operation:request4?.
 operation??null,method:request4===null?null:operations[request4.operation].method,path:request4===null?null:operationPath(
 request4.operation,request4.params),last,existed,before:stored2(concealAll(before,expected),hasher2),body:request4?.body===
 void 0?null:stored2(request4.body,hasher2),expected:stored2(expected,hasher2),managed:[...managed],...generation2===void 0?
@@ -18060,10 +18402,10 @@ const answer=answers2.at(-1);const settles=answer!==void 0&&(sending.last||answe
 answer:void 0,open:answer===void 0}})}function fieldsOf(stored3,hasher2){return restoreFields(stored3,hasher2)}async function findRun(folder,name2){const names2=await listRuns(folder);const found=names2.includes(name2)?[name2]:names2.
 filter(one=>name2!==""&&one.startsWith(name2));const[only]=found;const content=only!==void 0&&found.length===1?await readJournal(
 folder,only):null;if(content!==null)return content;const why=found.length>1?`${found.length} runs begin with "${name2}"`:
-`there is no run "${name2}"`;throw new ProblemsError([error("no-such-run",why,[],"idops runs lists them")])}import{basename as basename5}from"node:path";import{readdir as readdir3}from"node:fs/promises";import{basename as basename4,dirname as dirname7,join as join7}from"node:path";var nameSchema=external_exports.object({lineage:external_exports.string(),salt:external_exports.string(),resources:external_exports.
-unknown()});async function statesBeside(statePath){const folder=dirname7(statePath);const entries=await readdir3(folder,
-{withFileTypes:true}).catch(()=>[]);const names2=entries.filter(entry=>!entry.isDirectory()&&entry.name!==basename4(statePath));
-const states=await Promise.all(names2.map(({name:name2})=>stateName(join7(folder,name2))));return states.filter(state=>state!==
+`there is no run "${name2}"`;throw new ProblemsError([error("no-such-run",why,[],"idops runs lists them")])}import{basename as basename7}from"node:path";import{readdir as readdir4}from"node:fs/promises";import{basename as basename6,dirname as dirname10,join as join8}from"node:path";var nameSchema=external_exports.object({lineage:external_exports.string(),salt:external_exports.string(),resources:external_exports.
+unknown()});async function statesBeside(statePath){const folder=dirname10(statePath);const entries=await readdir4(folder,
+{withFileTypes:true}).catch(()=>[]);const names2=entries.filter(entry=>!entry.isDirectory()&&entry.name!==basename6(statePath));
+const states=await Promise.all(names2.map(({name:name2})=>stateName(join8(folder,name2))));return states.filter(state=>state!==
 void 0)}async function stateName(path){try{return nameSchema.safeParse(JSON.parse(await readRegular(path))).data}catch{return void 0}}async function unfinishedRuns(folder,state,home){const{open_run,last_run}=state;const names2=[];const read=async name2=>name2===
 last_run&&name2!==open_run?await readJournal(folder,name2).catch(()=>null):await readJournal(folder,name2);for(const name2 of await listRuns(
 folder)){const later=name2===open_run||last_run===void 0||name2>last_run;if(later||name2===last_run&&!await hasEnd(folder,
@@ -18072,8 +18414,10 @@ null&&content.run.server===state.server);const own3=contents.filter(({run:run3,e
 run===last_run));const others2=contents.filter(({run:run3,ended})=>!ended&&!belongs(run3,state));if(others2.length===0||
 state.serial>0)return own3;const beside=await statesBeside(home.path);const lost2=others2.filter(({run:run3})=>isOfLost(
 run3,home)&&!beside.some(one=>belongs(run3,one)));return contents.filter(content=>own3.includes(content)||lost2.includes(
-content))}function belongs({state,salt},known2){return state===void 0?salt===known2.salt:state.lineage===known2.lineage}
-function isOfLost({state,environment},home){return state===void 0?environment===home.environment:state.file===basename5(
+content))}async function newestRun(folder,state){for(const name2 of(await listRuns(folder)).toReversed()){const content=await readJournal(
+folder,name2).catch(()=>null);if(content!==null&&content.run.server===state.server&&belongs(content.run,state))return name2}
+return void 0}function belongs({state,salt},known2){return state===void 0?salt===known2.salt:state.lineage===known2.lineage}
+function isOfLost({state,environment},home){return state===void 0?environment===home.environment:state.file===basename7(
 home.path)}function heirOf(state,{state:lost2}){return state.serial>0||lost2===void 0?state:{...state,lineage:lost2.lineage}}
 async function resumeRun(content,before,options){const{run:run3}=content;const journalHasher=new Hasher(run3.salt,options.
 holds);const state=Object.keys(before.resources).length===0?{...before,salt:run3.salt}:before;const hasher2=new Hasher(state.
@@ -18113,15 +18457,15 @@ content,hasher2,[...kept.keys()])){kept.set(former,{is_default:false})}return{de
 present(document3,now))}}function formerDefaults(content,hasher2,documents){return entriesOf(content).flatMap(entry=>{const{
 sending}=entry;if(sending.kind!=="KeyPair"||!wasDone(entry))return[];const before=fieldsOf(sending.before,hasher2);const[
 id,...others2]=defaultsAmong(before)??[];const moved=fieldsOf(sending.expected,hasher2).is_default===true&&before.is_default!==
-true;const known2=documents.some(({kind,identity})=>kind==="KeyPair"&&identity.id===id);if(!moved||id===void 0||others2.
-length>0||known2)return[];const source=`run ${content.run.run}`;return[document2({...sending,identity:{id}},{is_default:true},
-source,false)]})}function movedOn(document3,now,documents){const defaults2=defaultsAmong(now);const{kind,identity,fields:fields2}=document3;
-if(kind!=="KeyPair"||fields2.is_default!==true||defaults2===void 0)return void 0;const asLeft=id=>id===identity.id||documents.
-some(other=>other.kind==="KeyPair"&&other.identity.id===id&&other!==document3);if(defaults2.length===0||defaults2.some(asLeft))
-return void 0;const address2=`KeyPair/${kindOf(kind).addressPart(identity)}`;return{document:{...document3,fields:{}},left:[
-{address:address2,path:"is_default",reason:CHANGED_SINCE}]}}function present({kind},now){return kind==="EmailTemplate"&&
-now.id===null?{}:now}function wasDone({sending,answered}){if(sending.action==="adopt")return false;return answered===void 0||
-answered.status!=="skipped"}function whyNot({sending,answered}){if(sending.action!=="regenerate")return void 0;if(answered!==
+true;const known2=documents.some(({kind,identity:identity2})=>kind==="KeyPair"&&identity2.id===id);if(!moved||id===void 0||
+others2.length>0||known2)return[];const source=`run ${content.run.run}`;return[document2({...sending,identity:{id}},{is_default:true},
+source,false)]})}function movedOn(document3,now,documents){const defaults2=defaultsAmong(now);const{kind,identity:identity2,
+fields:fields2}=document3;if(kind!=="KeyPair"||fields2.is_default!==true||defaults2===void 0)return void 0;const asLeft=id=>id===
+identity2.id||documents.some(other=>other.kind==="KeyPair"&&other.identity.id===id&&other!==document3);if(defaults2.length===
+0||defaults2.some(asLeft))return void 0;const address2=`KeyPair/${kindOf(kind).addressPart(identity2)}`;return{document:{
+...document3,fields:{}},left:[{address:address2,path:"is_default",reason:CHANGED_SINCE}]}}function present({kind},now){return kind===
+"EmailTemplate"&&now.id===null?{}:now}function wasDone({sending,answered}){if(sending.action==="adopt")return false;return answered===
+void 0||answered.status!=="skipped"}function whyNot({sending,answered}){if(sending.action!=="regenerate")return void 0;if(answered!==
 void 0&&answered.status==="failed")return void 0;return"a regenerated DID can not be put back"}function undoEntry({sending,
 answered},hasher2,source){const kind=kindOf(sending.kind);const before=fieldsOf(sending.before,hasher2);const asked=fieldsOf(
 sending.expected,hasher2);const shown2=answered?.after==null?{}:fieldsOf(answered.after,hasher2);if(sending.kind==="Emai\
@@ -18143,9 +18487,9 @@ every(({verdict})=>verdict==="same"))return nothing2;if(type.type==="map"&&isMap
 was,became),left:[]};return{value:type.type==="set"?asElements(was):was,left:[]}}function mapPatch(was,became){const changed2=Object.
 keys({...was,...became}).filter(key=>Object.hasOwn(was,key)!==Object.hasOwn(became,key)||!same(was[key]??null,became[key]??
 null));return Object.fromEntries(changed2.map(key=>[key,Object.hasOwn(was,key)?was[key]??null:null]))}function document2({
-kind,identity},fields2,source,absent){const place={file:source,line:1,column:1,length:1};const id=kind==="Organization"&&
-identity.id!==void 0?{id:identity.id}:identity;return{kind,identity:id,fields:fields2,absent,whole:[],remembered:true,place,
-placeOf:()=>place}}function withoutConflicts(document3,after,now){const kind=kindOf(document3.kind);const address2=`${document3.
+kind,identity:identity2},fields2,source,absent){const place={file:source,line:1,column:1,length:1};const id=kind==="Orga\
+nization"&&identity2.id!==void 0?{id:identity2.id}:identity2;return{kind,identity:id,fields:fields2,absent,whole:[],remembered:true,
+place,placeOf:()=>place}}function withoutConflicts(document3,after,now){const kind=kindOf(document3.kind);const address2=`${document3.
 kind}/${kind.addressPart(document3.identity)}`;const present3=markSecrets(kind.fields,now);const conflicts=[];const fields2={};
 for(const[name2,left2]of Object.entries(after)){const type=kind.fields[name2]??value;const wished=document3.absent?left2:
 document3.fields[name2]??null;const parts=withoutConflict(type,name2,wished,left2,present3[name2]);conflicts.push(...parts.
@@ -18163,9 +18507,9 @@ profile)?[kind.scopes.read,kind.scopes.write]:[kind.scopes.write]});return[...ne
 const kinds3=new Set(declared.map(({kind})=>kind));const listing=listsFor(declared,profile).flatMap(list2=>listScope(list2,
 profile)??[]);return[...new Set([...scopesOfKinds(kinds3,profile),...listing])].sort()}function listScope(list2,{reads}){
 return list2==="organizations"?operations.listOrganizations.scope:reads[list2]?.scope}import{setMaxListeners}from"node:events";var import_undici2=__toESM(require_undici(),1);var import_undici=__toESM(require_undici(),1);function answerHeaders(headers){return new Map(Object.entries(headers).map(([name2,value3=[]])=>[name2,typeof value3==="\
-string"?[value3]:value3]))}function firstHeader(headers,name2){return headers.get(name2)?.[0]}var maxTimer=2**31-1;function exchange(dispatcher,request4,limits2){return new Promise((resolve11,reject)=>{new Exchange(
-resolve11,reject,limits2).start(dispatcher,request4)})}var Exchange=class{#resolve;#reject;#limits;#timer;#controller;#settled=false;#head;#chunks=[];#bytes=0;constructor(resolve11,reject,limits2){
-this.#resolve=resolve11;this.#reject=reject;this.#limits=limits2;this.#timer=setTimeout(()=>this.#giveUp("timeout"),Math.
+string"?[value3]:value3]))}function firstHeader(headers,name2){return headers.get(name2)?.[0]}var maxTimer=2**31-1;function exchange(dispatcher,request4,limits2){return new Promise((resolve13,reject)=>{new Exchange(
+resolve13,reject,limits2).start(dispatcher,request4)})}var Exchange=class{#resolve;#reject;#limits;#timer;#controller;#settled=false;#head;#chunks=[];#bytes=0;constructor(resolve13,reject,limits2){
+this.#resolve=resolve13;this.#reject=reject;this.#limits=limits2;this.#timer=setTimeout(()=>this.#giveUp("timeout"),Math.
 min(limits2.timeout*1e3,maxTimer))}start(dispatcher,request4){dispatcher.dispatch({...request4,headersTimeout:0,bodyTimeout:0},
 this)}onRequestStart(controller2){if(this.#settled||this.#controller!==void 0){controller2.abort(new Error("the request \
 is over"));return}this.#controller=controller2}onResponseStart(_,status,headers){if(status>=200)this.#head={status,headers:answerHeaders(
@@ -18191,11 +18535,11 @@ on("error",()=>{}).destroy();throw new ProxyFailure(String(made.statusCode))}};v
 super(`the proxy failed: ${code2}`);this.name="ProxyFailure";this.code=`${proxyMark}${code2}`}};function readJson(body2){let text4;try{text4=new TextDecoder("utf-8",{fatal:true}).decode(body2)}catch{return{wrong:"not\
 -utf-8"}}try{return{value:parseJson(text4)}}catch{return{wrong:"not-json"}}}var secretMembers=new Set(["secret","client_\
 secret","access_token","refresh_token","id_token","ldap_master_password","smtp_password"]);function secretsIn(document3){
-const secrets=[];const open7=[document3];while(open7.length>0){const next=open7.pop();if(Array.isArray(next))for(const item of next)
-open7.push(item);else if(isMap(next)){for(const[name2,member2]of Object.entries(next)){if(typeof member2==="string"){if(secretMembers.
-has(name2))secrets.push(member2)}else open7.push(member2)}}}return secrets}var Pace=class{#options;#waiting=[];#window;#running=0;#era=0;#held=Promise.resolve();#nextStart=Number.NEGATIVE_INFINITY;constructor(options){
+const secrets=[];const open8=[document3];while(open8.length>0){const next=open8.pop();if(Array.isArray(next))for(const item of next)
+open8.push(item);else if(isMap(next)){for(const[name2,member2]of Object.entries(next)){if(typeof member2==="string"){if(secretMembers.
+has(name2))secrets.push(member2)}else open8.push(member2)}}}return secrets}var Pace=class{#options;#waiting=[];#window;#running=0;#era=0;#held=Promise.resolve();#nextStart=Number.NEGATIVE_INFINITY;constructor(options){
 this.#options=options;this.#window=options.most}get width(){return Math.floor(this.#window)}async begin(){if(this.#running<
-this.width&&this.#waiting.length===0)this.#running+=1;else await new Promise(resolve11=>this.#waiting.push(resolve11));for(let held;held!==
+this.width&&this.#waiting.length===0)this.#running+=1;else await new Promise(resolve13=>this.#waiting.push(resolve13));for(let held;held!==
 this.#held;){held=this.#held;await this.#held}await this.#inRate();return{era:this.#era}}end(turn,outcome){this.#running-=
 1;if(outcome==="fine")this.#window=Math.min(this.#options.most,this.#window+1/this.width);if(outcome==="crowded"&&turn.era===
 this.#era){this.#window=Math.max(1,this.#window/2);this.#era+=1}while(this.#running<this.width){const next=this.#waiting.
@@ -18331,340 +18675,7 @@ delay=sleepSeconds,random=Math.random}=options;switch(auth2.way){case"token":ret
 token_file":return tokenFile(auth2.path,auth2.shown,onSecret);case"token_command":return tokenCommand(auth2,{redact,onSecret});case"\
 header":return chosenHeader(auth2.name,String(auth2.value.reveal()));case"client_credentials":return renewing(clientCredentials(
 clientOf(auth2),scopes,{...options,tls,proxy:auth2.proxy,onSecret,delay,random}),onSecret)}}function clientOf(auth2){return{
-address:auth2.address,clientId:auth2.clientId,clientSecret:String(auth2.clientSecret.reveal()),scopes:auth2.scopes}}import{basename as basename7,dirname as dirname10}from"node:path";import{dirname as dirname8,resolve as resolve4}from"node:path";var READS_AT_ONCE=16;var Bodies=class{#project;#access;files=new Set;#limit=pLimit(READS_AT_ONCE);#contents=new Map;#characters=0;constructor(project,access2){
-this.#project=project;this.#access=access2}async read(request4){const path=resolve4(dirname8(request4.manifest),request4.
-path);let content=this.#contents.get(path);if(content===void 0){content=this.#limit(()=>this.#load(path));this.#contents.
-set(path,content)}const loaded=await content;return"text"in loaded?loaded:this.#problem(request4,path,loaded)}async#load(path){
-const read=await this.#access.read(path);if(!("target"in read))return read;this.files.add(read.target);this.#characters+=
-read.text.length;return this.#characters>limits.allBodiesCharacters?{reason:"too-many"}:read}#problem(request4,path,found){
-const shown2=request4.tainted?"the body file":`the body file ${shownPath(path,this.#project.cwd)}`;const places2=[request4.
-place];switch(found.reason){case"outside":return error("body-outside",`${request4.tainted?"the body file":`the body file\
- "${request4.path}"`} lies outside the project`,places2,"a body file must lie in the folder of the configuration, after \
-following links");case"private":return error("body-private",`${shown2} ${found.detail}, which no body may be`,places2,"k\
-eep bodies in files of their own, such as emails/reset_password.html");case"too-many":return error("too-large",`the body\
- files of this project have more than ${shown(limits.allBodiesCharacters)} characters together`,places2,"split the proje\
-ct, or take pictures out of the bodies and link to them");case"missing":return error("body-missing",`${shown2} ${found.detail}`,
-places2,"the path is relative to the manifest");case"too-large":return error("too-large",`${shown2} ${found.detail}`,places2);case"\
-not-utf8":return error("body-not-utf8",`${shown2} ${found.detail}`,places2,"save it as UTF-8");default:return error("bod\
-y-unreadable",`${shown2} ${found.detail}`,places2)}}};var clientAnswers=new Set(["public_client_id","check_public_client_id","name","secret","confidential","redirect_uris","p\
-ublic_refresh_token","public_revoke","authorize_scope","enforce_dpop","enforce_tx_code","access_token_ttl","authorizatio\
-n_code_ttl","authorization_request_ttl","refresh_token_ttl","id_token_ttl","pkce","public_key","key_pair_type","signatur\
-es_adapter","did","identity_provider","authorized_scopes","supported_grant_types","id_token_signature_alg","userinfo_sig\
-ned_response_alg","token_endpoint_jwt_auth_alg","token_endpoint_auth_methods","jwt_public_key","response_mode"]);function fieldHint(kind,field,path){
-if(path.length>0)return void 0;if(kind.name==="Client"&&clientAnswers.has(field)){return`the server answers with "${field}\
-", but no operation changes it`}const others2=kinds.filter(other=>other!==kind&&knownFields(other.schema,[]).includes(field));
-if(others2.length===0)return void 0;return`"${field}" is a field of ${others2.map(({name:name2})=>name2).join(" and ")}`}function readDocument(document3,reading){const{root}=document3;const{file:file2,variables:variables2}=reading;if(root.type!==
-"map"){const problem=error("wrong-type",`a manifest document must be a map, got ${typeOf(root)}`,[file2.place(root.range)],
-'begin it with "kind:"');return Promise.resolve({declared:void 0,problems:[problem]})}const kind=readKind(root,reading);
-if(!("schema"in kind))return Promise.resolve({declared:void 0,problems:kind});const{data:data3,problems,notes}=check2({schema:kind.
-schema,root,file:file2,variables:variables2,name:kind.name,fieldHint:(field,path)=>fieldHint(kind,field,path)});const sensitive=sensitiveIdentities(
-kind,root,file2,notes);const found=[...problems.filter(problem=>!sensitive.some(other=>covers(other,problem))),...sensitive];
-if(!isObject3(data3)||document3.broken||found.some(({severity})=>severity==="error")){return bodyProblems2(kind,root,notes,
-reading).then(bodies2=>({declared:void 0,problems:[...found,...bodies2]}))}return new Builder(kind,root,notes,reading).build(
-data3,found)}function covers(one,other){const[a2]=one.places;const[b]=other.places;const about2=other.code==="wrong-valu\
-e"||other.code==="wrong-type";return about2&&a2?.file===b?.file&&a2?.line===b?.line&&a2?.column===b?.column}function isObject3(value3){
-return typeof value3==="object"&&value3!==null&&!Array.isArray(value3)&&!(value3 instanceof ExactNumber)}function readKind(root,{
-file:file2,variables:variables2}){const entry=root.entries.get("kind");const names2=kinds.map(({name:name3})=>name3);if(entry===
-void 0){const hint=`write one of ${names2.join(", ")}`;return[error("missing-field",'missing field "kind" in a manifest \
-document',[file2.place(startOf(root))],hint)]}const{value:node2}=entry;const places2=()=>[file2.place(node2.range.end>node2.
-range.start?node2.range:entry.key)];if(node2.type!=="scalar"||typeof node2.value!=="string"){return[error("wrong-type",`\
-"kind" must be one of ${names2.join(", ")}, got ${typeOf(node2)}`,places2())]}let name2=node2.value;if(name2.includes("$")){
-const resolved=variables2.resolve(name2,node2,file2);if(resolved.tainted)return[sensitiveIdentity("kind",places2()),...variables2.
-takeProblems()];if(resolved.unknown)return variables2.takeProblems();name2=resolved.text}if(isKindName(name2))return kindOf(
-name2);const similar=nearest(name2,names2);return[error("unknown-kind",`unknown kind "${name2}"${similar===void 0?"":`, \
-did you mean "${similar}"?`}`,places2(),`kinds: ${names2.join(", ")}`)]}function sensitiveIdentities(kind,root,file2,notes){
-return[...notes.values()].filter(({path,tainted})=>tainted&&identifies(kind,root,path)).map(({path})=>sensitiveIdentity(
-pathText(path),[valuePlace(file2,root,path)]))}function sensitiveIdentity(what,places2){return error("sensitive-identity",
-`"${what}" can't come from a process variable, since it says which object is meant`,places2,"put the value into vars of \
-the configuration")}function identifies(kind,root,path){const[field="",...rest]=path;const decisive=kind.name==="Organiz\
-ation"&&root.entries.has("id")?["id"]:kind.identity;if(decisive.includes(String(field)))return true;const type=kind.fields[field];
-if(type===void 0)return true;return decidesElement(type,rest)}function decidesElement(type,path){if(type.type==="members"){
-const[member3="",...rest2]=path;const inner2=type.members[member3];return inner2!==void 0&&decidesElement(inner2,rest2)}
-if(type.type!=="set")return false;const[,member2,...rest]=path;if(member2===void 0||member2==="id"||member2==="name")return true;
-const inner=type.nested[member2];return inner!==void 0&&decidesElement(inner,rest)}async function bodyProblems2(kind,root,notes,reading){
-const requests=[];const walk=(node2,path)=>{if(node2.type==="list")node2.items.forEach((item,index)=>void walk(item,[...path,
-index]));if(node2.type!=="map")return;const file2=node2.entries.get("file")?.value;const note=notes.get(pathKey([...path,
-"file"]));if(node2.entries.size===1&&file2?.type==="scalar"&&typeof file2.value==="string"){if(note===void 0&&file2.value!==
-""){requests.push(request2(reading,root,[...path,"file"],file2.value,false))}return}for(const[key,{value:value3}]of node2.
-entries)walk(value3,[...path,key])};for(const[field,{value:value3}]of root.entries){const type=kind.fields[field];if(type!==
-void 0&&type.type!=="map")walk(value3,[field])}const contents=await Promise.all(requests.map(wanted=>reading.bodies.read(
-wanted)));return contents.flatMap(content=>"text"in content?[]:[content])}function request2(reading,root,path,file2,tainted){
-return{manifest:reading.path,path:file2,tainted,place:valuePlace(reading.file,root,path)}}var Builder=class{#kind;#root;#notes;#reading;#texts=new Map;constructor(kind,root,notes,reading){
-this.#kind=kind;this.#root=root;this.#notes=notes;this.#reading=reading}async build(data3,found){const references=[];this.#collect(
-data3,[],references);const contents=await Promise.all(references.map(({wanted})=>this.#reading.bodies.read(wanted)));const problems=[
-...found];contents.forEach((content,index)=>{if("text"in content)this.#texts.set(references[index]?.key??"",content.text);else
-problems.push(content)});const failed=problems.some(({severity})=>severity==="error");return{declared:failed?void 0:this.#declared(
-data3),problems}}#collect(value3,path,references){if(value3 instanceof FileReference){const note=this.#note([...path,"fi\
-le"]);if(note?.unknown===true)return;const wanted=request2(this.#reading,this.#root,[...path,"file"],value3.file,note?.tainted??
-false);references.push({key:pathKey(path),wanted})}else if(Array.isArray(value3)){value3.forEach((item,index)=>void this.#collect(
-item,[...path,index],references))}else if(isObject3(value3)){for(const key of Object.keys(value3))this.#collect(value3[key],
-[...path,key],references)}}#declared(data3){const kind=this.#kind;const root=this.#root;const{file:file2}=this.#reading;
-const identity={};for(const part of kind.identity){const value3=this.#value(data3[part]??null,[part]);if(typeof value3===
-"string")identity[part]=value3}const fields2={};for(const[name2,type]of Object.entries(kind.fields)){if(data3[name2]!==void 0)
-fields2[name2]=this.#field(type,data3[name2],[name2])}let place;return{kind:kind.name,identity,fields:fields2,absent:data3.
-state==="absent",whole:Array.isArray(data3.whole)?data3.whole.filter(name2=>typeof name2==="string"):[],...typeof data3.
-did_generation==="number"?{generation:data3.did_generation}:{},get place(){place??=file2.place(startOf(root));return place},
-placeOf(...path){return placeOf2(file2,root,path)}}}#field(type,value3,path){if(type.type==="members"&&isObject3(value3)){
-return Object.fromEntries(Object.entries(value3).filter(([,member2])=>member2!==void 0).map(([name2,member2])=>[name2,this.#field(
-type.members[name2]??{type:"value"},member2,[...path,name2])]))}const plain=this.#value(value3,path);if(type.type!=="val\
-ue"||type.secret!==true||plain===null)return plain;const secret3=reveal(plain);this.#remember(secret3);return new Sensitive(
-secret3)}#remember(secret3){if(typeof secret3==="string")this.#reading.secrets.add(secret3);else if(typeof secret3==="ob\
-ject"&&secret3!==null&&!(secret3 instanceof ExactNumber))Object.values(secret3).forEach(part=>void this.#remember(part))}#value(value3,path){
-if(value3 instanceof FileReference){const text4=this.#texts.get(pathKey(path))??"";return this.#note([...path,"file"])?.
-tainted===true?new Sensitive(text4):text4}if(Array.isArray(value3))return value3.map((item,index)=>this.#value(item,[...path,
-index]));if(isObject3(value3)){return Object.fromEntries(Object.entries(value3).filter(([,member2])=>member2!==void 0).map(
-([key,member2])=>[key,this.#value(member2,[...path,key])]))}const leaf=typeof value3==="string"||typeof value3==="number"||
-typeof value3==="boolean"||value3 instanceof ExactNumber?value3:null;return this.#note(path)?.tainted===true?new Sensitive(
-leaf):leaf}#note(path){return this.#notes.size===0?void 0:this.#notes.get(pathKey(path))}};function placeOf2(file2,root,path){
-const{node:node2,key}=find(root,path);return file2.place(key??(node2===root?startOf(root):node2.range))}import{isAbsolute as isAbsolute3,relative as relative6,resolve as resolve8}from"node:path";import{readdir as readdir4,readdirSync,realpath as realpath4,realpathSync,stat as stat2,statSync}from"fs";import{isAbsolute as isAbsolute2,
-posix,resolve as resolve6}from"path";import{fileURLToPath}from"url";import{createRequire}from"module";import{basename as basename6,dirname as dirname9,normalize as normalize2,relative as relative5,
-resolve as resolve5,sep as sep3}from"path";import*as nativeFs from"fs";var __require2=createRequire(import.meta.url);function cleanPath(path){
-let normalized2=normalize2(path);if(normalized2.length>1&&normalized2[normalized2.length-1]===sep3)normalized2=normalized2.
-substring(0,normalized2.length-1);return normalized2}var SLASHES_REGEX=/[\\/]/g;function convertSlashes(path,separator){
-return path.replace(SLASHES_REGEX,separator)}var WINDOWS_ROOT_DIR_REGEX=/^[a-z]:[\\/]$/i;function isRootDirectory(path){
-return path==="/"||WINDOWS_ROOT_DIR_REGEX.test(path)}function normalizePath(path,options){const{resolvePaths,normalizePath:normalizePath$1,
-pathSeparator}=options;const pathNeedsCleaning=process.platform==="win32"&&path.includes("/")||path.startsWith(".");if(resolvePaths)
-path=resolve5(path);if(normalizePath$1||pathNeedsCleaning)path=cleanPath(path);if(path===".")return"";const needsSeperator=path[path.
-length-1]!==pathSeparator;return convertSlashes(needsSeperator?path+pathSeparator:path,pathSeparator)}function joinPathWithBasePath(filename,directoryPath){
-return directoryPath+filename}function joinPathWithRelativePath(root,options){return function(filename,directoryPath){const sameRoot=directoryPath.
-startsWith(root);if(sameRoot)return directoryPath.slice(root.length)+filename;else return convertSlashes(relative5(root,
-directoryPath),options.pathSeparator)+options.pathSeparator+filename}}function joinPath(filename){return filename}function joinDirectoryPath(filename,directoryPath,separator){
-return directoryPath+filename+separator}function build$7(root,options){const{relativePaths,includeBasePath}=options;return relativePaths&&
-root?joinPathWithRelativePath(root,options):includeBasePath?joinPathWithBasePath:joinPath}function pushDirectoryWithRelativePath(root){
-return function(directoryPath,paths){paths.push(directoryPath.substring(root.length)||".")}}function pushDirectoryFilterWithRelativePath(root){
-return function(directoryPath,paths,filters3){const relativePath=directoryPath.substring(root.length)||".";if(filters3.every(
-filter=>filter(relativePath,true)))paths.push(relativePath)}}var pushDirectory=(directoryPath,paths)=>{paths.push(directoryPath||
-".")};var pushDirectoryFilter=(directoryPath,paths,filters3)=>{const path=directoryPath||".";if(filters3.every(filter=>filter(
-path,true)))paths.push(path)};var empty$2=()=>{};function build$6(root,options){const{includeDirs,filters:filters3,relativePaths}=options;
-if(!includeDirs)return empty$2;if(relativePaths)return filters3&&filters3.length?pushDirectoryFilterWithRelativePath(root):
-pushDirectoryWithRelativePath(root);return filters3&&filters3.length?pushDirectoryFilter:pushDirectory}var pushFileFilterAndCount=(filename,_paths,counts3,filters3)=>{
-if(filters3.every(filter=>filter(filename,false)))counts3.files++};var pushFileFilter=(filename,paths,_counts,filters3)=>{
-if(filters3.every(filter=>filter(filename,false)))paths.push(filename)};var pushFileCount=(_filename,_paths,counts3,_filters)=>{
-counts3.files++};var pushFile=(filename,paths)=>{paths.push(filename)};var empty$1=()=>{};function build$5(options){const{
-excludeFiles,filters:filters3,onlyCounts}=options;if(excludeFiles)return empty$1;if(filters3&&filters3.length)return onlyCounts?
-pushFileFilterAndCount:pushFileFilter;else if(onlyCounts)return pushFileCount;else return pushFile}var getArray=paths=>{
-return paths};var getArrayGroup=()=>{return[""].slice(0,0)};function build$4(options){return options.group?getArrayGroup:
-getArray}var groupFiles=(groups,directory,files)=>{groups.push({directory,files,dir:directory})};var empty=()=>{};function build$3(options){
-return options.group?groupFiles:empty}var resolveSymlinksAsync=function(path,state,callback$1){const{queue,fs:fs3,options:{
-suppressErrors}}=state;queue.enqueue();fs3.realpath(path,(error63,resolvedPath)=>{if(error63)return queue.dequeue(suppressErrors?
-null:error63,state);fs3.stat(resolvedPath,(error$1,stat4)=>{if(error$1)return queue.dequeue(suppressErrors?null:error$1,
-state);if(stat4.isDirectory()&&isRecursive2(path,resolvedPath,state))return queue.dequeue(null,state);callback$1(stat4,resolvedPath);
-queue.dequeue(null,state)})})};var resolveSymlinks=function(path,state,callback$1){const{queue,fs:fs3,options:{suppressErrors}}=state;
-queue.enqueue();try{const resolvedPath=fs3.realpathSync(path);const stat4=fs3.statSync(resolvedPath);if(stat4.isDirectory()&&
-isRecursive2(path,resolvedPath,state))return;callback$1(stat4,resolvedPath)}catch(e2){if(!suppressErrors)throw e2}};function build$2(options,isSynchronous){
-if(!options.resolveSymlinks||options.excludeSymlinks)return null;return isSynchronous?resolveSymlinks:resolveSymlinksAsync}
-function isRecursive2(path,resolved,state){if(state.options.useRealPaths)return isRecursiveUsingRealPaths(resolved,state);
-let parent=dirname9(path);let depth=1;while(parent!==state.root&&depth<2){const resolvedPath=state.symlinks.get(parent);
-const isSameRoot=!!resolvedPath&&(resolvedPath===resolved||resolvedPath.startsWith(resolved)||resolved.startsWith(resolvedPath));
-if(isSameRoot)depth++;else parent=dirname9(parent)}state.symlinks.set(path,resolved);return depth>1}function isRecursiveUsingRealPaths(resolved,state){
-return state.visited.includes(resolved+state.options.pathSeparator)}var onlyCountsSync=state=>{return state.counts};var groupsSync=state=>{
-return state.groups};var defaultSync=state=>{return state.paths};var limitFilesSync=state=>{return state.paths.slice(0,state.
-options.maxFiles)};var onlyCountsAsync=(state,error63,callback$1)=>{report(error63,callback$1,state.counts,state.options.
-suppressErrors);return null};var defaultAsync=(state,error63,callback$1)=>{report(error63,callback$1,state.paths,state.options.
-suppressErrors);return null};var limitFilesAsync=(state,error63,callback$1)=>{report(error63,callback$1,state.paths.slice(
-0,state.options.maxFiles),state.options.suppressErrors);return null};var groupsAsync=(state,error63,callback$1)=>{report(
-error63,callback$1,state.groups,state.options.suppressErrors);return null};function report(error63,callback$1,output2,suppressErrors){
-if(error63&&!suppressErrors)callback$1(error63,output2);else callback$1(null,output2)}function build$1(options,isSynchronous){
-const{onlyCounts,group,maxFiles}=options;if(onlyCounts)return isSynchronous?onlyCountsSync:onlyCountsAsync;else if(group)
-return isSynchronous?groupsSync:groupsAsync;else if(maxFiles)return isSynchronous?limitFilesSync:limitFilesAsync;else return isSynchronous?
-defaultSync:defaultAsync}var readdirOpts={withFileTypes:true};var walkAsync=(state,crawlPath,directoryPath,currentDepth,callback$1)=>{
-state.queue.enqueue();if(currentDepth<0)return state.queue.dequeue(null,state);const{fs:fs3}=state;state.visited.push(crawlPath);
-state.counts.directories++;fs3.readdir(crawlPath||".",readdirOpts,(error63,entries=[])=>{callback$1(entries,directoryPath,
-currentDepth);state.queue.dequeue(state.options.suppressErrors?null:error63,state)})};var walkSync=(state,crawlPath,directoryPath,currentDepth,callback$1)=>{
-const{fs:fs3}=state;if(currentDepth<0)return;state.visited.push(crawlPath);state.counts.directories++;let entries=[];try{
-entries=fs3.readdirSync(crawlPath||".",readdirOpts)}catch(e2){if(!state.options.suppressErrors)throw e2}callback$1(entries,
-directoryPath,currentDepth)};function build(isSynchronous){return isSynchronous?walkSync:walkAsync}var Queue2=class{count=0;constructor(onQueueEmpty){
-this.onQueueEmpty=onQueueEmpty}enqueue(){this.count++;return this.count}dequeue(error63,output2){if(this.onQueueEmpty&&(--this.
-count<=0||error63)){this.onQueueEmpty(error63,output2);if(error63){output2.controller.abort();this.onQueueEmpty=void 0}}}};
-var Counter=class{_files=0;_directories=0;set files(num){this._files=num}get files(){return this._files}set directories(num){
-this._directories=num}get directories(){return this._directories}get dirs(){return this._directories}};var Aborter=class{aborted=false;abort(){
-this.aborted=true}};var Walker=class{root;isSynchronous;state;joinPath;pushDirectory;pushFile;getArray;groupFiles;resolveSymlink;walkDirectory;callbackInvoker;constructor(root,options,callback$1){
-this.isSynchronous=!callback$1;this.callbackInvoker=build$1(options,this.isSynchronous);this.root=normalizePath(root,options);
-this.state={root:isRootDirectory(this.root)?this.root:this.root.slice(0,-1),paths:[""].slice(0,0),groups:[],counts:new Counter,
-options,queue:new Queue2((error63,state)=>this.callbackInvoker(state,error63,callback$1)),symlinks:new Map,visited:[""].
-slice(0,0),controller:new Aborter,fs:options.fs||nativeFs};this.joinPath=build$7(this.root,options);this.pushDirectory=build$6(
-this.root,options);this.pushFile=build$5(options);this.getArray=build$4(options);this.groupFiles=build$3(options);this.resolveSymlink=
-build$2(options,this.isSynchronous);this.walkDirectory=build(this.isSynchronous)}start(){this.pushDirectory(this.root,this.
-state.paths,this.state.options.filters);this.walkDirectory(this.state,this.root,this.root,this.state.options.maxDepth,this.
-walk);return this.isSynchronous?this.callbackInvoker(this.state,null):null}walk=(entries,directoryPath,depth)=>{const{paths,
-options:{filters:filters3,resolveSymlinks:resolveSymlinks$1,excludeSymlinks,exclude,maxFiles,signal,useRealPaths,pathSeparator},
-controller:controller2}=this.state;if(controller2.aborted||signal&&signal.aborted||maxFiles&&paths.length>maxFiles)return;
-const files=this.getArray(this.state.paths);for(let i2=0;i2<entries.length;++i2){const entry=entries[i2];if(entry.isFile()||
-entry.isSymbolicLink()&&!resolveSymlinks$1&&!excludeSymlinks){const filename=this.joinPath(entry.name,directoryPath);this.
-pushFile(filename,files,this.state.counts,filters3)}else if(entry.isDirectory()){let path=joinDirectoryPath(entry.name,directoryPath,
-this.state.options.pathSeparator);if(exclude&&exclude(entry.name,path))continue;this.pushDirectory(path,paths,filters3);
-this.walkDirectory(this.state,path,path,depth-1,this.walk)}else if(this.resolveSymlink&&entry.isSymbolicLink()){let path=joinPathWithBasePath(
-entry.name,directoryPath);this.resolveSymlink(path,this.state,(stat4,resolvedPath)=>{if(stat4.isDirectory()){resolvedPath=
-normalizePath(resolvedPath,this.state.options);if(exclude&&exclude(entry.name,useRealPaths?resolvedPath:path+pathSeparator))
-return;this.walkDirectory(this.state,resolvedPath,useRealPaths?resolvedPath:path+pathSeparator,depth-1,this.walk)}else{resolvedPath=
-useRealPaths?resolvedPath:path;const filename=basename6(resolvedPath);const directoryPath$1=normalizePath(dirname9(resolvedPath),
-this.state.options);resolvedPath=this.joinPath(filename,directoryPath$1);this.pushFile(resolvedPath,files,this.state.counts,
-filters3)}})}}this.groupFiles(this.state.groups,directoryPath,files)}};function promise2(root,options){return new Promise(
-(resolve$1,reject)=>{callback(root,options,(err,output2)=>{if(err)return reject(err);resolve$1(output2)})})}function callback(root,options,callback$1){
-let walker=new Walker(root,options,callback$1);walker.start()}function sync(root,options){const walker=new Walker(root,options);
-return walker.start()}var APIBuilder=class{constructor(root,options){this.root=root;this.options=options}withPromise(){return promise2(
-this.root,this.options)}withCallback(cb){callback(this.root,this.options,cb)}sync(){return sync(this.root,this.options)}};
-var pm=null;try{__require2.resolve("picomatch");pm=__require2("picomatch")}catch{}var Builder2=class{globCache={};options={
-maxDepth:Infinity,suppressErrors:true,pathSeparator:sep3,filters:[]};globFunction;constructor(options){this.options={...this.
-options,...options};this.globFunction=this.options.globFunction}group(){this.options.group=true;return this}withPathSeparator(separator){
-this.options.pathSeparator=separator;return this}withBasePath(){this.options.includeBasePath=true;return this}withRelativePaths(){
-this.options.relativePaths=true;return this}withDirs(){this.options.includeDirs=true;return this}withMaxDepth(depth){this.
-options.maxDepth=depth;return this}withMaxFiles(limit){this.options.maxFiles=limit;return this}withFullPaths(){this.options.
-resolvePaths=true;this.options.includeBasePath=true;return this}withErrors(){this.options.suppressErrors=false;return this}withSymlinks({
-resolvePaths=true}={}){this.options.resolveSymlinks=true;this.options.useRealPaths=resolvePaths;return this.withFullPaths()}withAbortSignal(signal){
-this.options.signal=signal;return this}normalize(){this.options.normalizePath=true;return this}filter(predicate){this.options.
-filters.push(predicate);return this}onlyDirs(){this.options.excludeFiles=true;this.options.includeDirs=true;return this}exclude(predicate){
-this.options.exclude=predicate;return this}onlyCounts(){this.options.onlyCounts=true;return this}crawl(root){return new APIBuilder(
-root||".",this.options)}withGlobFunction(fn){this.globFunction=fn;return this}crawlWithOptions(root,options){this.options=
-{...this.options,...options};return new APIBuilder(root||".",this.options)}glob(...patterns){if(this.globFunction)return this.
-globWithOptions(patterns);return this.globWithOptions(patterns,...[{dot:true}])}globWithOptions(patterns,...options){const globFn=this.
-globFunction||pm;if(!globFn)throw new Error("Please specify a glob function to use glob matching.");var isMatch=this.globCache[patterns.
-join("\0")];if(!isMatch){isMatch=globFn(patterns,...options);this.globCache[patterns.join("\0")]=isMatch}this.options.filters.
-push(path=>isMatch(path));return this}};var import_picomatch=__toESM(require_picomatch2(),1);var isReadonlyArray=Array.isArray;var BACKSLASHES=/\\/g;var DRIVE_RELATIVE_PATH=/^[A-Za-z]:$/;
-var isWin=process.platform==="win32";var ONLY_PARENT_DIRECTORIES=/^(\/?\.\.)+$/;function getPartialMatcher(patterns,options={}){
-const patternsCount=patterns.length;const patternsParts=Array(patternsCount);const matchers=Array(patternsCount);let i2,
-j;for(i2=0;i2<patternsCount;i2++){const parts=splitPattern(patterns[i2]);patternsParts[i2]=parts;const partsCount=parts.
-length;const partMatchers=Array(partsCount);for(j=0;j<partsCount;j++)partMatchers[j]=(0,import_picomatch.default)(parts[j],
-options);matchers[i2]=partMatchers}return input2=>{const inputParts=input2.split("/");if(inputParts[0]===".."&&ONLY_PARENT_DIRECTORIES.
-test(input2))return true;for(i2=0;i2<patternsCount;i2++){const patternParts=patternsParts[i2];const matcher=matchers[i2];
-const inputPatternCount=inputParts.length;const minParts=Math.min(inputPatternCount,patternParts.length);j=0;while(j<minParts){
-const part=patternParts[j];if(part.includes("/"))return true;if(!matcher[j](inputParts[j]))break;if(!options.noglobstar&&
-part==="**")return true;j++}if(j===inputPatternCount)return true}return false}}var WIN32_ROOT_DIR=/^[A-Z]:\/$/i;var isRoot=isWin?
-p=>WIN32_ROOT_DIR.test(p):p=>p==="/";function buildFormat(cwd,root,absolute){if(cwd===root||root.startsWith(`${cwd}/`)){
-if(absolute){const start2=cwd.length+ +!isRoot(cwd);return(p,isDir)=>p.slice(start2,isDir?-1:void 0)||"."}const prefix=root.
-slice(cwd.length+1);if(prefix)return(p,isDir)=>{if(p===".")return prefix;const result=`${prefix}/${p}`;return isDir?result.
-slice(0,-1):result};return(p,isDir)=>isDir&&p!=="."?p.slice(0,-1):p}if(absolute)return p=>posix.relative(cwd,p)||".";return p=>posix.
-relative(cwd,`${root}/${p}`)||"."}function buildRelative(cwd,root){if(root.startsWith(`${cwd}/`)){const prefix=root.slice(
-cwd.length+1);return p=>`${prefix}/${p}`}return p=>{const result=posix.relative(cwd,`${root}/${p}`);return p[p.length-1]===
-"/"&&result!==""?`${result}/`:result||"."}}function ensureNonDriveRelativePath(path){return path.replace(DRIVE_RELATIVE_PATH,
-match=>`${match}/`)}var splitPatternOptions={parts:true};function splitPattern(path){var _result$parts;const result=import_picomatch.default.
-scan(path,splitPatternOptions);return((_result$parts=result.parts)===null||_result$parts===void 0?void 0:_result$parts.length)?
-result.parts:[path]}var POSIX_UNESCAPED_GLOB_SYMBOLS=/(?<!\\)([()[\]{}*?|]|^!|[!+@](?=\()|\\(?![()[\]{}!*+?@|]))/g;var WIN32_UNESCAPED_GLOB_SYMBOLS=/(?<!\\)([()[\]{}]|^!|[!+@](?=\())/g;
-var escapePosixPath=path=>path.replace(POSIX_UNESCAPED_GLOB_SYMBOLS,"\\$&");var escapeWin32Path=path=>path.replace(WIN32_UNESCAPED_GLOB_SYMBOLS,
-"\\$&");var escapePath=isWin?escapeWin32Path:escapePosixPath;function isDynamicPattern(pattern,options){if((options===null||
-options===void 0?void 0:options.caseSensitiveMatch)===false)return true;const scan2=import_picomatch.default.scan(pattern);
-return scan2.isGlob||scan2.negated}function log(...tasks){console.log(`[tinyglobby ${new Date().toLocaleTimeString("es")}\
-]`,...tasks)}function ensureStringArray(value3){return typeof value3==="string"?[value3]:value3!==null&&value3!==void 0?
-value3:[]}var PARENT_DIRECTORY=/^(\/?\.\.)+/;var ESCAPING_BACKSLASHES=/\\(?=[()[\]{}!*+?@|])/g;function normalizePattern(pattern,opts,props,isIgnore){
-var _PARENT_DIRECTORY$exe;const cwd=opts.cwd;let result=pattern;if(pattern[pattern.length-1]==="/")result=pattern.slice(
-0,-1);if(result[result.length-1]!=="*"&&opts.expandDirectories)result+="/**";const escapedCwd=escapePath(cwd);result=isAbsolute2(
-result.replace(ESCAPING_BACKSLASHES,""))?posix.relative(escapedCwd,result):posix.normalize(result);const parentDir=(_PARENT_DIRECTORY$exe=
-PARENT_DIRECTORY.exec(result))===null||_PARENT_DIRECTORY$exe===void 0?void 0:_PARENT_DIRECTORY$exe[0];const parts=splitPattern(
-result);if(parentDir){const n2=(parentDir.length+1)/3;let i2=0;const cwdParts=escapedCwd.split("/");while(i2<n2&&parts[i2+
-n2]===cwdParts[cwdParts.length+i2-n2]){result=result.slice(0,(n2-i2-1)*3)+result.slice((n2-i2)*3+parts[i2+n2].length+1)||
-".";i2++}const potentialRoot=posix.join(cwd,parentDir.slice(i2*3));if(potentialRoot[0]!=="."&&props.root.length>potentialRoot.
-length){props.root=ensureNonDriveRelativePath(potentialRoot);props.depthOffset=-n2+i2}}if(!isIgnore&&props.depthOffset>=
-0){var _props$commonPath;(_props$commonPath=props.commonPath)!==null&&_props$commonPath!==void 0||(props.commonPath=parts);
-const newCommonPath=[];const length=Math.min(props.commonPath.length,parts.length);for(let i2=0;i2<length;i2++){const part=parts[i2];
-if(part==="**"&&!parts[i2+1]){newCommonPath.pop();break}if(i2===parts.length-1||part!==props.commonPath[i2]||isDynamicPattern(
-part))break;newCommonPath.push(part)}props.depthOffset=newCommonPath.length;props.commonPath=newCommonPath;props.root=ensureNonDriveRelativePath(
-newCommonPath.length>0?posix.join(cwd,...newCommonPath):cwd)}return result}function processPatterns(options,patterns,props){
-const matchPatterns=[];const ignorePatterns=[];for(const pattern of options.ignore){if(!pattern)continue;if(pattern[0]!==
-"!"||pattern[1]==="(")ignorePatterns.push(normalizePattern(pattern,options,props,true))}for(const pattern of patterns){if(!pattern)
-continue;if(pattern[0]!=="!"||pattern[1]==="(")matchPatterns.push(normalizePattern(pattern,options,props,false));else if(pattern[1]!==
-"!"||pattern[2]==="(")ignorePatterns.push(normalizePattern(pattern.slice(1),options,props,true))}return{match:matchPatterns,
-ignore:ignorePatterns}}function buildCrawler(options,patterns){const cwd=options.cwd;const props={root:cwd,depthOffset:0};
-const processed=processPatterns(options,patterns,props);if(options.debug)log("internal processing patterns:",processed);
-const{absolute,caseSensitiveMatch,debug,dot,followSymbolicLinks,onlyDirectories}=options;const root=props.root.replace(BACKSLASHES,
-"");const matchOptions={dot,nobrace:options.braceExpansion===false,nocase:!caseSensitiveMatch,noextglob:options.extglob===
-false,noglobstar:options.globstar===false,posix:true};const matcher=(0,import_picomatch.default)(processed.match,matchOptions);
-const ignore=(0,import_picomatch.default)(processed.ignore,matchOptions);const partialMatcher=getPartialMatcher(processed.
-match,matchOptions);const format=buildFormat(cwd,root,absolute);const excludeFormatter=absolute?format:buildFormat(cwd,root,
-true);const excludePredicate=(_,p)=>{const relativePath=excludeFormatter(p,true);return relativePath!=="."&&!partialMatcher(
-relativePath)||ignore(relativePath)};let maxDepth3;if(options.deep!==void 0)maxDepth3=Math.round(options.deep-props.depthOffset);
-const crawler=new Builder2({filters:[debug?(p,isDirectory)=>{const path=format(p,isDirectory);const matches=matcher(path)&&
-!ignore(path);if(matches)log(`matched ${path}`);return matches}:(p,isDirectory)=>{const path=format(p,isDirectory);return matcher(
-path)&&!ignore(path)}],exclude:debug?(_,p)=>{const skipped2=excludePredicate(_,p);log(`${skipped2?"skipped":"crawling"} ${p}`);
-return skipped2}:excludePredicate,fs:options.fs,pathSeparator:"/",relativePaths:!absolute,resolvePaths:absolute,includeBasePath:absolute,
-resolveSymlinks:followSymbolicLinks,excludeSymlinks:!followSymbolicLinks,excludeFiles:onlyDirectories,includeDirs:onlyDirectories||
-!options.onlyFiles,maxDepth:maxDepth3,signal:options.signal}).crawl(root);if(options.debug)log("internal properties:",{...props,
-root});return[crawler,cwd!==root&&!absolute&&buildRelative(cwd,root)]}function formatPaths(paths,mapper){if(mapper)for(let i2=paths.
-length-1;i2>=0;i2--)paths[i2]=mapper(paths[i2]);return paths}var defaultOptions={caseSensitiveMatch:true,debug:!!process.
-env.TINYGLOBBY_DEBUG,expandDirectories:true,followSymbolicLinks:true,onlyFiles:true};function getOptions(options){const opts=Object.
-assign({},options);for(const key in defaultOptions)if(opts[key]===void 0)Object.assign(opts,{[key]:defaultOptions[key]});
-opts.cwd=(opts.cwd instanceof URL?fileURLToPath(opts.cwd):resolve6(opts.cwd||process.cwd())).replace(BACKSLASHES,"/");opts.
-ignore=ensureStringArray(opts.ignore);opts.fs&&(opts.fs={readdir:opts.fs.readdir||readdir4,readdirSync:opts.fs.readdirSync||
-readdirSync,realpath:opts.fs.realpath||realpath4,realpathSync:opts.fs.realpathSync||realpathSync,stat:opts.fs.stat||stat2,
-statSync:opts.fs.statSync||statSync});if(opts.debug)log("globbing with options:",opts);return opts}function getCrawler(globInput,inputOptions={}){
-var _ref;if(globInput&&(inputOptions===null||inputOptions===void 0?void 0:inputOptions.patterns))throw new Error("Cannot\
- pass patterns as both an argument and an option");const isModern=isReadonlyArray(globInput)||typeof globInput==="string";
-const patterns=ensureStringArray((_ref=isModern?globInput:globInput.patterns)!==null&&_ref!==void 0?_ref:"**/*");const options=getOptions(
-isModern?inputOptions:globInput);return patterns.length>0?buildCrawler(options,patterns):[]}async function glob(globInput,options){
-const[crawler,relative9]=getCrawler(globInput,options);return crawler?formatPaths(await crawler.withPromise(),relative9):
-[]}import*as fs2 from"node:fs";import{realpath as realpath5,stat as stat3}from"node:fs/promises";import{join as join8,resolve as resolve7}from"node:path";var NOWHERE=resolve7("/project");var SHOWN2=3;var Walk=class{#project;#refused=new Map;linked=new Set;constructor(project){
-this.#project=project}options(){return{cwd:NOWHERE,expandDirectories:false,followSymbolicLinks:false,fs:{readdir:this.#reader()}}}problems(){
-const problems=[...this.#refused.values()];if(this.linked.size===0)return problems;const paths=[...this.linked].sort().map(
-path=>shownPath(path,this.#project.cwd));const more=paths.length>SHOWN2?`, and ${paths.length-SHOWN2} more`:"";const[first=""]=paths;
-return[...problems,warning2("linked-folder",`links to folders are not followed, so no manifest is read from ${paths.slice(
-0,SHOWN2).join(", ")}${more}`,[{file:first,line:1,column:1,length:1}],'put the manifests into the folder itself, or name\
- the folder that the link leads to in "manifests"')]}#reader(){let first=true;return(path,_,callback2)=>{const folder=resolve7(
-this.#project.root,`.${path.slice(NOWHERE.length)}`);const isFirst=first;first=false;this.#entries(folder,isFirst).then(
-entries=>callback2(null,entries),failure2=>{if(failure2.code!=="ENOENT"&&failure2.code!=="ENOTDIR")this.#report(folder,failure2);
-callback2(failure2)})}}async#entries(folder,isFirst){const{root,cwd}=this.#project;if(isFirst&&folder!==root){const target=await realpath5(
-folder);if(target!==root&&!isInside(target,root)){const shown2=shownPath(folder,cwd);this.#refused.set(folder,error("man\
-ifest-outside",`${shown2} is a link that leads out of the project`,[{file:shown2,line:1,column:1,length:1}],"copy the fi\
-les into the project"));return[]}}const entries=await fs2.promises.readdir(folder,{withFileTypes:true});const seen=await Promise.
-all(entries.map(async entry=>{if(entry.isFile()||entry.isDirectory())return[entry];if(!entry.isSymbolicLink())return[asFile(
-entry.name)];const path=join8(folder,entry.name);const target=await stat3(path).catch(()=>void 0);if(target?.isDirectory()!==
-true)return[asFile(entry.name)];if(await isMountedFolder(path))return[asFolder(entry.name)];if(!entry.name.startsWith("."))
-this.linked.add(path);return[]}));return seen.flat()}#report(path,failure2){const shown2=shownPath(path,this.#project.cwd);
-this.#refused.set(path,error("file-unreadable",`${shown2} ${unreadable(failure2).detail}`,[{file:shown2,line:1,column:1,
-length:1}]))}};function asFile(name2){return{name:name2,isFile:()=>true,isDirectory:()=>false,isSymbolicLink:()=>false}}
-function asFolder(name2){return{name:name2,isFile:()=>false,isDirectory:()=>true,isSymbolicLink:()=>false}}async function findManifests(project,access2,problems){const patterns=project.patterns();const ignore=patterns.flatMap(({
-pattern})=>pattern.startsWith("!")?[pattern.slice(1)]:[]);const walk=new Walk(project);const found=new Set;const empty2=[];
-const walked=[];for(const{pattern,place}of patterns){if(pattern.startsWith("!"))continue;const places2=place===null?[]:[
-place];if(isAbsolute3(pattern)||pattern.split("/").includes("..")){problems.push(error("manifest-outside",`the glob "${pattern}\
-" leads out of the project`,places2,"keep manifests below the configuration"));continue}walked.push(pattern);const matches=await glob(
-pattern,{...walk.options(),ignore});for(const match of matches)found.add(resolve8(project.root,match));if(matches.length===
-0){empty2.push(warning2("no-match",`no file matches "${pattern}"`,places2,"check the glob; it is relative to the configu\
-ration"))}}const givenByDefault=patterns.every(({place})=>place===null);if(!givenByDefault)problems.push(...empty2);else if(found.
-size===0)problems.push(...empty2.slice(0,1));problems.push(...walk.problems());const files=await eachOnce(project,access2,
-[...found].sort(),problems);const read=new Set(files.map(({target})=>target));return{files,unread:async()=>{const all=new Walk(
-project);const names2=await glob(walked,{...all.options(),ignore,dot:true,caseSensitiveMatch:false});const shown2=path=>shownPath(
-path,project.cwd);const missed2=names2.map(name2=>resolve8(project.root,name2)).filter(path=>!found.has(path)&&!read.has(
-path)&&!isOfTools(path,project.root)).map(path=>`${shown2(path)} has the name of a manifest, and is not read as one`);const folders=[
-...walk.linked].map(path=>`${shown2(path)} is a link to a folder, which is not walked`);const refused=all.problems().flatMap(
-({severity,message})=>severity==="error"?[message]:[]);return[...new Set([...folders,...refused,...missed2.sort()])]}}}function isOfTools(path,root){
-return relative6(root,path).startsWith(".")}async function eachOnce(project,access2,paths,problems){const looked=await Promise.
-all(paths.map(path=>access2.find(path)));const seen=new Set;const direct=new Set(paths);return paths.flatMap((path,index)=>{
-const shown2=shownPath(path,project.cwd);const found=looked[index];if(found===void 0)return[];if(!("target"in found)){problems.
-push(refusal2(shown2,found));return[]}const{target}=found;if(seen.has(target)||path!==target&&direct.has(target))return[];
-seen.add(target);return[{path,target,shown:shown2}]})}async function readManifest(access2,{path,shown:shown2}){const read=await access2.
-read(path);if("text"in read)return sourceOf(shown2,read.text);return refusal2(shown2,read)}function refusal2(shown2,{reason,
-detail}){const place=[{file:shown2,line:1,column:1,length:1}];switch(reason){case"outside":return error("manifest-outsid\
-e",`${shown2} is a link that leads out of the project`,place,"copy the file into the project");case"private":return error(
-"manifest-private",`${shown2} ${detail}, which no manifest may be`,place,'keep manifests in files of their own, or exclu\
-de the file from the globs with "!"');case"missing":return error("file-unreadable",`${shown2} is a link that leads nowhe\
-re`,place);case"too-large":return error("too-large",`${shown2} ${detail}`,place,"split it into several files");case"not-\
-utf8":return error("not-utf8",`${shown2} ${detail}`,place,"save it as UTF-8");default:return error("file-unreadable",`${shown2}\
- ${detail}`,place)}}var READS_AT_ONCE2=16;var MAX_SECRETS=2e3;async function loadManifests(project,options){const{profile=project.profile}=options;
-const problems=[];const variables2=project.variables(options);const secrets=new Set;const access2=new Access(project,options.
-tokenFile===void 0?[]:[options.tokenFile]);const{files,unread}=await listed2(project,access2,problems);const bodies2=new Bodies(
-project,access2);const limit=pLimit(READS_AT_ONCE2);const sources=await Promise.all(files.map(async file2=>({...file2,source:await limit(
-()=>readManifest(access2,file2))})));const documents=[];for(const{path,source}of sources){if(!("text"in source)){problems.
-push(source);continue}if(isSampleData(path,source.text))continue;const parsed2=parseYaml(source);problems.push(...parsed2.
-problems);for(const document3 of parsed2.documents){documents.push(readDocument(document3,{file:source,path,variables:variables2,
-bodies:bodies2,secrets}))}}const read=await Promise.all(documents);for(const document3 of read)for(const problem of document3.
-problems)problems.push(problem);const declared=read.flatMap(({declared:declared2})=>declared2===void 0?[]:[declared2]);for(const problem of duplicates(
-declared))problems.push(problem);for(const kind of kinds){const ofKind=declared.filter(object3=>object3.kind===kind.name);
-for(const problem of kind.check(ofKind,profile))problems.push(problem)}for(const value3 of variables2.used.values())secrets.
-add(value3);if(secrets.size>MAX_SECRETS){problems.push(error("too-many-secrets",`the manifests have ${secrets.size} diff\
-erent secrets, and ${MAX_SECRETS} are the most that can be hashed slowly`,[],"split the project, so that each part has f\
-ewer"))}return{declared,problems:inOrder(problems),secrets:[...secrets].filter(secret3=>secret3!==""),variableValues:[...variables2.
-used.values()].filter(secret3=>secret3!==""),usedVariables:[...variables2.used.keys()].sort(),files:[...files.map(({target})=>target),
-...bodies2.files],unread}}function tellSecrets({secrets,variableValues},onSecret){const credentials=new Set(variableValues);
-for(const secret3 of secrets)onSecret(secret3,credentials.has(secret3)?"variable":"declared")}function isSampleData(path,text4){
-return basename7(dirname10(path))===samplesFolder&&!/\bkind["']?\s*:/.test(text4)}async function listed2(project,access2,problems){
-try{return await findManifests(project,access2,problems)}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;
-problems.push(...failure2.problems);return{files:[],unread:async()=>[]}}}function duplicates(declared){const problems=[];
-for(const kind of kinds){const first=new Map;for(const object3 of declared){if(object3.kind!==kind.name||Object.keys(object3.
-identity).length===0)continue;for(const text4 of kind.identities(object3)){const before=first.get(text4);if(before===void 0)
-first.set(text4,object3);else{problems.push(error("duplicate-object",`the same ${kind.noun} is declared twice`,[object3.
-place,before.place],"put everything about it into one document"));break}}}}return problems}var SHOWN3=10;async function pruneRefusals({declared,unread}){const missed2=await unread();const reasons=declared.length===
-0?["no document was read",...missed2]:missed2;const more=reasons.length>SHOWN3?[`there are ${reasons.length-SHOWN3} more\
- like these`]:[];return[...reasons.slice(0,SHOWN3),...more].map(reason=>error("prune-refused",`--prune deletes nothing: ${reason}`,
-[],declared.length===0?'delete a template with "state: absent", or look whether the manifests are where the configuratio\
-n says':'rename it, remove it or exclude it in "manifests" with "!", so that what was read is all that is declared'))}function inspectHtml(body2){const tree=parseBody(body2);if("refused"in tree)return tree;const{elements:elements2}=tree;return{
+address:auth2.address,clientId:auth2.clientId,clientSecret:String(auth2.clientSecret.reveal()),scopes:auth2.scopes}}function inspectHtml(body2){const tree=parseBody(body2);if("refused"in tree)return tree;const{elements:elements2}=tree;return{
 active:[...new Set(elements2.flatMap(activeParts))],charsets:elements2.flatMap(element=>charsetOf(element)??[]),imagesWithoutAlt:elements2.
 filter(element=>element.tagName==="img"&&attribute(element,"alt")===void 0).map(element=>attribute(element,"src")??"")}}
 var embedding=new Set(["iframe","object","embed","applet","frame","portal"]);var dataBlock=/^application\/(ld\+)?json$/i;
@@ -18837,8 +18848,8 @@ apply,before:apply.before,managed:apply.managed}}}}}var NO_RECORD={fields:{},unc
 function picked(fields2,names2){return Object.fromEntries(names2.flatMap(name2=>fields2[name2]===void 0?[]:[[name2,fields2[name2]]]))}
 function isSettled({kind,declared},live,recorded2){if(recorded2?.owed===void 0||live===void 0)return false;const gone=!live.
 exists||declared===void 0||declared.absent;return gone||Object.keys(stillLost(kindOf(kind),recorded2.owed,live.fields)).
-length===0}function undocumented(kind,identity){const nowhere2={file:"",line:1,column:1,length:1};return{kind,identity,fields:{},
-absent:false,whole:[],place:nowhere2,placeOf:()=>nowhere2}}function checked(change,settings){const{warnings,errors:errors2}=templateWarnings(
+length===0}function undocumented(kind,identity2){const nowhere2={file:"",line:1,column:1,length:1};return{kind,identity:identity2,
+fields:{},absent:false,whole:[],place:nowhere2,placeOf:()=>nowhere2}}function checked(change,settings){const{warnings,errors:errors2}=templateWarnings(
 change,settings);const told={...change,warnings:[...change.warnings,...warnings,...errors2]};if(errors2.length===0)return told;
 const reason=errors2.map(({code:code2,message})=>`${message} (${code2} is an error here)`).join("; ");return{...told,action:"\
 blocked",requests:[],destructions:[],reason}}function missingLists(references){return catalogNames.filter(name2=>references[name2]===
@@ -18851,11 +18862,11 @@ const{change,reads}=await regenerationOf(clientId,options);const again=async()=>
 progress:noProgress})).change;const readable2=kindOf("Client").readable(options.profile);const{profile,recognise}=options;
 const{changes,warnings}=await makeSure([change],{profile,seen:void 0,recognise});return{plan:{...assemble(changes,reads,
 options),warnings},replan:{...noReplan,observedAt,...readable2?{again}:{}}}}async function regenerationOf(clientId,options){
-const address2=`Client/${clientId}`;const identity={id:clientId};const subject={kind:"Client",identity};const unfit=idTrouble(
-identity,options.profile);const{live}=await observe2(unfit===void 0?[subject]:[],[],options);const shown2=live.get(subject);
-const before=shown2?.fields??{};const trouble=unfit??shown2?.trouble;const change={...regeneration(identity,before),...trouble===
+const address2=`Client/${clientId}`;const identity2={id:clientId};const subject={kind:"Client",identity:identity2};const unfit=idTrouble(
+identity2,options.profile);const{live}=await observe2(unfit===void 0?[subject]:[],[],options);const shown2=live.get(subject);
+const before=shown2?.fields??{};const trouble=unfit??shown2?.trouble;const change={...regeneration(identity2,before),...trouble===
 void 0?{}:{action:"blocked",requests:[],destructions:[]},address:address2,kind:"Client",observed:shown2===void 0?"unknow\
-n":"live",warnings:[],reason:trouble??null,declaredAt:null,apply:{key:address2,identity,expected:{},before,existed:shown2?.
+n":"live",warnings:[],reason:trouble??null,declaredAt:null,apply:{key:address2,identity:identity2,expected:{},before,existed:shown2?.
 exists??null,managed:[]}};return{change,reads:shown2===void 0?[]:[kindOf("Client").scopes.read]}}function assemble(changes,reads,header){
 const writes=changes.flatMap(({requests})=>requests.map(({operation})=>operations[operation].scope));return{toolVersion:header.
 toolVersion,createdAt:header.now.toISOString(),server:header.server,profile:header.profile.name,environment:header.environment,
@@ -18864,38 +18875,39 @@ const{declared,selection,prune,state}=options;const documents=declared.filter(do
 map(document3=>({kind:document3.kind,identity:document3.identity,declared:document3}));const named2=new Set(declared.map(
 document3=>`${document3.kind}/${kindOf(document3.kind).addressPart(document3.identity)}`));const others2=Object.entries(
 state.resources).filter(([address2,{kind}])=>!named2.has(address2)&&isSelected(selection,kind,[address2]));const orphans=others2.
-flatMap(([,record2])=>{const{kind,identity,deleted,managed}=record2;if(prune&&kind==="EmailTemplate"&&deleted===void 0&&
-managed.length>0){return[{kind,identity,declared:void 0}]}return isOwed(record2,options)?[{kind,identity,declared:undocumented(
-kind,identity),owed:true}]:[]});return[...documents,...orphans]}function isOwed({kind,owed:owed2},{restores,profile}){if(owed2===
-void 0||restores==="none"||!kindOf(kind).readable(profile))return false;return restores==="all"||restores.run===owed2.run}
-function mayBeSelected(document3,selection){if(document3.kind==="Organization")return mayMatchKind(selection,document3.kind);
-return isSelected(selection,document3.kind,[`${document3.kind}/${kindOf(document3.kind).addressPart(document3.identity)}`])}
-function renames(declared,organizations){return new Map(declared.flatMap(({kind,identity,fields:fields2})=>kind==="Organ\
-ization"&&identity.id!==void 0&&typeof fields2.name==="string"&&organizations.byId(identity.id)!==void 0?[[identity.id,fields2.
-name]]:[]))}function addresses({kind,identity},live,names2){if(kind!=="Organization"){const address3=`${kind}/${kindOf(kind).
-addressPart(identity)}`;return{address:address3,key:address3,all:[address3]}}const id=live?.identity.id??identity.id;const row=id===
-void 0?void 0:names2?.byId(id);const name2=typeof row?.name==="string"?row.name:identity.name;const unique=name2!==void 0&&
-(names2?.byName(name2).length??0)<=1;const byName2=name2===void 0?[]:[`${kind}/${name2}`];const byId=id===void 0?[]:[`${kind}\
-/${id}`];const address2=(unique||id===void 0?byName2[0]:void 0)??byId[0]??kind;return{address:address2,key:byId[0]??address2,
-all:[...byName2,...byId]}}function checkTargets(targets,all){const lost2=targets.filter(target=>!all.some(address2=>matchesPattern(
-target,address2)));if(lost2.length===0)return;throw new ProblemsError(lost2.map(target=>error("no-such-target",`--target\
- ${target} matches nothing that the manifests declare`,[],"an address is KIND/ID, such as User/9b1d\u2026; * stands for any c\
-haracters")))}function sameObjects(subjects){const byKey=new Map;for(const{subject,key}of subjects){if(subject.declared===
-void 0)continue;const others2=byKey.get(key);if(others2===void 0)byKey.set(key,[subject.declared]);else others2.push(subject.
-declared)}const twice=[...byKey.values()].filter(group=>group.length>1);return new Map(twice.flatMap(group=>group.map(one=>[
-one,group.filter(other=>other!==one)])))}function blockedAsTwice(others2){const places2=others2.map(({place})=>`${place.
-file}:${place.line}`).join(", ");return{action:"blocked",requests:[],fields:[],destructions:[],reason:`this is the same \
-object as the one declared at ${places2}: keep one document`}}function recordOf(state,key,hasher2){const record2=Object.
-hasOwn(state.resources,key)?state.resources[key]:void 0;return record2===void 0?void 0:recorded(record2,hasher2)}function recorded(record2,hasher2){
-return{fields:restoreFields(record2,hasher2),uncertain:new Set(record2.uncertain),at:record2.recorded_at,asDeleted:live=>record2.
-deleted!==void 0&&record2.deleted===hasher2.hash(templateText(live)),...record2.owed===void 0?{}:{owed:owed(record2.owed,
-hasher2)},...record2.did_generation===void 0?{}:{generation:record2.did_generation},...record2.pending_regeneration===void 0?
-{}:{pendingRun:record2.pending_regeneration}}}function owed(record2,hasher2){const{run:run3}=record2;return"before"in record2?
-{run:run3,before:restoreFields(record2.before,hasher2),asked:restoreFields(record2.asked,hasher2)}:{run:run3,lost:restoreFields(
-record2.lost,hasher2),seen:restoreFields(record2.seen,hasher2)}}function pruned({kind,identity},{address:address2,key,live,
-profile}){if(live===void 0||!live.exists||typeof live.fields.id!=="string")return void 0;return{...deletion(identity,live.
-fields,profile),address:address2,kind,observed:"live",warnings:[{code:"pruned",message:"no manifest names it any more, a\
-nd idops applied it"}],reason:null,declaredAt:null,apply:{key,identity,expected:{},before:live.fields,existed:true,managed:[]}}}function warnOfMasks(plan,redact){return{...plan,changes:plan.changes.map(change=>warned2(change,redact))}}function warned2(change,redact){
+flatMap(([,record2])=>{const{kind,identity:identity2,deleted,managed}=record2;if(prune&&kind==="EmailTemplate"&&deleted===
+void 0&&managed.length>0){return[{kind,identity:identity2,declared:void 0}]}return isOwed(record2,options)?[{kind,identity:identity2,
+declared:undocumented(kind,identity2),owed:true}]:[]});return[...documents,...orphans]}function isOwed({kind,owed:owed2},{
+restores,profile}){if(owed2===void 0||restores==="none"||!kindOf(kind).readable(profile))return false;return restores===
+"all"||restores.run===owed2.run}function mayBeSelected(document3,selection){if(document3.kind==="Organization")return mayMatchKind(
+selection,document3.kind);return isSelected(selection,document3.kind,[`${document3.kind}/${kindOf(document3.kind).addressPart(
+document3.identity)}`])}function renames(declared,organizations){return new Map(declared.flatMap(({kind,identity:identity2,
+fields:fields2})=>kind==="Organization"&&identity2.id!==void 0&&typeof fields2.name==="string"&&organizations.byId(identity2.
+id)!==void 0?[[identity2.id,fields2.name]]:[]))}function addresses({kind,identity:identity2},live,names2){if(kind!=="Org\
+anization"){const address3=`${kind}/${kindOf(kind).addressPart(identity2)}`;return{address:address3,key:address3,all:[address3]}}
+const id=live?.identity.id??identity2.id;const row=id===void 0?void 0:names2?.byId(id);const name2=typeof row?.name==="s\
+tring"?row.name:identity2.name;const unique=name2!==void 0&&(names2?.byName(name2).length??0)<=1;const byName2=name2===void 0?
+[]:[`${kind}/${name2}`];const byId=id===void 0?[]:[`${kind}/${id}`];const address2=(unique||id===void 0?byName2[0]:void 0)??
+byId[0]??kind;return{address:address2,key:byId[0]??address2,all:[...byName2,...byId]}}function checkTargets(targets,all){
+const lost2=targets.filter(target=>!all.some(address2=>matchesPattern(target,address2)));if(lost2.length===0)return;throw new ProblemsError(
+lost2.map(target=>error("no-such-target",`--target ${target} matches nothing that the manifests declare`,[],"an address \
+is KIND/ID, such as User/9b1d\u2026; * stands for any characters")))}function sameObjects(subjects){const byKey=new Map;
+for(const{subject,key}of subjects){if(subject.declared===void 0)continue;const others2=byKey.get(key);if(others2===void 0)
+byKey.set(key,[subject.declared]);else others2.push(subject.declared)}const twice=[...byKey.values()].filter(group=>group.
+length>1);return new Map(twice.flatMap(group=>group.map(one=>[one,group.filter(other=>other!==one)])))}function blockedAsTwice(others2){
+const places2=others2.map(({place})=>`${place.file}:${place.line}`).join(", ");return{action:"blocked",requests:[],fields:[],
+destructions:[],reason:`this is the same object as the one declared at ${places2}: keep one document`}}function recordOf(state,key,hasher2){
+const record2=Object.hasOwn(state.resources,key)?state.resources[key]:void 0;return record2===void 0?void 0:recorded(record2,
+hasher2)}function recorded(record2,hasher2){return{fields:restoreFields(record2,hasher2),uncertain:new Set(record2.uncertain),
+at:record2.recorded_at,asDeleted:live=>record2.deleted!==void 0&&record2.deleted===hasher2.hash(templateText(live)),...record2.
+owed===void 0?{}:{owed:owed(record2.owed,hasher2)},...record2.did_generation===void 0?{}:{generation:record2.did_generation},
+...record2.pending_regeneration===void 0?{}:{pendingRun:record2.pending_regeneration}}}function owed(record2,hasher2){const{
+run:run3}=record2;return"before"in record2?{run:run3,before:restoreFields(record2.before,hasher2),asked:restoreFields(record2.
+asked,hasher2)}:{run:run3,lost:restoreFields(record2.lost,hasher2),seen:restoreFields(record2.seen,hasher2)}}function pruned({
+kind,identity:identity2},{address:address2,key,live,profile}){if(live===void 0||!live.exists||typeof live.fields.id!=="s\
+tring")return void 0;return{...deletion(identity2,live.fields,profile),address:address2,kind,observed:"live",warnings:[{
+code:"pruned",message:"no manifest names it any more, and idops applied it"}],reason:null,declaredAt:null,apply:{key,identity:identity2,
+expected:{},before:live.fields,existed:true,managed:[]}}}function warnOfMasks(plan,redact){return{...plan,changes:plan.changes.map(change=>warned2(change,redact))}}function warned2(change,redact){
 const warnings=change.fields.flatMap(({path,type,before,after,sensitive})=>{if(type!=="body"||sensitive)return[];return[
 ...isMasked(before,redact)?[maskedBody(`the present ${path}`)]:[],...isMasked(after,redact)?[maskedBody(`the new ${path}`)]:
 []]});return warnings.length===0?change:{...change,warnings:[...change.warnings,...warnings]}}function isMasked(body2,redact){
@@ -18972,11 +18984,13 @@ profileWritten?null:recognise});const plan=async(given={})=>{const{targets,kinds
 given);if(prune)refuse(await pruneRefusals(manifests));return remembered(await build2({declared,selection:{targets,kinds:kinds3},
 prune,assert:assert2,restores:"all"}))};return{project,server,warnings,notes:held.notes,files:manifests.files,get state(){
 return state},plan,seal:(made,given)=>seal(made,withDefaults(given),redactor.redactName),async planStored(stored3){const made=await plan(
-stored3.apply);return{plan:made,problems:staleness(stored3,made)}},async planUndo(run3,{force=false}={}){const content=await findRun(
-journalFolder(project.statePath()),run3);if(content.run.server!==server.baseUrl)throw otherServer(content.run,server.baseUrl);
-const undo=undoRun(content,force);const left=[...undo.left];const made=await build2({declared:undo.declared,restores:{run:content.
-run.run},adjust:(document3,now)=>{const adjusted=undo.adjust(document3,now);left.push(...adjusted.left);return adjusted.
-document}});const undone=undoPlan(made.plan,left);remembered({plan:undone.plan,replan:made.replan});return undone},planRegeneration:async clientId=>remembered(
+stored3.apply);return{plan:made,problems:staleness(stored3,made)}},async lastRun(){const run3=await newestRun(journalFolder(
+project.statePath()),state);if(run3!==void 0)return run3;throw new ProblemsError([error("no-such-run","this state has no\
+ runs",[],"idops runs lists them")])},async planUndo(run3,{force=false}={}){const content=await findRun(journalFolder(project.
+statePath()),run3);if(content.run.server!==server.baseUrl)throw otherServer(content.run,server.baseUrl);const undo=undoRun(
+content,force);const left=[...undo.left];const made=await build2({declared:undo.declared,restores:{run:content.run.run},
+adjust:(document3,now)=>{const adjusted=undo.adjust(document3,now);left.push(...adjusted.left);return adjusted.document}});
+const undone=undoPlan(made.plan,left);remembered({plan:undone.plan,replan:made.replan});return undone},planRegeneration:async clientId=>remembered(
 await regenerationPlan(clientId,{...shared,...header()})),refusals:(made,allowDestructive)=>refusals(made,allowDestructive??
 project.maxDestructive()),apply:async(made,command2="apply",asked=0)=>{const applied=await applyPlan(made,{...shared,replan:replans.
 get(made)??noReplan,notBefore:asked,recognise,writer,signal,store,state,hasher:new Hasher(state.salt,redactor.holds),journals:journalFolder(
@@ -19003,13 +19017,19 @@ await lock?.release();throw failure2}}function takeover(lock){return lock===void
 async function secretsAlone(project,options){return{...await loadManifests(project,{...options,lenient:true}),declared:[],
 problems:[]}}async function loadAll(project,options,onSecret){const{manifests:wanted=true}=options;const settings=project.
 server(options);const profile=await settings.then(known2=>known2.profile,()=>project.profile);const{tokenFile:tokenFile2}=options;
-const reading={profile,lenient:false,tokenFile:tokenFile2===void 0?void 0:resolve9(project.cwd,tokenFile2)};const[server,
+const reading={profile,lenient:false,tokenFile:tokenFile2===void 0?void 0:resolve10(project.cwd,tokenFile2)};const[server,
 manifests]=await Promise.allSettled([settings,wanted?loadManifests(project,reading):secretsAlone(project,reading)]);const problems=[];
 for(const part of[server,manifests]){if(part.status==="fulfilled")continue;if(!(part.reason instanceof ProblemsError))throw part.
 reason;problems.push(...part.reason.problems)}if(server.status==="fulfilled")for(const secret3 of server.value.secrets)onSecret(
 secret3);if(manifests.status==="fulfilled"){tellSecrets(manifests.value,onSecret);problems.push(...manifests.value.problems)}
 refuse(problems);if(server.status==="rejected"||manifests.status==="rejected")throw new ProblemsError(problems);return{server:server.
-value,declared:manifests.value.declared,warnings:problems,manifests:manifests.value}}async function validateProject(load,onSecret){try{const project=await load();const loaded=await loadManifests(project,{lenient:true});
+value,declared:manifests.value.declared,warnings:problems,manifests:manifests.value}}import{constants as constants5}from"node:fs";import{open as open7,stat as stat5}from"node:fs/promises";import{dirname as dirname12,
+resolve as resolve11}from"node:path";async function writeThrough(path,text4,mode){const there=await stat5(path).catch(unlessMissing);if(there!==void 0&&(!there.
+isFile()||/^\/(?:dev|proc)\//.test(resolve11(path)))){const handle=await open7(path,constants5.O_WRONLY|constants5.O_APPEND);
+try{await handle.writeFile(text4)}finally{await handle.close()}return}const target=await leadsTo(path);await writeWhole(
+target,text4,mode,isPrivate(mode)?void 0:there?.mode);await sweepTemporaries(dirname12(target))}async function writeResult(file2,text4,mode=438){
+try{await writeThrough(file2,text4,mode)}catch(failure2){throw new ProblemsError([error("not-writable",`${file2} can't b\
+e written: ${failure2 instanceof Error?failure2.message:String(failure2)}`,[],"check the folder and its permissions")])}}async function validateProject(load,onSecret){try{const project=await load();const loaded=await loadManifests(project,{lenient:true});
 tellSecrets(loaded,onSecret);const bodies2=checkDeclaredTemplates(loaded.declared,project.checks());return{problems:[...loaded.
 problems,...bodies2],objects:loaded.declared.length}}catch(failure2){const problems=problemsOf(failure2);if(problems.some(
 ({code:code2})=>code2==="internal"))throw failure2;return{problems,objects:0}}}import{setTimeout as sleep3}from"node:timers/promises";var GithubFailure=class extends Error{status;constructor(message,status,options){super(message,options);this.name="Githu\
@@ -19275,8 +19295,9 @@ lan for this pull request: ${reason}. It was validated alone.`;if(why!=="")this.
 `,...why===""?[]:[`${why}
 `],...problems.length===0?[]:[problemsBlock(problems)]].join("\n"));return{code:failed?1:0,summary:why===""?summary2:`${summary2}\
 . ${why}`,changed:false}}async#plan(inputs){const{args}=inputs;const made=await this.#session(inputs,void 0,async session=>{
-const plan2=await session.plan(planOptions(inputs));return{plan:plan2,...await this.#writePlan(inputs,session,plan2),project:session.
-project}});const{plan,project}=made;const shown2=redactPlan(plan,this.#redactor);const htmlReport=await this.#writeHtml(
+if(inputs.planFile!==void 0){const asked=resolve12(this.#folder(inputs),inputs.planFile);await refuseInputs([asked],this.#config(
+inputs),session)}const plan2=await session.plan(planOptions(inputs));return{plan:plan2,...await this.#writePlan(inputs,session,
+plan2),project:session.project}});const{plan,project}=made;const shown2=redactPlan(plan,this.#redactor);const htmlReport=await this.#writeHtml(
 plan,project,args.debug);this.#tellPlan(inputs,plan,shown2);await writeSummary(planSummary(shown2));const changed2=changesServer(
 plan);const blocked4=plan.changes.some(({action})=>action==="blocked");const key=this.#key(inputs,plan.environment);const marker={
 key,digest:plan.digest,changes:markedChanges(plan,this.#redactor)};await this.#comment(inputs,key,()=>changed2||blocked4?
@@ -19284,7 +19305,7 @@ key,digest:plan.digest,changes:markedChanges(plan,this.#redactor)};await this.#c
 this.#event),opens:inputs.comment==="true"});if(inputs.driftIssue)await this.#drift(inputs,shown2,{...marker,found:changed2||
 blocked4});if(changed2&&inputs.failOnChanges)this.#say("::error title=idops::There are changes, and fail-on-changes is s\
 et.");return{code:blocked4?1:changed2?2:0,summary:summaryLine(plan),changed:changed2,plan,planFile:made.planFile,htmlReport}}async#apply(inputs){
-const{planFile,expectDigest}=inputs;const file2=planFile===void 0?void 0:resolve10(this.#folder(inputs),planFile);const stored3=file2===
+const{planFile,expectDigest}=inputs;const file2=planFile===void 0?void 0:resolve12(this.#folder(inputs),planFile);const stored3=file2===
 void 0?void 0:await readPlanFile(file2,planFile);return await this.#session(inputs,"apply",async session=>{const{plan,problems}=stored3===
 void 0?{plan:await session.plan(planOptions(inputs)),problems:[]}:await session.planStored(stored3);const shown2=redactPlan(
 plan,this.#redactor);this.#tellPlan(inputs,plan,shown2);await writeSummary(planSummary(shown2));if(problems.length>0)throw new ProblemsError(
@@ -19308,12 +19329,12 @@ warnings.length>0)this.#tellProblems(redactProblems(session.warnings,this.#redac
 escapeLines(this.#redactor.redact(note)));return await work(session)}finally{await session.close()}}async#project({config:config3,
 environment,token,...inputs}){return await loadProject({cwd:this.#folder(inputs),variables:variables(token),...config3===
 void 0?{}:{config:config3},...environment===void 0?{}:{env:environment}})}async#writePlan(inputs,session,plan){const planFile=inputs.
-planFile===void 0?join10(await this.#temporaryFolder(),"plan.json"):resolve10(this.#folder(inputs),inputs.planFile);const shown2=planJson(
-redactPlan(plan,this.#redactor),{debug:false});await write(planFile,jsonText({...shown2,apply:session.seal(plan,planOptions(
-inputs))}));return{planFile}}async#writeHtml(plan,project,debug){const{samples,warnings}=await planSamples(plan,project);
+planFile===void 0?join10(await this.#temporaryFolder(),"plan.json"):resolve12(this.#folder(inputs),inputs.planFile);const shown2=planJson(
+redactPlan(plan,this.#redactor),{debug:false});await writeResult(planFile,jsonText({...shown2,apply:session.seal(plan,planOptions(
+inputs))}),384);return{planFile}}async#writeHtml(plan,project,debug){const{samples,warnings}=await planSamples(plan,project);
 if(warnings.length>0)this.#tellProblems(redactProblems(warnings,this.#redactor));const shown2={plan:redactPlan(plan,this.#redactor),
-samples:redactSamples(samples,this.#redactor)};const file2=join10(await this.#temporaryFolder(),"plan.html");await write(
-file2,planHtml(shown2.plan,{samples:shown2.samples,debug}));return file2}async#temporaryFolder(){this.#temporary??=await mkdtemp(
+samples:redactSamples(samples,this.#redactor)};const file2=join10(await this.#temporaryFolder(),"plan.html");await writeResult(
+file2,planHtml(shown2.plan,{samples:shown2.samples,debug}),384);return file2}async#temporaryFolder(){this.#temporary??=await mkdtemp(
 join10(process.env.RUNNER_TEMP||tmpdir(),"idops-"));return this.#temporary}#tellPlan(inputs,plan,shown2){this.#made=plan;
 this.#say(planText(shown2,{color:false,debug:inputs.args.debug}));this.#say(planGithub(shown2,{folder:this.#inRepository(
 inputs)}))}#tellProblems(problems){if(problems.length===0)return;this.#say(problemsText(problems,{color:false}));const folder=this.#inputs===
@@ -19329,19 +19350,18 @@ server is not as the manifests say. Apply puts it right; so does a change of the
 issue} was ${outcome.done}.`)}async#asking(what,permission,token,ask2){try{return await ask2(await openGithub(token,this.#event))}catch(failure2){
 if(!(failure2 instanceof GithubFailure))throw failure2;const denied=failure2.status===403||failure2.status===404;const help=denied?
 ` The job needs the permission ${permission}.`:"";this.#say(`::warning title=idops::${commandText(`${what} can't be writ\
-ten: ${this.#redactor.redact(failure2.message)}.${help}`)}`);return void 0}}#key(inputs,environment){const config3=resolve10(
-this.#folder(inputs),inputs.config??(process.env.IDOPS_CONFIG||"idops.yaml"));const name2=environment??inputs.environment??
-(process.env.IDOPS_ENV||null);return markerKey(relative8(workspace(),config3).split(sep5).join("/"),name2)}#folder({workingDirectory}){
-return resolve10(workspace(),workingDirectory)}#inRepository(inputs){const folder=relative8(workspace(),this.#folder(inputs)).
-split(sep5).join("/");return folder.startsWith("..")?"":folder}#oneLine(text4){return escapeLines(text4).split("\n").join(
-" ").slice(0,1e3)}#say(text4){if(text4!=="")process.stdout.write(text4.endsWith("\n")?text4:`${text4}
+ten: ${this.#redactor.redact(failure2.message)}.${help}`)}`);return void 0}}#key(inputs,environment){const config3=this.#config(
+inputs);const name2=environment??inputs.environment??(process.env.IDOPS_ENV||null);return markerKey(relative8(workspace(),
+config3).split(sep5).join("/"),name2)}#config(inputs){return resolve12(this.#folder(inputs),inputs.config??(process.env.
+IDOPS_CONFIG||"idops.yaml"))}#folder({workingDirectory}){return resolve12(workspace(),workingDirectory)}#inRepository(inputs){
+const folder=relative8(workspace(),this.#folder(inputs)).split(sep5).join("/");return folder.startsWith("..")?"":folder}#oneLine(text4){
+return escapeLines(text4).split("\n").join(" ").slice(0,1e3)}#say(text4){if(text4!=="")process.stdout.write(text4.endsWith(
+"\n")?text4:`${text4}
 `)}};function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variables(token){const own3=Object.
 entries(process.env).filter(([name2])=>!name2.startsWith("INPUT_"));return{...Object.fromEntries(own3),...token===void 0?
 {}:{IDOPS_TOKEN:token}}}function planOptions({args:{target,kind,prune,assert:assert2}}){return{targets:target,kinds:kind,
 prune,assert:assert2}}function commandText(text4){return text4.replaceAll("%","%25").replaceAll("\r","%0D").replaceAll("\
-\n","%0A")}async function write(file2,text4){try{await writeWhole(file2,text4)}catch(failure2){const why=failure2 instanceof
-Error?failure2.message:String(failure2);throw new ProblemsError([error("not-writable",`${file2} can't be written: ${why}`,
-[],"check the folder and its permissions")])}}var controller=new AbortController;for(const name2 of["SIGINT","SIGTERM"])process.on(name2,()=>controller.abort());process.
+\n","%0A")}var controller=new AbortController;for(const name2 of["SIGINT","SIGTERM"])process.on(name2,()=>controller.abort());process.
 exitCode=await run2(controller.signal);
 /*! Bundled license information:
 

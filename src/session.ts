@@ -2,7 +2,7 @@ import { basename, resolve } from 'node:path';
 import { type Applied, applyPlan } from './apply/apply.js';
 import { findRun } from './apply/history.js';
 import { isUnderWay, journalFolder, type RunLine, runHolder, underWay } from './apply/journal.js';
-import { heirOf, type ResumeOptions, resumeRun, unfinishedRuns } from './apply/resume.js';
+import { heirOf, newestRun, type ResumeOptions, resumeRun, unfinishedRuns } from './apply/resume.js';
 import { type Left, undoRun } from './apply/undo.js';
 import { type ConnectionOptions, openConnection } from './connection.js';
 import type { Declared } from './kinds/kind.js';
@@ -86,6 +86,8 @@ export interface Session {
   seal(plan: Plan, options?: PlanOptions): Seal;
   /** Makes a stored plan anew; the problems say how it differs now, and none means that it still holds. */
   planStored(stored: StoredPlan): Promise<{ plan: Plan; problems: Problem[] }>;
+  /** The name of the newest run of this state. Throws a ProblemsError (`no-such-run`) where there is none. */
+  lastRun(): Promise<string>;
   /** A plan that puts back what a run changed, and what it leaves as it is. */
   planUndo(run: string, options?: { readonly force?: boolean }): Promise<UndoPlan>;
   /** A plan that regenerates one client's DID, whatever the manifests say. */
@@ -198,6 +200,11 @@ export async function openSession(project: Project, options: SessionOptions = {}
     async planStored(stored) {
       const made = await plan(stored.apply);
       return { plan: made, problems: staleness(stored, made) };
+    },
+    async lastRun() {
+      const run = await newestRun(journalFolder(project.statePath()), state);
+      if (run !== undefined) return run;
+      throw new ProblemsError([error('no-such-run', 'this state has no runs', [], 'idops runs lists them')]);
     },
     async planUndo(run, { force = false } = {}) {
       const content = await findRun(journalFolder(project.statePath()), run);

@@ -4,6 +4,7 @@ import { join, relative, resolve, sep } from 'node:path';
 import { getInput, setSecret } from '@actions/core';
 import { summarizeResult } from '../apply/result.js';
 import { problemsOf, stacksOf } from '../failures.js';
+import { refuseInputs } from '../outputs.js';
 import { changesServer, type Plan } from '../plan/plan.js';
 import { readPlanFile } from '../plan-file.js';
 import { planSamples } from '../plan-samples.js';
@@ -19,7 +20,7 @@ import { redactPlan, redactProblems, redactResult, redactSamples } from '../repo
 import { planText, resultSummaryLine, resultText, summaryLine } from '../report/text.js';
 import { plural } from '../report/words.js';
 import { openSession, type Session } from '../session.js';
-import { writeWhole } from '../state/file.js';
+import { writeResult } from '../state/through.js';
 import { validateProject } from '../validation.js';
 import { type Approval, approvalOf, checkApproval } from './approval.js';
 import { type DriftOutcome, outdatedComment, syncComment, syncDriftIssue, type Told } from './comment.js';
@@ -157,6 +158,10 @@ class Work {
   async #plan(inputs: Inputs): Promise<Outcome> {
     const { args } = inputs;
     const made = await this.#session(inputs, undefined, async (session) => {
+      if (inputs.planFile !== undefined) {
+        const asked = resolve(this.#folder(inputs), inputs.planFile);
+        await refuseInputs([asked], this.#config(inputs), session);
+      }
       const plan = await session.plan(planOptions(inputs));
       return { plan, ...(await this.#writePlan(inputs, session, plan)), project: session.project };
     });
@@ -286,7 +291,11 @@ class Work {
         : resolve(this.#folder(inputs), inputs.planFile);
     // The seal is of the plan as it is, or it would be another one where another secret is known.
     const shown = planJson(redactPlan(plan, this.#redactor), { debug: false });
-    await write(planFile, jsonText({ ...shown, apply: session.seal(plan, planOptions(inputs)) }));
+    await writeResult(
+      planFile,
+      jsonText({ ...shown, apply: session.seal(plan, planOptions(inputs)) }),
+      0o600,
+    );
     return { planFile };
   }
 
@@ -298,7 +307,7 @@ class Work {
       samples: redactSamples(samples, this.#redactor),
     };
     const file = join(await this.#temporaryFolder(), 'plan.html');
-    await write(file, planHtml(shown.plan, { samples: shown.samples, debug }));
+    await writeResult(file, planHtml(shown.plan, { samples: shown.samples, debug }), 0o600);
     return file;
   }
 
@@ -391,9 +400,13 @@ class Work {
 
   /** The project and environment that comments are found again by. */
   #key(inputs: Inputs, environment: string | null): string {
-    const config = resolve(this.#folder(inputs), inputs.config ?? (process.env.IDOPS_CONFIG || 'idops.yaml'));
+    const config = this.#config(inputs);
     const name = environment ?? inputs.environment ?? (process.env.IDOPS_ENV || null);
     return markerKey(relative(workspace(), config).split(sep).join('/'), name);
+  }
+
+  #config(inputs: Inputs): string {
+    return resolve(this.#folder(inputs), inputs.config ?? (process.env.IDOPS_CONFIG || 'idops.yaml'));
   }
 
   #folder({ workingDirectory }: Pick<Inputs, 'workingDirectory'>): string {
@@ -432,15 +445,4 @@ function planOptions({ args: { target, kind, prune, assert } }: Inputs) {
 
 function commandText(text: string): string {
   return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
-}
-
-async function write(file: string, text: string): Promise<void> {
-  try {
-    await writeWhole(file, text);
-  } catch (failure) {
-    const why = failure instanceof Error ? failure.message : String(failure);
-    throw new ProblemsError([
-      error('not-writable', `${file} can't be written: ${why}`, [], 'check the folder and its permissions'),
-    ]);
-  }
 }

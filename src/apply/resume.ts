@@ -59,6 +59,15 @@ export async function unfinishedRuns(
   return contents.filter((content) => own.includes(content) || lost.includes(content));
 }
 
+/** The newest run of a state on its server, by its name; undefined where there is none. Skips what can't be read. */
+export async function newestRun(folder: string, state: State): Promise<string | undefined> {
+  for (const name of (await listRuns(folder)).toReversed()) {
+    const content = await readJournal(folder, name).catch(() => null);
+    if (content !== null && content.run.server === state.server && belongs(content.run, state)) return name;
+  }
+  return undefined;
+}
+
 /** Journals of former versions name no state: the salt tells theirs. */
 export function belongs({ state, salt }: RunLine, known: StateName): boolean {
   return state === undefined ? salt === known.salt : state.lineage === known.lineage;

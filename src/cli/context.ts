@@ -79,7 +79,7 @@ export function createContext(options: GlobalOptions, signal: AbortSignal): Cont
     async refuseOutputs(files, session) {
       const open = files.filter((file) => !checked.has(file));
       if (open.length === 0) return;
-      const { refuseInputs } = await import('./outputs.js');
+      const { refuseInputs } = await import('../outputs.js');
       await refuseInputs(open, options.config ?? env.IDOPS_CONFIG ?? 'idops.yaml', session ?? project);
       for (const file of open) checked.add(file);
     },

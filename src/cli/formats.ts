@@ -2,7 +2,7 @@ import { relative, sep } from 'node:path';
 import { stringifyJson } from '../json.js';
 import { error, ProblemsError } from '../problems.js';
 import type { Redactor } from '../redact.js';
-import { writeThrough } from '../state/through.js';
+import { writeResult } from '../state/through.js';
 import type { Context } from './context.js';
 
 /** A `--format` option taken apart: `json`, or `json=plan.json`. */
@@ -86,25 +86,6 @@ export async function show<T>(
     }
     const text = 'json' in rendering ? `${stringifyJson(rendering.json, 2)}\n` : rendering.text;
     await writeResult(file, text);
-  }
-}
-
-/**
- * Writes a file as a whole; a report is for others to read too, as the umask allows.
- * Throws a ProblemsError where that can't be done.
- */
-export async function writeResult(file: string, text: string, mode = 0o666): Promise<void> {
-  try {
-    await writeThrough(file, text, mode);
-  } catch (failure) {
-    throw new ProblemsError([
-      error(
-        'not-writable',
-        `${file} can't be written: ${failure instanceof Error ? failure.message : String(failure)}`,
-        [],
-        'check the folder and its permissions',
-      ),
-    ]);
   }
 }
 

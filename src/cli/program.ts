@@ -156,8 +156,9 @@ function declare(action: Act): Command {
 
   program
     .command('undo')
-    .argument('<run>', 'the run, or the beginning of its name')
+    .argument('[run]', 'the run, or the beginning of its name')
     .description('plan, show, ask, and put back what a run changed')
+    .option('--last', 'the newest run of this state')
     .option('--force', 'put back even what was changed since')
     .option('--yes', "don't ask")
     .option('--allow-destructive <N>', 'how many destructive changes are meant', wholeNumber(0))
@@ -197,7 +198,8 @@ function declare(action: Act): Command {
     .action(action(async () => (await import('./commands/runs-prune.js')).prune));
   runs
     .command('unlock')
-    .description('remove a lock whose process is surely gone')
+    .description('remove a lock whose process is surely gone, after a question')
+    .option('--yes', "don't ask")
     .action(action(async () => (await import('./commands/runs.js')).unlock));
 
   program

@@ -69,11 +69,19 @@ export async function lockHolder(statePath: string): Promise<string | null> {
   return fateOf(holder) === 'gone' ? null : describe(holder);
 }
 
+/** A lock that may be removed. */
+export interface Removable {
+  /** Who held it, in words. */
+  readonly holder: string;
+  /** Throws a ProblemsError (`locked`) where somebody else has it by now. */
+  remove(): Promise<void>;
+}
+
 /**
- * Removes the lock of a state, and says who held it; null where there was none.
+ * The lock of a state, to be removed; null where there is none.
  * Throws a ProblemsError (`locked`) where another process that holds it still runs on this host.
  */
-export async function breakLock(statePath: string): Promise<string | null> {
+export async function removableLock(statePath: string): Promise<Removable | null> {
   const path = lockPath(statePath);
   const holder = await readHolder(path);
   if (holder === undefined) return null;
@@ -87,8 +95,15 @@ export async function breakLock(statePath: string): Promise<string | null> {
       ),
     ]);
   }
-  await rm(path, { force: true });
-  return holder === null ? 'an unreadable lock file' : describe(holder);
+  return {
+    holder: holder === null ? 'an unreadable lock file' : describe(holder),
+    remove: async () => {
+      // While a question waited for its answer, another process may have taken it.
+      const now = await readHolder(path);
+      if (now != null && now.nonce !== holder?.nonce) throw locked(path, now);
+      await rm(path, { force: true });
+    },
+  };
 }
 
 /** Takes a lock that is free or whose holder is gone; says from whom it was taken over. */

@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { error, ProblemsError } from '../problems.js';
 import { isPrivate, writeWhole } from './file.js';
 import { leadsTo, unlessMissing } from './links.js';
 import { sweepTemporaries } from './temporary.js';
@@ -24,4 +25,23 @@ export async function writeThrough(path: string, text: string, mode: number): Pr
   // A report that is there already stays for those who may read it now.
   await writeWhole(target, text, mode, isPrivate(mode) ? undefined : there?.mode);
   await sweepTemporaries(dirname(target));
+}
+
+/**
+ * Writes a file that is asked for, through what its name leads to; a report is for others to read too, as the umask
+ * allows. Throws a ProblemsError (`not-writable`) where that can't be done.
+ */
+export async function writeResult(file: string, text: string, mode = 0o666): Promise<void> {
+  try {
+    await writeThrough(file, text, mode);
+  } catch (failure) {
+    throw new ProblemsError([
+      error(
+        'not-writable',
+        `${file} can't be written: ${failure instanceof Error ? failure.message : String(failure)}`,
+        [],
+        'check the folder and its permissions',
+      ),
+    ]);
+  }
 }

@@ -1,3 +1,5 @@
+import { symlink } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { type ActionOptions, githubToken, pullRequest, type Workspace, workspace } from './running.js';
 
@@ -34,6 +36,24 @@ describe('plan on a pull request', () => {
     expect(JSON.parse(await site.read(outputs['plan-file'] ?? ''))).toMatchObject({ digest: outputs.digest });
     expect(await site.read(outputs['html-report'] ?? '')).toContain('<html');
     expect(site.writes()).toEqual([]);
+  });
+
+  it.each(['idops.yaml', 'manifests/organizations.yaml', '.idops/state.json', '.idops/runs/x.jsonl'])(
+    'stores no plan over %s, which idops reads or keeps',
+    async (file) => {
+      const site = await workspace(acme('Renamed'));
+      const { code, log } = await site.run({ 'plan-file': file });
+      expect(code).toBe(1);
+      expect(log).toContain('error[output-is-input]');
+      expect(await site.read(join(site.folder, 'idops.yaml'))).toMatch(/^version: 1/);
+    },
+  );
+
+  it('stores the plan where a link leads to', async () => {
+    const site = await workspace(acme('Renamed'));
+    await symlink('elsewhere.json', join(site.folder, 'plan.json'));
+    expect(await site.run({ 'plan-file': 'plan.json' })).toMatchObject({ code: 0 });
+    expect(JSON.parse(await site.read(join(site.folder, 'elsewhere.json'))).format_version).toBe(1);
   });
 
   it('names files from the root of the repository', async () => {

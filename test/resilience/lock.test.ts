@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Intercept, SandboxRequest } from '../../src/sandbox/index.js';
-import { acquireLock, breakLock } from '../../src/state/lock.js';
+import { acquireLock, removableLock } from '../../src/state/lock.js';
 import { project } from '../e2e/running.js';
 
 const lockFile = '.idops/state.json.lock';
@@ -135,7 +135,7 @@ describe('a lock that was left behind', () => {
     expect(refused.code).toBe(1);
     expect(refused.stderr).toContain('apply by ada on elsewhere, process 1, since 2026-01-02T03:04:05.000Z');
     expect(sandbox.requests).toEqual([]);
-    const unlocked = await idops('runs unlock');
+    const unlocked = await idops('runs unlock --yes');
     expect(unlocked).toMatchObject({ code: 0, stdout: '' });
     expect(unlocked.stderr).toContain('Removed the lock of apply by ada on elsewhere');
     expect((await idops('apply --yes')).code).toBe(0);
@@ -150,7 +150,7 @@ describe('a lock that was left behind', () => {
       stderr: expect.stringContaining('by something that left no name'),
     });
     expect(sandbox.requests).toEqual([]);
-    expect((await idops('runs unlock')).stderr).toContain('an unreadable lock file');
+    expect((await idops('runs unlock --yes')).stderr).toContain('an unreadable lock file');
     expect((await idops('apply --yes')).code).toBe(0);
   });
 
@@ -233,8 +233,11 @@ describe('many processes at once', () => {
     folders.push(folder);
     const state = join(folder, 'state.json');
     const first = await acquireLock(state, 'apply', new Date());
-    expect(await breakLock(state)).toContain('apply by');
+    const removable = await removableLock(state);
+    expect(removable?.holder).toContain('apply by');
+    await removable?.remove();
     const second = await acquireLock(state, 'undo', new Date());
+    await expect(removable?.remove()).rejects.toThrow('locked');
     await first.release();
     await expect(acquireLock(state, 'apply', new Date())).rejects.toThrow('undo by');
     await second.release();

@@ -236,6 +236,34 @@ describe('undo on the command line', () => {
     expect(await at.idops(`undo ${run} --yes`)).toMatchObject({ code: 0 });
   });
 
+  it('takes the newest run of its own state with --last', async () => {
+    const config = `version: 1\nserver: {base_url: "\${IDOPS_BASE_URL}", auth: {token: "\${IDOPS_TOKEN}"}}\n`;
+    const other = `${config}environments: {b: {state: {path: .idops/b.json}, manifests: [b.yaml]}}\n`;
+    const labelled = (name: string, label: string): string =>
+      `kind: Organization\nname: ${name}\nlabel: ${label}\n`;
+    const at = await project({ 'idops.yaml': other, 'b.yaml': labelled('globex', 'Other') });
+    expect(await at.idops('undo --last --yes')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('error[no-such-run]'),
+    });
+    for (const label of ['First', 'Second']) {
+      await at.write({ 'manifests/all.yaml': labelled('acme', label) });
+      expect((await at.idops(apply)).code).toBe(0);
+    }
+    expect((await at.idops('apply --env b --yes')).code).toBe(0);
+    const label = (id: string) => at.sandbox.data.organizations.find((one) => one.id === id)?.label;
+    expect((await at.idops('undo --last --yes')).code).toBe(0);
+    expect([label(ids.acme), label(ids.globex)]).toEqual(['First', 'Other']);
+    expect((await at.idops('undo --last --yes')).code).toBe(0);
+    expect(label(ids.acme)).toBe('Second');
+    for (const args of ['undo --yes', 'undo --last 2026 --yes']) {
+      expect(await at.idops(args)).toMatchObject({
+        code: 1,
+        stderr: expect.stringContaining('error[wrong-option]: say either which run or --last'),
+      });
+    }
+  });
+
   it('leaves an old secret, which no journal holds', async () => {
     const user = (secret: string): string =>
       `kind: User\nid: ${ids.ada}\ngroup: ${secret}\nbackend: {smtp_password: ${secret}-password}\n`;

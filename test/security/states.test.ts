@@ -181,7 +181,10 @@ describe('a lock', () => {
     expect(refused.stderr).toContain(why);
     expect(refused.stderr).toContain('idops runs unlock');
     expect(at.sandbox.requests).toEqual([]);
-    expect((await at.idops('runs unlock')).code).toBe(0);
+    const asked = await at.idops('runs unlock');
+    expect(asked).toMatchObject({ code: 1, stderr: expect.stringContaining('error[no-terminal]') });
+    expect((await at.idops('apply --yes')).code).toBe(1);
+    expect((await at.idops('runs unlock --yes')).code).toBe(0);
     expect((await at.idops('apply --yes')).code).toBe(0);
   });
 

@@ -32,7 +32,7 @@ export type Consent = { readonly asked: number } | { readonly refused: ExitCode 
 
 /**
  * Asks a person, unless `--yes` has answered; the time is one of `performance.now()`, 0 where nobody was asked.
- * Throws a ProblemsError where nobody can be asked.
+ * `otherwise` is said where the answer is no. Throws a ProblemsError where nobody can be asked.
  */
 export async function consent(
   question: string,
@@ -47,7 +47,7 @@ export async function consent(
         'no-terminal',
         'there is nobody to ask: this is not a terminal',
         [],
-        'use --yes to go on without a question, or apply a plan that was stored with idops plan --out',
+        'use --yes to go on without a question; apply also takes a plan that was stored with idops plan --out',
       ),
     ]);
   }

@@ -8,17 +8,10 @@ import { jsonText, planJson } from '../../report/json.js';
 import { planMarkdown } from '../../report/markdown.js';
 import { redactPlan, redactSamples } from '../../report/redacted.js';
 import { planText } from '../../report/text.js';
+import { writeResult } from '../../state/through.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import {
-  type Format,
-  filesOf,
-  githubFolder,
-  parseFormats,
-  type Renderers,
-  show,
-  writeResult,
-} from '../formats.js';
+import { type Format, filesOf, githubFolder, parseFormats, type Renderers, show } from '../formats.js';
 
 /** The options of the commands that plan. */
 export interface PlanningOptions {

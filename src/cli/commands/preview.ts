@@ -14,10 +14,10 @@ import type { Redactor } from '../../redact.js';
 import { type Gallery, type GalleryTemplate, galleryHtml } from '../../report/gallery.js';
 import { redactGallery } from '../../report/redacted.js';
 import { plural } from '../../report/words.js';
+import { writeResult } from '../../state/through.js';
 import { Sensitive } from '../../values.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { writeResult } from '../formats.js';
 
 interface Options {
   readonly out?: string;

@@ -5,11 +5,12 @@ import { error, ProblemsError } from '../../problems.js';
 import { redactRun } from '../../report/redacted.js';
 import { runJson, runsJson, runsText, runText } from '../../report/runs.js';
 import { stateFile } from '../../state/file.js';
-import { acquireLock, breakLock } from '../../state/lock.js';
+import { acquireLock, removableLock } from '../../state/lock.js';
 import { userName } from '../../state/user-name.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats, type Renderers, show as showIn } from '../formats.js';
+import { consent } from './applying.js';
 
 interface ShowOptions {
   readonly format: readonly string[];
@@ -94,11 +95,26 @@ export async function settle(
   return exit.done;
 }
 
-/** `idops runs unlock`: removes the lock, whoever holds it. */
-export async function unlock(context: Context): Promise<ExitCode> {
+/** `idops runs unlock`: removes the lock of a process that is gone, as a person says. */
+export async function unlock(
+  context: Context,
+  options: { readonly yes?: boolean } & GlobalOptions,
+): Promise<ExitCode> {
   const project = await context.project();
-  const holder = await breakLock(project.statePath());
-  context.output.message(holder === null ? 'There is no lock.' : `Removed the lock of ${holder}.`);
+  const lock = await removableLock(project.statePath());
+  if (lock === null) {
+    context.output.message('There is no lock.');
+    return exit.done;
+  }
+  const agreed = await consent(
+    `Remove the lock of ${lock.holder}? Its process must surely be gone.`,
+    options.yes === true,
+    context,
+    'The lock stays.',
+  );
+  if ('refused' in agreed) return agreed.refused;
+  await lock.remove();
+  context.output.message(`Removed the lock of ${lock.holder}.`);
   return exit.done;
 }
 

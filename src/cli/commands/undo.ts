@@ -1,12 +1,13 @@
 import type { Left } from '../../apply/undo.js';
 import { changesServer } from '../../plan/plan.js';
-import { type Problem, ProblemsError, warning } from '../../problems.js';
+import { error, type Problem, ProblemsError, warning } from '../../problems.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { filesOf, parseFormats } from '../formats.js';
 import { carryOut, consent, resultFormats, showPlan } from './applying.js';
 
 interface Options {
+  readonly last?: boolean;
   readonly force?: boolean;
   readonly yes?: boolean;
   readonly allowDestructive?: number;
@@ -17,12 +18,18 @@ interface Options {
 export async function undo(
   context: Context,
   options: Options & GlobalOptions,
-  run: string,
+  given: string | undefined,
 ): Promise<ExitCode> {
   const formats = parseFormats(options.format, resultFormats);
+  if ((given === undefined) !== (options.last === true)) {
+    throw new ProblemsError([
+      error('wrong-option', 'say either which run or --last', [], 'idops runs lists the runs'),
+    ]);
+  }
   return await context.session(
     async (session) => {
       await context.refuseOutputs(filesOf(formats), session);
+      const run = given ?? (await session.lastRun());
       const { plan, left } = await session.planUndo(run, { force: options.force === true });
       showPlan(plan, formats, context);
       const warnings = leftWarnings(left);

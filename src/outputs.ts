@@ -1,9 +1,9 @@
 import { stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { isOfState } from '../manifests/access.js';
-import { loadManifests } from '../manifests/index.js';
-import { error, type Problem, ProblemsError } from '../problems.js';
-import type { Project } from '../project/index.js';
+import { isOfState } from './manifests/access.js';
+import { loadManifests } from './manifests/index.js';
+import { error, type Problem, ProblemsError } from './problems.js';
+import type { Project } from './project/index.js';
 
 /** Where the inputs are known from: a session that has read them, or a project that can be loaded. */
 type Known = { readonly project: Project; readonly files: readonly string[] } | (() => Promise<Project>);
