@@ -83,7 +83,7 @@ export interface Session {
   /** Observes and compares; sends GETs alone. */
   plan(options?: PlanOptions): Promise<Plan>;
   /** What stands beside a plan in a file, for `planStored`. */
-  seal(plan: Plan, options?: PlanOptions): Seal;
+  seal(plan: Plan, options?: PlanOptions): Promise<Seal>;
   /** Makes a stored plan anew; the problems say how it differs now, and none means that it still holds. */
   planStored(stored: StoredPlan): Promise<{ plan: Plan; problems: Problem[] }>;
   /** The name of the newest run of this state. Throws a ProblemsError (`no-such-run`) where there is none. */
@@ -150,7 +150,7 @@ export async function openSession(project: Project, options: SessionOptions = {}
     const made = await buildPlan({
       ...shared,
       state,
-      hasher: new Hasher(state.salt, redactor.holds),
+      hasher: new Hasher(state, redactor.holds),
       selection: { targets: [], kinds: [] },
       prune: false,
       assert: false,
@@ -199,7 +199,7 @@ export async function openSession(project: Project, options: SessionOptions = {}
     seal: (made, given) => seal(made, withDefaults(given), redactor.redactName),
     async planStored(stored) {
       const made = await plan(stored.apply);
-      return { plan: made, problems: staleness(stored, made) };
+      return { plan: made, problems: await staleness(stored, made) };
     },
     async lastRun() {
       const run = await newestRun(journalFolder(project.statePath()), state);
@@ -210,17 +210,18 @@ export async function openSession(project: Project, options: SessionOptions = {}
       const content = await findRun(journalFolder(project.statePath()), run);
       if (content.run.server !== server.baseUrl) throw otherServer(content.run, server.baseUrl);
       const undo = undoRun(content, force);
-      const left = [...undo.left];
+      // What is left of an object, which may be compared more than once.
+      const leftOf = new Map<Declared, readonly Left[]>();
       const made = await build({
         declared: undo.declared,
         restores: { run: content.run.run },
         adjust: (document, now) => {
           const adjusted = undo.adjust(document, now);
-          left.push(...adjusted.left);
+          leftOf.set(document, adjusted.left);
           return adjusted.document;
         },
       });
-      const undone = undoPlan(made.plan, left);
+      const undone = undoPlan(made.plan, [...undo.left, ...[...leftOf.values()].flat()]);
       remembered({ plan: undone.plan, replan: made.replan });
       return undone;
     },
@@ -237,7 +238,7 @@ export async function openSession(project: Project, options: SessionOptions = {}
         signal,
         store,
         state,
-        hasher: new Hasher(state.salt, redactor.holds),
+        hasher: new Hasher(state, redactor.holds),
         journals: journalFolder(project.statePath()),
         stateFile: basename(project.statePath()),
         command,

@@ -113,7 +113,7 @@ describe('JSON', () => {
   });
 
   test('any number survives reading, storing, restoring, planning and sending', () => {
-    const hasher = new Hasher('salt');
+    const hasher = new Hasher({ server: 'https://id.example.com', salt: 'salt' });
     fc.assert(
       fc.property(fc.array(numberText, { minLength: 1, maxLength: 5 }), (texts) => {
         const received = `{"metadata":{"a":[${texts.join(',')}],"b":{"value":${texts[0]}}}}`;

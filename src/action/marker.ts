@@ -44,7 +44,7 @@ export function markedChanges(plan: Plan, redactor: Redactor): MarkedChange[] {
     .map((change) => ({
       address: redactAddress(change.address, redactor),
       action: change.action,
-      hash: planDigest(plan.server, [change]).slice('sha256:'.length, 'sha256:'.length + 12),
+      hash: planDigest(plan, [change]).slice('sha256:'.length, 'sha256:'.length + 12),
     }));
 }
 

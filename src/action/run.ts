@@ -293,7 +293,7 @@ class Work {
     const shown = planJson(redactPlan(plan, this.#redactor), { debug: false });
     await writeResult(
       planFile,
-      jsonText({ ...shown, apply: session.seal(plan, planOptions(inputs)) }),
+      jsonText({ ...shown, apply: await session.seal(plan, planOptions(inputs)) }),
       0o600,
     );
     return { planFile };

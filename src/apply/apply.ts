@@ -5,6 +5,7 @@ import { error, type Problem, ProblemsError } from '../problems.js';
 import { operationPath, operations } from '../server/operations.js';
 import { ownMark } from '../state/process.js';
 import { conceal, type Hasher, type StoredFields, storeFields } from '../state/secrets.js';
+import { withSlowHashes } from '../state/slow-hash.js';
 import type { State } from '../state/state.js';
 import type { StateStore } from '../state/store.js';
 import { userName } from '../state/user-name.js';
@@ -64,15 +65,17 @@ export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Appl
   const resources = { ...withoutDebts(options.state, plan.settled ?? []).resources };
   let state: State = { ...options.state, resources, serial: options.state.serial + 1, open_run: run };
   const journal = await start(plan, run, state, options);
-  const recorder = journalRecorder(journal, options, (change, outcome, at) => {
+  const recorder = journalRecorder(journal, options, async (change, outcome, at) => {
     const readable = kindOf(change.kind).readable(options.profile);
     const became = { ...outcome, after: outcome.after };
-    recordInto(resources, { ...change, ...change.apply }, became, {
-      run,
-      at,
-      hasher: options.hasher,
-      readable,
-    });
+    const asked = { ...change, ...change.apply };
+    const context = { run, at, hasher: options.hasher, readable };
+    // Tried with a copy first, so that recording it finds all hashes made and happens at once.
+    const { [asked.key]: known } = resources;
+    await withSlowHashes(() =>
+      recordInto(known === undefined ? {} : { [asked.key]: known }, asked, became, context),
+    );
+    recordInto(resources, asked, became, context);
   });
   const { results, fatal } = await execute(plan, { ...options, recorder });
   const result = { run, results, interrupted: signal.aborted };
@@ -160,15 +163,20 @@ async function start(plan: Plan, run: string, state: State, options: ApplyOption
 function journalRecorder(
   journal: Journal,
   { hasher, now, redact }: ApplyOptions,
-  record: (change: Change, outcome: Outcome, at: string) => void,
+  record: (change: Change, outcome: Outcome, at: string) => Promise<void>,
 ): Recorder {
   const sequences = new Map<Change, number>();
   let sequence = 0;
   return {
     async sending(change, request, last) {
+      const { key, identity, expected, before, existed, managed, generation } = change.apply;
+      const held = await withSlowHashes(() => ({
+        before: stored(concealAll(before, expected), hasher),
+        body: request?.body === undefined ? null : stored(request.body, hasher),
+        expected: stored(expected, hasher),
+      }));
       sequence += 1;
       sequences.set(change, sequence);
-      const { key, identity, expected, before, existed, managed, generation } = change.apply;
       await journal.write({
         type: 'sending',
         seq: sequence,
@@ -183,9 +191,7 @@ function journalRecorder(
         path: request === null ? null : operationPath(request.operation, request.params),
         last,
         existed,
-        before: stored(concealAll(before, expected), hasher),
-        body: request?.body === undefined ? null : stored(request.body, hasher),
-        expected: stored(expected, hasher),
+        ...held,
         managed: [...managed],
         ...(generation === undefined ? {} : { generation }),
       });
@@ -206,7 +212,10 @@ function journalRecorder(
     },
     async settled(change, outcome) {
       const at = now().toISOString();
-      record(change, outcome, at);
+      const after = await withSlowHashes(() =>
+        outcome.after === undefined ? null : stored(concealAll(outcome.after, change.apply.expected), hasher),
+      );
+      await record(change, outcome, at);
       await journal.write({
         type: 'answered',
         seq: sequences.get(change) ?? 0,
@@ -215,10 +224,7 @@ function journalRecorder(
         ambiguous: outcome.ambiguous,
         http_status: outcome.httpStatus,
         attempts: outcome.attempts,
-        after:
-          outcome.after === undefined
-            ? null
-            : stored(concealAll(outcome.after, change.apply.expected), hasher),
+        after,
         unverified: [...outcome.unverified],
         error: outcome.error === null ? null : redact(outcome.error),
       });

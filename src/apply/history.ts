@@ -5,6 +5,7 @@ import type { Change, FieldChange } from '../plan/plan.js';
 import { error, type Problem, ProblemsError } from '../problems.js';
 import { type Profile, profiles } from '../server/profiles.js';
 import { Hasher } from '../state/secrets.js';
+import { eachWithSlowHashes } from '../state/slow-hash.js';
 import { type Fields, holdsSensitive } from '../values.js';
 import { type Entry, entriesOf, fieldsOf } from './entries.js';
 import { type JournalContent, listRuns, type RunLine, readJournal } from './journal.js';
@@ -33,7 +34,7 @@ export async function readRuns(folder: string): Promise<{ runs: PastRun[]; probl
   for (const name of await listRuns(folder)) {
     try {
       const content = await readJournal(folder, name);
-      if (content !== null) runs.push(pastRun(content));
+      if (content !== null) runs.push(await pastRun(content));
     } catch (failure) {
       if (!(failure instanceof ProblemsError)) throw failure;
       problems.push(...failure.problems);
@@ -56,14 +57,15 @@ export async function findRun(folder: string, name: string): Promise<JournalCont
   throw new ProblemsError([error('no-such-run', why, [], 'idops runs lists them')]);
 }
 
-export function pastRun(content: JournalContent): PastRun {
-  const hasher = new Hasher(content.run.salt);
+/** What a journal tells, as people look at it. */
+export async function pastRun(content: JournalContent): Promise<PastRun> {
+  const hasher = new Hasher(content.run);
   const last = content.lines.at(-1);
   const profile = profiles[content.run.profile] ?? profiles.documented;
   return {
     run: content.run,
     ended: last?.type !== 'end' ? 'unfinished' : last.interrupted ? 'interrupted' : 'finished',
-    changes: entriesOf(content).map((entry) => pastChange(entry, hasher, profile)),
+    changes: await eachWithSlowHashes(entriesOf(content), (entry) => pastChange(entry, hasher, profile)),
   };
 }
 

@@ -5,6 +5,7 @@ import type { Reader } from '../server/client.js';
 import type { Profile } from '../server/profiles.js';
 import { type StateName, statesBeside } from '../state/beside.js';
 import { Hasher, storeFields } from '../state/secrets.js';
+import { withSlowHashes } from '../state/slow-hash.js';
 import type { State } from '../state/state.js';
 import type { Fields } from '../values.js';
 import { type Entry, entriesOf, fieldsOf } from './entries.js';
@@ -115,10 +116,10 @@ export async function resumeRun(
   options: ResumeOptions,
 ): Promise<Resumed> {
   const { run } = content;
-  const journalHasher = new Hasher(run.salt, options.holds);
+  const journalHasher = new Hasher(run, options.holds);
   // Hashes can be taken over only with their salt, which a state that knows nothing can take over too.
   const state = Object.keys(before.resources).length === 0 ? { ...before, salt: run.salt } : before;
-  const hasher = new Hasher(state.salt, options.holds);
+  const hasher = new Hasher(state, options.holds);
   const keep = (fields: Fields): Fields =>
     state.salt === run.salt ? fields : withoutHashes(fields, journalHasher);
   const entries = entriesOf(content).filter(({ sending }) => state.resources[sending.key]?.run !== run.run);
@@ -127,52 +128,56 @@ export async function resumeRun(
     journalHasher,
     options,
   );
-  let after: State = state;
-  const findings: string[] = [];
-  const additions: AnsweredLine[] = [];
-  for (const entry of entries) {
-    const { sending, answered } = entry;
-    const { generation, ...asked } = sending;
-    const readable = kindOf(sending.kind).readable(options.profile);
-    const became =
-      answered === undefined
-        ? openOutcome(entry, live.get(entry), journalHasher)
-        : {
-            ...answered,
-            sentence: '',
-            after: answered.after === null ? undefined : fieldsOf(answered.after, journalHasher),
-          };
-    const at = answered?.at ?? options.now().toISOString();
-    const expected = keep(fieldsOf(sending.expected, journalHasher));
-    after = recordOutcome(
-      after,
-      {
-        ...asked,
-        before: keep(fieldsOf(sending.before, journalHasher)),
-        expected,
-        ...(generation === undefined ? {} : { generation }),
-      },
-      { ...became, after: became.after === undefined ? undefined : keep(became.after) },
-      { run: run.run, at, hasher, readable },
-    );
-    if (answered !== undefined) continue;
-    const owed = after.resources[sending.key]?.owed !== undefined;
-    findings.push(
-      `${sending.address}: ${became.sentence}${owed && became.status !== 'unknown' ? '; the next apply puts it back' : ''}`,
-    );
-    additions.push({
-      type: 'answered',
-      seq: sending.seq,
-      at,
-      status: became.status,
-      ambiguous: became.ambiguous,
-      http_status: null,
-      attempts: 0,
-      after: became.after === undefined ? null : storeFields(became.after, journalHasher),
-      unverified: [...became.unverified],
-      error: became.status === 'applied' ? null : 'the run ended before there was an answer',
-    });
-  }
+  const takeIn = () => {
+    let after: State = state;
+    const findings: string[] = [];
+    const additions: AnsweredLine[] = [];
+    for (const entry of entries) {
+      const { sending, answered } = entry;
+      const { generation, ...asked } = sending;
+      const readable = kindOf(sending.kind).readable(options.profile);
+      const became =
+        answered === undefined
+          ? openOutcome(entry, live.get(entry), journalHasher)
+          : {
+              ...answered,
+              sentence: '',
+              after: answered.after === null ? undefined : fieldsOf(answered.after, journalHasher),
+            };
+      const at = answered?.at ?? options.now().toISOString();
+      const expected = keep(fieldsOf(sending.expected, journalHasher));
+      after = recordOutcome(
+        after,
+        {
+          ...asked,
+          before: keep(fieldsOf(sending.before, journalHasher)),
+          expected,
+          ...(generation === undefined ? {} : { generation }),
+        },
+        { ...became, after: became.after === undefined ? undefined : keep(became.after) },
+        { run: run.run, at, hasher, readable },
+      );
+      if (answered !== undefined) continue;
+      const owed = after.resources[sending.key]?.owed !== undefined;
+      findings.push(
+        `${sending.address}: ${became.sentence}${owed && became.status !== 'unknown' ? '; the next apply puts it back' : ''}`,
+      );
+      additions.push({
+        type: 'answered',
+        seq: sending.seq,
+        at,
+        status: became.status,
+        ambiguous: became.ambiguous,
+        http_status: null,
+        attempts: 0,
+        after: became.after === undefined ? null : storeFields(became.after, journalHasher),
+        unverified: [...became.unverified],
+        error: became.status === 'applied' ? null : 'the run ended before there was an answer',
+      });
+    }
+    return { after, findings, additions };
+  };
+  const { after, findings, additions } = await withSlowHashes(takeIn);
   const { open_run: _, ...rest } = after;
   return {
     state: { ...rest, serial: before.serial + 1, last_run: laterOf(before.last_run, run.run) },

@@ -35,7 +35,7 @@ export interface Undo {
 
 /** Works out from a run's journal what would put back what it changed. Pure. */
 export function undoRun(content: JournalContent, force: boolean): Undo {
-  const hasher = new Hasher(content.run.salt);
+  const hasher = new Hasher(content.run);
   const left: Left[] = [];
   const kept = new Map<Declared, Fields>();
   for (const entry of entriesOf(content)) {

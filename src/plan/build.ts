@@ -14,13 +14,14 @@ import { noProgress, type Progress } from '../progress.js';
 import type { Reader } from '../server/client.js';
 import { operations, type Scope } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
-import { type Hasher, restoreFields } from '../state/secrets.js';
+import { type Hasher, restoreFields, secretsIn } from '../state/secrets.js';
+import { eachWithSlowHashes, withSlowHashes } from '../state/slow-hash.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import type { Fields } from '../values.js';
 import { compare, type Recorded } from './compare.js';
 import { planDigest } from './digest.js';
 import { makeSure, type Recognise, seenProfile } from './fit.js';
-import { type Lists, listsFor, observe } from './observe.js';
+import { interrupted, type Lists, listsFor, observe } from './observe.js';
 import { arrange } from './order.js';
 import type { Change, Plan, PlanWarning } from './plan.js';
 import { noReplan, type Replan } from './replan.js';
@@ -84,7 +85,9 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
   const observedAt = performance.now();
   const subjects = candidates(options);
   const documents = subjects.flatMap((subject) => subject.declared ?? []);
-  const { live, references } = await observe(subjects, listsFor(documents, profile), options);
+  const { live, references } = await whileHashing(documents, options, () =>
+    observe(subjects, listsFor(documents, profile), options),
+  );
   const decider = new Decider(options, references);
   const addressed = subjects.map((subject) => ({
     subject,
@@ -96,9 +99,13 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
     addressed.flatMap(({ all }) => all),
   );
   const twice = sameObjects(selected.map(({ subject, key }) => ({ subject, key })));
-  const compared = selected.flatMap((one): Change[] => {
-    const others = one.subject.declared === undefined ? undefined : twice.get(one.subject.declared);
-    const change = decider.decide(one, live.get(one.subject));
+  const decided = await eachWithSlowHashes(selected, (one) => ({
+    one,
+    change: decider.decide(one, live.get(one.subject)),
+    settled: isSettled(one.subject, live.get(one.subject), decider.recorded(one.key)),
+  }));
+  const compared = decided.flatMap(({ one: { subject }, change }): Change[] => {
+    const others = subject.declared === undefined ? undefined : twice.get(subject.declared);
     if (change === undefined) return [];
     return [others === undefined ? change : { ...change, ...blockedAsTwice(others) }];
   });
@@ -119,14 +126,35 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
     ...missingLists(references),
     ...selected.flatMap(({ subject, address }) => ignored(subject, address, profile)),
   ];
-  const settled = selected
-    .filter((one) => isSettled(one.subject, live.get(one.subject), decider.recorded(one.key)))
-    .map(({ key }) => key);
-  const plan = { ...assemble(arrange(fitting.changes), [...reads, ...listing], options), warnings, settled };
+  const settled = decided.filter((one) => one.settled).map(({ one: { key } }) => key);
+  const made = await assemble(arrange(fitting.changes), [...reads, ...listing], options);
+  const plan = { ...made, warnings, settled };
   return {
     plan,
     replan: replanOf(options, new Map(selected.map((one) => [one.key, one])), decider, observedAt),
   };
+}
+
+/** Observes; the secrets of the documents, which are all compared or sent, are hashed in the meantime. */
+async function whileHashing<T>(
+  documents: readonly Declared[],
+  { hasher, signal }: BuildOptions,
+  observing: () => Promise<T>,
+): Promise<T> {
+  const failed = new AbortController();
+  const stop = signal === undefined ? failed.signal : AbortSignal.any([failed.signal, signal]);
+  const secrets = documents.flatMap(({ fields }) => secretsIn(fields));
+  const hashing = hasher.prepare(secrets, stop);
+  try {
+    const observed = await observing();
+    await hashing;
+    if (secrets.length > 0 && signal?.aborted) throw interrupted();
+    return observed;
+  } catch (failure) {
+    // The process would not end before the last of them.
+    failed.abort();
+    throw failure;
+  }
 }
 
 /** A subject and what it is called. */
@@ -206,7 +234,7 @@ function replanOf(
         progress: noProgress,
       });
       decider = new Decider(options, { ...decider.references, ...references });
-      return decider.decide(one, live.get(one.subject));
+      return await withSlowHashes(() => decider.decide(one, live.get(one.subject)));
     },
     repair({ apply }, owed, live, aim) {
       const one = byKey.get(apply.key);
@@ -298,7 +326,7 @@ export async function regenerationPlan(
   const { profile, recognise } = options;
   const { changes, warnings } = await makeSure([change], { profile, seen: undefined, recognise });
   return {
-    plan: { ...assemble(changes, reads, options), warnings },
+    plan: { ...(await assemble(changes, reads, options)), warnings },
     replan: { ...noReplan, observedAt, ...(readable ? { again } : {}) },
   };
 }
@@ -329,7 +357,11 @@ async function regenerationOf(
   return { change, reads: shown === undefined ? [] : [kindOf('Client').scopes.read] };
 }
 
-function assemble(changes: readonly Change[], reads: readonly Scope[], header: PlanHeader): Plan {
+async function assemble(
+  changes: readonly Change[],
+  reads: readonly Scope[],
+  header: PlanHeader,
+): Promise<Plan> {
   const writes = changes.flatMap(({ requests }) =>
     requests.map(({ operation }) => operations[operation].scope),
   );
@@ -342,7 +374,7 @@ function assemble(changes: readonly Change[], reads: readonly Scope[], header: P
     changes,
     requiredScopes: [...new Set<Scope>([...reads, ...writes])].sort(),
     warnings: [],
-    digest: planDigest(header.server, changes),
+    digest: await withSlowHashes(() => planDigest(header, changes)),
   };
 }
 

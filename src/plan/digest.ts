@@ -6,14 +6,16 @@ import { Hasher } from '../state/secrets.js';
 import { canonical, HashedSecret, isMap, type Json, mapValues, Sensitive, type Value } from '../values.js';
 import type { Change } from './plan.js';
 
-/**
- * One salt for all, since a digest has to be the same on every machine. The hash is slow, so that the digest
- * can't be used to guess a secret.
- */
-const hasher = new Hasher('idops plan digest');
+/** What a digest is about: the same project has the same on every machine. */
+export interface DigestScope {
+  readonly server: string;
+  readonly environment: string | null;
+}
 
 /** `sha256:` and the hash of what the changes would send to a server, whatever order they are given in. */
-export function planDigest(server: string, changes: readonly Change[]): string {
+export function planDigest(scope: DigestScope, changes: readonly Change[]): string {
+  const { server } = scope;
+  const hasher = digestHasher(scope);
   const requests = changes.flatMap((change) => {
     const types = kindOf(change.kind).fields;
     return change.requests.map(({ operation, params, body }) => {
@@ -22,7 +24,7 @@ export function planDigest(server: string, changes: readonly Change[]): string {
       return canonical([
         operations[operation].method,
         operationPath(operation, params),
-        withoutSecrets(fields),
+        withoutSecrets(fields, hasher),
       ]);
     });
   });
@@ -30,10 +32,18 @@ export function planDigest(server: string, changes: readonly Change[]): string {
   return `sha256:${createHash('sha256').update(text).digest('hex')}`;
 }
 
-/** A value with each secret replaced by its slow hash. */
-export function withoutSecrets(field: Value): Json {
+/**
+ * What hashes the secrets in a digest: slowly, so that the digest can't be used to guess one, and with a salt of the
+ * project that every machine knows.
+ */
+export function digestHasher({ server, environment }: DigestScope): Hasher {
+  return new Hasher({ server, salt: JSON.stringify(['idops plan digest', environment]) });
+}
+
+/** A value with each secret replaced by its hash. */
+export function withoutSecrets(field: Value, hasher: Hasher): Json {
   if (field instanceof HashedSecret) return { secret: field.hash };
   if (field instanceof Sensitive) return { secret: hasher.hash(field.reveal()) };
-  if (Array.isArray(field)) return field.map(withoutSecrets);
-  return isMap(field) ? mapValues(field, withoutSecrets) : field;
+  if (Array.isArray(field)) return field.map((item) => withoutSecrets(item, hasher));
+  return isMap(field) ? mapValues(field, (member) => withoutSecrets(member, hasher)) : field;
 }

@@ -62,8 +62,7 @@ export async function observe<T extends Wanted>(
   const limit = pLimit(concurrency);
   let refused: ServerFailure | undefined;
   const goOn = (): void => {
-    if (signal?.aborted)
-      throw new ProblemsError([error('interrupted', 'interrupted: nothing more was asked')]);
+    if (signal?.aborted) throw interrupted();
   };
   // Every page of a list asks first whether anything may be asked at all.
   const paged: Reader = {
@@ -160,4 +159,9 @@ async function listed(lists: Lists): Promise<References> {
 /** The lists that the documents' references have to be looked up in. */
 export function listsFor(declared: readonly Declared[], profile: Profile): readonly ListName[] {
   return declared.flatMap((document) => kindOf(document.kind).refersTo?.(document, profile) ?? []);
+}
+
+/** What a plan ends with where it was interrupted before it was made. */
+export function interrupted(): ProblemsError {
+  return new ProblemsError([error('interrupted', 'interrupted: nothing more was asked')]);
 }

@@ -4,8 +4,10 @@ import { parseJson } from '../json.js';
 import { normalForm, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import { error, type Problem } from '../problems.js';
+import type { Hasher } from '../state/secrets.js';
+import { eachWithSlowHashes } from '../state/slow-hash.js';
 import { canonical, type Json, mapValues } from '../values.js';
-import { planDigest, withoutSecrets } from './digest.js';
+import { digestHasher, planDigest, withoutSecrets } from './digest.js';
 import type { Change, Plan } from './plan.js';
 
 const hash = z.string().describe('A hash that tells whether it is the same now');
@@ -46,30 +48,35 @@ export type StoredPlan = z.infer<typeof storedSchema>;
  * What has to be stored with a plan. Secrets are in it as slow hashes alone; an object that is named after a credential,
  * which `redactName` takes out of names, goes by its id.
  */
-export function seal(plan: Plan, options: Omit<Seal, 'objects'>, redactName: (text: string) => string): Seal {
+export async function seal(
+  plan: Plan,
+  options: Omit<Seal, 'objects'>,
+  redactName: (text: string) => string,
+): Promise<Seal> {
+  const hasher = digestHasher(plan);
   const shown = ({ address, apply: { key } }: Change): string =>
     redactName(address) === address ? address : redactName(key);
   return {
     ...options,
-    objects: plan.changes.map((change) => ({
+    objects: await eachWithSlowHashes(plan.changes, (change) => ({
       address: shown(change),
       action: change.action,
-      observed: hashOf(observedOf(change)),
-      requests: planDigest(plan.server, [change]),
+      observed: hashOf(observedOf(change, hasher)),
+      requests: planDigest(plan, [change]),
     })),
   };
 }
 
 /** Everything that was observed of an object, sets in one order; and what is recorded of a client's generation. */
-function observedOf({ kind, fields, apply }: Change): Json {
+function observedOf({ kind, fields, apply }: Change, hasher: Hasher): Json {
   const types = kindOf(kind).fields;
   const before = mapValues(apply.before, (field, name) => normalForm(types[name] ?? value, field));
   const generation = fields.find(({ path }) => path === 'did_generation');
   return [
-    withoutSecrets(before),
+    withoutSecrets(before, hasher),
     apply.existed,
     apply.generation ?? null,
-    withoutSecrets(generation?.before ?? null),
+    withoutSecrets(generation?.before ?? null, hasher),
   ];
 }
 
@@ -108,7 +115,7 @@ export function isStoredPlan(read: StoredPlan | Problem): read is StoredPlan {
 }
 
 /** Why a stored plan is no longer what would be done now; empty where it is. */
-export function staleness(stored: StoredPlan, now: Plan): Problem[] {
+export async function staleness(stored: StoredPlan, now: Plan): Promise<Problem[]> {
   const found: string[] = [];
   if (stored.server !== now.server) found.push(`it is for ${stored.server}, and this is ${now.server}`);
   if (stored.environment !== now.environment) {
@@ -118,7 +125,7 @@ export function staleness(stored: StoredPlan, now: Plan): Problem[] {
   }
   const before = new Map(stored.apply.objects.map((object) => [object.address, object]));
   // Another token may be at work now than when it was made, so an object may go by its name or by its id.
-  const whole = seal(now, stored.apply, (text) => text).objects;
+  const { objects: whole } = await seal(now, stored.apply, (text) => text);
   const keys = new Map(now.changes.map(({ address, apply }) => [apply.key, address]));
   const after = new Map(whole.map((object) => [object.address, object]));
   const met = new Set<string>();

@@ -1,4 +1,4 @@
-import { scryptSync } from 'node:crypto';
+import { createHmac } from 'node:crypto';
 import {
   canonical,
   type Fields,
@@ -11,18 +11,27 @@ import {
   Sensitive,
   type Value,
 } from '../values.js';
+import { notYet, prepareSlowHashes, slowHash } from './slow-hash.js';
 
-/** scrypt's cost: some tens of milliseconds a value, so that a short secret can't be guessed from its hash. */
-const COST = { N: 16384, r: 8, p: 1 };
+/** What hashes are made for: those of two servers, or with two salts, have nothing in common. */
+export interface HashScope {
+  readonly server: string;
+  readonly salt: string;
+}
 
-/** Hashes secrets with one salt; each distinct value is worked out once. */
+/**
+ * Hashes secrets. The slow hash, which is what keeps a short secret from being guessed, is salted with the server's
+ * address, so that one serves the state, the journals and the digest, on every machine; the salt of the scope turns it
+ * into that scope's own with a fast keyed hash.
+ */
 export class Hasher {
+  readonly #slowSalt: string;
   readonly #salt: string;
   readonly #holds: (text: string) => boolean;
-  readonly #hashes = new Map<string, string>();
 
   /** `holds` says whether a text that nobody declared secret has a secret in it, such as one that a server repeats. */
-  constructor(salt: string, holds: (text: string) => boolean = () => false) {
+  constructor({ server, salt }: HashScope, holds: (text: string) => boolean = () => false) {
+    this.#slowSalt = `idops secrets of ${server}`;
     this.#salt = salt;
     this.#holds = holds;
   }
@@ -33,17 +42,30 @@ export class Hasher {
   }
 
   hash(value: Json): string {
-    const text = canonical(value);
-    const known = this.#hashes.get(text);
-    if (known !== undefined) return known;
-    const hash = `scrypt:${scryptSync(text, this.#salt, 32, COST).toString('base64url')}`;
-    this.#hashes.set(text, hash);
-    return hash;
+    return this.#keyed(this.#slow(value));
   }
 
   /** A secret that is known by its hash alone. */
   secret(hash: string): HashedSecret {
-    return new HashedSecret(hash, (value) => this.hash(value) === hash);
+    return new HashedSecret(hash, (value) => {
+      const slow = this.#slow(value);
+      // Most secrets are as they were, and what is compared after this one is better known now than later.
+      return slow === notYet || this.#keyed(slow) === hash;
+    });
+  }
+
+  /** Works out the slow hashes of values that will be asked for, without stopping anything. */
+  async prepare(values: Iterable<Json>, signal?: AbortSignal): Promise<void> {
+    const wanted = [...values].map((value) => ({ salt: this.#slowSalt, text: canonical(value) }));
+    await prepareSlowHashes(wanted, signal);
+  }
+
+  #slow(value: Json): Buffer {
+    return slowHash(this.#slowSalt, canonical(value));
+  }
+
+  #keyed(slow: Buffer): string {
+    return `scrypt:${createHmac('sha256', this.#salt).update(slow).digest('base64url')}`;
   }
 }
 
@@ -97,6 +119,14 @@ export function restoreFields(stored: StoredFields, hasher: Hasher): Fields {
   return mapValues(stored.fields as { [field: string]: Json }, (value, field) =>
     restore(value, `/${escapePointer(field)}`),
   );
+}
+
+/** All the secrets in a value that can be read. */
+export function secretsIn(value: Value): Json[] {
+  if (value instanceof HashedSecret) return [];
+  if (value instanceof Sensitive) return [value.reveal()];
+  if (Array.isArray(value)) return value.flatMap(secretsIn);
+  return isMap(value) ? Object.values(value).flatMap(secretsIn) : [];
 }
 
 function escapePointer(key: string): string {

@@ -13,7 +13,7 @@ import { declared, documented } from '../plan/fixtures.js';
 const server = 'https://id.example.com';
 const at = '2026-01-31T12:00:00.000Z';
 const empty = { ...emptyState(server), salt: 'salt' };
-const hasher = new Hasher(empty.salt);
+const hasher = new Hasher(empty);
 
 function asked(expected: Fields, parts: Partial<Asked> = {}): Asked {
   return {

@@ -157,7 +157,7 @@ describe('a user', () => {
   });
 
   it('is unchanged where its password has the recorded hash', () => {
-    const hasher = new Hasher('salt');
+    const hasher = new Hasher({ server: 'https://id.example.com', salt: 'salt' });
     const known = recorded({ backend: { smtp_password: hasher.secret(hasher.hash('hush')) } });
     const document = (password: string) =>
       declared('User', identity, { backend: { smtp_password: new Sensitive(password) } });

@@ -1,17 +1,17 @@
 import { expect, it } from 'vitest';
-import { planDigest } from '../../src/plan/digest.js';
+import { type DigestScope, digestHasher, planDigest, withoutSecrets } from '../../src/plan/digest.js';
 import type { Change } from '../../src/plan/plan.js';
 import { type Fields, Sensitive } from '../../src/values.js';
 import { changeFor, declared, organizations, recorded } from './fixtures.js';
 
-const server = 'https://id.example.com';
+const scope: DigestScope = { server: 'https://id.example.com', environment: null };
 
 function user(fields: Fields): Change {
   return changeFor(declared('User', { id: 'u' }, fields), { organizations });
 }
 
 function digest(...changes: Change[]): string {
-  return planDigest(server, changes);
+  return planDigest(scope, changes);
 }
 
 it('is a sha256', () => {
@@ -43,13 +43,25 @@ it('changes with a value, a path, the server, and with what is cleared', () => {
   expect(digest(user({ group: 'Staff' }))).not.toBe(base);
   expect(digest(user({ group: null }))).not.toBe(base);
   expect(digest(changeFor(declared('User', { id: 'v' }, { group: 'staff' })))).not.toBe(base);
-  expect(planDigest('https://other.example.com', [user({ group: 'staff' })])).not.toBe(base);
+  expect(planDigest({ ...scope, server: 'https://other.example.com' }, [user({ group: 'staff' })])).not.toBe(
+    base,
+  );
 });
 
 it('changes with a secret, and is the same on every machine', () => {
   const password = (text: string) => user({ backend: { smtp_password: new Sensitive(text) } });
   expect(digest(password('hush'))).toBe(digest(password('hush')));
   expect(digest(password('hush'))).not.toBe(digest(password('Hush')));
+});
+
+it('hides a secret otherwise for another project', () => {
+  const change = user({ backend: { smtp_password: new Sensitive('hush') } });
+  const hidden = (other: Partial<DigestScope>) =>
+    withoutSecrets(new Sensitive('hush'), digestHasher({ ...scope, ...other }));
+  expect(hidden({})).toEqual(hidden({}));
+  expect(hidden({ environment: 'production' })).not.toEqual(hidden({}));
+  expect(hidden({ server: 'https://other.example.com' })).not.toEqual(hidden({}));
+  expect(planDigest({ ...scope, environment: 'production' }, [change])).not.toBe(digest(change));
 });
 
 it('takes no account of what is not sent', () => {

@@ -54,7 +54,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'manifests/all.yaml'), manifests);
   const session = await openSession(await load(), { writes: 'apply' });
   const plan = await session.plan();
-  storedPlan = JSON.stringify({ ...planJson(plan, { debug: false }), apply: session.seal(plan) });
+  storedPlan = JSON.stringify({ ...planJson(plan, { debug: false }), apply: await session.seal(plan) });
   await session.apply(plan);
   await session.close();
   state = await readFile(join(folder, '.idops/state.json'), 'utf8');
@@ -334,7 +334,7 @@ describe('hostile', () => {
         async (text) => {
           await harmless(async () => {
             const read = parseStoredPlan(text, 'plan.json');
-            problemsText(isStoredPlan(read) ? staleness(read, plan) : [read], { color: false });
+            problemsText(isStoredPlan(read) ? await staleness(read, plan) : [read], { color: false });
           });
         },
       ),

@@ -3,18 +3,24 @@ import { describe, expect, it } from 'vitest';
 import { conceal, Hasher, restoreFields, storeFields } from '../../src/state/secrets.js';
 import { type Fields, HashedSecret, holdsSensitive, Sensitive, same } from '../../src/values.js';
 
+const server = 'https://id.example.com';
+
 describe('a hash', () => {
   it('is the same for equal values whatever the order of their keys, and another with another salt', () => {
-    const hasher = new Hasher('salt');
-    expect(hasher.hash({ a: 1, b: ['x'] })).toBe(new Hasher('salt').hash({ b: ['x'], a: 1 }));
+    const hasher = new Hasher({ server, salt: 'salt' });
+    expect(hasher.hash({ a: 1, b: ['x'] })).toBe(
+      new Hasher({ server, salt: 'salt' }).hash({ b: ['x'], a: 1 }),
+    );
     expect(hasher.hash('hush')).not.toBe(hasher.hash('Hush'));
     expect(hasher.hash('1')).not.toBe(hasher.hash(1));
-    expect(hasher.hash('hush')).not.toBe(new Hasher('pepper').hash('hush'));
+    expect(hasher.hash('hush')).not.toBe(new Hasher({ server, salt: 'pepper' }).hash('hush'));
+    const other = { server: 'https://other.example.com', salt: 'salt' };
+    expect(hasher.hash('hush')).not.toBe(new Hasher(other).hash('hush'));
     expect(hasher.hash('hush')).toMatch(/^scrypt:[\w-]{43}$/);
   });
 
   it('tells whether a value is the one that was hashed, and nothing else', () => {
-    const hasher = new Hasher('salt');
+    const hasher = new Hasher({ server, salt: 'salt' });
     const secret = hasher.secret(hasher.hash('hush'));
     expect(secret.matches('hush')).toBe(true);
     expect(secret.matches('other')).toBe(false);
@@ -26,7 +32,7 @@ describe('a hash', () => {
 });
 
 describe('fields for the disk', () => {
-  const hasher = new Hasher('salt');
+  const hasher = new Hasher({ server, salt: 'salt' });
   const fields: Fields = {
     group: 'staff',
     'a/b~c': new Sensitive('hush 1'),

@@ -42,7 +42,7 @@ export async function plan(context: Context, options: Options & GlobalOptions): 
       const shown = planJson(redactPlan(plan, context.redactor), { debug: false });
       await writeResult(
         options.out,
-        jsonText({ ...shown, apply: session.seal(plan, planOptions(options)) }),
+        jsonText({ ...shown, apply: await session.seal(plan, planOptions(options)) }),
         0o600,
       );
     }

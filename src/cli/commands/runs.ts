@@ -49,7 +49,7 @@ export async function show(
   };
   const formats = parseFormats(options.format, Object.keys(renderers));
   const project = await context.project();
-  const run = pastRun(await findRun(journalFolder(project.statePath()), name));
+  const run = await pastRun(await findRun(journalFolder(project.statePath()), name));
   await showIn(formats, renderers, run, redactRun, context);
   return exit.done;
 }
