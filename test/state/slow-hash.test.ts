@@ -1,0 +1,181 @@
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, test, vi } from 'vitest';
+import { readRuns } from '../../src/apply/history.js';
+import { journalFolder } from '../../src/apply/journal.js';
+import { loadProject } from '../../src/project/index.js';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
+import { openSession } from '../../src/session.js';
+import { Hasher } from '../../src/state/secrets.js';
+import { eachWithSlowHashes, prepareSlowHashes, withSlowHashes } from '../../src/state/slow-hash.js';
+import { Sensitive, same } from '../../src/values.js';
+
+/** How often something was hashed: on the spot, which stops everything else, and beside everything else. */
+const made = vi.hoisted(() => ({ onTheSpot: 0, beside: [] as string[], atOnce: 0, most: 0 }));
+
+vi.mock('node:crypto', async (original) => {
+  const crypto = await original<typeof import('node:crypto')>();
+  type Done = (failure: Error | null, hash: Buffer) => void;
+  // Hundreds of hashes at their full cost would take their time; what they cost is not what is looked at.
+  return {
+    ...crypto,
+    scryptSync: (text: string, salt: string, length: number) => {
+      made.onTheSpot += 1;
+      return crypto.scryptSync(text, salt, length, { N: 2 });
+    },
+    scrypt: (text: string, salt: string, length: number, _: object, done: Done) => {
+      made.beside.push(text);
+      made.atOnce += 1;
+      made.most = Math.max(made.most, made.atOnce);
+      crypto.scrypt(text, salt, length, { N: 2 }, (failure, hash) => {
+        made.atOnce -= 1;
+        done(failure, hash);
+      });
+    },
+  };
+});
+
+beforeEach(() => {
+  made.onTheSpot = 0;
+  made.beside = [];
+  made.most = 0;
+});
+
+let server = 0;
+/** A scope that nothing was hashed for before. */
+function scope() {
+  server += 1;
+  return { server: `https://id-${server}.example.com`, salt: 'salt' };
+}
+
+test('is made on the spot where nothing was prepared, and once', () => {
+  const hasher = new Hasher(scope());
+  expect(hasher.hash('hush')).toBe(hasher.hash('hush'));
+  expect(made).toMatchObject({ onTheSpot: 1, beside: [] });
+});
+
+test('serves every salt, each of which makes another of it', async () => {
+  const one = scope();
+  const state = new Hasher(one);
+  const journal = new Hasher({ ...one, salt: 'pepper' });
+  await state.prepare(['hush', 'hush']);
+  expect(state.hash('hush')).not.toBe(journal.hash('hush'));
+  expect(made).toMatchObject({ onTheSpot: 0, beside: ['"hush"'] });
+});
+
+test('several are under way at once, and one that others wait for is made once', async () => {
+  const hasher = new Hasher(scope());
+  const texts = Array.from({ length: 50 }, (_, at) => `hush ${at}`);
+  await Promise.all([hasher.prepare(texts), hasher.prepare([...texts].reverse())]);
+  expect(made.beside).toHaveLength(50);
+  expect(made.most).toBeLessThanOrEqual(3);
+});
+
+test('is not begun any more when the signal is aborted', async () => {
+  const stop = new AbortController();
+  stop.abort();
+  await prepareSlowHashes([{ salt: 'a', text: 'never begun' }], stop.signal);
+  expect(made.beside).toEqual([]);
+});
+
+test('what lacks some is done again with them, and what it gave before does not count', async () => {
+  const hasher = new Hasher(scope());
+  const hashes = await eachWithSlowHashes(['a', 'b', 'a'], (text) => hasher.hash(text));
+  expect(made).toMatchObject({ onTheSpot: 0, beside: ['"a"', '"b"'] });
+  expect(hashes).toEqual([hasher.hash('a'), hasher.hash('b'), hasher.hash('a')]);
+});
+
+test('what is thrown counts only where no hash was lacking', async () => {
+  const hasher = new Hasher(scope());
+  const known = new Hasher(scope()).hash('hush');
+  const work = (wanted: string) => () => {
+    if (hasher.hash('hush') !== wanted) throw new Error('another one');
+    return 'the same';
+  };
+  await expect(withSlowHashes(work(known))).rejects.toThrow('another one');
+  expect(made.beside).toEqual(['"hush"']);
+  expect(await withSlowHashes(work(hasher.hash('hush')))).toBe('the same');
+});
+
+test('a chain of hashes in which each decides about the next ends', async () => {
+  const hasher = new Hasher(scope());
+  const chain = () => Array.from({ length: 30 }).reduce((text: string) => hasher.hash(text), 'hush');
+  const found = await withSlowHashes(chain);
+  expect(made.beside.length).toBeGreaterThan(0);
+  expect(made.onTheSpot + made.beside.length).toBeLessThan(60);
+  expect(found).toBe(chain());
+});
+
+test('a list of secrets is compared with its hashes at one go', async () => {
+  const hasher = new Hasher(scope());
+  const texts = Array.from({ length: 20 }, (_, at) => `hush ${at}`);
+  const recorded = texts.map((text) => hasher.secret(new Hasher(scope()).hash(text)));
+  made.onTheSpot = 0;
+  expect(
+    await withSlowHashes(() =>
+      same(
+        recorded,
+        texts.map((text) => new Sensitive(text)),
+      ),
+    ),
+  ).toBe(false);
+  expect(made.onTheSpot).toBe(0);
+});
+
+let folder: string;
+let sandbox: Sandbox | undefined;
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'idops-slow-'));
+});
+
+afterEach(async () => {
+  await sandbox?.close();
+  sandbox = undefined;
+  await rm(folder, { recursive: true });
+});
+
+const id = (at: number) => `90000000-0000-4000-8000-${String(at).padStart(12, '0')}`;
+
+test('planning, storing and applying 400 secrets makes each hash once and none on the spot', async () => {
+  // A server that shows nothing of what it was sent.
+  sandbox = await startSandbox({
+    intercept: ({ method, path }) =>
+      method === 'PATCH'
+        ? { kind: 'answer', status: 200, body: JSON.stringify({ data: { id: path.split('/').at(-1) } }) }
+        : undefined,
+  });
+  const users = (mark: string) =>
+    Array.from(
+      { length: 200 },
+      (_, at) =>
+        `kind: User\nid: ${id(at)}\nbackend: {smtp_password: ${mark} smtp ${at}, ldap_master_password: ${mark} ldap ${at}}\n`,
+    ).join('---\n');
+  await mkdir(join(folder, 'manifests'));
+  await writeFile(
+    join(folder, 'idops.yaml'),
+    `version: 1\nserver: {base_url: "${sandbox.url}", profile: documented, auth: {token: ${sandbox.token}}}\n`,
+  );
+  await writeFile(join(folder, 'manifests/users.yaml'), users('first'));
+  const project = await loadProject({ cwd: folder, variables: {} });
+  const session = await openSession(project, { writes: 'apply' });
+  const plan = await session.plan();
+  await session.seal(plan);
+  const { result } = await session.apply(plan);
+  expect(result.results.map(({ status }) => status)).toEqual(Array(200).fill('applied'));
+  const again = await session.plan();
+  expect(again.changes.map(({ action }) => action)).toEqual(Array(200).fill('unchanged'));
+  await session.close();
+  expect(made.onTheSpot).toBe(0);
+  expect(made.beside).toHaveLength(400);
+
+  await writeFile(join(folder, 'manifests/users.yaml'), users('second'));
+  const next = await openSession(await loadProject({ cwd: folder, variables: {} }));
+  const changed = await next.plan();
+  expect(changed.changes.map(({ action }) => action)).toEqual(Array(200).fill('update'));
+  await next.close();
+  expect((await readRuns(journalFolder(project.statePath()))).runs).toHaveLength(1);
+  expect(made.onTheSpot).toBe(0);
+  expect(made.beside).toHaveLength(800);
+});
