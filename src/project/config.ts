@@ -45,7 +45,7 @@ const ways = {
     .min(1, 'must not be empty')
     .optional()
     .describe(
-      'A program that prints the bearer token, and its arguments; no shell takes part. Run again when the server refuses it.',
+      'A program that prints the bearer token, and its arguments; no shell takes part. Run again when the server refuses it. It gets no process variables but those that programs need to run, and those of pass_env.',
     ),
   client_credentials: clientCredentialsSchema.optional(),
   header: headerSchema.optional(),
@@ -54,12 +54,24 @@ const ways = {
 const wayNames = Object.keys(ways);
 
 const authSchema = z
-  .strictObject(ways)
-  .refine((auth) => Object.values(auth).filter((way) => way !== undefined).length === 1, {
+  .strictObject({
+    ...ways,
+    pass_env: z
+      .array(z.string().regex(/^[A-Za-z_]\w*$/, 'must be the name of a process variable'))
+      .optional()
+      .describe('Names of further process variables that the program of token_command gets.'),
+  })
+  .refine(({ pass_env, ...given }) => Object.values(given).filter((way) => way !== undefined).length === 1, {
     error: `needs exactly one of ${wayNames.map((name) => `"${name}"`).join(', ')}`,
   })
-  .meta({ minProperties: 1, maxProperties: 1 })
-  .describe('How idops authenticates: exactly one of the members.');
+  .refine(({ pass_env, token_command }) => pass_env === undefined || token_command !== undefined, {
+    error: '"pass_env" goes with "token_command" alone',
+  })
+  .meta({
+    oneOf: wayNames.map((name) => ({ required: [name] })),
+    dependentRequired: { pass_env: ['token_command'] },
+  })
+  .describe('How idops authenticates: exactly one of the ways; pass_env belongs to token_command.');
 
 const tlsSchema = z
   .strictObject({

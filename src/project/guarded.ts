@@ -35,6 +35,7 @@ export function guardedOf(layers: readonly Layer[], root: string, defaultState: 
       const { node, complete } = find(config, ['server', section]);
       if (!complete) continue;
       for (const scalar of scalarsOf(node)) for (const name of namesIn(scalar)) named.add(name);
+      for (const name of passedNodes(node).flatMap(texts)) named.add(name);
       for (const file of fileNodes(node).flatMap(texts)) files.add(resolvePath(root, file));
     }
     const state = find(config, ['state', 'path']);
@@ -60,6 +61,12 @@ function fileNodes(node: Node): Node[] {
   return [...node.entries].flatMap(([key, { value }]) =>
     key.endsWith('_file') || key === 'token_command' ? [value] : fileNodes(value),
   );
+}
+
+/** The names of variables that a token command gets: they may be what it signs in with. */
+function passedNodes(node: Node): ScalarNode[] {
+  const passed = node.type === 'map' ? node.entries.get('pass_env')?.value : undefined;
+  return passed === undefined ? [] : scalarsOf(passed);
 }
 
 function scalarsOf(node: Node): ScalarNode[] {

@@ -132,7 +132,7 @@ class Settings {
       return await this.#tokenFile(resolvePath(root, auth.token_file), place('auth', 'token_file'));
     }
     if (auth?.token_command !== undefined) {
-      return { way: 'token_command', argv: auth.token_command, cwd: root };
+      return { way: 'token_command', argv: auth.token_command, cwd: root, passed: this.#passed(auth) };
     }
     if (auth?.client_credentials !== undefined) {
       return this.#clientCredentials(auth.client_credentials, allowInsecureHttp);
@@ -143,6 +143,17 @@ class Settings {
       'add server.auth to the configuration, or give --token-file or IDOPS_TOKEN',
     );
     return undefined;
+  }
+
+  /** The further variables that a token command gets; one that isn't set isn't there. */
+  #passed({ pass_env: names = [] }: Auth): { readonly [name: string]: string } {
+    const { variables } = this.#sources;
+    return Object.fromEntries(
+      names.flatMap((name): [string, string][] => {
+        const value = Object.hasOwn(variables, name) ? variables[name] : undefined;
+        return value === undefined ? [] : [[name, value]];
+      }),
+    );
   }
 
   #token(text: string, what: string, places: readonly Place[]): AuthSettings {

@@ -74,6 +74,8 @@ export interface TokenCommand {
   readonly argv: readonly string[];
   /** The folder that it is started in. */
   readonly cwd: string;
+  /** Process variables that it gets besides those that programs need to run. */
+  readonly passed: { readonly [name: string]: string };
 }
 
 /**

@@ -20,11 +20,14 @@ const maxBytes = 64 * 1024;
  * Throws a `ProblemsError` (`token-command-failed`) with what it said on standard error.
  */
 export async function runTokenCommand(
-  { argv, cwd }: TokenCommand,
+  { argv, cwd, passed }: TokenCommand,
   { redact, onSecret, timeout = defaultTimeout }: TokenCommandOptions,
 ): Promise<string> {
   const [program = '', ...args] = argv;
-  const { stdout, stderr, why } = await run(program, args, cwd, timeout);
+  // It may say what it was handed.
+  for (const value of Object.values(passed)) onSecret(value, 'declared');
+  const env = { ...withoutSecrets(process.env), ...passed };
+  const { stdout, stderr, why } = await run(program, args, { cwd, env }, timeout);
   // Also of a program that failed: it may say what it printed once more.
   onSecret(stdout.trim());
   if (why === null) return stdout;
@@ -46,12 +49,34 @@ interface Ran {
   readonly why: string | null;
 }
 
-function run(program: string, args: readonly string[], cwd: string, timeout: number): Promise<Ran> {
+/** What programs need to run, to find their settings and to say things in a language. */
+const needed = /^(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/;
+const neededOnWindows =
+  /^(?:PATH|PATHEXT|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|TEMP|TMP|USERNAME|USERPROFILE|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES(?:\(X86\))?)$/i;
+
+/** The variables that a token command gets unasked: the credentials of idops and of others in a workflow are not among them. */
+export function withoutSecrets(
+  variables: NodeJS.ProcessEnv,
+  platform: NodeJS.Platform = process.platform,
+): NodeJS.ProcessEnv {
+  return Object.fromEntries(
+    Object.entries(variables).filter(
+      ([name]) => needed.test(name) || (platform === 'win32' && neededOnWindows.test(name)),
+    ),
+  );
+}
+
+function run(
+  program: string,
+  args: readonly string[],
+  where: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+  timeout: number,
+): Promise<Ran> {
   return new Promise((resolve) => {
     const chunks: { stdout: Buffer[]; stderr: Buffer[] } = { stdout: [], stderr: [] };
     const bytes = { stdout: 0, stderr: 0 };
     let why: string | null = null;
-    const child = spawn(program, args, { cwd, shell: false, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(program, args, { ...where, shell: false, stdio: ['ignore', 'pipe', 'pipe'] });
     const giveUp = (reason: string): void => {
       why ??= reason;
       child.kill('SIGKILL');

@@ -85,6 +85,13 @@ describe('the ways to authenticate', () => {
     ],
     ['none', '  auth: {}\n', 'wrong-value 4:9 "server.auth" in configuration needs exactly one of'],
     ['an empty command', '  auth: {token_command: []}\n', 'wrong-value 4:25'],
+    ['variables for no command', '  auth: {token: x, pass_env: [A]}\n', 'wrong-value 4:9'],
+    ['variables alone', '  auth: {pass_env: [A]}\n', 'wrong-value 4:9'],
+    [
+      'a variable that has no such name',
+      '  auth: {token_command: [x], pass_env: [A=b]}\n',
+      'wrong-value 4:41',
+    ],
     ['a command as one text', '  auth: {token_command: get-token}\n', 'wrong-type 4:25'],
     [
       'a token address on plain http',
@@ -115,6 +122,15 @@ describe('the ways to authenticate', () => {
   ])('%s is refused at its place', async (_, server, expected) => {
     const found = await problems(server);
     expect(found.some((text) => text.startsWith(expected))).toBe(true);
+  });
+
+  test('a command is handed the variables that it is to get, where they are set', async () => {
+    const { auth } = await settings('  auth: {token_command: [x], pass_env: [HANDED_ON, NOT_SET]}\n', {
+      HANDED_ON: 'abc',
+      OTHER: 'def',
+    });
+    expect(auth).toMatchObject({ way: 'token_command', passed: { HANDED_ON: 'abc' } });
+    expect(auth.way === 'token_command' && Object.keys(auth.passed)).toEqual(['HANDED_ON']);
   });
 
   test('IDOPS_TOKEN stands above all of them', async () => {

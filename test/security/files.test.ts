@@ -271,6 +271,11 @@ describe('no credential gets into a manifest', () => {
       `version: 1\nenvironments: {a: {server: {auth: {client_credentials: {token_url: "https://x", client_id: a, client_secret: "\${IDOPS_SECRET}"}}}}}\n`,
       'IDOPS_SECRET',
     ],
+    [
+      'what a token command is handed',
+      'version: 1\nallow_env: [KEY]\nenvironments: {a: {server: {auth: {token_command: [x], pass_env: [KEY]}}}}\n',
+      'KEY',
+    ],
     ['what tls names', `version: 1\nallow_env: [CERT]\nserver: {tls: {ca_file: "\${CERT}"}}\n`, 'CERT'],
     [
       'what a default in auth names',

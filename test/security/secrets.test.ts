@@ -35,7 +35,7 @@ function forms(secret: string): string[] {
 const ways: { readonly [name: string]: string } = {
   token: `token: \${MARKED_TOKEN}`,
   header: `header: {name: Authorization, value: "Bearer \${MARKED_TOKEN}"}`,
-  token_command: `token_command: ["${process.execPath}", -e, "console.error(process.argv[1]); console.log(process.env.MARKED_TOKEN)", "\${MARKED_ARGUMENT}"]`,
+  token_command: `token_command: ["${process.execPath}", -e, "console.error(process.argv[1]); console.log(process.env.MARKED_TOKEN)", "\${MARKED_ARGUMENT}"]\n    pass_env: [MARKED_TOKEN]`,
   client_credentials: `client_credentials: {token_url: "\${IDOPS_BASE_URL}/oauth/token", client_id: cli, client_secret: "\${MARKED_CLIENT_SECRET}"}`,
 };
 

@@ -1,8 +1,9 @@
 import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
 import { ProblemsError } from '../../src/problems.js';
+import { createRedactor } from '../../src/redact.js';
 import {
   bearerToken,
   type Credentials,
@@ -14,7 +15,7 @@ import {
   wrongInHeader,
 } from '../../src/server/credentials.js';
 import type { Scope } from '../../src/server/operations.js';
-import { runTokenCommand } from '../../src/server/token-command.js';
+import { runTokenCommand, withoutSecrets } from '../../src/server/token-command.js';
 
 const scope = 'users:manage:all';
 
@@ -158,6 +159,7 @@ describe('a token command', () => {
   const node = (code: string, ...args: string[]) => ({
     argv: [process.execPath, '-e', code, ...args],
     cwd: folder,
+    passed: {},
   });
   const guard = { redact: (text: string) => text.replaceAll('hunter2', '***'), onSecret: () => {} };
 
@@ -205,10 +207,45 @@ describe('a token command', () => {
     ['is not there', ['/nowhere/at-all'], 'the token command at-all was not found'],
     ['may not be run', ['/etc/passwd'], 'the token command passwd may not be run by this user'],
   ])('that %s says so', async (_, argv, message) => {
-    expect(await problemOf(() => runTokenCommand({ argv, cwd: folder }, guard))).toMatchObject({
+    expect(await problemOf(() => runTokenCommand({ argv, cwd: folder, passed: {} }, guard))).toMatchObject({
       code: 'token-command-failed',
       message,
     });
+  });
+
+  test('gets the variables that programs need and those that are handed to it, and no others', async () => {
+    const print =
+      'process.stdout.write(Object.keys(process.env).filter((name) => name !== "PWD").sort().join("|"))';
+    vi.stubEnv('IDOPS_TOKEN', 'hunter2');
+    vi.stubEnv('MARKED_SECRET', 'hunter3');
+    vi.stubEnv('LC_TIME', 'C');
+    try {
+      const command = { ...node(print), passed: { HANDED_ON: 'x' } };
+      const names = (await runTokenCommand(command, guard)).split('|');
+      expect(names).toEqual(expect.arrayContaining(['HANDED_ON', 'LC_TIME', 'PATH']));
+      expect(names).not.toContain('IDOPS_TOKEN');
+      expect(names).not.toContain('MARKED_SECRET');
+    } finally {
+      vi.unstubAllEnvs();
+    }
+  });
+
+  test('gets what Windows needs under Windows, in whatever case', () => {
+    const given = { Path: 'p', SystemRoot: 's', 'ProgramFiles(x86)': 'f', IDOPS_TOKEN: 't', AWS_KEY: 'k' };
+    expect(Object.keys(withoutSecrets(given, 'win32'))).toEqual(['Path', 'SystemRoot', 'ProgramFiles(x86)']);
+    expect(withoutSecrets(given, 'linux')).toEqual({});
+  });
+
+  test('that says what it was handed does not have it repeated', async () => {
+    const redactor = createRedactor();
+    const command = {
+      ...node('console.error(process.env.HANDED_ON); process.exit(1)'),
+      passed: { HANDED_ON: 'hunter2' },
+    };
+    const problem = await problemOf(() =>
+      runTokenCommand(command, { redact: redactor.redactEcho, onSecret: redactor.add }),
+    );
+    expect(problem.message).toBe('the token command node ended with 1: (sensitive)');
   });
 
   test('that does not end is ended', async () => {

@@ -70,8 +70,8 @@ async function findProfile({ options, output, redactor, signal }: Context): Prom
   const connection = openConnection(server, [], {
     concurrency,
     timeout,
-    redact: (text) => redactor.redact(text),
-    onSecret: (secret) => redactor.add(secret),
+    redact: redactor.redactEcho,
+    onSecret: redactor.add,
     signal,
     version,
   });
