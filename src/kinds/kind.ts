@@ -163,6 +163,8 @@ export interface Kind {
    * does all of an update or nothing.
    */
   lost?(traces: Traces): Fields;
+  /** Of what was lost that which refers to nothing that the server has no longer, as far as its lists tell. */
+  restorable?(lost: Fields, references: References): Fields;
   /** What an update would lose, a sentence each. */
   destructions(fields: readonly FieldChange[]): string[];
 }

@@ -3,7 +3,7 @@ import { type Fields, isMap, type Value } from '../values.js';
 import { asElements } from './fields.js';
 import type { Declared, ResolveContext, Resolved } from './kind.js';
 import type { OrganizationIndex } from './organizations.js';
-import type { Catalog, ListName } from './references.js';
+import type { Catalog, ListName, References } from './references.js';
 
 /** The lists that what a user's document refers to has to be looked up in. */
 export function listsOfUser({ fields }: Declared, { whole, reads }: Profile): readonly ListName[] {
@@ -72,6 +72,31 @@ export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
     });
   }
   return { fields: resolved, troubles: [...new Set(troubles)], confirmed };
+}
+
+/** Of a user's lists the elements that the lists of the server show, where there are such. */
+export function existing(lists: Fields, { organizations, scopes, roles }: References): Fields {
+  const isIn = (catalog: Catalog | null | undefined, { id }: Fields): boolean =>
+    catalog == null || catalog.unsure || (typeof id === 'string' && catalog.byId(id) !== undefined);
+  const isMember = ({ id }: Fields): boolean =>
+    organizations === undefined ||
+    organizations.anonymous > 0 ||
+    (typeof id === 'string' && organizations.byId(id) !== undefined);
+  const kept = Object.entries(lists).map(([field, list]): [string, Value] => {
+    if (!Array.isArray(list)) return [field, list];
+    const elements = asElements(list);
+    if (field === 'authorized_scopes') return [field, elements.filter((scope) => isIn(scopes, scope))];
+    if (field === 'roles') return [field, elements.filter((role) => isIn(roles, role))];
+    const members = elements
+      .filter(isMember)
+      .map((member) =>
+        member.roles === undefined
+          ? member
+          : { ...member, roles: asElements(member.roles).filter((role) => isIn(roles, role)) },
+      );
+    return [field, members];
+  });
+  return Object.fromEntries(kept.filter(([, list]) => !Array.isArray(list) || list.length > 0));
 }
 
 /** Every role that a user has somewhere. */

@@ -20,7 +20,7 @@ import { lostParts } from './loss.js';
 import { missing, readOne } from './reading.js';
 import { profileProblems } from './rules.js';
 import { anyObject, document, identifier, role, roles, text } from './schema.js';
-import { listsOfUser, resolveUser } from './user-references.js';
+import { existing, listsOfUser, resolveUser } from './user-references.js';
 import { replaceUser } from './user-whole.js';
 
 const scope = z.strictObject({
@@ -165,6 +165,7 @@ export const user: Kind = {
     };
   },
   lost: (traces) => lostParts(fields, traces),
+  restorable: existing,
   destructions: (fields) =>
     fields.flatMap(({ path, before, after, confirmed = false }) => {
       if (path === 'blocked') return after === true ? ['blocks the user'] : [];

@@ -86,7 +86,7 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
   const subjects = candidates(options);
   const documents = subjects.flatMap((subject) => subject.declared ?? []);
   const { live, references } = await whileHashing(documents, options, () =>
-    observe(subjects, listsFor(documents, profile), options),
+    observe(subjects, listsFor(referring(subjects, options), profile), options),
   );
   const decider = new Decider(options, references);
   const addressed = subjects.map((subject) => ({
@@ -155,6 +155,17 @@ async function whileHashing<T>(
     failed.abort();
     throw failure;
   }
+}
+
+/** What may refer to other things: the documents, and what is owed to objects. */
+function referring(subjects: readonly Subject[], { state, hasher }: BuildOptions): Declared[] {
+  return subjects.flatMap(({ kind, identity, declared }) => {
+    if (declared === undefined) return [];
+    const { owed } = recordOf(state, `${kind}/${kindOf(kind).addressPart(identity)}`, hasher) ?? {};
+    if (owed === undefined) return [declared];
+    const fields = 'before' in owed ? owed.before : owed.lost;
+    return [declared, { ...undocumented(kind, identity), fields }];
+  });
 }
 
 /** A subject and what it is called. */
@@ -227,8 +238,8 @@ function replanOf(
       if (one === undefined || !kindOf(one.subject.kind).readable(options.profile)) return undefined;
       // The lists serve all objects that are planned anew in their time.
       if (held === undefined || held.at < notBefore) held = { at: performance.now(), lists: {} };
-      const documents = one.subject.declared === undefined ? [] : [one.subject.declared];
-      const { live, references } = await observe([one.subject], listsFor(documents, options.profile), {
+      const needed = listsFor(referring([one.subject], options), options.profile);
+      const { live, references } = await observe([one.subject], needed, {
         ...options,
         lists: held.lists,
         progress: noProgress,

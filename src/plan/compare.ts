@@ -143,9 +143,11 @@ export function compare(given: CompareInput): Change {
 }
 
 /** What an update that was cut off took away from this object, and nobody put back or set otherwise since. */
-function lostOf(kind: Kind, { declared, live, recorded }: CompareInput): Fields {
+function lostOf(kind: Kind, { declared, live, recorded, references }: CompareInput): Fields {
   if (declared.absent || live === undefined || !live.exists || recorded?.owed === undefined) return {};
-  return stillLost(kind, recorded.owed, live.fields);
+  const lost = stillLost(kind, recorded.owed, live.fields);
+  // What refers to something that is gone can't come back, and must not keep the rest from it.
+  return kind.restorable?.(lost, references) ?? lost;
 }
 
 /** Fields as they are now, with what was lost from them back in its place. */

@@ -141,6 +141,29 @@ describe('what is owed', () => {
     expect(comparable(after)).toEqual(start);
   });
 
+  test.each([
+    ['organizations', 4, ids.acme],
+    ['scopes', 2, ids.billingRead],
+    ['roles', 6, ids.member],
+  ] as const)('comes back without what the server has no longer: %s', async (list, step, gone) => {
+    const at = await owing(step);
+    const rows: { id: string }[] = at.sandbox.data[list];
+    rows.splice(
+      rows.findIndex(({ id }) => id === gone),
+      1,
+    );
+    for (const membership of user(at).organizations) {
+      if (list === 'roles') membership.roles = membership.roles.filter(({ id }) => id !== gone);
+    }
+    expect(Object.values((await at.apply(grown)).said).filter((said) => said !== 'applied')).toEqual([]);
+    const left = user(at);
+    const all = [...left.organizations, ...left.authorized_scopes, ...left.roles].map(({ id }) => id);
+    expect(all).not.toContain(gone);
+    if (list === 'organizations') expect(all).toContain(ids.globex);
+    if (list === 'scopes') expect(all).toContain(ids.billingWrite);
+    expect(todo(await at.plan())).toEqual([]);
+  });
+
   test('of a user that is gone is no reason to block anything', async () => {
     const at = await owing();
     at.sandbox.data.users.splice(
