@@ -116,11 +116,17 @@ class Execution {
       const left = await this.#change(kind, change);
       if (left !== undefined) open.push(left);
     };
-    // On a server that isn't known for sure the first goes alone: its answer may show that the others would do harm.
-    const alone = this.#options.profile.signs === null ? changes.slice(0, 1) : [];
+    const rest = [...changes];
+    // On a server that isn't known for sure one goes alone, until an answer shows that the others would do no harm.
+    let known = this.#options.profile.signs !== null;
     try {
-      for (const change of alone) await send(change);
-      await settle(changes.slice(alone.length).map((change) => limit(() => send(change))));
+      while (!known) {
+        const change = rest.shift();
+        if (change === undefined) break;
+        await send(change);
+        known = tells(change, this.#outcomes.get(change));
+      }
+      await settle(rest.map((change) => limit(() => send(change))));
     } finally {
       await this.#conclude(kind, open);
     }
@@ -171,21 +177,19 @@ class Execution {
       const attempt = this.#attempt(kind, begun);
       const sent = await attempt.send(change, this.#freshUntil(kind, planned, change));
       if (sent === EXPIRED) return sent;
-      if (!('failure' in sent)) {
-        await this.#beware(kind, sent);
-        return await this.#settle(planned, sent.sent, sent.outcome);
-      }
+      if (!('failure' in sent)) return await this.#end(kind, planned, sent);
       // What may have lost something, or is to be sent again, can't wait for the others.
       if (kind.lost === undefined && sent.failure.expired === undefined) {
         return { planned, attempt, open: sent };
       }
       const ended = await attempt.conclude(sent, await readBackOne(kind, sent, this.#options));
-      return ended === EXPIRED ? ended : await this.#end(planned, ended);
+      return ended === EXPIRED ? ended : await this.#end(kind, planned, ended);
     });
   }
 
-  async #end(planned: Change, { sent, outcome }: Attempted): Promise<undefined> {
-    return await this.#settle(planned, sent, outcome);
+  async #end(kind: Kind, planned: Change, ended: Attempted): Promise<undefined> {
+    await this.#beware(kind, ended);
+    return await this.#settle(planned, ended.sent, ended.outcome);
   }
 
   /** What could be left open is read back together. */
@@ -196,7 +200,7 @@ class Execution {
     await settle(
       left.map(async ({ planned, attempt, open }) => {
         const ended = await attempt.conclude(open, live.get(open));
-        if (ended !== EXPIRED) await this.#end(planned, ended);
+        if (ended !== EXPIRED) await this.#end(kind, planned, ended);
       }),
     );
   }
@@ -209,10 +213,9 @@ class Execution {
     const harms = better?.signs?.unsafe.includes(kind.name) ?? false;
     if (better === undefined || !harms || this.#harmful.has(kind.name)) return;
     const scope = kind.scopes.write;
-    const probed =
-      outcome.after !== undefined
-        ? { kind: 'recognised' as const }
-        : await this.#options.recognise(scope).catch(() => ({ kind: 'unclear' as const }));
+    const probed = isSuccess(outcome)
+      ? { kind: 'recognised' as const }
+      : await this.#options.recognise(scope).catch(() => ({ kind: 'unclear' as const }));
     const isHarmful =
       probed.kind === 'recognised' || (probed.kind === 'unclear' && (outcome.httpStatus ?? 0) >= 500);
     if (isHarmful) this.#harmful.set(kind.name, `not sent: ${adviceFor(better)}`);
@@ -315,6 +318,15 @@ class Execution {
       throw failure;
     }
   }
+}
+
+/** Whether an answer tells what updates do on its server: one to a refused update, or to a DELETE, may be anybody's. */
+function tells({ action }: Change, outcome: Outcome | undefined): boolean {
+  return action !== 'delete' && outcome !== undefined && isSuccess(outcome);
+}
+
+function isSuccess({ httpStatus }: Outcome): boolean {
+  return httpStatus !== null && httpStatus >= 200 && httpStatus < 300;
 }
 
 /** What reading can throw without anything being wrong with us. */
