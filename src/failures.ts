@@ -13,10 +13,12 @@ export function problemsOf(failure: unknown): Problem[] {
   return distinct(failuresIn(failure).flatMap(problemsOfOne));
 }
 
-/** Several requests may fail by one cause, as by a token that nobody gives: it is said once. */
+/** Several requests may fail by one cause, as by a token that is refused or that nobody gives: it is said once. */
 function distinct(problems: readonly Problem[]): Problem[] {
-  const seen = new Map(problems.map((problem) => [JSON.stringify(problem), problem] as const).reverse());
-  return problems.filter((problem) => seen.get(JSON.stringify(problem)) === problem);
+  const cause = (problem: Problem): string =>
+    problem.code === 'server-unauthorized' ? problem.code : JSON.stringify(problem);
+  const first = new Map(problems.map((problem) => [cause(problem), problem] as const).reverse());
+  return problems.filter((problem) => first.get(cause(problem)) === problem);
 }
 
 function problemsOfOne(one: unknown): readonly Problem[] {

@@ -1,5 +1,5 @@
 import { error, type Problem } from '../problems.js';
-import type { Plan } from './plan.js';
+import type { Change, Plan } from './plan.js';
 
 /** How many destructive things a plan does: a user who loses two memberships counts twice. */
 export function countDestructions(plan: Plan): number {
@@ -8,8 +8,8 @@ export function countDestructions(plan: Plan): number {
 
 /** Why a plan may not be applied: blocked entries, and more destruction than is allowed. */
 export function refusals(plan: Plan, maxDestructive: number): Problem[] {
-  const problems = blockedBy(plan).map(([reason, addresses]) =>
-    error('blocked', blockedMessage(reason, addresses), [], blockedHint(addresses)),
+  const problems = blockedBy(plan).map(([reason, changes]) =>
+    error('blocked', blockedMessage(reason, changes), [], blockedHint(changes)),
   );
   const destructions = countDestructions(plan);
   if (destructions > maxDestructive) {
@@ -26,10 +26,11 @@ export function refusals(plan: Plan, maxDestructive: number): Problem[] {
 }
 
 /** What is blocked, by its reason. */
-function blockedBy({ changes }: Plan): [reason: string | null, addresses: readonly string[]][] {
-  const byReason = new Map<string | null, string[]>();
-  for (const { action, address, reason } of changes) {
-    if (action === 'blocked') byReason.set(reason, [...(byReason.get(reason) ?? []), address]);
+function blockedBy({ changes }: Plan): [reason: string | null, changes: readonly Change[]][] {
+  const byReason = new Map<string | null, Change[]>();
+  for (const change of changes) {
+    if (change.action !== 'blocked') continue;
+    byReason.set(change.reason, [...(byReason.get(change.reason) ?? []), change]);
   }
   return [...byReason];
 }
@@ -37,16 +38,18 @@ function blockedBy({ changes }: Plan): [reason: string | null, addresses: readon
 /** How many addresses are named where many are blocked for one reason; the plan lists them all. */
 const NAMED = 3;
 
-function blockedMessage(reason: string | null, addresses: readonly string[]): string {
-  const [only] = addresses;
-  if (addresses.length === 1) return `${only} is blocked: ${reason}`;
-  const named = addresses.slice(0, NAMED).join(', ');
-  const more = addresses.length > NAMED ? ` and ${addresses.length - NAMED} more` : '';
-  return `${addresses.length} objects are blocked (${named}${more}): ${reason}`;
+function blockedMessage(reason: string | null, changes: readonly Change[]): string {
+  const [only] = changes;
+  if (changes.length === 1) return `${only?.address} is blocked: ${reason}`;
+  const named = changes.slice(0, NAMED).map(({ address }) => address);
+  const more = changes.length > NAMED ? ` and ${changes.length - NAMED} more` : '';
+  return `${changes.length} objects are blocked (${named.join(', ')}${more}): ${reason}`;
 }
 
-function blockedHint({ length }: readonly string[]): string {
-  return length === 1
+/** What to do; an object that a command itself named, as undo does, can't be left out. */
+function blockedHint(changes: readonly Change[]): string | undefined {
+  if (changes.every(({ declaredAt }) => declaredAt === null)) return undefined;
+  return changes.length === 1
     ? 'mend it, or leave it out with --target'
     : 'mend them, or leave them out with --target';
 }

@@ -226,9 +226,9 @@ function sentence(facts: FailureFacts): string {
   }
 }
 
-/** The server's own words, where they are words. */
+/** The server's own words, where they are words; the sentence goes on after them. */
 function shownMessage(message: string): string {
-  return isRaw(message) ? rawInstead : message;
+  return isRaw(message) ? rawInstead : message.replace(/(?<!\.)\.$/, '');
 }
 
 /** Why no connection was made, as a sentence goes on. */

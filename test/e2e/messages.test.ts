@@ -55,4 +55,14 @@ describe('messages', () => {
     const { stdout, stderr } = await idops('plan');
     expect((stdout + stderr).match(/ignored-field/g)).toHaveLength(1);
   });
+
+  it('tell a token that is refused once, however many requests meet it', async () => {
+    const users = [ids.ada, ids.grace].map((id) => `kind: User\nid: ${id}\ngroup: ops\n`).join('---\n');
+    const { idops } = await project({ ...boruta, 'manifests/u.yaml': users }, { profile: 'boruta' });
+    const { code, stderr } = await idops('plan', { env: { IDOPS_TOKEN: 'not-the-token' } });
+    expect(code).toBe(1);
+    expect(stderr.match(/server-unauthorized/g)).toHaveLength(1);
+    expect(stderr).toContain('\n1 error\n');
+    expect(stderr).not.toContain('.;');
+  });
 });

@@ -54,3 +54,11 @@ it('tells one reason of many objects once, and names the first of them', () => {
     ['blocked', '2 objects are blocked (User/g, User/h): no such scope'],
   ]);
 });
+
+it('advises to leave an object out where a manifest names it, not where a command does', () => {
+  const declaredAt = { file: 'manifests/a.yaml', line: 1, column: 1, length: 1 };
+  const change = changeOf({ action: 'blocked', reason: 'no such client' });
+  const hintOf = (plan: Plan) => refusals(plan, 0)[0]?.hint;
+  expect(hintOf(planOf([{ ...change, declaredAt }]))).toContain('--target');
+  expect(hintOf(planOf([change])) ?? '').not.toContain('--target');
+});
