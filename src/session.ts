@@ -62,6 +62,8 @@ export interface SessionOptions extends ServerOverrides {
 export interface PlanOptions extends Partial<Selection> {
   readonly prune?: boolean;
   readonly assert?: boolean;
+  /** The ids of clients whose DID was changed beside this state and is taken as it is: recorded, nothing is sent. */
+  readonly acceptDids?: readonly string[];
 }
 
 export interface UndoPlan {
@@ -181,9 +183,11 @@ export async function openSession(project: Project, options: SessionOptions = {}
   });
   const plan = async (given: PlanOptions = {}): Promise<Plan> => {
     const { targets, kinds, prune, assert } = withDefaults(given);
+    const { acceptDids = [] } = given;
+    refuse(acceptDids.flatMap((id) => undeclaredClient(id, declared)));
     if (prune) refuse(await pruneRefusals(manifests));
     return remembered(
-      await build({ declared, selection: { targets, kinds }, prune, assert, restores: 'all' }),
+      await build({ declared, selection: { targets, kinds }, prune, assert, acceptDids, restores: 'all' }),
     );
   };
   return {
@@ -250,6 +254,11 @@ export async function openSession(project: Project, options: SessionOptions = {}
     },
     close,
   };
+}
+
+function undeclaredClient(id: string, declared: readonly Declared[]): Problem[] {
+  if (declared.some((one) => one.kind === 'Client' && one.identity.id === id)) return [];
+  return [error('no-such-target', `--accept-did ${id} is the id of no client that the manifests declare`)];
 }
 
 /** What was there on one server has no place on another. */

@@ -93,7 +93,7 @@ function nextRecord(
   };
   switch (asked.action) {
     case 'adopt':
-      return { ...base, ...generation(asked) };
+      return { ...base, ...generation(asked), ...storeFields(didOf(asked.before), context.hasher) };
     case 'regenerate':
       if (became.status === 'unknown') {
         return { ...(before ?? base), pending_regeneration: context.run };

@@ -32,7 +32,9 @@ export async function settleRegeneration(options: SettleOptions): Promise<void> 
       : `run ${content.run.run} has not ended: idops plan settles what can be read back first`;
     throw new ProblemsError([error('nothing-to-settle', why, [], 'idops runs show tells what a run did')]);
   }
-  const { pending_regeneration: _, ...settled } = record;
+  const { pending_regeneration: _, ...known } = record;
+  // Which DID came of it nobody has seen: the next apply records the one that is there.
+  const settled = done ? { ...known, fields: {}, hashes: {} } : known;
   const { generation } = entry.sending;
   const at = now.toISOString();
   const resources = {

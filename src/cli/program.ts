@@ -146,6 +146,12 @@ function declare(action: Act): Command {
   selecting(program.command('apply'), allFormats)
     .argument('[planfile]', 'a plan stored with plan --out: apply exactly that, without a question')
     .description('plan, show, ask, apply')
+    .option(
+      '--accept-did <ID>',
+      'take the DID of this client as it is, though it is not the recorded one: sends nothing (repeatable)',
+      collect,
+      [],
+    )
     .option('--yes', "don't ask")
     .option(
       '--allow-destructive <N>',

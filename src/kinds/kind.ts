@@ -67,6 +67,8 @@ export interface Present {
   readonly generation?: number;
   /** The run whose regeneration has no known outcome. */
   readonly pendingRun?: string;
+  /** What the record says of fields that no document sets, such as a client's DID; since when, and by which run. */
+  readonly record?: { readonly fields: Fields; readonly at: string; readonly run: string };
   /** Whether the object is just as the server answered to the last recorded DELETE. */
   readonly asDeleted: boolean;
 }
@@ -81,6 +83,8 @@ export interface PlanInput {
   readonly profile: Profile;
   /** The lists that were read. */
   readonly references: References;
+  /** A person looked at what was changed beside idops, and takes it as it is. */
+  readonly accepted: boolean;
 }
 
 /** What references are resolved with. */
@@ -119,6 +123,7 @@ export interface Verdict {
   readonly requests: readonly WriteRequest[];
   readonly destructions: readonly string[];
   readonly reason?: string;
+  readonly warnings?: readonly PlanWarning[];
 }
 
 /** All that is peculiar to a kind of object. */

@@ -49,6 +49,8 @@ export interface BuildOptions extends PlanHeader {
   readonly prune: boolean;
   /** Send even where the recorded value already matches. */
   readonly assert: boolean;
+  /** The clients whose DID is taken as it is, by their ids. */
+  readonly acceptDids?: readonly string[];
   readonly concurrency: number;
   readonly progress: Progress;
   /** What the checks of email bodies count for. */
@@ -116,15 +118,23 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
     (name) => references[name] !== undefined,
   );
   const listing = lists.flatMap((name) => listScope(name, profile) ?? []);
-  const fitting = await makeSure(compared, {
-    profile,
-    seen: seenProfile(profile, live),
-    recognise: options.recognise,
-  });
+  const fitting = await makeSure(
+    compared.map((change) => (isUnlisted(change) ? { ...change, warnings: [] } : change)),
+    {
+      profile,
+      seen: seenProfile(profile, live),
+      recognise: options.recognise,
+    },
+  );
   const warnings = [
     ...fitting.warnings,
     ...missingLists(references),
     ...selected.flatMap(({ subject, address }) => ignored(subject, address, profile)),
+    ...compared
+      .filter(isUnlisted)
+      .flatMap(({ address, warnings }) =>
+        warnings.map(({ code, message }) => ({ code, message: `${address}: ${message}` })),
+      ),
   ];
   const settled = decided.filter((one) => one.settled).map(({ one: { key } }) => key);
   const made = await assemble(arrange(fitting.changes), [...reads, ...listing], options);
@@ -166,6 +176,11 @@ function referring(subjects: readonly Subject[], { state, hasher }: BuildOptions
     const fields = 'before' in owed ? owed.before : owed.lost;
     return [declared, { ...undocumented(kind, identity), fields }];
   });
+}
+
+/** Whether a change isn't shown, so that its warnings are the plan's. */
+function isUnlisted({ action }: Change): boolean {
+  return action === 'unchanged';
 }
 
 /** A subject and what it is called. */
@@ -218,8 +233,10 @@ class Decider {
     recorded: Recorded | undefined,
     declared: Declared,
   ): Change {
-    const { profile, assert } = this.#options;
-    return compare({ live, recorded, declared, references: this.references, profile, assert, address, key });
+    const { profile, assert, acceptDids = [] } = this.#options;
+    const accepted = declared.kind === 'Client' && acceptDids.includes(declared.identity.id ?? '');
+    const { references } = this;
+    return compare({ live, recorded, declared, references, profile, assert, accepted, address, key });
   }
 }
 
@@ -267,7 +284,7 @@ function replanOf(
   };
 }
 
-const NO_RECORD: Recorded = { fields: {}, uncertain: new Set(), at: '', asDeleted: () => false };
+const NO_RECORD: Recorded = { fields: {}, uncertain: new Set(), at: '', run: '', asDeleted: () => false };
 
 function picked(fields: Fields, names: readonly string[]): Fields {
   return Object.fromEntries(
@@ -524,6 +541,7 @@ function recorded(record: ResourceRecord, hasher: Hasher): Recorded {
     fields: restoreFields(record, hasher),
     uncertain: new Set(record.uncertain),
     at: record.recorded_at,
+    run: record.run,
     asDeleted: (live) => record.deleted !== undefined && record.deleted === hasher.hash(templateText(live)),
     ...(record.owed === undefined ? {} : { owed: owed(record.owed, hasher) }),
     ...(record.did_generation === undefined ? {} : { generation: record.did_generation }),

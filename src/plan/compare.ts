@@ -32,6 +32,7 @@ export interface Recorded {
   /** Fields that were sent in a request whose outcome isn't known. */
   readonly uncertain: ReadonlySet<string>;
   readonly at: string;
+  readonly run: string;
   readonly generation?: number;
   readonly pendingRun?: string;
   readonly asDeleted: (live: Fields) => boolean;
@@ -49,6 +50,8 @@ export interface CompareInput {
   readonly profile: Profile;
   /** Send even where the recorded value already matches. */
   readonly assert: boolean;
+  /** A person takes it as it is, whatever the record says. */
+  readonly accepted?: boolean;
   readonly address: string;
   /** The state's key of the object. */
   readonly key: string;
@@ -98,11 +101,12 @@ export function compare(given: CompareInput): Change {
     changed: new Set(differing.map(({ field }) => field)),
     profile: input.profile,
     references: input.references,
+    accepted: input.accepted === true,
   };
   const verdict = kind.decide?.(planInput);
   if (verdict !== undefined) {
-    const { reason = null, ...decided } = verdict;
-    return { ...base, ...decided, reason };
+    const { reason = null, warnings = [], ...decided } = verdict;
+    return { ...base, ...decided, reason, warnings };
   }
   const gone = unrestorable(kind, input.recorded?.owed?.run, restored);
   if (gone !== undefined) return { ...base, action: 'blocked', reason: gone };
@@ -220,6 +224,9 @@ function presentObject({ declared, live, recorded }: CompareInput): Present {
     identity: { ...declared.identity, ...live?.identity },
     fields: live?.exists === false ? {} : { ...recorded?.fields, ...live?.fields },
     asDeleted: live !== undefined && (recorded?.asDeleted(live.fields) ?? false),
+    ...(recorded === undefined
+      ? {}
+      : { record: { fields: recorded.fields, at: recorded.at, run: recorded.run } }),
     ...(recorded?.generation === undefined ? {} : { generation: recorded.generation }),
     ...(recorded?.pendingRun === undefined ? {} : { pendingRun: recorded.pendingRun }),
   };

@@ -401,6 +401,48 @@ describe('a client', () => {
     });
   });
 
+  describe('whose DID is another one than the record says', () => {
+    const live = { exists: true, identity: { id: 'c' }, fields: { did: 'did:new' } };
+    const known = { live, recorded: recorded({ did: 'did:old' }, { generation: 1 }) };
+
+    it('is blocked and not regenerated, with both DIDs, since when, and what to do', () => {
+      const change = changeFor(client(2), known);
+      expect(change).toMatchObject({ action: 'blocked', requests: [], destructions: [] });
+      for (const part of ['did:old', 'did:new', '2026-01-31T12:00:00Z', 'run-0', '--accept-did c']) {
+        expect(change.reason).toContain(part);
+      }
+    });
+
+    it('is unchanged at the recorded number, with a warning', () => {
+      const change = changeFor(client(1), known);
+      expect(change).toMatchObject({ action: 'unchanged', requests: [] });
+      expect(change.warnings).toMatchObject([
+        { code: 'did-moved', message: expect.stringContaining('did:new') },
+      ]);
+    });
+
+    it.each([1, 2])('is adopted with the declared number %i where a person accepts it', (number) => {
+      const change = changeFor(client(number), { ...known, accepted: true });
+      expect(change).toMatchObject({
+        action: 'adopt',
+        requests: [],
+        apply: { generation: number, before: { did: 'did:new' } },
+      });
+    });
+
+    it('is regenerated where the DID is the recorded one, accepted or not', () => {
+      const same = { ...known, recorded: recorded({ did: 'did:new' }, { generation: 1 }) };
+      for (const accepted of [false, true]) {
+        expect(changeFor(client(2), { ...same, accepted }).action).toBe('regenerate');
+      }
+    });
+
+    it('is recorded with its DID where the record has none', () => {
+      const without = { live, recorded: recorded({}, { generation: 1 }) };
+      expect(changeFor(client(1), without)).toMatchObject({ action: 'adopt', requests: [] });
+    });
+  });
+
   it('that says nothing of its DID is unchanged', () => {
     expect(changeFor(declared('Client', { id: 'c' })).action).toBe('unchanged');
   });

@@ -34,7 +34,14 @@ export function live(identity: Identity, fields: Fields, parts: Partial<Live> = 
 
 /** An object as the state knows it. */
 export function recorded(fields: Fields, parts: Partial<Recorded> = {}): Recorded {
-  return { fields, uncertain: new Set(), at: '2026-01-31T12:00:00Z', asDeleted: () => false, ...parts };
+  return {
+    fields,
+    uncertain: new Set(),
+    at: '2026-01-31T12:00:00Z',
+    run: 'run-0',
+    asDeleted: () => false,
+    ...parts,
+  };
 }
 
 export interface Known {
@@ -45,6 +52,7 @@ export interface Known {
   readonly roles?: Catalog | null;
   readonly profile?: Profile;
   readonly assert?: boolean;
+  readonly accepted?: boolean;
 }
 
 /** What is to be done for one document, given what is known. */
@@ -57,6 +65,7 @@ export function changeFor(document: Declared, known: Known = {}): Change {
     references: known,
     profile: known.profile ?? documented,
     assert: known.assert ?? false,
+    accepted: known.accepted ?? false,
     address,
     key: address,
   });

@@ -11,6 +11,7 @@ import { type PlanningOptions, planOptions } from './plan.js';
 
 interface Options extends PlanningOptions {
   readonly yes?: boolean;
+  readonly acceptDid: readonly string[];
   readonly allowDestructive?: number;
 }
 
@@ -25,7 +26,9 @@ export async function apply(
   return await context.session(async (session) => {
     await context.refuseOutputs(filesOf(formats), session);
     const plan =
-      stored === undefined ? await session.plan(planOptions(options)) : await planAgain(session, stored);
+      stored === undefined
+        ? await session.plan({ ...planOptions(options), acceptDids: options.acceptDid })
+        : await planAgain(session, stored);
     showPlan(plan, formats, context);
     const refusals = session.refusals(plan, options.allowDestructive);
     if (refusals.length > 0) throw new ProblemsError(refusals);
@@ -40,12 +43,13 @@ async function readStoredPlan(file: string, options: Options): Promise<StoredPla
     options.target.length > 0 ||
     options.kind.length > 0 ||
     options.prune === true ||
-    options.assert === true
+    options.assert === true ||
+    options.acceptDid.length > 0
   ) {
     throw new ProblemsError([
       error(
         'wrong-option',
-        "--target, --kind, --prune and --assert don't go with a plan file",
+        "--target, --kind, --prune, --assert and --accept-did don't go with a plan file",
         [],
         'a stored plan says itself what it is about',
       ),

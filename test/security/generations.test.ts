@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { project, type TestProject } from '../e2e/running.js';
+import { ids } from '../sandbox/asking.js';
+
+const config = `version: 1
+server: {profile: boruta, base_url: "\${IDOPS_BASE_URL}", auth: {token: "\${IDOPS_TOKEN}"}}
+`;
+const key = `Client/${ids.portal}`;
+const client = (generation: number): { [path: string]: string } => ({
+  'manifests/all.yaml': `kind: Client\nid: ${ids.portal}\ndid_generation: ${generation}\n`,
+});
+const post = `POST /api/clients/${ids.portal}/regenerate_did`;
+
+/** What regenerating with another key comes to. */
+function regenerated(at: TestProject, did: string): void {
+  const found = at.sandbox.data.clients.find(({ id }) => id === ids.portal);
+  if (found === undefined) throw new Error('no such client');
+  found.did = did;
+}
+
+/** A client whose first generation is recorded with its DID. */
+async function adopted(): Promise<TestProject> {
+  const at = await project({ 'idops.yaml': config, ...client(1) }, { profile: 'boruta' });
+  regenerated(at, 'did:example:first');
+  expect((await at.idops('apply --yes')).code).toBe(0);
+  return at;
+}
+
+describe('an older copy of the state', () => {
+  it('regenerates nothing again: the client is blocked until a person takes the DID that is there', async () => {
+    const at = await adopted();
+    expect(JSON.parse(await at.read('.idops/state.json')).resources[key].fields).toEqual({
+      did: 'did:example:first',
+    });
+    // Another machine, whose journals this one never sees, did the second.
+    regenerated(at, 'did:example:second');
+    await at.write(client(2));
+    const plan = await at.idops('plan');
+    expect(plan.code).toBe(1);
+    const said = plan.stdout.replaceAll(/\s+/g, ' ');
+    for (const part of ['did:example:first', 'did:example:second', `--accept-did ${ids.portal}`]) {
+      expect(said).toContain(part);
+    }
+    expect((await at.idops('apply --yes')).code).toBe(1);
+    expect(at.writes()).toEqual([]);
+
+    const accepted = await at.idops(`apply --yes --accept-did ${ids.portal}`);
+    expect(accepted).toMatchObject({ code: 0, stdout: expect.stringContaining('1 applied') });
+    expect(at.writes()).toEqual([]);
+    const state = JSON.parse(await at.read('.idops/state.json')).resources[key];
+    expect(state).toMatchObject({ did_generation: 2, fields: { did: 'did:example:second' } });
+    expect((await at.idops('plan')).stdout).toContain('1 unchanged');
+
+    await at.write(client(3));
+    expect((await at.idops('apply --yes')).code).toBe(0);
+    expect(at.writes()).toEqual([post]);
+  });
+
+  it('at the recorded number is told of a DID that was changed by hand, and nothing else', async () => {
+    const at = await adopted();
+    regenerated(at, 'did:example:by-hand');
+    const plan = await at.idops('plan --detailed-exitcode --format json');
+    expect(plan.code).toBe(0);
+    const { summary, warnings } = JSON.parse(plan.stdout);
+    expect(summary).toMatchObject({ unchanged: 1, blocked: 0, regenerate: 0 });
+    expect(warnings).toMatchObject([{ code: 'did-moved', message: expect.stringContaining('by-hand') }]);
+    expect((await at.idops('plan')).stdout).toContain('did-moved');
+  });
+});
+
+describe('--accept-did', () => {
+  it('hides no change of a client that has the recorded DID, and is for declared clients', async () => {
+    const at = await adopted();
+    await at.write(client(2));
+    expect((await at.idops(`apply --yes --accept-did ${ids.wallet}`)).stderr).toContain(
+      'error[no-such-target]',
+    );
+    expect(at.writes()).toEqual([]);
+    expect((await at.idops(`apply --yes --accept-did ${ids.portal}`)).code).toBe(0);
+    expect(at.writes()).toEqual([post]);
+  });
+});
