@@ -3291,12 +3291,12 @@ this,"json")}blob(){return consume(this,"blob")}bytes(){return consume(this,"byt
 arrayBuffer")}async formData(){throw new NotSupportedError}get bodyUsed(){return util.isDisturbed(this)}get body(){if(!this[kBody]){
 this[kBody]=ReadableStreamFrom(this);if(this[kConsume]){this[kBody].getReader();assert2(this[kBody].locked)}}return this[kBody]}dump(opts){
 const signal=opts?.signal;if(signal!=null&&(typeof signal!=="object"||!("aborted"in signal))){return Promise.reject(new InvalidArgumentError(
-"signal must be an AbortSignal"))}const limit=opts?.limit&&Number.isFinite(opts.limit)?opts.limit:128*1024;if(signal?.aborted){
+"signal must be an AbortSignal"))}const limit2=opts?.limit&&Number.isFinite(opts.limit)?opts.limit:128*1024;if(signal?.aborted){
 return Promise.reject(signal.reason??new AbortError)}if(this._readableState.closeEmitted){return Promise.resolve(null)}return new Promise(
-(resolve13,reject)=>{if(this[kContentLength]&&this[kContentLength]>limit||this[kBytesRead]>limit){this.destroy(new AbortError)}
+(resolve13,reject)=>{if(this[kContentLength]&&this[kContentLength]>limit2||this[kBytesRead]>limit2){this.destroy(new AbortError)}
 if(signal){const onAbort=()=>{this.destroy(signal.reason??new AbortError)};signal.addEventListener("abort",onAbort);this.
 on("close",function(){signal.removeEventListener("abort",onAbort);if(signal.aborted){reject(signal.reason??new AbortError)}else{
-resolve13(null)}})}else{this.on("close",resolve13)}this.on("error",noop4).on("data",()=>{if(this[kBytesRead]>limit){this.
+resolve13(null)}})}else{this.on("close",resolve13)}this.on("error",noop4).on("data",()=>{if(this[kBytesRead]>limit2){this.
 destroy()}}).resume()})}setEncoding(encoding){if(Buffer.isEncoding(encoding)){this._readableState.encoding=encoding}return this}};
 function isLocked(bodyReadable){return bodyReadable[kBody]?.locked===true||bodyReadable[kConsume]!==null}function isUnusable(bodyReadable){
 return util.isDisturbed(bodyReadable)||isLocked(bodyReadable)}function consume(stream,type){assert2(!stream[kConsume]);return new Promise(
@@ -6253,9 +6253,9 @@ ${indent}${text4.slice(fold+1,end2)}`}}return res}function consumeMoreIndentedLi
 FOLD_QUOTED=FOLD_QUOTED;exports.foldFlowLines=foldFlowLines}});var require_stringifyString=__commonJS({"node_modules/yaml/dist/stringify/stringifyString.js"(exports){"use strict";var Scalar=require_Scalar();
 var foldFlowLines=require_foldFlowLines();var getFoldOptions=(ctx,isBlock)=>({indentAtStart:isBlock?ctx.indent.length:ctx.
 indentAtStart,lineWidth:ctx.options.lineWidth,minContentWidth:ctx.options.minContentWidth});var containsDocumentMarker=str=>/^(%|---|\.\.\.)/m.
-test(str);function lineLengthOverLimit(str,lineWidth2,indentLength){if(!lineWidth2||lineWidth2<0)return false;const limit=lineWidth2-
-indentLength;const strLen=str.length;if(strLen<=limit)return false;for(let i2=0,start2=0;i2<strLen;++i2){if(str[i2]==="\n"){
-if(i2-start2>limit)return true;start2=i2+1;if(strLen-start2<=limit)return false}}return true}function doubleQuotedString(value3,ctx){
+test(str);function lineLengthOverLimit(str,lineWidth2,indentLength){if(!lineWidth2||lineWidth2<0)return false;const limit2=lineWidth2-
+indentLength;const strLen=str.length;if(strLen<=limit2)return false;for(let i2=0,start2=0;i2<strLen;++i2){if(str[i2]==="\
+\n"){if(i2-start2>limit2)return true;start2=i2+1;if(strLen-start2<=limit2)return false}}return true}function doubleQuotedString(value3,ctx){
 const json2=JSON.stringify(value3);if(ctx.options.doubleQuotedAsJSON)return json2;const{implicitKey}=ctx;const minMultiLineLength=ctx.
 options.doubleQuotedMinMultiLineLength;const indent=ctx.indent||(containsDocumentMarker(value3)?"  ":"");let str="";let start2=0;
 for(let i2=0,ch=json2[i2];ch;ch=json2[++i2]){if(ch===" "&&json2[i2+1]==="\\"&&json2[i2+2]==="n"){str+=json2.slice(start2,
@@ -9007,7 +9007,8 @@ reason=facts.reason;this.detail=facts.detail;this.timeout=facts.timeout;if(facts
 if(facts.proxy!==void 0)this.proxy=facts.proxy;if(facts.doubt!==void 0)this.doubt=facts.doubt;if(facts.outOfPatience!==void 0)
 this.outOfPatience=facts.outOfPatience;this.open=facts.doubt===true||leavesOpen(facts)}};var refusalsOfPost=new Set([400,
 401,403,404,422,425,429]);function leavesOpen({kind,method,status,sent}){if(!sent||method==="GET")return false;if(method===
-"POST")return status===null||!refusalsOfPost.has(status);return kind==="lost"||kind==="server-error"||kind==="answer"}function kindOfStatus(status){
+"POST")return status===null||!refusalsOfPost.has(status);return kind==="lost"||kind==="server-error"||kind==="answer"}var Expired=class extends Error{failure;constructor(failure2){
+super("what the request is built on has been read too long ago");this.name="Expired";this.failure=failure2}};function kindOfStatus(status){
 if(status===401)return"unauthorized";if(status===403)return"forbidden";if(status===404)return"not-found";if(status>=500)
 return"server-error";return status>=400?"refused":"redirect"}function isCertificateCode(reason){const code2=atProxy(reason)??
 reason;return Object.hasOwn(certificateSentences,code2)||code2.startsWith("CERT_")||code2.startsWith("ERR_TLS_CERT_")}function atProxy(reason){
@@ -9068,7 +9069,7 @@ return[error(`server-${one.kind}`,one.message,[],hints[one.kind])];return[error(
 : ${one.message}`:String(one),[],"this is a mistake in idops: please report it with the output of --debug")]}function stacksOf(failure2){
 return failuresIn(failure2).map(one=>one instanceof Error?one.stack??one.message:String(one)).join("\n")}import{stat as stat3}from"node:fs/promises";import{resolve as resolve8}from"node:path";import{realpath}from"node:fs/promises";import{basename,dirname,isAbsolute,join,relative as relative2,resolve,sep as sep2}from"node:path";import{constants as constants2}from"node:fs";import{open}from"node:fs/promises";import{relative,sep}from"node:path";var import_fastest_levenshtein=__toESM(require_mod(),1);var MASK="***";var words=["password","secret","token","credentia\
 l"];var abbreviations=new Set(["pass","pwd","pw","passwd","passphrase"]);var secretFields=["smtp_password","ldap_master_\
-password"];var memo=new Map;function looksSecret(key){const known2=memo.get(key);if(known2!==void 0)return known2;const answer=judge(
+password"];var memo=new Map;function looksSecret(key){const known3=memo.get(key);if(known3!==void 0)return known3;const answer=judge(
 key.toLowerCase());if(memo.size<1e4)memo.set(key,answer);return answer}function judge(name2){if(words.some(word=>name2.includes(
 word)))return true;if(name2.length>100)return false;if(secretFields.some(field=>(0,import_fastest_levenshtein.distance)(
 name2,field)<=3))return true;return name2.split(/[^a-z0-9]+/).some(part=>abbreviations.has(part)||words.some(word=>(0,import_fastest_levenshtein.distance)(
@@ -13828,7 +13829,7 @@ document3);if(result.success)return{value:result.data};const shown2=result.error
 const place=path.length===0?"the answer":path.map(String).join(".");return`${place}: ${message.replace(/^Invalid input: /,
 "").replace("ExactNumber","number")}`});const more=result.error.issues.length-shown2.length;return{wrong:`${shown2.join(
 "; ")}${more>0?`; and ${more} more`:""}`}}function deeperThan(levels,value3){if(typeof value3!=="object"||value3===null||
-value3 instanceof ExactNumber)return false;return levels===0||Object.values(value3).some(member2=>deeperThan(levels-1,member2))}async function readOne({reader,limit},read,params,parse11){return await limit(()=>reader.showExtra(read,params,parse11))}
+value3 instanceof ExactNumber)return false;return levels===0||Object.values(value3).some(member2=>deeperThan(levels-1,member2))}async function readOne({reader,limit:limit2},read,params,parse11){return await limit2(()=>reader.showExtra(read,params,parse11))}
 function missing(identity2,noun){return{exists:false,identity:identity2,fields:{},trouble:`the server has no ${noun} wit\
 h the id ${identity2.id}, and no operation creates one: create it there, or correct the id`}}function isBlank(value3){if(value3===void 0)return false;const text4=reveal(value3);return typeof text4==="string"&&new RegExp(
 "^\\p{White_Space}*$","u").test(text4)}function textOf(value3){const text4=value3===void 0?"":reveal(value3);return typeof text4===
@@ -13851,8 +13852,8 @@ if(kind!=="User")return own3;return[...own3,...elementIds(fields2.authorized_sco
 ...elementIds(fields2.roles,["roles"]),...elementIds(fields2.organizations,["organizations"])]}}function elementIds(list2,path,most){
 if(!Array.isArray(list2))return[];return list2.flatMap((element,index)=>{if(!isMap(element))return[];const at2=[...path,
 index];const own3=element.id===void 0?[]:[{id:element.id,path:[...at2,"id"],...most===void 0?{}:{most}}];return[...own3,
-...elementIds(element.roles,[...at2,"roles"])]})}function typeProblems({kind,identity:{type}},limits2,refused){const known2=type===
-void 0||type===UNKNOWN_TEXT||limits2.templateTypes.includes(type);if(kind!=="EmailTemplate"||known2)return[];const hint=`\
+...elementIds(element.roles,[...at2,"roles"])]})}function typeProblems({kind,identity:{type}},limits2,refused){const known3=type===
+void 0||type===UNKNOWN_TEXT||limits2.templateTypes.includes(type);if(kind!=="EmailTemplate"||known3)return[];const hint=`\
 the types are ${limits2.templateTypes.join(", ")}`;return[refused("this server has no email template of this type",["typ\
 e"],hint)]}function nulProblems(fields2,refused){const walk=(value3,path)=>{if(value3 instanceof HashedSecret)return[];if(holdsNul(
 value3))return[path];if(Array.isArray(value3))return value3.flatMap((item,index)=>walk(item,[...path,index]));if(!isMap(
@@ -13920,18 +13921,26 @@ if(read===void 0)return new Map;return new Map(await settle(objects2.map(async o
 const params={client_id:identity2.id??""};const shown2=await readOne(context3,read,params,answers.client.one);const fields2=typeof shown2?.
 did==="string"?{did:shown2.did}:{};const found=shown2===null?missing(identity2,"client"):{exists:true,identity:identity2,
 fields:fields2};return[object3,found]})))},decide,update:()=>({requests:[],expected:{}}),destructions:()=>[]};function decide({
-declared,present:present3}){const{generation:generation2}=declared;if(generation2===void 0)return void 0;const recorded2=present3.
+declared,present:present3,accepted}){const{generation:generation2}=declared;if(generation2===void 0)return void 0;const recorded2=present3.
 generation;const nothing2={fields:[],requests:[],destructions:[]};if(present3.pendingRun!==void 0){return{...nothing2,action:"\
 blocked",reason:`run ${present3.pendingRun} sent a regeneration whose outcome is not known: look at the client's DID on \
 the server${presentDid(present3.fields)} and say what you found with idops runs settle ${present3.pendingRun} Client/${present3.
 identity.id} --done or --not-done; nothing is sent by itself`}}const fields2=[{path:"did_generation",type:"value",before:recorded2,
-after:generation2,sensitive:false}];if(recorded2===void 0)return{...nothing2,action:"adopt",fields:fields2};if(generation2<
-recorded2){return{...nothing2,fields:fields2,action:"blocked",reason:`did_generation ${generation2} is smaller than the \
-recorded ${recorded2}: a generation never goes back; declare ${recorded2}, or more to regenerate`}}if(generation2===recorded2)
-return{...nothing2,action:"unchanged"};return{...regeneration(present3.identity,present3.fields),fields:fields2}}function presentDid({
-did}){return typeof did==="string"?`, which is ${did} now`:""}function regeneration(identity2,present3){return{action:"r\
-egenerate",fields:[],requests:[{operation:"regenerateDid",params:{client_id:identity2.id??""}}],destructions:[`regenerat\
-es the DID${presentDid(present3)}`]}}var value={type:"value"};var secret2={type:"value",secret:true};var instant={type:"instant"};var body={type:"body"};var map2={
+after:generation2,sensitive:false}];if(recorded2===void 0)return{...nothing2,action:"adopt",fields:fields2};const moved=movedDid(
+present3);if(moved!==void 0&&accepted)return{...nothing2,action:"adopt",fields:fields2};if(generation2<recorded2){return{
+...nothing2,fields:fields2,action:"blocked",reason:`did_generation ${generation2} is smaller than the recorded ${recorded2}\
+: a generation never goes back; declare ${recorded2}, or more to regenerate`}}if(generation2===recorded2){if(moved!==void 0){
+return{...nothing2,action:"unchanged",warnings:[{code:"did-moved",message:moved}]}}const unrecorded=typeof present3.fields.
+did==="string"&&present3.record?.fields.did===void 0;return{...nothing2,action:unrecorded?"adopt":"unchanged"}}if(moved!==
+void 0)return{...nothing2,fields:fields2,action:"blocked",reason:moved};return{...regeneration(present3.identity,present3.
+fields),fields:fields2}}function movedDid({fields:fields2,record:record2,identity:identity2}){const{did:now}=fields2;if(record2===
+void 0||typeof now!=="string")return void 0;const{did:then}=record2.fields;if(typeof then!=="string"||then===now)return void 0;
+const{id}=identity2;return`the client's DID was ${then} when run ${record2.run} recorded it at ${record2.at}, and is ${now}\
+ now: it was regenerated by hand, or by a run that this state, an older copy perhaps, doesn't know of; nothing is regene\
+rated by itself: look at it, and take it as it is with idops apply --accept-did ${id}, which sends nothing (idops regene\
+rate-did ${id} makes another one after that)`}function presentDid({did}){return typeof did==="string"?`, which is ${did}\
+ now`:""}function regeneration(identity2,present3){return{action:"regenerate",fields:[],requests:[{operation:"regenerate\
+Did",params:{client_id:identity2.id??""}}],destructions:[`regenerates the DID${presentDid(present3)}`]}}var value={type:"value"};var secret2={type:"value",secret:true};var instant={type:"instant"};var body={type:"body"};var map2={
 type:"map"};function set2(nested={}){return{type:"set",nested}}function members2(types){return{type:"members",members:types}}
 function contrast(type,path,wanted,got){const whole2=verdict=>[{path,type,verdict,wanted,got}];if(got===void 0){if(type.
 type==="members"&&isMap(wanted))return memberContrasts(type.members,path,wanted,{});return whole2("unknown")}if(got instanceof
@@ -13965,8 +13974,8 @@ null&&!isMap(present3))return void 0;const untouched=Object.entries(present3??{}
 key));if(untouched.some(([,member2])=>holdsHashed(member2)))return void 0;return Object.fromEntries([...untouched,...kept])}
 function holdsHashed(field){if(field instanceof HashedSecret)return true;if(Array.isArray(field))return field.some(holdsHashed);
 return isMap(field)&&Object.values(field).some(holdsHashed)}function desiredSet(declared,present3){const wanted=asElements(
-declared);if(present3===void 0)return wanted;const known2=new Map(matchSets(wanted,asElements(present3)).pairs.map(pair=>[
-pair.wanted,pair.got]));return wanted.map(element=>({...known2.get(element),...element}))}function carried(fields2,names2){
+declared);if(present3===void 0)return wanted;const known3=new Map(matchSets(wanted,asElements(present3)).pairs.map(pair=>[
+pair.wanted,pair.got]));return wanted.map(element=>({...known3.get(element),...element}))}function carried(fields2,names2){
 return Object.fromEntries(names2.flatMap(name2=>{const field=fields2[name2];return field===void 0||holdsHashed(field)?[]:
 [[name2,field]]}))}function normalForm(type,field){if(type.type==="set"&&Array.isArray(field)){const elements2=asElements(
 field).map(element=>mapValues(element,(member2,name2)=>{const inner=type.nested[name2];return inner===void 0?member2:normalForm(
@@ -13991,8 +14000,8 @@ false||typeof present3.fields.id!=="string"||present3.asDeleted;if(holds)return{
 destructions:[]};return deletion(present3.identity,present3.fields,profile)},update(input2){if(input2.present.exists===false&&
 input2.profile.templates.allBuiltIn){return{requests:[],expected:{},trouble:notThere(input2.present.identity)}}if(input2.
 profile.templates.halvesFallBack)return rewrite(input2);const{present:present3,desired:desired2}=input2;const{backend_id="",
-type=""}=present3.identity;const known2=carried(present3.fields,["id","txt_content","html_content"]);const there=Object.
-fromEntries(Object.entries(known2).filter(([,half])=>half!==null));const template2={...there,...desired2};return{requests:[
+type=""}=present3.identity;const known3=carried(present3.fields,["id","txt_content","html_content"]);const there=Object.
+fromEntries(Object.entries(known3).filter(([,half])=>half!==null));const template2={...there,...desired2};return{requests:[
 {operation:"updateTemplate",params:{backend_id,template_type:type},body:{...template2,type,backend_id}}],expected:template2}},
 lost:lostTemplate,destructions:()=>[]};var halves=["txt_content","html_content"];function bodyProblems(template2){return halves.
 flatMap(half=>bodyProblem(template2,half)??[])}function bodyProblem({fields:fields2,placeOf:placeOf3},half){const text4=textOf(
@@ -14017,8 +14026,8 @@ action:"delete",fields:deletedBodies(fields2,profile),requests:[{operation:"dele
 destructions:["deletes the template"]}}function deletedBodies(fields2,{templates}){return["txt_content","html_content"].
 filter(field=>typeof fields2[field]==="string").map(path=>({path,type:"body",before:fields2[path],after:null,sensitive:false,
 becomes:templates.allBuiltIn?"built-in":"gone"}))}function templateText({id,txt_content,html_content}){return[id,txt_content,
-html_content].map(part=>typeof part==="string"?part:"")}async function show(identity2,{reader,limit}){const{backend_id="",
-type=""}=identity2;const template2=await limit(()=>reader.showTemplate(backend_id,type));return template2===null?{exists:false,
+html_content].map(part=>typeof part==="string"?part:"")}async function show(identity2,{reader,limit:limit2}){const{backend_id="",
+type=""}=identity2;const template2=await limit2(()=>reader.showTemplate(backend_id,type));return template2===null?{exists:false,
 identity:identity2,fields:{}}:{exists:true,identity:identity2,fields:{...template2}}}var DEFAULTS="defaults";var keyPair2={name:"KeyPair",noun:"key pair",schema:document("KeyPair",{id:identifier(),public_key:text2().
 nullable().optional(),is_default:external_exports.boolean().nullable().optional()}),identity:["id"],fields:{public_key:value,
 is_default:value},decisive:[DEFAULTS],scopes:{read:"clients:manage:all",write:"clients:manage:all"},sequential:true,identities:({
@@ -14044,7 +14053,7 @@ profile.reads;if(keyPairs===void 0)return new Map;const list2=await readOne(cont
 true&&typeof id==="string"?[id]:[]);return new Map(await settle(objects2.map(async object3=>{const{identity:identity2}=object3;
 const shown2=byId.get(identity2.id)??(single===void 0?null:await readOne(context3,single,{key_pair_id:identity2.id??""},
 answers.keyPair.one));if(shown2===null)return[object3,missing(identity2,"key pair")];const{is_default:is_default2,...rest}=shown2;
-const known2=is_default2===void 0?{}:{is_default:is_default2===true};const fields2={...rest,...known2,[DEFAULTS]:[...defaults2].
+const known3=is_default2===void 0?{}:{is_default:is_default2===true};const fields2={...rest,...known3,[DEFAULTS]:[...defaults2].
 sort()};return[object3,{exists:true,identity:identity2,fields:fields2}]})))}var organization2={name:"Organization",noun:"organization",schema:document("Organization",{id:identifier().optional(),name:external_exports.
 union([identifier(),text2()]).optional(),label:text2().nullable().optional()}),identity:["id","name"],fields:{name:value,
 label:value},scopes:{read:"users:manage:all",write:"users:manage:all"},identities:({identity:identity2})=>identity2.id===
@@ -14131,14 +14140,14 @@ const body2=profile.users.elementsNeedIds?withIds(fields2,present3.fields,refere
 body2,references.organizations));if(troubles.length>0)return blocked([...new Set(troubles)].join("; "),body2);return{requests:[
 {operation:"updateUser",params:{user_id:present3.identity.id??""},body:body2}],expected:body2,warnings:unlisted(body2,references)}}
 function blocked(trouble,expected){return{requests:[],expected,trouble}}function withIds(fields2,present3,references,troubles){
-const scopes=asElements(present3.authorized_scopes??null);const roles3=rolesOf(present3);const identified=(list2,known2,noun)=>{
-const elements2=asElements(list2).map(element=>identify(element,known2,noun,troubles));for(const id of repeated(elements2))
+const scopes=asElements(present3.authorized_scopes??null);const roles3=rolesOf(present3);const identified=(list2,known3,noun)=>{
+const elements2=asElements(list2).map(element=>identify(element,known3,noun,troubles));for(const id of repeated(elements2))
 troubles.push(`the ${noun} ${id} is twice: remove one of the two`);return elements2};const lists={};for(const[name2,list2]of Object.
 entries(fields2)){if(name2==="authorized_scopes"){lists[name2]=identified(list2,scopes,"scope").map(scope2=>labelled(scope2,
 references.scopes))}else if(name2==="roles")lists[name2]=identified(list2,roles3,"role");else if(name2==="organizations"){
 lists[name2]=asElements(list2).map(element=>element.roles===void 0?element:{...element,roles:identified(element.roles,roles3,
-"role")})}}return{...fields2,...lists}}function identify(element,known2,noun,troubles){if(typeof element.id==="string")return element;
-const ids=new Set(known2.flatMap(({id:id2,name:name2})=>name2===element.name&&typeof id2==="string"?[id2]:[]));const[id]=ids;
+"role")})}}return{...fields2,...lists}}function identify(element,known3,noun,troubles){if(typeof element.id==="string")return element;
+const ids=new Set(known3.flatMap(({id:id2,name:name2})=>name2===element.name&&typeof id2==="string"?[id2]:[]));const[id]=ids;
 if(id!==void 0&&ids.size===1)return{...element,id};const why=ids.size===0?"the user does not have it yet":"several of th\
 e user have this name";troubles.push(`the ${noun} "${String(element.name)}" needs its id: ${why}, and this server offers\
  no list to find it in`);return element}function repeated(elements2){const ids=elements2.flatMap(({id})=>typeof id==="st\
@@ -14187,8 +14196,8 @@ user3),...Object.entries(user3.fields).flatMap(([field,value3])=>repeatedElement
 declared,profile)],addressPart:({id})=>id??"",readable:({reads})=>reads.user!==void 0,async observe(objects2,context3){const{
 user:read}=context3.profile.reads;if(read===void 0)return new Map;return new Map(await settle(objects2.map(async object3=>{
 const{identity:identity2}=object3;const shown2=await readOne(context3,read,{user_id:identity2.id??""},answers.user.one);
-if(shown2===null)return[object3,missing(identity2,"user")];const known2=mapValues({...shown2},(field,name2)=>normalForm(
-fields[name2]??value,field));return[object3,{exists:true,identity:identity2,fields:known2}]})))},refersTo:listsOfUser,resolve:resolveUser,
+if(shown2===null)return[object3,missing(identity2,"user")];const known3=mapValues({...shown2},(field,name2)=>normalForm(
+fields[name2]??value,field));return[object3,{exists:true,identity:identity2,fields:known3}]})))},refersTo:listsOfUser,resolve:resolveUser,
 update(input2){if(input2.profile.whole.User!==void 0)return replaceUser(input2);const{present:present3,desired:desired2}=input2;
 return{requests:[{operation:"updateUser",params:{user_id:present3.identity.id??""},body:desired2}],expected:desired2}},lost:traces=>lostParts(
 fields,traces),destructions:fields2=>fields2.flatMap(({path,before,after,confirmed=false})=>{if(path==="blocked")return after===
@@ -14285,7 +14294,7 @@ source);return text4===void 0?void 0:exactly(text4)}function rangeOf(node2){if(t
 ange"in node2&&Array.isArray(node2.range)){const[start2,end]=node2.range;if(typeof start2==="number"&&typeof end==="numb\
 er")return{start:start2,end}}return{start:0,end:0}}import{dirname as dirname2,resolve as resolve2}from"node:path";var limits={bodyCharacters:1048576,allBodiesCharacters:32e6,tags:2e4,sectionDepth:100,nameSteps:32,nameCharacters:1e3,elementDepth:512,
 elements:5e4,variants:24,renderedCharacters:2e6,templateCharacters:16e6,sectionVisits:1e5,pageCharacters:3e7,leftOut:20,
-styleDepth:32};function shown(limit){return limit.toLocaleString("en")}var READS_AT_ONCE=16;var Bodies=class{#project;#access;files=new Set;#limit=pLimit(READS_AT_ONCE);#contents=new Map;#characters=0;constructor(project,access2){
+styleDepth:32};function shown(limit2){return limit2.toLocaleString("en")}var READS_AT_ONCE=16;var Bodies=class{#project;#access;files=new Set;#limit=pLimit(READS_AT_ONCE);#contents=new Map;#characters=0;constructor(project,access2){
 this.#project=project;this.#access=access2}async read(request4){const path=resolve2(dirname2(request4.manifest),request4.
 path);let content=this.#contents.get(path);if(content===void 0){content=this.#limit(()=>this.#load(path));this.#contents.
 set(path,content)}const loaded=await content;return"text"in loaded?loaded:this.#problem(request4,path,loaded)}async#load(path){
@@ -14300,8 +14309,8 @@ eep bodies in files of their own, such as emails/reset_password.html");case"too-
 ct, or take pictures out of the bodies and link to them");case"missing":return error("body-missing",`${shown2} ${found.detail}`,
 places2,"the path is relative to the manifest");case"too-large":return error("too-large",`${shown2} ${found.detail}`,places2);case"\
 not-utf8":return error("body-not-utf8",`${shown2} ${found.detail}`,places2,"save it as UTF-8");default:return error("bod\
-y-unreadable",`${shown2} ${found.detail}`,places2)}}};var import_fastest_levenshtein2=__toESM(require_mod(),1);function nearest(name2,known2){const wanted=name2.toLowerCase();
-if(wanted.length>100)return void 0;let best;let least=(wanted.length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known2){
+y-unreadable",`${shown2} ${found.detail}`,places2)}}};var import_fastest_levenshtein2=__toESM(require_mod(),1);function nearest(name2,known3){const wanted=name2.toLowerCase();
+if(wanted.length>100)return void 0;let best;let least=(wanted.length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known3){
 const far=(0,import_fastest_levenshtein2.distance)(wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}
 return best}function pathKey(path){return path.map(String).join("\0")}function resolve3(root,file2,variables2){const notes=new Map;const path=[];
 const walk=node2=>{if(node2.type==="scalar"){if(typeof node2.value!=="string"||!node2.value.includes("$"))return node2.value;
@@ -14310,8 +14319,8 @@ return node2.value}const{text:text4,tainted,unknown:unknown2}=variables2.resolve
 path),{path:[...path],node:node2,tainted,unknown:unknown2});return unknown2?UNKNOWN_TEXT:text4}if(node2.type==="list"){return node2.
 items.map((item,index)=>{path.push(index);const value3=walk(item);path.pop();return value3})}const map3={};for(const[key,
 entry]of node2.entries){path.push(key);map3[key]=walk(entry.value);path.pop()}return map3};return{value:walk(root),notes}}function check2(subject){const{schema,root,file:file2,variables:variables2}=subject;const{value:value3,notes}=resolve3(root,
-file2,variables2);const fromVariables=variables2?.takeProblems()??[];let result=schema.safeParse(value3);const tried=new Set;
-while(!result.success){if(!repair(value3,flatten2(result.error.issues),notes,tried))break;result=schema.safeParse(value3)}
+file2,variables2);const fromVariables=variables2?.takeProblems()??[];let result=schema.safeParse(value3);const tried2=new Set;
+while(!result.success){if(!repair(value3,flatten2(result.error.issues),notes,tried2))break;result=schema.safeParse(value3)}
 if(result.success){const failed=fromVariables.some(({severity})=>severity==="error");return{data:failed?void 0:result.data,
 problems:fromVariables,notes}}const issues=flatten2(result.error.issues).filter(({path})=>notes.get(pathKey(path))?.unknown!==
 true);return{data:void 0,problems:[...fromVariables,...issues.flatMap(issue3=>issueProblems(issue3,subject))],notes}}function flatten2(issues,base2=[]){
@@ -14322,55 +14331,56 @@ const{code:code2,message}=issue3;return[{code:code2,path,message,...issue3.code=
 function meantBranch(errors2){const fitting3=errors2.filter(branch2=>!branch2.some(({code:code2,path})=>path.length===0&&
 (code2==="invalid_type"||code2==="invalid_union")));const[branch]=fitting3;if(fitting3.length!==1||branch===void 0)return void 0;
 const strange=branch.some(({code:code2})=>code2==="unrecognized_keys");return strange&&branch.some(({code:code2,path})=>code2===
-"invalid_type"&&path.length===1)?void 0:branch}function repair(value3,issues,notes,tried){let changed2=false;for(const issue3 of issues){
+"invalid_type"&&path.length===1)?void 0:branch}function repair(value3,issues,notes,tried2){let changed2=false;for(const issue3 of issues){
 const key=pathKey(issue3.path);const note=notes.get(key);if(note===void 0){changed2=takePlain(value3,issue3.path)||changed2;
-continue}if(!tried.has(key)){tried.add(key);const converted=convert(issue3.expected,valueAt(value3,issue3.path),note);if(converted!==
-void 0){changed2=put(value3,issue3.path,converted)||changed2;continue}}if(note.unknown&&!tried.has(`${key}\0gone`)){tried.
-add(`${key}\0gone`);changed2=put(value3,issue3.path,void 0)||changed2}}return changed2}function takePlain(value3,path){const there=valueAt(
-value3,path);const plain=there instanceof ExactNumber?plainNumber(there.text):void 0;return plain!==void 0&&put(value3,path,
-plain)}function convert(expected,value3,note){const number5=expected==="number"||expected==="int";if(note.unknown)return expected===
-"boolean"?false:number5?0:void 0;return typeof value3==="string"?fromText(expected,value3):void 0}function fromText(expected,text4){
-if(expected==="boolean"){return/^(true|True|TRUE)$/.test(text4)?true:/^(false|False|FALSE)$/.test(text4)?false:void 0}const number5=expected===
-"number"||expected==="int";const written3=number5?decimalText(text4):void 0;return written3===void 0?void 0:plainNumber(
-written3)}function valueAt(value3,path){let at2=value3;for(const step of path){if(typeof at2!=="object"||at2===null||at2 instanceof
-ExactNumber)return void 0;at2=Array.isArray(at2)?at2[Number(step)]:Object.hasOwn(at2,step)?at2[String(step)]:void 0}return at2}
-function put(value3,path,member2){const parent=valueAt(value3,path.slice(0,-1));const step=path.at(-1);if(typeof parent!==
-"object"||parent===null||parent instanceof ExactNumber||step===void 0)return false;if(Array.isArray(parent)){if(member2===
-void 0)return false;parent[Number(step)]=member2}else if(member2===void 0)delete parent[String(step)];else parent[String(
-step)]=member2;return true}function issueProblems(issue3,subject){const{root,file:file2,name:name2,under=[]}=subject;const found=find(
-root,issue3.path);if(issue3.code==="unrecognized_keys")return unknownFields(issue3,subject);if(!found.complete){const field=String(
-issue3.path.at(-1));const parent=issue3.path.slice(0,-1);return[error("missing-field",`missing field "${field}" in ${within(
-name2,[...under,...parent])}`,[placeIn(file2,root,parent)])]}const place=valuePlace(file2,root,issue3.path);const whole2=[
-...under,...issue3.path];const what=whole2.length===0?`the ${name2}`:`"${pathText(whole2)}" in ${name2}`;if(issue3.code===
-"invalid_key"){const key=found.key===void 0?place:file2.place(found.key);return[error("wrong-value",`${what}: the name i\
-s not usable`,[key],'use letters, digits and "_" only')]}if(issue3.code==="invalid_type"||issue3.code==="invalid_union"){
-const custom2=issue3.message.startsWith("expected")?issue3.message:void 0;const expected=custom2??`expected ${typeNames[issue3.
-expected??""]??issue3.expected??"another value"}`;return[error("wrong-type",`${what}: ${expected}, got ${typeOf(found.node)}`,
-[place],typeHint(issue3,found.node))]}if(issue3.code==="invalid_value"&&issue3.values!==void 0){const names2=issue3.values.
-map(value3=>JSON.stringify(value3));const{node:node2}=found;const similar=node2.type==="scalar"&&typeof node2.value==="s\
-tring"&&!node2.value.includes("$")?nearest(node2.value,issue3.values.map(String)):void 0;const must=names2.length===1?`m\
-ust be ${names2[0]}`:`must be one of ${names2.join(", ")}`;return[error("wrong-value",`${what} ${must}`,[place],similar===
-void 0?void 0:`did you mean "${similar}"?`)]}if(/^Too (big|small)/.test(issue3.message)){return[error("wrong-value",`${what}\
- is too ${issue3.code==="too_big"?"large":"small"}`,[place])]}return[error("wrong-value",`${what}${/^(must|is|needs) /.test(
-issue3.message)?" ":": "}${issue3.message}`,[place])]}function unknownFields(issue3,subject){const{root,file:file2,name:name2,
-schema,under=[],fieldHint:fieldHint2}=subject;const{node:node2}=find(root,issue3.path);const known2=knownFields(schema,issue3.
-path);return(issue3.keys??[]).map(key=>{const entry=node2.type==="map"?node2.entries.get(key):void 0;const place=entry===
-void 0?placeIn(file2,root,issue3.path):file2.place(entry.key);const free=known2.filter(field=>node2.type!=="map"||!node2.
-entries.has(field));const similar=nearest(key,free)??nearest(key,known2);const message=`unknown field "${key}" in ${within(
-name2,[...under,...issue3.path])}`;const elsewhere=fieldHint2?.(key,issue3.path);if(similar!==void 0&&elsewhere===void 0){
-return error("unknown-field",`${message}, did you mean "${similar}"?`,[place])}const hint=elsewhere??(known2.length>0?`f\
-ields here: ${known2.join(", ")}`:void 0);return error("unknown-field",message,[place],hint)})}function knownFields(schema,path){
-if(schema instanceof external_exports.ZodUnion){return[...new Set(schema.options.flatMap(option=>knownFields(option,path)))]}
-if(schema instanceof external_exports.ZodOptional||schema instanceof external_exports.ZodNullable)return knownFields(schema.
-unwrap(),path);if(schema instanceof external_exports.ZodPipe)return knownFields(schema.in,path);const[step,...rest]=path;
-if(schema instanceof external_exports.ZodObject){if(step===void 0)return Object.keys(schema.shape);const{shape}=schema;return Object.
-hasOwn(shape,step)?knownFields(shape[String(step)],rest):[]}if(step===void 0)return[];if(schema instanceof external_exports.
-ZodArray)return knownFields(schema.element,rest);if(schema instanceof external_exports.ZodRecord)return knownFields(schema.
-valueType,rest);return[]}var typeNames={string:"a string",boolean:"true or false",number:"a number",int:"an integer",array:"\
-a list",object:"a map",record:"a map",null:"null"};function typeOf(node2){if(node2.type==="list")return"a list";if(node2.
-type==="map")return"a map";if(node2.value===null)return node2.source===""?"nothing":"null";if(node2.value instanceof ExactNumber)
-return plainNumber(node2.value.text)===void 0?"a number that would be rounded":"a number";return typeof node2.value==="b\
-oolean"?"a boolean":`a ${typeof node2.value}`}function typeHint(issue3,node2){if(node2.type!=="scalar")return void 0;const wantsText=issue3.
+continue}if(!tried2.has(key)){tried2.add(key);const converted=convert(issue3.expected,valueAt(value3,issue3.path),note);
+if(converted!==void 0){changed2=put(value3,issue3.path,converted)||changed2;continue}}if(note.unknown&&!tried2.has(`${key}\
+\0gone`)){tried2.add(`${key}\0gone`);changed2=put(value3,issue3.path,void 0)||changed2}}return changed2}function takePlain(value3,path){
+const there=valueAt(value3,path);const plain=there instanceof ExactNumber?plainNumber(there.text):void 0;return plain!==
+void 0&&put(value3,path,plain)}function convert(expected,value3,note){const number5=expected==="number"||expected==="int";
+if(note.unknown)return expected==="boolean"?false:number5?0:void 0;return typeof value3==="string"?fromText(expected,value3):
+void 0}function fromText(expected,text4){if(expected==="boolean"){return/^(true|True|TRUE)$/.test(text4)?true:/^(false|False|FALSE)$/.
+test(text4)?false:void 0}const number5=expected==="number"||expected==="int";const written3=number5?decimalText(text4):void 0;
+return written3===void 0?void 0:plainNumber(written3)}function valueAt(value3,path){let at2=value3;for(const step of path){
+if(typeof at2!=="object"||at2===null||at2 instanceof ExactNumber)return void 0;at2=Array.isArray(at2)?at2[Number(step)]:
+Object.hasOwn(at2,step)?at2[String(step)]:void 0}return at2}function put(value3,path,member2){const parent=valueAt(value3,
+path.slice(0,-1));const step=path.at(-1);if(typeof parent!=="object"||parent===null||parent instanceof ExactNumber||step===
+void 0)return false;if(Array.isArray(parent)){if(member2===void 0)return false;parent[Number(step)]=member2}else if(member2===
+void 0)delete parent[String(step)];else parent[String(step)]=member2;return true}function issueProblems(issue3,subject){
+const{root,file:file2,name:name2,under=[]}=subject;const found=find(root,issue3.path);if(issue3.code==="unrecognized_key\
+s")return unknownFields(issue3,subject);if(!found.complete){const field=String(issue3.path.at(-1));const parent=issue3.path.
+slice(0,-1);return[error("missing-field",`missing field "${field}" in ${within(name2,[...under,...parent])}`,[placeIn(file2,
+root,parent)])]}const place=valuePlace(file2,root,issue3.path);const whole2=[...under,...issue3.path];const what=whole2.
+length===0?`the ${name2}`:`"${pathText(whole2)}" in ${name2}`;if(issue3.code==="invalid_key"){const key=found.key===void 0?
+place:file2.place(found.key);return[error("wrong-value",`${what}: the name is not usable`,[key],'use letters, digits and\
+ "_" only')]}if(issue3.code==="invalid_type"||issue3.code==="invalid_union"){const custom2=issue3.message.startsWith("ex\
+pected")?issue3.message:void 0;const expected=custom2??`expected ${typeNames[issue3.expected??""]??issue3.expected??"ano\
+ther value"}`;return[error("wrong-type",`${what}: ${expected}, got ${typeOf(found.node)}`,[place],typeHint(issue3,found.
+node))]}if(issue3.code==="invalid_value"&&issue3.values!==void 0){const names2=issue3.values.map(value3=>JSON.stringify(
+value3));const{node:node2}=found;const similar=node2.type==="scalar"&&typeof node2.value==="string"&&!node2.value.includes(
+"$")?nearest(node2.value,issue3.values.map(String)):void 0;const must=names2.length===1?`must be ${names2[0]}`:`must be \
+one of ${names2.join(", ")}`;return[error("wrong-value",`${what} ${must}`,[place],similar===void 0?void 0:`did you mean \
+"${similar}"?`)]}if(/^Too (big|small)/.test(issue3.message)){return[error("wrong-value",`${what} is too ${issue3.code===
+"too_big"?"large":"small"}`,[place])]}return[error("wrong-value",`${what}${/^(must|is|needs) /.test(issue3.message)?" ":
+": "}${issue3.message}`,[place])]}function unknownFields(issue3,subject){const{root,file:file2,name:name2,schema,under=[],
+fieldHint:fieldHint2}=subject;const{node:node2}=find(root,issue3.path);const known3=knownFields(schema,issue3.path);return(issue3.
+keys??[]).map(key=>{const entry=node2.type==="map"?node2.entries.get(key):void 0;const place=entry===void 0?placeIn(file2,
+root,issue3.path):file2.place(entry.key);const free=known3.filter(field=>node2.type!=="map"||!node2.entries.has(field));
+const similar=nearest(key,free)??nearest(key,known3);const message=`unknown field "${key}" in ${within(name2,[...under,...issue3.
+path])}`;const elsewhere=fieldHint2?.(key,issue3.path);if(similar!==void 0&&elsewhere===void 0){return error("unknown-fi\
+eld",`${message}, did you mean "${similar}"?`,[place])}const hint=elsewhere??(known3.length>0?`fields here: ${known3.join(
+", ")}`:void 0);return error("unknown-field",message,[place],hint)})}function knownFields(schema,path){if(schema instanceof
+external_exports.ZodUnion){return[...new Set(schema.options.flatMap(option=>knownFields(option,path)))]}if(schema instanceof
+external_exports.ZodOptional||schema instanceof external_exports.ZodNullable)return knownFields(schema.unwrap(),path);if(schema instanceof
+external_exports.ZodPipe)return knownFields(schema.in,path);const[step,...rest]=path;if(schema instanceof external_exports.
+ZodObject){if(step===void 0)return Object.keys(schema.shape);const{shape}=schema;return Object.hasOwn(shape,step)?knownFields(
+shape[String(step)],rest):[]}if(step===void 0)return[];if(schema instanceof external_exports.ZodArray)return knownFields(
+schema.element,rest);if(schema instanceof external_exports.ZodRecord)return knownFields(schema.valueType,rest);return[]}
+var typeNames={string:"a string",boolean:"true or false",number:"a number",int:"an integer",array:"a list",object:"a map",
+record:"a map",null:"null"};function typeOf(node2){if(node2.type==="list")return"a list";if(node2.type==="map")return"a \
+map";if(node2.value===null)return node2.source===""?"nothing":"null";if(node2.value instanceof ExactNumber)return plainNumber(
+node2.value.text)===void 0?"a number that would be rounded":"a number";return typeof node2.value==="boolean"?"a boolean":
+`a ${typeof node2.value}`}function typeHint(issue3,node2){if(node2.type!=="scalar")return void 0;const wantsText=issue3.
 expected==="string"||issue3.code==="invalid_union";if(wantsText&&typeof node2.value!=="string"&&node2.value!==null)return"\
 write it in quotes";if(typeof node2.value!=="string"||node2.plain)return void 0;return fromText(issue3.expected,node2.value)===
 void 0?void 0:"write it without quotes"}function pathText(path){return path.reduce((text4,step)=>typeof step==="number"?
@@ -14541,7 +14551,7 @@ maxDepth:Infinity,suppressErrors:true,pathSeparator:sep3,filters:[]};globFunctio
 options,...options};this.globFunction=this.options.globFunction}group(){this.options.group=true;return this}withPathSeparator(separator){
 this.options.pathSeparator=separator;return this}withBasePath(){this.options.includeBasePath=true;return this}withRelativePaths(){
 this.options.relativePaths=true;return this}withDirs(){this.options.includeDirs=true;return this}withMaxDepth(depth){this.
-options.maxDepth=depth;return this}withMaxFiles(limit){this.options.maxFiles=limit;return this}withFullPaths(){this.options.
+options.maxDepth=depth;return this}withMaxFiles(limit2){this.options.maxFiles=limit2;return this}withFullPaths(){this.options.
 resolvePaths=true;this.options.includeBasePath=true;return this}withErrors(){this.options.suppressErrors=false;return this}withSymlinks({
 resolvePaths=true}={}){this.options.resolveSymlinks=true;this.options.useRealPaths=resolvePaths;return this.withFullPaths()}withAbortSignal(signal){
 this.options.signal=signal;return this}normalize(){this.options.normalizePath=true;return this}filter(predicate){this.options.
@@ -14670,7 +14680,7 @@ de the file from the globs with "!"');case"missing":return error("file-unreadabl
 re`,place);case"too-large":return error("too-large",`${shown2} ${detail}`,place,"split it into several files");case"not-\
 utf8":return error("not-utf8",`${shown2} ${detail}`,place,"save it as UTF-8");default:return error("file-unreadable",`${shown2}\
  ${detail}`,place)}}import{dirname as dirname4,join as join4,resolve as resolvePath}from"node:path";var samplesFolder="samples";async function loadSamples(project,templates){const read=new Map;const access2=new Access(project);
-const once=path=>{const known2=read.get(path)??readSample(project,access2,path);read.set(path,known2);return known2};const found=new Map;
+const once=path=>{const known3=read.get(path)??readSample(project,access2,path);read.set(path,known3);return known3};const found=new Map;
 const problems=new Set;for(const{address:address2,type,manifest}of templates){if(!/^[\w@+-][\w.@+-]*$/.test(type))continue;
 for(const folder of foldersAbove(resolvePath(project.cwd,manifest),project.root)){const sample=await once(join4(folder,samplesFolder,
 `${type}.yaml`));if(sample===void 0)continue;if("data"in sample)found.set(address2,sample);else problems.add(sample);break}}
@@ -14691,7 +14701,7 @@ return error("too-large",`${shown2} ${detail}`,[start2]);case"not-utf8":return e
 "save it as UTF-8");default:return error("file-unreadable",`${shown2} ${detail}`,[start2])}}var READS_AT_ONCE2=16;var MAX_SECRETS=2e3;async function loadManifests(project,options){const{profile=project.profile}=options;
 const problems=[];const variables2=project.variables(options);const secrets=new Set;const access2=new Access(project,options.
 tokenFile===void 0?[]:[options.tokenFile]);const{files,unread}=await listed(project,access2,problems);const bodies2=new Bodies(
-project,access2);const limit=pLimit(READS_AT_ONCE2);const sources=await Promise.all(files.map(async file2=>({...file2,source:await limit(
+project,access2);const limit2=pLimit(READS_AT_ONCE2);const sources=await Promise.all(files.map(async file2=>({...file2,source:await limit2(
 ()=>readManifest(access2,file2))})));const documents=[];for(const{path,source}of sources){if(!("text"in source)){problems.
 push(source);continue}if(isSampleData(path,source.text))continue;const parsed2=parseYaml(source);problems.push(...parsed2.
 problems);for(const document3 of parsed2.documents){documents.push(readDocument(document3,{file:source,path,variables:variables2,
@@ -14715,18 +14725,35 @@ place,before.place],"put everything about it into one document"));break}}}}retur
 0?["no document was read",...missed2]:missed2;const more=reasons.length>SHOWN2?[`there are ${reasons.length-SHOWN2} more\
  like these`]:[];return[...reasons.slice(0,SHOWN2),...more].map(reason=>error("prune-refused",`--prune deletes nothing: ${reason}`,
 [],declared.length===0?'delete a template with "state: absent", or look whether the manifests are where the configuratio\
-n says':'rename it, remove it or exclude it in "manifests" with "!", so that what was read is all that is declared'))}async function refuseInputs(outputs,config3,known2){const{files,states}=await inputsOf(known2);const inputs=new Set((await Promise.
+n says':'rename it, remove it or exclude it in "manifests" with "!", so that what was read is all that is declared'))}async function refuseInputs(outputs,config3,known3){const{files,states}=await inputsOf(known3);const inputs=new Set((await Promise.
 all([resolve8(config3),...files].map(identity))).flat());const problems=[];for(const output2 of outputs){const path=resolve8(
 output2);const names2=await identity(path);if(names2.some(name2=>inputs.has(name2)))problems.push(refusal3(output2,"idop\
 s reads it"));else if(states.some(state=>isOfState(path,state))){problems.push(refusal3(output2,"it is a state, or belon\
-gs to one"))}}if(problems.length>0)throw new ProblemsError(problems)}async function inputsOf(known2){try{const project=typeof known2===
-"function"?await known2():known2.project;const read=typeof known2==="function"?await loadManifests(project,{lenient:true}):
-known2;const{files,states}=project.guarded();return{files:[...files,...read.files],states}}catch(failure2){if(!(failure2 instanceof
+gs to one"))}}if(problems.length>0)throw new ProblemsError(problems)}async function inputsOf(known3){try{const project=typeof known3===
+"function"?await known3():known3.project;const read=typeof known3==="function"?await loadManifests(project,{lenient:true}):
+known3;const{files,states}=project.guarded();return{files:[...files,...read.files],states}}catch(failure2){if(!(failure2 instanceof
 ProblemsError))throw failure2;return{files:[],states:[]}}}function refusal3(output2,why){return error("output-is-input",
 `${output2} is not written: ${why}`,[],"name another file")}async function identity(path){const there=await stat3(path).
 catch(()=>void 0);return there?.isFile()===true?[path,`${there.dev}:${there.ino}`]:[path]}function summarize(plan){const summary2={update:0,delete:0,regenerate:0,adopt:0,blocked:0,unchanged:0};for(const change of plan.
 changes)summary2[change.action]+=1;return summary2}function changesServer(plan){return plan.changes.some(({action})=>action===
-"update"||action==="delete"||action==="regenerate")}import{readFile}from"node:fs/promises";import{createHash as createHash2}from"node:crypto";import{createHash}from"node:crypto";var operations={regenerateDid:{title:"regenerate the DID of a client",method:"POST",path:"/api/clients/:client_id/regene\
+"update"||action==="delete"||action==="regenerate")}import{readFile}from"node:fs/promises";import{createHash as createHash2}from"node:crypto";import{createHmac,randomBytes,scrypt,scryptSync}from"node:crypto";import{availableParallelism}from"node:os";var COST={N:16384,r:8,p:1};var LENGTH=32;var limit=pLimit(Math.max(1,Math.min(3,availableParallelism())));var KEPT=1e4;var known=new Map;
+var underWay=new Map;var ownKey=randomBytes(32);var lacking;var notYet=Buffer.alloc(LENGTH);var TRIES=8;function slowHash(salt,text4){
+const key=keyOf(salt,text4);const before=known.get(key);if(before!==void 0)return keep(key,before);if(lacking===void 0)return keep(
+key,scryptSync(text4,salt,LENGTH,COST));lacking.set(key,{salt,text:text4});return notYet}async function prepareSlowHashes(wanted,signal){
+await Promise.all([...wanted].map(one=>prepared(one,signal)))}async function eachWithSlowHashes(things,work){const done2=things.
+map(thing=>tried(()=>work(thing)));const lacked=new Map(done2.flatMap(({lacks})=>[...lacks]));await prepareSlowHashes(lacked.
+values());const results=[];for(const[index,thing]of things.entries()){let one=done2[index]??tried(()=>work(thing));for(let tries2=1;one.
+lacks.size>0&&tries2<TRIES;tries2+=1){await prepareSlowHashes(one.lacks.values());one=tried(()=>work(thing))}if(one.lacks.
+size===0&&one.thrown!==void 0)throw one.thrown.failure;results.push(one.lacks.size===0?one.result:work(thing))}return results}
+async function withSlowHashes(work){const[result]=await eachWithSlowHashes([void 0],work);return result}function tried(work){
+const around=lacking;const lacks=new Map;lacking=lacks;try{return{result:work(),lacks}}catch(failure2){return{thrown:{failure:failure2},
+lacks}}finally{lacking=around}}async function prepared(one,signal){const key=keyOf(one.salt,one.text);const before=known.
+get(key);if(before!==void 0){keep(key,before);return}let work=underWay.get(key);if(work===void 0){work=limit(async()=>{if(signal?.
+aborted!==true)keep(key,await hashed(one))}).finally(()=>underWay.delete(key));underWay.set(key,work)}await work}function hashed({
+salt,text:text4}){return new Promise((resolve13,reject)=>{scrypt(text4,salt,LENGTH,COST,(failure2,hash3)=>{if(failure2===
+null)resolve13(hash3);else reject(failure2)})})}function keep(key,hash3){known.delete(key);known.set(key,hash3);if(known.
+size>KEPT){const[oldest]=known.keys();if(oldest!==void 0)known.delete(oldest)}return hash3}function keyOf(salt,text4){return createHmac(
+"sha256",ownKey).update(JSON.stringify([salt,text4])).digest("base64")}import{createHash}from"node:crypto";var operations={regenerateDid:{title:"regenerate the DID of a client",method:"POST",path:"/api/clients/:client_id/regene\
 rate_did",scope:"clients:manage:all"},updateUser:{title:"update a user",method:"PATCH",path:"/api/users/:user_id",scope:"\
 users:manage:all",wrapper:"user"},updateTemplate:{title:"update an email template",method:"PATCH",path:"/api/backends/:b\
 ackend_id/email-templates/:template_type",scope:"identity-providers:manage:all",wrapper:"template"},deleteTemplate:{title:"\
@@ -14738,61 +14765,67 @@ e",method:"GET",path:"/api/backends/:backend_id/email-templates/:template_type",
 title:"list organizations",method:"GET",path:"/api/organizations",scope:"users:manage:all"}};function operationPath(name2,params={}){
 return fillPath(operations[name2].path,params)}function fillPath(path,params){return path.replace(/:([a-z_]+)/g,(_,parameter)=>{
 const value3=Object.hasOwn(params,parameter)?params[parameter]:void 0;if(!value3||/^\.{1,2}$/.test(value3)||!value3.isWellFormed()){
-throw new Error(`unusable path parameter ${parameter} for ${path}`)}return encodeURIComponent(value3)})}import{scryptSync}from"node:crypto";var COST={N:16384,r:8,p:1};var Hasher=class{#salt;#holds;#hashes=new Map;constructor(salt,holds=()=>false){this.#salt=salt;
-this.#holds=holds}conceals(text4){return this.#holds(text4)}hash(value3){const text4=canonical(value3);const known2=this.#hashes.
-get(text4);if(known2!==void 0)return known2;const hash3=`scrypt:${scryptSync(text4,this.#salt,32,COST).toString("base64u\
-rl")}`;this.#hashes.set(text4,hash3);return hash3}secret(hash3){return new HashedSecret(hash3,value3=>this.hash(value3)===
-hash3)}};function storeFields(fields2,hasher2){const hashes={};const conceals=(value3,key)=>typeof value3==="string"&&key!==
-"id"&&hasher2.conceals(value3);const strip=(value3,pointer,key,listed3)=>{if(value3 instanceof HashedSecret||value3 instanceof
-Sensitive||conceals(value3,key)){hashes[pointer]=value3 instanceof HashedSecret?value3.hash:hasher2.hash(reveal(value3));
-return null}if(Array.isArray(value3)){return value3.map((item,index)=>strip(item,`${pointer}/${index}`,"",true))}if(!isMap(
-value3))return value3;const members3=listed3?Object.fromEntries(Object.entries(value3).filter(([name2,member2])=>!conceals(
+throw new Error(`unusable path parameter ${parameter} for ${path}`)}return encodeURIComponent(value3)})}import{createHmac as createHmac2}from"node:crypto";var Hasher=class{#slowSalt;#salt;#holds;constructor({server,salt},holds=()=>false){this.#slowSalt=`idops secrets of ${server}`;
+this.#salt=salt;this.#holds=holds}conceals(text4){return this.#holds(text4)}hash(value3){return this.#keyed(this.#slow(value3))}secret(hash3){
+return new HashedSecret(hash3,value3=>{const slow=this.#slow(value3);return slow===notYet||this.#keyed(slow)===hash3})}async prepare(values,signal){
+const wanted=[...values].map(value3=>({salt:this.#slowSalt,text:canonical(value3)}));await prepareSlowHashes(wanted,signal)}#slow(value3){
+return slowHash(this.#slowSalt,canonical(value3))}#keyed(slow){return`scrypt:${createHmac2("sha256",this.#salt).update(slow).
+digest("base64url")}`}};function storeFields(fields2,hasher){const hashes={};const conceals=(value3,key)=>typeof value3===
+"string"&&key!=="id"&&hasher.conceals(value3);const strip=(value3,pointer,key,listed3)=>{if(value3 instanceof HashedSecret||
+value3 instanceof Sensitive||conceals(value3,key)){hashes[pointer]=value3 instanceof HashedSecret?value3.hash:hasher.hash(
+reveal(value3));return null}if(Array.isArray(value3)){return value3.map((item,index)=>strip(item,`${pointer}/${index}`,"",
+true))}if(!isMap(value3))return value3;const members3=listed3?Object.fromEntries(Object.entries(value3).filter(([name2,member2])=>!conceals(
 member2,name2))):value3;return mapValues(members3,(member2,name2)=>strip(member2,`${pointer}/${escapePointer(name2)}`,name2,
 listed3))};return{fields:mapValues(fields2,(value3,field)=>strip(value3,`/${escapePointer(field)}`,field,false)),hashes}}
-function restoreFields(stored3,hasher2){const restore=(value3,pointer)=>{const hash3=Object.hasOwn(stored3.hashes,pointer)?
-stored3.hashes[pointer]:void 0;if(hash3!==void 0)return hasher2.secret(hash3);if(Array.isArray(value3))return value3.map(
+function restoreFields(stored3,hasher){const restore=(value3,pointer)=>{const hash3=Object.hasOwn(stored3.hashes,pointer)?
+stored3.hashes[pointer]:void 0;if(hash3!==void 0)return hasher.secret(hash3);if(Array.isArray(value3))return value3.map(
 (item,index)=>restore(item,`${pointer}/${index}`));if(isMap(value3))return mapValues(value3,(member2,key)=>restore(member2,
 `${pointer}/${escapePointer(key)}`));return value3};return mapValues(stored3.fields,(value3,field)=>restore(value3,`/${escapePointer(
-field)}`))}function escapePointer(key){return key.replaceAll("~","~0").replaceAll("/","~1")}function conceal(got,asked){
-if(asked instanceof Sensitive)return got instanceof Sensitive?got:new Sensitive(reveal(got));if(Array.isArray(asked))return holdsSensitive(
-asked)?new Sensitive(reveal(asked)):got;if(isMap(asked)&&isMap(got)){return mapValues(got,(member2,key)=>conceal(member2,
-Object.hasOwn(asked,key)?asked[key]:void 0))}return got}var hasher=new Hasher("idops plan digest");function planDigest(server,changes){const requests=changes.flatMap(change=>{const types=kindOf(
-change.kind).fields;return change.requests.map(({operation,params,body:body2})=>{const fields2=body2===void 0?null:mapValues(
-body2,(field,name2)=>normalForm(types[name2]??value,field));return canonical([operations[operation].method,operationPath(
-operation,params),withoutSecrets(fields2)])})});const text4=canonical({format_version:1,server,requests:requests.sort()});
-return`sha256:${createHash("sha256").update(text4).digest("hex")}`}function withoutSecrets(field){if(field instanceof HashedSecret)
-return{secret:field.hash};if(field instanceof Sensitive)return{secret:hasher.hash(field.reveal())};if(Array.isArray(field))
-return field.map(withoutSecrets);return isMap(field)?mapValues(field,withoutSecrets):field}var hash2=external_exports.string().describe("A hash that tells whether it is the same now");var sealSchema=external_exports.
+field)}`))}function secretsIn(value3){if(value3 instanceof HashedSecret)return[];if(value3 instanceof Sensitive)return[value3.
+reveal()];if(Array.isArray(value3))return value3.flatMap(secretsIn);return isMap(value3)?Object.values(value3).flatMap(secretsIn):
+[]}function escapePointer(key){return key.replaceAll("~","~0").replaceAll("/","~1")}function conceal(got,asked){if(asked instanceof
+Sensitive)return got instanceof Sensitive?got:new Sensitive(reveal(got));if(Array.isArray(asked))return holdsSensitive(asked)?
+new Sensitive(reveal(asked)):got;if(isMap(asked)&&isMap(got)){return mapValues(got,(member2,key)=>conceal(member2,Object.
+hasOwn(asked,key)?asked[key]:void 0))}return got}function planDigest(scope2,changes){const{server}=scope2;const hasher=digestHasher(scope2);const requests=changes.flatMap(
+change=>{const types=kindOf(change.kind).fields;return change.requests.map(({operation,params,body:body2})=>{const fields2=body2===
+void 0?null:mapValues(body2,(field,name2)=>normalForm(types[name2]??value,field));return canonical([operations[operation].
+method,operationPath(operation,params),withoutSecrets(fields2,hasher)])})});const text4=canonical({format_version:1,server,
+requests:requests.sort()});return`sha256:${createHash("sha256").update(text4).digest("hex")}`}function digestHasher({server,
+environment}){return new Hasher({server,salt:JSON.stringify(["idops plan digest",environment])})}function withoutSecrets(field,hasher){
+if(field instanceof HashedSecret)return{secret:field.hash};if(field instanceof Sensitive)return{secret:hasher.hash(field.
+reveal())};if(Array.isArray(field))return field.map(item=>withoutSecrets(item,hasher));return isMap(field)?mapValues(field,
+member2=>withoutSecrets(member2,hasher)):field}var hash2=external_exports.string().describe("A hash that tells whether it is the same now");var sealSchema=external_exports.
 strictObject({targets:external_exports.array(external_exports.string()),kinds:external_exports.array(external_exports.string()),
 prune:external_exports.boolean(),assert:external_exports.boolean(),objects:external_exports.array(external_exports.strictObject(
 {address:external_exports.string(),action:external_exports.string(),observed:hash2.describe("Over everything that was ob\
 served of the object"),requests:hash2.describe("Over what would be sent for it")}))}).describe("What apply needs besides");
 var storedSchema=external_exports.looseObject({format_version:external_exports.literal(1),server:external_exports.string(),
 environment:external_exports.string().nullable(),created_at:external_exports.string(),digest:external_exports.string(),apply:sealSchema});
-function seal(plan,options,redactName){const shown2=({address:address2,apply:{key}})=>redactName(address2)===address2?address2:
-redactName(key);return{...options,objects:plan.changes.map(change=>({address:shown2(change),action:change.action,observed:hashOf(
-observedOf(change)),requests:planDigest(plan.server,[change])}))}}function observedOf({kind,fields:fields2,apply}){const types=kindOf(
-kind).fields;const before=mapValues(apply.before,(field,name2)=>normalForm(types[name2]??value,field));const generation2=fields2.
-find(({path})=>path==="did_generation");return[withoutSecrets(before),apply.existed,apply.generation??null,withoutSecrets(
-generation2?.before??null)]}function hashOf(value3){return`sha256:${createHash2("sha256").update(canonical(value3)).digest(
-"hex")}`}function parseStoredPlan(text4,file2){const unusable=why=>error("plan-unreadable",`${file2} can't be applied: ${why}`,
-[],"make it anew with idops plan --out FILE");let data3;try{data3=parseJson(text4)}catch{return unusable("it is not JSON")}
-const version3=data3?.format_version;if(typeof version3==="number"&&version3>1)return unusable(`it has format ${version3}\
-, this idops knows format 1`);const parsed2=storedSchema.safeParse(data3);if(parsed2.success)return parsed2.data;const[issue3]=parsed2.
-error.issues;const where=issue3===void 0||issue3.path.length===0?"":` (see ${issue3.path.join(".")})`;return unusable(`i\
-t is not a plan that was stored with --out${where}`)}function isStoredPlan(read){return"digest"in read}function staleness(stored3,now){
-const found=[];if(stored3.server!==now.server)found.push(`it is for ${stored3.server}, and this is ${now.server}`);if(stored3.
-environment!==now.environment){found.push(`it is for the environment ${stored3.environment??"none"}, and this is ${now.environment??
-"none"}`)}const before=new Map(stored3.apply.objects.map(object3=>[object3.address,object3]));const whole2=seal(now,stored3.
-apply,text4=>text4).objects;const keys=new Map(now.changes.map(({address:address2,apply})=>[apply.key,address2]));const after=new Map(
-whole2.map(object3=>[object3.address,object3]));const met=new Set;for(const[name2,object3]of before){const address2=after.
-has(name2)?name2:keys.get(name2)??name2;met.add(address2);const present3=after.get(address2);if(present3===void 0)found.
-push(`${address2} is no longer in it`);else if(present3.observed!==object3.observed)found.push(`${address2} was changed \
-on the server, or its record was`);else if(present3.action!==object3.action)found.push(`${address2} was ${object3.action}\
- in it, and is ${present3.action} now`);else if(present3.requests!==object3.requests)found.push(`${address2} is declared\
- otherwise now`)}for(const address2 of after.keys())if(!met.has(address2))found.push(`${address2} is new in it`);if(found.
-length===0&&stored3.digest!==now.digest)found.push("its digest is another one now");if(found.length===0)return[];return[
-error("stale-plan",`stale plan: ${found.join("; ")}`,[],"nothing was sent; make a new plan and review it")]}async function readPlanFile(path,shown2=path){let text4;try{text4=await readFile(path,"utf8")}catch(failure2){throw new ProblemsError(
+async function seal(plan,options,redactName){const hasher=digestHasher(plan);const shown2=({address:address2,apply:{key}})=>redactName(
+address2)===address2?address2:redactName(key);return{...options,objects:await eachWithSlowHashes(plan.changes,change=>({
+address:shown2(change),action:change.action,observed:hashOf(observedOf(change,hasher)),requests:planDigest(plan,[change])}))}}
+function observedOf({kind,fields:fields2,apply},hasher){const types=kindOf(kind).fields;const before=mapValues(apply.before,
+(field,name2)=>normalForm(types[name2]??value,field));const generation2=fields2.find(({path})=>path==="did_generation");
+return[withoutSecrets(before,hasher),apply.existed,apply.generation??null,withoutSecrets(generation2?.before??null,hasher)]}
+function hashOf(value3){return`sha256:${createHash2("sha256").update(canonical(value3)).digest("hex")}`}function parseStoredPlan(text4,file2){
+const unusable=why=>error("plan-unreadable",`${file2} can't be applied: ${why}`,[],"make it anew with idops plan --out F\
+ILE");let data3;try{data3=parseJson(text4)}catch{return unusable("it is not JSON")}const version3=data3?.format_version;
+if(typeof version3==="number"&&version3>1)return unusable(`it has format ${version3}, this idops knows format 1`);const parsed2=storedSchema.
+safeParse(data3);if(parsed2.success)return parsed2.data;const[issue3]=parsed2.error.issues;const where=issue3===void 0||
+issue3.path.length===0?"":` (see ${issue3.path.join(".")})`;return unusable(`it is not a plan that was stored with --out${where}`)}
+function isStoredPlan(read){return"digest"in read}async function staleness(stored3,now){const found=[];if(stored3.server!==
+now.server)found.push(`it is for ${stored3.server}, and this is ${now.server}`);if(stored3.environment!==now.environment){
+found.push(`it is for the environment ${stored3.environment??"none"}, and this is ${now.environment??"none"}`)}const before=new Map(
+stored3.apply.objects.map(object3=>[object3.address,object3]));const{objects:whole2}=await seal(now,stored3.apply,text4=>text4);
+const keys=new Map(now.changes.map(({address:address2,apply})=>[apply.key,address2]));const after=new Map(whole2.map(object3=>[
+object3.address,object3]));const met=new Set;for(const[name2,object3]of before){const address2=after.has(name2)?name2:keys.
+get(name2)??name2;met.add(address2);const present3=after.get(address2);if(present3===void 0)found.push(`${address2} is n\
+o longer in it`);else if(present3.observed!==object3.observed)found.push(`${address2} was changed on the server, or its \
+record was`);else if(present3.action!==object3.action)found.push(`${address2} was ${object3.action} in it, and is ${present3.
+action} now`);else if(present3.requests!==object3.requests)found.push(`${address2} is declared otherwise now`)}for(const address2 of after.
+keys())if(!met.has(address2))found.push(`${address2} is new in it`);if(found.length===0&&stored3.digest!==now.digest)found.
+push("its digest is another one now");if(found.length===0)return[];return[error("stale-plan",`stale plan: ${found.join("\
+; ")}`,[],"nothing was sent; make a new plan and review it")]}async function readPlanFile(path,shown2=path){let text4;try{text4=await readFile(path,"utf8")}catch(failure2){throw new ProblemsError(
 [error("plan-unreadable",`${shown2} can't be read: ${failure2 instanceof Error?failure2.message:String(failure2)}`)])}const stored3=parseStoredPlan(
 text4,shown2);if(!isStoredPlan(stored3))throw new ProblemsError([stored3]);return stored3}async function planSamples(plan,project){const{found,problems}=await loadSamples(project,plan.changes.flatMap(({kind,address:address2,
 apply,declaredAt})=>kind==="EmailTemplate"&&declaredAt!==null?[{address:address2,type:apply.identity.type??"",manifest:declaredAt.
@@ -14904,7 +14937,7 @@ void 0&&value3!==""){this.#used.set(name2,value3);return{text:value3,tainted:tru
 void 0)return this.#fill(reference.fallback,context3);if(!allowed||!this.#lenient){return this.#unresolved(reference,context3,
 value3===""?"is empty":allowed?"is not set":void 0)}this.#report(warning2("unset-variable",`the process variable ${name2}\
  is not set, so what it would give is not checked`,[placeOf2(reference.written,context3)]));return{...nothing,tainted:true}}#variable(name2,node2){
-const known2=this.#resolved.get(name2);if(known2!==void 0)return known2;const{file:file2}=this.#sources;if(this.#resolving.
+const known3=this.#resolved.get(name2);if(known3!==void 0)return known3;const{file:file2}=this.#sources;if(this.#resolving.
 includes(name2)){const circle=[...this.#resolving.slice(this.#resolving.indexOf(name2)),name2].join(" -> ");this.#report(
 error("variable-cycle",`vars that need each other: ${circle}`,[file2.place(node2.range)],"write one of them out"));return nothing}
 if(this.#resolving.length>=MAX_CHAIN){this.#report(error("too-deep",`more than ${MAX_CHAIN} vars need each other in a ro\
@@ -14912,7 +14945,7 @@ w`,[file2.place(node2.range)]));return nothing}this.#resolving.push(name2);const
 node2.value instanceof ExactNumber;const text4=isNumber3&&node2.source!==""?node2.source:String(node2.value??"");const value3=text4.
 includes("$")?this.resolve(text4,node2,file2):{text:text4,tainted:false,unknown:node2.value===null};this.#resolving.pop();
 this.#resolved.set(name2,value3);return value3}#unresolved(reference,context3,state){const{name:name2,message}=reference;
-const known2=[...this.#sources.vars.keys(),...this.#sources.allowed];const similar=nearest(name2,known2);const advice=state===
+const known3=[...this.#sources.vars.keys(),...this.#sources.allowed];const similar=nearest(name2,known3);const advice=state===
 void 0?`add it to vars in the configuration${similar===void 0?"":`, or write ${similar}`}`:`set it, or write \${${name2}\
 :-default}`;const text4=message!==void 0&&message!==""?`variable ${name2}: ${message}`:`variable ${name2} ${state??"is n\
 either in vars nor an allowed process variable"}`;this.#report(error("unresolved-variable",text4,[placeOf2(reference.written,
@@ -14921,8 +14954,8 @@ code}\0${problem.message}\0${place?.file}\0${place?.line}\0${place?.column}`;if(
 add(key);this.#problems.push(problem)}};function placeOf2(written3,{node:node2,file:file2}){const at2=written3===""?-1:file2.
 text.indexOf(written3,node2.range.start);if(at2===-1||at2>=node2.range.end)return file2.place(node2.range);return file2.
 place({start:at2,end:at2+written3.length})}import{resolve as resolvePath2}from"node:path";function guardedOf(layers,root,defaultState){const variables2=new Set;const files=new Set;const states=new Set;const named2=new Set(
-["IDOPS_TOKEN"]);for(const{config:config3,text:text4}of layers){const texts2=node2=>scalarsOf(node2).flatMap(scalar=>{const known2=text4(
-scalar);return known2===void 0||known2===""?[]:[known2]});for(const section2 of["auth","tls"]){const{node:node2,complete:complete2}=find(
+["IDOPS_TOKEN"]);for(const{config:config3,text:text4}of layers){const texts2=node2=>scalarsOf(node2).flatMap(scalar=>{const known3=text4(
+scalar);return known3===void 0||known3===""?[]:[known3]});for(const section2 of["auth","tls"]){const{node:node2,complete:complete2}=find(
 config3,["server",section2]);if(!complete2)continue;for(const scalar of scalarsOf(node2))for(const name2 of namesIn(scalar))
 named2.add(name2);for(const file2 of fileNodes(node2).flatMap(texts2))files.add(resolvePath2(root,file2))}const state=find(
 config3,["state","path"]);const[path=defaultState]=state.complete?texts2(state.node):[];states.add(resolvePath2(root,path))}
@@ -15041,9 +15074,9 @@ auth","header",part)))}this.#secrets.push(value3,value3.slice(value3.indexOf(" "
 value3)}}#wrong(problem){if(problem!==null)this.#problems.push(problem)}async#tls(tls){const ca=await this.#pem("ca_file",
 tls.ca_file,checkCertificates);const cert=await this.#pem("client_cert_file",tls.client_cert_file,checkCertificates);const key=await this.#pem(
 "client_key_file",tls.client_key_file,createPrivateKey);if(tls.client_cert_file===void 0!==(tls.client_key_file===void 0)){
-const[there,lacking]=tls.client_key_file===void 0?["client_cert_file","client_key_file"]:["client_key_file","client_cert\
-_file"];const places2=this.#sources.place("tls",there);this.#problems.push(error("bad-certificate",`"tls.${there}" needs\
- "tls.${lacking}" beside it`,places2))}else if(cert!==void 0&&key!==void 0&&!belong(cert,key)){const places2=this.#sources.
+const[there,lacking2]=tls.client_key_file===void 0?["client_cert_file","client_key_file"]:["client_key_file","client_cer\
+t_file"];const places2=this.#sources.place("tls",there);this.#problems.push(error("bad-certificate",`"tls.${there}" need\
+s "tls.${lacking2}" beside it`,places2))}else if(cert!==void 0&&key!==void 0&&!belong(cert,key)){const places2=this.#sources.
 place("tls","client_key_file");this.#problems.push(error("bad-certificate",'"tls.client_key_file" is not the key of the \
 client certificate',places2))}if(key!==void 0)this.#secrets.push(key);return{...ca===void 0?{}:{ca},...cert===void 0?{}:
 {clientCert:cert},...key===void 0?{}:{clientKey:new Sensitive(key)}}}async#pem(member2,file2,parse11){if(file2===void 0)
@@ -15075,13 +15108,13 @@ const empty2=mapNode({start:0,end:0},new Map);const written3=first?.root??(probl
 void 0)throw new ProblemsError(problems);if(written3.type!=="map"){throw new ProblemsError([...problems,error("wrong-typ\
 e","the configuration must be a map",[file2.place(written3.range)],'begin it with "version: 1"')])}const root=withoutEmpty(
 written3);hideCredentials(root,file2);problems.push(...check2({schema:configSchema,root,file:file2,variables:null,name:"\
-configuration"}).problems);const environments=root.entries.get("environments")?.value;const known2=environments?.type===
+configuration"}).problems);const environments=root.entries.get("environments")?.value;const known3=environments?.type===
 "map"?[...environments.entries.keys()]:[];const chosen=environment===null?void 0:find(root,["environments",environment]);
-if(environment!==null&&chosen?.complete!==true){const similar=nearest(environment,known2);problems.push(error("unknown-e\
+if(environment!==null&&chosen?.complete!==true){const similar=nearest(environment,known3);problems.push(error("unknown-e\
 nvironment",`there is no environment "${environment}" in ${file2.path}${similar===void 0?"":`, did you mean "${similar}"\
-?`}`,[],known2.length===0?"the configuration has no environments":`environments there: ${known2.join(", ")}`))}refuse(inOrder(
+?`}`,[],known3.length===0?"the configuration has no environments":`environments there: ${known3.join(", ")}`))}refuse(inOrder(
 problems));const base2=without(root,name2=>name2==="environments");const over=({node:node2})=>node2.type==="map"?merge2(
-base2,node2,exclusive):base2;return{chosen:chosen===void 0?base2:over(chosen),all:()=>[base2,...known2.map(name2=>over(find(
+base2,node2,exclusive):base2;return{chosen:chosen===void 0?base2:over(chosen),all:()=>[base2,...known3.map(name2=>over(find(
 root,["environments",name2])))]}}function hideCredentials(root,file2){const environments=root.entries.get("environments")?.
 value;const chosen=environments?.type==="map"?[...environments.entries.values()]:[];for(const node2 of[root,...chosen.map(
 ({value:value3})=>value3)]){for(const path of[["header","value"],["token_command"]]){const found=find(node2,["server","a\
@@ -15382,11 +15415,11 @@ join("|"),"gi");function*layersOf(text4){const layer={text:text4,from:null,to:nu
 1)return;for(const[,pattern]of kinds3)yield*decodedLayers(layer,new RegExp(pattern,"gi"))}function*decodedLayers(first,pattern){
 let layer=first;for(let count2=0;count2<maxDecodings;count2+=1){layer=decoded(layer,pattern);if(layer===null)return;yield layer}}
 function decoded({text:text4,from,to},pattern){if(text4.search(pattern)===-1)return null;const pieces2=[];const starts=new Int32Array(
-text4.length);const ends=new Int32Array(text4.length);let length=0;let kept=0;const keep=end=>{for(let at2=kept;at2<end;at2+=
+text4.length);const ends=new Int32Array(text4.length);let length=0;let kept=0;const keep2=end=>{for(let at2=kept;at2<end;at2+=
 1){starts[length]=from?.[at2]??at2;ends[length]=to?.[at2]??at2+1;length+=1}pieces2.push(text4.slice(kept,end));kept=end};
 for(const{0:written3,index}of text4.matchAll(pattern)){const meant=meaningOf(written3);if(meant===written3||meant.length>
-written3.length)continue;keep(index);kept=index+written3.length;pieces2.push(meant);for(let unit=0;unit<meant.length;unit+=
-1){starts[length]=from?.[index]??index;ends[length]=to?.[kept-1]??kept;length+=1}}if(pieces2.length===0)return null;keep(
+written3.length)continue;keep2(index);kept=index+written3.length;pieces2.push(meant);for(let unit=0;unit<meant.length;unit+=
+1){starts[length]=from?.[index]??index;ends[length]=to?.[kept-1]??kept;length+=1}}if(pieces2.length===0)return null;keep2(
 text4.length);return{text:pieces2.join(""),from:starts.subarray(0,length),to:ends.subarray(0,length)}}var letters={b:"\b",
 f:"\f",n:"\n",r:"\r",t:"	"};function meaningOf(written3){if(written3.startsWith("&"))return decodeHTML(written3);if(written3.
 startsWith("%")){try{return decodeURIComponent(written3)}catch{return written3}}const letter=written3[1]??"";if(written3.
@@ -15397,10 +15430,10 @@ at:null}}function squeezed(text4){const units=new Uint16Array(text4.length);cons
 for(let index=0;index<text4.length;index+=1){const unit=text4.charCodeAt(index);if(unit===56128&&index+1<text4.length&&(text4.
 charCodeAt(index+1)&64512)===56320){index+=1;continue}if(isIgnored(unit))continue;units[length]=lowerOf(unit);at2[length]=
 index;length+=1}return{text:textOf2(units.subarray(0,length)),at:at2.subarray(0,length)}}function textOf2(units){return Buffer.
-from(units.buffer,units.byteOffset,units.byteLength).toString("utf16le")}var known;function knownOf(unit){known??=new Uint32Array(
-2**16);const before=known[unit]??0;if(before!==0)return before;const character=String.fromCharCode(unit);const small=character.
+from(units.buffer,units.byteOffset,units.byteLength).toString("utf16le")}var known2;function knownOf(unit){known2??=new Uint32Array(
+2**16);const before=known2[unit]??0;if(before!==0)return before;const character=String.fromCharCode(unit);const small=character.
 toLowerCase();const ignored2=/[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(character);const answer=ignored2?
-1:(small.length===1?small.charCodeAt(0):unit)+2;known[unit]=answer;return answer}function isIgnored(unit){return knownOf(
+1:(small.length===1?small.charCodeAt(0):unit)+2;known2[unit]=answer;return answer}function isIgnored(unit){return knownOf(
 unit)===1}function lowerOf(unit){const answer=knownOf(unit);return answer===1?unit:answer-2}var noEdges={before:false,after:false};var base=739982445;var Needles=class{size;#byBeginning=new Map;#flags;#power;constructor(size2){
 this.size=size2;this.#power=powerOf(size2)}add(needle,edges=noEdges){if(needle.length<this.size)return;const{lengths}=this.#beginning(
 needle.slice(0,this.size));let group=lengths.find(({length})=>length===needle.length);if(group===void 0){group={length:needle.
@@ -15412,13 +15445,13 @@ length;at2+=1){if(flags[slotOf(hash3(at2,this.size,this.#power))]===0)continue;c
 slice(at2,at2+this.size));if(beginning===void 0)continue;let found=beginning.run?this.size:0;let edges=noEdges;for(const{
 length,hashes,needles}of beginning.lengths){if(at2+length>text4.length||!hashes.has(hash3(at2,length,powerOf(length))))continue;
 const needle=needles.get(text4.slice(at2,at2+length));if(needle===void 0)continue;found=length;edges=needle;break}if(found===
-0)continue;onFound(at2,at2+found,edges);at2+=found-this.size}}#beginning(text4){const known2=this.#byBeginning.get(text4);
-if(known2!==void 0)return known2;const made={lengths:[],run:false};this.#byBeginning.set(text4,made);this.#flags??=new Uint8Array(
+0)continue;onFound(at2,at2+found,edges);at2+=found-this.size}}#beginning(text4){const known3=this.#byBeginning.get(text4);
+if(known3!==void 0)return known3;const made={lengths:[],run:false};this.#byBeginning.set(text4,made);this.#flags??=new Uint8Array(
 2**17);this.#flags[slotOf(hashOf2(text4))]=1;return made}};function slotOf(hash3){return(hash3^hash3>>>15)&131071}function hashOf2(text4){
 let hash3=0;for(let at2=0;at2<text4.length;at2+=1)hash3=Math.imul(hash3,base)+text4.charCodeAt(at2)|0;return hash3}function sumsOf(text4){
 const sums=new Int32Array(text4.length+1);let hash3=0;for(let at2=0;at2<text4.length;at2+=1){hash3=Math.imul(hash3,base)+
-text4.charCodeAt(at2)|0;sums[at2+1]=hash3}return sums}var powers=new Map;function powerOf(length){const known2=powers.get(
-length);if(known2!==void 0)return known2;let power=1;for(let step=0;step<length;step+=1)power=Math.imul(power,base);powers.
+text4.charCodeAt(at2)|0;sums[at2+1]=hash3}return sums}var powers=new Map;function powerOf(length){const known3=powers.get(
+length);if(known3!==void 0)return known3;let power=1;for(let step=0;step<length;step+=1)power=Math.imul(power,base);powers.
 set(length,power);return power}var mask="(sensitive)";var leastSecret=4;var leastFolded=8;var leastSqueezed=12;var leastLong=20;function createRedactor(){
 const credentials=new Secrets;const declared=new Secrets;const short3=new Set;const name2=text4=>replaced(text4,credentials.
 find(text4,false));return{add(secret3,kind="token"){const trimmed=secret3.trim();const credential=kind==="token"||kind===
@@ -15546,10 +15579,10 @@ const pair=inlinePair(field.before,field.after,whole2);const fate=fateText(field
 const same2=before.normalize("NFC")===after.normalize("NFC");return same2?` (the same text in another Unicode normal for\
 m: ${formChange(before,after)})`:""}function formChange(before,after){return`${normalFormOf(before)} \u2192 ${normalFormOf(
 after)}`}function normalFormOf(text4){return text4===text4.normalize("NFC")?"NFC":text4===text4.normalize("NFD")?"NFD":"\
-mixed"}function lengthOf(value3){return typeof value3==="string"?[...value3].length:void 0}function shorten(text4,other,limit,length){
-if(text4.length<=limit)return text4;const parts=visibleParts(text4);if(parts.length<=limit)return text4;const others2=visibleParts(
+mixed"}function lengthOf(value3){return typeof value3==="string"?[...value3].length:void 0}function shorten(text4,other,limit2,length){
+if(text4.length<=limit2)return text4;const parts=visibleParts(text4);if(parts.length<=limit2)return text4;const others2=visibleParts(
 other);const found=parts.findIndex((part,index)=>part!==others2[index]);const focus=found===-1?0:found;const third=Math.
-floor(limit/3);const ranges=[[0,third],[Math.max(0,focus-Math.floor(third/2)),focus+Math.ceil(third/2)],[parts.length-third,
+floor(limit2/3);const ranges=[[0,third],[Math.max(0,focus-Math.floor(third/2)),focus+Math.ceil(third/2)],[parts.length-third,
 parts.length]];let shown2="";let end=0;for(const[from,to]of ranges.toSorted((a2,b)=>a2[0]-b[0])){if(to<=end)continue;shown2+=
 (from>end?"\u2026":"")+parts.slice(Math.max(from,end),to).join("");end=to}return`${shown2} (${length??parts.length} char\
 acters)`}function visibleParts(text4){return text4.match(/\\u\{[0-9a-f]+\}|\\u[0-9a-f]{4}|\\.|./gsu)??[]}var maxChangedLines=2e3;var maxMilliseconds=5e3;function compareBodies(before,after){const old=normalize2(before);const now=normalize2(
@@ -15635,10 +15668,10 @@ resent value is unknown; it will be ${plural2(countLines(after),"line")}`]:[],..
 [],...after===null?[fateText(field)??"cleared (null)"]:[],...notes,...tooDifferent===null?[]:[tooDifferent]];return{view:"\
 body",notes:said,hunks}}function isText2(value3){return value3===void 0||value3===null||typeof value3==="string"}function countChanges(hunks){
 const lines=hunks.flatMap(hunk=>hunk.lines);return{added:lines.filter(line=>line.startsWith("+")).length,removed:lines.filter(
-line=>line.startsWith("-")).length}}function placeText({file:file2,line}){return`${bare(file2)}:${line}`}var diffLineLimit=200;function hunkLines({lines},limit){const counterparts=limit===Number.POSITIVE_INFINITY?[]:pairLines(
+line=>line.startsWith("-")).length}}function placeText({file:file2,line}){return`${bare(file2)}:${line}`}var diffLineLimit=200;function hunkLines({lines},limit2){const counterparts=limit2===Number.POSITIVE_INFINITY?[]:pairLines(
 lines);return lines.map((line,index)=>{const first=line.charAt(0);const mark=first==="+"||first==="-"?first:" ";const text4=mark===
-" "?escapeText(line.slice(1)):escapeChanged(line.slice(1));return{mark,text:text4.length<=limit?text4:shorten(text4,escapeChanged(
-counterparts[index]??""),limit)}})}function hunkHead(hunk){return`@@ -${range(hunk.oldStart,hunk.oldLines)} +${range(hunk.
+" "?escapeText(line.slice(1)):escapeChanged(line.slice(1));return{mark,text:text4.length<=limit2?text4:shorten(text4,escapeChanged(
+counterparts[index]??""),limit2)}})}function hunkHead(hunk){return`@@ -${range(hunk.oldStart,hunk.oldLines)} +${range(hunk.
 newStart,hunk.newLines)} @@`}function range(start2,lines){return`${lines===0?start2-1:start2},${lines}`}function escapeChanged(line){
 const escaped2=escapeText(line);const kept=escaped2.trimEnd();return kept+escaped2.slice(kept.length).replaceAll(" ","\\u\
 0020")}function pairLines(lines){const paired=lines.map(()=>void 0);let start2=0;while(start2<lines.length){let middle=start2;
@@ -15694,7 +15727,7 @@ before??"",after??"");const cleared=after===null?` ${fateText(field)??"cleared (
 paint.cyan(`  \u2502 ${hunkHead(hunk)}`),...hunkText(hunk,debug,paint)])]}function isText3(value3){return value3===void 0||
 value3===null||typeof value3==="string"}function severalLines(...values){return values.some(value3=>value3?.includes("\n"))}
 function oneLineSays(before,after){return[before,after].every(text4=>text4===null||displayWidth(text4)<=lineWidth/2)}function hunkText(hunk,debug,paint){
-const limit=debug?Number.POSITIVE_INFINITY:diffLineLimit;return hunkLines(hunk,limit).map(({mark,text:text4})=>{const row=text4===
+const limit2=debug?Number.POSITIVE_INFINITY:diffLineLimit;return hunkLines(hunk,limit2).map(({mark,text:text4})=>{const row=text4===
 ""?`  \u2502 ${mark}`.trimEnd():`  \u2502 ${mark}${text4}`;return mark==="+"?paint.green(row):mark==="-"?paint.red(row):
 row})}var done={update:"updated",delete:"deleted",regenerate:"regenerated",adopt:"adopted",blocked:"blocked",unchanged:"\
 unchanged"};var statusWords={applied:"applied",failed:"failed",not_converged:"not converged",unknown:"unknown",skipped:"\
@@ -15807,10 +15840,10 @@ lastErrOffset!==this.offset){this.lastErrOffset=this.offset;this.handler.onParse
 this.gapStack.push(this.lastGapPos);this.lastGapPos=this.pos}_processSurrogate(cp){if(this.pos!==this.html.length-1){const nextCp=this.
 html.charCodeAt(this.pos+1);if(!isSurrogatePair(cp)&&isSurrogatePair(nextCp)){this.pos++;this._addGap();return getSurrogatePairCodePoint(
 cp,nextCp)}}else if(!this.lastChunkWritten){this.endOfChunkHit=true;return CODE_POINTS.EOF}this._err(ERR.surrogateInInputStream);
-return cp}willDropParsedChunk(){return this.pos>this.bufferWaterline}dropParsedChunk(keep=0){if(this.willDropParsedChunk()){
-const droppedSize=this.offset-this.droppedBufferSize-keep;this.html=this.html.substring(droppedSize);this.lineStartPos-=
+return cp}willDropParsedChunk(){return this.pos>this.bufferWaterline}dropParsedChunk(keep2=0){if(this.willDropParsedChunk()){
+const droppedSize=this.offset-this.droppedBufferSize-keep2;this.html=this.html.substring(droppedSize);this.lineStartPos-=
 droppedSize;this.droppedBufferSize+=droppedSize;this.pos-=droppedSize;this.lastGapPos=-2;this.gapStack.length=0;if(this.
-pos>keep)this._addGap()}}write(chunk,isLastChunk){if(this.html.length>0){this.html+=chunk}else{this.html=chunk}this.endOfChunkHit=
+pos>keep2)this._addGap()}}write(chunk,isLastChunk){if(this.html.length>0){this.html+=chunk}else{this.html=chunk}this.endOfChunkHit=
 false;this.lastChunkWritten=isLastChunk}insertHtmlAtCurrentPos(chunk){this.html=this.html.substring(0,this.pos+1)+chunk+
 this.html.substring(this.pos+1);this.endOfChunkHit=false}startsWith(pattern,caseSensitive){if(this.pos+pattern.length>this.
 html.length){this.endOfChunkHit=!this.lastChunkWritten;return false}if(caseSensitive){return this.html.startsWith(pattern,
@@ -17615,8 +17648,8 @@ txt,data3,{html:false,absent}),html:render3(html,data3,{html:true,absent})}));co
 has(text4))continue;seen.add(text4);characters2+=text4.length;variants.push({label:sections2.length===0?null:labelOf(sections2,
 absent),mails})}return variants}function parse8(body2){if(typeof body2!=="string")return null;const parsed2=parseTemplate3(
 body2);return"syntax"in parsed2?{source:body2,template:void 0,problem:parsed2}:{source:body2,template:parsed2,problem:{syntax:""}}}
-function render3(body2,data3,options){if(body2===null)return null;if(body2.template===void 0){const{syntax:syntax2,limit}=body2.
-problem;return limit?{tooLong:syntax2.replace(/^it /,"")}:{source:body2.source,syntax:syntax2}}try{return{text:body2.template.
+function render3(body2,data3,options){if(body2===null)return null;if(body2.template===void 0){const{syntax:syntax2,limit:limit2}=body2.
+problem;return limit2?{tooLong:syntax2.replace(/^it /,"")}:{source:body2.source,syntax:syntax2}}try{return{text:body2.template.
 render(data3,options)}}catch(failure2){if(failure2 instanceof TooLong)return{tooLong:failure2.message};throw failure2}}function sectionsOf(parts){
 const names2=new Set;const walk=inner=>{for(const part of inner){if(part.kind!=="section")continue;if(part.name!==".")names2.
 add(part.name);walk(part.parts)}};walk(parts);return[...names2]}function*combinations(sections2){if(sections2.length<=combinedSections){
@@ -17649,8 +17682,8 @@ sections2.has(path)&&isEmpty3(value3))continue;define(merged,name2,isMap(before)
 "Doe"],[/(^|_)(name|username|user|display_?name|full_?name)$/,"Jane Doe"],[/(code|otp|pin)$/,"493172"],[/(date|day)$/,"3\
 1 January 2026"],[/(time|_at|expiry|expiration|expires)$/,"31 January 2026, 12:00"],[/(count|number|minutes|hours|days)$/,
 "3"],[/(company|organi[sz]ation|product|brand|app)(_?name)?$/,"ACME"]];function exampleOf(name2){const last=name2.split(
-".").at(-1)??name2;const key=last.replace(/([a-z])([A-Z])/g,"$1_$2").toLowerCase();const known2=examples.find(([pattern])=>pattern.
-test(key))?.[1];if(known2===void 0)return`[${last.replaceAll("_"," ")}]`;if(known2!=="")return known2;const path=key.replace(
+".").at(-1)??name2;const key=last.replace(/([a-z])([A-Z])/g,"$1_$2").toLowerCase();const known3=examples.find(([pattern])=>pattern.
+test(key))?.[1];if(known3===void 0)return`[${last.replaceAll("_"," ")}]`;if(known3!=="")return known3;const path=key.replace(
 /_?(url|uri|link|href)$/,"").replace(/[^a-z0-9]+/g,"-");return`https://example.com/${path}`}var Markup=class{text;constructor(text4){this.text=text4}toString(){return this.text}};function markup(parts,...inserted){
 return new Markup(parts.map((part,index)=>part+(index<inserted.length?insert(inserted[index]??null):"")).join(""))}function insert(inserted){
 if(inserted===null)return"";if(inserted instanceof Markup)return inserted.text;if(Array.isArray(inserted))return inserted.
@@ -17887,8 +17920,8 @@ own":"before"}"><code>${view.before}</code></td><td class="after"><code>${view.a
 head===null?null:markup`<p>${view.head}</p>`}<ul class="set">${view.elements.map(({mark,text:text4})=>markup`<li class="${setClasses[mark]}">${setMarks[mark]} ${text4}</li>`)}${view.
 kept>0?markup`<li class="quiet">(${view.kept} unchanged)</li>`:null}</ul></td>`;default:return null}}function bodyDiff({
 path},{notes,hunks},debug){const{added,removed}=countChanges(hunks);const size2=hunks.length===0?[]:[`${plural2(added,"l\
-ine")} added, ${removed} removed`];const limit=debug?Number.POSITIVE_INFINITY:diffLineLimit2;const lines=hunks.flatMap(hunk=>[
-markup`<span class="at">${hunkHead(hunk)}</span>`,...hunkLines(hunk,limit).map(({mark,text:text4})=>markup`<span class="${lineClasses[mark]}">${mark}${text4}</span>`)]);
+ine")} added, ${removed} removed`];const limit2=debug?Number.POSITIVE_INFINITY:diffLineLimit2;const lines=hunks.flatMap(
+hunk=>[markup`<span class="at">${hunkHead(hunk)}</span>`,...hunkLines(hunk,limit2).map(({mark,text:text4})=>markup`<span class="${lineClasses[mark]}">${mark}${text4}</span>`)]);
 return markup`<h3><code>${path}</code></h3>
 <p class="quiet">${[...size2,...notes].join("; ")}</p>
 ${hunks.length===0?null:scrollable("diff",`Difference of ${path}`,lines)}
@@ -17964,7 +17997,7 @@ results:result.results.map(one=>({...one,address:redactAddress(one.address,redac
 redactName),error:one.error===null?null:redactor.redact(one.error),...one.notes===void 0?{}:{notes:one.notes.map(redactor.
 redact)}}))}}function redactProblems(problems,{redact,redactName}){return problems.map(({hint,...problem})=>({...problem,message:redact(
 problem.message),...hint===void 0?{}:{hint:redact(hint)},places:problem.places.map(({text:text4,...place})=>({...place,file:redactName(
-place.file),...text4===void 0||redact(text4)!==text4?{}:{text:text4}}))}))}import{basename as basename9,resolve as resolve10}from"node:path";import{randomBytes as randomBytes3}from"node:crypto";import{readFileSync,readlinkSync}from"node:fs";import{hostname as hostname3}from"node:os";var processMark={host:external_exports.string(),pid:external_exports.int(),started:external_exports.string().nullable().
+place.file),...text4===void 0||redact(text4)!==text4?{}:{text:text4}}))}))}import{basename as basename9,resolve as resolve10}from"node:path";import{randomBytes as randomBytes4}from"node:crypto";import{readFileSync,readlinkSync}from"node:fs";import{hostname as hostname3}from"node:os";var processMark={host:external_exports.string(),pid:external_exports.int(),started:external_exports.string().nullable().
 optional(),boot:external_exports.string().nullable().optional(),namespace:external_exports.string().nullable().optional()};
 var markSchema=external_exports.object(processMark);function ownMark(){return{host:hostname3(),pid:process.pid,started:processStart(
 process.pid),boot:bootId(),namespace:namespaceId()}}function fateOf({host,pid,started,boot,namespace}){if(host!==hostname3())
@@ -17983,10 +18016,10 @@ null,now.apply.before[field]??null));const all=[...new Set([...moved,...decisive
 action===now.action?[]:[`there is nothing to ${planned.action} any more`]}function fieldAt(change,path){return change.fields.
 find(field=>field.path===path)}function isAsShown(planned,now){if(planned===void 0||now===void 0)return false;if(planned.
 type==="set")return same(shownSet(planned),shownSet(now));return same(planned.before??null,now.before??null)}function shownSet({
-before,after}){const goals=new Map(asElements(after).map(element=>[keyOf(element),element]));const elements2=asElements(
-before??null).map(element=>{const goal=goals.get(keyOf(element));const inner=Object.entries(element).filter(([name2,member2])=>Array.
-isArray(member2)&&goal!==void 0&&!same(goal[name2]??null,member2));return[keyOf(element),Object.fromEntries(inner)]});return Object.
-fromEntries(elements2)}function keyOf({id,name:name2}){return typeof id==="string"?`id ${id}`:`name ${String(name2)}`}function arrange(changes){const sorted=[...changes].sort((a2,b)=>level2(a2)-level2(b)||defaultRank(a2)-defaultRank(b)||compareText2(
+before,after}){const goals=new Map(asElements(after).map(element=>[keyOf2(element),element]));const elements2=asElements(
+before??null).map(element=>{const goal=goals.get(keyOf2(element));const inner=Object.entries(element).filter(([name2,member2])=>Array.
+isArray(member2)&&goal!==void 0&&!same(goal[name2]??null,member2));return[keyOf2(element),Object.fromEntries(inner)]});return Object.
+fromEntries(elements2)}function keyOf2({id,name:name2}){return typeof id==="string"?`id ${id}`:`name ${String(name2)}`}function arrange(changes){const sorted=[...changes].sort((a2,b)=>level2(a2)-level2(b)||defaultRank(a2)-defaultRank(b)||compareText2(
 a2.address,b.address));const successor=sorted.some(change=>change.action!=="blocked"&&isToBeDefault(change));return sorted.
 map(change=>givesUpDefault(change)&&!successor?blockedWithoutDefault(change):change)}function level2({kind}){return kinds.
 findIndex(({name:name2})=>name2===kind)}function defaultRank(change){if(isToBeDefault(change))return-1;return givesUpDefault(
@@ -18062,79 +18095,84 @@ for(const row of rows){if(typeof row.id!=="string"){unsure2=true;continue}this.#
 push(row)}this.unsure=unsure2}byId(id){return this.#byId.get(id)}byName(name2){return this.#byName.get(name2)??[]}};var rowsOf={
 scopes:pages.scope,roles:pages.role};async function readCatalog(name2,read,reader){let offered=true;const rows=await readListing(
 name2,async number5=>{const page=await reader.listExtra(read,number5,rowsOf[name2]);if(page===null)offered=false;return{
-...page?.totalEntries===void 0?{totalPages:1}:{},...page,rows:page?.rows??[]}});return offered?new Catalog(rows):null}async function observe2(objects2,needed,{reader,profile,concurrency,progress,signal,lists={}}){const limit=pLimit(concurrency);
-let refused;const goOn=()=>{if(signal?.aborted)throw new ProblemsError([error("interrupted","interrupted: nothing more w\
-as asked")])};const paged={...reader,listOrganizations:async page=>{goOn();return await reader.listOrganizations(page)},
-listExtra:async(read,page,parse11)=>{goOn();return await reader.listExtra(read,page,parse11)}};const limited=step=>read=>limit(
-async()=>{goOn();if(refused!==void 0)throw refused;try{const result=await read();step();return result}catch(failure2){if(failure2 instanceof
-ServerFailure&&failure2.kind==="unauthorized")refused=failure2;throw failure2}});const context3={reader,profile,organizations:()=>{
-lists.organizations??=readOrganizations(paged).finally(progress.step);return lists.organizations}};const live=new Map;const readable2=kinds.
-filter(kind=>kind.readable(profile));const wanted=new Set(needed);const catalogs=catalogNames.flatMap(name2=>{const read=profile.
-reads[name2];return wanted.has(name2)&&read!==void 0?[{name:name2,read}]:[]});const listSteps=wanted.has("organizations")||
-objects2.some(({kind})=>kind==="Organization")?1:0;const single=objects2.filter(({kind})=>kind!=="Organization"&&kindOf(
-kind).readable(profile)).length;const steps=listSteps+catalogs.length+single;if(steps>0)progress.phase("Observing",steps);
-try{await settle([...readable2.map(async kind=>{const own3=objects2.filter(object3=>object3.kind===kind.name);if(own3.length===
-0)return;let left=kind.name==="Organization"?0:own3.length;const step=()=>{if(left===0)return;left-=1;progress.step()};const observed=await kind.
-observe(own3,{...context3,limit:limited(step)});while(left>0)step();for(const[object3,shown2]of observed){const fields2=markSecrets(
+...page?.totalEntries===void 0?{totalPages:1}:{},...page,rows:page?.rows??[]}});return offered?new Catalog(rows):null}async function observe2(objects2,needed,{reader,profile,concurrency,progress,signal,lists={}}){const limit2=pLimit(concurrency);
+let refused;const goOn=()=>{if(signal?.aborted)throw interrupted()};const paged={...reader,listOrganizations:async page=>{
+goOn();return await reader.listOrganizations(page)},listExtra:async(read,page,parse11)=>{goOn();return await reader.listExtra(
+read,page,parse11)}};const limited=step=>read=>limit2(async()=>{goOn();if(refused!==void 0)throw refused;try{const result=await read();
+step();return result}catch(failure2){if(failure2 instanceof ServerFailure&&failure2.kind==="unauthorized")refused=failure2;
+throw failure2}});const context3={reader,profile,organizations:()=>{lists.organizations??=readOrganizations(paged).finally(
+progress.step);return lists.organizations}};const live=new Map;const readable2=kinds.filter(kind=>kind.readable(profile));
+const wanted=new Set(needed);const catalogs=catalogNames.flatMap(name2=>{const read=profile.reads[name2];return wanted.has(
+name2)&&read!==void 0?[{name:name2,read}]:[]});const listSteps=wanted.has("organizations")||objects2.some(({kind})=>kind===
+"Organization")?1:0;const single=objects2.filter(({kind})=>kind!=="Organization"&&kindOf(kind).readable(profile)).length;
+const steps=listSteps+catalogs.length+single;if(steps>0)progress.phase("Observing",steps);try{await settle([...readable2.
+map(async kind=>{const own3=objects2.filter(object3=>object3.kind===kind.name);if(own3.length===0)return;let left=kind.name===
+"Organization"?0:own3.length;const step=()=>{if(left===0)return;left-=1;progress.step()};const observed=await kind.observe(
+own3,{...context3,limit:limited(step)});while(left>0)step();for(const[object3,shown2]of observed){const fields2=markSecrets(
 kind.fields,shownFields(kind,shown2.fields,profile));live.set(object3,{...shown2,fields:fields2})}}),...wanted.has("orga\
 nizations")?[context3.organizations()]:[],...catalogs.map(({name:name2,read})=>{lists[name2]??=readCatalog(name2,read,paged).
 finally(progress.step);return lists[name2]})])}finally{progress.end()}return{live,references:await listed2(lists)}}async function listed2(lists){
 const{organizations,scopes,roles:roles3}=lists;return{...organizations===void 0?{}:{organizations:await organizations},...scopes===
 void 0?{}:{scopes:await scopes},...roles3===void 0?{}:{roles:await roles3}}}function listsFor(declared,profile){return declared.
-flatMap(document3=>kindOf(document3.kind).refersTo?.(document3,profile)??[])}var noProgress={phase(){},step(){},end(){}};var MOMENT=500;var MOST=8;async function readBack(objects2,isUnsteady,{pause=sleep,...options}){const read=async which=>(await observe2(
+flatMap(document3=>kindOf(document3.kind).refersTo?.(document3,profile)??[])}function interrupted(){return new ProblemsError(
+[error("interrupted","interrupted: nothing more was asked")])}var noProgress={phase(){},step(){},end(){}};var MOMENT=500;var MOST=8;async function readBack(objects2,isUnsteady,{pause=sleep,...options}){const read=async which=>(await observe2(
 which,[],{...options,progress:noProgress})).live;const found=new Map(await read(objects2));let open8=[...found].flatMap(
 ([object3,live])=>isUnsteady(object3,live)?[object3]:[]);for(let round=0;open8.length>0&&round<MOST;round+=1){await pause(
 MOMENT);const again=await read(open8);open8=open8.filter(object3=>{const before=found.get(object3);const now=again.get(object3);
-if(now!==void 0)found.set(object3,now);return before!==void 0&&now!==void 0&&!same(before.fields,now.fields)})}return found}var Attempt=class{#kind;#options;#better;constructor(kind,options){this.#kind=kind;this.#options=options}async send(change){
-const sent=change.requests.length===0?{open:BY_ANOTHER}:await this.#send(change);if("closed"in sent)return this.#ended(sent.
-closed,change);if("open"in sent)return{change,failure:sent.open};const other=otherObject(change.apply.identity,sent.data);
-if(other===void 0)return this.#ended(this.#answered(change,sent),change);const failure2={...NOTHING_KNOWN,message:other,
-httpStatus:sent.status,attempts:sent.attempts};if(this.#readable&&change.action!=="regenerate")return{change,failure:failure2};
-return this.#ended(closed(failure2,true),change)}async conclude({change,failure:failure2},live){const judgement=judge2(this.#kind,
-aimOf(change),live);if(live===void 0||Object.keys(judgement.lost).length===0){return this.#ended(openOutcome(change,failure2,
-judgement,live),change)}return await this.#putBack(change,failure2,judgement,live)}#ended(outcome,sent){return{outcome,sent,
-better:this.#better}}get#readable(){return this.#kind.readable(this.#options.profile)}async#send(change){const{recorder,
-writer,profile}=this.#options;let attempts=0;let last={status:0,data:{}};for(const[index,request4]of change.requests.entries()){
-const isLast=index===change.requests.length-1;await recorder.sending(change,request4,isLast);try{const answer=await writer.
-send(request4);attempts+=answer.attempts;const shown2=shownFields(this.#kind,answer.data,profile);last={status:answer.status,
-data:markSecrets(this.#kind.fields,shown2)};if(!isLast)await recorder.answered(change,answer.status,answer.attempts)}catch(failure2){
-if(!(failure2 instanceof ServerFailure))throw failure2;return this.#failed(change,failure2,attempts+failure2.attempts,index>
-0)}}return{...last,attempts}}#failed(change,failure2,attempts,begun){const{profile,onFailure}=this.#options;onFailure(failure2);
-const isOwn=failure2.kind==="forbidden"&&profile.protects.includes(change.kind);const better=betterProfileByError(profile,
-failure2);this.#better??=better;const remarks=[...isOwn?[`or this ${this.#kind.noun} is protected, as the token's own is`]:
-[],...better===void 0?[]:[adviceFor(better)]];const ambiguous=failure2.open;const refused=failure2.kind==="refused"||failure2.
-kind==="not-found"||failure2.kind==="forbidden";const open8={message:[failure2.message,...remarks].join("; "),httpStatus:failure2.
-status,attempts,answered:failure2.kind==="answer",refused,unsteady:failure2.kind==="lost"||failure2.doubt===true};const harmful=failure2.
-kind==="refused"&&profile.piecemeal.includes(change.kind);if((ambiguous||harmful||begun)&&this.#readable)return{open:open8};
-return{closed:closed(open8,ambiguous)}}#answered(change,{status,data:data3,attempts}){const{different,unverified}=check3(
-this.#kind,change,data3);const errors2=[...different.length>0?[`the server answered ${status} and kept another value: ${different.
-join("; ")}`]:[],...this.#otherServer(change,data3)];return{status:errors2.length>0?"not_converged":"applied",httpStatus:status,
-attempts,ambiguous:false,after:data3,unverified,error:errors2.length>0?errors2.join("; "):null,notes:notesOf(change,data3)}}#otherServer(change,answer){
-const{profile}=this.#options;if(change.action!=="update")return[];const{before,expected}=change.apply;const kind=this.#kind;
-const better=betterProfile(profile,kind.name,answer)??betterProfileByReset(profile,kind.name,change.apply,answer);if(better===
-void 0)return[];this.#better??=better;const unsent=Object.fromEntries(Object.entries(before).filter(([field])=>!Object.hasOwn(
-expected,field)&&field in kind.fields));const{different}=verify(kind,unsent,answer);const losesSilently=better.signs?.answers[kind.
-name]?.losesSilently===true;const seen=verify(kind,expected,answer).different.length>0;if(!losesSilently&&!seen)return[];
-return[...different.map(what=>`${what}, although it was not sent`),adviceFor(better)]}async#putBack(change,open8,judgement,live){
-const{repair:repair2}=this.#options;const names2=namesOfLost(judgement.lost);let known2={judgement,live};let{attempts}=open8;
-let sent=change;for(const aim of open8.refused?["before"]:["asked","before"]){const owed2=seenLoss(this.#kind,"",known2.
-judgement.lost,known2.live.fields);const again=repair2(change,owed2,known2.live,aim);if(again===void 0)continue;sent=again;
-const tried=await this.#send(again);const answered="data"in tried&&otherObject(change.apply.identity,tried.data)===void 0;
-attempts+="data"in tried?tried.attempts:"open"in tried?tried.open.attempts:tried.closed.attempts;const now=answered?{exists:true,
-identity:known2.live.identity,fields:tried.data}:await readBackOne(this.#kind,{change:again,failure:"open"in tried?tried.
-open:open8},this.#options);const became=judge2(this.#kind,{...aimOf(change),expected:again.apply.expected},now);if(now===
-void 0)return this.#ended(openOutcome(change,{...open8,attempts},became,now),again);if(became.verdict==="done"){return this.#ended(
-repaired(aim,{...open8,attempts},names2,now.fields),again)}known2={judgement:became,live:now};if(Object.keys(became.lost).
-length===0)break}const end={...open8,attempts};return this.#ended(openOutcome(change,end,known2.judgement,known2.live),sent)}};
-async function readBackAll(kind,open8,{reader,profile,pause},concurrency){const objects2=open8.map(one=>({kind:kind.name,
-identity:one.change.apply.identity,one}));const isUnsteady=({one:{change,failure:failure2}},live)=>failure2.unsteady&&judge2(
-kind,aimOf(change),live).verdict!=="done";const options={reader,profile,concurrency,...pause===void 0?{}:{pause}};try{const live=await readBack(
-objects2,isUnsteady,options);return new Map([...live].map(([{one},found])=>[one,found]))}catch{return new Map}}async function readBackOne(kind,open8,options){
-return(await readBackAll(kind,[open8],options,1)).get(open8)}function aimOf({action,apply:{before,expected}}){return{action,
-before,expected}}var NOTHING_KNOWN={message:"",httpStatus:null,attempts:0,answered:true,refused:false,unsteady:false};var BY_ANOTHER={
-...NOTHING_KNOWN,message:"nothing was sent, since the server does it with another change"};function closed(open8,ambiguous){
-return{status:ambiguous?"unknown":"failed",httpStatus:open8.httpStatus,attempts:open8.attempts,ambiguous,after:void 0,unverified:[],
-error:ambiguous?`${open8.message}; what the server did is not known`:open8.message}}function brokenOff(failure2){const message=failure2 instanceof
+if(now!==void 0)found.set(object3,now);return before!==void 0&&now!==void 0&&!same(before.fields,now.fields)})}return found}var EXPIRED="expired";var Attempt=class{#kind;#options;#better;constructor(kind,options){this.#kind=kind;this.#options=options}async send(change,freshUntil){
+const sent=change.requests.length===0?{open:BY_ANOTHER}:await this.#send(change,freshUntil);if("expired"in sent)return EXPIRED;
+if("closed"in sent)return this.#ended(sent.closed,change);if("open"in sent)return{change,failure:sent.open};const other=otherObject(
+change.apply.identity,sent.data);if(other===void 0)return this.#ended(this.#answered(change,sent),change);const failure2={
+...NOTHING_KNOWN,message:other,httpStatus:sent.status,attempts:sent.attempts};if(this.#readable&&change.action!=="regene\
+rate")return{change,failure:failure2};return this.#ended(closed(failure2,true),change)}async conclude({change,failure:failure2},live){
+const judgement=judge2(this.#kind,aimOf(change),live);if(failure2.expired&&judgement.verdict==="not-done")return EXPIRED;
+if(live===void 0||Object.keys(judgement.lost).length===0){return this.#ended(openOutcome(change,failure2,judgement,live),
+change)}return await this.#putBack(change,failure2,judgement,live)}#ended(outcome,sent){return{outcome,sent,better:this.#better}}get#readable(){
+return this.#kind.readable(this.#options.profile)}async#send(change,freshUntil){const{recorder,writer,profile}=this.#options;
+let attempts=0;let last={status:0,data:{}};for(const[index,request4]of change.requests.entries()){const isLast=index===change.
+requests.length-1;await recorder.sending(change,request4,isLast);try{const answer=await writer.send(request4,index===0?freshUntil:
+void 0);attempts+=answer.attempts;const shown2=shownFields(this.#kind,answer.data,profile);last={status:answer.status,data:markSecrets(
+this.#kind.fields,shown2)};if(!isLast)await recorder.answered(change,answer.status,answer.attempts)}catch(failure2){if(failure2 instanceof
+Expired){if(failure2.failure===void 0)return{expired:true};const met=this.#failed(change,failure2.failure,attempts+failure2.
+failure.attempts,false);return"open"in met?{open:{...met.open,expired:true}}:{expired:true}}if(!(failure2 instanceof ServerFailure))
+throw failure2;return this.#failed(change,failure2,attempts+failure2.attempts,index>0)}}return{...last,attempts}}#failed(change,failure2,attempts,begun){
+const{profile,onFailure}=this.#options;onFailure(failure2);const isOwn=failure2.kind==="forbidden"&&profile.protects.includes(
+change.kind);const better=betterProfileByError(profile,failure2);this.#better??=better;const remarks=[...isOwn?[`or this\
+ ${this.#kind.noun} is protected, as the token's own is`]:[],...better===void 0?[]:[adviceFor(better)]];const ambiguous=failure2.
+open;const refused=failure2.kind==="refused"||failure2.kind==="not-found"||failure2.kind==="forbidden";const open8={message:[
+failure2.message,...remarks].join("; "),httpStatus:failure2.status,attempts,answered:failure2.kind==="answer",refused,unsteady:failure2.
+kind==="lost"||failure2.doubt===true};const harmful=failure2.kind==="refused"&&profile.piecemeal.includes(change.kind);if((ambiguous||
+harmful||begun)&&this.#readable)return{open:open8};return{closed:closed(open8,ambiguous)}}#answered(change,{status,data:data3,
+attempts}){const{different,unverified}=check3(this.#kind,change,data3);const errors2=[...different.length>0?[`the server\
+ answered ${status} and kept another value: ${different.join("; ")}`]:[],...this.#otherServer(change,data3)];return{status:errors2.
+length>0?"not_converged":"applied",httpStatus:status,attempts,ambiguous:false,after:data3,unverified,error:errors2.length>
+0?errors2.join("; "):null,notes:notesOf(change,data3)}}#otherServer(change,answer){const{profile}=this.#options;if(change.
+action!=="update")return[];const{before,expected}=change.apply;const kind=this.#kind;const better=betterProfile(profile,
+kind.name,answer)??betterProfileByReset(profile,kind.name,change.apply,answer);if(better===void 0)return[];this.#better??=
+better;const unsent=Object.fromEntries(Object.entries(before).filter(([field])=>!Object.hasOwn(expected,field)&&field in
+kind.fields));const{different}=verify(kind,unsent,answer);const losesSilently=better.signs?.answers[kind.name]?.losesSilently===
+true;const seen=verify(kind,expected,answer).different.length>0;if(!losesSilently&&!seen)return[];return[...different.map(
+what=>`${what}, although it was not sent`),adviceFor(better)]}async#putBack(change,open8,judgement,live){const{repair:repair2}=this.#options;
+const names2=namesOfLost(judgement.lost);let known3={judgement,live};let{attempts}=open8;let sent=change;for(const aim of open8.
+refused?["before"]:["asked","before"]){const owed2=seenLoss(this.#kind,"",known3.judgement.lost,known3.live.fields);const again=repair2(
+change,owed2,known3.live,aim);if(again===void 0)continue;sent=again;const tried2=await this.#send(again);const answered="\
+data"in tried2&&otherObject(change.apply.identity,tried2.data)===void 0;attempts+=attemptsOf(tried2);const now=answered?
+{exists:true,identity:known3.live.identity,fields:tried2.data}:await readBackOne(this.#kind,{change:again,failure:"open"in
+tried2?tried2.open:open8},this.#options);const became=judge2(this.#kind,{...aimOf(change),expected:again.apply.expected},
+now);if(now===void 0)return this.#ended(openOutcome(change,{...open8,attempts},became,now),again);if(became.verdict==="d\
+one"){return this.#ended(repaired(aim,{...open8,attempts},names2,now.fields),again)}known3={judgement:became,live:now};if(Object.
+keys(became.lost).length===0)break}const end={...open8,attempts};return this.#ended(openOutcome(change,end,known3.judgement,
+known3.live),sent)}};async function readBackAll(kind,open8,{reader,profile,pause},concurrency){const objects2=open8.map(
+one=>({kind:kind.name,identity:one.change.apply.identity,one}));const isUnsteady=({one:{change,failure:failure2}},live)=>failure2.
+unsteady&&judge2(kind,aimOf(change),live).verdict!=="done";const options={reader,profile,concurrency,...pause===void 0?{}:
+{pause}};try{const live=await readBack(objects2,isUnsteady,options);return new Map([...live].map(([{one},found])=>[one,found]))}catch{
+return new Map}}async function readBackOne(kind,open8,options){return(await readBackAll(kind,[open8],options,1)).get(open8)}
+function attemptsOf(sent){if("data"in sent)return sent.attempts;if("open"in sent)return sent.open.attempts;return"closed"in
+sent?sent.closed.attempts:0}function aimOf({action,apply:{before,expected}}){return{action,before,expected}}var NOTHING_KNOWN={
+message:"",httpStatus:null,attempts:0,answered:true,refused:false,unsteady:false};var BY_ANOTHER={...NOTHING_KNOWN,message:"\
+nothing was sent, since the server does it with another change"};function closed(open8,ambiguous){return{status:ambiguous?
+"unknown":"failed",httpStatus:open8.httpStatus,attempts:open8.attempts,ambiguous,after:void 0,unverified:[],error:ambiguous?
+`${open8.message}; what the server did is not known`:open8.message}}function brokenOff(failure2){const message=failure2 instanceof
 Error?failure2.message:String(failure2);return closed({...NOTHING_KNOWN,message},true)}function check3(kind,change,answer){
 if(change.action==="update")return verify(kind,change.apply.expected,answer);const missing2=change.action==="regenerate"&&
 typeof answer.did!=="string";return{different:[],unverified:missing2?["did"]:[]}}function notesOf(change,answer){const{did}=change.
@@ -18152,55 +18190,62 @@ status:"applied",ambiguous:false,error:null,notes}}const found=change.action==="
 function repaired(aim,open8,names2,after){const base2={httpStatus:open8.httpStatus,attempts:open8.attempts,ambiguous:false,
 after,unverified:[]};if(aim==="asked"){const note=`${open8.message}; read back: ${names2} had been lost, so it was sent \
 once more, and all is as asked`;return{...base2,status:"applied",error:null,notes:[note]}}return{...base2,status:open8.answered?
-"not_converged":"failed",error:`${open8.message}; read back: ${names2} had been lost, and is put back as it was before`}}var FRESH=3e4;async function execute(plan,options){return await new Execution(options).run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#forbidden=new Map;#harmful=new Map;#stop;#defaultFailed=false;constructor(options){
+"not_converged":"failed",error:`${open8.message}; read back: ${names2} had been lost, and is put back as it was before`}}var FRESH=3e4;var ROUNDS=5;async function execute(plan,options){return await new Execution(options).run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#forbidden=new Map;#harmful=new Map;#stop;#defaultFailed=false;constructor(options){
 this.#options=options}async run(changes){const todo=changes.filter(({action})=>action!=="unchanged"&&action!=="blocked");
 const{progress,concurrency}=this.#options;let fatal;progress.phase("Applying",todo.length);for(const kind of kinds){const level3=todo.
 filter(change=>change.kind===kind.name);if(level3.length===0)continue;try{await this.#level(kind,level3,kind.sequential?
 1:concurrency)}catch(failure2){fatal??=failure2;this.#stop??=NOT_SENT}}progress.end();return{results:todo.map(change=>asResult(
-change,this.#outcomes.get(change)??skipped(NOT_SENT))),fatal}}async#level(kind,changes,concurrency){const limit=pLimit(concurrency);
-const open8=[];const send=async change=>{const left=await this.#change(kind,change);if(left!==void 0)open8.push(left)};const alone=this.#options.
-profile.signs===null?changes.slice(0,1):[];try{for(const change of alone)await send(change);await settle(changes.slice(alone.
-length).map(change=>limit(()=>send(change))))}finally{await this.#conclude(kind,open8)}}async#change(kind,planned){const reason=this.#reasonToSkip(
-planned);if(reason!==void 0){this.#skip(planned,reason);return void 0}if(planned.action==="adopt"){await this.#guard(()=>this.#options.
-recorder.sending(planned,null,true));await this.#settle(planned,planned,{...skipped(null),status:"applied"});return void 0}
-const change=await this.#asItIsNow(planned);if(change===void 0)return void 0;if(change.requests.length===0){await this.#guard(
-()=>this.#options.recorder.sending(change,null,true))}return await this.#trying(planned,async begun=>{const attempt=this.#attempt(
-kind,begun);const sent=await attempt.send(change);if(!("failure"in sent)){await this.#beware(kind,sent);return await this.#settle(
-planned,sent.sent,sent.outcome)}if(kind.lost===void 0)return{planned,attempt,open:sent};const{outcome,sent:last}=await attempt.
-conclude(sent,await readBackOne(kind,sent,this.#options));return await this.#settle(planned,last,outcome)})}async#beware(kind,{
-better,outcome}){const harms=better?.signs?.unsafe.includes(kind.name)??false;if(better===void 0||!harms||this.#harmful.
-has(kind.name))return;const scope2=kind.scopes.write;const probed=outcome.after!==void 0?{kind:"recognised"}:await this.#options.
-recognise(scope2).catch(()=>({kind:"unclear"}));const isHarmful=probed.kind==="recognised"||probed.kind==="unclear"&&(outcome.
-httpStatus??0)>=500;if(isHarmful)this.#harmful.set(kind.name,`not sent: ${adviceFor(better)}`)}async#conclude(kind,left){
-if(left.length===0)return;const open8=left.map(one=>one.open);const live=await readBackAll(kind,open8,this.#options,this.#options.
-concurrency);await settle(left.map(async({planned,attempt,open:open9})=>{const{outcome,sent}=await attempt.conclude(open9,
-live.get(open9));await this.#settle(planned,sent,outcome)}))}#attempt(kind,begun){const{recorder,replan}=this.#options;return new Attempt(
-kind,{...this.#options,recorder:{sending:async(...line)=>{await this.#guard(()=>recorder.sending(...line));begun()},answered:(...line)=>this.#guard(
-()=>recorder.answered(...line))},repair:replan.repair,onFailure:failure2=>this.#remember(failure2,kind)})}async#trying(planned,work){
-let begun=false;try{return await work(()=>{begun=true})}catch(failure2){if(begun&&!this.#outcomes.has(planned))this.#outcomes.
-set(planned,brokenOff(failure2));throw failure2}}async#asItIsNow(planned){const{replan,notBefore=0}=this.#options;const since=Math.
-max(notBefore,performance.now()-FRESH);if(planned.requests.length===0||replan.observedAt>=since)return planned;let change;
-try{change=await replan.again(planned,since)}catch(failure2){const failures=failuresIn(failure2);if(!failures.every(isExpected))
-throw failure2;for(const one of failures)if(one instanceof ServerFailure)this.#remember(one,void 0);const why=failures.map(
-({message})=>message).join("; ");this.#skip(planned,`not sent: what is there now could not be read: ${why}`);return void 0}
-if(change===void 0)return planned;const moved=movedSince(planned,change);if(moved.length===0)return{...change,apply:{...change.
-apply,managed:planned.apply.managed}};const reason=`not sent, stale: it was changed on the server since the plan was mad\
-e (${moved.join(", ")}); plan again, and review it`;this.#skip(planned,reason);return void 0}#skip(change,reason){this.#outcomes.
-set(change,skipped(reason));this.#options.progress.step()}#reasonToSkip(change){if(this.#stop!==void 0)return this.#stop;
-const harm=this.#harmful.get(change.kind);if(harm!==void 0)return harm;if(this.#options.signal.aborted)return"interrupte\
-d before it was sent";for(const{operation}of change.requests){const forbidden=this.#forbidden.get(operations[operation].
-scope);if(forbidden!==void 0)return forbidden}if(this.#defaultFailed&&givesUpDefault(change))return"the new default key \
-pair could not be set";return void 0}#remember(failure2,written3){if(failure2.kind==="unauthorized")this.#stop="not sent\
-: the credentials were refused (401)";if(failure2.kind!=="forbidden")return;if(written3!==void 0&&this.#options.profile.
-protects.includes(written3.name))return;this.#forbidden.set(failure2.scope,`not sent: the credentials lack the scope ${failure2.
-scope} (403)`)}async#settle(planned,sent,outcome){if(isToBeDefault(planned)&&outcome.status!=="applied")this.#defaultFailed=
-true;this.#outcomes.set(planned,outcome);await this.#guard(()=>this.#options.recorder.settled(sent,outcome));this.#options.
-progress.step()}async#guard(write){try{await write()}catch(failure2){this.#stop??="not sent: the journal could not be wr\
-itten";throw failure2}}};function isExpected(failure2){return failure2 instanceof ServerFailure||failure2 instanceof ProblemsError}
-var NOT_SENT="not sent: the run ended early";function skipped(error63){return{status:"skipped",httpStatus:null,attempts:0,
-ambiguous:false,after:void 0,unverified:[],error:error63}}function asResult({address:address2,action},outcome){const{status,
-httpStatus,attempts,unverified,error:error63,notes=[]}=outcome;return{address:address2,action,status,httpStatus,attempts,
-unverified,error:error63,...notes.length===0?{}:{notes}}}import{constants as constants4}from"node:fs";import{open as open5,readdir as readdir3,rm as rm3}from"node:fs/promises";import{
+change,this.#outcomes.get(change)??skipped(NOT_SENT))),fatal}}async#level(kind,changes,concurrency){const limit2=pLimit(
+concurrency);const open8=[];const send=async change=>{const left=await this.#change(kind,change);if(left!==void 0)open8.
+push(left)};const alone=this.#options.profile.signs===null?changes.slice(0,1):[];try{for(const change of alone)await send(
+change);await settle(changes.slice(alone.length).map(change=>limit2(()=>send(change))))}finally{await this.#conclude(kind,
+open8)}}async#change(kind,planned){const reason=this.#reasonToSkip(planned);if(reason!==void 0)return this.#skip(planned,
+reason);if(planned.action==="adopt"){await this.#guard(()=>this.#options.recorder.sending(planned,null,true));await this.#settle(
+planned,planned,{...skipped(null),status:"applied"});return void 0}let since=Math.max(this.#options.notBefore??0,performance.
+now()-FRESH);let begun;for(let round=1;round<=ROUNDS;round+=1){const change=await this.#asItIsNow(planned,since);if(typeof change===
+"string")return await this.#giveUp(planned,begun,change);const sent=await this.#sendOnce(kind,planned,change);if(sent!==
+EXPIRED)return sent;since=performance.now();begun=change}return await this.#giveUp(planned,begun,"not sent: what was rea\
+d for it got too old each time")}async#giveUp(planned,begun,reason){if(begun===void 0)return this.#skip(planned,reason);
+return await this.#settle(planned,begun,skipped(reason))}#freshUntil(kind,planned,change){const{profile,replan}=this.#options;
+if(!kind.readable(profile))return Number.POSITIVE_INFINITY;return(change===planned?replan.observedAt:performance.now())+
+FRESH}async#sendOnce(kind,planned,change){if(change.requests.length===0){await this.#guard(()=>this.#options.recorder.sending(
+change,null,true))}return await this.#trying(planned,async begun=>{const attempt=this.#attempt(kind,begun);const sent=await attempt.
+send(change,this.#freshUntil(kind,planned,change));if(sent===EXPIRED)return sent;if(!("failure"in sent)){await this.#beware(
+kind,sent);return await this.#settle(planned,sent.sent,sent.outcome)}if(kind.lost===void 0&&sent.failure.expired===void 0){
+return{planned,attempt,open:sent}}const ended=await attempt.conclude(sent,await readBackOne(kind,sent,this.#options));return ended===
+EXPIRED?ended:await this.#end(planned,ended)})}async#end(planned,{sent,outcome}){return await this.#settle(planned,sent,
+outcome)}async#conclude(kind,left){if(left.length===0)return;const open8=left.map(one=>one.open);const live=await readBackAll(
+kind,open8,this.#options,this.#options.concurrency);await settle(left.map(async({planned,attempt,open:open9})=>{const ended=await attempt.
+conclude(open9,live.get(open9));if(ended!==EXPIRED)await this.#end(planned,ended)}))}async#beware(kind,{better,outcome}){
+const harms=better?.signs?.unsafe.includes(kind.name)??false;if(better===void 0||!harms||this.#harmful.has(kind.name))return;
+const scope2=kind.scopes.write;const probed=outcome.after!==void 0?{kind:"recognised"}:await this.#options.recognise(scope2).
+catch(()=>({kind:"unclear"}));const isHarmful=probed.kind==="recognised"||probed.kind==="unclear"&&(outcome.httpStatus??
+0)>=500;if(isHarmful)this.#harmful.set(kind.name,`not sent: ${adviceFor(better)}`)}#attempt(kind,begun){const{recorder,replan}=this.#options;
+return new Attempt(kind,{...this.#options,recorder:{sending:async(...line)=>{await this.#guard(()=>recorder.sending(...line));
+begun()},answered:(...line)=>this.#guard(()=>recorder.answered(...line))},repair:replan.repair,onFailure:failure2=>this.#remember(
+failure2,kind)})}async#trying(planned,work){let begun=false;try{return await work(()=>{begun=true})}catch(failure2){if(begun&&
+!this.#outcomes.has(planned))this.#outcomes.set(planned,brokenOff(failure2));throw failure2}}async#asItIsNow(planned,since){
+const{replan}=this.#options;if(planned.requests.length===0||replan.observedAt>=since)return planned;let change;try{change=
+await replan.again(planned,since)}catch(failure2){const failures=failuresIn(failure2);if(!failures.every(isExpected))throw failure2;
+for(const one of failures)if(one instanceof ServerFailure)this.#remember(one,void 0);const why=failures.map(({message})=>message).
+join("; ");return`not sent: what is there now could not be read: ${why}`}if(change===void 0)return planned;const moved=movedSince(
+planned,change);if(moved.length===0)return{...change,apply:{...change.apply,managed:planned.apply.managed}};return`not s\
+ent, stale: it was changed on the server since the plan was made (${moved.join(", ")}); plan again, and review it`}#skip(change,reason){
+this.#outcomes.set(change,skipped(reason));this.#options.progress.step();return void 0}#reasonToSkip(change){if(this.#stop!==
+void 0)return this.#stop;const harm=this.#harmful.get(change.kind);if(harm!==void 0)return harm;if(this.#options.signal.
+aborted)return"interrupted before it was sent";for(const{operation}of change.requests){const forbidden=this.#forbidden.get(
+operations[operation].scope);if(forbidden!==void 0)return forbidden}if(this.#defaultFailed&&givesUpDefault(change))return"\
+the new default key pair could not be set";return void 0}#remember(failure2,written3){if(failure2.kind==="unauthorized")
+this.#stop="not sent: the credentials were refused (401)";if(failure2.kind!=="forbidden")return;if(written3!==void 0&&this.#options.
+profile.protects.includes(written3.name))return;this.#forbidden.set(failure2.scope,`not sent: the credentials lack the s\
+cope ${failure2.scope} (403)`)}async#settle(planned,sent,outcome){if(isToBeDefault(planned)&&outcome.status!=="applied")
+this.#defaultFailed=true;this.#outcomes.set(planned,outcome);await this.#guard(()=>this.#options.recorder.settled(sent,outcome));
+this.#options.progress.step()}async#guard(write){try{await write()}catch(failure2){this.#stop??="not sent: the journal c\
+ould not be written";throw failure2}}};function isExpected(failure2){return failure2 instanceof ServerFailure||failure2 instanceof
+ProblemsError}var NOT_SENT="not sent: the run ended early";function skipped(error63){return{status:"skipped",httpStatus:null,
+attempts:0,ambiguous:false,after:void 0,unverified:[],error:error63}}function asResult({address:address2,action},outcome){
+const{status,httpStatus,attempts,unverified,error:error63,notes=[]}=outcome;return{address:address2,action,status,httpStatus,
+attempts,unverified,error:error63,...notes.length===0?{}:{notes}}}import{constants as constants4}from"node:fs";import{open as open5,readdir as readdir3,rm as rm3}from"node:fs/promises";import{
 dirname as dirname9,join as join7,relative as relative6}from"node:path";import{mkdir,open as open4,rename,rm as rm2}from"node:fs/promises";import{dirname as dirname8,join as join6,relative as relative5}from"node:path";import{readlink,realpath as realpath5}from"node:fs/promises";import{dirname as dirname7,resolve as resolve9}from"node:path";
 var LINKS=40;async function leadsTo(path,links=LINKS){const real=await realpath5(path).catch(unlessMissing);if(real!==void 0)
 return real;const next=await readlink(path).catch(()=>void 0);if(next===void 0||links===0)return path;return await leadsTo(
@@ -18209,7 +18254,7 @@ OTDIR")throw failure2;return void 0}import{constants as constants3}from"node:fs"
 super(`it is ${kindOf2(stat6)}, not a regular file`);this.name="NoRegularFile"}};async function readRegular(path){const handle=await open3(
 path,constants3.O_RDONLY|(constants3.O_NONBLOCK??0));try{const stat6=await handle.stat();if(!stat6.isFile())throw new NoRegularFile(
 stat6);return await handle.readFile("utf8")}finally{await handle.close()}}function kindOf2(stat6){if(stat6.isDirectory())
-return"a folder";if(stat6.isFIFO())return"a named pipe";if(stat6.isSocket())return"a socket";return"a device"}import{randomBytes,randomUUID as randomUUID2}from"node:crypto";function jsonFields(){const fields2=external_exports.unknown().refine(isMap,"expected a map").meta({type:"object"});return fields2}var STATE_FORMAT=1;var stored=external_exports.strictObject({fields:jsonFields(),hashes:external_exports.record(external_exports.
+return"a folder";if(stat6.isFIFO())return"a named pipe";if(stat6.isSocket())return"a socket";return"a device"}import{randomBytes as randomBytes2,randomUUID as randomUUID2}from"node:crypto";function jsonFields(){const fields2=external_exports.unknown().refine(isMap,"expected a map").meta({type:"object"});return fields2}var STATE_FORMAT=1;var stored=external_exports.strictObject({fields:jsonFields(),hashes:external_exports.record(external_exports.
 string(),external_exports.string())});var owedSchema=external_exports.union([external_exports.strictObject({run:external_exports.
 string(),lost:stored,seen:stored}),external_exports.strictObject({run:external_exports.string(),before:stored,asked:stored})]);
 var recordSchema=external_exports.strictObject({kind:external_exports.enum(["Organization","User","KeyPair","EmailTempla\
@@ -18221,10 +18266,10 @@ optional(),owed:owedSchema.optional(),deleted:external_exports.string().optional
 {format_version:external_exports.literal(STATE_FORMAT),serial:external_exports.int().min(0),lineage:external_exports.string().
 min(1),server:external_exports.string(),salt:external_exports.string().min(1),open_run:external_exports.string().optional(),
 last_run:external_exports.string().optional(),resources:external_exports.record(external_exports.string(),recordSchema)});
-function emptyState(server){return{format_version:STATE_FORMAT,serial:0,lineage:randomUUID2(),server,salt:randomBytes(16).
-toString("base64url"),resources:{}}}import{createHash as createHash3,randomBytes as randomBytes2}from"node:crypto";import{readdir as readdir2,rm,stat as stat4}from"node:fs/promises";
+function emptyState(server){return{format_version:STATE_FORMAT,serial:0,lineage:randomUUID2(),server,salt:randomBytes2(16).
+toString("base64url"),resources:{}}}import{createHash as createHash3,randomBytes as randomBytes3}from"node:crypto";import{readdir as readdir2,rm,stat as stat4}from"node:fs/promises";
 import{join as join5}from"node:path";var named=/^\.idops-(\d+)-([0-9a-f]{8})-[0-9a-f]{12}\.tmp$/;var formerly=/^\.[0-9a-f]{12}\.tmp$|\.lock(?:\.[0-9a-f]{16})?\.[0-9a-f-]{36}\.tmp$/;
-var OLD=60*60*1e3;function temporaryName(){return`.idops-${process.pid}-${here()}-${randomBytes2(6).toString("hex")}.tmp`}
+var OLD=60*60*1e3;function temporaryName(){return`.idops-${process.pid}-${here()}-${randomBytes3(6).toString("hex")}.tmp`}
 async function sweepTemporaries(folder){const names2=await readdir2(folder).catch(()=>[]);await Promise.all(names2.map(async name2=>{
 const path=join5(folder,name2);if(await isLeft(path,name2))await rm(path,{force:true}).catch(()=>{})}))}async function isLeft(path,name2){
 const ours=named.exec(name2);if(ours===null&&!formerly.test(name2))return false;if(ours!==null&&ours[2]===here()&&fateOf(
@@ -18282,11 +18327,11 @@ ve");var journalLineSchema=external_exports.discriminatedUnion("type",[runLine,s
 return join7(dirname9(statePath),"runs")}async function createJournal(folder,first){await makeFolder(folder);const path=join7(
 folder,`${first.run}.jsonl`);const file2=await open5(path,"ax",384);const journal=new FileJournal(file2,0);try{await journal.
 write(first);await syncFolder(folder)}catch(failure2){await journal.close();await rm3(path,{force:true}).catch(()=>{});throw failure2}
-return journal}async function reopenJournal(folder,content){if(isUnderWay(content))throw underWay(content.run);const file2=await open5(
+return journal}async function reopenJournal(folder,content){if(isUnderWay(content))throw underWay2(content.run);const file2=await open5(
 join7(folder,`${content.run.run}.jsonl`),"r+");await file2.truncate(content.bytes);await file2.close();return new FileJournal(
 await open5(join7(folder,`${content.run.run}.jsonl`),"a"),content.bytes)}function isUnderWay({run:run3,ended}){return!ended&&
-surelyAlive(run3)}function underWay(run3){return new ProblemsError([error("locked",`${runHolder(run3)} is still under wa\
-y`,[],"wait until it has ended, or end it")])}function runHolder({run:run3,command:command2,user:user3,host,pid,at:at2}){
+surelyAlive(run3)}function underWay2(run3){return new ProblemsError([error("locked",`${runHolder(run3)} is still under w\
+ay`,[],"wait until it has ended, or end it")])}function runHolder({run:run3,command:command2,user:user3,host,pid,at:at2}){
 return`run ${run3} (${command2} by ${user3} on ${host}, process ${pid}, since ${at2})`}async function listRuns(folder){let names2;
 try{names2=await readdir3(folder)}catch(failure2){if(failure2.code==="ENOENT")return[];throw unreadable2(folder,failure2 instanceof
 Error?failure2.message:String(failure2))}return names2.filter(name2=>name2.endsWith(".jsonl")).map(name2=>name2.slice(0,
@@ -18320,32 +18365,32 @@ if(asked.kind!=="KeyPair"||asked.expected.is_default!==true)return;for(const[key
 kind!=="KeyPair"||record2.fields.is_default!==true)continue;resources[key]={...record2,uncertain:[...new Set([...record2.
 uncertain??[],"is_default"])]}}}function nextRecord(before,asked,became,context3){const base2={kind:asked.kind,identity:{
 ...asked.identity},recorded_at:context3.at,run:context3.run,managed:[...asked.managed],fields:{},hashes:{},...before?.did_generation===
-void 0?{}:{did_generation:before.did_generation}};switch(asked.action){case"adopt":return{...base2,...generation(asked)};case"\
-regenerate":if(became.status==="unknown"){return{...before??base2,pending_regeneration:context3.run}}if(became.status!==
-"applied")return void 0;return{...base2,...generation(asked),...storeFields(didOf(became.after),context3.hasher)};case"d\
-elete":if(became.status!=="applied")return void 0;return{...base2,deleted:context3.hasher.hash(templateText(became.after??
-{}))};case"update":{const record2=updated(base2,before,asked,became,context3);const owed2=owedAfter(asked,became,context3);
-if(owed2==="as before")return record2&&{...record2,...owedOf(before)};if(record2===void 0&&owed2===void 0&&before?.owed===
-void 0)return void 0;const{owed:_,...rest}=record2??before??{...base2,managed:[]};return owed2===void 0?rest:{...rest,owed:storeOwed(
-owed2,context3.hasher)}}default:return void 0}}function owedAfter({kind:name2,before={},expected},{ambiguous,after},{run:run3,
-readable:readable2}){const kind=kindOf(name2);if(kind.lost===void 0||!readable2)return"as before";if(after!==void 0){const lost2=kind.
-lost({before,asked:expected,now:after});return Object.keys(lost2).length===0?void 0:seenLoss(kind,run3,lost2,after)}if(!ambiguous)
-return"as before";return{run:run3,before,asked:expected}}function owedOf(record2){return record2?.owed===void 0?{}:{owed:record2.
-owed}}function storeOwed(owed2,hasher2){return"before"in owed2?{run:owed2.run,before:storeFields(owed2.before,hasher2),asked:storeFields(
-owed2.asked,hasher2)}:{run:owed2.run,lost:storeFields(owed2.lost,hasher2),seen:storeFields(owed2.seen,hasher2)}}function generation({
-generation:generation2}){return generation2===void 0?{}:{did_generation:generation2}}function didOf(answer){return typeof answer?.
-did==="string"?{did:answer.did}:{}}function updated(base2,before,asked,became,context3){const known2=before===void 0?{}:
-restoreFields(before,context3.hasher);if(became.ambiguous){const fields3=context3.readable?{}:{...known2,...normalized(asked)};
-return{...base2,...storeFields(fields3,context3.hasher),uncertain:Object.keys(asked.expected)}}if(became.status!=="appli\
-ed"&&became.status!=="not_converged")return void 0;const shown2=context3.readable?secretFields2(asked):shownFields2(asked,
-became.after??{},known2);const fields2={...shown2,...unverifiedFields(asked,became.unverified,shown2)};const secret3=Object.
-entries(asked.expected).flatMap(([name2,field])=>holdsSensitive(field)?[name2]:[]);const uncertain=became.status==="not_\
-converged"&&secret3.length>0?{uncertain:secret3}:{};return{...base2,...uncertain,...storeFields(fields2,context3.hasher)}}
-function normalized({kind,expected}){const types=kindOf(kind).fields;return mapValues(expected,(field,name2)=>normalForm(
+void 0?{}:{did_generation:before.did_generation}};switch(asked.action){case"adopt":return{...base2,...generation(asked),
+...storeFields(didOf(asked.before),context3.hasher)};case"regenerate":if(became.status==="unknown"){return{...before??base2,
+pending_regeneration:context3.run}}if(became.status!=="applied")return void 0;return{...base2,...generation(asked),...storeFields(
+didOf(became.after),context3.hasher)};case"delete":if(became.status!=="applied")return void 0;return{...base2,deleted:context3.
+hasher.hash(templateText(became.after??{}))};case"update":{const record2=updated(base2,before,asked,became,context3);const owed2=owedAfter(
+asked,became,context3);if(owed2==="as before")return record2&&{...record2,...owedOf(before)};if(record2===void 0&&owed2===
+void 0&&before?.owed===void 0)return void 0;const{owed:_,...rest}=record2??before??{...base2,managed:[]};return owed2===
+void 0?rest:{...rest,owed:storeOwed(owed2,context3.hasher)}}default:return void 0}}function owedAfter({kind:name2,before={},
+expected},{ambiguous,after},{run:run3,readable:readable2}){const kind=kindOf(name2);if(kind.lost===void 0||!readable2)return"\
+as before";if(after!==void 0){const lost2=kind.lost({before,asked:expected,now:after});return Object.keys(lost2).length===
+0?void 0:seenLoss(kind,run3,lost2,after)}if(!ambiguous)return"as before";return{run:run3,before,asked:expected}}function owedOf(record2){
+return record2?.owed===void 0?{}:{owed:record2.owed}}function storeOwed(owed2,hasher){return"before"in owed2?{run:owed2.
+run,before:storeFields(owed2.before,hasher),asked:storeFields(owed2.asked,hasher)}:{run:owed2.run,lost:storeFields(owed2.
+lost,hasher),seen:storeFields(owed2.seen,hasher)}}function generation({generation:generation2}){return generation2===void 0?
+{}:{did_generation:generation2}}function didOf(answer){return typeof answer?.did==="string"?{did:answer.did}:{}}function updated(base2,before,asked,became,context3){
+const known3=before===void 0?{}:restoreFields(before,context3.hasher);if(became.ambiguous){const fields3=context3.readable?
+{}:{...known3,...normalized(asked)};return{...base2,...storeFields(fields3,context3.hasher),uncertain:Object.keys(asked.
+expected)}}if(became.status!=="applied"&&became.status!=="not_converged")return void 0;const shown2=context3.readable?secretFields2(
+asked):shownFields2(asked,became.after??{},known3);const fields2={...shown2,...unverifiedFields(asked,became.unverified,
+shown2)};const secret3=Object.entries(asked.expected).flatMap(([name2,field])=>holdsSensitive(field)?[name2]:[]);const uncertain=became.
+status==="not_converged"&&secret3.length>0?{uncertain:secret3}:{};return{...base2,...uncertain,...storeFields(fields2,context3.
+hasher)}}function normalized({kind,expected}){const types=kindOf(kind).fields;return mapValues(expected,(field,name2)=>normalForm(
 types[name2]??value,field))}function secretFields2(asked){return Object.fromEntries(Object.entries(normalized(asked)).filter(
-([,field])=>holdsSensitive(field)))}function shownFields2(asked,answer,known2){const types=kindOf(asked.kind).fields;const wanted=normalized(
-asked);const shown2={...known2};for(const[name2,type]of Object.entries(types)){const got=answer[name2];if(got===void 0)continue;
-const before=known2[name2];const whole2=type.type==="members"&&isMap(got)&&isMap(before)?{...before,...got}:got;shown2[name2]=
+([,field])=>holdsSensitive(field)))}function shownFields2(asked,answer,known3){const types=kindOf(asked.kind).fields;const wanted=normalized(
+asked);const shown2={...known3};for(const[name2,type]of Object.entries(types)){const got=answer[name2];if(got===void 0)continue;
+const before=known3[name2];const whole2=type.type==="members"&&isMap(got)&&isMap(before)?{...before,...got}:got;shown2[name2]=
 conceal(whole2,wanted[name2])}return shown2}function unverifiedFields(asked,unverified,shown2){const types=kindOf(asked.
 kind).fields;const fields2={};for(const[name2,wanted]of Object.entries(normalized(asked))){if(unverified.includes(name2)){
 fields2[name2]=wanted;continue}if(types[name2]?.type!=="members"||!isMap(wanted))continue;const left=Object.entries(wanted).
@@ -18356,50 +18401,52 @@ result:result2,state:options.state,problems:[]}}const state2={...withoutDebts(op
 state.serial+1};const problems2=await saved(store,state2);return{result:result2,state:state2,problems:problems2}}const run3=await nextRun(
 options);const resources={...withoutDebts(options.state,plan.settled??[]).resources};let state={...options.state,resources,
 serial:options.state.serial+1,open_run:run3};const journal=await start(plan,run3,state,options);const recorder=journalRecorder(
-journal,options,(change,outcome,at2)=>{const readable2=kindOf(change.kind).readable(options.profile);const became={...outcome,
-after:outcome.after};recordInto(resources,{...change,...change.apply},became,{run:run3,at:at2,hasher:options.hasher,readable:readable2})});
-const{results,fatal}=await execute(plan,{...options,recorder});const result={run:run3,results,interrupted:signal.aborted};
-const problems=fatal===void 0?[]:[runEndedEarly(run3,fatal)];try{if(fatal===void 0){const{open_run:_,...rest}=state;state=
-{...rest,last_run:run3}}await store.save(state);if(fatal===void 0)await journal.write({type:"end",at:now().toISOString(),
-interrupted:signal.aborted})}catch(failure2){problems.push(error("state-not-saved",`the state ${store.place} could not b\
-e saved: ${messageOf(failure2)}`,[],`make room or mend the permissions; the journal of run ${run3} holds everything, and\
- the next apply reads it`))}finally{await journal.close()}return{result,state,problems}}function withoutDebts(state,keys){
-const resources={...state.resources};for(const key of keys){const record2=resources[key];if(record2===void 0)continue;const{
-owed:_,...rest}=record2;resources[key]=rest}return{...state,resources}}async function saved(store,state){try{await store.
-save(state);return[]}catch(failure2){const why=`the state ${store.place} could not be saved: ${messageOf(failure2)}`;return[
-error("state-not-saved",why,[],"make room or mend the permissions; nothing was to be sent")]}}async function start(plan,run3,state,options){
+journal,options,async(change,outcome,at2)=>{const readable2=kindOf(change.kind).readable(options.profile);const became={
+...outcome,after:outcome.after};const asked={...change,...change.apply};const context3={run:run3,at:at2,hasher:options.hasher,
+readable:readable2};const{[asked.key]:known3}=resources;await withSlowHashes(()=>recordInto(known3===void 0?{}:{[asked.key]:known3},
+asked,became,context3));recordInto(resources,asked,became,context3)});const{results,fatal}=await execute(plan,{...options,
+recorder});const result={run:run3,results,interrupted:signal.aborted};const problems=fatal===void 0?[]:[runEndedEarly(run3,
+fatal)];try{if(fatal===void 0){const{open_run:_,...rest}=state;state={...rest,last_run:run3}}await store.save(state);if(fatal===
+void 0)await journal.write({type:"end",at:now().toISOString(),interrupted:signal.aborted})}catch(failure2){problems.push(
+error("state-not-saved",`the state ${store.place} could not be saved: ${messageOf(failure2)}`,[],`make room or mend the \
+permissions; the journal of run ${run3} holds everything, and the next apply reads it`))}finally{await journal.close()}return{
+result,state,problems}}function withoutDebts(state,keys){const resources={...state.resources};for(const key of keys){const record2=resources[key];
+if(record2===void 0)continue;const{owed:_,...rest}=record2;resources[key]=rest}return{...state,resources}}async function saved(store,state){
+try{await store.save(state);return[]}catch(failure2){const why=`the state ${store.place} could not be saved: ${messageOf(
+failure2)}`;return[error("state-not-saved",why,[],"make room or mend the permissions; nothing was to be sent")]}}async function start(plan,run3,state,options){
 try{await options.store.save(state);return await createJournal(options.journals,{type:"run",format_version:JOURNAL_FORMAT,
 run:run3,tool_version:plan.toolVersion,at:options.now().toISOString(),command:options.command,user:userName(),...ownMark(),
 state:{lineage:state.lineage,file:options.stateFile},server:plan.server,profile:plan.profile,environment:plan.environment,
 digest:plan.digest,salt:state.salt})}catch(failure2){throw new ProblemsError([error("not-writable",`the state or the jou\
 rnal can't be written: ${messageOf(failure2)}`,[],"nothing was sent; make room or mend the permissions of the folder of \
-the state")],{cause:failure2})}}function journalRecorder(journal,{hasher:hasher2,now,redact},record2){const sequences=new Map;
-let sequence=0;return{async sending(change,request4,last){sequence+=1;sequences.set(change,sequence);const{key,identity:identity2,
-expected,before,existed,managed,generation:generation2}=change.apply;await journal.write({type:"sending",seq:sequence,at:now().
-toISOString(),address:change.address,key,kind:change.kind,identity:{...identity2},action:change.action,operation:request4?.
-operation??null,method:request4===null?null:operations[request4.operation].method,path:request4===null?null:operationPath(
-request4.operation,request4.params),last,existed,before:stored2(concealAll(before,expected),hasher2),body:request4?.body===
-void 0?null:stored2(request4.body,hasher2),expected:stored2(expected,hasher2),managed:[...managed],...generation2===void 0?
-{}:{generation:generation2}})},async answered(change,httpStatus,attempts){await journal.write({type:"answered",seq:sequences.
+the state")],{cause:failure2})}}function journalRecorder(journal,{hasher,now,redact},record2){const sequences=new Map;let sequence=0;
+return{async sending(change,request4,last){const{key,identity:identity2,expected,before,existed,managed,generation:generation2}=change.
+apply;const held=await withSlowHashes(()=>({before:stored2(concealAll(before,expected),hasher),body:request4?.body===void 0?
+null:stored2(request4.body,hasher),expected:stored2(expected,hasher)}));sequence+=1;sequences.set(change,sequence);await journal.
+write({type:"sending",seq:sequence,at:now().toISOString(),address:change.address,key,kind:change.kind,identity:{...identity2},
+action:change.action,operation:request4?.operation??null,method:request4===null?null:operations[request4.operation].method,
+path:request4===null?null:operationPath(request4.operation,request4.params),last,existed,...held,managed:[...managed],...generation2===
+void 0?{}:{generation:generation2}})},async answered(change,httpStatus,attempts){await journal.write({type:"answered",seq:sequences.
 get(change)??0,at:now().toISOString(),status:"applied",ambiguous:false,http_status:httpStatus,attempts,after:null,unverified:[],
-error:null})},async settled(change,outcome){const at2=now().toISOString();record2(change,outcome,at2);await journal.write(
-{type:"answered",seq:sequences.get(change)??0,at:at2,status:outcome.status,ambiguous:outcome.ambiguous,http_status:outcome.
-httpStatus,attempts:outcome.attempts,after:outcome.after===void 0?null:stored2(concealAll(outcome.after,change.apply.expected),
-hasher2),unverified:[...outcome.unverified],error:outcome.error===null?null:redact(outcome.error)})}}}function stored2(fields2,hasher2){
-return storeFields(fields2,hasher2)}function concealAll(fields2,asked){return mapValues(fields2,(value3,field)=>conceal(
-value3,asked[field]))}async function nextRun({journals,now,state}){const known2=await listRuns(journals).catch(()=>[]);const before=[
-...known2,state.last_run??"",state.open_run??""];const newest=before.sort().at(-1)??"";const[,date5,time3]=/^(\d{8}T)(\d{6})Z-/.
-exec(newest)??[];const latest=date5===void 0||time3===void 0?0:momentOf(date5,time3);const first=runName(new Date(Math.max(
-now().getTime(),latest)));return first>newest?first:runName(new Date(Math.max(now().getTime(),latest+1e3)))}function momentOf(date5,time3){
-const iso=`${date5.replace(/(....)(..)(..)T/,"$1-$2-$3T")}${time3.replace(/(..)(..)(..)/,"$1:$2:$3")}Z`;return Date.parse(
-iso)||0}function runName(now){return`${now.toISOString().slice(0,19).replace(/[-:]/g,"")}Z-${randomBytes3(3).toString("h\
-ex")}`}function runEndedEarly(run3,failure2){return error("run-ended-early",`run ${run3} ended early: ${messageOf(failure2)}`,
-[],"what was sent is in the journal, and the next apply reads it")}function messageOf(failure2){if(failure2 instanceof AggregateError)
-return failure2.errors.map(messageOf).join("; ");return failure2 instanceof Error?failure2.message:String(failure2)}function entriesOf({lines}){const byAddress=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="se\
+error:null})},async settled(change,outcome){const at2=now().toISOString();const after=await withSlowHashes(()=>outcome.after===
+void 0?null:stored2(concealAll(outcome.after,change.apply.expected),hasher));await record2(change,outcome,at2);await journal.
+write({type:"answered",seq:sequences.get(change)??0,at:at2,status:outcome.status,ambiguous:outcome.ambiguous,http_status:outcome.
+httpStatus,attempts:outcome.attempts,after,unverified:[...outcome.unverified],error:outcome.error===null?null:redact(outcome.
+error)})}}}function stored2(fields2,hasher){return storeFields(fields2,hasher)}function concealAll(fields2,asked){return mapValues(
+fields2,(value3,field)=>conceal(value3,asked[field]))}async function nextRun({journals,now,state}){const known3=await listRuns(
+journals).catch(()=>[]);const before=[...known3,state.last_run??"",state.open_run??""];const newest=before.sort().at(-1)??
+"";const[,date5,time3]=/^(\d{8}T)(\d{6})Z-/.exec(newest)??[];const latest=date5===void 0||time3===void 0?0:momentOf(date5,
+time3);const first=runName(new Date(Math.max(now().getTime(),latest)));return first>newest?first:runName(new Date(Math.max(
+now().getTime(),latest+1e3)))}function momentOf(date5,time3){const iso=`${date5.replace(/(....)(..)(..)T/,"$1-$2-$3T")}${time3.
+replace(/(..)(..)(..)/,"$1:$2:$3")}Z`;return Date.parse(iso)||0}function runName(now){return`${now.toISOString().slice(0,
+19).replace(/[-:]/g,"")}Z-${randomBytes4(3).toString("hex")}`}function runEndedEarly(run3,failure2){return error("run-en\
+ded-early",`run ${run3} ended early: ${messageOf(failure2)}`,[],"what was sent is in the journal, and the next apply rea\
+ds it")}function messageOf(failure2){if(failure2 instanceof AggregateError)return failure2.errors.map(messageOf).join(";\
+ ");return failure2 instanceof Error?failure2.message:String(failure2)}function entriesOf({lines}){const byAddress=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="se\
 nding"){const entry={sending:line,answers:[]};byAddress.set(line.address,entry);bySequence.set(line.seq,entry)}else if(line.
 type==="answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byAddress.values()].map(({sending,answers:answers2})=>{
 const answer=answers2.at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending,answered:settles?
-answer:void 0,open:answer===void 0}})}function fieldsOf(stored3,hasher2){return restoreFields(stored3,hasher2)}async function findRun(folder,name2){const names2=await listRuns(folder);const found=names2.includes(name2)?[name2]:names2.
+answer:void 0,open:answer===void 0}})}function fieldsOf(stored3,hasher){return restoreFields(stored3,hasher)}async function findRun(folder,name2){const names2=await listRuns(folder);const found=names2.includes(name2)?[name2]:names2.
 filter(one=>name2!==""&&one.startsWith(name2));const[only]=found;const content=only!==void 0&&found.length===1?await readJournal(
 folder,only):null;if(content!==null)return content;const why=found.length>1?`${found.length} runs begin with "${name2}"`:
 `there is no run "${name2}"`;throw new ProblemsError([error("no-such-run",why,[],"idops runs lists them")])}import{basename as basename7}from"node:path";import{readdir as readdir4}from"node:fs/promises";import{basename as basename6,dirname as dirname10,join as join8}from"node:path";var nameSchema=external_exports.object({lineage:external_exports.string(),salt:external_exports.string(),resources:external_exports.
@@ -18416,49 +18463,52 @@ state.serial>0)return own3;const beside=await statesBeside(home.path);const lost
 run3,home)&&!beside.some(one=>belongs(run3,one)));return contents.filter(content=>own3.includes(content)||lost2.includes(
 content))}async function newestRun(folder,state){for(const name2 of(await listRuns(folder)).toReversed()){const content=await readJournal(
 folder,name2).catch(()=>null);if(content!==null&&content.run.server===state.server&&belongs(content.run,state))return name2}
-return void 0}function belongs({state,salt},known2){return state===void 0?salt===known2.salt:state.lineage===known2.lineage}
+return void 0}function belongs({state,salt},known3){return state===void 0?salt===known3.salt:state.lineage===known3.lineage}
 function isOfLost({state,environment},home){return state===void 0?environment===home.environment:state.file===basename7(
 home.path)}function heirOf(state,{state:lost2}){return state.serial>0||lost2===void 0?state:{...state,lineage:lost2.lineage}}
-async function resumeRun(content,before,options){const{run:run3}=content;const journalHasher=new Hasher(run3.salt,options.
-holds);const state=Object.keys(before.resources).length===0?{...before,salt:run3.salt}:before;const hasher2=new Hasher(state.
-salt,options.holds);const keep=fields2=>state.salt===run3.salt?fields2:withoutHashes(fields2,journalHasher);const entries=entriesOf(
-content).filter(({sending})=>state.resources[sending.key]?.run!==run3.run);const live=await readBack2(entries.filter(({answered})=>answered===
-void 0),options);let after=state;const findings=[];const additions=[];for(const entry of entries){const{sending,answered}=entry;
-const{generation:generation2,...asked}=sending;const readable2=kindOf(sending.kind).readable(options.profile);const became=answered===
-void 0?openOutcome2(entry,live.get(entry),journalHasher):{...answered,sentence:"",after:answered.after===null?void 0:fieldsOf(
-answered.after,journalHasher)};const at2=answered?.at??options.now().toISOString();const expected=keep(fieldsOf(sending.
-expected,journalHasher));after=recordOutcome(after,{...asked,before:keep(fieldsOf(sending.before,journalHasher)),expected,
-...generation2===void 0?{}:{generation:generation2}},{...became,after:became.after===void 0?void 0:keep(became.after)},{
-run:run3.run,at:at2,hasher:hasher2,readable:readable2});if(answered!==void 0)continue;const owed2=after.resources[sending.
-key]?.owed!==void 0;findings.push(`${sending.address}: ${became.sentence}${owed2&&became.status!=="unknown"?"; the next \
-apply puts it back":""}`);additions.push({type:"answered",seq:sending.seq,at:at2,status:became.status,ambiguous:became.ambiguous,
-http_status:null,attempts:0,after:became.after===void 0?null:storeFields(became.after,journalHasher),unverified:[...became.
-unverified],error:became.status==="applied"?null:"the run ended before there was an answer"})}const{open_run:_,...rest}=after;
-return{state:{...rest,serial:before.serial+1,last_run:laterOf(before.last_run,run3.run)},run:run3.run,findings,settled:entries.
-length-findings.length,async finish(){if(content.ended&&additions.length===0)return;const journal=await reopenJournal(options.
-folder,content);try{for(const line of additions)await journal.write(line);await journal.write({type:"end",at:options.now().
-toISOString(),interrupted:true,by:`process ${process.pid}`})}finally{await journal.close()}}}}async function readBack2(entries,options){
+async function resumeRun(content,before,options){const{run:run3}=content;const journalHasher=new Hasher(run3,options.holds);
+const state=Object.keys(before.resources).length===0?{...before,salt:run3.salt}:before;const hasher=new Hasher(state,options.
+holds);const keep2=fields2=>state.salt===run3.salt?fields2:withoutHashes(fields2,journalHasher);const entries=entriesOf(
+content).filter(({sending})=>state.resources[sending.key]?.run!==run3.run);const live=await readOpen(entries.filter(({answered})=>answered===
+void 0),journalHasher,options);const takeIn=()=>{let after2=state;const findings2=[];const additions2=[];for(const entry of entries){
+const{sending,answered}=entry;const{generation:generation2,...asked}=sending;const readable2=kindOf(sending.kind).readable(
+options.profile);const became=answered===void 0?openOutcome2(entry,live.get(entry),journalHasher):{...answered,sentence:"",
+after:answered.after===null?void 0:fieldsOf(answered.after,journalHasher)};const at2=answered?.at??options.now().toISOString();
+const expected=keep2(fieldsOf(sending.expected,journalHasher));after2=recordOutcome(after2,{...asked,before:keep2(fieldsOf(
+sending.before,journalHasher)),expected,...generation2===void 0?{}:{generation:generation2}},{...became,after:became.after===
+void 0?void 0:keep2(became.after)},{run:run3.run,at:at2,hasher,readable:readable2});if(answered!==void 0)continue;const owed2=after2.
+resources[sending.key]?.owed!==void 0;findings2.push(`${sending.address}: ${became.sentence}${owed2&&became.status!=="un\
+known"?"; the next apply puts it back":""}`);additions2.push({type:"answered",seq:sending.seq,at:at2,status:became.status,
+ambiguous:became.ambiguous,http_status:null,attempts:0,after:became.after===void 0?null:storeFields(became.after,journalHasher),
+unverified:[...became.unverified],error:became.status==="applied"?null:"the run ended before there was an answer"})}return{
+after:after2,findings:findings2,additions:additions2}};const{after,findings,additions}=await withSlowHashes(takeIn);const{
+open_run:_,...rest}=after;return{state:{...rest,serial:before.serial+1,last_run:laterOf(before.last_run,run3.run)},run:run3.
+run,findings,settled:entries.length-findings.length,async finish(){if(content.ended&&additions.length===0)return;const journal=await reopenJournal(
+options.folder,content);try{for(const line of additions)await journal.write(line);await journal.write({type:"end",at:options.
+now().toISOString(),interrupted:true,by:`process ${process.pid}`})}finally{await journal.close()}}}}var SETTLED=1e4;async function readOpen(entries,hasher,options){
 const objects2=entries.filter(({sending})=>sending.action!=="adopt").map(entry=>({kind:entry.sending.kind,identity:entry.
-sending.identity,entry}));const{live}=await observe2(objects2,[],{...options,progress:noProgress});return new Map([...live].
-map(([object3,found])=>[object3.entry,found]))}function openOutcome2({sending},live,hasher2){const{action}=sending;const aim={
-action,before:fieldsOf(sending.before,hasher2),expected:fieldsOf(sending.expected,hasher2)};const{verdict,unverified,sentence:sentence2}=judge2(
-kindOf(sending.kind),aim,live);if(verdict==="unseen"){return{status:"unknown",ambiguous:true,after:void 0,unverified,sentence:sentence2}}
-const shown2=action==="adopt"?void 0:live?.fields;return{status:verdict==="done"?"applied":"failed",ambiguous:false,after:shown2,
-unverified:[],sentence:sentence2}}function withoutHashes(fields2,hasher2){const{hashes}=storeFields(fields2,hasher2);const hashed=new Set(
-Object.keys(hashes).map(pointer=>pointer.split("/")[1]));return Object.fromEntries(Object.entries(fields2).filter(([field])=>!hashed.
-has(field)))}function laterOf(a2,b){return a2!==void 0&&a2>b?a2:b}var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
+sending.identity,entry}));const isUnsteady=({entry},live2)=>options.now().getTime()-Date.parse(entry.sending.at)<SETTLED&&
+openOutcome2(entry,live2,hasher).status==="failed";const live=await readBack(objects2,isUnsteady,options);return new Map(
+[...live].map(([object3,found])=>[object3.entry,found]))}function openOutcome2({sending},live,hasher){const{action}=sending;
+const aim={action,before:fieldsOf(sending.before,hasher),expected:fieldsOf(sending.expected,hasher)};const{verdict,unverified,
+sentence:sentence2}=judge2(kindOf(sending.kind),aim,live);if(verdict==="unseen"){return{status:"unknown",ambiguous:true,
+after:void 0,unverified,sentence:sentence2}}const shown2=action==="adopt"?void 0:live?.fields;return{status:verdict==="d\
+one"?"applied":"failed",ambiguous:false,after:shown2,unverified:[],sentence:sentence2}}function withoutHashes(fields2,hasher){
+const{hashes}=storeFields(fields2,hasher);const hashed2=new Set(Object.keys(hashes).map(pointer=>pointer.split("/")[1]));
+return Object.fromEntries(Object.entries(fields2).filter(([field])=>!hashed2.has(field)))}function laterOf(a2,b){return a2!==
+void 0&&a2>b?a2:b}var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
 nal holds";var CHANGED_SINCE="it was changed since the run (--force puts it back all the same)";function undoRun(content,force){
-const hasher2=new Hasher(content.run.salt);const left=[];const kept=new Map;for(const entry of entriesOf(content)){const reason=whyNot(
+const hasher=new Hasher(content.run);const left=[];const kept=new Map;for(const entry of entriesOf(content)){const reason=whyNot(
 entry);if(reason!==void 0){left.push({address:entry.sending.address,path:null,reason});continue}if(!wasDone(entry))continue;
-const undone=undoEntry(entry,hasher2,`run ${content.run.run}`);left.push(...undone.left.map(why=>({address:entry.sending.
+const undone=undoEntry(entry,hasher,`run ${content.run.run}`);left.push(...undone.left.map(why=>({address:entry.sending.
 address,...why})));if(undone.document!==void 0)kept.set(undone.document,undone.after)}for(const former of formerDefaults(
-content,hasher2,[...kept.keys()])){kept.set(former,{is_default:false})}return{declared:[...kept.keys()],left,adjust:(document3,now)=>force?
+content,hasher,[...kept.keys()])){kept.set(former,{is_default:false})}return{declared:[...kept.keys()],left,adjust:(document3,now)=>force?
 {document:document3,left:[]}:movedOn(document3,now,[...kept.keys()])??withoutConflicts(document3,kept.get(document3)??{},
-present(document3,now))}}function formerDefaults(content,hasher2,documents){return entriesOf(content).flatMap(entry=>{const{
-sending}=entry;if(sending.kind!=="KeyPair"||!wasDone(entry))return[];const before=fieldsOf(sending.before,hasher2);const[
-id,...others2]=defaultsAmong(before)??[];const moved=fieldsOf(sending.expected,hasher2).is_default===true&&before.is_default!==
-true;const known2=documents.some(({kind,identity:identity2})=>kind==="KeyPair"&&identity2.id===id);if(!moved||id===void 0||
-others2.length>0||known2)return[];const source=`run ${content.run.run}`;return[document2({...sending,identity:{id}},{is_default:true},
+present(document3,now))}}function formerDefaults(content,hasher,documents){return entriesOf(content).flatMap(entry=>{const{
+sending}=entry;if(sending.kind!=="KeyPair"||!wasDone(entry))return[];const before=fieldsOf(sending.before,hasher);const[
+id,...others2]=defaultsAmong(before)??[];const moved=fieldsOf(sending.expected,hasher).is_default===true&&before.is_default!==
+true;const known3=documents.some(({kind,identity:identity2})=>kind==="KeyPair"&&identity2.id===id);if(!moved||id===void 0||
+others2.length>0||known3)return[];const source=`run ${content.run.run}`;return[document2({...sending,identity:{id}},{is_default:true},
 source,false)]})}function movedOn(document3,now,documents){const defaults2=defaultsAmong(now);const{kind,identity:identity2,
 fields:fields2}=document3;if(kind!=="KeyPair"||fields2.is_default!==true||defaults2===void 0)return void 0;const asLeft=id=>id===
 identity2.id||documents.some(other=>other.kind==="KeyPair"&&other.identity.id===id&&other!==document3);if(defaults2.length===
@@ -18467,9 +18517,9 @@ identity2.id||documents.some(other=>other.kind==="KeyPair"&&other.identity.id===
 "EmailTemplate"&&now.id===null?{}:now}function wasDone({sending,answered}){if(sending.action==="adopt")return false;return answered===
 void 0||answered.status!=="skipped"}function whyNot({sending,answered}){if(sending.action!=="regenerate")return void 0;if(answered!==
 void 0&&answered.status==="failed")return void 0;return"a regenerated DID can not be put back"}function undoEntry({sending,
-answered},hasher2,source){const kind=kindOf(sending.kind);const before=fieldsOf(sending.before,hasher2);const asked=fieldsOf(
-sending.expected,hasher2);const shown2=answered?.after==null?{}:fieldsOf(answered.after,hasher2);if(sending.kind==="Emai\
-lTemplate"){const absent=sending.existed===false||before.id===null;if(absent&&sending.action==="delete")return{document:void 0,
+answered},hasher,source){const kind=kindOf(sending.kind);const before=fieldsOf(sending.before,hasher);const asked=fieldsOf(
+sending.expected,hasher);const shown2=answered?.after==null?{}:fieldsOf(answered.after,hasher);if(sending.kind==="EmailT\
+emplate"){const absent=sending.existed===false||before.id===null;if(absent&&sending.action==="delete")return{document:void 0,
 after:{},left:[]};if(absent)return{document:document2(sending,{},source,true),after:bodiesOf(asked),left:[]}}const wished=sending.
 action==="delete"?bodiesOf(before):{...asked};const fields2={};const after={};const left=[];for(const[name2,wish]of Object.
 entries(wished)){const type=kind.fields[name2]??value;const was=before[name2];const became=sending.action==="delete"?null:
@@ -18479,8 +18529,8 @@ if(undone.value===void 0)continue;fields2[name2]=undone.value;after[name2]=becam
 fromEntries(["txt_content","html_content"].flatMap(half=>typeof before[half]==="string"?[[half,before[half]]]:[]))}function undoField(type,path,asked,was,became){
 if(type.type==="members"&&isMap(asked)&&isMap(became)&&(was===void 0||isMap(was))){const members3=Object.entries(asked).
 map(([member2,wish])=>{const inner=type.members[member2]??value;return{member:member2,...undoField(inner,`${path}.${member2}`,
-wish,was?.[member2],became[member2]??wish)}});const known2=members3.flatMap(({member:member2,value:value3})=>value3===void 0?
-[]:[[member2,value3]]);return{value:known2.length===0?void 0:Object.fromEntries(known2),left:members3.flatMap(({left})=>left)}}
+wish,was?.[member2],became[member2]??wish)}});const known3=members3.flatMap(({member:member2,value:value3})=>value3===void 0?
+[]:[[member2,value3]]);return{value:known3.length===0?void 0:Object.fromEntries(known3),left:members3.flatMap(({left})=>left)}}
 const nothing2={value:void 0,left:[]};if(was===void 0)return{...nothing2,left:[{path,reason:UNKNOWN_BEFORE}]};if(holdsSensitive(
 was))return same(was,became)?nothing2:{...nothing2,left:[{path,reason:SECRET_BEFORE}]};if(contrast(type,path,was,became).
 every(({verdict})=>verdict==="same"))return nothing2;if(type.type==="map"&&isMap(was)&&isMap(became))return{value:mapPatch(
@@ -18534,7 +18584,7 @@ connect(options).catch(failure2=>{throw new ProxyFailure(codeOf(failure2))});if(
 on("error",()=>{}).destroy();throw new ProxyFailure(String(made.statusCode))}};var ProxyFailure=class extends Error{code;constructor(code2){
 super(`the proxy failed: ${code2}`);this.name="ProxyFailure";this.code=`${proxyMark}${code2}`}};function readJson(body2){let text4;try{text4=new TextDecoder("utf-8",{fatal:true}).decode(body2)}catch{return{wrong:"not\
 -utf-8"}}try{return{value:parseJson(text4)}}catch{return{wrong:"not-json"}}}var secretMembers=new Set(["secret","client_\
-secret","access_token","refresh_token","id_token","ldap_master_password","smtp_password"]);function secretsIn(document3){
+secret","access_token","refresh_token","id_token","ldap_master_password","smtp_password"]);function secretsIn2(document3){
 const secrets=[];const open8=[document3];while(open8.length>0){const next=open8.pop();if(Array.isArray(next))for(const item of next)
 open8.push(item);else if(isMap(next)){for(const[name2,member2]of Object.entries(next)){if(typeof member2==="string"){if(secretMembers.
 has(name2))secrets.push(member2)}else open8.push(member2)}}}return secrets}var Pace=class{#options;#waiting=[];#window;#running=0;#era=0;#held=Promise.resolve();#nextStart=Number.NEGATIVE_INFINITY;constructor(options){
@@ -18567,27 +18617,29 @@ patience}=options;this.#options=options;const ending=AbortSignal.any([signal,thi
 this.#delay=time3=>delay(time3,ending);this.#random=random;this.#patience=patience??new Patience(defaultPatience,seconds);
 this.#pace=new Pace({most:concurrency,rate,delay:this.#delay,now:seconds});this.#route={origin:baseUrl2.origin,tls,proxy};
 this.#pool=openRoute(this.#route,{connections:concurrency,seconds:timeout})}async call(call){const{signal,retries=defaultRetries}=this.#options;
-let sent=false;let doubt=false;let renewed=false;let repeats2=0;for(let attempts=1;;attempts++){const{verdict,credential}=await this.#inTurn(
-call,attempts);if("value"in verdict)return{status:verdict.status,attempts,data:verdict.value};sent||=verdict.sent;const{
-problem}=verdict;const earlier=doubt?{doubt}:{};const fail=(more={})=>this.#failure(call,{...problem,...earlier,...more},
-{sent,attempts,credential});doubt||=leavesOpen({...problem,method:call.method,sent:verdict.sent});const once=call.method===
-"POST"&&sent;if(problem.kind==="unauthorized"&&!once&&!renewed&&!signal.aborted){renewed=true;const renewal=await this.#renew(
-credential,call.scope);if(renewal===true)continue;throw fail({detail:renewal})}repeats2+=1;const pause=pauseBefore(repeats2+
-1,problem.retryAfter??null,this.#random);const again=verdict.passing&&!once&&repeats2<=retries&&!signal.aborted;const others2=isCrowded(
-verdict)&&problem.retryAfter!=null;const waits=(again||others2)&&this.#patience.take(pause);if(!again||!waits){if(waits)
-void this.#pace.hold(pause);throw fail(again?{outOfPatience:true}:{})}if(others2||problem.status===429)await this.#pace.
-hold(pause);else await this.#delay(pause);if(signal.aborted)throw fail();if(!sent||call.confirm===void 0)continue;const done2=await call.
-confirm().catch(failure2=>{throw failure2 instanceof ServerFailure?fail():failure2});if(done2!==void 0)return{status:200,
-attempts,data:done2}}}async close(){this.#closing.abort();await this.#pool.destroy()}async#inTurn(call,attempt){const turn=await this.#pace.
-begin();let outcome="other";try{const tried=await this.#try(call,attempt);const{verdict}=tried;if("value"in verdict){outcome=
-"fine";this.#patience.answered()}else if(isCrowded(verdict))outcome="crowded";return tried}finally{this.#pace.end(turn,outcome)}}async#try(call,attempt){
-const{credentials,timeout,maxAnswerBytes=defaultMaxAnswerBytes,onTry}=this.#options;const credential=await credentials.current(
-call.scope);const limits2={timeout,maxBytes:maxAnswerBytes};const request4=this.#request(call,credential);const began=performance.
-now();const outcome=call.method==="POST"?await this.#exchangeOnce(request4,limits2):await exchange(this.#pool,request4,limits2);
-const verdict=this.#judge(call,outcome);const said="problem"in verdict?verdict.problem.serverMessage:null;onTry?.({method:call.
-method,path:call.path,...triedOf(outcome),milliseconds:performance.now()-began,attempt,...said!=null&&isRaw(said)?{raw:this.#cleaner(
-credential)(said)}:{}});return{verdict,credential}}async#exchangeOnce(request4,limits2){const route=openRoute(this.#route,
-{connections:"once",seconds:limits2.timeout});try{return await exchange(route,request4,limits2)}finally{await route.destroy()}}async#renew(refused,scope2){
+let sent=false;let doubt=false;let renewed=false;let repeats2=0;let last;for(let attempts=1;;attempts++){const tried2=await this.#inTurn(
+call,attempts);if(tried2==="expired")throw new Expired(last);const{verdict,credential}=tried2;if("value"in verdict)return{
+status:verdict.status,attempts,data:verdict.value};sent||=verdict.sent;const{problem}=verdict;const earlier=doubt?{doubt}:
+{};const fail=(more={})=>this.#failure(call,{...problem,...earlier,...more},{sent,attempts,credential});doubt||=leavesOpen(
+{...problem,method:call.method,sent:verdict.sent});const once=call.method==="POST"&&sent;if(problem.kind==="unauthorized"&&
+!once&&!renewed&&!signal.aborted){renewed=true;const renewal=await this.#renew(credential,call.scope);if(renewal===true)
+continue;throw fail({detail:renewal})}repeats2+=1;const pause=pauseBefore(repeats2+1,problem.retryAfter??null,this.#random);
+const again=verdict.passing&&!once&&repeats2<=retries&&!signal.aborted;const others2=isCrowded(verdict)&&problem.retryAfter!=
+null;const waits=(again||others2)&&this.#patience.take(pause);if(!again||!waits){if(waits)void this.#pace.hold(pause);throw fail(
+again?{outOfPatience:true}:{})}if(others2||problem.status===429)await this.#pace.hold(pause);else await this.#delay(pause);
+if(signal.aborted)throw fail();last=fail();if(!sent||call.confirm===void 0)continue;const done2=await call.confirm().catch(
+failure2=>{throw failure2 instanceof ServerFailure?fail():failure2});if(done2!==void 0)return{status:200,attempts,data:done2}}}async close(){
+this.#closing.abort();await this.#pool.destroy()}async#inTurn(call,attempt){const turn=await this.#pace.begin();let outcome="\
+other";try{if(call.freshUntil!==void 0&&performance.now()>call.freshUntil)return"expired";const tried2=await this.#try(call,
+attempt);const{verdict}=tried2;if("value"in verdict){outcome="fine";this.#patience.answered()}else if(isCrowded(verdict))
+outcome="crowded";return tried2}finally{this.#pace.end(turn,outcome)}}async#try(call,attempt){const{credentials,timeout,
+maxAnswerBytes=defaultMaxAnswerBytes,onTry}=this.#options;const credential=await credentials.current(call.scope);const limits2={
+timeout,maxBytes:maxAnswerBytes};const request4=this.#request(call,credential);const began=performance.now();const outcome=call.
+method==="POST"?await this.#exchangeOnce(request4,limits2):await exchange(this.#pool,request4,limits2);const verdict=this.#judge(
+call,outcome);const said="problem"in verdict?verdict.problem.serverMessage:null;onTry?.({method:call.method,path:call.path,
+...triedOf(outcome),milliseconds:performance.now()-began,attempt,...said!=null&&isRaw(said)?{raw:this.#cleaner(credential)(
+said)}:{}});return{verdict,credential}}async#exchangeOnce(request4,limits2){const route=openRoute(this.#route,{connections:"\
+once",seconds:limits2.timeout});try{return await exchange(route,request4,limits2)}finally{await route.destroy()}}async#renew(refused,scope2){
 try{return await this.#options.credentials.renew(refused,scope2)||null}catch(failure2){return`it could not be renewed: ${failure2 instanceof
 Error?failure2.message:String(failure2)}`}}#request(call,credential){const{baseUrl:baseUrl2,version:version3}=this.#options;
 return{origin:baseUrl2.origin,method:call.method,path:`${baseUrl2.prefix}${call.path}`,headers:{[credential.name]:credential.
@@ -18605,7 +18657,7 @@ sent:true,passing});if(broken!==null)return unusable({reason:broken},broken!=="t
 "content-type")??null})}const parsed2=parse11(document3.value);if(!("wrong"in parsed2))return{value:parsed2.value,status};
 const{wrong:wrong2,reason="wrong-type"}=parsed2;return unusable({reason,detail:wrong2,serverMessage:messageIn(document3.
 value)})}#read(body2){const document3=readJson(body2);const{onSecret}=this.#options;if(onSecret!==void 0&&"value"in document3){
-for(const secret3 of secretsIn(document3.value))onSecret(secret3,"answer")}return document3}#target(location){const base2=this.#options.
+for(const secret3 of secretsIn2(document3.value))onSecret(secret3,"answer")}return document3}#target(location){const base2=this.#options.
 baseUrl.href;if(location===void 0||!URL.canParse(location,base2))return null;const{origin:origin2,pathname}=new URL(location,
 base2);return origin2==="null"?null:`${origin2}${pathname}`}#failure(call,problem,{sent,attempts,credential}){const{baseUrl:baseUrl2,
 timeout,proxy}=this.#options;const{serverMessage,detail,reason,retryAfter,members:members3,doubt,outOfPatience}=problem;
@@ -18629,16 +18681,16 @@ path:`${operationPath("listOrganizations")}?page=${page}`,parse:parseOrganizatio
 title,path,scope:scope2},page,parse11)=>read({operation:null,title,scope:scope2,path:page===1?path:`${path}?page=${page}`,
 parse:parse11,whenMissing:null,missing:[404,406]})}}function aboutOne(path,params,parse11){const id=params[/\/:([a-z_]+)$/.
 exec(path)?.[1]??""];return id===void 0?parse11:about({id},parse11)}function writerOver(transport){return{async send({operation,
-params,body:body2,confirm=false}){const{title,method,scope:scope2}=operations[operation];const call={operation,title,method,
-scope:scope2,path:operationPath(operation,params),parse:about(templateOf(params),written2[operation]),...method==="DELET\
-E"?{whenMissing:{}}:{}};const wrapper=wrapperOf(operation);if(wrapper===void 0||body2===void 0)return await transport.call(
-call);return await transport.call({...call,body:{[wrapper]:reveal(body2)},...confirm?{confirm:()=>holding(body2,call,transport)}:
-{}})}}}function templateOf({backend_id,template_type}){return{...backend_id===void 0?{}:{backend_id},...template_type===
-void 0?{}:{type:template_type}}}async function holding(body2,call,transport){const{title,scope:scope2,path,parse:parse11}=call;
-const{data:data3}=await transport.call({operation:null,title:`read back, to ${title}`,method:"GET",scope:scope2,path,parse:parse11,
-whenMissing:{}});const holds=Object.entries(body2).every(([field,asked])=>same(asked,data3[field]??null));return holds?data3:
-void 0}function wrapperOf(operation){const described2=operations[operation];return"wrapper"in described2?described2.wrapper:
-void 0}var maxBytes2=2**20;var tokenAnswer=external_exports.object({access_token:external_exports.string(),token_type:external_exports.
+params,body:body2,confirm=false},freshUntil){const{title,method,scope:scope2}=operations[operation];const call={operation,
+title,method,scope:scope2,path:operationPath(operation,params),parse:about(templateOf(params),written2[operation]),...method===
+"DELETE"?{whenMissing:{}}:{},...freshUntil===void 0?{}:{freshUntil}};const wrapper=wrapperOf(operation);if(wrapper===void 0||
+body2===void 0)return await transport.call(call);return await transport.call({...call,body:{[wrapper]:reveal(body2)},...confirm?
+{confirm:()=>holding(body2,call,transport)}:{}})}}}function templateOf({backend_id,template_type}){return{...backend_id===
+void 0?{}:{backend_id},...template_type===void 0?{}:{type:template_type}}}async function holding(body2,call,transport){const{
+title,scope:scope2,path,parse:parse11}=call;const{data:data3}=await transport.call({operation:null,title:`read back, to ${title}`,
+method:"GET",scope:scope2,path,parse:parse11,whenMissing:{}});const holds=Object.entries(body2).every(([field,asked])=>same(
+asked,data3[field]??null));return holds?data3:void 0}function wrapperOf(operation){const described2=operations[operation];
+return"wrapper"in described2?described2.wrapper:void 0}var maxBytes2=2**20;var tokenAnswer=external_exports.object({access_token:external_exports.string(),token_type:external_exports.
 string().nullish(),expires_in:external_exports.union([external_exports.number(),external_exports.string().regex(/^\d+$/).
 transform(Number)]).nullish()});function clientCredentials(client3,initial,network){return async needed=>{const scopes=client3.
 scopes??[...new Set([...initial,...needed])].sort();const outcome=await ask(client3,scopes,network);return readToken(client3,
@@ -18660,15 +18712,16 @@ proxy,now=Date.now}=network;const problem=(code2,message,hint)=>new ProblemsErro
 href} ${message}`,[],hint)]);if(outcome.status===null){const why=outcome.sent?`gave no answer (${outcome.reason})`:`coul\
 d not be reached: ${whyNotConnected({origin:address2.origin,reason:outcome.reason,timeout,proxy:proxy?.origin??null})}`;
 throw problem("token-unavailable",why)}const{status,body:body2,broken}=outcome;const document3=broken===null?readJson(body2):
-{wrong:broken};if("value"in document3)for(const secret3 of secretsIn(document3.value))onSecret(secret3);if(status<200||status>
-299){const said="value"in document3?messageIn(document3.value):null;const text4=said===null?"":`: ${oneLine(redact(said))}`;
-if(status>=400&&status<500){throw problem("token-refused",`answered ${status}${text4}`,"check client_id, client_secret, \
-and the scopes that this client may have")}throw problem("token-unavailable",`answered ${status}${text4}`,"check token_u\
-rl")}const parsed2="value"in document3?tokenAnswer.safeParse(document3.value):void 0;if(parsed2?.success!==true){throw problem(
-"token-unavailable",`answered ${status} without a token`,"check token_url")}const{access_token,token_type,expires_in}=parsed2.
-data;onSecret(access_token);if(token_type!=null&&token_type.toLowerCase()!=="bearer"){throw problem("token-unavailable",
-"gave a token that is no bearer token")}return{text:bearerText(access_token,`the token from ${address2.href}`),renewAt:expires_in==
-null?null:now()+renewAfter(expires_in)*1e3,scopes}}function renewAfter(lifetime){return Math.max(lifetime-30,lifetime/2)}function openConnection(server,declared,options){const network={...options,patience:new Patience(defaultPatience,seconds)};
+{wrong:broken};if("value"in document3)for(const secret3 of secretsIn2(document3.value))onSecret(secret3);if(status<200||
+status>299){const said="value"in document3?messageIn(document3.value):null;const text4=said===null?"":`: ${oneLine(redact(
+said))}`;if(status>=400&&status<500){throw problem("token-refused",`answered ${status}${text4}`,"check client_id, client\
+_secret, and the scopes that this client may have")}throw problem("token-unavailable",`answered ${status}${text4}`,"chec\
+k token_url")}const parsed2="value"in document3?tokenAnswer.safeParse(document3.value):void 0;if(parsed2?.success!==true){
+throw problem("token-unavailable",`answered ${status} without a token`,"check token_url")}const{access_token,token_type,
+expires_in}=parsed2.data;onSecret(access_token);if(token_type!=null&&token_type.toLowerCase()!=="bearer"){throw problem(
+"token-unavailable","gave a token that is no bearer token")}return{text:bearerText(access_token,`the token from ${address2.
+href}`),renewAt:expires_in==null?null:now()+renewAfter(expires_in)*1e3,scopes}}function renewAfter(lifetime){return Math.
+max(lifetime-30,lifetime/2)}function openConnection(server,declared,options){const network={...options,patience:new Patience(defaultPatience,seconds)};
 return connect({...network,baseUrl:server.address,tls:server.tls,proxy:server.proxy,credentials:credentialsOf(server,scopesOf(
 declared,server.profile),network)})}function credentialsOf({auth:auth2,tls},scopes,options){const{redact,onSecret=()=>{},
 delay=sleepSeconds,random=Math.random}=options;switch(auth2.way){case"token":return bearerToken(String(auth2.token.reveal()));case"\
@@ -18726,27 +18779,28 @@ kind);const lost2=lostOf(kind,input2);const restored=restoredFields(kind,lost2,i
 declared.kind,declared.fields,input2.profile)};const present3=presentObject(input2);const resolution=kind.resolve?.(taken,
 {references:input2.references,profile:input2.profile,present:present3.fields,wished:field=>declared.remembered!==true&&Object.
 hasOwn(declared.fields,field)});const{fields:resolved,troubles,confirmed}=resolution??{fields:taken,troubles:[],confirmed:[]};
-const known2=knowledge(input2,present3);const before={...present3.fields,...withBack(kind,present3.fields,lost2)};const base2=baseChange(
-input2,present3,before,known2.source(Object.keys(resolved)));const unfit=idTrouble(declared.identity,input2.profile)??live?.
+const known3=knowledge(input2,present3);const before={...present3.fields,...withBack(kind,present3.fields,lost2)};const base2=baseChange(
+input2,present3,before,known3.source(Object.keys(resolved)));const unfit=idTrouble(declared.identity,input2.profile)??live?.
 trouble;if(unfit!==void 0)return{...base2,action:"blocked",reason:unfit};if(troubles.length>0)return{...base2,action:"bl\
 ocked",reason:troubles.join("; ")};const wanted=wantedFields(kind,resolved,declared,before);const parts=Object.entries(wanted.
-fields).flatMap(([field,asked])=>contrast(kind.fields[field]??value,field,asked,known2.now(field)).map(part=>({field,part})));
+fields).flatMap(([field,asked])=>contrast(kind.fields[field]??value,field,asked,known3.now(field)).map(part=>({field,part})));
 const differing=parts.filter(({part})=>part.verdict!=="same");const planInput={declared,present:present3,desired:wanted.
-fields,changed:new Set(differing.map(({field})=>field)),profile:input2.profile,references:input2.references};const verdict=kind.
-decide?.(planInput);if(verdict!==void 0){const{reason=null,...decided}=verdict;return{...base2,...decided,reason}}const gone=unrestorable(
-kind,input2.recorded?.owed?.run,restored);if(gone!==void 0)return{...base2,action:"blocked",reason:gone};if(wanted.unknowable.
-length>0){return{...base2,action:"blocked",reason:unmergeable(kind,wanted.unknowable)}}if(differing.length===0&&!(input2.
-assert&&base2.observed==="recorded")){return{...base2,apply:{...base2.apply,expected:wanted.fields}}}const{requests,expected,
-warnings=[],trouble}=kind.update(planInput);const refused=trouble??tooLarge(requests,input2.profile);if(refused!==void 0)
-return{...base2,action:"blocked",reason:refused};if(Object.keys(expected).length===0){return{...base2,apply:{...base2.apply,
-expected:wanted.fields}}}const fields2=differing.map(({field,part})=>({...fieldChange(part),...confirmed.includes(field)?
-{confirmed:true}:{}}));return{...base2,action:"update",requests,fields:fields2,destructions:kind.destructions(fields2),warnings:[
-...warnings,...restoreWarnings(kind,input2.recorded?.owed?.run,lost2,expected),...updateWarnings(kind,live,parts.map(({part})=>part))],
-apply:{...base2.apply,expected}}}function lostOf(kind,{declared,live,recorded:recorded2}){if(declared.absent||live===void 0||
-!live.exists||recorded2?.owed===void 0)return{};return stillLost(kind,recorded2.owed,live.fields)}function withBack(kind,now,lost2){
-return mapValues(lost2,(part,field)=>withLost(kind.fields[field]??value,now[field],part))}function restoredFields(kind,lost2,{
-declared,live,profile}){const back=Object.entries(withBack(kind,live?.fields??{},lost2));const own3=back.filter(([field])=>!Object.
-hasOwn(declared.fields,field));return takenFields(kind.name,Object.fromEntries(own3),profile)}function restoreWarnings(kind,run3,lost2,wanted){
+fields,changed:new Set(differing.map(({field})=>field)),profile:input2.profile,references:input2.references,accepted:input2.
+accepted===true};const verdict=kind.decide?.(planInput);if(verdict!==void 0){const{reason=null,warnings:warnings2=[],...decided}=verdict;
+return{...base2,...decided,reason,warnings:warnings2}}const gone=unrestorable(kind,input2.recorded?.owed?.run,restored);
+if(gone!==void 0)return{...base2,action:"blocked",reason:gone};if(wanted.unknowable.length>0){return{...base2,action:"bl\
+ocked",reason:unmergeable(kind,wanted.unknowable)}}if(differing.length===0&&!(input2.assert&&base2.observed==="recorded")){
+return{...base2,apply:{...base2.apply,expected:wanted.fields}}}const{requests,expected,warnings=[],trouble}=kind.update(
+planInput);const refused=trouble??tooLarge(requests,input2.profile);if(refused!==void 0)return{...base2,action:"blocked",
+reason:refused};if(Object.keys(expected).length===0){return{...base2,apply:{...base2.apply,expected:wanted.fields}}}const fields2=differing.
+map(({field,part})=>({...fieldChange(part),...confirmed.includes(field)?{confirmed:true}:{}}));return{...base2,action:"u\
+pdate",requests,fields:fields2,destructions:kind.destructions(fields2),warnings:[...warnings,...restoreWarnings(kind,input2.
+recorded?.owed?.run,lost2,expected),...updateWarnings(kind,live,parts.map(({part})=>part))],apply:{...base2.apply,expected}}}
+function lostOf(kind,{declared,live,recorded:recorded2}){if(declared.absent||live===void 0||!live.exists||recorded2?.owed===
+void 0)return{};return stillLost(kind,recorded2.owed,live.fields)}function withBack(kind,now,lost2){return mapValues(lost2,
+(part,field)=>withLost(kind.fields[field]??value,now[field],part))}function restoredFields(kind,lost2,{declared,live,profile}){
+const back=Object.entries(withBack(kind,live?.fields??{},lost2));const own3=back.filter(([field])=>!Object.hasOwn(declared.
+fields,field));return takenFields(kind.name,Object.fromEntries(own3),profile)}function restoreWarnings(kind,run3,lost2,wanted){
 const back=Object.entries(lost2).flatMap(([field,part])=>{const goal=wanted[field];if(goal===void 0)return[];if(Array.isArray(
 part)){const ids=new Set(asElements(goal).map(({id})=>id));const elements2=asElements(part).filter(({id})=>ids.has(id));
 return elements2.length===0?[]:[[field,elements2]]}if(!isMap(part)||!isMap(goal))return[[field,part]];const members3=Object.
@@ -18765,30 +18819,30 @@ const plain=!(shown2 instanceof Sensitive);return plain&&recorded2.matches(revea
 shown2}if(recorded2===void 0||!isMap(recorded2)||!isMap(shown2))return shown2;return mapValues(shown2,(member2,name2)=>heldBack(
 member2,Object.hasOwn(recorded2,name2)?recorded2[name2]:void 0))}function presentObject({declared,live,recorded:recorded2}){
 return{exists:live?.exists,identity:{...declared.identity,...live?.identity},fields:live?.exists===false?{}:{...recorded2?.
-fields,...live?.fields},asDeleted:live!==void 0&&(recorded2?.asDeleted(live.fields)??false),...recorded2?.generation===void 0?
-{}:{generation:recorded2.generation},...recorded2?.pendingRun===void 0?{}:{pendingRun:recorded2.pendingRun}}}function knowledge({
-live,recorded:recorded2,declared},present3){const isLive=field=>live!==void 0&&(Object.hasOwn(live.fields,field)||!live.
-exists);const now=field=>{if(isLive(field))return live?.fields[field]??null;return recorded2?.uncertain.has(field)?void 0:
-present3.fields[field]};const source=fields2=>{if(declared.generation!==void 0)return recorded2?.generation===void 0?"un\
-known":"recorded";if(fields2.some(field=>!isLive(field)&&now(field)!==void 0))return"recorded";return live===void 0?"unk\
-nown":"live"};return{now,source}}function baseChange(input2,present3,before,observed){const{declared,recorded:recorded2,
-address:address2,key}=input2;return{address:address2,kind:declared.kind,action:"unchanged",observed,...observed==="recor\
-ded"&&recorded2!==void 0?{recordedAt:recorded2.at}:{},destructions:[],requests:[],fields:[],warnings:[],reason:null,declaredAt:{
-file:declared.place.file,line:declared.place.line},apply:{key,identity:present3.identity,expected:{},before,existed:present3.
-exists??null,managed:Object.keys(takenFields(declared.kind,declared.fields,input2.profile)),...declared.generation===void 0?
-{}:{generation:declared.generation}}}}function wantedFields(kind,fields2,declared,present3){const wanted={};const unknowable=[];
-for(const[field,asked]of Object.entries(fields2)){const type=kind.fields[field]??value;const whole2=desired(type,asked,present3[field],
-declared.whole.includes(field));if(whole2!==void 0)wanted[field]=whole2;else if(typeof asked==="object"&&asked!==null&&Object.
-keys(asked).length>0)unknowable.push(field)}return{fields:wanted,unknowable}}function unmergeable(kind,fields2){const names2=fields2.
-join(" and ");return`the present value of ${names2} isn't known, so what the manifest says can't be merged into it: this\
- ${kind.noun} can't be read and nothing is recorded; with "whole: [${fields2.join(", ")}]" the manifest's value becomes \
-the whole value`}function fieldChange({path,type,wanted,got}){const sensitive=isSecret(type)||holdsSensitive(wanted)||got!==
-void 0&&(got instanceof HashedSecret||holdsSensitive(got));return{path,type:type.type,before:got,after:wanted,sensitive}}
-function isSecret(type){return type.type==="value"&&type.secret===true}function updateWarnings(kind,live,parts){const warnings=[];
-if(live?.exists===false){warnings.push({code:"not-there",message:`the server has no such ${kind.noun}; it is asked to ta\
-ke it all the same`})}for(const{path,type,verdict}of parts){if(type.type!=="set"||verdict!=="unknown")continue;warnings.
-push({code:"unknown-set",message:`the present ${path} aren't known: what is in it and not in the manifest will be lost`})}
-return warnings}async function makeSure(changes,{profile,seen,recognise}){const advice=seen===void 0?[]:[{code:"other-profile",message:adviceFor(
+fields,...live?.fields},asDeleted:live!==void 0&&(recorded2?.asDeleted(live.fields)??false),...recorded2===void 0?{}:{record:{
+fields:recorded2.fields,at:recorded2.at,run:recorded2.run}},...recorded2?.generation===void 0?{}:{generation:recorded2.generation},
+...recorded2?.pendingRun===void 0?{}:{pendingRun:recorded2.pendingRun}}}function knowledge({live,recorded:recorded2,declared},present3){
+const isLive=field=>live!==void 0&&(Object.hasOwn(live.fields,field)||!live.exists);const now=field=>{if(isLive(field))return live?.
+fields[field]??null;return recorded2?.uncertain.has(field)?void 0:present3.fields[field]};const source=fields2=>{if(declared.
+generation!==void 0)return recorded2?.generation===void 0?"unknown":"recorded";if(fields2.some(field=>!isLive(field)&&now(
+field)!==void 0))return"recorded";return live===void 0?"unknown":"live"};return{now,source}}function baseChange(input2,present3,before,observed){
+const{declared,recorded:recorded2,address:address2,key}=input2;return{address:address2,kind:declared.kind,action:"unchan\
+ged",observed,...observed==="recorded"&&recorded2!==void 0?{recordedAt:recorded2.at}:{},destructions:[],requests:[],fields:[],
+warnings:[],reason:null,declaredAt:{file:declared.place.file,line:declared.place.line},apply:{key,identity:present3.identity,
+expected:{},before,existed:present3.exists??null,managed:Object.keys(takenFields(declared.kind,declared.fields,input2.profile)),
+...declared.generation===void 0?{}:{generation:declared.generation}}}}function wantedFields(kind,fields2,declared,present3){
+const wanted={};const unknowable=[];for(const[field,asked]of Object.entries(fields2)){const type=kind.fields[field]??value;
+const whole2=desired(type,asked,present3[field],declared.whole.includes(field));if(whole2!==void 0)wanted[field]=whole2;else if(typeof asked===
+"object"&&asked!==null&&Object.keys(asked).length>0)unknowable.push(field)}return{fields:wanted,unknowable}}function unmergeable(kind,fields2){
+const names2=fields2.join(" and ");return`the present value of ${names2} isn't known, so what the manifest says can't be\
+ merged into it: this ${kind.noun} can't be read and nothing is recorded; with "whole: [${fields2.join(", ")}]" the mani\
+fest's value becomes the whole value`}function fieldChange({path,type,wanted,got}){const sensitive=isSecret(type)||holdsSensitive(
+wanted)||got!==void 0&&(got instanceof HashedSecret||holdsSensitive(got));return{path,type:type.type,before:got,after:wanted,
+sensitive}}function isSecret(type){return type.type==="value"&&type.secret===true}function updateWarnings(kind,live,parts){
+const warnings=[];if(live?.exists===false){warnings.push({code:"not-there",message:`the server has no such ${kind.noun};\
+ it is asked to take it all the same`})}for(const{path,type,verdict}of parts){if(type.type!=="set"||verdict!=="unknown")
+continue;warnings.push({code:"unknown-set",message:`the present ${path} aren't known: what is in it and not in the manif\
+est will be lost`})}return warnings}async function makeSure(changes,{profile,seen,recognise}){const advice=seen===void 0?[]:[{code:"other-profile",message:adviceFor(
 seen)}];const scope2=changes.filter(isUnsafe).map(firstScope)[0];if(recognise===null||scope2===void 0)return{changes,warnings:advice};
 const probed=seen===void 0?await recognise(scope2):{kind:"recognised",profile:seen};switch(probed.kind){case"recognised":
 if(probed.profile.name===profile.name)return{changes,warnings:[]};return{changes:changes.map(change=>isUnsafe(change)?blocked3(
@@ -18810,67 +18864,76 @@ length===0)return true;return targets.some(target=>addresses2.some(address2=>mat
 targets,kinds:kinds3},kind){if(kinds3.length>0&&!kinds3.includes(kind))return false;if(targets.length===0)return true;return targets.
 some(target=>{const prefix=target.split("*")[0]??"";const start2=`${kind}/`;return prefix.startsWith(start2)||target.includes(
 "*")&&start2.startsWith(prefix)})}async function buildPlan(options){const{selection,profile}=options;const observedAt=performance.now();const subjects=candidates(
-options);const documents=subjects.flatMap(subject=>subject.declared??[]);const{live,references}=await observe2(subjects,
-listsFor(documents,profile),options);const decider=new Decider(options,references);const addressed=subjects.map(subject=>({
-subject,...addresses(subject,live.get(subject),decider.references.organizations)}));const selected=addressed.filter(({subject,
-all})=>isSelected(selection,subject.kind,all));checkTargets(selection.targets,addressed.flatMap(({all})=>all));const twice=sameObjects(
-selected.map(({subject,key})=>({subject,key})));const compared=selected.flatMap(one=>{const others2=one.subject.declared===
-void 0?void 0:twice.get(one.subject.declared);const change=decider.decide(one,live.get(one.subject));if(change===void 0)
-return[];return[others2===void 0?change:{...change,...blockedAsTwice(others2)}]});const reads=kinds.filter(kind=>kind.readable(
-profile)&&subjects.some(subject=>subject.kind===kind.name)).map(kind=>kind.scopes.read);const lists=["organizations",...catalogNames].
-filter(name2=>references[name2]!==void 0);const listing=lists.flatMap(name2=>listScope(name2,profile)??[]);const fitting3=await makeSure(
-compared,{profile,seen:seenProfile(profile,live),recognise:options.recognise});const warnings=[...fitting3.warnings,...missingLists(
-references),...selected.flatMap(({subject,address:address2})=>ignored(subject,address2,profile))];const settled=selected.
-filter(one=>isSettled(one.subject,live.get(one.subject),decider.recorded(one.key))).map(({key})=>key);const plan={...assemble(
-arrange(fitting3.changes),[...reads,...listing],options),warnings,settled};return{plan,replan:replanOf(options,new Map(selected.
-map(one=>[one.key,one])),decider,observedAt)}}var Decider=class{#options;references;constructor(options,references){this.#options=
-options;const{organizations}=references;const names2=organizations?.renamed(renames(options.declared,organizations));this.
-references={...references,...names2===void 0?{}:{organizations:names2}}}recorded(key){return recordOf(this.#options.state,
-key,this.#options.hasher)}decide(one,live){const{subject,address:address2,key}=one;if(subject.declared===void 0){const change2=pruned(
+options);const documents=subjects.flatMap(subject=>subject.declared??[]);const{live,references}=await whileHashing(documents,
+options,()=>observe2(subjects,listsFor(documents,profile),options));const decider=new Decider(options,references);const addressed=subjects.
+map(subject=>({subject,...addresses(subject,live.get(subject),decider.references.organizations)}));const selected=addressed.
+filter(({subject,all})=>isSelected(selection,subject.kind,all));checkTargets(selection.targets,addressed.flatMap(({all})=>all));
+const twice=sameObjects(selected.map(({subject,key})=>({subject,key})));const decided=await eachWithSlowHashes(selected,
+one=>({one,change:decider.decide(one,live.get(one.subject)),settled:isSettled(one.subject,live.get(one.subject),decider.
+recorded(one.key))}));const compared=decided.flatMap(({one:{subject},change})=>{const others2=subject.declared===void 0?
+void 0:twice.get(subject.declared);if(change===void 0)return[];return[others2===void 0?change:{...change,...blockedAsTwice(
+others2)}]});const reads=kinds.filter(kind=>kind.readable(profile)&&subjects.some(subject=>subject.kind===kind.name)).map(
+kind=>kind.scopes.read);const lists=["organizations",...catalogNames].filter(name2=>references[name2]!==void 0);const listing=lists.
+flatMap(name2=>listScope(name2,profile)??[]);const fitting3=await makeSure(compared.map(change=>isUnlisted(change)?{...change,
+warnings:[]}:change),{profile,seen:seenProfile(profile,live),recognise:options.recognise});const warnings=[...fitting3.warnings,
+...missingLists(references),...selected.flatMap(({subject,address:address2})=>ignored(subject,address2,profile)),...compared.
+filter(isUnlisted).flatMap(({address:address2,warnings:warnings2})=>warnings2.map(({code:code2,message})=>({code:code2,message:`${address2}\
+: ${message}`})))];const settled=decided.filter(one=>one.settled).map(({one:{key}})=>key);const made=await assemble(arrange(
+fitting3.changes),[...reads,...listing],options);const plan={...made,warnings,settled};return{plan,replan:replanOf(options,
+new Map(selected.map(one=>[one.key,one])),decider,observedAt)}}async function whileHashing(documents,{hasher,signal},observing){
+const failed=new AbortController;const stop=signal===void 0?failed.signal:AbortSignal.any([failed.signal,signal]);const secrets=documents.
+flatMap(({fields:fields2})=>secretsIn(fields2));const hashing=hasher.prepare(secrets,stop);try{const observed=await observing();
+await hashing;if(secrets.length>0&&signal?.aborted)throw interrupted();return observed}catch(failure2){failed.abort();throw failure2}}
+function isUnlisted({action}){return action==="unchanged"}var Decider=class{#options;references;constructor(options,references){
+this.#options=options;const{organizations}=references;const names2=organizations?.renamed(renames(options.declared,organizations));
+this.references={...references,...names2===void 0?{}:{organizations:names2}}}recorded(key){return recordOf(this.#options.
+state,key,this.#options.hasher)}decide(one,live){const{subject,address:address2,key}=one;if(subject.declared===void 0){const change2=pruned(
 subject,{address:address2,key,live,profile:this.#options.profile});const reason=idTrouble(subject.identity,this.#options.
 profile);if(change2===void 0||reason===void 0)return change2;return{...change2,action:"blocked",requests:[],destructions:[],
 reason}}const change=this.compare(one,live,this.recorded(key),this.adjusted(one,live));if(!subject.owed)return checked(change,
 this.#options.checks);return change.action==="unchanged"||live?.exists===false?void 0:{...change,declaredAt:null}}adjusted({
 subject,key},live){const{declared=undocumented(subject.kind,subject.identity),owed:owed2}=subject;const now={...this.recorded(
 key)?.fields,...live?.fields};return(owed2?void 0:this.#options.adjust?.(declared,now))??declared}compare({address:address2,
-key},live,recorded2,declared){const{profile,assert:assert2}=this.#options;return compare({live,recorded:recorded2,declared,
-references:this.references,profile,assert:assert2,address:address2,key})}};function replanOf(options,byKey,planned,observedAt){
+key},live,recorded2,declared){const{profile,assert:assert2,acceptDids=[]}=this.#options;const accepted=declared.kind==="\
+Client"&&acceptDids.includes(declared.identity.id??"");const{references}=this;return compare({live,recorded:recorded2,declared,
+references,profile,assert:assert2,accepted,address:address2,key})}};function replanOf(options,byKey,planned,observedAt){
 let decider=planned;let held;return{observedAt,async again({apply:{key}},notBefore){const one=byKey.get(key);if(one===void 0||
 !kindOf(one.subject.kind).readable(options.profile))return void 0;if(held===void 0||held.at<notBefore)held={at:performance.
 now(),lists:{}};const documents=one.subject.declared===void 0?[]:[one.subject.declared];const{live,references}=await observe2(
 [one.subject],listsFor(documents,options.profile),{...options,lists:held.lists,progress:noProgress});decider=new Decider(
-options,{...decider.references,...references});return decider.decide(one,live.get(one.subject))},repair({apply},owed2,live,aim){
-const one=byKey.get(apply.key);if(one===void 0)return void 0;const known2=planned.recorded(apply.key)??NO_RECORD;const asked=decider.
-adjusted(one,void 0);const before={...asked,fields:picked(apply.before,Object.keys(apply.expected)),absent:false,remembered:true};
-const declared=aim==="asked"?asked:{...before,whole:Object.keys(before.fields)};const change=decider.compare(one,live,{...known2,
-owed:owed2},declared);if(change.action!=="update"||change.requests.length===0)return void 0;return{...change,apply:{...change.
-apply,before:apply.before,managed:apply.managed}}}}}var NO_RECORD={fields:{},uncertain:new Set,at:"",asDeleted:()=>false};
-function picked(fields2,names2){return Object.fromEntries(names2.flatMap(name2=>fields2[name2]===void 0?[]:[[name2,fields2[name2]]]))}
-function isSettled({kind,declared},live,recorded2){if(recorded2?.owed===void 0||live===void 0)return false;const gone=!live.
-exists||declared===void 0||declared.absent;return gone||Object.keys(stillLost(kindOf(kind),recorded2.owed,live.fields)).
-length===0}function undocumented(kind,identity2){const nowhere2={file:"",line:1,column:1,length:1};return{kind,identity:identity2,
-fields:{},absent:false,whole:[],place:nowhere2,placeOf:()=>nowhere2}}function checked(change,settings){const{warnings,errors:errors2}=templateWarnings(
-change,settings);const told={...change,warnings:[...change.warnings,...warnings,...errors2]};if(errors2.length===0)return told;
-const reason=errors2.map(({code:code2,message})=>`${message} (${code2} is an error here)`).join("; ");return{...told,action:"\
-blocked",requests:[],destructions:[],reason}}function missingLists(references){return catalogNames.filter(name2=>references[name2]===
-null).map(name2=>({code:"no-list",message:`the server offers no list of ${name2}, so nothing could check that the ids of\
- ${name2} in the manifests exist and mean what their names say: compare the ids`}))}function ignored({declared},address2,profile){
-if(declared===void 0)return[];return ignoredFields(declared,profile).map(field=>{const{file:file2,line}=declared.placeOf(
-field);return{code:"ignored-field",message:`${address2}: the server takes no notice of "${field}" (${file2}:${line}), so\
- it is neither sent nor compared`}})}async function regenerationPlan(clientId,options){const observedAt=performance.now();
-const{change,reads}=await regenerationOf(clientId,options);const again=async()=>(await regenerationOf(clientId,{...options,
-progress:noProgress})).change;const readable2=kindOf("Client").readable(options.profile);const{profile,recognise}=options;
-const{changes,warnings}=await makeSure([change],{profile,seen:void 0,recognise});return{plan:{...assemble(changes,reads,
-options),warnings},replan:{...noReplan,observedAt,...readable2?{again}:{}}}}async function regenerationOf(clientId,options){
-const address2=`Client/${clientId}`;const identity2={id:clientId};const subject={kind:"Client",identity:identity2};const unfit=idTrouble(
-identity2,options.profile);const{live}=await observe2(unfit===void 0?[subject]:[],[],options);const shown2=live.get(subject);
-const before=shown2?.fields??{};const trouble=unfit??shown2?.trouble;const change={...regeneration(identity2,before),...trouble===
-void 0?{}:{action:"blocked",requests:[],destructions:[]},address:address2,kind:"Client",observed:shown2===void 0?"unknow\
-n":"live",warnings:[],reason:trouble??null,declaredAt:null,apply:{key:address2,identity:identity2,expected:{},before,existed:shown2?.
-exists??null,managed:[]}};return{change,reads:shown2===void 0?[]:[kindOf("Client").scopes.read]}}function assemble(changes,reads,header){
-const writes=changes.flatMap(({requests})=>requests.map(({operation})=>operations[operation].scope));return{toolVersion:header.
-toolVersion,createdAt:header.now.toISOString(),server:header.server,profile:header.profile.name,environment:header.environment,
-changes,requiredScopes:[...new Set([...reads,...writes])].sort(),warnings:[],digest:planDigest(header.server,changes)}}function candidates(options){
+options,{...decider.references,...references});return await withSlowHashes(()=>decider.decide(one,live.get(one.subject)))},
+repair({apply},owed2,live,aim){const one=byKey.get(apply.key);if(one===void 0)return void 0;const known3=planned.recorded(
+apply.key)??NO_RECORD;const asked=decider.adjusted(one,void 0);const before={...asked,fields:picked(apply.before,Object.
+keys(apply.expected)),absent:false,remembered:true};const declared=aim==="asked"?asked:{...before,whole:Object.keys(before.
+fields)};const change=decider.compare(one,live,{...known3,owed:owed2},declared);if(change.action!=="update"||change.requests.
+length===0)return void 0;return{...change,apply:{...change.apply,before:apply.before,managed:apply.managed}}}}}var NO_RECORD={
+fields:{},uncertain:new Set,at:"",run:"",asDeleted:()=>false};function picked(fields2,names2){return Object.fromEntries(
+names2.flatMap(name2=>fields2[name2]===void 0?[]:[[name2,fields2[name2]]]))}function isSettled({kind,declared},live,recorded2){
+if(recorded2?.owed===void 0||live===void 0)return false;const gone=!live.exists||declared===void 0||declared.absent;return gone||
+Object.keys(stillLost(kindOf(kind),recorded2.owed,live.fields)).length===0}function undocumented(kind,identity2){const nowhere2={
+file:"",line:1,column:1,length:1};return{kind,identity:identity2,fields:{},absent:false,whole:[],place:nowhere2,placeOf:()=>nowhere2}}
+function checked(change,settings){const{warnings,errors:errors2}=templateWarnings(change,settings);const told={...change,
+warnings:[...change.warnings,...warnings,...errors2]};if(errors2.length===0)return told;const reason=errors2.map(({code:code2,
+message})=>`${message} (${code2} is an error here)`).join("; ");return{...told,action:"blocked",requests:[],destructions:[],
+reason}}function missingLists(references){return catalogNames.filter(name2=>references[name2]===null).map(name2=>({code:"\
+no-list",message:`the server offers no list of ${name2}, so nothing could check that the ids of ${name2} in the manifest\
+s exist and mean what their names say: compare the ids`}))}function ignored({declared},address2,profile){if(declared===void 0)
+return[];return ignoredFields(declared,profile).map(field=>{const{file:file2,line}=declared.placeOf(field);return{code:"\
+ignored-field",message:`${address2}: the server takes no notice of "${field}" (${file2}:${line}), so it is neither sent \
+nor compared`}})}async function regenerationPlan(clientId,options){const observedAt=performance.now();const{change,reads}=await regenerationOf(
+clientId,options);const again=async()=>(await regenerationOf(clientId,{...options,progress:noProgress})).change;const readable2=kindOf(
+"Client").readable(options.profile);const{profile,recognise}=options;const{changes,warnings}=await makeSure([change],{profile,
+seen:void 0,recognise});return{plan:{...await assemble(changes,reads,options),warnings},replan:{...noReplan,observedAt,...readable2?
+{again}:{}}}}async function regenerationOf(clientId,options){const address2=`Client/${clientId}`;const identity2={id:clientId};
+const subject={kind:"Client",identity:identity2};const unfit=idTrouble(identity2,options.profile);const{live}=await observe2(
+unfit===void 0?[subject]:[],[],options);const shown2=live.get(subject);const before=shown2?.fields??{};const trouble=unfit??
+shown2?.trouble;const change={...regeneration(identity2,before),...trouble===void 0?{}:{action:"blocked",requests:[],destructions:[]},
+address:address2,kind:"Client",observed:shown2===void 0?"unknown":"live",warnings:[],reason:trouble??null,declaredAt:null,
+apply:{key:address2,identity:identity2,expected:{},before,existed:shown2?.exists??null,managed:[]}};return{change,reads:shown2===
+void 0?[]:[kindOf("Client").scopes.read]}}async function assemble(changes,reads,header){const writes=changes.flatMap(({requests})=>requests.
+map(({operation})=>operations[operation].scope));return{toolVersion:header.toolVersion,createdAt:header.now.toISOString(),
+server:header.server,profile:header.profile.name,environment:header.environment,changes,requiredScopes:[...new Set([...reads,
+...writes])].sort(),warnings:[],digest:await withSlowHashes(()=>planDigest(header,changes))}}function candidates(options){
 const{declared,selection,prune,state}=options;const documents=declared.filter(document3=>mayBeSelected(document3,selection)).
 map(document3=>({kind:document3.kind,identity:document3.identity,declared:document3}));const named2=new Set(declared.map(
 document3=>`${document3.kind}/${kindOf(document3.kind).addressPart(document3.identity)}`));const others2=Object.entries(
@@ -18896,14 +18959,14 @@ for(const{subject,key}of subjects){if(subject.declared===void 0)continue;const o
 byKey.set(key,[subject.declared]);else others2.push(subject.declared)}const twice=[...byKey.values()].filter(group=>group.
 length>1);return new Map(twice.flatMap(group=>group.map(one=>[one,group.filter(other=>other!==one)])))}function blockedAsTwice(others2){
 const places2=others2.map(({place})=>`${place.file}:${place.line}`).join(", ");return{action:"blocked",requests:[],fields:[],
-destructions:[],reason:`this is the same object as the one declared at ${places2}: keep one document`}}function recordOf(state,key,hasher2){
+destructions:[],reason:`this is the same object as the one declared at ${places2}: keep one document`}}function recordOf(state,key,hasher){
 const record2=Object.hasOwn(state.resources,key)?state.resources[key]:void 0;return record2===void 0?void 0:recorded(record2,
-hasher2)}function recorded(record2,hasher2){return{fields:restoreFields(record2,hasher2),uncertain:new Set(record2.uncertain),
-at:record2.recorded_at,asDeleted:live=>record2.deleted!==void 0&&record2.deleted===hasher2.hash(templateText(live)),...record2.
-owed===void 0?{}:{owed:owed(record2.owed,hasher2)},...record2.did_generation===void 0?{}:{generation:record2.did_generation},
-...record2.pending_regeneration===void 0?{}:{pendingRun:record2.pending_regeneration}}}function owed(record2,hasher2){const{
-run:run3}=record2;return"before"in record2?{run:run3,before:restoreFields(record2.before,hasher2),asked:restoreFields(record2.
-asked,hasher2)}:{run:run3,lost:restoreFields(record2.lost,hasher2),seen:restoreFields(record2.seen,hasher2)}}function pruned({
+hasher)}function recorded(record2,hasher){return{fields:restoreFields(record2,hasher),uncertain:new Set(record2.uncertain),
+at:record2.recorded_at,run:record2.run,asDeleted:live=>record2.deleted!==void 0&&record2.deleted===hasher.hash(templateText(
+live)),...record2.owed===void 0?{}:{owed:owed(record2.owed,hasher)},...record2.did_generation===void 0?{}:{generation:record2.
+did_generation},...record2.pending_regeneration===void 0?{}:{pendingRun:record2.pending_regeneration}}}function owed(record2,hasher){
+const{run:run3}=record2;return"before"in record2?{run:run3,before:restoreFields(record2.before,hasher),asked:restoreFields(
+record2.asked,hasher)}:{run:run3,lost:restoreFields(record2.lost,hasher),seen:restoreFields(record2.seen,hasher)}}function pruned({
 kind,identity:identity2},{address:address2,key,live,profile}){if(live===void 0||!live.exists||typeof live.fields.id!=="s\
 tring")return void 0;return{...deletion(identity2,live.fields,profile),address:address2,kind,observed:"live",warnings:[{
 code:"pruned",message:"no manifest names it any more, and idops applied it"}],reason:null,declaredAt:null,apply:{key,identity:identity2,
@@ -18931,13 +18994,13 @@ throw failure2;const{kind,status}=failure2;if(kind==="unreachable"||kind==="lost
 const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclear",status}:{kind:"recognised",profile}}}import{createHash as createHash4,randomUUID as randomUUID3}from"node:crypto";import{link,open as open6,readdir as readdir5,
 rename as rename2,rm as rm4}from"node:fs/promises";import{hostname as hostname4}from"node:os";import{basename as basename8,
 dirname as dirname11,join as join9,relative as relative7}from"node:path";import{setTimeout as wait}from"node:timers/promises";var holderSchema=external_exports.object({user:external_exports.string(),...processMark,command:external_exports.string(),
-at:external_exports.string(),nonce:external_exports.string()});var A_MOMENT=20;var TRIES=250;function lockPath(statePath){
+at:external_exports.string(),nonce:external_exports.string()});var A_MOMENT=20;var TRIES2=250;function lockPath(statePath){
 return`${statePath}.lock`}async function acquireLock(statePath,command2,now){const path=lockPath(statePath);const holder={
 user:userName(),...ownMark(),command:command2,at:now.toISOString(),nonce:randomUUID3()};const takenOver=await take(path,
 holder);await sweepTemporaries(dirname11(path));await sweepTurns(path);return{takenOver,release:()=>release(path,holder)}}
 async function lockHolder(statePath){const holder=await readHolder(lockPath(statePath));if(holder===void 0)return null;if(holder===
 null)return"an unreadable lock file";return fateOf(holder)==="gone"?null:describe4(holder)}async function take(path,holder){for(let tries2=1;;tries2+=1){if(await create(path,holder,link))return null;const other=await readHolder(
-path);if(other===void 0)continue;if(other===null||fateOf(other)!=="gone"||tries2>TRIES)throw locked(path,other);if(await replace(
+path);if(other===void 0)continue;if(other===null||fateOf(other)!=="gone"||tries2>TRIES2)throw locked(path,other);if(await replace(
 path,other,holder))return`took over the lock of ${describe4(other)}, which is gone`;await wait(A_MOMENT)}}async function replace(path,dead,holder){
 const turn=`${path}.${createHash4("sha256").update(dead.nonce).digest("hex").slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};
 try{await take(turn,mine)}catch(failure2){if(failure2 instanceof ProblemsError&&failure2.problems.some(({code:code2})=>code2===
@@ -18976,39 +19039,42 @@ signal};const store=stateFile(project.statePath());const held=await settleState(
 {...shared,server:server.baseUrl,environment:project.environment,holds:redactor.holds}).catch(async failure2=>{await connection.
 close();throw failure2});let{state}=held;const close=async()=>{await connection.close();await held.lock?.release()};const replans=new WeakMap;
 const remembered=({plan:plan2,replan})=>{replans.set(plan2,replan);return plan2};const build2=async what=>{const made=await buildPlan(
-{...shared,state,hasher:new Hasher(state.salt,redactor.holds),selection:{targets:[],kinds:[]},prune:false,assert:false,restores:"\
+{...shared,state,hasher:new Hasher(state,redactor.holds),selection:{targets:[],kinds:[]},prune:false,assert:false,restores:"\
 none",checks:project.checks(),...header(),...what});return{...made,plan:warnOfMasks(made.plan,redactor.redact)}};let probed;
 const recognise=scope2=>{probed??=probe(reader,scope2).catch(failure2=>{probed=void 0;throw failure2});return probed};const header=()=>({
 server:server.baseUrl,profile:server.profile,environment:project.environment,toolVersion:version2,now:new Date,recognise:server.
 profileWritten?null:recognise});const plan=async(given={})=>{const{targets,kinds:kinds3,prune,assert:assert2}=withDefaults(
-given);if(prune)refuse(await pruneRefusals(manifests));return remembered(await build2({declared,selection:{targets,kinds:kinds3},
-prune,assert:assert2,restores:"all"}))};return{project,server,warnings,notes:held.notes,files:manifests.files,get state(){
-return state},plan,seal:(made,given)=>seal(made,withDefaults(given),redactor.redactName),async planStored(stored3){const made=await plan(
-stored3.apply);return{plan:made,problems:staleness(stored3,made)}},async lastRun(){const run3=await newestRun(journalFolder(
-project.statePath()),state);if(run3!==void 0)return run3;throw new ProblemsError([error("no-such-run","this state has no\
- runs",[],"idops runs lists them")])},async planUndo(run3,{force=false}={}){const content=await findRun(journalFolder(project.
-statePath()),run3);if(content.run.server!==server.baseUrl)throw otherServer(content.run,server.baseUrl);const undo=undoRun(
-content,force);const left=[...undo.left];const made=await build2({declared:undo.declared,restores:{run:content.run.run},
-adjust:(document3,now)=>{const adjusted=undo.adjust(document3,now);left.push(...adjusted.left);return adjusted.document}});
-const undone=undoPlan(made.plan,left);remembered({plan:undone.plan,replan:made.replan});return undone},planRegeneration:async clientId=>remembered(
+given);const{acceptDids=[]}=given;refuse(acceptDids.flatMap(id=>undeclaredClient(id,declared)));if(prune)refuse(await pruneRefusals(
+manifests));return remembered(await build2({declared,selection:{targets,kinds:kinds3},prune,assert:assert2,acceptDids,restores:"\
+all"}))};return{project,server,warnings,notes:held.notes,files:manifests.files,get state(){return state},plan,seal:(made,given)=>seal(
+made,withDefaults(given),redactor.redactName),async planStored(stored3){const made=await plan(stored3.apply);return{plan:made,
+problems:await staleness(stored3,made)}},async lastRun(){const run3=await newestRun(journalFolder(project.statePath()),state);
+if(run3!==void 0)return run3;throw new ProblemsError([error("no-such-run","this state has no runs",[],"idops runs lists \
+them")])},async planUndo(run3,{force=false}={}){const content=await findRun(journalFolder(project.statePath()),run3);if(content.
+run.server!==server.baseUrl)throw otherServer(content.run,server.baseUrl);const undo=undoRun(content,force);const leftOf=new Map;
+const made=await build2({declared:undo.declared,restores:{run:content.run.run},adjust:(document3,now)=>{const adjusted=undo.
+adjust(document3,now);leftOf.set(document3,adjusted.left);return adjusted.document}});const undone=undoPlan(made.plan,[...undo.
+left,...[...leftOf.values()].flat()]);remembered({plan:undone.plan,replan:made.replan});return undone},planRegeneration:async clientId=>remembered(
 await regenerationPlan(clientId,{...shared,...header()})),refusals:(made,allowDestructive)=>refusals(made,allowDestructive??
 project.maxDestructive()),apply:async(made,command2="apply",asked=0)=>{const applied=await applyPlan(made,{...shared,replan:replans.
-get(made)??noReplan,notBefore:asked,recognise,writer,signal,store,state,hasher:new Hasher(state.salt,redactor.holds),journals:journalFolder(
+get(made)??noReplan,notBefore:asked,recognise,writer,signal,store,state,hasher:new Hasher(state,redactor.holds),journals:journalFolder(
 project.statePath()),stateFile:basename9(project.statePath()),command:command2,now:()=>new Date,redact:redactor.redact});
-state=applied.state;return applied},close}}function otherServer({run:run3,server},here2){return new ProblemsError([error(
-"run-other-server",`run ${run3} was on ${server}, and this is ${here2}`,[],"choose the environment that it was run with")])}
-function withDefaults({targets=[],kinds:kinds3=[],prune=false,assert:assert2=false}={}){return{targets:[...targets],kinds:[
-...kinds3],prune,assert:assert2}}function undoPlan(plan,left){const blocked4=plan.changes.filter(({action})=>action==="b\
-locked");return{plan:{...plan,changes:plan.changes.filter(({action})=>action!=="blocked").map(change=>({...change,declaredAt:null,
-apply:{...change.apply,managed:[]}}))},left:[...left,...blocked4.map(({address:address2,reason})=>({address:address2,path:null,
-reason:reason??"it is blocked"}))]}}async function settleState(store,path,writes,options){const notes=[];let lock=writes===
-void 0?void 0:await acquireLock(path,writes,new Date);try{let state=await store.load(options.server);const folder=journalFolder(
-path);const unfinished=()=>unfinishedRuns(folder,state,{path,environment:options.environment});const found=await unfinished();
-if(found.length===0)return{state,lock,notes:takeover(lock)};const living=found.find(isUnderWay);if(lock===void 0){const holder=await lockHolder(
-path)??(living===void 0?null:runHolder(living.run));if(holder!==null)return{state,lock,notes:[`the state is being writte\
-n: ${holder}`]};try{lock=await acquireLock(path,"plan",new Date)}catch(failure2){const quicker=await lockHolder(path);if(quicker===
-null)throw failure2;return{state,lock,notes:[`the state is being written: ${quicker}`]}}state=await store.load(options.server)}
-if(living!==void 0)throw underWay(living.run);notes.push(...takeover(lock));for(const content of await unfinished()){const resumed=await resumeRun(
+state=applied.state;return applied},close}}function undeclaredClient(id,declared){if(declared.some(one=>one.kind==="Clie\
+nt"&&one.identity.id===id))return[];return[error("no-such-target",`--accept-did ${id} is the id of no client that the ma\
+nifests declare`)]}function otherServer({run:run3,server},here2){return new ProblemsError([error("run-other-server",`run\
+ ${run3} was on ${server}, and this is ${here2}`,[],"choose the environment that it was run with")])}function withDefaults({
+targets=[],kinds:kinds3=[],prune=false,assert:assert2=false}={}){return{targets:[...targets],kinds:[...kinds3],prune,assert:assert2}}
+function undoPlan(plan,left){const blocked4=plan.changes.filter(({action})=>action==="blocked");return{plan:{...plan,changes:plan.
+changes.filter(({action})=>action!=="blocked").map(change=>({...change,declaredAt:null,apply:{...change.apply,managed:[]}}))},
+left:[...left,...blocked4.map(({address:address2,reason})=>({address:address2,path:null,reason:reason??"it is blocked"}))]}}
+async function settleState(store,path,writes,options){const notes=[];let lock=writes===void 0?void 0:await acquireLock(path,
+writes,new Date);try{let state=await store.load(options.server);const folder=journalFolder(path);const unfinished=()=>unfinishedRuns(
+folder,state,{path,environment:options.environment});const found=await unfinished();if(found.length===0)return{state,lock,
+notes:takeover(lock)};const living=found.find(isUnderWay);if(lock===void 0){const holder=await lockHolder(path)??(living===
+void 0?null:runHolder(living.run));if(holder!==null)return{state,lock,notes:[`the state is being written: ${holder}`]};try{
+lock=await acquireLock(path,"plan",new Date)}catch(failure2){const quicker=await lockHolder(path);if(quicker===null)throw failure2;
+return{state,lock,notes:[`the state is being written: ${quicker}`]}}state=await store.load(options.server)}if(living!==void 0)
+throw underWay2(living.run);notes.push(...takeover(lock));for(const content of await unfinished()){const resumed=await resumeRun(
 content,heirOf(state,content.run),{...options,folder,now:()=>new Date});state=resumed.state;await store.save(state);await resumed.
 finish();notes.push(content.ended?`run ${resumed.run} is newer than the state: ${resumed.settled} of its answers were ta\
 ken into it`:`run ${resumed.run} had not ended: ${resumed.settled} of its answers were taken into the state`,...resumed.
@@ -19016,7 +19082,7 @@ findings)}if(writes!==void 0)return{state,lock,notes};await lock.release();retur
 await lock?.release();throw failure2}}function takeover(lock){return lock===void 0||lock.takenOver===null?[]:[lock.takenOver]}
 async function secretsAlone(project,options){return{...await loadManifests(project,{...options,lenient:true}),declared:[],
 problems:[]}}async function loadAll(project,options,onSecret){const{manifests:wanted=true}=options;const settings=project.
-server(options);const profile=await settings.then(known2=>known2.profile,()=>project.profile);const{tokenFile:tokenFile2}=options;
+server(options);const profile=await settings.then(known3=>known3.profile,()=>project.profile);const{tokenFile:tokenFile2}=options;
 const reading={profile,lenient:false,tokenFile:tokenFile2===void 0?void 0:resolve10(project.cwd,tokenFile2)};const[server,
 manifests]=await Promise.allSettled([settings,wanted?loadManifests(project,reading):secretsAlone(project,reading)]);const problems=[];
 for(const part of[server,manifests]){if(part.status==="fulfilled")continue;if(!(part.reason instanceof ProblemsError))throw part.
@@ -19064,9 +19130,9 @@ max(0,seconds2):null}if(String(headers["x-ratelimit-remaining"])!=="0")return nu
 it-reset"]);return Number.isFinite(reset)?Math.max(0,reset-Date.now()/1e3)+1:null}import{createHash as createHash5}from"node:crypto";import{deflateRawSync,inflateRawSync}from"node:zlib";var changesRoom=12e3;var packed=external_exports.array(external_exports.tuple([external_exports.string(),external_exports.
 string(),external_exports.string()]));function markerKey(config3,environment){return createHash5("sha256").update(JSON.stringify(
 [config3,environment])).digest("hex").slice(0,16)}function markedChanges(plan,redactor){return plan.changes.filter(({action})=>action!==
-"unchanged").map(change=>({address:redactAddress(change.address,redactor),action:change.action,hash:planDigest(plan.server,
-[change]).slice("sha256:".length,"sha256:".length+12)}))}function markerLine({kind,key,digest,changes}){const parts=[`id\
-ops-${kind}`,`key=${key}`];if(digest!==null)parts.push(`digest=${digest}`);if(changes!==null){const rows=changes.map(({address:address2,
+"unchanged").map(change=>({address:redactAddress(change.address,redactor),action:change.action,hash:planDigest(plan,[change]).
+slice("sha256:".length,"sha256:".length+12)}))}function markerLine({kind,key,digest,changes}){const parts=[`idops-${kind}`,
+`key=${key}`];if(digest!==null)parts.push(`digest=${digest}`);if(changes!==null){const rows=changes.map(({address:address2,
 action,hash:hash3})=>[address2,action,hash3]);const text4=deflateRawSync(JSON.stringify(rows),{level:9}).toString("base6\
 4url");if(text4.length<=changesRoom)parts.push(`changes=${text4}.`)}return`<!-- ${parts.join(" ").replaceAll("--","-~")}\
  -->`}function readMarker(body2){const match=/^<!-- idops-(plan|drift) key=([0-9a-f]{16})(?: digest=(sha256:[0-9a-f]{64}))?(?: changes=([\w~-]*)\.)? -->/.
@@ -19197,8 +19263,8 @@ text4),summaryLimit-summaryRest)}function problemsBlock(problems){return block(p
 return resultMarkdown(result)}function block(text4){const short3=text4.length>blockRoom?`${text4.slice(0,blockRoom)}
 \u2026 (the log has all of it)`:text4;return`${fence(short3.trimEnd().split("\n"))}
 `}function origin({sha,runUrl}){return`<sub>Commit \`${escapeText(sha).replaceAll("`","")}\`, [run](${encodeURI(runUrl)}\
-).</sub>`}function fitting2(render4,measure2,limit){let budget2=limit;let text4=render4(budget2);while(measure2(text4)>limit&&
-budget2>1e3){budget2=Math.floor(Math.min(budget2-500,budget2*limit/measure2(text4)));text4=render4(budget2)}return text4}async function syncComment(api,number5,key,told){const comments=(await api.comments(number5)).filter(({body:body2})=>isAbout(
+).</sub>`}function fitting2(render4,measure2,limit2){let budget2=limit2;let text4=render4(budget2);while(measure2(text4)>
+limit2&&budget2>1e3){budget2=Math.floor(Math.min(budget2-500,budget2*limit2/measure2(text4)));text4=render4(budget2)}return text4}async function syncComment(api,number5,key,told){const comments=(await api.comments(number5)).filter(({body:body2})=>isAbout(
 body2,"plan",key));const[own3]=await ownRemarks(api,comments);if(own3!==void 0)await api.updateComment(own3.id,told.body);else if(told.
 opens)await api.addComment(number5,told.body)}function outdatedComment(key,digest,event){return plainComment(markerLine(
 {kind:"plan",key,digest,changes:[]}),"outdated, nothing to change","What was planned here before is done, or no longer d\
@@ -19225,9 +19291,9 @@ his run is for a branch of another repository"}function readPayload(path){if(pat
 return JSON.parse(readFileSync4(path,"utf8"))}catch{return void 0}}function member(value3,name2){return typeof value3===
 "object"&&value3!==null?value3[name2]:void 0}import{parseArgs}from"node:util";var commands=["validate","plan","apply"];var commentModes=["true","false","on-change"];var kindNames=["Organization","Us\
 er","KeyPair","EmailTemplate","Client"];var fromPullRequest="from-pull-request";function readInputs(given){const problems=[];
-const text4=name2=>given(name2).trim()||void 0;const oneOf=(name2,known2,otherwise)=>{const value3=text4(name2)??otherwise;
-const found=known2.find(one=>one===value3.toLowerCase());if(found===void 0)problems.push(wrong(`the input ${name2} is "${value3}\
-"`,`it is ${known2.join(" or ")}`));return found??otherwise};const flag2=name2=>oneOf(name2,["true","false"],"false")===
+const text4=name2=>given(name2).trim()||void 0;const oneOf=(name2,known3,otherwise)=>{const value3=text4(name2)??otherwise;
+const found=known3.find(one=>one===value3.toLowerCase());if(found===void 0)problems.push(wrong(`the input ${name2} is "${value3}\
+"`,`it is ${known3.join(" or ")}`));return found??otherwise};const flag2=name2=>oneOf(name2,["true","false"],"false")===
 "true";const command2=oneOf("command",commands,"plan");const allowed=text4("allow-destructive");const allowDestructive=allowed===
 void 0?void 0:whole(allowed);if(allowed!==void 0&&allowDestructive===void 0){problems.push(wrong(`the input allow-destru\
 ctive is "${allowed}"`,"it is a whole number"))}const expectDigest=text4("expect-digest");if(expectDigest!==void 0&&expectDigest!==
@@ -19330,13 +19396,13 @@ escapeLines(this.#redactor.redact(note)));return await work(session)}finally{awa
 environment,token,...inputs}){return await loadProject({cwd:this.#folder(inputs),variables:variables(token),...config3===
 void 0?{}:{config:config3},...environment===void 0?{}:{env:environment}})}async#writePlan(inputs,session,plan){const planFile=inputs.
 planFile===void 0?join10(await this.#temporaryFolder(),"plan.json"):resolve12(this.#folder(inputs),inputs.planFile);const shown2=planJson(
-redactPlan(plan,this.#redactor),{debug:false});await writeResult(planFile,jsonText({...shown2,apply:session.seal(plan,planOptions(
-inputs))}),384);return{planFile}}async#writeHtml(plan,project,debug){const{samples,warnings}=await planSamples(plan,project);
-if(warnings.length>0)this.#tellProblems(redactProblems(warnings,this.#redactor));const shown2={plan:redactPlan(plan,this.#redactor),
-samples:redactSamples(samples,this.#redactor)};const file2=join10(await this.#temporaryFolder(),"plan.html");await writeResult(
-file2,planHtml(shown2.plan,{samples:shown2.samples,debug}),384);return file2}async#temporaryFolder(){this.#temporary??=await mkdtemp(
-join10(process.env.RUNNER_TEMP||tmpdir(),"idops-"));return this.#temporary}#tellPlan(inputs,plan,shown2){this.#made=plan;
-this.#say(planText(shown2,{color:false,debug:inputs.args.debug}));this.#say(planGithub(shown2,{folder:this.#inRepository(
+redactPlan(plan,this.#redactor),{debug:false});await writeResult(planFile,jsonText({...shown2,apply:await session.seal(plan,
+planOptions(inputs))}),384);return{planFile}}async#writeHtml(plan,project,debug){const{samples,warnings}=await planSamples(
+plan,project);if(warnings.length>0)this.#tellProblems(redactProblems(warnings,this.#redactor));const shown2={plan:redactPlan(
+plan,this.#redactor),samples:redactSamples(samples,this.#redactor)};const file2=join10(await this.#temporaryFolder(),"pl\
+an.html");await writeResult(file2,planHtml(shown2.plan,{samples:shown2.samples,debug}),384);return file2}async#temporaryFolder(){
+this.#temporary??=await mkdtemp(join10(process.env.RUNNER_TEMP||tmpdir(),"idops-"));return this.#temporary}#tellPlan(inputs,plan,shown2){
+this.#made=plan;this.#say(planText(shown2,{color:false,debug:inputs.args.debug}));this.#say(planGithub(shown2,{folder:this.#inRepository(
 inputs)}))}#tellProblems(problems){if(problems.length===0)return;this.#say(problemsText(problems,{color:false}));const folder=this.#inputs===
 void 0?"":this.#inRepository(this.#inputs);this.#say(problemsGithub(problems,{folder}))}async#comment(inputs,key,told){const{
 pullRequest}=this.#event;if(pullRequest===null||inputs.comment==="false"||inputs.githubToken===void 0)return;await this.#asking(

@@ -3,10 +3,13 @@ import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import type { Intercept } from '../../src/sandbox/index.js';
 import { ids } from '../sandbox/asking.js';
-import { project } from './running.js';
+import { project, sure } from './running.js';
 
 function client(generation: number): { [path: string]: string } {
-  return { 'manifests/all.yaml': `kind: Client\nid: ${ids.portal}\ndid_generation: ${generation}\n` };
+  return {
+    'idops.yaml': sure,
+    'manifests/all.yaml': `kind: Client\nid: ${ids.portal}\ndid_generation: ${generation}\n`,
+  };
 }
 
 const post = `POST /api/clients/${ids.portal}/regenerate_did`;
