@@ -1,4 +1,5 @@
 import { inspectHtml } from './html.js';
+import { limits } from './limits.js';
 import { missingFrom, type Placeholder, placeholdersOf, written } from './placeholders.js';
 import type { CheckCode } from './settings.js';
 import { parseTemplate, type SyntaxProblem, type Template } from './template.js';
@@ -22,6 +23,8 @@ export interface TemplateFinding {
   readonly message: string;
   /** The body that it is about; null where it is about both. */
   readonly body: BodyName | null;
+  /** It is about the body that the server has, which nobody can be asked to mend first: never more than a warning. */
+  readonly live?: true;
 }
 
 type Parsed = Template | SyntaxProblem;
@@ -42,6 +45,8 @@ export function checkTemplate({
   return [
     ...lost('txt', before?.txt, txt),
     ...lost('html', before?.html, html),
+    ...unreadLive('txt', before?.txt, txt),
+    ...unreadLive('html', before?.html, html),
     ...syntax('txt', txt),
     ...syntax('html', html),
     ...mismatch(txt, html),
@@ -77,9 +82,24 @@ function lost(
 
 function syntax(body: BodyName, template: Parsed | undefined): TemplateFinding[] {
   if (template === undefined || !('syntax' in template)) return [];
-  const what = template.limit ? "can't be checked" : 'is not a Mustache template';
-  const message = `the ${body} body ${what}: ${template.syntax}`;
+  if (template.limit) {
+    const message = `the ${body} body can't be checked or rendered: ${template.syntax}; shorten it, or look at what is sent yourself`;
+    return [{ code: 'body-too-large', message, body }];
+  }
+  const message = `the ${body} body is not a Mustache template: ${template.syntax}`;
   return [{ code: 'template-syntax', message, body }];
+}
+
+/** A live body that can't be compared with the new one, where that could be. */
+function unreadLive(
+  body: BodyName,
+  before: string | null | undefined,
+  after: Parsed | undefined,
+): TemplateFinding[] {
+  const had = names(after) === undefined ? undefined : parsed(before);
+  if (had === undefined || !('syntax' in had) || !had.limit) return [];
+  const message = `the present ${body} body can't be checked or rendered: ${had.syntax}; look yourself whether the new one lost a placeholder`;
+  return [{ code: 'body-too-large', message, body, live: true }];
 }
 
 function mismatch(txt: Parsed | undefined, html: Parsed | undefined): TemplateFinding[] {
@@ -99,8 +119,10 @@ function htmlFindings(body: string): TemplateFinding[] {
   const found: TemplateFinding[] = [];
   const add = (code: CheckCode, message: string) => found.push({ code, message, body: 'html' });
   const facts = inspectHtml(body);
+  // That a body has too many characters is told of each, whatever is in it.
   if ('refused' in facts) {
-    add('html-nesting', `the html body is ${facts.refused}, so nothing else is said about it`);
+    if (body.length <= limits.bodyCharacters)
+      add('html-nesting', `the html body is ${facts.refused}, so nothing else is said about it`);
   } else if (facts.active.length > 0) {
     add('html-script', `the html body has ${some(facts.active)}, which mail clients remove or distrust`);
   }

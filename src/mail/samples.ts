@@ -29,11 +29,17 @@ export interface MailVariant {
   readonly mails: readonly Mail[];
 }
 
+/** Some of the mails that a user can get, and how many combinations of sections were not looked at. */
+export interface RenderedMails {
+  readonly variants: readonly MailVariant[];
+  readonly left: number;
+}
+
 /**
  * The mails that a user can get: each section there and not there, as many as the limits allow. All the bodies are rendered with the same
  * data: `given`, and what it lacks is made up from the placeholders' names.
  */
-export function renderMails(sides: readonly TemplateBodies[], given: SampleData): MailVariant[] {
+export function renderMails(sides: readonly TemplateBodies[], given: SampleData): RenderedMails {
   const parsed = sides.map(({ txt, html }) => ({ txt: parse(txt), html: parse(html) }));
   const templates = parsed
     .flatMap(({ txt, html }) => [txt, html])
@@ -58,7 +64,7 @@ export function renderMails(sides: readonly TemplateBodies[], given: SampleData)
     characters += text.length;
     variants.push({ label: sections.length === 0 ? null : labelOf(sections, absent), mails });
   }
-  return variants;
+  return { variants, left: combinationsOf(sections) - made };
 }
 
 interface ParsedBody {
@@ -83,7 +89,7 @@ function render(
   if (body === null) return null;
   if (body.template === undefined) {
     const { syntax, limit } = body.problem;
-    return limit ? { tooLong: syntax.replace(/^it /, '') } : { source: body.source, syntax };
+    return limit ? { tooLong: syntax } : { source: body.source, syntax };
   }
   try {
     return { text: body.template.render(data, options) };
@@ -118,6 +124,11 @@ function* combinations(sections: readonly string[]): Generator<ReadonlySet<strin
   yield new Set(sections);
   for (const section of sections) yield new Set([section]);
   for (const section of sections) yield new Set(sections.filter((other) => other !== section));
+}
+
+/** How many sets `combinations` gives. */
+function combinationsOf({ length }: readonly string[]): number {
+  return length <= combinedSections ? 2 ** length : 2 + 2 * length;
 }
 
 function labelOf(sections: readonly string[], absent: ReadonlySet<string>): string {
@@ -181,6 +192,15 @@ function complete(tree: Tree, more: Tree): void {
   }
 }
 
+/** Lays a tree over another; in place, since thousands of sections can have one name. */
+function lay(tree: Tree, over: Tree): void {
+  for (const [name, value] of Object.entries(over)) {
+    const before = Object.hasOwn(tree, name) ? tree[name] : undefined;
+    if (isMap(before) && isMap(value)) lay(before as Tree, value as Tree);
+    else define(tree, name, value);
+  }
+}
+
 function put(tree: Tree, path: readonly string[], value: Json): void {
   const [step = '', ...rest] = path;
   const before = Object.hasOwn(tree, step) ? tree[step] : undefined;
@@ -189,7 +209,7 @@ function put(tree: Tree, path: readonly string[], value: Json): void {
     put(inner, rest, value);
     define(tree, step, inner);
   } else if (isMap(before) && isMap(value)) {
-    define(tree, step, merge(before as Tree, value as Tree, new Set()));
+    lay(before as Tree, value as Tree);
   } else if (before === undefined || before === true) {
     define(tree, step, value);
   }

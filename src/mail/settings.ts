@@ -4,6 +4,8 @@ import { z } from 'zod';
 export const checkDescriptions = {
   'lost-placeholder': 'A placeholder that the live body has and the new one lost.',
   'template-syntax': 'A body that does not parse as a Mustache template, such as one with an open section.',
+  'body-too-large':
+    'A body beyond the limits of what idops checks and renders, or a live one that the new one could not be compared with.',
   'placeholder-mismatch': 'Text and HTML with different placeholders.',
   'html-script': 'HTML that runs scripts or embeds other documents, which mail clients remove or distrust.',
   'html-too-large': 'HTML of more than 102 KB, where mail clients clip.',
@@ -32,6 +34,7 @@ export const checksSchema = z
   .strictObject({
     'lost-placeholder': level('lost-placeholder'),
     'template-syntax': level('template-syntax'),
+    'body-too-large': level('body-too-large'),
     'placeholder-mismatch': level('placeholder-mismatch'),
     'html-script': level('html-script'),
     'html-too-large': level('html-too-large'),

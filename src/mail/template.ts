@@ -3,7 +3,7 @@ import { isMap, type Json } from '../values.js';
 import { limits, shown } from './limits.js';
 
 /** The parser goes through a run of white space again and again, so that a long one would stall it. */
-const longSpace = /\s{1000,}/g;
+const longSpace = /(?<!\s)\s{1000,}/g;
 
 /** A piece of a body, in the order in which it stands there. */
 export type Part =
@@ -35,7 +35,7 @@ export interface RenderOptions {
   readonly absent?: ReadonlySet<string>;
 }
 
-/** What is rendered is too long, in words that go on after "it". */
+/** What is rendered is too long, and why. */
 export class TooLong extends Error {}
 
 /** Why a body isn't a Mustache template. */
@@ -55,11 +55,11 @@ export function parseTemplate(body: string): Template | SyntaxProblem {
   try {
     const tokens: readonly Token[] = writer.parse(text);
     if (depthOf(tokens) > limits.sectionDepth) {
-      return { syntax: `sections are nested more than ${limits.sectionDepth} deep` };
+      return { syntax: `sections are nested more than ${limits.sectionDepth} deep`, limit: true };
     }
     const parts = partsOf(tokens);
     const strange = strangeName(parts);
-    if (strange !== undefined) return { syntax: strange };
+    if (strange !== undefined) return strange;
     if (tagsIn(parts) > limits.tags) return { syntax: tooManyTags, limit: true };
     return {
       parts,
@@ -116,7 +116,7 @@ class LimitedWriter extends Mustache.Writer {
   override renderTokens(...parts: Parameters<Mustache.Writer['renderTokens']>): string {
     this.#visits += 1;
     if (this.#visits > limits.sectionVisits) {
-      throw new TooLong(`goes into sections more than ${shown(limits.sectionVisits)} times`);
+      throw new TooLong(`it goes into sections more than ${shown(limits.sectionVisits)} times`);
     }
     return super.renderTokens(...parts);
   }
@@ -124,7 +124,7 @@ class LimitedWriter extends Mustache.Writer {
   #counted(text: string | undefined): string {
     this.#characters += String(text ?? '').length;
     if (this.#characters > limits.renderedCharacters) {
-      throw new TooLong(`has more than ${shown(limits.renderedCharacters)} characters`);
+      throw new TooLong(`it has more than ${shown(limits.renderedCharacters)} characters`);
     }
     return text ?? '';
   }
@@ -173,20 +173,21 @@ function partsOf(tokens: readonly Token[]): Part[] {
 }
 
 /** A tag that was closed too late has half of the text in its name, and the parser takes it. */
-function strangeName(parts: readonly Part[]): string | undefined {
+function strangeName(parts: readonly Part[]): SyntaxProblem | undefined {
   for (const part of parts) {
     if (part.kind === 'text') continue;
-    if (part.name === '') return 'a tag has no name: {{}}';
+    if (part.name === '') return { syntax: 'a tag has no name: {{}}' };
     const start = `"${part.name.slice(0, 40)}…"`;
     if (part.name.length > limits.nameCharacters) {
-      return `the name ${start} has more than ${shown(limits.nameCharacters)} characters`;
+      const syntax = `the name ${start} has more than ${shown(limits.nameCharacters)} characters`;
+      return { syntax, limit: true };
     }
     if (part.name.split('.').length > limits.nameSteps) {
-      return `the name ${start} has more than ${limits.nameSteps} steps`;
+      return { syntax: `the name ${start} has more than ${limits.nameSteps} steps`, limit: true };
     }
     if (/[{}<>\n]/.test(part.name)) {
       const [start = ''] = part.name.split(/[{}<>\n]/);
-      return `the tag "{{ ${start.trim().slice(0, 40)}" is not closed with "}}"`;
+      return { syntax: `the tag "{{ ${start.trim().slice(0, 40)}" is not closed with "}}"` };
     }
     const inner = part.kind === 'section' ? strangeName(part.parts) : undefined;
     if (inner !== undefined) return inner;

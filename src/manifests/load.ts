@@ -54,7 +54,7 @@ export async function loadManifests(project: Project, options: ManifestOptions):
   const { profile = project.profile } = options;
   const problems: Problem[] = [];
   const variables = project.variables(options);
-  const secrets = new Set<string>();
+  const secretsOf = new Map<Promise<ReadDocument>, Set<string>>();
   const access = new Access(project, options.tokenFile === undefined ? [] : [options.tokenFile]);
   const { files, unread } = await listed(project, access, problems);
   const bodies = new Bodies(project, access);
@@ -72,7 +72,10 @@ export async function loadManifests(project: Project, options: ManifestOptions):
     const parsed = parseYaml(source);
     problems.push(...parsed.problems);
     for (const document of parsed.documents) {
-      documents.push(readDocument(document, { file: source, path, variables, bodies, secrets }));
+      const secrets = new Set<string>();
+      const reading = readDocument(document, { file: source, path, variables, bodies, secrets });
+      secretsOf.set(reading, secrets);
+      documents.push(reading);
     }
   }
   const read = await Promise.all(documents);
@@ -83,13 +86,19 @@ export async function loadManifests(project: Project, options: ManifestOptions):
     const ofKind = declared.filter((object) => object.kind === kind.name);
     for (const problem of kind.check(ofKind, profile)) problems.push(problem);
   }
+  const secrets = new Set<string>();
+  let beyond: Declared | undefined;
+  for (const [index, reading] of documents.entries()) {
+    for (const secret of secretsOf.get(reading) ?? []) secrets.add(secret);
+    if (secrets.size > MAX_SECRETS) beyond ??= read[index]?.declared;
+  }
   for (const value of variables.used.values()) secrets.add(value);
   if (secrets.size > MAX_SECRETS) {
     problems.push(
       error(
         'too-many-secrets',
         `the manifests have ${secrets.size} different secrets, and ${MAX_SECRETS} are the most that can be hashed slowly`,
-        [],
+        beyond === undefined ? [] : [beyond.place],
         'split the project, so that each part has fewer',
       ),
     );

@@ -33,12 +33,12 @@ export interface EmailSide {
 
 /** Emails side by side: rendered as HTML, and as text; each way that sections can go. */
 export function emailViews(sides: readonly EmailSide[], sample: SampleData, room: FrameRoom): EmailViews {
-  const variants = renderMails(
+  const { variants, left } = renderMails(
     sides.map(({ bodies }) => bodies),
     sample,
   );
-  const view = (show: (mail: Mail, side: EmailSide) => Insertable) =>
-    variants.map(({ label, mails }, index) =>
+  const view = (show: (mail: Mail, side: EmailSide) => Insertable): Insertable => [
+    ...variants.map(({ label, mails }, index) =>
       variantBox(
         label,
         index === 0,
@@ -47,7 +47,9 @@ export function emailViews(sides: readonly EmailSide[], sample: SampleData, room
           return side === undefined ? null : show(mail, side);
         })}</div>`,
       ),
-    );
+    ),
+    moreVariants(left),
+  ];
   return {
     rendered: view(({ html }, side) => htmlFigure(html, side.label, side.none, room)),
     text: view(({ txt }, side) => textFigure(txt, side.label, side.none, room)),
@@ -57,7 +59,8 @@ export function emailViews(sides: readonly EmailSide[], sample: SampleData, room
 /** One email in a wide and in a narrow frame, its text beside them; each way that sections can go. */
 export function emailGallery(bodies: TemplateBodies, sample: SampleData, room: FrameRoom): Insertable {
   const none = 'not declared';
-  return renderMails([bodies], sample).map(({ label, mails }, index) => {
+  const { variants, left } = renderMails([bodies], sample);
+  const boxes = variants.map(({ label, mails }, index) => {
     const [mail] = mails;
     if (mail === undefined) return null;
     return variantBox(
@@ -69,6 +72,13 @@ export function emailGallery(bodies: TemplateBodies, sample: SampleData, room: F
 ${textFigure(mail.txt, 'Text', none, room)}</div>`,
     );
   });
+  return [...boxes, moreVariants(left)];
+}
+
+/** Says that sections can go in more ways than are shown. */
+function moreVariants(left: number): Insertable {
+  if (left === 0) return null;
+  return markup`<p class="note">Not shown: up to ${shown(left)} more mails, in which other sections are there and not there.</p>`;
 }
 
 function variantBox(label: string | null, open: boolean, content: Markup): Markup {
@@ -118,7 +128,7 @@ function figure(label: string, content: Markup): Markup {
 }
 
 function tooLong(words: string): Markup {
-  return markup`<p class="warning">not shown: it ${words}; shorten the body or the lists of its sample data</p>`;
+  return markup`<p class="warning">not shown: ${words}; shorten the body or the lists of its sample data</p>`;
 }
 
 function unparsed(syntax: string): Markup {

@@ -131,3 +131,34 @@ describe('the settings of the checks', () => {
     expect(checksSchema.safeParse({ 'html-scripts': 'off' }).success).toBe(false);
   });
 });
+
+describe('a body beyond the limits', () => {
+  const long = 'x'.repeat(1_048_577);
+
+  it.each([
+    [long, 'it has more than 1,048,576 characters'],
+    ['{{ a }}'.repeat(20_001), 'it has more than 20,000 tags'],
+    ['{{#a}}'.repeat(101) + '{{/a}}'.repeat(101), 'sections are nested more than 100 deep'],
+  ])('is told as one that is neither checked nor rendered, and why (%#)', (txt, why) => {
+    expect(checkTemplate({ after: { txt } })).toEqual([
+      {
+        code: 'body-too-large',
+        message: `the txt body can't be checked or rendered: ${why}; shorten it, or look at what is sent yourself`,
+        body: 'txt',
+      },
+    ]);
+  });
+
+  it('is told once, whichever body it is', () => {
+    const codes = checkTemplate({ after: { html: long } }).map(({ code }) => code);
+    expect(codes).toEqual(['body-too-large', 'html-too-large']);
+  });
+
+  it('that the server has is told where the new one could be compared with it', () => {
+    const message =
+      "the present txt body can't be checked or rendered: it has more than 1,048,576 characters; look yourself whether the new one lost a placeholder";
+    expect(checkTemplate({ before: { txt: long }, after: { txt: '{{ a }}' } })).toEqual([
+      { code: 'body-too-large', message, body: 'txt', live: true },
+    ]);
+  });
+});

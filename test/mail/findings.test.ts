@@ -52,6 +52,19 @@ describe('warnings of a changed template', () => {
     ]);
   });
 
+  it('never keep a change from being sent for what the server has', () => {
+    const long = 'x'.repeat(1_048_577);
+    const live = templateChange({ txt_content: long }, { txt_content: 'x' });
+    const own = templateChange({ txt_content: 'x' }, { txt_content: long });
+    const codes = (change: typeof live, level: 'error' | 'off') => {
+      const { warnings, errors } = templateWarnings(change, { 'body-too-large': level });
+      return { warnings: warnings.map(({ code }) => code), errors: errors.map(({ code }) => code) };
+    };
+    expect(codes(live, 'error')).toEqual({ warnings: ['body-too-large'], errors: [] });
+    expect(codes(own, 'error')).toEqual({ warnings: [], errors: ['body-too-large'] });
+    expect(codes(live, 'off')).toEqual({ warnings: [], errors: [] });
+  });
+
   it('quote nothing from a secret', () => {
     const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: new Sensitive('{{#secret') });
     expect(templateWarnings(change, {})).toEqual({ warnings: [], errors: [] });

@@ -351,3 +351,43 @@ test('whatever stands in a manifest, loading it gives problems and never an exce
     { numRuns: 300 },
   );
 });
+
+describe('what is more than idops takes', () => {
+  const user = (at: number, password: string) =>
+    `kind: User\nid: u${at}\nbackend: {smtp_password: ${password}}\n`;
+
+  test('2,000 different secrets are taken, and the document with one more is told', async () => {
+    const users = (count: number) =>
+      Array.from({ length: count }, (_, at) => user(at, `secret-${at % 2001}`)).join('---\n');
+    expect((await load(users(2000))).problems).toEqual([]);
+    const { problems } = await load(users(2003));
+    expect(problems).toMatchObject([
+      { code: 'too-many-secrets', severity: 'error', places: [{ line: 2000 * 4 + 1 }] },
+    ]);
+    expect(problems[0]?.message).toContain('2001 different secrets');
+  });
+
+  test('process variables count as secrets', async () => {
+    const names = Array.from({ length: 2001 }, (_, at) => `IDOPS_S${at}`);
+    const { problems } = await load(
+      `kind: User\nid: u\nmetadata:\n${names.map((name) => `  ${name}: {value: "\${${name}}"}\n`).join('')}`,
+      { variables: Object.fromEntries(names.map((name) => [name, `value of ${name}`])) },
+    );
+    expect(problems).toMatchObject([{ code: 'too-many-secrets', severity: 'error' }]);
+  });
+
+  test('body files of 32,000,000 characters together are taken, each counted once', async () => {
+    const names = Array.from({ length: 4 }, (_, at) => `body-${at}.txt`);
+    const files = (last: number): Files => ({
+      ...Object.fromEntries(names.map((name) => [`manifests/${name}`, 'x'.repeat(8_000_000)])),
+      'manifests/last.txt': 'x'.repeat(last),
+      'manifests/all.yaml': [...names, ...names, 'last.txt']
+        .map((name, at) => `kind: EmailTemplate\nbackend_id: b${at}\ntype: t\ntxt_content: {file: ${name}}\n`)
+        .join('---\n'),
+    });
+    expect((await load(files(0))).problems.filter(({ severity }) => severity === 'error')).toEqual([]);
+    const { problems } = await load(files(1));
+    expect(problems.filter(({ code }) => code === 'too-large').length).toBeGreaterThan(0);
+    expect(problems[0]).toMatchObject({ severity: 'error', places: [{ file: 'manifests/all.yaml' }] });
+  });
+});
