@@ -42,6 +42,7 @@ function pastLines({ change, result, at }: PastChange, options: TextOptions): st
   const error = result?.error ?? null;
   return [
     ...changeLines(asChange(change), options, paint),
+    ...(change.action === 'adopt' ? ['    recorded, nothing was sent'] : []),
     `    ${result?.status === 'applied' ? paint.green(status) : paint.red(status)} ${escapeText(at)}`,
     ...(error === null ? [] : wrap('    error: ', escapeText(error))),
   ];

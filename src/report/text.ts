@@ -108,11 +108,9 @@ export function changeLines(change: Change, options: TextOptions, paint: Colors)
 function observedLines(change: Change): string[] {
   if (change.action === 'adopt') {
     const generation = change.apply.generation;
-    return [
-      generation === undefined
-        ? '    will be recorded, nothing is sent'
-        : `    did_generation ${generation} will be recorded, nothing is sent`,
-    ];
+    return generation === undefined
+      ? []
+      : [`    did_generation ${generation} will be recorded, nothing is sent`];
   }
   if (change.observed === 'recorded') {
     const time = change.recordedAt === undefined ? '' : ` ${escapeText(change.recordedAt)}`;
