@@ -120,6 +120,10 @@ export const stateSchema = z
       .min(1, 'must not be empty')
       .optional()
       .describe(`The state file, relative to the configuration. Default: ${DEFAULT_STATE}.`),
+    allow_tracked: z
+      .boolean()
+      .optional()
+      .describe('Take a state, a lock and journals that git tracks. Default: false, they are refused.'),
   })
   .describe('Where idops records what it applied.');
 

@@ -237,6 +237,10 @@ class LoadedProject implements Project {
     return resolvePath(this.root, this.#section('state', stateSchema)?.path ?? DEFAULT_STATE);
   }
 
+  allowsTracked(): boolean {
+    return this.#section('state', stateSchema)?.allow_tracked ?? false;
+  }
+
   maxDestructive(): number {
     return this.#section('safety', safetySchema)?.max_destructive ?? DEFAULT_MAX_DESTRUCTIVE;
   }

@@ -92,6 +92,8 @@ export interface Project {
   server(overrides?: ServerOverrides): Promise<ServerSettings>;
   /** The state file, absolute. */
   statePath(): string;
+  /** Whether a state that git tracks is taken. */
+  allowsTracked(): boolean;
   maxDestructive(): number;
   /** What is made of findings in email bodies. */
   checks(): ChecksSettings;

@@ -1,0 +1,98 @@
+import { execFile } from 'node:child_process';
+import { access, constants, lstat, realpath } from 'node:fs/promises';
+import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { leadsTo } from './links.js';
+import { lockPath } from './lock.js';
+
+/** Milliseconds that git gets; looking into its index takes a few. */
+const PATIENCE = 10_000;
+
+/**
+ * Which of a state, its lock and its journals git tracks, from the root of the work tree. Nothing where there is no
+ * repository, no git, or nothing to ask about: one that isn't to be written and isn't there.
+ */
+export async function trackedOfState(
+  statePath: string,
+  journals: string,
+  written: boolean,
+): Promise<string[]> {
+  const named = [statePath, lockPath(statePath), journals];
+  if (!written && !(await Promise.all(named.map(isThere))).includes(true)) return [];
+  const real = await Promise.all(named.map(realName));
+  const root = await workTree(dirname(real[0] ?? statePath));
+  if (root === undefined) return [];
+  const git = await findGit();
+  if (git === undefined) return [];
+  const targets = [...new Set([...real, ...(await Promise.all(named.map((path) => leadsTo(path))))])];
+  const inside = targets.map((path) => relative(root, path)).filter(isBelow);
+  const listed = inside.length === 0 ? '' : await list(git, root, inside);
+  const folders = new Set([journals, real[2]].map((path) => relative(root, path ?? journals)));
+  return listed.split('\0').filter((path) => {
+    if (path === '') return false;
+    // A folder of runs may have files in it that are none of idops'.
+    const isInFolder = folders.has(dirname(path).split('/').join(sep));
+    return !isInFolder || path.endsWith('.jsonl');
+  });
+}
+
+async function isThere(path: string): Promise<boolean> {
+  return await lstat(path).then(
+    () => true,
+    () => false,
+  );
+}
+
+/** A path as git knows it: what lies on the way to it followed, itself not. */
+async function realName(path: string): Promise<string> {
+  const folder = dirname(path);
+  const real = await realpath(folder).catch(() => undefined);
+  if (real !== undefined) return join(real, basename(path));
+  return folder === path ? path : join(await realName(folder), basename(path));
+}
+
+function isBelow(way: string): boolean {
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+/** The nearest folder above that holds a `.git`, which no commit can bring along. */
+async function workTree(folder: string): Promise<string | undefined> {
+  if (await isThere(join(folder, '.git'))) return folder;
+  const above = dirname(folder);
+  return above === folder ? undefined : await workTree(above);
+}
+
+/** The git of the search path; what lies there by a relative name isn't taken, since that may be the project's. */
+async function findGit(): Promise<string | undefined> {
+  const name = process.platform === 'win32' ? 'git.exe' : 'git';
+  for (const folder of (process.env.PATH ?? '').split(delimiter).filter((path) => isAbsolute(path))) {
+    const path = join(folder, name);
+    if (
+      await access(path, constants.X_OK).then(
+        () => true,
+        () => false,
+      )
+    )
+      return path;
+  }
+  return undefined;
+}
+
+/**
+ * What git's index has of these paths; nothing where git fails. The repository is named to it, and nothing of it may
+ * make git run, fetch or wait for anything.
+ */
+async function list(git: string, root: string, paths: readonly string[]): Promise<string> {
+  const settings = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'protocol.allow=never'];
+  const args = [
+    ...['--no-pager', '--no-optional-locks', '--literal-pathspecs'],
+    ...settings.flatMap((setting) => ['-c', setting]),
+    ...[`--git-dir=${join(root, '.git')}`, `--work-tree=${root}`],
+    ...['ls-files', '-z', '--', ...paths],
+  ];
+  const own = Object.entries(process.env).filter(([name]) => !name.toUpperCase().startsWith('GIT_'));
+  const env = { ...Object.fromEntries(own), GIT_NO_LAZY_FETCH: '1', GIT_TERMINAL_PROMPT: '0' };
+  const options = { cwd: root, env, timeout: PATIENCE, killSignal: 'SIGKILL', windowsHide: true } as const;
+  return await new Promise((done) => {
+    execFile(git, args, options, (failure, stdout) => done(failure === null ? stdout : ''));
+  });
+}

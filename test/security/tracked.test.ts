@@ -1,0 +1,78 @@
+import { execFileSync } from 'node:child_process';
+import { existsSync } from 'node:fs';
+import { chmod, mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { config, project, type TestProject } from '../e2e/running.js';
+
+const acme = (label: string): string => `kind: Organization\nname: acme\nlabel: ${label}\n`;
+
+function git(folder: string, ...args: string[]): void {
+  const who = ['-c', 'user.name=ada', '-c', 'user.email=ada@example.com'];
+  execFileSync('git', [...who, ...args], { cwd: folder, stdio: 'pipe' });
+}
+
+/** A project in a repository, with a state and a journal of its own. */
+async function repository(files: { readonly [path: string]: string } = {}): Promise<TestProject> {
+  const at = await project({ 'manifests/all.yaml': acme('First'), ...files });
+  git(at.folder, 'init', '-q');
+  expect((await at.idops('apply --yes')).code).toBe(0);
+  await at.write({ 'manifests/all.yaml': acme('Second') });
+  return at;
+}
+
+/** Puts a file into git's index. */
+async function track(at: TestProject, path: string): Promise<void> {
+  if (!existsSync(join(at.folder, path))) await at.write({ [path]: '{}' });
+  git(at.folder, 'add', '-f', '--', path);
+}
+
+describe('what git tracks of a state is refused', () => {
+  it.each([
+    ['state', '.idops/state.json'],
+    ['lock', '.idops/state.json.lock'],
+    ['journal', '.idops/runs/20260101T000000Z-abcdef.jsonl'],
+  ])('a %s, and nothing is sent', async (_, path) => {
+    const at = await repository();
+    await track(at, path);
+    const sent = at.sandbox.requests.length;
+    for (const args of ['plan', 'apply --yes', 'undo --last --yes']) {
+      const ran = await at.idops(args, { env: { GIT_DIR: '/nowhere', GIT_INDEX_FILE: '/nowhere' } });
+      expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('error[state-tracked]') });
+      expect(ran.stderr).toContain(path);
+    }
+    expect(at.sandbox.requests).toHaveLength(sent);
+    expect((await at.idops('validate')).code).toBe(0);
+    git(at.folder, 'rm', '-q', '--cached', path);
+    if (path !== '.idops/state.json') await rm(join(at.folder, path));
+    expect((await at.idops('apply --yes')).code).toBe(0);
+  });
+
+  it('not where the configuration allows it, nor where it is not tracked, nor without git', async () => {
+    const at = await repository({ 'runs/notes.txt': 'of somebody else' });
+    expect((await at.idops('plan')).code).toBe(0);
+    await track(at, '.idops/state.json');
+    await mkdir(join(at.folder, 'no-git'));
+    expect((await at.idops('plan', { env: { PATH: join(at.folder, 'no-git') } })).code).toBe(0);
+    await at.write({ 'idops.yaml': `${config}state: {allow_tracked: true}\n` });
+    expect((await at.idops('apply --yes')).code).toBe(0);
+  });
+});
+
+it('the settings of a repository make git run nothing', async () => {
+  const at = await repository();
+  await at.write({ 'evil.sh': '#!/bin/sh\ntouch "$(dirname "$0")/ran"\n' });
+  const evil = join(at.folder, 'evil.sh');
+  await chmod(evil, 0o755);
+  for (const name of ['core.fsmonitor', 'core.pager', 'pager.ls-files', 'core.sshCommand', 'core.editor']) {
+    git(at.folder, 'config', name, evil);
+  }
+  await track(at, 'idops.yaml');
+  await rm(join(at.folder, 'ran'), { force: true });
+  expect((await at.idops('apply --yes')).code).toBe(0);
+  expect(existsSync(join(at.folder, 'ran'))).toBe(false);
+  await track(at, '.idops/state.json');
+  await rm(join(at.folder, 'ran'), { force: true });
+  expect((await at.idops('plan')).stderr).toContain('error[state-tracked]');
+  expect(existsSync(join(at.folder, 'ran'))).toBe(false);
+});
