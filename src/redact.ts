@@ -40,6 +40,12 @@ export interface Redactor {
   holds(text: string): boolean;
 }
 
+/** An address without credentials that its object is named after; the kind stays. */
+export function redactAddress(address: string, { redactName }: Pick<Redactor, 'redactName'>): string {
+  const slash = address.indexOf('/') + 1;
+  return address.slice(0, slash) + redactName(address.slice(slash));
+}
+
 /** A redactor that knows no secret yet. */
 export function createRedactor(): Redactor {
   const credentials = new Secrets();

@@ -249,7 +249,7 @@ export async function openSession(project: Project, options: SessionOptions = {}
         stateFile: basename(project.statePath()),
         command,
         now: () => new Date(),
-        redact: redactor.redact,
+        redactor,
       });
       state = applied.state;
       return applied;

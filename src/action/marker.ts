@@ -3,8 +3,7 @@ import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
 import { planDigest } from '../plan/digest.js';
 import type { Plan } from '../plan/plan.js';
-import type { Redactor } from '../redact.js';
-import { redactAddress } from '../report/redacted.js';
+import { type Redactor, redactAddress } from '../redact.js';
 
 /** What a comment or an issue of idops says of itself, where only idops reads it. */
 export interface Marker {

@@ -21,6 +21,7 @@ import { planText, resultSummaryLine, resultText, summaryLine } from '../report/
 import { plural } from '../report/words.js';
 import { openSession, type Session } from '../session.js';
 import { writeResult } from '../state/through.js';
+import { withoutPastedIn } from '../unsaid.js';
 import { validateProject } from '../validation.js';
 import { type Approval, approvalOf, checkApproval } from './approval.js';
 import { type DriftOutcome, outdatedComment, syncComment, syncDriftIssue, type Told } from './comment.js';
@@ -35,10 +36,15 @@ import { plainComment, planComment, planSummary, problemsBlock, resultSummary } 
 export async function run(signal: AbortSignal): Promise<number> {
   const secrets = ['token', 'github-token'].map((name) => getInput(name)).filter((secret) => secret !== '');
   secrets.forEach(setSecret);
-  const work = new Work(signal, secrets);
+  const typed: string[] = [];
+  const work = new Work(signal, secrets, typed);
   let outcome: Outcome;
   try {
-    const inputs = readInputs(getInput);
+    const inputs = readInputs((name) => {
+      const text = getInput(name);
+      typed.push(text);
+      return text;
+    });
     // A program that the configuration names, to get a token from, inherits the rest of the environment.
     for (const name of ['INPUT_TOKEN', 'INPUT_GITHUB-TOKEN']) delete process.env[name];
     outcome = await work.run(inputs);
@@ -56,13 +62,16 @@ class Work {
   readonly #signal: AbortSignal;
   readonly #event: WorkflowEvent;
   readonly #redactor = createRedactor();
+  /** What the inputs hold: a token may stand in the wrong one. */
+  readonly #typed: readonly string[];
   #inputs: Inputs | undefined;
   /** The plan, once there is one: what failed after it is told with it. */
   #made: Plan | undefined;
   /** Where plans and reports are written that nobody named a place for. */
   #temporary: string | undefined;
 
-  constructor(signal: AbortSignal, secrets: readonly string[]) {
+  constructor(signal: AbortSignal, secrets: readonly string[], typed: readonly string[]) {
+    this.#typed = typed;
     this.#signal = signal;
     for (const secret of secrets) this.#redactor.add(secret);
     this.#event = readEvent(process.env);
@@ -98,7 +107,10 @@ class Work {
 
   /** Tells what went wrong, wherever a person may look. */
   async failed(failure: unknown): Promise<Outcome> {
-    const problems = redactProblems(problemsOf(failure), this.#redactor);
+    const problems = redactProblems(
+      withoutPastedIn(problemsOf(failure), this.#typed, this.#redactor),
+      this.#redactor,
+    );
     this.#tellProblems(problems);
     if (this.#inputs?.args.debug === true) this.#say(escapeLines(this.#redactor.redact(stacksOf(failure))));
     const [first] = problems;

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { kindOf } from '../kinds/index.js';
 import type { Change, Plan } from '../plan/plan.js';
 import { error, type Problem, ProblemsError } from '../problems.js';
+import { type Redactor, redactAddress } from '../redact.js';
 import { operationPath, operations } from '../server/operations.js';
 import { ownMark } from '../state/process.js';
 import { conceal, type Hasher, type StoredFields, storeFields } from '../state/secrets.js';
@@ -33,8 +34,8 @@ export interface ApplyOptions extends Omit<ExecuteOptions, 'recorder'> {
   readonly stateFile: string;
   readonly command: RunLine['command'];
   readonly now: () => Date;
-  /** Takes secrets out of a message of the server before it is journalled. */
-  readonly redact: (text: string) => string;
+  /** Takes secrets out of messages of the server, and out of names, before they are journalled. */
+  readonly redactor: Pick<Redactor, 'redact' | 'redactName'>;
 }
 
 /** What applying a plan gave, and what is wrong beside the results: a state that couldn't be saved, say. */
@@ -162,7 +163,7 @@ async function start(plan: Plan, run: string, state: State, options: ApplyOption
 
 function journalRecorder(
   journal: Journal,
-  { hasher, now, redact }: ApplyOptions,
+  { hasher, now, redactor }: ApplyOptions,
   record: (change: Change, outcome: Outcome, at: string) => Promise<void>,
 ): Recorder {
   const sequences = new Map<Change, number>();
@@ -181,7 +182,7 @@ function journalRecorder(
         type: 'sending',
         seq: sequence,
         at: now().toISOString(),
-        address: change.address,
+        address: redactAddress(change.address, redactor),
         key,
         kind: change.kind,
         identity: { ...identity },
@@ -225,8 +226,8 @@ function journalRecorder(
         http_status: outcome.httpStatus,
         attempts: outcome.attempts,
         after,
-        unverified: [...outcome.unverified],
-        error: outcome.error === null ? null : redact(outcome.error),
+        unverified: outcome.unverified.map(redactor.redactName),
+        error: outcome.error === null ? null : redactor.redact(outcome.error),
       });
     },
   };

@@ -14,19 +14,19 @@ export interface Entry {
 
 /** The changes of a run, in the order in which they were begun. */
 export function entriesOf({ lines }: JournalContent): Entry[] {
-  const byAddress = new Map<string, { sending: SendingLine; answers: AnsweredLine[] }>();
+  const byKey = new Map<string, { sending: SendingLine; answers: AnsweredLine[] }>();
   const bySequence = new Map<number, { sending: SendingLine; answers: AnsweredLine[] }>();
   for (const line of lines) {
     if (line.type === 'sending') {
       const entry = { sending: line, answers: [] };
       // A later request of the same change takes the place of the earlier one.
-      byAddress.set(line.address, entry);
+      byKey.set(line.key, entry);
       bySequence.set(line.seq, entry);
     } else if (line.type === 'answered') {
       bySequence.get(line.seq)?.answers.push(line);
     }
   }
-  return [...byAddress.values()].map(({ sending, answers }) => {
+  return [...byKey.values()].map(({ sending, answers }) => {
     const answer = answers.at(-1);
     // An answer to a request before the last settles nothing, unless it says that the change failed.
     const settles = answer !== undefined && (sending.last || answer.status !== 'applied');

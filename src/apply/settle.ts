@@ -23,7 +23,8 @@ export interface SettleOptions {
 export async function settleRegeneration(options: SettleOptions): Promise<void> {
   const { content, address, done, state, store, now } = options;
   const entry = entriesOf(content).find(
-    ({ sending }) => sending.address === address && sending.action === 'regenerate',
+    ({ sending }) =>
+      (sending.address === address || sending.key === address) && sending.action === 'regenerate',
   );
   const record = entry === undefined ? undefined : state.resources[entry.sending.key];
   if (entry === undefined || record?.pending_regeneration !== content.run.run) {

@@ -1,5 +1,5 @@
 import type { Project } from '../project/index.js';
-import { createRedactor, type Redactor } from '../redact.js';
+import type { Redactor } from '../redact.js';
 import type { Try } from '../server/transport.js';
 import type { Session } from '../session.js';
 import { createOutput, type Output } from './output.js';
@@ -31,6 +31,8 @@ export interface Context {
   /** Aborted by SIGINT or SIGTERM: nothing new may be started. */
   readonly signal: AbortSignal;
   project(): Promise<Project>;
+  /** Tells the redactor the tokens that the configuration names, as far as it can be read; nothing is run or sent. */
+  learnTokens(): Promise<void>;
   /** Throws a ProblemsError where a file that is asked for is one that idops reads or keeps; asks once for each. */
   refuseOutputs(files: readonly string[], session?: Session): Promise<void>;
   /** Works in a session with the project's server, which `writes` names the command for if it writes. */
@@ -41,9 +43,8 @@ export interface Context {
   ): Promise<T>;
 }
 
-export function createContext(options: GlobalOptions, signal: AbortSignal): Context {
+export function createContext(options: GlobalOptions, signal: AbortSignal, redactor: Redactor): Context {
   const { stdin, stdout, stderr, env } = process;
-  const redactor = createRedactor();
   const output = createOutput({
     stdout,
     stderr,
@@ -61,13 +62,14 @@ export function createContext(options: GlobalOptions, signal: AbortSignal): Cont
     now: () => performance.now(),
   });
   // What reads projects and speaks to servers is loaded when it is used: --help needs none of it.
-  const project = async () =>
+  const load = async (variables: NodeJS.ProcessEnv, environment: string | undefined) =>
     (await import('../project/index.js')).loadProject({
       cwd: process.cwd(),
-      variables: env,
+      variables,
       ...(options.config === undefined ? {} : { config: options.config }),
-      ...(options.env === undefined ? {} : { env: options.env }),
+      ...(environment === undefined ? {} : { env: environment }),
     });
+  const project = () => load(env, options.env);
   const checked = new Set<string>();
   return {
     options,
@@ -76,6 +78,14 @@ export function createContext(options: GlobalOptions, signal: AbortSignal): Cont
     prompt: createPrompt({ stdin, stderr, color: output.color.stderr, redactor }),
     signal,
     project,
+    async learnTokens() {
+      // Where the environment is what is wrong, the rest of the configuration may still name a token.
+      const loaded = await project().catch(() =>
+        load({ ...env, IDOPS_ENV: undefined }, undefined).catch(() => undefined),
+      );
+      const server = await loaded?.server().catch(() => undefined);
+      for (const secret of server?.secrets ?? []) redactor.add(secret);
+    },
     async refuseOutputs(files, session) {
       const open = files.filter((file) => !checked.has(file));
       if (open.length === 0) return;

@@ -2,11 +2,13 @@ import { Command, CommanderError, InvalidArgumentError, Option } from 'commander
 import { problemsOf, stacksOf } from '../failures.js';
 import type { Problem } from '../problems.js';
 import { escapeLines } from '../report/escape.js';
+import { withoutPasted, withoutPastedIn } from '../unsaid.js';
 import { version } from '../version.js';
 import { type Context, createContext, type GlobalOptions } from './context.js';
 import { type ExitCode, exit } from './exit.js';
 import { faultNames, readFaults } from './faults.js';
 import { onInterrupt } from './interrupt.js';
+import { knownAtStart } from './known.js';
 
 /** A command's work: it gets its arguments and options, and says how it ended. */
 type Work<A extends unknown[], O> = (
@@ -21,6 +23,10 @@ type Work<A extends unknown[], O> = (
 export async function run(argv: readonly string[]): Promise<number> {
   let code: number = exit.done;
   const interrupt = onInterrupt();
+  const redactor = knownAtStart(argv, process.env);
+  // A token that was typed into the wrong place must not come back in what is wrong with it.
+  const unsaid = (text: string): string =>
+    withoutPasted(argv, (word) => (redactor.holds(word) ? redactor.redact(word) : word))(text);
 
   /** Loads a command when it is used, gives it a context, and shows what goes wrong in it. */
   const action =
@@ -28,16 +34,17 @@ export async function run(argv: readonly string[]): Promise<number> {
     async (...all: unknown[]): Promise<void> => {
       const command = all.at(-1) as Command;
       const options = command.optsWithGlobals<O & GlobalOptions>();
-      const context = createContext(options, interrupt.signal);
+      const context = createContext(options, interrupt.signal, redactor);
       try {
         const work = await load();
         code = await work(context, options, ...(all.slice(0, -2) as A));
       } catch (failure) {
         code = interrupt.signal.aborted ? exit.interrupted : exit.failed;
-        const problems = problemsOf(failure);
+        await context.learnTokens();
+        const problems = withoutPastedIn(problemsOf(failure), argv, redactor);
         context.output.problems(problems);
         if (formatsOf(options).includes('github')) await annotate(context, problems);
-        context.output.debug(stacksOf(failure));
+        context.output.debug(unsaid(stacksOf(failure)));
       }
       await context.output.flush().catch((failure: unknown) => {
         if (!interrupt.signal.aborted) code = exit.failed;
@@ -47,7 +54,7 @@ export async function run(argv: readonly string[]): Promise<number> {
 
   const streams = watchStreams();
   try {
-    await declare(action).parseAsync(argv, { from: 'user' });
+    await declare(action, unsaid).parseAsync(argv, { from: 'user' });
   } catch (failure) {
     if (!(failure instanceof CommanderError)) throw failure;
     code = failure.exitCode === 0 ? exit.done : exit.failed;
@@ -95,13 +102,13 @@ function formatsOf(options: object): readonly unknown[] {
 
 type Act = <A extends unknown[], O>(load: () => Promise<Work<A, O>>) => (...all: unknown[]) => Promise<void>;
 
-function declare(action: Act): Command {
+function declare(action: Act, unsaid: (text: string) => string): Command {
   const program = new Command('idops')
     .description('Identity server configuration in git: plan, review and apply')
     .version(version)
     .configureHelp({ showGlobalOptions: true })
     .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(escapeLines(text)) })
+    .configureOutput({ outputError: (text, write) => write(escapeLines(unsaid(text))) })
     .showSuggestionAfterError()
     .option('--config <FILE>', 'configuration file (IDOPS_CONFIG; idops.yaml)', notEmpty)
     .option('--env <NAME>', 'environment of the configuration (IDOPS_ENV)', notEmpty)

@@ -3,7 +3,7 @@ import type { Result } from '../apply/result.js';
 import type { SampleData } from '../mail/samples.js';
 import type { Change, FieldChange, Plan, PlanWarning } from '../plan/plan.js';
 import type { Problem } from '../problems.js';
-import type { Redactor } from '../redact.js';
+import { type Redactor, redactAddress } from '../redact.js';
 import { isMap, type Json, mapValues, same, type Value } from '../values.js';
 import type { Gallery } from './gallery.js';
 
@@ -44,12 +44,6 @@ function redactChange(change: Change, redactor: Redactor): Change {
       before: mapValues(apply.before, (field) => redactValue(field, redactor)),
     },
   };
-}
-
-/** An address without credentials that its object is named after; the kind stays. */
-export function redactAddress(address: string, { redactName }: Redactor): string {
-  const slash = address.indexOf('/') + 1;
-  return address.slice(0, slash) + redactName(address.slice(slash));
 }
 
 function redactWarning({ code, message }: PlanWarning, { redact }: Redactor): PlanWarning {

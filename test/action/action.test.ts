@@ -460,6 +460,22 @@ describe('inputs', () => {
     expect(site.sandbox.requests).toEqual([]);
   });
 
+  it('do not repeat a token that stands in the wrong one', async () => {
+    const site = await workspace(acme('One'));
+    const token = `eyJ${'aB3'.repeat(20)}.eyJ${'cD4'.repeat(20)}`;
+    for (const given of [
+      { args: `--${token}` },
+      { args: token },
+      { command: token },
+      { environment: token },
+    ]) {
+      const { code, log, outputs, summary } = await site.run(given);
+      expect(code).toBe(1);
+      expect(log).toContain('characters)');
+      expect(log + JSON.stringify(outputs) + summary).not.toContain(token.slice(0, 20));
+    }
+  });
+
   it('args are taken apart as a shell would, and nothing in them is run', async () => {
     const site = await workspace({
       ...acme('One'),

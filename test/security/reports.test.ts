@@ -232,7 +232,11 @@ describe('what is masked in a finished file', () => {
     async (name) => {
       const { show } = await import('../../src/cli/formats.js');
       const { createContext } = await import('../../src/cli/context.js');
-      const context = createContext({ color: false, quiet: true }, new AbortController().signal);
+      const context = createContext(
+        { color: false, quiet: true },
+        new AbortController().signal,
+        createRedactor(),
+      );
       for (const text of secrets) context.redactor.add(text);
       const [plan = null] = fc.sample(hostilePlan, { numRuns: 1, seed: 7 });
       if (plan === null) throw new Error('there is no plan');

@@ -35,6 +35,7 @@ export async function prune(context: Context, options: Options & GlobalOptions):
     ]);
   }
   const path = (await context.project()).statePath();
+  await context.learnTokens();
   const folder = journalFolder(path);
   const now = new Date();
   const lock = await acquireLock(path, 'runs prune', now);

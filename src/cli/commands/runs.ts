@@ -24,6 +24,7 @@ export async function list(context: Context, options: ShowOptions & GlobalOption
   };
   const formats = parseFormats(options.format, Object.keys(renderers));
   const project = await context.project();
+  await context.learnTokens();
   const { runs, problems } = await readRuns(journalFolder(project.statePath()));
   await showIn(
     formats,
@@ -49,6 +50,7 @@ export async function show(
   };
   const formats = parseFormats(options.format, Object.keys(renderers));
   const project = await context.project();
+  await context.learnTokens();
   const run = await pastRun(await findRun(journalFolder(project.statePath()), name));
   await showIn(formats, renderers, run, redactRun, context);
   return exit.done;

@@ -1,0 +1,39 @@
+import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
+import { createRedactor, type Redactor } from '../redact.js';
+
+/** More than any token has. */
+const mostBytes = 64 * 1024;
+
+/** A redactor that knows the tokens that a command line and its variables give, before anything is said of either. */
+export function knownAtStart(
+  argv: readonly string[],
+  variables: { readonly [name: string]: string | undefined },
+): Redactor {
+  const redactor = createRedactor();
+  const file = argv.flatMap((word, index) =>
+    word === '--token-file'
+      ? argv.slice(index + 1, index + 2)
+      : word.startsWith('--token-file=')
+        ? [word.slice(word.indexOf('=') + 1)]
+        : [],
+  );
+  const tokens = [variables.IDOPS_TOKEN, ...file.map(contentOf)];
+  for (const token of tokens) if (token !== undefined && token.trim() !== '') redactor.add(token.trim());
+  return redactor;
+}
+
+/** What a token file holds; what is wrong with it is told where it is used. */
+function contentOf(path: string): string | undefined {
+  try {
+    // A pipe gives its token once, and to whom it is for.
+    const file = openSync(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    try {
+      const { size } = fstatSync(file);
+      return fstatSync(file).isFile() && size <= mostBytes ? readFileSync(file, 'utf8') : undefined;
+    } finally {
+      closeSync(file);
+    }
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,67 @@
+import type { Problem } from './problems.js';
+import type { Redactor } from './redact.js';
+
+/** What takes the place of a word that looks like a credential. */
+const stead = (word: string): string => `(a value of ${word.length} characters)`;
+
+/** Shorter words say too little to be looked for. */
+const leastWord = 4;
+
+/**
+ * Takes credentials that were typed into the wrong place out of messages: `words` are what a person typed, `known` takes
+ * known credentials out of a text. A word that only looks like a credential goes too, since nobody can tell yet.
+ */
+export function withoutPasted(
+  words: readonly string[],
+  known: (text: string) => string = (text) => text,
+): (text: string) => string {
+  const hidden = new Map<string, string>();
+  for (const word of words.flatMap(partsOf)) {
+    const clean = known(word);
+    if (clean !== word) hidden.set(word, clean);
+    else if (looksLikeCredential(word)) hidden.set(word, stead(word));
+  }
+  // The longest first: one may be in another.
+  const found = [...hidden].sort(([one], [other]) => other.length - one.length);
+  return (text) => found.reduce((rest, [word, shown]) => rest.split(word).join(shown), text);
+}
+
+/** Problems without the credentials that a person typed into the wrong place; known ones are masked as everywhere. */
+export function withoutPastedIn(
+  problems: readonly Problem[],
+  words: readonly string[],
+  { holds, redact }: Redactor,
+): Problem[] {
+  const unsaid = withoutPasted(words, (word) => (holds(word) ? redact(word) : word));
+  return problems.map(({ message, hint, places, ...problem }) => ({
+    ...problem,
+    message: unsaid(message),
+    ...(hint === undefined ? {} : { hint: unsaid(hint) }),
+    places: places.map((place) => ({ ...place, file: unsaid(place.file) })),
+  }));
+}
+
+/** A word, without the dashes of an option, and what stands behind its first `=`. */
+function partsOf(word: string): string[] {
+  const parts = word.split(/\s+/).flatMap((one) => {
+    const bare = one.replace(/^-+/, '');
+    const split = bare.indexOf('=');
+    return split < 0 ? [bare] : [bare, bare.slice(split + 1)];
+  });
+  return parts.filter(({ length }) => length >= leastWord);
+}
+
+const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
+const run = /^\d{8}T\d{6}Z-[0-9a-f]{6}$/;
+const fileName = /\.[a-z]{2,8}$/;
+
+/** Whether a word is a JSON Web Token, or so long and mixed that nobody would have chosen it as a name. */
+export function looksLikeCredential(word: string): boolean {
+  if (/^eyJ[\w-]{9,}/.test(word)) return true;
+  if (!/^[\w+=.~-]{20,}$/.test(word) && !/^[\w+=][\w+=/]{39,}$/.test(word)) return false;
+  if (uuid.test(word) || run.test(word) || fileName.test(word)) return false;
+  const digits = word.match(/\d(?=[a-z])|[a-z](?=\d)/gi)?.length ?? 0;
+  const cases = word.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g)?.length ?? 0;
+  // Words written together change their case once a word, and have few digits.
+  return new Set(word).size >= 10 && (digits >= 4 || cases >= word.length / 3);
+}

@@ -1,0 +1,62 @@
+import { describe, expect, it } from 'vitest';
+import { looksLikeCredential, withoutPasted } from '../src/unsaid.js';
+
+const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.Nq3x-_Zb1';
+
+describe('what looks like a credential', () => {
+  it.each([
+    jwt,
+    'eyJhbGciOiJIUzI1NiJ9',
+    'ghp_16C7e42F292c6912E7710c838347Ae178B4a',
+    'M2n7Qw9xZk4RtY8uVb3pLs6d',
+    'd41d8cd98f00b204e9800998ecf8427e',
+    'Ab1/Cd2+Ef3/Gh4+Ij5/Kl6+Mn7/Op8+Qr9/St0+Uv1/Wx2=',
+    'qWeRtYuIoPaSdFgHjKlZxCvBnM',
+  ])('%s does', (word) => {
+    expect(looksLikeCredential(word)).toBe(true);
+  });
+
+  it.each([
+    'production',
+    'production-eu-west-1-2026-11',
+    '9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77',
+    '20261122T005001Z-ab12cd',
+    'User/9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77',
+    '/tmp/idops-a8Xk2Q9d7f/plan.json',
+    'manifests-2026q1-v2b3-x4y5.yaml',
+    'identityProviderConfigurationProduction',
+    'https://id.example.com/a1b2c3d4e5f6a7b8c9d0',
+    'EmailTemplate/*/reset_password_instructions',
+    '--allow-destructive',
+  ])('%s does not', (word) => {
+    expect(looksLikeCredential(word)).toBe(false);
+  });
+});
+
+describe('words that were typed', () => {
+  it.each([
+    ['alone', [jwt], jwt],
+    ['as an option', [`--${jwt}`], `unknown option '--${jwt}'`],
+    ['behind an option', [`--env=${jwt}`], `no "${jwt}"`],
+    ['behind its scheme', [`Bearer ${jwt}`], `no "Bearer ${jwt}"`],
+  ])('do not come back in a message: %s', (_, words, message) => {
+    const text = withoutPasted(words)(message);
+    expect(text).not.toContain('eyJ');
+    expect(text).toContain(`(a value of ${jwt.length} characters)`);
+  });
+
+  it('stay where they are names', () => {
+    const message = 'there is no environment "prod", did you mean "production"?';
+    expect(withoutPasted(['plan', '--env', 'prod'])(message)).toBe(message);
+  });
+
+  it('go where they are known, whatever they look like', () => {
+    const known = (text: string) => text.replaceAll('hunter2', '(sensitive)');
+    expect(withoutPasted(['--env', 'hunter2'], known)('no "hunter2"')).toBe('no "(sensitive)"');
+  });
+
+  it('are replaced whole, where one is in another', () => {
+    const text = withoutPasted([jwt.slice(0, 20), jwt])(`${jwt} ${jwt.slice(0, 20)}`);
+    expect(text).toBe(`(a value of ${jwt.length} characters) (a value of 20 characters)`);
+  });
+});
