@@ -190,7 +190,17 @@ export function mapValues<A, B>(
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+/** The one form of an id by which it is found: the letters of a UUID may be written as capitals. */
+export function identifierKey(id: string): string {
+  return uuid.test(id) ? id.toLowerCase() : id;
+}
+
+/** Whether a text can name an object in a path: not empty, no step that URL parsers resolve away, well-formed. */
+export function isPathParameter(text: string): boolean {
+  return text !== '' && !/^\.{1,2}$/.test(text) && text.isWellFormed();
+}
+
 /** Whether two ids are the same one: the letters of a UUID may be written as capitals. */
 export function sameIdentifier(a: string, b: string): boolean {
-  return a === b || (uuid.test(a) && a.toLowerCase() === b.toLowerCase());
+  return identifierKey(a) === identifierKey(b);
 }

@@ -8,6 +8,7 @@ import { makeFolder, syncFolder } from '../state/file.js';
 import { jsonFields } from '../state/json-fields.js';
 import { processMark, surelyAlive } from '../state/process.js';
 import { readRegular } from '../state/regular.js';
+import { identitySchema } from '../state/state.js';
 
 /** The newest journal format that this version reads and writes. */
 export const JOURNAL_FORMAT = 1;
@@ -49,7 +50,7 @@ const sendingLine = z
     address: z.string(),
     key: z.string(),
     kind: z.enum(['Organization', 'User', 'KeyPair', 'EmailTemplate', 'Client']),
-    identity: z.record(z.string(), z.string()),
+    identity: identitySchema,
     action: z.enum(['update', 'delete', 'regenerate', 'adopt']),
     operation: z.string().nullable().describe('null for an adoption, which sends nothing'),
     method: z.string().nullable(),

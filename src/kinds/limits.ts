@@ -6,6 +6,7 @@ import {
   HashedSecret,
   holdsSensitive,
   isMap,
+  isPathParameter,
   reveal,
   UNKNOWN_TEXT,
   type Value,
@@ -19,6 +20,12 @@ const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
 /** Why no request about an object with these ids may be sent to the profile's server; undefined where one may. */
 export function idTrouble(identity: Identity, { name, limits }: Profile): string | undefined {
+  const unusable = Object.entries(identity).find(
+    ([part, text]) => part !== 'name' && text !== undefined && !isPathParameter(text),
+  );
+  if (unusable !== undefined) {
+    return `the ${unusable[0]} ${JSON.stringify(unusable[1])} can't name an object in a path of the API: correct it`;
+  }
   if (limits?.uuids !== true) return undefined;
   const wrong = ['id', 'backend_id'].find(
     (part) => identity[part] !== undefined && !uuid.test(identity[part]),

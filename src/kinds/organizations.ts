@@ -1,6 +1,6 @@
 import type { Page } from '../server/answers.js';
 import type { Reader } from '../server/client.js';
-import type { Fields } from '../values.js';
+import { type Fields, identifierKey } from '../values.js';
 import { readListing } from './listing.js';
 
 /** The organizations of the server as the list gave them, found by id or by name. */
@@ -18,7 +18,7 @@ export class OrganizationIndex {
         anonymous += 1;
         continue;
       }
-      this.#byId.set(row.id, row);
+      this.#byId.set(identifierKey(row.id), row);
       if (typeof row.name !== 'string') continue;
       const others = this.#byName.get(row.name);
       if (others === undefined) this.#byName.set(row.name, [row]);
@@ -29,7 +29,7 @@ export class OrganizationIndex {
   }
 
   byId(id: string): Fields | undefined {
-    return this.#byId.get(id);
+    return this.#byId.get(identifierKey(id));
   }
 
   byName(name: string): readonly Fields[] {
@@ -39,8 +39,9 @@ export class OrganizationIndex {
   /** The same organizations under the names that they will have after the given renames (id to new name). */
   renamed(names: ReadonlyMap<string, string>): OrganizationIndex {
     const former = new Map<string, string>();
+    const given = new Map([...names].map(([id, name]) => [identifierKey(id), name]));
     const rows = [...this.#byId].map(([id, row]) => {
-      const name = names.get(id);
+      const name = given.get(id);
       if (name === undefined || name === row.name) return row;
       if (typeof row.name === 'string') former.set(row.name, name);
       return { ...row, name };

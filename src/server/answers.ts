@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { plainNumber } from '../json.js';
-import { ExactNumber, type Fields, isMap, type Json, Sensitive, sameIdentifier } from '../values.js';
+import {
+  ExactNumber,
+  type Fields,
+  isMap,
+  isPathParameter,
+  type Json,
+  Sensitive,
+  sameIdentifier,
+} from '../values.js';
 
 /** What reading an answer gave: its value, or what is wrong with it, in words that repeat none of it. */
 export type Parsed<T> =
@@ -33,6 +41,12 @@ const integer = z.preprocess(
   z.int32(),
 );
 const int = integer.nullable().exactOptional();
+/** An id that later requests name their object by. */
+const identifier = z
+  .string()
+  .refine(isPathParameter, 'an id that no path can carry')
+  .nullable()
+  .exactOptional();
 const texts = z.array(z.string()).nullable().exactOptional();
 
 /** Handed on as it is: copying member by member would lose one that is named `__proto__`. */
@@ -59,7 +73,7 @@ const roles = z
   .nullable()
   .exactOptional();
 
-const organization = z.object({ id: text, name: text, label: text });
+const organization = z.object({ id: identifier, name: text, label: text });
 const listedScope = z.object({ id: text, name: text, label: text, public: flag });
 const listedRole = z.object({ id: text, name: text, scopes: namedScopes });
 
@@ -94,7 +108,7 @@ const backend = z.object({
 });
 
 const user = z.object({
-  id: text,
+  id: identifier,
   uid: text,
   username: text,
   totp_registered_at: text,
@@ -123,11 +137,11 @@ const template = z.object({
   backend_id: text,
 });
 
-const keyPair = z.object({ id: text, public_key: text, is_default: flag });
+const keyPair = z.object({ id: identifier, public_key: text, is_default: flag });
 
 /** Without `secret`: it is dropped here and never gets any further. */
 const client = z.object({
-  id: text,
+  id: identifier,
   public_client_id: text,
   check_public_client_id: flag,
   name: text,

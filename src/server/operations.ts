@@ -1,4 +1,4 @@
-import type { Fields } from '../values.js';
+import { type Fields, isPathParameter } from '../values.js';
 
 /** The three scopes of the API; each operation requires one. */
 export type Scope = 'clients:manage:all' | 'users:manage:all' | 'identity-providers:manage:all';
@@ -104,7 +104,7 @@ export interface PathParameters {
 export function fillPath(path: string, params: PathParameters): string {
   return path.replace(/:([a-z_]+)/g, (_, parameter: string) => {
     const value = Object.hasOwn(params, parameter) ? params[parameter] : undefined;
-    if (!value || /^\.{1,2}$/.test(value) || !value.isWellFormed()) {
+    if (value === undefined || !isPathParameter(value)) {
       throw new Error(`unusable path parameter ${parameter} for ${path}`);
     }
     return encodeURIComponent(value);

@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { isPathParameter } from '../values.js';
 import { jsonFields } from './json-fields.js';
 
 /** The newest format that this version reads and writes. */
@@ -13,10 +14,18 @@ const owedSchema = z.union([
   z.strictObject({ run: z.string(), before: stored, asked: stored }),
 ]);
 
+/** The path parameters of an object, and the name that an organization is found by. */
+export const identitySchema = z
+  .record(z.string(), z.string())
+  .refine(
+    (identity) => Object.entries(identity).every(([part, text]) => part === 'name' || isPathParameter(text)),
+    'has an id that no path can carry',
+  );
+
 const recordSchema = z.strictObject({
   kind: z.enum(['Organization', 'User', 'KeyPair', 'EmailTemplate', 'Client']),
   /** The path parameters, since an address can't always be taken apart. */
-  identity: z.record(z.string(), z.string()),
+  identity: identitySchema,
   recorded_at: z.iso.datetime(),
   run: z.string(),
   /** The fields that the manifest mentioned when it was applied. */

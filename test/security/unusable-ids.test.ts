@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import { idTrouble } from '../../src/kinds/limits.js';
+import { OrganizationIndex } from '../../src/kinds/organizations.js';
+import { answers, parseOrganizationPage } from '../../src/server/answers.js';
+import { profiles } from '../../src/server/profiles.js';
+import { project } from '../e2e/running.js';
+import { ids } from '../sandbox/asking.js';
+
+const unusable = ['', '.', '..', '\ud800'];
+
+describe('an id that no path can carry', () => {
+  it.each(unusable)('%j is refused in answers', (id) => {
+    const wrong = { wrong: expect.stringContaining('an id that no path can carry') };
+    for (const kind of ['organization', 'user', 'keyPair', 'client'] as const) {
+      expect(answers[kind].one({ data: { id } })).toEqual(wrong);
+    }
+    expect(parseOrganizationPage({ data: [{ id: ids.acme }, { id }] })).toEqual(wrong);
+    expect(answers.keyPair.list({ data: [{ id }] })).toEqual(wrong);
+  });
+
+  it.each(unusable)('%j blocks whatever the profile', (id) => {
+    for (const profile of Object.values(profiles)) {
+      expect(idTrouble({ id }, profile)).toContain("can't name an object in a path");
+      expect(idTrouble({ backend_id: id, type: 'tx_code' }, profile)).toContain('backend_id');
+    }
+  });
+
+  it('is no internal error of regenerate-did', async () => {
+    const at = await project({});
+    for (const id of ['..', '.', '']) {
+      const { code, stdout, stderr } = await at.idopsWith(['regenerate-did', id, '--yes']);
+      expect(code).toBe(1);
+      expect(stdout + stderr).not.toContain('internal');
+      expect(stdout + stderr).toContain('error[wrong-option]');
+    }
+    expect(at.writes()).toEqual([]);
+  });
+
+  it('is no internal error in a state or in a journal', async () => {
+    const body = `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\ntxt_content: "{{ tx_code }}"\n`;
+    const at = await project({ 'manifests/all.yaml': body });
+    expect((await at.idops('apply --yes')).code).toBe(0);
+    const path = Object.keys(await at.files()).find((name) => name.endsWith('.jsonl')) ?? '';
+    const run = /([^/]+)\.jsonl$/.exec(path)?.[1];
+    const broken = (text: string) =>
+      text.replace(/("identity":\s*\{[^}]*"backend_id":\s*")[^"]*"/g, (_, before: string) => `${before}.."`);
+    const journal = await at.read(path);
+    expect(broken(journal)).not.toBe(journal);
+    await at.write({ [path]: broken(journal) });
+    const undone = await at.idops(`undo ${run} --yes`);
+    expect(undone.code).toBe(1);
+    expect(undone.stderr).not.toContain('internal');
+    await at.write({ [path]: journal });
+    const state = await at.read('.idops/state.json');
+    expect(broken(state)).not.toBe(state);
+    await at.write({ '.idops/state.json': broken(state) });
+    const planned = await at.idops('plan --prune');
+    expect(planned.code).toBe(1);
+    expect(planned.stderr).toContain('state-unreadable');
+  });
+});
+
+describe('a UUID in capitals', () => {
+  it('is the same organization', () => {
+    const index = new OrganizationIndex([{ id: ids.acme.toUpperCase(), name: 'acme' }]);
+    expect(index.byId(ids.acme)?.name).toBe('acme');
+    expect(index.find(ids.acme)).toMatchObject({ name: 'acme' });
+    expect(index.renamed(new Map([[ids.acme, 'new']])).byId(ids.acme)?.name).toBe('new');
+    expect(new OrganizationIndex([{ id: ids.acme, name: 'acme' }]).byId(ids.acme.toUpperCase())?.name).toBe(
+      'acme',
+    );
+  });
+});
