@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { error, type Problem } from '../problems.js';
 import { answers } from '../server/answers.js';
 import { settle } from '../settle.js';
-import { holdsSensitive, isMap, mapValues, type Value } from '../values.js';
+import { type Fields, holdsSensitive, isMap, mapValues, type Value } from '../values.js';
 import {
   asElements,
   type FieldTypes,
@@ -171,14 +171,32 @@ export const user: Kind = {
       if (path === 'blocked') return after === true ? ['blocks the user'] : [];
       const loses = elementNouns[path];
       if (loses === undefined || before === undefined) return [];
-      return matchSets(asElements(after), asElements(before)).removed.map((element) => {
-        if (holdsSensitive(element)) return `removes the ${loses} (sensitive)`;
-        const { id, name } = element;
-        const beside = !confirmed && typeof name === 'string' && typeof id === 'string' && id !== name;
-        return `removes the ${loses} "${String(name ?? id)}"${beside ? ` (id ${id})` : ''}`;
-      });
+      const { removed, pairs } = matchSets(asElements(after), asElements(before));
+      const called = (element: Fields) => nameOf(element, confirmed);
+      return [
+        ...removed.map((element) => `removes the ${loses}${called(element)}`),
+        ...pairs.flatMap(({ wanted, got }) =>
+          rolesLost(wanted, got).map(
+            (role) => `removes the role${called(role)} within the ${loses}${called(got)}`,
+          ),
+        ),
+      ];
     }),
 };
+
+/** The roles that a membership of a user is to have no more. */
+function rolesLost(wanted: Fields, got: Fields): readonly Fields[] {
+  if (wanted.roles === undefined || got.roles === undefined) return [];
+  return matchSets(asElements(wanted.roles), asElements(got.roles)).removed;
+}
+
+/** What a sentence calls an element: names alone mislead where nothing confirmed them. */
+function nameOf(element: Fields, confirmed: boolean): string {
+  if (holdsSensitive(element)) return ' (sensitive)';
+  const { id, name } = element;
+  const beside = !confirmed && typeof name === 'string' && typeof id === 'string' && id !== name;
+  return ` "${String(name ?? id)}"${beside ? ` (id ${id})` : ''}`;
+}
 
 function unknownRoles(user: Declared): Problem[] {
   if (user.fields.roles === undefined) return [];

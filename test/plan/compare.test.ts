@@ -208,6 +208,27 @@ describe("a user's organizations", () => {
     expect(changeFor(memberOf('acme', 'globex', 'initech'), known).destructions).toEqual([]);
   });
 
+  it('that stay and lose roles are destructive, one by one', () => {
+    const roles = [
+      { id: 'r1', name: 'member' },
+      { id: 'r2', name: 'accountant' },
+    ];
+    const known = {
+      organizations,
+      recorded: recorded({ organizations: [{ id: '1', name: 'acme', roles }] }),
+    };
+    const withRoles = (...left: { id: string; name: string }[]) =>
+      declared('User', identity, { organizations: [{ name: 'acme', roles: left }] });
+    expect(changeFor(withRoles(), known).destructions).toEqual([
+      'removes the role "member" (id r1) within the membership "acme" (id 1)',
+      'removes the role "accountant" (id r2) within the membership "acme" (id 1)',
+    ]);
+    expect(changeFor(withRoles({ id: 'r1', name: 'member' }), known).destructions).toEqual([
+      'removes the role "accountant" (id r2) within the membership "acme" (id 1)',
+    ]);
+    expect(changeFor(withRoles(...roles, { id: 'r3', name: 'auditor' }), known).destructions).toEqual([]);
+  });
+
   it('that are not known carry a warning, and are not counted', () => {
     const change = changeFor(memberOf('acme'), { organizations });
     expect(change.warnings.map(({ code }) => code)).toEqual(['unknown-set']);
