@@ -4,8 +4,8 @@ export type Progress = {
   phase(name: string, total: number): void;
   /** One step is done. */
   step(): void;
-  /** The phase is over, whether all of its steps were done or not. */
-  end(): void;
+  /** The phase is over, whether all of its steps were done or not; `failed` where something keeps them from it. */
+  end(how?: 'failed'): void;
 };
 
 /** Nobody watches. */

@@ -62,6 +62,8 @@ export interface Attempted {
   readonly sent: Change;
   /** The profile whose server answers like this, where that is another one. */
   readonly better: Profile | undefined;
+  /** The same by an error, which other servers answer too. */
+  readonly suspected: Profile | undefined;
 }
 
 /** Why the answer doesn't tell what became of a change. */
@@ -96,6 +98,7 @@ export class Attempt {
   readonly #kind: Kind;
   readonly #options: AttemptOptions;
   #better: Profile | undefined;
+  #suspected: Profile | undefined;
 
   constructor(kind: Kind, options: AttemptOptions) {
     this.#kind = kind;
@@ -130,7 +133,7 @@ export class Attempt {
   }
 
   #ended(outcome: Outcome, sent: Change): Attempted {
-    return { outcome, sent, better: this.#better };
+    return { outcome, sent, better: this.#better, suspected: this.#suspected };
   }
 
   get #readable(): boolean {
@@ -168,12 +171,8 @@ export class Attempt {
     const { profile, onFailure } = this.#options;
     onFailure(failure);
     const isOwn = failure.kind === 'forbidden' && profile.protects.includes(change.kind);
-    const better = betterProfileByError(profile, failure);
-    this.#better ??= better;
-    const remarks = [
-      ...(isOwn ? [`or this ${this.#kind.noun} is protected, as the token's own is`] : []),
-      ...(better === undefined ? [] : [adviceFor(better)]),
-    ];
+    this.#suspected ??= betterProfileByError(profile, failure);
+    const remarks = isOwn ? [`or this ${this.#kind.noun} is protected, as the token's own is`] : [];
     const ambiguous = failure.open;
     const refused =
       failure.kind === 'refused' || failure.kind === 'not-found' || failure.kind === 'forbidden';
@@ -334,6 +333,14 @@ function closed(open: OpenFailure, ambiguous: boolean): Outcome {
   };
 }
 
+/** An outcome with what a person should do besides. */
+export function advised(outcome: Outcome, advice: string): Outcome {
+  const { error, notes = [] } = outcome;
+  return error === null
+    ? { ...outcome, notes: [...notes, advice] }
+    : { ...outcome, error: `${error}; ${advice}` };
+}
+
 /** The outcome of a change that nothing came of, since something of ours failed. */
 export function brokenOff(failure: unknown): Outcome {
   const message = failure instanceof Error ? failure.message : String(failure);
@@ -401,12 +408,12 @@ function repaired(aim: 'asked' | 'before', open: OpenFailure, names: string, aft
     unverified: [],
   };
   if (aim === 'asked') {
-    const note = `${open.message}; read back: ${names} had been lost, so it was sent once more, and all is as asked`;
+    const note = `${open.message}; read back: it had lost ${names}; what is asked for was sent after that, and all is as asked`;
     return { ...base, status: 'applied', error: null, notes: [note] };
   }
   return {
     ...base,
     status: open.answered ? 'not_converged' : 'failed',
-    error: `${open.message}; read back: ${names} had been lost, and is put back as it was before`,
+    error: `${open.message}; read back: it had lost ${names}; that is put back as it was before`,
   };
 }

@@ -11,12 +11,14 @@ import type { Progress } from '../progress.js';
 import type { Reader, Writer } from '../server/client.js';
 import { ServerFailure } from '../server/failures.js';
 import { operations, type Scope } from '../server/operations.js';
+import type { Probed } from '../server/probe.js';
 import type { Profile } from '../server/profiles.js';
 import { adviceFor } from '../server/recognise.js';
 import { failuresIn, settle } from '../settle.js';
 import {
   Attempt,
   type Attempted,
+  advised,
   brokenOff,
   EXPIRED,
   type Open,
@@ -102,7 +104,7 @@ class Execution {
         this.#stop ??= NOT_SENT;
       }
     }
-    progress.end();
+    progress.end(fatal === undefined ? undefined : 'failed');
     return {
       results: todo.map((change) => asResult(change, this.#outcomes.get(change) ?? skipped(NOT_SENT))),
       fatal,
@@ -188,8 +190,7 @@ class Execution {
   }
 
   async #end(kind: Kind, planned: Change, ended: Attempted): Promise<undefined> {
-    await this.#beware(kind, ended);
-    return await this.#settle(planned, ended.sent, ended.outcome);
+    return await this.#settle(planned, ended.sent, await this.#beware(kind, planned, ended));
   }
 
   /** What could be left open is read back together. */
@@ -207,18 +208,33 @@ class Execution {
 
   /**
    * Where an answer looks like one of another profile's server, whose updates lose what they don't mention, nothing
-   * more of this kind is sent; a mere error is made sure of with one GET, since other servers fail too.
+   * more of this kind is sent; a mere error is made sure of with one GET, since other servers fail too. Gives the
+   * outcome with what to do about it.
    */
-  async #beware(kind: Kind, { better, outcome }: Attempted): Promise<void> {
-    const harms = better?.signs?.unsafe.includes(kind.name) ?? false;
-    if (better === undefined || !harms || this.#harmful.has(kind.name)) return;
-    const scope = kind.scopes.write;
-    const probed = isSuccess(outcome)
-      ? { kind: 'recognised' as const }
-      : await this.#options.recognise(scope).catch(() => ({ kind: 'unclear' as const }));
-    const isHarmful =
-      probed.kind === 'recognised' || (probed.kind === 'unclear' && (outcome.httpStatus ?? 0) >= 500);
-    if (isHarmful) this.#harmful.set(kind.name, `not sent: ${adviceFor(better)}`);
+  async #beware(
+    kind: Kind,
+    { address }: Change,
+    { better, suspected, outcome }: Attempted,
+  ): Promise<Outcome> {
+    const told = better ?? suspected;
+    if (told === undefined) return outcome;
+    const sure = better !== undefined || this.#harmful.has(kind.name);
+    const probed = sure ? { kind: 'recognised' as const } : await this.#probe(kind);
+    if (probed.kind === 'plain') return outcome;
+    const harms = told.signs?.unsafe.includes(kind.name) ?? false;
+    const isClear = probed.kind === 'recognised' || (outcome.httpStatus ?? 0) >= 500;
+    if (harms && isClear && !this.#harmful.has(kind.name)) {
+      this.#harmful.set(
+        kind.name,
+        `not sent: what came back about ${address} looks like a server of the profile ${told.name}; what to do is said there`,
+      );
+    }
+    // An answer says it itself.
+    return better === undefined ? advised(outcome, adviceFor(told)) : outcome;
+  }
+
+  async #probe(kind: Kind): Promise<{ readonly kind: Probed['kind'] }> {
+    return await this.#options.recognise(kind.scopes.write).catch(() => ({ kind: 'unclear' as const }));
   }
 
   #attempt(kind: Kind, begun: () => void): Attempt {

@@ -88,8 +88,10 @@ function plainLines({ output }: ProgressOptions): Progress {
       const tenth = (steps: number): number => Math.floor((steps * 10) / total);
       if (total >= tellingSize && done < total && tenth(done) > tenth(done - 1)) tell(phase);
     },
-    end: () => {
-      if (phase !== null && phase.done > 0) tell(phase);
+    end: (how) => {
+      if (phase !== null && how === 'failed') {
+        output.message(`${phase.name}: stopped after ${phase.done} of ${phase.total}`);
+      } else if (phase !== null && phase.done > 0) tell(phase);
       phase = null;
     },
   };

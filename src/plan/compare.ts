@@ -36,7 +36,7 @@ export interface Recorded {
   readonly generation?: number;
   readonly pendingRun?: string;
   readonly asDeleted: (live: Fields) => boolean;
-  /** What an update that was cut off took away, to be put back with the next one. */
+  /** What an update that did not get to its end took away, to be put back with the next one. */
   readonly owed?: Owed;
 }
 
@@ -146,7 +146,7 @@ export function compare(given: CompareInput): Change {
   };
 }
 
-/** What an update that was cut off took away from this object, and nobody put back or set otherwise since. */
+/** What an update that did not get to its end took away from this object, and nobody put back or set otherwise since. */
 function lostOf(kind: Kind, { declared, live, recorded, references }: CompareInput): Fields {
   if (declared.absent || live === undefined || !live.exists || recorded?.owed === undefined) return {};
   const lost = stillLost(kind, recorded.owed, live.fields);
@@ -181,7 +181,7 @@ function restoreWarnings(kind: Kind, run: string | undefined, lost: Fields, want
     return members.length === 0 ? [] : [[field, Object.fromEntries(members)]];
   });
   if (back.length === 0) return [];
-  const message = `an update of this ${kind.noun} in run ${run} was cut off and took away ${namesOfLost(Object.fromEntries(back))}: it is put back`;
+  const message = `an update of this ${kind.noun} in run ${run} did not get to its end and took away ${namesOfLost(Object.fromEntries(back))}: it is put back`;
   return [{ code: 'restores', message }];
 }
 
@@ -190,7 +190,7 @@ function unrestorable(kind: Kind, run: string | undefined, restored: Fields): st
   const secret = Object.keys(restored).filter((field) => holdsHashed(restored[field] ?? null));
   if (secret.length === 0) return undefined;
   const names = secret.join(' and ');
-  return `an update of this ${kind.noun} in run ${run} was cut off and took away ${names}, which holds a secret that no journal keeps: declare ${names}, or set it on the server`;
+  return `an update of this ${kind.noun} in run ${run} did not get to its end and took away ${names}, which holds a secret that no journal keeps: declare ${names}, or set it on the server`;
 }
 
 function tooLarge(requests: Change['requests'], { limits }: Profile): string | undefined {

@@ -92,11 +92,16 @@ export async function observe<T extends Wanted>(
           throw failure;
         }
       });
+  const counted = async <L>(reading: Promise<L>): Promise<L> => {
+    const list = await reading;
+    progress.step();
+    return list;
+  };
   const context: Omit<ObserveContext, 'limit'> = {
     reader,
     profile,
     organizations: () => {
-      lists.organizations ??= readOrganizations(paged).finally(progress.step);
+      lists.organizations ??= counted(readOrganizations(paged));
       return lists.organizations;
     },
   };
@@ -136,13 +141,15 @@ export async function observe<T extends Wanted>(
       }),
       ...(wanted.has('organizations') ? [context.organizations()] : []),
       ...catalogs.map(({ name, read }) => {
-        lists[name] ??= readCatalog(name, read, paged).finally(progress.step);
+        lists[name] ??= counted(readCatalog(name, read, paged));
         return lists[name];
       }),
     ]);
-  } finally {
-    progress.end();
+  } catch (failure) {
+    progress.end('failed');
+    throw failure;
   }
+  progress.end();
   return { live, references: await listed(lists) };
 }
 

@@ -14,22 +14,36 @@ export function messageIn(body: unknown): string | null {
   const main = firstText(body.message, body.error_description, body.detail, body.error, body.code);
   const error = isMap(body.error) ? messageIn(body.error) : null;
   const said = main ?? error ?? '';
-  const more = flatten(body.errors, '', maxDepth).filter((part) => !repeats(said, part));
+  const code = typeof body.code === 'string' ? body.code : '';
+  const more = flatten(body.errors, '', maxDepth).filter(
+    (part) => !repeats(said, part) && !isCode(code, part),
+  );
   if (more.length === 0) return said || null;
   return [...(said === '' ? [] : [said.replace(/\.$/, '')]), more.join('; ')].join(': ');
 }
 
 /** Whether a part says no more than the message before it does; the field that it names doesn't count. */
 function repeats(message: string, part: string): boolean {
-  const words = (text: string): string =>
-    ` ${
-      text
-        .toLowerCase()
-        .match(/[\p{L}\p{N}]+/gu)
-        ?.join(' ') ?? ''
-    } `;
-  const said = words(part.replace(/^[\w.]+: /, ''));
+  const said = words(withoutField(part));
   return said.trim() !== '' && words(message).includes(said);
+}
+
+/** Whether a part is the code of the answer as a sentence, such as `resource: is unauthorized`. */
+function isCode(code: string, part: string): boolean {
+  return code !== '' && words(withoutField(part).replace(/^is /, '')) === words(code.replaceAll('_', ' '));
+}
+
+function withoutField(part: string): string {
+  return part.replace(/^[\w.]+: /, '');
+}
+
+function words(text: string): string {
+  return ` ${
+    text
+      .toLowerCase()
+      .match(/[\p{L}\p{N}]+/gu)
+      ?.join(' ') ?? ''
+  } `;
 }
 
 /** What code, an exception or a query looks like when a server shows its insides in the place of a message. */

@@ -471,3 +471,32 @@ describe('what waits for so long that it is no longer known to be as it was read
     expect(statuses).toEqual({ 'User/a': 'skipped' });
   });
 });
+
+describe('an error such as another profile has', () => {
+  const members = ['code', 'message', 'errors', 'errors.resource'];
+  const refusing = () => failure(kinds.user, { kind: 'refused', status: 422, members });
+  const failing = () => failure(kinds.user, { kind: 'server-error', status: 500, members });
+
+  it('carries no advice where the server is known not to be one of it', async () => {
+    const { results, statuses } = await run([user('a'), user('b')], {
+      respond: refusing,
+      probed: { kind: 'plain' },
+    });
+    expect(statuses).toEqual({ 'User/a': 'failed', 'User/b': 'failed' });
+    for (const { error } of results) expect(error).not.toContain('profile boruta');
+  });
+
+  it('carries it once where it stops the others, which refer to it', async () => {
+    const { results, log } = await run([user('a'), user('b'), user('c')], {
+      respond: failing,
+      probed: { kind: 'unclear', status: 403 },
+    });
+    expect(log.filter((line) => line.startsWith('PATCH'))).toHaveLength(1);
+    expect(results[0]?.error).toContain('set "profile: boruta" under server');
+    for (const { status, error } of results.slice(1)) {
+      expect(status).toBe('skipped');
+      expect(error).toMatch(/^not sent: .*User\/a .*profile boruta/);
+      expect(error).not.toContain('set "profile');
+    }
+  });
+});

@@ -76,7 +76,7 @@ describe('a user, and a server that does half', () => {
     });
     const ran = await at.apply({ kind: 'User', id: ids.ada, organizations: ['acme', 'initech'] });
     expect(ran.said[ada]).toMatch(
-      /^failed: .*500.*organizations \("acme"\) had been lost, and is put back as it was before/,
+      /^failed: .*500.*it had lost organizations \("acme"\); that is put back as it was before/,
     );
     expect(
       user(at)
@@ -94,7 +94,7 @@ describe('a user, and a server that does half', () => {
     });
     const ran = await at.apply({ kind: 'User', id: ids.ada, group: 'ops' });
     expect(ran.said[ada]).toMatch(
-      /^failed: .*422.*authorized_scopes \("billing:read", "billing:write"\) had been lost, and is put back/,
+      /^failed: .*422.*it had lost authorized_scopes \("billing:read", "billing:write"\); that is put back/,
     );
     expect(comparable(at.sandbox.snapshot())).toEqual(comparable(start));
   });
@@ -263,7 +263,7 @@ describe('a template that is written anew', () => {
     const wanted = how === 'a failure' ? { ...before, ...txt } : before;
     expect(after).toMatchObject({ txt_content: wanted?.txt_content, html_content: before?.html_content });
     expect(ran.said[reset]).toMatch(
-      how === 'a failure' ? /^applied/ : /^failed: .*is put back as it was before/,
+      how === 'a failure' ? /^applied/ : /^failed: .*that is put back as it was before/,
     );
     expect(todo(await at.plan())).toEqual(how === 'a failure' ? [] : [`update ${reset}`]);
     expect(changeOf(await at.plan(), reset).warnings.map(({ code }) => code)).not.toContain('restores');

@@ -45,6 +45,15 @@ describe('progress without a terminal', () => {
   });
 });
 
+it('says how far a phase came that something failed in', () => {
+  const { said, progress } = watched();
+  progress.phase('Observing', 33);
+  progress.step();
+  progress.end('failed');
+  progress.end('failed');
+  expect(said).toEqual(['Observing: 0/33', 'Observing: stopped after 1 of 33']);
+});
+
 describe('progress on a terminal', () => {
   it('draws a bar that is taken away at the end', () => {
     const { said, progress } = watched({ terminal: true });

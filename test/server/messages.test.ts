@@ -23,6 +23,15 @@ describe("the server's own message", () => {
       { message: 'You are forbidden to access this resource.', errors: { resource: ['you are forbidden'] } },
       'You are forbidden to access this resource.',
     ],
+    [
+      {
+        code: 'UNAUTHORIZED',
+        message: 'Provided access token abc is invalid.',
+        errors: { resource: ['is unauthorized'] },
+      },
+      'Provided access token abc is invalid.',
+    ],
+    [{ code: 'CONFLICT', message: 'No.', errors: { resource: ['is locked'] } }, 'No: resource: is locked'],
     [{ message: 'Bad request.', errors: { resource: ['is missing'] } }, 'Bad request: resource: is missing'],
     [{ detail: 'why' }, 'why'],
   ])('in %j', (body, message) => {
