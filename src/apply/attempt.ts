@@ -125,7 +125,9 @@ export class Attempt {
   /** What became of an open change, given what is there now; `live` is undefined where it could not be read. */
   async conclude({ change, failure }: Open, live: Live | undefined): Promise<Attempted | typeof EXPIRED> {
     const judgement = judge(this.#kind, aimOf(change), live);
-    if (failure.expired && judgement.verdict === 'not-done') return EXPIRED;
+    // Whatever else is there by now, nothing of it comes from this.
+    const untouched = !judgement.begun && Object.keys(judgement.lost).length === 0;
+    if (failure.expired && live !== undefined && judgement.verdict !== 'done' && untouched) return EXPIRED;
     if (live === undefined || Object.keys(judgement.lost).length === 0) {
       return this.#ended(openOutcome(change, failure, judgement, live), change);
     }
@@ -238,7 +240,7 @@ export class Attempt {
     let { attempts } = open;
     let sent = change;
     for (const aim of open.refused ? (['before'] as const) : (['asked', 'before'] as const)) {
-      const owed = seenLoss(this.#kind, '', known.judgement.lost, known.live.fields);
+      const owed = seenLoss('', known.judgement.lost, known.live.fields);
       const again = repair(change, owed, known.live, aim);
       if (again === undefined) continue;
       sent = again;
@@ -253,13 +255,12 @@ export class Attempt {
             this.#options,
           );
       const became = judge(this.#kind, { ...aimOf(change), expected: again.apply.expected }, now);
-      if (now === undefined)
-        return this.#ended(openOutcome(change, { ...open, attempts }, became, now), again);
-      if (became.verdict === 'done') {
-        return this.#ended(repaired(aim, { ...open, attempts }, names, now.fields), again);
-      }
-      known = { judgement: became, live: now };
-      if (Object.keys(became.lost).length === 0) break;
+      const end = { ...open, attempts };
+      if (now === undefined) return this.#ended(openOutcome(change, end, became, now), again);
+      if (became.verdict === 'done') return this.#ended(repaired(aim, end, names, now.fields), again);
+      // What is told is about what was asked for at first, not about what was to mend it.
+      known = { judgement: { ...judge(this.#kind, aimOf(change), now), lost: became.lost }, live: now };
+      if (Object.keys(known.judgement.lost).length === 0) break;
     }
     const end = { ...open, attempts };
     return this.#ended(openOutcome(change, end, known.judgement, known.live), sent);

@@ -10,7 +10,7 @@ import { ProblemsError } from '../problems.js';
 import type { Progress } from '../progress.js';
 import type { Reader, Writer } from '../server/client.js';
 import { ServerFailure } from '../server/failures.js';
-import { operations, type Scope } from '../server/operations.js';
+import { operationPath, operations, type Scope, type WriteRequest } from '../server/operations.js';
 import type { Probed } from '../server/probe.js';
 import type { Profile } from '../server/profiles.js';
 import { adviceFor } from '../server/recognise.js';
@@ -285,6 +285,13 @@ class Execution {
     }
     if (change === undefined) return planned;
     const moved = movedSince(planned, change);
+    const other = change.requests.filter(
+      (request) => !planned.requests.some((named) => isSame(named, request)),
+    );
+    if (moved.length === 0 && other.length > 0) {
+      const names = other.map(({ operation }) => operations[operation].title).join(', ');
+      return `not sent, stale: what is there now takes a request that the plan did not name (${names}); plan again, and review it`;
+    }
     // What the manifests manage is the plan's word: undoing manages nothing.
     if (moved.length === 0) return { ...change, apply: { ...change.apply, managed: planned.apply.managed } };
     return `not sent, stale: it was changed on the server since the plan was made (${moved.join(', ')}); plan again, and review it`;
@@ -343,6 +350,11 @@ function tells({ action }: Change, outcome: Outcome | undefined): boolean {
 
 function isSuccess({ httpStatus }: Outcome): boolean {
   return httpStatus !== null && httpStatus >= 200 && httpStatus < 300;
+}
+
+function isSame(one: WriteRequest, other: WriteRequest): boolean {
+  const path = ({ operation, params }: WriteRequest): string => operationPath(operation, params);
+  return one.operation === other.operation && path(one) === path(other);
 }
 
 /** What reading can throw without anything being wrong with us. */

@@ -1,9 +1,9 @@
-import { contrast, value } from '../kinds/fields.js';
+import { type Contrast, contrast, value } from '../kinds/fields.js';
 import type { Kind, Live } from '../kinds/kind.js';
 import { namesOfLost } from '../kinds/loss.js';
 import type { Action } from '../plan/plan.js';
-import type { Fields } from '../values.js';
-import { verify } from './verify.js';
+import type { Fields, Value } from '../values.js';
+import { sentenceOf } from './verify.js';
 
 /** What a request was to do, and how the object was before it. */
 export interface Aim {
@@ -28,6 +28,8 @@ export interface Judgement {
   readonly unverified: readonly string[];
   /** What was there, was not to go, and is gone. */
   readonly lost: Fields;
+  /** Whether anything that was to change is as asked now. */
+  readonly begun: boolean;
   /** As a sentence goes on. */
   readonly sentence: string;
 }
@@ -40,7 +42,7 @@ const NOBODY_KNOWS = 'was sent, and nobody can tell whether it was done';
  * `live` is undefined where the object could not be read. Pure.
  */
 export function judge(kind: Kind, aim: Aim, live: Live | undefined): Judgement {
-  const nothing = { different: [], unverified: [], lost: {} };
+  const nothing = { different: [], unverified: [], lost: {}, begun: false };
   const done: Judgement = { ...nothing, verdict: 'done', sentence: `was done, ${SHOWN}` };
   const notDone: Judgement = { ...nothing, verdict: 'not-done', sentence: `was not done, ${SHOWN}` };
   const unseen: Judgement = { ...nothing, verdict: 'unseen', sentence: NOBODY_KNOWS };
@@ -64,35 +66,67 @@ export function judge(kind: Kind, aim: Aim, live: Live | undefined): Judgement {
 function judgeUpdate(kind: Kind, { before, expected }: Aim, live: Live): Judgement {
   if (!live.exists) {
     const sentence = `left nothing that could be read: the ${kind.noun} is not there`;
-    return { verdict: 'part', different: ['it is not there'], unverified: [], lost: {}, sentence };
+    const different = ['it is not there'];
+    return { verdict: 'part', different, unverified: [], lost: {}, begun: false, sentence };
   }
   const now = live.fields;
-  const { different, unverified } = verify(kind, expected, now);
+  const parts = Object.entries(expected).flatMap(([field, asked]) =>
+    partsOf(kind, field, asked, before, now),
+  );
   const lost = kind.lost?.({ before, asked: expected, now }) ?? {};
-  const found = { different, unverified, lost };
-  if (different.length === 0 && Object.keys(lost).length === 0) {
-    return unverified.length === 0
+  const off = parts.filter(({ part }) => part.verdict === 'different');
+  const wished = parts.filter(({ changes }) => changes);
+  const begun = wished.some(({ part }) => part.verdict === 'same');
+  const found = {
+    // What was only sent along and is otherwise now, somebody has set since.
+    different: off.filter(({ changes }) => changes).map(({ part }) => sentenceOf(part)),
+    unverified: parts.filter(({ part }) => part.verdict === 'unknown').map(({ part }) => part.path),
+    lost,
+    begun,
+  };
+  const isWhole = Object.keys(lost).length === 0;
+  if (off.length === 0 && isWhole) {
+    return found.unverified.length === 0
       ? { ...found, verdict: 'done', sentence: `was done, ${SHOWN}` }
       : { ...found, verdict: 'unseen', sentence: NOBODY_KNOWS };
   }
-  const agrees = (field: string, wanted: Fields[string] | undefined): boolean =>
-    wanted !== undefined &&
-    contrast(kind.fields[field] ?? value, field, wanted, now[field]).every(
-      ({ verdict }) => verdict !== 'different',
-    );
-  const asked = Object.keys(expected);
-  const changed = asked.filter((field) => !agrees(field, before[field]));
-  // Where the value before isn't known, only a field that is as asked tells anything.
-  const moved = changed.filter((field) => before[field] !== undefined || agrees(field, expected[field]));
-  if (moved.length === 0 && Object.keys(lost).length === 0) {
+  if (found.different.length === 0 && isWhole && wished.length > 0) {
+    return { ...found, verdict: 'done', sentence: `was done, ${SHOWN}` };
+  }
+  const neither = wished.filter(({ part, kept }) => part.verdict === 'different' && !kept);
+  if (!begun && isWhole && neither.length === 0) {
     return { ...found, verdict: 'not-done', sentence: `was not done, ${SHOWN}` };
   }
-  const as = moved.filter((field) => agrees(field, expected[field]));
-  const neither = moved.filter((field) => !as.includes(field) && !Object.hasOwn(lost, field));
-  const parts = [
-    ...(as.length > 0 ? [`as asked: ${as.join(', ')}`] : []),
-    ...(neither.length > 0 ? [`neither as asked nor as before: ${neither.join(', ')}`] : []),
-    ...(Object.keys(lost).length > 0 ? [`lost: ${namesOfLost(lost)}`] : []),
+  const paths = (which: readonly Part[]): string => which.map(({ part }) => part.path).join(', ');
+  const shown = [
+    ...(begun ? [`as asked: ${paths(wished.filter(({ part }) => part.verdict === 'same'))}`] : []),
+    ...(neither.length > 0 ? [`neither as asked nor as before: ${paths(neither)}`] : []),
+    ...(isWhole ? [] : [`lost: ${namesOfLost(lost)}`]),
   ];
-  return { ...found, verdict: 'part', sentence: `was not done as a whole, ${SHOWN} (${parts.join('; ')})` };
+  return { ...found, verdict: 'part', sentence: `was not done as a whole, ${SHOWN} (${shown.join('; ')})` };
+}
+
+interface Part {
+  /** What was asked against what is there. */
+  readonly part: Contrast;
+  /** Whether it was to become another value than it was, as far as that is known. */
+  readonly changes: boolean;
+  /** Whether it is as it was before. */
+  readonly kept: boolean;
+}
+
+function partsOf(kind: Kind, field: string, asked: Value, before: Fields, now: Fields): Part[] {
+  const type = kind.fields[field] ?? value;
+  const was = new Map(contrast(type, field, asked, before[field]).map((part) => [part.path, part]));
+  const since = new Map(
+    before[field] === undefined
+      ? []
+      : contrast(type, field, before[field], now[field]).map((part) => [part.path, part]),
+  );
+  return contrast(type, field, asked, now[field]).map((part) => {
+    const first = was.get(part.path);
+    // A key of a map that was neither asked for nor there before is somebody else's.
+    const changes = first === undefined ? part.type.type !== 'map' : first.verdict !== 'same';
+    return { part, changes, kept: since.get(part.path)?.verdict === 'same' };
+  });
 }

@@ -127,7 +127,7 @@ function owedAfter(
   if (kind.lost === undefined || !readable) return 'as before';
   if (after !== undefined) {
     const lost = kind.lost({ before, asked: expected, now: after });
-    return Object.keys(lost).length === 0 ? undefined : seenLoss(kind, run, lost, after);
+    return Object.keys(lost).length === 0 ? undefined : seenLoss(run, lost, after);
   }
   // Where nothing was seen and nothing is open, nothing was sent.
   if (!ambiguous) return 'as before';

@@ -1,5 +1,5 @@
 import { stringifyJson } from '../json.js';
-import { contrast, value } from '../kinds/fields.js';
+import { type Contrast, contrast, value } from '../kinds/fields.js';
 import type { Identity, Kind } from '../kinds/kind.js';
 import { type Fields, holdsSensitive, reveal, sameIdentifier, type Value } from '../values.js';
 
@@ -17,14 +17,14 @@ export function verify(kind: Kind, expected: Fields, answer: Fields): Verificati
     contrast(kind.fields[field] ?? value, field, asked, answer[field]),
   );
   return {
-    different: parts
-      .filter(({ verdict }) => verdict === 'different')
-      .map(
-        ({ path, wanted, got }) =>
-          `${path}: asked ${brief(wanted, got)}, the server has ${brief(got ?? null, wanted)}`,
-      ),
+    different: parts.filter(({ verdict }) => verdict === 'different').map(sentenceOf),
     unverified: parts.filter(({ verdict }) => verdict === 'unknown').map(({ path }) => path),
   };
+}
+
+/** How what was asked differs from what is there, as a sentence. */
+export function sentenceOf({ path, wanted, got }: Contrast): string {
+  return `${path}: asked ${brief(wanted, got)}, the server has ${brief(got ?? null, wanted)}`;
 }
 
 /** What an answer says that it is, where it isn't what was asked for. */

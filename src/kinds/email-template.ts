@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { error, type Problem } from '../problems.js';
 import type { Profile } from '../server/profiles.js';
 import { settle } from '../settle.js';
-import { type Fields, same } from '../values.js';
+import { type Fields, Sensitive, same } from '../values.js';
 import type { FieldChange } from './change.js';
 import { body, carried, value } from './fields.js';
 import type { Declared, Identity, Kind, Live, ObserveContext, PlanInput, Update, Verdict } from './kind.js';
@@ -144,13 +144,25 @@ function rewrite({ present, desired, profile }: PlanInput): Update {
   };
 }
 
-/** A customised template that shows itself as a built-in one was deleted to be written anew, and that came no further. */
-function lostTemplate({ before, now }: Traces): Fields {
-  if (typeof before.id !== 'string' || now.id !== null) return {};
-  return Object.fromEntries(
-    ['id', 'txt_content', 'html_content'].flatMap((field) =>
-      before[field] == null ? [] : [[field, before[field]]],
+/**
+ * A customised template that shows itself as a built-in one was deleted to be written anew, and that came no further;
+ * a half that was sent along as it was, and came back as neither, fell back to the built-in text.
+ */
+function lostTemplate({ before, asked, now }: Traces): Fields {
+  if (typeof before.id !== 'string') return {};
+  const halves = Object.fromEntries(
+    ['txt_content', 'html_content'].flatMap((half) =>
+      typeof before[half] === 'string' || before[half] instanceof Sensitive ? [[half, before[half]]] : [],
     ),
+  );
+  if (now.id === null) return { id: before.id, ...halves };
+  return Object.fromEntries(
+    Object.entries(halves).filter(([half, was = null]) => {
+      const sent = asked[half];
+      return (
+        sent !== undefined && same(sent, was) && now[half] !== undefined && !same(now[half] ?? null, was)
+      );
+    }),
   );
 }
 

@@ -5,6 +5,7 @@ import { settle } from '../settle.js';
 import { type Fields, holdsSensitive, isMap, mapValues, type Value } from '../values.js';
 import {
   asElements,
+  contrast,
   type FieldTypes,
   instant,
   map,
@@ -16,7 +17,7 @@ import {
   value,
 } from './fields.js';
 import type { Declared, Kind } from './kind.js';
-import { lostParts } from './loss.js';
+import { lostElements, type Traces } from './loss.js';
 import { missing, readOne } from './reading.js';
 import { profileProblems } from './rules.js';
 import { anyObject, document, identifier, role, roles, text } from './schema.js';
@@ -96,6 +97,21 @@ const fields: FieldTypes = {
   backend: members(backendFields),
 };
 
+/** What an update writes before it empties the first list, all at once. */
+const WRITTEN_FIRST = ['metadata', 'group'];
+
+/** Where nothing was written of what comes first, no list was emptied either: one that is empty was emptied by somebody. */
+function lostLists(traces: Traces): Fields {
+  const { before, asked, now } = traces;
+  const is = (field: string, there: Value | undefined): boolean =>
+    there !== undefined &&
+    contrast(fields[field] ?? value, field, there, now[field]).every(({ verdict }) => verdict === 'same');
+  const untouched = WRITTEN_FIRST.some(
+    (field) => asked[field] !== undefined && is(field, before[field]) && !is(field, asked[field]),
+  );
+  return untouched ? {} : lostElements(['authorized_scopes', 'organizations', 'roles'], traces);
+}
+
 export const user: Kind = {
   name: 'User',
   noun: 'user',
@@ -164,7 +180,7 @@ export const user: Kind = {
       expected: desired,
     };
   },
-  lost: (traces) => lostParts(fields, traces),
+  lost: lostLists,
   restorable: existing,
   destructions: (fields) =>
     fields.flatMap(({ path, before, after, confirmed = false }) => {

@@ -30,13 +30,13 @@ function isAsShown(planned: FieldChange | undefined, now: FieldChange | undefine
   return same(planned.before ?? null, now.before ?? null);
 }
 
-/** A set as it was before: its elements by id, and of what is in them that alone which changes. */
+/** A set as it was before: its elements by id, and of what is in them that alone which changes or goes. */
 function shownSet({ before, after }: FieldChange): Value {
   const goals = new Map(asElements(after).map((element) => [keyOf(element), element]));
   const elements = asElements(before ?? null).map((element): [string, Value] => {
     const goal = goals.get(keyOf(element));
     const inner = Object.entries(element).filter(
-      ([name, member]) => Array.isArray(member) && goal !== undefined && !same(goal[name] ?? null, member),
+      ([name, member]) => Array.isArray(member) && (goal === undefined || !same(goal[name] ?? null, member)),
     );
     return [keyOf(element), Object.fromEntries(inner)];
   });

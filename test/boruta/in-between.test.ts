@@ -273,3 +273,99 @@ describe('what is read again', () => {
     expect(at.writes()).toEqual([]);
   });
 });
+
+describe('what a person does after a request failed is no loss', () => {
+  const grown = { kind: 'User', id: ids.ada, group: 'ops' };
+  const edits: readonly [string, (at: Site) => void][] = [
+    [
+      'a scope is taken away',
+      (at) => {
+        user(at).authorized_scopes = user(at).authorized_scopes.slice(1);
+      },
+    ],
+    [
+      'other memberships are set',
+      (at) => {
+        user(at).organizations = [{ id: ids.initech, roles: [] }];
+      },
+    ],
+    [
+      'a role within a membership goes',
+      (at) => {
+        for (const one of user(at).organizations) one.roles = [];
+      },
+    ],
+    [
+      'metadata is emptied',
+      (at) => {
+        user(at).metadata = {};
+      },
+    ],
+    [
+      'a metadata key goes',
+      (at) => {
+        const [key = ''] = Object.keys(user(at).metadata);
+        delete user(at).metadata[key];
+      },
+    ],
+  ];
+  test.each(edits)('within the run: %s', async (_, edit) => {
+    const at = await site();
+    let left = 1;
+    at.fault = ({ method }) => (method === 'PATCH' && left-- > 0 ? { kind: 'drop', step: 1 } : undefined);
+    let goal: unknown;
+    at.sandbox.requests.push = function push(...entries) {
+      const patched = this.some(({ method }) => method === 'PATCH');
+      if (goal === undefined && patched && entries.some(({ method }) => method === 'GET')) {
+        edit(at);
+        goal = at.sandbox.snapshot();
+      }
+      return Array.prototype.push.apply(this, entries);
+    };
+    await at.apply(grown);
+    expect(goal).toBeDefined();
+    expect(at.sandbox.snapshot()).toEqual(goal);
+  });
+
+  test('before anything was written, an emptied list was emptied by somebody', async () => {
+    const at = await site();
+    let left = 1;
+    at.fault = ({ method }) => (method === 'PATCH' && left-- > 0 ? { kind: 'drop', step: 0 } : undefined);
+    at.sandbox.requests.push = function push(...entries) {
+      if (this.some(({ method }) => method === 'PATCH')) user(at).roles = [];
+      return Array.prototype.push.apply(this, entries);
+    };
+    const ran = await at.apply(grown);
+    expect(ran.said[ada]).toMatch(/^failed/);
+    expect(user(at).roles).toEqual([]);
+    await at.apply(grown);
+    expect(user(at)).toMatchObject({ group: 'ops', roles: [] });
+  });
+});
+
+test('a request that the plan did not name is not sent', async () => {
+  const at = await site();
+  const type = 'confirmation_instructions';
+  const document = {
+    kind: 'EmailTemplate',
+    backend_id: ids.backend,
+    type,
+    html_content: '<p>{{ confirmation_url }}</p>',
+  };
+  const { builtIn } = await import('../../src/sandbox/boruta/built-in.js');
+  const ran = await inBetween(at, [document], () => {
+    const html_content = builtIn.get(type)?.html_content ?? '';
+    const txt_content = 'customised since';
+    at.sandbox.data.templates.push({
+      id: ids.nobody,
+      backend_id: ids.backend,
+      type,
+      txt_content,
+      html_content,
+    });
+  });
+  expect(Object.values(ran.said)).toEqual([
+    expect.stringMatching(/^skipped: .*a request that the plan did not name/),
+  ]);
+  expect(at.writes()).toEqual([]);
+});
