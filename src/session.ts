@@ -1,5 +1,6 @@
 import { basename, resolve } from 'node:path';
 import { type Applied, applyPlan } from './apply/apply.js';
+import { withDebts } from './apply/debts.js';
 import { findRun } from './apply/history.js';
 import { isUnderWay, journalFolder, type RunLine, runHolder, underWay } from './apply/journal.js';
 import { heirOf, newestRun, type ResumeOptions, resumeRun, unfinishedRuns } from './apply/resume.js';
@@ -340,9 +341,11 @@ async function settleState(
   const notes: string[] = [];
   let lock = writes === undefined ? undefined : await acquireLock(path, writes, new Date());
   try {
-    let state = await store.load(options.server);
     const folder = journalFolder(path);
-    const unfinished = () => unfinishedRuns(folder, state, { path, environment: options.environment });
+    const home = { path, environment: options.environment };
+    const load = async (): Promise<State> => await withDebts(await store.load(options.server), folder, home);
+    let state = await load();
+    const unfinished = () => unfinishedRuns(folder, state, home);
     const found = await unfinished();
     if (found.length === 0) return { state, lock, notes: takeover(lock) };
     // Where its lock was removed, nothing may be written beside a run all the same.
@@ -359,7 +362,7 @@ async function settleState(
         return { state, lock, notes: [`the state is being written: ${quicker}`] };
       }
       // What was unfinished may have ended while the lock was taken.
-      state = await store.load(options.server);
+      state = await load();
     }
     if (living !== undefined) throw underWay(living.run);
     notes.push(...takeover(lock));

@@ -138,7 +138,8 @@ function owedOf(record: ResourceRecord | undefined): Pick<ResourceRecord, 'owed'
   return record?.owed === undefined ? {} : { owed: record.owed };
 }
 
-function storeOwed(owed: Owed, hasher: Hasher): NonNullable<ResourceRecord['owed']> {
+/** What is owed in the form in which a state keeps it. */
+export function storeOwed(owed: Owed, hasher: Hasher): NonNullable<ResourceRecord['owed']> {
   return 'before' in owed
     ? { run: owed.run, before: storeFields(owed.before, hasher), asked: storeFields(owed.asked, hasher) }
     : { run: owed.run, lost: storeFields(owed.lost, hasher), seen: storeFields(owed.seen, hasher) };

@@ -75,7 +75,7 @@ export function belongs({ state, salt }: RunLine, known: StateName): boolean {
 }
 
 /** Whether a run may be of the state that lay at a place before and was lost; nothing was ever saved there since. */
-function isOfLost({ state, environment }: RunLine, home: StateHome): boolean {
+export function isOfLost({ state, environment }: RunLine, home: StateHome): boolean {
   return state === undefined ? environment === home.environment : state.file === basename(home.path);
 }
 

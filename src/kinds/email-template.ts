@@ -156,7 +156,7 @@ function lostTemplate({ before, asked, now }: Traces): Fields {
     ),
   );
   if (now.id === null) return { id: before.id, ...halves };
-  return Object.fromEntries(
+  const fallen = Object.fromEntries(
     Object.entries(halves).filter(([half, was = null]) => {
       const sent = asked[half];
       return (
@@ -164,6 +164,7 @@ function lostTemplate({ before, asked, now }: Traces): Fields {
       );
     }),
   );
+  return Object.keys(fallen).length === 0 ? {} : { id: before.id, ...fallen };
 }
 
 /** What deleting a template means, for a document that says so and for one that is pruned. */

@@ -174,7 +174,33 @@ describe('what is owed', () => {
     expect(todo(await at.plan())).toEqual([]);
   });
 
-  test('is known after a lost state, from the journal of the killed run', async () => {
+  test('is known after a lost state, from the journals', async () => {
+    const at = await owing();
+    rmSync(join(at.folder, '.idops', 'state.json'));
+    const change = changeOf(await at.plan(), ada);
+    expect(change.warnings.map(({ code }) => code)).toContain('restores');
+    expect((await at.apply()).said).toEqual({ [ada]: 'applied' });
+    expect(user(at).organizations.map(({ id }) => id)).toEqual([ids.acme, ids.globex]);
+    rmSync(join(at.folder, '.idops', 'state.json'));
+    // What was put back since is owed no longer.
+    user(at).organizations = [];
+    expect(todo(await at.plan())).toEqual([]);
+  });
+
+  test('of a template is known after a lost state, too', async () => {
+    const at = await site({ retries: 0 });
+    const type = 'reset_password_instructions';
+    const start = at.sandbox.snapshot().templates.find((one) => one.type === type);
+    at.fault = ({ method }) => (method === 'PATCH' ? { kind: 'answer', status: 500, body: {} } : undefined);
+    await at.apply({ kind: 'EmailTemplate', backend_id: ids.backend, type, txt_content: 'own' });
+    at.fault = undefined;
+    rmSync(join(at.folder, '.idops', 'state.json'));
+    await at.apply();
+    const after = at.sandbox.data.templates.find((one) => one.type === type);
+    expect(after).toMatchObject({ txt_content: 'own', html_content: start?.html_content });
+  });
+
+  test('is put back by undoing the run, after a lost state too', async () => {
     const at = await owing();
     const [run = ''] = readdirSync(join(at.folder, '.idops', 'runs')).slice(-1);
     rmSync(join(at.folder, '.idops', 'state.json'));

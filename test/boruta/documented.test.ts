@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { type SandboxSeed, startSandbox } from '../../src/sandbox/index.js';
 import type { Json } from '../../src/values.js';
-import { comparable, type Doc, ids, site, todo } from './site.js';
+import { changeOf, comparable, type Doc, ids, site, todo } from './site.js';
 
 const advice = /set "profile: boruta" under server/;
 
@@ -88,6 +88,22 @@ describe('the documented profile on a Boruta never ends well with something lost
         if (lost) expect(result?.error).toMatch(advice);
       }
     }
+  });
+
+  test('a half that fell back is owed, until the right profile puts it back', async () => {
+    const at = await site({ uses: 'documented' });
+    const type = 'reset_password_instructions';
+    const start = at.sandbox.snapshot().templates.find((template) => template.type === type);
+    const document = { kind: 'EmailTemplate', backend_id: ids.backend, type, txt_content: 'own' };
+    expect((await at.apply(document)).results[0]?.status).toBe('not_converged');
+    expect(changeOf(await at.plan(), `EmailTemplate/${ids.backend}/${type}`).warnings).toContainEqual(
+      expect.objectContaining({ code: 'restores' }),
+    );
+    await at.use('boruta');
+    expect(Object.values((await at.apply()).said)).toEqual(['applied']);
+    const after = at.sandbox.data.templates.find((template) => template.type === type);
+    expect(after).toMatchObject({ txt_content: 'own', html_content: start?.html_content });
+    expect(todo(await at.plan())).toEqual([]);
   });
 
   test('a built-in template gives the plan away', async () => {

@@ -48,6 +48,8 @@ export interface Site {
   /** Set while requests are to be met with a fault. */
   fault: ((request: SandboxRequest) => Intercept | undefined) | undefined;
   session<T>(work: (session: Session) => Promise<T>, writes?: string, progress?: Progress): Promise<T>;
+  /** The profile from now on. */
+  use(profile: 'documented' | 'boruta'): Promise<void>;
   /** The manifests from now on: one document each. */
   declare(...documents: readonly Doc[]): Promise<void>;
   plan(...documents: readonly Doc[]): Promise<Plan>;
@@ -76,14 +78,16 @@ export async function site(options: SiteOptions = {}): Promise<Site> {
   });
   cleanups.push(() => sandbox.close());
   const profile = uses ?? sandboxOptions.profile ?? 'boruta';
-  await write(
-    join(folder, 'idops.yaml'),
-    JSON.stringify({
-      version: 1,
-      server: { base_url: sandbox.url, profile, auth: { token: '${IDOPS_TOKEN}' } },
-      safety: { max_destructive: 10_000 },
-    }),
-  );
+  const use = (name: string): Promise<void> =>
+    write(
+      join(folder, 'idops.yaml'),
+      JSON.stringify({
+        version: 1,
+        server: { base_url: sandbox.url, profile: name, auth: { token: '${IDOPS_TOKEN}' } },
+        safety: { max_destructive: 10_000 },
+      }),
+    );
+  await use(profile);
   let seen = 0;
   const session: Site['session'] = async (work, writes, progress) => {
     const project = await loadProject({ cwd: folder, variables: { IDOPS_TOKEN: sandbox.token } });
@@ -113,6 +117,7 @@ export async function site(options: SiteOptions = {}): Promise<Site> {
     sandbox,
     fault: undefined,
     session,
+    use,
     declare,
     async plan(...documents) {
       await given(documents);

@@ -1,0 +1,69 @@
+import { kindOf } from '../kinds/index.js';
+import { type Owed, seenLoss } from '../kinds/loss.js';
+import { statesBeside } from '../state/beside.js';
+import { Hasher } from '../state/secrets.js';
+import type { ResourceRecord, State } from '../state/state.js';
+import { type Entry, entriesOf, fieldsOf } from './entries.js';
+import { type JournalContent, listRuns, readJournal } from './journal.js';
+import { storeOwed } from './record.js';
+import { belongs, isOfLost, type StateHome } from './resume.js';
+
+/**
+ * A state that was lost, with what the journals of its runs say that is owed to objects: the rest of it can be done
+ * without, and that can't. A state that anything was ever saved in is given back as it is.
+ */
+export async function withDebts(state: State, folder: string, home: StateHome): Promise<State> {
+  if (state.serial > 0) return state;
+  const runs = await ownRuns(state, folder, home);
+  const newest = runs.at(-1);
+  if (newest === undefined) return state;
+  const heir = { ...state, salt: newest.run.salt };
+  const hasher = new Hasher(heir);
+  const resources: Record<string, ResourceRecord> = { ...state.resources };
+  for (const content of runs.filter(({ run }) => run.salt === heir.salt)) {
+    for (const entry of entriesOf(content)) {
+      const owed = debtOf(entry, content.run.run, hasher);
+      if (owed === 'as before') continue;
+      delete resources[entry.sending.key];
+      if (owed !== undefined) resources[entry.sending.key] = debtor(entry, owed, hasher);
+    }
+  }
+  return Object.keys(resources).length === 0 ? state : { ...heir, resources };
+}
+
+async function ownRuns(state: State, folder: string, home: StateHome): Promise<JournalContent[]> {
+  const names = await listRuns(folder);
+  if (names.length === 0) return [];
+  const beside = await statesBeside(home.path);
+  const contents = await Promise.all(names.map((name) => readJournal(folder, name).catch(() => null)));
+  return contents.filter((content): content is JournalContent => {
+    if (content === null || !content.ended || content.run.server !== state.server) return false;
+    const { run } = content;
+    return belongs(run, state) || (isOfLost(run, home) && !beside.some((one) => belongs(run, one)));
+  });
+}
+
+/** What a change left owing; undefined where nothing, not even of what was owed before it. */
+function debtOf({ sending, answered }: Entry, run: string, hasher: Hasher): Owed | undefined | 'as before' {
+  const kind = kindOf(sending.kind);
+  if (sending.action !== 'update' || kind.lost === undefined || answered === undefined) return 'as before';
+  const before = fieldsOf(sending.before, hasher);
+  const asked = fieldsOf(sending.expected, hasher);
+  if (answered.after === null) return answered.ambiguous ? { run, before, asked } : 'as before';
+  const now = fieldsOf(answered.after, hasher);
+  const lost = kind.lost({ before, asked, now });
+  return Object.keys(lost).length === 0 ? undefined : seenLoss(run, lost, now);
+}
+
+function debtor({ sending, answered }: Entry, owed: Owed, hasher: Hasher): ResourceRecord {
+  return {
+    kind: sending.kind,
+    identity: { ...sending.identity },
+    recorded_at: answered?.at ?? sending.at,
+    run: owed.run,
+    managed: [],
+    fields: {},
+    hashes: {},
+    owed: storeOwed(owed, hasher),
+  };
+}
