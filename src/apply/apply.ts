@@ -170,7 +170,8 @@ function journalRecorder(
   let sequence = 0;
   return {
     async sending(change, request, last) {
-      const { key, identity, expected, before, existed, managed, generation } = change.apply;
+      const { key, identity, expected, before, existed, managed, generation, recordedGeneration } =
+        change.apply;
       const held = await withSlowHashes(() => ({
         before: stored(concealAll(before, expected), hasher),
         body: request?.body === undefined ? null : stored(request.body, hasher),
@@ -195,6 +196,7 @@ function journalRecorder(
         ...held,
         managed: [...managed],
         ...(generation === undefined ? {} : { generation }),
+        ...(recordedGeneration === undefined ? {} : { recorded_generation: recordedGeneration }),
       });
     },
     async answered(change, httpStatus, attempts) {
@@ -228,6 +230,9 @@ function journalRecorder(
         after,
         unverified: outcome.unverified.map(redactor.redactName),
         error: outcome.error === null ? null : redactor.redact(outcome.error),
+        ...(outcome.notes === undefined || outcome.notes.length === 0
+          ? {}
+          : { notes: outcome.notes.map(redactor.redact) }),
       });
     },
   };

@@ -86,13 +86,16 @@ function pastChange(entry: Entry, hasher: Hasher, profile: Profile | undefined):
             attempts: answered.attempts,
             unverified: answered.unverified,
             error: answered.error,
+            ...(answered.notes === undefined ? {} : { notes: answered.notes }),
           },
   };
 }
 
-/** The DID that a regeneration made, against the one before it. */
+/** The DID that a regeneration made, against the one before it, where it is another one. */
 function didChange({ did: before }: Fields, { did: after }: Fields): FieldChange[] {
-  return typeof after === 'string' ? [{ path: 'did', type: 'value', before, after, sensitive: false }] : [];
+  return typeof after === 'string' && after !== before
+    ? [{ path: 'did', type: 'value', before, after, sensitive: false }]
+    : [];
 }
 
 /** What the run asked for, against what was there before it. */
@@ -116,7 +119,7 @@ function fieldChanges(
       {
         path: 'did_generation',
         type: 'value',
-        before: undefined,
+        before: sending.recorded_generation,
         after: sending.generation,
         sensitive: false,
       },

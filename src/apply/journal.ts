@@ -65,6 +65,10 @@ const sendingLine = z
     expected: storedFields.describe('what the object is to be afterwards'),
     managed: z.array(z.string()),
     generation: z.int().optional(),
+    recorded_generation: z
+      .int()
+      .optional()
+      .describe('the generation that was recorded before; left out where none was'),
   })
   .describe('before a request is sent');
 
@@ -80,6 +84,7 @@ const answeredLine = z
     after: storedFields.nullable().describe('what the server showed afterwards'),
     unverified: z.array(z.string()),
     error: z.string().nullable(),
+    notes: z.array(z.string()).optional().describe('what a person should know although it went well'),
   })
   .describe('after its answer');
 

@@ -270,6 +270,9 @@ function baseChange(input: CompareInput, present: Present, before: Fields, obser
       existed: present.exists ?? null,
       managed: Object.keys(takenFields(declared.kind, declared.fields, input.profile)),
       ...(declared.generation === undefined ? {} : { generation: declared.generation }),
+      ...(declared.generation === undefined || recorded?.generation === undefined
+        ? {}
+        : { recordedGeneration: recorded.generation }),
     },
   };
 }

@@ -44,6 +44,8 @@ export interface ApplyInfo {
   readonly managed: readonly string[];
   /** The declared `did_generation`, to be recorded. */
   readonly generation?: number;
+  /** The one that was recorded before; left out where none was. */
+  readonly recordedGeneration?: number;
 }
 
 /** What would be done, and all that a reviewer needs to judge it. Plain data. */

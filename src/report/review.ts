@@ -76,15 +76,17 @@ export function headline(plan: Plan): string {
 export function observedNote(change: Change): string | null {
   if (change.action === 'adopt') {
     const generation = change.apply.generation;
-    return generation === undefined
+    return generation === undefined || change.fields.length > 0
       ? 'will be recorded, nothing is sent'
       : `did_generation ${generation} will be recorded, nothing is sent`;
   }
   if (change.observed === 'recorded') {
     const time = change.recordedAt === undefined ? '' : ` ${change.recordedAt}`;
+    // The DID beside it may well have been read.
+    const what = change.apply.generation === undefined ? '' : 'did_generation ';
     return change.apply.existed === true
-      ? `compared with what was recorded${time}, since the server doesn't show it`
-      : `compared with what was recorded${time}, not read from the server`;
+      ? `${what}compared with what was recorded${time}, since the server doesn't show it`
+      : `${what}compared with what was recorded${time}, not read from the server`;
   }
   return change.observed === 'unknown' && change.action === 'update'
     ? 'the present value is unknown, so this will be asserted'

@@ -45,6 +45,7 @@ function pastLines({ change, result, at }: PastChange, options: TextOptions): st
     ...(change.action === 'adopt' ? ['    recorded, nothing was sent'] : []),
     `    ${result?.status === 'applied' ? paint.green(status) : paint.red(status)} ${escapeText(at)}`,
     ...(error === null ? [] : wrap('    error: ', escapeText(error))),
+    ...(result?.notes ?? []).flatMap((note) => wrap('    note: ', escapeText(note))),
   ];
 }
 
@@ -96,6 +97,7 @@ export function runJson(past: PastRun): object {
       attempts: result?.attempts ?? null,
       unverified: [...(result?.unverified ?? [])],
       error: result?.error ?? null,
+      ...(result?.notes === undefined ? {} : { notes: [...result.notes] }),
     })),
   };
 }

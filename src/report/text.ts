@@ -108,16 +108,19 @@ export function changeLines(change: Change, options: TextOptions, paint: Colors)
 function observedLines(change: Change): string[] {
   if (change.action === 'adopt') {
     const generation = change.apply.generation;
-    return generation === undefined
-      ? []
-      : [`    did_generation ${generation} will be recorded, nothing is sent`];
+    if (generation === undefined) return [];
+    // Its difference says which one already.
+    const what = change.fields.length > 0 ? '' : `did_generation ${generation} `;
+    return [`    ${what}will be recorded, nothing is sent`];
   }
   if (change.observed === 'recorded') {
     const time = change.recordedAt === undefined ? '' : ` ${escapeText(change.recordedAt)}`;
+    // The DID beside it may well have been read.
+    const what = change.apply.generation === undefined ? '' : 'did_generation as ';
     return [
       change.apply.existed === true
-        ? `    recorded${time}, since the server doesn't show it`
-        : `    recorded${time}, not read from the server`,
+        ? `    ${what}recorded${time}, since the server doesn't show it`
+        : `    ${what}recorded${time}, not read from the server`,
     ];
   }
   return change.observed === 'unknown' && change.action === 'update'

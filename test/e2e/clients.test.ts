@@ -35,6 +35,51 @@ describe('did_generation', () => {
     expect(sandbox.data.clients[0]?.did).not.toBe(before);
   });
 
+  it.each(['documented', 'boruta'] as const)(
+    'is told with the recorded number on a %s server',
+    async (profile) => {
+      const { idops, write } = await project(
+        { ...client(1), 'idops.yaml': sure.replace('documented', profile) },
+        { profile },
+      );
+      const adopting = await idops('plan');
+      expect(adopting.stdout).toContain(
+        '\n    will be recorded, nothing is sent\n    did_generation: (unknown) → 1\n',
+      );
+      await idops('apply --yes');
+      await write({ ...client(2), 'idops.yaml': sure.replace('documented', profile) });
+      const planned = await idops('plan');
+      expect(planned.stdout).toMatch(/did_generation as recorded \S+, /);
+      expect(planned.stdout).toContain('did_generation: 1 → 2');
+      expect((await idops('apply --yes')).code).toBe(0);
+      const [, run] = (await idops('runs')).stdout.split('\n');
+      expect((await idops(`runs show ${run?.split(' ')[0]}`)).stdout).toContain('did_generation: 1 → 2');
+    },
+  );
+
+  it('whose DID comes out the same is told so for good', async () => {
+    let did: string | null | undefined;
+    const boruta = sure.replace('documented', 'boruta');
+    const { idops, write, sandbox } = await project(
+      { ...client(1), 'idops.yaml': boruta },
+      {
+        profile: 'boruta',
+        intercept: ({ method }) =>
+          method === 'POST' ? { kind: 'answer', status: 200, body: { data: { did } } } : undefined,
+      },
+    );
+    did = sandbox.data.clients[0]?.did;
+    await idops('apply --yes');
+    await write({ ...client(2), 'idops.yaml': boruta });
+    expect((await idops('apply --yes')).stdout).toContain('note: the DID came out the same');
+    const run = (await idops('runs')).stdout.split('\n')[1]?.split(' ')[0];
+    const { stdout } = await idops(`runs show ${run}`);
+    expect(stdout).toContain('note: the DID came out the same');
+    expect(stdout).not.toMatch(/ did: /);
+    const shown = JSON.parse((await idops(`runs show ${run} --format json`)).stdout);
+    expect(shown.changes[0].notes).toEqual([expect.stringContaining('the DID came out the same')]);
+  });
+
   it('that gets smaller is an error, and nothing is sent', async () => {
     const { idops, writes, write } = await project(client(2));
     await idops('apply --yes');
