@@ -228,7 +228,10 @@ export async function openSession(project: Project, options: SessionOptions = {}
           return adjusted.document;
         },
       });
-      const undone = undoPlan(made.plan, [...undo.left, ...[...leftOf.values()].flat()]);
+      const undone = undoPlan({ ...made.plan, undoes: content.run.run }, [
+        ...undo.left,
+        ...[...leftOf.values()].flat(),
+      ]);
       remembered({ plan: undone.plan, replan: made.replan });
       return undone;
     },

@@ -54,7 +54,12 @@ export const emailTemplate: Kind = {
     if (!declared.absent) return undefined;
     // A built-in default shows itself by having no id.
     const holds = present.exists === false || typeof present.fields.id !== 'string' || present.asDeleted;
-    if (holds) return { action: 'unchanged', fields: [], requests: [], destructions: [] };
+    if (holds) {
+      // Where every backend has every template, this one was mistyped.
+      const strange = present.exists === false && profile.templates.allBuiltIn;
+      const warnings = strange ? [{ code: 'not-there', message: nothingThere(present.identity) }] : [];
+      return { action: 'unchanged', fields: [], requests: [], destructions: [], warnings };
+    }
     return deletion(present.identity, present.fields, profile);
   },
   update(input) {
@@ -110,6 +115,13 @@ function withUsableBodies(template: Declared): Declared {
     ([field]) => !unusable.some((half) => half === field),
   );
   return { ...template, fields: Object.fromEntries(fields) };
+}
+
+function nothingThere({ backend_id = '', type = '' }: Identity): string {
+  return (
+    `the server answers 404 for it: it has no backend with the id ${backend_id}, or no email template of the type ` +
+    `${type}, so there is nothing to delete; is backend_id right, and type?`
+  );
 }
 
 function notThere({ backend_id = '', type = '' }: Identity): string {

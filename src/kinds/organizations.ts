@@ -73,8 +73,12 @@ export class OrganizationIndex {
       return `the organization "${reference}" is renamed to "${renamed}": refer to it by its new name`;
     }
     const unsure = this.anonymous > 0 ? ' (its list has rows without an id)' : '';
-    return `the server has no organization "${reference}"${unsure}, and no operation creates one: create it there, or correct the name`;
+    return `the server has no organization "${reference}"${unsure}, and no operation creates one: create it there, or correct the ${isUuid(reference) ? 'id' : 'name'}`;
   }
+}
+
+function isUuid(reference: string): boolean {
+  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(reference);
 }
 
 /**

@@ -149,6 +149,7 @@ function findAll(list: readonly Fields[], { catalog, noun, own, strict, live }: 
     const row = catalog?.byId(id) ?? own.find((one) => one.id === id);
     // Rows that came without their id may be this one.
     if (row !== undefined || catalog?.unsure === true) return row;
+    if (!strict) return `the server has no ${noun} with the id ${id} any more, so it can't be put back`;
     return `the server has no ${noun} with the id ${id}: correct the id, or create the ${noun} there`;
   }
 
@@ -162,6 +163,7 @@ function findAll(list: readonly Fields[], { catalog, noun, own, strict, live }: 
       return `${ids.length} ${noun}s are called "${name}" (${ids.join(', ')}): refer to one by its id`;
     }
     const unsure = catalog?.unsure === true ? ' (its list has rows without an id)' : '';
+    if (!strict) return `the server has no ${noun} "${name}"${unsure} any more, so it can't be put back`;
     return `the server has no ${noun} "${name}"${unsure}: correct the name, or create the ${noun} there`;
   }
 }

@@ -327,7 +327,7 @@ function updateWarnings(kind: Kind, live: Live | undefined, parts: readonly Cont
     if (type.type !== 'set' || verdict !== 'unknown') continue;
     warnings.push({
       code: 'unknown-set',
-      message: `the present ${path} aren't known: what is in it and not in the manifest will be lost`,
+      message: `the present ${path} aren't known: what is there and not in the manifest will be lost`,
     });
   }
   return warnings;

@@ -1,6 +1,7 @@
 import type { TemplateBodies } from '../mail/checks.js';
 import type { SampleData } from '../mail/samples.js';
 import { type Action, type Change, type FieldChange, type Plan, summarize } from '../plan/plan.js';
+import { countDestructions } from '../plan/safety.js';
 import { operationPath, operations } from '../server/operations.js';
 import { type Fields, Sensitive } from '../values.js';
 import { type EmailSide, emailViews, FrameRoom } from './emails.js';
@@ -92,7 +93,7 @@ function counts(plan: Plan): Markup {
 }
 
 function notices(plan: Plan): Insertable {
-  const destructive = plan.changes.filter(isDestructive).length;
+  const destructive = countDestructions(plan);
   const warnings = allWarnings(plan);
   return [
     ...(destructive > 0

@@ -1,4 +1,5 @@
 import type { Action, Change, FieldChange, Plan } from '../plan/plan.js';
+import { countDestructions } from '../plan/safety.js';
 import { operationPath, operations } from '../server/operations.js';
 import { disarm, escapeText } from './escape.js';
 import { diffLineLimit, hunkHead, hunkLines } from './hunks.js';
@@ -8,7 +9,6 @@ import {
   countChanges,
   type FieldView,
   headline,
-  isDestructive,
   observedNote,
   placeText,
   type ReviewGroup,
@@ -60,7 +60,7 @@ function headText(plan: Plan): string {
   const lines = [
     `Server ${code(shorten(escapeText(plan.server), '', 200))}, profile ${code(plan.profile)}${environment}.`,
   ];
-  const destructive = plan.changes.filter(isDestructive).length;
+  const destructive = countDestructions(plan);
   const warnings = allWarnings(plan).length;
   const notes = [
     ...(destructive > 0 ? [`**${plural(destructive, 'destructive change')}**, first below`] : []),

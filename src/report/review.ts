@@ -67,6 +67,7 @@ export function headline(plan: Plan): string {
   ] as const;
   const told = parts.filter(([number]) => number > 0).map(([number, words]) => `${number} ${words}`);
   if (told.length === 0) {
+    if (plan.undoes !== undefined) return 'nothing to put back';
     return count.unchanged === 0 ? 'nothing is declared' : `nothing to change, ${count.unchanged} unchanged`;
   }
   return [...told, `${count.unchanged} unchanged`].join(', ');

@@ -48,7 +48,8 @@ export function compareSets(
     return inner === '' ? [] : [{ mark: '~', text: `${name(pair.wanted, pair.got)} (${inner})` }];
   });
   const added = match.added.map((it) => described(it, name, confirmed));
-  const removed = match.removed.map((it) => described(it, name, confirmed));
+  // Of what goes nobody needs to know who may see it.
+  const removed = match.removed.map(({ public: _, ...it }) => described(it, name, confirmed));
   const elements: ElementChange[] = [
     ...added.map((text): ElementChange => ({ mark: '+', text })),
     ...removed.map((text): ElementChange => ({ mark: '-', text })),

@@ -1,5 +1,6 @@
 import { type ChangeResult, type Result, type Status, summarizeResult } from '../apply/result.js';
 import { type Action, type Change, type FieldChange, type Plan, summarize } from '../plan/plan.js';
+import { countDestructions } from '../plan/safety.js';
 import { operationPath, operations } from '../server/operations.js';
 import type { Value } from '../values.js';
 import { type BodyDifference, compareBodies, countLines } from './bodies.js';
@@ -59,6 +60,7 @@ export function summaryLine(plan: Plan): string {
 }
 
 function nothingToDo(plan: Plan): string {
+  if (plan.undoes !== undefined) return 'Nothing to put back: nothing of the run that can be undone is left.';
   return plan.changes.length === 0
     ? 'Nothing is declared, so there is nothing to do.'
     : 'Nothing to change: everything is as the manifests say.';
@@ -67,11 +69,10 @@ function nothingToDo(plan: Plan): string {
 function destructiveLines(plan: Plan, paint: Colors): string[] {
   const destructive = plan.changes.filter(({ destructions }) => destructions.length > 0);
   if (destructive.length === 0) return [];
-  const losses = destructive.reduce((sum, { destructions }) => sum + destructions.length, 0);
   const named = destructive.slice(0, 5).map(({ address }) => bare(address));
   const more = destructive.length - named.length;
   const names = more > 0 ? [...named, `${more} more`] : named;
-  return [paint.red(`${losses} destructive: ${names.join(', ')}`)];
+  return [paint.red(`${countDestructions(plan)} destructive: ${names.join(', ')}`)];
 }
 
 const marks: { readonly [action in Action]: { mark: string; color: 'yellow' | 'red' | 'magenta' | 'dim' } } =

@@ -176,6 +176,13 @@ describe('a name alone', () => {
     );
   });
 
+  it('of a journal, which nobody can correct, is told without that advice', () => {
+    const remembered = { roles: [{ id: 'r9', name: 'gone' }] };
+    expect(change(remembered, {}, {}, { remembered: true }).reason).toBe(
+      "the server has no role with the id r9 any more, so it can't be put back",
+    );
+  });
+
   it('blocks where it means what is there by its id already', () => {
     const both = { authorized_scopes: [{ name: 'openid' }, { id: 's1', name: 'openid' }] };
     expect(change(both).reason).toBe('the scope s1 is twice: remove one of the two');

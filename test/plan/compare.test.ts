@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { OrganizationIndex } from '../../src/kinds/organizations.js';
 import { Hasher } from '../../src/state/secrets.js';
 import { Sensitive } from '../../src/values.js';
-import { changeFor, declared, live, organizations, recorded } from './fixtures.js';
+import { boruta, changeFor, declared, live, organizations, recorded } from './fixtures.js';
 
 const template = { backend_id: 'b', type: 'tx_code' };
 
@@ -227,6 +227,12 @@ describe("a user's organizations", () => {
       'removes the role "accountant" (id r2) within the membership "acme" (id 1)',
     ]);
     expect(changeFor(withRoles(...roles, { id: 'r3', name: 'auditor' }), known).destructions).toEqual([]);
+  });
+
+  it('that are not there say what was given wrong, a name or an id', () => {
+    const id = '10000000-0000-4000-8000-00000000beef';
+    expect(changeFor(memberOf(id), { organizations }).reason).toMatch(/, or correct the id$/);
+    expect(changeFor(memberOf('hooli'), { organizations }).reason).toMatch(/, or correct the name$/);
   });
 
   it('that are not known carry a warning, and are not counted', () => {
@@ -467,4 +473,13 @@ describe('a client', () => {
   it('that says nothing of its DID is unchanged', () => {
     expect(changeFor(declared('Client', { id: 'c' })).action).toBe('unchanged');
   });
+});
+
+it('a template that is to be absent and that the server knows no backend of carries a warning', () => {
+  const typo = { ...template, backend_id: '40000000-0000-4000-8000-00000000dead' };
+  const gone = declared('EmailTemplate', typo, {}, { absent: true });
+  const missing = { exists: false, identity: typo, fields: {} };
+  const warned = changeFor(gone, { live: missing, profile: boruta });
+  expect(warned).toMatchObject({ action: 'unchanged', warnings: [{ code: 'not-there' }] });
+  expect(changeFor(gone, { live: missing })).toMatchObject({ action: 'unchanged', warnings: [] });
 });

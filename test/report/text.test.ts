@@ -84,6 +84,10 @@ Plan: 2 to update, 0 to delete, 0 to regenerate, 1 blocked, 2 unchanged, 1 of th
     );
   });
 
+  it('says of an undo that there is nothing to put back', () => {
+    expect(planText({ ...planOf([]), undoes: 'r1' }, plain)).toContain('\nNothing to put back: ');
+  });
+
   it('says in a sentence that there is nothing to do', () => {
     expect(planText(planOf([]), plain)).toContain(
       '\nNothing is declared, so there is nothing to do.\n\nPlan: 0 to update, 0 to delete, 0 to regenerate, 0 unchanged.\n',

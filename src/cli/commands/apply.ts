@@ -33,7 +33,13 @@ export async function apply(
     const refusals = session.refusals(plan, options.allowDestructive);
     if (refusals.length > 0) throw new ProblemsError(refusals);
     const asks = stored === undefined && changesServer(plan);
-    const agreed = await consent('Apply these changes?', !asks || options.yes === true, context);
+    const agreed = await consent(
+      'Apply these changes?',
+      !asks || options.yes === true,
+      context,
+      undefined,
+      ', or apply a plan that was stored with idops plan --out',
+    );
     return await carryOut(session, plan, 'apply', agreed, formats, context);
   }, 'apply');
 }

@@ -32,13 +32,14 @@ export type Consent = { readonly asked: number } | { readonly refused: ExitCode 
 
 /**
  * Asks a person, unless `--yes` has answered; the time is one of `performance.now()`, 0 where nobody was asked.
- * `otherwise` is said where the answer is no. Throws a ProblemsError where nobody can be asked.
+ * `otherwise` is said where the answer is no, `instead` what else can be done without a question. Throws a ProblemsError where nobody can be asked.
  */
 export async function consent(
   question: string,
   yes: boolean,
   { prompt, output }: Context,
   otherwise = 'Nothing was sent.',
+  instead = '',
 ): Promise<Consent> {
   if (yes) return { asked: 0 };
   if (!prompt.available) {
@@ -47,7 +48,7 @@ export async function consent(
         'no-terminal',
         'there is nobody to ask: this is not a terminal',
         [],
-        'use --yes to go on without a question; apply also takes a plan that was stored with idops plan --out',
+        `use --yes to go on without a question${instead}`,
       ),
     ]);
   }
