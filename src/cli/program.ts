@@ -257,6 +257,7 @@ function declare(action: Act, unsaid: (text: string) => string): Command {
     .option('--port <N>', 'port on 127.0.0.1; a free one where it is left out', wholeNumber(0, 65535))
     .option('--page-size <N>', 'organizations a page (500)', wholeNumber(1))
     .option('--omit-optional-fields', 'leave out every optional field of an answer')
+    .option('--own-user <ID>', 'the user that the token belongs to, whom boruta protects')
     .option('--latency <TIME>', 'what each answer takes, such as 50ms or 1s', milliseconds)
     .option('--faults <LIST>', `what goes wrong: ${faultNames} (repeatable)`, readFaults, {})
     .action(action(async () => (await import('./commands/sandbox.js')).sandbox));

@@ -96,6 +96,8 @@ export interface SandboxOptions {
   expiredTokens?: readonly string[];
   /** The user a token belongs to, by token (boruta profile: that user is write protected). */
   tokenUsers?: Record<string, string>;
+  /** The id of the user that the first of the tokens belongs to, as `tokenUsers` has it for others. */
+  ownUser?: string;
   /** Answers leave out every field that the document calls optional. */
   omitOptionalFields?: boolean;
   /** Answers carry fields that no document knows, in every object whose fields are documented. */

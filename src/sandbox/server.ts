@@ -94,7 +94,12 @@ function credentialsOf(options: SandboxOptions): Credentials {
   return {
     tokens: new Map(Object.entries(tokens)),
     expired: new Set(options.expiredTokens),
-    users: new Map(Object.entries(options.tokenUsers ?? {})),
+    users: new Map(
+      Object.entries({
+        ...options.tokenUsers,
+        ...(options.ownUser === undefined ? {} : { [Object.keys(tokens)[0] ?? '']: options.ownUser }),
+      }),
+    ),
   };
 }
 

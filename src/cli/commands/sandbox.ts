@@ -10,12 +10,13 @@ interface Options {
   readonly pageSize?: number;
   readonly omitOptionalFields?: boolean;
   readonly latency?: number;
+  readonly ownUser?: string;
   readonly faults: SandboxFaults;
 }
 
 /** `idops sandbox`: the embedded server, until it is interrupted. */
 export async function sandbox({ output, signal }: Context, options: Options): Promise<ExitCode> {
-  const { profile, seed, port = 0, pageSize, omitOptionalFields = false, latency = 0 } = options;
+  const { profile, seed, port = 0, pageSize, omitOptionalFields = false, latency = 0, ownUser } = options;
   const faults = withSeed(options.faults);
   const server = await startSandbox({
     profile,
@@ -25,6 +26,7 @@ export async function sandbox({ output, signal }: Context, options: Options): Pr
     latency,
     faults,
     ...(pageSize === undefined ? {} : { pageSize }),
+    ...(ownUser === undefined ? {} : { ownUser }),
   });
   output.result(`export IDOPS_BASE_URL=${server.url}\nexport IDOPS_TOKEN=${server.token}\n`);
   if (faults.seed !== options.faults.seed) {
