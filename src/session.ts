@@ -14,14 +14,9 @@ import {
   pruneRefusals,
   tellSecrets,
 } from './manifests/index.js';
-import {
-  type BuildOptions,
-  buildPlan,
-  type PlanHeader,
-  type Planned,
-  regenerationPlan,
-} from './plan/build.js';
+import { buildPlan, type Planned, regenerationPlan } from './plan/build.js';
 import { warnOfMasks } from './plan/masked.js';
+import type { BuildOptions, PlanHeader } from './plan/options.js';
 import type { Plan } from './plan/plan.js';
 import { noReplan, type Replan } from './plan/replan.js';
 import { refusals } from './plan/safety.js';

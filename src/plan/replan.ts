@@ -1,6 +1,15 @@
-import type { Live } from '../kinds/kind.js';
+import { kindOf } from '../kinds/index.js';
+import type { Declared, Live } from '../kinds/kind.js';
 import type { Owed } from '../kinds/loss.js';
+import { noProgress } from '../progress.js';
+import { withSlowHashes } from '../state/slow-hash.js';
+import type { Fields } from '../values.js';
+import type { Recorded } from './compare.js';
+import { Decider, recordOf } from './decide.js';
+import { type Lists, listsFor, observe } from './observe.js';
+import type { BuildOptions } from './options.js';
 import type { Change } from './plan.js';
+import { type Addressed, type Subject, undocumented } from './subjects.js';
 
 /** Makes single changes of a plan anew: on what is there by then, and for what an update left behind. */
 export interface Replan {
@@ -24,3 +33,69 @@ export const noReplan: Replan = {
   again: async () => undefined,
   repair: () => undefined,
 };
+
+/** What makes the changes of a plan anew, given what they were made of. */
+export function replanOf(
+  options: BuildOptions,
+  byKey: ReadonlyMap<string, Addressed>,
+  planned: Decider,
+  observedAt: number,
+): Replan {
+  let decider = planned;
+  let held: { readonly at: number; readonly lists: Lists } | undefined;
+  return {
+    observedAt,
+    async again({ apply: { key } }, notBefore) {
+      const one = byKey.get(key);
+      if (one === undefined || !kindOf(one.subject.kind).readable(options.profile)) return undefined;
+      // The lists serve all objects that are planned anew in their time.
+      if (held === undefined || held.at < notBefore) held = { at: performance.now(), lists: {} };
+      const needed = listsFor(referring([one.subject], options), options.profile);
+      const { live, references } = await observe([one.subject], needed, {
+        ...options,
+        lists: held.lists,
+        progress: noProgress,
+      });
+      decider = new Decider(options, { ...decider.references, ...references });
+      return await withSlowHashes(() => decider.decide(one, live.get(one.subject)));
+    },
+    repair({ apply }, owed, live, aim) {
+      const one = byKey.get(apply.key);
+      if (one === undefined) return undefined;
+      const known = planned.recorded(apply.key) ?? NO_RECORD;
+      const asked = decider.adjusted(one, undefined);
+      const before: Declared = {
+        ...asked,
+        fields: picked(apply.before, Object.keys(apply.expected)),
+        absent: false,
+        remembered: true,
+      };
+      const declared = aim === 'asked' ? asked : { ...before, whole: Object.keys(before.fields) };
+      const change = decider.compare(one, live, { ...known, owed }, declared);
+      if (change.action !== 'update' || change.requests.length === 0) return undefined;
+      // What the object had before the first of the requests, which is what undoing leads back to.
+      return { ...change, apply: { ...change.apply, before: apply.before, managed: apply.managed } };
+    },
+  };
+}
+
+const NO_RECORD: Recorded = { fields: {}, uncertain: new Set(), at: '', run: '', asDeleted: () => false };
+
+function picked(fields: Fields, names: readonly string[]): Fields {
+  return Object.fromEntries(
+    names.flatMap((name) => (fields[name] === undefined ? [] : [[name, fields[name]]])),
+  );
+}
+
+/** What may refer to other things: the documents, and what is owed to objects. */
+export function referring(subjects: readonly Subject[], { state, hasher }: BuildOptions): Declared[] {
+  return subjects.flatMap(({ kind, identity, declared }) => {
+    if (declared === undefined) return [];
+    const { owed } = recordOf(state, `${kind}/${kindOf(kind).addressPart(identity)}`, hasher) ?? {};
+    if (owed === undefined) return [declared];
+    const fields = 'before' in owed ? owed.before : owed.lost;
+    return [declared, { ...undocumented(kind, identity), fields }];
+  });
+}
+
+/** Whether a change isn't shown, so that its warnings are the plan's. */

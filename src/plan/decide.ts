@@ -1,0 +1,142 @@
+import { deletion, templateText } from '../kinds/email-template.js';
+import type { Declared, Live } from '../kinds/kind.js';
+import { idTrouble } from '../kinds/limits.js';
+import type { Owed } from '../kinds/loss.js';
+import type { OrganizationIndex } from '../kinds/organizations.js';
+import type { References } from '../kinds/references.js';
+import { templateWarnings } from '../mail/findings.js';
+import type { ChecksSettings } from '../mail/settings.js';
+import type { Profile } from '../server/profiles.js';
+import { type Hasher, restoreFields } from '../state/secrets.js';
+import type { ResourceRecord, State } from '../state/state.js';
+import { compare, type Recorded } from './compare.js';
+import type { BuildOptions } from './options.js';
+import type { Change } from './plan.js';
+import { type Addressed, type Addresses, type Subject, undocumented } from './subjects.js';
+
+/** Compares one object after the other with the same lists. */
+export class Decider {
+  readonly #options: BuildOptions;
+  /** The lists, the organizations in theirs under the names that they will have. */
+  readonly references: References;
+
+  constructor(options: BuildOptions, references: References) {
+    this.#options = options;
+    const { organizations } = references;
+    const names = organizations?.renamed(renames(options.declared, organizations));
+    this.references = { ...references, ...(names === undefined ? {} : { organizations: names }) };
+  }
+
+  recorded(key: string): Recorded | undefined {
+    return recordOf(this.#options.state, key, this.#options.hasher);
+  }
+
+  /** What is to be done about an object; undefined where there is nothing to say of it. */
+  decide(one: Addressed, live: Live | undefined): Change | undefined {
+    const { subject, address, key } = one;
+    if (subject.declared === undefined) {
+      const change = pruned(subject, { address, key, live, profile: this.#options.profile });
+      // A record may have been written with another profile.
+      const reason = idTrouble(subject.identity, this.#options.profile);
+      if (change === undefined || reason === undefined) return change;
+      return { ...change, action: 'blocked', requests: [], destructions: [], reason };
+    }
+    const change = this.compare(one, live, this.recorded(key), this.adjusted(one, live));
+    if (!subject.owed) return checked(change, this.#options.checks);
+    return change.action === 'unchanged' || live?.exists === false
+      ? undefined
+      : { ...change, declaredAt: null };
+  }
+
+  /** A document as it is to be compared; what stands in for one where there is none. */
+  adjusted({ subject, key }: Addressed, live: Live | undefined): Declared {
+    const { declared = undocumented(subject.kind, subject.identity), owed } = subject;
+    const now = { ...this.recorded(key)?.fields, ...live?.fields };
+    return (owed ? undefined : this.#options.adjust?.(declared, now)) ?? declared;
+  }
+
+  compare(
+    { address, key }: Addressed,
+    live: Live | undefined,
+    recorded: Recorded | undefined,
+    declared: Declared,
+  ): Change {
+    const { profile, assert, acceptDids = [] } = this.#options;
+    const accepted = declared.kind === 'Client' && acceptDids.includes(declared.identity.id ?? '');
+    const { references } = this;
+    return compare({ live, recorded, declared, references, profile, assert, accepted, address, key });
+  }
+}
+
+/** A change with what the checks of email bodies say; one that the settings make an error blocks it. */
+function checked(change: Change, settings: ChecksSettings): Change {
+  const { warnings, errors } = templateWarnings(change, settings);
+  const told = { ...change, warnings: [...change.warnings, ...warnings, ...errors] };
+  if (errors.length === 0) return told;
+  const reason = errors.map(({ code, message }) => `${message} (${code} is an error here)`).join('; ');
+  return { ...told, action: 'blocked', requests: [], destructions: [], reason };
+}
+
+/** The names that organizations will have, by id. */
+function renames(
+  declared: readonly Declared[],
+  organizations: OrganizationIndex,
+): ReadonlyMap<string, string> {
+  return new Map(
+    declared.flatMap(({ kind, identity, fields }) =>
+      kind === 'Organization' &&
+      identity.id !== undefined &&
+      typeof fields.name === 'string' &&
+      organizations.byId(identity.id) !== undefined
+        ? [[identity.id, fields.name] as const]
+        : [],
+    ),
+  );
+}
+
+export function recordOf(state: State, key: string, hasher: Hasher): Recorded | undefined {
+  const record = Object.hasOwn(state.resources, key) ? state.resources[key] : undefined;
+  return record === undefined ? undefined : recorded(record, hasher);
+}
+
+function recorded(record: ResourceRecord, hasher: Hasher): Recorded {
+  return {
+    fields: restoreFields(record, hasher),
+    uncertain: new Set(record.uncertain),
+    at: record.recorded_at,
+    run: record.run,
+    asDeleted: (live) => record.deleted !== undefined && record.deleted === hasher.hash(templateText(live)),
+    ...(record.owed === undefined ? {} : { owed: owed(record.owed, hasher) }),
+    ...(record.did_generation === undefined ? {} : { generation: record.did_generation }),
+    ...(record.pending_regeneration === undefined ? {} : { pendingRun: record.pending_regeneration }),
+  };
+}
+
+function owed(record: NonNullable<ResourceRecord['owed']>, hasher: Hasher): Owed {
+  const { run } = record;
+  return 'before' in record
+    ? { run, before: restoreFields(record.before, hasher), asked: restoreFields(record.asked, hasher) }
+    : { run, lost: restoreFields(record.lost, hasher), seen: restoreFields(record.seen, hasher) };
+}
+
+function pruned(
+  { kind, identity }: Subject,
+  {
+    address,
+    key,
+    live,
+    profile,
+  }: Pick<Addresses, 'address' | 'key'> & { readonly live: Live | undefined; readonly profile: Profile },
+): Change | undefined {
+  if (live === undefined || !live.exists || typeof live.fields.id !== 'string') return undefined;
+  return {
+    ...deletion(identity, live.fields, profile),
+    address,
+    kind,
+    observed: 'live',
+    warnings: [{ code: 'pruned', message: 'no manifest names it any more, and idops applied it' }],
+    reason: null,
+    declaredAt: null,
+    apply: { key, identity, expected: {}, before: live.fields, existed: true, managed: [] },
+  };
+}

@@ -1,0 +1,45 @@
+import type { Declared } from '../kinds/kind.js';
+import type { ChecksSettings } from '../mail/settings.js';
+import type { Progress } from '../progress.js';
+import type { Reader } from '../server/client.js';
+import type { Profile } from '../server/profiles.js';
+import type { Hasher } from '../state/secrets.js';
+import type { State } from '../state/state.js';
+import type { Fields } from '../values.js';
+import type { Recognise } from './fit.js';
+import type { Selection } from './select.js';
+
+/** What every plan says of itself. */
+export interface PlanHeader {
+  readonly server: string;
+  readonly profile: Profile;
+  readonly environment: string | null;
+  readonly toolVersion: string;
+  readonly now: Date;
+  /** How to find out what the server is; null where the configuration says it. */
+  readonly recognise: Recognise | null;
+}
+
+export interface BuildOptions extends PlanHeader {
+  readonly declared: readonly Declared[];
+  readonly reader: Reader;
+  readonly state: State;
+  readonly hasher: Hasher;
+  readonly selection: Selection;
+  /** Delete templates that idops applied and no manifest names any more. */
+  readonly prune: boolean;
+  /** Send even where the recorded value already matches. */
+  readonly assert: boolean;
+  /** The clients whose DID is taken as it is, by their ids. */
+  readonly acceptDids?: readonly string[];
+  readonly concurrency: number;
+  readonly progress: Progress;
+  /** What the checks of email bodies count for. */
+  readonly checks: ChecksSettings;
+  /** Whose losses are put back although no document names the object: all, those of one run, or none. */
+  readonly restores: 'all' | { readonly run: string } | 'none';
+  /** Changes a document in the light of what is there now, before the two are compared. */
+  readonly adjust?: (document: Declared, now: Fields) => Declared;
+  /** Aborted where nothing more may be asked. */
+  readonly signal?: AbortSignal;
+}

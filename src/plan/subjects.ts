@@ -1,0 +1,134 @@
+import { kindOf } from '../kinds/index.js';
+import type { Declared, Identity, KindName, Live } from '../kinds/kind.js';
+import type { OrganizationIndex } from '../kinds/organizations.js';
+import { error, ProblemsError } from '../problems.js';
+import type { ResourceRecord } from '../state/state.js';
+import type { BuildOptions } from './options.js';
+import type { Change } from './plan.js';
+import { isSelected, matchesPattern, mayMatchKind, type Selection } from './select.js';
+
+/** An object that the plan speaks of: a document, or what none names and the state does. */
+export interface Subject {
+  readonly kind: KindName;
+  readonly identity: Identity;
+  readonly declared: Declared | undefined;
+  /** Whether it is here only since something was taken away from it. */
+  readonly owed?: true;
+}
+
+/** A subject and what it is called. */
+export type Addressed = Addresses & { readonly subject: Subject };
+
+/** What stands in for the document of an object that no manifest names and that something was taken away from. */
+export function undocumented(kind: KindName, identity: Identity): Declared {
+  const nowhere = { file: '', line: 1, column: 1, length: 1 };
+  return { kind, identity, fields: {}, absent: false, whole: [], place: nowhere, placeOf: () => nowhere };
+}
+
+/** What has to be looked at: the documents that a target may mean, what was taken away, and what pruning may delete. */
+export function candidates(options: BuildOptions): Subject[] {
+  const { declared, selection, prune, state } = options;
+  const documents = declared
+    .filter((document) => mayBeSelected(document, selection))
+    .map((document) => ({ kind: document.kind, identity: document.identity, declared: document }));
+  const named = new Set(
+    declared.map((document) => `${document.kind}/${kindOf(document.kind).addressPart(document.identity)}`),
+  );
+  const others = Object.entries(state.resources).filter(
+    ([address, { kind }]) => !named.has(address) && isSelected(selection, kind, [address]),
+  );
+  const orphans = others.flatMap(([, record]): Subject[] => {
+    const { kind, identity, deleted, managed } = record;
+    // What manages nothing was put back by an undo: it is somebody else's again.
+    if (prune && kind === 'EmailTemplate' && deleted === undefined && managed.length > 0) {
+      return [{ kind, identity, declared: undefined }];
+    }
+    return isOwed(record, options)
+      ? [{ kind, identity, declared: undocumented(kind, identity), owed: true }]
+      : [];
+  });
+  return [...documents, ...orphans];
+}
+
+function isOwed({ kind, owed }: ResourceRecord, { restores, profile }: BuildOptions): boolean {
+  if (owed === undefined || restores === 'none' || !kindOf(kind).readable(profile)) return false;
+  return restores === 'all' || restores.run === owed.run;
+}
+
+/** An organization's address takes its name from the server, so it is decided after reading. */
+function mayBeSelected(document: Declared, selection: Selection): boolean {
+  if (document.kind === 'Organization') return mayMatchKind(selection, document.kind);
+  return isSelected(selection, document.kind, [
+    `${document.kind}/${kindOf(document.kind).addressPart(document.identity)}`,
+  ]);
+}
+
+export interface Addresses {
+  readonly address: string;
+  /** The address by id, under which the state records the object. */
+  readonly key: string;
+  /** Everything that a target may call it. */
+  readonly all: readonly string[];
+}
+
+export function addresses(
+  { kind, identity }: Subject,
+  live: Live | undefined,
+  names: OrganizationIndex | undefined,
+): Addresses {
+  if (kind !== 'Organization') {
+    const address = `${kind}/${kindOf(kind).addressPart(identity)}`;
+    return { address, key: address, all: [address] };
+  }
+  const id = live?.identity.id ?? identity.id;
+  const row = id === undefined ? undefined : names?.byId(id);
+  const name = typeof row?.name === 'string' ? row.name : identity.name;
+  const unique = name !== undefined && (names?.byName(name).length ?? 0) <= 1;
+  const byName = name === undefined ? [] : [`${kind}/${name}`];
+  const byId = id === undefined ? [] : [`${kind}/${id}`];
+  const address = (unique || id === undefined ? byName[0] : undefined) ?? byId[0] ?? kind;
+  return { address, key: byId[0] ?? address, all: [...byName, ...byId] };
+}
+
+export function checkTargets(targets: readonly string[], all: readonly string[]): void {
+  const lost = targets.filter((target) => !all.some((address) => matchesPattern(target, address)));
+  if (lost.length === 0) return;
+  throw new ProblemsError(
+    lost.map((target) =>
+      error(
+        'no-such-target',
+        `--target ${target} matches nothing that the manifests declare`,
+        [],
+        'an address is KIND/ID, such as User/9b1d…; * stands for any characters',
+      ),
+    ),
+  );
+}
+
+/** Documents that turned out to be one object, each with the places of the others. */
+export function sameObjects(
+  subjects: readonly { subject: Subject; key: string }[],
+): ReadonlyMap<Declared, Declared[]> {
+  const byKey = new Map<string, Declared[]>();
+  for (const { subject, key } of subjects) {
+    if (subject.declared === undefined) continue;
+    const others = byKey.get(key);
+    if (others === undefined) byKey.set(key, [subject.declared]);
+    else others.push(subject.declared);
+  }
+  const twice = [...byKey.values()].filter((group) => group.length > 1);
+  return new Map(
+    twice.flatMap((group) => group.map((one) => [one, group.filter((other) => other !== one)] as const)),
+  );
+}
+
+export function blockedAsTwice(others: readonly Declared[]): Partial<Change> {
+  const places = others.map(({ place }) => `${place.file}:${place.line}`).join(', ');
+  return {
+    action: 'blocked',
+    requests: [],
+    fields: [],
+    destructions: [],
+    reason: `this is the same object as the one declared at ${places}: keep one document`,
+  };
+}
