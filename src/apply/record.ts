@@ -93,13 +93,13 @@ function nextRecord(
   };
   switch (asked.action) {
     case 'adopt':
-      return { ...base, ...generation(asked), ...storeFields(didOf(asked.before), context.hasher) };
+      return { ...base, ...generation(asked), ...storeFields(seenDid(asked.before), context.hasher) };
     case 'regenerate':
       if (became.status === 'unknown') {
         return { ...(before ?? base), pending_regeneration: context.run };
       }
       if (became.status !== 'applied') return undefined;
-      return { ...base, ...generation(asked), ...storeFields(didOf(became.after), context.hasher) };
+      return { ...base, ...generation(asked), ...storeFields(madeDid(became.after), context.hasher) };
     case 'delete':
       if (became.status !== 'applied') return undefined;
       return { ...base, deleted: context.hasher.hash(templateText(became.after ?? {})) };
@@ -149,7 +149,13 @@ function generation({ generation }: Asked): { did_generation?: number } {
   return generation === undefined ? {} : { did_generation: generation };
 }
 
-function didOf(answer: Fields | undefined): Fields {
+/** The DID that a client was seen to have: null where it had none, nothing where that is not known. */
+function seenDid(before: Fields | undefined): Fields {
+  return before?.did === null ? { did: null } : madeDid(before);
+}
+
+/** The DID that a regeneration made; an answer without one leaves it unknown. */
+function madeDid(answer: Fields | undefined): Fields {
   return typeof answer?.did === 'string' ? { did: answer.did } : {};
 }
 

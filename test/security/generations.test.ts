@@ -12,16 +12,16 @@ const client = (generation: number): { [path: string]: string } => ({
 const post = `POST /api/clients/${ids.portal}/regenerate_did`;
 
 /** What regenerating with another key comes to. */
-function regenerated(at: TestProject, did: string): void {
+function regenerated(at: TestProject, did: string | null): void {
   const found = at.sandbox.data.clients.find(({ id }) => id === ids.portal);
   if (found === undefined) throw new Error('no such client');
   found.did = did;
 }
 
 /** A client whose first generation is recorded with its DID. */
-async function adopted(): Promise<TestProject> {
+async function adopted(did: string | null = 'did:example:first'): Promise<TestProject> {
   const at = await project({ 'idops.yaml': config, ...client(1) }, { profile: 'boruta' });
-  regenerated(at, 'did:example:first');
+  regenerated(at, did);
   expect((await at.idops('apply --yes')).code).toBe(0);
   return at;
 }
@@ -54,6 +54,33 @@ describe('an older copy of the state', () => {
     await at.write(client(3));
     expect((await at.idops('apply --yes')).code).toBe(0);
     expect(at.writes()).toEqual([post]);
+  });
+
+  it('knows that a client had no DID, so that its first one is not made twice', async () => {
+    const at = await adopted(null);
+    expect(JSON.parse(await at.read('.idops/state.json')).resources[key].fields).toEqual({ did: null });
+    expect((await at.idops('plan')).stdout).toContain('1 unchanged');
+    // Another machine made the first.
+    regenerated(at, 'did:example:first');
+    await at.write(client(2));
+    const plan = await at.idops('plan');
+    expect(plan.code).toBe(1);
+    const said = plan.stdout.replaceAll(/\s+/g, ' ');
+    for (const part of ['DID was none', 'is did:example:first now', `--accept-did ${ids.portal}`]) {
+      expect(said).toContain(part);
+    }
+    expect((await at.idops('apply --yes')).code).toBe(1);
+    expect(at.writes()).toEqual([]);
+    expect((await at.idops(`apply --yes --accept-did ${ids.portal}`)).code).toBe(0);
+    expect(at.writes()).toEqual([]);
+  });
+
+  it('regenerates for a client that still has no DID', async () => {
+    const at = await adopted(null);
+    await at.write(client(2));
+    expect((await at.idops('apply --yes')).code).toBe(0);
+    expect(at.writes()).toEqual([post]);
+    expect((await at.idops('plan')).stdout).toContain('1 unchanged');
   });
 
   it('at the recorded number is told of a DID that was changed by hand, and nothing else', async () => {
