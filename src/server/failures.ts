@@ -216,19 +216,25 @@ function sentence(facts: FailureFacts): string {
   const answered = `answered ${status}${phrase === undefined ? '' : ` (${phrase})`}${said}`;
   switch (kind) {
     case 'unauthorized':
-      return `${answered}; is the token right and still valid? It needs the scope ${scope}${detail === null ? '' : ` (${detail})`}`;
+      return `${then(answered, 'is the token right and still valid?')} It needs the scope ${scope}${detail === null ? '' : ` (${detail})`}`;
     case 'forbidden':
-      return `${answered}; it needs the scope ${scope}`;
+      return then(answered, `it needs the scope ${scope}`);
     case 'redirect':
       return `${answered}, a redirect${detail === null ? '' : ` to ${detail}`} that is not followed; is base_url right?`;
     default:
-      return retryAfter === null ? answered : `${answered}; the server asks to wait ${retryAfter} s`;
+      return retryAfter === null ? answered : then(answered, `the server asks to wait ${retryAfter} s`);
   }
 }
 
-/** The server's own words, where they are words; the sentence goes on after them. */
+/** The server's own words, where they are words. */
 function shownMessage(message: string): string {
-  return isRaw(message) ? rawInstead : message.replace(/(?<!\.)\.$/, '');
+  return isRaw(message) ? rawInstead : message;
+}
+
+/** Goes on in the same sentence, or in one of its own where the server's words have ended theirs. */
+function then(said: string, more: string): string {
+  if (!/[.!?]$/.test(said)) return `${said}; ${more}`;
+  return `${said} ${more.charAt(0).toUpperCase()}${more.slice(1)}`;
 }
 
 /** Why no connection was made, as a sentence goes on. */

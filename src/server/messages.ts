@@ -19,7 +19,7 @@ export function messageIn(body: unknown): string | null {
     (part) => !repeats(said, part) && !isCode(code, part),
   );
   if (more.length === 0) return said || null;
-  return [...(said === '' ? [] : [said.replace(/\.$/, '')]), more.join('; ')].join(': ');
+  return [...(said === '' ? [] : [said]), more.join('; ')].join(': ');
 }
 
 /** Whether a part says no more than the message before it does; the field that it names doesn't count. */

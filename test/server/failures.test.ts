@@ -62,7 +62,7 @@ describe('a status other than 2xx', () => {
       json(response, 403, { code: 'FORBIDDEN', message: 'You are forbidden\nto access this resource.' }),
     );
     expect((await failureOf(use(origin).writer.send(rename))).message).toBe(
-      'update an organization: PATCH /api/organizations/o1 answered 403 (forbidden): You are forbidden to access this resource; it needs the scope users:manage:all',
+      'update an organization: PATCH /api/organizations/o1 answered 403 (forbidden): You are forbidden to access this resource. It needs the scope users:manage:all',
     );
   });
 

@@ -31,8 +31,8 @@ describe("the server's own message", () => {
       },
       'Provided access token abc is invalid.',
     ],
-    [{ code: 'CONFLICT', message: 'No.', errors: { resource: ['is locked'] } }, 'No: resource: is locked'],
-    [{ message: 'Bad request.', errors: { resource: ['is missing'] } }, 'Bad request: resource: is missing'],
+    [{ code: 'CONFLICT', message: 'No.', errors: { resource: ['is locked'] } }, 'No.: resource: is locked'],
+    [{ message: 'Bad request.', errors: { resource: ['is missing'] } }, 'Bad request.: resource: is missing'],
     [{ detail: 'why' }, 'why'],
   ])('in %j', (body, message) => {
     expect(messageIn(body)).toBe(message);
