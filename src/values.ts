@@ -195,6 +195,12 @@ export function identifierKey(id: string): string {
   return uuid.test(id) ? id.toLowerCase() : id;
 }
 
+/** The one form of an object's key, `<kind>/<id>` and for a template its type: ids as `identifierKey` has them. */
+export function objectKey(key: string): string {
+  const [kind = '', id = '', ...rest] = key.split('/');
+  return [kind, identifierKey(id), ...rest].join('/');
+}
+
 /** Whether a text can name an object in a path: not empty, no step that URL parsers resolve away, well-formed. */
 export function isPathParameter(text: string): boolean {
   return text !== '' && !/^\.{1,2}$/.test(text) && text.isWellFormed();

@@ -1,6 +1,7 @@
 import { error, ProblemsError } from '../problems.js';
 import type { State } from '../state/state.js';
 import type { StateStore } from '../state/store.js';
+import { objectKey } from '../values.js';
 import { entriesOf } from './entries.js';
 import { type JournalContent, reopenJournal } from './journal.js';
 
@@ -26,7 +27,8 @@ export async function settleRegeneration(options: SettleOptions): Promise<void> 
     ({ sending }) =>
       (sending.address === address || sending.key === address) && sending.action === 'regenerate',
   );
-  const record = entry === undefined ? undefined : state.resources[entry.sending.key];
+  const key = objectKey(entry?.sending.key ?? '');
+  const { [key]: record } = state.resources;
   if (entry === undefined || record?.pending_regeneration !== content.run.run) {
     const why = content.ended
       ? `run ${content.run.run} left no regeneration open at ${address}`
@@ -40,7 +42,7 @@ export async function settleRegeneration(options: SettleOptions): Promise<void> 
   const at = now.toISOString();
   const resources = {
     ...state.resources,
-    [entry.sending.key]: {
+    [key]: {
       ...settled,
       recorded_at: at,
       ...(done && generation !== undefined ? { did_generation: generation } : {}),

@@ -3,6 +3,7 @@ import { isKindName, kindOf, kinds } from '../kinds/index.js';
 import type { Declared, Kind } from '../kinds/kind.js';
 import { FileReference } from '../kinds/schema.js';
 import { error, type Place, type Problem } from '../problems.js';
+import type { Profile } from '../server/profiles.js';
 import { check, pathText, startOf, typeOf, valuePlace } from '../source/check.js';
 import type { SourceFile } from '../source/file.js';
 import { nearest } from '../source/nearest.js';
@@ -10,7 +11,15 @@ import { type Note, pathKey } from '../source/resolve.js';
 import { find, type MapNode, type Node, type Path } from '../source/tree.js';
 import type { Variables } from '../source/variables.js';
 import type { ParsedDocument } from '../source/yaml.js';
-import { ExactNumber, type Fields, type Json, reveal, Sensitive, type Value } from '../values.js';
+import {
+  ExactNumber,
+  type Fields,
+  identifierKey,
+  type Json,
+  reveal,
+  Sensitive,
+  type Value,
+} from '../values.js';
 import type { Bodies, BodyRequest } from './bodies.js';
 import { fieldHint } from './hints.js';
 
@@ -20,6 +29,7 @@ export interface Reading {
   /** The manifest's absolute path, which body files are relative to. */
   readonly path: string;
   readonly variables: Variables;
+  readonly profile: Profile;
   readonly bodies: Bodies;
   /** Gets every value of a secret field. */
   readonly secrets: Set<string>;
@@ -258,7 +268,7 @@ class Builder {
     for (const part of kind.identity) {
       // What came from a process variable must not get into an address.
       const value = this.#value(data[part] ?? null, [part]);
-      if (typeof value === 'string') identity[part] = value;
+      if (typeof value === 'string') identity[part] = this.#identifier(part, value);
     }
     const fields: Fields = {};
     for (const [name, type] of Object.entries(kind.fields)) {
@@ -280,6 +290,11 @@ class Builder {
         return placeOf(file, root, path);
       },
     };
+  }
+
+  /** An id in the one spelling by which objects are told apart; servers that take no other are left to refuse it. */
+  #identifier(part: string, value: string): string {
+    return part === 'name' || this.#reading.profile.limits?.uuids === true ? value : identifierKey(value);
   }
 
   #field(type: FieldType, value: unknown, path: Path): Value {

@@ -73,7 +73,7 @@ export async function loadManifests(project: Project, options: ManifestOptions):
     problems.push(...parsed.problems);
     for (const document of parsed.documents) {
       const secrets = new Set<string>();
-      const reading = readDocument(document, { file: source, path, variables, bodies, secrets });
+      const reading = readDocument(document, { file: source, path, variables, profile, bodies, secrets });
       secretsOf.set(reading, secrets);
       documents.push(reading);
     }

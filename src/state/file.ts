@@ -2,6 +2,7 @@ import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { parseJson, stringifyJson } from '../json.js';
 import { error, ProblemsError } from '../problems.js';
+import { identifierKey, mapValues, objectKey } from '../values.js';
 import { leadsTo } from './links.js';
 import { readRegular } from './regular.js';
 import { emptyState, STATE_FORMAT, type State, stateSchema } from './state.js';
@@ -97,7 +98,21 @@ function parseState(text: string, place: string): State {
       ),
     ]);
   }
-  return parsed.data;
+  return { ...parsed.data, resources: oneSpelling(parsed.data.resources) };
+}
+
+/** The records by ids in one spelling: former versions took a UUID in capitals for another object's. */
+function oneSpelling(resources: State['resources']): State['resources'] {
+  const records = Object.entries(resources);
+  if (records.every(([key]) => objectKey(key) === key)) return resources;
+  const one: State['resources'] = {};
+  for (const [key, record] of records) {
+    const { [objectKey(key)]: other } = one;
+    if (other !== undefined && other.recorded_at > record.recorded_at) continue;
+    const identity = mapValues(record.identity, (id, part) => (part === 'name' ? id : identifierKey(id)));
+    one[objectKey(key)] = { ...record, identity };
+  }
+  return one;
 }
 
 const LOSS = 'without it requests may be sent again, and nothing is deleted or regenerated';

@@ -1,0 +1,50 @@
+import { describe, expect, it } from 'vitest';
+import { project, type TestProject } from '../e2e/running.js';
+import { ids } from '../sandbox/asking.js';
+
+const id = '2b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b7f';
+const capitals = id.toUpperCase();
+
+const template = (backend: string, text: string) =>
+  `kind: EmailTemplate\nbackend_id: ${backend}\ntype: tx_code\ntxt_content: "${text} {{ tx_code }}"\n`;
+
+/** A project for a server whose backend has that id. */
+async function lettered(text: string): Promise<TestProject> {
+  const at = await project({ 'manifests/all.yaml': text });
+  const { backends, templates } = at.sandbox.data;
+  for (const backend of backends) if (backend.id === ids.backend) backend.id = id;
+  for (const one of templates) if (one.backend_id === ids.backend) one.backend_id = id;
+  return at;
+}
+
+describe('a UUID in capitals', () => {
+  it('is the same object, so that it is not declared twice', async () => {
+    const kinds = ['User', 'Client', 'KeyPair', 'Organization'].flatMap((kind) =>
+      [id, capitals].map((one) => `kind: ${kind}\nid: ${one}\n`),
+    );
+    const templates = [template(id, 'a'), template(capitals, 'b')];
+    const at = await project({ 'manifests/all.yaml': [...kinds, ...templates].join('---\n') });
+    const { code, stdout, stderr } = await at.idops('validate');
+    expect(code).toBe(1);
+    expect((stdout + stderr).match(/error\[duplicate-object\]/g)).toHaveLength(5);
+  });
+
+  it('deletes nothing that is declared in the other spelling', async () => {
+    const at = await lettered(template(capitals, 'one'));
+    expect((await at.idops('apply --yes')).code).toBe(0);
+    const key = `EmailTemplate/${id}/tx_code`;
+    const state = JSON.parse(await at.read('.idops/state.json'));
+    expect(Object.keys(state.resources)).toEqual([key]);
+
+    // As former versions recorded it.
+    const { [key]: record } = state.resources;
+    const former = { ...record, identity: { ...record.identity, backend_id: capitals } };
+    const resources = { [`EmailTemplate/${capitals}/tx_code`]: former };
+    await at.write({ '.idops/state.json': JSON.stringify({ ...state, resources }) });
+    await at.write({ 'manifests/all.yaml': template(id, 'two') });
+    expect((await at.idops('apply --prune --yes')).code).toBe(0);
+    expect(at.writes().filter((request) => request.startsWith('DELETE'))).toEqual([]);
+    expect(Object.keys(JSON.parse(await at.read('.idops/state.json')).resources)).toEqual([key]);
+    expect((await at.idops('plan --prune')).stdout).toContain('1 unchanged');
+  });
+});
