@@ -1,9 +1,10 @@
 import { stat } from 'node:fs/promises';
-import { resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 import { isOfState } from './manifests/access.js';
 import { loadManifests } from './manifests/index.js';
 import { error, type Problem, ProblemsError } from './problems.js';
 import type { Project } from './project/index.js';
+import { placeOf } from './state/links.js';
 
 /** Where the inputs are known from: a session that has read them, or a project that can be loaded. */
 type Known = { readonly project: Project; readonly files: readonly string[] } | (() => Promise<Project>);
@@ -15,12 +16,13 @@ type Known = { readonly project: Project; readonly files: readonly string[] } | 
 export async function refuseInputs(outputs: readonly string[], config: string, known: Known): Promise<void> {
   const { files, states } = await inputsOf(known);
   const inputs = new Set((await Promise.all([resolve(config), ...files].map(identity))).flat());
+  const kept = (await Promise.all(states.map(ways))).flat();
   const problems: Problem[] = [];
   for (const output of outputs) {
     const path = resolve(output);
     const names = await identity(path);
     if (names.some((name) => inputs.has(name))) problems.push(refusal(output, 'idops reads it'));
-    else if (states.some((state) => isOfState(path, state))) {
+    else if ((await ways(path)).some((way) => kept.some((state) => isOfState(way, state)))) {
       problems.push(refusal(output, 'it is a state, or belongs to one'));
     }
   }
@@ -48,4 +50,9 @@ function refusal(output: string, why: string): Problem {
 async function identity(path: string): Promise<string[]> {
   const there = await stat(path).catch(() => undefined);
   return there?.isFile() === true ? [path, `${there.dev}:${there.ino}`] : [path];
+}
+
+/** The names of a file, which may not be there yet: as it is given, in the folder that is really meant, and its end. */
+async function ways(path: string): Promise<string[]> {
+  return [path, join(await placeOf(dirname(path)), basename(path)), await placeOf(path)];
 }

@@ -1,5 +1,5 @@
 import { readlink, realpath } from 'node:fs/promises';
-import { dirname, resolve } from 'node:path';
+import { basename, dirname, join, resolve } from 'node:path';
 
 /** As many links as the system follows. */
 const LINKS = 40;
@@ -10,7 +10,18 @@ export async function leadsTo(path: string, links = LINKS): Promise<string> {
   if (real !== undefined) return real;
   const next = await readlink(path).catch(() => undefined);
   if (next === undefined || links === 0) return path;
-  return await leadsTo(resolve(dirname(path), next), links - 1);
+  return await leadsTo(resolve(await realpath(dirname(path)), next), links - 1);
+}
+
+/** What a path leads to with the links of its folders followed too, and the path itself where that can't be told. */
+export async function placeOf(path: string): Promise<string> {
+  try {
+    const target = await leadsTo(path);
+    const folder = dirname(target);
+    return folder === target ? target : join(await placeOf(folder), basename(target));
+  } catch {
+    return path;
+  }
 }
 
 /** Takes what isn't there for nothing. */

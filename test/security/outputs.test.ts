@@ -101,6 +101,40 @@ posix('a file that is asked for', () => {
     for (const [name, text] of Object.entries(before)) expect(after[name]).toBe(text);
   });
 
+  it.each([
+    ['a link to the state', { l2: '.idops/state.json' }, 'l2'],
+    ['a link to a link to the state', { l2: 'l3', l3: '.idops/state.json' }, 'l2'],
+    ['a link in the folder of the state', { '.idops/l2': 'state.json' }, '.idops/l2'],
+    ['the state in a folder that a link leads to', { lnk: '.idops' }, 'lnk/state.json'],
+    ['the lock in a folder that a link leads to', { lnk: '.idops' }, 'lnk/state.json.lock'],
+    ['a journal in a folder that a link leads to', { lnk: '.idops/runs' }, 'lnk/x.jsonl'],
+  ] as const)('is not %s, whether that is there or will be', async (_, links, path) => {
+    const at = await project(files);
+    await mkdir(join(at.folder, '.idops/runs'), { recursive: true });
+    for (const [name, target] of Object.entries(links)) await symlink(target, join(at.folder, name));
+    const refused = async () => {
+      for (const args of [`plan --out ${path}`, `plan --format html=${path}`, `preview --out ${path}`]) {
+        const ran = await at.idops(args);
+        expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('error[output-is-input]') });
+      }
+    };
+    await refused();
+    expect(existsSync(join(at.folder, '.idops/state.json'))).toBe(false);
+    expect((await at.idops('apply --yes')).code).toBe(0);
+    const state = await at.read('.idops/state.json');
+    await refused();
+    expect(await at.read('.idops/state.json')).toBe(state);
+  });
+
+  it('is not a state that is a link itself, by the name of its target', async () => {
+    const at = await project(files);
+    await mkdir(join(at.folder, '.idops'));
+    await mkdir(join(at.folder, 'far'));
+    await symlink('../far/s.json', join(at.folder, '.idops/state.json'));
+    const ran = await at.idops('plan --out far/s.json');
+    expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('error[output-is-input]') });
+  });
+
   it('is not the configuration where that can not be read', async () => {
     const at = await project({ ...files, 'idops.yaml': 'version: [' });
     const ran = await at.idops('validate --format json=idops.yaml');
