@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from 'node:crypto';
-import { link, open, readdir, rename, rm } from 'node:fs/promises';
+import { link, lstat, open, readdir, rename, rm } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
@@ -189,6 +189,9 @@ async function create(
 async function readHolder(path: string): Promise<Holder | null | undefined> {
   let text: string;
   try {
+    // A link that leads nowhere would be neither free nor held.
+    const there = await lstat(path);
+    if (there.isSymbolicLink()) throw new NoRegularFile(there);
     text = await readRegular(path);
   } catch (failure) {
     if (failure instanceof NoRegularFile) throw noLock(path, failure);

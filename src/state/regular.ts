@@ -24,6 +24,7 @@ export async function readRegular(path: string): Promise<string> {
 
 function kindOf(stat: Stats): string {
   if (stat.isDirectory()) return 'a folder';
+  if (stat.isSymbolicLink()) return 'a link';
   if (stat.isFIFO()) return 'a named pipe';
   if (stat.isSocket()) return 'a socket';
   return 'a device';

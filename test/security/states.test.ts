@@ -1,6 +1,6 @@
 import { spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
-import { rm, writeFile } from 'node:fs/promises';
+import { rm, symlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -239,6 +239,23 @@ describe.skipIf(process.platform === 'win32')('a named pipe in the place of', ()
       expect(ran.code).toBe(1);
       expect(ran.stderr).toContain(`error[${code}]`);
       expect(ran.stderr).toContain('named pipe');
+    }
+    expect(at.writes()).toEqual([]);
+  });
+
+  it.each([
+    ['nowhere', 'nolock'],
+    ['to a file', 'other'],
+  ])('a link %s in the place of the lock is refused, and not waited for', async (_, target) => {
+    const at = await project({ ...one, '.idops/other': '{}' });
+    await symlink(target, join(at.folder, '.idops/state.json.lock'));
+    for (const args of ['apply --yes', 'runs unlock --yes']) {
+      const run = at.begin(args.split(' '));
+      const late = setTimeout(() => run.child.kill('SIGKILL'), 4000);
+      const ran = await run.ended;
+      clearTimeout(late);
+      expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('error[locked]') });
+      expect(ran.stderr).toContain('it is a link, not a regular file');
     }
     expect(at.writes()).toEqual([]);
   });
