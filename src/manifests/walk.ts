@@ -33,8 +33,15 @@ export class Walk {
   /** The folders that are links, absolute. */
   readonly linked = new Set<string>();
 
-  constructor(project: Project) {
+  /** Where links lead nowhere that may have led to a folder, absolute; known to a walk that looks for them. */
+  readonly dangling = new Set<string>();
+  readonly #unfollowed = new Set<string>();
+  readonly #seeking: boolean;
+
+  /** A walk that is `seeking` takes a link that leads nowhere for a folder too, where no glob excludes it. */
+  constructor(project: Project, { seeking = false } = {}) {
     this.#project = project;
+    this.#seeking = seeking;
   }
 
   options(): GlobOptions {
@@ -75,7 +82,8 @@ export class Walk {
         (entries) => callback(null, entries),
         (failure: NodeJS.ErrnoException) => {
           // A glob may begin with a folder that isn't there, and then it matches nothing.
-          if (failure.code !== 'ENOENT' && failure.code !== 'ENOTDIR') this.#report(folder, failure);
+          if (this.#unfollowed.has(folder)) this.dangling.add(folder);
+          else if (failure.code !== 'ENOENT' && failure.code !== 'ENOTDIR') this.#report(folder, failure);
           callback(failure);
         },
       );
@@ -107,6 +115,10 @@ export class Walk {
         if (!entry.isSymbolicLink()) return [asFile(entry.name)];
         const path = join(folder, entry.name);
         const target = await stat(path).catch(() => undefined);
+        if (this.#seeking && target === undefined) {
+          this.#unfollowed.add(path);
+          return [asFile(entry.name), asFolder(entry.name)];
+        }
         if (target?.isDirectory() !== true) return [asFile(entry.name)];
         if (await isMountedFolder(path)) return [asFolder(entry.name)];
         if (!entry.name.startsWith('.')) this.linked.add(path);

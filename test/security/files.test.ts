@@ -327,6 +327,22 @@ describe('--prune is refused', () => {
       'manifests/.#b.yaml',
     ],
     [
+      'a link that leads nowhere, as to a folder',
+      { 'manifests/sub': { link: '/nowhere/at-all' } },
+      'manifests/sub is a link that leads nowhere',
+    ],
+    [
+      'a glob whose folder is not there',
+      { 'idops.yaml': 'version: 1\nmanifests: ["manifests/**/*.yaml", "sub2/**/*.yaml"]\n' },
+      'sub2, which "sub2/**/*.yaml" names',
+    ],
+    ['a name in capitals of the shorter end', { 'manifests/B.YML': acme }, 'manifests/B.YML'],
+    [
+      'the other end than the glob has',
+      { 'idops.yaml': 'version: 1\nmanifests: ["manifests/**/*.yaml"]\n', 'manifests/b.yml': acme },
+      'manifests/b.yml',
+    ],
+    [
       'a folder that is a link',
       { 'manifests/l': { link: '../kept' }, 'kept/x.yaml': acme },
       'manifests/l is a link',
@@ -363,6 +379,7 @@ describe('--prune is refused', () => {
   it('not for what is excluded, sample data, or hidden folders of other tools', async () => {
     const loaded = await found({
       'idops.yaml': 'version: 1\nmanifests: ["**/*.yaml", "!idops.yaml", "!old/**"]\n',
+      'old/l': { link: 'nowhere' },
       'manifests/a.yaml': acme,
       'manifests/samples/tx_code.yaml': 'code: 1\n',
       'old/x.YAML': acme,
