@@ -4,6 +4,7 @@ import { parseJson } from '../json.js';
 import { normalForm, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import { error, type Problem } from '../problems.js';
+import { redactAddress } from '../redact.js';
 import type { Hasher } from '../state/secrets.js';
 import { eachWithSlowHashes } from '../state/slow-hash.js';
 import { canonical, type Json, mapValues } from '../values.js';
@@ -55,7 +56,7 @@ export async function seal(
 ): Promise<Seal> {
   const hasher = digestHasher(plan);
   const shown = ({ address, apply: { key } }: Change): string =>
-    redactName(address) === address ? address : redactName(key);
+    redactAddress(address, { redactName }) === address ? address : redactAddress(key, { redactName });
   return {
     ...options,
     objects: await eachWithSlowHashes(plan.changes, (change) => ({
