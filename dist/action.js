@@ -2202,7 +2202,7 @@ position:0};const values=[];let temporaryValue="";while(position.position<input2
 char=>char!=='"'&&char!==",",input2,position);if(position.position<input2.length){if(input2.charCodeAt(position.position)===
 34){temporaryValue+=collectAnHTTPQuotedString(input2,position);if(position.position<input2.length){continue}}else{assert2(
 input2.charCodeAt(position.position)===44);position.position++}}temporaryValue=removeChars(temporaryValue,true,true,char=>char===
-9||char===32);values.push(temporaryValue);temporaryValue=""}return values}function getDecodeSplit(name2,list2){const value3=list2.
+9||char===32);values.push(temporaryValue);temporaryValue=""}return values}function getDecodeSplit(name2,list3){const value3=list3.
 get(name2,true);if(value3===null){return null}return gettingDecodingSplitting(value3)}function hasAuthenticationEntry(request4){
 return false}function includesCredentials(url2){return!!(url2.username||url2.password)}function isTraversableNavigable(navigable){
 return navigable!=null&&navigable!=="client"&&navigable!=="no-traversable"}var EnvironmentSettingsObjectBase=class{get baseUrl(){
@@ -2376,7 +2376,7 @@ InformationalError,BodyTimeoutError,HTTPParserError,ResponseExceededMaxSizeError
 kParser,kBlocking,kRunning,kPending,kSize,kWriting,kQueue,kNoRef,kKeepAliveDefaultTimeout,kHostHeader,kPendingIdx,kRunningIdx,
 kError,kPipelining,kSocket,kKeepAliveTimeoutValue,kMaxHeadersSize,kKeepAliveMaxTimeout,kKeepAliveTimeoutThreshold,kHeadersTimeout,
 kBodyTimeout,kStrictContentLength,kMaxRequests,kCounter,kMaxResponseSize,kOnError,kResume,kHTTPContext,kClosed}=require_symbols();
-var constants6=require_constants2();var EMPTY_BUF=Buffer.alloc(0);var FastBuffer=Buffer[Symbol.species];var removeAllListeners=util.
+var constants7=require_constants2();var EMPTY_BUF=Buffer.alloc(0);var FastBuffer=Buffer[Symbol.species];var removeAllListeners=util.
 removeAllListeners;var kIdleSocketValidation=Symbol("kIdleSocketValidation");var kIdleSocketValidationTimeout=Symbol("kI\
 dleSocketValidationTimeout");var kSocketUsed=Symbol("kSocketUsed");var kTypeOfService=Symbol("kTypeOfService");var extractBody;
 function lazyllhttp(){const llhttpWasmData=process.env.JEST_WORKER_ID?require_llhttp_wasm():void 0;let mod;let useWasmSIMD=true;
@@ -2396,7 +2396,7 @@ new FastBuffer(currentBufferRef.buffer,start2,len))},wasm_on_message_complete:p=
 onMessageComplete()}}})}var llhttpInstance=null;var currentParser=null;var currentBufferRef=null;var currentBufferSize=0;
 var currentBufferPtr=null;var USE_NATIVE_TIMER=0;var USE_FAST_TIMER=1;var TIMEOUT_HEADERS=2|USE_FAST_TIMER;var TIMEOUT_BODY=4|
 USE_FAST_TIMER;var TIMEOUT_KEEP_ALIVE=8|USE_NATIVE_TIMER;var Parser3=class{constructor(client3,socket,{exports:exports2}){
-this.llhttp=exports2;this.ptr=this.llhttp.llhttp_alloc(constants6.TYPE.RESPONSE);this.client=client3;this.socket=socket;
+this.llhttp=exports2;this.ptr=this.llhttp.llhttp_alloc(constants7.TYPE.RESPONSE);this.client=client3;this.socket=socket;
 this.timeout=null;this.timeoutWeakRef=new WeakRef(this);this.timeoutValue=null;this.timeoutType=null;this.statusCode=0;this.
 statusText="";this.upgrade=false;this.headers=[];this.headersSize=0;this.headersMaxSize=client3[kMaxHeadersSize];this.shouldKeepAlive=
 false;this.paused=false;this.resume=this.resume.bind(this);this.bytesRead=0;this.keepAlive="";this.contentLength="";this.
@@ -2412,17 +2412,17 @@ chunk)}}execute(chunk){assert2(currentParser===null);assert2(this.ptr!=null);ass
 if(chunk.length>currentBufferSize){if(currentBufferPtr){llhttp.free(currentBufferPtr)}currentBufferSize=Math.ceil(chunk.
 length/4096)*4096;currentBufferPtr=llhttp.malloc(currentBufferSize)}new Uint8Array(llhttp.memory.buffer,currentBufferPtr,
 currentBufferSize).set(chunk);try{let ret;try{currentBufferRef=chunk;currentParser=this;ret=llhttp.llhttp_execute(this.ptr,
-currentBufferPtr,chunk.length)}finally{currentParser=null;currentBufferRef=null}if(ret!==constants6.ERROR.OK){const data3=chunk.
-subarray(llhttp.llhttp_get_error_pos(this.ptr)-currentBufferPtr);if(ret===constants6.ERROR.PAUSED_UPGRADE){this.onUpgrade(
-data3)}else if(ret===constants6.ERROR.PAUSED){this.paused=true;socket.unshift(data3)}else{throw this.createError(ret,data3)}}}catch(err){
+currentBufferPtr,chunk.length)}finally{currentParser=null;currentBufferRef=null}if(ret!==constants7.ERROR.OK){const data3=chunk.
+subarray(llhttp.llhttp_get_error_pos(this.ptr)-currentBufferPtr);if(ret===constants7.ERROR.PAUSED_UPGRADE){this.onUpgrade(
+data3)}else if(ret===constants7.ERROR.PAUSED){this.paused=true;socket.unshift(data3)}else{throw this.createError(ret,data3)}}}catch(err){
 util.destroy(socket,err)}}finish(){assert2(currentParser===null);assert2(this.ptr!=null);assert2(!this.paused);const{llhttp}=this;
-let ret;try{currentParser=this;ret=llhttp.llhttp_finish(this.ptr)}finally{currentParser=null}if(ret===constants6.ERROR.OK){
-return null}if(ret===constants6.ERROR.PAUSED||ret===constants6.ERROR.PAUSED_UPGRADE){this.paused=true;return null}return this.
+let ret;try{currentParser=this;ret=llhttp.llhttp_finish(this.ptr)}finally{currentParser=null}if(ret===constants7.ERROR.OK){
+return null}if(ret===constants7.ERROR.PAUSED||ret===constants7.ERROR.PAUSED_UPGRADE){this.paused=true;return null}return this.
 createError(ret,EMPTY_BUF)}createError(ret,data3){const{llhttp,contentLength,bytesRead}=this;if(contentLength&&bytesRead!==
 parseInt(contentLength,10)){return new ResponseContentLengthMismatchError}const ptr=llhttp.llhttp_get_error_reason(this.
 ptr);let message="";if(ptr){const len=new Uint8Array(llhttp.memory.buffer,ptr).indexOf(0);message="Response does not mat\
 ch the HTTP/1.1 protocol ("+Buffer.from(llhttp.memory.buffer,ptr,len).toString()+")"}return new HTTPParserError(message,
-constants6.ERROR[ret],data3)}destroy(){assert2(currentParser===null);assert2(this.ptr!=null);this.llhttp.llhttp_free(this.
+constants7.ERROR[ret],data3)}destroy(){assert2(currentParser===null);assert2(this.ptr!=null);this.llhttp.llhttp_free(this.
 ptr);this.ptr=null;this.timeout&&timers.clearTimeout(this.timeout);this.timeout=null;this.timeoutValue=null;this.timeoutType=
 null;this.paused=false}onStatus(buf){this.statusText=buf.toString();return 0}onMessageBegin(){const{socket,client:client3}=this;
 if(socket.destroyed){return-1}if(client3[kRunning]===0){util.destroy(socket,new SocketError("bad response",util.getSocketInfo(
@@ -2456,20 +2456,20 @@ null){const timeout=Math.min(keepAliveTimeout-client3[kKeepAliveTimeoutThreshold
 0){socket[kReset]=true}else{client3[kKeepAliveTimeoutValue]=timeout}}else{client3[kKeepAliveTimeoutValue]=client3[kKeepAliveDefaultTimeout]}}else{
 socket[kReset]=true}const pause=request4.onHeaders(statusCode,headers,this.resume,statusText)===false;if(request4.aborted){
 return-1}if(request4.method==="HEAD"){return 1}if(statusCode<200){return 1}if(socket[kBlocking]){socket[kBlocking]=false;
-client3[kResume]()}return pause?constants6.ERROR.PAUSED:0}onBody(buf){const{client:client3,socket,statusCode,maxResponseSize}=this;
+client3[kResume]()}return pause?constants7.ERROR.PAUSED:0}onBody(buf){const{client:client3,socket,statusCode,maxResponseSize}=this;
 if(socket.destroyed){return-1}const request4=client3[kQueue][client3[kRunningIdx]];assert2(request4);assert2(this.timeoutType===
 TIMEOUT_BODY);if(this.timeout){if(this.timeout.refresh){this.timeout.refresh()}}assert2(statusCode>=200);if(maxResponseSize>
 -1&&this.bytesRead+buf.length>maxResponseSize){util.destroy(socket,new ResponseExceededMaxSizeError);return-1}this.bytesRead+=
-buf.length;if(request4.onData(buf)===false){return constants6.ERROR.PAUSED}return 0}onMessageComplete(){const{client:client3,
+buf.length;if(request4.onData(buf)===false){return constants7.ERROR.PAUSED}return 0}onMessageComplete(){const{client:client3,
 socket,statusCode,upgrade,headers,contentLength,bytesRead,shouldKeepAlive}=this;if(socket.destroyed&&(!statusCode||shouldKeepAlive)){
 return-1}if(upgrade){return 0}assert2(statusCode>=100);assert2((this.headers.length&1)===0);const request4=client3[kQueue][client3[kRunningIdx]];
 assert2(request4);this.statusCode=0;this.statusText="";this.bytesRead=0;this.contentLength="";this.keepAlive="";this.connection=
 "";this.headers=[];this.headersSize=0;if(statusCode<200){return 0}if(request4.method!=="HEAD"&&contentLength&&bytesRead!==
 parseInt(contentLength,10)){util.destroy(socket,new ResponseContentLengthMismatchError);return-1}request4.onComplete(headers);
 client3[kQueue][client3[kRunningIdx]++]=null;socket[kSocketUsed]=client3[kPending]===0;if(socket[kWriting]){assert2(client3[kRunning]===
-0);util.destroy(socket,new InformationalError("reset"));return constants6.ERROR.PAUSED}else if(!shouldKeepAlive){util.destroy(
-socket,new InformationalError("reset"));return constants6.ERROR.PAUSED}else if(socket[kReset]&&client3[kRunning]===0){util.
-destroy(socket,new InformationalError("reset"));return constants6.ERROR.PAUSED}else if(client3[kPipelining]==null||client3[kPipelining]===
+0);util.destroy(socket,new InformationalError("reset"));return constants7.ERROR.PAUSED}else if(!shouldKeepAlive){util.destroy(
+socket,new InformationalError("reset"));return constants7.ERROR.PAUSED}else if(socket[kReset]&&client3[kRunning]===0){util.
+destroy(socket,new InformationalError("reset"));return constants7.ERROR.PAUSED}else if(client3[kPipelining]==null||client3[kPipelining]===
 1){setImmediate(client3[kResume])}else{client3[kResume]()}return 0}};function onParserTimeout(parserWeakRef){const parser=parserWeakRef.
 deref();if(!parser){return}const{socket,timeoutType,client:client3,paused}=parser;if(timeoutType===TIMEOUT_HEADERS){if(!socket[kWriting]||
 socket.writableNeedDrain||client3[kRunning]>1){assert2(!paused,"cannot be paused while waiting for headers");util.destroy(
@@ -3719,7 +3719,7 @@ isArray(value3)?value3.join(", "):String(value3)}}}return normalizedHeaders}var 
 "update"];function validateSnapshotMode(mode){if(!validSnapshotModes.includes(mode)){throw new InvalidArgumentError(`Inv\
 alid snapshot mode: ${mode}. Must be one of: ${validSnapshotModes.join(", ")}`)}}module.exports={createHeaderFilters,hashId,
 isUndiciHeaders,normalizeHeaders,isUrlExcludedFactory,validateSnapshotMode}}});var require_snapshot_recorder=__commonJS({"node_modules/undici/lib/mock/snapshot-recorder.js"(exports,module){"use stric\
-t";var{writeFile:writeFile2,readFile:readFile3,mkdir:mkdir2}=__require("node:fs/promises");var{dirname:dirname13,resolve:resolve13}=__require("node:path");
+t";var{writeFile:writeFile2,readFile:readFile3,mkdir:mkdir2}=__require("node:fs/promises");var{dirname:dirname15,resolve:resolve13}=__require("node:path");
 var{setTimeout:setTimeout2,clearTimeout:clearTimeout2}=__require("node:timers");var{InvalidArgumentError,UndiciError}=require_errors();
 var{hashId,isUrlExcludedFactory,normalizeHeaders,createHeaderFilters}=require_snapshot_utils();function formatRequestKey(opts,headerFilters,matchOptions={}){
 const url2=new URL(opts.path,opts.origin);const normalized2=opts._normalizedHeaders||normalizeHeaders(opts.headers);if(!opts.
@@ -3762,7 +3762,7 @@ resolve13(path),"utf8");const parsed2=JSON.parse(data3);if(Array.isArray(parsed2
 snapshot}of parsed2){this.#snapshots.set(hash3,snapshot)}}else{this.#snapshots=new Map(Object.entries(parsed2))}}catch(error63){
 if(error63.code==="ENOENT"){this.#snapshots.clear()}else{throw new UndiciError(`Failed to load snapshots from ${path}`,{
 cause:error63})}}}async saveSnapshots(filePath){const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError(
-"Snapshot path is required")}const resolvedPath=resolve13(path);await mkdir2(dirname13(resolvedPath),{recursive:true});const data3=Array.
+"Snapshot path is required")}const resolvedPath=resolve13(path);await mkdir2(dirname15(resolvedPath),{recursive:true});const data3=Array.
 from(this.#snapshots.entries()).map(([hash3,snapshot])=>({hash:hash3,snapshot}));await writeFile2(resolvedPath,JSON.stringify(
 data3,null,2),{flush:true})}clear(){this.#snapshots.clear()}getSnapshots(){return Array.from(this.#snapshots.values())}size(){
 return this.#snapshots.size}resetCallCounts(){for(const snapshot of this.#snapshots.values()){snapshot.callCount=0}}deleteSnapshot(requestOpts){
@@ -4754,8 +4754,8 @@ if(init instanceof _HeadersList){this.headersMap=new Map(init.headersMap);this.s
 cookies===null?null:[...init.cookies]}else{this.headersMap=new Map(init);this.sortedMap=null}}contains(name2,isLowerCase){
 return this.headersMap.has(isLowerCase?name2:name2.toLowerCase())}clear(){this.headersMap.clear();this.sortedMap=null;this.
 cookies=null}append(name2,value3,isLowerCase){this.sortedMap=null;const lowercaseName=isLowerCase?name2:name2.toLowerCase();
-const exists=this.headersMap.get(lowercaseName);if(exists){const delimiter=lowercaseName==="cookie"?"; ":", ";this.headersMap.
-set(lowercaseName,{name:exists.name,value:`${exists.value}${delimiter}${value3}`})}else{this.headersMap.set(lowercaseName,
+const exists=this.headersMap.get(lowercaseName);if(exists){const delimiter2=lowercaseName==="cookie"?"; ":", ";this.headersMap.
+set(lowercaseName,{name:exists.name,value:`${exists.value}${delimiter2}${value3}`})}else{this.headersMap.set(lowercaseName,
 {name:name2,value:value3})}if(lowercaseName==="set-cookie"){(this.cookies??=[]).push(value3)}}set(name2,value3,isLowerCase){
 this.sortedMap=null;const lowercaseName=isLowerCase?name2:name2.toLowerCase();if(lowercaseName==="set-cookie"){this.cookies=
 [value3]}this.headersMap.set(lowercaseName,{name:name2,value:value3})}delete(name2,isLowerCase){this.sortedMap=null;if(!isLowerCase)
@@ -4791,10 +4791,10 @@ Headers.set";name2=webidl.converters.ByteString(name2,prefix,"name");value3=webi
 value");value3=headerValueNormalize(value3);if(!isValidHeaderName(name2)){throw webidl.errors.invalidArgument({prefix,value:name2,
 type:"header name"})}else if(!isValidHeaderValue(value3)){throw webidl.errors.invalidArgument({prefix,value:value3,type:"\
 header value"})}if(this.#guard==="immutable"){throw new TypeError("immutable")}this.#headersList.set(name2,value3,false)}getSetCookie(){
-webidl.brandCheck(this,_Headers);const list2=this.#headersList.cookies;if(list2){return[...list2]}return[]}[util.inspect.
+webidl.brandCheck(this,_Headers);const list3=this.#headersList.cookies;if(list3){return[...list3]}return[]}[util.inspect.
 custom](depth,options){options.depth??=depth;return`Headers ${util.formatWithOptions(options,this.#headersList.entries)}`}static getHeadersGuard(o2){
-return o2.#guard}static setHeadersGuard(o2,guard){o2.#guard=guard}static getHeadersList(o2){return o2.#headersList}static setHeadersList(target,list2){
-target.#headersList=list2}};var{getHeadersGuard,setHeadersGuard,getHeadersList,setHeadersList}=Headers;Reflect.deleteProperty(
+return o2.#guard}static setHeadersGuard(o2,guard){o2.#guard=guard}static getHeadersList(o2){return o2.#headersList}static setHeadersList(target,list3){
+target.#headersList=list3}};var{getHeadersGuard,setHeadersGuard,getHeadersList,setHeadersList}=Headers;Reflect.deleteProperty(
 Headers,"getHeadersGuard");Reflect.deleteProperty(Headers,"setHeadersGuard");Reflect.deleteProperty(Headers,"getHeadersL\
 ist");Reflect.deleteProperty(Headers,"setHeadersList");iteratorMixin("Headers",Headers,headersListSortAndCombine,0,1);Object.
 defineProperties(Headers.prototype,{append:kEnumerableProperty,delete:kEnumerableProperty,get:kEnumerableProperty,has:kEnumerableProperty,
@@ -4961,8 +4961,8 @@ webidl.brandCheck(this,_Request);return this.#signal}get body(){webidl.brandChec
 this.#state.body.stream:null}get bodyUsed(){webidl.brandCheck(this,_Request);return!!this.#state.body&&util.isDisturbed(
 this.#state.body.stream)}get duplex(){webidl.brandCheck(this,_Request);return"half"}clone(){webidl.brandCheck(this,_Request);
 if(bodyUnusable(this.#state)){throw new TypeError("unusable")}const clonedRequest=cloneRequest(this.#state);const ac=new AbortController;
-if(this.signal.aborted){ac.abort(this.signal.reason)}else{let list2=dependentControllerMap.get(this.signal);if(list2===void 0){
-list2=new Set;dependentControllerMap.set(this.signal,list2)}const acRef=new WeakRef(ac);list2.add(acRef);util.addAbortListener(
+if(this.signal.aborted){ac.abort(this.signal.reason)}else{let list3=dependentControllerMap.get(this.signal);if(list3===void 0){
+list3=new Set;dependentControllerMap.set(this.signal,list3)}const acRef=new WeakRef(ac);list3.add(acRef);util.addAbortListener(
 ac.signal,buildAbort(acRef))}return fromInnerRequest(clonedRequest,this.#dispatcher,ac.signal,getHeadersGuard(this.#headers))}[nodeUtil.
 inspect.custom](depth,options){if(options.depth===null){options.depth=2}options.colors??=true;const properties2={method:this.
 method,url:this.url,headers:this.headers,destination:this.destination,referrer:this.referrer,referrerPolicy:this.referrerPolicy,
@@ -6789,23 +6789,23 @@ var YAMLMap=require_YAMLMap();var resolveProps=require_resolve_props();var utilC
 var utilFlowIndentCheck=require_util_flow_indent_check();var utilMapIncludes=require_util_map_includes();var startColMsg="\
 All mapping items must start at the same column";function resolveBlockMap({composeNode,composeEmptyNode},ctx,bm,onError,tag){
 const NodeClass=tag?.nodeClass??YAMLMap.YAMLMap;const map3=new NodeClass(ctx.schema);if(ctx.atRoot)ctx.atRoot=false;let offset=bm.
-offset;let commentEnd=null;for(const collItem of bm.items){const{start:start2,key,sep:sep6,value:value3}=collItem;const keyProps=resolveProps.
-resolveProps(start2,{indicator:"explicit-key-ind",next:key??sep6?.[0],offset,onError,parentIndent:bm.indent,startOnNewline:true});
+offset;let commentEnd=null;for(const collItem of bm.items){const{start:start2,key,sep:sep7,value:value3}=collItem;const keyProps=resolveProps.
+resolveProps(start2,{indicator:"explicit-key-ind",next:key??sep7?.[0],offset,onError,parentIndent:bm.indent,startOnNewline:true});
 const implicitKey=!keyProps.found;if(implicitKey){if(key){if(key.type==="block-seq")onError(offset,"BLOCK_AS_IMPLICIT_KE\
 Y","A block sequence may not be used as an implicit map key");else if("indent"in key&&key.indent!==bm.indent)onError(offset,
-"BAD_INDENT",startColMsg)}if(!keyProps.anchor&&!keyProps.tag&&!sep6){commentEnd=keyProps.end;if(keyProps.comment){if(map3.
+"BAD_INDENT",startColMsg)}if(!keyProps.anchor&&!keyProps.tag&&!sep7){commentEnd=keyProps.end;if(keyProps.comment){if(map3.
 comment)map3.comment+="\n"+keyProps.comment;else map3.comment=keyProps.comment}continue}if(keyProps.newlineAfterProp||utilContainsNewline.
 containsNewline(key)){onError(key??start2[start2.length-1],"MULTILINE_IMPLICIT_KEY","Implicit keys need to be on a singl\
 e line")}}else if(keyProps.found?.indent!==bm.indent){onError(offset,"BAD_INDENT",startColMsg)}ctx.atKey=true;const keyStart=keyProps.
 end;const keyNode=key?composeNode(ctx,key,keyProps,onError):composeEmptyNode(ctx,keyStart,start2,null,keyProps,onError);
 if(ctx.schema.compat)utilFlowIndentCheck.flowIndentCheck(bm.indent,key,onError);ctx.atKey=false;if(utilMapIncludes.mapIncludes(
 ctx,map3.items,keyNode))onError(keyStart,"DUPLICATE_KEY","Map keys must be unique");const valueProps=resolveProps.resolveProps(
-sep6??[],{indicator:"map-value-ind",next:value3,offset:keyNode.range[2],onError,parentIndent:bm.indent,startOnNewline:!key||
+sep7??[],{indicator:"map-value-ind",next:value3,offset:keyNode.range[2],onError,parentIndent:bm.indent,startOnNewline:!key||
 key.type==="block-scalar"});offset=valueProps.end;if(valueProps.found){if(implicitKey){if(value3?.type==="block-map"&&!valueProps.
 hasNewline)onError(offset,"BLOCK_AS_IMPLICIT_KEY","Nested mappings are not allowed in compact mappings");if(ctx.options.
 strict&&keyProps.start<valueProps.found.offset-1024)onError(keyNode.range,"KEY_OVER_1024_CHARS","The : indicator must be\
  at most 1024 chars after the start of an implicit block mapping key")}const valueNode=value3?composeNode(ctx,value3,valueProps,
-onError):composeEmptyNode(ctx,offset,sep6,null,valueProps,onError);if(ctx.schema.compat)utilFlowIndentCheck.flowIndentCheck(
+onError):composeEmptyNode(ctx,offset,sep7,null,valueProps,onError);if(ctx.schema.compat)utilFlowIndentCheck.flowIndentCheck(
 bm.indent,value3,onError);offset=valueNode.range[2];const pair=new Pair.Pair(keyNode,valueNode);if(ctx.options.keepSourceTokens)
 pair.srcToken=collItem;map3.items.push(pair)}else{if(implicitKey)onError(keyNode.range,"MISSING_CHAR","Implicit map keys\
  need to be followed by map values");if(valueProps.comment){if(keyNode.comment)keyNode.comment+="\n"+valueProps.comment;else
@@ -6822,10 +6822,10 @@ type==="block-seq")onError(props.end,"BAD_INDENT","All sequence items must start
 continue}}const node2=value3?composeNode(ctx,value3,props,onError):composeEmptyNode(ctx,props.end,start2,null,props,onError);
 if(ctx.schema.compat)utilFlowIndentCheck.flowIndentCheck(bs.indent,value3,onError);offset=node2.range[2];seq.items.push(
 node2)}seq.range=[bs.offset,offset,commentEnd??offset];return seq}exports.resolveBlockSeq=resolveBlockSeq}});var require_resolve_end=__commonJS({"node_modules/yaml/dist/compose/resolve-end.js"(exports){"use strict";function resolveEnd(end,offset,reqSpace,onError){
-let comment="";if(end){let hasSpace=false;let sep6="";for(const token of end){const{source,type}=token;switch(type){case"\
+let comment="";if(end){let hasSpace=false;let sep7="";for(const token of end){const{source,type}=token;switch(type){case"\
 space":hasSpace=true;break;case"comment":{if(reqSpace&&!hasSpace)onError(token,"MISSING_CHAR","Comments must be separate\
-d from other tokens by white space characters");const cb=source.substring(1)||" ";if(!comment)comment=cb;else comment+=sep6+
-cb;sep6="";break}case"newline":if(comment)sep6+=source;hasSpace=true;break;default:onError(token,"UNEXPECTED_TOKEN",`Une\
+d from other tokens by white space characters");const cb=source.substring(1)||" ";if(!comment)comment=cb;else comment+=sep7+
+cb;sep7="";break}case"newline":if(comment)sep7+=source;hasSpace=true;break;default:onError(token,"UNEXPECTED_TOKEN",`Une\
 xpected ${type} at node end`)}offset+=source.length}}return{comment,offset}}exports.resolveEnd=resolveEnd}});var require_resolve_flow_collection=__commonJS({"node_modules/yaml/dist/compose/resolve-flow-collection.js"(exports){"us\
 e strict";var identity2=require_identity();var Pair=require_Pair();var YAMLMap=require_YAMLMap();var YAMLSeq=require_YAMLSeq();
 var resolveEnd=require_resolve_end();var resolveProps=require_resolve_props();var utilContainsNewline=require_util_contains_newline();
@@ -6834,9 +6834,9 @@ var isBlock=token=>token&&(token.type==="block-map"||token.type==="block-seq");f
 composeEmptyNode},ctx,fc,onError,tag){const isMap3=fc.start.source==="{";const fcName=isMap3?"flow map":"flow sequence";
 const NodeClass=tag?.nodeClass??(isMap3?YAMLMap.YAMLMap:YAMLSeq.YAMLSeq);const coll=new NodeClass(ctx.schema);coll.flow=
 true;const atRoot=ctx.atRoot;if(atRoot)ctx.atRoot=false;if(ctx.atKey)ctx.atKey=false;let offset=fc.offset+fc.start.source.
-length;for(let i2=0;i2<fc.items.length;++i2){const collItem=fc.items[i2];const{start:start2,key,sep:sep6,value:value3}=collItem;
-const props=resolveProps.resolveProps(start2,{flow:fcName,indicator:"explicit-key-ind",next:key??sep6?.[0],offset,onError,
-parentIndent:fc.indent,startOnNewline:false});if(!props.found){if(!props.anchor&&!props.tag&&!sep6&&!value3){if(i2===0&&
+length;for(let i2=0;i2<fc.items.length;++i2){const collItem=fc.items[i2];const{start:start2,key,sep:sep7,value:value3}=collItem;
+const props=resolveProps.resolveProps(start2,{flow:fcName,indicator:"explicit-key-ind",next:key??sep7?.[0],offset,onError,
+parentIndent:fc.indent,startOnNewline:false});if(!props.found){if(!props.anchor&&!props.tag&&!sep7&&!value3){if(i2===0&&
 props.comma)onError(props.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${fcName}`);else if(i2<fc.items.length-1)onError(props.
 start,"UNEXPECTED_TOKEN",`Unexpected empty item in ${fcName}`);if(props.comment){if(coll.comment)coll.comment+="\n"+props.
 comment;else coll.comment=props.comment}offset=props.end;continue}if(!isMap3&&ctx.options.strict&&utilContainsNewline.containsNewline(
@@ -6846,19 +6846,19 @@ if(props.comma)onError(props.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${fcName}
 switch(st.type){case"comma":case"space":break;case"comment":prevItemComment=st.source.substring(1);break loop;default:break loop}}
 if(prevItemComment){let prev=coll.items[coll.items.length-1];if(identity2.isPair(prev))prev=prev.value??prev.key;if(prev.
 comment)prev.comment+="\n"+prevItemComment;else prev.comment=prevItemComment;props.comment=props.comment.substring(prevItemComment.
-length+1)}}}if(!isMap3&&!sep6&&!props.found){const valueNode=value3?composeNode(ctx,value3,props,onError):composeEmptyNode(
-ctx,props.end,sep6,null,props,onError);coll.items.push(valueNode);offset=valueNode.range[2];if(isBlock(value3))onError(valueNode.
+length+1)}}}if(!isMap3&&!sep7&&!props.found){const valueNode=value3?composeNode(ctx,value3,props,onError):composeEmptyNode(
+ctx,props.end,sep7,null,props,onError);coll.items.push(valueNode);offset=valueNode.range[2];if(isBlock(value3))onError(valueNode.
 range,"BLOCK_IN_FLOW",blockMsg)}else{ctx.atKey=true;const keyStart=props.end;const keyNode=key?composeNode(ctx,key,props,
 onError):composeEmptyNode(ctx,keyStart,start2,null,props,onError);if(isBlock(key))onError(keyNode.range,"BLOCK_IN_FLOW",
-blockMsg);ctx.atKey=false;const valueProps=resolveProps.resolveProps(sep6??[],{flow:fcName,indicator:"map-value-ind",next:value3,
+blockMsg);ctx.atKey=false;const valueProps=resolveProps.resolveProps(sep7??[],{flow:fcName,indicator:"map-value-ind",next:value3,
 offset:keyNode.range[2],onError,parentIndent:fc.indent,startOnNewline:false});if(valueProps.found){if(!isMap3&&!props.found&&
-ctx.options.strict){if(sep6)for(const st of sep6){if(st===valueProps.found)break;if(st.type==="newline"){onError(st,"MUL\
+ctx.options.strict){if(sep7)for(const st of sep7){if(st===valueProps.found)break;if(st.type==="newline"){onError(st,"MUL\
 TILINE_IMPLICIT_KEY","Implicit keys of flow sequence pairs need to be on a single line");break}}if(props.start<valueProps.
 found.offset-1024)onError(valueProps.found,"KEY_OVER_1024_CHARS","The : indicator must be at most 1024 chars after the s\
 tart of an implicit flow sequence key")}}else if(value3){if("source"in value3&&value3.source?.[0]===":")onError(value3,"\
 MISSING_CHAR",`Missing space after : in ${fcName}`);else onError(valueProps.start,"MISSING_CHAR",`Missing , or : between\
  ${fcName} items`)}const valueNode=value3?composeNode(ctx,value3,valueProps,onError):valueProps.found?composeEmptyNode(ctx,
-valueProps.end,sep6,null,valueProps,onError):null;if(valueNode){if(isBlock(value3))onError(valueNode.range,"BLOCK_IN_FLO\
+valueProps.end,sep7,null,valueProps,onError):null;if(valueNode){if(isBlock(value3))onError(valueNode.range,"BLOCK_IN_FLO\
 W",blockMsg)}else if(valueProps.comment){if(keyNode.comment)keyNode.comment+="\n"+valueProps.comment;else keyNode.comment=
 valueProps.comment}const pair=new Pair.Pair(keyNode,valueNode);if(ctx.options.keepSourceTokens)pair.srcToken=collItem;if(isMap3){
 const map3=coll;if(utilMapIncludes.mapIncludes(ctx,map3.items,keyNode))onError(keyStart,"DUPLICATE_KEY","Map keys must b\
@@ -6904,14 +6904,14 @@ re-indented leading empty lines must use an explicit indentation indicator";onEr
 message)}if(header.indent===0)trimIndent=indent.length;contentStart=i2;if(trimIndent===0&&!ctx.atRoot){const message="Bl\
 ock scalar values in collections must be indented";onError(offset,"BAD_INDENT",message)}break}offset+=indent.length+content.
 length+1}for(let i2=lines.length-1;i2>=chompStart;--i2){if(lines[i2][0].length>trimIndent)chompStart=i2+1}let value3="";
-let sep6="";let prevMoreIndented=false;for(let i2=0;i2<contentStart;++i2)value3+=lines[i2][0].slice(trimIndent)+"\n";for(let i2=contentStart;i2<
+let sep7="";let prevMoreIndented=false;for(let i2=0;i2<contentStart;++i2)value3+=lines[i2][0].slice(trimIndent)+"\n";for(let i2=contentStart;i2<
 chompStart;++i2){let[indent,content]=lines[i2];offset+=indent.length+content.length+1;const crlf=content[content.length-
 1]==="\r";if(crlf)content=content.slice(0,-1);if(content&&indent.length<trimIndent){const src=header.indent?"explicit in\
 dentation indicator":"first line";const message=`Block scalar lines must not be less indented than their ${src}`;onError(
-offset-content.length-(crlf?2:1),"BAD_INDENT",message);indent=""}if(type===Scalar.Scalar.BLOCK_LITERAL){value3+=sep6+indent.
-slice(trimIndent)+content;sep6="\n"}else if(indent.length>trimIndent||content[0]==="	"){if(sep6===" ")sep6="\n";else if(!prevMoreIndented&&
-sep6==="\n")sep6="\n\n";value3+=sep6+indent.slice(trimIndent)+content;sep6="\n";prevMoreIndented=true}else if(content===
-""){if(sep6==="\n")value3+="\n";else sep6="\n"}else{value3+=sep6+content;sep6=" ";prevMoreIndented=false}}switch(header.
+offset-content.length-(crlf?2:1),"BAD_INDENT",message);indent=""}if(type===Scalar.Scalar.BLOCK_LITERAL){value3+=sep7+indent.
+slice(trimIndent)+content;sep7="\n"}else if(indent.length>trimIndent||content[0]==="	"){if(sep7===" ")sep7="\n";else if(!prevMoreIndented&&
+sep7==="\n")sep7="\n\n";value3+=sep7+indent.slice(trimIndent)+content;sep7="\n";prevMoreIndented=true}else if(content===
+""){if(sep7==="\n")value3+="\n";else sep7="\n"}else{value3+=sep7+content;sep7=" ";prevMoreIndented=false}}switch(header.
 chomp){case"-":break;case"+":for(let i2=chompStart;i2<lines.length;++i2)value3+="\n"+lines[i2][0].slice(trimIndent);if(value3[value3.
 length-1]!=="\n")value3+="\n";break;default:value3+="\n"}const end=start2+header.length+scalar.source.length;return{value:value3,
 type,comment:header.comment,range:[start2,end,end]}}function parseBlockScalarHeader({offset,props},strict,onError){if(props[0].
@@ -6943,9 +6943,9 @@ source)}function singleQuotedValue(source,onError){if(source[source.length-1]!==
 "MISSING_CHAR","Missing closing 'quote");return unfoldLines(source.slice(1,-1)).replace(/''/g,"'")}function unfoldLines(source){
 const line=/(.*?)\r?\n/sy;let match=line.exec(source);if(!match)return source;let trimEnd,trimBoth;try{trimEnd=new RegExp(
 "(?<![ 	])[ 	]+$");trimBoth=new RegExp("^[ 	]+|(?<![ 	])[ 	]+$","g")}catch{trimEnd=/[ \t]+$/;trimBoth=/^[ \t]+|[ \t]+$/g}
-let res=match[1].replace(trimEnd,"");let sep6=" ";let pos=line.lastIndex;while(match=line.exec(source)){const lm=match[1].
-replace(trimBoth,"");if(lm===""){if(sep6==="\n")res+=sep6;else sep6="\n"}else{res+=sep6+lm;sep6=" "}pos=line.lastIndex}const last=/[ \t]*(.*)/sy;
-last.lastIndex=pos;match=last.exec(source);return res+sep6+(match?.[1]??"")}function doubleQuotedValue(source,onError){let res="";
+let res=match[1].replace(trimEnd,"");let sep7=" ";let pos=line.lastIndex;while(match=line.exec(source)){const lm=match[1].
+replace(trimBoth,"");if(lm===""){if(sep7==="\n")res+=sep7;else sep7="\n"}else{res+=sep7+lm;sep7=" "}pos=line.lastIndex}const last=/[ \t]*(.*)/sy;
+last.lastIndex=pos;match=last.exec(source);return res+sep7+(match?.[1]??"")}function doubleQuotedValue(source,onError){let res="";
 for(let i2=1;i2<source.length-1;++i2){const ch=source[i2];if(ch==="\r"&&source[i2+1]==="\n")continue;if(ch==="\n"){const{
 fold,offset}=foldNewline(source,i2);res+=fold;i2=offset}else if(ch==="\\"){let next=source[++i2];const cc=escapeCodes[next];
 if(cc)res+=cc;else if(next==="\n"){next=source[i2+1];while(next===" "||next==="	")next=source[++i2+1]}else if(next==="\r"&&
@@ -7101,7 +7101,7 @@ let res="";for(const item of token.items)res+=stringifyItem(item);return res}cas
 source;for(const item of token.items)res+=stringifyItem(item);for(const st of token.end)res+=st.source;return res}case"d\
 ocument":{let res=stringifyItem(token);if(token.end)for(const st of token.end)res+=st.source;return res}default:{let res=token.
 source;if("end"in token&&token.end)for(const st of token.end)res+=st.source;return res}}}function stringifyItem({start:start2,
-key,sep:sep6,value:value3}){let res="";for(const st of start2)res+=st.source;if(key)res+=stringifyToken(key);if(sep6)for(const st of sep6)
+key,sep:sep7,value:value3}){let res="";for(const st of start2)res+=st.source;if(key)res+=stringifyToken(key);if(sep7)for(const st of sep7)
 res+=st.source;if(value3)res+=stringifyToken(value3);return res}exports.stringify=stringify2}});var require_cst_visit=__commonJS({"node_modules/yaml/dist/parse/cst-visit.js"(exports){"use strict";var BREAK=Symbol("br\
 eak visit");var SKIP=Symbol("skip children");var REMOVE=Symbol("remove item");function visit2(cst,visitor){if("type"in cst&&
 cst.type==="document")cst={start:cst.start,value:cst.value};_visit(Object.freeze([]),cst,visitor)}visit2.BREAK=BREAK;visit2.
@@ -7127,7 +7127,7 @@ scalar";case'"':return"double-quoted-scalar";case"|":case">":return"block-scalar
 cstScalar.createScalarToken;exports.resolveAsScalar=cstScalar.resolveAsScalar;exports.setScalarValue=cstScalar.setScalarValue;
 exports.stringify=cstStringify.stringify;exports.visit=cstVisit.visit;exports.BOM=BOM;exports.DOCUMENT=DOCUMENT;exports.
 FLOW_END=FLOW_END;exports.SCALAR=SCALAR;exports.isCollection=isCollection;exports.isScalar=isScalar2;exports.prettyToken=
-prettyToken;exports.tokenType=tokenType}});var require_lexer=__commonJS({"node_modules/yaml/dist/parse/lexer.js"(exports){"use strict";var cst=require_cst();function isEmpty4(ch){
+prettyToken;exports.tokenType=tokenType}});var require_lexer=__commonJS({"node_modules/yaml/dist/parse/lexer.js"(exports){"use strict";var cst=require_cst();function isEmpty3(ch){
 switch(ch){case void 0:case" ":case"\n":case"\r":case"	":return true;default:return false}}var hexDigits=new Set("012345\
 6789ABCDEFabcdef");var tagChars=new Set("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-#;/?:@&=+$_.!~*'\
 ()");var flowIndicatorChars=new Set(",[]{}");var invalidAnchorChars=new Set(" ,[]{}\n\r	");var isNotAnchorChar=ch=>!ch||
@@ -7140,7 +7140,7 @@ buffer[i2];while(ch===" "||ch==="	")ch=this.buffer[++i2];if(!ch||ch==="#"||ch===
 buffer[i2+1]==="\n";return false}charAt(n2){return this.buffer[this.pos+n2]}continueScalar(offset){let ch=this.buffer[offset];
 if(this.indentNext>0){let indent=0;while(ch===" ")ch=this.buffer[++indent+offset];if(ch==="\r"){const next=this.buffer[indent+
 offset+1];if(next==="\n"||!next&&!this.atEnd)return offset+indent+1}return ch==="\n"||indent>=this.indentNext||!ch&&!this.
-atEnd?offset+indent:-1}if(ch==="-"||ch==="."){const dt=this.buffer.substr(offset,3);if((dt==="---"||dt==="...")&&isEmpty4(
+atEnd?offset+indent:-1}if(ch==="-"||ch==="."){const dt=this.buffer.substr(offset,3);if((dt==="---"||dt==="...")&&isEmpty3(
 this.buffer[offset+3]))return-1}return offset}getLine(){let end=this.lineEndPos;if(typeof end!=="number"||end!==-1&&end<
 this.pos){end=this.buffer.indexOf("\n",this.pos);this.lineEndPos=end}if(end===-1)return this.atEnd?this.buffer.substring(
 this.pos):null;if(this.buffer[end-1]==="\r")end-=1;return this.buffer.substring(this.pos,end)}hasChars(n2){return this.pos+
@@ -7156,11 +7156,11 @@ line.substring(1)}if(line[0]==="%"){let dirEnd=line.length;let cs=line.indexOf("
 length-n2);this.pushNewline();return"stream"}if(this.atLineEnd()){const sp=yield*this.pushSpaces(true);yield*this.pushCount(
 line.length-sp);yield*this.pushNewline();return"stream"}yield cst.DOCUMENT;return yield*this.parseLineStart()}*parseLineStart(){
 const ch=this.charAt(0);if(!ch&&!this.atEnd)return this.setNext("line-start");if(ch==="-"||ch==="."){if(!this.atEnd&&!this.
-hasChars(4))return this.setNext("line-start");const s2=this.peek(3);if((s2==="---"||s2==="...")&&isEmpty4(this.charAt(3))){
+hasChars(4))return this.setNext("line-start");const s2=this.peek(3);if((s2==="---"||s2==="...")&&isEmpty3(this.charAt(3))){
 yield*this.pushCount(3);this.indentValue=0;this.indentNext=0;return s2==="---"?"doc":"stream"}}this.indentValue=yield*this.
-pushSpaces(false);if(this.indentNext>this.indentValue&&!isEmpty4(this.charAt(1)))this.indentNext=this.indentValue;return yield*this.
+pushSpaces(false);if(this.indentNext>this.indentValue&&!isEmpty3(this.charAt(1)))this.indentNext=this.indentValue;return yield*this.
 parseBlockStart()}*parseBlockStart(){const[ch0,ch1]=this.peek(2);if(!ch1&&!this.atEnd)return this.setNext("block-start");
-if((ch0==="-"||ch0==="?"||ch0===":")&&isEmpty4(ch1)){const n2=(yield*this.pushCount(1))+(yield*this.pushSpaces(true));this.
+if((ch0==="-"||ch0==="?"||ch0===":")&&isEmpty3(ch1)){const n2=(yield*this.pushCount(1))+(yield*this.pushSpaces(true));this.
 indentNext=this.indentValue+1;this.indentValue+=n2;return"block-start"}return"doc"}*parseDocument(){yield*this.pushSpaces(
 true);const line=this.getLine();if(line===null)return this.setNext("doc");let n2=yield*this.pushIndicators();switch(line[n2]){case"\
 #":yield*this.pushCount(line.length-n2);case void 0:yield*this.pushNewline();return yield*this.parseLineStart();case"{":case"\
@@ -7171,13 +7171,13 @@ yield*this.pushNewline();return yield*this.parseBlockScalar();default:return yie
 let nl,sp;let indent=-1;do{nl=yield*this.pushNewline();if(nl>0){sp=yield*this.pushSpaces(false);this.indentValue=indent=
 sp}else{sp=0}sp+=yield*this.pushSpaces(true)}while(nl+sp>0);const line=this.getLine();if(line===null)return this.setNext(
 "flow");if(indent!==-1&&indent<this.indentNext&&line[0]!=="#"||indent===0&&(line.startsWith("---")||line.startsWith("..."))&&
-isEmpty4(line[3])){const atFlowEndMarker=indent===this.indentNext-1&&this.flowLevel===1&&(line[0]==="]"||line[0]==="}");
+isEmpty3(line[3])){const atFlowEndMarker=indent===this.indentNext-1&&this.flowLevel===1&&(line[0]==="]"||line[0]==="}");
 if(!atFlowEndMarker){this.flowLevel=0;yield cst.FLOW_END;return yield*this.parseLineStart()}}let n2=0;while(line[n2]==="\
 ,"){n2+=yield*this.pushCount(1);n2+=yield*this.pushSpaces(true);this.flowKey=false}n2+=yield*this.pushIndicators();switch(line[n2]){case void 0:
 return"flow";case"#":yield*this.pushCount(line.length-n2);return"flow";case"{":case"[":yield*this.pushCount(1);this.flowKey=
 false;this.flowLevel+=1;return"flow";case"}":case"]":yield*this.pushCount(1);this.flowKey=true;this.flowLevel-=1;return this.
 flowLevel?"flow":"doc";case"*":yield*this.pushUntil(isNotAnchorChar);return"flow";case'"':case"'":this.flowKey=true;return yield*this.
-parseQuotedScalar();case":":{const next=this.charAt(1);if(this.flowKey||isEmpty4(next)||next===","){this.flowKey=false;yield*this.
+parseQuotedScalar();case":":{const next=this.charAt(1);if(this.flowKey||isEmpty3(next)||next===","){this.flowKey=false;yield*this.
 pushCount(1);yield*this.pushSpaces(true);return"flow"}}default:this.flowKey=false;return yield*this.parsePlainScalar()}}*parseQuotedScalar(){
 const quote2=this.charAt(0);let end=this.buffer.indexOf(quote2,this.pos+1);if(quote2==="'"){while(end!==-1&&this.buffer[end+
 1]==="'")end=this.buffer.indexOf("'",end+2)}else{while(end!==-1){let n2=0;while(this.buffer[end-1-n2]==="\\")n2+=1;if(n2%
@@ -7186,7 +7186,7 @@ const quote2=this.charAt(0);let end=this.buffer.indexOf(quote2,this.pos+1);if(qu
 1]==="\r"?2:1)}}if(end===-1){if(!this.atEnd)return this.setNext("quoted-scalar");end=this.buffer.length}yield*this.pushToIndex(
 end+1,false);return this.flowLevel?"flow":"doc"}*parseBlockScalarHeader(){this.blockScalarIndent=-1;this.blockScalarKeep=
 false;let i2=this.pos;while(true){const ch=this.buffer[++i2];if(ch==="+")this.blockScalarKeep=true;else if(ch>"0"&&ch<="\
-9")this.blockScalarIndent=Number(ch)-1;else if(ch!=="-")break}return yield*this.pushUntil(ch=>isEmpty4(ch)||ch==="#")}*parseBlockScalar(){
+9")this.blockScalarIndent=Number(ch)-1;else if(ch!=="-")break}return yield*this.pushUntil(ch=>isEmpty3(ch)||ch==="#")}*parseBlockScalar(){
 let nl=this.pos-1;let indent=0;let ch;loop:for(let i3=this.pos;ch=this.buffer[i3];++i3){switch(ch){case" ":indent+=1;break;case"\
 \n":nl=i3;indent=0;break;case"\r":{const next=this.buffer[i3+1];if(!next&&!this.atEnd)return this.setNext("block-scalar");
 if(next==="\n")break}default:break loop}}if(!ch&&!this.atEnd)return this.setNext("block-scalar");if(indent>=this.indentNext){
@@ -7197,8 +7197,8 @@ this.indentNext)}do{const cs=this.continueScalar(nl+1);if(cs===-1)break;nl=this.
 blockScalarKeep){do{let i3=nl-1;let ch2=this.buffer[i3];if(ch2==="\r")ch2=this.buffer[--i3];const lastChar=i3;while(ch2===
 " ")ch2=this.buffer[--i3];if(ch2==="\n"&&i3>=this.pos&&i3+1+indent>lastChar)nl=i3;else break}while(true)}yield cst.SCALAR;
 yield*this.pushToIndex(nl+1,true);return yield*this.parseLineStart()}*parsePlainScalar(){const inFlow=this.flowLevel>0;let end=this.
-pos-1;let i2=this.pos-1;let ch;while(ch=this.buffer[++i2]){if(ch===":"){const next=this.buffer[i2+1];if(isEmpty4(next)||
-inFlow&&flowIndicatorChars.has(next))break;end=i2}else if(isEmpty4(ch)){let next=this.buffer[i2+1];if(ch==="\r"){if(next===
+pos-1;let i2=this.pos-1;let ch;while(ch=this.buffer[++i2]){if(ch===":"){const next=this.buffer[i2+1];if(isEmpty3(next)||
+inFlow&&flowIndicatorChars.has(next))break;end=i2}else if(isEmpty3(ch)){let next=this.buffer[i2+1];if(ch==="\r"){if(next===
 "\n"){i2+=1;ch="\n";next=this.buffer[i2+1]}else end=i2}if(next==="#"||inFlow&&flowIndicatorChars.has(next))break;if(ch===
 "\n"){const cs=this.continueScalar(i2+1);if(cs===-1)break;i2=Math.max(i2,cs-2)}}else{if(inFlow&&flowIndicatorChars.has(ch))
 break;end=i2}}if(!ch&&!this.atEnd)return this.setNext("plain-scalar");yield cst.SCALAR;yield*this.pushToIndex(end+1,true);
@@ -7206,10 +7206,10 @@ return inFlow?"flow":"doc"}*pushCount(n2){if(n2>0){yield this.buffer.substr(this
 const s2=this.buffer.slice(this.pos,i2);if(s2){yield s2;this.pos+=s2.length;return s2.length}else if(allowEmpty)yield"";
 return 0}*pushIndicators(){let n2=0;loop:while(true){switch(this.charAt(0)){case"!":n2+=yield*this.pushTag();n2+=yield*this.
 pushSpaces(true);continue loop;case"&":n2+=yield*this.pushUntil(isNotAnchorChar);n2+=yield*this.pushSpaces(true);continue loop;case"\
--":case"?":case":":{const inFlow=this.flowLevel>0;const ch1=this.charAt(1);if(isEmpty4(ch1)||inFlow&&flowIndicatorChars.
+-":case"?":case":":{const inFlow=this.flowLevel>0;const ch1=this.charAt(1);if(isEmpty3(ch1)||inFlow&&flowIndicatorChars.
 has(ch1)){if(!inFlow)this.indentNext=this.indentValue+1;else if(this.flowKey)this.flowKey=false;n2+=yield*this.pushCount(
 1);n2+=yield*this.pushSpaces(true);continue loop}}}break loop}return n2}*pushTag(){if(this.charAt(1)==="<"){let i2=this.
-pos+2;let ch=this.buffer[i2];while(!isEmpty4(ch)&&ch!==">")ch=this.buffer[++i2];return yield*this.pushToIndex(ch===">"?i2+
+pos+2;let ch=this.buffer[i2];while(!isEmpty3(ch)&&ch!==">")ch=this.buffer[++i2];return yield*this.pushToIndex(ch===">"?i2+
 1:i2,false)}else{let i2=this.pos+1;let ch=this.buffer[i2];while(ch){if(tagChars.has(ch))ch=this.buffer[++i2];else if(ch===
 "%"&&hexDigits.has(this.buffer[i2+1])&&hexDigits.has(this.buffer[i2+2])){ch=this.buffer[i2+=3]}else break}return yield*this.
 pushToIndex(i2,false)}}*pushNewline(){const ch=this.buffer[this.pos];if(ch==="\n")return yield*this.pushCount(1);else if(ch===
@@ -7221,8 +7221,8 @@ this.lineStarts=[];this.addNewLine=offset=>this.lineStarts.push(offset);this.lin
 length;while(low<high){const mid=low+high>>1;if(this.lineStarts[mid]<offset)low=mid+1;else high=mid}if(this.lineStarts[low]===
 offset)return{line:low+1,col:1};if(low===0)return{line:0,col:offset};const start2=this.lineStarts[low-1];return{line:low,
 col:offset-start2+1}}}};exports.LineCounter=LineCounter}});var require_parser=__commonJS({"node_modules/yaml/dist/parse/parser.js"(exports){"use strict";var node_process=__require("process");
-var cst=require_cst();var lexer=require_lexer();function includesToken(list2,type){for(let i2=0;i2<list2.length;++i2)if(list2[i2].
-type===type)return true;return false}function findNonEmptyIndex(list2){for(let i2=0;i2<list2.length;++i2){switch(list2[i2].
+var cst=require_cst();var lexer=require_lexer();function includesToken(list3,type){for(let i2=0;i2<list3.length;++i2)if(list3[i2].
+type===type)return true;return false}function findNonEmptyIndex(list3){for(let i2=0;i2<list3.length;++i2){switch(list3[i2].
 type){case"space":case"comment":case"newline":break;default:return i2}}return-1}function isFlowToken(token){switch(token?.
 type){case"alias":case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":case"flow-collection":return true;default:
 return false}}function getPrevProps(parent){switch(parent.type){case"document":return parent.start;case"block-map":{const it=parent.
@@ -7273,9 +7273,9 @@ if(doc.value)return yield*this.lineEnd(doc);switch(this.type){case"doc-start":{i
 pop();yield*this.step()}else doc.start.push(this.sourceToken);return}case"anchor":case"tag":case"space":case"comment":case"\
 newline":doc.start.push(this.sourceToken);return}const bv=this.startBlockValue(doc);if(bv)this.stack.push(bv);else{yield{
 type:"error",offset:this.offset,message:`Unexpected ${this.type} token in YAML document`,source:this.source}}}*scalar(scalar){
-if(this.type==="map-value-ind"){const prev=getPrevProps(this.peek(2));const start2=getFirstKeyStartProps(prev);let sep6;
-if(scalar.end){sep6=scalar.end;sep6.push(this.sourceToken);delete scalar.end}else sep6=[this.sourceToken];const map3={type:"\
-block-map",offset:scalar.offset,indent:scalar.indent,items:[{start:start2,key:scalar,sep:sep6}]};this.onKeyLine=true;this.
+if(this.type==="map-value-ind"){const prev=getPrevProps(this.peek(2));const start2=getFirstKeyStartProps(prev);let sep7;
+if(scalar.end){sep7=scalar.end;sep7.push(this.sourceToken);delete scalar.end}else sep7=[this.sourceToken];const map3={type:"\
+block-map",offset:scalar.offset,indent:scalar.indent,items:[{start:start2,key:scalar,sep:sep7}]};this.onKeyLine=true;this.
 stack[this.stack.length-1]=map3}else yield*this.lineEnd(scalar)}*blockScalar(scalar){switch(this.type){case"space":case"\
 comment":case"newline":scalar.props.push(this.sourceToken);return;case"scalar":scalar.source=this.source;this.atNewLine=
 true;this.indent=0;if(this.onNewLine){let nl=this.source.indexOf("\n")+1;while(nl!==0){this.onNewLine(this.offset+nl);nl=
@@ -7300,9 +7300,9 @@ sep:[this.sourceToken]})}else{const start3=getFirstKeyStartProps(it.start);this.
 offset,indent:this.indent,items:[{start:start3,key:null,sep:[this.sourceToken]}]})}}else if(it.value){map3.items.push({start:[],
 key:null,sep:[this.sourceToken]})}else if(includesToken(it.sep,"map-value-ind")){this.stack.push({type:"block-map",offset:this.
 offset,indent:this.indent,items:[{start:start2,key:null,sep:[this.sourceToken]}]})}else if(isFlowToken(it.key)&&!includesToken(
-it.sep,"newline")){const start3=getFirstKeyStartProps(it.start);const key=it.key;const sep6=it.sep;sep6.push(this.sourceToken);
+it.sep,"newline")){const start3=getFirstKeyStartProps(it.start);const key=it.key;const sep7=it.sep;sep7.push(this.sourceToken);
 delete it.key;delete it.sep;this.stack.push({type:"block-map",offset:this.offset,indent:this.indent,items:[{start:start3,
-key,sep:sep6}]})}else if(start2.length>0){it.sep=it.sep.concat(start2,this.sourceToken)}else{it.sep.push(this.sourceToken)}}else{
+key,sep:sep7}]})}else if(start2.length>0){it.sep=it.sep.concat(start2,this.sourceToken)}else{it.sep.push(this.sourceToken)}}else{
 if(!it.sep){Object.assign(it,{key:null,sep:[this.sourceToken]})}else if(it.value||atNextItem){map3.items.push({start:start2,
 key:null,sep:[this.sourceToken]})}else if(includesToken(it.sep,"map-value-ind")){this.stack.push({type:"block-map",offset:this.
 offset,indent:this.indent,items:[{start:[],key:null,sep:[this.sourceToken]}]})}else{it.sep.push(this.sourceToken)}}this.
@@ -7333,8 +7333,8 @@ flow-map-end":case"flow-seq-end":fc.end.push(this.sourceToken);return}const bv=t
 push(bv);else{yield*this.pop();yield*this.step()}}else{const parent=this.peek(2);if(parent.type==="block-map"&&(this.type===
 "map-value-ind"&&parent.indent===fc.indent||this.type==="newline"&&!parent.items[parent.items.length-1].sep)){yield*this.
 pop();yield*this.step()}else if(this.type==="map-value-ind"&&parent.type!=="flow-collection"){const prev=getPrevProps(parent);
-const start2=getFirstKeyStartProps(prev);fixFlowSeqItems(fc);const sep6=fc.end.splice(1,fc.end.length);sep6.push(this.sourceToken);
-const map3={type:"block-map",offset:fc.offset,indent:fc.indent,items:[{start:start2,key:fc,sep:sep6}]};this.onKeyLine=true;
+const start2=getFirstKeyStartProps(prev);fixFlowSeqItems(fc);const sep7=fc.end.splice(1,fc.end.length);sep7.push(this.sourceToken);
+const map3={type:"block-map",offset:fc.offset,indent:fc.indent,items:[{start:start2,key:fc,sep:sep7}]};this.onKeyLine=true;
 this.stack[this.stack.length-1]=map3}else{yield*this.lineEnd(fc)}}}flowScalar(type){if(this.onNewLine){let nl=this.source.
 indexOf("\n")+1;while(nl!==0){this.onNewLine(this.offset+nl);nl=this.source.indexOf("\n",nl)+1}}return{type,offset:this.
 offset,indent:this.indent,source:this.source}}startBlockValue(parent){switch(this.type){case"alias":case"scalar":case"si\
@@ -7470,8 +7470,8 @@ tokens[idx].isPrefix=true;tokens[idx].value=prefix}else{tokens[idx].value=value4
 depth}if(i2>=start2){parts.push(value4);prevIndex=i2}}const n2=prevIndex!==void 0?prevIndex+1:start2;const value3=input2.
 slice(n2);parts.push(value3);if(opts.tokens&&prevIndex&&prevIndex+1<input2.length){tokens[tokens.length-1].value=value3;
 depth(tokens[tokens.length-1]);state.maxDepth+=tokens[tokens.length-1].depth}state.slashes=slashes;state.parts=parts}return state};
-module.exports=scan2}});var require_parse2=__commonJS({"node_modules/picomatch/lib/parse.js"(exports,module){"use strict";var constants6=require_constants6();
-var utils=require_utils2();var{MAX_LENGTH,POSIX_REGEX_SOURCE,REGEX_NON_SPECIAL_CHARS,REGEX_SPECIAL_CHARS_BACKREF,REPLACEMENTS}=constants6;
+module.exports=scan2}});var require_parse2=__commonJS({"node_modules/picomatch/lib/parse.js"(exports,module){"use strict";var constants7=require_constants6();
+var utils=require_utils2();var{MAX_LENGTH,POSIX_REGEX_SOURCE,REGEX_NON_SPECIAL_CHARS,REGEX_SPECIAL_CHARS_BACKREF,REPLACEMENTS}=constants7;
 var expandRange=(args,options)=>{if(typeof options.expandRange==="function"){return options.expandRange(...args,options)}
 args.sort();const value3=`[${args.join("-")}]`;try{new RegExp(value3)}catch(ex){return args.map(v=>utils.escapeRegex(v)).
 join("..")}return value3};var syntaxError=(type,char)=>{return`Missing ${type}: "${char}" - use "\\\\${char}" to match l\
@@ -7499,7 +7499,7 @@ trim());if(branches.length!==1){return}const branch=normalizeSimpleBranch(branch
 chars.push(branch);index+=match.end+1}if(chars.length<1){return}return chars};var repeatedExtglobRecursion=pattern=>{let depth=0;
 let value3=pattern.trim();let match=parseRepeatedExtglob(value3);while(match){depth++;value3=match.body.trim();match=parseRepeatedExtglob(
 value3)}return depth};var analyzeRepeatedExtglob=(body2,options)=>{if(options.maxExtglobRecursion===false){return{risky:false}}
-const max=typeof options.maxExtglobRecursion==="number"?options.maxExtglobRecursion:constants6.DEFAULT_MAX_EXTGLOB_RECURSION;
+const max=typeof options.maxExtglobRecursion==="number"?options.maxExtglobRecursion:constants7.DEFAULT_MAX_EXTGLOB_RECURSION;
 const branches=splitTopLevel(body2).map(branch=>branch.trim());if(branches.length>1){if(branches.some(branch=>branch==="")||
 branches.some(branch=>/^[*?]+$/.test(branch))||hasRepeatedCharPrefixOverlap(branches)){return{risky:true}}}const safeChars=[];
 let sawStarSequence=false;let combinable=true;for(const branch of branches){const chars=getStarExtglobSequenceChars(branch);
@@ -7510,7 +7510,7 @@ risky:true}}return{risky:false}};var parse11=(input2,options)=>{if(typeof input2
 ed a string")}input2=REPLACEMENTS[input2]||input2;const opts={...options};const max=typeof opts.maxLength==="number"?Math.
 min(MAX_LENGTH,opts.maxLength):MAX_LENGTH;let len=input2.length;if(len>max){throw new SyntaxError(`Input length: ${len},\
  exceeds maximum allowed length: ${max}`)}const bos={type:"bos",value:"",output:opts.prepend||""};const tokens=[bos];const capture=opts.
-capture?"":"?:";const PLATFORM_CHARS=constants6.globChars(opts.windows);const EXTGLOB_CHARS=constants6.extglobChars(PLATFORM_CHARS);
+capture?"":"?:";const PLATFORM_CHARS=constants7.globChars(opts.windows);const EXTGLOB_CHARS=constants7.extglobChars(PLATFORM_CHARS);
 const{DOT_LITERAL,PLUS_LITERAL,SLASH_LITERAL,ONE_CHAR,DOTS_SLASH,NO_DOT,NO_DOT_SLASH,NO_DOTS_SLASH,QMARK,QMARK_NO_DOT,STAR,
 START_ANCHOR}=PLATFORM_CHARS;const globstar=opts2=>{return`(${capture}(?:(?!${START_ANCHOR}${opts2.dot?DOTS_SLASH:DOT_LITERAL}\
 ).)*?)`};const nodot=opts.dot?"":NO_DOT;const qmarkNoDot=opts.dot?QMARK:QMARK_NO_DOT;let star=opts.bash===true?globstar(
@@ -7639,7 +7639,7 @@ tokens){state.output+=token.output!=null?token.output:token.value;if(token.suffi
 parse11.fastpaths=(input2,options)=>{const opts={...options};const max=typeof opts.maxLength==="number"?Math.min(MAX_LENGTH,
 opts.maxLength):MAX_LENGTH;const len=input2.length;if(len>max){throw new SyntaxError(`Input length: ${len}, exceeds maxi\
 mum allowed length: ${max}`)}input2=REPLACEMENTS[input2]||input2;const{DOT_LITERAL,SLASH_LITERAL,ONE_CHAR,DOTS_SLASH,NO_DOT,
-NO_DOTS,NO_DOTS_SLASH,STAR,START_ANCHOR}=constants6.globChars(opts.windows);const nodot=opts.dot?NO_DOTS:NO_DOT;const slashDot=opts.
+NO_DOTS,NO_DOTS_SLASH,STAR,START_ANCHOR}=constants7.globChars(opts.windows);const nodot=opts.dot?NO_DOTS:NO_DOT;const slashDot=opts.
 dot?NO_DOTS_SLASH:NO_DOT;const capture=opts.capture?"":"?:";const state={negated:false,prefix:""};let star=opts.bash===true?
 ".*?":STAR;if(opts.capture){star=`(${star})`}const globstar=opts2=>{if(opts2.noglobstar===true)return star;return`(${capture}\
 (?:(?!${START_ANCHOR}${opts2.dot?DOTS_SLASH:DOT_LITERAL}).)*?)`};const create2=str=>{switch(str){case"*":return`${nodot}${ONE_CHAR}${star}`;case"\
@@ -7650,7 +7650,7 @@ return`${nodot}${star}${SLASH_LITERAL}${ONE_CHAR}${slashDot}${star}`;case"**":re
 const match=/^(.*?)\.(\w+)$/.exec(str);if(!match)return;const source2=create2(match[1]);if(!source2)return;return source2+
 DOT_LITERAL+match[2]}}};const output2=utils.removePrefix(input2,state);let source=create2(output2);if(source&&opts.strictSlashes!==
 true){source+=`${SLASH_LITERAL}?`}return source};module.exports=parse11}});var require_picomatch=__commonJS({"node_modules/picomatch/lib/picomatch.js"(exports,module){"use strict";var scan2=require_scan();
-var parse11=require_parse2();var utils=require_utils2();var constants6=require_constants6();var isObject4=val=>val&&typeof val===
+var parse11=require_parse2();var utils=require_utils2();var constants7=require_constants6();var isObject4=val=>val&&typeof val===
 "object"&&!Array.isArray(val);var picomatch2=(glob2,options,returnState=false)=>{if(Array.isArray(glob2)){const fns=glob2.
 map(input2=>picomatch2(input2,options,returnState));const arrayMatcher=str=>{for(const isMatch of fns){const state2=isMatch(
 str);if(state2)return state2}return false};return arrayMatcher}const isState=isObject4(glob2)&&glob2.tokens&&glob2.input;
@@ -7680,7 +7680,7 @@ if(!input2||typeof input2!=="string"){throw new TypeError("Expected a non-empty 
 if(options.fastpaths!==false&&(input2[0]==="."||input2[0]==="*")){parsed2.output=parse11.fastpaths(input2,options)}if(!parsed2.
 output){parsed2=parse11(input2,options)}return picomatch2.compileRe(parsed2,options,returnOutput,returnState)};picomatch2.
 toRegex=(source,options)=>{try{const opts=options||{};return new RegExp(source,opts.flags||(opts.nocase?"i":""))}catch(err){
-if(options&&options.debug===true)throw err;return/$^/}};picomatch2.constants=constants6;module.exports=picomatch2}});var require_picomatch2=__commonJS({"node_modules/picomatch/index.js"(exports,module){"use strict";var pico=require_picomatch();
+if(options&&options.debug===true)throw err;return/$^/}};picomatch2.constants=constants7;module.exports=picomatch2}});var require_picomatch2=__commonJS({"node_modules/picomatch/index.js"(exports,module){"use strict";var pico=require_picomatch();
 var utils=require_utils2();function picomatch2(glob2,options,returnState=false){if(options&&(options.windows===null||options.
 windows===void 0)){options={...options,windows:utils.isWindows()}}return pico(glob2,options,returnState)}Object.assign(picomatch2,
 pico);module.exports=picomatch2}});var require_picocolors=__commonJS({"node_modules/picocolors/picocolors.js"(exports,module){var p=process||{};var argv=p.
@@ -8158,8 +8158,8 @@ const isUserToServer=token.startsWith("ghu_");const tokenType=isApp?"app":isInst
 user-to-server":"oauth";return{type:"token",token,tokenType}}function withAuthorizationPrefix(token){if(token.split(/\./).
 length===3){return`bearer ${token}`}return`token ${token}`}async function hook(token,request4,route,parameters){const endpoint2=request4.
 endpoint.merge(route,parameters);endpoint2.headers.authorization=withAuthorizationPrefix(token);return request4(endpoint2)}
-var b64url,sep4,jwtRE,isJWT,createTokenAuth;var init_dist_bundle4=__esm({"node_modules/@octokit/auth-token/dist-bundle/i\
-ndex.js"(){b64url="(?:[a-zA-Z0-9_-]+)";sep4="\\.";jwtRE=new RegExp(`^${b64url}${sep4}${b64url}${sep4}${b64url}$`);isJWT=
+var b64url,sep5,jwtRE,isJWT,createTokenAuth;var init_dist_bundle4=__esm({"node_modules/@octokit/auth-token/dist-bundle/i\
+ndex.js"(){b64url="(?:[a-zA-Z0-9_-]+)";sep5="\\.";jwtRE=new RegExp(`^${b64url}${sep5}${b64url}${sep5}${b64url}$`);isJWT=
 jwtRE.test.bind(jwtRE);createTokenAuth=function createTokenAuth2(token){if(!token){throw new Error("[@octokit/auth-token\
 ] No token passed to createTokenAuth")}if(typeof token!=="string"){throw new Error("[@octokit/auth-token] Token passed t\
 o createTokenAuth is not a string")}token=token.replace(/^(token|bearer) +/i,"");return Object.assign(auth.bind(null,token),
@@ -8904,8 +8904,8 @@ baseUrl=getApiBaseUrl();defaults={baseUrl,request:{agent:getProxyAgent(baseUrl),
 plugin(restEndpointMethods,paginateRest).defaults(defaults)}});var github_exports={};__export(github_exports,{context:()=>context2,getOctokit:()=>getOctokit});function getOctokit(token,options,...additionalPlugins){
 const GitHubWithPlugins=GitHub.plugin(...additionalPlugins);return new GitHubWithPlugins(getOctokitOptions(token,options))}
 var context2;var init_github=__esm({"node_modules/@actions/github/lib/github.js"(){init_context();init_utils2();context2=
-new Context2}});import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join10,relative as relative8,resolve as resolve12,
-sep as sep5}from"node:path";import*as os from"os";function toCommandValue(input2){if(input2===null||input2===void 0){return""}else if(typeof input2==="string"||input2 instanceof
+new Context2}});import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join13,relative as relative9,resolve as resolve12,
+sep as sep6}from"node:path";import*as os from"os";function toCommandValue(input2){if(input2===null||input2===void 0){return""}else if(typeof input2==="string"||input2 instanceof
 String){return input2}return JSON.stringify(input2)}function toCommandProperties(annotationProperties){if(!Object.keys(annotationProperties).
 length){return{}}return{title:annotationProperties.title,file:annotationProperties.file,line:annotationProperties.startLine,
 endLine:annotationProperties.endLine,col:annotationProperties.startColumn,endColumn:annotationProperties.endColumn}}function issueCommand(command2,properties2,message){const cmd=new Command(command2,properties2,message);process.stdout.write(
@@ -8918,9 +8918,9 @@ s2).replace(/%/g,"%25").replace(/\r/g,"%0D").replace(/\n/g,"%0A")}function escap
 replace(/%/g,"%25").replace(/\r/g,"%0D").replace(/\n/g,"%0A").replace(/:/g,"%3A").replace(/,/g,"%2C")}import*as crypto from"crypto";import*as fs from"fs";import*as os2 from"os";function issueFileCommand(command2,message){const filePath=process.env[`GITHUB_${command2}`];if(!filePath){throw new Error(
 `Unable to find environment variable for file command ${command2}`)}if(!fs.existsSync(filePath)){throw new Error(`Missin\
 g file at path: ${filePath}`)}fs.appendFileSync(filePath,`${toCommandValue(message)}${os2.EOL}`,{encoding:"utf8"})}function prepareKeyValueMessage(key,value3){
-const delimiter=`ghadelimiter_${crypto.randomUUID()}`;const convertedValue=toCommandValue(value3);if(key.includes(delimiter)){
-throw new Error(`Unexpected input: name should not contain the delimiter "${delimiter}"`)}if(convertedValue.includes(delimiter)){
-throw new Error(`Unexpected input: value should not contain the delimiter "${delimiter}"`)}return`${key}<<${delimiter}${os2.EOL}${convertedValue}${os2.EOL}${delimiter}`}import*as os3 from"os";import{EOL as EOL3}from"os";import{constants,promises}from"fs";var __awaiter=function(thisArg,_arguments,P,generator){function adopt(value3){
+const delimiter2=`ghadelimiter_${crypto.randomUUID()}`;const convertedValue=toCommandValue(value3);if(key.includes(delimiter2)){
+throw new Error(`Unexpected input: name should not contain the delimiter "${delimiter2}"`)}if(convertedValue.includes(delimiter2)){
+throw new Error(`Unexpected input: value should not contain the delimiter "${delimiter2}"`)}return`${key}<<${delimiter2}${os2.EOL}${convertedValue}${os2.EOL}${delimiter2}`}import*as os3 from"os";import{EOL as EOL3}from"os";import{constants,promises}from"fs";var __awaiter=function(thisArg,_arguments,P,generator){function adopt(value3){
 return value3 instanceof P?value3:new P(function(resolve13){resolve13(value3)})}return new(P||(P=Promise))(function(resolve13,reject){
 function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){try{step(generator["\
 throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve13(result.value):adopt(result.value).then(
@@ -8984,13 +8984,17 @@ ExactNumber)return value3.text;if(Array.isArray(value3))return`[${value3.map(can
 "object"&&value3!==null){const members3=Object.keys(value3).sort().map(key=>`${JSON.stringify(key)}:${canonical(value3[key]??
 null)}`);return`{${members3.join(",")}}`}return JSON.stringify(value3)}function mapValues(map3,change){return Object.fromEntries(
 Object.entries(map3).map(([key,value3])=>[key,change(value3,key)]))}var uuid=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-function sameIdentifier(a2,b){return a2===b||uuid.test(a2)&&a2.toLowerCase()===b.toLowerCase()}var maxLength=500;var maxDepth=6;function messageIn(body2){if(typeof body2==="string")return body2.trim()===""?null:body2;
+function identifierKey(id){return uuid.test(id)?id.toLowerCase():id}function objectKey(key){const[kind="",id="",...rest]=key.
+split("/");return[kind,identifierKey(id),...rest].join("/")}function isPathParameter(text4){return text4!==""&&!/^\.{1,2}$/.
+test(text4)&&text4.isWellFormed()}function sameIdentifier(a2,b){return identifierKey(a2)===identifierKey(b)}var maxLength=500;var maxDepth=6;function messageIn(body2){if(typeof body2==="string")return body2.trim()===""?null:body2;
 if(!isMap(body2))return null;const main=firstText(body2.message,body2.error_description,body2.detail,body2.error,body2.code);
-const error63=isMap(body2.error)?messageIn(body2.error):null;const said=main??error63??"";const more=flatten(body2.errors,
-"",maxDepth).filter(part=>!repeats(said,part));if(more.length===0)return said||null;return[...said===""?[]:[said.replace(
-/\.$/,"")],more.join("; ")].join(": ")}function repeats(message,part){const words4=text4=>` ${text4.toLowerCase().match(
-/[\p{L}\p{N}]+/gu)?.join(" ")??""} `;const said=words4(part.replace(/^[\w.]+: /,""));return said.trim()!==""&&words4(message).
-includes(said)}var insides=/\*\* \(|%[A-Z][\w.]*\{|\b(?:Ecto|Postgrex|DBConnection|Plug|Phoenix)\.[A-Z]|#(?:PID|Reference|Ecto)\b/;
+const error63=isMap(body2.error)?messageIn(body2.error):null;const said=main??error63??"";const code2=typeof body2.code===
+"string"?body2.code:"";const more=flatten(body2.errors,"",maxDepth).filter(part=>!repeats(said,part)&&!isCode(code2,part));
+if(more.length===0)return said||null;return[...said===""?[]:[said],more.join("; ")].join(": ")}function repeats(message,part){
+const said=words(withoutField(part));return said.trim()!==""&&words(message).includes(said)}function isCode(code2,part){
+return code2!==""&&words(withoutField(part).replace(/^is /,""))===words(code2.replaceAll("_"," "))}function withoutField(part){
+return part.replace(/^[\w.]+: /,"")}function words(text4){return` ${text4.toLowerCase().match(/[\p{L}\p{N}]+/gu)?.join("\
+ ")??""} `}var insides=/\*\* \(|%[A-Z][\w.]*\{|\b(?:Ecto|Postgrex|DBConnection|Plug|Phoenix)\.[A-Z]|#(?:PID|Reference|Ecto)\b/;
 function isRaw(message){return insides.test(message)}var rawInstead="what it says is raw internals of the server, which \
 --debug shows";function firstText(...candidates2){return candidates2.find(candidate=>typeof candidate==="string"&&candidate.
 trim()!=="")?.toString()??null}function flatten(errors2,path,depth){const label=path===""?"":`${path}: `;if(Array.isArray(
@@ -9029,23 +9033,24 @@ function sentence(facts){const{kind,status,serverMessage,scope:scope2,origin:ori
 if(kind==="answer"){const said2=serverMessage===null?"":`; it says: ${shownMessage(serverMessage)}`;return`answered ${status}\
  with ${whyUnusable(reason,detail)}${said2}`}const phrase=status===null?void 0:STATUS_CODES[status]?.toLowerCase();const said=serverMessage===
 null?"":`: ${shownMessage(serverMessage)}`;const answered=`answered ${status}${phrase===void 0?"":` (${phrase})`}${said}`;
-switch(kind){case"unauthorized":return`${answered}; is the token right and still valid? It needs the scope ${scope2}${detail===
-null?"":` (${detail})`}`;case"forbidden":return`${answered}; it needs the scope ${scope2}`;case"redirect":return`${answered}\
+switch(kind){case"unauthorized":return`${then(answered,"is the token right and still valid?")} It needs the scope ${scope2}${detail===
+null?"":` (${detail})`}`;case"forbidden":return then(answered,`it needs the scope ${scope2}`);case"redirect":return`${answered}\
 , a redirect${detail===null?"":` to ${detail}`} that is not followed; is base_url right?`;default:return retryAfter===null?
-answered:`${answered}; the server asks to wait ${retryAfter} s`}}function shownMessage(message){return isRaw(message)?rawInstead:
-message}function whyNotConnected(facts){const reason=facts.reason??"";const code2=atProxy(reason);if(code2===void 0)return whyUnreachable(
-facts,reason);const proxy=facts.proxy??"the proxy";if(code2==="407")return`the proxy ${proxy} wants a user name and a pa\
-ssword (407)`;if(/^\d{3}$/.test(code2))return`the proxy ${proxy} refuses to connect to it (${code2})`;const why=whyUnreachable(
-{origin:facts.proxy??facts.origin,timeout:facts.timeout},code2);return`there is no connection to the proxy ${proxy}: ${why}`}
-function whyUnreachable({origin:origin2,timeout},code2){const certificate2=certificateSentences[code2];if(certificate2!==
-void 0){const hint=certificateHints[code2];return`${certificate2} (${code2})${hint===void 0?"":`; ${hint}`}`}if(isCertificateCode(
-code2))return`its certificate is not accepted (${code2})`;if(isTimeout(code2))return`it did not answer within ${timeout}\
- s`;const tls=whyNoTls(code2);if(tls!==void 0)return tls;switch(code2){case"ECONNREFUSED":return"the connection was refu\
-sed; does the server run, and is the port right?";case"ENOTFOUND":return`the name ${hostOf(origin2)} does not resolve; i\
-s the address right?`;case"EAI_AGAIN":return`the name ${hostOf(origin2)} could not be looked up; is there a network?`;case"\
-EHOSTUNREACH":case"ENETUNREACH":return`there is no route to it (${code2})`;case"ECONNRESET":case"EPIPE":case"UND_ERR_SOC\
-KET":return`it closed the connection before it was established (${code2})`;default:return code2}}function whyNoTls(code2){
-if(code2!=="EPROTO"&&!code2.startsWith("ERR_SSL_"))return void 0;if(/PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS/.
+answered:then(answered,`the server asks to wait ${retryAfter} s`)}}function shownMessage(message){return isRaw(message)?
+rawInstead:message}function then(said,more){if(!/[.!?]$/.test(said))return`${said}; ${more}`;return`${said} ${more.charAt(
+0).toUpperCase()}${more.slice(1)}`}function whyNotConnected(facts){const reason=facts.reason??"";const code2=atProxy(reason);
+if(code2===void 0)return whyUnreachable(facts,reason);const proxy=facts.proxy??"the proxy";if(code2==="407")return`the p\
+roxy ${proxy} wants a user name and a password (407)`;if(/^\d{3}$/.test(code2))return`the proxy ${proxy} refuses to conn\
+ect to it (${code2})`;const why=whyUnreachable({origin:facts.proxy??facts.origin,timeout:facts.timeout},code2);return`th\
+ere is no connection to the proxy ${proxy}: ${why}`}function whyUnreachable({origin:origin2,timeout},code2){const certificate2=certificateSentences[code2];
+if(certificate2!==void 0){const hint=certificateHints[code2];return`${certificate2} (${code2})${hint===void 0?"":`; ${hint}`}`}
+if(isCertificateCode(code2))return`its certificate is not accepted (${code2})`;if(isTimeout(code2))return`it did not ans\
+wer within ${timeout} s`;const tls=whyNoTls(code2);if(tls!==void 0)return tls;switch(code2){case"ECONNREFUSED":return"th\
+e connection was refused; does the server run, and is the port right?";case"ENOTFOUND":return`the name ${hostOf(origin2)}\
+ does not resolve; is the address right?`;case"EAI_AGAIN":return`the name ${hostOf(origin2)} could not be looked up; is \
+there a network?`;case"EHOSTUNREACH":case"ENETUNREACH":return`there is no route to it (${code2})`;case"ECONNRESET":case"\
+EPIPE":case"UND_ERR_SOCKET":return`it closed the connection before it was established (${code2})`;default:return code2}}
+function whyNoTls(code2){if(code2!=="EPROTO"&&!code2.startsWith("ERR_SSL_"))return void 0;if(/PROTOCOL_VERSION|UNSUPPORTED_PROTOCOL|NO_PROTOCOLS/.
 test(code2)){return`it offers no TLS 1.2 or later (${code2})`}if(/CERTIFICATE_REQUIRED|ALERT_BAD_CERTIFICATE|HANDSHAKE_FAILURE|UNKNOWN_CA/.
 test(code2)){return`it wants another client certificate, or none could be agreed on (${code2}); server.tls.client_cert_f\
 ile names one`}return`no TLS connection could be agreed on (${code2}); does this port speak https?`}function whyLost({method,
@@ -9062,17 +9067,18 @@ status==="rejected"?failuresIn(it.reason):[]);if(failures.length>0)throw new Agg
 hings failed");return settled.flatMap(it=>it.status==="fulfilled"?[it.value]:[])}function failuresIn(failure2){return failure2 instanceof
 AggregateError?failure2.errors.flatMap(failuresIn):[failure2]}var hints={unauthorized:"check the token and its end of life",forbidden:"use a token with this scope; a plan lists the s\
 copes that it needs",redirect:"set base_url to the address that it leads to, if that is the server"};function problemsOf(failure2){
-return distinct(failuresIn(failure2).flatMap(problemsOfOne))}function distinct(problems){const seen=new Map(problems.map(
-problem=>[JSON.stringify(problem),problem]).reverse());return problems.filter(problem=>seen.get(JSON.stringify(problem))===
-problem)}function problemsOfOne(one){if(one instanceof ProblemsError)return one.problems;if(one instanceof ServerFailure)
-return[error(`server-${one.kind}`,one.message,[],hints[one.kind])];return[error("internal",one instanceof Error?`${one.name}\
-: ${one.message}`:String(one),[],"this is a mistake in idops: please report it with the output of --debug")]}function stacksOf(failure2){
-return failuresIn(failure2).map(one=>one instanceof Error?one.stack??one.message:String(one)).join("\n")}import{stat as stat3}from"node:fs/promises";import{resolve as resolve8}from"node:path";import{realpath}from"node:fs/promises";import{basename,dirname,isAbsolute,join,relative as relative2,resolve,sep as sep2}from"node:path";import{constants as constants2}from"node:fs";import{open}from"node:fs/promises";import{relative,sep}from"node:path";var import_fastest_levenshtein=__toESM(require_mod(),1);var MASK="***";var words=["password","secret","token","credentia\
-l"];var abbreviations=new Set(["pass","pwd","pw","passwd","passphrase"]);var secretFields=["smtp_password","ldap_master_\
-password"];var memo=new Map;function looksSecret(key){const known3=memo.get(key);if(known3!==void 0)return known3;const answer=judge(
-key.toLowerCase());if(memo.size<1e4)memo.set(key,answer);return answer}function judge(name2){if(words.some(word=>name2.includes(
-word)))return true;if(name2.length>100)return false;if(secretFields.some(field=>(0,import_fastest_levenshtein.distance)(
-name2,field)<=3))return true;return name2.split(/[^a-z0-9]+/).some(part=>abbreviations.has(part)||words.some(word=>(0,import_fastest_levenshtein.distance)(
+return distinct(failuresIn(failure2).flatMap(problemsOfOne))}function distinct(problems){const cause=problem=>problem.code===
+"server-unauthorized"?problem.code:JSON.stringify(problem);const first=new Map(problems.map(problem=>[cause(problem),problem]).
+reverse());return problems.filter(problem=>first.get(cause(problem))===problem)}function problemsOfOne(one){if(one instanceof
+ProblemsError)return one.problems;if(one instanceof ServerFailure)return[error(`server-${one.kind}`,one.message,[],hints[one.
+kind])];return[error("internal",one instanceof Error?`${one.name}: ${one.message}`:String(one),[],"this is a mistake in \
+idops: please report it with the output of --debug")]}function stacksOf(failure2){return failuresIn(failure2).map(one=>one instanceof
+Error?one.stack??one.message:String(one)).join("\n")}import{stat as stat4}from"node:fs/promises";import{basename as basename5,dirname as dirname7,join as join6,resolve as resolve9}from"node:path";import{realpath}from"node:fs/promises";import{basename,dirname,isAbsolute,join,relative as relative2,resolve,sep as sep2}from"node:path";import{constants as constants2}from"node:fs";import{open}from"node:fs/promises";import{relative,sep}from"node:path";var import_fastest_levenshtein=__toESM(require_mod(),1);var MASK="***";var words2=["password","secret","token","credenti\
+al"];var abbreviations=new Set(["pass","pwd","pw","passwd","passphrase"]);var secretFields=["smtp_password","ldap_master\
+_password"];var memo=new Map;function looksSecret(key){const known3=memo.get(key);if(known3!==void 0)return known3;const answer=judge(
+key.toLowerCase());if(memo.size<1e4)memo.set(key,answer);return answer}function judge(name2){if(words2.some(word=>name2.
+includes(word)))return true;if(name2.length>100)return false;if(secretFields.some(field=>(0,import_fastest_levenshtein.distance)(
+name2,field)<=3))return true;return name2.split(/[^a-z0-9]+/).some(part=>abbreviations.has(part)||words2.some(word=>(0,import_fastest_levenshtein.distance)(
 part,word)<=(word==="token"?1:2)))}function secretRanges(text4){const found=[];let lineStart=0;let nextLine=lineEnd(text4,
 0)+1;for(let colon=text4.indexOf(":");colon!==-1;colon=text4.indexOf(":",colon+1)){const keyStart=keyBefore(text4,colon);
 if(keyStart===void 0)continue;const after=text4.slice(colon+1,colon+500);const start2=colon+1+(/^[ \t]*/.exec(after)?.[0].
@@ -9114,8 +9120,8 @@ joined;return joined}#lineStarts(){if(this.#lines!==void 0)return this.#lines;co
 "\n");at2!==-1;at2=this.text.indexOf("\n",at2+1))lines.push(at2+1);this.#lines=lines;return lines}};function firstEndingAfter(ranges,point){
 let low=0;let high=ranges.length;while(low<high){const middle=low+high>>1;if((ranges[middle]?.end??0)>point)high=middle;else
 low=middle+1}return low}async function readBytes(path){try{const handle=await open(path,constants2.O_RDONLY|(constants2.
-O_NONBLOCK??0));try{const stat6=await handle.stat();if(stat6.isDirectory())return{reason:"unreadable",detail:"is a direc\
-tory"};if(!stat6.isFile())return{reason:"unreadable",detail:"is not a regular file"};if(stat6.size>MAX_BYTES)return{reason:"\
+O_NONBLOCK??0));try{const stat7=await handle.stat();if(stat7.isDirectory())return{reason:"unreadable",detail:"is a direc\
+tory"};if(!stat7.isFile())return{reason:"unreadable",detail:"is not a regular file"};if(stat7.size>MAX_BYTES)return{reason:"\
 too-large",detail:"is larger than 16 MiB"};const bytes=await handle.readFile();return bytes.length>MAX_BYTES?{reason:"to\
 o-large",detail:"is larger than 16 MiB"}:bytes}finally{await handle.close()}}catch(failure2){return unreadable(failure2)}}
 function decode(bytes){try{return new TextDecoder("utf-8",{fatal:true,ignoreBOM:true}).decode(bytes)}catch{return{reason:"\
@@ -9162,9 +9168,9 @@ void 0;this.#size=0}get size(){return this.#size}*[Symbol.iterator](){let curren
 value;current=current.next}}*drain(){while(this.#head){yield this.dequeue()}}};function pLimit(concurrency){let rejectOnClear=false;if(typeof concurrency==="object"){({concurrency,rejectOnClear=false}=
 concurrency)}validateConcurrency(concurrency);if(typeof rejectOnClear!=="boolean"){throw new TypeError("Expected `reject\
 OnClear` to be a boolean")}const queue=new Queue;let activeCount=0;const resumeNext=()=>{if(activeCount<concurrency&&queue.
-size>0){activeCount++;queue.dequeue().run()}};const next=()=>{activeCount--;resumeNext()};const run3=async(function_,resolve13,arguments_)=>{
+size>0){activeCount++;queue.dequeue().run()}};const next=()=>{activeCount--;resumeNext()};const run4=async(function_,resolve13,arguments_)=>{
 const result=(async()=>function_(...arguments_))();resolve13(result);try{await result}catch{}next()};const enqueue=(function_,resolve13,reject,arguments_)=>{
-const queueItem={reject};new Promise(internalResolve=>{queueItem.run=internalResolve;queue.enqueue(queueItem)}).then(run3.
+const queueItem={reject};new Promise(internalResolve=>{queueItem.run=internalResolve;queue.enqueue(queueItem)}).then(run4.
 bind(void 0,function_,resolve13,arguments_));if(activeCount<concurrency){resumeNext()}};const generator=(function_,...arguments_)=>new Promise(
 (resolve13,reject)=>{enqueue(function_,resolve13,reject,arguments_)});Object.defineProperties(generator,{activeCount:{get:()=>activeCount},
 pendingCount:{get:()=>queue.size},clearQueue:{value(){if(!rejectOnClear){queue.clear();return}const abortError=AbortSignal.
@@ -9553,8 +9559,8 @@ var unicodeEmail=/^[^\s@"]{1,64}@[^\s@]{1,255}$/u;var idnEmail=unicodeEmail;var 
 var _emoji=`^(?=[\\s\\S]*[\\p{Extended_Pictographic}\\p{Regional_Indicator}\\u20E3])[\\p{Extended_Pictographic}\\p{Emoji_Compon\
 ent}]+$`;function emoji(){return new RegExp(_emoji,"u")}var ipv4=/^(?:(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])\.){3}(?:25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])$/;
 var ipv6=/^(([0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}|([0-9a-fA-F]{1,4}:){1,7}:|([0-9a-fA-F]{1,4}:){1,6}:[0-9a-fA-F]{1,4}|([0-9a-fA-F]{1,4}:){1,5}(:[0-9a-fA-F]{1,4}){1,2}|([0-9a-fA-F]{1,4}:){1,4}(:[0-9a-fA-F]{1,4}){1,3}|([0-9a-fA-F]{1,4}:){1,3}(:[0-9a-fA-F]{1,4}){1,4}|([0-9a-fA-F]{1,4}:){1,2}(:[0-9a-fA-F]{1,4}){1,5}|[0-9a-fA-F]{1,4}:((:[0-9a-fA-F]{1,4}){1,6})|:((:[0-9a-fA-F]{1,4}){1,7}|:))$/;
-var mac=delimiter=>{const escapedDelim=escapeRegex(delimiter??":");return new RegExp(`^(?:[0-9A-F]{2}${escapedDelim}){5}\
-[0-9A-F]{2}$|^(?:[0-9a-f]{2}${escapedDelim}){5}[0-9a-f]{2}$`)};var cidrv4=/^((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])\.){3}(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])\/([0-9]|[1-2][0-9]|3[0-2])$/;
+var mac=delimiter2=>{const escapedDelim=escapeRegex(delimiter2??":");return new RegExp(`^(?:[0-9A-F]{2}${escapedDelim}){\
+5}[0-9A-F]{2}$|^(?:[0-9a-f]{2}${escapedDelim}){5}[0-9a-f]{2}$`)};var cidrv4=/^((25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])\.){3}(25[0-5]|2[0-4][0-9]|1[0-9][0-9]|[1-9][0-9]|[0-9])\/([0-9]|[1-2][0-9]|3[0-2])$/;
 var cidrv6=/^(([0-9a-fA-F]{1,4}:){7}[0-9a-fA-F]{1,4}|([0-9a-fA-F]{1,4}:){1,7}:|([0-9a-fA-F]{1,4}:){1,6}:[0-9a-fA-F]{1,4}|([0-9a-fA-F]{1,4}:){1,5}(:[0-9a-fA-F]{1,4}){1,2}|([0-9a-fA-F]{1,4}:){1,4}(:[0-9a-fA-F]{1,4}){1,3}|([0-9a-fA-F]{1,4}:){1,3}(:[0-9a-fA-F]{1,4}){1,4}|([0-9a-fA-F]{1,4}:){1,2}(:[0-9a-fA-F]{1,4}){1,5}|[0-9a-fA-F]{1,4}:((:[0-9a-fA-F]{1,4}){1,6})|:((:[0-9a-fA-F]{1,4}){1,7}|:))\/(12[0-8]|1[01][0-9]|[1-9]?[0-9])$/;
 var base64=/^$|^(?:[0-9a-zA-Z+/]{4})*(?:(?:[0-9a-zA-Z+/]{2}==)|(?:[0-9a-zA-Z+/]{3}=))?$/;var base64url=/^(?:[A-Za-z0-9_-]{4})*(?:[A-Za-z0-9_-]{2,3})?$/;
 var hostname=/^(?=.{1,253}\.?$)[a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?(?:\.[a-zA-Z0-9](?:[-0-9a-zA-Z]{0,61}[0-9a-zA-Z])?)*\.?$/;
@@ -12868,9 +12874,9 @@ value,ch._zod.def))}else{const _issue=issue3;if(_issue.fatal)_issue.continue=fal
 input"in _issue))_issue.input=payload.value;_issue.inst??(_issue.inst=ch);_issue.continue??(_issue.continue=!ch._zod.def.
 abort);payload.issues.push(issue2(_issue))}};return fn(payload.value,payload)},params);return ch}function _check(fn,params){
 const ch=new $ZodCheck({check:"custom",...normalizeParams(params)});ch._zod.check=fn;return ch}function describe2(description){
-const ch=new $ZodCheck({check:"describe"});ch._zod.onattach=[inst=>{const existing=globalRegistry.get(inst)??{};globalRegistry.
-add(inst,{...existing,description})}];ch._zod.check=()=>{};return ch}function meta(metadata){const ch=new $ZodCheck({check:"\
-meta"});ch._zod.onattach=[inst=>{const existing=globalRegistry.get(inst)??{};globalRegistry.add(inst,{...existing,...metadata})}];
+const ch=new $ZodCheck({check:"describe"});ch._zod.onattach=[inst=>{const existing2=globalRegistry.get(inst)??{};globalRegistry.
+add(inst,{...existing2,description})}];ch._zod.check=()=>{};return ch}function meta(metadata){const ch=new $ZodCheck({check:"\
+meta"});ch._zod.onattach=[inst=>{const existing2=globalRegistry.get(inst)??{};globalRegistry.add(inst,{...existing2,...metadata})}];
 ch._zod.check=()=>{};return ch}function _stringbool(Classes,_params){const params=normalizeParams(_params);let truthyArray=params.
 truthy??["true","1","yes","on","y","enabled"];let falsyArray=params.falsy??["false","0","no","off","n","disabled"];if(params.
 case!=="sensitive"){truthyArray=truthyArray.map(v=>typeof v==="string"?v.toLowerCase():v);falsyArray=falsyArray.map(v=>typeof v===
@@ -12907,7 +12913,7 @@ schema.examples;delete result.schema.default}if(ctx.io==="input"&&"_prefault"in 
 (_a3.default=result.schema._prefault);delete result.schema._prefault;const _result=ctx.seen.get(schema);return _result.schema}function encodeJSONPointerSegment(segment){return segment.replace(/~/g,"~0").replace(/\//g,"~1")}function extractDefs(ctx,schema){
 const root=ctx.seen.get(schema);if(!root)throw new Error("Unprocessed schema. This is a bug in Zod.");if(ctx.external&&ctx.
 sharedDefsExtractedFor===ctx.external)return;const idToSchema=new Map;for(const entry of ctx.seen.entries()){const id=ctx.
-metadataRegistry.get(entry[0])?.id;if(id){const existing=idToSchema.get(id);if(existing&&existing!==entry[0]){throw new Error(
+metadataRegistry.get(entry[0])?.id;if(id){const existing2=idToSchema.get(id);if(existing2&&existing2!==entry[0]){throw new Error(
 `Duplicate schema id "${id}" detected during JSON Schema conversion. Two different schemas cannot share the same id when\
  converted together.`)}idToSchema.set(id,entry[0])}}const makeURI=entry=>{const defsSegment=ctx.target==="draft-2020-12"?
 "$defs":"definitions";if(ctx.external){const externalId=ctx.external.registry.get(entry[0])?.id;const uriGenerator=ctx.external.
@@ -12962,8 +12968,8 @@ def[key])){delete schema2[key]}}}}}ctx.override({zodSchema,jsonSchema:schema2,pa
 sharedEmitDoneFor!==ctx.external){for(const entry of[...ctx.seen.entries()].reverse()){flattenRef(entry[0])}if(ctx.target!==
 "openapi-3.0"){for(const entry of ctx.seen.entries()){compactTypeUnion(entry[1].def??entry[1].schema)}}for(const rewrite2 of ctx.
 deferred)rewrite2();if(ctx.intersections.length){const carriers=new Map;for(const seen of ctx.seen.values()){for(const json2 of[
-seen.schema,seen.def]){const allOf=json2?.allOf;if(!Array.isArray(allOf))continue;const existing=carriers.get(allOf);if(existing)
-existing.push(json2);else carriers.set(allOf,[json2])}}for(const allOf of ctx.intersections){for(const json2 of carriers.
+seen.schema,seen.def]){const allOf=json2?.allOf;if(!Array.isArray(allOf))continue;const existing2=carriers.get(allOf);if(existing2)
+existing2.push(json2);else carriers.set(allOf,[json2])}}for(const allOf of ctx.intersections){for(const json2 of carriers.
 get(allOf)??[])foldIntersection(json2)}}}const result={};if(ctx.target==="draft-2020-12"){result.$schema="https://json-s\
 chema.org/draft/2020-12/schema"}else if(ctx.target==="draft-07"){result.$schema="http://json-schema.org/draft-07/schema#"}else if(ctx.
 target==="draft-04"){result.$schema="http://json-schema.org/draft-04/schema#"}else if(ctx.target==="openapi-3.0"){}else{}
@@ -13004,8 +13010,8 @@ NUMBER_FORMAT_RANGES),bigint_format:formatContributor(BIGINT_FORMAT_RANGES),min_
 length_equals:(agg,def)=>narrowBoth(agg,def.length),min_size:minContributor,max_size:maxContributor,size_equals:(agg,def)=>narrowBoth(
 agg,def.size),string_format:(agg,def)=>{setFormat(agg,def.format);if(def.pattern)addPattern(agg,def.pattern);if(def.format===
 "base64"||def.format==="base64url")agg.contentEncoding=def.format;if(def.local||def.precision===-1)agg.laxFormat=true},mime_type:(agg,def)=>intersectMime(
-agg,def.mime)};function aggregateChecks(schema){const agg={};const def=schema._zod.def;const list2=schema._zod.traits.has(
-"$ZodCheck")?[schema,...def.checks??[]]:def.checks??[];for(const ch of list2)contributors[ch._zod.def.check]?.(agg,ch._zod.
+agg,def.mime)};function aggregateChecks(schema){const agg={};const def=schema._zod.def;const list3=schema._zod.traits.has(
+"$ZodCheck")?[schema,...def.checks??[]]:def.checks??[];for(const ch of list3)contributors[ch._zod.def.check]?.(agg,ch._zod.
 def);const bag=schema._zod.bag;if(bag.minimum!==void 0)narrowMin(agg,"minimum",bag.minimum);if(bag.exclusiveMinimum!==void 0)
 narrowMin(agg,"exclusiveMinimum",bag.exclusiveMinimum);if(bag.maximum!==void 0)narrowMax(agg,"maximum",bag.maximum);if(bag.
 exclusiveMaximum!==void 0)narrowMax(agg,"exclusiveMaximum",bag.exclusiveMaximum);if(bag.multipleOf!==void 0)addDivisor(agg,
@@ -13632,30 +13638,30 @@ normalized2,params?.defaultTarget);const defs=normalized2.$defs||normalized2.def
 defs,refs:new Map,processing:new Set,rootSchema:normalized2,registry:params?.registry??globalRegistry};return convertSchema(
 normalized2,ctx)}var RESOLVING=Symbol("z.visit/resolving");function visit(schema,fnOrHandlers){const fn=typeof fnOrHandlers==="function"?
 fnOrHandlers:(node2,rewritten)=>{const h=fnOrHandlers[node2._zod.def.type];return h?h(node2,rewritten):node2};const cache=new Map;
-function run3(s2){const cached2=cache.get(s2);if(cached2===RESOLVING){return new $ZodLazy({type:"lazy",getter:()=>cache.
+function run4(s2){const cached2=cache.get(s2);if(cached2===RESOLVING){return new $ZodLazy({type:"lazy",getter:()=>cache.
 get(s2)})}if(cached2!==void 0)return cached2;cache.set(s2,RESOLVING);const inner=mapInner(s2);const mapped=fn(inner,inner!==
 s2);cache.set(s2,mapped);return mapped}function mapInner(s2){const def=s2._zod.def;const kind=def.type;switch(kind){case"\
 object":{const oldShape=def.shape;const keys=Object.keys(oldShape);let changed2=false;const newShape={};for(const k of keys){
-const mapped=run3(oldShape[k]);if(mapped!==oldShape[k])changed2=true;newShape[k]=mapped}let newCatchall=def.catchall;if(def.
-catchall){newCatchall=run3(def.catchall);if(newCatchall!==def.catchall)changed2=true}return changed2?clone(s2,{...def,shape:newShape,
-catchall:newCatchall}):s2}case"array":{const mapped=run3(def.element);return mapped===def.element?s2:clone(s2,{...def,element:mapped})}case"\
-tuple":{const oldItems=def.items;let changed2=false;const newItems=[];for(const item of oldItems){const mapped=run3(item);
-if(mapped!==item)changed2=true;newItems.push(mapped)}let newRest=def.rest;if(def.rest){newRest=run3(def.rest);if(newRest!==
-def.rest)changed2=true}return changed2?clone(s2,{...def,items:newItems,rest:newRest}):s2}case"record":case"map":{const newKey=run3(
-def.keyType);const newVal=run3(def.valueType);return newKey===def.keyType&&newVal===def.valueType?s2:clone(s2,{...def,keyType:newKey,
-valueType:newVal})}case"set":{const newVal=run3(def.valueType);return newVal===def.valueType?s2:clone(s2,{...def,valueType:newVal})}case"\
-union":{const oldOptions=def.options;let changed2=false;const newOptions=[];for(const opt of oldOptions){const mapped=run3(
+const mapped=run4(oldShape[k]);if(mapped!==oldShape[k])changed2=true;newShape[k]=mapped}let newCatchall=def.catchall;if(def.
+catchall){newCatchall=run4(def.catchall);if(newCatchall!==def.catchall)changed2=true}return changed2?clone(s2,{...def,shape:newShape,
+catchall:newCatchall}):s2}case"array":{const mapped=run4(def.element);return mapped===def.element?s2:clone(s2,{...def,element:mapped})}case"\
+tuple":{const oldItems=def.items;let changed2=false;const newItems=[];for(const item of oldItems){const mapped=run4(item);
+if(mapped!==item)changed2=true;newItems.push(mapped)}let newRest=def.rest;if(def.rest){newRest=run4(def.rest);if(newRest!==
+def.rest)changed2=true}return changed2?clone(s2,{...def,items:newItems,rest:newRest}):s2}case"record":case"map":{const newKey=run4(
+def.keyType);const newVal=run4(def.valueType);return newKey===def.keyType&&newVal===def.valueType?s2:clone(s2,{...def,keyType:newKey,
+valueType:newVal})}case"set":{const newVal=run4(def.valueType);return newVal===def.valueType?s2:clone(s2,{...def,valueType:newVal})}case"\
+union":{const oldOptions=def.options;let changed2=false;const newOptions=[];for(const opt of oldOptions){const mapped=run4(
 opt);if(mapped!==opt)changed2=true;newOptions.push(mapped)}return changed2?clone(s2,{...def,options:newOptions}):s2}case"\
-intersection":{const newLeft=run3(def.left);const newRight=run3(def.right);return newLeft===def.left&&newRight===def.right?
+intersection":{const newLeft=run4(def.left);const newRight=run4(def.right);return newLeft===def.left&&newRight===def.right?
 s2:clone(s2,{...def,left:newLeft,right:newRight})}case"optional":case"nullable":case"default":case"prefault":case"catch":case"\
-readonly":case"nonoptional":case"promise":case"success":{const newInner=run3(def.innerType);return newInner===def.innerType?
-s2:clone(s2,{...def,innerType:newInner})}case"pipe":{const newIn=run3(def.in);const newOut=run3(def.out);return newIn===
-def.in&&newOut===def.out?s2:clone(s2,{...def,in:newIn,out:newOut})}case"function":{const newInput=run3(def.input);const newOutput=run3(
+readonly":case"nonoptional":case"promise":case"success":{const newInner=run4(def.innerType);return newInner===def.innerType?
+s2:clone(s2,{...def,innerType:newInner})}case"pipe":{const newIn=run4(def.in);const newOut=run4(def.out);return newIn===
+def.in&&newOut===def.out?s2:clone(s2,{...def,in:newIn,out:newOut})}case"function":{const newInput=run4(def.input);const newOutput=run4(
 def.output);return newInput===def.input&&newOutput===def.output?s2:clone(s2,{...def,input:newInput,output:newOutput})}case"\
-lazy":{const original=def.getter;const{_cachedInner,...rest}=def;return clone(s2,{...rest,getter:()=>run3(original())})}case"\
+lazy":{const original=def.getter;const{_cachedInner,...rest}=def;return clone(s2,{...rest,getter:()=>run4(original())})}case"\
 template_literal":case"string":case"number":case"int":case"boolean":case"bigint":case"symbol":case"undefined":case"null":case"\
 void":case"never":case"any":case"unknown":case"date":case"nan":case"enum":case"literal":case"file":case"transform":case"\
-custom":return s2;default:{kind;return s2}}}return run3(schema)}function deepPartial(schema){return visit(schema,{object:s2=>s2.partial(),union:s2=>{const def=s2._zod.def;return def.discriminator===
+custom":return s2;default:{kind;return s2}}}return run4(schema)}function deepPartial(schema){return visit(schema,{object:s2=>s2.partial(),union:s2=>{const def=s2._zod.def;return def.discriminator===
 void 0?s2:union(def.options)}})}function withChecks(side2,checks){if(!checks?.length)return side2;const def=side2._zod.def;return clone(side2,mergeDefs(
 def,{checks:[...def.checks??[],...checks]}),{parent:true})}function outSide(def){return withChecks(def.out,def.checks)}function inSide(def){
 return def.in._zod.traits.has("$ZodTransform")?outSide(def):def.in}function input(schema){return visit(schema,{pipe:s2=>inSide(
@@ -13787,56 +13793,60 @@ return value3 instanceof ExactNumber||Object.values(value3).some(holdsExact)}fun
 text4);if(!Number.isFinite(number5))return void 0;if(!Number.isSafeInteger(number5))return number5;const whole2=new LosslessNumber(
 String(number5));return compareLosslessNumber(new LosslessNumber(text4),whole2)===0?Number(whole2.value):void 0}var maxDepth2=100;var text=external_exports.string().nullable().exactOptional();var flag=external_exports.boolean().nullable().
 exactOptional();var integer2=external_exports.preprocess(value3=>value3 instanceof ExactNumber?plainNumber(value3.text):
-value3,external_exports.int32());var int2=integer2.nullable().exactOptional();var texts=external_exports.array(external_exports.
+value3,external_exports.int32());var int2=integer2.nullable().exactOptional();var identifier=external_exports.string().refine(
+isPathParameter,"an id that no path can carry").nullable().exactOptional();var texts=external_exports.array(external_exports.
 string()).nullable().exactOptional();var anyObject=external_exports.custom(value3=>isMap(value3)&&!deeperThan(maxDepth2,
 value3),`expected an object, nested ${maxDepth2} levels at most`);var object2=anyObject.nullable().exactOptional();var objects=external_exports.
 array(anyObject).nullable().exactOptional();var secret=external_exports.string().transform(value3=>new Sensitive(value3)).
 nullable().exactOptional();var namedScopes=external_exports.array(external_exports.object({id:text,name:text,public:flag})).
 nullable().exactOptional();var roles=external_exports.array(external_exports.object({id:text,name:text,scopes:namedScopes})).
-nullable().exactOptional();var organization=external_exports.object({id:text,name:text,label:text});var listedScope=external_exports.
+nullable().exactOptional();var organization=external_exports.object({id:identifier,name:text,label:text});var listedScope=external_exports.
 object({id:text,name:text,label:text,public:flag});var listedRole=external_exports.object({id:text,name:text,scopes:namedScopes});
 var backend=external_exports.object({id:text,name:text,type:text,is_default:flag,create_default_organization:flag,roles,
 metadata_fields:objects,federated_servers:objects,verifiable_credentials:objects,verifiable_presentations:objects,password_hashing_alg:text,
 password_hashing_opts:object2,ldap_pool_size:int2,ldap_host:text,ldap_user_rdn_attribute:text,ldap_base_dn:text,ldap_ou:text,
 ldap_master_dn:text,ldap_master_password:secret,smtp_from:text,smtp_relay:text,smtp_username:text,smtp_password:secret,smtp_ssl:flag,
-smtp_tls:flag,smtp_port:int2,features:texts});var user=external_exports.object({id:text,uid:text,username:text,totp_registered_at:text,
+smtp_tls:flag,smtp_port:int2,features:texts});var user=external_exports.object({id:identifier,uid:text,username:text,totp_registered_at:text,
 metadata:object2,federated_metadata:object2,blocked:flag,group:text,authorized_scopes:external_exports.array(external_exports.
 object({id:text,name:text,label:text,public:flag})).nullable().exactOptional(),organizations:external_exports.array(external_exports.
 object({id:text,name:text,label:text,roles})).nullable().exactOptional(),backend:backend.nullable().exactOptional(),roles});
 var template=external_exports.object({id:text,txt_content:text,html_content:text,type:text,backend_id:text});var keyPair=external_exports.
-object({id:text,public_key:text,is_default:flag});var client=external_exports.object({id:text,public_client_id:text,check_public_client_id:flag,
-name:text,confidential:flag,redirect_uris:texts,public_refresh_token:flag,public_revoke:flag,authorize_scope:flag,enforce_dpop:flag,
-enforce_tx_code:flag,access_token_ttl:int2,authorization_code_ttl:int2,authorization_request_ttl:int2,refresh_token_ttl:int2,
-id_token_ttl:int2,pkce:flag,public_key:text,key_pair_type:object2,signatures_adapter:text,did:text,identity_provider:external_exports.
-object({id:text,name:text}).nullable().exactOptional(),authorized_scopes:namedScopes,supported_grant_types:texts,id_token_signature_alg:text,
-userinfo_signed_response_alg:text,token_endpoint_jwt_auth_alg:text,token_endpoint_auth_methods:texts,jwt_public_key:text,
-response_mode:text});function about(asked,parse11){return document3=>{const parsed2=parse11(document3);if("wrong"in parsed2)
-return parsed2;const{value:value3}=parsed2;if(!isMap(value3))return parsed2;const other=Object.entries(asked).find(([member2,
-wanted])=>{const got=Object.hasOwn(value3,member2)?value3[member2]:void 0;return typeof got==="string"&&!sameIdentifier(
-got,wanted)});return other===void 0?parsed2:{wrong:`its ${other[0]} is another one`,reason:"other-object"}}}var count=integer2.
-pipe(external_exports.int32().min(0)).nullable().exactOptional();var counts={page_number:count,page_size:count,total_pages:count,
-total_entries:count};var answers={organization:answerType(organization),user:answerType(user),template:answerType(template),
-keyPair:answerType(keyPair),client:answerType(client)};var parseOrganizationPage=document3=>{const page=pageOf(organization)(
-document3);if("wrong"in page)return page;const{rows,...rest}=page.value;return{value:{organizations:rows,...rest}}};var pages={
-scope:pageOf(listedScope),role:pageOf(listedRole)};function pageOf(row){const schema=external_exports.object({data:external_exports.
-array(row),...counts});return document3=>{const page=parse4(schema,document3);if("wrong"in page)return page;const{data:data3,
-page_number,page_size,total_pages,total_entries}=page.value;return{value:{rows:data3,...page_number==null?{}:{pageNumber:page_number},
-...page_size==null?{}:{pageSize:page_size},...total_pages==null?{}:{totalPages:total_pages},...total_entries==null?{}:{totalEntries:total_entries}}}}}
-function answerType(schema){const one=external_exports.object({data:schema});const list2=external_exports.object({data:external_exports.
-array(schema)});return{one:document3=>data(parse4(one,document3)),list:document3=>data(parse4(list2,document3))}}function data(parsed2){
-return"wrong"in parsed2?parsed2:{value:parsed2.value.data}}function parse4(schema,document3){const result=schema.safeParse(
-document3);if(result.success)return{value:result.data};const shown2=result.error.issues.slice(0,3).map(({path,message})=>{
-const place=path.length===0?"the answer":path.map(String).join(".");return`${place}: ${message.replace(/^Invalid input: /,
-"").replace("ExactNumber","number")}`});const more=result.error.issues.length-shown2.length;return{wrong:`${shown2.join(
-"; ")}${more>0?`; and ${more} more`:""}`}}function deeperThan(levels,value3){if(typeof value3!=="object"||value3===null||
-value3 instanceof ExactNumber)return false;return levels===0||Object.values(value3).some(member2=>deeperThan(levels-1,member2))}async function readOne({reader,limit:limit2},read,params,parse11){return await limit2(()=>reader.showExtra(read,params,parse11))}
+object({id:identifier,public_key:text,is_default:flag});var client=external_exports.object({id:identifier,public_client_id:text,
+check_public_client_id:flag,name:text,confidential:flag,redirect_uris:texts,public_refresh_token:flag,public_revoke:flag,
+authorize_scope:flag,enforce_dpop:flag,enforce_tx_code:flag,access_token_ttl:int2,authorization_code_ttl:int2,authorization_request_ttl:int2,
+refresh_token_ttl:int2,id_token_ttl:int2,pkce:flag,public_key:text,key_pair_type:object2,signatures_adapter:text,did:text,
+identity_provider:external_exports.object({id:text,name:text}).nullable().exactOptional(),authorized_scopes:namedScopes,
+supported_grant_types:texts,id_token_signature_alg:text,userinfo_signed_response_alg:text,token_endpoint_jwt_auth_alg:text,
+token_endpoint_auth_methods:texts,jwt_public_key:text,response_mode:text});function about(asked,parse11){return document3=>{
+const parsed2=parse11(document3);if("wrong"in parsed2)return parsed2;const{value:value3}=parsed2;if(!isMap(value3))return parsed2;
+const other=Object.entries(asked).find(([member2,wanted])=>{const got=Object.hasOwn(value3,member2)?value3[member2]:void 0;
+return typeof got==="string"&&!sameIdentifier(got,wanted)});return other===void 0?parsed2:{wrong:`its ${other[0]} is ano\
+ther one`,reason:"other-object"}}}var count=integer2.pipe(external_exports.int32().min(0)).nullable().exactOptional();var counts={
+page_number:count,page_size:count,total_pages:count,total_entries:count};var answers={organization:answerType(organization),
+user:answerType(user),template:answerType(template),keyPair:answerType(keyPair),client:answerType(client)};var parseOrganizationPage=document3=>{
+const page=pageOf(organization)(document3);if("wrong"in page)return page;const{rows,...rest}=page.value;return{value:{organizations:rows,
+...rest}}};var pages={scope:pageOf(listedScope),role:pageOf(listedRole)};function pageOf(row){const schema=external_exports.
+object({data:external_exports.array(row),...counts});return document3=>{const page=parse4(schema,document3);if("wrong"in
+page)return page;const{data:data3,page_number,page_size,total_pages,total_entries}=page.value;return{value:{rows:data3,...page_number==
+null?{}:{pageNumber:page_number},...page_size==null?{}:{pageSize:page_size},...total_pages==null?{}:{totalPages:total_pages},
+...total_entries==null?{}:{totalEntries:total_entries}}}}}function answerType(schema){const one=external_exports.object(
+{data:schema});const list3=external_exports.object({data:external_exports.array(schema)});return{one:document3=>data(parse4(
+one,document3)),list:document3=>data(parse4(list3,document3))}}function data(parsed2){return"wrong"in parsed2?parsed2:{value:parsed2.
+value.data}}function parse4(schema,document3){const result=schema.safeParse(document3);if(result.success)return{value:result.
+data};const shown2=result.error.issues.slice(0,3).map(({path,message})=>{const place=path.length===0?"the answer":path.map(
+String).join(".");return`${place}: ${message.replace(/^Invalid input: /,"").replace("ExactNumber","number")}`});const more=result.
+error.issues.length-shown2.length;return{wrong:`${shown2.join("; ")}${more>0?`; and ${more} more`:""}`}}function deeperThan(levels,value3){
+if(typeof value3!=="object"||value3===null||value3 instanceof ExactNumber)return false;return levels===0||Object.values(
+value3).some(member2=>deeperThan(levels-1,member2))}async function readOne({reader,limit:limit2},read,params,parse11){return await limit2(()=>reader.showExtra(read,params,parse11))}
 function missing(identity2,noun){return{exists:false,identity:identity2,fields:{},trouble:`the server has no ${noun} wit\
 h the id ${identity2.id}, and no operation creates one: create it there, or correct the id`}}function isBlank(value3){if(value3===void 0)return false;const text4=reveal(value3);return typeof text4==="string"&&new RegExp(
 "^\\p{White_Space}*$","u").test(text4)}function textOf(value3){const text4=value3===void 0?"":reveal(value3);return typeof text4===
-"string"?text4:""}function characters(text4){return[...text4].length}var uuid5=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;function idTrouble(identity2,{name:name2,limits:limits2}){if(limits2?.
-uuids!==true)return void 0;const wrong2=["id","backend_id"].find(part=>identity2[part]!==void 0&&!uuid5.test(identity2[part]));
-if(wrong2===void 0)return void 0;return`the ${wrong2} ${identity2[wrong2]} is not a UUID in lower case, as the ids of th\
-is server are (profile ${name2}): correct it`}function limitProblems(object3,profile,limits2,ignored2){const refused=(message,path,hint)=>error(
+"string"?text4:""}function characters(text4){return[...text4].length}var uuid5=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;function idTrouble(identity2,{name:name2,limits:limits2}){const unusable=Object.
+entries(identity2).find(([part,text4])=>part!=="name"&&text4!==void 0&&!isPathParameter(text4));if(unusable!==void 0){return`\
+the ${unusable[0]} ${JSON.stringify(unusable[1])} can't name an object in a path of the API: correct it`}if(limits2?.uuids!==
+true)return void 0;const wrong2=["id","backend_id"].find(part=>identity2[part]!==void 0&&!uuid5.test(identity2[part]));if(wrong2===
+void 0)return void 0;return`the ${wrong2} ${identity2[wrong2]} is not a UUID in lower case, as the ids of this server ar\
+e (profile ${name2}): correct it`}function limitProblems(object3,profile,limits2,ignored2){const refused=(message,path,hint)=>error(
 "profile-limit",`${message} (profile ${profile.name})`,[object3.placeOf(...path)],hint);const sent=Object.fromEntries(Object.
 entries(object3.fields).filter(([field])=>!ignored2.includes(field)));return[...idProblems(object3,limits2,refused),...typeProblems(
 object3,limits2,refused),...nulProblems(sent,refused),...lengthProblems(object3,limits2,refused),...emptyProblems(object3,
@@ -13849,8 +13859,8 @@ server writes its ids in lower case: ${lower}`:"copy the id from the server, suc
 7";return[refused(`"${name2}" is not a UUID, as the ids of this server are`,path,hint)]});function idsOf({kind,identity:identity2,
 fields:fields2}){const own3=["id","backend_id"].flatMap(part=>identity2[part]===void 0?[]:[{id:identity2[part],path:[part]}]);
 if(kind!=="User")return own3;return[...own3,...elementIds(fields2.authorized_scopes,["authorized_scopes"],limits2.scopeIdCharacters),
-...elementIds(fields2.roles,["roles"]),...elementIds(fields2.organizations,["organizations"])]}}function elementIds(list2,path,most){
-if(!Array.isArray(list2))return[];return list2.flatMap((element,index)=>{if(!isMap(element))return[];const at2=[...path,
+...elementIds(fields2.roles,["roles"]),...elementIds(fields2.organizations,["organizations"])]}}function elementIds(list3,path,most){
+if(!Array.isArray(list3))return[];return list3.flatMap((element,index)=>{if(!isMap(element))return[];const at2=[...path,
 index];const own3=element.id===void 0?[]:[{id:element.id,path:[...at2,"id"],...most===void 0?{}:{most}}];return[...own3,
 ...elementIds(element.roles,[...at2,"roles"])]})}function typeProblems({kind,identity:{type}},limits2,refused){const known3=type===
 void 0||type===UNKNOWN_TEXT||limits2.templateTypes.includes(type);if(kind!=="EmailTemplate"||known3)return[];const hint=`\
@@ -13863,18 +13873,18 @@ join(".").replaceAll("\0","\\0")}" has a NUL character, which this server can't 
 return!Array.isArray(value3)&&!isMap(value3)&&textOf(value3).includes("\0")}function lengthProblems({kind,fields:fields2},limits2,refused){
 return Object.entries(limits2.characters[kind]??{}).flatMap(([field,most])=>{const length=characters(textOf(fields2[field]));
 return length<=most?[]:[refused(`"${field}" has ${length} characters, and may have ${most}`,[field])]})}function emptyProblems({
-kind,fields:fields2,placeOf:placeOf3},profile,limits2,refused){const empty2=value3=>value3!==void 0&&reveal(value3)===""?
+kind,fields:fields2,placeOf:placeOf4},profile,limits2,refused){const empty2=value3=>value3!==void 0&&reveal(value3)===""?
 "empty":"white space alone";const unfilled=(limits2.filled[kind]??[]).flatMap(field=>{const value3=fields2[field];if(value3!==
 null&&!isBlank(value3))return[];const hint=kind==="EmailTemplate"?'to go back to the built-in text, declare "state: abse\
 nt"':void 0;return[refused(`"${field}" can't be ${value3===null?"null":empty2(value3)}`,[field],hint)]});const nulled=(profile.
 emptyIsNull[kind]??[]).flatMap(field=>{if(!isBlank(fields2[field]))return[];const message=empty2(fields2[field])==="empt\
 y"?`an empty "${field}" becomes null`:`a "${field}" of white space alone becomes null`;const hint=`write ${field}: null`;
 if(limits2.notEmpty[kind]?.includes(field))return[refused(message,[field],hint)];return[warning2("becomes-null",`${message}\
- (profile ${profile.name})`,[placeOf3(field)],hint)]});return[...unfilled,...nulled]}function wordProblems({kind,fields:fields2},limits2,refused){
-return(limits2.uniqueWords[kind]??[]).flatMap(field=>{if(fields2[field]===void 0||isBlank(fields2[field]))return[];const words4=textOf(
-fields2[field]).split(" ");if(words4.length>1&&words4.includes("")){return[refused(`"${field}" has a space at its start,\
+ (profile ${profile.name})`,[placeOf4(field)],hint)]});return[...unfilled,...nulled]}function wordProblems({kind,fields:fields2},limits2,refused){
+return(limits2.uniqueWords[kind]??[]).flatMap(field=>{if(fields2[field]===void 0||isBlank(fields2[field]))return[];const words5=textOf(
+fields2[field]).split(" ");if(words5.length>1&&words5.includes("")){return[refused(`"${field}" has a space at its start,\
  at its end or next to another one, and this server takes single spaces between words`,[field],"leave out the spaces tha\
-t separate nothing")]}const twice=words4.find((word,index)=>words4.indexOf(word)!==index);if(twice===void 0)return[];const shown2=holdsSensitive(
+t separate nothing")]}const twice=words5.find((word,index)=>words5.indexOf(word)!==index);if(twice===void 0)return[];const shown2=holdsSensitive(
 fields2[field]??null)?"a word":`"${twice}"`;return[refused(`"${field}" has ${shown2} twice`,[field],"keep one of the two")]})}
 var memberTypes={text:{words:"a text",fits:isText},texts:{words:"a list of texts",fits:value3=>Array.isArray(value3)&&value3.
 every(isText)}};function isText(value3){return!Array.isArray(value3)&&!isMap(value3)&&typeof reveal(value3)==="string"}function elementProblems({
@@ -13906,22 +13916,22 @@ limits===null?[]:limitProblems(object3,profile,profile.limits,ignoredFields(obje
 return warning2("ignored-field",`a server of the profile ${profile.name} takes no notice of "${field}", so it is neither\
  sent nor compared`,[object3.placeOf(field)],"remove it, or keep it for a server that does")}var FileReference=class{file;constructor(file2){this.file=file2}};var fileReference=external_exports.strictObject({file:external_exports.
 string().min(1)});function text2(){return external_exports.union([external_exports.string(),fileReference.transform(({file:file2})=>new FileReference(
-file2))],{error:"expected a string or {file: PATH}"})}function identifier(){return external_exports.string().min(1,"must\
- not be empty").max(512,"must not be longer than 512 characters").refine(id=>!/^\.{1,2}$/.test(id)&&id.isWellFormed()&&!new RegExp(
-"\\p{Cc}","u").test(id),"is not usable as an id")}var anyObject2=external_exports.record(external_exports.string(),external_exports.
-unknown());function document(kind,shape){return external_exports.strictObject({kind:external_exports.literal(kind),...shape})}
-var roleScope=external_exports.strictObject({id:text2().optional(),name:text2().optional(),public:external_exports.boolean().
-optional()});var role=external_exports.strictObject({id:text2().optional(),name:text2().optional(),scopes:external_exports.
+file2))],{error:"expected a string or {file: PATH}"})}function identifier2(){return external_exports.string().min(1,"mus\
+t not be empty").max(512,"must not be longer than 512 characters").refine(id=>!/^\.{1,2}$/.test(id)&&id.isWellFormed()&&
+!new RegExp("\\p{Cc}","u").test(id),"is not usable as an id")}var anyObject2=external_exports.record(external_exports.string(),
+external_exports.unknown());function document(kind,shape){return external_exports.strictObject({kind:external_exports.literal(
+kind),...shape})}var roleScope=external_exports.strictObject({id:text2().optional(),name:text2().optional(),public:external_exports.
+boolean().optional()});var role=external_exports.strictObject({id:text2().optional(),name:text2().optional(),scopes:external_exports.
 array(roleScope).optional()});var roles2=external_exports.array(role.refine(it=>it.id!==void 0||it.name!==void 0,"needs \
-an id or a name"));var client2={name:"Client",noun:"client",schema:document("Client",{id:identifier(),did_generation:external_exports.int().
+an id or a name"));var client2={name:"Client",noun:"client",schema:document("Client",{id:identifier2(),did_generation:external_exports.int().
 min(0,"must be 0 or more").optional()}),identity:["id"],fields:{},decisive:["did"],scopes:{read:"clients:manage:all",write:"\
 clients:manage:all"},identities:({identity:identity2})=>[`id ${identity2.id}`],check:profileProblems,addressPart:({id})=>id??
 "",readable:({reads})=>reads.client!==void 0,async observe(objects2,context3){const{client:read}=context3.profile.reads;
 if(read===void 0)return new Map;return new Map(await settle(objects2.map(async object3=>{const{identity:identity2}=object3;
-const params={client_id:identity2.id??""};const shown2=await readOne(context3,read,params,answers.client.one);const fields2=typeof shown2?.
-did==="string"?{did:shown2.did}:{};const found=shown2===null?missing(identity2,"client"):{exists:true,identity:identity2,
-fields:fields2};return[object3,found]})))},decide,update:()=>({requests:[],expected:{}}),destructions:()=>[]};function decide({
-declared,present:present3,accepted}){const{generation:generation2}=declared;if(generation2===void 0)return void 0;const recorded2=present3.
+const params={client_id:identity2.id??""};const shown2=await readOne(context3,read,params,answers.client.one);const fields2=shown2?.
+did===void 0?{}:{did:shown2.did};const found=shown2===null?missing(identity2,"client"):{exists:true,identity:identity2,fields:fields2};
+return[object3,found]})))},decide,update:()=>({requests:[],expected:{}}),destructions:()=>[]};function decide({declared,
+present:present3,accepted}){const{generation:generation2}=declared;if(generation2===void 0)return void 0;const recorded2=present3.
 generation;const nothing2={fields:[],requests:[],destructions:[]};if(present3.pendingRun!==void 0){return{...nothing2,action:"\
 blocked",reason:`run ${present3.pendingRun} sent a regeneration whose outcome is not known: look at the client's DID on \
 the server${presentDid(present3.fields)} and say what you found with idops runs settle ${present3.pendingRun} Client/${present3.
@@ -13930,17 +13940,18 @@ after:generation2,sensitive:false}];if(recorded2===void 0)return{...nothing2,act
 present3);if(moved!==void 0&&accepted)return{...nothing2,action:"adopt",fields:fields2};if(generation2<recorded2){return{
 ...nothing2,fields:fields2,action:"blocked",reason:`did_generation ${generation2} is smaller than the recorded ${recorded2}\
 : a generation never goes back; declare ${recorded2}, or more to regenerate`}}if(generation2===recorded2){if(moved!==void 0){
-return{...nothing2,action:"unchanged",warnings:[{code:"did-moved",message:moved}]}}const unrecorded=typeof present3.fields.
-did==="string"&&present3.record?.fields.did===void 0;return{...nothing2,action:unrecorded?"adopt":"unchanged"}}if(moved!==
-void 0)return{...nothing2,fields:fields2,action:"blocked",reason:moved};return{...regeneration(present3.identity,present3.
-fields),fields:fields2}}function movedDid({fields:fields2,record:record2,identity:identity2}){const{did:now}=fields2;if(record2===
-void 0||typeof now!=="string")return void 0;const{did:then}=record2.fields;if(typeof then!=="string"||then===now)return void 0;
-const{id}=identity2;return`the client's DID was ${then} when run ${record2.run} recorded it at ${record2.at}, and is ${now}\
- now: it was regenerated by hand, or by a run that this state, an older copy perhaps, doesn't know of; nothing is regene\
-rated by itself: look at it, and take it as it is with idops apply --accept-did ${id}, which sends nothing (idops regene\
-rate-did ${id} makes another one after that)`}function presentDid({did}){return typeof did==="string"?`, which is ${did}\
- now`:""}function regeneration(identity2,present3){return{action:"regenerate",fields:[],requests:[{operation:"regenerate\
-Did",params:{client_id:identity2.id??""}}],destructions:[`regenerates the DID${presentDid(present3)}`]}}var value={type:"value"};var secret2={type:"value",secret:true};var instant={type:"instant"};var body={type:"body"};var map2={
+return{...nothing2,action:"unchanged",warnings:[{code:"did-moved",message:moved}]}}const unrecorded=present3.fields.did!==
+void 0&&present3.record?.fields.did===void 0;return{...nothing2,action:unrecorded?"adopt":"unchanged"}}if(moved!==void 0)
+return{...nothing2,fields:fields2,action:"blocked",reason:moved};return{...regeneration(present3.identity,present3.fields),
+fields:fields2}}function movedDid({fields:fields2,record:record2,identity:identity2}){const{did:now}=fields2;const{did:then2}=record2?.
+fields??{};if(record2===void 0||!isKnown(now)||!isKnown(then2)||then2===now)return void 0;const{id}=identity2;return`the\
+ client's DID was ${then2??"none"} when run ${record2.run} recorded it at ${record2.at}, and is ${now??"none"} now: it w\
+as regenerated by hand, or by a run that this state, an older copy perhaps, doesn't know of; nothing is regenerated by i\
+tself: look at it, and take it as it is with idops apply --accept-did ${id}, which sends nothing (idops regenerate-did ${id}\
+ makes another one after that)`}function isKnown(did){return typeof did==="string"||did===null}function presentDid({did}){
+return typeof did==="string"?`, which is ${did} now`:""}function regeneration(identity2,present3){return{action:"regener\
+ate",fields:[],requests:[{operation:"regenerateDid",params:{client_id:identity2.id??""}}],destructions:[`regenerates the\
+ DID${presentDid(present3)}`]}}var value={type:"value"};var secret2={type:"value",secret:true};var instant={type:"instant"};var body={type:"body"};var map2={
 type:"map"};function set2(nested={}){return{type:"set",nested}}function members2(types){return{type:"members",members:types}}
 function contrast(type,path,wanted,got){const whole2=verdict=>[{path,type,verdict,wanted,got}];if(got===void 0){if(type.
 type==="members"&&isMap(wanted))return memberContrasts(type.members,path,wanted,{});return whole2("unknown")}if(got instanceof
@@ -13985,10 +13996,10 @@ return`${String(element.id??"")}\0${String(element.name??"")}`}function compareT
 return/^[\w-]+$/.test(key)?`${path}.${key}`:`${path}[${JSON.stringify(key)}]`}function markSecrets(types,fields2){return mapValues(
 fields2,(field,name2)=>markSecret(types[name2]??value,field))}function markSecret(type,field){if(type.type==="value"&&type.
 secret===true&&field!==null){return field instanceof Sensitive?field:new Sensitive(reveal(field))}return type.type==="me\
-mbers"&&isMap(field)?markSecrets(type.members,field):field}var emailTemplate={name:"EmailTemplate",noun:"email template",schema:document("EmailTemplate",{backend_id:identifier(),type:identifier(),
-id:text2().optional(),txt_content:text2().nullable().optional(),html_content:text2().nullable().optional(),state:external_exports.
-enum(["present","absent"]).optional()}),identity:["backend_id","type"],fields:{id:value,txt_content:body,html_content:body},
-scopes:{read:"identity-providers:manage:all",write:"identity-providers:manage:all"},identities:({identity:identity2})=>[
+mbers"&&isMap(field)?markSecrets(type.members,field):field}var emailTemplate={name:"EmailTemplate",noun:"email template",schema:document("EmailTemplate",{backend_id:identifier2(),
+type:identifier2(),id:text2().optional(),txt_content:text2().nullable().optional(),html_content:text2().nullable().optional(),
+state:external_exports.enum(["present","absent"]).optional()}),identity:["backend_id","type"],fields:{id:value,txt_content:body,
+html_content:body},scopes:{read:"identity-providers:manage:all",write:"identity-providers:manage:all"},identities:({identity:identity2})=>[
 JSON.stringify([identity2.backend_id,identity2.type])],check:(declared,profile)=>[...declared.filter(({absent,fields:fields2})=>absent&&
 Object.keys(fields2).length>0).map(template2=>error("absent-with-fields",'a template with "state: absent" has no other f\
 ields',Object.keys(template2.fields).map(field=>template2.placeOf(field)),"remove the fields to delete the template, or \
@@ -13996,39 +14007,44 @@ the state to keep it")),...declared.flatMap(bodyProblems),...profileProblems(dec
 backend_id="",type=""})=>`${backend_id.includes("/")?encodeURIComponent(backend_id):backend_id}/${type}`,readable:()=>true,
 async observe(objects2,context3){return new Map(await settle(objects2.map(async object3=>[object3,await show(object3.identity,
 context3)])))},decide({declared,present:present3,profile}){if(!declared.absent)return void 0;const holds=present3.exists===
-false||typeof present3.fields.id!=="string"||present3.asDeleted;if(holds)return{action:"unchanged",fields:[],requests:[],
-destructions:[]};return deletion(present3.identity,present3.fields,profile)},update(input2){if(input2.present.exists===false&&
-input2.profile.templates.allBuiltIn){return{requests:[],expected:{},trouble:notThere(input2.present.identity)}}if(input2.
-profile.templates.halvesFallBack)return rewrite(input2);const{present:present3,desired:desired2}=input2;const{backend_id="",
-type=""}=present3.identity;const known3=carried(present3.fields,["id","txt_content","html_content"]);const there=Object.
-fromEntries(Object.entries(known3).filter(([,half])=>half!==null));const template2={...there,...desired2};return{requests:[
-{operation:"updateTemplate",params:{backend_id,template_type:type},body:{...template2,type,backend_id}}],expected:template2}},
-lost:lostTemplate,destructions:()=>[]};var halves=["txt_content","html_content"];function bodyProblems(template2){return halves.
-flatMap(half=>bodyProblem(template2,half)??[])}function bodyProblem({fields:fields2,placeOf:placeOf3},half){const text4=textOf(
-fields2[half]);if(text4==="")return void 0;if(isBlank(text4)){const message2=`"${half}" is white space alone, which is n\
-o body of an email`;const hint='write the text, or declare "state: absent" to delete the template';return error("body-bl\
-ank",message2,[placeOf3(half)],hint)}if(!text4.includes("\0"))return void 0;const message=`"${half}" has a NUL character\
- in it, at character ${characters(text4.slice(0,text4.indexOf("\0")))+1}`;return error("body-nul",message,[placeOf3(half)],
-"no server can keep one: save the file as UTF-8 text")}function withUsableBodies(template2){const unusable=halves.filter(
-half=>bodyProblem(template2,half)!==void 0);const fields2=Object.entries(template2.fields).filter(([field])=>!unusable.some(
-half=>half===field));return{...template2,fields:Object.fromEntries(fields2)}}function notThere({backend_id="",type=""}){
+false||typeof present3.fields.id!=="string"||present3.asDeleted;if(holds){const strange=present3.exists===false&&profile.
+templates.allBuiltIn;const warnings=strange?[{code:"not-there",message:nothingThere(present3.identity)}]:[];return{action:"\
+unchanged",fields:[],requests:[],destructions:[],warnings}}return deletion(present3.identity,present3.fields,profile)},update(input2){
+if(input2.present.exists===false&&input2.profile.templates.allBuiltIn){return{requests:[],expected:{},trouble:notThere(input2.
+present.identity)}}if(input2.profile.templates.halvesFallBack)return rewrite(input2);const{present:present3,desired:desired2}=input2;
+const{backend_id="",type=""}=present3.identity;const known3=carried(present3.fields,["id","txt_content","html_content"]);
+const there=Object.fromEntries(Object.entries(known3).filter(([,half])=>half!==null));const template2={...there,...desired2};
+return{requests:[{operation:"updateTemplate",params:{backend_id,template_type:type},body:{...template2,type,backend_id}}],
+expected:template2}},lost:lostTemplate,destructions:()=>[]};var halves=["txt_content","html_content"];function bodyProblems(template2){
+return halves.flatMap(half=>bodyProblem(template2,half)??[])}function bodyProblem({fields:fields2,placeOf:placeOf4},half){
+const text4=textOf(fields2[half]);if(text4==="")return void 0;if(isBlank(text4)){const message2=`"${half}" is white spac\
+e alone, which is no body of an email`;const hint='write the text, or declare "state: absent" to delete the template';return error(
+"body-blank",message2,[placeOf4(half)],hint)}if(!text4.includes("\0"))return void 0;const message=`"${half}" has a NUL c\
+haracter in it, at character ${characters(text4.slice(0,text4.indexOf("\0")))+1}`;return error("body-nul",message,[placeOf4(
+half)],"no server can keep one: save the file as UTF-8 text")}function withUsableBodies(template2){const unusable=halves.
+filter(half=>bodyProblem(template2,half)!==void 0);const fields2=Object.entries(template2.fields).filter(([field])=>!unusable.
+some(half=>half===field));return{...template2,fields:Object.fromEntries(fields2)}}function nothingThere({backend_id="",type=""}){
 return`the server answers 404 for it: it has no backend with the id ${backend_id}, or no email template of the type ${type}\
-, and no operation creates one; correct backend_id or type, or create the backend there`}function rewrite({present:present3,
-desired:desired2,profile}){const{backend_id="",type=""}=present3.identity;const params={backend_id,template_type:type};const{
-fields:fields2,unknown:unknown2}=wholeFields("EmailTemplate",desired2,present3.fields,profile);if(unknown2.length>0){return{
-requests:[],expected:fields2,trouble:unknownWhole("email template",unknown2)}}const patch={operation:"updateTemplate",params,
-body:{...fields2,type,backend_id},confirm:true};const kept=Object.keys(fields2).some(half=>same(fields2[half]??null,present3.
-fields[half]??null));const customised=typeof present3.fields.id==="string";return{requests:customised&&kept?[{operation:"\
-deleteTemplate",params},patch]:[patch],expected:fields2}}function lostTemplate({before,now}){if(typeof before.id!=="stri\
-ng"||now.id!==null)return{};return Object.fromEntries(["id","txt_content","html_content"].flatMap(field=>before[field]==
-null?[]:[[field,before[field]]]))}function deletion(identity2,fields2,profile){const{backend_id="",type=""}=identity2;return{
-action:"delete",fields:deletedBodies(fields2,profile),requests:[{operation:"deleteTemplate",params:{backend_id,template_type:type}}],
-destructions:["deletes the template"]}}function deletedBodies(fields2,{templates}){return["txt_content","html_content"].
-filter(field=>typeof fields2[field]==="string").map(path=>({path,type:"body",before:fields2[path],after:null,sensitive:false,
-becomes:templates.allBuiltIn?"built-in":"gone"}))}function templateText({id,txt_content,html_content}){return[id,txt_content,
-html_content].map(part=>typeof part==="string"?part:"")}async function show(identity2,{reader,limit:limit2}){const{backend_id="",
-type=""}=identity2;const template2=await limit2(()=>reader.showTemplate(backend_id,type));return template2===null?{exists:false,
-identity:identity2,fields:{}}:{exists:true,identity:identity2,fields:{...template2}}}var DEFAULTS="defaults";var keyPair2={name:"KeyPair",noun:"key pair",schema:document("KeyPair",{id:identifier(),public_key:text2().
+, so there is nothing to delete; is backend_id right, and type?`}function notThere({backend_id="",type=""}){return`the s\
+erver answers 404 for it: it has no backend with the id ${backend_id}, or no email template of the type ${type}, and no \
+operation creates one; correct backend_id or type, or create the backend there`}function rewrite({present:present3,desired:desired2,
+profile}){const{backend_id="",type=""}=present3.identity;const params={backend_id,template_type:type};const{fields:fields2,
+unknown:unknown2}=wholeFields("EmailTemplate",desired2,present3.fields,profile);if(unknown2.length>0){return{requests:[],
+expected:fields2,trouble:unknownWhole("email template",unknown2)}}const patch={operation:"updateTemplate",params,body:{...fields2,
+type,backend_id},confirm:true};const kept=Object.keys(fields2).some(half=>same(fields2[half]??null,present3.fields[half]??
+null));const customised=typeof present3.fields.id==="string";return{requests:customised&&kept?[{operation:"deleteTemplat\
+e",params},patch]:[patch],expected:fields2}}function lostTemplate({before,asked,now}){if(typeof before.id!=="string")return{};
+const halves2=Object.fromEntries(["txt_content","html_content"].flatMap(half=>typeof before[half]==="string"||before[half]instanceof
+Sensitive?[[half,before[half]]]:[]));if(now.id===null)return{id:before.id,...halves2};const fallen=Object.fromEntries(Object.
+entries(halves2).filter(([half,was=null])=>{const sent=asked[half];return sent!==void 0&&same(sent,was)&&now[half]!==void 0&&
+!same(now[half]??null,was)}));return Object.keys(fallen).length===0?{}:{id:before.id,...fallen}}function deletion(identity2,fields2,profile){
+const{backend_id="",type=""}=identity2;return{action:"delete",fields:deletedBodies(fields2,profile),requests:[{operation:"\
+deleteTemplate",params:{backend_id,template_type:type}}],destructions:["deletes the template"]}}function deletedBodies(fields2,{
+templates}){return["txt_content","html_content"].filter(field=>typeof fields2[field]==="string").map(path=>({path,type:"\
+body",before:fields2[path],after:null,sensitive:false,becomes:templates.allBuiltIn?"built-in":"gone"}))}function templateText({
+id,txt_content,html_content}){return[id,txt_content,html_content].map(part=>typeof part==="string"?part:"")}async function show(identity2,{
+reader,limit:limit2}){const{backend_id="",type=""}=identity2;const template2=await limit2(()=>reader.showTemplate(backend_id,
+type));return template2===null?{exists:false,identity:identity2,fields:{}}:{exists:true,identity:identity2,fields:{...template2}}}var DEFAULTS="defaults";var keyPair2={name:"KeyPair",noun:"key pair",schema:document("KeyPair",{id:identifier2(),public_key:text2().
 nullable().optional(),is_default:external_exports.boolean().nullable().optional()}),identity:["id"],fields:{public_key:value,
 is_default:value},decisive:[DEFAULTS],scopes:{read:"clients:manage:all",write:"clients:manage:all"},sequential:true,identities:({
 identity:identity2})=>[`id ${identity2.id}`],check(declared,profile){const problems=profileProblems(declared,profile);const defaults2=declared.
@@ -14048,14 +14064,14 @@ key pair becomes the default";return{requests:[],expected,warnings:[{code:"by-se
 length>0?[]:[{code:"extra-key-pair",message:"no key pair is the default now, and the server creates one more when the fi\
 rst is set"}];return{requests:[request(present3.identity,expected)],expected,warnings}}function request({id=""},body2){return{
 operation:"updateKeyPair",params:{key_pair_id:id},body:body2}}async function observe(objects2,context3){const{keyPairs,keyPair:single}=context3.
-profile.reads;if(keyPairs===void 0)return new Map;const list2=await readOne(context3,keyPairs,{},answers.keyPair.list)??
-[];const byId=new Map(list2.map(pair=>[pair.id,pair]));const defaults2=list2.flatMap(({id,is_default:is_default2})=>is_default2===
+profile.reads;if(keyPairs===void 0)return new Map;const list3=await readOne(context3,keyPairs,{},answers.keyPair.list)??
+[];const byId=new Map(list3.map(pair=>[pair.id,pair]));const defaults2=list3.flatMap(({id,is_default:is_default2})=>is_default2===
 true&&typeof id==="string"?[id]:[]);return new Map(await settle(objects2.map(async object3=>{const{identity:identity2}=object3;
 const shown2=byId.get(identity2.id)??(single===void 0?null:await readOne(context3,single,{key_pair_id:identity2.id??""},
 answers.keyPair.one));if(shown2===null)return[object3,missing(identity2,"key pair")];const{is_default:is_default2,...rest}=shown2;
 const known3=is_default2===void 0?{}:{is_default:is_default2===true};const fields2={...rest,...known3,[DEFAULTS]:[...defaults2].
-sort()};return[object3,{exists:true,identity:identity2,fields:fields2}]})))}var organization2={name:"Organization",noun:"organization",schema:document("Organization",{id:identifier().optional(),name:external_exports.
-union([identifier(),text2()]).optional(),label:text2().nullable().optional()}),identity:["id","name"],fields:{name:value,
+sort()};return[object3,{exists:true,identity:identity2,fields:fields2}]})))}var organization2={name:"Organization",noun:"organization",schema:document("Organization",{id:identifier2().optional(),name:external_exports.
+union([identifier2(),text2()]).optional(),label:text2().nullable().optional()}),identity:["id","name"],fields:{name:value,
 label:value},scopes:{read:"users:manage:all",write:"users:manage:all"},identities:({identity:identity2})=>identity2.id===
 void 0?[`name ${identity2.name}`]:[`id ${identity2.id}`],check:(declared,profile)=>[...declared.filter(({identity:identity2})=>identity2.
 id===void 0&&identity2.name===void 0).map(({place})=>error("missing-field",'an Organization needs an "id" or a "name"',[
@@ -14070,37 +14086,26 @@ function lookUp(identity2,index){if(identity2.id===void 0){const found=index.fin
 found.id)},fields:found}}const row=index.byId(identity2.id);if(row!==void 0)return{exists:true,identity:identity2,fields:row};
 if(index.anonymous>0)return{exists:true,identity:identity2,fields:{}};const trouble=`the server has no organization with\
  the id ${identity2.id}, and no operation creates one: create it there, or correct the id`;return{exists:false,identity:identity2,
-fields:{},trouble}}function lostParts(types,{before,asked,now}){const lost2={};for(const[field,wanted]of Object.entries(asked)){const part=lostPart(
-types[field]??value,before[field],wanted,now[field]);if(part!==void 0)lost2[field]=part}return lost2}function lostPart(type,before,asked,now){
-if(before===void 0||now===void 0)return void 0;switch(type.type){case"set":return lostElements(type.nested,asElements(before),
-asElements(asked),asElements(now));case"map":{if(!isMap(before))return void 0;const kept=isMap(now)?now:{};const lost2=Object.
-entries(before).filter(([key])=>isMap(asked)&&Object.hasOwn(asked,key)&&!Object.hasOwn(kept,key));return lost2.length===
-0?void 0:Object.fromEntries(lost2)}case"members":return void 0;default:return isEmpty(now)&&!isEmpty(before)&&!isEmpty(asked)?
-before:void 0}}function lostElements(nested,before,asked,now){const wanted=new Map(asked.map(element=>[element.id,element]));
-const there=new Map(now.map(element=>[element.id,element]));const lost2=before.flatMap(element=>{const goal=wanted.get(element.
-id);if(goal===void 0||typeof element.id!=="string")return[];const left=there.get(element.id);if(left===void 0)return[element];
-const inner=lostParts(nested,{before:element,asked:goal,now:left});return Object.keys(inner).length===0?[]:[{...element,
-...inner}]});return lost2.length===0?void 0:lost2}function isEmpty(field){return field===null||field===""}function withLost(type,now,lost2){
-if(type.type==="map")return{...isMap(lost2)?lost2:{},...now!==void 0&&isMap(now)?now:{}};if(type.type!=="set")return lost2;
-const back=new Map(asElements(lost2).map(element=>[element.id,element]));const there=asElements(now??null).map(element=>{
-const part=back.get(element.id);back.delete(element.id);if(part===void 0)return element;const inner=mapValues(type.nested,
-(own3,name2)=>withLost(own3,element[name2],part[name2]??[]));return{...element,...inner}});return[...there,...back.values()]}
-function namesOfLost(lost2){return Object.entries(lost2).filter(([field])=>field!=="id").map(([field,part])=>{const names2=Array.
-isArray(part)?asElements(part).map(({name:name2,id})=>JSON.stringify(name2??id)):isMap(part)?Object.keys(part).map(key=>JSON.
-stringify(key)):[];return names2.length===0?field:`${field} (${names2.join(", ")})`}).join(", ")}function seenLoss(kind,run3,lost2,now){
-const seen=Object.keys(lost2).filter(field=>kind.fields[field]?.type!=="body");return{run:run3,lost:lost2,seen:Object.fromEntries(
-seen.map(field=>[field,now[field]??null]))}}function stillLost(kind,owed2,now){if("before"in owed2)return kind.lost?.({...owed2,
+fields:{},trouble}}function lostElements(lists,{before,asked,now}){return Object.fromEntries(lists.flatMap(list3=>{const left=now[list3];const isEmpty3=left===
+null||Array.isArray(left)&&left.length===0;if(!isEmpty3||asked[list3]===void 0)return[];const wanted=new Set(asElements(
+asked[list3]).map(({id})=>id));const lost2=asElements(before[list3]??null).filter(({id})=>wanted.has(id));return lost2.length===
+0?[]:[[list3,lost2]]}))}function withLost(type,now,lost2){if(type.type!=="set")return lost2;const there=asElements(now??
+null);const ids=new Set(there.map(({id})=>id));return[...there,...asElements(lost2).filter(({id})=>!ids.has(id))]}function namesOfLost(lost2){
+return Object.entries(lost2).filter(([field])=>field!=="id").map(([field,part])=>{const names2=Array.isArray(part)?asElements(
+part).map(({name:name2,id})=>JSON.stringify(name2??id)):[];return names2.length===0?field:`${field} (${names2.join(", ")}\
+)`}).join(", ")}function seenLoss(run4,lost2,now){return{run:run4,lost:lost2,seen:Object.fromEntries(Object.keys(lost2).
+map(field=>[field,now[field]??null]))}}function stillLost(kind,owed2,now){if("before"in owed2)return kind.lost?.({...owed2,
 now})??{};const asSeen=field=>!Object.hasOwn(owed2.seen,field)||contrast(kind.fields[field]??value,field,owed2.seen[field]??
 null,now[field]).every(({verdict})=>verdict==="same");const lost2=kind.lost?.({before:owed2.lost,asked:owed2.lost,now})??
-{};return Object.fromEntries(Object.entries(lost2).filter(([field])=>asSeen(field)))}function listsOfUser({fields:fields2},{whole:whole2,reads}){const filled=list2=>Array.isArray(list2)&&list2.length>0;const roles3=[
+{};return Object.fromEntries(Object.entries(lost2).filter(([field])=>asSeen(field)))}function listsOfUser({fields:fields2},{whole:whole2,reads}){const filled=list3=>Array.isArray(list3)&&list3.length>0;const roles3=[
 fields2.roles,...asElements(fields2.organizations??null).map(({roles:roles4})=>roles4)];return[...(whole2.User?.includes(
 "organizations")??false)||filled(fields2.organizations)?["organizations"]:[],...reads.scopes!==void 0&&filled(fields2.authorized_scopes)?
 ["scopes"]:[],...reads.roles!==void 0&&roles3.some(filled)?["roles"]:[]]}function resolveUser(fields2,context3){const{references,
 present:present3,profile,wished}=context3;const resolved={...fields2};const troubles=[];const confirmed=[];const take2=(field,{
 elements:elements2,troubles:found,sure})=>{resolved[field]=elements2;troubles.push(...found);if(sure)confirmed.push(field)};
-const lookUp2=(list2,catalog,noun,own3,field)=>findAll(asElements(list2),{catalog,noun,own:own3,strict:wished(field),live:profile.
+const lookUp2=(list3,catalog,noun,own3,field)=>findAll(asElements(list3),{catalog,noun,own:own3,strict:wished(field),live:profile.
 reads.user!==void 0});if(Array.isArray(fields2.authorized_scopes)){const own3=asElements(present3.authorized_scopes??null);
-const{authorized_scopes:list2}=fields2;take2("authorized_scopes",lookUp2(list2,references.scopes,"scope",own3,"authorize\
+const{authorized_scopes:list3}=fields2;take2("authorized_scopes",lookUp2(list3,references.scopes,"scope",own3,"authorize\
 d_scopes"))}const ownRoles=rolesOf(present3);if(Array.isArray(fields2.roles)){take2("roles",lookUp2(fields2.roles,references.
 roles,"role",ownRoles,"roles"))}if(Array.isArray(fields2.organizations)&&references.organizations!==void 0){const members3=memberships(
 fields2.organizations,references.organizations,wished("organizations"));const inner=members3.elements.map(element=>{if(element.
@@ -14108,21 +14113,30 @@ roles===void 0)return{elements:[element],troubles:[],sure:true};const found=look
 ownRoles,"organizations");return{...found,elements:[{...element,roles:found.elements}]}});take2("organizations",{elements:inner.
 flatMap(({elements:elements2})=>elements2),troubles:[...members3.troubles,...inner.flatMap(({troubles:troubles2})=>troubles2)],
 sure:profile.reads.roles!==void 0&&members3.sure&&inner.every(({sure})=>sure)})}return{fields:resolved,troubles:[...new Set(
-troubles)],confirmed}}function rolesOf(user3){const memberships2=asElements(user3.organizations??null);return[user3,...memberships2].
-flatMap(({roles:roles3=null})=>asElements(roles3))}function findAll(list2,{catalog,noun,own:own3,strict,live}){if(catalog==
-null){return{elements:[...list2],troubles:[],sure:live&&catalog===void 0&&list2.length===0}}const troubles=[];let sure=true;
-const elements2=list2.map(element=>{const row=typeof element.id==="string"?byId(element.id):byName2(String(element.name));
-if(typeof row==="string"){troubles.push(row);return element}if(typeof row?.name!=="string")sure=false;if(row===void 0)return element;
-const misnamed=strict?otherName(noun,element,row):void 0;if(misnamed!==void 0)troubles.push(misnamed);return shownAs(element,
-row,own3)});return{elements:elements2,troubles,sure};function byId(id){const row=catalog?.byId(id)??own3.find(one=>one.id===
-id);if(row!==void 0||catalog?.unsure===true)return row;return`the server has no ${noun} with the id ${id}: correct the i\
-d, or create the ${noun} there`}function byName2(name2){const listed3=catalog?.byName(name2)??[];const found=listed3.length>
+troubles)],confirmed}}function existing(lists,{organizations,scopes,roles:roles3}){const isIn=(catalog,{id})=>catalog==null||
+catalog.unsure||typeof id==="string"&&catalog.byId(id)!==void 0;const isMember=({id})=>organizations===void 0||organizations.
+anonymous>0||typeof id==="string"&&organizations.byId(id)!==void 0;const kept=Object.entries(lists).map(([field,list3])=>{
+if(!Array.isArray(list3))return[field,list3];const elements2=asElements(list3);if(field==="authorized_scopes")return[field,
+elements2.filter(scope2=>isIn(scopes,scope2))];if(field==="roles")return[field,elements2.filter(role2=>isIn(roles3,role2))];
+const members3=elements2.filter(isMember).map(member2=>member2.roles===void 0?member2:{...member2,roles:asElements(member2.
+roles).filter(role2=>isIn(roles3,role2))});return[field,members3]});return Object.fromEntries(kept.filter(([,list3])=>!Array.
+isArray(list3)||list3.length>0))}function rolesOf(user3){const memberships2=asElements(user3.organizations??null);return[
+user3,...memberships2].flatMap(({roles:roles3=null})=>asElements(roles3))}function findAll(list3,{catalog,noun,own:own3,
+strict,live}){if(catalog==null){return{elements:[...list3],troubles:[],sure:live&&catalog===void 0&&list3.length===0}}const troubles=[];
+let sure=true;const elements2=list3.map(element=>{const row=typeof element.id==="string"?byId(element.id):byName2(String(
+element.name));if(typeof row==="string"){troubles.push(row);return element}if(typeof row?.name!=="string")sure=false;if(row===
+void 0)return element;const misnamed=strict?otherName(noun,element,row):void 0;if(misnamed!==void 0)troubles.push(misnamed);
+return shownAs(element,row,own3)});return{elements:elements2,troubles,sure};function byId(id){const row=catalog?.byId(id)??
+own3.find(one=>one.id===id);if(row!==void 0||catalog?.unsure===true)return row;if(!strict)return`the server has no ${noun}\
+ with the id ${id} any more, so it can't be put back`;return`the server has no ${noun} with the id ${id}: correct the id\
+, or create the ${noun} there`}function byName2(name2){const listed3=catalog?.byName(name2)??[];const found=listed3.length>
 0?listed3:own3.filter(one=>one.name===name2);const ids=[...new Set(found.flatMap(({id})=>typeof id==="string"?[id]:[]))];
 const[row]=found;if(row!==void 0&&ids.length===1)return row;if(ids.length>1){return`${ids.length} ${noun}s are called "${name2}\
 " (${ids.join(", ")}): refer to one by its id`}const unsure2=catalog?.unsure===true?" (its list has rows without an id)":
-"";return`the server has no ${noun} "${name2}"${unsure2}: correct the name, or create the ${noun} there`}}function otherName(noun,{
-id,name:name2},row){if(typeof name2!=="string"||typeof row.name!=="string"||name2===row.name)return void 0;return`the ${noun}\
- with the id ${String(id)} is called "${row.name}" on the server, not "${name2}": correct the id or the name`}function shownAs(element,row,own3){
+"";if(!strict)return`the server has no ${noun} "${name2}"${unsure2} any more, so it can't be put back`;return`the server\
+ has no ${noun} "${name2}"${unsure2}: correct the name, or create the ${noun} there`}}function otherName(noun,{id,name:name2},row){
+if(typeof name2!=="string"||typeof row.name!=="string"||name2===row.name)return void 0;return`the ${noun} with the id ${String(
+id)} is called "${row.name}" on the server, not "${name2}": correct the id or the name`}function shownAs(element,row,own3){
 const{scopes:_,...said}=element;const isNew=!own3.some(({id})=>id===row.id);return{...said,...said.public!==void 0&&row.
 public!==void 0?{public:row.public}:{},...isNew&&row.scopes!==void 0?{scopes:row.scopes}:{},...row.id===void 0?{}:{id:row.
 id},...typeof row.name==="string"?{name:row.name}:{}}}function memberships(references,index,strict){const troubles=[];const seen=new Set;
@@ -14140,12 +14154,12 @@ const body2=profile.users.elementsNeedIds?withIds(fields2,present3.fields,refere
 body2,references.organizations));if(troubles.length>0)return blocked([...new Set(troubles)].join("; "),body2);return{requests:[
 {operation:"updateUser",params:{user_id:present3.identity.id??""},body:body2}],expected:body2,warnings:unlisted(body2,references)}}
 function blocked(trouble,expected){return{requests:[],expected,trouble}}function withIds(fields2,present3,references,troubles){
-const scopes=asElements(present3.authorized_scopes??null);const roles3=rolesOf(present3);const identified=(list2,known3,noun)=>{
-const elements2=asElements(list2).map(element=>identify(element,known3,noun,troubles));for(const id of repeated(elements2))
-troubles.push(`the ${noun} ${id} is twice: remove one of the two`);return elements2};const lists={};for(const[name2,list2]of Object.
-entries(fields2)){if(name2==="authorized_scopes"){lists[name2]=identified(list2,scopes,"scope").map(scope2=>labelled(scope2,
-references.scopes))}else if(name2==="roles")lists[name2]=identified(list2,roles3,"role");else if(name2==="organizations"){
-lists[name2]=asElements(list2).map(element=>element.roles===void 0?element:{...element,roles:identified(element.roles,roles3,
+const scopes=asElements(present3.authorized_scopes??null);const roles3=rolesOf(present3);const identified=(list3,known3,noun)=>{
+const elements2=asElements(list3).map(element=>identify(element,known3,noun,troubles));for(const id of repeated(elements2))
+troubles.push(`the ${noun} ${id} is twice: remove one of the two`);return elements2};const lists={};for(const[name2,list3]of Object.
+entries(fields2)){if(name2==="authorized_scopes"){lists[name2]=identified(list3,scopes,"scope").map(scope2=>labelled(scope2,
+references.scopes))}else if(name2==="roles")lists[name2]=identified(list3,roles3,"role");else if(name2==="organizations"){
+lists[name2]=asElements(list3).map(element=>element.roles===void 0?element:{...element,roles:identified(element.roles,roles3,
 "role")})}}return{...fields2,...lists}}function identify(element,known3,noun,troubles){if(typeof element.id==="string")return element;
 const ids=new Set(known3.flatMap(({id:id2,name:name2})=>name2===element.name&&typeof id2==="string"?[id2]:[]));const[id]=ids;
 if(id!==void 0&&ids.size===1)return{...element,id};const why=ids.size===0?"the user does not have it yet":"several of th\
@@ -14165,7 +14179,7 @@ flatMap(element=>{if(isMap(element)&&typeof element.id==="string"&&index.byId(el
 name==="string"?` ("${element.name}")`:"";return[`the user is to be a member of the organization ${String(element.id)}${name2}\
 , which the list of organizations does not have, and the server would empty all memberships over it: declare organizatio\
 ns without it, or create it there`]})}var scope=external_exports.strictObject({id:text2().optional(),name:text2(),label:text2().optional(),public:external_exports.
-boolean().optional()});var membership=external_exports.strictObject({id:identifier().optional(),name:identifier().optional(),
+boolean().optional()});var membership=external_exports.strictObject({id:identifier2().optional(),name:identifier2().optional(),
 label:text2().nullable().optional(),roles:roles2.optional()}).refine(it=>it.id!==void 0||it.name!==void 0,'needs an "id"\
  or a "name"');var backend2=external_exports.strictObject({id:text2().nullable().optional(),name:text2().nullable().optional(),
 type:text2().nullable().optional(),is_default:external_exports.boolean().nullable().optional(),create_default_organization:external_exports.
@@ -14182,36 +14196,42 @@ nullable().optional(),features:external_exports.array(text2()).nullable().option
 Object.keys(backend2.shape).map(name2=>[name2,value])),roles:set2(),ldap_master_password:secret2,smtp_password:secret2};
 var elementNouns={organizations:"membership",authorized_scopes:"scope",roles:"role"};var fields={uid:value,username:value,
 totp_registered_at:instant,metadata:map2,federated_metadata:map2,blocked:value,group:value,authorized_scopes:set2(),organizations:set2(
-{roles:set2()}),roles:set2(),backend:members2(backendFields)};var user2={name:"User",noun:"user",schema:document("User",
-{id:identifier(),uid:text2().nullable().optional(),username:text2().nullable().optional(),totp_registered_at:external_exports.
-iso.datetime({offset:true,error:"expected a date-time such as 2026-01-31T12:00:00Z"}).nullable().optional(),metadata:anyObject2.
-nullable().optional(),federated_metadata:anyObject2.nullable().optional(),blocked:external_exports.boolean().nullable().
-optional(),group:text2().nullable().optional(),authorized_scopes:external_exports.array(scope).nullable().optional(),organizations:external_exports.
-array(external_exports.union([identifier(),membership],{error:"expected the name or id of an organization, or an object \
-with one"})).nullable().optional(),roles:roles2.nullable().optional(),backend:backend2.nullable().optional(),whole:external_exports.
-array(external_exports.enum(["metadata","federated_metadata"])).optional()}),identity:["id"],fields,scopes:{read:"users:\
-manage:all",write:"users:manage:all"},identities:({identity:identity2})=>[`id ${identity2.id}`],check:(declared,profile)=>[
-...declared.flatMap(user3=>[...profile.users.scopeNeedsLabel?unlabelledScopes(user3):[],...profile.users.hasRoles?[]:unknownRoles(
-user3),...Object.entries(user3.fields).flatMap(([field,value3])=>repeatedElements(user3,field,value3))]),...profileProblems(
-declared,profile)],addressPart:({id})=>id??"",readable:({reads})=>reads.user!==void 0,async observe(objects2,context3){const{
-user:read}=context3.profile.reads;if(read===void 0)return new Map;return new Map(await settle(objects2.map(async object3=>{
-const{identity:identity2}=object3;const shown2=await readOne(context3,read,{user_id:identity2.id??""},answers.user.one);
-if(shown2===null)return[object3,missing(identity2,"user")];const known3=mapValues({...shown2},(field,name2)=>normalForm(
-fields[name2]??value,field));return[object3,{exists:true,identity:identity2,fields:known3}]})))},refersTo:listsOfUser,resolve:resolveUser,
-update(input2){if(input2.profile.whole.User!==void 0)return replaceUser(input2);const{present:present3,desired:desired2}=input2;
-return{requests:[{operation:"updateUser",params:{user_id:present3.identity.id??""},body:desired2}],expected:desired2}},lost:traces=>lostParts(
-fields,traces),destructions:fields2=>fields2.flatMap(({path,before,after,confirmed=false})=>{if(path==="blocked")return after===
-true?["blocks the user"]:[];const loses=elementNouns[path];if(loses===void 0||before===void 0)return[];return matchSets(
-asElements(after),asElements(before)).removed.map(element=>{if(holdsSensitive(element))return`removes the ${loses} (sens\
-itive)`;const{id,name:name2}=element;const beside=!confirmed&&typeof name2==="string"&&typeof id==="string"&&id!==name2;
-return`removes the ${loses} "${String(name2??id)}"${beside?` (id ${id})`:""}`})})};function unknownRoles(user3){if(user3.
-fields.roles===void 0)return[];return[error("profile-field",'the documented API has no "roles" of a user; only those of \
-its organizations',[user3.placeOf("roles")],'if the server is a Boruta, set "profile: boruta" under server; otherwise re\
-move the field')]}function unlabelledScopes(user3){const scopes=user3.fields.authorized_scopes;if(!Array.isArray(scopes))
-return[];return scopes.flatMap((scope2,index)=>isMap(scope2)&&scope2.label===void 0?[error("missing-field",'a scope of a\
- user needs a "label"',[user3.placeOf("authorized_scopes",index)],"the API requires name and label in each element of au\
-thorized_scopes")]:[])}function repeatedElements(user3,field,value3,within2=[]){if(!Array.isArray(value3)||!["organizati\
-ons","authorized_scopes","roles"].includes(field))return[];const at2=[...within2,field];const first=new Map;return value3.
+{roles:set2()}),roles:set2(),backend:members2(backendFields)};var WRITTEN_FIRST=["metadata","group"];function lostLists(traces){
+const{before,asked,now}=traces;const is=(field,there)=>there!==void 0&&contrast(fields[field]??value,field,there,now[field]).
+every(({verdict})=>verdict==="same");const untouched=WRITTEN_FIRST.some(field=>asked[field]!==void 0&&is(field,before[field])&&
+!is(field,asked[field]));return untouched?{}:lostElements(["authorized_scopes","organizations","roles"],traces)}var user2={
+name:"User",noun:"user",schema:document("User",{id:identifier2(),uid:text2().nullable().optional(),username:text2().nullable().
+optional(),totp_registered_at:external_exports.iso.datetime({offset:true,error:"expected a date-time such as 2026-01-31T\
+12:00:00Z"}).nullable().optional(),metadata:anyObject2.nullable().optional(),federated_metadata:anyObject2.nullable().optional(),
+blocked:external_exports.boolean().nullable().optional(),group:text2().nullable().optional(),authorized_scopes:external_exports.
+array(scope).nullable().optional(),organizations:external_exports.array(external_exports.union([identifier2(),membership],
+{error:"expected the name or id of an organization, or an object with one"})).nullable().optional(),roles:roles2.nullable().
+optional(),backend:backend2.nullable().optional(),whole:external_exports.array(external_exports.enum(["metadata","federa\
+ted_metadata"])).optional()}),identity:["id"],fields,scopes:{read:"users:manage:all",write:"users:manage:all"},identities:({
+identity:identity2})=>[`id ${identity2.id}`],check:(declared,profile)=>[...declared.flatMap(user3=>[...profile.users.scopeNeedsLabel?
+unlabelledScopes(user3):[],...profile.users.hasRoles?[]:unknownRoles(user3),...Object.entries(user3.fields).flatMap(([field,
+value3])=>repeatedElements(user3,field,value3))]),...profileProblems(declared,profile)],addressPart:({id})=>id??"",readable:({
+reads})=>reads.user!==void 0,async observe(objects2,context3){const{user:read}=context3.profile.reads;if(read===void 0)return new Map;
+return new Map(await settle(objects2.map(async object3=>{const{identity:identity2}=object3;const shown2=await readOne(context3,
+read,{user_id:identity2.id??""},answers.user.one);if(shown2===null)return[object3,missing(identity2,"user")];const known3=mapValues(
+{...shown2},(field,name2)=>normalForm(fields[name2]??value,field));return[object3,{exists:true,identity:identity2,fields:known3}]})))},
+refersTo:listsOfUser,resolve:resolveUser,update(input2){if(input2.profile.whole.User!==void 0)return replaceUser(input2);
+const{present:present3,desired:desired2}=input2;return{requests:[{operation:"updateUser",params:{user_id:present3.identity.
+id??""},body:desired2}],expected:desired2}},lost:lostLists,restorable:existing,destructions:fields2=>fields2.flatMap(({path,
+before,after,confirmed=false})=>{if(path==="blocked")return after===true?["blocks the user"]:[];const loses=elementNouns[path];
+if(loses===void 0||before===void 0)return[];const{removed,pairs}=matchSets(asElements(after),asElements(before));const called=element=>nameOf(
+element,confirmed);return[...removed.map(element=>`removes the ${loses}${called(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(
+wanted,got).map(role2=>`removes the role${called(role2)} within the ${loses}${called(got)}`))]})};function rolesLost(wanted,got){
+if(wanted.roles===void 0||got.roles===void 0)return[];return matchSets(asElements(wanted.roles),asElements(got.roles)).removed}
+function nameOf(element,confirmed){if(holdsSensitive(element))return" (sensitive)";const{id,name:name2}=element;const beside=!confirmed&&
+typeof name2==="string"&&typeof id==="string"&&id!==name2;return` "${String(name2??id)}"${beside?` (id ${id})`:""}`}function unknownRoles(user3){
+if(user3.fields.roles===void 0)return[];return[error("profile-field",'the documented API has no "roles" of a user; only \
+those of its organizations',[user3.placeOf("roles")],'if the server is a Boruta, set "profile: boruta" under server; oth\
+erwise remove the field')]}function unlabelledScopes(user3){const scopes=user3.fields.authorized_scopes;if(!Array.isArray(
+scopes))return[];return scopes.flatMap((scope2,index)=>isMap(scope2)&&scope2.label===void 0?[error("missing-field",'a sc\
+ope of a user needs a "label"',[user3.placeOf("authorized_scopes",index)],"the API requires name and label in each eleme\
+nt of authorized_scopes")]:[])}function repeatedElements(user3,field,value3,within2=[]){if(!Array.isArray(value3)||!["or\
+ganizations","authorized_scopes","roles"].includes(field))return[];const at2=[...within2,field];const first=new Map;return value3.
 flatMap((element,index)=>{const inner=isMap(element)?repeatedElements(user3,"roles",element.roles??null,[...at2,index]):
 [];const key=isMap(element)?element.id??element.name:element;if(typeof key!=="string")return inner;const same2=uuid8.test(
 key)?key.toLowerCase():key;const before=first.get(same2);if(before===void 0){first.set(same2,index);return inner}return[
@@ -14294,8 +14314,8 @@ source);return text4===void 0?void 0:exactly(text4)}function rangeOf(node2){if(t
 ange"in node2&&Array.isArray(node2.range)){const[start2,end]=node2.range;if(typeof start2==="number"&&typeof end==="numb\
 er")return{start:start2,end}}return{start:0,end:0}}import{dirname as dirname2,resolve as resolve2}from"node:path";var limits={bodyCharacters:1048576,allBodiesCharacters:32e6,tags:2e4,sectionDepth:100,nameSteps:32,nameCharacters:1e3,elementDepth:512,
 elements:5e4,variants:24,renderedCharacters:2e6,templateCharacters:16e6,sectionVisits:1e5,pageCharacters:3e7,leftOut:20,
-styleDepth:32};function shown(limit2){return limit2.toLocaleString("en")}var READS_AT_ONCE=16;var Bodies=class{#project;#access;files=new Set;#limit=pLimit(READS_AT_ONCE);#contents=new Map;#characters=0;constructor(project,access2){
-this.#project=project;this.#access=access2}async read(request4){const path=resolve2(dirname2(request4.manifest),request4.
+styleDepth:32};function shown(limit2){return limit2.toLocaleString("en")}var READS_AT_ONCE=16;var Bodies=class{#project;#access;files=new Set;#limit=pLimit(READS_AT_ONCE);#contents=new Map;#characters=0;constructor(project,access3){
+this.#project=project;this.#access=access3}async read(request4){const path=resolve2(dirname2(request4.manifest),request4.
 path);let content=this.#contents.get(path);if(content===void 0){content=this.#limit(()=>this.#load(path));this.#contents.
 set(path,content)}const loaded=await content;return"text"in loaded?loaded:this.#problem(request4,path,loaded)}async#load(path){
 const read=await this.#access.read(path);if(!("target"in read))return read;this.files.add(read.target);this.#characters+=
@@ -14442,23 +14462,24 @@ false);references.push({key:pathKey(path),wanted})}else if(Array.isArray(value3)
 item,[...path,index],references))}else if(isObject3(value3)){for(const key of Object.keys(value3))this.#collect(value3[key],
 [...path,key],references)}}#declared(data3){const kind=this.#kind;const root=this.#root;const{file:file2}=this.#reading;
 const identity2={};for(const part of kind.identity){const value3=this.#value(data3[part]??null,[part]);if(typeof value3===
-"string")identity2[part]=value3}const fields2={};for(const[name2,type]of Object.entries(kind.fields)){if(data3[name2]!==
-void 0)fields2[name2]=this.#field(type,data3[name2],[name2])}let place;return{kind:kind.name,identity:identity2,fields:fields2,
-absent:data3.state==="absent",whole:Array.isArray(data3.whole)?data3.whole.filter(name2=>typeof name2==="string"):[],...typeof data3.
-did_generation==="number"?{generation:data3.did_generation}:{},get place(){place??=file2.place(startOf(root));return place},
-placeOf(...path){return placeOf(file2,root,path)}}}#field(type,value3,path){if(type.type==="members"&&isObject3(value3)){
-return Object.fromEntries(Object.entries(value3).filter(([,member2])=>member2!==void 0).map(([name2,member2])=>[name2,this.#field(
-type.members[name2]??{type:"value"},member2,[...path,name2])]))}const plain=this.#value(value3,path);if(type.type!=="val\
-ue"||type.secret!==true||plain===null)return plain;const secret3=reveal(plain);this.#remember(secret3);return new Sensitive(
-secret3)}#remember(secret3){if(typeof secret3==="string")this.#reading.secrets.add(secret3);else if(typeof secret3==="ob\
-ject"&&secret3!==null&&!(secret3 instanceof ExactNumber))Object.values(secret3).forEach(part=>void this.#remember(part))}#value(value3,path){
+"string")identity2[part]=this.#identifier(part,value3)}const fields2={};for(const[name2,type]of Object.entries(kind.fields)){
+if(data3[name2]!==void 0)fields2[name2]=this.#field(type,data3[name2],[name2])}let place;return{kind:kind.name,identity:identity2,
+fields:fields2,absent:data3.state==="absent",whole:Array.isArray(data3.whole)?data3.whole.filter(name2=>typeof name2==="\
+string"):[],...typeof data3.did_generation==="number"?{generation:data3.did_generation}:{},get place(){place??=file2.place(
+startOf(root));return place},placeOf(...path){return placeOf(file2,root,path)}}}#identifier(part,value3){return part==="\
+name"||this.#reading.profile.limits?.uuids===true?value3:identifierKey(value3)}#field(type,value3,path){if(type.type==="\
+members"&&isObject3(value3)){return Object.fromEntries(Object.entries(value3).filter(([,member2])=>member2!==void 0).map(
+([name2,member2])=>[name2,this.#field(type.members[name2]??{type:"value"},member2,[...path,name2])]))}const plain=this.#value(
+value3,path);if(type.type!=="value"||type.secret!==true||plain===null)return plain;const secret3=reveal(plain);this.#remember(
+secret3);return new Sensitive(secret3)}#remember(secret3){if(typeof secret3==="string")this.#reading.secrets.add(secret3);else if(typeof secret3===
+"object"&&secret3!==null&&!(secret3 instanceof ExactNumber))Object.values(secret3).forEach(part=>void this.#remember(part))}#value(value3,path){
 if(value3 instanceof FileReference){const text4=this.#texts.get(pathKey(path))??"";return this.#note([...path,"file"])?.
 tainted===true?new Sensitive(text4):text4}if(Array.isArray(value3))return value3.map((item,index)=>this.#value(item,[...path,
 index]));if(isObject3(value3)){return Object.fromEntries(Object.entries(value3).filter(([,member2])=>member2!==void 0).map(
 ([key,member2])=>[key,this.#value(member2,[...path,key])]))}const leaf=typeof value3==="string"||typeof value3==="number"||
 typeof value3==="boolean"||value3 instanceof ExactNumber?value3:null;return this.#note(path)?.tainted===true?new Sensitive(
 leaf):leaf}#note(path){return this.#notes.size===0?void 0:this.#notes.get(pathKey(path))}};function placeOf(file2,root,path){
-const{node:node2,key}=find(root,path);return file2.place(key??(node2===root?startOf(root):node2.range))}import{isAbsolute as isAbsolute3,relative as relative4,resolve as resolve7}from"node:path";import{readdir,readdirSync,realpath as realpath2,realpathSync,stat,statSync}from"fs";import{isAbsolute as isAbsolute2,posix,
+const{node:node2,key}=find(root,path);return file2.place(key??(node2===root?startOf(root):node2.range))}import{stat as stat3}from"node:fs/promises";import{isAbsolute as isAbsolute3,relative as relative4,resolve as resolve7}from"node:path";import{readdir,readdirSync,realpath as realpath2,realpathSync,stat,statSync}from"fs";import{isAbsolute as isAbsolute2,posix,
 resolve as resolve5}from"path";import{fileURLToPath}from"url";import{createRequire}from"module";import{basename as basename2,dirname as dirname3,normalize,relative as relative3,resolve as resolve4,
 sep as sep3}from"path";import*as nativeFs from"fs";var __require2=createRequire(import.meta.url);function cleanPath(path){
 let normalized2=normalize(path);if(normalized2.length>1&&normalized2[normalized2.length-1]===sep3)normalized2=normalized2.
@@ -14489,11 +14510,11 @@ return paths};var getArrayGroup=()=>{return[""].slice(0,0)};function build$4(opt
 getArray}var groupFiles=(groups,directory,files)=>{groups.push({directory,files,dir:directory})};var empty=()=>{};function build$3(options){
 return options.group?groupFiles:empty}var resolveSymlinksAsync=function(path,state,callback$1){const{queue,fs:fs3,options:{
 suppressErrors}}=state;queue.enqueue();fs3.realpath(path,(error63,resolvedPath)=>{if(error63)return queue.dequeue(suppressErrors?
-null:error63,state);fs3.stat(resolvedPath,(error$1,stat6)=>{if(error$1)return queue.dequeue(suppressErrors?null:error$1,
-state);if(stat6.isDirectory()&&isRecursive2(path,resolvedPath,state))return queue.dequeue(null,state);callback$1(stat6,resolvedPath);
+null:error63,state);fs3.stat(resolvedPath,(error$1,stat7)=>{if(error$1)return queue.dequeue(suppressErrors?null:error$1,
+state);if(stat7.isDirectory()&&isRecursive2(path,resolvedPath,state))return queue.dequeue(null,state);callback$1(stat7,resolvedPath);
 queue.dequeue(null,state)})})};var resolveSymlinks=function(path,state,callback$1){const{queue,fs:fs3,options:{suppressErrors}}=state;
-queue.enqueue();try{const resolvedPath=fs3.realpathSync(path);const stat6=fs3.statSync(resolvedPath);if(stat6.isDirectory()&&
-isRecursive2(path,resolvedPath,state))return;callback$1(stat6,resolvedPath)}catch(e2){if(!suppressErrors)throw e2}};function build$2(options,isSynchronous){
+queue.enqueue();try{const resolvedPath=fs3.realpathSync(path);const stat7=fs3.statSync(resolvedPath);if(stat7.isDirectory()&&
+isRecursive2(path,resolvedPath,state))return;callback$1(stat7,resolvedPath)}catch(e2){if(!suppressErrors)throw e2}};function build$2(options,isSynchronous){
 if(!options.resolveSymlinks||options.excludeSymlinks)return null;return isSynchronous?resolveSymlinks:resolveSymlinksAsync}
 function isRecursive2(path,resolved,state){if(state.options.useRealPaths)return isRecursiveUsingRealPaths(resolved,state);
 let parent=dirname3(path);let depth=1;while(parent!==state.root&&depth<2){const resolvedPath=state.symlinks.get(parent);
@@ -14536,7 +14557,7 @@ entry.isSymbolicLink()&&!resolveSymlinks$1&&!excludeSymlinks){const filename=thi
 pushFile(filename,files,this.state.counts,filters3)}else if(entry.isDirectory()){let path=joinDirectoryPath(entry.name,directoryPath,
 this.state.options.pathSeparator);if(exclude&&exclude(entry.name,path))continue;this.pushDirectory(path,paths,filters3);
 this.walkDirectory(this.state,path,path,depth-1,this.walk)}else if(this.resolveSymlink&&entry.isSymbolicLink()){let path=joinPathWithBasePath(
-entry.name,directoryPath);this.resolveSymlink(path,this.state,(stat6,resolvedPath)=>{if(stat6.isDirectory()){resolvedPath=
+entry.name,directoryPath);this.resolveSymlink(path,this.state,(stat7,resolvedPath)=>{if(stat7.isDirectory()){resolvedPath=
 normalizePath(resolvedPath,this.state.options);if(exclude&&exclude(entry.name,useRealPaths?resolvedPath:path+pathSeparator))
 return;this.walkDirectory(this.state,resolvedPath,useRealPaths?resolvedPath:path+pathSeparator,depth-1,this.walk)}else{resolvedPath=
 useRealPaths?resolvedPath:path;const filename=basename2(resolvedPath);const directoryPath$1=normalizePath(dirname3(resolvedPath),
@@ -14632,61 +14653,70 @@ var _ref;if(globInput&&(inputOptions===null||inputOptions===void 0?void 0:inputO
  pass patterns as both an argument and an option");const isModern=isReadonlyArray(globInput)||typeof globInput==="string";
 const patterns=ensureStringArray((_ref=isModern?globInput:globInput.patterns)!==null&&_ref!==void 0?_ref:"**/*");const options=getOptions(
 isModern?inputOptions:globInput);return patterns.length>0?buildCrawler(options,patterns):[]}async function glob(globInput,options){
-const[crawler,relative9]=getCrawler(globInput,options);return crawler?formatPaths(await crawler.withPromise(),relative9):
-[]}import*as fs2 from"node:fs";import{realpath as realpath3,stat as stat2}from"node:fs/promises";import{join as join3,resolve as resolve6}from"node:path";var NOWHERE=resolve6("/project");var SHOWN=3;var Walk=class{#project;#refused=new Map;linked=new Set;constructor(project){
-this.#project=project}options(){return{cwd:NOWHERE,expandDirectories:false,followSymbolicLinks:false,fs:{readdir:this.#reader()}}}problems(){
-const problems=[...this.#refused.values()];if(this.linked.size===0)return problems;const paths=[...this.linked].sort().map(
-path=>shownPath(path,this.#project.cwd));const more=paths.length>SHOWN?`, and ${paths.length-SHOWN} more`:"";const[first=""]=paths;
-return[...problems,warning2("linked-folder",`links to folders are not followed, so no manifest is read from ${paths.slice(
-0,SHOWN).join(", ")}${more}`,[{file:first,line:1,column:1,length:1}],'put the manifests into the folder itself, or name \
-the folder that the link leads to in "manifests"')]}#reader(){let first=true;return(path,_,callback2)=>{const folder=resolve6(
-this.#project.root,`.${path.slice(NOWHERE.length)}`);const isFirst=first;first=false;this.#entries(folder,isFirst).then(
-entries=>callback2(null,entries),failure2=>{if(failure2.code!=="ENOENT"&&failure2.code!=="ENOTDIR")this.#report(folder,failure2);
-callback2(failure2)})}}async#entries(folder,isFirst){const{root,cwd}=this.#project;if(isFirst&&folder!==root){const target=await realpath3(
+const[crawler,relative10]=getCrawler(globInput,options);return crawler?formatPaths(await crawler.withPromise(),relative10):
+[]}import*as fs2 from"node:fs";import{realpath as realpath3,stat as stat2}from"node:fs/promises";import{join as join3,resolve as resolve6}from"node:path";var NOWHERE=resolve6("/project");var SHOWN=3;var Walk=class{#project;#refused=new Map;linked=new Set;dangling=new Set;#unfollowed=new Set;#seeking;constructor(project,{
+seeking=false}={}){this.#project=project;this.#seeking=seeking}options(){return{cwd:NOWHERE,expandDirectories:false,followSymbolicLinks:false,
+fs:{readdir:this.#reader()}}}problems(){const problems=[...this.#refused.values()];if(this.linked.size===0)return problems;
+const paths=[...this.linked].sort().map(path=>shownPath(path,this.#project.cwd));const more=paths.length>SHOWN?`, and ${paths.
+length-SHOWN} more`:"";const[first=""]=paths;return[...problems,warning2("linked-folder",`links to folders are not follo\
+wed, so no manifest is read from ${paths.slice(0,SHOWN).join(", ")}${more}`,[{file:first,line:1,column:1,length:1}],'put\
+ the manifests into the folder itself, or name the folder that the link leads to in "manifests"')]}#reader(){let first=true;
+return(path,_,callback2)=>{const folder=resolve6(this.#project.root,`.${path.slice(NOWHERE.length)}`);const isFirst=first;
+first=false;this.#entries(folder,isFirst).then(entries=>callback2(null,entries),failure2=>{if(this.#unfollowed.has(folder))
+this.dangling.add(folder);else if(failure2.code!=="ENOENT"&&failure2.code!=="ENOTDIR")this.#report(folder,failure2);callback2(
+failure2)})}}async#entries(folder,isFirst){const{root,cwd}=this.#project;if(isFirst&&folder!==root){const target=await realpath3(
 folder);if(target!==root&&!isInside(target,root)){const shown2=shownPath(folder,cwd);this.#refused.set(folder,error("man\
 ifest-outside",`${shown2} is a link that leads out of the project`,[{file:shown2,line:1,column:1,length:1}],"copy the fi\
 les into the project"));return[]}}const entries=await fs2.promises.readdir(folder,{withFileTypes:true});const seen=await Promise.
 all(entries.map(async entry=>{if(entry.isFile()||entry.isDirectory())return[entry];if(!entry.isSymbolicLink())return[asFile(
-entry.name)];const path=join3(folder,entry.name);const target=await stat2(path).catch(()=>void 0);if(target?.isDirectory()!==
-true)return[asFile(entry.name)];if(await isMountedFolder(path))return[asFolder(entry.name)];if(!entry.name.startsWith("."))
-this.linked.add(path);return[]}));return seen.flat()}#report(path,failure2){const shown2=shownPath(path,this.#project.cwd);
-this.#refused.set(path,error("file-unreadable",`${shown2} ${unreadable(failure2).detail}`,[{file:shown2,line:1,column:1,
-length:1}]))}};function asFile(name2){return{name:name2,isFile:()=>true,isDirectory:()=>false,isSymbolicLink:()=>false}}
-function asFolder(name2){return{name:name2,isFile:()=>false,isDirectory:()=>true,isSymbolicLink:()=>false}}async function findManifests(project,access2,problems){const patterns=project.patterns();const ignore=patterns.flatMap(({
+entry.name)];const path=join3(folder,entry.name);const target=await stat2(path).catch(()=>void 0);if(this.#seeking&&target===
+void 0){this.#unfollowed.add(path);return[asFile(entry.name),asFolder(entry.name)]}if(target?.isDirectory()!==true)return[
+asFile(entry.name)];if(await isMountedFolder(path))return[asFolder(entry.name)];if(!entry.name.startsWith("."))this.linked.
+add(path);return[]}));return seen.flat()}#report(path,failure2){const shown2=shownPath(path,this.#project.cwd);this.#refused.
+set(path,error("file-unreadable",`${shown2} ${unreadable(failure2).detail}`,[{file:shown2,line:1,column:1,length:1}]))}};
+function asFile(name2){return{name:name2,isFile:()=>true,isDirectory:()=>false,isSymbolicLink:()=>false}}function asFolder(name2){
+return{name:name2,isFile:()=>false,isDirectory:()=>true,isSymbolicLink:()=>false}}async function findManifests(project,access3,problems){const patterns=project.patterns();const ignore=patterns.flatMap(({
 pattern})=>pattern.startsWith("!")?[pattern.slice(1)]:[]);const walk=new Walk(project);const found=new Set;const empty2=[];
-const walked=[];for(const{pattern,place}of patterns){if(pattern.startsWith("!"))continue;const places2=place===null?[]:[
-place];if(isAbsolute3(pattern)||pattern.split("/").includes("..")){problems.push(error("manifest-outside",`the glob "${pattern}\
-" leads out of the project`,places2,"keep manifests below the configuration"));continue}walked.push(pattern);const matches=await glob(
-pattern,{...walk.options(),ignore});for(const match of matches)found.add(resolve7(project.root,match));if(matches.length===
-0){empty2.push(warning2("no-match",`no file matches "${pattern}"`,places2,"check the glob; it is relative to the configu\
-ration"))}}const givenByDefault=patterns.every(({place})=>place===null);if(!givenByDefault)problems.push(...empty2);else if(found.
-size===0)problems.push(...empty2.slice(0,1));problems.push(...walk.problems());const files=await eachOnce(project,access2,
-[...found].sort(),problems);const read=new Set(files.map(({target})=>target));return{files,unread:async()=>{const all=new Walk(
-project);const names2=await glob(walked,{...all.options(),ignore,dot:true,caseSensitiveMatch:false});const shown2=path=>shownPath(
-path,project.cwd);const missed2=names2.map(name2=>resolve7(project.root,name2)).filter(path=>!found.has(path)&&!read.has(
-path)&&!isOfTools(path,project.root)).map(path=>`${shown2(path)} has the name of a manifest, and is not read as one`);const folders=[
-...walk.linked].map(path=>`${shown2(path)} is a link to a folder, which is not walked`);const refused=all.problems().flatMap(
-({severity,message})=>severity==="error"?[message]:[]);return[...new Set([...folders,...refused,...missed2.sort()])]}}}function isOfTools(path,root){
-return relative4(root,path).startsWith(".")}async function eachOnce(project,access2,paths,problems){const looked=await Promise.
-all(paths.map(path=>access2.find(path)));const seen=new Set;const direct=new Set(paths);return paths.flatMap((path,index)=>{
-const shown2=shownPath(path,project.cwd);const found=looked[index];if(found===void 0)return[];if(!("target"in found)){problems.
-push(refusal(shown2,found));return[]}const{target}=found;if(seen.has(target)||path!==target&&direct.has(target))return[];
-seen.add(target);return[{path,target,shown:shown2}]})}async function readManifest(access2,{path,shown:shown2}){const read=await access2.
-read(path);if("text"in read)return sourceOf(shown2,read.text);return refusal(shown2,read)}function refusal(shown2,{reason,
-detail}){const place=[{file:shown2,line:1,column:1,length:1}];switch(reason){case"outside":return error("manifest-outsid\
-e",`${shown2} is a link that leads out of the project`,place,"copy the file into the project");case"private":return error(
-"manifest-private",`${shown2} ${detail}, which no manifest may be`,place,'keep manifests in files of their own, or exclu\
-de the file from the globs with "!"');case"missing":return error("file-unreadable",`${shown2} is a link that leads nowhe\
-re`,place);case"too-large":return error("too-large",`${shown2} ${detail}`,place,"split it into several files");case"not-\
-utf8":return error("not-utf8",`${shown2} ${detail}`,place,"save it as UTF-8");default:return error("file-unreadable",`${shown2}\
- ${detail}`,place)}}import{dirname as dirname4,join as join4,resolve as resolvePath}from"node:path";var samplesFolder="samples";async function loadSamples(project,templates){const read=new Map;const access2=new Access(project);
-const once=path=>{const known3=read.get(path)??readSample(project,access2,path);read.set(path,known3);return known3};const found=new Map;
+const walked=[];const named2=[];for(const{pattern,place}of patterns){if(pattern.startsWith("!"))continue;const places2=place===
+null?[]:[place];if(isAbsolute3(pattern)||pattern.split("/").includes("..")){problems.push(error("manifest-outside",`the \
+glob "${pattern}" leads out of the project`,places2,"keep manifests below the configuration"));continue}walked.push(pattern);
+if(place!==null)named2.push(pattern);const matches=await glob(pattern,{...walk.options(),ignore});for(const match of matches)
+found.add(resolve7(project.root,match));if(matches.length===0){empty2.push(warning2("no-match",`no file matches "${pattern}\
+"`,places2,"check the glob; it is relative to the configuration"))}}const givenByDefault=patterns.every(({place})=>place===
+null);if(!givenByDefault)problems.push(...empty2);else if(found.size===0)problems.push(...empty2.slice(0,1));problems.push(
+...walk.problems());const files=await eachOnce(project,access3,[...found].sort(),problems);const read=new Set(files.map(
+({target})=>target));return{files,unread:async()=>{const all=new Walk(project,{seeking:true});const names2=await glob(walked.
+map(eitherEnd),{...all.options(),ignore,dot:true,caseSensitiveMatch:false});const shown2=path=>shownPath(path,project.cwd);
+const missed2=names2.map(name2=>resolve7(project.root,name2)).filter(path=>!found.has(path)&&!read.has(path)&&!isOfTools(
+path,project.root)).filter(path=>!all.dangling.has(path)).map(path=>`${shown2(path)} has the name of a manifest, and is \
+not read as one`);const folders=[...walk.linked].map(path=>`${shown2(path)} is a link to a folder, which is not walked`);
+const dangling=[...all.dangling].filter(path=>!isOfTools(path,project.root)&&!found.has(path));const nowhere2=dangling.map(
+path=>`${shown2(path)} is a link that leads nowhere, perhaps to a folder`);const absent=await Promise.all(named2.map(pattern=>absence(
+pattern,project)));const refused=all.problems().flatMap(({severity,message})=>severity==="error"?[message]:[]);return[...new Set(
+[...folders,...nowhere2.sort(),...absent.flat(),...refused,...missed2.sort()])]}}}function eitherEnd(pattern){return pattern.
+replace(/\.ya?ml$/i,".{yaml,yml}")}async function absence(pattern,{root}){const steps=pattern.split("/").slice(0,-1);const wild=steps.
+findIndex(step=>isDynamicPattern(step));const folder=(wild<0?steps:steps.slice(0,wild)).join("/").replace(/\\(.)/g,"$1");
+const there=await stat3(resolve7(root,folder)).catch(()=>void 0);return there?.isDirectory()===true?[]:[`${folder}, whic\
+h "${pattern}" names, is no folder that is there`]}function isOfTools(path,root){return relative4(root,path).startsWith(
+".")}async function eachOnce(project,access3,paths,problems){const looked=await Promise.all(paths.map(path=>access3.find(
+path)));const seen=new Set;const direct=new Set(paths);return paths.flatMap((path,index)=>{const shown2=shownPath(path,project.
+cwd);const found=looked[index];if(found===void 0)return[];if(!("target"in found)){problems.push(refusal(shown2,found));return[]}
+const{target}=found;if(seen.has(target)||path!==target&&direct.has(target))return[];seen.add(target);return[{path,target,
+shown:shown2}]})}async function readManifest(access3,{path,shown:shown2}){const read=await access3.read(path);if("text"in
+read)return sourceOf(shown2,read.text);return refusal(shown2,read)}function refusal(shown2,{reason,detail}){const place=[
+{file:shown2,line:1,column:1,length:1}];switch(reason){case"outside":return error("manifest-outside",`${shown2} is a lin\
+k that leads out of the project`,place,"copy the file into the project");case"private":return error("manifest-private",`${shown2}\
+ ${detail}, which no manifest may be`,place,'keep manifests in files of their own, or exclude the file from the globs wi\
+th "!"');case"missing":return error("file-unreadable",`${shown2} is a link that leads nowhere`,place);case"too-large":return error(
+"too-large",`${shown2} ${detail}`,place,"split it into several files");case"not-utf8":return error("not-utf8",`${shown2}\
+ ${detail}`,place,"save it as UTF-8");default:return error("file-unreadable",`${shown2} ${detail}`,place)}}import{dirname as dirname4,join as join4,resolve as resolvePath}from"node:path";var samplesFolder="samples";async function loadSamples(project,templates){const read=new Map;const access3=new Access(project);
+const once=path=>{const known3=read.get(path)??readSample(project,access3,path);read.set(path,known3);return known3};const found=new Map;
 const problems=new Set;for(const{address:address2,type,manifest}of templates){if(!/^[\w@+-][\w.@+-]*$/.test(type))continue;
 for(const folder of foldersAbove(resolvePath(project.cwd,manifest),project.root)){const sample=await once(join4(folder,samplesFolder,
 `${type}.yaml`));if(sample===void 0)continue;if("data"in sample)found.set(address2,sample);else problems.add(sample);break}}
 return{found,problems:[...problems]}}function foldersAbove(manifest,root){const folders=[];for(let folder=dirname4(manifest);isInside(
-folder,root);folder=dirname4(folder))folders.push(folder);return[...folders,root]}async function readSample(project,access2,path){
-const read=await access2.read(path);const shown2=shownPath(path,project.cwd);if(!("text"in read))return refusal2(shown2,
+folder,root);folder=dirname4(folder))folders.push(folder);return[...folders,root]}async function readSample(project,access3,path){
+const read=await access3.read(path);const shown2=shownPath(path,project.cwd);if(!("text"in read))return refusal2(shown2,
 read);const source=sourceOf(shown2,read.text);const{documents,problems}=parseYaml(source);const[problem]=problems.filter(
 ({severity})=>severity==="error");if(problem!==void 0)return problem;const[document3]=documents;if(document3===void 0)return{
 data:{},file:shown2};const{value:value3}=resolve3(document3.root,source,null);if(documents.length>1||!isMap(value3)){return error(
@@ -14699,24 +14729,27 @@ ide":return error("body-outside",`the sample data ${shown2} is a link that leads
 ate":return error("body-private",`the sample data ${shown2} ${detail}, which no sample may be`,[start2]);case"too-large":
 return error("too-large",`${shown2} ${detail}`,[start2]);case"not-utf8":return error("not-utf8",`${shown2} ${detail}`,[start2],
 "save it as UTF-8");default:return error("file-unreadable",`${shown2} ${detail}`,[start2])}}var READS_AT_ONCE2=16;var MAX_SECRETS=2e3;async function loadManifests(project,options){const{profile=project.profile}=options;
-const problems=[];const variables2=project.variables(options);const secrets=new Set;const access2=new Access(project,options.
-tokenFile===void 0?[]:[options.tokenFile]);const{files,unread}=await listed(project,access2,problems);const bodies2=new Bodies(
-project,access2);const limit2=pLimit(READS_AT_ONCE2);const sources=await Promise.all(files.map(async file2=>({...file2,source:await limit2(
-()=>readManifest(access2,file2))})));const documents=[];for(const{path,source}of sources){if(!("text"in source)){problems.
+const problems=[];const variables2=project.variables(options);const secretsOf=new Map;const access3=new Access(project,options.
+tokenFile===void 0?[]:[options.tokenFile]);const{files,unread}=await listed(project,access3,problems);const bodies2=new Bodies(
+project,access3);const limit2=pLimit(READS_AT_ONCE2);const sources=await Promise.all(files.map(async file2=>({...file2,source:await limit2(
+()=>readManifest(access3,file2))})));const documents=[];for(const{path,source}of sources){if(!("text"in source)){problems.
 push(source);continue}if(isSampleData(path,source.text))continue;const parsed2=parseYaml(source);problems.push(...parsed2.
-problems);for(const document3 of parsed2.documents){documents.push(readDocument(document3,{file:source,path,variables:variables2,
-bodies:bodies2,secrets}))}}const read=await Promise.all(documents);for(const document3 of read)for(const problem of document3.
-problems)problems.push(problem);const declared=read.flatMap(({declared:declared2})=>declared2===void 0?[]:[declared2]);for(const problem of duplicates(
+problems);for(const document3 of parsed2.documents){const secrets2=new Set;const reading=readDocument(document3,{file:source,
+path,variables:variables2,profile,bodies:bodies2,secrets:secrets2});secretsOf.set(reading,secrets2);documents.push(reading)}}
+const read=await Promise.all(documents);for(const document3 of read)for(const problem of document3.problems)problems.push(
+problem);const declared=read.flatMap(({declared:declared2})=>declared2===void 0?[]:[declared2]);for(const problem of duplicates(
 declared))problems.push(problem);for(const kind of kinds){const ofKind=declared.filter(object3=>object3.kind===kind.name);
-for(const problem of kind.check(ofKind,profile))problems.push(problem)}for(const value3 of variables2.used.values())secrets.
-add(value3);if(secrets.size>MAX_SECRETS){problems.push(error("too-many-secrets",`the manifests have ${secrets.size} diff\
-erent secrets, and ${MAX_SECRETS} are the most that can be hashed slowly`,[],"split the project, so that each part has f\
-ewer"))}return{declared,problems:inOrder(problems),secrets:[...secrets].filter(secret3=>secret3!==""),variableValues:[...variables2.
-used.values()].filter(secret3=>secret3!==""),usedVariables:[...variables2.used.keys()].sort(),files:[...files.map(({target})=>target),
+for(const problem of kind.check(ofKind,profile))problems.push(problem)}const secrets=new Set;let beyond;for(const[index,
+reading]of documents.entries()){for(const secret3 of secretsOf.get(reading)??[])secrets.add(secret3);if(secrets.size>MAX_SECRETS)
+beyond??=read[index]?.declared}for(const value3 of variables2.used.values())secrets.add(value3);if(secrets.size>MAX_SECRETS){
+problems.push(error("too-many-secrets",`the manifests have ${secrets.size} different secrets, and ${MAX_SECRETS} are the\
+ most that can be hashed slowly`,beyond===void 0?[]:[beyond.place],"split the project, so that each part has fewer"))}return{
+declared,problems:inOrder(problems),secrets:[...secrets].filter(secret3=>secret3!==""),variableValues:[...variables2.used.
+values()].filter(secret3=>secret3!==""),usedVariables:[...variables2.used.keys()].sort(),files:[...files.map(({target})=>target),
 ...bodies2.files],unread}}function tellSecrets({secrets,variableValues},onSecret){const credentials=new Set(variableValues);
 for(const secret3 of secrets)onSecret(secret3,credentials.has(secret3)?"variable":"declared")}function isSampleData(path,text4){
-return basename3(dirname5(path))===samplesFolder&&!/\bkind["']?\s*:/.test(text4)}async function listed(project,access2,problems){
-try{return await findManifests(project,access2,problems)}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;
+return basename3(dirname5(path))===samplesFolder&&!/\bkind["']?\s*:/.test(text4)}async function listed(project,access3,problems){
+try{return await findManifests(project,access3,problems)}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;
 problems.push(...failure2.problems);return{files:[],unread:async()=>[]}}}function duplicates(declared){const problems=[];
 for(const kind of kinds){const first=new Map;for(const object3 of declared){if(object3.kind!==kind.name||Object.keys(object3.
 identity).length===0)continue;for(const text4 of kind.identities(object3)){const before=first.get(text4);if(before===void 0)
@@ -14725,437 +14758,26 @@ place,before.place],"put everything about it into one document"));break}}}}retur
 0?["no document was read",...missed2]:missed2;const more=reasons.length>SHOWN2?[`there are ${reasons.length-SHOWN2} more\
  like these`]:[];return[...reasons.slice(0,SHOWN2),...more].map(reason=>error("prune-refused",`--prune deletes nothing: ${reason}`,
 [],declared.length===0?'delete a template with "state: absent", or look whether the manifests are where the configuratio\
-n says':'rename it, remove it or exclude it in "manifests" with "!", so that what was read is all that is declared'))}async function refuseInputs(outputs,config3,known3){const{files,states}=await inputsOf(known3);const inputs=new Set((await Promise.
-all([resolve8(config3),...files].map(identity))).flat());const problems=[];for(const output2 of outputs){const path=resolve8(
-output2);const names2=await identity(path);if(names2.some(name2=>inputs.has(name2)))problems.push(refusal3(output2,"idop\
-s reads it"));else if(states.some(state=>isOfState(path,state))){problems.push(refusal3(output2,"it is a state, or belon\
-gs to one"))}}if(problems.length>0)throw new ProblemsError(problems)}async function inputsOf(known3){try{const project=typeof known3===
-"function"?await known3():known3.project;const read=typeof known3==="function"?await loadManifests(project,{lenient:true}):
-known3;const{files,states}=project.guarded();return{files:[...files,...read.files],states}}catch(failure2){if(!(failure2 instanceof
-ProblemsError))throw failure2;return{files:[],states:[]}}}function refusal3(output2,why){return error("output-is-input",
-`${output2} is not written: ${why}`,[],"name another file")}async function identity(path){const there=await stat3(path).
-catch(()=>void 0);return there?.isFile()===true?[path,`${there.dev}:${there.ino}`]:[path]}function summarize(plan){const summary2={update:0,delete:0,regenerate:0,adopt:0,blocked:0,unchanged:0};for(const change of plan.
+n says':'rename it, remove it or exclude it in "manifests" with "!", so that what was read is all that is declared'))}import{readlink,realpath as realpath4}from"node:fs/promises";import{basename as basename4,dirname as dirname6,join as join5,
+resolve as resolve8}from"node:path";var LINKS=40;async function leadsTo(path,links=LINKS){const real=await realpath4(path).
+catch(unlessMissing);if(real!==void 0)return real;const next=await readlink(path).catch(()=>void 0);if(next===void 0||links===
+0)return path;return await leadsTo(resolve8(await realpath4(dirname6(path)),next),links-1)}async function placeOf2(path){
+try{const target=await leadsTo(path);const folder=dirname6(target);return folder===target?target:join5(await placeOf2(folder),
+basename4(target))}catch{return path}}function unlessMissing(failure2){if(failure2.code!=="ENOENT"&&failure2.code!=="ENO\
+TDIR")throw failure2;return void 0}async function refuseInputs(outputs,config3,known3){const{files,states}=await inputsOf(known3);const inputs=new Set((await Promise.
+all([resolve9(config3),...files].map(identity))).flat());const kept=(await Promise.all(states.map(ways))).flat();const problems=[];
+for(const output2 of outputs){const path=resolve9(output2);const names2=await identity(path);if(names2.some(name2=>inputs.
+has(name2)))problems.push(refusal3(output2,"idops reads it"));else if((await ways(path)).some(way=>kept.some(state=>isOfState(
+way,state)))){problems.push(refusal3(output2,"it is a state, or belongs to one"))}}if(problems.length>0)throw new ProblemsError(
+problems)}async function inputsOf(known3){try{const project=typeof known3==="function"?await known3():known3.project;const read=typeof known3===
+"function"?await loadManifests(project,{lenient:true}):known3;const{files,states}=project.guarded();return{files:[...files,
+...read.files],states}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;return{files:[],states:[]}}}
+function refusal3(output2,why){return error("output-is-input",`${output2} is not written: ${why}`,[],"name another file")}
+async function identity(path){const there=await stat4(path).catch(()=>void 0);return there?.isFile()===true?[path,`${there.
+dev}:${there.ino}`]:[path]}async function ways(path){return[path,join6(await placeOf2(dirname7(path)),basename5(path)),await placeOf2(
+path)]}function summarize(plan){const summary2={update:0,delete:0,regenerate:0,adopt:0,blocked:0,unchanged:0};for(const change of plan.
 changes)summary2[change.action]+=1;return summary2}function changesServer(plan){return plan.changes.some(({action})=>action===
-"update"||action==="delete"||action==="regenerate")}import{readFile}from"node:fs/promises";import{createHash as createHash2}from"node:crypto";import{createHmac,randomBytes,scrypt,scryptSync}from"node:crypto";import{availableParallelism}from"node:os";var COST={N:16384,r:8,p:1};var LENGTH=32;var limit=pLimit(Math.max(1,Math.min(3,availableParallelism())));var KEPT=1e4;var known=new Map;
-var underWay=new Map;var ownKey=randomBytes(32);var lacking;var notYet=Buffer.alloc(LENGTH);var TRIES=8;function slowHash(salt,text4){
-const key=keyOf(salt,text4);const before=known.get(key);if(before!==void 0)return keep(key,before);if(lacking===void 0)return keep(
-key,scryptSync(text4,salt,LENGTH,COST));lacking.set(key,{salt,text:text4});return notYet}async function prepareSlowHashes(wanted,signal){
-await Promise.all([...wanted].map(one=>prepared(one,signal)))}async function eachWithSlowHashes(things,work){const done2=things.
-map(thing=>tried(()=>work(thing)));const lacked=new Map(done2.flatMap(({lacks})=>[...lacks]));await prepareSlowHashes(lacked.
-values());const results=[];for(const[index,thing]of things.entries()){let one=done2[index]??tried(()=>work(thing));for(let tries2=1;one.
-lacks.size>0&&tries2<TRIES;tries2+=1){await prepareSlowHashes(one.lacks.values());one=tried(()=>work(thing))}if(one.lacks.
-size===0&&one.thrown!==void 0)throw one.thrown.failure;results.push(one.lacks.size===0?one.result:work(thing))}return results}
-async function withSlowHashes(work){const[result]=await eachWithSlowHashes([void 0],work);return result}function tried(work){
-const around=lacking;const lacks=new Map;lacking=lacks;try{return{result:work(),lacks}}catch(failure2){return{thrown:{failure:failure2},
-lacks}}finally{lacking=around}}async function prepared(one,signal){const key=keyOf(one.salt,one.text);const before=known.
-get(key);if(before!==void 0){keep(key,before);return}let work=underWay.get(key);if(work===void 0){work=limit(async()=>{if(signal?.
-aborted!==true)keep(key,await hashed(one))}).finally(()=>underWay.delete(key));underWay.set(key,work)}await work}function hashed({
-salt,text:text4}){return new Promise((resolve13,reject)=>{scrypt(text4,salt,LENGTH,COST,(failure2,hash3)=>{if(failure2===
-null)resolve13(hash3);else reject(failure2)})})}function keep(key,hash3){known.delete(key);known.set(key,hash3);if(known.
-size>KEPT){const[oldest]=known.keys();if(oldest!==void 0)known.delete(oldest)}return hash3}function keyOf(salt,text4){return createHmac(
-"sha256",ownKey).update(JSON.stringify([salt,text4])).digest("base64")}import{createHash}from"node:crypto";var operations={regenerateDid:{title:"regenerate the DID of a client",method:"POST",path:"/api/clients/:client_id/regene\
-rate_did",scope:"clients:manage:all"},updateUser:{title:"update a user",method:"PATCH",path:"/api/users/:user_id",scope:"\
-users:manage:all",wrapper:"user"},updateTemplate:{title:"update an email template",method:"PATCH",path:"/api/backends/:b\
-ackend_id/email-templates/:template_type",scope:"identity-providers:manage:all",wrapper:"template"},deleteTemplate:{title:"\
-delete an email template",method:"DELETE",path:"/api/backends/:backend_id/email-templates/:template_type",scope:"identit\
-y-providers:manage:all"},updateKeyPair:{title:"update a key pair",method:"PATCH",path:"/api/key-pairs/:key_pair_id",scope:"\
-clients:manage:all",wrapper:"key_pair"},updateOrganization:{title:"update an organization",method:"PATCH",path:"/api/org\
-anizations/:organization_id",scope:"users:manage:all",wrapper:"organization"},showTemplate:{title:"show an email templat\
-e",method:"GET",path:"/api/backends/:backend_id/email-templates/:template_type",scope:"identity-providers:manage:all"},listOrganizations:{
-title:"list organizations",method:"GET",path:"/api/organizations",scope:"users:manage:all"}};function operationPath(name2,params={}){
-return fillPath(operations[name2].path,params)}function fillPath(path,params){return path.replace(/:([a-z_]+)/g,(_,parameter)=>{
-const value3=Object.hasOwn(params,parameter)?params[parameter]:void 0;if(!value3||/^\.{1,2}$/.test(value3)||!value3.isWellFormed()){
-throw new Error(`unusable path parameter ${parameter} for ${path}`)}return encodeURIComponent(value3)})}import{createHmac as createHmac2}from"node:crypto";var Hasher=class{#slowSalt;#salt;#holds;constructor({server,salt},holds=()=>false){this.#slowSalt=`idops secrets of ${server}`;
-this.#salt=salt;this.#holds=holds}conceals(text4){return this.#holds(text4)}hash(value3){return this.#keyed(this.#slow(value3))}secret(hash3){
-return new HashedSecret(hash3,value3=>{const slow=this.#slow(value3);return slow===notYet||this.#keyed(slow)===hash3})}async prepare(values,signal){
-const wanted=[...values].map(value3=>({salt:this.#slowSalt,text:canonical(value3)}));await prepareSlowHashes(wanted,signal)}#slow(value3){
-return slowHash(this.#slowSalt,canonical(value3))}#keyed(slow){return`scrypt:${createHmac2("sha256",this.#salt).update(slow).
-digest("base64url")}`}};function storeFields(fields2,hasher){const hashes={};const conceals=(value3,key)=>typeof value3===
-"string"&&key!=="id"&&hasher.conceals(value3);const strip=(value3,pointer,key,listed3)=>{if(value3 instanceof HashedSecret||
-value3 instanceof Sensitive||conceals(value3,key)){hashes[pointer]=value3 instanceof HashedSecret?value3.hash:hasher.hash(
-reveal(value3));return null}if(Array.isArray(value3)){return value3.map((item,index)=>strip(item,`${pointer}/${index}`,"",
-true))}if(!isMap(value3))return value3;const members3=listed3?Object.fromEntries(Object.entries(value3).filter(([name2,member2])=>!conceals(
-member2,name2))):value3;return mapValues(members3,(member2,name2)=>strip(member2,`${pointer}/${escapePointer(name2)}`,name2,
-listed3))};return{fields:mapValues(fields2,(value3,field)=>strip(value3,`/${escapePointer(field)}`,field,false)),hashes}}
-function restoreFields(stored3,hasher){const restore=(value3,pointer)=>{const hash3=Object.hasOwn(stored3.hashes,pointer)?
-stored3.hashes[pointer]:void 0;if(hash3!==void 0)return hasher.secret(hash3);if(Array.isArray(value3))return value3.map(
-(item,index)=>restore(item,`${pointer}/${index}`));if(isMap(value3))return mapValues(value3,(member2,key)=>restore(member2,
-`${pointer}/${escapePointer(key)}`));return value3};return mapValues(stored3.fields,(value3,field)=>restore(value3,`/${escapePointer(
-field)}`))}function secretsIn(value3){if(value3 instanceof HashedSecret)return[];if(value3 instanceof Sensitive)return[value3.
-reveal()];if(Array.isArray(value3))return value3.flatMap(secretsIn);return isMap(value3)?Object.values(value3).flatMap(secretsIn):
-[]}function escapePointer(key){return key.replaceAll("~","~0").replaceAll("/","~1")}function conceal(got,asked){if(asked instanceof
-Sensitive)return got instanceof Sensitive?got:new Sensitive(reveal(got));if(Array.isArray(asked))return holdsSensitive(asked)?
-new Sensitive(reveal(asked)):got;if(isMap(asked)&&isMap(got)){return mapValues(got,(member2,key)=>conceal(member2,Object.
-hasOwn(asked,key)?asked[key]:void 0))}return got}function planDigest(scope2,changes){const{server}=scope2;const hasher=digestHasher(scope2);const requests=changes.flatMap(
-change=>{const types=kindOf(change.kind).fields;return change.requests.map(({operation,params,body:body2})=>{const fields2=body2===
-void 0?null:mapValues(body2,(field,name2)=>normalForm(types[name2]??value,field));return canonical([operations[operation].
-method,operationPath(operation,params),withoutSecrets(fields2,hasher)])})});const text4=canonical({format_version:1,server,
-requests:requests.sort()});return`sha256:${createHash("sha256").update(text4).digest("hex")}`}function digestHasher({server,
-environment}){return new Hasher({server,salt:JSON.stringify(["idops plan digest",environment])})}function withoutSecrets(field,hasher){
-if(field instanceof HashedSecret)return{secret:field.hash};if(field instanceof Sensitive)return{secret:hasher.hash(field.
-reveal())};if(Array.isArray(field))return field.map(item=>withoutSecrets(item,hasher));return isMap(field)?mapValues(field,
-member2=>withoutSecrets(member2,hasher)):field}var hash2=external_exports.string().describe("A hash that tells whether it is the same now");var sealSchema=external_exports.
-strictObject({targets:external_exports.array(external_exports.string()),kinds:external_exports.array(external_exports.string()),
-prune:external_exports.boolean(),assert:external_exports.boolean(),objects:external_exports.array(external_exports.strictObject(
-{address:external_exports.string(),action:external_exports.string(),observed:hash2.describe("Over everything that was ob\
-served of the object"),requests:hash2.describe("Over what would be sent for it")}))}).describe("What apply needs besides");
-var storedSchema=external_exports.looseObject({format_version:external_exports.literal(1),server:external_exports.string(),
-environment:external_exports.string().nullable(),created_at:external_exports.string(),digest:external_exports.string(),apply:sealSchema});
-async function seal(plan,options,redactName){const hasher=digestHasher(plan);const shown2=({address:address2,apply:{key}})=>redactName(
-address2)===address2?address2:redactName(key);return{...options,objects:await eachWithSlowHashes(plan.changes,change=>({
-address:shown2(change),action:change.action,observed:hashOf(observedOf(change,hasher)),requests:planDigest(plan,[change])}))}}
-function observedOf({kind,fields:fields2,apply},hasher){const types=kindOf(kind).fields;const before=mapValues(apply.before,
-(field,name2)=>normalForm(types[name2]??value,field));const generation2=fields2.find(({path})=>path==="did_generation");
-return[withoutSecrets(before,hasher),apply.existed,apply.generation??null,withoutSecrets(generation2?.before??null,hasher)]}
-function hashOf(value3){return`sha256:${createHash2("sha256").update(canonical(value3)).digest("hex")}`}function parseStoredPlan(text4,file2){
-const unusable=why=>error("plan-unreadable",`${file2} can't be applied: ${why}`,[],"make it anew with idops plan --out F\
-ILE");let data3;try{data3=parseJson(text4)}catch{return unusable("it is not JSON")}const version3=data3?.format_version;
-if(typeof version3==="number"&&version3>1)return unusable(`it has format ${version3}, this idops knows format 1`);const parsed2=storedSchema.
-safeParse(data3);if(parsed2.success)return parsed2.data;const[issue3]=parsed2.error.issues;const where=issue3===void 0||
-issue3.path.length===0?"":` (see ${issue3.path.join(".")})`;return unusable(`it is not a plan that was stored with --out${where}`)}
-function isStoredPlan(read){return"digest"in read}async function staleness(stored3,now){const found=[];if(stored3.server!==
-now.server)found.push(`it is for ${stored3.server}, and this is ${now.server}`);if(stored3.environment!==now.environment){
-found.push(`it is for the environment ${stored3.environment??"none"}, and this is ${now.environment??"none"}`)}const before=new Map(
-stored3.apply.objects.map(object3=>[object3.address,object3]));const{objects:whole2}=await seal(now,stored3.apply,text4=>text4);
-const keys=new Map(now.changes.map(({address:address2,apply})=>[apply.key,address2]));const after=new Map(whole2.map(object3=>[
-object3.address,object3]));const met=new Set;for(const[name2,object3]of before){const address2=after.has(name2)?name2:keys.
-get(name2)??name2;met.add(address2);const present3=after.get(address2);if(present3===void 0)found.push(`${address2} is n\
-o longer in it`);else if(present3.observed!==object3.observed)found.push(`${address2} was changed on the server, or its \
-record was`);else if(present3.action!==object3.action)found.push(`${address2} was ${object3.action} in it, and is ${present3.
-action} now`);else if(present3.requests!==object3.requests)found.push(`${address2} is declared otherwise now`)}for(const address2 of after.
-keys())if(!met.has(address2))found.push(`${address2} is new in it`);if(found.length===0&&stored3.digest!==now.digest)found.
-push("its digest is another one now");if(found.length===0)return[];return[error("stale-plan",`stale plan: ${found.join("\
-; ")}`,[],"nothing was sent; make a new plan and review it")]}async function readPlanFile(path,shown2=path){let text4;try{text4=await readFile(path,"utf8")}catch(failure2){throw new ProblemsError(
-[error("plan-unreadable",`${shown2} can't be read: ${failure2 instanceof Error?failure2.message:String(failure2)}`)])}const stored3=parseStoredPlan(
-text4,shown2);if(!isStoredPlan(stored3))throw new ProblemsError([stored3]);return stored3}async function planSamples(plan,project){const{found,problems}=await loadSamples(project,plan.changes.flatMap(({kind,address:address2,
-apply,declaredAt})=>kind==="EmailTemplate"&&declaredAt!==null?[{address:address2,type:apply.identity.type??"",manifest:declaredAt.
-file}]:[]));const warnings=refuse(problems);return{samples:new Map([...found].map(([address2,{data:data3}])=>[address2,data3])),
-warnings}}var checkDescriptions={"lost-placeholder":"A placeholder that the live body has and the new one lost.","template-syntax":"\
-A body that does not parse as a Mustache template, such as one with an open section.","placeholder-mismatch":"Text and H\
-TML with different placeholders.","html-script":"HTML that runs scripts or embeds other documents, which mail clients re\
-move or distrust.","html-too-large":"HTML of more than 102 KB, where mail clients clip.","html-charset":"HTML without a \
-declared character set, or with another one than UTF-8.","html-nesting":"HTML that is nested deeper than browsers and ma\
-il clients go, or that makes them repeat elements without end.","image-without-alt":"Images without a text for readers w\
-ho do not see them."};var checkCodes=Object.keys(checkDescriptions);var level=code2=>external_exports.enum(["error","war\
-ning","off"]).optional().describe(`${checkDescriptions[code2]} Default: warning.`);var checksSchema=external_exports.strictObject(
-{"lost-placeholder":level("lost-placeholder"),"template-syntax":level("template-syntax"),"placeholder-mismatch":level("p\
-laceholder-mismatch"),"html-script":level("html-script"),"html-too-large":level("html-too-large"),"html-charset":level("\
-html-charset"),"html-nesting":level("html-nesting"),"image-without-alt":level("image-without-alt")}).describe("What is m\
-ade of findings in email bodies: each can be an error, a warning or off.");function levelOf(code2,settings){return settings[code2]??
-"warning"}var documented={name:"documented",reads:{},users:{scopeNeedsLabel:true,elementsNeedIds:false,hasRoles:false},templates:{
-halvesFallBack:false,allBuiltIn:false},keyPairs:{movesDefault:false},whole:{},ignored:{},emptyIsNull:{},nullBecomes:{},piecemeal:[],
-protects:[],limits:null,signs:null};var boruta={name:"boruta",reads:{user:{title:"show a user",path:"/api/users/:user_id",
-scope:"users:manage:all"},keyPairs:{title:"list key pairs",path:"/api/key-pairs",scope:"clients:manage:all"},keyPair:{title:"\
-show a key pair",path:"/api/key-pairs/:key_pair_id",scope:"clients:manage:all"},client:{title:"show a client",path:"/api\
-/clients/:client_id",scope:"clients:manage:all"},scopes:{title:"list scopes",path:"/api/scopes",scope:"users:manage:all"},
-roles:{title:"list roles",path:"/api/roles",scope:"users:manage:all"}},users:{scopeNeedsLabel:false,elementsNeedIds:true,
-hasRoles:true},templates:{halvesFallBack:true,allBuiltIn:true},keyPairs:{movesDefault:true},whole:{Organization:["name",
-"label"],User:["metadata","group","authorized_scopes","organizations","roles"],EmailTemplate:["txt_content","html_conten\
-t"]},ignored:{User:["uid","username","totp_registered_at","federated_metadata","blocked","backend"],KeyPair:["public_key"],
-EmailTemplate:["id"]},emptyIsNull:{Organization:["label"],User:["group"]},nullBecomes:{User:{metadata:{},authorized_scopes:[],
-organizations:[],roles:[]},KeyPair:{is_default:false}},piecemeal:["User"],protects:["User"],limits:{uuids:true,characters:{
-Organization:{name:255,label:255},User:{group:255}},filled:{Organization:["name"],EmailTemplate:["txt_content","html_con\
-tent"]},notEmpty:{Organization:["label"]},uniqueWords:{User:["group"]},elements:{User:{metadata:{needs:["value","status"],
-types:{status:"text",display:"texts"}}}},scopeIdCharacters:255,templateTypes:["confirmation_instructions","reset_passwor\
-d_instructions","tx_code"],requestBytes:8e6},signs:{answers:{User:{has:["roles"],lacks:["blocked"],losesSilently:true},EmailTemplate:{
-null:["id"],resets:true}},errors:[{members:["code","message","errors"]},{members:["code","message"],status:500}],unknownPath:406,
-unsafe:["User","KeyPair","EmailTemplate","Client"]}};var profiles={documented,boruta};var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var DEFAULT_STATE=".idops/state.json";var DEFAULT_MAX_DESTRUCTIVE=5;
-var variableName=external_exports.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/,'must be a name of letters, digits and "_"');
-var text3=()=>external_exports.string().min(1,"must not be empty");var clientCredentialsSchema=external_exports.strictObject(
-{token_url:text3().describe("The address that gives tokens, by the same rules as base_url."),client_id:text3().describe(
-"The id of the client."),client_secret:text3().describe(`The secret of the client. Write \${IDOPS_CLIENT_SECRET} here, ne\
-ver the secret itself.`),scopes:external_exports.array(text3().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/,"must be a scope: vis\
-ible ASCII without spaces")).optional().describe("The scopes to ask for. Default: those that the manifests need.")}).describe(
-"Asks an OAuth 2.0 token address for a token, by the client credentials grant.");var headerSchema=external_exports.strictObject(
-{name:text3().describe("The name of the header, such as X-Api-Key."),value:text3().describe(`Its value. Write \${IDOPS_AP\
-I_KEY} here, never the value itself.`)}).describe('A header of your own in the place of "Authorization: Bearer".');var ways={
-token:text3().optional().describe(`The bearer token. Write \${IDOPS_TOKEN} here, never the token itself.`),token_file:text3().
-optional().describe("A file with the bearer token, relative to the configuration. Read again when the server refuses it."),
-token_command:external_exports.array(text3()).min(1,"must not be empty").optional().describe("A program that prints the \
-bearer token, and its arguments; no shell takes part. Run again when the server refuses it."),client_credentials:clientCredentialsSchema.
-optional(),header:headerSchema.optional()};var wayNames=Object.keys(ways);var authSchema=external_exports.strictObject(ways).
-refine(auth2=>Object.values(auth2).filter(way=>way!==void 0).length===1,{error:`needs exactly one of ${wayNames.map(name2=>`\
-"${name2}"`).join(", ")}`}).meta({minProperties:1,maxProperties:1}).describe("How idops authenticates: exactly one of th\
-e members.");var tlsSchema=external_exports.strictObject({ca_file:text3().optional().describe("A PEM file with the autho\
-rities to trust, in the place of those that Node.js knows; relative to the configuration."),client_cert_file:text3().optional().
-describe("A PEM file with the client certificate and its chain."),client_key_file:text3().optional().describe("A PEM fil\
-e with the private key of the client certificate, without a passphrase.")}).describe("Certificates. TLS 1.2 is the least\
- that is spoken.");var serverSchema=external_exports.strictObject({base_url:external_exports.string().min(1,"must not be\
- empty").optional().describe("The address that the paths of the API are relative to, such as https://id.example.com."),profile:external_exports.
-enum(Object.keys(profiles)).optional().describe("What the server offers beyond the documented API. Default: documented."),
-auth:authSchema.optional(),tls:tlsSchema.optional(),allow_insecure_http:external_exports.boolean().optional().describe("\
-Allow http, which shows the token to the network, to other hosts than this one.")}).describe("The server to manage. May \
-be left out where --base-url and IDOPS_TOKEN are given.");var manifestsSchema=external_exports.array(external_exports.string().
-min(1,"must not be empty")).describe(`Globs of manifests, relative to the configuration; "!" before one excludes. Defaul\
-t: ${DEFAULT_MANIFESTS.join(", ")}.`);var stateSchema=external_exports.strictObject({path:external_exports.string().min(
-1,"must not be empty").optional().describe(`The state file, relative to the configuration. Default: ${DEFAULT_STATE}.`)}).
-describe("Where idops records what it applied.");var safetySchema=external_exports.strictObject({max_destructive:external_exports.
-int().min(0,"must be 0 or more").optional().describe(`How many destructive changes one apply may make. Default: ${DEFAULT_MAX_DESTRUCTIVE}\
-.`)}).describe("Limits that stop an apply.");var sections={server:serverSchema.optional(),manifests:manifestsSchema.optional(),
-vars:external_exports.record(variableName,external_exports.union([external_exports.string(),external_exports.number(),external_exports.
-boolean()],{error:"expected a string, a number or a boolean"})).optional().describe(`Values for \${NAME} in manifests and\
- in this file; they stand above process variables.`),allow_env:external_exports.array(variableName).optional().describe(
-`Process variables that may be used as \${NAME}, beside those that start with IDOPS_.`),state:stateSchema.optional(),safety:safetySchema.
-optional(),checks:checksSchema.optional()};var environmentSchema=external_exports.strictObject(sections).describe("Laid \
-over the rest with --env: maps merge, lists and single values replace.");var configSchema=external_exports.strictObject(
-{version:external_exports.literal(1).describe("The version of this format."),...sections,environments:external_exports.record(
-external_exports.string().regex(/^[\w.-]+$/),environmentSchema).optional().describe("What is different in an environment\
-, by its name.")}).describe("The configuration of an idops project.");import{realpath as realpath4}from"node:fs/promises";import{dirname as dirname6,resolve as resolvePath4}from"node:path";var BadVariable=class extends Error{written;constructor(message,written3){super(message);this.written=written3}};var MAX_NESTING=50;
-function parseTemplate(text4){return new Reader(text4).template(false,0)}var Reader=class{#text;#at=0;constructor(text4){
-this.#text=text4}template(inside3,depth){const parts=[];const stop=inside3?/[$}]/g:/\$/g;let literal2="";while(this.#at<
-this.#text.length){stop.lastIndex=this.#at;const next=stop.exec(this.#text)?.index??this.#text.length;literal2+=this.#text.
-slice(this.#at,next);this.#at=next;if(next===this.#text.length)break;if(this.#text[next]==="}")break;const after=this.#text[next+
-1];if(after==="{"){if(literal2!=="")parts.push(literal2);literal2="";parts.push(this.#reference(depth))}else{literal2+="\
-$";this.#at+=after==="$"?2:1}}if(literal2!=="")parts.push(literal2);return parts}#reference(depth){const start2=this.#at;
-if(depth>MAX_NESTING)throw this.#bad("defaults are nested too deeply",start2);const name2=/[A-Za-z_][A-Za-z0-9_]*/y;name2.
-lastIndex=start2+2;const found=name2.exec(this.#text)?.[0];if(found===void 0)throw this.#bad('"${" is not followed by a \
-name',start2);this.#at=start2+2+found.length;if(this.#text[this.#at]==="}"){this.#at+=1;return{name:found,written:this.#text.
-slice(start2,this.#at)}}const operator=this.#text.slice(this.#at,this.#at+2);if(operator!==":-"&&operator!==":?"){const end=this.#at>=
-this.#text.length;throw this.#bad(end?`"\${${found}" is not closed by "}"`:`"\${${found}" is followed by something unkno\
-wn`,start2)}this.#at+=2;const rest=this.#at;const inner=this.template(true,depth+1);if(this.#text[this.#at]!=="}")throw this.#bad(
-`"\${${found}" is not closed by "}"`,start2);const message=this.#text.slice(rest,this.#at);this.#at+=1;const written3=this.#text.
-slice(start2,this.#at);return operator===":-"?{name:found,written:written3,fallback:inner}:{name:found,written:written3,
-message}}#bad(message,start2){return new BadVariable(message,this.#text.slice(start2,this.#at+1).split("\n")[0]??"")}};var MAX_TEXT=16*1024*1024;var MAX_CHAIN=100;var nothing={text:"",tainted:false,unknown:true};var Variables=class{#sources;#lenient;#resolved=new Map;#resolving=[];#used=new Map;#problems=[];#reported=new Set;constructor(sources,options){
-this.#sources=sources;this.#lenient=options.lenient}get used(){return this.#used}takeProblems(){const problems=this.#problems;
-this.#problems=[];return problems}resolve(text4,node2,file2){const context3={node:node2,file:file2};let template2;try{template2=
-parseTemplate(text4)}catch(failure2){if(!(failure2 instanceof BadVariable))throw failure2;this.#report(error("bad-variab\
-le",failure2.message,[placeOf2(failure2.written,context3)],`write \${NAME}, \${NAME:-default} or \${NAME:?message}; a "$$" \
-is a plain "$"`));return nothing}return this.#fill(template2,context3)}#fill(template2,context3){let text4="";let tainted=false;
-let unknown2=false;for(const part of template2){if(typeof part==="string")text4+=part;else{const value3=this.#lookUp(part,
-context3);text4+=value3.text;tainted||=value3.tainted;unknown2||=value3.unknown;if(text4.length>MAX_TEXT){this.#report(error(
-"too-large","the variables make a text of more than 16 MiB",[placeOf2("",context3)]));return nothing}}}return{text:text4,
-tainted,unknown:unknown2}}#lookUp(reference,context3){const{name:name2}=reference;if(this.#sources.credentials?.has(name2)){
-this.#report(error("credential-variable",`the variable ${name2} is a credential of the server, which no manifest may use`,
-[placeOf2(reference.written,context3)],"use a variable of another name for what belongs into a manifest"));return{...nothing,
-tainted:true}}const node2=this.#sources.vars.get(name2);if(node2!==void 0){const value4=this.#variable(name2,node2);if(value4.
-unknown||value4.text!=="")return value4;if(reference.fallback!==void 0)return this.#fill(reference.fallback,context3);return reference.
-message===void 0?value4:this.#unresolved(reference,context3,"is empty")}const value3=Object.hasOwn(this.#sources.process,
-name2)?this.#sources.process[name2]:void 0;const allowed=name2.startsWith("IDOPS_")||this.#sources.allowed.has(name2);if(!allowed&&
-value3!==void 0){this.#report(error("env-not-allowed",`the process variable ${name2} may not be used here`,[placeOf2(reference.
-written,context3)],`add ${name2} to allow_env in the configuration, or to vars`));return{...nothing,tainted:true}}if(value3!==
-void 0&&value3!==""){this.#used.set(name2,value3);return{text:value3,tainted:true,unknown:false}}if(reference.fallback!==
-void 0)return this.#fill(reference.fallback,context3);if(!allowed||!this.#lenient){return this.#unresolved(reference,context3,
-value3===""?"is empty":allowed?"is not set":void 0)}this.#report(warning2("unset-variable",`the process variable ${name2}\
- is not set, so what it would give is not checked`,[placeOf2(reference.written,context3)]));return{...nothing,tainted:true}}#variable(name2,node2){
-const known3=this.#resolved.get(name2);if(known3!==void 0)return known3;const{file:file2}=this.#sources;if(this.#resolving.
-includes(name2)){const circle=[...this.#resolving.slice(this.#resolving.indexOf(name2)),name2].join(" -> ");this.#report(
-error("variable-cycle",`vars that need each other: ${circle}`,[file2.place(node2.range)],"write one of them out"));return nothing}
-if(this.#resolving.length>=MAX_CHAIN){this.#report(error("too-deep",`more than ${MAX_CHAIN} vars need each other in a ro\
-w`,[file2.place(node2.range)]));return nothing}this.#resolving.push(name2);const isNumber3=typeof node2.value==="number"||
-node2.value instanceof ExactNumber;const text4=isNumber3&&node2.source!==""?node2.source:String(node2.value??"");const value3=text4.
-includes("$")?this.resolve(text4,node2,file2):{text:text4,tainted:false,unknown:node2.value===null};this.#resolving.pop();
-this.#resolved.set(name2,value3);return value3}#unresolved(reference,context3,state){const{name:name2,message}=reference;
-const known3=[...this.#sources.vars.keys(),...this.#sources.allowed];const similar=nearest(name2,known3);const advice=state===
-void 0?`add it to vars in the configuration${similar===void 0?"":`, or write ${similar}`}`:`set it, or write \${${name2}\
-:-default}`;const text4=message!==void 0&&message!==""?`variable ${name2}: ${message}`:`variable ${name2} ${state??"is n\
-either in vars nor an allowed process variable"}`;this.#report(error("unresolved-variable",text4,[placeOf2(reference.written,
-context3)],advice));return{...nothing,tainted:state!==void 0}}#report(problem){const[place]=problem.places;const key=`${problem.
-code}\0${problem.message}\0${place?.file}\0${place?.line}\0${place?.column}`;if(this.#reported.has(key))return;this.#reported.
-add(key);this.#problems.push(problem)}};function placeOf2(written3,{node:node2,file:file2}){const at2=written3===""?-1:file2.
-text.indexOf(written3,node2.range.start);if(at2===-1||at2>=node2.range.end)return file2.place(node2.range);return file2.
-place({start:at2,end:at2+written3.length})}import{resolve as resolvePath2}from"node:path";function guardedOf(layers,root,defaultState){const variables2=new Set;const files=new Set;const states=new Set;const named2=new Set(
-["IDOPS_TOKEN"]);for(const{config:config3,text:text4}of layers){const texts2=node2=>scalarsOf(node2).flatMap(scalar=>{const known3=text4(
-scalar);return known3===void 0||known3===""?[]:[known3]});for(const section2 of["auth","tls"]){const{node:node2,complete:complete2}=find(
-config3,["server",section2]);if(!complete2)continue;for(const scalar of scalarsOf(node2))for(const name2 of namesIn(scalar))
-named2.add(name2);for(const file2 of fileNodes(node2).flatMap(texts2))files.add(resolvePath2(root,file2))}const state=find(
-config3,["state","path"]);const[path=defaultState]=state.complete?texts2(state.node):[];states.add(resolvePath2(root,path))}
-const pending=[...named2];for(let name2=pending.pop();name2!==void 0;name2=pending.pop()){variables2.add(name2);for(const{
-config:config3}of layers){const{node:node2,complete:complete2}=find(config3,["vars",name2]);if(complete2&&node2.type==="\
-scalar")pending.push(...namesIn(node2).filter(one=>!variables2.has(one)))}}return{variables:variables2,files:[...files],
-states:[...states]}}function fileNodes(node2){if(node2.type!=="map")return[];return[...node2.entries].flatMap(([key,{value:value3}])=>key.
-endsWith("_file")||key==="token_command"?[value3]:fileNodes(value3))}function scalarsOf(node2){if(node2.type==="scalar")
-return[node2];if(node2.type==="list")return node2.items.flatMap(scalarsOf);return[...node2.entries.values()].flatMap(({value:value3})=>scalarsOf(
-value3))}function namesIn({value:value3}){if(typeof value3!=="string"||!value3.includes("$"))return[];try{return namesOf(
-parseTemplate(value3))}catch(failure2){if(failure2 instanceof BadVariable)return[];throw failure2}}function namesOf(template2){
-return template2.flatMap(part=>typeof part==="string"?[]:[part.name,...namesOf(part.fallback??[])])}function merge2(base2,over,exclusive2){const entries=new Map(base2.entries);for(const[name2,entry]of over.entries){const below2=entries.
-get(name2);const both=below2!==void 0&&below2.value.type==="map"&&entry.value.type==="map"&&!exclusive2.has(name2);entries.
-set(name2,both?{key:entry.key,value:mergeMaps(below2.value,entry.value,exclusive2)}:entry)}return mapNode(base2.range,entries)}
-function mergeMaps(below2,above,exclusive2){return below2.type==="map"&&above.type==="map"?merge2(below2,above,exclusive2):
-above}function without(node2,drop){return mapNode(node2.range,new Map([...node2.entries].filter(([name2,{value:value3}])=>!drop(
-name2,value3))))}import{createPrivateKey,X509Certificate}from"node:crypto";import{resolve as resolvePath3}from"node:path";function isBaseUrl(checked2){return"origin"in checked2}function checkBaseUrl(text4,use){const{allowInsecureHttp,what="th\
-e base URL",places:places2=[]}=use;const bad=(why,hint)=>error("bad-address",`${what} ${why}`,places2,hint);const example="\
-write it as https://id.example.com";const url2=URL.canParse(text4)?new URL(text4):void 0;if(url2===void 0||url2.hostname===
-"")return bad("is not an http or https address",example);if(url2.protocol!=="https:"&&url2.protocol!=="http:"){return bad(
-"does not begin with https:// or http://",example)}if(url2.username!==""||url2.password!==""){return bad("holds a user n\
-ame or a password","remove what stands before the @, and give credentials under server.auth")}const mark=/[?#]/.exec(text4)?.[0];
-if(mark!==void 0){return bad(`has a ${mark==="?"?"query":"fragment"}`,`remove everything from the "${mark}" on`)}if(url2.
-protocol==="http:"&&!allowInsecureHttp&&!isLoopback(url2.hostname)){return error("insecure-http",`${what} is plain http \
-to another machine, which would show the token to the network`,places2,'use https, or set "allow_insecure_http: true" un\
-der server if the network is trusted')}const prefix=url2.pathname.replace(/\/+$/,"");return{href:`${url2.origin}${prefix}`,
-origin:url2.origin,prefix}}function isLoopback(host){const name2=host.replace(/\.$/,"");return name2==="localhost"||name2.
-endsWith(".localhost")||name2==="[::1]"||/^127(\.\d+){3}$/.test(name2)}import{readFile as readFile2}from"node:fs/promises";import{basename as basename5}from"node:path";import{spawn}from"node:child_process";import{basename as basename4}from"node:path";var defaultTimeout=60;var maxBytes=64*1024;async function runTokenCommand({argv,cwd},{redact,onSecret,timeout=defaultTimeout}){
-const[program="",...args]=argv;const{stdout,stderr,why}=await run(program,args,cwd,timeout);onSecret(stdout.trim());if(why===
-null)return stdout;const said=oneLine(redact(stderr));throw new ProblemsError([error("token-command-failed",`the token c\
-ommand ${basename4(program)} ${why}${said===""?"":`: ${said}`}`,[],"it is server.auth.token_command: it must print the t\
-oken, and end with 0")])}function run(program,args,cwd,timeout){return new Promise(resolve13=>{const chunks={stdout:[],stderr:[]};
-const bytes={stdout:0,stderr:0};let why=null;const child=spawn(program,args,{cwd,shell:false,stdio:["ignore","pipe","pip\
-e"]});const giveUp=reason=>{why??=reason;child.kill("SIGKILL");child.stdout.destroy();child.stderr.destroy()};const timer=setTimeout(
-()=>giveUp(`did not end within ${timeout} s`),timeout*1e3);for(const stream of["stdout","stderr"]){child[stream].on("dat\
-a",chunk=>{bytes[stream]+=chunk.length;if(bytes[stream]<=maxBytes)chunks[stream].push(chunk);else if(stream==="stdout")giveUp(
-"printed more than a token")})}const text4=stream=>Buffer.concat(chunks[stream]).toString("utf8");const end=reason=>{clearTimeout(
-timer);resolve13({stdout:text4("stdout"),stderr:text4("stderr"),why:why??reason})};child.on("error",failure2=>end(whyNotStarted(
-failure2.code)));child.on("close",(code2,signal)=>{end(code2===0?null:code2===null?`was ended by ${signal}`:`ended with ${code2}`)})})}
-function whyNotStarted(code2){if(code2==="ENOENT")return"was not found";if(code2==="EACCES")return"may not be run by thi\
-s user";return`can't be started (${code2??"unknown error"})`}function bearerToken(token){return fixed(bearer(token,"the token"))}function chosenHeader(name2,value3){return fixed({name:name2.
-toLowerCase(),value:value3})}function fixed(credential){return{current:async()=>credential,renew:async()=>false}}function tokenFile(path,shown2,onSecret){
-return renewing(async()=>{const text4=await readFile2(path,"utf8").catch(failure2=>{const code2=failure2 instanceof Error&&
-"code"in failure2?String(failure2.code):"unknown error";const why=code2==="ENOENT"?"does not exist":`can't be read (${code2}\
-)`;throw new ProblemsError([error("token-unreadable",`the token file ${shown2} ${why}`)])});return endless(text4,`the to\
-ken in ${shown2}`)},onSecret)}function tokenCommand(command2,{redact,onSecret}){return renewing(async()=>{const text4=await runTokenCommand(
-command2,{redact,onSecret});return endless(text4,`the output of ${basename5(command2.argv[0]??"")}`)},onSecret)}function endless(text4,what){
-return{text:bearerText(text4,what),renewAt:null,scopes:null}}function renewing(source,onSecret,now=Date.now){return new Renewing(
-source,onSecret,now)}var Renewing=class{#source;#onSecret;#now;#needed=new Set;#held;#coming;constructor(source,onSecret,now){
-this.#source=source;this.#onSecret=onSecret;this.#now=now}async current(scope2){this.#needed.add(scope2);const held=this.#held;
-if(held!==void 0&&this.#suits(held,scope2))return headerOf(held);try{return headerOf(await this.#obtain(scope2))}catch(failure2){
-if(held===void 0)throw failure2;return headerOf(held)}}async renew(refused,scope2){if(this.#held!==void 0&&headerOf(this.#held).
-value!==refused.value)return true;return headerOf(await this.#obtain(scope2)).value!==refused.value}#suits({renewAt,scopes},scope2){
-return(scopes?.has(scope2)??true)&&(renewAt===null||this.#now()<renewAt)}async#obtain(scope2){while(this.#coming!==void 0){
-const token=await this.#coming;if(this.#suits(token,scope2))return token}this.#coming=this.#source(new Set(this.#needed));
-try{const token=await this.#coming;this.#onSecret(token.text);this.#held=token;return token}finally{this.#coming=void 0}}};
-function headerOf({text:text4}){return{name:"authorization",value:`Bearer ${text4}`}}function bearer(token,what){const wrong2=wrongInToken(
-token,what);if(wrong2!==null)throw new ProblemsError([wrong2]);return{name:"authorization",value:`Bearer ${token}`}}function bearerText(text4,what){
-const token=text4.replace(/^\uFEFF/,"").trim();const wrong2=wrongInToken(token,what);if(wrong2!==null)throw new ProblemsError(
-[wrong2]);return token}function wrongInToken(token,what,places2=[]){const why=whyNoToken(token);if(why===null)return null;
-const hint='give the token alone, without "Bearer" and without quotes';return error("bad-token",`${what} ${why}`,places2,
-hint)}function whyNoToken(token){if(token==="")return"is empty";if(/[\r\n]/.test(token))return"has a line break in it";if(/\s/.
-test(token))return"has white space in it";if(/[^\x21-\x7e]/.test(token))return"has characters in it that are not visible\
- ASCII";return null}var takenHeaders=new Set(["accept","connection","content-length","content-type","expect","host","kee\
-p-alive","proxy-authorization","proxy-connection","te","trailer","transfer-encoding","upgrade","user-agent"]);function wrongInHeader(name2,value3){
-if(!/^[\w!#$%&'*+.^`|~-]+$/.test(name2))return{part:"name",why:"is not the name of a header"};if(takenHeaders.has(name2.
-toLowerCase()))return{part:"name",why:"is a header that carries no credentials"};if(!/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.
-test(value3)){return{part:"value",why:"is empty, or has characters in it that are not visible ASCII"}}return null}function proxyFor(origin2,variables2){const{protocol,hostname:hostname5,port}=new URL(origin2);if(isLoopback(hostname5))
-return null;const name2=protocol==="https:"?"https_proxy":"http_proxy";const found=setting(variables2,name2);if(found===
-void 0||isExempt(hostname5,port||defaultPort(protocol),variables2))return null;return readProxy(found.value,found.name)}
-function isProblem(found){return found!==null&&"severity"in found}function setting(variables2,name2){for(const writing of[
-name2,name2.toUpperCase()]){const value3=Object.hasOwn(variables2,writing)?variables2[writing]?.trim():void 0;if(value3)
-return{name:writing,value:value3}}return void 0}function defaultPort(protocol){return protocol==="https:"?"443":"80"}function isExempt(host,port,variables2){
-const entries=(setting(variables2,"no_proxy")?.value??"").toLowerCase().split(/[\s,]+/);const name2=host.replace(/^\[|\]$|\.$/g,
-"");return entries.filter(Boolean).some(entry=>{if(entry==="*")return true;const{address:address2,only}=/^(?<address>\[.+\]|[^:]+):(?<only>\d+)$/.
-exec(entry)?.groups??{};if(only!==void 0&&only!==port)return false;const domain2=(address2??entry).replace(/^\[|\]$/g,"").
-replace(/^\*?\./,"");return name2===domain2||name2.endsWith(`.${domain2}`)})}function readProxy(text4,variable){const bad=why=>error(
-"bad-proxy",`the proxy in ${variable} ${why}`,[],"write it as http://proxy.example.com:3128");const address2=/^[a-z][a-z0-9+.-]*:\/\//i.
-test(text4)?text4:`http://${text4}`;const url2=URL.canParse(address2)?new URL(address2):void 0;if(url2===void 0||url2.hostname===
-"")return bad("is not an address");if(url2.protocol!=="http:"&&url2.protocol!=="https:")return bad("is neither http nor \
-https");let authorization=null;try{const pair=`${decodeURIComponent(url2.username)}:${decodeURIComponent(url2.password)}`;
-if(pair!==":")authorization=`Basic ${Buffer.from(pair).toString("base64")}`}catch{return bad("has a user name or a passw\
-ord that is not percent-encoded rightly")}return{origin:url2.origin,variable,authorization}}async function serverSettings(sources){return await new Settings(sources).build()}var Settings=class{#sources;#problems;#secrets=[];constructor(sources){
-this.#sources=sources;this.#problems=[...sources.section.problems]}async build(){const server=this.#sources.section.data??
-{};const allowInsecureHttp=server.allow_insecure_http??false;const address2=this.#baseUrl(server,allowInsecureHttp);const auth2=await this.#auth(
-server.auth,allowInsecureHttp);const tls=await this.#tls(server.tls??{});const proxy=address2===void 0?null:this.#proxy(
-address2);this.#rememberVariables();refuse(this.#problems);const profile=profiles[server.profile??"documented"];if(profile===
-void 0||address2===void 0||auth2===void 0){throw new Error("settings without a problem and without a value")}return{baseUrl:address2.
-href,address:address2,profile,profileWritten:server.profile!==void 0,auth:auth2,tls,proxy,allowInsecureHttp,secrets:this.#secrets.
-filter(secret3=>secret3!=="")}}#baseUrl(server,allowInsecureHttp){const{given,place}=this.#sources;const text4=given.baseUrl??
-server.base_url;if(text4===void 0){this.#missing("the address of the server","add server.base_url to the configuration, \
-or give --base-url or IDOPS_BASE_URL");return void 0}const places2=given.baseUrl===void 0?place("base_url"):[];return this.#address(
-text4,"the base URL",places2,allowInsecureHttp)}#address(text4,what,places2,allowInsecureHttp){const checked2=checkBaseUrl(
-text4,{what,places:places2,allowInsecureHttp});if(isBaseUrl(checked2))return checked2;this.#problems.push(checked2);return void 0}#proxy({
-origin:origin2}){const proxy=proxyFor(origin2,this.#sources.variables);if(isProblem(proxy)){this.#problems.push(proxy);return null}
-if(proxy?.authorization!=null){const encoded=proxy.authorization.replace(/^Basic /,"");const pair=Buffer.from(encoded,"b\
-ase64").toString();this.#secrets.push(encoded,pair.slice(pair.indexOf(":")+1))}return proxy}#missing(what,hint){if(this.#sources.
-section.problems.length>0)return;this.#problems.push(error("missing-field",`${what} is not known`,this.#sources.key,hint))}async#auth(auth2,allowInsecureHttp){
-const{given,cwd,root,place}=this.#sources;if(given.tokenFile!==void 0)return await this.#tokenFile(resolvePath3(cwd,given.
-tokenFile),[]);if(given.token!==void 0)return this.#token(given.token,"IDOPS_TOKEN",[]);if(auth2?.token!==void 0)return this.#token(
-auth2.token,"server.auth.token",place("auth","token"));if(auth2?.token_file!==void 0){return await this.#tokenFile(resolvePath3(
-root,auth2.token_file),place("auth","token_file"))}if(auth2?.token_command!==void 0){return{way:"token_command",argv:auth2.
-token_command,cwd:root}}if(auth2?.client_credentials!==void 0){return this.#clientCredentials(auth2.client_credentials,allowInsecureHttp)}
-if(auth2?.header!==void 0)return this.#header(auth2.header);this.#missing("how to authenticate","add server.auth to the \
-configuration, or give --token-file or IDOPS_TOKEN");return void 0}#token(text4,what,places2){const token=text4.trim();this.#wrong(
-wrongInToken(token,what,places2));this.#secrets.push(token);return{way:"token",token:new Sensitive(token)}}async#tokenFile(path,places2){
-const shown2=shownPath(path,this.#sources.cwd);const text4=await this.#read(path,`the token file ${shown2}`,"token-unrea\
-dable",places2);if(text4!==void 0){const token=text4.trim();this.#wrong(wrongInToken(token,`the token file ${shown2}`,places2));
-this.#secrets.push(token)}return{way:"token_file",path,shown:shown2}}#clientCredentials({token_url,client_id,client_secret,
-scopes},allowInsecureHttp){const places2=this.#sources.place("auth","client_credentials","token_url");const address2=this.#address(
-token_url,"the token address",places2,allowInsecureHttp);this.#secrets.push(client_secret);if(address2===void 0)return void 0;
-return{way:"client_credentials",address:address2,proxy:this.#proxy(address2),clientId:client_id,clientSecret:new Sensitive(
-client_secret),scopes:scopes??null}}#header({name:name2,value:value3}){const wrong2=wrongInHeader(name2,value3);if(wrong2!==
-null){const{part,why}=wrong2;this.#problems.push(error("bad-header",`"auth.header.${part}" ${why}`,this.#sources.place("\
-auth","header",part)))}this.#secrets.push(value3,value3.slice(value3.indexOf(" ")+1));return{way:"header",name:name2,value:new Sensitive(
-value3)}}#wrong(problem){if(problem!==null)this.#problems.push(problem)}async#tls(tls){const ca=await this.#pem("ca_file",
-tls.ca_file,checkCertificates);const cert=await this.#pem("client_cert_file",tls.client_cert_file,checkCertificates);const key=await this.#pem(
-"client_key_file",tls.client_key_file,createPrivateKey);if(tls.client_cert_file===void 0!==(tls.client_key_file===void 0)){
-const[there,lacking2]=tls.client_key_file===void 0?["client_cert_file","client_key_file"]:["client_key_file","client_cer\
-t_file"];const places2=this.#sources.place("tls",there);this.#problems.push(error("bad-certificate",`"tls.${there}" need\
-s "tls.${lacking2}" beside it`,places2))}else if(cert!==void 0&&key!==void 0&&!belong(cert,key)){const places2=this.#sources.
-place("tls","client_key_file");this.#problems.push(error("bad-certificate",'"tls.client_key_file" is not the key of the \
-client certificate',places2))}if(key!==void 0)this.#secrets.push(key);return{...ca===void 0?{}:{ca},...cert===void 0?{}:
-{clientCert:cert},...key===void 0?{}:{clientKey:new Sensitive(key)}}}async#pem(member2,file2,parse11){if(file2===void 0)
-return void 0;const path=resolvePath3(this.#sources.root,file2);const places2=this.#sources.place("tls",member2);const shown2=shownPath(
-path,this.#sources.cwd);const pem=await this.#read(path,`the file ${shown2} of tls.${member2}`,"bad-certificate",places2);
-if(pem===void 0)return void 0;try{parse11(pem);return pem}catch{const what=member2==="client_key_file"?"a private key wi\
-thout a passphrase":"certificates";this.#problems.push(error("bad-certificate",`${shown2} does not hold ${what} in PEM f\
-orm`,places2));return void 0}}async#read(path,what,code2,places2){const bytes=await readBytes(path);const text4=bytes instanceof
-Uint8Array?decode(bytes):bytes;if(typeof text4==="string")return text4.replace(/^\uFEFF/,"");this.#problems.push(error(code2,
-`${what} ${text4.detail}`,places2));return void 0}#rememberVariables(){const{data:data3,notes}=this.#sources.section;for(const{
-path,tainted}of notes.values()){if(!tainted||path[0]!=="auth"||path.includes("token_url")||path.includes("client_id"))continue;
-const value3=path.reduce(memberOf,data3);if(typeof value3==="string")this.#secrets.push(value3)}}};function memberOf(value3,step){
-if(Array.isArray(value3))return value3[Number(step)];if(typeof value3!=="object"||value3===null||!Object.hasOwn(value3,step))
-return void 0;return value3[step]}var certificate=/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;function checkCertificates(pem){
-const found=pem.match(certificate)??[];if(found.length===0)throw new Error("no certificate");for(const one of found)new X509Certificate(
-one)}function belong(cert,key){const[own3]=cert.match(certificate)??[];return own3!==void 0&&new X509Certificate(own3).checkPrivateKey(
-createPrivateKey(key))}var exclusive=new Set(["auth"]);async function loadProject(options){const{cwd,variables:variables2}=options;const given=options.
-config??setting2(variables2,"IDOPS_CONFIG");const path=resolvePath4(cwd,given??"idops.yaml");const file2=await readSource(
-path,shownPath(path,cwd));if(!("text"in file2))throw new ProblemsError([await unreadableConfig(path,cwd,given,file2)]);const root=await realpath4(
-dirname6(path)).catch(failure2=>{throw new ProblemsError([error("file-unreadable",`${shownPath(dirname6(path),cwd)} ${unreadable(
-failure2).detail}`)])});const environment=options.env??setting2(variables2,"IDOPS_ENV")??null;return new LoadedProject(options,
-root,file2,environment,readConfig(file2,environment))}async function unreadableConfig(path,cwd,given,problem){const bytes=await readBytes(
-path);if(bytes instanceof Uint8Array||bytes.reason!=="missing")return problem;return error("no-config",given===void 0?"t\
-here is no idops.yaml in this folder":`there is no file ${shownPath(path,cwd)}`,[],given===void 0?'start idops in the fo\
-lder of your idops.yaml, name it with --config, or write one with "idops init"':"check --config and IDOPS_CONFIG")}function readConfig(file2,environment){
-const{documents,problems:found}=parseYaml(file2);const problems=[...found];const[first,second]=documents;if(second!==void 0){
-problems.push(error("wrong-value","a configuration is one document",[file2.place(second.root.range)],"remove the others"))}
-const empty2=mapNode({start:0,end:0},new Map);const written3=first?.root??(problems.length===0?empty2:void 0);if(written3===
-void 0)throw new ProblemsError(problems);if(written3.type!=="map"){throw new ProblemsError([...problems,error("wrong-typ\
-e","the configuration must be a map",[file2.place(written3.range)],'begin it with "version: 1"')])}const root=withoutEmpty(
-written3);hideCredentials(root,file2);problems.push(...check2({schema:configSchema,root,file:file2,variables:null,name:"\
-configuration"}).problems);const environments=root.entries.get("environments")?.value;const known3=environments?.type===
-"map"?[...environments.entries.keys()]:[];const chosen=environment===null?void 0:find(root,["environments",environment]);
-if(environment!==null&&chosen?.complete!==true){const similar=nearest(environment,known3);problems.push(error("unknown-e\
-nvironment",`there is no environment "${environment}" in ${file2.path}${similar===void 0?"":`, did you mean "${similar}"\
-?`}`,[],known3.length===0?"the configuration has no environments":`environments there: ${known3.join(", ")}`))}refuse(inOrder(
-problems));const base2=without(root,name2=>name2==="environments");const over=({node:node2})=>node2.type==="map"?merge2(
-base2,node2,exclusive):base2;return{chosen:chosen===void 0?base2:over(chosen),all:()=>[base2,...known3.map(name2=>over(find(
-root,["environments",name2])))]}}function hideCredentials(root,file2){const environments=root.entries.get("environments")?.
-value;const chosen=environments?.type==="map"?[...environments.entries.values()]:[];for(const node2 of[root,...chosen.map(
-({value:value3})=>value3)]){for(const path of[["header","value"],["token_command"]]){const found=find(node2,["server","a\
-uth",...path]);if(found.complete)file2.hide(found.node.range)}}}function withoutEmpty(root){const clean=without(root,(name2,value4)=>name2!==
-"version"&&isEmpty2(value4));const environments=clean.entries.get("environments");if(environments?.value.type!=="map")return clean;
-const cleaned=new Map([...environments.value.entries].map(([name2,entry])=>{const{value:value4}=entry;if(isEmpty2(value4))
-return[name2,{...entry,value:mapNode(value4.range,new Map)}];return[name2,value4.type==="map"?{...entry,value:without(value4,
-(_,inner)=>isEmpty2(inner))}:entry]}));const value3=mapNode(environments.value.range,cleaned);return mapNode(clean.range,
-new Map([...clean.entries,["environments",{...environments,value:value3}]]))}function isEmpty2(node2){return node2.type===
-"scalar"&&node2.value===null}function setting2(variables2,name2){const value3=Object.hasOwn(variables2,name2)?variables2[name2]:
-void 0;return value3===""?void 0:value3}var LoadedProject=class{root;file;cwd;environment;profile;#source;#config;#all;#process;#sources;#guarded;constructor(options,root,source,environment,{
-chosen,all}){this.root=root;this.file=source.path;this.cwd=options.cwd;this.environment=environment;this.#source=source;
-this.#config=chosen;this.#all=all;this.#process=options.variables;this.#sources=variableSources(chosen,source,options.variables);
-this.profile=this.#literalProfile()}variables(options){return new Variables({...this.#sources,credentials:this.guarded().
-variables},options)}guarded(){this.#guarded??=guardedOf(this.#all().map(config3=>{const variables2=new Variables(variableSources(
-config3,this.#source,this.#process),{lenient:true});return{config:config3,text:node2=>{if(typeof node2.value!=="string")
-return void 0;const{text:text4,unknown:unknown2}=variables2.resolve(node2.value,node2,this.#source);return unknown2?void 0:
-text4}}}),this.root,DEFAULT_STATE);return{...this.#guarded,files:[resolvePath4(this.cwd,this.file),...this.#guarded.files]}}statePath(){
-return resolvePath4(this.root,this.#section("state",stateSchema)?.path??DEFAULT_STATE)}maxDestructive(){return this.#section(
-"safety",safetySchema)?.max_destructive??DEFAULT_MAX_DESTRUCTIVE}checks(){return this.#section("checks",checksSchema)??{}}patterns(){
-const entry=this.#config.entries.get("manifests");if(entry===void 0)return DEFAULT_MANIFESTS.map(pattern=>({pattern,place:null}));
-return(this.#section("manifests",manifestsSchema)??[]).map((pattern,index)=>({pattern,place:this.#source.place(find(entry.
-value,[index]).node.range)}))}async server(overrides={}){const given={baseUrl:overrides.baseUrl??setting2(this.#process,
-"IDOPS_BASE_URL"),tokenFile:overrides.tokenFile,token:setting2(this.#process,"IDOPS_TOKEN")};const replaced2=new Set;if(given.
-baseUrl!==void 0)replaced2.add("base_url");if(given.tokenFile!==void 0||given.token!==void 0)replaced2.add("auth");const entry=this.#config.
-entries.get("server");return await serverSettings({section:this.#needed("server",serverSchema,replaced2),given,variables:this.#process,
-cwd:this.cwd,root:this.root,key:entry===void 0?[]:[this.#source.place(entry.key)],place:(...path)=>entry===void 0?[]:[this.#source.
-place(find(entry.value,path).node.range)]})}#section(name2,schema){const{data:data3,problems}=this.#needed(name2,schema);
-refuse(problems);return data3}#needed(name2,schema,replaced2){const entry=this.#config.entries.get(name2);if(entry===void 0)
-return{data:void 0,problems:[],notes:new Map};const root=replaced2!==void 0&&entry.value.type==="map"?without(entry.value,
-member2=>replaced2.has(member2)):entry.value;const variables2=new Variables(this.#sources,{lenient:false});return check2(
-{schema,root,file:this.#source,variables:variables2,name:"configuration",under:[name2]})}#literalProfile(){const{node:node2,
-complete:complete2}=find(this.#config,["server","profile"]);const fallback=profiles.documented;if(fallback===void 0)throw new Error(
-"no documented profile");if(!complete2||node2.type!=="scalar"||typeof node2.value!=="string")return fallback;let name2=node2.
-value;if(name2.includes("$")){const variables2=new Variables(this.#sources,{lenient:true});const{text:text4,tainted,unknown:unknown2}=variables2.
-resolve(name2,node2,this.#source);if(tainted||unknown2)return fallback;name2=text4}return(Object.hasOwn(profiles,name2)?
-profiles[name2]:void 0)??fallback}};function variableSources(config3,file2,process2){const vars=config3.entries.get("var\
-s")?.value;const allowed=config3.entries.get("allow_env")?.value;const scalars=new Map;if(vars?.type==="map"){for(const[
-name2,{value:value3}]of vars.entries)if(value3.type==="scalar")scalars.set(name2,value3)}const names2=allowed?.type==="l\
-ist"?allowed.items:[];return{vars:scalars,file:file2,allowed:new Set(names2.flatMap(item=>item.type==="scalar"?[String(item.
-value)]:[])),process:process2}}var c1=[8364,0,8218,402,8222,8230,8224,8225,710,8240,352,8249,338,0,381,0,0,8216,8217,8220,8221,8226,8211,8212,732,8482,
+"update"||action==="delete"||action==="regenerate")}import{readFile}from"node:fs/promises";import{createHash as createHash2}from"node:crypto";var c1=[8364,0,8218,402,8222,8230,8224,8225,710,8240,352,8249,338,0,381,0,0,8216,8217,8220,8221,8226,8211,8212,732,8482,
 353,8250,339,0,382,376];function isInvalidCodePoint(codePoint){return codePoint===0||codePoint>=55296&&codePoint<=57343||
 codePoint>1114111}function replaceCodePoint(codePoint){if(isInvalidCodePoint(codePoint)){return 65533}if(codePoint>=128&&
 codePoint<=159){return c1[codePoint-128]||codePoint}return codePoint}function codePointToString(codePoint){return codePoint-1>>>0<127||codePoint-160>>>0<55136?String.fromCharCode(codePoint):
@@ -15298,9 +14920,9 @@ charCodeAt(metaStart+2*index+1)-META_BIAS;const prefixLength=meta0&31;const leng
 5)+1;name2=name2.slice(0,prefixLength)+data3.slice(suffixOffset,suffixOffset+length-prefixLength);suffixOffset+=length-prefixLength;
 const key=exactKey(name2,0,length);const choice=data3.charCodeAt(choicesStart+Math.floor(index/CHOICE_BITS_PER_CHAR))-HEADER_BIAS&
 1<<index%CHOICE_BITS_PER_CHAR;let slot=2*(choice===0?bucketOne:bucketTwo)(key,buckets);if(keys[slot]!==0)slot+=1;keys[slot]=
-key;if(length>4){const middle=name2.slice(2,length-2);const existing=middleOffsets.get(middle);if(existing===void 0){middleOffsets.
+key;if(length>4){const middle=name2.slice(2,length-2);const existing2=middleOffsets.get(middle);if(existing2===void 0){middleOffsets.
 set(middle,middles.length);slotMidOff[slot]=middles.length;for(let middleIndex=0;middleIndex<middle.length;middleIndex+=
-2){middles.push(middle.charCodeAt(middleIndex)|middle.charCodeAt(middleIndex+1)<<16)}}else{slotMidOff[slot]=existing}}const pair=pairIndex(
+2){middles.push(middle.charCodeAt(middleIndex)|middle.charCodeAt(middleIndex+1)<<16)}}else{slotMidOff[slot]=existing2}}const pair=pairIndex(
 name2.charCodeAt(0),name2.charCodeAt(1));lengthBits[pair]|=length<=16?1<<length-2:32768;if((meta0&32)!==0){lengthBits[pair]|=
 1<<length-2+16}slotValue[slot]=valueOffset<<2|valueLength-1|(meta0&32)>>4;valueOffset+=valueLength}return{keys,buckets,slotMidOff,
 slotValue,values,lengthBits,middles:new Uint32Array(middles)}}var CHAR_AMP=38;var CHAR_NUM=35;var CHAR_SEMI=59;var CHAR_EQUALS=61;var CHAR_ZERO=48;var CHAR_LOWER_A=97;var CHAR_LOWER_X=120;var CHAR_UPPER_A=65;var TO_LOWER_BIT=32;function isNumber2(code2){return code2-CHAR_ZERO>>>0<=9}function isAlphaNumeric(code2){
@@ -15430,15 +15052,15 @@ at:null}}function squeezed(text4){const units=new Uint16Array(text4.length);cons
 for(let index=0;index<text4.length;index+=1){const unit=text4.charCodeAt(index);if(unit===56128&&index+1<text4.length&&(text4.
 charCodeAt(index+1)&64512)===56320){index+=1;continue}if(isIgnored(unit))continue;units[length]=lowerOf(unit);at2[length]=
 index;length+=1}return{text:textOf2(units.subarray(0,length)),at:at2.subarray(0,length)}}function textOf2(units){return Buffer.
-from(units.buffer,units.byteOffset,units.byteLength).toString("utf16le")}var known2;function knownOf(unit){known2??=new Uint32Array(
-2**16);const before=known2[unit]??0;if(before!==0)return before;const character=String.fromCharCode(unit);const small=character.
+from(units.buffer,units.byteOffset,units.byteLength).toString("utf16le")}var known;function knownOf(unit){known??=new Uint32Array(
+2**16);const before=known[unit]??0;if(before!==0)return before;const character=String.fromCharCode(unit);const small=character.
 toLowerCase();const ignored2=/[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(character);const answer=ignored2?
-1:(small.length===1?small.charCodeAt(0):unit)+2;known2[unit]=answer;return answer}function isIgnored(unit){return knownOf(
+1:(small.length===1?small.charCodeAt(0):unit)+2;known[unit]=answer;return answer}function isIgnored(unit){return knownOf(
 unit)===1}function lowerOf(unit){const answer=knownOf(unit);return answer===1?unit:answer-2}var noEdges={before:false,after:false};var base=739982445;var Needles=class{size;#byBeginning=new Map;#flags;#power;constructor(size2){
 this.size=size2;this.#power=powerOf(size2)}add(needle,edges=noEdges){if(needle.length<this.size)return;const{lengths}=this.#beginning(
 needle.slice(0,this.size));let group=lengths.find(({length})=>length===needle.length);if(group===void 0){group={length:needle.
 length,hashes:new Set,needles:new Map};lengths.push(group);lengths.sort((one,other)=>other.length-one.length)}group.hashes.
-add(hashOf2(needle));if(!group.needles.has(needle))group.needles.set(needle,edges)}addRun(run3){this.#beginning(run3).run=
+add(hashOf(needle));if(!group.needles.has(needle))group.needles.set(needle,edges)}addRun(run4){this.#beginning(run4).run=
 true}find(text4,onFound){const flags=this.#flags;if(flags===void 0||text4.length<this.size)return;const sums=sumsOf(text4);
 const hash3=(from,length,power)=>(sums[from+length]??0)-Math.imul(sums[from]??0,power)|0;for(let at2=0;at2+this.size<=text4.
 length;at2+=1){if(flags[slotOf(hash3(at2,this.size,this.#power))]===0)continue;const beginning=this.#byBeginning.get(text4.
@@ -15447,12 +15069,13 @@ length,hashes,needles}of beginning.lengths){if(at2+length>text4.length||!hashes.
 const needle=needles.get(text4.slice(at2,at2+length));if(needle===void 0)continue;found=length;edges=needle;break}if(found===
 0)continue;onFound(at2,at2+found,edges);at2+=found-this.size}}#beginning(text4){const known3=this.#byBeginning.get(text4);
 if(known3!==void 0)return known3;const made={lengths:[],run:false};this.#byBeginning.set(text4,made);this.#flags??=new Uint8Array(
-2**17);this.#flags[slotOf(hashOf2(text4))]=1;return made}};function slotOf(hash3){return(hash3^hash3>>>15)&131071}function hashOf2(text4){
+2**17);this.#flags[slotOf(hashOf(text4))]=1;return made}};function slotOf(hash3){return(hash3^hash3>>>15)&131071}function hashOf(text4){
 let hash3=0;for(let at2=0;at2<text4.length;at2+=1)hash3=Math.imul(hash3,base)+text4.charCodeAt(at2)|0;return hash3}function sumsOf(text4){
 const sums=new Int32Array(text4.length+1);let hash3=0;for(let at2=0;at2<text4.length;at2+=1){hash3=Math.imul(hash3,base)+
 text4.charCodeAt(at2)|0;sums[at2+1]=hash3}return sums}var powers=new Map;function powerOf(length){const known3=powers.get(
 length);if(known3!==void 0)return known3;let power=1;for(let step=0;step<length;step+=1)power=Math.imul(power,base);powers.
-set(length,power);return power}var mask="(sensitive)";var leastSecret=4;var leastFolded=8;var leastSqueezed=12;var leastLong=20;function createRedactor(){
+set(length,power);return power}var mask="(sensitive)";var leastSecret=4;var leastFolded=8;var leastSqueezed=12;var leastLong=20;function redactAddress(address2,{
+redactName}){const slash=address2.indexOf("/")+1;return address2.slice(0,slash)+redactName(address2.slice(slash))}function createRedactor(){
 const credentials=new Secrets;const declared=new Secrets;const short3=new Set;const name2=text4=>replaced(text4,credentials.
 find(text4,false));return{add(secret3,kind="token"){const trimmed=secret3.trim();const credential=kind==="token"||kind===
 "variable"||kind==="answer"&&trimmed.length>=leastFolded;(credential?credentials:declared).add(secret3,kind==="token");if(credential&&
@@ -15487,7 +15110,441 @@ if(ranges.length===0)return text4;ranges.sort((one,other)=>one.from-other.from);
 const from=inPair(text4,range2.from)?range2.from-1:range2.from;const to=inPair(text4,range2.to)?range2.to+1:range2.to;if(from>
 end||end<0){if(end>=0)kept=end;clean+=text4.slice(kept,from)+mask;end=to}else end=Math.max(end,to)}return clean+text4.slice(
 end)}function inPair(text4,at2){return at2>0&&at2<text4.length&&(text4.charCodeAt(at2-1)&64512)===55296&&(text4.charCodeAt(
-at2)&64512)===56320}var hostile=/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800]/gu;
+at2)&64512)===56320}import{createHmac,randomBytes,scrypt,scryptSync}from"node:crypto";import{availableParallelism}from"node:os";var COST={N:16384,r:8,p:1};var LENGTH=32;var limit=pLimit(Math.max(1,Math.min(3,availableParallelism())));var KEPT=1e4;var known2=new Map;
+var underWay=new Map;var ownKey=randomBytes(32);var lacking;var notYet=Buffer.alloc(LENGTH);var TRIES=8;function slowHash(salt,text4){
+const key=keyOf(salt,text4);const before=known2.get(key);if(before!==void 0)return keep(key,before);if(lacking===void 0)
+return keep(key,scryptSync(text4,salt,LENGTH,COST));lacking.set(key,{salt,text:text4});return notYet}async function prepareSlowHashes(wanted,signal){
+await Promise.all([...wanted].map(one=>prepared(one,signal)))}async function eachWithSlowHashes(things,work){const done2=things.
+map(thing=>tried(()=>work(thing)));const lacked=new Map(done2.flatMap(({lacks})=>[...lacks]));await prepareSlowHashes(lacked.
+values());const results=[];for(const[index,thing]of things.entries()){let one=done2[index]??tried(()=>work(thing));for(let tries2=1;one.
+lacks.size>0&&tries2<TRIES;tries2+=1){await prepareSlowHashes(one.lacks.values());one=tried(()=>work(thing))}if(one.lacks.
+size===0&&one.thrown!==void 0)throw one.thrown.failure;results.push(one.lacks.size===0?one.result:work(thing))}return results}
+async function withSlowHashes(work){const[result]=await eachWithSlowHashes([void 0],work);return result}function tried(work){
+const around=lacking;const lacks=new Map;lacking=lacks;try{return{result:work(),lacks}}catch(failure2){return{thrown:{failure:failure2},
+lacks}}finally{lacking=around}}async function prepared(one,signal){const key=keyOf(one.salt,one.text);const before=known2.
+get(key);if(before!==void 0){keep(key,before);return}let work=underWay.get(key);if(work===void 0){work=limit(async()=>{if(signal?.
+aborted!==true)keep(key,await hashed(one))}).finally(()=>underWay.delete(key));underWay.set(key,work)}await work}function hashed({
+salt,text:text4}){return new Promise((resolve13,reject)=>{scrypt(text4,salt,LENGTH,COST,(failure2,hash3)=>{if(failure2===
+null)resolve13(hash3);else reject(failure2)})})}function keep(key,hash3){known2.delete(key);known2.set(key,hash3);if(known2.
+size>KEPT){const[oldest]=known2.keys();if(oldest!==void 0)known2.delete(oldest)}return hash3}function keyOf(salt,text4){
+return createHmac("sha256",ownKey).update(JSON.stringify([salt,text4])).digest("base64")}import{createHash}from"node:crypto";var operations={regenerateDid:{title:"regenerate the DID of a client",method:"POST",path:"/api/clients/:client_id/regene\
+rate_did",scope:"clients:manage:all"},updateUser:{title:"update a user",method:"PATCH",path:"/api/users/:user_id",scope:"\
+users:manage:all",wrapper:"user"},updateTemplate:{title:"update an email template",method:"PATCH",path:"/api/backends/:b\
+ackend_id/email-templates/:template_type",scope:"identity-providers:manage:all",wrapper:"template"},deleteTemplate:{title:"\
+delete an email template",method:"DELETE",path:"/api/backends/:backend_id/email-templates/:template_type",scope:"identit\
+y-providers:manage:all"},updateKeyPair:{title:"update a key pair",method:"PATCH",path:"/api/key-pairs/:key_pair_id",scope:"\
+clients:manage:all",wrapper:"key_pair"},updateOrganization:{title:"update an organization",method:"PATCH",path:"/api/org\
+anizations/:organization_id",scope:"users:manage:all",wrapper:"organization"},showTemplate:{title:"show an email templat\
+e",method:"GET",path:"/api/backends/:backend_id/email-templates/:template_type",scope:"identity-providers:manage:all"},listOrganizations:{
+title:"list organizations",method:"GET",path:"/api/organizations",scope:"users:manage:all"}};function operationPath(name2,params={}){
+return fillPath(operations[name2].path,params)}function fillPath(path,params){return path.replace(/:([a-z_]+)/g,(_,parameter)=>{
+const value3=Object.hasOwn(params,parameter)?params[parameter]:void 0;if(value3===void 0||!isPathParameter(value3)){throw new Error(
+`unusable path parameter ${parameter} for ${path}`)}return encodeURIComponent(value3)})}import{createHmac as createHmac2}from"node:crypto";var Hasher=class{#slowSalt;#salt;#holds;constructor({server,salt},holds=()=>false){this.#slowSalt=`idops secrets of ${server}`;
+this.#salt=salt;this.#holds=holds}conceals(text4){return this.#holds(text4)}hash(value3){return this.#keyed(this.#slow(value3))}secret(hash3){
+return new HashedSecret(hash3,value3=>{const slow=this.#slow(value3);return slow===notYet||this.#keyed(slow)===hash3})}async prepare(values,signal){
+const wanted=[...values].map(value3=>({salt:this.#slowSalt,text:canonical(value3)}));await prepareSlowHashes(wanted,signal)}#slow(value3){
+return slowHash(this.#slowSalt,canonical(value3))}#keyed(slow){return`scrypt:${createHmac2("sha256",this.#salt).update(slow).
+digest("base64url")}`}};function storeFields(fields2,hasher){const hashes={};const conceals=(value3,key)=>typeof value3===
+"string"&&key!=="id"&&hasher.conceals(value3);const strip=(value3,pointer,key,listed3)=>{if(value3 instanceof HashedSecret||
+value3 instanceof Sensitive||conceals(value3,key)){hashes[pointer]=value3 instanceof HashedSecret?value3.hash:hasher.hash(
+reveal(value3));return null}if(Array.isArray(value3)){return value3.map((item,index)=>strip(item,`${pointer}/${index}`,"",
+true))}if(!isMap(value3))return value3;const members3=listed3?Object.fromEntries(Object.entries(value3).filter(([name2,member2])=>!conceals(
+member2,name2))):value3;return mapValues(members3,(member2,name2)=>strip(member2,`${pointer}/${escapePointer(name2)}`,name2,
+listed3))};return{fields:mapValues(fields2,(value3,field)=>strip(value3,`/${escapePointer(field)}`,field,false)),hashes}}
+function restoreFields(stored3,hasher){const restore=(value3,pointer)=>{const hash3=Object.hasOwn(stored3.hashes,pointer)?
+stored3.hashes[pointer]:void 0;if(hash3!==void 0)return hasher.secret(hash3);if(Array.isArray(value3))return value3.map(
+(item,index)=>restore(item,`${pointer}/${index}`));if(isMap(value3))return mapValues(value3,(member2,key)=>restore(member2,
+`${pointer}/${escapePointer(key)}`));return value3};return mapValues(stored3.fields,(value3,field)=>restore(value3,`/${escapePointer(
+field)}`))}function secretsIn(value3){if(value3 instanceof HashedSecret)return[];if(value3 instanceof Sensitive)return[value3.
+reveal()];if(Array.isArray(value3))return value3.flatMap(secretsIn);return isMap(value3)?Object.values(value3).flatMap(secretsIn):
+[]}function escapePointer(key){return key.replaceAll("~","~0").replaceAll("/","~1")}function conceal(got,asked){if(asked instanceof
+Sensitive)return got instanceof Sensitive?got:new Sensitive(reveal(got));if(Array.isArray(asked))return holdsSensitive(asked)?
+new Sensitive(reveal(asked)):got;if(isMap(asked)&&isMap(got)){return mapValues(got,(member2,key)=>conceal(member2,Object.
+hasOwn(asked,key)?asked[key]:void 0))}return got}function planDigest(scope2,changes){const{server}=scope2;const hasher=digestHasher(scope2);const requests=changes.flatMap(
+change=>{const types=kindOf(change.kind).fields;return change.requests.map(({operation,params,body:body2})=>{const fields2=body2===
+void 0?null:mapValues(body2,(field,name2)=>normalForm(types[name2]??value,field));return canonical([operations[operation].
+method,operationPath(operation,params),withoutSecrets(fields2,hasher)])})});const text4=canonical({format_version:1,server,
+requests:requests.sort()});return`sha256:${createHash("sha256").update(text4).digest("hex")}`}function digestHasher({server,
+environment}){return new Hasher({server,salt:JSON.stringify(["idops plan digest",environment])})}function withoutSecrets(field,hasher){
+if(field instanceof HashedSecret)return{secret:field.hash};if(field instanceof Sensitive)return{secret:hasher.hash(field.
+reveal())};if(Array.isArray(field))return field.map(item=>withoutSecrets(item,hasher));return isMap(field)?mapValues(field,
+member2=>withoutSecrets(member2,hasher)):field}var hash2=external_exports.string().describe("A hash that tells whether it is the same now");var sealSchema=external_exports.
+strictObject({targets:external_exports.array(external_exports.string()),kinds:external_exports.array(external_exports.string()),
+prune:external_exports.boolean(),assert:external_exports.boolean(),objects:external_exports.array(external_exports.strictObject(
+{address:external_exports.string(),action:external_exports.string(),observed:hash2.describe("Over everything that was ob\
+served of the object"),requests:hash2.describe("Over what would be sent for it")}))}).describe("What apply needs besides");
+var storedSchema=external_exports.looseObject({format_version:external_exports.literal(1),server:external_exports.string(),
+environment:external_exports.string().nullable(),created_at:external_exports.string(),digest:external_exports.string(),apply:sealSchema});
+async function seal(plan,options,redactName){const hasher=digestHasher(plan);const shown2=({address:address2,apply:{key}})=>redactAddress(
+address2,{redactName})===address2?address2:redactAddress(key,{redactName});return{...options,objects:await eachWithSlowHashes(
+plan.changes,change=>({address:shown2(change),action:change.action,observed:hashOf2(observedOf(change,hasher)),requests:planDigest(
+plan,[change])}))}}function observedOf({kind,fields:fields2,apply},hasher){const types=kindOf(kind).fields;const before=mapValues(
+apply.before,(field,name2)=>normalForm(types[name2]??value,field));const generation2=fields2.find(({path})=>path==="did_\
+generation");return[withoutSecrets(before,hasher),apply.existed,apply.generation??null,withoutSecrets(generation2?.before??
+null,hasher)]}function hashOf2(value3){return`sha256:${createHash2("sha256").update(canonical(value3)).digest("hex")}`}function parseStoredPlan(text4,file2){
+const unusable=why=>error("plan-unreadable",`${file2} can't be applied: ${why}`,[],"make it anew with idops plan --out F\
+ILE");let data3;try{data3=parseJson(text4)}catch{return unusable("it is not JSON")}const version3=data3?.format_version;
+if(typeof version3==="number"&&version3>1)return unusable(`it has format ${version3}, this idops knows format 1`);const parsed2=storedSchema.
+safeParse(data3);if(parsed2.success)return parsed2.data;const[issue3]=parsed2.error.issues;const where=issue3===void 0||
+issue3.path.length===0?"":` (see ${issue3.path.join(".")})`;return unusable(`it is not a plan that was stored with --out${where}`)}
+function isStoredPlan(read){return"digest"in read}async function staleness(stored3,now){const found=[];if(stored3.server!==
+now.server)found.push(`it is for ${stored3.server}, and this is ${now.server}`);if(stored3.environment!==now.environment){
+found.push(`it is for the environment ${stored3.environment??"none"}, and this is ${now.environment??"none"}`)}const before=new Map(
+stored3.apply.objects.map(object3=>[object3.address,object3]));const{objects:whole2}=await seal(now,stored3.apply,text4=>text4);
+const keys=new Map(now.changes.map(({address:address2,apply})=>[apply.key,address2]));const after=new Map(whole2.map(object3=>[
+object3.address,object3]));const met=new Set;for(const[name2,object3]of before){const address2=after.has(name2)?name2:keys.
+get(name2)??name2;met.add(address2);const present3=after.get(address2);if(present3===void 0)found.push(`${address2} is n\
+o longer in it`);else if(present3.observed!==object3.observed)found.push(`${address2} was changed on the server, or its \
+record was`);else if(present3.action!==object3.action)found.push(`${address2} was ${object3.action} in it, and is ${present3.
+action} now`);else if(present3.requests!==object3.requests)found.push(`${address2} is declared otherwise now`)}for(const address2 of after.
+keys())if(!met.has(address2))found.push(`${address2} is new in it`);if(found.length===0&&stored3.digest!==now.digest)found.
+push("its digest is another one now");if(found.length===0)return[];return[error("stale-plan",`stale plan: ${found.join("\
+; ")}`,[],"nothing was sent; make a new plan and review it")]}async function readPlanFile(path,shown2=path){let text4;try{text4=await readFile(path,"utf8")}catch(failure2){throw new ProblemsError(
+[error("plan-unreadable",`${shown2} can't be read: ${failure2 instanceof Error?failure2.message:String(failure2)}`)])}const stored3=parseStoredPlan(
+text4,shown2);if(!isStoredPlan(stored3))throw new ProblemsError([stored3]);return stored3}async function planSamples(plan,project){const{found,problems}=await loadSamples(project,plan.changes.flatMap(({kind,address:address2,
+apply,declaredAt})=>kind==="EmailTemplate"&&declaredAt!==null?[{address:address2,type:apply.identity.type??"",manifest:declaredAt.
+file}]:[]));const warnings=refuse(problems);return{samples:new Map([...found].map(([address2,{data:data3}])=>[address2,data3])),
+warnings}}var checkDescriptions={"lost-placeholder":"A placeholder that the live body has and the new one lost.","template-syntax":"\
+A body that does not parse as a Mustache template, such as one with an open section.","body-too-large":"A body beyond th\
+e limits of what idops checks and renders, or a live one that the new one could not be compared with.","placeholder-mism\
+atch":"Text and HTML with different placeholders.","html-script":"HTML that runs scripts or embeds other documents, whic\
+h mail clients remove or distrust.","html-too-large":"HTML of more than 102 KB, where mail clients clip.","html-charset":"\
+HTML without a declared character set, or with another one than UTF-8.","html-nesting":"HTML that is nested deeper than \
+browsers and mail clients go, or that makes them repeat elements without end.","image-without-alt":"Images without a tex\
+t for readers who do not see them."};var checkCodes=Object.keys(checkDescriptions);var level=code2=>external_exports.enum(
+["error","warning","off"]).optional().describe(`${checkDescriptions[code2]} Default: warning.`);var checksSchema=external_exports.
+strictObject({"lost-placeholder":level("lost-placeholder"),"template-syntax":level("template-syntax"),"body-too-large":level(
+"body-too-large"),"placeholder-mismatch":level("placeholder-mismatch"),"html-script":level("html-script"),"html-too-larg\
+e":level("html-too-large"),"html-charset":level("html-charset"),"html-nesting":level("html-nesting"),"image-without-alt":level(
+"image-without-alt")}).describe("What is made of findings in email bodies: each can be an error, a warning or off.");function levelOf(code2,settings){
+return settings[code2]??"warning"}var documented={name:"documented",reads:{},users:{scopeNeedsLabel:true,elementsNeedIds:false,hasRoles:false},templates:{
+halvesFallBack:false,allBuiltIn:false},keyPairs:{movesDefault:false},whole:{},ignored:{},emptyIsNull:{},nullBecomes:{},piecemeal:[],
+protects:[],limits:null,signs:null};var boruta={name:"boruta",reads:{user:{title:"show a user",path:"/api/users/:user_id",
+scope:"users:manage:all"},keyPairs:{title:"list key pairs",path:"/api/key-pairs",scope:"clients:manage:all"},keyPair:{title:"\
+show a key pair",path:"/api/key-pairs/:key_pair_id",scope:"clients:manage:all"},client:{title:"show a client",path:"/api\
+/clients/:client_id",scope:"clients:manage:all"},scopes:{title:"list scopes",path:"/api/scopes",scope:"users:manage:all"},
+roles:{title:"list roles",path:"/api/roles",scope:"users:manage:all"}},users:{scopeNeedsLabel:false,elementsNeedIds:true,
+hasRoles:true},templates:{halvesFallBack:true,allBuiltIn:true},keyPairs:{movesDefault:true},whole:{Organization:["name",
+"label"],User:["metadata","group","authorized_scopes","organizations","roles"],EmailTemplate:["txt_content","html_conten\
+t"]},ignored:{User:["uid","username","totp_registered_at","federated_metadata","blocked","backend"],KeyPair:["public_key"],
+EmailTemplate:["id"]},emptyIsNull:{Organization:["label"],User:["group"]},nullBecomes:{User:{metadata:{},authorized_scopes:[],
+organizations:[],roles:[]},KeyPair:{is_default:false}},piecemeal:["User"],protects:["User"],limits:{uuids:true,characters:{
+Organization:{name:255,label:255},User:{group:255}},filled:{Organization:["name"],EmailTemplate:["txt_content","html_con\
+tent"]},notEmpty:{Organization:["label"]},uniqueWords:{User:["group"]},elements:{User:{metadata:{needs:["value","status"],
+types:{status:"text",display:"texts"}}}},scopeIdCharacters:255,templateTypes:["confirmation_instructions","reset_passwor\
+d_instructions","tx_code"],requestBytes:8e6},signs:{answers:{User:{has:["roles"],lacks:["blocked"],losesSilently:true},EmailTemplate:{
+null:["id"],resets:true}},errors:[{members:["code","message","errors"]},{members:["code","message"],status:500}],unknownPath:406,
+unsafe:["User","KeyPair","EmailTemplate","Client"]}};var profiles={documented,boruta};var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var DEFAULT_STATE=".idops/state.json";var DEFAULT_MAX_DESTRUCTIVE=5;
+var variableName=external_exports.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/,'must be a name of letters, digits and "_"');
+var text3=()=>external_exports.string().min(1,"must not be empty");var clientCredentialsSchema=external_exports.strictObject(
+{token_url:text3().describe("The address that gives tokens, by the same rules as base_url."),client_id:text3().describe(
+"The id of the client."),client_secret:text3().describe(`The secret of the client. Write \${IDOPS_CLIENT_SECRET} here, ne\
+ver the secret itself.`),scopes:external_exports.array(text3().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/,"must be a scope: vis\
+ible ASCII without spaces")).optional().describe("The scopes to ask for. Default: those that the manifests need.")}).describe(
+"Asks an OAuth 2.0 token address for a token, by the client credentials grant.");var headerSchema=external_exports.strictObject(
+{name:text3().describe("The name of the header, such as X-Api-Key."),value:text3().describe(`Its value. Write \${IDOPS_AP\
+I_KEY} here, never the value itself.`)}).describe('A header of your own in the place of "Authorization: Bearer".');var ways2={
+token:text3().optional().describe(`The bearer token. Write \${IDOPS_TOKEN} here, never the token itself.`),token_file:text3().
+optional().describe("A file with the bearer token, relative to the configuration. Read again when the server refuses it."),
+token_command:external_exports.array(text3()).min(1,"must not be empty").optional().describe("A program that prints the \
+bearer token, and its arguments; no shell takes part. Run again when the server refuses it. It gets no process variables\
+ but those that programs need to run, and those of pass_env."),client_credentials:clientCredentialsSchema.optional(),header:headerSchema.
+optional()};var wayNames=Object.keys(ways2);var authSchema=external_exports.strictObject({...ways2,pass_env:external_exports.
+array(external_exports.string().regex(/^[A-Za-z_]\w*$/,"must be the name of a process variable")).optional().describe("N\
+ames of further process variables that the program of token_command gets.")}).refine(({pass_env,...given})=>Object.values(
+given).filter(way=>way!==void 0).length===1,{error:`needs exactly one of ${wayNames.map(name2=>`"${name2}"`).join(", ")}`}).
+refine(({pass_env,token_command})=>pass_env===void 0||token_command!==void 0,{error:'"pass_env" goes with "token_command\
+" alone'}).meta({oneOf:wayNames.map(name2=>({required:[name2]})),dependentRequired:{pass_env:["token_command"]}}).describe(
+"How idops authenticates: exactly one of the ways; pass_env belongs to token_command.");var tlsSchema=external_exports.strictObject(
+{ca_file:text3().optional().describe("A PEM file with the authorities to trust, in the place of those that Node.js knows\
+; relative to the configuration."),client_cert_file:text3().optional().describe("A PEM file with the client certificate \
+and its chain."),client_key_file:text3().optional().describe("A PEM file with the private key of the client certificate,\
+ without a passphrase.")}).describe("Certificates. TLS 1.2 is the least that is spoken.");var serverSchema=external_exports.
+strictObject({base_url:external_exports.string().min(1,"must not be empty").optional().describe("The address that the pa\
+ths of the API are relative to, such as https://id.example.com."),profile:external_exports.enum(Object.keys(profiles)).optional().
+describe("What the server offers beyond the documented API. Default: documented."),auth:authSchema.optional(),tls:tlsSchema.
+optional(),allow_insecure_http:external_exports.boolean().optional().describe("Allow http, which shows the token to the \
+network, to other hosts than this one.")}).describe("The server to manage. May be left out where --base-url and IDOPS_TO\
+KEN are given.");var manifestsSchema=external_exports.array(external_exports.string().min(1,"must not be empty")).describe(
+`Globs of manifests, relative to the configuration; "!" before one excludes. Default: ${DEFAULT_MANIFESTS.join(", ")}.`);
+var stateSchema=external_exports.strictObject({path:external_exports.string().min(1,"must not be empty").optional().describe(
+`The state file, relative to the configuration. Default: ${DEFAULT_STATE}.`),allow_tracked:external_exports.boolean().optional().
+describe("Take a state, a lock and journals that git tracks. Default: false, they are refused.")}).describe("Where idops\
+ records what it applied.");var safetySchema=external_exports.strictObject({max_destructive:external_exports.int().min(0,
+"must be 0 or more").optional().describe(`How many destructive changes one apply may make. Default: ${DEFAULT_MAX_DESTRUCTIVE}\
+.`)}).describe("Limits that stop an apply.");var sections={server:serverSchema.optional(),manifests:manifestsSchema.optional(),
+vars:external_exports.record(variableName,external_exports.union([external_exports.string(),external_exports.number(),external_exports.
+boolean()],{error:"expected a string, a number or a boolean"})).optional().describe(`Values for \${NAME} in manifests and\
+ in this file; they stand above process variables.`),allow_env:external_exports.array(variableName).optional().describe(
+`Process variables that may be used as \${NAME}, beside those that start with IDOPS_.`),state:stateSchema.optional(),safety:safetySchema.
+optional(),checks:checksSchema.optional()};var environmentSchema=external_exports.strictObject(sections).describe("Laid \
+over the rest with --env: maps merge, lists and single values replace.");var configSchema=external_exports.strictObject(
+{version:external_exports.literal(1).describe("The version of this format."),...sections,environments:external_exports.record(
+external_exports.string().regex(/^[\w.-]+$/),environmentSchema).optional().describe("What is different in an environment\
+, by its name.")}).describe("The configuration of an idops project.");import{realpath as realpath5}from"node:fs/promises";import{dirname as dirname8,resolve as resolvePath4}from"node:path";var BadVariable=class extends Error{written;constructor(message,written3){super(message);this.written=written3}};var MAX_NESTING=50;
+function parseTemplate(text4){return new Reader(text4).template(false,0)}var Reader=class{#text;#at=0;constructor(text4){
+this.#text=text4}template(inside3,depth){const parts=[];const stop=inside3?/[$}]/g:/\$/g;let literal2="";while(this.#at<
+this.#text.length){stop.lastIndex=this.#at;const next=stop.exec(this.#text)?.index??this.#text.length;literal2+=this.#text.
+slice(this.#at,next);this.#at=next;if(next===this.#text.length)break;if(this.#text[next]==="}")break;const after=this.#text[next+
+1];if(after==="{"){if(literal2!=="")parts.push(literal2);literal2="";parts.push(this.#reference(depth))}else{literal2+="\
+$";this.#at+=after==="$"?2:1}}if(literal2!=="")parts.push(literal2);return parts}#reference(depth){const start2=this.#at;
+if(depth>MAX_NESTING)throw this.#bad("defaults are nested too deeply",start2);const name2=/[A-Za-z_][A-Za-z0-9_]*/y;name2.
+lastIndex=start2+2;const found=name2.exec(this.#text)?.[0];if(found===void 0)throw this.#bad('"${" is not followed by a \
+name',start2);this.#at=start2+2+found.length;if(this.#text[this.#at]==="}"){this.#at+=1;return{name:found,written:this.#text.
+slice(start2,this.#at)}}const operator=this.#text.slice(this.#at,this.#at+2);if(operator!==":-"&&operator!==":?"){const end=this.#at>=
+this.#text.length;throw this.#bad(end?`"\${${found}" is not closed by "}"`:`"\${${found}" is followed by something unkno\
+wn`,start2)}this.#at+=2;const rest=this.#at;const inner=this.template(true,depth+1);if(this.#text[this.#at]!=="}")throw this.#bad(
+`"\${${found}" is not closed by "}"`,start2);const message=this.#text.slice(rest,this.#at);this.#at+=1;const written3=this.#text.
+slice(start2,this.#at);return operator===":-"?{name:found,written:written3,fallback:inner}:{name:found,written:written3,
+message}}#bad(message,start2){return new BadVariable(message,this.#text.slice(start2,this.#at+1).split("\n")[0]??"")}};var MAX_TEXT=16*1024*1024;var MAX_CHAIN=100;var nothing={text:"",tainted:false,unknown:true};var Variables=class{#sources;#lenient;#resolved=new Map;#resolving=[];#used=new Map;#problems=[];#reported=new Set;constructor(sources,options){
+this.#sources=sources;this.#lenient=options.lenient}get used(){return this.#used}takeProblems(){const problems=this.#problems;
+this.#problems=[];return problems}resolve(text4,node2,file2){const context3={node:node2,file:file2};let template2;try{template2=
+parseTemplate(text4)}catch(failure2){if(!(failure2 instanceof BadVariable))throw failure2;this.#report(error("bad-variab\
+le",failure2.message,[placeOf3(failure2.written,context3)],`write \${NAME}, \${NAME:-default} or \${NAME:?message}; a "$$" \
+is a plain "$"`));return nothing}return this.#fill(template2,context3)}#fill(template2,context3){let text4="";let tainted=false;
+let unknown2=false;for(const part of template2){if(typeof part==="string")text4+=part;else{const value3=this.#lookUp(part,
+context3);text4+=value3.text;tainted||=value3.tainted;unknown2||=value3.unknown;if(text4.length>MAX_TEXT){this.#report(error(
+"too-large","the variables make a text of more than 16 MiB",[placeOf3("",context3)]));return nothing}}}return{text:text4,
+tainted,unknown:unknown2}}#lookUp(reference,context3){const{name:name2}=reference;if(this.#sources.credentials?.has(name2)){
+this.#report(error("credential-variable",`the variable ${name2} is a credential of the server, which no manifest may use`,
+[placeOf3(reference.written,context3)],"use a variable of another name for what belongs into a manifest"));return{...nothing,
+tainted:true}}const node2=this.#sources.vars.get(name2);if(node2!==void 0){const value4=this.#variable(name2,node2);if(value4.
+unknown||value4.text!=="")return value4;if(reference.fallback!==void 0)return this.#fill(reference.fallback,context3);return reference.
+message===void 0?value4:this.#unresolved(reference,context3,"is empty")}const value3=Object.hasOwn(this.#sources.process,
+name2)?this.#sources.process[name2]:void 0;const allowed=name2.startsWith("IDOPS_")||this.#sources.allowed.has(name2);if(!allowed&&
+value3!==void 0){this.#report(error("env-not-allowed",`the process variable ${name2} may not be used here`,[placeOf3(reference.
+written,context3)],`add ${name2} to allow_env in the configuration, or to vars`));return{...nothing,tainted:true}}if(value3!==
+void 0&&value3!==""){this.#used.set(name2,value3);return{text:value3,tainted:true,unknown:false}}if(reference.fallback!==
+void 0)return this.#fill(reference.fallback,context3);if(!allowed||!this.#lenient){return this.#unresolved(reference,context3,
+value3===""?"is empty":allowed?"is not set":void 0)}this.#report(warning2("unset-variable",`the process variable ${name2}\
+ is not set, so what it would give is not checked`,[placeOf3(reference.written,context3)]));return{...nothing,tainted:true}}#variable(name2,node2){
+const known3=this.#resolved.get(name2);if(known3!==void 0)return known3;const{file:file2}=this.#sources;if(this.#resolving.
+includes(name2)){const circle=[...this.#resolving.slice(this.#resolving.indexOf(name2)),name2].join(" -> ");this.#report(
+error("variable-cycle",`vars that need each other: ${circle}`,[file2.place(node2.range)],"write one of them out"));return nothing}
+if(this.#resolving.length>=MAX_CHAIN){this.#report(error("too-deep",`more than ${MAX_CHAIN} vars need each other in a ro\
+w`,[file2.place(node2.range)]));return nothing}this.#resolving.push(name2);const isNumber3=typeof node2.value==="number"||
+node2.value instanceof ExactNumber;const text4=isNumber3&&node2.source!==""?node2.source:String(node2.value??"");const value3=text4.
+includes("$")?this.resolve(text4,node2,file2):{text:text4,tainted:false,unknown:node2.value===null};this.#resolving.pop();
+this.#resolved.set(name2,value3);return value3}#unresolved(reference,context3,state){const{name:name2,message}=reference;
+const known3=[...this.#sources.vars.keys(),...this.#sources.allowed];const similar=nearest(name2,known3);const advice=state===
+void 0?`add it to vars in the configuration${similar===void 0?"":`, or write ${similar}`}`:`set it, or write \${${name2}\
+:-default}`;const text4=message!==void 0&&message!==""?`variable ${name2}: ${message}`:`variable ${name2} ${state??"is n\
+either in vars nor an allowed process variable"}`;this.#report(error("unresolved-variable",text4,[placeOf3(reference.written,
+context3)],advice));return{...nothing,tainted:state!==void 0}}#report(problem){const[place]=problem.places;const key=`${problem.
+code}\0${problem.message}\0${place?.file}\0${place?.line}\0${place?.column}`;if(this.#reported.has(key))return;this.#reported.
+add(key);this.#problems.push(problem)}};function placeOf3(written3,{node:node2,file:file2}){const at2=written3===""?-1:file2.
+text.indexOf(written3,node2.range.start);if(at2===-1||at2>=node2.range.end)return file2.place(node2.range);return file2.
+place({start:at2,end:at2+written3.length})}import{resolve as resolvePath2}from"node:path";function guardedOf(layers,root,defaultState){const variables2=new Set;const files=new Set;const states=new Set;const named2=new Set(
+["IDOPS_TOKEN"]);for(const{config:config3,text:text4}of layers){const texts2=node2=>scalarsOf(node2).flatMap(scalar=>{const known3=text4(
+scalar);return known3===void 0||known3===""?[]:[known3]});for(const section2 of["auth","tls"]){const{node:node2,complete:complete2}=find(
+config3,["server",section2]);if(!complete2)continue;for(const scalar of scalarsOf(node2))for(const name2 of namesIn(scalar))
+named2.add(name2);for(const name2 of passedNodes(node2).flatMap(texts2))named2.add(name2);for(const file2 of fileNodes(node2).
+flatMap(texts2))files.add(resolvePath2(root,file2))}const state=find(config3,["state","path"]);const[path=defaultState]=state.
+complete?texts2(state.node):[];states.add(resolvePath2(root,path))}const pending=[...named2];for(let name2=pending.pop();name2!==
+void 0;name2=pending.pop()){variables2.add(name2);for(const{config:config3}of layers){const{node:node2,complete:complete2}=find(
+config3,["vars",name2]);if(complete2&&node2.type==="scalar")pending.push(...namesIn(node2).filter(one=>!variables2.has(one)))}}
+return{variables:variables2,files:[...files],states:[...states]}}function fileNodes(node2){if(node2.type!=="map")return[];
+return[...node2.entries].flatMap(([key,{value:value3}])=>key.endsWith("_file")||key==="token_command"?[value3]:fileNodes(
+value3))}function passedNodes(node2){const passed=node2.type==="map"?node2.entries.get("pass_env")?.value:void 0;return passed===
+void 0?[]:scalarsOf(passed)}function scalarsOf(node2){if(node2.type==="scalar")return[node2];if(node2.type==="list")return node2.
+items.flatMap(scalarsOf);return[...node2.entries.values()].flatMap(({value:value3})=>scalarsOf(value3))}function namesIn({
+value:value3}){if(typeof value3!=="string"||!value3.includes("$"))return[];try{return namesOf(parseTemplate(value3))}catch(failure2){
+if(failure2 instanceof BadVariable)return[];throw failure2}}function namesOf(template2){return template2.flatMap(part=>typeof part===
+"string"?[]:[part.name,...namesOf(part.fallback??[])])}function merge2(base2,over,exclusive2){const entries=new Map(base2.entries);for(const[name2,entry]of over.entries){const below2=entries.
+get(name2);const both=below2!==void 0&&below2.value.type==="map"&&entry.value.type==="map"&&!exclusive2.has(name2);entries.
+set(name2,both?{key:entry.key,value:mergeMaps(below2.value,entry.value,exclusive2)}:entry)}return mapNode(base2.range,entries)}
+function mergeMaps(below2,above,exclusive2){return below2.type==="map"&&above.type==="map"?merge2(below2,above,exclusive2):
+above}function without(node2,drop){return mapNode(node2.range,new Map([...node2.entries].filter(([name2,{value:value3}])=>!drop(
+name2,value3))))}import{createPrivateKey,X509Certificate}from"node:crypto";import{resolve as resolvePath3}from"node:path";function isBaseUrl(checked2){return"origin"in checked2}function checkBaseUrl(text4,use){const{allowInsecureHttp,what="th\
+e base URL",places:places2=[]}=use;const bad=(why,hint)=>error("bad-address",`${what} ${why}`,places2,hint);const example="\
+write it as https://id.example.com";const url2=URL.canParse(text4)?new URL(text4):void 0;if(url2===void 0||url2.hostname===
+"")return bad("is not an http or https address",example);if(url2.protocol!=="https:"&&url2.protocol!=="http:"){return bad(
+"does not begin with https:// or http://",example)}if(url2.username!==""||url2.password!==""){return bad("holds a user n\
+ame or a password","remove what stands before the @, and give credentials under server.auth")}const mark=/[?#]/.exec(text4)?.[0];
+if(mark!==void 0){return bad(`has a ${mark==="?"?"query":"fragment"}`,`remove everything from the "${mark}" on`)}if(url2.
+protocol==="http:"&&!allowInsecureHttp&&!isLoopback(url2.hostname)){return error("insecure-http",`${what} is plain http \
+to another machine, which would show the token to the network`,places2,'use https, or set "allow_insecure_http: true" un\
+der server if the network is trusted')}const prefix=url2.pathname.replace(/\/+$/,"");return{href:`${url2.origin}${prefix}`,
+origin:url2.origin,prefix}}function isLoopback(host){const name2=host.replace(/\.$/,"");return name2==="localhost"||name2.
+endsWith(".localhost")||name2==="[::1]"||/^127(\.\d+){3}$/.test(name2)}import{readFile as readFile2}from"node:fs/promises";import{basename as basename7}from"node:path";import{spawn}from"node:child_process";import{basename as basename6}from"node:path";var defaultTimeout=60;var maxBytes=64*1024;async function runTokenCommand({argv,cwd,passed},{redact,onSecret,timeout=defaultTimeout}){
+const[program="",...args]=argv;for(const value3 of Object.values(passed))onSecret(value3,"declared");const env={...withoutSecrets2(
+process.env),...passed};const{stdout,stderr,why}=await run(program,args,{cwd,env},timeout);onSecret(stdout.trim());if(why===
+null)return stdout;const said=oneLine(redact(stderr));throw new ProblemsError([error("token-command-failed",`the token c\
+ommand ${basename6(program)} ${why}${said===""?"":`: ${said}`}`,[],"it is server.auth.token_command: it must print the t\
+oken, and end with 0")])}var needed=/^(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/;var neededOnWindows=/^(?:PATH|PATHEXT|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|TEMP|TMP|USERNAME|USERPROFILE|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES(?:\(X86\))?)$/i;
+function withoutSecrets2(variables2,platform=process.platform){return Object.fromEntries(Object.entries(variables2).filter(
+([name2])=>needed.test(name2)||platform==="win32"&&neededOnWindows.test(name2)))}function run(program,args,where,timeout){
+return new Promise(resolve13=>{const chunks={stdout:[],stderr:[]};const bytes={stdout:0,stderr:0};let why=null;const child=spawn(
+program,args,{...where,shell:false,stdio:["ignore","pipe","pipe"]});const giveUp=reason=>{why??=reason;child.kill("SIGKI\
+LL");child.stdout.destroy();child.stderr.destroy()};const timer=setTimeout(()=>giveUp(`did not end within ${timeout} s`),
+timeout*1e3);for(const stream of["stdout","stderr"]){child[stream].on("data",chunk=>{bytes[stream]+=chunk.length;if(bytes[stream]<=
+maxBytes)chunks[stream].push(chunk);else if(stream==="stdout")giveUp("printed more than a token")})}const text4=stream=>Buffer.
+concat(chunks[stream]).toString("utf8");const end=reason=>{clearTimeout(timer);resolve13({stdout:text4("stdout"),stderr:text4(
+"stderr"),why:why??reason})};child.on("error",failure2=>end(whyNotStarted(failure2.code)));child.on("close",(code2,signal)=>{
+end(code2===0?null:code2===null?`was ended by ${signal}`:`ended with ${code2}`)})})}function whyNotStarted(code2){if(code2===
+"ENOENT")return"was not found";if(code2==="EACCES")return"may not be run by this user";return`can't be started (${code2??
+"unknown error"})`}function bearerToken(token){return fixed(bearer(token,"the token"))}function chosenHeader(name2,value3){return fixed({name:name2.
+toLowerCase(),value:value3})}function fixed(credential){return{current:async()=>credential,renew:async()=>false}}function tokenFile(path,shown2,onSecret){
+return renewing(async()=>{const text4=await readFile2(path,"utf8").catch(failure2=>{const code2=failure2 instanceof Error&&
+"code"in failure2?String(failure2.code):"unknown error";const why=code2==="ENOENT"?"does not exist":`can't be read (${code2}\
+)`;throw new ProblemsError([error("token-unreadable",`the token file ${shown2} ${why}`)])});return endless(text4,`the to\
+ken in ${shown2}`)},onSecret)}function tokenCommand(command2,{redact,onSecret}){return renewing(async()=>{const text4=await runTokenCommand(
+command2,{redact,onSecret});return endless(text4,`the output of ${basename7(command2.argv[0]??"")}`)},onSecret)}function endless(text4,what){
+return{text:bearerText(text4,what),renewAt:null,scopes:null}}function renewing(source,onSecret,now=Date.now){return new Renewing(
+source,onSecret,now)}var Renewing=class{#source;#onSecret;#now;#needed=new Set;#held;#coming;constructor(source,onSecret,now){
+this.#source=source;this.#onSecret=onSecret;this.#now=now}async current(scope2){this.#needed.add(scope2);const held=this.#held;
+if(held!==void 0&&this.#suits(held,scope2))return headerOf(held);try{return headerOf(await this.#obtain(scope2))}catch(failure2){
+if(held===void 0)throw failure2;return headerOf(held)}}async renew(refused,scope2){if(this.#held!==void 0&&headerOf(this.#held).
+value!==refused.value)return true;return headerOf(await this.#obtain(scope2)).value!==refused.value}#suits({renewAt,scopes},scope2){
+return(scopes?.has(scope2)??true)&&(renewAt===null||this.#now()<renewAt)}async#obtain(scope2){while(this.#coming!==void 0){
+const token=await this.#coming;if(this.#suits(token,scope2))return token}this.#coming=this.#source(new Set(this.#needed));
+try{const token=await this.#coming;this.#onSecret(token.text);this.#held=token;return token}finally{this.#coming=void 0}}};
+function headerOf({text:text4}){return{name:"authorization",value:`Bearer ${text4}`}}function bearer(token,what){const wrong2=wrongInToken(
+token,what);if(wrong2!==null)throw new ProblemsError([wrong2]);return{name:"authorization",value:`Bearer ${token}`}}function bearerText(text4,what){
+const token=text4.replace(/^\uFEFF/,"").trim();const wrong2=wrongInToken(token,what);if(wrong2!==null)throw new ProblemsError(
+[wrong2]);return token}function wrongInToken(token,what,places2=[]){const why=whyNoToken(token);if(why===null)return null;
+const hint='give the token alone, without "Bearer" and without quotes';return error("bad-token",`${what} ${why}`,places2,
+hint)}function whyNoToken(token){if(token==="")return"is empty";if(/[\r\n]/.test(token))return"has a line break in it";if(/\s/.
+test(token))return"has white space in it";if(/[^\x21-\x7e]/.test(token))return"has characters in it that are not visible\
+ ASCII";return null}var takenHeaders=new Set(["accept","connection","content-length","content-type","expect","host","kee\
+p-alive","proxy-authorization","proxy-connection","te","trailer","transfer-encoding","upgrade","user-agent"]);function wrongInHeader(name2,value3){
+if(!/^[\w!#$%&'*+.^`|~-]+$/.test(name2))return{part:"name",why:"is not the name of a header"};if(takenHeaders.has(name2.
+toLowerCase()))return{part:"name",why:"is a header that carries no credentials"};if(!/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.
+test(value3)){return{part:"value",why:"is empty, or has characters in it that are not visible ASCII"}}return null}function proxyFor(origin2,variables2){const{protocol,hostname:hostname5,port}=new URL(origin2);if(isLoopback(hostname5))
+return null;const name2=protocol==="https:"?"https_proxy":"http_proxy";const found=setting(variables2,name2);if(found===
+void 0||isExempt(hostname5,port||defaultPort(protocol),variables2))return null;return readProxy(found.value,found.name)}
+function isProblem(found){return found!==null&&"severity"in found}function setting(variables2,name2){for(const writing of[
+name2,name2.toUpperCase()]){const value3=Object.hasOwn(variables2,writing)?variables2[writing]?.trim():void 0;if(value3)
+return{name:writing,value:value3}}return void 0}function defaultPort(protocol){return protocol==="https:"?"443":"80"}function isExempt(host,port,variables2){
+const entries=(setting(variables2,"no_proxy")?.value??"").toLowerCase().split(/[\s,]+/);const name2=host.replace(/^\[|\]$|\.$/g,
+"");return entries.filter(Boolean).some(entry=>{if(entry==="*")return true;const{address:address2,only}=/^(?<address>\[.+\]|[^:]+):(?<only>\d+)$/.
+exec(entry)?.groups??{};if(only!==void 0&&only!==port)return false;const domain2=(address2??entry).replace(/^\[|\]$/g,"").
+replace(/^\*?\./,"");return name2===domain2||name2.endsWith(`.${domain2}`)})}function readProxy(text4,variable){const bad=why=>error(
+"bad-proxy",`the proxy in ${variable} ${why}`,[],"write it as http://proxy.example.com:3128");const address2=/^[a-z][a-z0-9+.-]*:\/\//i.
+test(text4)?text4:`http://${text4}`;const url2=URL.canParse(address2)?new URL(address2):void 0;if(url2===void 0||url2.hostname===
+"")return bad("is not an address");if(url2.protocol!=="http:"&&url2.protocol!=="https:")return bad("is neither http nor \
+https");let authorization=null;try{const pair=`${decodeURIComponent(url2.username)}:${decodeURIComponent(url2.password)}`;
+if(pair!==":")authorization=`Basic ${Buffer.from(pair).toString("base64")}`}catch{return bad("has a user name or a passw\
+ord that is not percent-encoded rightly")}return{origin:url2.origin,variable,authorization}}async function serverSettings(sources){return await new Settings(sources).build()}var Settings=class{#sources;#problems;#secrets=[];constructor(sources){
+this.#sources=sources;this.#problems=[...sources.section.problems]}async build(){const server=this.#sources.section.data??
+{};const allowInsecureHttp=server.allow_insecure_http??false;const address2=this.#baseUrl(server,allowInsecureHttp);const auth2=await this.#auth(
+server.auth,allowInsecureHttp);const tls=await this.#tls(server.tls??{});const proxy=address2===void 0?null:this.#proxy(
+address2);this.#rememberVariables();refuse(this.#problems);const profile=profiles[server.profile??"documented"];if(profile===
+void 0||address2===void 0||auth2===void 0){throw new Error("settings without a problem and without a value")}return{baseUrl:address2.
+href,address:address2,profile,profileWritten:server.profile!==void 0,auth:auth2,tls,proxy,allowInsecureHttp,secrets:this.#secrets.
+filter(secret3=>secret3!=="")}}#baseUrl(server,allowInsecureHttp){const{given,place}=this.#sources;const text4=given.baseUrl??
+server.base_url;if(text4===void 0){this.#missing("the address of the server","add server.base_url to the configuration, \
+or give --base-url or IDOPS_BASE_URL");return void 0}const places2=given.baseUrl===void 0?place("base_url"):[];return this.#address(
+text4,"the base URL",places2,allowInsecureHttp)}#address(text4,what,places2,allowInsecureHttp){const checked2=checkBaseUrl(
+text4,{what,places:places2,allowInsecureHttp});if(isBaseUrl(checked2))return checked2;this.#problems.push(checked2);return void 0}#proxy({
+origin:origin2}){const proxy=proxyFor(origin2,this.#sources.variables);if(isProblem(proxy)){this.#problems.push(proxy);return null}
+if(proxy?.authorization!=null){const encoded=proxy.authorization.replace(/^Basic /,"");const pair=Buffer.from(encoded,"b\
+ase64").toString();this.#secrets.push(encoded,pair.slice(pair.indexOf(":")+1))}return proxy}#missing(what,hint){if(this.#sources.
+section.problems.length>0)return;this.#problems.push(error("missing-field",`${what} is not known`,this.#sources.key,hint))}async#auth(auth2,allowInsecureHttp){
+const{given,cwd,root,place}=this.#sources;if(given.tokenFile!==void 0)return await this.#tokenFile(resolvePath3(cwd,given.
+tokenFile),[]);if(given.token!==void 0)return this.#token(given.token,"IDOPS_TOKEN",[]);if(auth2?.token!==void 0)return this.#token(
+auth2.token,"server.auth.token",place("auth","token"));if(auth2?.token_file!==void 0){return await this.#tokenFile(resolvePath3(
+root,auth2.token_file),place("auth","token_file"))}if(auth2?.token_command!==void 0){return{way:"token_command",argv:auth2.
+token_command,cwd:root,passed:this.#passed(auth2)}}if(auth2?.client_credentials!==void 0){return this.#clientCredentials(
+auth2.client_credentials,allowInsecureHttp)}if(auth2?.header!==void 0)return this.#header(auth2.header);this.#missing("h\
+ow to authenticate","add server.auth to the configuration, or give --token-file or IDOPS_TOKEN");return void 0}#passed({
+pass_env:names2=[]}){const{variables:variables2}=this.#sources;return Object.fromEntries(names2.flatMap(name2=>{const value3=Object.
+hasOwn(variables2,name2)?variables2[name2]:void 0;return value3===void 0?[]:[[name2,value3]]}))}#token(text4,what,places2){
+const token=text4.trim();this.#wrong(wrongInToken(token,what,places2));this.#secrets.push(token);return{way:"token",token:new Sensitive(
+token)}}async#tokenFile(path,places2){const shown2=shownPath(path,this.#sources.cwd);const text4=await this.#read(path,`\
+the token file ${shown2}`,"token-unreadable",places2);if(text4!==void 0){const token=text4.trim();this.#wrong(wrongInToken(
+token,`the token file ${shown2}`,places2));this.#secrets.push(token)}return{way:"token_file",path,shown:shown2}}#clientCredentials({
+token_url,client_id,client_secret,scopes},allowInsecureHttp){const places2=this.#sources.place("auth","client_credential\
+s","token_url");const address2=this.#address(token_url,"the token address",places2,allowInsecureHttp);this.#secrets.push(
+client_secret);if(address2===void 0)return void 0;return{way:"client_credentials",address:address2,proxy:this.#proxy(address2),
+clientId:client_id,clientSecret:new Sensitive(client_secret),scopes:scopes??null}}#header({name:name2,value:value3}){const wrong2=wrongInHeader(
+name2,value3);if(wrong2!==null){const{part,why}=wrong2;this.#problems.push(error("bad-header",`"auth.header.${part}" ${why}`,
+this.#sources.place("auth","header",part)))}this.#secrets.push(value3,value3.slice(value3.indexOf(" ")+1));return{way:"h\
+eader",name:name2,value:new Sensitive(value3)}}#wrong(problem){if(problem!==null)this.#problems.push(problem)}async#tls(tls){
+const ca=await this.#pem("ca_file",tls.ca_file,checkCertificates);const cert=await this.#pem("client_cert_file",tls.client_cert_file,
+checkCertificates);const key=await this.#pem("client_key_file",tls.client_key_file,createPrivateKey);if(tls.client_cert_file===
+void 0!==(tls.client_key_file===void 0)){const[there,lacking2]=tls.client_key_file===void 0?["client_cert_file","client_\
+key_file"]:["client_key_file","client_cert_file"];const places2=this.#sources.place("tls",there);this.#problems.push(error(
+"bad-certificate",`"tls.${there}" needs "tls.${lacking2}" beside it`,places2))}else if(cert!==void 0&&key!==void 0&&!belong(
+cert,key)){const places2=this.#sources.place("tls","client_key_file");this.#problems.push(error("bad-certificate",'"tls.\
+client_key_file" is not the key of the client certificate',places2))}if(key!==void 0)this.#secrets.push(key);return{...ca===
+void 0?{}:{ca},...cert===void 0?{}:{clientCert:cert},...key===void 0?{}:{clientKey:new Sensitive(key)}}}async#pem(member2,file2,parse11){
+if(file2===void 0)return void 0;const path=resolvePath3(this.#sources.root,file2);const places2=this.#sources.place("tls",
+member2);const shown2=shownPath(path,this.#sources.cwd);const pem=await this.#read(path,`the file ${shown2} of tls.${member2}`,
+"bad-certificate",places2);if(pem===void 0)return void 0;try{parse11(pem);return pem}catch{const what=member2==="client_\
+key_file"?"a private key without a passphrase":"certificates";this.#problems.push(error("bad-certificate",`${shown2} doe\
+s not hold ${what} in PEM form`,places2));return void 0}}async#read(path,what,code2,places2){const bytes=await readBytes(
+path);const text4=bytes instanceof Uint8Array?decode(bytes):bytes;if(typeof text4==="string")return text4.replace(/^\uFEFF/,
+"");this.#problems.push(error(code2,`${what} ${text4.detail}`,places2));return void 0}#rememberVariables(){const{data:data3,
+notes}=this.#sources.section;for(const{path,tainted}of notes.values()){if(!tainted||path[0]!=="auth"||path.includes("tok\
+en_url")||path.includes("client_id"))continue;const value3=path.reduce(memberOf,data3);if(typeof value3==="string")this.#secrets.
+push(value3)}}};function memberOf(value3,step){if(Array.isArray(value3))return value3[Number(step)];if(typeof value3!=="\
+object"||value3===null||!Object.hasOwn(value3,step))return void 0;return value3[step]}var certificate=/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
+function checkCertificates(pem){const found=pem.match(certificate)??[];if(found.length===0)throw new Error("no certifica\
+te");for(const one of found)new X509Certificate(one)}function belong(cert,key){const[own3]=cert.match(certificate)??[];return own3!==
+void 0&&new X509Certificate(own3).checkPrivateKey(createPrivateKey(key))}var exclusive=new Set(["auth"]);async function loadProject(options){const{cwd,variables:variables2}=options;const given=options.
+config??setting2(variables2,"IDOPS_CONFIG");const path=resolvePath4(cwd,given??"idops.yaml");const file2=await readSource(
+path,shownPath(path,cwd));if(!("text"in file2))throw new ProblemsError([await unreadableConfig(path,cwd,given,file2)]);const root=await realpath5(
+dirname8(path)).catch(failure2=>{throw new ProblemsError([error("file-unreadable",`${shownPath(dirname8(path),cwd)} ${unreadable(
+failure2).detail}`)])});const environment=options.env??setting2(variables2,"IDOPS_ENV")??null;return new LoadedProject(options,
+root,file2,environment,readConfig(file2,environment))}async function unreadableConfig(path,cwd,given,problem){const bytes=await readBytes(
+path);if(bytes instanceof Uint8Array||bytes.reason!=="missing")return problem;return error("no-config",given===void 0?"t\
+here is no idops.yaml in this folder":`there is no file ${shownPath(path,cwd)}`,[],given===void 0?'start idops in the fo\
+lder of your idops.yaml, name it with --config, or write one with "idops init"':"check --config and IDOPS_CONFIG")}function readConfig(file2,environment){
+const{documents,problems:found}=parseYaml(file2);const problems=[...found];const[first,second]=documents;if(second!==void 0){
+problems.push(error("wrong-value","a configuration is one document",[file2.place(second.root.range)],"remove the others"))}
+const empty2=mapNode({start:0,end:0},new Map);const written3=first?.root??(problems.length===0?empty2:void 0);if(written3===
+void 0)throw new ProblemsError(problems);if(written3.type!=="map"){throw new ProblemsError([...problems,error("wrong-typ\
+e","the configuration must be a map",[file2.place(written3.range)],'begin it with "version: 1"')])}const root=withoutEmpty(
+written3);hideCredentials(root,file2);problems.push(...check2({schema:configSchema,root,file:file2,variables:null,name:"\
+configuration"}).problems);const environments=root.entries.get("environments")?.value;const known3=environments?.type===
+"map"?[...environments.entries.keys()]:[];const chosen=environment===null?void 0:find(root,["environments",environment]);
+if(environment!==null&&chosen?.complete!==true){const similar=nearest(environment,known3);problems.push(error("unknown-e\
+nvironment",`there is no environment "${environment}" in ${file2.path}${similar===void 0?"":`, did you mean "${similar}"\
+?`}`,[],known3.length===0?"the configuration has no environments":`environments there: ${known3.join(", ")}`))}refuse(inOrder(
+problems));const base2=without(root,name2=>name2==="environments");const over=({node:node2})=>node2.type==="map"?merge2(
+base2,node2,exclusive):base2;return{chosen:chosen===void 0?base2:over(chosen),all:()=>[base2,...known3.map(name2=>over(find(
+root,["environments",name2])))]}}function hideCredentials(root,file2){const environments=root.entries.get("environments")?.
+value;const chosen=environments?.type==="map"?[...environments.entries.values()]:[];for(const node2 of[root,...chosen.map(
+({value:value3})=>value3)]){for(const path of[["header","value"],["token_command"]]){const found=find(node2,["server","a\
+uth",...path]);if(found.complete)file2.hide(found.node.range)}}}function withoutEmpty(root){const clean=without(root,(name2,value4)=>name2!==
+"version"&&isEmpty(value4));const environments=clean.entries.get("environments");if(environments?.value.type!=="map")return clean;
+const cleaned=new Map([...environments.value.entries].map(([name2,entry])=>{const{value:value4}=entry;if(isEmpty(value4))
+return[name2,{...entry,value:mapNode(value4.range,new Map)}];return[name2,value4.type==="map"?{...entry,value:without(value4,
+(_,inner)=>isEmpty(inner))}:entry]}));const value3=mapNode(environments.value.range,cleaned);return mapNode(clean.range,
+new Map([...clean.entries,["environments",{...environments,value:value3}]]))}function isEmpty(node2){return node2.type===
+"scalar"&&node2.value===null}function setting2(variables2,name2){const value3=Object.hasOwn(variables2,name2)?variables2[name2]:
+void 0;return value3===""?void 0:value3}var LoadedProject=class{root;file;cwd;environment;profile;#source;#config;#all;#process;#sources;#guarded;constructor(options,root,source,environment,{
+chosen,all}){this.root=root;this.file=source.path;this.cwd=options.cwd;this.environment=environment;this.#source=source;
+this.#config=chosen;this.#all=all;this.#process=options.variables;this.#sources=variableSources(chosen,source,options.variables);
+this.profile=this.#literalProfile()}variables(options){return new Variables({...this.#sources,credentials:this.guarded().
+variables},options)}guarded(){this.#guarded??=guardedOf(this.#all().map(config3=>{const variables2=new Variables(variableSources(
+config3,this.#source,this.#process),{lenient:true});return{config:config3,text:node2=>{if(typeof node2.value!=="string")
+return void 0;const{text:text4,unknown:unknown2}=variables2.resolve(node2.value,node2,this.#source);return unknown2?void 0:
+text4}}}),this.root,DEFAULT_STATE);return{...this.#guarded,files:[resolvePath4(this.cwd,this.file),...this.#guarded.files]}}statePath(){
+return resolvePath4(this.root,this.#section("state",stateSchema)?.path??DEFAULT_STATE)}allowsTracked(){return this.#section(
+"state",stateSchema)?.allow_tracked??false}maxDestructive(){return this.#section("safety",safetySchema)?.max_destructive??
+DEFAULT_MAX_DESTRUCTIVE}checks(){return this.#section("checks",checksSchema)??{}}patterns(){const entry=this.#config.entries.
+get("manifests");if(entry===void 0)return DEFAULT_MANIFESTS.map(pattern=>({pattern,place:null}));return(this.#section("m\
+anifests",manifestsSchema)??[]).map((pattern,index)=>({pattern,place:this.#source.place(find(entry.value,[index]).node.range)}))}async server(overrides={}){
+const given={baseUrl:overrides.baseUrl??setting2(this.#process,"IDOPS_BASE_URL"),tokenFile:overrides.tokenFile,token:setting2(
+this.#process,"IDOPS_TOKEN")};const replaced2=new Set;if(given.baseUrl!==void 0)replaced2.add("base_url");if(given.tokenFile!==
+void 0||given.token!==void 0)replaced2.add("auth");const entry=this.#config.entries.get("server");return await serverSettings(
+{section:this.#needed("server",serverSchema,replaced2),given,variables:this.#process,cwd:this.cwd,root:this.root,key:entry===
+void 0?[]:[this.#source.place(entry.key)],place:(...path)=>entry===void 0?[]:[this.#source.place(find(entry.value,path).
+node.range)]})}#section(name2,schema){const{data:data3,problems}=this.#needed(name2,schema);refuse(problems);return data3}#needed(name2,schema,replaced2){
+const entry=this.#config.entries.get(name2);if(entry===void 0)return{data:void 0,problems:[],notes:new Map};const root=replaced2!==
+void 0&&entry.value.type==="map"?without(entry.value,member2=>replaced2.has(member2)):entry.value;const variables2=new Variables(
+this.#sources,{lenient:false});return check2({schema,root,file:this.#source,variables:variables2,name:"configuration",under:[
+name2]})}#literalProfile(){const{node:node2,complete:complete2}=find(this.#config,["server","profile"]);const fallback=profiles.
+documented;if(fallback===void 0)throw new Error("no documented profile");if(!complete2||node2.type!=="scalar"||typeof node2.
+value!=="string")return fallback;let name2=node2.value;if(name2.includes("$")){const variables2=new Variables(this.#sources,
+{lenient:true});const{text:text4,tainted,unknown:unknown2}=variables2.resolve(name2,node2,this.#source);if(tainted||unknown2)
+return fallback;name2=text4}return(Object.hasOwn(profiles,name2)?profiles[name2]:void 0)??fallback}};function variableSources(config3,file2,process2){
+const vars=config3.entries.get("vars")?.value;const allowed=config3.entries.get("allow_env")?.value;const scalars=new Map;
+if(vars?.type==="map"){for(const[name2,{value:value3}]of vars.entries)if(value3.type==="scalar")scalars.set(name2,value3)}
+const names2=allowed?.type==="list"?allowed.items:[];return{vars:scalars,file:file2,allowed:new Set(names2.flatMap(item=>item.
+type==="scalar"?[String(item.value)]:[])),process:process2}}var hostile=/[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}\u00a0\u1680\u2000-\u200a\u202f\u205f\u2800]/gu;
 var logCommand=/#(?=#(?:vso|teamcity)?\[)/gi;var short={"\n":"\\n","\r":"\\r","	":"\\t"};function escapeCharacter(character){
 const code2=character.codePointAt(0)??0;const hex3=code2.toString(16);return short[character]??(code2>65535?`\\u{${hex3}\
 }`:`\\u${hex3.padStart(4,"0")}`)}function escapeText(text4){return text4.replace(hostile,escapeCharacter).replace(logCommand,
@@ -15611,26 +15668,26 @@ after);if(before===void 0){const name3=namer(wanted,confirmed);return{elements:w
 it,name3,confirmed)})),kept:0,move:null}}const got=asElements(before);const match=matchSets(wanted,got);const name2=namer(
 [...match.removed,...wanted],confirmed);const changed2=match.pairs.flatMap(pair=>{const inner=innerChanges(pair.wanted,pair.
 got,confirmed);return inner===""?[]:[{mark:"~",text:`${name2(pair.wanted,pair.got)} (${inner})`}]});const added=match.added.
-map(it=>described(it,name2,confirmed));const removed=match.removed.map(it=>described(it,name2,confirmed));const elements2=[
-...added.map(text4=>({mark:"+",text:text4})),...removed.map(text4=>({mark:"-",text:text4})),...changed2];if(elements2.length===
-0)return void 0;const[from,to]=[match.removed[0],match.added[0]];const moves=match.removed.length===1&&match.added.length===
-1&&from!==void 0&&to!==void 0;return{elements:elements2,kept:match.pairs.length-changed2.length,move:moves?`${name2(from)}\
- \u2192 ${name2(to)}`:null}}function isSet(value3){return value3===null||Array.isArray(value3)&&value3.every(isMap)}function namer(elements2,confirmed){
-const ids=new Map;for(const{name:name2,id}of elements2){if(typeof name2==="string")ids.set(name2,(ids.get(name2)??new Set).
-add(inline(id??null)))}return(element,other=element)=>{const name2=element.name??other.name;const id=element.id??other.id;
-if(typeof name2!=="string")return typeof id==="string"?bare(id):inline(element);const unclear=!confirmed||(ids.get(name2)?.
-size??0)>1;return unclear&&typeof id==="string"&&id!==name2?`${bare(name2)} (id ${bare(id)})`:bare(name2)}}function described(element,name2,confirmed){
-const inside3=Object.entries(element).filter(([key,member2])=>!["id","name","label"].includes(key)&&member2!==null).map(
-([key,member2])=>`${bare(key)}: ${memberText(member2,confirmed)}`);const named2=name2(element);return inside3.length===0||
-named2===inline(element)?named2:`${named2} (${inside3.join("; ")})`}function memberText(member2,confirmed){if(!Array.isArray(
-member2)||!isSet(member2))return inlinePair(null,member2,false).after;const elements2=asElements(member2);return elements2.
-length===0?"none":elements2.map(it=>namer(elements2,confirmed)(it)).join(", ")}function innerChanges(wanted,got,confirmed){
-return Object.entries(wanted).flatMap(([key,member2])=>{const there=Object.hasOwn(got,key)?got[key]:void 0;if(there!==void 0&&
-same(member2,there))return[];const label=bare(key);if(Array.isArray(member2)){if(there===void 0)return[`${label}: (unkno\
-wn) \u2192 ${memberText(member2,confirmed)}`];const inner=compareSets(there,member2,confirmed);if(inner!==void 0){return[
-`${label}: ${inner.elements.map(({mark,text:text4})=>`${mark} ${text4}`).join(" ")}`]}if(isSet(member2)&&isSet(there))return[]}
-if(there===void 0&&(key==="id"||key==="name"))return[];const pair=inlinePair(there,member2,false);return[`${label}: ${pair.
-before} \u2192 ${pair.after}`]}).join("; ")}var import_picocolors=__toESM(require_picocolors(),1);var lineWidth=80;function colors(enabled){return import_picocolors.default.createColors(enabled)}function plural2(count2,noun){
+map(it=>described(it,name2,confirmed));const removed=match.removed.map(({public:_,...it})=>described(it,name2,confirmed));
+const elements2=[...added.map(text4=>({mark:"+",text:text4})),...removed.map(text4=>({mark:"-",text:text4})),...changed2];
+if(elements2.length===0)return void 0;const[from,to]=[match.removed[0],match.added[0]];const moves=match.removed.length===
+1&&match.added.length===1&&from!==void 0&&to!==void 0;return{elements:elements2,kept:match.pairs.length-changed2.length,
+move:moves?`${name2(from)} \u2192 ${name2(to)}`:null}}function isSet(value3){return value3===null||Array.isArray(value3)&&
+value3.every(isMap)}function namer(elements2,confirmed){const ids=new Map;for(const{name:name2,id}of elements2){if(typeof name2===
+"string")ids.set(name2,(ids.get(name2)??new Set).add(inline(id??null)))}return(element,other=element)=>{const name2=element.
+name??other.name;const id=element.id??other.id;if(typeof name2!=="string")return typeof id==="string"?bare(id):inline(element);
+const unclear=!confirmed||(ids.get(name2)?.size??0)>1;return unclear&&typeof id==="string"&&id!==name2?`${bare(name2)} (\
+id ${bare(id)})`:bare(name2)}}function described(element,name2,confirmed){const inside3=Object.entries(element).filter(([
+key,member2])=>!["id","name","label"].includes(key)&&member2!==null).map(([key,member2])=>`${bare(key)}: ${memberText(member2,
+confirmed)}`);const named2=name2(element);return inside3.length===0||named2===inline(element)?named2:`${named2} (${inside3.
+join("; ")})`}function memberText(member2,confirmed){if(!Array.isArray(member2)||!isSet(member2))return inlinePair(null,
+member2,false).after;const elements2=asElements(member2);return elements2.length===0?"none":elements2.map(it=>namer(elements2,
+confirmed)(it)).join(", ")}function innerChanges(wanted,got,confirmed){return Object.entries(wanted).flatMap(([key,member2])=>{
+const there=Object.hasOwn(got,key)?got[key]:void 0;if(there!==void 0&&same(member2,there))return[];const label=bare(key);
+if(Array.isArray(member2)){if(there===void 0)return[`${label}: (unknown) \u2192 ${memberText(member2,confirmed)}`];const inner=compareSets(
+there,member2,confirmed);if(inner!==void 0){return[`${label}: ${inner.elements.map(({mark,text:text4})=>`${mark} ${text4}`).
+join(" ")}`]}if(isSet(member2)&&isSet(there))return[]}if(there===void 0&&(key==="id"||key==="name"))return[];const pair=inlinePair(
+there,member2,false);return[`${label}: ${pair.before} \u2192 ${pair.after}`]}).join("; ")}var import_picocolors=__toESM(require_picocolors(),1);var lineWidth=80;function colors(enabled){return import_picocolors.default.createColors(enabled)}function plural2(count2,noun){
 return`${count2} ${noun}${count2===1?"":"s"}`}function wrap(lead,text4){const indent=" ".repeat(/^ */.exec(lead)?.[0].length??
 0);const lines=[];let line=lead;let empty2=true;for(const word of text4.split(/\s+/).filter(it=>it!=="")){const safe=disarm(
 escapeText(word));if(!empty2&&displayWidth(line)+1+displayWidth(safe)>lineWidth){lines.push(line);line=`${indent}  ${safe}`}else{
@@ -15645,30 +15702,43 @@ first.kind).noun;return noun.charAt(0).toUpperCase()+noun.slice(1)+(changes.leng
 return destructions.length>0}function allWarnings(plan){return[...plan.warnings.map(warning3=>({...warning3,change:null})),
 ...plan.changes.flatMap(change=>change.warnings.map(warning3=>({...warning3,change})))]}function headline(plan){const count2=summarize(
 plan);const parts=[[count2.update,"to update"],[count2.delete,"to delete"],[count2.regenerate,"to regenerate"],[count2.adopt,
-"to adopt"],[count2.blocked,"blocked"]];const told=parts.filter(([number5])=>number5>0).map(([number5,words4])=>`${number5}\
- ${words4}`);if(told.length===0){return count2.unchanged===0?"nothing is declared":`nothing to change, ${count2.unchanged}\
- unchanged`}return[...told,`${count2.unchanged} unchanged`].join(", ")}function observedNote(change){if(change.action===
-"adopt"){const generation2=change.apply.generation;return generation2===void 0?"will be recorded, nothing is sent":`did_\
-generation ${generation2} will be recorded, nothing is sent`}if(change.observed==="recorded"){const time3=change.recordedAt===
-void 0?"":` ${change.recordedAt}`;return change.apply.existed===true?`compared with what was recorded${time3}, since the\
- server doesn't show it`:`compared with what was recorded${time3}, not read from the server`}return change.observed==="u\
-nknown"&&change.action==="update"?"the present value is unknown, so this will be asserted":null}function viewField(field,{
-whole:whole2,diff=false}){const{before}=field;if(field.sensitive)return{view:"secret",unknown:before===void 0};return(field.
-type==="set"?viewSet(field):void 0)??viewBody(field,diff)??{view:"value",...fieldPair(field,whole2)}}var shortLength=100;
-function shortValue(change){const[field,...others2]=change.fields;if(field===void 0||others2.length>0||observedNote(change)!==
-null)return void 0;const view=viewField(field,{whole:false});if(view.view!=="value"||view.before.length+view.after.length>
-shortLength)return void 0;return{path:field.path,before:view.before,after:view.after}}function viewSet({before,after,confirmed=false}){
-const difference=compareSets(before,after,confirmed);if(difference===void 0)return void 0;const{elements:elements2,kept,
-move:move2}=difference;const head=before!==void 0?move2:`(unknown) \u2192 ${elements2.length===0?"none":"exactly these"}`;
-return{view:"set",head,elements:elements2,kept}}function viewBody(field,diff){const{before,after,type}=field;if(!isText2(
-before)||!isText2(after))return void 0;const several=[before,after].some(text4=>text4?.includes("\n"));const short3=[before,
-after].every(text4=>text4==null||displayWidth(text4)<=lineWidth/2);if(!several&&(type!=="body"||short3&&!diff))return void 0;
-const{notes,hunks,tooDifferent}=compareBodies(before??"",after??"");const said=[...before===void 0&&after!==null?[`the p\
-resent value is unknown; it will be ${plural2(countLines(after),"line")}`]:[],...before===null?["there was none (null)"]:
-[],...after===null?[fateText(field)??"cleared (null)"]:[],...notes,...tooDifferent===null?[]:[tooDifferent]];return{view:"\
-body",notes:said,hunks}}function isText2(value3){return value3===void 0||value3===null||typeof value3==="string"}function countChanges(hunks){
-const lines=hunks.flatMap(hunk=>hunk.lines);return{added:lines.filter(line=>line.startsWith("+")).length,removed:lines.filter(
-line=>line.startsWith("-")).length}}function placeText({file:file2,line}){return`${bare(file2)}:${line}`}var diffLineLimit=200;function hunkLines({lines},limit2){const counterparts=limit2===Number.POSITIVE_INFINITY?[]:pairLines(
+"to adopt"],[count2.blocked,"blocked"]];const told=parts.filter(([number5])=>number5>0).map(([number5,words5])=>`${number5}\
+ ${words5}`);if(told.length===0){if(plan.undoes!==void 0)return"nothing to put back";return count2.unchanged===0?"nothin\
+g is declared":`nothing to change, ${count2.unchanged} unchanged`}return[...told,`${count2.unchanged} unchanged`].join("\
+, ")}function observedNote(change){if(change.action==="adopt"){const generation2=change.apply.generation;return generation2===
+void 0||change.fields.length>0?"will be recorded, nothing is sent":`did_generation ${generation2} will be recorded, noth\
+ing is sent`}if(change.observed==="recorded"){const time3=change.recordedAt===void 0?"":` ${change.recordedAt}`;const what=change.
+apply.generation===void 0?"":"did_generation ";return change.apply.existed===true?`${what}compared with what was recorde\
+d${time3}, since the server doesn't show it`:`${what}compared with what was recorded${time3}, not read from the server`}
+return change.observed==="unknown"&&change.action==="update"?"the present value is unknown, so this will be asserted":null}
+function viewField(field,{whole:whole2,diff=false}){const{before}=field;if(field.sensitive)return{view:"secret",unknown:before===
+void 0};return(field.type==="set"?viewSet(field):void 0)??viewBody(field,diff)??{view:"value",...fieldPair(field,whole2)}}
+var shortLength=100;function shortValue(change){const[field,...others2]=change.fields;if(field===void 0||others2.length>
+0||observedNote(change)!==null)return void 0;const view=viewField(field,{whole:false});if(view.view!=="value"||view.before.
+length+view.after.length>shortLength)return void 0;return{path:field.path,before:view.before,after:view.after}}function viewSet({
+before,after,confirmed=false}){const difference=compareSets(before,after,confirmed);if(difference===void 0)return void 0;
+const{elements:elements2,kept,move:move2}=difference;const head=before!==void 0?move2:`(unknown) \u2192 ${elements2.length===
+0?"none":"exactly these"}`;return{view:"set",head,elements:elements2,kept}}function viewBody(field,diff){const{before,after,
+type}=field;if(!isText2(before)||!isText2(after))return void 0;const several=[before,after].some(text4=>text4?.includes(
+"\n"));const short3=[before,after].every(text4=>text4==null||displayWidth(text4)<=lineWidth/2);if(!several&&(type!=="bod\
+y"||short3&&!diff))return void 0;const{notes,hunks,tooDifferent}=compareBodies(before??"",after??"");const said=[...before===
+void 0&&after!==null?[`the present value is unknown; it will be ${plural2(countLines(after),"line")}`]:[],...before===null?
+["there was none (null)"]:[],...after===null?[fateText(field)??"cleared (null)"]:[],...notes,...tooDifferent===null?[]:[
+tooDifferent]];return{view:"body",notes:said,hunks}}function isText2(value3){return value3===void 0||value3===null||typeof value3===
+"string"}function countChanges(hunks){const lines=hunks.flatMap(hunk=>hunk.lines);return{added:lines.filter(line=>line.startsWith(
+"+")).length,removed:lines.filter(line=>line.startsWith("-")).length}}function placeText({file:file2,line}){return`${bare(
+file2)}:${line}`}function countDestructions(plan){return plan.changes.reduce((sum,{destructions})=>sum+destructions.length,0)}function refusals(plan,maxDestructive){
+const problems=blockedBy(plan).map(([reason,changes])=>error("blocked",blockedMessage(reason,changes),[],blockedHint(changes)));
+const destructions=countDestructions(plan);if(destructions>maxDestructive){problems.push(error("too-destructive",`the pl\
+an does ${destructions} destructive things, and ${maxDestructive} are allowed (safety.max_destructive, or --allow-destru\
+ctive)`,[],`review the plan; if it is meant, use --allow-destructive ${destructions}`))}return problems}function blockedBy({
+changes}){const byReason=new Map;for(const change of changes){if(change.action!=="blocked")continue;byReason.set(change.
+reason,[...byReason.get(change.reason)??[],change])}return[...byReason]}var NAMED=3;function blockedMessage(reason,changes){
+const[only]=changes;if(changes.length===1)return`${only?.address} is blocked: ${reason}`;const named2=changes.slice(0,NAMED).
+map(({address:address2})=>address2);const more=changes.length>NAMED?` and ${changes.length-NAMED} more`:"";return`${changes.
+length} objects are blocked (${named2.join(", ")}${more}): ${reason}`}function blockedHint(changes){if(changes.every(({declaredAt})=>declaredAt===
+null))return void 0;return changes.length===1?"mend it, or leave it out with --target":"mend them, or leave them out wit\
+h --target"}var diffLineLimit=200;function hunkLines({lines},limit2){const counterparts=limit2===Number.POSITIVE_INFINITY?[]:pairLines(
 lines);return lines.map((line,index)=>{const first=line.charAt(0);const mark=first==="+"||first==="-"?first:" ";const text4=mark===
 " "?escapeText(line.slice(1)):escapeChanged(line.slice(1));return{mark,text:text4.length<=limit2?text4:shorten(text4,escapeChanged(
 counterparts[index]??""),limit2)}})}function hunkHead(hunk){return`@@ -${range(hunk.oldStart,hunk.oldLines)} +${range(hunk.
@@ -15688,12 +15758,12 @@ plan.digest)}`,...destructiveLines(plan,paint))}return`${[...lines,paint.bold(su
 "unchanged"&&observed==="recorded").length;const parts=[`${count2.update} to update`,`${count2.delete} to delete`,`${count2.
 regenerate} to regenerate`,...count2.adopt>0?[`${count2.adopt} to adopt`]:[],...count2.blocked>0?[`${count2.blocked} blo\
 cked`]:[],`${count2.unchanged} unchanged`,...recorded2>0?[`${recorded2} of them by record`]:[]];return`Plan: ${parts.join(
-", ")}.`}function nothingToDo(plan){return plan.changes.length===0?"Nothing is declared, so there is nothing to do.":"No\
-thing to change: everything is as the manifests say."}function destructiveLines(plan,paint){const destructive2=plan.changes.
-filter(({destructions})=>destructions.length>0);if(destructive2.length===0)return[];const losses=destructive2.reduce((sum,{
-destructions})=>sum+destructions.length,0);const named2=destructive2.slice(0,5).map(({address:address2})=>bare(address2));
-const more=destructive2.length-named2.length;const names2=more>0?[...named2,`${more} more`]:named2;return[paint.red(`${losses}\
- destructive: ${names2.join(", ")}`)]}var marks={update:{mark:"~",color:"yellow"},delete:{mark:"-",color:"red"},regenerate:{
+", ")}.`}function nothingToDo(plan){if(plan.undoes!==void 0)return"Nothing to put back: nothing of the run that can be u\
+ndone is left.";return plan.changes.length===0?"Nothing is declared, so there is nothing to do.":"Nothing to change: eve\
+rything is as the manifests say."}function destructiveLines(plan,paint){const destructive2=plan.changes.filter(({destructions})=>destructions.
+length>0);if(destructive2.length===0)return[];const named2=destructive2.slice(0,5).map(({address:address2})=>bare(address2));
+const more=destructive2.length-named2.length;const names2=more>0?[...named2,`${more} more`]:named2;return[paint.red(`${countDestructions(
+plan)} destructive: ${names2.join(", ")}`)]}var marks={update:{mark:"~",color:"yellow"},delete:{mark:"-",color:"red"},regenerate:{
 mark:"\u21BB",color:"magenta"},adopt:{mark:"*",color:"dim"},blocked:{mark:"!",color:"red"},unchanged:{mark:"=",color:"di\
 m"}};function changeLines(change,options,paint){const{mark,color}=marks[change.action];const place=change.declaredAt===null?
 "":paint.dim(`  at ${escapeText(change.declaredAt.file)}:${change.declaredAt.line}`);return[`${paint[color](`${mark} ${change.
@@ -15702,12 +15772,13 @@ null?[]:wrap("    reason: ",change.reason).map(line=>paint.red(line)),...change.
 tructive: ",loss).map(line=>paint.red(line))),...change.fields.flatMap(field=>fieldLines(field,options,paint).map(line=>`\
     ${line}`)),...change.warnings.flatMap(warning3=>warningLines("    ",warning3,paint)),...options.debug||change.requests.
 length>1?requestLines(change).map(line=>paint.dim(line)):[]]}function observedLines(change){if(change.action==="adopt"){
-const generation2=change.apply.generation;return[generation2===void 0?"    will be recorded, nothing is sent":`    did_g\
-eneration ${generation2} will be recorded, nothing is sent`]}if(change.observed==="recorded"){const time3=change.recordedAt===
-void 0?"":` ${escapeText(change.recordedAt)}`;return[change.apply.existed===true?`    recorded${time3}, since the server\
- doesn't show it`:`    recorded${time3}, not read from the server`]}return change.observed==="unknown"&&change.action===
-"update"?["    present value unknown: will be asserted"]:[]}function requestLines(change){return change.requests.map(({operation,
-params})=>`    sends ${operations[operation].method} ${escapeText(operationPath(operation,params))}`)}function warningLines(indent,warning3,paint){
+const generation2=change.apply.generation;if(generation2===void 0)return[];const what=change.fields.length>0?"":`did_gen\
+eration ${generation2} `;return[`    ${what}will be recorded, nothing is sent`]}if(change.observed==="recorded"){const time3=change.
+recordedAt===void 0?"":` ${escapeText(change.recordedAt)}`;const what=change.apply.generation===void 0?"":"did_generatio\
+n as ";return[change.apply.existed===true?`    ${what}recorded${time3}, since the server doesn't show it`:`    ${what}re\
+corded${time3}, not read from the server`]}return change.observed==="unknown"&&change.action==="update"?["    present va\
+lue unknown: will be asserted"]:[]}function requestLines(change){return change.requests.map(({operation,params})=>`    s\
+ends ${operations[operation].method} ${escapeText(operationPath(operation,params))}`)}function warningLines(indent,warning3,paint){
 return wrap(`${indent}warning[${escapeText(warning3.code)}]: `,warning3.message).map(line=>paint.yellow(line))}function fieldLines(field,options,paint){
 const path=disarm(escapeText(field.path));if(field.sensitive){return[`${path}: ${field.before===void 0?"(unknown) \u2192 ":
 ""}(sensitive)`]}return(field.type==="set"?setLines(path,field,paint):void 0)??bodyLines(path,field,options,paint)??valueLines(
@@ -16094,9 +16165,9 @@ push(this.currentAttr);if(token.location&&this.currentAttrLocation){const attrLo
 null&&_a3!==void 0?_a3:_b.attrs=Object.create(null);attrLocations[this.currentAttr.name]=this.currentAttrLocation;this._leaveAttrValue()}}}_leaveAttrValue(){
 if(this.currentAttrLocation){this.currentAttrLocation.endLine=this.preprocessor.line;this.currentAttrLocation.endCol=this.
 preprocessor.col;this.currentAttrLocation.endOffset=this.preprocessor.offset}}_flushRun(text4){if(this.runEnd===this.runStart&&
-text4.length===0){return}const slice=this.preprocessor.html.slice(this.runStart,this.runEnd);const run3=(slice.length<13?
+text4.length===0){return}const slice=this.preprocessor.html.slice(this.runStart,this.runEnd);const run4=(slice.length<13?
 slice:` ${slice}`.slice(1))+text4;const token=this.currentToken;this.runStart=this.runEnd;if(token===null){this.currentCharacterToken.
-chars+=run3}else if(token.type===TokenType.COMMENT){token.data+=run3}else{this.currentAttr.value+=run3}}_extendRun(cp){const{
+chars+=run4}else if(token.type===TokenType.COMMENT){token.data+=run4}else{this.currentAttr.value+=run4}}_extendRun(cp){const{
 preprocessor}=this;if(cp===CODE_POINTS.LINE_FEED&&preprocessor.html.charCodeAt(preprocessor.pos)!==CODE_POINTS.LINE_FEED){
 this._flushRun("\n");this.runStart=preprocessor.pos+1}else{const start2=preprocessor.pos-Number(cp>65535);if(start2!==this.
 runEnd){this._flushRun("");this.runStart=start2}}this.runEnd=preprocessor.pos+1}_extendRunWith(text4,cpOffset){const{preprocessor}=this;
@@ -17245,23 +17316,23 @@ NS.SVG,adjustedTagName),contextNs===NS.HTML||contextNs===NS.SVG||contextNs===NS.
 contextNs,tagName));if(i2>p.openElements.indexOfTopmostHtmlElement()){token.tagName=p.treeAdapter.getTagName(p.openElements.
 items[i2]);p.openElements.shortenToLength(i2)}else{p._endTagOutsideForeignContent(token)}}var VOID_ELEMENTS=new Set([TAG_NAMES.AREA,TAG_NAMES.BASE,TAG_NAMES.BASEFONT,TAG_NAMES.BGSOUND,TAG_NAMES.BR,TAG_NAMES.COL,
 TAG_NAMES.EMBED,TAG_NAMES.FRAME,TAG_NAMES.HR,TAG_NAMES.IMG,TAG_NAMES.INPUT,TAG_NAMES.KEYGEN,TAG_NAMES.LINK,TAG_NAMES.META,
-TAG_NAMES.PARAM,TAG_NAMES.SOURCE,TAG_NAMES.TRACK,TAG_NAMES.WBR]);function parse5(html,options){return Parser2.parse(html,options)}var words2=text4=>new Set(text4.trim().split(/\s+/));var elements=words2(`
+TAG_NAMES.PARAM,TAG_NAMES.SOURCE,TAG_NAMES.TRACK,TAG_NAMES.WBR]);function parse5(html,options){return Parser2.parse(html,options)}var words3=text4=>new Set(text4.trim().split(/\s+/));var elements=words3(`
   a abbr acronym address article aside b bdi bdo big blockquote br button caption center cite code col colgroup dd del
   details dfn dir div dl dt em fieldset figcaption figure font footer h1 h2 h3 h4 h5 h6 header hgroup hr i ins kbd
   legend li main mark menu nav nobr ol p pre q rp rt ruby s samp section small span strike strong sub summary sup
   table tbody td tfoot th thead time tr tt u ul var wbr
-`);var withContent=words2(`
+`);var withContent=words3(`
   applet audio base basefont bgsound canvas datalist embed fencedframe frame frameset iframe input keygen link
   map meta model noembed noframes object optgroup option output param plaintext portal script select source
   template textarea title track video xmp
-`);var missed=words2(`
+`);var missed=words3(`
   applet audio canvas embed fencedframe frame frameset iframe input map model object portal select textarea video
-`);var attributes=words2(`
+`);var attributes=words3(`
   abbr align alt bgcolor border cellpadding cellspacing char charoff class clear color cols colspan compact datetime
   dir face frame headers height hidden hspace id lang noshade nowrap open reversed role rowspan rules scope size
   span start summary title translate type valign value vspace width
   alink link text vlink aria-hidden aria-label aria-level aria-describedby aria-labelledby aria-roledescription
-`);var properties=words2(`
+`);var properties=words3(`
   align-content align-items align-self appearance aspect-ratio
   background background-attachment background-blend-mode background-clip background-color background-image
   background-origin background-position background-position-x background-position-y background-repeat background-size
@@ -17291,11 +17362,11 @@ TAG_NAMES.PARAM,TAG_NAMES.SOURCE,TAG_NAMES.TRACK,TAG_NAMES.WBR]);function parse5
   text-overflow text-shadow text-size-adjust text-transform text-underline-offset text-wrap top transform
   transform-origin unicode-bidi user-select vertical-align visibility white-space widows width word-break
   word-spacing word-wrap writing-mode z-index zoom
-`);var imageProperties=words2("background background-image list-style list-style-image");var valueFunctions=words2(`
+`);var imageProperties=words3("background background-image list-style list-style-image");var valueFunctions=words3(`
   calc clamp color-mix counter counters fit-content hsl hsla hwb lab lch linear-gradient matrix max min minmax oklab
   oklch radial-gradient repeat repeating-linear-gradient repeating-radial-gradient rgb rgba rotate scale scalex
   scaley skew skewx skewy translate translatex translatey
-`);var imageFunctions=/image|cross-fade|src|element|paint/;var mediaAndStates=words2(`
+`);var imageFunctions=/image|cross-fade|src|element|paint/;var mediaAndStates=words3(`
   and dir is lang not nth-child nth-last-child nth-last-of-type nth-of-type or where
 `);var ownPicture=/^data:image\/(?:avif|bmp|gif|jpe?g|png|webp|x-icon)(?:;[a-z0-9=-]+)*,[a-z0-9+/=%\s._~-]*$/i;var ParseError=class extends Error{sourceStart;sourceEnd;parserState;constructor(e2,n2,t2,o2){super(e2),this.name="Parse\
 Error",this.sourceStart=n2,this.sourceEnd=t2,this.parserState=o2}};var ParseErrorWithToken=class extends ParseError{token;constructor(e2,n2,t2,o2,r2){
@@ -17452,12 +17523,12 @@ CloseParen:written3+=")";break;case u.OpenSquare:written3+="[";break;case u.Clos
 written3+=":";break;case u.Delim:if(!".>+~*|^$=-/".includes(token[4].value))return void 0;written3+=token[4].value;break;default:{
 const text4=simple(token,/^[a-z][a-z0-9-]{0,15}$/i);if(text4===void 0)return void 0;written3+=text4}}}return open8.length===
 0?written3.trim():void 0}function simple(token,unit){switch(token[0]){case u.Whitespace:return" ";case u.Comma:return",";case u.
-Ident:return identifier2(token[4].value);case u.Hash:return`#${name(token[4].value)}`;case u.String:return quoted(token[4].
+Ident:return identifier3(token[4].value);case u.Hash:return`#${name(token[4].value)}`;case u.String:return quoted(token[4].
 value);case u.Number:return`${token[4].signCharacter==="+"?"+":""}${number4(token[4].value)}`;case u.Percentage:return`${number4(
 token[4].value)}%`;case u.Dimension:return unit.test(token[4].unit)?`${number4(token[4].value)}${token[4].unit}`:void 0;default:
 return void 0}}function number4(value3){const finite=Math.min(Math.max(value3,-1e9),1e9);return String(Math.abs(finite)<
 1e-6?0:finite)}function escaped(character){return`\\${character.codePointAt(0)?.toString(16)} `}function name(text4){return text4.
-replace(/[^\p{L}\p{N}_-]/gu,escaped)}function identifier2(text4){return text4==="-"?"\\2d ":name(text4).replace(/^(-?)([0-9])/,
+replace(/[^\p{L}\p{N}_-]/gu,escaped)}function identifier3(text4){return text4==="-"?"\\2d ":name(text4).replace(/^(-?)([0-9])/,
 (_,dash,digit)=>dash+escaped(digit))}function quoted(text4){return`"${text4.replace(/[\p{C}\p{Zl}\p{Zp}"\\<>&]/gu,escaped)}\
 "`}var TooMuch=class extends Error{};function parseBody(body2){if(body2.length>limits.bodyCharacters){return{refused:`longe\
 r than ${shown(limits.bodyCharacters)} characters`}}const elements2=[];let depth=0;try{const document3=parse5(body2,{scriptingEnabled:false,
@@ -17489,18 +17560,18 @@ childNodes.map(node2=>node2.nodeName==="#text"?node2.value:"").join("");const sh
 element,"media");const written3=media===void 0?"":cleanMedia(media);if(sheet===""||written3===void 0)return"";return`<st\
 yle${written3===""?"":attributeText("media",written3)}>
 ${sheet}</style>`}#image(element){const source=(attribute(element,"src")??"").trim();const alt=(attribute(element,"alt")??
-"").trim();if(ownPicture.test(source))return`<img${attributeText("src",source)}${this.attributes(element)}>`;const words4=[
-alt,shortAddress(source)].filter(text5=>text5!=="").join(", ");this.#leave(`picture ${words4===""?"without address":words4}`);
+"").trim();if(ownPicture.test(source))return`<img${attributeText("src",source)}${this.attributes(element)}>`;const words5=[
+alt,shortAddress(source)].filter(text5=>text5!=="").join(", ");this.#leave(`picture ${words5===""?"without address":words5}`);
 const size2=["width","height"].flatMap(name2=>{const[,digits,percent]=/^\s*(\d{1,4})\s*(?:px)?(%?)\s*$/.exec(attribute(element,
 name2)??"")??[];return digits===void 0?[]:[`${name2}:${digits}${percent==="%"?"%":"px"}`]});const own3=cleanDeclarations(
 attribute(element,"style")??"",this.#picture);const styles2=[noteStyle,...size2,...own3===""?[]:[own3]].join(";");const names2=[
 "class","id"].flatMap(name2=>{const value3=attribute(element,name2);return value3===void 0?[]:[attributeText(name2,value3)]});
-const text4=alt===""?words4===""?"picture":words4:alt;return`<span${names2.join("")}${attributeText("style",styles2)}${attributeText(
+const text4=alt===""?words5===""?"picture":words5:alt;return`<span${names2.join("")}${attributeText("style",styles2)}${attributeText(
 "title",source)}>${escapeText2(text4)}</span>`}#note(element,what){const address2=["src","data","href","code"].map(name2=>attribute(
-element,name2)?.trim()??"").find(text4=>text4!=="");const words4=address2===void 0?what:`${what} ${shortAddress(address2)}`;
-this.#leave(words4);return`<span${attributeText("style",noteStyle)}>${escapeText2(words4)}</span>`}#picture=address2=>{const source=address2.
-trim();if(ownPicture.test(source))return source;if(source!=="")this.#leave(`background ${shortAddress(source)}`);return void 0};#leave(words4){
-if(this.#left.size<limits.leftOut)this.#left.add(words4)}};var noteStyle="display:inline-block;box-sizing:border-box;ove\
+element,name2)?.trim()??"").find(text4=>text4!=="");const words5=address2===void 0?what:`${what} ${shortAddress(address2)}`;
+this.#leave(words5);return`<span${attributeText("style",noteStyle)}>${escapeText2(words5)}</span>`}#picture=address2=>{const source=address2.
+trim();if(ownPicture.test(source))return source;if(source!=="")this.#leave(`background ${shortAddress(source)}`);return void 0};#leave(words5){
+if(this.#left.size<limits.leftOut)this.#left.add(words5)}};var noteStyle="display:inline-block;box-sizing:border-box;ove\
 rflow:hidden;border:1px dashed #777777;background-color:#f2f2f2;color:#444444;font:12px sans-serif";function isElement(node2){
 return"tagName"in node2}function shortAddress(address2){return address2.length>200?`${address2.slice(0,199)}\u2026`:address2}
 function attributeText(name2,value3){return` ${name2}="${escapeText2(value3).replaceAll('"',"&quot;")}"`}function escapeText2(text4){
@@ -17606,34 +17677,35 @@ function parse7(template2,tags){return defaultWriter.parse(template2,tags)};must
 if(typeof template2!=="string"){throw new TypeError('Invalid template! Template should be a "string" but "'+typeStr(template2)+
 '" was given as the first argument for mustache#render(template, view, partials)')}return defaultWriter.render(template2,
 view,partials,config3)};mustache.escape=escapeHtml;mustache.Scanner=Scanner;mustache.Context=Context;mustache.Writer=Writer;
-var mustache_default=mustache;var longSpace=/\s{1000,}/g;var TooLong=class extends Error{};function parseTemplate3(body2){if(body2.length>limits.bodyCharacters){
-return{syntax:`it has more than ${shown(limits.bodyCharacters)} characters`,limit:true}}const text4=body2.replace(longSpace,
-run3=>run3.slice(0,1e3));const writer=createWriter();try{const tokens=writer.parse(text4);if(depthOf(tokens)>limits.sectionDepth){
-return{syntax:`sections are nested more than ${limits.sectionDepth} deep`}}const parts=partsOf(tokens);const strange=strangeName(
-parts);if(strange!==void 0)return{syntax:strange};if(tagsIn(parts)>limits.tags)return{syntax:tooManyTags,limit:true};return{
-parts,render:(data3,{html,absent=new Set})=>createWriter().renderTokens(tokens,new JsonContext(data3,void 0,absent),void 0,
-text4,{escape:value3=>html?mustache_default.escape(printed(value3)):printed(value3)})}}catch(failure2){if(!(failure2 instanceof
-Error))throw failure2;return{syntax:withLine(failure2.message,text4)}}}var tooManyTags=`it has more than ${shown(limits.
-tags)} tags`;function tagsIn(parts){let tags=0;for(const part of parts){if(part.kind!=="text")tags+=1;if(part.kind==="se\
-ction")tags+=tagsIn(part.parts)}return tags}function createWriter(){const writer=new LimitedWriter;writer.templateCache=
-void 0;return writer}var LimitedWriter=class extends mustache_default.Writer{#characters=0;#visits=0;rawValue(token){return this.#counted(
-super.rawValue(token))}escapedValue(...parts){return this.#counted(super.escapedValue(...parts))}unescapedValue(...parts){
+var mustache_default=mustache;var longSpace=/(?<!\s)\s{1000,}/g;var TooLong=class extends Error{};function parseTemplate3(body2){if(body2.length>limits.
+bodyCharacters){return{syntax:`it has more than ${shown(limits.bodyCharacters)} characters`,limit:true}}const text4=body2.
+replace(longSpace,run4=>run4.slice(0,1e3));const writer=createWriter();try{const tokens=writer.parse(text4);if(depthOf(tokens)>
+limits.sectionDepth){return{syntax:`sections are nested more than ${limits.sectionDepth} deep`,limit:true}}const parts=partsOf(
+tokens);const strange=strangeName(parts);if(strange!==void 0)return strange;if(tagsIn(parts)>limits.tags)return{syntax:tooManyTags,
+limit:true};return{parts,render:(data3,{html,absent=new Set})=>createWriter().renderTokens(tokens,new JsonContext(data3,
+void 0,absent),void 0,text4,{escape:value3=>html?mustache_default.escape(printed(value3)):printed(value3)})}}catch(failure2){
+if(!(failure2 instanceof Error))throw failure2;return{syntax:withLine(failure2.message,text4)}}}var tooManyTags=`it has \
+more than ${shown(limits.tags)} tags`;function tagsIn(parts){let tags=0;for(const part of parts){if(part.kind!=="text")tags+=
+1;if(part.kind==="section")tags+=tagsIn(part.parts)}return tags}function createWriter(){const writer=new LimitedWriter;writer.
+templateCache=void 0;return writer}var LimitedWriter=class extends mustache_default.Writer{#characters=0;#visits=0;rawValue(token){
+return this.#counted(super.rawValue(token))}escapedValue(...parts){return this.#counted(super.escapedValue(...parts))}unescapedValue(...parts){
 return this.#counted(super.unescapedValue(...parts))}renderTokens(...parts){this.#visits+=1;if(this.#visits>limits.sectionVisits){
-throw new TooLong(`goes into sections more than ${shown(limits.sectionVisits)} times`)}return super.renderTokens(...parts)}#counted(text4){
-this.#characters+=String(text4??"").length;if(this.#characters>limits.renderedCharacters){throw new TooLong(`has more th\
-an ${shown(limits.renderedCharacters)} characters`)}return text4??""}};function isSection([type]){return type==="#"||type===
-"^"}function inside([,,,,tokens]){return tokens??[]}function depthOf(tokens){let depth=0;let level3=tokens.filter(isSection);
-while(level3.length>0&&depth<=limits.sectionDepth){depth+=1;level3=level3.flatMap(token=>inside(token).filter(isSection))}
-return depth}function partsOf(tokens){return tokens.flatMap(token=>{const[type,name2]=token;switch(type){case"text":return[
-{kind:"text",text:name2}];case"name":case"&":return[{kind:"variable",name:name2}];case">":return[{kind:"partial",name:name2}];case"\
-#":case"^":return[{kind:"section",name:name2,inverted:type==="^",parts:partsOf(inside(token))}];default:return[]}})}function strangeName(parts){
-for(const part of parts){if(part.kind==="text")continue;if(part.name==="")return"a tag has no name: {{}}";const start2=`\
-"${part.name.slice(0,40)}\u2026"`;if(part.name.length>limits.nameCharacters){return`the name ${start2} has more than ${shown(
-limits.nameCharacters)} characters`}if(part.name.split(".").length>limits.nameSteps){return`the name ${start2} has more \
-than ${limits.nameSteps} steps`}if(/[{}<>\n]/.test(part.name)){const[start3=""]=part.name.split(/[{}<>\n]/);return`the t\
-ag "{{ ${start3.trim().slice(0,40)}" is not closed with "}}"`}const inner=part.kind==="section"?strangeName(part.parts):
-void 0;if(inner!==void 0)return inner}return void 0}function withLine(message,text4){const words4=message.charAt(0).toLowerCase()+
-message.slice(1);return words4.replace(/ at (\d+)$/,(_,offset)=>` at line ${text4.slice(0,Number(offset)).split("\n").length}`)}
+throw new TooLong(`it goes into sections more than ${shown(limits.sectionVisits)} times`)}return super.renderTokens(...parts)}#counted(text4){
+this.#characters+=String(text4??"").length;if(this.#characters>limits.renderedCharacters){throw new TooLong(`it has more\
+ than ${shown(limits.renderedCharacters)} characters`)}return text4??""}};function isSection([type]){return type==="#"||
+type==="^"}function inside([,,,,tokens]){return tokens??[]}function depthOf(tokens){let depth=0;let level3=tokens.filter(
+isSection);while(level3.length>0&&depth<=limits.sectionDepth){depth+=1;level3=level3.flatMap(token=>inside(token).filter(
+isSection))}return depth}function partsOf(tokens){return tokens.flatMap(token=>{const[type,name2]=token;switch(type){case"\
+text":return[{kind:"text",text:name2}];case"name":case"&":return[{kind:"variable",name:name2}];case">":return[{kind:"par\
+tial",name:name2}];case"#":case"^":return[{kind:"section",name:name2,inverted:type==="^",parts:partsOf(inside(token))}];default:
+return[]}})}function strangeName(parts){for(const part of parts){if(part.kind==="text")continue;if(part.name==="")return{
+syntax:"a tag has no name: {{}}"};const start2=`"${part.name.slice(0,40)}\u2026"`;if(part.name.length>limits.nameCharacters){
+const syntax2=`the name ${start2} has more than ${shown(limits.nameCharacters)} characters`;return{syntax:syntax2,limit:true}}
+if(part.name.split(".").length>limits.nameSteps){return{syntax:`the name ${start2} has more than ${limits.nameSteps} ste\
+ps`,limit:true}}if(/[{}<>\n]/.test(part.name)){const[start3=""]=part.name.split(/[{}<>\n]/);return{syntax:`the tag "{{ ${start3.
+trim().slice(0,40)}" is not closed with "}}"`}}const inner=part.kind==="section"?strangeName(part.parts):void 0;if(inner!==
+void 0)return inner}return void 0}function withLine(message,text4){const words5=message.charAt(0).toLowerCase()+message.
+slice(1);return words5.replace(/ at (\d+)$/,(_,offset)=>` at line ${text4.slice(0,Number(offset)).split("\n").length}`)}
 function printed(value3){return typeof value3==="object"&&value3!==null?JSON.stringify(value3):String(value3)}var JsonContext=class _JsonContext extends mustache_default.
 Context{#absent;constructor(view,parent,absent){super(view,parent);this.#absent=absent}push(view){return new _JsonContext(
 view,this,this.#absent)}lookup(name2){if(name2===".")return this.view;if(this.#absent.has(name2))return void 0;const path=name2.
@@ -17646,38 +17718,40 @@ parts);const seen=new Set;const variants=[];let made=0;let characters2=0;for(con
 limits.variants||characters2>limits.templateCharacters)break;made+=1;const mails=parsed2.map(({txt,html})=>({txt:render3(
 txt,data3,{html:false,absent}),html:render3(html,data3,{html:true,absent})}));const text4=JSON.stringify(mails);if(seen.
 has(text4))continue;seen.add(text4);characters2+=text4.length;variants.push({label:sections2.length===0?null:labelOf(sections2,
-absent),mails})}return variants}function parse8(body2){if(typeof body2!=="string")return null;const parsed2=parseTemplate3(
-body2);return"syntax"in parsed2?{source:body2,template:void 0,problem:parsed2}:{source:body2,template:parsed2,problem:{syntax:""}}}
-function render3(body2,data3,options){if(body2===null)return null;if(body2.template===void 0){const{syntax:syntax2,limit:limit2}=body2.
-problem;return limit2?{tooLong:syntax2.replace(/^it /,"")}:{source:body2.source,syntax:syntax2}}try{return{text:body2.template.
-render(data3,options)}}catch(failure2){if(failure2 instanceof TooLong)return{tooLong:failure2.message};throw failure2}}function sectionsOf(parts){
-const names2=new Set;const walk=inner=>{for(const part of inner){if(part.kind!=="section")continue;if(part.name!==".")names2.
-add(part.name);walk(part.parts)}};walk(parts);return[...names2]}function*combinations(sections2){if(sections2.length<=combinedSections){
-for(let bits=0;bits<2**sections2.length;bits+=1){yield new Set(sections2.filter((_,index)=>(bits>>index)%2===1))}return}
-yield new Set;yield new Set(sections2);for(const section2 of sections2)yield new Set([section2]);for(const section2 of sections2)
-yield new Set(sections2.filter(other=>other!==section2))}function labelOf(sections2,absent){const there=sections2.filter(
-section2=>!absent.has(section2));const gone=sections2.filter(section2=>absent.has(section2));if(sections2.length>combinedSections){
-if(gone.length===0)return"with every section";if(there.length===0)return"without any section";return gone.length<there.length?
-`without ${gone.join(", ")}`:`only with ${there.join(", ")}`}return[...there.length>0?[`with ${there.join(", ")}`]:[],...gone.
-length>0?[`without ${gone.join(", ")}`]:[]].join(", ")}function sampleData(parts,given){const variables2=new Set(placeholdersOf(
-parts).filter(({section:section2})=>!section2).map(({name:name2})=>name2));return merge3(madeUp(parts,given,variables2),
-given,new Set(sectionsOf(parts)))}function madeUp(parts,given,variables2){const tree={};for(const part of parts){if(part.
-kind==="text"||part.kind==="partial"||part.name===".")continue;const path=part.name.split(".");if(part.kind==="variable"){
-if(valueAt3(given,path)===void 0)put2(tree,path,exampleOf(part.name));continue}const inner=madeUp(part.parts,given,variables2);
-if(part.inverted){complete(tree,inner);put2(tree,path,variables2.has(part.name)?exampleOf(part.name):true)}else if(variables2.
-has(part.name)){complete(tree,inner);put2(tree,path,exampleOf(part.name))}else if(part.parts.some(it=>it.kind==="variabl\
-e"&&it.name===".")){put2(tree,path,["first","second"])}else{put2(tree,path,Object.keys(inner).length===0?true:inner)}}return tree}
-function complete(tree,more){for(const[name2,value3]of Object.entries(more)){const before=Object.hasOwn(tree,name2)?tree[name2]:
-void 0;if(before===void 0)define(tree,name2,value3);else if(isMap(before)&&isMap(value3))complete(before,value3)}}function put2(tree,path,value3){
-const[step="",...rest]=path;const before=Object.hasOwn(tree,step)?tree[step]:void 0;if(rest.length>0){const inner=isMap(
-before)?before:{};put2(inner,rest,value3);define(tree,step,inner)}else if(isMap(before)&&isMap(value3)){define(tree,step,
-merge3(before,value3,new Set))}else if(before===void 0||before===true){define(tree,step,value3)}}function define(tree,name2,value3){
+absent),mails})}return{variants,left:combinationsOf(sections2)-made}}function parse8(body2){if(typeof body2!=="string")return null;
+const parsed2=parseTemplate3(body2);return"syntax"in parsed2?{source:body2,template:void 0,problem:parsed2}:{source:body2,
+template:parsed2,problem:{syntax:""}}}function render3(body2,data3,options){if(body2===null)return null;if(body2.template===
+void 0){const{syntax:syntax2,limit:limit2}=body2.problem;return limit2?{tooLong:syntax2}:{source:body2.source,syntax:syntax2}}
+try{return{text:body2.template.render(data3,options)}}catch(failure2){if(failure2 instanceof TooLong)return{tooLong:failure2.
+message};throw failure2}}function sectionsOf(parts){const names2=new Set;const walk=inner=>{for(const part of inner){if(part.
+kind!=="section")continue;if(part.name!==".")names2.add(part.name);walk(part.parts)}};walk(parts);return[...names2]}function*combinations(sections2){
+if(sections2.length<=combinedSections){for(let bits=0;bits<2**sections2.length;bits+=1){yield new Set(sections2.filter((_,index)=>(bits>>
+index)%2===1))}return}yield new Set;yield new Set(sections2);for(const section2 of sections2)yield new Set([section2]);for(const section2 of sections2)
+yield new Set(sections2.filter(other=>other!==section2))}function combinationsOf({length}){return length<=combinedSections?
+2**length:2+2*length}function labelOf(sections2,absent){const there=sections2.filter(section2=>!absent.has(section2));const gone=sections2.
+filter(section2=>absent.has(section2));if(sections2.length>combinedSections){if(gone.length===0)return"with every sectio\
+n";if(there.length===0)return"without any section";return gone.length<there.length?`without ${gone.join(", ")}`:`only wi\
+th ${there.join(", ")}`}return[...there.length>0?[`with ${there.join(", ")}`]:[],...gone.length>0?[`without ${gone.join(
+", ")}`]:[]].join(", ")}function sampleData(parts,given){const variables2=new Set(placeholdersOf(parts).filter(({section:section2})=>!section2).
+map(({name:name2})=>name2));return merge3(madeUp(parts,given,variables2),given,new Set(sectionsOf(parts)))}function madeUp(parts,given,variables2){
+const tree={};for(const part of parts){if(part.kind==="text"||part.kind==="partial"||part.name===".")continue;const path=part.
+name.split(".");if(part.kind==="variable"){if(valueAt3(given,path)===void 0)put2(tree,path,exampleOf(part.name));continue}
+const inner=madeUp(part.parts,given,variables2);if(part.inverted){complete(tree,inner);put2(tree,path,variables2.has(part.
+name)?exampleOf(part.name):true)}else if(variables2.has(part.name)){complete(tree,inner);put2(tree,path,exampleOf(part.name))}else if(part.
+parts.some(it=>it.kind==="variable"&&it.name===".")){put2(tree,path,["first","second"])}else{put2(tree,path,Object.keys(
+inner).length===0?true:inner)}}return tree}function complete(tree,more){for(const[name2,value3]of Object.entries(more)){
+const before=Object.hasOwn(tree,name2)?tree[name2]:void 0;if(before===void 0)define(tree,name2,value3);else if(isMap(before)&&
+isMap(value3))complete(before,value3)}}function lay(tree,over){for(const[name2,value3]of Object.entries(over)){const before=Object.
+hasOwn(tree,name2)?tree[name2]:void 0;if(isMap(before)&&isMap(value3))lay(before,value3);else define(tree,name2,value3)}}
+function put2(tree,path,value3){const[step="",...rest]=path;const before=Object.hasOwn(tree,step)?tree[step]:void 0;if(rest.
+length>0){const inner=isMap(before)?before:{};put2(inner,rest,value3);define(tree,step,inner)}else if(isMap(before)&&isMap(
+value3)){lay(before,value3)}else if(before===void 0||before===true){define(tree,step,value3)}}function define(tree,name2,value3){
 Object.defineProperty(tree,name2,{value:value3,enumerable:true,configurable:true,writable:true})}function valueAt3(data3,path){
 let at2=data3;for(const step of path){if(!isMap(at2)||!Object.hasOwn(at2,step))return void 0;at2=at2[step]}return at2}function merge3(base2,over,sections2,under=""){
 const merged={};for(const[name2,value3]of Object.entries(base2))define(merged,name2,value3);for(const[name2,value3]of Object.
 entries(over)){const path=`${under}${name2}`;const before=Object.hasOwn(base2,name2)?base2[name2]:void 0;if(before!==void 0&&
-sections2.has(path)&&isEmpty3(value3))continue;define(merged,name2,isMap(before)&&isMap(value3)?merge3(before,value3,sections2,
-`${path}.`):value3)}return merged}function isEmpty3(value3){return!value3||Array.isArray(value3)&&value3.length===0}var examples=[
+sections2.has(path)&&isEmpty2(value3))continue;define(merged,name2,isMap(before)&&isMap(value3)?merge3(before,value3,sections2,
+`${path}.`):value3)}return merged}function isEmpty2(value3){return!value3||Array.isArray(value3)&&value3.length===0}var examples=[
 [/e-?mail/,"jane.doe@example.com"],[/(^|_)(url|uri|link|href)$/,""],[/(first|given)_?name$/,"Jane"],[/(last|family|sur)_?name$/,
 "Doe"],[/(^|_)(name|username|user|display_?name|full_?name)$/,"Jane Doe"],[/(code|otp|pin)$/,"493172"],[/(date|day)$/,"3\
 1 January 2026"],[/(time|_at|expiry|expiration|expires)$/,"31 January 2026, 12:00"],[/(count|number|minutes|hours|days)$/,
@@ -17829,10 +17903,12 @@ ${filters}
 body:has(input[name="only"][value="destructive"]:checked) .change:not(.destructive) { display: none; }
 body:has(input[name="only"][value="warnings"]:checked) .change:not(.warns) { display: none; }
 `;var FrameRoom=class{#left=limits.pageCharacters;take(characters2){if(characters2>this.#left)return false;this.#left-=characters2;
-return true}};function emailViews(sides,sample,room){const variants=renderMails(sides.map(({bodies:bodies2})=>bodies2),sample);
-const view=show2=>variants.map(({label,mails},index)=>variantBox(label,index===0,markup`<div class="pair">${mails.map((mail,at2)=>{
-const side2=sides[at2];return side2===void 0?null:show2(mail,side2)})}</div>`));return{rendered:view(({html},side2)=>htmlFigure(
-html,side2.label,side2.none,room)),text:view(({txt},side2)=>textFigure(txt,side2.label,side2.none,room))}}function variantBox(label,open8,content){if(label===null)return content;const start2=open8?markup`<details class="variant" open>`:
+return true}};function emailViews(sides,sample,room){const{variants,left}=renderMails(sides.map(({bodies:bodies2})=>bodies2),
+sample);const view=show2=>[...variants.map(({label,mails},index)=>variantBox(label,index===0,markup`<div class="pair">${mails.
+map((mail,at2)=>{const side2=sides[at2];return side2===void 0?null:show2(mail,side2)})}</div>`)),moreVariants(left)];return{
+rendered:view(({html},side2)=>htmlFigure(html,side2.label,side2.none,room)),text:view(({txt},side2)=>textFigure(txt,side2.
+label,side2.none,room))}}function moreVariants(left){if(left===0)return null;return markup`<p class="note">Not shown: up to ${shown(left)} more mails, in which other sections are there and not there.</p>`}
+function variantBox(label,open8,content){if(label===null)return content;const start2=open8?markup`<details class="variant" open>`:
 markup`<details class="variant">`;return markup`${start2}<summary>${label}</summary>${content}</details>\n`}function htmlFigure(body2,label,none,room){
 return figure(label,htmlContent(body2,label,none,room))}function htmlContent(body2,label,none,room){if(body2===null)return markup`<p class="note">${none}</p>`;
 if("syntax"in body2)return unparsed(body2.syntax);if("tooLong"in body2)return tooLong(body2.tooLong);const cleaned=cleanHtml(
@@ -17845,7 +17921,7 @@ limits.pageCharacters)} characters of emails already; look at fewer at once</p>`
 if(body2===null)return figure(label,markup`<p class="note">${none}</p>`);if("syntax"in body2)return figure(label,unparsed(
 body2.syntax));if("tooLong"in body2)return figure(label,tooLong(body2.tooLong));if(!room.take(body2.text.length))return figure(
 label,noRoom);return figure(label,scrollable("mail",label,markupLines(body2.text)))}function figure(label,content){return markup`<figure><figcaption>${label}</figcaption>${content}</figure>`}
-function tooLong(words4){return markup`<p class="warning">not shown: it ${words4}; shorten the body or the lists of its sample data</p>`}
+function tooLong(words5){return markup`<p class="warning">not shown: ${words5}; shorten the body or the lists of its sample data</p>`}
 function unparsed(syntax2){return markup`<p class="warning">This body is not a Mustache template: ${syntax2}</p>`}var diffLineLimit2=2e3;var unfoldedChanges=12;function planHtml(plan,options){const groups=reviewGroups(plan,options);const shown2=groups.
 flatMap(({changes})=>changes);const context3={...options,room:new FrameRoom,unfolded:shown2.length<=unfoldedChanges};return pageText(
 {title:`Plan: ${headline(plan)}`,content:markup`<header>
@@ -17870,10 +17946,10 @@ ${shown2.length===0?markup`<p class="note">There is nothing to review: ${headlin
 blocked",unchanged:"unchanged"};function counts2(plan){const summary2=summarize(plan);const actions2=Object.keys(actionWords).
 filter(action=>summary2[action]>0||action==="update"||action==="unchanged");return markup`<ul class="counts">${actions2.
 map(action=>markup`<li><strong>${summary2[action]}</strong> ${actionWords[action]}</li>`)}</ul>`}function notices(plan){
-const destructive2=plan.changes.filter(isDestructive).length;const warnings=allWarnings(plan);return[...destructive2>0?[
-markup`<p class="loss"><strong>${plural2(destructive2,"destructive change")}</strong>, shown first.</p>\n`]:[],...plan.warnings.
-map(warningLine),...warnings.length>plan.warnings.length?[markup`<p class="warning">${plural2(warnings.length-plan.warnings.
-length,"warning")} about single changes, shown with them.</p>\n`]:[]]}function warningLine({code:code2,message}){return markup`<p class="warning"><strong>Warning:</strong> ${message} <span>(${code2})</span></p>\n`}
+const destructive2=countDestructions(plan);const warnings=allWarnings(plan);return[...destructive2>0?[markup`<p class="loss"><strong>${plural2(
+destructive2,"destructive change")}</strong>, shown first.</p>\n`]:[],...plan.warnings.map(warningLine),...warnings.length>
+plan.warnings.length?[markup`<p class="warning">${plural2(warnings.length-plan.warnings.length,"warning")} about single changes, shown with them.</p>\n`]:
+[]]}function warningLine({code:code2,message}){return markup`<p class="warning"><strong>Warning:</strong> ${message} <span>(${code2})</span></p>\n`}
 function filters2(shown2){const kinds3=[...new Set(shown2.map(({kind})=>kind))];const actions2=[...new Set(shown2.map(({
 action})=>action))];const boxes=(name2,legend,values)=>markup`<fieldset><legend>${legend}</legend>${values.map(value3=>{
 const count2=shown2.filter(change=>(name2==="kind"?change.kind:change.action)===value3).length;return markup`<label><input type="checkbox" name="${name2}" value="${value3}" checked>${value3} (${count2})</label>`})}</fieldset>`;
@@ -17943,9 +18019,9 @@ requests:change.requests.map(({operation,params})=>({method:operations[operation
 fields:change.fields.map(fieldJson),warnings:change.warnings.map(({code:code2,message})=>({code:code2,message})),reason:change.
 reason,declared_at:change.declaredAt===null?null:{file:change.declaredAt.file,line:change.declaredAt.line}}}function fieldJson({
 path,before,after,sensitive,becomes}){if(sensitive)return{path,before:{sensitive:true},after:{sensitive:true},sensitive};
-return{path,before:before===void 0?{unknown:true}:withoutSecrets2(before),after:becomes==="built-in"?{unknown:true}:withoutSecrets2(
-after),sensitive,...becomes===void 0?{}:{becomes}}}function withoutSecrets2(value3){if(value3 instanceof Sensitive)return value3.
-toJSON();if(Array.isArray(value3))return value3.map(withoutSecrets2);return isMap(value3)?mapValues(value3,withoutSecrets2):
+return{path,before:before===void 0?{unknown:true}:withoutSecrets3(before),after:becomes==="built-in"?{unknown:true}:withoutSecrets3(
+after),sensitive,...becomes===void 0?{}:{becomes}}}function withoutSecrets3(value3){if(value3 instanceof Sensitive)return value3.
+toJSON();if(Array.isArray(value3))return value3.map(withoutSecrets3);return isMap(value3)?mapValues(value3,withoutSecrets3):
 value3}function problemsText(problems,{color}){if(problems.length===0)return"";const paint=colors(color);const blocks=problems.
 map(problem=>problemLines(problem,paint).join("\n"));return`${[...blocks,paint.bold(countsLine(problems))].join("\n\n")}\
 
@@ -17981,23 +18057,21 @@ fields.map(field=>redactField(field,redactor)),warnings:change.warnings.map(warn
 reason:reason===null?null:redactor.redact(reason),declaredAt:declaredAt===null?null:{...declaredAt,file:redactor.redactName(
 declaredAt.file)},apply:{...apply,key:redactAddress(apply.key,redactor),identity:mapValues(apply.identity,redactor.redactName),
 expected:mapValues(apply.expected,field=>redactValue(field,redactor)),before:mapValues(apply.before,field=>redactValue(field,
-redactor))}}}function redactAddress(address2,{redactName}){const slash=address2.indexOf("/")+1;return address2.slice(0,slash)+
-redactName(address2.slice(slash))}function redactWarning({code:code2,message},{redact}){return{code:code2,message:redact(
-message)}}function redactField(field,redactor){const before=field.before===void 0?void 0:redactValue(field.before,redactor);
-const after=redactValue(field.after,redactor);const[name2=""]=/^\w*/.exec(field.path)??[];const path=name2+redactor.redactName(
-field.path.slice(name2.length));const hidden=before!==void 0&&same(before,after)&&!same(field.before??null,field.after);
-return{...field,path,before,after,sensitive:field.sensitive||hidden}}function redactValue(value3,redactor){if(typeof value3===
-"string")return redactor.redact(value3);if(Array.isArray(value3))return value3.map(item=>redactValue(item,redactor));if(!isMap(
-value3))return value3;const members3=[];const taken=new Set;for(const[key,member2]of Object.entries(value3)){const shown2=redactor.
-redactName(key);let unique=shown2;for(let number5=2;taken.has(unique);number5+=1)unique=`${shown2} ${number5}`;taken.add(
-unique);members3.push([unique,redactValue(member2,redactor)])}return Object.fromEntries(members3)}function redactSamples(samples,redactor){
-return new Map([...samples].map(([address2,data3])=>[redactAddress(address2,redactor),redactSample(data3,redactor)]))}function redactSample(data3,redactor){
-return mapValues({...data3},value3=>redactValue(value3,redactor))}function redactResult(result,redactor){return{...result,
-results:result.results.map(one=>({...one,address:redactAddress(one.address,redactor),unverified:one.unverified.map(redactor.
-redactName),error:one.error===null?null:redactor.redact(one.error),...one.notes===void 0?{}:{notes:one.notes.map(redactor.
-redact)}}))}}function redactProblems(problems,{redact,redactName}){return problems.map(({hint,...problem})=>({...problem,message:redact(
+redactor))}}}function redactWarning({code:code2,message},{redact}){return{code:code2,message:redact(message)}}function redactField(field,redactor){
+const before=field.before===void 0?void 0:redactValue(field.before,redactor);const after=redactValue(field.after,redactor);
+const[name2=""]=/^\w*/.exec(field.path)??[];const path=name2+redactor.redactName(field.path.slice(name2.length));const hidden=before!==
+void 0&&same(before,after)&&!same(field.before??null,field.after);return{...field,path,before,after,sensitive:field.sensitive||
+hidden}}function redactValue(value3,redactor){if(typeof value3==="string")return redactor.redact(value3);if(Array.isArray(
+value3))return value3.map(item=>redactValue(item,redactor));if(!isMap(value3))return value3;const members3=[];const taken=new Set;
+for(const[key,member2]of Object.entries(value3)){const shown2=redactor.redactName(key);let unique=shown2;for(let number5=2;taken.
+has(unique);number5+=1)unique=`${shown2} ${number5}`;taken.add(unique);members3.push([unique,redactValue(member2,redactor)])}
+return Object.fromEntries(members3)}function redactSamples(samples,redactor){return new Map([...samples].map(([address2,
+data3])=>[redactAddress(address2,redactor),redactSample(data3,redactor)]))}function redactSample(data3,redactor){return mapValues(
+{...data3},value3=>redactValue(value3,redactor))}function redactResult(result,redactor){return{...result,results:result.
+results.map(one=>({...one,address:redactAddress(one.address,redactor),unverified:one.unverified.map(redactor.redactName),
+error:one.error===null?null:redactor.redact(one.error),...one.notes===void 0?{}:{notes:one.notes.map(redactor.redact)}}))}}function redactProblems(problems,{redact,redactName}){return problems.map(({hint,...problem})=>({...problem,message:redact(
 problem.message),...hint===void 0?{}:{hint:redact(hint)},places:problem.places.map(({text:text4,...place})=>({...place,file:redactName(
-place.file),...text4===void 0||redact(text4)!==text4?{}:{text:text4}}))}))}import{basename as basename9,resolve as resolve10}from"node:path";import{randomBytes as randomBytes4}from"node:crypto";import{readFileSync,readlinkSync}from"node:fs";import{hostname as hostname3}from"node:os";var processMark={host:external_exports.string(),pid:external_exports.int(),started:external_exports.string().nullable().
+place.file),...text4===void 0||redact(text4)!==text4?{}:{text:text4}}))}))}import{basename as basename12,resolve as resolve10}from"node:path";import{randomBytes as randomBytes4}from"node:crypto";import{readFileSync,readlinkSync}from"node:fs";import{hostname as hostname3}from"node:os";var processMark={host:external_exports.string(),pid:external_exports.int(),started:external_exports.string().nullable().
 optional(),boot:external_exports.string().nullable().optional(),namespace:external_exports.string().nullable().optional()};
 var markSchema=external_exports.object(processMark);function ownMark(){return{host:hostname3(),pid:process.pid,started:processStart(
 process.pid),boot:bootId(),namespace:namespaceId()}}function fateOf({host,pid,started,boot,namespace}){if(host!==hostname3())
@@ -18007,7 +18081,7 @@ kill(pid,0)}catch(failure2){if(failure2.code==="ESRCH")return"gone"}if(isZombie(
 now!==null&&started!==now?"gone":"alive"}function surelyAlive(mark){return mark.pid!==process.pid&&mark.started!=null&&fateOf(
 mark)==="alive"}function isZombie(pid){const[state]=processStat(pid)??[];return state==="Z"||state==="X"}function processStart(pid){
 const start2=processStat(pid)?.[19];const boot=bootId();return start2===void 0||boot===null?null:`${boot} ${start2}`}function processStat(pid){
-try{const stat6=readFileSync(`/proc/${pid}/stat`,"utf8");return stat6.slice(stat6.lastIndexOf(")")+2).split(" ")}catch{return void 0}}
+try{const stat7=readFileSync(`/proc/${pid}/stat`,"utf8");return stat7.slice(stat7.lastIndexOf(")")+2).split(" ")}catch{return void 0}}
 function bootId(){try{return readFileSync("/proc/sys/kernel/random/boot_id","utf8").trim()}catch{return null}}function namespaceId(){
 try{return readlinkSync("/proc/self/ns/pid")}catch{return null}}import{userInfo}from"node:os";function userName(){try{return userInfo().username}catch{return"unknown"}}function movedSince(planned,now){if(now.action==="blocked")return[now.reason??"it is blocked now"];const paths=new Set([
 ...planned.fields,...now.fields].map(({path})=>path));const moved=[...paths].filter(path=>!isAsShown(fieldAt(planned,path),
@@ -18018,8 +18092,9 @@ find(field=>field.path===path)}function isAsShown(planned,now){if(planned===void
 type==="set")return same(shownSet(planned),shownSet(now));return same(planned.before??null,now.before??null)}function shownSet({
 before,after}){const goals=new Map(asElements(after).map(element=>[keyOf2(element),element]));const elements2=asElements(
 before??null).map(element=>{const goal=goals.get(keyOf2(element));const inner=Object.entries(element).filter(([name2,member2])=>Array.
-isArray(member2)&&goal!==void 0&&!same(goal[name2]??null,member2));return[keyOf2(element),Object.fromEntries(inner)]});return Object.
-fromEntries(elements2)}function keyOf2({id,name:name2}){return typeof id==="string"?`id ${id}`:`name ${String(name2)}`}function arrange(changes){const sorted=[...changes].sort((a2,b)=>level2(a2)-level2(b)||defaultRank(a2)-defaultRank(b)||compareText2(
+isArray(member2)&&(goal===void 0||!same(goal[name2]??null,member2)));return[keyOf2(element),Object.fromEntries(inner)]});
+return Object.fromEntries(elements2)}function keyOf2({id,name:name2}){return typeof id==="string"?`id ${id}`:`name ${String(
+name2)}`}function arrange(changes){const sorted=[...changes].sort((a2,b)=>level2(a2)-level2(b)||defaultRank(a2)-defaultRank(b)||compareText2(
 a2.address,b.address));const successor=sorted.some(change=>change.action!=="blocked"&&isToBeDefault(change));return sorted.
 map(change=>givesUpDefault(change)&&!successor?blockedWithoutDefault(change):change)}function level2({kind}){return kinds.
 findIndex(({name:name2})=>name2===kind)}function defaultRank(change){if(isToBeDefault(change))return-1;return givesUpDefault(
@@ -18039,31 +18114,37 @@ f idops doctor says so, set "profile: ${name2}" under server`}function errorMemb
 const inner=isMap(document3.errors)?Object.keys(document3.errors):[];return[...Object.keys(document3),...inner.map(member2=>`\
 errors.${member2}`)]}function others(used){return Object.values(profiles).filter(({name:name2,signs})=>name2!==used.name&&
 signs!==null)}function verify(kind,expected,answer){const parts=Object.entries(expected).flatMap(([field,asked])=>contrast(kind.fields[field]??
-value,field,asked,answer[field]));return{different:parts.filter(({verdict})=>verdict==="different").map(({path,wanted,got})=>`${path}\
-: asked ${brief(wanted,got)}, the server has ${brief(got??null,wanted)}`),unverified:parts.filter(({verdict})=>verdict===
-"unknown").map(({path})=>path)}}function otherObject(identity2,answer){for(const part of["id","backend_id","type"]){const asked=identity2[part];
-const got=answer[part];if(asked!==void 0&&typeof got==="string"&&!sameIdentifier(got,asked)){return`the answer is about \
-another object: ${part} is ${JSON.stringify(got)}`}}return void 0}var BRIEF=60;function brief(shown2,other){if(holdsSensitive(
-shown2)||other!==void 0&&holdsSensitive(other))return"(sensitive)";const text4=stringifyJson(reveal(shown2));return text4.
-length<=BRIEF?text4:`${text4.slice(0,BRIEF)}\u2026 (${text4.length} characters)`}var SHOWN3="as reading it back shows";var NOBODY_KNOWS="was sent, and nobody can tell whether it was done";function judge2(kind,aim,live){
-const nothing2={different:[],unverified:[],lost:{}};const done2={...nothing2,verdict:"done",sentence:`was done, ${SHOWN3}`};
-const notDone={...nothing2,verdict:"not-done",sentence:`was not done, ${SHOWN3}`};const unseen={...nothing2,verdict:"uns\
-een",sentence:NOBODY_KNOWS};if(live===void 0)return unseen;switch(aim.action){case"adopt":return done2;case"regenerate":{
-const{did:before}=aim.before;const{did:now}=live.fields;return typeof before==="string"&&typeof now==="string"&&before!==
-now?done2:unseen}case"delete":return!live.exists||typeof live.fields.id!=="string"?done2:notDone;default:return judgeUpdate(
+value,field,asked,answer[field]));return{different:parts.filter(({verdict})=>verdict==="different").map(sentenceOf),unverified:parts.
+filter(({verdict})=>verdict==="unknown").map(({path})=>path)}}function sentenceOf({path,wanted,got}){return`${path}: ask\
+ed ${brief(wanted,got)}, the server has ${brief(got??null,wanted)}`}function otherObject(identity2,answer){for(const part of[
+"id","backend_id","type"]){const asked=identity2[part];const got=answer[part];if(asked!==void 0&&typeof got==="string"&&
+!sameIdentifier(got,asked)){return`the answer is about another object: ${part} is ${JSON.stringify(got)}`}}return void 0}
+var BRIEF=60;function brief(shown2,other){if(holdsSensitive(shown2)||other!==void 0&&holdsSensitive(other))return"(sensi\
+tive)";const text4=stringifyJson(reveal(shown2));return text4.length<=BRIEF?text4:`${text4.slice(0,BRIEF)}\u2026 (${text4.
+length} characters)`}var SHOWN3="as reading it back shows";var NOBODY_KNOWS="was sent, and nobody can tell whether it was done";function judge2(kind,aim,live){
+const nothing2={different:[],unverified:[],lost:{},begun:false};const done2={...nothing2,verdict:"done",sentence:`was do\
+ne, ${SHOWN3}`};const notDone={...nothing2,verdict:"not-done",sentence:`was not done, ${SHOWN3}`};const unseen={...nothing2,
+verdict:"unseen",sentence:NOBODY_KNOWS};if(live===void 0)return unseen;switch(aim.action){case"adopt":return done2;case"\
+regenerate":{const{did:before}=aim.before;const{did:now}=live.fields;return typeof before==="string"&&typeof now==="stri\
+ng"&&before!==now?done2:unseen}case"delete":return!live.exists||typeof live.fields.id!=="string"?done2:notDone;default:return judgeUpdate(
 kind,aim,live)}}function judgeUpdate(kind,{before,expected},live){if(!live.exists){const sentence2=`left nothing that co\
-uld be read: the ${kind.noun} is not there`;return{verdict:"part",different:["it is not there"],unverified:[],lost:{},sentence:sentence2}}
-const now=live.fields;const{different,unverified}=verify(kind,expected,now);const lost2=kind.lost?.({before,asked:expected,
-now})??{};const found={different,unverified,lost:lost2};if(different.length===0&&Object.keys(lost2).length===0){return unverified.
-length===0?{...found,verdict:"done",sentence:`was done, ${SHOWN3}`}:{...found,verdict:"unseen",sentence:NOBODY_KNOWS}}const agrees2=(field,wanted)=>wanted!==
-void 0&&contrast(kind.fields[field]??value,field,wanted,now[field]).every(({verdict})=>verdict!=="different");const asked=Object.
-keys(expected);const changed2=asked.filter(field=>!agrees2(field,before[field]));const moved=changed2.filter(field=>before[field]!==
-void 0||agrees2(field,expected[field]));if(moved.length===0&&Object.keys(lost2).length===0){return{...found,verdict:"not\
--done",sentence:`was not done, ${SHOWN3}`}}const as=moved.filter(field=>agrees2(field,expected[field]));const neither=moved.
-filter(field=>!as.includes(field)&&!Object.hasOwn(lost2,field));const parts=[...as.length>0?[`as asked: ${as.join(", ")}`]:
-[],...neither.length>0?[`neither as asked nor as before: ${neither.join(", ")}`]:[],...Object.keys(lost2).length>0?[`los\
-t: ${namesOfLost(lost2)}`]:[]];return{...found,verdict:"part",sentence:`was not done as a whole, ${SHOWN3} (${parts.join(
-"; ")})`}}import{setTimeout as sleep}from"node:timers/promises";var PASSES=4;var IDLE_PAGES=3;var MOST_PAGES=1e5;async function readListing(noun,readPage){let sum="";for(let pass=0;pass<
+uld be read: the ${kind.noun} is not there`;const different=["it is not there"];return{verdict:"part",different,unverified:[],
+lost:{},begun:false,sentence:sentence2}}const now=live.fields;const parts=Object.entries(expected).flatMap(([field,asked])=>partsOf2(
+kind,field,asked,before,now));const lost2=kind.lost?.({before,asked:expected,now})??{};const off=parts.filter(({part})=>part.
+verdict==="different");const wished=parts.filter(({changes})=>changes);const begun=wished.some(({part})=>part.verdict===
+"same");const found={different:off.filter(({changes})=>changes).map(({part})=>sentenceOf(part)),unverified:parts.filter(
+({part})=>part.verdict==="unknown").map(({part})=>part.path),lost:lost2,begun};const isWhole=Object.keys(lost2).length===
+0;if(off.length===0&&isWhole){return found.unverified.length===0?{...found,verdict:"done",sentence:`was done, ${SHOWN3}`}:
+{...found,verdict:"unseen",sentence:NOBODY_KNOWS}}if(found.different.length===0&&isWhole&&wished.length>0){return{...found,
+verdict:"done",sentence:`was done, ${SHOWN3}`}}const neither=wished.filter(({part,kept})=>part.verdict==="different"&&!kept);
+if(!begun&&isWhole&&neither.length===0){return{...found,verdict:"not-done",sentence:`was not done, ${SHOWN3}`}}const paths=which=>which.
+map(({part})=>part.path).join(", ");const shown2=[...begun?[`as asked: ${paths(wished.filter(({part})=>part.verdict==="s\
+ame"))}`]:[],...neither.length>0?[`neither as asked nor as before: ${paths(neither)}`]:[],...isWhole?[]:[`lost: ${namesOfLost(
+lost2)}`]];return{...found,verdict:"part",sentence:`was not done as a whole, ${SHOWN3} (${shown2.join("; ")})`}}function partsOf2(kind,field,asked,before,now){
+const type=kind.fields[field]??value;const was=new Map(contrast(type,field,asked,before[field]).map(part=>[part.path,part]));
+const since=new Map(before[field]===void 0?[]:contrast(type,field,before[field],now[field]).map(part=>[part.path,part]));
+return contrast(type,field,asked,now[field]).map(part=>{const first=was.get(part.path);const changes=first===void 0?part.
+type.type!=="map":first.verdict!=="same";return{part,changes,kept:since.get(part.path)?.verdict==="same"}})}import{setTimeout as sleep}from"node:timers/promises";var PASSES=4;var IDLE_PAGES=3;var MOST_PAGES=1e5;async function readListing(noun,readPage){let sum="";for(let pass=0;pass<
 PASSES;pass+=1){const{rows,found,total}=await readAllPages(noun,readPage);if(total===void 0||found===total)return rows;sum=
 `${found} ${noun} were listed, total_entries says ${total}`}throw new ProblemsError([error("unstable-list",`the list of ${noun}\
  does not add up, read ${PASSES} times: ${sum}`,[],"try again when nobody else is writing")])}async function readAllPages(noun,readPage){
@@ -18075,10 +18156,11 @@ void 0&&found>=total;if(done2||complete2)return{rows:[...byId.values(),...anonym
 [error("unstable-list",`the list of ${noun} has more than ${MOST_PAGES} pages`,[],"check that base_url is the address of\
  an identity server of this API")])}function pagesFrom(total,size2){return total===void 0||!size2?void 0:Math.ceil(total/
 size2)}var OrganizationIndex=class _OrganizationIndex{#byId=new Map;#byName=new Map;#formerNames;anonymous;constructor(rows,formerNames=new Map){
-let anonymous=0;for(const row of rows){if(typeof row.id!=="string"){anonymous+=1;continue}this.#byId.set(row.id,row);if(typeof row.
-name!=="string")continue;const others2=this.#byName.get(row.name);if(others2===void 0)this.#byName.set(row.name,[row]);else
-others2.push(row)}this.anonymous=anonymous;this.#formerNames=formerNames}byId(id){return this.#byId.get(id)}byName(name2){
-return this.#byName.get(name2)??[]}renamed(names2){const former=new Map;const rows=[...this.#byId].map(([id,row])=>{const name2=names2.
+let anonymous=0;for(const row of rows){if(typeof row.id!=="string"){anonymous+=1;continue}this.#byId.set(identifierKey(row.
+id),row);if(typeof row.name!=="string")continue;const others2=this.#byName.get(row.name);if(others2===void 0)this.#byName.
+set(row.name,[row]);else others2.push(row)}this.anonymous=anonymous;this.#formerNames=formerNames}byId(id){return this.#byId.
+get(identifierKey(id))}byName(name2){return this.#byName.get(name2)??[]}renamed(names2){const former=new Map;const given=new Map(
+[...names2].map(([id,name2])=>[identifierKey(id),name2]));const rows=[...this.#byId].map(([id,row])=>{const name2=given.
 get(id);if(name2===void 0||name2===row.name)return row;if(typeof row.name==="string")former.set(row.name,name2);return{...row,
 name:name2}});return new _OrganizationIndex(rows,former)}find(reference){const byId=this.byId(reference);return this.#only(
 reference,byId===void 0?[]:[byId])}findNamed(name2){return this.#only(name2,[])}#only(reference,candidates2){const found=new Set(
@@ -18087,7 +18169,8 @@ reference,byId===void 0?[]:[byId])}findNamed(name2){return this.#only(name2,[])}
 : refer to one by its id`}const renamed=this.#formerNames.get(reference);if(renamed!==void 0){return`the organization "${reference}\
 " is renamed to "${renamed}": refer to it by its new name`}const unsure2=this.anonymous>0?" (its list has rows without a\
 n id)":"";return`the server has no organization "${reference}"${unsure2}, and no operation creates one: create it there,\
- or correct the name`}};async function readOrganizations(reader){const readPage=async number5=>{const{organizations,...counts3}=await reader.
+ or correct the ${isUuid(reference)?"id":"name"}`}};function isUuid(reference){return/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.
+test(reference)}async function readOrganizations(reader){const readPage=async number5=>{const{organizations,...counts3}=await reader.
 listOrganizations(number5);return{rows:organizations,...counts3}};return new OrganizationIndex(await readListing("organi\
 zations",readPage))}var catalogNames=["scopes","roles"];var Catalog=class{#byId=new Map;#byName=new Map;unsure;constructor(rows){let unsure2=false;
 for(const row of rows){if(typeof row.id!=="string"){unsure2=true;continue}this.#byId.set(row.id,row);if(typeof row.name!==
@@ -18095,50 +18178,52 @@ for(const row of rows){if(typeof row.id!=="string"){unsure2=true;continue}this.#
 push(row)}this.unsure=unsure2}byId(id){return this.#byId.get(id)}byName(name2){return this.#byName.get(name2)??[]}};var rowsOf={
 scopes:pages.scope,roles:pages.role};async function readCatalog(name2,read,reader){let offered=true;const rows=await readListing(
 name2,async number5=>{const page=await reader.listExtra(read,number5,rowsOf[name2]);if(page===null)offered=false;return{
-...page?.totalEntries===void 0?{totalPages:1}:{},...page,rows:page?.rows??[]}});return offered?new Catalog(rows):null}async function observe2(objects2,needed,{reader,profile,concurrency,progress,signal,lists={}}){const limit2=pLimit(concurrency);
+...page?.totalEntries===void 0?{totalPages:1}:{},...page,rows:page?.rows??[]}});return offered?new Catalog(rows):null}async function observe2(objects2,needed2,{reader,profile,concurrency,progress,signal,lists={}}){const limit2=pLimit(concurrency);
 let refused;const goOn=()=>{if(signal?.aborted)throw interrupted()};const paged={...reader,listOrganizations:async page=>{
 goOn();return await reader.listOrganizations(page)},listExtra:async(read,page,parse11)=>{goOn();return await reader.listExtra(
 read,page,parse11)}};const limited=step=>read=>limit2(async()=>{goOn();if(refused!==void 0)throw refused;try{const result=await read();
 step();return result}catch(failure2){if(failure2 instanceof ServerFailure&&failure2.kind==="unauthorized")refused=failure2;
-throw failure2}});const context3={reader,profile,organizations:()=>{lists.organizations??=readOrganizations(paged).finally(
-progress.step);return lists.organizations}};const live=new Map;const readable2=kinds.filter(kind=>kind.readable(profile));
-const wanted=new Set(needed);const catalogs=catalogNames.flatMap(name2=>{const read=profile.reads[name2];return wanted.has(
-name2)&&read!==void 0?[{name:name2,read}]:[]});const listSteps=wanted.has("organizations")||objects2.some(({kind})=>kind===
-"Organization")?1:0;const single=objects2.filter(({kind})=>kind!=="Organization"&&kindOf(kind).readable(profile)).length;
-const steps=listSteps+catalogs.length+single;if(steps>0)progress.phase("Observing",steps);try{await settle([...readable2.
-map(async kind=>{const own3=objects2.filter(object3=>object3.kind===kind.name);if(own3.length===0)return;let left=kind.name===
-"Organization"?0:own3.length;const step=()=>{if(left===0)return;left-=1;progress.step()};const observed=await kind.observe(
-own3,{...context3,limit:limited(step)});while(left>0)step();for(const[object3,shown2]of observed){const fields2=markSecrets(
-kind.fields,shownFields(kind,shown2.fields,profile));live.set(object3,{...shown2,fields:fields2})}}),...wanted.has("orga\
-nizations")?[context3.organizations()]:[],...catalogs.map(({name:name2,read})=>{lists[name2]??=readCatalog(name2,read,paged).
-finally(progress.step);return lists[name2]})])}finally{progress.end()}return{live,references:await listed2(lists)}}async function listed2(lists){
-const{organizations,scopes,roles:roles3}=lists;return{...organizations===void 0?{}:{organizations:await organizations},...scopes===
-void 0?{}:{scopes:await scopes},...roles3===void 0?{}:{roles:await roles3}}}function listsFor(declared,profile){return declared.
-flatMap(document3=>kindOf(document3.kind).refersTo?.(document3,profile)??[])}function interrupted(){return new ProblemsError(
-[error("interrupted","interrupted: nothing more was asked")])}var noProgress={phase(){},step(){},end(){}};var MOMENT=500;var MOST=8;async function readBack(objects2,isUnsteady,{pause=sleep,...options}){const read=async which=>(await observe2(
+throw failure2}});const counted=async reading=>{const list3=await reading;progress.step();return list3};const context3={
+reader,profile,organizations:()=>{lists.organizations??=counted(readOrganizations(paged));return lists.organizations}};const live=new Map;
+const readable2=kinds.filter(kind=>kind.readable(profile));const wanted=new Set(needed2);const catalogs=catalogNames.flatMap(
+name2=>{const read=profile.reads[name2];return wanted.has(name2)&&read!==void 0?[{name:name2,read}]:[]});const listSteps=wanted.
+has("organizations")||objects2.some(({kind})=>kind==="Organization")?1:0;const single=objects2.filter(({kind})=>kind!=="\
+Organization"&&kindOf(kind).readable(profile)).length;const steps=listSteps+catalogs.length+single;if(steps>0)progress.phase(
+"Observing",steps);try{await settle([...readable2.map(async kind=>{const own3=objects2.filter(object3=>object3.kind===kind.
+name);if(own3.length===0)return;let left=kind.name==="Organization"?0:own3.length;const step=()=>{if(left===0)return;left-=
+1;progress.step()};const observed=await kind.observe(own3,{...context3,limit:limited(step)});while(left>0)step();for(const[
+object3,shown2]of observed){const fields2=markSecrets(kind.fields,shownFields(kind,shown2.fields,profile));live.set(object3,
+{...shown2,fields:fields2})}}),...wanted.has("organizations")?[context3.organizations()]:[],...catalogs.map(({name:name2,
+read})=>{lists[name2]??=counted(readCatalog(name2,read,paged));return lists[name2]})])}catch(failure2){progress.end("fai\
+led");throw failure2}progress.end();return{live,references:await listed2(lists)}}async function listed2(lists){const{organizations,
+scopes,roles:roles3}=lists;return{...organizations===void 0?{}:{organizations:await organizations},...scopes===void 0?{}:
+{scopes:await scopes},...roles3===void 0?{}:{roles:await roles3}}}function listsFor(declared,profile){return declared.flatMap(
+document3=>kindOf(document3.kind).refersTo?.(document3,profile)??[])}function interrupted(){return new ProblemsError([error(
+"interrupted","interrupted: nothing more was asked")])}var noProgress={phase(){},step(){},end(){}};var MOMENT=500;var MOST=8;async function readBack(objects2,isUnsteady,{pause=sleep,...options}){const read=async which=>(await observe2(
 which,[],{...options,progress:noProgress})).live;const found=new Map(await read(objects2));let open8=[...found].flatMap(
 ([object3,live])=>isUnsteady(object3,live)?[object3]:[]);for(let round=0;open8.length>0&&round<MOST;round+=1){await pause(
 MOMENT);const again=await read(open8);open8=open8.filter(object3=>{const before=found.get(object3);const now=again.get(object3);
-if(now!==void 0)found.set(object3,now);return before!==void 0&&now!==void 0&&!same(before.fields,now.fields)})}return found}var EXPIRED="expired";var Attempt=class{#kind;#options;#better;constructor(kind,options){this.#kind=kind;this.#options=options}async send(change,freshUntil){
-const sent=change.requests.length===0?{open:BY_ANOTHER}:await this.#send(change,freshUntil);if("expired"in sent)return EXPIRED;
-if("closed"in sent)return this.#ended(sent.closed,change);if("open"in sent)return{change,failure:sent.open};const other=otherObject(
-change.apply.identity,sent.data);if(other===void 0)return this.#ended(this.#answered(change,sent),change);const failure2={
-...NOTHING_KNOWN,message:other,httpStatus:sent.status,attempts:sent.attempts};if(this.#readable&&change.action!=="regene\
-rate")return{change,failure:failure2};return this.#ended(closed(failure2,true),change)}async conclude({change,failure:failure2},live){
-const judgement=judge2(this.#kind,aimOf(change),live);if(failure2.expired&&judgement.verdict==="not-done")return EXPIRED;
+if(now!==void 0)found.set(object3,now);return before!==void 0&&now!==void 0&&!same(before.fields,now.fields)})}return found}var EXPIRED="expired";var Attempt=class{#kind;#options;#better;#suspected;constructor(kind,options){this.#kind=kind;this.#options=
+options}async send(change,freshUntil){const sent=change.requests.length===0?{open:BY_ANOTHER}:await this.#send(change,freshUntil);
+if("expired"in sent)return EXPIRED;if("closed"in sent)return this.#ended(sent.closed,change);if("open"in sent)return{change,
+failure:sent.open};const other=otherObject(change.apply.identity,sent.data);if(other===void 0)return this.#ended(this.#answered(
+change,sent),change);const failure2={...NOTHING_KNOWN,message:other,httpStatus:sent.status,attempts:sent.attempts};if(this.#readable&&
+change.action!=="regenerate")return{change,failure:failure2};return this.#ended(closed(failure2,true),change)}async conclude({
+change,failure:failure2},live){const judgement=judge2(this.#kind,aimOf(change),live);const untouched=!judgement.begun&&Object.
+keys(judgement.lost).length===0;if(failure2.expired&&live!==void 0&&judgement.verdict!=="done"&&untouched)return EXPIRED;
 if(live===void 0||Object.keys(judgement.lost).length===0){return this.#ended(openOutcome(change,failure2,judgement,live),
-change)}return await this.#putBack(change,failure2,judgement,live)}#ended(outcome,sent){return{outcome,sent,better:this.#better}}get#readable(){
-return this.#kind.readable(this.#options.profile)}async#send(change,freshUntil){const{recorder,writer,profile}=this.#options;
-let attempts=0;let last={status:0,data:{}};for(const[index,request4]of change.requests.entries()){const isLast=index===change.
-requests.length-1;await recorder.sending(change,request4,isLast);try{const answer=await writer.send(request4,index===0?freshUntil:
-void 0);attempts+=answer.attempts;const shown2=shownFields(this.#kind,answer.data,profile);last={status:answer.status,data:markSecrets(
-this.#kind.fields,shown2)};if(!isLast)await recorder.answered(change,answer.status,answer.attempts)}catch(failure2){if(failure2 instanceof
-Expired){if(failure2.failure===void 0)return{expired:true};const met=this.#failed(change,failure2.failure,attempts+failure2.
-failure.attempts,false);return"open"in met?{open:{...met.open,expired:true}}:{expired:true}}if(!(failure2 instanceof ServerFailure))
-throw failure2;return this.#failed(change,failure2,attempts+failure2.attempts,index>0)}}return{...last,attempts}}#failed(change,failure2,attempts,begun){
-const{profile,onFailure}=this.#options;onFailure(failure2);const isOwn=failure2.kind==="forbidden"&&profile.protects.includes(
-change.kind);const better=betterProfileByError(profile,failure2);this.#better??=better;const remarks=[...isOwn?[`or this\
- ${this.#kind.noun} is protected, as the token's own is`]:[],...better===void 0?[]:[adviceFor(better)]];const ambiguous=failure2.
+change)}return await this.#putBack(change,failure2,judgement,live)}#ended(outcome,sent){return{outcome,sent,better:this.#better,
+suspected:this.#suspected}}get#readable(){return this.#kind.readable(this.#options.profile)}async#send(change,freshUntil){
+const{recorder,writer,profile}=this.#options;let attempts=0;let last={status:0,data:{}};for(const[index,request4]of change.
+requests.entries()){const isLast=index===change.requests.length-1;await recorder.sending(change,request4,isLast);try{const answer=await writer.
+send(request4,index===0?freshUntil:void 0);attempts+=answer.attempts;const shown2=shownFields(this.#kind,answer.data,profile);
+last={status:answer.status,data:markSecrets(this.#kind.fields,shown2)};if(!isLast)await recorder.answered(change,answer.
+status,answer.attempts)}catch(failure2){if(failure2 instanceof Expired){if(failure2.failure===void 0)return{expired:true};
+const met=this.#failed(change,failure2.failure,attempts+failure2.failure.attempts,false);return"open"in met?{open:{...met.
+open,expired:true}}:{expired:true}}if(!(failure2 instanceof ServerFailure))throw failure2;return this.#failed(change,failure2,
+attempts+failure2.attempts,index>0)}}return{...last,attempts}}#failed(change,failure2,attempts,begun){const{profile,onFailure}=this.#options;
+onFailure(failure2);const isOwn=failure2.kind==="forbidden"&&profile.protects.includes(change.kind);this.#suspected??=betterProfileByError(
+profile,failure2);const remarks=isOwn?[`or this ${this.#kind.noun} is protected, as the token's own is`]:[];const ambiguous=failure2.
 open;const refused=failure2.kind==="refused"||failure2.kind==="not-found"||failure2.kind==="forbidden";const open8={message:[
 failure2.message,...remarks].join("; "),httpStatus:failure2.status,attempts,answered:failure2.kind==="answer",refused,unsteady:failure2.
 kind==="lost"||failure2.doubt===true};const harmful=failure2.kind==="refused"&&profile.piecemeal.includes(change.kind);if((ambiguous||
@@ -18154,30 +18239,32 @@ kind.fields));const{different}=verify(kind,unsent,answer);const losesSilently=be
 true;const seen=verify(kind,expected,answer).different.length>0;if(!losesSilently&&!seen)return[];return[...different.map(
 what=>`${what}, although it was not sent`),adviceFor(better)]}async#putBack(change,open8,judgement,live){const{repair:repair2}=this.#options;
 const names2=namesOfLost(judgement.lost);let known3={judgement,live};let{attempts}=open8;let sent=change;for(const aim of open8.
-refused?["before"]:["asked","before"]){const owed2=seenLoss(this.#kind,"",known3.judgement.lost,known3.live.fields);const again=repair2(
+refused?["before"]:["asked","before"]){const owed2=seenLoss("",known3.judgement.lost,known3.live.fields);const again=repair2(
 change,owed2,known3.live,aim);if(again===void 0)continue;sent=again;const tried2=await this.#send(again);const answered="\
 data"in tried2&&otherObject(change.apply.identity,tried2.data)===void 0;attempts+=attemptsOf(tried2);const now=answered?
 {exists:true,identity:known3.live.identity,fields:tried2.data}:await readBackOne(this.#kind,{change:again,failure:"open"in
 tried2?tried2.open:open8},this.#options);const became=judge2(this.#kind,{...aimOf(change),expected:again.apply.expected},
-now);if(now===void 0)return this.#ended(openOutcome(change,{...open8,attempts},became,now),again);if(became.verdict==="d\
-one"){return this.#ended(repaired(aim,{...open8,attempts},names2,now.fields),again)}known3={judgement:became,live:now};if(Object.
-keys(became.lost).length===0)break}const end={...open8,attempts};return this.#ended(openOutcome(change,end,known3.judgement,
-known3.live),sent)}};async function readBackAll(kind,open8,{reader,profile,pause},concurrency){const objects2=open8.map(
-one=>({kind:kind.name,identity:one.change.apply.identity,one}));const isUnsteady=({one:{change,failure:failure2}},live)=>failure2.
-unsteady&&judge2(kind,aimOf(change),live).verdict!=="done";const options={reader,profile,concurrency,...pause===void 0?{}:
-{pause}};try{const live=await readBack(objects2,isUnsteady,options);return new Map([...live].map(([{one},found])=>[one,found]))}catch{
-return new Map}}async function readBackOne(kind,open8,options){return(await readBackAll(kind,[open8],options,1)).get(open8)}
-function attemptsOf(sent){if("data"in sent)return sent.attempts;if("open"in sent)return sent.open.attempts;return"closed"in
-sent?sent.closed.attempts:0}function aimOf({action,apply:{before,expected}}){return{action,before,expected}}var NOTHING_KNOWN={
-message:"",httpStatus:null,attempts:0,answered:true,refused:false,unsteady:false};var BY_ANOTHER={...NOTHING_KNOWN,message:"\
-nothing was sent, since the server does it with another change"};function closed(open8,ambiguous){return{status:ambiguous?
-"unknown":"failed",httpStatus:open8.httpStatus,attempts:open8.attempts,ambiguous,after:void 0,unverified:[],error:ambiguous?
-`${open8.message}; what the server did is not known`:open8.message}}function brokenOff(failure2){const message=failure2 instanceof
-Error?failure2.message:String(failure2);return closed({...NOTHING_KNOWN,message},true)}function check3(kind,change,answer){
-if(change.action==="update")return verify(kind,change.apply.expected,answer);const missing2=change.action==="regenerate"&&
-typeof answer.did!=="string";return{different:[],unverified:missing2?["did"]:[]}}function notesOf(change,answer){const{did}=change.
-apply.before;if(change.action!=="regenerate"||typeof did!=="string"||did!==answer.did)return[];return[`the DID came out \
-the same (${did}): the server derives it from the client's key, which is the same`]}function openOutcome(change,open8,{verdict,
+now);const end2={...open8,attempts};if(now===void 0)return this.#ended(openOutcome(change,end2,became,now),again);if(became.
+verdict==="done")return this.#ended(repaired(aim,end2,names2,now.fields),again);known3={judgement:{...judge2(this.#kind,
+aimOf(change),now),lost:became.lost},live:now};if(Object.keys(known3.judgement.lost).length===0)break}const end={...open8,
+attempts};return this.#ended(openOutcome(change,end,known3.judgement,known3.live),sent)}};async function readBackAll(kind,open8,{
+reader,profile,pause},concurrency){const objects2=open8.map(one=>({kind:kind.name,identity:one.change.apply.identity,one}));
+const isUnsteady=({one:{change,failure:failure2}},live)=>failure2.unsteady&&judge2(kind,aimOf(change),live).verdict!=="d\
+one";const options={reader,profile,concurrency,...pause===void 0?{}:{pause}};try{const live=await readBack(objects2,isUnsteady,
+options);return new Map([...live].map(([{one},found])=>[one,found]))}catch{return new Map}}async function readBackOne(kind,open8,options){
+return(await readBackAll(kind,[open8],options,1)).get(open8)}function attemptsOf(sent){if("data"in sent)return sent.attempts;
+if("open"in sent)return sent.open.attempts;return"closed"in sent?sent.closed.attempts:0}function aimOf({action,apply:{before,
+expected}}){return{action,before,expected}}var NOTHING_KNOWN={message:"",httpStatus:null,attempts:0,answered:true,refused:false,
+unsteady:false};var BY_ANOTHER={...NOTHING_KNOWN,message:"nothing was sent, since the server does it with another change"};
+function closed(open8,ambiguous){return{status:ambiguous?"unknown":"failed",httpStatus:open8.httpStatus,attempts:open8.attempts,
+ambiguous,after:void 0,unverified:[],error:ambiguous?`${open8.message}; what the server did is not known`:open8.message}}
+function advised(outcome,advice){const{error:error63,notes=[]}=outcome;return error63===null?{...outcome,notes:[...notes,
+advice]}:{...outcome,error:`${error63}; ${advice}`}}function brokenOff(failure2){const message=failure2 instanceof Error?
+failure2.message:String(failure2);return closed({...NOTHING_KNOWN,message},true)}function check3(kind,change,answer){if(change.
+action==="update")return verify(kind,change.apply.expected,answer);const missing2=change.action==="regenerate"&&typeof answer.
+did!=="string";return{different:[],unverified:missing2?["did"]:[]}}function notesOf(change,answer){const{did}=change.apply.
+before;if(change.action!=="regenerate"||typeof did!=="string"||did!==answer.did)return[];return[`the DID came out the sa\
+me (${did}): the server derives it from the client's key, which is the same`]}function openOutcome(change,open8,{verdict,
 different,unverified,lost:lost2},live){const base2={httpStatus:open8.httpStatus,attempts:open8.attempts,unverified:[],after:live?.
 fields};if(live===void 0){const error63=`${open8.message}; it could not be read back, so what the server did is not know\
 n`;return{...base2,status:"unknown",ambiguous:true,after:void 0,error:error63}}if(verdict==="unseen"){if(change.action===
@@ -18188,92 +18275,99 @@ status:"applied",ambiguous:false,error:null,notes}}const found=change.action==="
 "; ");const names2=namesOfLost(lost2);const owed2=names2===""?"":`; lost: ${names2}, which the next apply puts back`;return{
 ...base2,status:open8.answered?"not_converged":"failed",ambiguous:false,error:`${open8.message}; read back: ${found}${owed2}`}}
 function repaired(aim,open8,names2,after){const base2={httpStatus:open8.httpStatus,attempts:open8.attempts,ambiguous:false,
-after,unverified:[]};if(aim==="asked"){const note=`${open8.message}; read back: ${names2} had been lost, so it was sent \
-once more, and all is as asked`;return{...base2,status:"applied",error:null,notes:[note]}}return{...base2,status:open8.answered?
-"not_converged":"failed",error:`${open8.message}; read back: ${names2} had been lost, and is put back as it was before`}}var FRESH=3e4;var ROUNDS=5;async function execute(plan,options){return await new Execution(options).run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#forbidden=new Map;#harmful=new Map;#stop;#defaultFailed=false;constructor(options){
+after,unverified:[]};if(aim==="asked"){const note=`${open8.message}; read back: it had lost ${names2}; what is asked for\
+ was sent after that, and all is as asked`;return{...base2,status:"applied",error:null,notes:[note]}}return{...base2,status:open8.
+answered?"not_converged":"failed",error:`${open8.message}; read back: it had lost ${names2}; that is put back as it was \
+before`}}var FRESH=3e4;var ROUNDS=5;async function execute(plan,options){return await new Execution(options).run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#forbidden=new Map;#harmful=new Map;#stop;#defaultFailed=false;constructor(options){
 this.#options=options}async run(changes){const todo=changes.filter(({action})=>action!=="unchanged"&&action!=="blocked");
 const{progress,concurrency}=this.#options;let fatal;progress.phase("Applying",todo.length);for(const kind of kinds){const level3=todo.
 filter(change=>change.kind===kind.name);if(level3.length===0)continue;try{await this.#level(kind,level3,kind.sequential?
-1:concurrency)}catch(failure2){fatal??=failure2;this.#stop??=NOT_SENT}}progress.end();return{results:todo.map(change=>asResult(
-change,this.#outcomes.get(change)??skipped(NOT_SENT))),fatal}}async#level(kind,changes,concurrency){const limit2=pLimit(
-concurrency);const open8=[];const send=async change=>{const left=await this.#change(kind,change);if(left!==void 0)open8.
-push(left)};const alone=this.#options.profile.signs===null?changes.slice(0,1):[];try{for(const change of alone)await send(
-change);await settle(changes.slice(alone.length).map(change=>limit2(()=>send(change))))}finally{await this.#conclude(kind,
-open8)}}async#change(kind,planned){const reason=this.#reasonToSkip(planned);if(reason!==void 0)return this.#skip(planned,
-reason);if(planned.action==="adopt"){await this.#guard(()=>this.#options.recorder.sending(planned,null,true));await this.#settle(
-planned,planned,{...skipped(null),status:"applied"});return void 0}let since=Math.max(this.#options.notBefore??0,performance.
-now()-FRESH);let begun;for(let round=1;round<=ROUNDS;round+=1){const change=await this.#asItIsNow(planned,since);if(typeof change===
-"string")return await this.#giveUp(planned,begun,change);const sent=await this.#sendOnce(kind,planned,change);if(sent!==
-EXPIRED)return sent;since=performance.now();begun=change}return await this.#giveUp(planned,begun,"not sent: what was rea\
-d for it got too old each time")}async#giveUp(planned,begun,reason){if(begun===void 0)return this.#skip(planned,reason);
-return await this.#settle(planned,begun,skipped(reason))}#freshUntil(kind,planned,change){const{profile,replan}=this.#options;
-if(!kind.readable(profile))return Number.POSITIVE_INFINITY;return(change===planned?replan.observedAt:performance.now())+
-FRESH}async#sendOnce(kind,planned,change){if(change.requests.length===0){await this.#guard(()=>this.#options.recorder.sending(
-change,null,true))}return await this.#trying(planned,async begun=>{const attempt=this.#attempt(kind,begun);const sent=await attempt.
-send(change,this.#freshUntil(kind,planned,change));if(sent===EXPIRED)return sent;if(!("failure"in sent)){await this.#beware(
-kind,sent);return await this.#settle(planned,sent.sent,sent.outcome)}if(kind.lost===void 0&&sent.failure.expired===void 0){
-return{planned,attempt,open:sent}}const ended=await attempt.conclude(sent,await readBackOne(kind,sent,this.#options));return ended===
-EXPIRED?ended:await this.#end(planned,ended)})}async#end(planned,{sent,outcome}){return await this.#settle(planned,sent,
-outcome)}async#conclude(kind,left){if(left.length===0)return;const open8=left.map(one=>one.open);const live=await readBackAll(
-kind,open8,this.#options,this.#options.concurrency);await settle(left.map(async({planned,attempt,open:open9})=>{const ended=await attempt.
-conclude(open9,live.get(open9));if(ended!==EXPIRED)await this.#end(planned,ended)}))}async#beware(kind,{better,outcome}){
-const harms=better?.signs?.unsafe.includes(kind.name)??false;if(better===void 0||!harms||this.#harmful.has(kind.name))return;
-const scope2=kind.scopes.write;const probed=outcome.after!==void 0?{kind:"recognised"}:await this.#options.recognise(scope2).
-catch(()=>({kind:"unclear"}));const isHarmful=probed.kind==="recognised"||probed.kind==="unclear"&&(outcome.httpStatus??
-0)>=500;if(isHarmful)this.#harmful.set(kind.name,`not sent: ${adviceFor(better)}`)}#attempt(kind,begun){const{recorder,replan}=this.#options;
-return new Attempt(kind,{...this.#options,recorder:{sending:async(...line)=>{await this.#guard(()=>recorder.sending(...line));
-begun()},answered:(...line)=>this.#guard(()=>recorder.answered(...line))},repair:replan.repair,onFailure:failure2=>this.#remember(
-failure2,kind)})}async#trying(planned,work){let begun=false;try{return await work(()=>{begun=true})}catch(failure2){if(begun&&
-!this.#outcomes.has(planned))this.#outcomes.set(planned,brokenOff(failure2));throw failure2}}async#asItIsNow(planned,since){
-const{replan}=this.#options;if(planned.requests.length===0||replan.observedAt>=since)return planned;let change;try{change=
-await replan.again(planned,since)}catch(failure2){const failures=failuresIn(failure2);if(!failures.every(isExpected))throw failure2;
-for(const one of failures)if(one instanceof ServerFailure)this.#remember(one,void 0);const why=failures.map(({message})=>message).
-join("; ");return`not sent: what is there now could not be read: ${why}`}if(change===void 0)return planned;const moved=movedSince(
-planned,change);if(moved.length===0)return{...change,apply:{...change.apply,managed:planned.apply.managed}};return`not s\
-ent, stale: it was changed on the server since the plan was made (${moved.join(", ")}); plan again, and review it`}#skip(change,reason){
-this.#outcomes.set(change,skipped(reason));this.#options.progress.step();return void 0}#reasonToSkip(change){if(this.#stop!==
-void 0)return this.#stop;const harm=this.#harmful.get(change.kind);if(harm!==void 0)return harm;if(this.#options.signal.
-aborted)return"interrupted before it was sent";for(const{operation}of change.requests){const forbidden=this.#forbidden.get(
-operations[operation].scope);if(forbidden!==void 0)return forbidden}if(this.#defaultFailed&&givesUpDefault(change))return"\
-the new default key pair could not be set";return void 0}#remember(failure2,written3){if(failure2.kind==="unauthorized")
-this.#stop="not sent: the credentials were refused (401)";if(failure2.kind!=="forbidden")return;if(written3!==void 0&&this.#options.
-profile.protects.includes(written3.name))return;this.#forbidden.set(failure2.scope,`not sent: the credentials lack the s\
-cope ${failure2.scope} (403)`)}async#settle(planned,sent,outcome){if(isToBeDefault(planned)&&outcome.status!=="applied")
-this.#defaultFailed=true;this.#outcomes.set(planned,outcome);await this.#guard(()=>this.#options.recorder.settled(sent,outcome));
-this.#options.progress.step()}async#guard(write){try{await write()}catch(failure2){this.#stop??="not sent: the journal c\
-ould not be written";throw failure2}}};function isExpected(failure2){return failure2 instanceof ServerFailure||failure2 instanceof
+1:concurrency)}catch(failure2){fatal??=failure2;this.#stop??=NOT_SENT}}progress.end(fatal===void 0?void 0:"failed");return{
+results:todo.map(change=>asResult(change,this.#outcomes.get(change)??skipped(NOT_SENT))),fatal}}async#level(kind,changes,concurrency){
+const limit2=pLimit(concurrency);const open8=[];const send=async change=>{const left=await this.#change(kind,change);if(left!==
+void 0)open8.push(left)};const rest=[...changes];let known3=this.#options.profile.signs!==null;try{while(!known3){const change=rest.
+shift();if(change===void 0)break;await send(change);known3=tells(change,this.#outcomes.get(change))}await settle(rest.map(
+change=>limit2(()=>send(change))))}finally{await this.#conclude(kind,open8)}}async#change(kind,planned){const reason=this.#reasonToSkip(
+planned);if(reason!==void 0)return this.#skip(planned,reason);if(planned.action==="adopt"){await this.#guard(()=>this.#options.
+recorder.sending(planned,null,true));await this.#settle(planned,planned,{...skipped(null),status:"applied"});return void 0}
+let since=Math.max(this.#options.notBefore??0,performance.now()-FRESH);let begun;for(let round=1;round<=ROUNDS;round+=1){
+const change=await this.#asItIsNow(planned,since);if(typeof change==="string")return await this.#giveUp(planned,begun,change);
+const sent=await this.#sendOnce(kind,planned,change);if(sent!==EXPIRED)return sent;since=performance.now();begun=change}
+return await this.#giveUp(planned,begun,"not sent: what was read for it got too old each time")}async#giveUp(planned,begun,reason){
+if(begun===void 0)return this.#skip(planned,reason);return await this.#settle(planned,begun,skipped(reason))}#freshUntil(kind,planned,change){
+const{profile,replan}=this.#options;if(!kind.readable(profile))return Number.POSITIVE_INFINITY;return(change===planned?replan.
+observedAt:performance.now())+FRESH}async#sendOnce(kind,planned,change){if(change.requests.length===0){await this.#guard(
+()=>this.#options.recorder.sending(change,null,true))}return await this.#trying(planned,async begun=>{const attempt=this.#attempt(
+kind,begun);const sent=await attempt.send(change,this.#freshUntil(kind,planned,change));if(sent===EXPIRED)return sent;if(!("\
+failure"in sent))return await this.#end(kind,planned,sent);if(kind.lost===void 0&&sent.failure.expired===void 0){return{
+planned,attempt,open:sent}}const ended=await attempt.conclude(sent,await readBackOne(kind,sent,this.#options));return ended===
+EXPIRED?ended:await this.#end(kind,planned,ended)})}async#end(kind,planned,ended){return await this.#settle(planned,ended.
+sent,await this.#beware(kind,planned,ended))}async#conclude(kind,left){if(left.length===0)return;const open8=left.map(one=>one.
+open);const live=await readBackAll(kind,open8,this.#options,this.#options.concurrency);await settle(left.map(async({planned,
+attempt,open:open9})=>{const ended=await attempt.conclude(open9,live.get(open9));if(ended!==EXPIRED)await this.#end(kind,
+planned,ended)}))}async#beware(kind,{address:address2},{better,suspected,outcome}){const told=better??suspected;if(told===
+void 0)return outcome;const sure=better!==void 0||this.#harmful.has(kind.name);const probed=sure?{kind:"recognised"}:await this.#probe(
+kind);if(probed.kind==="plain")return outcome;const harms=told.signs?.unsafe.includes(kind.name)??false;const isClear=probed.
+kind==="recognised"||(outcome.httpStatus??0)>=500;if(harms&&isClear&&!this.#harmful.has(kind.name)){this.#harmful.set(kind.
+name,`not sent: what came back about ${address2} looks like a server of the profile ${told.name}; what to do is said the\
+re`)}return better===void 0?advised(outcome,adviceFor(told)):outcome}async#probe(kind){return await this.#options.recognise(
+kind.scopes.write).catch(()=>({kind:"unclear"}))}#attempt(kind,begun){const{recorder,replan}=this.#options;return new Attempt(
+kind,{...this.#options,recorder:{sending:async(...line)=>{await this.#guard(()=>recorder.sending(...line));begun()},answered:(...line)=>this.#guard(
+()=>recorder.answered(...line))},repair:replan.repair,onFailure:failure2=>this.#remember(failure2,kind)})}async#trying(planned,work){
+let begun=false;try{return await work(()=>{begun=true})}catch(failure2){if(begun&&!this.#outcomes.has(planned))this.#outcomes.
+set(planned,brokenOff(failure2));throw failure2}}async#asItIsNow(planned,since){const{replan}=this.#options;if(planned.requests.
+length===0||replan.observedAt>=since)return planned;let change;try{change=await replan.again(planned,since)}catch(failure2){
+const failures=failuresIn(failure2);if(!failures.every(isExpected))throw failure2;for(const one of failures)if(one instanceof
+ServerFailure)this.#remember(one,void 0);const why=failures.map(({message})=>message).join("; ");return`not sent: what i\
+s there now could not be read: ${why}`}if(change===void 0)return planned;const moved=movedSince(planned,change);const other=change.
+requests.filter(request4=>!planned.requests.some(named2=>isSame(named2,request4)));if(moved.length===0&&other.length>0){
+const names2=other.map(({operation})=>operations[operation].title).join(", ");return`not sent, stale: what is there now \
+takes a request that the plan did not name (${names2}); plan again, and review it`}if(moved.length===0)return{...change,
+apply:{...change.apply,managed:planned.apply.managed}};return`not sent, stale: it was changed on the server since the pl\
+an was made (${moved.join(", ")}); plan again, and review it`}#skip(change,reason){this.#outcomes.set(change,skipped(reason));
+this.#options.progress.step();return void 0}#reasonToSkip(change){if(this.#stop!==void 0)return this.#stop;const harm=this.#harmful.
+get(change.kind);if(harm!==void 0)return harm;if(this.#options.signal.aborted)return"interrupted before it was sent";for(const{
+operation}of change.requests){const forbidden=this.#forbidden.get(operations[operation].scope);if(forbidden!==void 0)return forbidden}
+if(this.#defaultFailed&&givesUpDefault(change))return"the new default key pair could not be set";return void 0}#remember(failure2,written3){
+if(failure2.kind==="unauthorized")this.#stop="not sent: the credentials were refused (401)";if(failure2.kind!=="forbidde\
+n")return;if(written3!==void 0&&this.#options.profile.protects.includes(written3.name))return;this.#forbidden.set(failure2.
+scope,`not sent: the credentials lack the scope ${failure2.scope} (403)`)}async#settle(planned,sent,outcome){if(isToBeDefault(
+planned)&&outcome.status!=="applied")this.#defaultFailed=true;this.#outcomes.set(planned,outcome);await this.#guard(()=>this.#options.
+recorder.settled(sent,outcome));this.#options.progress.step()}async#guard(write){try{await write()}catch(failure2){this.#stop??=
+"not sent: the journal could not be written";throw failure2}}};function tells({action},outcome){return action!=="delete"&&
+outcome!==void 0&&isSuccess(outcome)}function isSuccess({httpStatus}){return httpStatus!==null&&httpStatus>=200&&httpStatus<
+300}function isSame(one,other){const path=({operation,params})=>operationPath(operation,params);return one.operation===other.
+operation&&path(one)===path(other)}function isExpected(failure2){return failure2 instanceof ServerFailure||failure2 instanceof
 ProblemsError}var NOT_SENT="not sent: the run ended early";function skipped(error63){return{status:"skipped",httpStatus:null,
 attempts:0,ambiguous:false,after:void 0,unverified:[],error:error63}}function asResult({address:address2,action},outcome){
 const{status,httpStatus,attempts,unverified,error:error63,notes=[]}=outcome;return{address:address2,action,status,httpStatus,
 attempts,unverified,error:error63,...notes.length===0?{}:{notes}}}import{constants as constants4}from"node:fs";import{open as open5,readdir as readdir3,rm as rm3}from"node:fs/promises";import{
-dirname as dirname9,join as join7,relative as relative6}from"node:path";import{mkdir,open as open4,rename,rm as rm2}from"node:fs/promises";import{dirname as dirname8,join as join6,relative as relative5}from"node:path";import{readlink,realpath as realpath5}from"node:fs/promises";import{dirname as dirname7,resolve as resolve9}from"node:path";
-var LINKS=40;async function leadsTo(path,links=LINKS){const real=await realpath5(path).catch(unlessMissing);if(real!==void 0)
-return real;const next=await readlink(path).catch(()=>void 0);if(next===void 0||links===0)return path;return await leadsTo(
-resolve9(dirname7(path),next),links-1)}function unlessMissing(failure2){if(failure2.code!=="ENOENT"&&failure2.code!=="EN\
-OTDIR")throw failure2;return void 0}import{constants as constants3}from"node:fs";import{open as open3}from"node:fs/promises";var NoRegularFile=class extends Error{constructor(stat6){
-super(`it is ${kindOf2(stat6)}, not a regular file`);this.name="NoRegularFile"}};async function readRegular(path){const handle=await open3(
-path,constants3.O_RDONLY|(constants3.O_NONBLOCK??0));try{const stat6=await handle.stat();if(!stat6.isFile())throw new NoRegularFile(
-stat6);return await handle.readFile("utf8")}finally{await handle.close()}}function kindOf2(stat6){if(stat6.isDirectory())
-return"a folder";if(stat6.isFIFO())return"a named pipe";if(stat6.isSocket())return"a socket";return"a device"}import{randomBytes as randomBytes2,randomUUID as randomUUID2}from"node:crypto";function jsonFields(){const fields2=external_exports.unknown().refine(isMap,"expected a map").meta({type:"object"});return fields2}var STATE_FORMAT=1;var stored=external_exports.strictObject({fields:jsonFields(),hashes:external_exports.record(external_exports.
+dirname as dirname10,join as join9,relative as relative6}from"node:path";import{mkdir,open as open4,rename,rm as rm2}from"node:fs/promises";import{dirname as dirname9,join as join8,relative as relative5}from"node:path";import{constants as constants3}from"node:fs";import{open as open3}from"node:fs/promises";var NoRegularFile=class extends Error{constructor(stat7){
+super(`it is ${kindOf2(stat7)}, not a regular file`);this.name="NoRegularFile"}};async function readRegular(path){const handle=await open3(
+path,constants3.O_RDONLY|(constants3.O_NONBLOCK??0));try{const stat7=await handle.stat();if(!stat7.isFile())throw new NoRegularFile(
+stat7);return await handle.readFile("utf8")}finally{await handle.close()}}function kindOf2(stat7){if(stat7.isDirectory())
+return"a folder";if(stat7.isSymbolicLink())return"a link";if(stat7.isFIFO())return"a named pipe";if(stat7.isSocket())return"\
+a socket";return"a device"}import{randomBytes as randomBytes2,randomUUID as randomUUID2}from"node:crypto";function jsonFields(){const fields2=external_exports.unknown().refine(isMap,"expected a map").meta({type:"object"});return fields2}var STATE_FORMAT=1;var stored=external_exports.strictObject({fields:jsonFields(),hashes:external_exports.record(external_exports.
 string(),external_exports.string())});var owedSchema=external_exports.union([external_exports.strictObject({run:external_exports.
 string(),lost:stored,seen:stored}),external_exports.strictObject({run:external_exports.string(),before:stored,asked:stored})]);
-var recordSchema=external_exports.strictObject({kind:external_exports.enum(["Organization","User","KeyPair","EmailTempla\
-te","Client"]),identity:external_exports.record(external_exports.string(),external_exports.string()),recorded_at:external_exports.
-iso.datetime(),run:external_exports.string(),managed:external_exports.array(external_exports.string()),fields:jsonFields(),
-hashes:external_exports.record(external_exports.string(),external_exports.string()),uncertain:external_exports.array(external_exports.
-string()).optional(),did_generation:external_exports.int().min(0).optional(),pending_regeneration:external_exports.string().
-optional(),owed:owedSchema.optional(),deleted:external_exports.string().optional()});var stateSchema2=external_exports.strictObject(
-{format_version:external_exports.literal(STATE_FORMAT),serial:external_exports.int().min(0),lineage:external_exports.string().
-min(1),server:external_exports.string(),salt:external_exports.string().min(1),open_run:external_exports.string().optional(),
-last_run:external_exports.string().optional(),resources:external_exports.record(external_exports.string(),recordSchema)});
+var identitySchema=external_exports.record(external_exports.string(),external_exports.string()).refine(identity2=>Object.
+entries(identity2).every(([part,text4])=>part==="name"||isPathParameter(text4)),"has an id that no path can carry");var recordSchema=external_exports.
+strictObject({kind:external_exports.enum(["Organization","User","KeyPair","EmailTemplate","Client"]),identity:identitySchema,
+recorded_at:external_exports.iso.datetime(),run:external_exports.string(),managed:external_exports.array(external_exports.
+string()),fields:jsonFields(),hashes:external_exports.record(external_exports.string(),external_exports.string()),uncertain:external_exports.
+array(external_exports.string()).optional(),did_generation:external_exports.int().min(0).optional(),pending_regeneration:external_exports.
+string().optional(),owed:owedSchema.optional(),deleted:external_exports.string().optional()});var stateSchema2=external_exports.
+strictObject({format_version:external_exports.literal(STATE_FORMAT),serial:external_exports.int().min(0),lineage:external_exports.
+string().min(1),server:external_exports.string(),salt:external_exports.string().min(1),open_run:external_exports.string().
+optional(),last_run:external_exports.string().optional(),resources:external_exports.record(external_exports.string(),recordSchema)});
 function emptyState(server){return{format_version:STATE_FORMAT,serial:0,lineage:randomUUID2(),server,salt:randomBytes2(16).
-toString("base64url"),resources:{}}}import{createHash as createHash3,randomBytes as randomBytes3}from"node:crypto";import{readdir as readdir2,rm,stat as stat4}from"node:fs/promises";
-import{join as join5}from"node:path";var named=/^\.idops-(\d+)-([0-9a-f]{8})-[0-9a-f]{12}\.tmp$/;var formerly=/^\.[0-9a-f]{12}\.tmp$|\.lock(?:\.[0-9a-f]{16})?\.[0-9a-f-]{36}\.tmp$/;
+toString("base64url"),resources:{}}}import{createHash as createHash3,randomBytes as randomBytes3}from"node:crypto";import{readdir as readdir2,rm,stat as stat5}from"node:fs/promises";
+import{join as join7}from"node:path";var named=/^\.idops-(\d+)-([0-9a-f]{8})-[0-9a-f]{12}\.tmp$/;var formerly=/^\.[0-9a-f]{12}\.tmp$|\.lock(?:\.[0-9a-f]{16})?\.[0-9a-f-]{36}\.tmp$/;
 var OLD=60*60*1e3;function temporaryName(){return`.idops-${process.pid}-${here()}-${randomBytes3(6).toString("hex")}.tmp`}
 async function sweepTemporaries(folder){const names2=await readdir2(folder).catch(()=>[]);await Promise.all(names2.map(async name2=>{
-const path=join5(folder,name2);if(await isLeft(path,name2))await rm(path,{force:true}).catch(()=>{})}))}async function isLeft(path,name2){
+const path=join7(folder,name2);if(await isLeft(path,name2))await rm(path,{force:true}).catch(()=>{})}))}async function isLeft(path,name2){
 const ours=named.exec(name2);if(ours===null&&!formerly.test(name2))return false;if(ours!==null&&ours[2]===here()&&fateOf(
-{...ownMark(),pid:Number(ours[1]),started:null})==="gone"){return true}const made=await stat4(path).catch(()=>void 0);return made?.
+{...ownMark(),pid:Number(ours[1]),started:null})==="gone"){return true}const made=await stat5(path).catch(()=>void 0);return made?.
 isFile()===true&&Date.now()-made.mtimeMs>OLD}function here(){const{host,boot,namespace}=ownMark();return createHash3("sh\
 a256").update(JSON.stringify([host,boot,namespace])).digest("hex").slice(0,8)}function stateFile(path){const place=relative5(process.cwd(),path)||path;return{place,async load(server){const text4=await readText(
 path,place);return text4===void 0?emptyState(server):check4(text4,place,server)},async save(state){await writeWhole(await leadsTo(
@@ -18290,15 +18384,18 @@ throw new ProblemsError([error("state-newer",`the state ${place} has format ${ve
 [],"use the version of idops that wrote it, or a later one")])}const parsed2=stateSchema2.safeParse(data3);if(!parsed2.success){
 const[issue3]=parsed2.error.issues;const where=issue3===void 0||issue3.path.length===0?"":` at ${issue3.path.join(".")}`;
 throw new ProblemsError([error("state-unreadable",`the state ${place} is not a state of idops${where}`,[],`put a good co\
-py back, or move it away: ${LOSS}`)])}return parsed2.data}var LOSS="without it requests may be sent again, and nothing i\
-s deleted or regenerated";async function makeFolder(folder,mode=384){await mkdir(folder,{recursive:true,mode:isPrivate(mode)?
-448:511})}async function writeWhole(path,text4,mode=384,exactly2){const folder=dirname8(path);await makeFolder(folder,mode);
-const temporary=join6(folder,temporaryName());try{const file2=await open4(temporary,"wx",mode);try{if(exactly2!==void 0)
-await file2.chmod(exactly2&511);await file2.writeFile(text4);await file2.sync()}finally{await file2.close()}await rename(
-temporary,path)}catch(failure2){await rm2(temporary,{force:true});throw failure2}await syncFolder(folder)}function isPrivate(mode){
-return(mode&63)===0}async function syncFolder(folder){try{const handle=await open4(folder,"r");try{await handle.sync()}finally{
-await handle.close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&code2!=="EPERM"&&code2!=="EINVAL")
-throw failure2}}var JOURNAL_FORMAT=1;var storedFields=external_exports.strictObject({fields:jsonFields().describe("the fields; a secret \
+py back, or move it away: ${LOSS}`)])}return{...parsed2.data,resources:oneSpelling(parsed2.data.resources)}}function oneSpelling(resources){
+const records=Object.entries(resources);if(records.every(([key])=>objectKey(key)===key))return resources;const one={};for(const[
+key,record2]of records){const{[objectKey(key)]:other}=one;if(other!==void 0&&other.recorded_at>record2.recorded_at)continue;
+const identity2=mapValues(record2.identity,(id,part)=>part==="name"?id:identifierKey(id));one[objectKey(key)]={...record2,
+identity:identity2}}return one}var LOSS="without it requests may be sent again, and nothing is deleted or regenerated";async function makeFolder(folder,mode=384){
+await mkdir(folder,{recursive:true,mode:isPrivate(mode)?448:511})}async function writeWhole(path,text4,mode=384,exactly2){
+const folder=dirname9(path);await makeFolder(folder,mode);const temporary=join8(folder,temporaryName());try{const file2=await open4(
+temporary,"wx",mode);try{if(exactly2!==void 0)await file2.chmod(exactly2&511);await file2.writeFile(text4);await file2.sync()}finally{
+await file2.close()}await rename(temporary,path)}catch(failure2){await rm2(temporary,{force:true});throw failure2}await syncFolder(
+folder)}function isPrivate(mode){return(mode&63)===0}async function syncFolder(folder){try{const handle=await open4(folder,
+"r");try{await handle.sync()}finally{await handle.close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&
+code2!=="EPERM"&&code2!=="EINVAL")throw failure2}}var JOURNAL_FORMAT=1;var storedFields=external_exports.strictObject({fields:jsonFields().describe("the fields; a secret \
 is null here"),hashes:external_exports.record(external_exports.string(),external_exports.string()).describe("salted hash\
 es of the secrets, by JSON pointer")});var at=external_exports.iso.datetime().describe("UTC");var runLine=external_exports.
 strictObject({type:external_exports.literal("run"),format_version:external_exports.literal(JOURNAL_FORMAT),run:external_exports.
@@ -18309,47 +18406,49 @@ have their journals in one"),server:external_exports.string(),profile:external_e
 string().nullable(),digest:external_exports.string(),salt:external_exports.string().describe("the salt of the hashes in \
 this file")}).describe("the first line: who, when, where");var sendingLine=external_exports.strictObject({type:external_exports.
 literal("sending"),seq:external_exports.int(),at,address:external_exports.string(),key:external_exports.string(),kind:external_exports.
-enum(["Organization","User","KeyPair","EmailTemplate","Client"]),identity:external_exports.record(external_exports.string(),
-external_exports.string()),action:external_exports.enum(["update","delete","regenerate","adopt"]),operation:external_exports.
-string().nullable().describe("null for an adoption, which sends nothing"),method:external_exports.string().nullable(),path:external_exports.
-string().nullable(),last:external_exports.boolean().describe("whether this is the last request of the change"),existed:external_exports.
-boolean().nullable().describe("whether the server had it before; null where it could not be asked"),before:storedFields.
-describe("the object as it was known to be"),body:storedFields.nullable().describe("what is sent"),expected:storedFields.
-describe("what the object is to be afterwards"),managed:external_exports.array(external_exports.string()),generation:external_exports.
-int().optional()}).describe("before a request is sent");var answeredLine=external_exports.strictObject({type:external_exports.
+enum(["Organization","User","KeyPair","EmailTemplate","Client"]),identity:identitySchema,action:external_exports.enum(["\
+update","delete","regenerate","adopt"]),operation:external_exports.string().nullable().describe("null for an adoption, w\
+hich sends nothing"),method:external_exports.string().nullable(),path:external_exports.string().nullable(),last:external_exports.
+boolean().describe("whether this is the last request of the change"),existed:external_exports.boolean().nullable().describe(
+"whether the server had it before; null where it could not be asked"),before:storedFields.describe("the object as it was\
+ known to be"),body:storedFields.nullable().describe("what is sent"),expected:storedFields.describe("what the object is \
+to be afterwards"),managed:external_exports.array(external_exports.string()),generation:external_exports.int().optional(),
+recorded_generation:external_exports.int().optional().describe("the generation that was recorded before; left out where \
+none was")}).describe("before a request is sent");var answeredLine=external_exports.strictObject({type:external_exports.
 literal("answered"),seq:external_exports.int(),at,status:external_exports.enum(["applied","failed","not_converged","unkn\
 own","skipped"]),ambiguous:external_exports.boolean(),http_status:external_exports.int().nullable(),attempts:external_exports.
 int(),after:storedFields.nullable().describe("what the server showed afterwards"),unverified:external_exports.array(external_exports.
-string()),error:external_exports.string().nullable()}).describe("after its answer");var endLine=external_exports.strictObject(
-{type:external_exports.literal("end"),at,interrupted:external_exports.boolean(),by:external_exports.string().optional().
-describe("the later run that settled what this one left open")}).describe("the last line: the state holds everything abo\
-ve");var journalLineSchema=external_exports.discriminatedUnion("type",[runLine,sendingLine,answeredLine,endLine]);function journalFolder(statePath){
-return join7(dirname9(statePath),"runs")}async function createJournal(folder,first){await makeFolder(folder);const path=join7(
-folder,`${first.run}.jsonl`);const file2=await open5(path,"ax",384);const journal=new FileJournal(file2,0);try{await journal.
-write(first);await syncFolder(folder)}catch(failure2){await journal.close();await rm3(path,{force:true}).catch(()=>{});throw failure2}
-return journal}async function reopenJournal(folder,content){if(isUnderWay(content))throw underWay2(content.run);const file2=await open5(
-join7(folder,`${content.run.run}.jsonl`),"r+");await file2.truncate(content.bytes);await file2.close();return new FileJournal(
-await open5(join7(folder,`${content.run.run}.jsonl`),"a"),content.bytes)}function isUnderWay({run:run3,ended}){return!ended&&
-surelyAlive(run3)}function underWay2(run3){return new ProblemsError([error("locked",`${runHolder(run3)} is still under w\
-ay`,[],"wait until it has ended, or end it")])}function runHolder({run:run3,command:command2,user:user3,host,pid,at:at2}){
-return`run ${run3} (${command2} by ${user3} on ${host}, process ${pid}, since ${at2})`}async function listRuns(folder){let names2;
-try{names2=await readdir3(folder)}catch(failure2){if(failure2.code==="ENOENT")return[];throw unreadable2(folder,failure2 instanceof
-Error?failure2.message:String(failure2))}return names2.filter(name2=>name2.endsWith(".jsonl")).map(name2=>name2.slice(0,
--".jsonl".length)).sort()}async function readJournal(folder,run3){const path=join7(folder,`${run3}.jsonl`);let text4;try{
-text4=await readRegular(path)}catch(failure2){throw unreadable2(path,failure2 instanceof Error?failure2.message:String(failure2))}
-const whole2=text4.slice(0,text4.lastIndexOf("\n")+1);const[first,...lines]=whole2.split("\n").slice(0,-1).map((line,index)=>parseLine(
-line,path,index+1));if(first===void 0)return null;if(first.type!=="run"||first.run!==run3)throw unreadable2(path,"line 1\
- does not name this run");return{run:first,lines,bytes:Buffer.byteLength(whole2),ended:lines.at(-1)?.type==="end"}}var TAIL=4096;
-async function hasEnd(folder,run3){const file2=await open5(join7(folder,`${run3}.jsonl`),constants4.O_RDONLY|(constants4.
-O_NONBLOCK??0));try{const{size:size2}=await file2.stat();const{buffer,bytesRead}=await file2.read(Buffer.alloc(TAIL),0,TAIL,
-Math.max(0,size2-TAIL));const lines=buffer.subarray(0,bytesRead).toString("utf8").split("\n");return lines.pop()===""&&(lines.
-pop()??"").startsWith('{"type":"end"')}finally{await file2.close()}}function parseLine(line,path,number5){let data3;try{
-data3=parseJson(line)}catch{throw unreadable2(path,`line ${number5} is not JSON`)}const version3=data3?.format_version;if(typeof version3===
-"number"&&version3>JOURNAL_FORMAT){throw unreadable2(path,`it has format ${version3}, this idops knows formats up to ${JOURNAL_FORMAT}`)}
-const parsed2=journalLineSchema.safeParse(data3);if(parsed2.success)return parsed2.data;throw unreadable2(path,`line ${number5}\
- is not a line of a journal`)}function unreadable2(path,why){return new ProblemsError([error("journal-unreadable",`the j\
-ournal ${relative6(process.cwd(),path)||path} can't be used: ${why}`,[],"put a good copy back, or move it away; what it \
-says of its run is then no longer known")])}var FileJournal=class{#file;#end;#broken;#waiting=[];#flushing;constructor(file2,end){
+string()),error:external_exports.string().nullable(),notes:external_exports.array(external_exports.string()).optional().
+describe("what a person should know although it went well")}).describe("after its answer");var endLine=external_exports.
+strictObject({type:external_exports.literal("end"),at,interrupted:external_exports.boolean(),by:external_exports.string().
+optional().describe("the later run that settled what this one left open")}).describe("the last line: the state holds eve\
+rything above");var journalLineSchema=external_exports.discriminatedUnion("type",[runLine,sendingLine,answeredLine,endLine]);
+function journalFolder(statePath){return join9(dirname10(statePath),"runs")}async function createJournal(folder,first){await makeFolder(
+folder);const path=join9(folder,`${first.run}.jsonl`);const file2=await open5(path,"ax",384);const journal=new FileJournal(
+file2,0);try{await journal.write(first);await syncFolder(folder)}catch(failure2){await journal.close();await rm3(path,{force:true}).
+catch(()=>{});throw failure2}return journal}async function reopenJournal(folder,content){if(isUnderWay(content))throw underWay2(
+content.run);const file2=await open5(join9(folder,`${content.run.run}.jsonl`),"r+");await file2.truncate(content.bytes);
+await file2.close();return new FileJournal(await open5(join9(folder,`${content.run.run}.jsonl`),"a"),content.bytes)}function isUnderWay({
+run:run4,ended}){return!ended&&surelyAlive(run4)}function underWay2(run4){return new ProblemsError([error("locked",`${runHolder(
+run4)} is still under way`,[],"wait until it has ended, or end it")])}function runHolder({run:run4,command:command2,user:user3,
+host,pid,at:at2}){return`run ${run4} (${command2} by ${user3} on ${host}, process ${pid}, since ${at2})`}async function listRuns(folder){
+let names2;try{names2=await readdir3(folder)}catch(failure2){if(failure2.code==="ENOENT")return[];throw unreadable2(folder,
+failure2 instanceof Error?failure2.message:String(failure2))}return names2.filter(name2=>name2.endsWith(".jsonl")).map(name2=>name2.
+slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run4){const path=join9(folder,`${run4}.jsonl`);let text4;
+try{text4=await readRegular(path)}catch(failure2){throw unreadable2(path,failure2 instanceof Error?failure2.message:String(
+failure2))}const whole2=text4.slice(0,text4.lastIndexOf("\n")+1);const[first,...lines]=whole2.split("\n").slice(0,-1).map(
+(line,index)=>parseLine(line,path,index+1));if(first===void 0)return null;if(first.type!=="run"||first.run!==run4)throw unreadable2(
+path,"line 1 does not name this run");return{run:first,lines,bytes:Buffer.byteLength(whole2),ended:lines.at(-1)?.type===
+"end"}}var TAIL=4096;async function hasEnd(folder,run4){const file2=await open5(join9(folder,`${run4}.jsonl`),constants4.
+O_RDONLY|(constants4.O_NONBLOCK??0));try{const{size:size2}=await file2.stat();const{buffer,bytesRead}=await file2.read(Buffer.
+alloc(TAIL),0,TAIL,Math.max(0,size2-TAIL));const lines=buffer.subarray(0,bytesRead).toString("utf8").split("\n");return lines.
+pop()===""&&(lines.pop()??"").startsWith('{"type":"end"')}finally{await file2.close()}}function parseLine(line,path,number5){
+let data3;try{data3=parseJson(line)}catch{throw unreadable2(path,`line ${number5} is not JSON`)}const version3=data3?.format_version;
+if(typeof version3==="number"&&version3>JOURNAL_FORMAT){throw unreadable2(path,`it has format ${version3}, this idops kn\
+ows formats up to ${JOURNAL_FORMAT}`)}const parsed2=journalLineSchema.safeParse(data3);if(parsed2.success)return parsed2.
+data;throw unreadable2(path,`line ${number5} is not a line of a journal`)}function unreadable2(path,why){return new ProblemsError(
+[error("journal-unreadable",`the journal ${relative6(process.cwd(),path)||path} can't be used: ${why}`,[],"put a good co\
+py back, or move it away; what it says of its run is then no longer known")])}var FileJournal=class{#file;#end;#broken;#waiting=[];#flushing;constructor(file2,end){
 this.#file=file2;this.#end=end}write(line){return new Promise((done2,failed)=>{this.#waiting.push({text:`${stringifyJson(
 line)}
 `,done:done2,failed});this.#flushing??=this.#flush()})}async#flush(){await Promise.resolve();while(this.#waiting.length>
@@ -18366,27 +18465,28 @@ kind!=="KeyPair"||record2.fields.is_default!==true)continue;resources[key]={...r
 uncertain??[],"is_default"])]}}}function nextRecord(before,asked,became,context3){const base2={kind:asked.kind,identity:{
 ...asked.identity},recorded_at:context3.at,run:context3.run,managed:[...asked.managed],fields:{},hashes:{},...before?.did_generation===
 void 0?{}:{did_generation:before.did_generation}};switch(asked.action){case"adopt":return{...base2,...generation(asked),
-...storeFields(didOf(asked.before),context3.hasher)};case"regenerate":if(became.status==="unknown"){return{...before??base2,
-pending_regeneration:context3.run}}if(became.status!=="applied")return void 0;return{...base2,...generation(asked),...storeFields(
-didOf(became.after),context3.hasher)};case"delete":if(became.status!=="applied")return void 0;return{...base2,deleted:context3.
-hasher.hash(templateText(became.after??{}))};case"update":{const record2=updated(base2,before,asked,became,context3);const owed2=owedAfter(
-asked,became,context3);if(owed2==="as before")return record2&&{...record2,...owedOf(before)};if(record2===void 0&&owed2===
-void 0&&before?.owed===void 0)return void 0;const{owed:_,...rest}=record2??before??{...base2,managed:[]};return owed2===
-void 0?rest:{...rest,owed:storeOwed(owed2,context3.hasher)}}default:return void 0}}function owedAfter({kind:name2,before={},
-expected},{ambiguous,after},{run:run3,readable:readable2}){const kind=kindOf(name2);if(kind.lost===void 0||!readable2)return"\
-as before";if(after!==void 0){const lost2=kind.lost({before,asked:expected,now:after});return Object.keys(lost2).length===
-0?void 0:seenLoss(kind,run3,lost2,after)}if(!ambiguous)return"as before";return{run:run3,before,asked:expected}}function owedOf(record2){
-return record2?.owed===void 0?{}:{owed:record2.owed}}function storeOwed(owed2,hasher){return"before"in owed2?{run:owed2.
-run,before:storeFields(owed2.before,hasher),asked:storeFields(owed2.asked,hasher)}:{run:owed2.run,lost:storeFields(owed2.
-lost,hasher),seen:storeFields(owed2.seen,hasher)}}function generation({generation:generation2}){return generation2===void 0?
-{}:{did_generation:generation2}}function didOf(answer){return typeof answer?.did==="string"?{did:answer.did}:{}}function updated(base2,before,asked,became,context3){
-const known3=before===void 0?{}:restoreFields(before,context3.hasher);if(became.ambiguous){const fields3=context3.readable?
-{}:{...known3,...normalized(asked)};return{...base2,...storeFields(fields3,context3.hasher),uncertain:Object.keys(asked.
-expected)}}if(became.status!=="applied"&&became.status!=="not_converged")return void 0;const shown2=context3.readable?secretFields2(
-asked):shownFields2(asked,became.after??{},known3);const fields2={...shown2,...unverifiedFields(asked,became.unverified,
-shown2)};const secret3=Object.entries(asked.expected).flatMap(([name2,field])=>holdsSensitive(field)?[name2]:[]);const uncertain=became.
-status==="not_converged"&&secret3.length>0?{uncertain:secret3}:{};return{...base2,...uncertain,...storeFields(fields2,context3.
-hasher)}}function normalized({kind,expected}){const types=kindOf(kind).fields;return mapValues(expected,(field,name2)=>normalForm(
+...storeFields(seenDid(asked.before),context3.hasher)};case"regenerate":if(became.status==="unknown"){return{...before??
+base2,pending_regeneration:context3.run}}if(became.status!=="applied")return void 0;return{...base2,...generation(asked),
+...storeFields(madeDid(became.after),context3.hasher)};case"delete":if(became.status!=="applied")return void 0;return{...base2,
+deleted:context3.hasher.hash(templateText(became.after??{}))};case"update":{const record2=updated(base2,before,asked,became,
+context3);const owed2=owedAfter(asked,became,context3);if(owed2==="as before")return record2&&{...record2,...owedOf(before)};
+if(record2===void 0&&owed2===void 0&&before?.owed===void 0)return void 0;const{owed:_,...rest}=record2??before??{...base2,
+managed:[]};return owed2===void 0?rest:{...rest,owed:storeOwed(owed2,context3.hasher)}}default:return void 0}}function owedAfter({
+kind:name2,before={},expected},{ambiguous,after},{run:run4,readable:readable2}){const kind=kindOf(name2);if(kind.lost===
+void 0||!readable2)return"as before";if(after!==void 0){const lost2=kind.lost({before,asked:expected,now:after});return Object.
+keys(lost2).length===0?void 0:seenLoss(run4,lost2,after)}if(!ambiguous)return"as before";return{run:run4,before,asked:expected}}
+function owedOf(record2){return record2?.owed===void 0?{}:{owed:record2.owed}}function storeOwed(owed2,hasher){return"be\
+fore"in owed2?{run:owed2.run,before:storeFields(owed2.before,hasher),asked:storeFields(owed2.asked,hasher)}:{run:owed2.run,
+lost:storeFields(owed2.lost,hasher),seen:storeFields(owed2.seen,hasher)}}function generation({generation:generation2}){return generation2===
+void 0?{}:{did_generation:generation2}}function seenDid(before){return before?.did===null?{did:null}:madeDid(before)}function madeDid(answer){
+return typeof answer?.did==="string"?{did:answer.did}:{}}function updated(base2,before,asked,became,context3){const known3=before===
+void 0?{}:restoreFields(before,context3.hasher);if(became.ambiguous){const fields3=context3.readable?{}:{...known3,...normalized(
+asked)};return{...base2,...storeFields(fields3,context3.hasher),uncertain:Object.keys(asked.expected)}}if(became.status!==
+"applied"&&became.status!=="not_converged")return void 0;const shown2=context3.readable?secretFields2(asked):shownFields2(
+asked,became.after??{},known3);const fields2={...shown2,...unverifiedFields(asked,became.unverified,shown2)};const secret3=Object.
+entries(asked.expected).flatMap(([name2,field])=>holdsSensitive(field)?[name2]:[]);const uncertain=became.status==="not_\
+converged"&&secret3.length>0?{uncertain:secret3}:{};return{...base2,...uncertain,...storeFields(fields2,context3.hasher)}}
+function normalized({kind,expected}){const types=kindOf(kind).fields;return mapValues(expected,(field,name2)=>normalForm(
 types[name2]??value,field))}function secretFields2(asked){return Object.fromEntries(Object.entries(normalized(asked)).filter(
 ([,field])=>holdsSensitive(field)))}function shownFields2(asked,answer,known3){const types=kindOf(asked.kind).fields;const wanted=normalized(
 asked);const shown2={...known3};for(const[name2,type]of Object.entries(types)){const got=answer[name2];if(got===void 0)continue;
@@ -18398,91 +18498,90 @@ filter(([member2])=>unverified.includes(`${name2}.${member2}`));if(left.length==
 {...there!==void 0&&isMap(there)?there:{},...Object.fromEntries(left)}}return fields2}async function applyPlan(plan,options){const{store,now,signal}=options;if(plan.changes.every(({action})=>action==="uncha\
 nged")){const result2={run:null,results:[],interrupted:false};if(plan.settled===void 0||plan.settled.length===0){return{
 result:result2,state:options.state,problems:[]}}const state2={...withoutDebts(options.state,plan.settled),serial:options.
-state.serial+1};const problems2=await saved(store,state2);return{result:result2,state:state2,problems:problems2}}const run3=await nextRun(
+state.serial+1};const problems2=await saved(store,state2);return{result:result2,state:state2,problems:problems2}}const run4=await nextRun(
 options);const resources={...withoutDebts(options.state,plan.settled??[]).resources};let state={...options.state,resources,
-serial:options.state.serial+1,open_run:run3};const journal=await start(plan,run3,state,options);const recorder=journalRecorder(
+serial:options.state.serial+1,open_run:run4};const journal=await start(plan,run4,state,options);const recorder=journalRecorder(
 journal,options,async(change,outcome,at2)=>{const readable2=kindOf(change.kind).readable(options.profile);const became={
-...outcome,after:outcome.after};const asked={...change,...change.apply};const context3={run:run3,at:at2,hasher:options.hasher,
+...outcome,after:outcome.after};const asked={...change,...change.apply};const context3={run:run4,at:at2,hasher:options.hasher,
 readable:readable2};const{[asked.key]:known3}=resources;await withSlowHashes(()=>recordInto(known3===void 0?{}:{[asked.key]:known3},
 asked,became,context3));recordInto(resources,asked,became,context3)});const{results,fatal}=await execute(plan,{...options,
-recorder});const result={run:run3,results,interrupted:signal.aborted};const problems=fatal===void 0?[]:[runEndedEarly(run3,
-fatal)];try{if(fatal===void 0){const{open_run:_,...rest}=state;state={...rest,last_run:run3}}await store.save(state);if(fatal===
+recorder});const result={run:run4,results,interrupted:signal.aborted};const problems=fatal===void 0?[]:[runEndedEarly(run4,
+fatal)];try{if(fatal===void 0){const{open_run:_,...rest}=state;state={...rest,last_run:run4}}await store.save(state);if(fatal===
 void 0)await journal.write({type:"end",at:now().toISOString(),interrupted:signal.aborted})}catch(failure2){problems.push(
 error("state-not-saved",`the state ${store.place} could not be saved: ${messageOf(failure2)}`,[],`make room or mend the \
-permissions; the journal of run ${run3} holds everything, and the next apply reads it`))}finally{await journal.close()}return{
+permissions; the journal of run ${run4} holds everything, and the next apply reads it`))}finally{await journal.close()}return{
 result,state,problems}}function withoutDebts(state,keys){const resources={...state.resources};for(const key of keys){const record2=resources[key];
 if(record2===void 0)continue;const{owed:_,...rest}=record2;resources[key]=rest}return{...state,resources}}async function saved(store,state){
 try{await store.save(state);return[]}catch(failure2){const why=`the state ${store.place} could not be saved: ${messageOf(
-failure2)}`;return[error("state-not-saved",why,[],"make room or mend the permissions; nothing was to be sent")]}}async function start(plan,run3,state,options){
+failure2)}`;return[error("state-not-saved",why,[],"make room or mend the permissions; nothing was to be sent")]}}async function start(plan,run4,state,options){
 try{await options.store.save(state);return await createJournal(options.journals,{type:"run",format_version:JOURNAL_FORMAT,
-run:run3,tool_version:plan.toolVersion,at:options.now().toISOString(),command:options.command,user:userName(),...ownMark(),
+run:run4,tool_version:plan.toolVersion,at:options.now().toISOString(),command:options.command,user:userName(),...ownMark(),
 state:{lineage:state.lineage,file:options.stateFile},server:plan.server,profile:plan.profile,environment:plan.environment,
 digest:plan.digest,salt:state.salt})}catch(failure2){throw new ProblemsError([error("not-writable",`the state or the jou\
 rnal can't be written: ${messageOf(failure2)}`,[],"nothing was sent; make room or mend the permissions of the folder of \
-the state")],{cause:failure2})}}function journalRecorder(journal,{hasher,now,redact},record2){const sequences=new Map;let sequence=0;
-return{async sending(change,request4,last){const{key,identity:identity2,expected,before,existed,managed,generation:generation2}=change.
-apply;const held=await withSlowHashes(()=>({before:stored2(concealAll(before,expected),hasher),body:request4?.body===void 0?
-null:stored2(request4.body,hasher),expected:stored2(expected,hasher)}));sequence+=1;sequences.set(change,sequence);await journal.
-write({type:"sending",seq:sequence,at:now().toISOString(),address:change.address,key,kind:change.kind,identity:{...identity2},
-action:change.action,operation:request4?.operation??null,method:request4===null?null:operations[request4.operation].method,
-path:request4===null?null:operationPath(request4.operation,request4.params),last,existed,...held,managed:[...managed],...generation2===
-void 0?{}:{generation:generation2}})},async answered(change,httpStatus,attempts){await journal.write({type:"answered",seq:sequences.
-get(change)??0,at:now().toISOString(),status:"applied",ambiguous:false,http_status:httpStatus,attempts,after:null,unverified:[],
-error:null})},async settled(change,outcome){const at2=now().toISOString();const after=await withSlowHashes(()=>outcome.after===
-void 0?null:stored2(concealAll(outcome.after,change.apply.expected),hasher));await record2(change,outcome,at2);await journal.
-write({type:"answered",seq:sequences.get(change)??0,at:at2,status:outcome.status,ambiguous:outcome.ambiguous,http_status:outcome.
-httpStatus,attempts:outcome.attempts,after,unverified:[...outcome.unverified],error:outcome.error===null?null:redact(outcome.
-error)})}}}function stored2(fields2,hasher){return storeFields(fields2,hasher)}function concealAll(fields2,asked){return mapValues(
-fields2,(value3,field)=>conceal(value3,asked[field]))}async function nextRun({journals,now,state}){const known3=await listRuns(
+the state")],{cause:failure2})}}function journalRecorder(journal,{hasher,now,redactor},record2){const sequences=new Map;
+let sequence=0;return{async sending(change,request4,last){const{key,identity:identity2,expected,before,existed,managed,generation:generation2,
+recordedGeneration}=change.apply;const held=await withSlowHashes(()=>({before:stored2(concealAll(before,expected),hasher),
+body:request4?.body===void 0?null:stored2(request4.body,hasher),expected:stored2(expected,hasher)}));sequence+=1;sequences.
+set(change,sequence);await journal.write({type:"sending",seq:sequence,at:now().toISOString(),address:redactAddress(change.
+address,redactor),key,kind:change.kind,identity:{...identity2},action:change.action,operation:request4?.operation??null,
+method:request4===null?null:operations[request4.operation].method,path:request4===null?null:operationPath(request4.operation,
+request4.params),last,existed,...held,managed:[...managed],...generation2===void 0?{}:{generation:generation2},...recordedGeneration===
+void 0?{}:{recorded_generation:recordedGeneration}})},async answered(change,httpStatus,attempts){await journal.write({type:"\
+answered",seq:sequences.get(change)??0,at:now().toISOString(),status:"applied",ambiguous:false,http_status:httpStatus,attempts,
+after:null,unverified:[],error:null})},async settled(change,outcome){const at2=now().toISOString();const after=await withSlowHashes(
+()=>outcome.after===void 0?null:stored2(concealAll(outcome.after,change.apply.expected),hasher));await record2(change,outcome,
+at2);await journal.write({type:"answered",seq:sequences.get(change)??0,at:at2,status:outcome.status,ambiguous:outcome.ambiguous,
+http_status:outcome.httpStatus,attempts:outcome.attempts,after,unverified:outcome.unverified.map(redactor.redactName),error:outcome.
+error===null?null:redactor.redact(outcome.error),...outcome.notes===void 0||outcome.notes.length===0?{}:{notes:outcome.notes.
+map(redactor.redact)}})}}}function stored2(fields2,hasher){return storeFields(fields2,hasher)}function concealAll(fields2,asked){
+return mapValues(fields2,(value3,field)=>conceal(value3,asked[field]))}async function nextRun({journals,now,state}){const known3=await listRuns(
 journals).catch(()=>[]);const before=[...known3,state.last_run??"",state.open_run??""];const newest=before.sort().at(-1)??
 "";const[,date5,time3]=/^(\d{8}T)(\d{6})Z-/.exec(newest)??[];const latest=date5===void 0||time3===void 0?0:momentOf(date5,
 time3);const first=runName(new Date(Math.max(now().getTime(),latest)));return first>newest?first:runName(new Date(Math.max(
 now().getTime(),latest+1e3)))}function momentOf(date5,time3){const iso=`${date5.replace(/(....)(..)(..)T/,"$1-$2-$3T")}${time3.
 replace(/(..)(..)(..)/,"$1:$2:$3")}Z`;return Date.parse(iso)||0}function runName(now){return`${now.toISOString().slice(0,
-19).replace(/[-:]/g,"")}Z-${randomBytes4(3).toString("hex")}`}function runEndedEarly(run3,failure2){return error("run-en\
-ded-early",`run ${run3} ended early: ${messageOf(failure2)}`,[],"what was sent is in the journal, and the next apply rea\
+19).replace(/[-:]/g,"")}Z-${randomBytes4(3).toString("hex")}`}function runEndedEarly(run4,failure2){return error("run-en\
+ded-early",`run ${run4} ended early: ${messageOf(failure2)}`,[],"what was sent is in the journal, and the next apply rea\
 ds it")}function messageOf(failure2){if(failure2 instanceof AggregateError)return failure2.errors.map(messageOf).join(";\
- ");return failure2 instanceof Error?failure2.message:String(failure2)}function entriesOf({lines}){const byAddress=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="se\
-nding"){const entry={sending:line,answers:[]};byAddress.set(line.address,entry);bySequence.set(line.seq,entry)}else if(line.
-type==="answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byAddress.values()].map(({sending,answers:answers2})=>{
-const answer=answers2.at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending,answered:settles?
-answer:void 0,open:answer===void 0}})}function fieldsOf(stored3,hasher){return restoreFields(stored3,hasher)}async function findRun(folder,name2){const names2=await listRuns(folder);const found=names2.includes(name2)?[name2]:names2.
-filter(one=>name2!==""&&one.startsWith(name2));const[only]=found;const content=only!==void 0&&found.length===1?await readJournal(
-folder,only):null;if(content!==null)return content;const why=found.length>1?`${found.length} runs begin with "${name2}"`:
-`there is no run "${name2}"`;throw new ProblemsError([error("no-such-run",why,[],"idops runs lists them")])}import{basename as basename7}from"node:path";import{readdir as readdir4}from"node:fs/promises";import{basename as basename6,dirname as dirname10,join as join8}from"node:path";var nameSchema=external_exports.object({lineage:external_exports.string(),salt:external_exports.string(),resources:external_exports.
-unknown()});async function statesBeside(statePath){const folder=dirname10(statePath);const entries=await readdir4(folder,
-{withFileTypes:true}).catch(()=>[]);const names2=entries.filter(entry=>!entry.isDirectory()&&entry.name!==basename6(statePath));
-const states=await Promise.all(names2.map(({name:name2})=>stateName(join8(folder,name2))));return states.filter(state=>state!==
-void 0)}async function stateName(path){try{return nameSchema.safeParse(JSON.parse(await readRegular(path))).data}catch{return void 0}}async function unfinishedRuns(folder,state,home){const{open_run,last_run}=state;const names2=[];const read=async name2=>name2===
+ ");return failure2 instanceof Error?failure2.message:String(failure2)}import{readdir as readdir4}from"node:fs/promises";import{basename as basename8,dirname as dirname11,join as join10}from"node:path";var nameSchema=external_exports.object({lineage:external_exports.string(),salt:external_exports.string(),resources:external_exports.
+unknown()});async function statesBeside(statePath){const folder=dirname11(statePath);const entries=await readdir4(folder,
+{withFileTypes:true}).catch(()=>[]);const names2=entries.filter(entry=>!entry.isDirectory()&&entry.name!==basename8(statePath));
+const states=await Promise.all(names2.map(({name:name2})=>stateName(join10(folder,name2))));return states.filter(state=>state!==
+void 0)}async function stateName(path){try{return nameSchema.safeParse(JSON.parse(await readRegular(path))).data}catch{return void 0}}function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
+g"){const entry={sending:line,answers:[]};byKey.set(line.key,entry);bySequence.set(line.seq,entry)}else if(line.type==="\
+answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
+at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending,answered:settles?answer:void 0,
+open:answer===void 0}})}function fieldsOf(stored3,hasher){return restoreFields(stored3,hasher)}import{basename as basename9}from"node:path";async function unfinishedRuns(folder,state,home){const{open_run,last_run}=state;const names2=[];const read=async name2=>name2===
 last_run&&name2!==open_run?await readJournal(folder,name2).catch(()=>null):await readJournal(folder,name2);for(const name2 of await listRuns(
 folder)){const later=name2===open_run||last_run===void 0||name2>last_run;if(later||name2===last_run&&!await hasEnd(folder,
 name2).catch(()=>true))names2.push(name2)}const contents=(await Promise.all(names2.map(name2=>read(name2)))).filter(content=>content!==
-null&&content.run.server===state.server);const own3=contents.filter(({run:run3,ended})=>belongs(run3,state)&&!(ended&&run3.
-run===last_run));const others2=contents.filter(({run:run3,ended})=>!ended&&!belongs(run3,state));if(others2.length===0||
-state.serial>0)return own3;const beside=await statesBeside(home.path);const lost2=others2.filter(({run:run3})=>isOfLost(
-run3,home)&&!beside.some(one=>belongs(run3,one)));return contents.filter(content=>own3.includes(content)||lost2.includes(
+null&&content.run.server===state.server);const own3=contents.filter(({run:run4,ended})=>belongs(run4,state)&&!(ended&&run4.
+run===last_run));const others2=contents.filter(({run:run4,ended})=>!ended&&!belongs(run4,state));if(others2.length===0||
+state.serial>0)return own3;const beside=await statesBeside(home.path);const lost2=others2.filter(({run:run4})=>isOfLost(
+run4,home)&&!beside.some(one=>belongs(run4,one)));return contents.filter(content=>own3.includes(content)||lost2.includes(
 content))}async function newestRun(folder,state){for(const name2 of(await listRuns(folder)).toReversed()){const content=await readJournal(
 folder,name2).catch(()=>null);if(content!==null&&content.run.server===state.server&&belongs(content.run,state))return name2}
 return void 0}function belongs({state,salt},known3){return state===void 0?salt===known3.salt:state.lineage===known3.lineage}
-function isOfLost({state,environment},home){return state===void 0?environment===home.environment:state.file===basename7(
+function isOfLost({state,environment},home){return state===void 0?environment===home.environment:state.file===basename9(
 home.path)}function heirOf(state,{state:lost2}){return state.serial>0||lost2===void 0?state:{...state,lineage:lost2.lineage}}
-async function resumeRun(content,before,options){const{run:run3}=content;const journalHasher=new Hasher(run3,options.holds);
-const state=Object.keys(before.resources).length===0?{...before,salt:run3.salt}:before;const hasher=new Hasher(state,options.
-holds);const keep2=fields2=>state.salt===run3.salt?fields2:withoutHashes(fields2,journalHasher);const entries=entriesOf(
-content).filter(({sending})=>state.resources[sending.key]?.run!==run3.run);const live=await readOpen(entries.filter(({answered})=>answered===
+async function resumeRun(content,before,options){const{run:run4}=content;const journalHasher=new Hasher(run4,options.holds);
+const state=Object.keys(before.resources).length===0?{...before,salt:run4.salt}:before;const hasher=new Hasher(state,options.
+holds);const keep2=fields2=>state.salt===run4.salt?fields2:withoutHashes(fields2,journalHasher);const entries=entriesOf(
+content).filter(({sending})=>state.resources[sending.key]?.run!==run4.run);const live=await readOpen(entries.filter(({answered})=>answered===
 void 0),journalHasher,options);const takeIn=()=>{let after2=state;const findings2=[];const additions2=[];for(const entry of entries){
 const{sending,answered}=entry;const{generation:generation2,...asked}=sending;const readable2=kindOf(sending.kind).readable(
 options.profile);const became=answered===void 0?openOutcome2(entry,live.get(entry),journalHasher):{...answered,sentence:"",
 after:answered.after===null?void 0:fieldsOf(answered.after,journalHasher)};const at2=answered?.at??options.now().toISOString();
 const expected=keep2(fieldsOf(sending.expected,journalHasher));after2=recordOutcome(after2,{...asked,before:keep2(fieldsOf(
 sending.before,journalHasher)),expected,...generation2===void 0?{}:{generation:generation2}},{...became,after:became.after===
-void 0?void 0:keep2(became.after)},{run:run3.run,at:at2,hasher,readable:readable2});if(answered!==void 0)continue;const owed2=after2.
+void 0?void 0:keep2(became.after)},{run:run4.run,at:at2,hasher,readable:readable2});if(answered!==void 0)continue;const owed2=after2.
 resources[sending.key]?.owed!==void 0;findings2.push(`${sending.address}: ${became.sentence}${owed2&&became.status!=="un\
 known"?"; the next apply puts it back":""}`);additions2.push({type:"answered",seq:sending.seq,at:at2,status:became.status,
 ambiguous:became.ambiguous,http_status:null,attempts:0,after:became.after===void 0?null:storeFields(became.after,journalHasher),
 unverified:[...became.unverified],error:became.status==="applied"?null:"the run ended before there was an answer"})}return{
 after:after2,findings:findings2,additions:additions2}};const{after,findings,additions}=await withSlowHashes(takeIn);const{
-open_run:_,...rest}=after;return{state:{...rest,serial:before.serial+1,last_run:laterOf(before.last_run,run3.run)},run:run3.
+open_run:_,...rest}=after;return{state:{...rest,serial:before.serial+1,last_run:laterOf(before.last_run,run4.run)},run:run4.
 run,findings,settled:entries.length-findings.length,async finish(){if(content.ended&&additions.length===0)return;const journal=await reopenJournal(
 options.folder,content);try{for(const line of additions)await journal.write(line);await journal.write({type:"end",at:options.
 now().toISOString(),interrupted:true,by:`process ${process.pid}`})}finally{await journal.close()}}}}var SETTLED=1e4;async function readOpen(entries,hasher,options){
@@ -18496,7 +18595,24 @@ after:void 0,unverified,sentence:sentence2}}const shown2=action==="adopt"?void 0
 one"?"applied":"failed",ambiguous:false,after:shown2,unverified:[],sentence:sentence2}}function withoutHashes(fields2,hasher){
 const{hashes}=storeFields(fields2,hasher);const hashed2=new Set(Object.keys(hashes).map(pointer=>pointer.split("/")[1]));
 return Object.fromEntries(Object.entries(fields2).filter(([field])=>!hashed2.has(field)))}function laterOf(a2,b){return a2!==
-void 0&&a2>b?a2:b}var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
+void 0&&a2>b?a2:b}async function withDebts(state,folder,home){if(state.serial>0)return state;const runs=await ownRuns(state,folder,home);const newest=runs.
+at(-1);if(newest===void 0)return state;const heir={...state,salt:newest.run.salt};const hasher=new Hasher(heir);const resources={
+...state.resources};for(const content of runs.filter(({run:run4})=>run4.salt===heir.salt)){for(const entry of entriesOf(
+content)){const owed2=debtOf(entry,content.run.run,hasher);if(owed2==="as before")continue;delete resources[entry.sending.
+key];if(owed2!==void 0)resources[entry.sending.key]=debtor(entry,owed2,hasher)}}return Object.keys(resources).length===0?
+state:{...heir,resources}}async function ownRuns(state,folder,home){const names2=await listRuns(folder);if(names2.length===
+0)return[];const beside=await statesBeside(home.path);const contents=await Promise.all(names2.map(name2=>readJournal(folder,
+name2).catch(()=>null)));return contents.filter(content=>{if(content===null||!content.ended||content.run.server!==state.
+server)return false;const{run:run4}=content;return belongs(run4,state)||isOfLost(run4,home)&&!beside.some(one=>belongs(run4,
+one))})}function debtOf({sending,answered},run4,hasher){const kind=kindOf(sending.kind);if(sending.action!=="update"||kind.
+lost===void 0||answered===void 0)return"as before";const before=fieldsOf(sending.before,hasher);const asked=fieldsOf(sending.
+expected,hasher);if(answered.after===null)return answered.ambiguous?{run:run4,before,asked}:"as before";const now=fieldsOf(
+answered.after,hasher);const lost2=kind.lost({before,asked,now});return Object.keys(lost2).length===0?void 0:seenLoss(run4,
+lost2,now)}function debtor({sending,answered},owed2,hasher){return{kind:sending.kind,identity:{...sending.identity},recorded_at:answered?.
+at??sending.at,run:owed2.run,managed:[],fields:{},hashes:{},owed:storeOwed(owed2,hasher)}}async function findRun(folder,name2){const names2=await listRuns(folder);const found=names2.includes(name2)?[name2]:names2.
+filter(one=>name2!==""&&one.startsWith(name2));const[only]=found;const content=only!==void 0&&found.length===1?await readJournal(
+folder,only):null;if(content!==null)return content;const why=found.length>1?`${found.length} runs begin with "${name2}"`:
+`there is no run "${name2}"`;throw new ProblemsError([error("no-such-run",why,[],"idops runs lists them")])}var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
 nal holds";var CHANGED_SINCE="it was changed since the run (--force puts it back all the same)";function undoRun(content,force){
 const hasher=new Hasher(content.run);const left=[];const kept=new Map;for(const entry of entriesOf(content)){const reason=whyNot(
 entry);if(reason!==void 0){left.push({address:entry.sending.address,path:null,reason});continue}if(!wasDone(entry))continue;
@@ -18554,9 +18670,9 @@ value!==void 0});return{value:kept.length===0?void 0:Object.fromEntries(kept),co
 present3)||agrees(type,wished,present3);return untouched?{value:wished,conflicts:[]}:{value:void 0,conflicts:[path]}}function agrees(type,wanted,present3){
 return contrast(type,"",wanted,present3).every(({verdict})=>verdict!=="different")}function scopesOfKinds(kinds3,profile){const scopes=[...kinds3].flatMap(name2=>{const kind=kindOf(name2);return kind.readable(
 profile)?[kind.scopes.read,kind.scopes.write]:[kind.scopes.write]});return[...new Set(scopes)].sort()}function scopesOf(declared,profile){
-const kinds3=new Set(declared.map(({kind})=>kind));const listing=listsFor(declared,profile).flatMap(list2=>listScope(list2,
-profile)??[]);return[...new Set([...scopesOfKinds(kinds3,profile),...listing])].sort()}function listScope(list2,{reads}){
-return list2==="organizations"?operations.listOrganizations.scope:reads[list2]?.scope}import{setMaxListeners}from"node:events";var import_undici2=__toESM(require_undici(),1);var import_undici=__toESM(require_undici(),1);function answerHeaders(headers){return new Map(Object.entries(headers).map(([name2,value3=[]])=>[name2,typeof value3==="\
+const kinds3=new Set(declared.map(({kind})=>kind));const listing=listsFor(declared,profile).flatMap(list3=>listScope(list3,
+profile)??[]);return[...new Set([...scopesOfKinds(kinds3,profile),...listing])].sort()}function listScope(list3,{reads}){
+return list3==="organizations"?operations.listOrganizations.scope:reads[list3]?.scope}import{setMaxListeners}from"node:events";var import_undici2=__toESM(require_undici(),1);var import_undici=__toESM(require_undici(),1);function answerHeaders(headers){return new Map(Object.entries(headers).map(([name2,value3=[]])=>[name2,typeof value3==="\
 string"?[value3]:value3]))}function firstHeader(headers,name2){return headers.get(name2)?.[0]}var maxTimer=2**31-1;function exchange(dispatcher,request4,limits2){return new Promise((resolve13,reject)=>{new Exchange(
 resolve13,reject,limits2).start(dispatcher,request4)})}var Exchange=class{#resolve;#reject;#limits;#timer;#controller;#settled=false;#head;#chunks=[];#bytes=0;constructor(resolve13,reject,limits2){
 this.#resolve=resolve13;this.#reject=reject;this.#limits=limits2;this.#timer=setTimeout(()=>this.#giveUp("timeout"),Math.
@@ -18692,8 +18808,8 @@ method:"GET",scope:scope2,path,parse:parse11,whenMissing:{}});const holds=Object
 asked,data3[field]??null));return holds?data3:void 0}function wrapperOf(operation){const described2=operations[operation];
 return"wrapper"in described2?described2.wrapper:void 0}var maxBytes2=2**20;var tokenAnswer=external_exports.object({access_token:external_exports.string(),token_type:external_exports.
 string().nullish(),expires_in:external_exports.union([external_exports.number(),external_exports.string().regex(/^\d+$/).
-transform(Number)]).nullish()});function clientCredentials(client3,initial,network){return async needed=>{const scopes=client3.
-scopes??[...new Set([...initial,...needed])].sort();const outcome=await ask(client3,scopes,network);return readToken(client3,
+transform(Number)]).nullish()});function clientCredentials(client3,initial,network){return async needed2=>{const scopes=client3.
+scopes??[...new Set([...initial,...needed2])].sort();const outcome=await ask(client3,scopes,network);return readToken(client3,
 outcome,client3.scopes===null?new Set(scopes):null,network)}}async function ask(client3,scopes,network){const{signal,delay,
 random,patience,retries=defaultRetries}=network;for(let attempt=1;;attempt++){const began=performance.now();const outcome=await askOnce(
 client3,scopes,network);network.onTry?.({method:"POST",path:client3.address.href,...triedOf(outcome),milliseconds:performance.
@@ -18740,21 +18856,26 @@ value3))){found.push(`${name2}="${address(value3).split(":",1)[0]}:\u2026"`)}}re
 replace(/[\u0000-\u0020]/g,"")}function charsetOf(element){if(element.tagName!=="meta")return void 0;const direct=attribute(
 element,"charset");if(direct!==void 0)return direct.trim().toLowerCase();if(attribute(element,"http-equiv")?.trim().toLowerCase()!==
 "content-type")return void 0;return/charset\s*=\s*["']?\s*([^\s;"']+)/i.exec(attribute(element,"content")??"")?.[1]?.toLowerCase()}var clippedBytes=102*1024;var namedAtMost=5;function checkTemplate({before,after}){const txt=parsed(after.txt);const html=parsed(
-after.html);return[...lost("txt",before?.txt,txt),...lost("html",before?.html,html),...syntax("txt",txt),...syntax("html",
-html),...mismatch(txt,html),...present2(after.html)?htmlFindings(after.html):[]]}function present2(body2){return typeof body2===
-"string"&&body2.trim()!==""}function parsed(body2){return present2(body2)?parseTemplate3(body2):void 0}function names(template2){
-return template2===void 0||"syntax"in template2?void 0:placeholdersOf(template2.parts)}function lost(body2,before,after){
-const now=names(after);const had=now===void 0?void 0:names(parsed(before));if(now===void 0||had===void 0)return[];const gone=missingFrom(
-now,had);if(gone.length===0)return[];const message=`the new ${body2} body lost ${list(gone)}, which the present one has`;
-return[{code:"lost-placeholder",message,body:body2}]}function syntax(body2,template2){if(template2===void 0||!("syntax"in
-template2))return[];const what=template2.limit?"can't be checked":"is not a Mustache template";const message=`the ${body2}\
- body ${what}: ${template2.syntax}`;return[{code:"template-syntax",message,body:body2}]}function mismatch(txt,html){const inTxt=names(
-txt);const inHtml=names(html);if(inTxt===void 0||inHtml===void 0)return[];const onlyTxt=missingFrom(inHtml,inTxt);const onlyHtml=missingFrom(
-inTxt,inHtml);const parts=[...onlyTxt.length>0?[`only the txt body has ${list(onlyTxt)}`]:[],...onlyHtml.length>0?[`only\
- the html body has ${list(onlyHtml)}`]:[]];return parts.length===0?[]:[{code:"placeholder-mismatch",message:parts.join("\
-, "),body:null}]}function htmlFindings(body2){const found=[];const add=(code2,message)=>found.push({code:code2,message,body:"\
-html"});const facts=inspectHtml(body2);if("refused"in facts){add("html-nesting",`the html body is ${facts.refused}, so n\
-othing else is said about it`)}else if(facts.active.length>0){add("html-script",`the html body has ${some(facts.active)}\
+after.html);return[...lost("txt",before?.txt,txt),...lost("html",before?.html,html),...unreadLive("txt",before?.txt,txt),
+...unreadLive("html",before?.html,html),...syntax("txt",txt),...syntax("html",html),...mismatch(txt,html),...present2(after.
+html)?htmlFindings(after.html):[]]}function present2(body2){return typeof body2==="string"&&body2.trim()!==""}function parsed(body2){
+return present2(body2)?parseTemplate3(body2):void 0}function names(template2){return template2===void 0||"syntax"in template2?
+void 0:placeholdersOf(template2.parts)}function lost(body2,before,after){const now=names(after);const had=now===void 0?void 0:
+names(parsed(before));if(now===void 0||had===void 0)return[];const gone=missingFrom(now,had);if(gone.length===0)return[];
+const message=`the new ${body2} body lost ${list(gone)}, which the present one has`;return[{code:"lost-placeholder",message,
+body:body2}]}function syntax(body2,template2){if(template2===void 0||!("syntax"in template2))return[];if(template2.limit){
+const message2=`the ${body2} body can't be checked or rendered: ${template2.syntax}; shorten it, or look at what is sent\
+ yourself`;return[{code:"body-too-large",message:message2,body:body2}]}const message=`the ${body2} body is not a Mustach\
+e template: ${template2.syntax}`;return[{code:"template-syntax",message,body:body2}]}function unreadLive(body2,before,after){
+const had=names(after)===void 0?void 0:parsed(before);if(had===void 0||!("syntax"in had)||!had.limit)return[];const message=`\
+the present ${body2} body can't be checked or rendered: ${had.syntax}; look yourself whether the new one lost a placehol\
+der`;return[{code:"body-too-large",message,body:body2,live:true}]}function mismatch(txt,html){const inTxt=names(txt);const inHtml=names(
+html);if(inTxt===void 0||inHtml===void 0)return[];const onlyTxt=missingFrom(inHtml,inTxt);const onlyHtml=missingFrom(inTxt,
+inHtml);const parts=[...onlyTxt.length>0?[`only the txt body has ${list(onlyTxt)}`]:[],...onlyHtml.length>0?[`only the h\
+tml body has ${list(onlyHtml)}`]:[]];return parts.length===0?[]:[{code:"placeholder-mismatch",message:parts.join(", "),body:null}]}
+function htmlFindings(body2){const found=[];const add=(code2,message)=>found.push({code:code2,message,body:"html"});const facts=inspectHtml(
+body2);if("refused"in facts){if(body2.length<=limits.bodyCharacters)add("html-nesting",`the html body is ${facts.refused}\
+, so nothing else is said about it`)}else if(facts.active.length>0){add("html-script",`the html body has ${some(facts.active)}\
 , which mail clients remove or distrust`)}const bytes=Buffer.byteLength(body2);if(bytes>clippedBytes){const size2=(bytes/
 1024).toFixed(1);add("html-too-large",`the html body has ${size2} KB, and mail clients clip what is longer than 102 KB`)}
 if("refused"in facts)return found;const foreign=facts.charsets.filter(charset=>!["utf-8","utf8"].includes(charset));if(foreign.
@@ -18767,14 +18888,15 @@ placeholders.map(placeholder=>short2(written(placeholder))))}function some(items
 slice(0,namedAtMost).join(", ")}${more>0?` and ${more} more`:""}`}function short2(text4){return text4.length>80?`${text4.
 slice(0,79)}\u2026`:text4}function templateWarnings(change,settings){if(change.kind!=="EmailTemplate"||change.action!=="update")return{warnings:[],
 errors:[]};const{before,expected}=change.apply;const findings=checkTemplate({before:bodies(before),after:bodies({...before,
-...expected})});const told=level3=>findings.filter(({code:code2})=>levelOf(code2,settings)===level3).map(({code:code2,message})=>({
-code:code2,message}));return{warnings:told("warning"),errors:told("error")}}function checkDeclaredTemplates(declared,settings){
-return declared.filter(({kind,absent})=>kind==="EmailTemplate"&&!absent).flatMap(template2=>checkTemplate({after:bodies(
-template2.fields)}).flatMap(finding=>{const level3=levelOf(finding.code,settings);if(level3==="off")return[];const build2=level3===
-"error"?error:warning2;return[build2(finding.code,finding.message,places(template2,finding))]}))}function places(template2,{
-body:body2}){const fields2=body2===null?["txt_content","html_content"]:[`${body2}_content`];return fields2.map(field=>template2.
-placeOf(field))}function bodies(fields2){return{txt:readable(fields2.txt_content),html:readable(fields2.html_content)}}function readable(body2){
-return typeof body2==="string"||body2===null?body2:void 0}function compare(given){const input2={...given,live:knownSecrets(given)};const{declared,live}=input2;const kind=kindOf(declared.
+...expected})});const told=level3=>findings.filter(({code:code2,live})=>{const set3=levelOf(code2,settings);return(live&&
+set3==="error"?"warning":set3)===level3}).map(({code:code2,message})=>({code:code2,message}));return{warnings:told("warn\
+ing"),errors:told("error")}}function checkDeclaredTemplates(declared,settings){return declared.filter(({kind,absent})=>kind===
+"EmailTemplate"&&!absent).flatMap(template2=>checkTemplate({after:bodies(template2.fields)}).flatMap(finding=>{const level3=levelOf(
+finding.code,settings);if(level3==="off")return[];const build2=level3==="error"?error:warning2;return[build2(finding.code,
+finding.message,places(template2,finding))]}))}function places(template2,{body:body2}){const fields2=body2===null?["txt_\
+content","html_content"]:[`${body2}_content`];return fields2.map(field=>template2.placeOf(field))}function bodies(fields2){
+return{txt:readable(fields2.txt_content),html:readable(fields2.html_content)}}function readable(body2){return typeof body2===
+"string"||body2===null?body2:void 0}function compare(given){const input2={...given,live:knownSecrets(given)};const{declared,live}=input2;const kind=kindOf(declared.
 kind);const lost2=lostOf(kind,input2);const restored=restoredFields(kind,lost2,input2);const taken={...restored,...takenFields(
 declared.kind,declared.fields,input2.profile)};const present3=presentObject(input2);const resolution=kind.resolve?.(taken,
 {references:input2.references,profile:input2.profile,present:present3.fields,wished:field=>declared.remembered!==true&&Object.
@@ -18796,20 +18918,21 @@ reason:refused};if(Object.keys(expected).length===0){return{...base2,apply:{...b
 map(({field,part})=>({...fieldChange(part),...confirmed.includes(field)?{confirmed:true}:{}}));return{...base2,action:"u\
 pdate",requests,fields:fields2,destructions:kind.destructions(fields2),warnings:[...warnings,...restoreWarnings(kind,input2.
 recorded?.owed?.run,lost2,expected),...updateWarnings(kind,live,parts.map(({part})=>part))],apply:{...base2.apply,expected}}}
-function lostOf(kind,{declared,live,recorded:recorded2}){if(declared.absent||live===void 0||!live.exists||recorded2?.owed===
-void 0)return{};return stillLost(kind,recorded2.owed,live.fields)}function withBack(kind,now,lost2){return mapValues(lost2,
-(part,field)=>withLost(kind.fields[field]??value,now[field],part))}function restoredFields(kind,lost2,{declared,live,profile}){
-const back=Object.entries(withBack(kind,live?.fields??{},lost2));const own3=back.filter(([field])=>!Object.hasOwn(declared.
-fields,field));return takenFields(kind.name,Object.fromEntries(own3),profile)}function restoreWarnings(kind,run3,lost2,wanted){
-const back=Object.entries(lost2).flatMap(([field,part])=>{const goal=wanted[field];if(goal===void 0)return[];if(Array.isArray(
-part)){const ids=new Set(asElements(goal).map(({id})=>id));const elements2=asElements(part).filter(({id})=>ids.has(id));
-return elements2.length===0?[]:[[field,elements2]]}if(!isMap(part)||!isMap(goal))return[[field,part]];const members3=Object.
-entries(part).filter(([key])=>Object.hasOwn(goal,key));return members3.length===0?[]:[[field,Object.fromEntries(members3)]]});
-if(back.length===0)return[];const message=`an update of this ${kind.noun} in run ${run3} was cut off and took away ${namesOfLost(
-Object.fromEntries(back))}: it is put back`;return[{code:"restores",message}]}function unrestorable(kind,run3,restored){
-const secret3=Object.keys(restored).filter(field=>holdsHashed(restored[field]??null));if(secret3.length===0)return void 0;
-const names2=secret3.join(" and ");return`an update of this ${kind.noun} in run ${run3} was cut off and took away ${names2}\
-, which holds a secret that no journal keeps: declare ${names2}, or set it on the server`}function tooLarge(requests,{limits:limits2}){
+function lostOf(kind,{declared,live,recorded:recorded2,references}){if(declared.absent||live===void 0||!live.exists||recorded2?.
+owed===void 0)return{};const lost2=stillLost(kind,recorded2.owed,live.fields);return kind.restorable?.(lost2,references)??
+lost2}function withBack(kind,now,lost2){return mapValues(lost2,(part,field)=>withLost(kind.fields[field]??value,now[field],
+part))}function restoredFields(kind,lost2,{declared,live,profile}){const back=Object.entries(withBack(kind,live?.fields??
+{},lost2));const own3=back.filter(([field])=>!Object.hasOwn(declared.fields,field));return takenFields(kind.name,Object.
+fromEntries(own3),profile)}function restoreWarnings(kind,run4,lost2,wanted){const back=Object.entries(lost2).flatMap(([field,
+part])=>{const goal=wanted[field];if(goal===void 0)return[];if(Array.isArray(part)){const ids=new Set(asElements(goal).map(
+({id})=>id));const elements2=asElements(part).filter(({id})=>ids.has(id));return elements2.length===0?[]:[[field,elements2]]}
+if(!isMap(part)||!isMap(goal))return[[field,part]];const members3=Object.entries(part).filter(([key])=>Object.hasOwn(goal,
+key));return members3.length===0?[]:[[field,Object.fromEntries(members3)]]});if(back.length===0)return[];const message=`\
+an update of this ${kind.noun} in run ${run4} did not get to its end and took away ${namesOfLost(Object.fromEntries(back))}\
+: it is put back`;return[{code:"restores",message}]}function unrestorable(kind,run4,restored){const secret3=Object.keys(
+restored).filter(field=>holdsHashed(restored[field]??null));if(secret3.length===0)return void 0;const names2=secret3.join(
+" and ");return`an update of this ${kind.noun} in run ${run4} did not get to its end and took away ${names2}, which hold\
+s a secret that no journal keeps: declare ${names2}, or set it on the server`}function tooLarge(requests,{limits:limits2}){
 if(limits2===null)return void 0;const largest=Math.max(0,...requests.map(({body:body2})=>body2===void 0?0:requestSize(body2)));
 if(largest<=limits2.requestBytes)return void 0;return`the request would have about ${largest} bytes, and the server take\
 s ${limits2.requestBytes}: shorten what is declared, or what is sent along with it`}function knownSecrets({live,recorded:recorded2}){
@@ -18830,9 +18953,10 @@ const{declared,recorded:recorded2,address:address2,key}=input2;return{address:ad
 ged",observed,...observed==="recorded"&&recorded2!==void 0?{recordedAt:recorded2.at}:{},destructions:[],requests:[],fields:[],
 warnings:[],reason:null,declaredAt:{file:declared.place.file,line:declared.place.line},apply:{key,identity:present3.identity,
 expected:{},before,existed:present3.exists??null,managed:Object.keys(takenFields(declared.kind,declared.fields,input2.profile)),
-...declared.generation===void 0?{}:{generation:declared.generation}}}}function wantedFields(kind,fields2,declared,present3){
-const wanted={};const unknowable=[];for(const[field,asked]of Object.entries(fields2)){const type=kind.fields[field]??value;
-const whole2=desired(type,asked,present3[field],declared.whole.includes(field));if(whole2!==void 0)wanted[field]=whole2;else if(typeof asked===
+...declared.generation===void 0?{}:{generation:declared.generation},...declared.generation===void 0||recorded2?.generation===
+void 0?{}:{recordedGeneration:recorded2.generation}}}}function wantedFields(kind,fields2,declared,present3){const wanted={};
+const unknowable=[];for(const[field,asked]of Object.entries(fields2)){const type=kind.fields[field]??value;const whole2=desired(
+type,asked,present3[field],declared.whole.includes(field));if(whole2!==void 0)wanted[field]=whole2;else if(typeof asked===
 "object"&&asked!==null&&Object.keys(asked).length>0)unknowable.push(field)}return{fields:wanted,unknowable}}function unmergeable(kind,fields2){
 const names2=fields2.join(" and ");return`the present value of ${names2} isn't known, so what the manifest says can't be\
  merged into it: this ${kind.noun} can't be read and nothing is recorded; with "whole: [${fields2.join(", ")}]" the mani\
@@ -18841,8 +18965,68 @@ wanted)||got!==void 0&&(got instanceof HashedSecret||holdsSensitive(got));return
 sensitive}}function isSecret(type){return type.type==="value"&&type.secret===true}function updateWarnings(kind,live,parts){
 const warnings=[];if(live?.exists===false){warnings.push({code:"not-there",message:`the server has no such ${kind.noun};\
  it is asked to take it all the same`})}for(const{path,type,verdict}of parts){if(type.type!=="set"||verdict!=="unknown")
-continue;warnings.push({code:"unknown-set",message:`the present ${path} aren't known: what is in it and not in the manif\
-est will be lost`})}return warnings}async function makeSure(changes,{profile,seen,recognise}){const advice=seen===void 0?[]:[{code:"other-profile",message:adviceFor(
+continue;warnings.push({code:"unknown-set",message:`the present ${path} aren't known: what is there and not in the manif\
+est will be lost`})}return warnings}function matchesPattern(pattern,text4){const parts=pattern.split("*");const first=parts[0]??"";if(parts.length===1)return pattern===
+text4;const last=parts[parts.length-1]??"";if(!text4.startsWith(first)||!text4.endsWith(last)||text4.length<first.length+
+last.length)return false;let position=first.length;const end=text4.length-last.length;for(const part of parts.slice(1,-1)){
+const found=text4.indexOf(part,position);if(found<0||found+part.length>end)return false;position=found+part.length}return true}
+function isSelected({targets,kinds:kinds3},kind,addresses2){if(kinds3.length>0&&!kinds3.includes(kind))return false;if(targets.
+length===0)return true;return targets.some(target=>addresses2.some(address2=>matchesPattern(target,address2)))}function mayMatchKind({
+targets,kinds:kinds3},kind){if(kinds3.length>0&&!kinds3.includes(kind))return false;if(targets.length===0)return true;return targets.
+some(target=>{const prefix=target.split("*")[0]??"";const start2=`${kind}/`;return prefix.startsWith(start2)||target.includes(
+"*")&&start2.startsWith(prefix)})}function undocumented(kind,identity2){const nowhere2={file:"",line:1,column:1,length:1};return{kind,identity:identity2,fields:{},
+absent:false,whole:[],place:nowhere2,placeOf:()=>nowhere2}}function candidates(options){const{declared,selection,prune,state}=options;
+const documents=declared.filter(document3=>mayBeSelected(document3,selection)).map(document3=>({kind:document3.kind,identity:document3.
+identity,declared:document3}));const named2=new Set(declared.map(document3=>`${document3.kind}/${kindOf(document3.kind).
+addressPart(document3.identity)}`));const others2=Object.entries(state.resources).filter(([address2,{kind}])=>!named2.has(
+address2)&&isSelected(selection,kind,[address2]));const orphans=others2.flatMap(([,record2])=>{const{kind,identity:identity2,
+deleted,managed}=record2;if(prune&&kind==="EmailTemplate"&&deleted===void 0&&managed.length>0){return[{kind,identity:identity2,
+declared:void 0}]}return isOwed(record2,options)?[{kind,identity:identity2,declared:undocumented(kind,identity2),owed:true}]:
+[]});return[...documents,...orphans]}function isOwed({kind,owed:owed2},{restores,profile}){if(owed2===void 0||restores===
+"none"||!kindOf(kind).readable(profile))return false;return restores==="all"||restores.run===owed2.run}function mayBeSelected(document3,selection){
+if(document3.kind==="Organization")return mayMatchKind(selection,document3.kind);return isSelected(selection,document3.kind,
+[`${document3.kind}/${kindOf(document3.kind).addressPart(document3.identity)}`])}function addresses({kind,identity:identity2},live,names2){
+if(kind!=="Organization"){const address3=`${kind}/${kindOf(kind).addressPart(identity2)}`;return{address:address3,key:address3,
+all:[address3]}}const id=live?.identity.id??identity2.id;const row=id===void 0?void 0:names2?.byId(id);const name2=typeof row?.
+name==="string"?row.name:identity2.name;const unique=name2!==void 0&&(names2?.byName(name2).length??0)<=1;const byName2=name2===
+void 0?[]:[`${kind}/${name2}`];const byId=id===void 0?[]:[`${kind}/${id}`];const address2=(unique||id===void 0?byName2[0]:
+void 0)??byId[0]??kind;return{address:address2,key:byId[0]??address2,all:[...byName2,...byId]}}function checkTargets(targets,all){
+const lost2=targets.filter(target=>!all.some(address2=>matchesPattern(target,address2)));if(lost2.length===0)return;throw new ProblemsError(
+lost2.map(target=>error("no-such-target",`--target ${target} matches nothing that the manifests declare`,[],"an address \
+is KIND/ID, such as User/9b1d\u2026; * stands for any characters")))}function sameObjects(subjects){const byKey=new Map;
+for(const{subject,key}of subjects){if(subject.declared===void 0)continue;const others2=byKey.get(key);if(others2===void 0)
+byKey.set(key,[subject.declared]);else others2.push(subject.declared)}const twice=[...byKey.values()].filter(group=>group.
+length>1);return new Map(twice.flatMap(group=>group.map(one=>[one,group.filter(other=>other!==one)])))}function blockedAsTwice(others2){
+const places2=others2.map(({place})=>`${place.file}:${place.line}`).join(", ");return{action:"blocked",requests:[],fields:[],
+destructions:[],reason:`this is the same object as the one declared at ${places2}: keep one document`}}var Decider=class{#options;references;constructor(options,references){this.#options=options;const{organizations}=references;
+const names2=organizations?.renamed(renames(options.declared,organizations));this.references={...references,...names2===
+void 0?{}:{organizations:names2}}}recorded(key){return recordOf(this.#options.state,key,this.#options.hasher)}decide(one,live){
+const{subject,address:address2,key}=one;if(subject.declared===void 0){const change2=pruned(subject,{address:address2,key,
+live,profile:this.#options.profile});const reason=idTrouble(subject.identity,this.#options.profile);if(change2===void 0||
+reason===void 0)return change2;return{...change2,action:"blocked",requests:[],destructions:[],reason}}const change=this.
+compare(one,live,this.recorded(key),this.adjusted(one,live));if(!subject.owed)return checked(change,this.#options.checks);
+return change.action==="unchanged"||live?.exists===false?void 0:{...change,declaredAt:null}}adjusted({subject,key},live){
+const{declared=undocumented(subject.kind,subject.identity),owed:owed2}=subject;const now={...this.recorded(key)?.fields,
+...live?.fields};return(owed2?void 0:this.#options.adjust?.(declared,now))??declared}compare({address:address2,key},live,recorded2,declared){
+const{profile,assert:assert2,acceptDids=[]}=this.#options;const accepted=declared.kind==="Client"&&acceptDids.includes(declared.
+identity.id??"");const{references}=this;return compare({live,recorded:recorded2,declared,references,profile,assert:assert2,
+accepted,address:address2,key})}};function checked(change,settings){const{warnings,errors:errors2}=templateWarnings(change,
+settings);const told={...change,warnings:[...change.warnings,...warnings,...errors2]};if(errors2.length===0)return told;
+const reason=errors2.map(({code:code2,message})=>`${message} (${code2} is an error here)`).join("; ");return{...told,action:"\
+blocked",requests:[],destructions:[],reason}}function renames(declared,organizations){return new Map(declared.flatMap(({
+kind,identity:identity2,fields:fields2})=>kind==="Organization"&&identity2.id!==void 0&&typeof fields2.name==="string"&&
+organizations.byId(identity2.id)!==void 0?[[identity2.id,fields2.name]]:[]))}function recordOf(state,key,hasher){const record2=Object.
+hasOwn(state.resources,key)?state.resources[key]:void 0;return record2===void 0?void 0:recorded(record2,hasher)}function recorded(record2,hasher){
+return{fields:restoreFields(record2,hasher),uncertain:new Set(record2.uncertain),at:record2.recorded_at,run:record2.run,
+asDeleted:live=>record2.deleted!==void 0&&record2.deleted===hasher.hash(templateText(live)),...record2.owed===void 0?{}:
+{owed:owed(record2.owed,hasher)},...record2.did_generation===void 0?{}:{generation:record2.did_generation},...record2.pending_regeneration===
+void 0?{}:{pendingRun:record2.pending_regeneration}}}function owed(record2,hasher){const{run:run4}=record2;return"before"in
+record2?{run:run4,before:restoreFields(record2.before,hasher),asked:restoreFields(record2.asked,hasher)}:{run:run4,lost:restoreFields(
+record2.lost,hasher),seen:restoreFields(record2.seen,hasher)}}function pruned({kind,identity:identity2},{address:address2,
+key,live,profile}){if(live===void 0||!live.exists||typeof live.fields.id!=="string")return void 0;return{...deletion(identity2,
+live.fields,profile),address:address2,kind,observed:"live",warnings:[{code:"pruned",message:"no manifest names it any mo\
+re, and idops applied it"}],reason:null,declaredAt:null,apply:{key,identity:identity2,expected:{},before:live.fields,existed:true,
+managed:[]}}}async function makeSure(changes,{profile,seen,recognise}){const advice=seen===void 0?[]:[{code:"other-profile",message:adviceFor(
 seen)}];const scope2=changes.filter(isUnsafe).map(firstScope)[0];if(recognise===null||scope2===void 0)return{changes,warnings:advice};
 const probed=seen===void 0?await recognise(scope2):{kind:"recognised",profile:seen};switch(probed.kind){case"recognised":
 if(probed.profile.name===profile.name)return{changes,warnings:[]};return{changes:changes.map(change=>isUnsafe(change)?blocked3(
@@ -18855,23 +19039,30 @@ requests}){return requests.map(({operation})=>operations[operation].scope)[0]}fu
 server answers as those of the profile ${name2} do, whose updates lose what they don't mention: set "profile: ${name2}" \
 under server and plan again`}}function unsure({name:name2},status){return{code:"profile-unsure",message:`no profile is c\
 onfigured, and how the server answers to a path that it doesn't have (${status}) does not tell which one fits; ${name2} \
-is taken: run idops doctor, and set the profile under server`}}var noReplan={observedAt:Number.POSITIVE_INFINITY,again:async()=>void 0,repair:()=>void 0};function matchesPattern(pattern,text4){const parts=pattern.split("*");const first=parts[0]??"";if(parts.length===1)return pattern===
-text4;const last=parts[parts.length-1]??"";if(!text4.startsWith(first)||!text4.endsWith(last)||text4.length<first.length+
-last.length)return false;let position=first.length;const end=text4.length-last.length;for(const part of parts.slice(1,-1)){
-const found=text4.indexOf(part,position);if(found<0||found+part.length>end)return false;position=found+part.length}return true}
-function isSelected({targets,kinds:kinds3},kind,addresses2){if(kinds3.length>0&&!kinds3.includes(kind))return false;if(targets.
-length===0)return true;return targets.some(target=>addresses2.some(address2=>matchesPattern(target,address2)))}function mayMatchKind({
-targets,kinds:kinds3},kind){if(kinds3.length>0&&!kinds3.includes(kind))return false;if(targets.length===0)return true;return targets.
-some(target=>{const prefix=target.split("*")[0]??"";const start2=`${kind}/`;return prefix.startsWith(start2)||target.includes(
-"*")&&start2.startsWith(prefix)})}async function buildPlan(options){const{selection,profile}=options;const observedAt=performance.now();const subjects=candidates(
+is taken: run idops doctor, and set the profile under server`}}var noReplan={observedAt:Number.POSITIVE_INFINITY,again:async()=>void 0,repair:()=>void 0};function replanOf(options,byKey,planned,observedAt){
+let decider=planned;let held;return{observedAt,async again({apply:{key}},notBefore){const one=byKey.get(key);if(one===void 0||
+!kindOf(one.subject.kind).readable(options.profile))return void 0;if(held===void 0||held.at<notBefore)held={at:performance.
+now(),lists:{}};const needed2=listsFor(referring([one.subject],options),options.profile);const{live,references}=await observe2(
+[one.subject],needed2,{...options,lists:held.lists,progress:noProgress});decider=new Decider(options,{...decider.references,
+...references});return await withSlowHashes(()=>decider.decide(one,live.get(one.subject)))},repair({apply},owed2,live,aim){
+const one=byKey.get(apply.key);if(one===void 0)return void 0;const known3=planned.recorded(apply.key)??NO_RECORD;const asked=decider.
+adjusted(one,void 0);const before={...asked,fields:picked(apply.before,Object.keys(apply.expected)),absent:false,remembered:true};
+const declared=aim==="asked"?asked:{...before,whole:Object.keys(before.fields)};const change=decider.compare(one,live,{...known3,
+owed:owed2},declared);if(change.action!=="update"||change.requests.length===0)return void 0;return{...change,apply:{...change.
+apply,before:apply.before,managed:apply.managed}}}}}var NO_RECORD={fields:{},uncertain:new Set,at:"",run:"",asDeleted:()=>false};
+function picked(fields2,names2){return Object.fromEntries(names2.flatMap(name2=>fields2[name2]===void 0?[]:[[name2,fields2[name2]]]))}
+function referring(subjects,{state,hasher}){return subjects.flatMap(({kind,identity:identity2,declared})=>{if(declared===
+void 0)return[];const{owed:owed2}=recordOf(state,`${kind}/${kindOf(kind).addressPart(identity2)}`,hasher)??{};if(owed2===
+void 0)return[declared];const fields2="before"in owed2?owed2.before:owed2.lost;return[declared,{...undocumented(kind,identity2),
+fields:fields2}]})}async function buildPlan(options){const{selection,profile}=options;const observedAt=performance.now();const subjects=candidates(
 options);const documents=subjects.flatMap(subject=>subject.declared??[]);const{live,references}=await whileHashing(documents,
-options,()=>observe2(subjects,listsFor(documents,profile),options));const decider=new Decider(options,references);const addressed=subjects.
-map(subject=>({subject,...addresses(subject,live.get(subject),decider.references.organizations)}));const selected=addressed.
-filter(({subject,all})=>isSelected(selection,subject.kind,all));checkTargets(selection.targets,addressed.flatMap(({all})=>all));
-const twice=sameObjects(selected.map(({subject,key})=>({subject,key})));const decided=await eachWithSlowHashes(selected,
-one=>({one,change:decider.decide(one,live.get(one.subject)),settled:isSettled(one.subject,live.get(one.subject),decider.
-recorded(one.key))}));const compared=decided.flatMap(({one:{subject},change})=>{const others2=subject.declared===void 0?
-void 0:twice.get(subject.declared);if(change===void 0)return[];return[others2===void 0?change:{...change,...blockedAsTwice(
+options,()=>observe2(subjects,listsFor(referring(subjects,options),profile),options));const decider=new Decider(options,
+references);const addressed=subjects.map(subject=>({subject,...addresses(subject,live.get(subject),decider.references.organizations)}));
+const selected=addressed.filter(({subject,all})=>isSelected(selection,subject.kind,all));checkTargets(selection.targets,
+addressed.flatMap(({all})=>all));const twice=sameObjects(selected.map(({subject,key})=>({subject,key})));const decided=await eachWithSlowHashes(
+selected,one=>({one,change:decider.decide(one,live.get(one.subject)),settled:isSettled(one.subject,live.get(one.subject),
+decider.recorded(one.key))}));const compared=decided.flatMap(({one:{subject},change})=>{const others2=subject.declared===
+void 0?void 0:twice.get(subject.declared);if(change===void 0)return[];return[others2===void 0?change:{...change,...blockedAsTwice(
 others2)}]});const reads=kinds.filter(kind=>kind.readable(profile)&&subjects.some(subject=>subject.kind===kind.name)).map(
 kind=>kind.scopes.read);const lists=["organizations",...catalogNames].filter(name2=>references[name2]!==void 0);const listing=lists.
 flatMap(name2=>listScope(name2,profile)??[]);const fitting3=await makeSure(compared.map(change=>isUnlisted(change)?{...change,
@@ -18884,120 +19075,45 @@ new Map(selected.map(one=>[one.key,one])),decider,observedAt)}}async function wh
 const failed=new AbortController;const stop=signal===void 0?failed.signal:AbortSignal.any([failed.signal,signal]);const secrets=documents.
 flatMap(({fields:fields2})=>secretsIn(fields2));const hashing=hasher.prepare(secrets,stop);try{const observed=await observing();
 await hashing;if(secrets.length>0&&signal?.aborted)throw interrupted();return observed}catch(failure2){failed.abort();throw failure2}}
-function isUnlisted({action}){return action==="unchanged"}var Decider=class{#options;references;constructor(options,references){
-this.#options=options;const{organizations}=references;const names2=organizations?.renamed(renames(options.declared,organizations));
-this.references={...references,...names2===void 0?{}:{organizations:names2}}}recorded(key){return recordOf(this.#options.
-state,key,this.#options.hasher)}decide(one,live){const{subject,address:address2,key}=one;if(subject.declared===void 0){const change2=pruned(
-subject,{address:address2,key,live,profile:this.#options.profile});const reason=idTrouble(subject.identity,this.#options.
-profile);if(change2===void 0||reason===void 0)return change2;return{...change2,action:"blocked",requests:[],destructions:[],
-reason}}const change=this.compare(one,live,this.recorded(key),this.adjusted(one,live));if(!subject.owed)return checked(change,
-this.#options.checks);return change.action==="unchanged"||live?.exists===false?void 0:{...change,declaredAt:null}}adjusted({
-subject,key},live){const{declared=undocumented(subject.kind,subject.identity),owed:owed2}=subject;const now={...this.recorded(
-key)?.fields,...live?.fields};return(owed2?void 0:this.#options.adjust?.(declared,now))??declared}compare({address:address2,
-key},live,recorded2,declared){const{profile,assert:assert2,acceptDids=[]}=this.#options;const accepted=declared.kind==="\
-Client"&&acceptDids.includes(declared.identity.id??"");const{references}=this;return compare({live,recorded:recorded2,declared,
-references,profile,assert:assert2,accepted,address:address2,key})}};function replanOf(options,byKey,planned,observedAt){
-let decider=planned;let held;return{observedAt,async again({apply:{key}},notBefore){const one=byKey.get(key);if(one===void 0||
-!kindOf(one.subject.kind).readable(options.profile))return void 0;if(held===void 0||held.at<notBefore)held={at:performance.
-now(),lists:{}};const documents=one.subject.declared===void 0?[]:[one.subject.declared];const{live,references}=await observe2(
-[one.subject],listsFor(documents,options.profile),{...options,lists:held.lists,progress:noProgress});decider=new Decider(
-options,{...decider.references,...references});return await withSlowHashes(()=>decider.decide(one,live.get(one.subject)))},
-repair({apply},owed2,live,aim){const one=byKey.get(apply.key);if(one===void 0)return void 0;const known3=planned.recorded(
-apply.key)??NO_RECORD;const asked=decider.adjusted(one,void 0);const before={...asked,fields:picked(apply.before,Object.
-keys(apply.expected)),absent:false,remembered:true};const declared=aim==="asked"?asked:{...before,whole:Object.keys(before.
-fields)};const change=decider.compare(one,live,{...known3,owed:owed2},declared);if(change.action!=="update"||change.requests.
-length===0)return void 0;return{...change,apply:{...change.apply,before:apply.before,managed:apply.managed}}}}}var NO_RECORD={
-fields:{},uncertain:new Set,at:"",run:"",asDeleted:()=>false};function picked(fields2,names2){return Object.fromEntries(
-names2.flatMap(name2=>fields2[name2]===void 0?[]:[[name2,fields2[name2]]]))}function isSettled({kind,declared},live,recorded2){
-if(recorded2?.owed===void 0||live===void 0)return false;const gone=!live.exists||declared===void 0||declared.absent;return gone||
-Object.keys(stillLost(kindOf(kind),recorded2.owed,live.fields)).length===0}function undocumented(kind,identity2){const nowhere2={
-file:"",line:1,column:1,length:1};return{kind,identity:identity2,fields:{},absent:false,whole:[],place:nowhere2,placeOf:()=>nowhere2}}
-function checked(change,settings){const{warnings,errors:errors2}=templateWarnings(change,settings);const told={...change,
-warnings:[...change.warnings,...warnings,...errors2]};if(errors2.length===0)return told;const reason=errors2.map(({code:code2,
-message})=>`${message} (${code2} is an error here)`).join("; ");return{...told,action:"blocked",requests:[],destructions:[],
-reason}}function missingLists(references){return catalogNames.filter(name2=>references[name2]===null).map(name2=>({code:"\
-no-list",message:`the server offers no list of ${name2}, so nothing could check that the ids of ${name2} in the manifest\
-s exist and mean what their names say: compare the ids`}))}function ignored({declared},address2,profile){if(declared===void 0)
-return[];return ignoredFields(declared,profile).map(field=>{const{file:file2,line}=declared.placeOf(field);return{code:"\
-ignored-field",message:`${address2}: the server takes no notice of "${field}" (${file2}:${line}), so it is neither sent \
-nor compared`}})}async function regenerationPlan(clientId,options){const observedAt=performance.now();const{change,reads}=await regenerationOf(
-clientId,options);const again=async()=>(await regenerationOf(clientId,{...options,progress:noProgress})).change;const readable2=kindOf(
-"Client").readable(options.profile);const{profile,recognise}=options;const{changes,warnings}=await makeSure([change],{profile,
-seen:void 0,recognise});return{plan:{...await assemble(changes,reads,options),warnings},replan:{...noReplan,observedAt,...readable2?
-{again}:{}}}}async function regenerationOf(clientId,options){const address2=`Client/${clientId}`;const identity2={id:clientId};
-const subject={kind:"Client",identity:identity2};const unfit=idTrouble(identity2,options.profile);const{live}=await observe2(
-unfit===void 0?[subject]:[],[],options);const shown2=live.get(subject);const before=shown2?.fields??{};const trouble=unfit??
-shown2?.trouble;const change={...regeneration(identity2,before),...trouble===void 0?{}:{action:"blocked",requests:[],destructions:[]},
-address:address2,kind:"Client",observed:shown2===void 0?"unknown":"live",warnings:[],reason:trouble??null,declaredAt:null,
-apply:{key:address2,identity:identity2,expected:{},before,existed:shown2?.exists??null,managed:[]}};return{change,reads:shown2===
-void 0?[]:[kindOf("Client").scopes.read]}}async function assemble(changes,reads,header){const writes=changes.flatMap(({requests})=>requests.
-map(({operation})=>operations[operation].scope));return{toolVersion:header.toolVersion,createdAt:header.now.toISOString(),
-server:header.server,profile:header.profile.name,environment:header.environment,changes,requiredScopes:[...new Set([...reads,
-...writes])].sort(),warnings:[],digest:await withSlowHashes(()=>planDigest(header,changes))}}function candidates(options){
-const{declared,selection,prune,state}=options;const documents=declared.filter(document3=>mayBeSelected(document3,selection)).
-map(document3=>({kind:document3.kind,identity:document3.identity,declared:document3}));const named2=new Set(declared.map(
-document3=>`${document3.kind}/${kindOf(document3.kind).addressPart(document3.identity)}`));const others2=Object.entries(
-state.resources).filter(([address2,{kind}])=>!named2.has(address2)&&isSelected(selection,kind,[address2]));const orphans=others2.
-flatMap(([,record2])=>{const{kind,identity:identity2,deleted,managed}=record2;if(prune&&kind==="EmailTemplate"&&deleted===
-void 0&&managed.length>0){return[{kind,identity:identity2,declared:void 0}]}return isOwed(record2,options)?[{kind,identity:identity2,
-declared:undocumented(kind,identity2),owed:true}]:[]});return[...documents,...orphans]}function isOwed({kind,owed:owed2},{
-restores,profile}){if(owed2===void 0||restores==="none"||!kindOf(kind).readable(profile))return false;return restores===
-"all"||restores.run===owed2.run}function mayBeSelected(document3,selection){if(document3.kind==="Organization")return mayMatchKind(
-selection,document3.kind);return isSelected(selection,document3.kind,[`${document3.kind}/${kindOf(document3.kind).addressPart(
-document3.identity)}`])}function renames(declared,organizations){return new Map(declared.flatMap(({kind,identity:identity2,
-fields:fields2})=>kind==="Organization"&&identity2.id!==void 0&&typeof fields2.name==="string"&&organizations.byId(identity2.
-id)!==void 0?[[identity2.id,fields2.name]]:[]))}function addresses({kind,identity:identity2},live,names2){if(kind!=="Org\
-anization"){const address3=`${kind}/${kindOf(kind).addressPart(identity2)}`;return{address:address3,key:address3,all:[address3]}}
-const id=live?.identity.id??identity2.id;const row=id===void 0?void 0:names2?.byId(id);const name2=typeof row?.name==="s\
-tring"?row.name:identity2.name;const unique=name2!==void 0&&(names2?.byName(name2).length??0)<=1;const byName2=name2===void 0?
-[]:[`${kind}/${name2}`];const byId=id===void 0?[]:[`${kind}/${id}`];const address2=(unique||id===void 0?byName2[0]:void 0)??
-byId[0]??kind;return{address:address2,key:byId[0]??address2,all:[...byName2,...byId]}}function checkTargets(targets,all){
-const lost2=targets.filter(target=>!all.some(address2=>matchesPattern(target,address2)));if(lost2.length===0)return;throw new ProblemsError(
-lost2.map(target=>error("no-such-target",`--target ${target} matches nothing that the manifests declare`,[],"an address \
-is KIND/ID, such as User/9b1d\u2026; * stands for any characters")))}function sameObjects(subjects){const byKey=new Map;
-for(const{subject,key}of subjects){if(subject.declared===void 0)continue;const others2=byKey.get(key);if(others2===void 0)
-byKey.set(key,[subject.declared]);else others2.push(subject.declared)}const twice=[...byKey.values()].filter(group=>group.
-length>1);return new Map(twice.flatMap(group=>group.map(one=>[one,group.filter(other=>other!==one)])))}function blockedAsTwice(others2){
-const places2=others2.map(({place})=>`${place.file}:${place.line}`).join(", ");return{action:"blocked",requests:[],fields:[],
-destructions:[],reason:`this is the same object as the one declared at ${places2}: keep one document`}}function recordOf(state,key,hasher){
-const record2=Object.hasOwn(state.resources,key)?state.resources[key]:void 0;return record2===void 0?void 0:recorded(record2,
-hasher)}function recorded(record2,hasher){return{fields:restoreFields(record2,hasher),uncertain:new Set(record2.uncertain),
-at:record2.recorded_at,run:record2.run,asDeleted:live=>record2.deleted!==void 0&&record2.deleted===hasher.hash(templateText(
-live)),...record2.owed===void 0?{}:{owed:owed(record2.owed,hasher)},...record2.did_generation===void 0?{}:{generation:record2.
-did_generation},...record2.pending_regeneration===void 0?{}:{pendingRun:record2.pending_regeneration}}}function owed(record2,hasher){
-const{run:run3}=record2;return"before"in record2?{run:run3,before:restoreFields(record2.before,hasher),asked:restoreFields(
-record2.asked,hasher)}:{run:run3,lost:restoreFields(record2.lost,hasher),seen:restoreFields(record2.seen,hasher)}}function pruned({
-kind,identity:identity2},{address:address2,key,live,profile}){if(live===void 0||!live.exists||typeof live.fields.id!=="s\
-tring")return void 0;return{...deletion(identity2,live.fields,profile),address:address2,kind,observed:"live",warnings:[{
-code:"pruned",message:"no manifest names it any more, and idops applied it"}],reason:null,declaredAt:null,apply:{key,identity:identity2,
-expected:{},before:live.fields,existed:true,managed:[]}}}function warnOfMasks(plan,redact){return{...plan,changes:plan.changes.map(change=>warned2(change,redact))}}function warned2(change,redact){
+function isUnlisted({action}){return action==="unchanged"}function isSettled({kind,declared},live,recorded2){if(recorded2?.
+owed===void 0||live===void 0)return false;const gone=!live.exists||declared===void 0||declared.absent;return gone||Object.
+keys(stillLost(kindOf(kind),recorded2.owed,live.fields)).length===0}function missingLists(references){return catalogNames.
+filter(name2=>references[name2]===null).map(name2=>({code:"no-list",message:`the server offers no list of ${name2}, so n\
+othing could check that the ids of ${name2} in the manifests exist and mean what their names say: compare the ids`}))}function ignored({
+declared},address2,profile){if(declared===void 0)return[];return ignoredFields(declared,profile).map(field=>{const{file:file2,
+line}=declared.placeOf(field);return{code:"ignored-field",message:`${address2}: the server takes no notice of "${field}"\
+ (${file2}:${line}), so it is neither sent nor compared`}})}async function regenerationPlan(clientId,options){const observedAt=performance.
+now();const{change,reads}=await regenerationOf(clientId,options);const again=async()=>(await regenerationOf(clientId,{...options,
+progress:noProgress})).change;const readable2=kindOf("Client").readable(options.profile);const{profile,recognise}=options;
+const{changes,warnings}=await makeSure([change],{profile,seen:void 0,recognise});return{plan:{...await assemble(changes,
+reads,options),warnings},replan:{...noReplan,observedAt,...readable2?{again}:{}}}}async function regenerationOf(clientId,options){
+const address2=`Client/${clientId}`;const identity2={id:clientId};const subject={kind:"Client",identity:identity2};const unfit=idTrouble(
+identity2,options.profile);const{live}=await observe2(unfit===void 0?[subject]:[],[],options);const shown2=live.get(subject);
+const before=shown2?.fields??{};const trouble=unfit??shown2?.trouble;const change={...regeneration(identity2,before),...trouble===
+void 0?{}:{action:"blocked",requests:[],destructions:[]},address:address2,kind:"Client",observed:shown2===void 0?"unknow\
+n":"live",warnings:[],reason:trouble??null,declaredAt:null,apply:{key:address2,identity:identity2,expected:{},before,existed:shown2?.
+exists??null,managed:[]}};return{change,reads:shown2===void 0?[]:[kindOf("Client").scopes.read]}}async function assemble(changes,reads,header){
+const writes=changes.flatMap(({requests})=>requests.map(({operation})=>operations[operation].scope));return{toolVersion:header.
+toolVersion,createdAt:header.now.toISOString(),server:header.server,profile:header.profile.name,environment:header.environment,
+changes,requiredScopes:[...new Set([...reads,...writes])].sort(),warnings:[],digest:await withSlowHashes(()=>planDigest(
+header,changes))}}function warnOfMasks(plan,redact){return{...plan,changes:plan.changes.map(change=>warned2(change,redact))}}function warned2(change,redact){
 const warnings=change.fields.flatMap(({path,type,before,after,sensitive})=>{if(type!=="body"||sensitive)return[];return[
 ...isMasked(before,redact)?[maskedBody(`the present ${path}`)]:[],...isMasked(after,redact)?[maskedBody(`the new ${path}`)]:
 []]});return warnings.length===0?change:{...change,warnings:[...change.warnings,...warnings]}}function isMasked(body2,redact){
 return typeof body2==="string"&&redact(body2)!==body2}function maskedBody(what){return{code:"masked-body",message:`${what}\
  holds what idops knows as a credential, so that is masked here: look at the source before you trust what stands around \
-it`}}function countDestructions(plan){return plan.changes.reduce((sum,{destructions})=>sum+destructions.length,0)}function refusals(plan,maxDestructive){
-const problems=blockedBy(plan).map(([reason,addresses2])=>error("blocked",blockedMessage(reason,addresses2),[],blockedHint(
-addresses2)));const destructions=countDestructions(plan);if(destructions>maxDestructive){problems.push(error("too-destru\
-ctive",`the plan does ${destructions} destructive things, and ${maxDestructive} are allowed (safety.max_destructive, or \
---allow-destructive)`,[],`review the plan; if it is meant, use --allow-destructive ${destructions}`))}return problems}function blockedBy({
-changes}){const byReason=new Map;for(const{action,address:address2,reason}of changes){if(action==="blocked")byReason.set(
-reason,[...byReason.get(reason)??[],address2])}return[...byReason]}var NAMED=3;function blockedMessage(reason,addresses2){
-const[only]=addresses2;if(addresses2.length===1)return`${only} is blocked: ${reason}`;const named2=addresses2.slice(0,NAMED).
-join(", ");const more=addresses2.length>NAMED?` and ${addresses2.length-NAMED} more`:"";return`${addresses2.length} obje\
-cts are blocked (${named2}${more}): ${reason}`}function blockedHint({length}){return length===1?"mend it, or leave it ou\
-t with --target":"mend them, or leave them out with --target"}var anything=document3=>({value:document3});function nowhere(scope2){return{title:"ask for a path that no server has",path:"\
+it`}}var anything=document3=>({value:document3});function nowhere(scope2){return{title:"ask for a path that no server has",path:"\
 /api/idops-doctor",scope:scope2}}function profileByUnknownPath(status){return Object.values(profiles).find(({signs})=>signs!==
 null&&signs.unknownPath===status)}async function probe(reader,scope2){try{const answer=await reader.showExtra(nowhere(scope2),
 {},anything);return answer===null?{kind:"plain"}:{kind:"unclear",status:200}}catch(failure2){if(!(failure2 instanceof ServerFailure))
 throw failure2;const{kind,status}=failure2;if(kind==="unreachable"||kind==="lost"||kind==="server-error")throw failure2;
-const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclear",status}:{kind:"recognised",profile}}}import{createHash as createHash4,randomUUID as randomUUID3}from"node:crypto";import{link,open as open6,readdir as readdir5,
-rename as rename2,rm as rm4}from"node:fs/promises";import{hostname as hostname4}from"node:os";import{basename as basename8,
-dirname as dirname11,join as join9,relative as relative7}from"node:path";import{setTimeout as wait}from"node:timers/promises";var holderSchema=external_exports.object({user:external_exports.string(),...processMark,command:external_exports.string(),
+const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclear",status}:{kind:"recognised",profile}}}import{createHash as createHash4,randomUUID as randomUUID3}from"node:crypto";import{link,lstat,open as open6,readdir as readdir5,
+rename as rename2,rm as rm4}from"node:fs/promises";import{hostname as hostname4}from"node:os";import{basename as basename10,
+dirname as dirname12,join as join11,relative as relative7}from"node:path";import{setTimeout as wait}from"node:timers/promises";var holderSchema=external_exports.object({user:external_exports.string(),...processMark,command:external_exports.string(),
 at:external_exports.string(),nonce:external_exports.string()});var A_MOMENT=20;var TRIES2=250;function lockPath(statePath){
 return`${statePath}.lock`}async function acquireLock(statePath,command2,now){const path=lockPath(statePath);const holder={
 user:userName(),...ownMark(),command:command2,at:now.toISOString(),nonce:randomUUID3()};const takenOver=await take(path,
-holder);await sweepTemporaries(dirname11(path));await sweepTurns(path);return{takenOver,release:()=>release(path,holder)}}
+holder);await sweepTemporaries(dirname12(path));await sweepTurns(path);return{takenOver,release:()=>release(path,holder)}}
 async function lockHolder(statePath){const holder=await readHolder(lockPath(statePath));if(holder===void 0)return null;if(holder===
 null)return"an unreadable lock file";return fateOf(holder)==="gone"?null:describe4(holder)}async function take(path,holder){for(let tries2=1;;tries2+=1){if(await create(path,holder,link))return null;const other=await readHolder(
 path);if(other===void 0)continue;if(other===null||fateOf(other)!=="gone"||tries2>TRIES2)throw locked(path,other);if(await replace(
@@ -19005,97 +19121,137 @@ path,other,holder))return`took over the lock of ${describe4(other)}, which is go
 const turn=`${path}.${createHash4("sha256").update(dead.nonce).digest("hex").slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};
 try{await take(turn,mine)}catch(failure2){if(failure2 instanceof ProblemsError&&failure2.problems.some(({code:code2})=>code2===
 "locked"))return false;throw failure2}try{if((await readHolder(path))?.nonce!==dead.nonce)return false;return await create(
-path,holder,rename2)}finally{await release(turn,mine)}}async function sweepTurns(path){const names2=await readdir5(dirname11(
-path)).catch(()=>[]);const turns=names2.filter(name2=>name2.startsWith(`${basename8(path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));
-for(const turn of turns.map(name2=>join9(dirname11(path),name2))){const holder=await readHolder(turn).catch(()=>void 0);
+path,holder,rename2)}finally{await release(turn,mine)}}async function sweepTurns(path){const names2=await readdir5(dirname12(
+path)).catch(()=>[]);const turns=names2.filter(name2=>name2.startsWith(`${basename10(path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));
+for(const turn of turns.map(name2=>join11(dirname12(path),name2))){const holder=await readHolder(turn).catch(()=>void 0);
 if(holder!=null&&fateOf(holder)==="gone")await rm4(turn,{force:true}).catch(()=>{})}}async function release(path,{nonce}){
 if((await readHolder(path))?.nonce===nonce)await rm4(path,{force:true})}function unlessThere(failure2){if(failure2.code!==
-"EEXIST")throw failure2;return false}async function create(path,holder,place){const temporary=join9(dirname11(path),temporaryName());
-try{await makeFolder(dirname11(path));const file2=await open6(temporary,"wx",384);try{await file2.writeFile(`${JSON.stringify(
+"EEXIST")throw failure2;return false}async function create(path,holder,place){const temporary=join11(dirname12(path),temporaryName());
+try{await makeFolder(dirname12(path));const file2=await open6(temporary,"wx",384);try{await file2.writeFile(`${JSON.stringify(
 holder,null,2)}
 `);await file2.sync()}finally{await file2.close()}return await place(temporary,path).then(()=>true,unlessThere)}catch(failure2){
 throw notWritable(path,failure2)}finally{await rm4(temporary,{force:true}).catch(()=>{})}}async function readHolder(path){
-let text4;try{text4=await readRegular(path)}catch(failure2){if(failure2 instanceof NoRegularFile)throw noLock(path,failure2);
-return failure2.code==="ENOENT"?void 0:null}try{return holderSchema.parse(JSON.parse(text4))}catch{return null}}function describe4({
-user:user3,host,pid,command:command2,at:at2}){return`${command2} by ${user3} on ${host}, process ${pid}, since ${at2}`}function locked(path,holder){
-const who=holder===null?"by something that left no name":describe4(holder);const where=holder===null?null:whereElse(holder);
-return new ProblemsError([error("locked",`the state is locked: ${who} (${relative7(process.cwd(),path)})`,[],where===null?
-"wait until it has ended; if that process is surely gone, use idops runs unlock":`that process is ${where}, so nobody ca\
-n tell from here whether it still runs: make sure that it doesn't, then use idops runs unlock`)])}function whereElse(holder){
-if(fateOf(holder)!=="unknown")return null;if(holder.host!==hostname4())return"on another host";return holder.boot===ownMark().
-boot?"in another process namespace, such as a container,":"of another machine of the same name, or from before the last \
-restart of this one"}function noLock(path,failure2){return new ProblemsError([error("locked",`the lock ${relative7(process.
-cwd(),path)} can't be read: ${failure2.message}`,[],"remove it; no idops made it")])}function notWritable(path,failure2){
-const message=failure2 instanceof Error?failure2.message:String(failure2);return new ProblemsError([error("not-writable",
-`the lock ${relative7(process.cwd(),path)} can't be written: ${message}`,[],"nothing was sent; make room or mend the per\
-missions of the folder of the state")],{cause:failure2})}import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=readVersion();function readVersion(){
+let text4;try{const there=await lstat(path);if(there.isSymbolicLink())throw new NoRegularFile(there);text4=await readRegular(
+path)}catch(failure2){if(failure2 instanceof NoRegularFile)throw noLock(path,failure2);return failure2.code==="ENOENT"?void 0:
+null}try{return holderSchema.parse(JSON.parse(text4))}catch{return null}}function describe4({user:user3,host,pid,command:command2,
+at:at2}){return`${command2} by ${user3} on ${host}, process ${pid}, since ${at2}`}function locked(path,holder){const who=holder===
+null?"by something that left no name":describe4(holder);const where=holder===null?null:whereElse(holder);return new ProblemsError(
+[error("locked",`the state is locked: ${who} (${relative7(process.cwd(),path)})`,[],where===null?"wait until it has ende\
+d; if that process is surely gone, use idops runs unlock":`that process is ${where}, so nobody can tell from here whethe\
+r it still runs: make sure that it doesn't, then use idops runs unlock`)])}function whereElse(holder){if(fateOf(holder)!==
+"unknown")return null;if(holder.host!==hostname4())return"on another host";return holder.boot===ownMark().boot?"in anoth\
+er process namespace, such as a container,":"of another machine of the same name, or from before the last restart of thi\
+s one"}function noLock(path,failure2){return new ProblemsError([error("locked",`the lock ${relative7(process.cwd(),path)}\
+ can't be read: ${failure2.message}`,[],"remove it; no idops made it")])}function notWritable(path,failure2){const message=failure2 instanceof
+Error?failure2.message:String(failure2);return new ProblemsError([error("not-writable",`the lock ${relative7(process.cwd(),
+path)} can't be written: ${message}`,[],"nothing was sent; make room or mend the permissions of the folder of the state")],
+{cause:failure2})}import{execFile}from"node:child_process";import{access as access2,constants as constants5,lstat as lstat2,realpath as realpath6}from"node:fs/promises";
+import{basename as basename11,delimiter,dirname as dirname13,isAbsolute as isAbsolute4,join as join12,relative as relative8,
+sep as sep4}from"node:path";var PATIENCE=1e4;async function trackedOfState(statePath,journals,written3){const named2=[statePath,lockPath(statePath),
+journals];if(!written3&&!(await Promise.all(named2.map(isThere))).includes(true))return[];const real=await Promise.all(named2.
+map(realName));const root=await workTree(dirname13(real[0]??statePath));if(root===void 0)return[];const git=await findGit();
+if(git===void 0)return[];const targets=[...new Set([...real,...await Promise.all(named2.map(path=>leadsTo(path)))])];const inside3=targets.
+map(path=>relative8(root,path)).filter(isBelow);const listed3=inside3.length===0?"":await list2(git,root,inside3);const folders=new Set(
+[journals,real[2]].map(path=>relative8(root,path??journals)));return listed3.split("\0").filter(path=>{if(path==="")return false;
+const isInFolder=folders.has(dirname13(path).split("/").join(sep4));return!isInFolder||path.endsWith(".jsonl")})}async function isThere(path){
+return await lstat2(path).then(()=>true,()=>false)}async function realName(path){const folder=dirname13(path);const real=await realpath6(
+folder).catch(()=>void 0);if(real!==void 0)return join12(real,basename11(path));return folder===path?path:join12(await realName(
+folder),basename11(path))}function isBelow(way){return way!==""&&way!==".."&&!way.startsWith(`..${sep4}`)&&!isAbsolute4(
+way)}async function workTree(folder){if(await isThere(join12(folder,".git")))return folder;const above=dirname13(folder);
+return above===folder?void 0:await workTree(above)}async function findGit(){const name2=process.platform==="win32"?"git.\
+exe":"git";for(const folder of(process.env.PATH??"").split(delimiter).filter(path=>isAbsolute4(path))){const path=join12(
+folder,name2);if(await access2(path,constants5.X_OK).then(()=>true,()=>false))return path}return void 0}async function list2(git,root,paths){
+const settings=["core.fsmonitor=false","core.hooksPath=/dev/null","protocol.allow=never"];const args=[...["--no-pager","\
+--no-optional-locks","--literal-pathspecs"],...settings.flatMap(setting3=>["-c",setting3]),...[`--git-dir=${join12(root,
+".git")}`,`--work-tree=${root}`],...["ls-files","-z","--",...paths]];const own3=Object.entries(process.env).filter(([name2])=>!name2.
+toUpperCase().startsWith("GIT_"));const env={...Object.fromEntries(own3),GIT_NO_LAZY_FETCH:"1",GIT_TERMINAL_PROMPT:"0"};
+const options={cwd:root,env,timeout:PATIENCE,killSignal:"SIGKILL",windowsHide:true};return await new Promise(done2=>{execFile(
+git,args,options,(failure2,stdout)=>done2(failure2===null?stdout:""))})}import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=readVersion();function readVersion(){
 const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.url));const file2=files.find(one=>existsSync2(
 one));return file2===void 0?"unknown":JSON.parse(readFileSync2(file2,"utf8")).version}var DEFAULT_CONCURRENCY=10;var DEFAULT_TIMEOUT=30;async function openSession(project,options={}){const{progress=noProgress,
 concurrency=DEFAULT_CONCURRENCY,signal=new AbortController().signal,network={}}=options;const redactor=options.redactor??
-createRedactor();const{server,declared,warnings,manifests}=await loadAll(project,options,redactor.add);const connection=openConnection(
-server,declared,{concurrency,timeout:options.timeout??DEFAULT_TIMEOUT,redact:redactor.redactEcho,onSecret:redactor.add,signal,
-version:version2,...network});const{reader,writer}=connection;const shared={reader,profile:server.profile,concurrency,progress,
-signal};const store=stateFile(project.statePath());const held=await settleState(store,project.statePath(),options.writes,
-{...shared,server:server.baseUrl,environment:project.environment,holds:redactor.holds}).catch(async failure2=>{await connection.
-close();throw failure2});let{state}=held;const close=async()=>{await connection.close();await held.lock?.release()};const replans=new WeakMap;
-const remembered=({plan:plan2,replan})=>{replans.set(plan2,replan);return plan2};const build2=async what=>{const made=await buildPlan(
-{...shared,state,hasher:new Hasher(state,redactor.holds),selection:{targets:[],kinds:[]},prune:false,assert:false,restores:"\
-none",checks:project.checks(),...header(),...what});return{...made,plan:warnOfMasks(made.plan,redactor.redact)}};let probed;
-const recognise=scope2=>{probed??=probe(reader,scope2).catch(failure2=>{probed=void 0;throw failure2});return probed};const header=()=>({
-server:server.baseUrl,profile:server.profile,environment:project.environment,toolVersion:version2,now:new Date,recognise:server.
-profileWritten?null:recognise});const plan=async(given={})=>{const{targets,kinds:kinds3,prune,assert:assert2}=withDefaults(
-given);const{acceptDids=[]}=given;refuse(acceptDids.flatMap(id=>undeclaredClient(id,declared)));if(prune)refuse(await pruneRefusals(
-manifests));return remembered(await build2({declared,selection:{targets,kinds:kinds3},prune,assert:assert2,acceptDids,restores:"\
-all"}))};return{project,server,warnings,notes:held.notes,files:manifests.files,get state(){return state},plan,seal:(made,given)=>seal(
-made,withDefaults(given),redactor.redactName),async planStored(stored3){const made=await plan(stored3.apply);return{plan:made,
-problems:await staleness(stored3,made)}},async lastRun(){const run3=await newestRun(journalFolder(project.statePath()),state);
-if(run3!==void 0)return run3;throw new ProblemsError([error("no-such-run","this state has no runs",[],"idops runs lists \
-them")])},async planUndo(run3,{force=false}={}){const content=await findRun(journalFolder(project.statePath()),run3);if(content.
-run.server!==server.baseUrl)throw otherServer(content.run,server.baseUrl);const undo=undoRun(content,force);const leftOf=new Map;
-const made=await build2({declared:undo.declared,restores:{run:content.run.run},adjust:(document3,now)=>{const adjusted=undo.
-adjust(document3,now);leftOf.set(document3,adjusted.left);return adjusted.document}});const undone=undoPlan(made.plan,[...undo.
-left,...[...leftOf.values()].flat()]);remembered({plan:undone.plan,replan:made.replan});return undone},planRegeneration:async clientId=>remembered(
-await regenerationPlan(clientId,{...shared,...header()})),refusals:(made,allowDestructive)=>refusals(made,allowDestructive??
-project.maxDestructive()),apply:async(made,command2="apply",asked=0)=>{const applied=await applyPlan(made,{...shared,replan:replans.
-get(made)??noReplan,notBefore:asked,recognise,writer,signal,store,state,hasher:new Hasher(state,redactor.holds),journals:journalFolder(
-project.statePath()),stateFile:basename9(project.statePath()),command:command2,now:()=>new Date,redact:redactor.redact});
-state=applied.state;return applied},close}}function undeclaredClient(id,declared){if(declared.some(one=>one.kind==="Clie\
-nt"&&one.identity.id===id))return[];return[error("no-such-target",`--accept-did ${id} is the id of no client that the ma\
-nifests declare`)]}function otherServer({run:run3,server},here2){return new ProblemsError([error("run-other-server",`run\
- ${run3} was on ${server}, and this is ${here2}`,[],"choose the environment that it was run with")])}function withDefaults({
-targets=[],kinds:kinds3=[],prune=false,assert:assert2=false}={}){return{targets:[...targets],kinds:[...kinds3],prune,assert:assert2}}
-function undoPlan(plan,left){const blocked4=plan.changes.filter(({action})=>action==="blocked");return{plan:{...plan,changes:plan.
-changes.filter(({action})=>action!=="blocked").map(change=>({...change,declaredAt:null,apply:{...change.apply,managed:[]}}))},
-left:[...left,...blocked4.map(({address:address2,reason})=>({address:address2,path:null,reason:reason??"it is blocked"}))]}}
-async function settleState(store,path,writes,options){const notes=[];let lock=writes===void 0?void 0:await acquireLock(path,
-writes,new Date);try{let state=await store.load(options.server);const folder=journalFolder(path);const unfinished=()=>unfinishedRuns(
-folder,state,{path,environment:options.environment});const found=await unfinished();if(found.length===0)return{state,lock,
-notes:takeover(lock)};const living=found.find(isUnderWay);if(lock===void 0){const holder=await lockHolder(path)??(living===
-void 0?null:runHolder(living.run));if(holder!==null)return{state,lock,notes:[`the state is being written: ${holder}`]};try{
-lock=await acquireLock(path,"plan",new Date)}catch(failure2){const quicker=await lockHolder(path);if(quicker===null)throw failure2;
-return{state,lock,notes:[`the state is being written: ${quicker}`]}}state=await store.load(options.server)}if(living!==void 0)
-throw underWay2(living.run);notes.push(...takeover(lock));for(const content of await unfinished()){const resumed=await resumeRun(
-content,heirOf(state,content.run),{...options,folder,now:()=>new Date});state=resumed.state;await store.save(state);await resumed.
-finish();notes.push(content.ended?`run ${resumed.run} is newer than the state: ${resumed.settled} of its answers were ta\
-ken into it`:`run ${resumed.run} had not ended: ${resumed.settled} of its answers were taken into the state`,...resumed.
-findings)}if(writes!==void 0)return{state,lock,notes};await lock.release();return{state,lock:void 0,notes}}catch(failure2){
-await lock?.release();throw failure2}}function takeover(lock){return lock===void 0||lock.takenOver===null?[]:[lock.takenOver]}
-async function secretsAlone(project,options){return{...await loadManifests(project,{...options,lenient:true}),declared:[],
-problems:[]}}async function loadAll(project,options,onSecret){const{manifests:wanted=true}=options;const settings=project.
-server(options);const profile=await settings.then(known3=>known3.profile,()=>project.profile);const{tokenFile:tokenFile2}=options;
-const reading={profile,lenient:false,tokenFile:tokenFile2===void 0?void 0:resolve10(project.cwd,tokenFile2)};const[server,
-manifests]=await Promise.allSettled([settings,wanted?loadManifests(project,reading):secretsAlone(project,reading)]);const problems=[];
-for(const part of[server,manifests]){if(part.status==="fulfilled")continue;if(!(part.reason instanceof ProblemsError))throw part.
-reason;problems.push(...part.reason.problems)}if(server.status==="fulfilled")for(const secret3 of server.value.secrets)onSecret(
-secret3);if(manifests.status==="fulfilled"){tellSecrets(manifests.value,onSecret);problems.push(...manifests.value.problems)}
-refuse(problems);if(server.status==="rejected"||manifests.status==="rejected")throw new ProblemsError(problems);return{server:server.
-value,declared:manifests.value.declared,warnings:problems,manifests:manifests.value}}import{constants as constants5}from"node:fs";import{open as open7,stat as stat5}from"node:fs/promises";import{dirname as dirname12,
-resolve as resolve11}from"node:path";async function writeThrough(path,text4,mode){const there=await stat5(path).catch(unlessMissing);if(there!==void 0&&(!there.
-isFile()||/^\/(?:dev|proc)\//.test(resolve11(path)))){const handle=await open7(path,constants5.O_WRONLY|constants5.O_APPEND);
+createRedactor();const{server,declared,warnings,manifests}=await loadAll(project,options,redactor.add);await refuseTracked(
+project,options.writes!==void 0);const connection=openConnection(server,declared,{concurrency,timeout:options.timeout??DEFAULT_TIMEOUT,
+redact:redactor.redactEcho,onSecret:redactor.add,signal,version:version2,...network});const{reader,writer}=connection;const shared={
+reader,profile:server.profile,concurrency,progress,signal};const store=stateFile(project.statePath());const held=await settleState(
+store,project.statePath(),options.writes,{...shared,server:server.baseUrl,environment:project.environment,holds:redactor.
+holds}).catch(async failure2=>{await connection.close();throw failure2});let{state}=held;const close=async()=>{await connection.
+close();await held.lock?.release()};const replans=new WeakMap;const remembered=({plan:plan2,replan})=>{replans.set(plan2,
+replan);return plan2};const build2=async what=>{const made=await buildPlan({...shared,state,hasher:new Hasher(state,redactor.
+holds),selection:{targets:[],kinds:[]},prune:false,assert:false,restores:"none",checks:project.checks(),...header(),...what});
+return{...made,plan:warnOfMasks(made.plan,redactor.redact)}};let probed;const recognise=scope2=>{probed??=probe(reader,scope2).
+catch(failure2=>{probed=void 0;throw failure2});return probed};const header=()=>({server:server.baseUrl,profile:server.profile,
+environment:project.environment,toolVersion:version2,now:new Date,recognise:server.profileWritten?null:recognise});const plan=async(given={})=>{
+const{targets,kinds:kinds3,prune,assert:assert2}=withDefaults(given);const{acceptDids=[]}=given;refuse(acceptDids.flatMap(
+id=>undeclaredClient(id,declared)));if(prune)refuse(await pruneRefusals(manifests));return remembered(await build2({declared,
+selection:{targets,kinds:kinds3},prune,assert:assert2,acceptDids,restores:"all"}))};return{project,server,warnings,notes:held.
+notes,files:manifests.files,get state(){return state},plan,seal:(made,given)=>seal(made,withDefaults(given),redactor.redactName),
+async planStored(stored3){const made=await plan(stored3.apply);return{plan:made,problems:await staleness(stored3,made)}},
+async lastRun(){const run4=await newestRun(journalFolder(project.statePath()),state);if(run4!==void 0)return run4;throw new ProblemsError(
+[error("no-such-run","this state has no runs",[],"idops runs lists them")])},async planUndo(run4,{force=false}={}){const content=await findRun(
+journalFolder(project.statePath()),run4);if(content.run.server!==server.baseUrl)throw otherServer(content.run,server.baseUrl);
+const undo=undoRun(content,force);const leftOf=new Map;const made=await build2({declared:undo.declared,restores:{run:content.
+run.run},adjust:(document3,now)=>{const adjusted=undo.adjust(document3,now);leftOf.set(document3,adjusted.left);return adjusted.
+document}});const undone=undoPlan({...made.plan,undoes:content.run.run},[...undo.left,...[...leftOf.values()].flat()]);remembered(
+{plan:undone.plan,replan:made.replan});return undone},planRegeneration:async clientId=>remembered(await regenerationPlan(
+clientId,{...shared,...header()})),refusals:(made,allowDestructive)=>refusals(made,allowDestructive??project.maxDestructive()),
+apply:async(made,command2="apply",asked=0)=>{const applied=await applyPlan(made,{...shared,replan:replans.get(made)??noReplan,
+notBefore:asked,recognise,writer,signal,store,state,hasher:new Hasher(state,redactor.holds),journals:journalFolder(project.
+statePath()),stateFile:basename12(project.statePath()),command:command2,now:()=>new Date,redactor});state=applied.state;
+return applied},close}}async function refuseTracked(project,written3){if(project.allowsTracked())return;const path=project.
+statePath();const[first,...others2]=await trackedOfState(path,journalFolder(path),written3);if(first===void 0)return;const more=others2.
+length===0?"":` and ${others2.length} more of the state`;throw new ProblemsError([error("state-tracked",`git tracks ${first}${more}\
+, so a commit decides what idops believes was recorded`,[],'take it out of git with "git rm --cached" and name it in .gi\
+tignore; or set state.allow_tracked: true, if that is meant')])}function undeclaredClient(id,declared){if(declared.some(
+one=>one.kind==="Client"&&one.identity.id===id))return[];return[error("no-such-target",`--accept-did ${id} is the id of \
+no client that the manifests declare`)]}function otherServer({run:run4,server},here2){return new ProblemsError([error("r\
+un-other-server",`run ${run4} was on ${server}, and this is ${here2}`,[],"choose the environment that it was run with")])}
+function withDefaults({targets=[],kinds:kinds3=[],prune=false,assert:assert2=false}={}){return{targets:[...targets],kinds:[
+...kinds3],prune,assert:assert2}}function undoPlan(plan,left){const blocked4=plan.changes.filter(({action})=>action==="b\
+locked");return{plan:{...plan,changes:plan.changes.filter(({action})=>action!=="blocked").map(change=>({...change,declaredAt:null,
+apply:{...change.apply,managed:[]}}))},left:[...left,...blocked4.map(({address:address2,reason})=>({address:address2,path:null,
+reason:reason??"it is blocked"}))]}}async function settleState(store,path,writes,options){const notes=[];let lock=writes===
+void 0?void 0:await acquireLock(path,writes,new Date);try{const folder=journalFolder(path);const home={path,environment:options.
+environment};const load=async()=>await withDebts(await store.load(options.server),folder,home);let state=await load();const unfinished=()=>unfinishedRuns(
+folder,state,home);const found=await unfinished();if(found.length===0)return{state,lock,notes:takeover(lock)};const living=found.
+find(isUnderWay);if(lock===void 0){const holder=await lockHolder(path)??(living===void 0?null:runHolder(living.run));if(holder!==
+null)return{state,lock,notes:[`the state is being written: ${holder}`]};try{lock=await acquireLock(path,"plan",new Date)}catch(failure2){
+const quicker=await lockHolder(path);if(quicker===null)throw failure2;return{state,lock,notes:[`the state is being writt\
+en: ${quicker}`]}}state=await load()}if(living!==void 0)throw underWay2(living.run);notes.push(...takeover(lock));for(const content of await unfinished()){
+const resumed=await resumeRun(content,heirOf(state,content.run),{...options,folder,now:()=>new Date});state=resumed.state;
+await store.save(state);await resumed.finish();notes.push(content.ended?`run ${resumed.run} is newer than the state: ${resumed.
+settled} of its answers were taken into it`:`run ${resumed.run} had not ended: ${resumed.settled} of its answers were ta\
+ken into the state`,...resumed.findings)}if(writes!==void 0)return{state,lock,notes};await lock.release();return{state,lock:void 0,
+notes}}catch(failure2){await lock?.release();throw failure2}}function takeover(lock){return lock===void 0||lock.takenOver===
+null?[]:[lock.takenOver]}async function secretsAlone(project,options){return{...await loadManifests(project,{...options,
+lenient:true}),declared:[],problems:[]}}async function loadAll(project,options,onSecret){const{manifests:wanted=true}=options;
+const settings=project.server(options);const profile=await settings.then(known3=>known3.profile,()=>project.profile);const{
+tokenFile:tokenFile2}=options;const reading={profile,lenient:false,tokenFile:tokenFile2===void 0?void 0:resolve10(project.
+cwd,tokenFile2)};const[server,manifests]=await Promise.allSettled([settings,wanted?loadManifests(project,reading):secretsAlone(
+project,reading)]);const problems=[];for(const part of[server,manifests]){if(part.status==="fulfilled")continue;if(!(part.
+reason instanceof ProblemsError))throw part.reason;problems.push(...part.reason.problems)}if(server.status==="fulfilled")
+for(const secret3 of server.value.secrets)onSecret(secret3);if(manifests.status==="fulfilled"){tellSecrets(manifests.value,
+onSecret);problems.push(...manifests.value.problems)}refuse(problems);if(server.status==="rejected"||manifests.status===
+"rejected")throw new ProblemsError(problems);return{server:server.value,declared:manifests.value.declared,warnings:problems,
+manifests:manifests.value}}import{constants as constants6}from"node:fs";import{open as open7,stat as stat6}from"node:fs/promises";import{dirname as dirname14,
+resolve as resolve11}from"node:path";async function writeThrough(path,text4,mode){const there=await stat6(path).catch(unlessMissing);if(there!==void 0&&(!there.
+isFile()||/^\/(?:dev|proc)\//.test(resolve11(path)))){const handle=await open7(path,constants6.O_WRONLY|constants6.O_APPEND);
 try{await handle.writeFile(text4)}finally{await handle.close()}return}const target=await leadsTo(path);await writeWhole(
-target,text4,mode,isPrivate(mode)?void 0:there?.mode);await sweepTemporaries(dirname12(target))}async function writeResult(file2,text4,mode=438){
+target,text4,mode,isPrivate(mode)?void 0:there?.mode);await sweepTemporaries(dirname14(target))}async function writeResult(file2,text4,mode=438){
 try{await writeThrough(file2,text4,mode)}catch(failure2){throw new ProblemsError([error("not-writable",`${file2} can't b\
-e written: ${failure2 instanceof Error?failure2.message:String(failure2)}`,[],"check the folder and its permissions")])}}async function validateProject(load,onSecret){try{const project=await load();const loaded=await loadManifests(project,{lenient:true});
+e written: ${failure2 instanceof Error?failure2.message:String(failure2)}`,[],"check the folder and its permissions")])}}var stead=word=>`(a value of ${word.length} characters)`;var leastWord=4;function withoutPasted(words5,known3=text4=>text4){
+const hidden=new Map;for(const word of words5.flatMap(partsOf3)){const clean=known3(word);if(clean!==word)hidden.set(word,
+clean);else if(looksLikeCredential(word))hidden.set(word,stead(word))}const found=[...hidden].sort(([one],[other])=>other.
+length-one.length);return text4=>found.reduce((rest,[word,shown2])=>rest.split(word).join(shown2),text4)}function withoutPastedIn(problems,words5,{
+holds,redact}){const unsaid=withoutPasted(words5,word=>holds(word)?redact(word):word);return problems.map(({message,hint,
+places:places2,...problem})=>({...problem,message:unsaid(message),...hint===void 0?{}:{hint:unsaid(hint)},places:places2.
+map(place=>({...place,file:unsaid(place.file)}))}))}function partsOf3(word){const parts=word.split(/\s+/).flatMap(one=>{
+const bare2=one.replace(/^-+/,"");const split=bare2.indexOf("=");return split<0?[bare2]:[bare2,bare2.slice(split+1)]});return parts.
+filter(({length})=>length>=leastWord)}var uuid9=/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;var run2=/^\d{8}T\d{6}Z-[0-9a-f]{6}$/;
+var fileName=/\.[a-z]{2,8}$/;function looksLikeCredential(word){if(/^eyJ[\w-]{9,}/.test(word))return true;if(!/^[\w+=.~-]{20,}$/.
+test(word)&&!/^[\w+=][\w+=/]{39,}$/.test(word))return false;if(uuid9.test(word)||run2.test(word)||fileName.test(word))return false;
+const digits=word.match(/\d(?=[a-z])|[a-z](?=\d)/gi)?.length??0;const cases=word.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g)?.
+length??0;return new Set(word).size>=10&&(digits>=4||cases>=word.length/3)}async function validateProject(load,onSecret){try{const project=await load();const loaded=await loadManifests(project,{lenient:true});
 tellSecrets(loaded,onSecret);const bodies2=checkDeclaredTemplates(loaded.declared,project.checks());return{problems:[...loaded.
 problems,...bodies2],objects:loaded.declared.length}}catch(failure2){const problems=problemsOf(failure2);if(problems.some(
 ({code:code2})=>code2==="internal"))throw failure2;return{problems,objects:0}}}import{setTimeout as sleep3}from"node:timers/promises";var GithubFailure=class extends Error{status;constructor(message,status,options){super(message,options);this.name="Githu\
@@ -19168,10 +19324,10 @@ This is longer than ${budget2} characters even without details.
 title,notice(fitting3,budget2),head,...fitting3.texts,foot].filter(part=>part!=="");const whole2=text4.join("\n");return whole2.
 length<=budget2?whole2:bare2.slice(0,Math.max(0,budget2))}function headText(plan){const environment=plan.environment===null?
 "":`, environment ${code(shorten(escapeText(plan.environment),"",100))}`;const lines=[`Server ${code(shorten(escapeText(
-plan.server),"",200))}, profile ${code(plan.profile)}${environment}.`];const destructive2=plan.changes.filter(isDestructive).
-length;const warnings=allWarnings(plan).length;const notes=[...destructive2>0?[`**${plural2(destructive2,"destructive ch\
-ange")}**, first below`]:[],...warnings>0?[`${plural2(warnings,"warning")}, last below`]:[]];if(notes.length>0)lines.push(
-"",`${notes.join("; ")}.`);return`${lines.join("\n")}
+plan.server),"",200))}, profile ${code(plan.profile)}${environment}.`];const destructive2=countDestructions(plan);const warnings=allWarnings(
+plan).length;const notes=[...destructive2>0?[`**${plural2(destructive2,"destructive change")}**, first below`]:[],...warnings>
+0?[`${plural2(warnings,"warning")}, last below`]:[]];if(notes.length>0)lines.push("",`${notes.join("; ")}.`);return`${lines.
+join("\n")}
 `}function footText(plan){const scopes=plan.requiredScopes.length===0?"none":plan.requiredScopes.map(code).join(", ");return[
 "---","",`Digest ${code(plan.digest)}  `,`Required scopes: ${scopes}  `,`idops ${code(plan.toolVersion)}, ${code(plan.createdAt)}`,
 ""].join("\n")}function sectionsOf2(plan,debug){const groups=reviewGroups(plan,{debug}).map(group=>groupSection(group,debug));
@@ -19234,12 +19390,12 @@ const marks2="`".repeat(longest+1);const pad=/^[` ]|[` ]$/.test(shown2)?" ":"";r
 function htmlCode(text4){return`<code>${escapeMarkup(text4).replaceAll("&quot;",'"').replaceAll("&#39;","'")}</code>`}function prose(text4){
 return wordsAs(text4,code)}function htmlProse(text4){return wordsAs(text4,htmlCode)}var plainWord=/^[("]?[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*[)"]?$|^\d{1,6}$|^[—–→…]$/u;
 var referringWord=/^[("]?(?:www|gh-)|[0-9a-f]{7}/i;var pieces=/\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu;function wordsAs(text4,show2){
-let shown2="";let run3="";const flush=()=>{const space=run3.trimEnd()===run3?"":" ";if(run3!=="")shown2+=`${show2(run3.trimEnd())}${space}`;
-run3=""};for(const piece of text4.trim().match(pieces)??[]){if(piece.trim()===""){if(run3==="")shown2+=" ";else run3+=" ";
+let shown2="";let run4="";const flush=()=>{const space=run4.trimEnd()===run4?"":" ";if(run4!=="")shown2+=`${show2(run4.trimEnd())}${space}`;
+run4=""};for(const piece of text4.trim().match(pieces)??[]){if(piece.trim()===""){if(run4==="")shown2+=" ";else run4+=" ";
 continue}const[,word="",end=""]=/^(.*?)([,.;:!?]?)$/su.exec(piece)??[];const plain=plainWord.test(word)&&!referringWord.
-test(word)&&!/^\d+\.$/.test(piece)&&escapeText(word)===word;if(plain&&(run3===""||run3.endsWith(" "))){flush();shown2+=word+
-end}else if(piece.startsWith("{{")){if(run3.endsWith(" "))flush();run3+=piece}else{run3+=word;if(end!==""&&word===""&&run3===
-"")run3=end;else if(end!==""&&/[\p{L}\p{N})\]}"'`]$/u.test(run3)){flush();shown2+=end}else run3+=end}}flush();return shown2}var budget=6e4;function resultMarkdown(result){const head=[`## idops apply: ${prose(resultSummaryLine(result))}`,...result.
+test(word)&&!/^\d+\.$/.test(piece)&&escapeText(word)===word;if(plain&&(run4===""||run4.endsWith(" "))){flush();shown2+=word+
+end}else if(piece.startsWith("{{")){if(run4.endsWith(" "))flush();run4+=piece}else{run4+=word;if(end!==""&&word===""&&run4===
+"")run4=end;else if(end!==""&&/[\p{L}\p{N})\]}"'`]$/u.test(run4)){flush();shown2+=end}else run4+=end}}flush();return shown2}var budget=6e4;function resultMarkdown(result){const head=[`## idops apply: ${prose(resultSummaryLine(result))}`,...result.
 run===null?[]:["",`Run ${code(result.run)}`],...result.interrupted?["","**Interrupted**: what was left was not sent."]:[],
 ""].join("\n");const lines=ordered(result).map(({address:address2,action,status,error:error63,notes=[]})=>`- ${status===
 "applied"?status:`**${status.replace("_"," ")}**`} ${code(address2)} (${action})${[...error63===null?[]:[error63],...notes].
@@ -19283,9 +19439,9 @@ if(name2!=="pull_request")return null;const from=member(member(member(pull,"head
 member(member(pull,"base"),"repo"),"full_name");if(from!==into||from===void 0)return"it comes from a fork, and runs for \
 forks get no secrets";const sender=member(member(payload,"sender"),"login");return sender==="dependabot[bot]"?"it comes \
 from Dependabot, whose runs get no secrets":null}function whyForeign(name2,payload){if(name2==="pull_request_target")return"\
-pull_request_target gives secrets to runs for any pull request";const pull=member(payload,"pull_request");const run3=member(
+pull_request_target gives secrets to runs for any pull request";const pull=member(payload,"pull_request");const run4=member(
 payload,"workflow_run");const of=(value3,...path)=>path.reduce(member,value3);const[from,into]=pull!==void 0?[of(pull,"h\
-ead","repo","full_name"),of(pull,"base","repo","full_name")]:run3!==void 0?[of(run3,"head_repository","full_name"),of(payload,
+ead","repo","full_name"),of(pull,"base","repo","full_name")]:run4!==void 0?[of(run4,"head_repository","full_name"),of(payload,
 "repository","full_name")]:[null,null];if(from===null&&into===null)return null;return from===into&&from!==void 0?null:"t\
 his run is for a branch of another repository"}function readPayload(path){if(path===void 0||path==="")return void 0;try{
 return JSON.parse(readFileSync4(path,"utf8"))}catch{return void 0}}function member(value3,name2){return typeof value3===
@@ -19313,7 +19469,7 @@ return value3===void 0?{}:{[name2]:value3}}function whole(text4){return/^\d{1,9}
 const none={target:[],kind:[],prune:false,assert:false,debug:false};const options={target:{type:"string",multiple:true},
 kind:{type:"string",multiple:true},prune:{type:"boolean"},assert:{type:"boolean"},debug:{type:"boolean"},concurrency:{type:"\
 string"},rate:{type:"string"},retries:{type:"string"},timeout:{type:"string"},"token-file":{type:"string"}};try{const{values}=parseArgs(
-{args:words3(text4),options,strict:true,allowPositionals:false});const unknown2=(values.kind??[]).filter(kind=>!kindNames.
+{args:words4(text4),options,strict:true,allowPositionals:false});const unknown2=(values.kind??[]).filter(kind=>!kindNames.
 includes(kind));if(unknown2.length>0){problems.push(wrong(`args: --kind ${unknown2.join(", ")} is not known`,`the kinds \
 are ${kindNames.join(", ")}`))}const number5=(name2,most)=>{const value3=values[name2];if(value3===void 0)return void 0;
 const read=/^\d+(\.\d+)?$/.test(value3)?Number(value3):-1;const counts3=name2==="concurrency"||name2==="retries";const enough=name2===
@@ -19323,28 +19479,30 @@ target??[],kind:values.kind??[],prune:values.prune??false,assert:values.assert??
 "concurrency",number5("concurrency",1e3)),...optional2("rate",number5("rate",Number.MAX_SAFE_INTEGER)),...optional2("ret\
 ries",number5("retries",100)),...optional2("timeout",number5("timeout",86400)),...optional2("tokenFile",values["token-fi\
 le"])}}catch(failure2){const[message=""]=(failure2 instanceof Error?failure2.message:String(failure2)).split("\n");problems.
-push(wrong(`args: ${message}`,`it takes ${Object.keys(options).map(name2=>`--${name2}`).join(", ")}`));return none}}function words3(text4){
+push(wrong(`args: ${message}`,`it takes ${Object.keys(options).map(name2=>`--${name2}`).join(", ")}`));return none}}function words4(text4){
 const found=text4.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??[];return found.map(word=>word.replace(/"([^"]*)"|'([^']*)'/g,
 "$1$2"))}function writeOutputs(outcome,failed){const{code:code2,plan}=outcome;setOutput("changed",String(outcome.changed));setOutput(
 "failed",String(failed));setOutput("exit-code",String(code2));setOutput("summary",outcome.summary);setOutput("digest",plan?.
 digest??"");setOutput("plan-file",outcome.planFile??"");setOutput("html-report",outcome.htmlReport??"");const counts3=plan===
 void 0?{}:{...summarize(plan),destructive:countDestructions(plan)};for(const[name2,count2]of Object.entries(counts3))setOutput(
 name2,String(count2))}async function writeSummary(text4){if((process.env.GITHUB_STEP_SUMMARY??"")==="")return;try{await summary.
-addRaw(text4,true).write()}catch{warning("The summary of the step can't be written.",{title:"idops"})}}async function run2(signal){const secrets=["token","github-token"].map(name2=>getInput(name2)).filter(secret3=>secret3!==
-"");secrets.forEach(setSecret);const work=new Work(signal,secrets);let outcome;try{const inputs=readInputs(getInput);for(const name2 of[
-"INPUT_TOKEN","INPUT_GITHUB-TOKEN"])delete process.env[name2];outcome=await work.run(inputs)}catch(failure2){outcome=await work.
-failed(failure2)}const failed=outcome.code===1||outcome.code===130||outcome.code===2&&work.failsOnChanges;writeOutputs(outcome,
-failed);if(!failed)return 0;return outcome.code===130?130:1}var Work=class{#signal;#event;#redactor=createRedactor();#inputs;#made;#temporary;constructor(signal,secrets){
-this.#signal=signal;for(const secret3 of secrets)this.#redactor.add(secret3);this.#event=readEvent(process.env)}get failsOnChanges(){
-return this.#inputs?.failOnChanges===true}async run(inputs){this.#inputs=inputs;if(inputs.command==="validate")return await this.#validate(
-inputs);const hasToken=inputs.token!==void 0||(process.env.IDOPS_TOKEN??"")!=="";const reason=hasToken?null:this.#event.
-pullRequest?.withoutSecrets??null;if(reason!==null)return await this.#validate(inputs,reason);this.#refuseForeign(inputs);
-return inputs.command==="plan"?await this.#plan(inputs):await this.#apply(inputs)}#refuseForeign({baseUrl:baseUrl2,token}){
-const{foreign}=this.#event;if(foreign===null||baseUrl2!==void 0&&token!==void 0)return;throw new ProblemsError([error("f\
-oreign-files",`${foreign}, whose idops.yaml would say where the token goes`,[],"give both base-url and token as inputs, \
-or use the command validate")])}async failed(failure2){const problems=redactProblems(problemsOf(failure2),this.#redactor);
-this.#tellProblems(problems);if(this.#inputs?.args.debug===true)this.#say(escapeLines(this.#redactor.redact(stacksOf(failure2))));
-const[first]=problems;const code2=this.#signal.aborted?130:1;await writeSummary(`## idops: failed
+addRaw(text4,true).write()}catch{warning("The summary of the step can't be written.",{title:"idops"})}}async function run3(signal){const secrets=["token","github-token"].map(name2=>getInput(name2)).filter(secret3=>secret3!==
+"");secrets.forEach(setSecret);const typed=[];const work=new Work(signal,secrets,typed);let outcome;try{const inputs=readInputs(
+name2=>{const text4=getInput(name2);typed.push(text4);return text4});for(const name2 of["INPUT_TOKEN","INPUT_GITHUB-TOKE\
+N"])delete process.env[name2];outcome=await work.run(inputs)}catch(failure2){outcome=await work.failed(failure2)}const failed=outcome.
+code===1||outcome.code===130||outcome.code===2&&work.failsOnChanges;writeOutputs(outcome,failed);if(!failed)return 0;return outcome.
+code===130?130:1}var Work=class{#signal;#event;#redactor=createRedactor();#typed;#inputs;#made;#temporary;constructor(signal,secrets,typed){
+this.#typed=typed;this.#signal=signal;for(const secret3 of secrets)this.#redactor.add(secret3);this.#event=readEvent(process.
+env)}get failsOnChanges(){return this.#inputs?.failOnChanges===true}async run(inputs){this.#inputs=inputs;if(inputs.command===
+"validate")return await this.#validate(inputs);const hasToken=inputs.token!==void 0||(process.env.IDOPS_TOKEN??"")!=="";
+const reason=hasToken?null:this.#event.pullRequest?.withoutSecrets??null;if(reason!==null)return await this.#validate(inputs,
+reason);this.#refuseForeign(inputs);return inputs.command==="plan"?await this.#plan(inputs):await this.#apply(inputs)}#refuseForeign({
+baseUrl:baseUrl2,token}){const{foreign}=this.#event;if(foreign===null||baseUrl2!==void 0&&token!==void 0)return;throw new ProblemsError(
+[error("foreign-files",`${foreign}, whose idops.yaml would say where the token goes`,[],"give both base-url and token as\
+ inputs, or use the command validate")])}async failed(failure2){const problems=redactProblems(withoutPastedIn(problemsOf(
+failure2),this.#typed,this.#redactor),this.#redactor);this.#tellProblems(problems);if(this.#inputs?.args.debug===true)this.#say(
+escapeLines(this.#redactor.redact(stacksOf(failure2))));const[first]=problems;const code2=this.#signal.aborted?130:1;await writeSummary(
+`## idops: failed
 
 ${problemsBlock(problems)}`);const inputs=this.#inputs;if(inputs?.command==="plan"){const key=this.#key(inputs,null);await this.#comment(
 inputs,key,()=>({body:plainComment(markerLine({kind:"plan",key,digest:null,changes:null}),"failed",`There is no plan for\
@@ -19395,13 +19553,13 @@ warnings.length>0)this.#tellProblems(redactProblems(session.warnings,this.#redac
 escapeLines(this.#redactor.redact(note)));return await work(session)}finally{await session.close()}}async#project({config:config3,
 environment,token,...inputs}){return await loadProject({cwd:this.#folder(inputs),variables:variables(token),...config3===
 void 0?{}:{config:config3},...environment===void 0?{}:{env:environment}})}async#writePlan(inputs,session,plan){const planFile=inputs.
-planFile===void 0?join10(await this.#temporaryFolder(),"plan.json"):resolve12(this.#folder(inputs),inputs.planFile);const shown2=planJson(
+planFile===void 0?join13(await this.#temporaryFolder(),"plan.json"):resolve12(this.#folder(inputs),inputs.planFile);const shown2=planJson(
 redactPlan(plan,this.#redactor),{debug:false});await writeResult(planFile,jsonText({...shown2,apply:await session.seal(plan,
 planOptions(inputs))}),384);return{planFile}}async#writeHtml(plan,project,debug){const{samples,warnings}=await planSamples(
 plan,project);if(warnings.length>0)this.#tellProblems(redactProblems(warnings,this.#redactor));const shown2={plan:redactPlan(
-plan,this.#redactor),samples:redactSamples(samples,this.#redactor)};const file2=join10(await this.#temporaryFolder(),"pl\
+plan,this.#redactor),samples:redactSamples(samples,this.#redactor)};const file2=join13(await this.#temporaryFolder(),"pl\
 an.html");await writeResult(file2,planHtml(shown2.plan,{samples:shown2.samples,debug}),384);return file2}async#temporaryFolder(){
-this.#temporary??=await mkdtemp(join10(process.env.RUNNER_TEMP||tmpdir(),"idops-"));return this.#temporary}#tellPlan(inputs,plan,shown2){
+this.#temporary??=await mkdtemp(join13(process.env.RUNNER_TEMP||tmpdir(),"idops-"));return this.#temporary}#tellPlan(inputs,plan,shown2){
 this.#made=plan;this.#say(planText(shown2,{color:false,debug:inputs.args.debug}));this.#say(planGithub(shown2,{folder:this.#inRepository(
 inputs)}))}#tellProblems(problems){if(problems.length===0)return;this.#say(problemsText(problems,{color:false}));const folder=this.#inputs===
 void 0?"":this.#inRepository(this.#inputs);this.#say(problemsGithub(problems,{folder}))}async#comment(inputs,key,told){const{
@@ -19417,10 +19575,10 @@ issue} was ${outcome.done}.`)}async#asking(what,permission,token,ask2){try{retur
 if(!(failure2 instanceof GithubFailure))throw failure2;const denied=failure2.status===403||failure2.status===404;const help=denied?
 ` The job needs the permission ${permission}.`:"";this.#say(`::warning title=idops::${commandText(`${what} can't be writ\
 ten: ${this.#redactor.redact(failure2.message)}.${help}`)}`);return void 0}}#key(inputs,environment){const config3=this.#config(
-inputs);const name2=environment??inputs.environment??(process.env.IDOPS_ENV||null);return markerKey(relative8(workspace(),
-config3).split(sep5).join("/"),name2)}#config(inputs){return resolve12(this.#folder(inputs),inputs.config??(process.env.
+inputs);const name2=environment??inputs.environment??(process.env.IDOPS_ENV||null);return markerKey(relative9(workspace(),
+config3).split(sep6).join("/"),name2)}#config(inputs){return resolve12(this.#folder(inputs),inputs.config??(process.env.
 IDOPS_CONFIG||"idops.yaml"))}#folder({workingDirectory}){return resolve12(workspace(),workingDirectory)}#inRepository(inputs){
-const folder=relative8(workspace(),this.#folder(inputs)).split(sep5).join("/");return folder.startsWith("..")?"":folder}#oneLine(text4){
+const folder=relative9(workspace(),this.#folder(inputs)).split(sep6).join("/");return folder.startsWith("..")?"":folder}#oneLine(text4){
 return escapeLines(text4).split("\n").join(" ").slice(0,1e3)}#say(text4){if(text4!=="")process.stdout.write(text4.endsWith(
 "\n")?text4:`${text4}
 `)}};function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variables(token){const own3=Object.
@@ -19428,7 +19586,7 @@ entries(process.env).filter(([name2])=>!name2.startsWith("INPUT_"));return{...Ob
 {}:{IDOPS_TOKEN:token}}}function planOptions({args:{target,kind,prune,assert:assert2}}){return{targets:target,kinds:kind,
 prune,assert:assert2}}function commandText(text4){return text4.replaceAll("%","%25").replaceAll("\r","%0D").replaceAll("\
 \n","%0A")}var controller=new AbortController;for(const name2 of["SIGINT","SIGTERM"])process.on(name2,()=>controller.abort());process.
-exitCode=await run2(controller.signal);
+exitCode=await run3(controller.signal);
 /*! Bundled license information:
 
 undici/lib/web/fetch/body.js:
