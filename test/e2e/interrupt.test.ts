@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
-import { journals, project } from './running.js';
+import { journals, project, sure } from './running.js';
 
 const users = Array.from({ length: 6 }, (_, index) => `kind: User\nid: user-${index}\ngroup: staff\n`);
 
@@ -31,7 +31,10 @@ describe('an interruption', () => {
     async (signal) => {
       const { came, open, intercept } = gate();
       const { begin, writes, files } = await project(
-        { 'manifests/all.yaml': [`kind: User\nid: ${ids.ada}\ngroup: staff\n`, ...users].join('---\n') },
+        {
+          'idops.yaml': sure,
+          'manifests/all.yaml': [`kind: User\nid: ${ids.ada}\ngroup: staff\n`, ...users].join('---\n'),
+        },
         { intercept },
       );
       const running = begin(['apply', '--yes', '--concurrency', '1']);
