@@ -12,7 +12,7 @@ import type { Reader, Writer } from '../server/client.js';
 import { ServerFailure } from '../server/failures.js';
 import { operationPath, operations, type Scope, type WriteRequest } from '../server/operations.js';
 import type { Probed } from '../server/probe.js';
-import type { Profile } from '../server/profiles.js';
+import { type Profile, profiles } from '../server/profiles.js';
 import { adviceFor } from '../server/recognise.js';
 import { failuresIn, settle } from '../settle.js';
 import {
@@ -120,7 +120,7 @@ class Execution {
     };
     const rest = [...changes];
     // On a server that isn't known for sure one goes alone, until an answer shows that the others would do no harm.
-    let known = this.#options.profile.signs !== null;
+    let known = this.#options.profile.signs !== null || !mayHarm(kind);
     try {
       while (!known) {
         const change = rest.shift();
@@ -355,6 +355,11 @@ function isSuccess({ httpStatus }: Outcome): boolean {
 function isSame(one: WriteRequest, other: WriteRequest): boolean {
   const path = ({ operation, params }: WriteRequest): string => operationPath(operation, params);
   return one.operation === other.operation && path(one) === path(other);
+}
+
+/** Whether an update of this kind loses something on a server of some profile. */
+function mayHarm({ name }: Kind): boolean {
+  return Object.values(profiles).some(({ signs }) => signs?.unsafe.includes(name) ?? false);
 }
 
 /** What reading can throw without anything being wrong with us. */

@@ -85,6 +85,11 @@ const json: fc.Arbitrary<Json> = fc.letrec<{ any: Json; leaf: Json }>((tie) => (
 const object = fc.dictionary(key, json, { maxKeys: 3, noNullPrototype: true });
 const objects = fc.array(object, { maxLength: 2 });
 const nullableText = fc.option(text, { freq: 5 });
+/** What an email's body may be: not white space alone, and without NUL. */
+const bodyText = fc.option(
+  text.filter((it) => !it.includes('\0') && (it === '' || /[^\p{White_Space}]/u.test(it))),
+  { freq: 5 },
+);
 const flag = fc.option(fc.boolean(), { freq: 5 });
 const int32 = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
 const moment = fc
@@ -281,7 +286,7 @@ function templateDocs(backends: number): fc.Arbitrary<Doc[]> {
           { weight: 1, arbitrary: fc.constant<Doc>({ ...identity, state: 'absent' }) },
           {
             weight: 3,
-            arbitrary: some({ txt_content: nullableText, html_content: nullableText }).map(
+            arbitrary: some({ txt_content: bodyText, html_content: bodyText }).map(
               (fields): Doc => ({ ...identity, ...fields }),
             ),
           },
