@@ -12,7 +12,10 @@ const manifest = {
 };
 
 /** A server that holds the first writes back until it is told. */
-async function held(inFlight: number): Promise<{ at: TestProject; came: Promise<void>; open: () => void }> {
+async function held(
+  inFlight: number,
+  when: 'before' | 'after' = 'before',
+): Promise<{ at: TestProject; came: Promise<void>; open: () => void }> {
   let come = (): void => {};
   let open = (): void => {};
   const came = new Promise<void>((done) => {
@@ -26,6 +29,11 @@ async function held(inFlight: number): Promise<{ at: TestProject; came: Promise<
     intercept: async ({ method }) => {
       if (method === 'GET') return undefined;
       writes += 1;
+      if (when === 'after') {
+        // The work is done, and its answer never comes.
+        if (writes === inFlight) setTimeout(come, 100);
+        return writes <= inFlight ? { kind: 'stall', when: 'after' } : undefined;
+      }
       if (writes === inFlight) come();
       await opened;
       return undefined;
@@ -67,7 +75,7 @@ describe('an apply that is interrupted', () => {
   );
 
   it('twice ends at once, and the next one settles what was in flight', async () => {
-    const { at, came, open } = await held(2);
+    const { at, came, open } = await held(2, 'after');
     const running = at.begin(['apply', '--yes', '--concurrency', '2']);
     await came;
     running.child.kill('SIGINT');
