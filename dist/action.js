@@ -18285,9 +18285,9 @@ filter(change=>change.kind===kind.name);if(level3.length===0)continue;try{await 
 1:concurrency)}catch(failure2){fatal??=failure2;this.#stop??=NOT_SENT}}progress.end(fatal===void 0?void 0:"failed");return{
 results:todo.map(change=>asResult(change,this.#outcomes.get(change)??skipped(NOT_SENT))),fatal}}async#level(kind,changes,concurrency){
 const limit2=pLimit(concurrency);const open8=[];const send=async change=>{const left=await this.#change(kind,change);if(left!==
-void 0)open8.push(left)};const rest=[...changes];let known3=this.#options.profile.signs!==null;try{while(!known3){const change=rest.
-shift();if(change===void 0)break;await send(change);known3=tells(change,this.#outcomes.get(change))}await settle(rest.map(
-change=>limit2(()=>send(change))))}finally{await this.#conclude(kind,open8)}}async#change(kind,planned){const reason=this.#reasonToSkip(
+void 0)open8.push(left)};const rest=[...changes];let known3=this.#options.profile.signs!==null||!mayHarm(kind);try{while(!known3){
+const change=rest.shift();if(change===void 0)break;await send(change);known3=tells(change,this.#outcomes.get(change))}await settle(
+rest.map(change=>limit2(()=>send(change))))}finally{await this.#conclude(kind,open8)}}async#change(kind,planned){const reason=this.#reasonToSkip(
 planned);if(reason!==void 0)return this.#skip(planned,reason);if(planned.action==="adopt"){await this.#guard(()=>this.#options.
 recorder.sending(planned,null,true));await this.#settle(planned,planned,{...skipped(null),status:"applied"});return void 0}
 let since=Math.max(this.#options.notBefore??0,performance.now()-FRESH);let begun;for(let round=1;round<=ROUNDS;round+=1){
@@ -18337,7 +18337,8 @@ recorder.settled(sent,outcome));this.#options.progress.step()}async#guard(write)
 "not sent: the journal could not be written";throw failure2}}};function tells({action},outcome){return action!=="delete"&&
 outcome!==void 0&&isSuccess(outcome)}function isSuccess({httpStatus}){return httpStatus!==null&&httpStatus>=200&&httpStatus<
 300}function isSame(one,other){const path=({operation,params})=>operationPath(operation,params);return one.operation===other.
-operation&&path(one)===path(other)}function isExpected(failure2){return failure2 instanceof ServerFailure||failure2 instanceof
+operation&&path(one)===path(other)}function mayHarm({name:name2}){return Object.values(profiles).some(({signs})=>signs?.
+unsafe.includes(name2)??false)}function isExpected(failure2){return failure2 instanceof ServerFailure||failure2 instanceof
 ProblemsError}var NOT_SENT="not sent: the run ended early";function skipped(error63){return{status:"skipped",httpStatus:null,
 attempts:0,ambiguous:false,after:void 0,unverified:[],error:error63}}function asResult({address:address2,action},outcome){
 const{status,httpStatus,attempts,unverified,error:error63,notes=[]}=outcome;return{address:address2,action,status,httpStatus,
