@@ -5,9 +5,11 @@ import { comparable, type Doc, ids, restore, type SiteOptions, site, todo } from
 
 const runs = 15;
 
+/** White space alone counts as empty. */
 const text = fc
   .string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
-  .map((word) => word.replaceAll('$', '-'));
+  .map((word) => word.replaceAll('$', '-'))
+  .filter((word) => word.trim() !== '');
 const element = fc.record({ value: fc.oneof(text, fc.integer(), fc.boolean()), status: text });
 const scopes = fc.subarray([
   { id: ids.billingRead, name: 'billing:read', label: 'Read invoices' },

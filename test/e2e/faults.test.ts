@@ -171,7 +171,7 @@ describe('a server that refuses', () => {
     );
     const { code, stderr } = await idops('apply --yes');
     expect(code).toBe(1);
-    expect(stderr).toContain('it needs the scope identity-providers:manage:all');
+    expect(stderr).toContain('It needs the scope identity-providers:manage:all');
     expect(writes()).toEqual([]);
   });
 });
