@@ -9114,10 +9114,10 @@ const from=Math.max(secret3.start,at2);text4+=this.text.slice(at2,from)+MASK;at2
 if(start2>=at2&&at2>secret3.start)return{length};if(start2>=secret3.start)shownLength=MASK.length;else shownLength=Math.
 min(shownLength,Math.max(1,from-start2+MASK.length))}return{length:shownLength,text:text4+this.text.slice(at2,lineEnd2)}}#masked(){
 if(this.#secrets!==void 0)return this.#secrets;this.#written??=secretRanges(this.text);const sorted=[...this.#written,...this.#hidden].
-sort((a2,b)=>a2.start-b.start);const joined=[];for(const range2 of sorted){const last=joined.at(-1);if(last!==void 0&&range2.
-start<=last.end){joined[joined.length-1]={start:last.start,end:Math.max(last.end,range2.end)}}else joined.push(range2)}this.#secrets=
-joined;return joined}#lineStarts(){if(this.#lines!==void 0)return this.#lines;const lines=[0];for(let at2=this.text.indexOf(
-"\n");at2!==-1;at2=this.text.indexOf("\n",at2+1))lines.push(at2+1);this.#lines=lines;return lines}};function firstEndingAfter(ranges,point){
+sort((a2,b)=>a2.start-b.start);const joined2=[];for(const range2 of sorted){const last=joined2.at(-1);if(last!==void 0&&
+range2.start<=last.end){joined2[joined2.length-1]={start:last.start,end:Math.max(last.end,range2.end)}}else joined2.push(
+range2)}this.#secrets=joined2;return joined2}#lineStarts(){if(this.#lines!==void 0)return this.#lines;const lines=[0];for(let at2=this.
+text.indexOf("\n");at2!==-1;at2=this.text.indexOf("\n",at2+1))lines.push(at2+1);this.#lines=lines;return lines}};function firstEndingAfter(ranges,point){
 let low=0;let high=ranges.length;while(low<high){const middle=low+high>>1;if((ranges[middle]?.end??0)>point)high=middle;else
 low=middle+1}return low}async function readBytes(path){try{const handle=await open(path,constants2.O_RDONLY|(constants2.
 O_NONBLOCK??0));try{const stat7=await handle.stat();if(stat7.isDirectory())return{reason:"unreadable",detail:"is a direc\
@@ -15076,41 +15076,46 @@ text4.charCodeAt(at2)|0;sums[at2+1]=hash3}return sums}var powers=new Map;functio
 length);if(known3!==void 0)return known3;let power=1;for(let step=0;step<length;step+=1)power=Math.imul(power,base);powers.
 set(length,power);return power}var mask="(sensitive)";var leastSecret=4;var leastFolded=8;var leastSqueezed=12;var leastLong=20;function redactAddress(address2,{
 redactName}){const slash=address2.indexOf("/")+1;return address2.slice(0,slash)+redactName(address2.slice(slash))}function createRedactor(){
-const credentials=new Secrets;const declared=new Secrets;const short3=new Set;const name2=text4=>replaced(text4,credentials.
-find(text4,false));return{add(secret3,kind="token"){const trimmed=secret3.trim();const credential=kind==="token"||kind===
-"variable"||kind==="answer"&&trimmed.length>=leastFolded;(credential?credentials:declared).add(secret3,kind==="token");if(credential&&
-trimmed!==""&&trimmed.length<leastFolded)short3.add(trimmed)},redact:text4=>replaced(text4,credentials.find(text4,true)),
-redactName:name2,redactEcho:text4=>replaced(text4,[...credentials.find(text4,true),...declared.find(text4,true)]),holds:text4=>short3.
-has(text4.trim())||name2(text4)!==text4}}var Secrets=class{#exact=new Needles(leastSecret);#lowered=new Needles(leastFolded);#squeezed=new Needles(
-leastSqueezed);#known=new Set;#short=false;#long=false;add(secret3,runs){const key=`${runs} ${secret3}`;if(this.#known.has(
-key))return;this.#known.add(key);const trimmed=secret3.trim();if(trimmed.length<leastSecret)return;const frame=/^-----(BEGIN|END) [A-Z0-9 ]+-----$/;
-const lines=trimmed.split(/\r?\n/).map(line=>line.trim());const own3=lines.filter(line=>!frame.test(line));for(const text4 of new Set(
-[trimmed,...own3.filter(({length})=>length>=leastFolded)])){this.#addForms(text4)}if(secret3!==trimmed)this.#addExact(secret3);
-if(!runs||trimmed.length<leastLong)return;for(const line of own3.length<lines.length?own3.slice(1):own3)this.#addRuns(line)}find(text4,short3){
-const ranges=[];if(text4.length<leastSecret||!(this.#long||short3&&this.#short))return ranges;for(const layer of layersOf(
-text4)){const found=(from,to)=>{ranges.push({from:layer.from?.[from]??from,to:layer.to?.[to-1]??to})};if(short3&&this.#short)
-this.#exact.find(layer.text,found);if(!this.#long)continue;this.#lowered.find(lowered(layer.text).text,found);const{text:narrow,
-at:at2}=squeezed(layer.text);this.#squeezed.find(narrow,(from,to,edges)=>{const first=at2[from]??0;const last=(at2[to-1]??
-0)+1;found(edges.before&&isBase64(layer.text[first-1])?first-1:first,edges.after?encodingEnd(layer.text,last):last)})}return ranges}#addForms(text4){
-for(const{text:meant}of layersOf(text4)){this.#add(meant);if(meant.includes(" "))this.#add(meant.replaceAll(" ","+"))}const bytes=Buffer.
-from(text4,"utf8");if(text4.length<leastFolded){this.#addExact(bytes.toString("base64").replace(/=+$/,""));return}this.#add(
-bytes.toString("hex"));for(const[offset,before]of[[0,false],[1,true],[2,true]]){const whole2=Buffer.concat([Buffer.alloc(
-offset),bytes]);const core=whole2.toString("base64").slice(before?offset+1:0,Math.floor(whole2.length*8/6));const edges={
-before,after:true};this.#squeezed.add(squeezed(core).text,edges);this.#squeezed.add(squeezed(core.replaceAll("+","-").replaceAll(
-"/","_")).text,edges)}this.#long=true}#add(text4){if(mask.includes(text4.toLowerCase()))return;const narrow=squeezed(text4).
-text;if(narrow.length>=leastSqueezed)this.#squeezed.add(narrow);else if(text4.length>=leastFolded)this.#lowered.add(lowered(
-text4).text);else{this.#addExact(text4);return}this.#long=true}#addExact(text4){if(text4.trim().length<leastSecret||mask.
-includes(text4))return;this.#exact.add(text4);this.#short=true}#addRuns(line){const{text:text4,at:at2}=squeezed(line);for(let from=0;from+
-leastSqueezed<=text4.length;from+=1){const written3=line.slice(at2[from],(at2[from+leastSqueezed-1]??0)+1);if(isRandom(written3))
-this.#squeezed.addRun(text4.slice(from,from+leastSqueezed))}this.#long=true}};function isRandom(text4){const mixed=[/\d/,
-new RegExp("\\p{Ll}","u"),new RegExp("\\p{Lu}","u")].filter(kind=>kind.test(text4)).length>=2;return mixed&&new Set(text4).
-size>=5}function isBase64(character){return character!==void 0&&/[\w+/-]/.test(character)}function encodingEnd(text4,at2){
-let end=isBase64(text4[at2])?at2+1:at2;while(end<at2+3&&text4[end]==="=")end+=1;return end}function replaced(text4,ranges){
-if(ranges.length===0)return text4;ranges.sort((one,other)=>one.from-other.from);let clean="";let kept=0;let end=-1;for(const range2 of ranges){
-const from=inPair(text4,range2.from)?range2.from-1:range2.from;const to=inPair(text4,range2.to)?range2.to+1:range2.to;if(from>
-end||end<0){if(end>=0)kept=end;clean+=text4.slice(kept,from)+mask;end=to}else end=Math.max(end,to)}return clean+text4.slice(
-end)}function inPair(text4,at2){return at2>0&&at2<text4.length&&(text4.charCodeAt(at2-1)&64512)===55296&&(text4.charCodeAt(
-at2)&64512)===56320}import{createHmac,randomBytes,scrypt,scryptSync}from"node:crypto";import{availableParallelism}from"node:os";var COST={N:16384,r:8,p:1};var LENGTH=32;var limit=pLimit(Math.max(1,Math.min(3,availableParallelism())));var KEPT=1e4;var known2=new Map;
+const credentials=new Secrets;const declared=new Secrets;const short3=new Set;const tokens=new Set;const isToken=text4=>tokens.
+has(text4.toLowerCase());return{add(secret3,kind="token"){const trimmed=secret3.trim();const credential=kind==="token"||
+kind==="variable"||kind==="answer"&&trimmed.length>=leastFolded;(credential?credentials:declared).add(secret3,kind==="to\
+ken");if(credential&&trimmed!==""&&trimmed.length<leastFolded)short3.add(trimmed);if(kind==="token")tokens.add(trimmed.toLowerCase())},
+redact:text4=>replaced(text4,credentials.find(text4,true)),redactName:text4=>replaced(text4,credentials.find(text4,false),
+found=>isUuid(found)&&!isToken(found)),redactSentence:text4=>replaced(text4,credentials.find(text4,true),found=>isWord(found)&&
+!isToken(found)),redactEcho:text4=>replaced(text4,[...credentials.find(text4,true),...declared.find(text4,true)]),holds:text4=>short3.
+has(text4.trim())||credentials.find(text4,false).length>0}}var Secrets=class{#exact=new Needles(leastSecret);#lowered=new Needles(
+leastFolded);#squeezed=new Needles(leastSqueezed);#known=new Set;#short=false;#long=false;add(secret3,runs){const key=`${runs}\
+ ${secret3}`;if(this.#known.has(key))return;this.#known.add(key);const trimmed=secret3.trim();if(trimmed.length<leastSecret)
+return;const frame=/^-----(BEGIN|END) [A-Z0-9 ]+-----$/;const lines=trimmed.split(/\r?\n/).map(line=>line.trim());const own3=lines.
+filter(line=>!frame.test(line));for(const text4 of new Set([trimmed,...own3.filter(({length})=>length>=leastFolded)])){this.#addForms(
+text4)}if(secret3!==trimmed)this.#addExact(secret3);if(!runs||trimmed.length<leastLong)return;for(const line of own3.length<
+lines.length?own3.slice(1):own3)this.#addRuns(line)}find(text4,short3){const ranges=[];if(text4.length<leastSecret||!(this.#long||
+short3&&this.#short))return ranges;for(const layer of layersOf(text4)){const found=(from,to)=>{ranges.push({from:layer.from?.[from]??
+from,to:layer.to?.[to-1]??to})};if(short3&&this.#short)this.#exact.find(layer.text,found);if(!this.#long)continue;this.#lowered.
+find(lowered(layer.text).text,found);const{text:narrow,at:at2}=squeezed(layer.text);this.#squeezed.find(narrow,(from,to,edges)=>{
+const first=at2[from]??0;const last=(at2[to-1]??0)+1;found(edges.before&&isBase64(layer.text[first-1])?first-1:first,edges.
+after?encodingEnd(layer.text,last):last)})}return ranges}#addForms(text4){for(const{text:meant}of layersOf(text4)){this.#add(
+meant);if(meant.includes(" "))this.#add(meant.replaceAll(" ","+"))}const bytes=Buffer.from(text4,"utf8");if(text4.length<
+leastFolded){this.#addExact(bytes.toString("base64").replace(/=+$/,""));return}this.#add(bytes.toString("hex"));for(const[
+offset,before]of[[0,false],[1,true],[2,true]]){const whole2=Buffer.concat([Buffer.alloc(offset),bytes]);const core=whole2.
+toString("base64").slice(before?offset+1:0,Math.floor(whole2.length*8/6));const edges={before,after:true};this.#squeezed.
+add(squeezed(core).text,edges);this.#squeezed.add(squeezed(core.replaceAll("+","-").replaceAll("/","_")).text,edges)}this.#long=
+true}#add(text4){if(mask.includes(text4.toLowerCase()))return;const narrow=squeezed(text4).text;if(narrow.length>=leastSqueezed)
+this.#squeezed.add(narrow);else if(text4.length>=leastFolded)this.#lowered.add(lowered(text4).text);else{this.#addExact(
+text4);return}this.#long=true}#addExact(text4){if(text4.trim().length<leastSecret||mask.includes(text4))return;this.#exact.
+add(text4);this.#short=true}#addRuns(line){const{text:text4,at:at2}=squeezed(line);for(let from=0;from+leastSqueezed<=text4.
+length;from+=1){const written3=line.slice(at2[from],(at2[from+leastSqueezed-1]??0)+1);if(isRandom(written3))this.#squeezed.
+addRun(text4.slice(from,from+leastSqueezed))}this.#long=true}};function isRandom(text4){const mixed=[/\d/,new RegExp("\\p\
+{Ll}","u"),new RegExp("\\p{Lu}","u")].filter(kind=>kind.test(text4)).length>=2;return mixed&&new Set(text4).size>=5}function isBase64(character){
+return character!==void 0&&/[\w+/-]/.test(character)}function encodingEnd(text4,at2){let end=isBase64(text4[at2])?at2+1:
+at2;while(end<at2+3&&text4[end]==="=")end+=1;return end}function isWord(text4){return/^(?:[A-Z]?[a-z]{1,15}|\d{1,7})$/.test(
+text4)}function isUuid(text4){return/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text4)}function replaced(text4,ranges,isSpared=()=>false){
+let clean="";let end=0;for(const{from,to}of joined(text4,ranges)){const found=text4.slice(from,to);clean+=text4.slice(end,
+from)+(isSpared(found)?found:mask);end=to}return clean+text4.slice(end)}function joined(text4,ranges){const all=[];for(const range2 of ranges.
+sort((one,other)=>one.from-other.from)){const from=inPair(text4,range2.from)?range2.from-1:range2.from;const to=inPair(text4,
+range2.to)?range2.to+1:range2.to;const last=all.at(-1);if(last===void 0||from>last.to)all.push({from,to});else last.to=Math.
+max(last.to,to)}return all}function inPair(text4,at2){return at2>0&&at2<text4.length&&(text4.charCodeAt(at2-1)&64512)===
+55296&&(text4.charCodeAt(at2)&64512)===56320}import{createHmac,randomBytes,scrypt,scryptSync}from"node:crypto";import{availableParallelism}from"node:os";var COST={N:16384,r:8,p:1};var LENGTH=32;var limit=pLimit(Math.max(1,Math.min(3,availableParallelism())));var KEPT=1e4;var known2=new Map;
 var underWay=new Map;var ownKey=randomBytes(32);var lacking;var notYet=Buffer.alloc(LENGTH);var TRIES=8;function slowHash(salt,text4){
 const key=keyOf(salt,text4);const before=known2.get(key);if(before!==void 0)return keep(key,before);if(lacking===void 0)
 return keep(key,scryptSync(text4,salt,LENGTH,COST));lacking.set(key,{salt,text:text4});return notYet}async function prepareSlowHashes(wanted,signal){
@@ -18052,26 +18057,27 @@ cells2)<=room)return{from:0,to:cells2.length};const inside3=room-2;let from=care
 from-=1;used+=cells2[from]?.width??0}return{from,to}}function redactPlan(plan,redactor){return{...plan,changes:plan.changes.map(change=>redactChange(change,redactor)),warnings:plan.
 warnings.map(warning3=>redactWarning(warning3,redactor))}}function redactChange(change,redactor){const{reason,declaredAt,
 apply}=change;return{...change,address:redactAddress(change.address,redactor),destructions:change.destructions.map(redactor.
-redact),requests:change.requests.map(({operation,params})=>({operation,params:mapValues(params,redactor.redactName)})),fields:change.
-fields.map(field=>redactField(field,redactor)),warnings:change.warnings.map(warning3=>redactWarning(warning3,redactor)),
-reason:reason===null?null:redactor.redact(reason),declaredAt:declaredAt===null?null:{...declaredAt,file:redactor.redactName(
-declaredAt.file)},apply:{...apply,key:redactAddress(apply.key,redactor),identity:mapValues(apply.identity,redactor.redactName),
-expected:mapValues(apply.expected,field=>redactValue(field,redactor)),before:mapValues(apply.before,field=>redactValue(field,
-redactor))}}}function redactWarning({code:code2,message},{redact}){return{code:code2,message:redact(message)}}function redactField(field,redactor){
-const before=field.before===void 0?void 0:redactValue(field.before,redactor);const after=redactValue(field.after,redactor);
-const[name2=""]=/^\w*/.exec(field.path)??[];const path=name2+redactor.redactName(field.path.slice(name2.length));const hidden=before!==
-void 0&&same(before,after)&&!same(field.before??null,field.after);return{...field,path,before,after,sensitive:field.sensitive||
-hidden}}function redactValue(value3,redactor){if(typeof value3==="string")return redactor.redact(value3);if(Array.isArray(
-value3))return value3.map(item=>redactValue(item,redactor));if(!isMap(value3))return value3;const members3=[];const taken=new Set;
-for(const[key,member2]of Object.entries(value3)){const shown2=redactor.redactName(key);let unique=shown2;for(let number5=2;taken.
-has(unique);number5+=1)unique=`${shown2} ${number5}`;taken.add(unique);members3.push([unique,redactValue(member2,redactor)])}
-return Object.fromEntries(members3)}function redactSamples(samples,redactor){return new Map([...samples].map(([address2,
-data3])=>[redactAddress(address2,redactor),redactSample(data3,redactor)]))}function redactSample(data3,redactor){return mapValues(
-{...data3},value3=>redactValue(value3,redactor))}function redactResult(result,redactor){return{...result,results:result.
-results.map(one=>({...one,address:redactAddress(one.address,redactor),unverified:one.unverified.map(redactor.redactName),
-error:one.error===null?null:redactor.redact(one.error),...one.notes===void 0?{}:{notes:one.notes.map(redactor.redact)}}))}}function redactProblems(problems,{redact,redactName}){return problems.map(({hint,...problem})=>({...problem,message:redact(
-problem.message),...hint===void 0?{}:{hint:redact(hint)},places:problem.places.map(({text:text4,...place})=>({...place,file:redactName(
-place.file),...text4===void 0||redact(text4)!==text4?{}:{text:text4}}))}))}import{basename as basename12,resolve as resolve10}from"node:path";import{randomBytes as randomBytes4}from"node:crypto";import{readFileSync,readlinkSync}from"node:fs";import{hostname as hostname3}from"node:os";var processMark={host:external_exports.string(),pid:external_exports.int(),started:external_exports.string().nullable().
+redactSentence),requests:change.requests.map(({operation,params})=>({operation,params:mapValues(params,redactor.redactName)})),
+fields:change.fields.map(field=>redactField(field,redactor)),warnings:change.warnings.map(warning3=>redactWarning(warning3,
+redactor)),reason:reason===null?null:redactor.redactSentence(reason),declaredAt:declaredAt===null?null:{...declaredAt,file:redactor.
+redactName(declaredAt.file)},apply:{...apply,key:redactAddress(apply.key,redactor),identity:mapValues(apply.identity,redactor.
+redactName),expected:mapValues(apply.expected,field=>redactValue(field,redactor)),before:mapValues(apply.before,field=>redactValue(
+field,redactor))}}}function redactWarning({code:code2,message},{redactSentence}){return{code:code2,message:redactSentence(
+message)}}function redactField(field,redactor){const before=field.before===void 0?void 0:redactValue(field.before,redactor);
+const after=redactValue(field.after,redactor);const[name2=""]=/^\w*/.exec(field.path)??[];const path=name2+redactor.redactName(
+field.path.slice(name2.length));const hidden=before!==void 0&&same(before,after)&&!same(field.before??null,field.after);
+return{...field,path,before,after,sensitive:field.sensitive||hidden}}function redactValue(value3,redactor){if(typeof value3===
+"string")return redactor.redact(value3);if(Array.isArray(value3))return value3.map(item=>redactValue(item,redactor));if(!isMap(
+value3))return value3;const members3=[];const taken=new Set;for(const[key,member2]of Object.entries(value3)){const shown2=redactor.
+redactName(key);let unique=shown2;for(let number5=2;taken.has(unique);number5+=1)unique=`${shown2} ${number5}`;taken.add(
+unique);members3.push([unique,redactValue(member2,redactor)])}return Object.fromEntries(members3)}function redactSamples(samples,redactor){
+return new Map([...samples].map(([address2,data3])=>[redactAddress(address2,redactor),redactSample(data3,redactor)]))}function redactSample(data3,redactor){
+return mapValues({...data3},value3=>redactValue(value3,redactor))}function redactResult(result,redactor){return{...result,
+results:result.results.map(one=>({...one,address:redactAddress(one.address,redactor),unverified:one.unverified.map(redactor.
+redactName),error:one.error===null?null:redactor.redactSentence(one.error),...one.notes===void 0?{}:{notes:one.notes.map(
+redactor.redactSentence)}}))}}function redactProblems(problems,{redact,redactName,redactSentence}){return problems.map(({hint,...problem})=>({...problem,
+message:redactSentence(problem.message),...hint===void 0?{}:{hint:redactSentence(hint)},places:problem.places.map(({text:text4,
+...place})=>({...place,file:redactName(place.file),...text4===void 0||redact(text4)!==text4?{}:{text:text4}}))}))}import{basename as basename12,resolve as resolve10}from"node:path";import{randomBytes as randomBytes4}from"node:crypto";import{readFileSync,readlinkSync}from"node:fs";import{hostname as hostname3}from"node:os";var processMark={host:external_exports.string(),pid:external_exports.int(),started:external_exports.string().nullable().
 optional(),boot:external_exports.string().nullable().optional(),namespace:external_exports.string().nullable().optional()};
 var markSchema=external_exports.object(processMark);function ownMark(){return{host:hostname3(),pid:process.pid,started:processStart(
 process.pid),boot:bootId(),namespace:namespaceId()}}function fateOf({host,pid,started,boot,namespace}){if(host!==hostname3())
@@ -18169,7 +18175,7 @@ reference,byId===void 0?[]:[byId])}findNamed(name2){return this.#only(name2,[])}
 : refer to one by its id`}const renamed=this.#formerNames.get(reference);if(renamed!==void 0){return`the organization "${reference}\
 " is renamed to "${renamed}": refer to it by its new name`}const unsure2=this.anonymous>0?" (its list has rows without a\
 n id)":"";return`the server has no organization "${reference}"${unsure2}, and no operation creates one: create it there,\
- or correct the ${isUuid(reference)?"id":"name"}`}};function isUuid(reference){return/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.
+ or correct the ${isUuid2(reference)?"id":"name"}`}};function isUuid2(reference){return/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.
 test(reference)}async function readOrganizations(reader){const readPage=async number5=>{const{organizations,...counts3}=await reader.
 listOrganizations(number5);return{rows:organizations,...counts3}};return new OrganizationIndex(await readListing("organi\
 zations",readPage))}var catalogNames=["scopes","roles"];var Catalog=class{#byId=new Map;#byName=new Map;unsure;constructor(rows){let unsure2=false;
@@ -18534,8 +18540,8 @@ after:null,unverified:[],error:null})},async settled(change,outcome){const at2=n
 ()=>outcome.after===void 0?null:stored2(concealAll(outcome.after,change.apply.expected),hasher));await record2(change,outcome,
 at2);await journal.write({type:"answered",seq:sequences.get(change)??0,at:at2,status:outcome.status,ambiguous:outcome.ambiguous,
 http_status:outcome.httpStatus,attempts:outcome.attempts,after,unverified:outcome.unverified.map(redactor.redactName),error:outcome.
-error===null?null:redactor.redact(outcome.error),...outcome.notes===void 0||outcome.notes.length===0?{}:{notes:outcome.notes.
-map(redactor.redact)}})}}}function stored2(fields2,hasher){return storeFields(fields2,hasher)}function concealAll(fields2,asked){
+error===null?null:redactor.redactSentence(outcome.error),...outcome.notes===void 0||outcome.notes.length===0?{}:{notes:outcome.
+notes.map(redactor.redact)}})}}}function stored2(fields2,hasher){return storeFields(fields2,hasher)}function concealAll(fields2,asked){
 return mapValues(fields2,(value3,field)=>conceal(value3,asked[field]))}async function nextRun({journals,now,state}){const known3=await listRuns(
 journals).catch(()=>[]);const before=[...known3,state.last_run??"",state.open_run??""];const newest=before.sort().at(-1)??
 "";const[,date5,time3]=/^(\d{8}T)(\d{6})Z-/.exec(newest)??[];const latest=date5===void 0||time3===void 0?0:momentOf(date5,
@@ -19551,37 +19557,38 @@ args,baseUrl:baseUrl2}=inputs;const session=await openSession(await this.#projec
 void 0?{}:{concurrency:args.concurrency},...args.timeout===void 0?{}:{timeout:args.timeout},signal:this.#signal,redactor:this.#redactor,
 network:{...args.rate===void 0?{}:{rate:args.rate},...args.retries===void 0?{}:{retries:args.retries}}});try{if(session.
 warnings.length>0)this.#tellProblems(redactProblems(session.warnings,this.#redactor));for(const note of session.notes)this.#say(
-escapeLines(this.#redactor.redact(note)));return await work(session)}finally{await session.close()}}async#project({config:config3,
-environment,token,...inputs}){return await loadProject({cwd:this.#folder(inputs),variables:variables(token),...config3===
-void 0?{}:{config:config3},...environment===void 0?{}:{env:environment}})}async#writePlan(inputs,session,plan){const planFile=inputs.
-planFile===void 0?join13(await this.#temporaryFolder(),"plan.json"):resolve12(this.#folder(inputs),inputs.planFile);const shown2=planJson(
-redactPlan(plan,this.#redactor),{debug:false});await writeResult(planFile,jsonText({...shown2,apply:await session.seal(plan,
-planOptions(inputs))}),384);return{planFile}}async#writeHtml(plan,project,debug){const{samples,warnings}=await planSamples(
-plan,project);if(warnings.length>0)this.#tellProblems(redactProblems(warnings,this.#redactor));const shown2={plan:redactPlan(
-plan,this.#redactor),samples:redactSamples(samples,this.#redactor)};const file2=join13(await this.#temporaryFolder(),"pl\
-an.html");await writeResult(file2,planHtml(shown2.plan,{samples:shown2.samples,debug}),384);return file2}async#temporaryFolder(){
-this.#temporary??=await mkdtemp(join13(process.env.RUNNER_TEMP||tmpdir(),"idops-"));return this.#temporary}#tellPlan(inputs,plan,shown2){
-this.#made=plan;this.#say(planText(shown2,{color:false,debug:inputs.args.debug}));this.#say(planGithub(shown2,{folder:this.#inRepository(
-inputs)}))}#tellProblems(problems){if(problems.length===0)return;this.#say(problemsText(problems,{color:false}));const folder=this.#inputs===
-void 0?"":this.#inRepository(this.#inputs);this.#say(problemsGithub(problems,{folder}))}async#comment(inputs,key,told){const{
-pullRequest}=this.#event;if(pullRequest===null||inputs.comment==="false"||inputs.githubToken===void 0)return;await this.#asking(
-"The comment","pull-requests: write",inputs.githubToken,api=>syncComment(api,pullRequest.number,key,told()))}async#drift(inputs,plan,{
-found,...marker}){if(inputs.githubToken===void 0){this.#say("::warning title=idops::The issue can not be written: there \
-is no github-token.");return}const first=markerLine({kind:"drift",...marker});const name2=this.#oneLine(plan.environment??
-plan.server).slice(0,100);const outcome=await this.#asking("The issue","issues: write",inputs.githubToken,api=>syncDriftIssue(
-api,marker.key,found?{title:`Identity server is not as declared: ${name2}`,body:planComment(first,plan,this.#event,"The \
-server is not as the manifests say. Apply puts it right; so does a change of the manifests.\n\n")}:null,plainComment(first,
-"no drift","The server is as the manifests say.",this.#event)));if(outcome!==void 0&&outcome!==null)this.#say(`Issue #${outcome.
-issue} was ${outcome.done}.`)}async#asking(what,permission,token,ask2){try{return await ask2(await openGithub(token,this.#event))}catch(failure2){
-if(!(failure2 instanceof GithubFailure))throw failure2;const denied=failure2.status===403||failure2.status===404;const help=denied?
-` The job needs the permission ${permission}.`:"";this.#say(`::warning title=idops::${commandText(`${what} can't be writ\
-ten: ${this.#redactor.redact(failure2.message)}.${help}`)}`);return void 0}}#key(inputs,environment){const config3=this.#config(
-inputs);const name2=environment??inputs.environment??(process.env.IDOPS_ENV||null);return markerKey(relative9(workspace(),
-config3).split(sep6).join("/"),name2)}#config(inputs){return resolve12(this.#folder(inputs),inputs.config??(process.env.
-IDOPS_CONFIG||"idops.yaml"))}#folder({workingDirectory}){return resolve12(workspace(),workingDirectory)}#inRepository(inputs){
-const folder=relative9(workspace(),this.#folder(inputs)).split(sep6).join("/");return folder.startsWith("..")?"":folder}#oneLine(text4){
-return escapeLines(text4).split("\n").join(" ").slice(0,1e3)}#say(text4){if(text4!=="")process.stdout.write(text4.endsWith(
-"\n")?text4:`${text4}
+escapeLines(this.#redactor.redactSentence(note)));return await work(session)}finally{await session.close()}}async#project({
+config:config3,environment,token,...inputs}){return await loadProject({cwd:this.#folder(inputs),variables:variables(token),
+...config3===void 0?{}:{config:config3},...environment===void 0?{}:{env:environment}})}async#writePlan(inputs,session,plan){
+const planFile=inputs.planFile===void 0?join13(await this.#temporaryFolder(),"plan.json"):resolve12(this.#folder(inputs),
+inputs.planFile);const shown2=planJson(redactPlan(plan,this.#redactor),{debug:false});await writeResult(planFile,jsonText(
+{...shown2,apply:await session.seal(plan,planOptions(inputs))}),384);return{planFile}}async#writeHtml(plan,project,debug){
+const{samples,warnings}=await planSamples(plan,project);if(warnings.length>0)this.#tellProblems(redactProblems(warnings,
+this.#redactor));const shown2={plan:redactPlan(plan,this.#redactor),samples:redactSamples(samples,this.#redactor)};const file2=join13(
+await this.#temporaryFolder(),"plan.html");await writeResult(file2,planHtml(shown2.plan,{samples:shown2.samples,debug}),
+384);return file2}async#temporaryFolder(){this.#temporary??=await mkdtemp(join13(process.env.RUNNER_TEMP||tmpdir(),"idop\
+s-"));return this.#temporary}#tellPlan(inputs,plan,shown2){this.#made=plan;this.#say(planText(shown2,{color:false,debug:inputs.
+args.debug}));this.#say(planGithub(shown2,{folder:this.#inRepository(inputs)}))}#tellProblems(problems){if(problems.length===
+0)return;this.#say(problemsText(problems,{color:false}));const folder=this.#inputs===void 0?"":this.#inRepository(this.#inputs);
+this.#say(problemsGithub(problems,{folder}))}async#comment(inputs,key,told){const{pullRequest}=this.#event;if(pullRequest===
+null||inputs.comment==="false"||inputs.githubToken===void 0)return;await this.#asking("The comment","pull-requests: writ\
+e",inputs.githubToken,api=>syncComment(api,pullRequest.number,key,told()))}async#drift(inputs,plan,{found,...marker}){if(inputs.
+githubToken===void 0){this.#say("::warning title=idops::The issue can not be written: there is no github-token.");return}
+const first=markerLine({kind:"drift",...marker});const name2=this.#oneLine(plan.environment??plan.server).slice(0,100);const outcome=await this.#asking(
+"The issue","issues: write",inputs.githubToken,api=>syncDriftIssue(api,marker.key,found?{title:`Identity server is not a\
+s declared: ${name2}`,body:planComment(first,plan,this.#event,"The server is not as the manifests say. Apply puts it rig\
+ht; so does a change of the manifests.\n\n")}:null,plainComment(first,"no drift","The server is as the manifests say.",this.#event)));
+if(outcome!==void 0&&outcome!==null)this.#say(`Issue #${outcome.issue} was ${outcome.done}.`)}async#asking(what,permission,token,ask2){
+try{return await ask2(await openGithub(token,this.#event))}catch(failure2){if(!(failure2 instanceof GithubFailure))throw failure2;
+const denied=failure2.status===403||failure2.status===404;const help=denied?` The job needs the permission ${permission}\
+.`:"";this.#say(`::warning title=idops::${commandText(`${what} can't be written: ${this.#redactor.redactSentence(failure2.
+message)}.${help}`)}`);return void 0}}#key(inputs,environment){const config3=this.#config(inputs);const name2=environment??
+inputs.environment??(process.env.IDOPS_ENV||null);return markerKey(relative9(workspace(),config3).split(sep6).join("/"),
+name2)}#config(inputs){return resolve12(this.#folder(inputs),inputs.config??(process.env.IDOPS_CONFIG||"idops.yaml"))}#folder({
+workingDirectory}){return resolve12(workspace(),workingDirectory)}#inRepository(inputs){const folder=relative9(workspace(),
+this.#folder(inputs)).split(sep6).join("/");return folder.startsWith("..")?"":folder}#oneLine(text4){return escapeLines(
+text4).split("\n").join(" ").slice(0,1e3)}#say(text4){if(text4!=="")process.stdout.write(text4.endsWith("\n")?text4:`${text4}\
+
 `)}};function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variables(token){const own3=Object.
 entries(process.env).filter(([name2])=>!name2.startsWith("INPUT_"));return{...Object.fromEntries(own3),...token===void 0?
 {}:{IDOPS_TOKEN:token}}}function planOptions({args:{target,kind,prune,assert:assert2}}){return{targets:target,kinds:kind,

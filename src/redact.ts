@@ -32,8 +32,13 @@ export interface Redactor {
   readonly add: OnSecret;
   /** A value without credentials, in whatever form they are usually written. */
   redact(text: string): string;
-  /** A name or a path, in which a short credential stands by chance. */
+  /** A name or a path, in which a short credential stands by chance; an id in it stays, but for a token. */
   redactName(text: string): string;
+  /**
+   * A sentence of idops with values in it: its own words stay, since a mask in the place of one would tell it. A token
+   * is masked even so.
+   */
+  redactSentence(text: string): string;
   /** What a server or a program says: it may repeat what it was sent, so declared secrets are taken out as well. */
   redactEcho(text: string): string;
   /** Whether a value is a credential, or has one in it that is too long to be there by chance. */
@@ -51,7 +56,8 @@ export function createRedactor(): Redactor {
   const credentials = new Secrets();
   const declared = new Secrets();
   const short = new Set<string>();
-  const name = (text: string) => replaced(text, credentials.find(text, false));
+  const tokens = new Set<string>();
+  const isToken = (text: string): boolean => tokens.has(text.toLowerCase());
   return {
     add(secret, kind = 'token') {
       const trimmed = secret.trim();
@@ -59,11 +65,15 @@ export function createRedactor(): Redactor {
         kind === 'token' || kind === 'variable' || (kind === 'answer' && trimmed.length >= leastFolded);
       (credential ? credentials : declared).add(secret, kind === 'token');
       if (credential && trimmed !== '' && trimmed.length < leastFolded) short.add(trimmed);
+      if (kind === 'token') tokens.add(trimmed.toLowerCase());
     },
     redact: (text) => replaced(text, credentials.find(text, true)),
-    redactName: name,
+    redactName: (text) =>
+      replaced(text, credentials.find(text, false), (found) => isUuid(found) && !isToken(found)),
+    redactSentence: (text) =>
+      replaced(text, credentials.find(text, true), (found) => isWord(found) && !isToken(found)),
     redactEcho: (text) => replaced(text, [...credentials.find(text, true), ...declared.find(text, true)]),
-    holds: (text) => short.has(text.trim()) || name(text) !== text,
+    holds: (text) => short.has(text.trim()) || credentials.find(text, false).length > 0,
   };
 }
 
@@ -203,23 +213,39 @@ function encodingEnd(text: string, at: number): number {
   return end;
 }
 
-/** A text with each range masked, those that touch as one; no surrogate pair is cut in half. */
-function replaced(text: string, ranges: Range[]): string {
-  if (ranges.length === 0) return text;
-  ranges.sort((one, other) => one.from - other.from);
+/** A word or a number, such as idops' own sentences are made of. */
+function isWord(text: string): boolean {
+  return /^(?:[A-Z]?[a-z]{1,15}|\d{1,7})$/.test(text);
+}
+
+/** What ids look like. */
+function isUuid(text: string): boolean {
+  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
+}
+
+/** A text with each range masked, but for those that are spared. */
+function replaced(text: string, ranges: Range[], isSpared: (found: string) => boolean = () => false): string {
   let clean = '';
-  let kept = 0;
-  let end = -1;
-  for (const range of ranges) {
-    const from = inPair(text, range.from) ? range.from - 1 : range.from;
-    const to = inPair(text, range.to) ? range.to + 1 : range.to;
-    if (from > end || end < 0) {
-      if (end >= 0) kept = end;
-      clean += text.slice(kept, from) + mask;
-      end = to;
-    } else end = Math.max(end, to);
+  let end = 0;
+  for (const { from, to } of joined(text, ranges)) {
+    const found = text.slice(from, to);
+    clean += text.slice(end, from) + (isSpared(found) ? found : mask);
+    end = to;
   }
   return clean + text.slice(end);
+}
+
+/** Ranges in their order, those that touch as one; no surrogate pair is cut in half. */
+function joined(text: string, ranges: Range[]): Range[] {
+  const all: { from: number; to: number }[] = [];
+  for (const range of ranges.sort((one, other) => one.from - other.from)) {
+    const from = inPair(text, range.from) ? range.from - 1 : range.from;
+    const to = inPair(text, range.to) ? range.to + 1 : range.to;
+    const last = all.at(-1);
+    if (last === undefined || from > last.to) all.push({ from, to });
+    else last.to = Math.max(last.to, to);
+  }
+  return all;
 }
 
 /** Whether a place is between the halves of a surrogate pair. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRedactor } from '../src/redact.js';
+import { createRedactor, redactAddress } from '../src/redact.js';
 
 function redactorOf(...secrets: string[]) {
   const redactor = createRedactor();
@@ -81,4 +81,37 @@ it('learns thousands of secrets one after the other, while texts are shown', () 
   }
   const long = `${'nothing here '.repeat(100_000)}${secret(17)}`;
   expect(redactor.redact(long).endsWith('here (sensitive)')).toBe(true);
+});
+
+describe("a credential that is one of idops' own words", () => {
+  const sentence = 'plan 2026: deletes the Template of backend 1';
+
+  it.each(['delete', 'template', '2026'])('leaves its sentences as they are: %s', (word) => {
+    const redactor = createRedactor();
+    redactor.add(word, 'variable');
+    expect(redactor.redactSentence(sentence)).toBe(sentence);
+    expect(redactor.redact(`a value with ${word} in it`)).toBe('a value with (sensitive) in it');
+  });
+
+  it('is masked all the same where it is a token, or no mere word', () => {
+    const redactor = createRedactor();
+    redactor.add('template', 'variable');
+    redactor.add('template', 'token');
+    redactor.add('hunter2', 'variable');
+    expect(redactor.redactSentence('the template of hunter2')).toBe('the (sensitive) of (sensitive)');
+  });
+});
+
+describe('a credential that is an id', () => {
+  const id = '20000000-0000-4000-8000-000000000001';
+
+  it('leaves addresses and paths as they are, and is masked elsewhere, and where it is a token', () => {
+    const redactor = createRedactor();
+    redactor.add(id, 'variable');
+    expect(redactAddress(`EmailTemplate/${id}/tx_code`, redactor)).toBe(`EmailTemplate/${id}/tx_code`);
+    expect(redactor.redactName(`organizations[${id}]`)).toBe(`organizations[${id}]`);
+    expect(redactor.redact(`a value, ${id}`)).toBe('a value, (sensitive)');
+    expect(redactorOf(id).redactName(id)).toBe('(sensitive)');
+    expect(redactor.holds(id)).toBe(true);
+  });
 });

@@ -280,7 +280,7 @@ class Work {
     });
     try {
       if (session.warnings.length > 0) this.#tellProblems(redactProblems(session.warnings, this.#redactor));
-      for (const note of session.notes) this.#say(escapeLines(this.#redactor.redact(note)));
+      for (const note of session.notes) this.#say(escapeLines(this.#redactor.redactSentence(note)));
       return await work(session);
     } finally {
       await session.close();
@@ -404,7 +404,7 @@ class Work {
       const denied = failure.status === 403 || failure.status === 404;
       const help = denied ? ` The job needs the permission ${permission}.` : '';
       this.#say(
-        `::warning title=idops::${commandText(`${what} can't be written: ${this.#redactor.redact(failure.message)}.${help}`)}`,
+        `::warning title=idops::${commandText(`${what} can't be written: ${this.#redactor.redactSentence(failure.message)}.${help}`)}`,
       );
       return undefined;
     }

@@ -35,7 +35,7 @@ export interface ApplyOptions extends Omit<ExecuteOptions, 'recorder'> {
   readonly command: RunLine['command'];
   readonly now: () => Date;
   /** Takes secrets out of messages of the server, and out of names, before they are journalled. */
-  readonly redactor: Pick<Redactor, 'redact' | 'redactName'>;
+  readonly redactor: Pick<Redactor, 'redact' | 'redactName' | 'redactSentence'>;
 }
 
 /** What applying a plan gave, and what is wrong beside the results: a state that couldn't be saved, say. */
@@ -229,7 +229,7 @@ function journalRecorder(
         attempts: outcome.attempts,
         after,
         unverified: outcome.unverified.map(redactor.redactName),
-        error: outcome.error === null ? null : redactor.redact(outcome.error),
+        error: outcome.error === null ? null : redactor.redactSentence(outcome.error),
         ...(outcome.notes === undefined || outcome.notes.length === 0
           ? {}
           : { notes: outcome.notes.map(redactor.redact) }),

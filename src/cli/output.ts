@@ -70,7 +70,7 @@ export function createOutput(options: OutputOptions): Output {
     result: (text) => write(out, text),
     json: (value) => write(out, jsonText(value)),
     message: (text) => {
-      if (!quiet) write(err, escapeLines(redactor.redact(text)));
+      if (!quiet) write(err, escapeLines(redactor.redactSentence(text)));
     },
     beside: (text) => {
       if (!quiet) write(err, text);

@@ -36,7 +36,7 @@ export function createPrompt({ stdin, stderr, color, redactor }: PromptOptions):
       stdin.on('keypress', onKey).once('end', abort).once('close', abort);
       try {
         const answer = await confirm({
-          message: escapeLines(redactor.redact(question)),
+          message: escapeLines(redactor.redactSentence(question)),
           initialValue: false,
           input: stdin,
           output: screen(stderr, color),

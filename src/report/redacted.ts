@@ -27,14 +27,14 @@ function redactChange(change: Change, redactor: Redactor): Change {
   return {
     ...change,
     address: redactAddress(change.address, redactor),
-    destructions: change.destructions.map(redactor.redact),
+    destructions: change.destructions.map(redactor.redactSentence),
     requests: change.requests.map(({ operation, params }) => ({
       operation,
       params: mapValues(params, redactor.redactName),
     })),
     fields: change.fields.map((field) => redactField(field, redactor)),
     warnings: change.warnings.map((warning) => redactWarning(warning, redactor)),
-    reason: reason === null ? null : redactor.redact(reason),
+    reason: reason === null ? null : redactor.redactSentence(reason),
     declaredAt: declaredAt === null ? null : { ...declaredAt, file: redactor.redactName(declaredAt.file) },
     apply: {
       ...apply,
@@ -46,8 +46,8 @@ function redactChange(change: Change, redactor: Redactor): Change {
   };
 }
 
-function redactWarning({ code, message }: PlanWarning, { redact }: Redactor): PlanWarning {
-  return { code, message: redact(message) };
+function redactWarning({ code, message }: PlanWarning, { redactSentence }: Redactor): PlanWarning {
+  return { code, message: redactSentence(message) };
 }
 
 /** A difference; where it is in what is masked alone, it is a secret one, since both sides would look alike. */
@@ -101,8 +101,8 @@ export function redactResult(result: Result, redactor: Redactor): Result {
       ...one,
       address: redactAddress(one.address, redactor),
       unverified: one.unverified.map(redactor.redactName),
-      error: one.error === null ? null : redactor.redact(one.error),
-      ...(one.notes === undefined ? {} : { notes: one.notes.map(redactor.redact) }),
+      error: one.error === null ? null : redactor.redactSentence(one.error),
+      ...(one.notes === undefined ? {} : { notes: one.notes.map(redactor.redactSentence) }),
     })),
   };
 }
@@ -134,11 +134,14 @@ export function redactRun(past: PastRun, redactor: Redactor): PastRun {
 }
 
 /** Problems: what they say, and the lines that they are about. */
-export function redactProblems(problems: readonly Problem[], { redact, redactName }: Redactor): Problem[] {
+export function redactProblems(
+  problems: readonly Problem[],
+  { redact, redactName, redactSentence }: Redactor,
+): Problem[] {
   return problems.map(({ hint, ...problem }) => ({
     ...problem,
-    message: redact(problem.message),
-    ...(hint === undefined ? {} : { hint: redact(hint) }),
+    message: redactSentence(problem.message),
+    ...(hint === undefined ? {} : { hint: redactSentence(hint) }),
     places: problem.places.map(({ text, ...place }) => ({
       ...place,
       file: redactName(place.file),
