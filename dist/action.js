@@ -8984,9 +8984,10 @@ ExactNumber)return value3.text;if(Array.isArray(value3))return`[${value3.map(can
 "object"&&value3!==null){const members3=Object.keys(value3).sort().map(key=>`${JSON.stringify(key)}:${canonical(value3[key]??
 null)}`);return`{${members3.join(",")}}`}return JSON.stringify(value3)}function mapValues(map3,change){return Object.fromEntries(
 Object.entries(map3).map(([key,value3])=>[key,change(value3,key)]))}var uuid=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-function identifierKey(id){return uuid.test(id)?id.toLowerCase():id}function objectKey(key){const[kind="",id="",...rest]=key.
-split("/");return[kind,identifierKey(id),...rest].join("/")}function isPathParameter(text4){return text4!==""&&!/^\.{1,2}$/.
-test(text4)&&text4.isWellFormed()}function sameIdentifier(a2,b){return identifierKey(a2)===identifierKey(b)}var maxLength=500;var maxDepth=6;function messageIn(body2){if(typeof body2==="string")return body2.trim()===""?null:body2;
+function isUuid(text4){return uuid.test(text4)}function identifierKey(id){return isUuid(id)?id.toLowerCase():id}function objectKey(key){
+const[kind="",id="",...rest]=key.split("/");return[kind,identifierKey(id),...rest].join("/")}var maxIdentifier=512;function isPathParameter(text4){
+return text4!==""&&text4.length<=maxIdentifier&&!/^\.{1,2}$/.test(text4)&&!new RegExp("\\p{Cc}","u").test(text4)&&text4.
+isWellFormed()}function sameIdentifier(a2,b){return identifierKey(a2)===identifierKey(b)}var maxLength=500;var maxDepth=6;function messageIn(body2){if(typeof body2==="string")return body2.trim()===""?null:body2;
 if(!isMap(body2))return null;const main=firstText(body2.message,body2.error_description,body2.detail,body2.error,body2.code);
 const error63=isMap(body2.error)?messageIn(body2.error):null;const said=main??error63??"";const code2=typeof body2.code===
 "string"?body2.code:"";const more=flatten(body2.errors,"",maxDepth).filter(part=>!repeats(said,part)&&!isCode(code2,part));
@@ -15031,10 +15032,10 @@ function findBufferedLegacySlot(buffer,length){let legacy=htmlLengthBits[pairInd
 0){const top=31-Math.clz32(legacy);legacy^=1<<top;if(top+2>length)continue;const slot=findBufferedHtmlSlot(buffer,top+2);
 if(slot>=0&&(htmlSlotValue[slot]&2)!==0)return slot<<3|top+2}return-1}var maxDecodings=3;var escapes=[["\\",String.raw`\\(?:u\{[0-9a-f]{1,6}\}|u[0-9a-f]{4}|x[0-9a-f]{2}|["'\\/bfnrt])`],["%",
 "%[0-7][0-9a-f]|%[cd][0-9a-f]%[89ab][0-9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f]){2}|%f[0-7](?:%[89ab][0-9a-f]){3}"],["&",String.
-raw`&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});`]];var everyEscape=new RegExp(escapes.map(([,pattern])=>pattern).
-join("|"),"gi");function*layersOf(text4){const layer={text:text4,from:null,to:null};yield layer;const kinds3=escapes.filter(
-([begin])=>text4.includes(begin));if(kinds3.length===0)return;yield*decodedLayers(layer,everyEscape);if(kinds3.length===
-1)return;for(const[,pattern]of kinds3)yield*decodedLayers(layer,new RegExp(pattern,"gi"))}function*decodedLayers(first,pattern){
+raw`&(?:#\d{1,24};?|#x[0-9a-f]{1,24};?|[a-z][a-z0-9]{1,31};|(?:amp|lt|gt|quot|[aeiou]uml|copy|reg|nbsp|sect|szlig))`]];var everyEscape=new RegExp(
+escapes.map(([,pattern])=>pattern).join("|"),"gi");function*layersOf(text4){const layer={text:text4,from:null,to:null};yield layer;
+const kinds3=escapes.filter(([begin])=>text4.includes(begin));if(kinds3.length===0)return;yield*decodedLayers(layer,everyEscape);
+if(kinds3.length===1)return;for(const[,pattern]of kinds3)yield*decodedLayers(layer,new RegExp(pattern,"gi"))}function*decodedLayers(first,pattern){
 let layer=first;for(let count2=0;count2<maxDecodings;count2+=1){layer=decoded(layer,pattern);if(layer===null)return;yield layer}}
 function decoded({text:text4,from,to},pattern){if(text4.search(pattern)===-1)return null;const pieces2=[];const starts=new Int32Array(
 text4.length);const ends=new Int32Array(text4.length);let length=0;let kept=0;const keep2=end=>{for(let at2=kept;at2<end;at2+=
@@ -15109,13 +15110,12 @@ addRun(text4.slice(from,from+leastSqueezed))}this.#long=true}};function isRandom
 {Ll}","u"),new RegExp("\\p{Lu}","u")].filter(kind=>kind.test(text4)).length>=2;return mixed&&new Set(text4).size>=5}function isBase64(character){
 return character!==void 0&&/[\w+/-]/.test(character)}function encodingEnd(text4,at2){let end=isBase64(text4[at2])?at2+1:
 at2;while(end<at2+3&&text4[end]==="=")end+=1;return end}function isWord(text4){return/^(?:[A-Z]?[a-z]{1,15}|\d{1,7})$/.test(
-text4)}function isUuid(text4){return/^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text4)}function replaced(text4,ranges,isSpared=()=>false){
-let clean="";let end=0;for(const{from,to}of joined(text4,ranges)){const found=text4.slice(from,to);clean+=text4.slice(end,
-from)+(isSpared(found)?found:mask);end=to}return clean+text4.slice(end)}function joined(text4,ranges){const all=[];for(const range2 of ranges.
-sort((one,other)=>one.from-other.from)){const from=inPair(text4,range2.from)?range2.from-1:range2.from;const to=inPair(text4,
-range2.to)?range2.to+1:range2.to;const last=all.at(-1);if(last===void 0||from>last.to)all.push({from,to});else last.to=Math.
-max(last.to,to)}return all}function inPair(text4,at2){return at2>0&&at2<text4.length&&(text4.charCodeAt(at2-1)&64512)===
-55296&&(text4.charCodeAt(at2)&64512)===56320}import{createHmac,randomBytes,scrypt,scryptSync}from"node:crypto";import{availableParallelism}from"node:os";var COST={N:16384,r:8,p:1};var LENGTH=32;var limit=pLimit(Math.max(1,Math.min(3,availableParallelism())));var KEPT=1e4;var known2=new Map;
+text4)}function replaced(text4,ranges,isSpared=()=>false){let clean="";let end=0;for(const{from,to}of joined(text4,ranges)){
+const found=text4.slice(from,to);clean+=text4.slice(end,from)+(isSpared(found)?found:mask);end=to}return clean+text4.slice(
+end)}function joined(text4,ranges){const all=[];for(const range2 of ranges.sort((one,other)=>one.from-other.from)){const from=inPair(
+text4,range2.from)?range2.from-1:range2.from;const to=inPair(text4,range2.to)?range2.to+1:range2.to;const last=all.at(-1);
+if(last===void 0||from>last.to)all.push({from,to});else last.to=Math.max(last.to,to)}return all}function inPair(text4,at2){
+return at2>0&&at2<text4.length&&(text4.charCodeAt(at2-1)&64512)===55296&&(text4.charCodeAt(at2)&64512)===56320}import{createHmac,randomBytes,scrypt,scryptSync}from"node:crypto";import{availableParallelism}from"node:os";var COST={N:16384,r:8,p:1};var LENGTH=32;var limit=pLimit(Math.max(1,Math.min(3,availableParallelism())));var KEPT=1e4;var known2=new Map;
 var underWay=new Map;var ownKey=randomBytes(32);var lacking;var notYet=Buffer.alloc(LENGTH);var TRIES=8;function slowHash(salt,text4){
 const key=keyOf(salt,text4);const before=known2.get(key);if(before!==void 0)return keep(key,before);if(lacking===void 0)
 return keep(key,scryptSync(text4,salt,LENGTH,COST));lacking.set(key,{salt,text:text4});return notYet}async function prepareSlowHashes(wanted,signal){
@@ -18150,18 +18150,19 @@ lost2)}`]];return{...found,verdict:"part",sentence:`was not done as a whole, ${S
 const type=kind.fields[field]??value;const was=new Map(contrast(type,field,asked,before[field]).map(part=>[part.path,part]));
 const since=new Map(before[field]===void 0?[]:contrast(type,field,before[field],now[field]).map(part=>[part.path,part]));
 return contrast(type,field,asked,now[field]).map(part=>{const first=was.get(part.path);const changes=first===void 0?part.
-type.type!=="map":first.verdict!=="same";return{part,changes,kept:since.get(part.path)?.verdict==="same"}})}import{setTimeout as sleep}from"node:timers/promises";var PASSES=4;var IDLE_PAGES=3;var MOST_PAGES=1e5;async function readListing(noun,readPage){let sum="";for(let pass=0;pass<
-PASSES;pass+=1){const{rows,found,total}=await readAllPages(noun,readPage);if(total===void 0||found===total)return rows;sum=
-`${found} ${noun} were listed, total_entries says ${total}`}throw new ProblemsError([error("unstable-list",`the list of ${noun}\
- does not add up, read ${PASSES} times: ${sum}`,[],"try again when nobody else is writing")])}async function readAllPages(noun,readPage){
-const byId=new Map;const anonymous=[];let total;let idle=0;for(let number5=1;number5<=MOST_PAGES;number5+=1){const page=await readPage(
-number5);const before=byId.size;for(const row of page.rows){if(typeof row.id==="string")byId.set(row.id,row);else anonymous.
-push(row)}idle=byId.size===before?idle+1:0;total=page.totalEntries??total;const found=byId.size+anonymous.length;const pages2=page.
-totalPages??pagesFrom(total,page.pageSize);const done2=pages2===void 0?idle>0:number5>=pages2||idle>=IDLE_PAGES;const complete2=total!==
-void 0&&found>=total;if(done2||complete2)return{rows:[...byId.values(),...anonymous],found,total}}throw new ProblemsError(
-[error("unstable-list",`the list of ${noun} has more than ${MOST_PAGES} pages`,[],"check that base_url is the address of\
- an identity server of this API")])}function pagesFrom(total,size2){return total===void 0||!size2?void 0:Math.ceil(total/
-size2)}var OrganizationIndex=class _OrganizationIndex{#byId=new Map;#byName=new Map;#formerNames;anonymous;constructor(rows,formerNames=new Map){
+type.type!=="map":first.verdict!=="same";return{part,changes,kept:since.get(part.path)?.verdict==="same"}})}import{setTimeout as sleep}from"node:timers/promises";var PASSES=4;var IDLE_PAGES=3;var MOST_PAGES=1e4;var MOST_ROWS=1e6;async function readListing(noun,readPage){let sum="";
+for(let pass=0;pass<PASSES;pass+=1){const{rows,found,total}=await readAllPages(noun,readPage);if(total===void 0||found===
+total)return rows;sum=`${found} ${noun} were listed, total_entries says ${total}`}throw new ProblemsError([error("unstab\
+le-list",`the list of ${noun} does not add up, read ${PASSES} times: ${sum}`,[],"try again when nobody else is writing")])}
+async function readAllPages(noun,readPage){const byId=new Map;const anonymous=[];let total;let idle=0;for(let number5=1;number5<=
+MOST_PAGES;number5+=1){const page=await readPage(number5);const before=byId.size;for(const row of page.rows){if(typeof row.
+id==="string")byId.set(row.id,row);else anonymous.push(row)}idle=byId.size===before?idle+1:0;total=page.totalEntries??total;
+const found=byId.size+anonymous.length;const pages2=page.totalPages??pagesFrom(total,page.pageSize);const done2=pages2===
+void 0?idle>0:number5>=pages2||idle>=IDLE_PAGES;const complete2=total!==void 0&&found>=total;if(done2||complete2)return{
+rows:[...byId.values(),...anonymous],found,total};if(found>MOST_ROWS)throw endless2(noun,`${MOST_ROWS} ${noun}`)}throw endless2(
+noun,`${MOST_PAGES} pages`)}function endless2(noun,most){return new ProblemsError([error("unstable-list",`the list of ${noun}\
+ goes on after ${most}`,[],"check that base_url is the address of an identity server of this API")])}function pagesFrom(total,size2){
+return total===void 0||!size2?void 0:Math.ceil(total/size2)}var OrganizationIndex=class _OrganizationIndex{#byId=new Map;#byName=new Map;#formerNames;anonymous;constructor(rows,formerNames=new Map){
 let anonymous=0;for(const row of rows){if(typeof row.id!=="string"){anonymous+=1;continue}this.#byId.set(identifierKey(row.
 id),row);if(typeof row.name!=="string")continue;const others2=this.#byName.get(row.name);if(others2===void 0)this.#byName.
 set(row.name,[row]);else others2.push(row)}this.anonymous=anonymous;this.#formerNames=formerNames}byId(id){return this.#byId.
@@ -18977,11 +18978,13 @@ est will be lost`})}return warnings}function matchesPattern(pattern,text4){const
 text4;const last=parts[parts.length-1]??"";if(!text4.startsWith(first)||!text4.endsWith(last)||text4.length<first.length+
 last.length)return false;let position=first.length;const end=text4.length-last.length;for(const part of parts.slice(1,-1)){
 const found=text4.indexOf(part,position);if(found<0||found+part.length>end)return false;position=found+part.length}return true}
-function isSelected({targets,kinds:kinds3},kind,addresses2){if(kinds3.length>0&&!kinds3.includes(kind))return false;if(targets.
-length===0)return true;return targets.some(target=>addresses2.some(address2=>matchesPattern(target,address2)))}function mayMatchKind({
-targets,kinds:kinds3},kind){if(kinds3.length>0&&!kinds3.includes(kind))return false;if(targets.length===0)return true;return targets.
-some(target=>{const prefix=target.split("*")[0]??"";const start2=`${kind}/`;return prefix.startsWith(start2)||target.includes(
-"*")&&start2.startsWith(prefix)})}function undocumented(kind,identity2){const nowhere2={file:"",line:1,column:1,length:1};return{kind,identity:identity2,fields:{},
+function matchesTarget(target,address2){if(matchesPattern(target,address2))return true;const id=address2.split("/")[1]??
+"";return isUuid(id)&&matchesPattern(withSmallId(target),withSmallId(address2))}function withSmallId(address2){return address2.
+replace(/\/[^/]*/,id=>id.toLowerCase())}function isSelected({targets,kinds:kinds3},kind,addresses2){if(kinds3.length>0&&
+!kinds3.includes(kind))return false;if(targets.length===0)return true;return targets.some(target=>addresses2.some(address2=>matchesTarget(
+target,address2)))}function mayMatchKind({targets,kinds:kinds3},kind){if(kinds3.length>0&&!kinds3.includes(kind))return false;
+if(targets.length===0)return true;return targets.some(target=>{const prefix=target.split("*")[0]??"";const start2=`${kind}\
+/`;return prefix.startsWith(start2)||target.includes("*")&&start2.startsWith(prefix)})}function undocumented(kind,identity2){const nowhere2={file:"",line:1,column:1,length:1};return{kind,identity:identity2,fields:{},
 absent:false,whole:[],place:nowhere2,placeOf:()=>nowhere2}}function candidates(options){const{declared,selection,prune,state}=options;
 const documents=declared.filter(document3=>mayBeSelected(document3,selection)).map(document3=>({kind:document3.kind,identity:document3.
 identity,declared:document3}));const named2=new Set(declared.map(document3=>`${document3.kind}/${kindOf(document3.kind).
@@ -18998,7 +19001,7 @@ all:[address3]}}const id=live?.identity.id??identity2.id;const row=id===void 0?v
 name==="string"?row.name:identity2.name;const unique=name2!==void 0&&(names2?.byName(name2).length??0)<=1;const byName2=name2===
 void 0?[]:[`${kind}/${name2}`];const byId=id===void 0?[]:[`${kind}/${id}`];const address2=(unique||id===void 0?byName2[0]:
 void 0)??byId[0]??kind;return{address:address2,key:byId[0]??address2,all:[...byName2,...byId]}}function checkTargets(targets,all){
-const lost2=targets.filter(target=>!all.some(address2=>matchesPattern(target,address2)));if(lost2.length===0)return;throw new ProblemsError(
+const lost2=targets.filter(target=>!all.some(address2=>matchesTarget(target,address2)));if(lost2.length===0)return;throw new ProblemsError(
 lost2.map(target=>error("no-such-target",`--target ${target} matches nothing that the manifests declare`,[],"an address \
 is KIND/ID, such as User/9b1d\u2026; * stands for any characters")))}function sameObjects(subjects){const byKey=new Map;
 for(const{subject,key}of subjects){if(subject.declared===void 0)continue;const others2=byKey.get(key);if(others2===void 0)
@@ -19015,25 +19018,25 @@ compare(one,live,this.recorded(key),this.adjusted(one,live));if(!subject.owed)re
 return change.action==="unchanged"||live?.exists===false?void 0:{...change,declaredAt:null}}adjusted({subject,key},live){
 const{declared=undocumented(subject.kind,subject.identity),owed:owed2}=subject;const now={...this.recorded(key)?.fields,
 ...live?.fields};return(owed2?void 0:this.#options.adjust?.(declared,now))??declared}compare({address:address2,key},live,recorded2,declared){
-const{profile,assert:assert2,acceptDids=[]}=this.#options;const accepted=declared.kind==="Client"&&acceptDids.includes(declared.
-identity.id??"");const{references}=this;return compare({live,recorded:recorded2,declared,references,profile,assert:assert2,
-accepted,address:address2,key})}};function checked(change,settings){const{warnings,errors:errors2}=templateWarnings(change,
-settings);const told={...change,warnings:[...change.warnings,...warnings,...errors2]};if(errors2.length===0)return told;
-const reason=errors2.map(({code:code2,message})=>`${message} (${code2} is an error here)`).join("; ");return{...told,action:"\
-blocked",requests:[],destructions:[],reason}}function renames(declared,organizations){return new Map(declared.flatMap(({
-kind,identity:identity2,fields:fields2})=>kind==="Organization"&&identity2.id!==void 0&&typeof fields2.name==="string"&&
-organizations.byId(identity2.id)!==void 0?[[identity2.id,fields2.name]]:[]))}function recordOf(state,key,hasher){const record2=Object.
-hasOwn(state.resources,key)?state.resources[key]:void 0;return record2===void 0?void 0:recorded(record2,hasher)}function recorded(record2,hasher){
-return{fields:restoreFields(record2,hasher),uncertain:new Set(record2.uncertain),at:record2.recorded_at,run:record2.run,
-asDeleted:live=>record2.deleted!==void 0&&record2.deleted===hasher.hash(templateText(live)),...record2.owed===void 0?{}:
-{owed:owed(record2.owed,hasher)},...record2.did_generation===void 0?{}:{generation:record2.did_generation},...record2.pending_regeneration===
-void 0?{}:{pendingRun:record2.pending_regeneration}}}function owed(record2,hasher){const{run:run4}=record2;return"before"in
-record2?{run:run4,before:restoreFields(record2.before,hasher),asked:restoreFields(record2.asked,hasher)}:{run:run4,lost:restoreFields(
-record2.lost,hasher),seen:restoreFields(record2.seen,hasher)}}function pruned({kind,identity:identity2},{address:address2,
-key,live,profile}){if(live===void 0||!live.exists||typeof live.fields.id!=="string")return void 0;return{...deletion(identity2,
-live.fields,profile),address:address2,kind,observed:"live",warnings:[{code:"pruned",message:"no manifest names it any mo\
-re, and idops applied it"}],reason:null,declaredAt:null,apply:{key,identity:identity2,expected:{},before:live.fields,existed:true,
-managed:[]}}}async function makeSure(changes,{profile,seen,recognise}){const advice=seen===void 0?[]:[{code:"other-profile",message:adviceFor(
+const{profile,assert:assert2,acceptDids=[]}=this.#options;const{id=""}=declared.identity;const accepted=declared.kind===
+"Client"&&acceptDids.some(given=>sameIdentifier(given,id));const{references}=this;return compare({live,recorded:recorded2,
+declared,references,profile,assert:assert2,accepted,address:address2,key})}};function checked(change,settings){const{warnings,
+errors:errors2}=templateWarnings(change,settings);const told={...change,warnings:[...change.warnings,...warnings,...errors2]};
+if(errors2.length===0)return told;const reason=errors2.map(({code:code2,message})=>`${message} (${code2} is an error her\
+e)`).join("; ");return{...told,action:"blocked",requests:[],destructions:[],reason}}function renames(declared,organizations){
+return new Map(declared.flatMap(({kind,identity:identity2,fields:fields2})=>kind==="Organization"&&identity2.id!==void 0&&
+typeof fields2.name==="string"&&organizations.byId(identity2.id)!==void 0?[[identity2.id,fields2.name]]:[]))}function recordOf(state,key,hasher){
+const record2=Object.hasOwn(state.resources,key)?state.resources[key]:void 0;return record2===void 0?void 0:recorded(record2,
+hasher)}function recorded(record2,hasher){return{fields:restoreFields(record2,hasher),uncertain:new Set(record2.uncertain),
+at:record2.recorded_at,run:record2.run,asDeleted:live=>record2.deleted!==void 0&&record2.deleted===hasher.hash(templateText(
+live)),...record2.owed===void 0?{}:{owed:owed(record2.owed,hasher)},...record2.did_generation===void 0?{}:{generation:record2.
+did_generation},...record2.pending_regeneration===void 0?{}:{pendingRun:record2.pending_regeneration}}}function owed(record2,hasher){
+const{run:run4}=record2;return"before"in record2?{run:run4,before:restoreFields(record2.before,hasher),asked:restoreFields(
+record2.asked,hasher)}:{run:run4,lost:restoreFields(record2.lost,hasher),seen:restoreFields(record2.seen,hasher)}}function pruned({
+kind,identity:identity2},{address:address2,key,live,profile}){if(live===void 0||!live.exists||typeof live.fields.id!=="s\
+tring")return void 0;return{...deletion(identity2,live.fields,profile),address:address2,kind,observed:"live",warnings:[{
+code:"pruned",message:"no manifest names it any more, and idops applied it"}],reason:null,declaredAt:null,apply:{key,identity:identity2,
+expected:{},before:live.fields,existed:true,managed:[]}}}async function makeSure(changes,{profile,seen,recognise}){const advice=seen===void 0?[]:[{code:"other-profile",message:adviceFor(
 seen)}];const scope2=changes.filter(isUnsafe).map(firstScope)[0];if(recognise===null||scope2===void 0)return{changes,warnings:advice};
 const probed=seen===void 0?await recognise(scope2):{kind:"recognised",profile:seen};switch(probed.kind){case"recognised":
 if(probed.profile.name===profile.name)return{changes,warnings:[]};return{changes:changes.map(change=>isUnsafe(change)?blocked3(
@@ -19210,12 +19213,12 @@ statePath();const[first,...others2]=await trackedOfState(path,journalFolder(path
 length===0?"":` and ${others2.length} more of the state`;throw new ProblemsError([error("state-tracked",`git tracks ${first}${more}\
 , so a commit decides what idops believes was recorded`,[],'take it out of git with "git rm --cached" and name it in .gi\
 tignore; or set state.allow_tracked: true, if that is meant')])}function undeclaredClient(id,declared){if(declared.some(
-one=>one.kind==="Client"&&one.identity.id===id))return[];return[error("no-such-target",`--accept-did ${id} is the id of \
-no client that the manifests declare`)]}function otherServer({run:run4,server},here2){return new ProblemsError([error("r\
-un-other-server",`run ${run4} was on ${server}, and this is ${here2}`,[],"choose the environment that it was run with")])}
-function withDefaults({targets=[],kinds:kinds3=[],prune=false,assert:assert2=false}={}){return{targets:[...targets],kinds:[
-...kinds3],prune,assert:assert2}}function undoPlan(plan,left){const blocked4=plan.changes.filter(({action})=>action==="b\
-locked");return{plan:{...plan,changes:plan.changes.filter(({action})=>action!=="blocked").map(change=>({...change,declaredAt:null,
+({kind,identity:identity2})=>kind==="Client"&&sameIdentifier(identity2.id??"",id)))return[];return[error("no-such-target",
+`--accept-did ${id} is the id of no client that the manifests declare`)]}function otherServer({run:run4,server},here2){return new ProblemsError(
+[error("run-other-server",`run ${run4} was on ${server}, and this is ${here2}`,[],"choose the environment that it was ru\
+n with")])}function withDefaults({targets=[],kinds:kinds3=[],prune=false,assert:assert2=false}={}){return{targets:[...targets],
+kinds:[...kinds3],prune,assert:assert2}}function undoPlan(plan,left){const blocked4=plan.changes.filter(({action})=>action===
+"blocked");return{plan:{...plan,changes:plan.changes.filter(({action})=>action!=="blocked").map(change=>({...change,declaredAt:null,
 apply:{...change.apply,managed:[]}}))},left:[...left,...blocked4.map(({address:address2,reason})=>({address:address2,path:null,
 reason:reason??"it is blocked"}))]}}async function settleState(store,path,writes,options){const notes=[];let lock=writes===
 void 0?void 0:await acquireLock(path,writes,new Date);try{const folder=journalFolder(path);const home={path,environment:options.

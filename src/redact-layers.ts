@@ -18,7 +18,11 @@ const escapes: readonly (readonly [string, string])[] = [
     '%',
     '%[0-7][0-9a-f]|%[cd][0-9a-f]%[89ab][0-9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f]){2}|%f[0-7](?:%[89ab][0-9a-f]){3}',
   ],
-  ['&', String.raw`&(?:#\d{1,7}|#x[0-9a-f]{1,6}|[a-z][a-z0-9]{1,31});`],
+  // Browsers take numbers of any length, and need no semicolon behind them, nor behind the oldest names.
+  [
+    '&',
+    String.raw`&(?:#\d{1,24};?|#x[0-9a-f]{1,24};?|[a-z][a-z0-9]{1,31};|(?:amp|lt|gt|quot|[aeiou]uml|copy|reg|nbsp|sect|szlig))`,
+  ],
 ];
 const everyEscape = new RegExp(escapes.map(([, pattern]) => pattern).join('|'), 'gi');
 

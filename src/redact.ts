@@ -1,5 +1,6 @@
 import { layersOf, lowered, squeezed } from './redact-layers.js';
 import { Needles } from './redact-needles.js';
+import { isUuid } from './values.js';
 
 /** What a secret is shown as, wherever it turns up. */
 export const mask = '(sensitive)';
@@ -216,11 +217,6 @@ function encodingEnd(text: string, at: number): number {
 /** A word or a number, such as idops' own sentences are made of. */
 function isWord(text: string): boolean {
   return /^(?:[A-Z]?[a-z]{1,15}|\d{1,7})$/.test(text);
-}
-
-/** What ids look like. */
-function isUuid(text: string): boolean {
-  return /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(text);
 }
 
 /** A text with each range masked, but for those that are spared. */

@@ -33,6 +33,7 @@ import { Hasher } from './state/secrets.js';
 import type { State } from './state/state.js';
 import type { StateStore } from './state/store.js';
 import { trackedOfState } from './state/tracked.js';
+import { sameIdentifier } from './values.js';
 import { version } from './version.js';
 
 const DEFAULT_CONCURRENCY = 10;
@@ -275,7 +276,8 @@ async function refuseTracked(project: Project, written: boolean): Promise<void> 
 }
 
 function undeclaredClient(id: string, declared: readonly Declared[]): Problem[] {
-  if (declared.some((one) => one.kind === 'Client' && one.identity.id === id)) return [];
+  if (declared.some(({ kind, identity }) => kind === 'Client' && sameIdentifier(identity.id ?? '', id)))
+    return [];
   return [error('no-such-target', `--accept-did ${id} is the id of no client that the manifests declare`)];
 }
 

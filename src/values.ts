@@ -190,9 +190,14 @@ export function mapValues<A, B>(
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
+/** Whether a text is a UUID, in small letters or capitals. */
+export function isUuid(text: string): boolean {
+  return uuid.test(text);
+}
+
 /** The one form of an id by which it is found: the letters of a UUID may be written as capitals. */
 export function identifierKey(id: string): string {
-  return uuid.test(id) ? id.toLowerCase() : id;
+  return isUuid(id) ? id.toLowerCase() : id;
 }
 
 /** The one form of an object's key, `<kind>/<id>` and for a template its type: ids as `identifierKey` has them. */
@@ -201,9 +206,21 @@ export function objectKey(key: string): string {
   return [kind, identifierKey(id), ...rest].join('/');
 }
 
-/** Whether a text can name an object in a path: not empty, no step that URL parsers resolve away, well-formed. */
+/** Longer ids are nobody's. */
+const maxIdentifier = 512;
+
+/**
+ * Whether a text can name an object in a path: not empty nor too long, no step that URL parsers resolve away,
+ * well-formed, without control characters.
+ */
 export function isPathParameter(text: string): boolean {
-  return text !== '' && !/^\.{1,2}$/.test(text) && text.isWellFormed();
+  return (
+    text !== '' &&
+    text.length <= maxIdentifier &&
+    !/^\.{1,2}$/.test(text) &&
+    !/\p{Cc}/u.test(text) &&
+    text.isWellFormed()
+  );
 }
 
 /** Whether two ids are the same one: the letters of a UUID may be written as capitals. */

@@ -6,8 +6,9 @@ import type { Fields } from '../values.js';
 const PASSES = 4;
 /** Pages that bring nothing new, one after another, before a page count is no longer believed. */
 const IDLE_PAGES = 3;
-/** More pages than any server has: a list that goes on after it never ends. */
-const MOST_PAGES = 100_000;
+/** More than any server has: a list that goes on after it never ends. */
+const MOST_PAGES = 10_000;
+const MOST_ROWS = 1_000_000;
 
 /**
  * Reads a list whole: as many pages as `total_pages` says, once each, and all again where the ids don't add up
@@ -64,11 +65,16 @@ async function readAllPages(
     // A page count that never ends counts for no more than all that there is.
     const complete = total !== undefined && found >= total;
     if (done || complete) return { rows: [...byId.values(), ...anonymous], found, total };
+    if (found > MOST_ROWS) throw endless(noun, `${MOST_ROWS} ${noun}`);
   }
-  throw new ProblemsError([
+  throw endless(noun, `${MOST_PAGES} pages`);
+}
+
+function endless(noun: string, most: string): ProblemsError {
+  return new ProblemsError([
     error(
       'unstable-list',
-      `the list of ${noun} has more than ${MOST_PAGES} pages`,
+      `the list of ${noun} goes on after ${most}`,
       [],
       'check that base_url is the address of an identity server of this API',
     ),

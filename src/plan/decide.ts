@@ -9,6 +9,7 @@ import type { ChecksSettings } from '../mail/settings.js';
 import type { Profile } from '../server/profiles.js';
 import { type Hasher, restoreFields } from '../state/secrets.js';
 import type { ResourceRecord, State } from '../state/state.js';
+import { sameIdentifier } from '../values.js';
 import { compare, type Recorded } from './compare.js';
 import type { BuildOptions } from './options.js';
 import type { Change } from './plan.js';
@@ -62,7 +63,8 @@ export class Decider {
     declared: Declared,
   ): Change {
     const { profile, assert, acceptDids = [] } = this.#options;
-    const accepted = declared.kind === 'Client' && acceptDids.includes(declared.identity.id ?? '');
+    const { id = '' } = declared.identity;
+    const accepted = declared.kind === 'Client' && acceptDids.some((given) => sameIdentifier(given, id));
     const { references } = this;
     return compare({ live, recorded, declared, references, profile, assert, accepted, address, key });
   }

@@ -1,3 +1,5 @@
+import { isUuid } from '../values.js';
+
 /**
  * Whether a text matches a pattern in which `*` stands for any characters, `/` among them.
  * Walks along the text instead of backtracking, so that no pattern can make it slow.
@@ -19,6 +21,17 @@ export function matchesPattern(pattern: string, text: string): boolean {
   return true;
 }
 
+/** Whether a target means an address: a UUID in it may be written in capitals. */
+export function matchesTarget(target: string, address: string): boolean {
+  if (matchesPattern(target, address)) return true;
+  const id = address.split('/')[1] ?? '';
+  return isUuid(id) && matchesPattern(withSmallId(target), withSmallId(address));
+}
+
+function withSmallId(address: string): string {
+  return address.replace(/\/[^/]*/, (id) => id.toLowerCase());
+}
+
 /** Which objects a run is about: `--target` and `--kind`; empty lists mean all. */
 export interface Selection {
   readonly targets: readonly string[];
@@ -33,7 +46,7 @@ export function isSelected(
 ): boolean {
   if (kinds.length > 0 && !kinds.includes(kind)) return false;
   if (targets.length === 0) return true;
-  return targets.some((target) => addresses.some((address) => matchesPattern(target, address)));
+  return targets.some((target) => addresses.some((address) => matchesTarget(target, address)));
 }
 
 /** Whether a target could match some object of a kind, before any address is known. */

@@ -5,7 +5,7 @@ import { error, ProblemsError } from '../problems.js';
 import type { ResourceRecord } from '../state/state.js';
 import type { BuildOptions } from './options.js';
 import type { Change } from './plan.js';
-import { isSelected, matchesPattern, mayMatchKind, type Selection } from './select.js';
+import { isSelected, matchesTarget, mayMatchKind, type Selection } from './select.js';
 
 /** An object that the plan speaks of: a document, or what none names and the state does. */
 export interface Subject {
@@ -91,7 +91,7 @@ export function addresses(
 }
 
 export function checkTargets(targets: readonly string[], all: readonly string[]): void {
-  const lost = targets.filter((target) => !all.some((address) => matchesPattern(target, address)));
+  const lost = targets.filter((target) => !all.some((address) => matchesTarget(target, address)));
   if (lost.length === 0) return;
   throw new ProblemsError(
     lost.map((target) =>

@@ -105,6 +105,14 @@ describe('reading the list', () => {
     expect(asked).toEqual([1, 2, 3]);
   });
 
+  it('gives up, and says so, where a list that counts nothing never ends', async () => {
+    const { asked, reader } = listing((_, number) => ({
+      organizations: Array.from({ length: 5000 }, (__, index) => ({ id: `${number}-${index}` })),
+    }));
+    expect(await codeOf(readOrganizations(reader))).toBe('unstable-list');
+    expect(asked.length).toBeLessThan(300);
+  });
+
   it('ends where a page count lies and pages bring nothing any more', async () => {
     const { asked, reader } = listing((page) => ({ ...pages(rows(1, 4), 2)(page), totalPages: 2_000_000 }));
     expect(count(await readOrganizations(reader), 20)).toBe(4);

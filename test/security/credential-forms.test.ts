@@ -45,6 +45,12 @@ const forms: { readonly [form: string]: (secret: string) => string } = {
   'in JSON in a URL': (secret) => encodeURIComponent(json(secret)),
   'in HTML with names': (secret) => [...secret].map((character) => named[character] ?? character).join(''),
   'in HTML with decimal numbers': (secret) => entities(secret, (code) => `&#${code};`),
+  'in HTML with numbers and no semicolons': (secret) => entities(secret, (code) => `&#${code}`),
+  'in HTML with long numbers': (secret) => entities(secret, (code) => `&#${String(code).padStart(12, '0')};`),
+  'in HTML with names and no semicolons': (secret) =>
+    [...secret]
+      .map((character) => (/[&<>"ö]/.test(character) ? named[character]?.slice(0, -1) : character) ?? '')
+      .join(''),
   'in HTML with hexadecimal numbers': (secret) => entities(secret, (code) => `&#x${code.toString(16)};`),
   'in HTML with HEXADECIMAL numbers': (secret) =>
     entities(secret, (code) => `&#X${code.toString(16).toUpperCase()};`),

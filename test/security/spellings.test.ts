@@ -47,4 +47,18 @@ describe('a UUID in capitals', () => {
     expect(Object.keys(JSON.parse(await at.read('.idops/state.json')).resources)).toEqual([key]);
     expect((await at.idops('plan --prune')).stdout).toContain('1 unchanged');
   });
+
+  it('is what --target means, whole and in part', async () => {
+    const at = await lettered([template(id, 'one'), `kind: Client\nid: ${ids.portal}\n`].join('---\n'));
+    for (const target of [
+      `EmailTemplate/${capitals}/tx_code`,
+      `EmailTemplate/${capitals}/*`,
+      `*/${capitals.slice(0, 8)}*`,
+    ]) {
+      const { code, stdout } = await at.idopsWith(['plan', '--target', target, '--format', 'json']);
+      expect([code, JSON.parse(stdout).changes.length]).toEqual([0, 1]);
+    }
+    const { code, stderr } = await at.idopsWith(['plan', '--target', `emailtemplate/${capitals}/TX_CODE`]);
+    expect([code, stderr]).toEqual([1, expect.stringContaining('no-such-target')]);
+  });
 });

@@ -6,7 +6,7 @@ import { profiles } from '../../src/server/profiles.js';
 import { project } from '../e2e/running.js';
 import { ids } from '../sandbox/asking.js';
 
-const unusable = ['', '.', '..', '\ud800'];
+const unusable = ['', '.', '..', '\ud800', 'a\u0000b', 'a\nb', 'x'.repeat(600)];
 
 describe('an id that no path can carry', () => {
   it.each(unusable)('%j is refused in answers', (id) => {
