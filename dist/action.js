@@ -15115,7 +15115,7 @@ const found=text4.slice(from,to);clean+=text4.slice(end,from)+(isSpared(found)?f
 end)}function joined(text4,ranges){const all=[];for(const range2 of ranges.sort((one,other)=>one.from-other.from)){const from=inPair(
 text4,range2.from)?range2.from-1:range2.from;const to=inPair(text4,range2.to)?range2.to+1:range2.to;const last=all.at(-1);
 if(last===void 0||from>last.to)all.push({from,to});else last.to=Math.max(last.to,to)}return all}function inPair(text4,at2){
-return at2>0&&at2<text4.length&&(text4.charCodeAt(at2-1)&64512)===55296&&(text4.charCodeAt(at2)&64512)===56320}import{createHmac,randomBytes,scrypt,scryptSync}from"node:crypto";import{availableParallelism}from"node:os";var COST={N:16384,r:8,p:1};var LENGTH=32;var limit=pLimit(Math.max(1,Math.min(3,availableParallelism())));var KEPT=1e4;var known2=new Map;
+return at2>0&&at2<text4.length&&(text4.charCodeAt(at2-1)&64512)===55296&&(text4.charCodeAt(at2)&64512)===56320}import{createHmac,randomBytes,scrypt,scryptSync}from"node:crypto";import{availableParallelism}from"node:os";var COST={N:4096,r:8,p:1};var LENGTH=32;var limit=pLimit(Math.max(1,Math.min(3,availableParallelism())));var KEPT=1e4;var known2=new Map;
 var underWay=new Map;var ownKey=randomBytes(32);var lacking;var notYet=Buffer.alloc(LENGTH);var TRIES=8;function slowHash(salt,text4){
 const key=keyOf(salt,text4);const before=known2.get(key);if(before!==void 0)return keep(key,before);if(lacking===void 0)
 return keep(key,scryptSync(text4,salt,LENGTH,COST));lacking.set(key,{salt,text:text4});return notYet}async function prepareSlowHashes(wanted,signal){

@@ -2,8 +2,11 @@ import { createHmac, randomBytes, scrypt, scryptSync } from 'node:crypto';
 import { availableParallelism } from 'node:os';
 import pLimit from 'p-limit';
 
-/** scrypt's cost: some tens of milliseconds a value, so that a short secret can't be guessed from its hash. */
-const COST = { N: 16384, r: 8, p: 1 };
+/**
+ * scrypt's cost: about ten milliseconds a value, so that guessing a secret from its hash is slow and hundreds of them
+ * delay no plan.
+ */
+const COST = { N: 4096, r: 8, p: 1 };
 const LENGTH = 32;
 
 /** As many at once as there are cores, and one thread of Node's four stays free for names and files. */
