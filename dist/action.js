@@ -13970,11 +13970,15 @@ member2])=>{const there=got===null?null:Object.hasOwn(got,name2)?got[name2]:void
 path,name2),member2,there)})}function isCleared(field){if(Array.isArray(field))return field.length===0;return field===null||
 isMap(field)&&Object.keys(field).length===0}function sameInstant(a2,b){return typeof a2==="string"&&typeof b==="string"&&
 Date.parse(a2)===Date.parse(b)}function asElements(set3){return Array.isArray(set3)?set3.filter(isMap):[]}function matchSets(wanted,got){
-const left=new Set(got);const pairs=[];const added=[];let decidable=true;for(const element of wanted){const key=typeof element.
-id==="string"?"id":"name";const there=[...left].find(candidate=>candidate[key]===element[key]);if(there!==void 0){left.delete(
-there);pairs.push({wanted:element,got:there})}else{added.push(element);if([...left].some(candidate=>typeof candidate[key]!==
-"string"))decidable=false}}const removed=[...left];if(removed.some(element=>typeof element.id!=="string"&&typeof element.
-name!=="string")){decidable=false}return{pairs,added,removed,decidable}}function contrastSets(nested,wanted,got){if(got!==
+const left=new Set(got);const found={id:queuesBy("id",[...left]),name:queuesBy("name",[...left])};const keyless={id:[...left].
+filter(({id})=>typeof id!=="string").length,name:[...left].filter(({name:name2})=>typeof name2!=="string").length};const pairs=[];
+const added=[];let decidable=true;for(const element of wanted){const key=typeof element.id==="string"?"id":"name";const queue=found[key].
+get(element[key]);let there=queue?.pop();while(there!==void 0&&!left.has(there))there=queue?.pop();if(there!==void 0){left.
+delete(there);if(typeof there.id!=="string")keyless.id-=1;if(typeof there.name!=="string")keyless.name-=1;pairs.push({wanted:element,
+got:there})}else{added.push(element);if(keyless[key]>0)decidable=false}}const removed=[...left];if(removed.some(element=>typeof element.
+id!=="string"&&typeof element.name!=="string")){decidable=false}return{pairs,added,removed,decidable}}function queuesBy(key,elements2){
+const queues=new Map;for(const element of elements2.toReversed()){const queue=queues.get(element[key]);if(queue===void 0)
+queues.set(element[key],[element]);else queue.push(element)}return queues}function contrastSets(nested,wanted,got){if(got!==
 null&&!Array.isArray(got))return"different";const there=asElements(got);const match=matchSets(wanted,there);if(match.added.
 length>0||match.removed.length>0){return match.decidable||wanted.length!==there.length?"different":"unknown"}const inner=match.
 pairs.flatMap(pair=>Object.entries(nested).filter(([name2])=>Object.hasOwn(pair.wanted,name2)).flatMap(([name2,type])=>contrast(
@@ -19075,17 +19079,17 @@ decider.recorded(one.key))}));const compared=decided.flatMap(({one:{subject},cha
 void 0?void 0:twice.get(subject.declared);if(change===void 0)return[];return[others2===void 0?change:{...change,...blockedAsTwice(
 others2)}]});const reads=kinds.filter(kind=>kind.readable(profile)&&subjects.some(subject=>subject.kind===kind.name)).map(
 kind=>kind.scopes.read);const lists=["organizations",...catalogNames].filter(name2=>references[name2]!==void 0);const listing=lists.
-flatMap(name2=>listScope(name2,profile)??[]);const fitting3=await makeSure(compared.map(change=>isUnlisted(change)?{...change,
+flatMap(name2=>listScope(name2,profile)??[]);const fitting3=await makeSure(compared.map(change=>isUnchanged(change)?{...change,
 warnings:[]}:change),{profile,seen:seenProfile(profile,live),recognise:options.recognise});const warnings=[...fitting3.warnings,
 ...missingLists(references),...selected.flatMap(({subject,address:address2})=>ignored(subject,address2,profile)),...compared.
-filter(isUnlisted).flatMap(({address:address2,warnings:warnings2})=>warnings2.map(({code:code2,message})=>({code:code2,message:`${address2}\
-: ${message}`})))];const settled=decided.filter(one=>one.settled).map(({one:{key}})=>key);const made=await assemble(arrange(
-fitting3.changes),[...reads,...listing],options);const plan={...made,warnings,settled};return{plan,replan:replanOf(options,
-new Map(selected.map(one=>[one.key,one])),decider,observedAt)}}async function whileHashing(documents,{hasher,signal},observing){
+filter(isUnchanged).flatMap(({address:address2,warnings:warnings2})=>warnings2.map(({code:code2,message})=>({code:code2,
+message:`${address2}: ${message}`})))];const settled=decided.filter(one=>one.settled).map(({one:{key}})=>key);const made=await assemble(
+arrange(fitting3.changes),[...reads,...listing],options);const plan={...made,warnings,settled};return{plan,replan:replanOf(
+options,new Map(selected.map(one=>[one.key,one])),decider,observedAt)}}async function whileHashing(documents,{hasher,signal},observing){
 const failed=new AbortController;const stop=signal===void 0?failed.signal:AbortSignal.any([failed.signal,signal]);const secrets=documents.
 flatMap(({fields:fields2})=>secretsIn(fields2));const hashing=hasher.prepare(secrets,stop);try{const observed=await observing();
 await hashing;if(secrets.length>0&&signal?.aborted)throw interrupted();return observed}catch(failure2){failed.abort();throw failure2}}
-function isUnlisted({action}){return action==="unchanged"}function isSettled({kind,declared},live,recorded2){if(recorded2?.
+function isUnchanged({action}){return action==="unchanged"}function isSettled({kind,declared},live,recorded2){if(recorded2?.
 owed===void 0||live===void 0)return false;const gone=!live.exists||declared===void 0||declared.absent;return gone||Object.
 keys(stillLost(kindOf(kind),recorded2.owed,live.fields)).length===0}function missingLists(references){return catalogNames.
 filter(name2=>references[name2]===null).map(name2=>({code:"no-list",message:`the server offers no list of ${name2}, so n\

@@ -132,18 +132,28 @@ export interface SetMatch {
 /** Pairs the elements of two sets by id, or by name where the wanted one has no id. */
 export function matchSets(wanted: readonly Fields[], got: readonly Fields[]): SetMatch {
   const left = new Set(got);
+  const found = { id: queuesBy('id', [...left]), name: queuesBy('name', [...left]) };
+  const keyless = {
+    id: [...left].filter(({ id }) => typeof id !== 'string').length,
+    name: [...left].filter(({ name }) => typeof name !== 'string').length,
+  };
   const pairs: { wanted: Fields; got: Fields }[] = [];
   const added: Fields[] = [];
   let decidable = true;
   for (const element of wanted) {
     const key = typeof element.id === 'string' ? 'id' : 'name';
-    const there = [...left].find((candidate) => candidate[key] === element[key]);
+    const queue = found[key].get(element[key]);
+    // One may have been found by its other key already.
+    let there = queue?.pop();
+    while (there !== undefined && !left.has(there)) there = queue?.pop();
     if (there !== undefined) {
       left.delete(there);
+      if (typeof there.id !== 'string') keyless.id -= 1;
+      if (typeof there.name !== 'string') keyless.name -= 1;
       pairs.push({ wanted: element, got: there });
     } else {
       added.push(element);
-      if ([...left].some((candidate) => typeof candidate[key] !== 'string')) decidable = false;
+      if (keyless[key] > 0) decidable = false;
     }
   }
   const removed = [...left];
@@ -151,6 +161,17 @@ export function matchSets(wanted: readonly Fields[], got: readonly Fields[]): Se
     decidable = false;
   }
   return { pairs, added, removed, decidable };
+}
+
+/** Elements by one of their members, the first of those that are alike at the end. */
+function queuesBy(key: 'id' | 'name', elements: readonly Fields[]): Map<Value | undefined, Fields[]> {
+  const queues = new Map<Value | undefined, Fields[]>();
+  for (const element of elements.toReversed()) {
+    const queue = queues.get(element[key]);
+    if (queue === undefined) queues.set(element[key], [element]);
+    else queue.push(element);
+  }
+  return queues;
 }
 
 function contrastSets(nested: FieldTypes, wanted: readonly Fields[], got: Value): Contrast['verdict'] {

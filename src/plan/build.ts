@@ -77,7 +77,7 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
   );
   const listing = lists.flatMap((name) => listScope(name, profile) ?? []);
   const fitting = await makeSure(
-    compared.map((change) => (isUnlisted(change) ? { ...change, warnings: [] } : change)),
+    compared.map((change) => (isUnchanged(change) ? { ...change, warnings: [] } : change)),
     {
       profile,
       seen: seenProfile(profile, live),
@@ -89,7 +89,7 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
     ...missingLists(references),
     ...selected.flatMap(({ subject, address }) => ignored(subject, address, profile)),
     ...compared
-      .filter(isUnlisted)
+      .filter(isUnchanged)
       .flatMap(({ address, warnings }) =>
         warnings.map(({ code, message }) => ({ code, message: `${address}: ${message}` })),
       ),
@@ -125,7 +125,7 @@ async function whileHashing<T>(
   }
 }
 
-function isUnlisted({ action }: Change): boolean {
+function isUnchanged({ action }: Change): boolean {
   return action === 'unchanged';
 }
 

@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   body,
@@ -146,6 +147,30 @@ describe('a set', () => {
     expect(match.added).toEqual([{ name: 'c' }]);
     expect(match.removed).toEqual([b]);
     expect(match.decidable).toBe(true);
+  });
+
+  it('pairs each with the first that is left, whichever of its keys are there', () => {
+    const key = fc.constantFrom('1', '2', '3');
+    const element = fc.record({ id: fc.option(key, { nil: null }), name: key }, { requiredKeys: [] });
+    const elements = fc.array(element, { maxLength: 6 });
+    fc.assert(
+      fc.property(elements, elements, (wanted, got) => {
+        const left = [...got];
+        const pairs = wanted.flatMap((one) => {
+          const by = typeof one.id === 'string' ? 'id' : 'name';
+          const at = left.findIndex((other) => other[by] === one[by]);
+          return at < 0 ? [] : [{ wanted: one, got: left.splice(at, 1)[0] }];
+        });
+        const match = matchSets(wanted, got);
+        expect(match.pairs).toEqual(pairs);
+        expect(match.removed).toEqual(left);
+      }),
+    );
+  });
+
+  it('pairs a hundred thousand elements', () => {
+    const many = Array.from({ length: 100_000 }, (_, id) => ({ id: String(id) }));
+    expect(matchSets(many, many.toReversed()).pairs).toHaveLength(100_000);
   });
 });
 
