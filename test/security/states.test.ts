@@ -251,7 +251,7 @@ describe.skipIf(process.platform === 'win32')('a named pipe in the place of', ()
     await symlink(target, join(at.folder, '.idops/state.json.lock'));
     for (const args of ['apply --yes', 'runs unlock --yes']) {
       const run = at.begin(args.split(' '));
-      const late = setTimeout(() => run.child.kill('SIGKILL'), 4000);
+      const late = setTimeout(() => run.child.kill('SIGKILL'), 60_000);
       const ran = await run.ended;
       clearTimeout(late);
       expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('error[locked]') });
