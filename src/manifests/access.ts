@@ -27,14 +27,14 @@ export function isInside(path: string, folder: string): boolean {
  */
 export class Access {
   readonly #root: string;
-  readonly #states: readonly string[];
+  readonly #states: Promise<readonly string[]>;
   readonly #files: Promise<ReadonlySet<string>>;
 
   /** `more` are further files that are credentials, absolute. */
   constructor(project: Project, more: readonly string[] = []) {
     const { files, states } = project.guarded();
     this.#root = project.root;
-    this.#states = states;
+    this.#states = Promise.all(states.map(ways)).then((all) => all.flat());
     this.#files = realpaths([...files, ...more]);
   }
 
@@ -52,8 +52,10 @@ export class Access {
     }
     if (!isInside(target, this.#root)) return outside;
     if (target === path) return { target };
-    const seen = (await isMounted(path, target, this.#root)) ? path : target;
-    return (await this.#private(seen)) ?? { target };
+    // A mount says how a file may be hidden, not whose it is: a credential in one is private by whatever link.
+    const shown = await mountedAs(path, target, this.#root);
+    const led = shown === undefined ? await this.#private(target) : await this.#owned(target, shown);
+    return led ?? { target };
   }
 
   /** The text of a file, or why it isn't read. Where it begins like something that idops wrote, it is read as none. */
@@ -69,9 +71,14 @@ export class Access {
   }
 
   async #private(path: string): Promise<Refused | undefined> {
-    if (isHidden(path, this.#root)) return own('a hidden file');
-    if ((await this.#files).has(path)) return own('the configuration or a credential file');
-    return this.#states.some((state) => isOfState(path, state))
+    return isHidden(path, this.#root) ? own('a hidden file') : await this.#owned(path);
+  }
+
+  /** What a file is, by any of its paths. */
+  async #owned(...paths: readonly string[]): Promise<Refused | undefined> {
+    const [files, states] = await Promise.all([this.#files, this.#states]);
+    if (paths.some((path) => files.has(path))) return own('the configuration or a credential file');
+    return paths.some((path) => states.some((state) => isOfState(path, state)))
       ? own('a state, a lock or a journal')
       : undefined;
   }
@@ -87,6 +94,18 @@ function own(what: string): Refused {
 async function realpaths(paths: readonly string[]): Promise<ReadonlySet<string>> {
   const real = await Promise.all(paths.map((path) => realpath(path).catch(() => path)));
   return new Set([...paths, ...real]);
+}
+
+/** The paths of a file that may not be there yet: as it is named, in the folder that is really meant, and its target. */
+async function ways(path: string): Promise<string[]> {
+  const [folder, target] = await Promise.all(
+    [dirname(path), path].map((one) => realpath(one).catch(() => undefined)),
+  );
+  return [
+    path,
+    ...(folder === undefined ? [] : [join(folder, basename(path))]),
+    ...(target === undefined ? [] : [target]),
+  ];
 }
 
 /** Whether a step of the way from the project to a file begins with a dot. */
@@ -119,22 +138,23 @@ function isWritten(text: string): boolean {
 const mountedFolder = /^\.\.\d{4}_\d{2}_\d{2}_\d{2}_\d{2}_\d{2}\.\d+$/;
 
 /**
- * Whether a file lies as Kubernetes mounts a ConfigMap: `folder/name` is a link to `..data/name`, and `..data` to
- * `..2026_01_31_12_00_00.1`, all in that folder. Then it is as hidden as its name in the folder is.
+ * The visible path of a file that lies as Kubernetes mounts a ConfigMap, which says how hidden it is; undefined where it
+ * doesn't: `folder/name` is a link to `..data/name`, and `..data` to `..2026_01_31_12_00_00.1`, all in that folder.
  */
-async function isMounted(path: string, target: string, root: string): Promise<boolean> {
+async function mountedAs(path: string, target: string, root: string): Promise<string | undefined> {
   const steps = relative(root, target).split(sep);
   const at = steps.findIndex((step) => mountedFolder.test(step));
-  if (at < 0) return false;
+  if (at < 0) return undefined;
   const mount = join(root, ...steps.slice(0, at));
   const inside = steps.slice(at + 1);
-  if (isHidden(join(mount, ...inside), root)) return false;
+  const shown = join(mount, ...inside);
+  if (isHidden(shown, root)) return undefined;
   const folder = await realpath(join(mount, '..data')).catch(() => undefined);
-  if (folder !== join(mount, steps[at] ?? '')) return false;
+  if (folder !== join(mount, steps[at] ?? '')) return undefined;
   const named = relative(root, path).split(sep);
   const before = resolve(root, ...named.slice(0, -inside.length));
-  if (named.slice(-inside.length).join(sep) !== inside.join(sep)) return false;
-  return (await realpath(before).catch(() => undefined)) === mount;
+  if (named.slice(-inside.length).join(sep) !== inside.join(sep)) return undefined;
+  return (await realpath(before).catch(() => undefined)) === mount ? shown : undefined;
 }
 
 /** Whether a folder is a link of a ConfigMap's mount to one of its own folders. */

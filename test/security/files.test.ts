@@ -145,6 +145,24 @@ describe('no file that is not for manifests is read through one', () => {
     expect(JSON.stringify(problems)).not.toContain(canary);
   });
 
+  it.each([
+    ['a folder that is one', { far: { link: 'kept' } }, 'far/s.json', 'kept/s.json'],
+    ['its own', { 'far/s.json': { link: '../kept/s.json' } }, 'far/s.json', 'kept/s.json'],
+    ['a folder that is one, its lock', { far: { link: 'kept' } }, 'far/s.json', 'kept/s.json.lock'],
+  ] as readonly [string, Given, string, string][])(
+    'a state through a link, %s, by where it really lies',
+    async (_, links, path, real) => {
+      const { problems, codes } = await found({
+        'idops.yaml': `version: 1\nstate: {path: ${path}}\n`,
+        [real]: canary,
+        ...links,
+        'manifests/all.yaml': `kind: EmailTemplate\nbackend_id: b\ntype: a\ntxt_content: {file: ../${real}}\n`,
+      });
+      expect(codes).toEqual(['body-private']);
+      expect(JSON.stringify(problems)).not.toContain(canary);
+    },
+  );
+
   it("a link to a file of the project that is nobody's secret is followed", async () => {
     const { codes, declared } = await found({
       'kept/acme.yaml': acme,
@@ -186,6 +204,146 @@ describe('what Kubernetes mounts from a ConfigMap is read', () => {
     });
     expect(codes).toEqual([]);
     expect(declared).toHaveLength(1);
+  });
+
+  it('with its samples, nested or of a mount of their own, and bodies in another mount', async () => {
+    const body = (type: string) =>
+      `kind: EmailTemplate\nbackend_id: b\ntype: ${type}\ntxt_content: {file: ../bodies/mails/tx.txt}\n`;
+    const cwd = await folderOf({
+      [`manifests/${stamp}/all.yaml`]: body('tx_code'),
+      [`manifests/${stamp}/samples/tx_code.yaml`]: 'code: 1\n',
+      'manifests/..data': { link: stamp },
+      'manifests/all.yaml': { link: '..data/all.yaml' },
+      'manifests/samples': { link: '..data/samples' },
+      'other/all.yaml': body('invitation'),
+      [`other/samples/${stamp}/invitation.yaml`]: 'code: 2\n',
+      'other/samples/..data': { link: stamp },
+      'other/samples/invitation.yaml': { link: '..data/invitation.yaml' },
+      [`bodies/${stamp}/mails/tx.txt`]: 'Hello {{ code }}',
+      'bodies/..data': { link: stamp },
+      'bodies/mails': { link: '..data/mails' },
+      'idops.yaml': 'version: 1\nmanifests: ["manifests/**/*.yaml", "other/**/*.yaml"]\n',
+    });
+    const { project, problems, declared, unread } = await load(cwd);
+    expect(codesOf(problems)).toEqual([]);
+    expect(declared).toHaveLength(2);
+    expect(await unread()).toEqual([]);
+    const samples = await loadSamples(project, [
+      { address: 'a', type: 'tx_code', manifest: 'manifests/all.yaml' },
+      { address: 'b', type: 'invitation', manifest: 'other/all.yaml' },
+    ]);
+    expect(samples.problems).toEqual([]);
+    expect([...samples.found.values()].map(({ data }) => data)).toEqual([{ code: 1 }, { code: 2 }]);
+  });
+
+  it('in a nested folder whose bodies are beside it', async () => {
+    const { codes, declared } = await found({
+      [`manifests/${stamp}/mails/de/all.yaml`]: template,
+      [`manifests/${stamp}/mails/de/tx.txt`]: 'Hallo {{ code }}',
+      'manifests/..data': { link: stamp },
+      'manifests/mails': { link: '..data/mails' },
+    });
+    expect(codes).toEqual([]);
+    expect(declared).toHaveLength(1);
+  });
+
+  const x = { 'manifests/x.yaml': { link: '..data/x.yaml' } };
+
+  it.each([
+    [
+      'a folder whose name is no whole time',
+      { 'manifests/..2026/x.yaml': canary, 'manifests/..data': { link: '..2026' }, ...x },
+    ],
+    [
+      'a folder whose name only begins with a time',
+      { [`manifests/${stamp}.old/x.yaml`]: canary, 'manifests/..data': { link: `${stamp}.old` }, ...x },
+    ],
+    ['a plain folder', { 'manifests/..data/x.yaml': canary, ...x }],
+    ['a hidden folder elsewhere', { '.git/x.yaml': canary, 'manifests/..data': { link: '../.git' }, ...x }],
+    [
+      "another mount's time",
+      {
+        [`.kept/${stamp}/x.yaml`]: canary,
+        'manifests/..data': { link: `../.kept/${stamp}` },
+        ...x,
+      },
+    ],
+    [
+      'a folder of two dots',
+      { 'manifests/..evil/x.yaml': canary, 'manifests/x.yaml': { link: '..evil/x.yaml' } },
+    ],
+    [
+      'a way out of the swapped folder',
+      {
+        '.env': canary,
+        [`manifests/${stamp}/y.yaml`]: '',
+        'manifests/..data': { link: stamp },
+        'manifests/x.yaml': { link: `${stamp}/../../.env` },
+      },
+    ],
+    [
+      'a link out of the swapped folder',
+      {
+        '.env': canary,
+        [`manifests/${stamp}/x.yaml`]: { link: '../../.env' },
+        'manifests/..data': { link: stamp },
+        ...x,
+      },
+    ],
+    [
+      'a swapped folder within another',
+      {
+        [`manifests/${stamp}/..2027_01_31_12_00_00.1/x.yaml`]: canary,
+        'manifests/..data': { link: stamp },
+        'manifests/x.yaml': { link: '..data/..2027_01_31_12_00_00.1/x.yaml' },
+      },
+    ],
+  ] as readonly [string, Given][])('%s is not let in by its names', async (_, files) => {
+    const { codes, problems } = await found(files);
+    expect(codes).toEqual(['manifest-private']);
+    expect(JSON.stringify(problems)).not.toContain(canary);
+    const walked = await found({
+      ...files,
+      'idops.yaml': 'version: 1\nmanifests: ["**/*.yaml", "!idops.yaml"]\n',
+    });
+    expect(walked.codes).toEqual(['manifest-private']);
+    expect(JSON.stringify([walked.problems, walked.declared])).not.toContain(canary);
+  });
+
+  it('what "..data" leads to outside of the project is none of it', async () => {
+    const { codes, problems } = await found({
+      'manifests/..data': { link: '../../../../../../../etc' },
+      'manifests/x.yaml': { link: '..data/passwd' },
+    });
+    expect(codes).toEqual(['manifest-outside']);
+    expect(JSON.stringify(problems)).not.toContain('root');
+  });
+
+  it.each([
+    ['the token file', 'server: {auth: {token_file: secrets/token}}', 'token'],
+    ['a private key', 'server: {tls: {client_key_file: secrets/key.pem}}', 'key.pem'],
+    ['a state', 'state: {path: secrets/state.json}', 'state.json'],
+  ])('%s in a mount is private by whatever link', async (_, line, name) => {
+    const body = (file: string, type: string): string =>
+      `kind: EmailTemplate\nbackend_id: b\ntype: ${type}\ntxt_content: {file: ${file}}\n`;
+    const { codes, problems } = await found({
+      'idops.yaml': `version: 1\n${line}\n`,
+      [`secrets/${stamp}/${name}`]: canary,
+      'secrets/..data': { link: stamp },
+      [`secrets/${name}`]: { link: `..data/${name}` },
+      alias: { link: 'secrets' },
+      [`copy/${name}`]: { link: `../secrets/${name}` },
+      'manifests/all.yaml': [
+        `../secrets/${name}`,
+        `../alias/${name}`,
+        `../copy/${name}`,
+        `../alias/..data/${name}`,
+      ]
+        .map((file, at) => body(file, `t${at}`))
+        .join('---\n'),
+    });
+    expect(codes).toEqual(Array(4).fill('body-private'));
+    expect(JSON.stringify(problems)).not.toContain(canary);
   });
 
   it.each([
