@@ -1,10 +1,10 @@
 import { type Hasher, restoreFields } from '../state/secrets.js';
-import type { Fields } from '../values.js';
+import { type Fields, identityKey, objectKey } from '../values.js';
 import type { AnsweredLine, JournalContent, SendingLine } from './journal.js';
 
 /** One change of a run, as its journal tells it. */
 export interface Entry {
-  /** The last request that was begun, or the adoption. */
+  /** The last request that was begun, or the adoption; its key and identity with ids in one spelling. */
   readonly sending: SendingLine;
   /** The answer that settled the change; undefined where the run ended before it. */
   readonly answered: AnsweredLine | undefined;
@@ -30,8 +30,17 @@ export function entriesOf({ lines }: JournalContent): Entry[] {
     const answer = answers.at(-1);
     // An answer to a request before the last settles nothing, unless it says that the change failed.
     const settles = answer !== undefined && (sending.last || answer.status !== 'applied');
-    return { sending, answered: settles ? answer : undefined, open: answer === undefined };
+    return {
+      sending: inOneSpelling(sending),
+      answered: settles ? answer : undefined,
+      open: answer === undefined,
+    };
   });
+}
+
+/** Former versions took a UUID in capitals for another object's. */
+function inOneSpelling(sending: SendingLine): SendingLine {
+  return { ...sending, key: objectKey(sending.key), identity: identityKey(sending.identity) };
 }
 
 /** Fields of a journal, their secrets as things that can be compared. */

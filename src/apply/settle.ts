@@ -25,9 +25,9 @@ export async function settleRegeneration(options: SettleOptions): Promise<void> 
   const { content, address, done, state, store, now } = options;
   const entry = entriesOf(content).find(
     ({ sending }) =>
-      (sending.address === address || sending.key === address) && sending.action === 'regenerate',
+      (sending.address === address || sending.key === objectKey(address)) && sending.action === 'regenerate',
   );
-  const key = objectKey(entry?.sending.key ?? '');
+  const key = entry?.sending.key ?? '';
   const { [key]: record } = state.resources;
   if (entry === undefined || record?.pending_regeneration !== content.run.run) {
     const why = content.ended

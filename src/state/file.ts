@@ -2,7 +2,7 @@ import { mkdir, open, rename, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { parseJson, stringifyJson } from '../json.js';
 import { error, ProblemsError } from '../problems.js';
-import { identifierKey, mapValues, objectKey } from '../values.js';
+import { identityKey, objectKey } from '../values.js';
 import { leadsTo } from './links.js';
 import { readRegular } from './regular.js';
 import { emptyState, STATE_FORMAT, type State, stateSchema } from './state.js';
@@ -109,8 +109,7 @@ function oneSpelling(resources: State['resources']): State['resources'] {
   for (const [key, record] of records) {
     const { [objectKey(key)]: other } = one;
     if (other !== undefined && other.recorded_at > record.recorded_at) continue;
-    const identity = mapValues(record.identity, (id, part) => (part === 'name' ? id : identifierKey(id)));
-    one[objectKey(key)] = { ...record, identity };
+    one[objectKey(key)] = { ...record, identity: identityKey(record.identity) };
   }
   return one;
 }
