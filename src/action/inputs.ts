@@ -11,6 +11,7 @@ export interface Args {
   readonly kind: readonly string[];
   readonly prune: boolean;
   readonly assert: boolean;
+  readonly acceptDid: readonly string[];
   readonly debug: boolean;
   readonly concurrency?: number;
   readonly rate?: number;
@@ -93,11 +94,15 @@ export function readInputs(given: (name: string) => string): Inputs {
     ...optional('allowDestructive', allowDestructive),
     args,
   };
-  const selects = args.target.length > 0 || args.kind.length > 0 || args.prune || args.assert;
+  if (args.acceptDid.length > 0 && command !== 'apply') {
+    problems.push(wrong('args: --accept-did goes with the command apply alone', 'leave it out'));
+  }
+  const selects =
+    args.target.length > 0 || args.kind.length > 0 || args.prune || args.assert || args.acceptDid.length > 0;
   if (command === 'apply' && inputs.planFile !== undefined && selects) {
     problems.push(
       wrong(
-        "--target, --kind, --prune and --assert don't go with a plan file",
+        "--target, --kind, --prune, --assert and --accept-did don't go with a plan file",
         'a stored plan says itself what it is about',
       ),
     );
@@ -120,12 +125,13 @@ function whole(text: string): number | undefined {
 }
 
 function readArgs(text: string, problems: Problem[]): Args {
-  const none: Args = { target: [], kind: [], prune: false, assert: false, debug: false };
+  const none: Args = { target: [], kind: [], prune: false, assert: false, acceptDid: [], debug: false };
   const options = {
     target: { type: 'string', multiple: true },
     kind: { type: 'string', multiple: true },
     prune: { type: 'boolean' },
     assert: { type: 'boolean' },
+    'accept-did': { type: 'string', multiple: true },
     debug: { type: 'boolean' },
     concurrency: { type: 'string' },
     rate: { type: 'string' },
@@ -160,6 +166,7 @@ function readArgs(text: string, problems: Problem[]): Args {
       kind: values.kind ?? [],
       prune: values.prune ?? false,
       assert: values.assert ?? false,
+      acceptDid: values['accept-did'] ?? [],
       debug: values.debug ?? false,
       ...optional('concurrency', number('concurrency', 1000)),
       ...optional('rate', number('rate', Number.MAX_SAFE_INTEGER)),

@@ -451,8 +451,8 @@ function variables(token: string | undefined): { readonly [name: string]: string
   return { ...Object.fromEntries(own), ...(token === undefined ? {} : { IDOPS_TOKEN: token }) };
 }
 
-function planOptions({ args: { target, kind, prune, assert } }: Inputs) {
-  return { targets: target, kinds: kind, prune, assert };
+function planOptions({ args: { target, kind, prune, assert, acceptDid } }: Inputs) {
+  return { targets: target, kinds: kind, prune, assert, acceptDids: acceptDid };
 }
 
 function commandText(text: string): string {
