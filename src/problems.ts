@@ -1,3 +1,7 @@
+import type { ProblemCode } from './problem-codes.js';
+
+export type { ProblemCode };
+
 /** Where something stands in a file; lines and columns count from 1. */
 export interface Place {
   /** The path as a person would type it, relative to the folder idops was started in. */
@@ -14,8 +18,7 @@ export type Severity = 'error' | 'warning';
 
 /** A mistake in what the user gave: data, so that every format can show it. */
 export interface Problem {
-  /** A stable code with an entry of its own in docs/errors.md. */
-  readonly code: string;
+  readonly code: ProblemCode;
   readonly severity: Severity;
   readonly message: string;
   readonly hint?: string;
@@ -23,13 +26,18 @@ export interface Problem {
 }
 
 /** Builds an error; the places are optional since options and servers have none. */
-export function error(code: string, message: string, places: readonly Place[] = [], hint?: string): Problem {
+export function error(
+  code: ProblemCode,
+  message: string,
+  places: readonly Place[] = [],
+  hint?: string,
+): Problem {
   return { code, severity: 'error', message, places, ...(hint === undefined ? {} : { hint }) };
 }
 
 /** Builds a warning, which is shown and does not stop anything. */
 export function warning(
-  code: string,
+  code: ProblemCode,
   message: string,
   places: readonly Place[] = [],
   hint?: string,

@@ -1,3 +1,4 @@
+import type { ProblemCode } from '../problems.js';
 import type { Value } from '../values.js';
 import type { FieldType } from './fields.js';
 
@@ -24,6 +25,6 @@ export interface FieldChange {
 
 /** Something a reviewer should know; it stops nothing. */
 export interface PlanWarning {
-  readonly code: string;
+  readonly code: ProblemCode;
   readonly message: string;
 }

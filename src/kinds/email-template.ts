@@ -3,7 +3,7 @@ import { error, type Problem } from '../problems.js';
 import type { Profile } from '../server/profiles.js';
 import { settle } from '../settle.js';
 import { type Fields, Sensitive, same } from '../values.js';
-import type { FieldChange } from './change.js';
+import type { FieldChange, PlanWarning } from './change.js';
 import { body, carried, value } from './fields.js';
 import type { Declared, Identity, Kind, Live, ObserveContext, PlanInput, Update, Verdict } from './kind.js';
 import type { Traces } from './loss.js';
@@ -57,7 +57,9 @@ export const emailTemplate: Kind = {
     if (holds) {
       // Where every backend has every template, this one was mistyped.
       const strange = present.exists === false && profile.templates.allBuiltIn;
-      const warnings = strange ? [{ code: 'not-there', message: nothingThere(present.identity) }] : [];
+      const warnings: readonly PlanWarning[] = strange
+        ? [{ code: 'not-there', message: nothingThere(present.identity) }]
+        : [];
       return { action: 'unchanged', fields: [], requests: [], destructions: [], warnings };
     }
     return deletion(present.identity, present.fields, profile);

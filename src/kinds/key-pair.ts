@@ -3,6 +3,7 @@ import { error } from '../problems.js';
 import { answers } from '../server/answers.js';
 import { settle } from '../settle.js';
 import type { Fields } from '../values.js';
+import type { PlanWarning } from './change.js';
 import { value } from './fields.js';
 import type { Identity, Kind, Live, ObserveContext, PlanInput, Update } from './kind.js';
 import { missing, readOne } from './reading.js';
@@ -88,7 +89,7 @@ function move({ present, desired }: PlanInput): Update {
     const message = 'nothing is sent for it: the server does it when the other key pair becomes the default';
     return { requests: [], expected, warnings: [{ code: 'by-server', message }] };
   }
-  const warnings =
+  const warnings: readonly PlanWarning[] =
     defaults.length > 0
       ? []
       : [

@@ -83,7 +83,7 @@ function labelled(scope: Fields, catalog: Catalog | null | undefined): Fields {
 /** What the user has, or is to keep, that the lists of the server don't show: it is sent, and said. */
 function unlisted(body: Fields, { scopes, roles }: References): PlanWarning[] {
   const strange = (elements: readonly Fields[], catalog: Catalog | null | undefined, noun: string) =>
-    elements.flatMap(({ id, name }) => {
+    elements.flatMap(({ id, name }): PlanWarning[] => {
       if (catalog == null || catalog.unsure || typeof id !== 'string' || catalog.byId(id) !== undefined)
         return [];
       const called = typeof name === 'string' ? `"${name}" (id ${id})` : id;

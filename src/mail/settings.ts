@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { ProblemCode } from '../problems.js';
 
 /** What is looked for in email bodies, and what each finding means for a reader of the configuration. */
 export const checkDescriptions = {
@@ -13,7 +14,7 @@ export const checkDescriptions = {
   'html-nesting':
     'HTML that is nested deeper than browsers and mail clients go, or that makes them repeat elements without end.',
   'image-without-alt': 'Images without a text for readers who do not see them.',
-} as const;
+} as const satisfies { readonly [code in ProblemCode]?: string };
 
 export type CheckCode = keyof typeof checkDescriptions;
 

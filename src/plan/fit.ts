@@ -24,7 +24,8 @@ export async function makeSure(
   changes: readonly Change[],
   { profile, seen, recognise }: FitOptions,
 ): Promise<{ changes: readonly Change[]; warnings: readonly PlanWarning[] }> {
-  const advice = seen === undefined ? [] : [{ code: 'other-profile', message: adviceFor(seen) }];
+  const advice: readonly PlanWarning[] =
+    seen === undefined ? [] : [{ code: 'other-profile', message: adviceFor(seen) }];
   const scope = changes.filter(isUnsafe).map(firstScope)[0];
   if (recognise === null || scope === undefined) return { changes, warnings: advice };
   const probed: Probed = seen === undefined ? await recognise(scope) : { kind: 'recognised', profile: seen };

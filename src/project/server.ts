@@ -1,7 +1,7 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { resolve as resolvePath } from 'node:path';
 import type { z } from 'zod';
-import { error, type Place, type Problem, refuse } from '../problems.js';
+import { error, type Place, type Problem, type ProblemCode, refuse } from '../problems.js';
 import { type BaseUrl, checkBaseUrl, isBaseUrl } from '../server/base-url.js';
 import type { TlsSettings } from '../server/connections.js';
 import { wrongInHeader, wrongInToken } from '../server/credentials.js';
@@ -262,7 +262,7 @@ class Settings {
   async #read(
     path: string,
     what: string,
-    code: string,
+    code: ProblemCode,
     places: readonly Place[],
   ): Promise<string | undefined> {
     const bytes = await readBytes(path);

@@ -1,5 +1,6 @@
 import type { TemplateBodies } from '../mail/checks.js';
 import type { SampleData } from '../mail/samples.js';
+import type { PlanWarning } from '../plan/plan.js';
 import type { Problem } from '../problems.js';
 import { emailGallery, FrameRoom } from './emails.js';
 import { type Insertable, type Markup, markup, markupLines } from './markup.js';
@@ -17,7 +18,7 @@ export interface GalleryTemplate {
   readonly sample: SampleData;
   /** The file that the sample is from; null where values were made up. */
   readonly sampleFile: string | null;
-  readonly warnings: readonly { readonly code: string; readonly message: string }[];
+  readonly warnings: readonly PlanWarning[];
 }
 
 export interface Gallery {

@@ -1,6 +1,13 @@
 import type { TemplateBodies } from '../mail/checks.js';
 import type { SampleData } from '../mail/samples.js';
-import { type Action, type Change, type FieldChange, type Plan, summarize } from '../plan/plan.js';
+import {
+  type Action,
+  type Change,
+  type FieldChange,
+  type Plan,
+  type PlanWarning,
+  summarize,
+} from '../plan/plan.js';
 import { countDestructions } from '../plan/safety.js';
 import { operationPath, operations } from '../server/operations.js';
 import { type Fields, Sensitive } from '../values.js';
@@ -110,7 +117,7 @@ function notices(plan: Plan): Insertable {
   ];
 }
 
-function warningLine({ code, message }: { readonly code: string; readonly message: string }): Markup {
+function warningLine({ code, message }: PlanWarning): Markup {
   return markup`<p class="warning"><strong>Warning:</strong> ${message} <span>(${code})</span></p>\n`;
 }
 

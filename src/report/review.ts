@@ -1,6 +1,7 @@
 import { kindOf } from '../kinds/index.js';
 import type { Action, Change, FieldChange, Plan } from '../plan/plan.js';
 import { summarize } from '../plan/plan.js';
+import type { ProblemCode } from '../problems.js';
 import type { Value } from '../values.js';
 import { type BodyDifference, compareBodies, countLines } from './bodies.js';
 import { bare, displayWidth } from './escape.js';
@@ -48,7 +49,7 @@ export function isDestructive({ destructions }: Change): boolean {
 /** Every warning of a plan, with the change that it is about; null for those about the plan as a whole. */
 export function allWarnings(
   plan: Plan,
-): { readonly change: Change | null; readonly code: string; readonly message: string }[] {
+): { readonly change: Change | null; readonly code: ProblemCode; readonly message: string }[] {
   return [
     ...plan.warnings.map((warning) => ({ ...warning, change: null })),
     ...plan.changes.flatMap((change) => change.warnings.map((warning) => ({ ...warning, change }))),

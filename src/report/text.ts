@@ -1,5 +1,12 @@
 import { type ChangeResult, type Result, type Status, summarizeResult } from '../apply/result.js';
-import { type Action, type Change, type FieldChange, type Plan, summarize } from '../plan/plan.js';
+import {
+  type Action,
+  type Change,
+  type FieldChange,
+  type Plan,
+  type PlanWarning,
+  summarize,
+} from '../plan/plan.js';
 import { countDestructions } from '../plan/safety.js';
 import { operationPath, operations } from '../server/operations.js';
 import type { Value } from '../values.js';
@@ -136,7 +143,7 @@ function requestLines(change: Change): string[] {
   );
 }
 
-function warningLines(indent: string, warning: { code: string; message: string }, paint: Colors): string[] {
+function warningLines(indent: string, warning: PlanWarning, paint: Colors): string[] {
   return wrap(`${indent}warning[${escapeText(warning.code)}]: `, warning.message).map((line) =>
     paint.yellow(line),
   );

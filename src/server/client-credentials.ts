@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { error, ProblemsError } from '../problems.js';
+import { error, type ProblemCode, ProblemsError } from '../problems.js';
 import type { OnSecret } from '../redact.js';
 import type { BaseUrl } from './base-url.js';
 import { openRoute, type TlsSettings } from './connections.js';
@@ -139,7 +139,7 @@ function readToken(
   network: TokenNetwork,
 ): Token {
   const { redact, onSecret, timeout, proxy, now = Date.now } = network;
-  const problem = (code: string, message: string, hint?: string): ProblemsError =>
+  const problem = (code: ProblemCode, message: string, hint?: string): ProblemsError =>
     new ProblemsError([error(code, `the token address ${address.href} ${message}`, [], hint)]);
   if (outcome.status === null) {
     const why = outcome.sent

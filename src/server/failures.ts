@@ -14,16 +14,19 @@ export const proxyMark = 'proxy:';
  * - `lost`: the connection broke or the time was up after something may have been sent.
  * - `answer`: 2xx with a body that can't be used.
  */
-export type FailureKind =
-  | 'unauthorized'
-  | 'forbidden'
-  | 'not-found'
-  | 'refused'
-  | 'server-error'
-  | 'redirect'
-  | 'unreachable'
-  | 'lost'
-  | 'answer';
+export const failureKinds = [
+  'unauthorized',
+  'forbidden',
+  'not-found',
+  'refused',
+  'server-error',
+  'redirect',
+  'unreachable',
+  'lost',
+  'answer',
+] as const;
+
+export type FailureKind = (typeof failureKinds)[number];
 
 /** What is known of a request that failed. Texts in it are redacted, and one line each. */
 export interface FailureFacts {

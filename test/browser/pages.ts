@@ -1,6 +1,6 @@
 import type { Change, Plan } from '../../src/plan/plan.js';
 import { createRedactor } from '../../src/redact.js';
-import { galleryHtml } from '../../src/report/gallery.js';
+import { type Gallery, galleryHtml } from '../../src/report/gallery.js';
 import { planHtml } from '../../src/report/html.js';
 import { redactGallery, redactPlan } from '../../src/report/redacted.js';
 import type { Fields } from '../../src/values.js';
@@ -89,7 +89,7 @@ function mixedPlan(): Plan {
         apply: { ...changeOf().apply, generation: 2 },
       }),
     ],
-    { environment: 'production', warnings: [{ code: 'large', message: 'this is a large plan' }] },
+    { environment: 'production', warnings: [{ code: 'too-large', message: 'this is a large plan' }] },
   );
 }
 
@@ -100,7 +100,7 @@ export function planPage(): string {
 
 /** The page of declared templates. */
 export function galleryPage(html = layout(20), redactor = createRedactor()): string {
-  const gallery = {
+  const gallery: Gallery = {
     templates: ['tx_code', 'reset_password_instructions'].map((type) => ({
       address: `EmailTemplate/8d0a6f3e-1c2b-4a0e-8b1a-0d6f3e1c2b77/${type}`,
       declaredAt: { file: 'manifests/emails.yaml', line: 3 },

@@ -11,11 +11,11 @@ describe('output', () => {
     output.message('message s3cret\n');
     output.beside('report');
     output.debug('debug s3cret');
-    output.problems([error('x', 'problem s3cret')]);
+    output.problems([error('internal', 'problem s3cret')]);
     await output.flush();
     expect(stdout.text).toBe('result\n');
     expect(stderr.text).toBe(
-      'message (sensitive)\nreport\ndebug (sensitive)\nerror[x]: problem (sensitive)\n\n1 error\n',
+      'message (sensitive)\nreport\ndebug (sensitive)\nerror[internal]: problem (sensitive)\n\n1 error\n',
     );
   });
 
@@ -25,10 +25,10 @@ describe('output', () => {
     output.message('message');
     output.debug('debug');
     output.transient('working');
-    output.problems([error('x', 'problem')]);
+    output.problems([error('internal', 'problem')]);
     await output.flush();
     expect(stdout.text).toBe('result\n');
-    expect(stderr.text).toBe('error[x]: problem\n\n1 error\n');
+    expect(stderr.text).toBe('error[internal]: problem\n\n1 error\n');
   });
 
   it('makes messages harmless', async () => {
@@ -46,10 +46,10 @@ describe('output', () => {
     output.json({ action: 'x": "y' });
     output.result('::notice file=a::b\n```diff <script>');
     output.beside('```diff');
-    output.problems([error('x', 'it says error[')]);
+    output.problems([error('internal', 'it says error[')]);
     await output.flush();
     expect(stdout.text).toBe('{\n  "action": "x\\": \\"y"\n}\n::notice file=a::b\n```diff <script>\n');
-    expect(stderr.text).toBe('```diff\nerror[x]: it says (sensitive)\n\n1 error\n');
+    expect(stderr.text).toBe('```diff\nerror[internal]: it says (sensitive)\n\n1 error\n');
   });
 
   it('takes a transient line away before anything else is said', async () => {

@@ -35,7 +35,7 @@ describe('a plan as annotations', () => {
   it('puts what is blocked and destructive first, each at its place', () => {
     const declaredAt = { file: 'manifests/a.yaml', line: 3 };
     const plan = planOf([
-      changeOf({ fields: [fieldOf()], declaredAt, warnings: [{ code: 'odd', message: '100% odd' }] }),
+      changeOf({ fields: [fieldOf()], declaredAt, warnings: [{ code: 'no-list', message: '100% odd' }] }),
       changeOf({ address: 'User/1', destructions: ['blocks the user'], declaredAt }),
       changeOf({ action: 'blocked', address: 'Organization/x', reason: 'no such organization', declaredAt }),
       changeOf({ action: 'unchanged' }),
@@ -44,7 +44,7 @@ describe('a plan as annotations', () => {
       [
         '::error file=infra/manifests/a.yaml,line=3,title=idops blocked::Organization/x: no such organization',
         '::warning file=infra/manifests/a.yaml,line=3,title=idops destructive update::User/1: blocks the user',
-        '::warning file=infra/manifests/a.yaml,line=3,title=idops odd::Organization/acme: 100%25 odd',
+        '::warning file=infra/manifests/a.yaml,line=3,title=idops no-list::Organization/acme: 100%25 odd',
         '::notice file=infra/manifests/a.yaml,line=3,title=idops update::Organization/acme: label',
         'idops plan: 2 to update, 1 blocked, 1 unchanged',
         '',
@@ -80,13 +80,13 @@ describe('problems as annotations', () => {
 
   it('stand at their first place, errors first, and name the others', () => {
     const problems = [
-      warning('odd', 'this is odd'),
-      error('twice', 'the same: twice', [place, { ...place, line: 9 }], 'remove one'),
+      warning('no-list', 'this is odd'),
+      error('duplicate-object', 'the same: twice', [place, { ...place, line: 9 }], 'remove one'),
     ];
     expect(problemsGithub(problems)).toBe(
       [
-        '::error file=manifests/a.yaml,line=4,col=2,title=idops twice::the same: twice%0Aalso at manifests/a.yaml:9:2%0Ahelp: remove one',
-        '::warning title=idops odd::this is odd',
+        '::error file=manifests/a.yaml,line=4,col=2,title=idops duplicate-object::the same: twice%0Aalso at manifests/a.yaml:9:2%0Ahelp: remove one',
+        '::warning title=idops no-list::this is odd',
         '',
       ].join('\n'),
     );
@@ -95,9 +95,9 @@ describe('problems as annotations', () => {
   it('are one line each, whatever they hold', () => {
     fc.assert(
       fc.property(
-        fc.array(hostileText, { minLength: 4, maxLength: 4 }),
-        ([code = '', message = '', hint = '', file = '']) => {
-          const text = problemsGithub([error(code, message, [{ ...place, file }], hint)]);
+        fc.array(hostileText, { minLength: 3, maxLength: 3 }),
+        ([message = '', hint = '', file = '']) => {
+          const text = problemsGithub([error('internal', message, [{ ...place, file }], hint)]);
           expect(text.split('\n')).toHaveLength(2);
           const command = commandOf(text.trimEnd());
           expect(command?.level).toBe('error');
@@ -109,7 +109,7 @@ describe('problems as annotations', () => {
 
   it('find their file from the root of the repository', () => {
     const text = (folder: string, file: string) =>
-      problemsGithub([error('x', 'y', [{ ...place, file }])], { folder });
+      problemsGithub([error('internal', 'y', [{ ...place, file }])], { folder });
     expect(text('infra/idops', '../shared/a.yaml')).toContain('file=infra/shared/a.yaml,');
     expect(text('', './a.yaml')).toContain('file=a.yaml,');
   });

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import type { Action, Change, FieldChange, Plan } from '../../src/plan/plan.js';
+import { problemCodes } from '../../src/problem-codes.js';
 import type { Fields } from '../../src/values.js';
 import { hostileText } from './hostile.js';
 import { changeOf, fieldOf, planOf } from './plans.js';
@@ -97,7 +98,9 @@ const change: fc.Arbitrary<Change> = fc
     recordedAt: hostileMarkup,
     destructions: fc.array(hostileMarkup, { maxLength: 2 }),
     fields: fc.array(field, { maxLength: 3 }),
-    warnings: fc.array(fc.record({ code: hostileMarkup, message: hostileMarkup }), { maxLength: 2 }),
+    warnings: fc.array(fc.record({ code: fc.constantFrom(...problemCodes), message: hostileMarkup }), {
+      maxLength: 2,
+    }),
     reason: fc.option(hostileMarkup),
     declaredAt: fc.option(fc.record({ file: hostileMarkup, line: fc.integer({ min: 1, max: 999 }) })),
     before: bodies,
@@ -123,7 +126,9 @@ export const hostilePlan: fc.Arbitrary<Plan> = fc
     changes: fc.array(change, { maxLength: 4 }),
     server: hostileMarkup,
     environment: fc.option(hostileMarkup),
-    warnings: fc.array(fc.record({ code: hostileMarkup, message: hostileMarkup }), { maxLength: 2 }),
+    warnings: fc.array(fc.record({ code: fc.constantFrom(...problemCodes), message: hostileMarkup }), {
+      maxLength: 2,
+    }),
   })
   .map(({ changes, ...parts }) => planOf(changes, parts));
 

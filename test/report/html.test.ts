@@ -168,7 +168,7 @@ describe('the gallery', () => {
               bodies: { txt, html: `<script>${htmlBody}` },
               sample: { [key]: message },
               sampleFile: file,
-              warnings: [{ code: key, message }],
+              warnings: [{ code: 'html-script', message }],
             },
           ],
           problems: [],

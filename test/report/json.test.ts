@@ -152,7 +152,7 @@ describe('the JSON of problems', () => {
   it('carries places without the source line', () => {
     const json = problemsJson([
       error('unknown-field', 'unknown field', [{ file: 'a.yaml', line: 4, column: 1, length: 5, text: 'x' }]),
-      warning('large', 'is large', [], 'make it small'),
+      warning('too-large', 'is large', [], 'make it small'),
     ]);
     expect(json).toEqual({
       format_version: 1,
@@ -164,7 +164,7 @@ describe('the JSON of problems', () => {
           hint: null,
           places: [{ file: 'a.yaml', line: 4, column: 1 }],
         },
-        { code: 'large', severity: 'warning', message: 'is large', hint: 'make it small', places: [] },
+        { code: 'too-large', severity: 'warning', message: 'is large', hint: 'make it small', places: [] },
       ],
     });
     expectValid(problemsSchema, json);

@@ -57,7 +57,7 @@ describe('the Markdown of a plan', () => {
           changeOf({ action: 'blocked', address: 'Organization/initech', reason: 'no such organization' }),
           changeOf({ action: 'unchanged' }),
         ],
-        { environment: 'production', warnings: [{ code: 'large', message: 'this is a large plan' }] },
+        { environment: 'production', warnings: [{ code: 'too-large', message: 'this is a large plan' }] },
       ),
       plain,
     );
@@ -95,7 +95,7 @@ compared with what was recorded \`2026-01-30T12:00:00Z\`, not read from the serv
 
 ### Warnings (1)
 
-- this is a large plan (\`large\`)
+- this is a large plan (\`too-large\`)
 
 ---
 

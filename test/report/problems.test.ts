@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { problemCodes } from '../../src/problem-codes.js';
 import { error, type Place, warning } from '../../src/problems.js';
 import { problemsText } from '../../src/report/problems.js';
 import { hostileText, marker } from './hostile.js';
@@ -9,7 +10,7 @@ function placeOf(parts: Partial<Place> = {}): Place {
 }
 
 function snippetOf(parts: Partial<Place>): string[] {
-  const lines = problemsText([error('x', 'y', [placeOf(parts)])], { color: false }).split('\n');
+  const lines = problemsText([error('internal', 'y', [placeOf(parts)])], { color: false }).split('\n');
   return lines.slice(3, 5).map((line) => line.slice(5));
 }
 
@@ -45,8 +46,8 @@ describe('the text of problems', () => {
         ],
         'remove one of the two',
       ),
-      error('no-place', 'something general'),
-      warning('unreadable', 'no line is known', [placeOf()]),
+      error('no-match', 'something general'),
+      warning('body-unreadable', 'no line is known', [placeOf()]),
     ];
     expect(problemsText(problems, { color: false })).toBe(
       `error[duplicate-object]: Organization/acme is declared twice
@@ -60,9 +61,9 @@ describe('the text of problems', () => {
      | ^^^^
      = help: remove one of the two
 
-error[no-place]: something general
+error[no-match]: something general
 
-warning[unreadable]: no line is known
+warning[body-unreadable]: no line is known
   --> a.yaml:4:1
 
 2 errors, 1 warning
@@ -71,14 +72,14 @@ warning[unreadable]: no line is known
   });
 
   it('colours by severity', () => {
-    const text = problemsText([error('a', 'b'), warning('c', 'd')], { color: true });
-    expect(text).toContain('\u001b[31merror[a]');
-    expect(text).toContain('\u001b[33mwarning[c]');
+    const text = problemsText([error('internal', 'b'), warning('no-list', 'd')], { color: true });
+    expect(text).toContain('\u001b[31merror[internal]');
+    expect(text).toContain('\u001b[33mwarning[no-list]');
   });
 
   it('puts a mark before further lines of a message', () => {
-    expect(problemsText([error('a', 'one\n::error::two', [], 'x\ny')], { color: false })).toBe(
-      'error[a]: one\n   | ::error::two\n   = help: x\n   | y\n\n1 error\n',
+    expect(problemsText([error('internal', 'one\n::error::two', [], 'x\ny')], { color: false })).toBe(
+      'error[internal]: one\n   | ::error::two\n   = help: x\n   | y\n\n1 error\n',
     );
   });
 });
@@ -127,7 +128,7 @@ describe('hostile text', () => {
       text: hostileText,
     });
     const problem = fc.record({
-      code: hostileText,
+      code: fc.constantFrom(...problemCodes),
       severity: fc.constantFrom('error', 'warning'),
       message: hostileText,
       hint: hostileText,

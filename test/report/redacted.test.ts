@@ -60,12 +60,13 @@ describe('the redaction of a plan', () => {
       requests: [{ operation: 'updateOrganization', params: { organization_id: 'the-credential' } }],
       reason: 'no the-credential here',
       destructions: ['removes the-credential'],
-      warnings: [{ code: 'the-credential', message: 'about the-credential' }],
+      warnings: [{ code: 'by-server', message: 'about the-credential' }],
       declaredAt: { file: 'manifests/the-credential.yaml', line: 3 },
     });
-    const plan = planOf([change], { warnings: [{ code: 'x', message: 'the-credential' }] });
+    const plan = planOf([change], { warnings: [{ code: 'no-list', message: 'the-credential' }] });
     const redactor = redactorOf(
       'the-credential',
+      'by-server',
       'Organization',
       'sha256:0123',
       '2026-01-31',
@@ -86,12 +87,12 @@ describe('the redaction of a plan', () => {
           requests: [{ operation: 'updateOrganization', params: { organization_id: '(sensitive)' } }],
           reason: 'no (sensitive) here',
           destructions: ['removes (sensitive)'],
-          warnings: [{ code: 'the-credential', message: 'about (sensitive)' }],
+          warnings: [{ code: 'by-server', message: 'about (sensitive)' }],
           declaredAt: { file: 'manifests/(sensitive).yaml', line: 3 },
           apply: { ...change.apply, key: 'Organization/1' },
         },
       ],
-      warnings: [{ code: 'x', message: '(sensitive)' }],
+      warnings: [{ code: 'no-list', message: '(sensitive)' }],
     });
   });
 
@@ -137,7 +138,7 @@ it('takes credentials out of the errors of a result', () => {
 it('takes credentials out of problems, with the line that a caret would no longer fit', () => {
   const place = { file: 'a.yaml', line: 1, column: 3, length: 2 };
   const problem = {
-    code: 'the-credential',
+    code: 'by-server',
     severity: 'error',
     message: 'the-credential',
     hint: 'the-credential',
@@ -152,7 +153,7 @@ it('takes credentials out of problems, with the line that a caret would no longe
         ],
       },
     ],
-    redactorOf('the-credential'),
+    redactorOf('the-credential', 'by-server'),
   );
   expect(shown).toEqual([
     { ...problem, message: '(sensitive)', hint: '(sensitive)', places: [place, { ...place, text: 'y: 1' }] },
