@@ -75,6 +75,7 @@ export const problemCodes = [
   'restores',
   'run-ended-early',
   'run-other-server',
+  'run-other-state',
   'sensitive-identity',
   'server-answer',
   'server-forbidden',

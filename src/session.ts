@@ -3,7 +3,8 @@ import { type Applied, applyPlan } from './apply/apply.js';
 import { withDebts } from './apply/debts.js';
 import { findRun } from './apply/history.js';
 import { isUnderWay, journalFolder, type RunLine, runHolder, underWay } from './apply/journal.js';
-import { heirOf, newestRun, type ResumeOptions, resumeRun, unfinishedRuns } from './apply/resume.js';
+import { heirOf, othersOf, refuseOther, type StateHome } from './apply/owner.js';
+import { newestRun, type ResumeOptions, resumeRun, unfinishedRuns } from './apply/resume.js';
 import { type Left, undoRun } from './apply/undo.js';
 import { type ConnectionOptions, openConnection } from './connection.js';
 import type { Declared } from './kinds/kind.js';
@@ -127,11 +128,11 @@ export async function openSession(project: Project, options: SessionOptions = {}
   });
   const { reader, writer } = connection;
   const shared = { reader, profile: server.profile, concurrency, progress, signal };
+  const home = { path: project.statePath(), environment: project.environment };
   const store: StateStore = stateFile(project.statePath());
-  const held = await settleState(store, project.statePath(), options.writes, {
+  const held = await settleState(store, home, options.writes, {
     ...shared,
     server: server.baseUrl,
-    environment: project.environment,
     holds: redactor.holds,
   }).catch(async (failure) => {
     await connection.close();
@@ -212,6 +213,8 @@ export async function openSession(project: Project, options: SessionOptions = {}
     async planUndo(run, { force = false } = {}) {
       const content = await findRun(journalFolder(project.statePath()), run);
       if (content.run.server !== server.baseUrl) throw otherServer(content.run, server.baseUrl);
+      const isOther = await othersOf(state, home);
+      if (isOther(content.run)) throw refuseOther(content.run, home);
       const undo = undoRun(content, force);
       // What is left of an object, which may be compared more than once.
       const leftOf = new Map<Declared, readonly Left[]>();
@@ -331,18 +334,15 @@ interface HeldState {
  */
 async function settleState(
   store: StateStore,
-  path: string,
+  home: StateHome,
   writes: string | undefined,
-  options: Omit<ResumeOptions, 'folder' | 'now'> & {
-    readonly server: string;
-    readonly environment: string | null;
-  },
+  options: Omit<ResumeOptions, 'folder' | 'now'> & { readonly server: string },
 ): Promise<HeldState> {
+  const { path } = home;
   const notes: string[] = [];
   let lock = writes === undefined ? undefined : await acquireLock(path, writes, new Date());
   try {
     const folder = journalFolder(path);
-    const home = { path, environment: options.environment };
     const load = async (): Promise<State> => await withDebts(await store.load(options.server), folder, home);
     let state = await load();
     const unfinished = () => unfinishedRuns(folder, state, home);

@@ -1,12 +1,11 @@
 import { kindOf } from '../kinds/index.js';
 import { type Owed, seenLoss } from '../kinds/loss.js';
-import { statesBeside } from '../state/beside.js';
 import { Hasher } from '../state/secrets.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import { type Entry, entriesOf, fieldsOf } from './entries.js';
 import { type JournalContent, listRuns, readJournal } from './journal.js';
+import { othersOf, type StateHome } from './owner.js';
 import { storeOwed } from './record.js';
-import { belongs, isOfLost, type StateHome } from './resume.js';
 
 /**
  * A state that was lost, with what the journals of its runs say that is owed to objects: the rest of it can be done
@@ -34,12 +33,10 @@ export async function withDebts(state: State, folder: string, home: StateHome): 
 async function ownRuns(state: State, folder: string, home: StateHome): Promise<JournalContent[]> {
   const names = await listRuns(folder);
   if (names.length === 0) return [];
-  const beside = await statesBeside(home.path);
+  const isOther = await othersOf(state, home);
   const contents = await Promise.all(names.map((name) => readJournal(folder, name).catch(() => null)));
   return contents.filter((content): content is JournalContent => {
-    if (content === null || !content.ended || content.run.server !== state.server) return false;
-    const { run } = content;
-    return belongs(run, state) || (isOfLost(run, home) && !beside.some((one) => belongs(run, one)));
+    return content?.ended === true && content.run.server === state.server && !isOther(content.run);
   });
 }
 

@@ -4,7 +4,7 @@ import { type Problem, ProblemsError } from '../problems.js';
 import { syncFolder } from '../state/file.js';
 import type { State } from '../state/state.js';
 import { type JournalContent, listRuns, type RunLine, readJournal } from './journal.js';
-import { belongs } from './resume.js';
+import { belongs } from './owner.js';
 
 /** Which journals to keep: the youngest, or the last so many; what either keeps is kept. */
 export interface Keep {

@@ -1,9 +1,7 @@
-import { basename } from 'node:path';
 import { kindOf } from '../kinds/index.js';
 import type { Live } from '../kinds/kind.js';
 import type { Reader } from '../server/client.js';
 import type { Profile } from '../server/profiles.js';
-import { type StateName, statesBeside } from '../state/beside.js';
 import { Hasher, storeFields } from '../state/secrets.js';
 import { withSlowHashes } from '../state/slow-hash.js';
 import type { State } from '../state/state.js';
@@ -14,19 +12,13 @@ import {
   hasEnd,
   type JournalContent,
   listRuns,
-  type RunLine,
   readJournal,
   reopenJournal,
 } from './journal.js';
 import { judge } from './outcome.js';
+import { belongs, othersOf, type StateHome } from './owner.js';
 import { readBack } from './read-back.js';
 import { type Became, recordOutcome } from './record.js';
-
-/** Where a state lies, and for which environment it is kept. */
-export interface StateHome {
-  readonly path: string;
-  readonly environment: string | null;
-}
 
 /**
  * The journals that a state doesn't hold: of runs that were killed, and of runs that ended after an older copy of
@@ -55,8 +47,8 @@ export async function unfinishedRuns(
   const own = contents.filter(({ run, ended }) => belongs(run, state) && !(ended && run.run === last_run));
   const others = contents.filter(({ run, ended }) => !ended && !belongs(run, state));
   if (others.length === 0 || state.serial > 0) return own;
-  const beside = await statesBeside(home.path);
-  const lost = others.filter(({ run }) => isOfLost(run, home) && !beside.some((one) => belongs(run, one)));
+  const isOther = await othersOf(state, home);
+  const lost = others.filter(({ run }) => !isOther(run));
   return contents.filter((content) => own.includes(content) || lost.includes(content));
 }
 
@@ -67,21 +59,6 @@ export async function newestRun(folder: string, state: State): Promise<string | 
     if (content !== null && content.run.server === state.server && belongs(content.run, state)) return name;
   }
   return undefined;
-}
-
-/** Journals of former versions name no state: the salt tells theirs. */
-export function belongs({ state, salt }: RunLine, known: StateName): boolean {
-  return state === undefined ? salt === known.salt : state.lineage === known.lineage;
-}
-
-/** Whether a run may be of the state that lay at a place before and was lost; nothing was ever saved there since. */
-export function isOfLost({ state, environment }: RunLine, home: StateHome): boolean {
-  return state === undefined ? environment === home.environment : state.file === basename(home.path);
-}
-
-/** A new state that goes on where a lost one was: the other journals of that one are its own from now on. */
-export function heirOf(state: State, { state: lost }: RunLine): State {
-  return state.serial > 0 || lost === undefined ? state : { ...state, lineage: lost.lineage };
 }
 
 export interface ResumeOptions {

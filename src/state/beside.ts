@@ -17,7 +17,8 @@ export async function statesBeside(statePath: string): Promise<StateName[]> {
   return states.filter((state) => state !== undefined);
 }
 
-async function stateName(path: string): Promise<StateName | undefined> {
+/** What the state at a path is told by; undefined where there is none that can be read. */
+export async function stateName(path: string): Promise<StateName | undefined> {
   try {
     return nameSchema.safeParse(JSON.parse(await readRegular(path))).data;
   } catch {

@@ -125,15 +125,87 @@ describe('two states in one folder', () => {
     expect((await at.idops('plan')).stderr).toContain('had not ended');
   });
 
+  /** A run of each of the two states, A's first. */
+  async function bothApplied(): Promise<{ at: TestProject; a: string; b: string }> {
+    const at = await project(files);
+    const apply = async (args: string): Promise<string> => {
+      const { code, stdout } = await at.idops(args);
+      expect(code).toBe(0);
+      return /Run: (\S+)/.exec(stdout)?.[1] ?? '';
+    };
+    return { at, a: await apply('apply --yes'), b: await apply('apply --env b --yes') };
+  }
+
+  const former = async (at: TestProject, run: string): Promise<void> => {
+    const path = `.idops/runs/${run}.jsonl`;
+    const [first = '', ...rest] = (await at.read(path)).split('\n');
+    const { state: _, boot: _b, namespace: _n, started: _s, ...old } = JSON.parse(first);
+    await at.write({ [path]: [JSON.stringify(old), ...rest].join('\n') });
+  };
+
+  it.each([
+    ['a run', async () => {}, 'a.json'],
+    ['a run of a former version', former, 'another state than b.json'],
+  ])('%s of the one is not undone with the other', async (_, change, named) => {
+    const { at, a, b } = await bothApplied();
+    await change(at, a);
+    const before = at.sandbox.requests.length;
+    const refused = await at.idops(`undo ${a} --env b --yes --force`);
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('error[run-other-state]') });
+    expect(refused.stderr).toContain(named);
+    expect(at.sandbox.requests).toHaveLength(before);
+    expect((await at.idops(`undo ${b} --env b --yes`)).code).toBe(0);
+    expect((await at.idops(`undo ${a} --yes`)).code).toBe(0);
+  });
+
+  it('a run of a state that was lost can be undone with the new one in its place, and with no other', async () => {
+    const { at, a } = await bothApplied();
+    await rm(join(at.folder, '.idops/a.json'));
+    expect((await at.idops(`undo ${a} --env b --yes`)).stderr).toContain('error[run-other-state]');
+    expect((await at.idops('apply --yes')).code).toBe(0);
+    expect((await at.idops(`undo ${a} --yes`)).code).toBe(0);
+  });
+
+  it('a run of a state that was moved is not undone with a new one in its place', async () => {
+    const { at, a } = await bothApplied();
+    await at.write({ '.idops/moved.json': await at.read('.idops/a.json') });
+    await rm(join(at.folder, '.idops/a.json'));
+    expect((await at.idops(`undo ${a} --yes`)).stderr).toContain('error[run-other-state]');
+    await at.write({ 'idops.yaml': twoStates.replace('a.json', 'moved.json') });
+    expect((await at.idops(`undo ${a} --yes`)).code).toBe(0);
+  });
+
+  it('idops runs lists those of the chosen one and counts the others, and shows which state one was of', async () => {
+    const { at, a, b } = await bothApplied();
+    for (const [env, own, other, file] of [
+      ['', a, b, 'b.json'],
+      [' --env b', b, a, 'a.json'],
+    ] as const) {
+      const listed = await at.idops(`runs${env}`);
+      expect(listed).toMatchObject({ code: 0, stdout: expect.stringContaining(own) });
+      expect(listed.stdout).not.toContain(other);
+      expect(listed.stderr).toContain(`1 run of another state in this folder is not listed (${file})`);
+      const { runs } = JSON.parse((await at.idops(`runs${env} --format json`)).stdout);
+      expect(runs.map(({ run }: { run: string }) => run)).toEqual([own]);
+      expect((await at.idops(`runs show ${own}${env}`)).stderr).toBe('');
+      const shown = await at.idops(`runs show ${other}${env}`);
+      expect(shown).toMatchObject({ code: 0, stdout: expect.stringContaining(other) });
+      expect(shown.stderr).toContain(`run ${other} is of the state ${file}`);
+    }
+    await rm(join(at.folder, '.idops/a.json'));
+    expect((await at.idops('runs')).stdout).toContain(a);
+    expect((await at.idops('runs')).stdout).not.toContain(b);
+    await rm(join(at.folder, '.idops/b.json'));
+    expect((await at.idops('runs')).stdout).not.toContain(b);
+  });
+
   it('a journal of a former version, which names no state, is told by its salt', async () => {
     const { at, run, open } = await underWay();
     run.child.kill('SIGKILL');
     await run.ended;
     open();
     const [path = ''] = journals(await at.files());
-    const [first = '', ...rest] = (await at.read(path)).split('\n');
-    const { state: _, boot: _b, namespace: _n, started: _s, ...old } = JSON.parse(first);
-    await at.write({ [path]: [JSON.stringify(old), ...rest].join('\n') });
+    await former(at, path.replace(/^.*\/|\.jsonl$/g, ''));
     expect((await at.idops('apply --env b --yes')).stderr).not.toContain('had not ended');
     expect((await at.idops('apply --yes')).stderr).toContain('had not ended');
   });

@@ -1,9 +1,13 @@
 import { findRun, type PastRun, pastRun, readRuns } from '../../apply/history.js';
-import { journalFolder } from '../../apply/journal.js';
+import { journalFolder, type RunLine } from '../../apply/journal.js';
+import { othersOf, ownerOf, type StateHome } from '../../apply/owner.js';
 import { settleRegeneration } from '../../apply/settle.js';
 import { error, ProblemsError } from '../../problems.js';
+import type { Project } from '../../project/index.js';
+import { escapeText } from '../../report/escape.js';
 import { redactRun } from '../../report/redacted.js';
 import { runJson, runsJson, runsText, runText } from '../../report/runs.js';
+import { stateName } from '../../state/beside.js';
 import { stateFile } from '../../state/file.js';
 import { acquireLock, removableLock } from '../../state/lock.js';
 import { userName } from '../../state/user-name.js';
@@ -16,7 +20,7 @@ interface ShowOptions {
   readonly format: readonly string[];
 }
 
-/** `idops runs`: the runs, a line each. */
+/** `idops runs`: the runs of the project's state, a line each. */
 export async function list(context: Context, options: ShowOptions & GlobalOptions): Promise<ExitCode> {
   const renderers: Renderers<PastRun[]> = {
     text: (runs) => ({ text: runsText(runs, textOptions(context)) }),
@@ -25,7 +29,11 @@ export async function list(context: Context, options: ShowOptions & GlobalOption
   const formats = parseFormats(options.format, Object.keys(renderers));
   const project = await context.project();
   await context.learnTokens();
-  const { runs, problems } = await readRuns(journalFolder(project.statePath()));
+  const { isOther } = await told(project);
+  const { runs: all, problems } = await readRuns(journalFolder(project.statePath()));
+  const runs = all.filter(({ run }) => !isOther(run));
+  const others = all.filter(({ run }) => isOther(run)).map(({ run }) => run);
+  if (others.length > 0) context.output.message(leftOut(others));
   await showIn(
     formats,
     renderers,
@@ -51,7 +59,10 @@ export async function show(
   const formats = parseFormats(options.format, Object.keys(renderers));
   const project = await context.project();
   await context.learnTokens();
-  const run = await pastRun(await findRun(journalFolder(project.statePath()), name));
+  const content = await findRun(journalFolder(project.statePath()), name);
+  const { home, isOther } = await told(project);
+  if (isOther(content.run)) context.output.message(escapeText(`Note: ${ownerOf(content.run, home)}.`));
+  const run = await pastRun(content);
   await showIn(formats, renderers, run, redactRun, context);
   return exit.done;
 }
@@ -118,6 +129,23 @@ export async function unlock(
   await lock.remove();
   context.output.message(`Removed the lock of ${lock.holder}.`);
   return exit.done;
+}
+
+/** Which runs in the folder of a project's journals are of another state, whether its own can be read or not. */
+async function told(project: Project): Promise<{ home: StateHome; isOther: (run: RunLine) => boolean }> {
+  const path = project.statePath();
+  const home = { path, environment: project.environment };
+  return { home, isOther: await othersOf(await stateName(path), home) };
+}
+
+function leftOut(runs: readonly RunLine[]): string {
+  const files = [...new Set(runs.flatMap(({ state }) => state?.file ?? []))].sort();
+  const count =
+    runs.length === 1
+      ? '1 run of another state in this folder is'
+      : `${runs.length} runs of other states in this folder are`;
+  const which = files.length === 0 ? '' : ` (${escapeText(files.join(', '))})`;
+  return `${count} not listed${which}: choose another environment with --env.`;
 }
 
 function textOptions({ output, options }: Context) {

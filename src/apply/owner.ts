@@ -1,0 +1,60 @@
+import { basename } from 'node:path';
+import { error, ProblemsError } from '../problems.js';
+import { type StateName, statesBeside } from '../state/beside.js';
+import type { State } from '../state/state.js';
+import type { RunLine } from './journal.js';
+
+/** Where a state lies, and for which environment it is kept. */
+export interface StateHome {
+  readonly path: string;
+  readonly environment: string | null;
+}
+
+/** Journals of former versions name no state: the salt tells theirs. */
+export function belongs({ state, salt }: RunLine, known: StateName): boolean {
+  return state === undefined ? salt === known.salt : state.lineage === known.lineage;
+}
+
+/**
+ * Tells runs of other states in the same folder from those of a state and of one that lay at its place before and was
+ * lost. Nothing is known of the state itself where it is undefined.
+ */
+export async function othersOf(
+  state: StateName | undefined,
+  home: StateHome,
+): Promise<(run: RunLine) => boolean> {
+  const beside = await statesBeside(home.path);
+  return (run) =>
+    !(state !== undefined && belongs(run, state)) &&
+    (!isOfLost(run, home) || beside.some((one) => belongs(run, one)));
+}
+
+/** Whether a run may be of the state that lay at a place before and was lost. */
+function isOfLost({ state, environment }: RunLine, home: StateHome): boolean {
+  return state === undefined ? environment === home.environment : state.file === basename(home.path);
+}
+
+/** A new state that goes on where a lost one was: the other journals of that one are its own from now on. */
+export function heirOf(state: State, { state: lost }: RunLine): State {
+  return state.serial > 0 || lost === undefined ? state : { ...state, lineage: lost.lineage };
+}
+
+/** Which state another one's run is of, in words. */
+export function ownerOf({ run, state }: RunLine, home: StateHome): string {
+  const here = basename(home.path);
+  return state === undefined || state.file === here
+    ? `run ${run} is of another state than ${here}`
+    : `run ${run} is of the state ${state.file}, and this is ${here}`;
+}
+
+/** What one state's run found there says nothing of another's objects, and its salt is another one. */
+export function refuseOther(run: RunLine, home: StateHome): ProblemsError {
+  return new ProblemsError([
+    error(
+      'run-other-state',
+      ownerOf(run, home),
+      [],
+      'choose the environment, and with it the state.path, that it was run with',
+    ),
+  ]);
+}
