@@ -1,7 +1,7 @@
-import { Command, CommanderError, InvalidArgumentError, Option } from 'commander';
+import { Command, InvalidArgumentError, Option } from 'commander';
 import { problemsOf, stacksOf } from '../failures.js';
-import type { Problem } from '../problems.js';
-import { escapeLines } from '../report/escape.js';
+import { error, type Problem } from '../problems.js';
+import { problemsText } from '../report/problems.js';
 import { withoutPasted, withoutPastedIn } from '../unsaid.js';
 import { version } from '../version.js';
 import { type Context, createContext, type GlobalOptions } from './context.js';
@@ -9,6 +9,7 @@ import { type ExitCode, exit } from './exit.js';
 import { faultNames, readFaults } from './faults.js';
 import { onInterrupt } from './interrupt.js';
 import { knownAtStart } from './known.js';
+import { asksForAnnotations, Ended, endQuietly, misuse } from './misuse.js';
 
 /** A command's work: it gets its arguments and options, and says how it ended. */
 type Work<A extends unknown[], O> = (
@@ -28,6 +29,14 @@ export async function run(argv: readonly string[]): Promise<number> {
   const unsaid = (text: string): string =>
     withoutPasted(argv, (word) => (redactor.holds(word) ? redactor.redact(word) : word))(text);
 
+  /** Shows what is wrong, without the credentials that were typed into the wrong place. */
+  const tell = async (context: Context, found: readonly Problem[], annotations: boolean): Promise<void> => {
+    await context.learnTokens();
+    const problems = withoutPastedIn(found, argv, redactor);
+    context.output.problems(problems);
+    if (annotations) await annotate(context, problems);
+  };
+
   /** Loads a command when it is used, gives it a context, and shows what goes wrong in it. */
   const action =
     <A extends unknown[], O>(load: () => Promise<Work<A, O>>) =>
@@ -40,10 +49,7 @@ export async function run(argv: readonly string[]): Promise<number> {
         code = await work(context, options, ...(all.slice(0, -2) as A));
       } catch (failure) {
         code = interrupt.signal.aborted ? exit.interrupted : exit.failed;
-        await context.learnTokens();
-        const problems = withoutPastedIn(problemsOf(failure), argv, redactor);
-        context.output.problems(problems);
-        if (formatsOf(options).includes('github')) await annotate(context, problems);
+        await tell(context, problemsOf(failure), formatsOf(options).includes('github'));
         context.output.debug(unsaid(stacksOf(failure)));
       }
       await context.output.flush().catch((failure: unknown) => {
@@ -53,11 +59,19 @@ export async function run(argv: readonly string[]): Promise<number> {
     };
 
   const streams = watchStreams();
+  const program = declare(action);
+  endQuietly(program);
   try {
-    await declare(action, unsaid).parseAsync(argv, { from: 'user' });
+    await program.parseAsync(argv, { from: 'user' });
   } catch (failure) {
-    if (!(failure instanceof CommanderError)) throw failure;
-    code = failure.exitCode === 0 ? exit.done : exit.failed;
+    if (!(failure instanceof Ended)) throw failure;
+    code = failure.failure.exitCode === 0 ? exit.done : exit.failed;
+    const problems = misuse(failure);
+    if (problems.length > 0) {
+      const context = createContext(program.opts<GlobalOptions>(), interrupt.signal, redactor);
+      await tell(context, problems, asksForAnnotations(argv));
+      await context.output.flush().catch(() => {});
+    }
     // What commander wrote may be under way still.
     await new Promise<void>((done) => process.stdout.write('', () => done()));
     if (streams.failure !== null) {
@@ -83,8 +97,10 @@ function watchStreams(): { readonly failure: Error | null } {
 }
 
 function unwritable(failure: unknown): string {
-  const message = escapeLines(failure instanceof Error ? failure.message : String(failure));
-  return `error[not-writable]: standard output can't be written: ${message}\n  = make room, or send it elsewhere; what the command did is done\n`;
+  const message = failure instanceof Error ? failure.message : String(failure);
+  const hint = 'make room, or send it elsewhere; what the command did is done';
+  const problem = error('not-writable', `standard output can't be written: ${message}`, [], hint);
+  return problemsText([problem], { color: false });
 }
 
 /** Shows problems as annotations, where a workflow asked for those. */
@@ -102,13 +118,11 @@ function formatsOf(options: object): readonly unknown[] {
 
 type Act = <A extends unknown[], O>(load: () => Promise<Work<A, O>>) => (...all: unknown[]) => Promise<void>;
 
-function declare(action: Act, unsaid: (text: string) => string): Command {
+function declare(action: Act): Command {
   const program = new Command('idops')
     .description('Identity server configuration in git: plan, review and apply')
     .version(version)
     .configureHelp({ showGlobalOptions: true })
-    .exitOverride()
-    .configureOutput({ outputError: (text, write) => write(escapeLines(unsaid(text))) })
     .showSuggestionAfterError()
     .option('--config <FILE>', 'configuration file (IDOPS_CONFIG; idops.yaml)', notEmpty)
     .option('--env <NAME>', 'environment of the configuration (IDOPS_ENV)', notEmpty)

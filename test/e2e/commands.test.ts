@@ -65,7 +65,7 @@ describe('the command line', () => {
     const { code, stdout, stderr } = await idops(args);
     expect(code).toBe(1);
     expect(stdout).toBe('');
-    expect(stderr).toMatch(/^error/);
+    expect(stderr).toMatch(/^error\[wrong-option\]: .+\n {3}= help: .+\n/);
     expect(sandbox.requests).toEqual([]);
     expect(await files()).toEqual(before);
   });
@@ -73,6 +73,20 @@ describe('the command line', () => {
   it('proposes the nearest option', async () => {
     const { idops } = await project({});
     expect((await idops('plan --tagret User/1')).stderr).toContain('--target');
+  });
+
+  it.each(['--format github', '--format=github'])('refuses as an annotation too, with %s', async (format) => {
+    const { idops } = await project({});
+    expect(await idops(`plan --concurrency 0 ${format}`)).toMatchObject({
+      code: 1,
+      stdout:
+        "::error title=idops wrong-option::option '--concurrency <N>' argument '0' is invalid%0Ahelp: it must be a whole number from 1 to 1000\n",
+      stderr: `error[wrong-option]: option '--concurrency <N>' argument '0' is invalid
+   = help: it must be a whole number from 1 to 1000
+
+1 error
+`,
+    });
   });
 });
 

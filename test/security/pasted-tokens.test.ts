@@ -30,6 +30,9 @@ describe('a token that was typed into the wrong place is not repeated', () => {
       [token],
       ['plan', '--concurrency', token],
       ['plan', '--kind', token],
+      ['plan', '--concurrency', token, '--format', 'github'],
+      ['plan', `--${token}`, '--format=github'],
+      ['runs', token],
       ['plan', '--target', token, '--debug'],
       ['plan', '--format', token],
       ['plan', '--format', 'github', '--env', token],
@@ -58,9 +61,12 @@ describe('a token that was typed into the wrong place is not repeated', () => {
   it('the one of a token file that the configuration names', async () => {
     const config = 'version: 1\nserver: {base_url: "https://id.example.com", auth: {token_file: token}}\n';
     const at = await project({ 'idops.yaml': config, token: `${short}\n` });
-    const { code, stderr } = await at.idops(`plan --env ${short}`, { env: { IDOPS_TOKEN: undefined } });
-    expect(code).toBe(1);
-    expect(stderr).not.toContain(short);
+    for (const args of [`plan --env ${short}`, `plan --${short}`, `plan --concurrency=${short}`]) {
+      const { code, stderr } = await at.idops(args, { env: { IDOPS_TOKEN: undefined } });
+      expect(code).toBe(1);
+      expect(stderr).toMatch(/^error/);
+      expect(stderr).not.toContain(short);
+    }
   });
 
   it('while names come back as they are', async () => {

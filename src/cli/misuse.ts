@@ -1,0 +1,74 @@
+import type { Command, CommanderError } from 'commander';
+import { error, type Problem } from '../problems.js';
+
+/** Where commander ends by itself: help or the version were shown, or a command line can't be run. */
+export class Ended extends Error {
+  readonly command: Command;
+  readonly failure: CommanderError;
+
+  constructor(command: Command, failure: CommanderError) {
+    super(failure.message, { cause: failure });
+    this.name = 'Ended';
+    this.command = command;
+    this.failure = failure;
+  }
+}
+
+/** Has a program, and each command in it, throw an Ended in the place of words on standard error and an exit. */
+export function endQuietly(command: Command): void {
+  command.configureOutput({ outputError() {} });
+  command.exitOverride((failure) => {
+    throw new Ended(command, failure);
+  });
+  command.commands.forEach(endQuietly);
+}
+
+/** What is wrong with a command line, in the form of all other problems; nothing where help or the version were shown. */
+export function misuse({ command, failure }: Ended): Problem[] {
+  // Without any command its help is what says what is missing.
+  if (failure.exitCode === 0 || failure.code === 'commander.help') return [];
+  const said = failure.message.replace(/^error: /, '').replace(/\.$/, '');
+  const { message, reason } = failure.code === 'commander.invalidArgument' ? halves(said) : whole(said);
+  return [
+    error('wrong-option', message, [], reason ?? `${helpful(failure, command)} --help lists what there is`),
+  ];
+}
+
+/** Whose help says what to do: an argument too many may be a mistyped command beside the default one. */
+function helpful({ code }: CommanderError, command: Command): string {
+  const { parent } = command;
+  return nameOf(code === 'commander.excessArguments' && parent?.parent ? parent : command);
+}
+
+/** Whether a command line that can't be read asks for annotations on standard output, as far as one can tell. */
+export function asksForAnnotations(argv: readonly string[]): boolean {
+  const end = argv.indexOf('--');
+  const words = end < 0 ? argv : argv.slice(0, end);
+  return words.some(
+    (word, index) => word === '--format=github' || (word === '--format' && words[index + 1] === 'github'),
+  );
+}
+
+/** What is wrong with a value stands in a second sentence, which says what to write. */
+function halves(said: string): { readonly message: string; readonly reason?: string } {
+  const mark = ' is invalid. ';
+  // The value is quoted before it, whatever it is.
+  const at = said.lastIndexOf(mark);
+  if (at < 0) return { message: said };
+  const [first = '', ...rest] = said.slice(at + mark.length);
+  return { message: `${said.slice(0, at)} is invalid`, reason: first.toLowerCase() + rest.join('') };
+}
+
+function whole(said: string): { readonly message: string; readonly reason?: string } {
+  return {
+    message: said
+      .replace(/\n\(Did you mean (one of )?(.+)\?\)$/, ', did you mean $1$2?')
+      .replace(/\. Expected (\d+ arguments?) but/, ': expected $1 but'),
+  };
+}
+
+/** How a command is called: `idops runs show`. */
+function nameOf(command: Command): string {
+  const parent = command.parent === null ? '' : `${nameOf(command.parent)} `;
+  return `${parent}${command.name()}`;
+}

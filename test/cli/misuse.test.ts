@@ -1,0 +1,123 @@
+import { Command, InvalidArgumentError, Option } from 'commander';
+import { describe, expect, it } from 'vitest';
+import { asksForAnnotations, Ended, endQuietly, misuse } from '../../src/cli/misuse.js';
+import type { Problem } from '../../src/problems.js';
+
+function never(): never {
+  throw new InvalidArgumentError('It must be a number.');
+}
+
+/** A program with something of everything that commander refuses. */
+function program(): Command {
+  const idops = new Command('idops').version('1.0.0').showSuggestionAfterError();
+  idops
+    .command('plan')
+    .argument('[file]')
+    .option('--target <ADDRESS>')
+    .option('--all')
+    .option('--alt')
+    .addOption(new Option('--one').conflicts('all'))
+    .addOption(new Option('--kind <KIND>').choices(['User', 'Client']))
+    .option('--rate <N>', 'requests', never)
+    .action(() => {});
+  idops
+    .command('pull')
+    .requiredOption('--out <DIR>')
+    .action(() => {});
+  const runs = idops.command('runs').enablePositionalOptions();
+  runs.command('list', { isDefault: true }).action(() => {});
+  runs
+    .command('show')
+    .argument('<run>')
+    .action(() => {});
+  const quiet = (command: Command): void => {
+    command.configureOutput({ writeOut() {}, writeErr() {} });
+    command.commands.forEach(quiet);
+  };
+  quiet(idops);
+  endQuietly(idops);
+  return idops;
+}
+
+async function found(...words: string[]): Promise<Problem[]> {
+  try {
+    await program().parseAsync(words, { from: 'user' });
+  } catch (failure) {
+    if (failure instanceof Ended) return misuse(failure);
+    throw failure;
+  }
+  throw new Error('it was taken');
+}
+
+describe('a command line that cannot be run is a problem', () => {
+  it.each([
+    [['plam'], "unknown command 'plam', did you mean plan?", 'idops --help lists what there is'],
+    [['zzzz'], "unknown command 'zzzz'", 'idops --help lists what there is'],
+    [['pla'], "unknown command 'pla', did you mean plan?", 'idops --help lists what there is'],
+    [
+      ['plan', '--tagret', 'x'],
+      "unknown option '--tagret', did you mean --target?",
+      'idops plan --help lists what there is',
+    ],
+    [
+      ['plan', '--alk'],
+      "unknown option '--alk', did you mean one of --all, --alt?",
+      'idops plan --help lists what there is',
+    ],
+    [
+      ['plan', '--target'],
+      "option '--target <ADDRESS>' argument missing",
+      'idops plan --help lists what there is',
+    ],
+    [
+      ['plan', 'a', 'b'],
+      "too many arguments for 'plan': expected 1 argument but got 2",
+      'idops plan --help lists what there is',
+    ],
+    [
+      ['plan', '--all', '--one'],
+      "option '--one' cannot be used with option '--all'",
+      'idops plan --help lists what there is',
+    ],
+    [
+      ['plan', '--kind', 'Users'],
+      "option '--kind <KIND>' argument 'Users' is invalid",
+      'allowed choices are User, Client',
+    ],
+    [
+      ['plan', '--rate', 'x is invalid. Y'],
+      "option '--rate <N>' argument 'x is invalid. Y' is invalid",
+      'it must be a number',
+    ],
+    [['pull'], "required option '--out <DIR>' not specified", 'idops pull --help lists what there is'],
+    [['runs', 'show'], "missing required argument 'run'", 'idops runs show --help lists what there is'],
+    [
+      ['runs', 'shwo'],
+      "too many arguments for 'list': expected 0 arguments but got 1",
+      'idops runs --help lists what there is',
+    ],
+  ])('%j', async (words, message, hint) => {
+    expect(await found(...words)).toEqual([
+      { code: 'wrong-option', severity: 'error', message, hint, places: [] },
+    ]);
+  });
+
+  it.each([[['--help']], [['plan', '--help']], [['--version']], [['help', 'plan']], [[]]])(
+    'but %j is none',
+    async (words) => {
+      expect(await found(...words)).toEqual([]);
+    },
+  );
+});
+
+it.each([
+  [true, ['plan', '--format', 'github']],
+  [true, ['plan', '--format=github', '--nope']],
+  [true, ['plan', '--format', 'text', '--format', 'github']],
+  [false, ['plan', '--format', 'github=file']],
+  [false, ['plan', '--format', 'json', 'github']],
+  [false, ['plan', '--', '--format', 'github']],
+  [false, ['plan', '--format']],
+])('annotations are asked for (%s): %j', (asked, words) => {
+  expect(asksForAnnotations(words)).toBe(asked);
+});
