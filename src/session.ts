@@ -33,7 +33,7 @@ import { acquireLock, type Lock, lockHolder } from './state/lock.js';
 import { Hasher } from './state/secrets.js';
 import type { State } from './state/state.js';
 import type { StateStore } from './state/store.js';
-import { trackedOfState } from './state/tracked.js';
+import { refuseTracked } from './state/tracked.js';
 import { sameIdentifier } from './values.js';
 import { version } from './version.js';
 
@@ -116,7 +116,7 @@ export async function openSession(project: Project, options: SessionOptions = {}
   } = options;
   const redactor = options.redactor ?? createRedactor();
   const { server, declared, warnings, manifests } = await loadAll(project, options, redactor.add);
-  await refuseTracked(project, options.writes !== undefined);
+  await refuseTracked(project, journalFolder(project.statePath()), options.writes !== undefined);
   const connection = openConnection(server, declared, {
     concurrency,
     timeout: options.timeout ?? DEFAULT_TIMEOUT,
@@ -259,23 +259,6 @@ export async function openSession(project: Project, options: SessionOptions = {}
     },
     close,
   };
-}
-
-/** A state that a commit brings along is believed like any other, so nobody's branch may bring one unless that is meant. */
-async function refuseTracked(project: Project, written: boolean): Promise<void> {
-  if (project.allowsTracked()) return;
-  const path = project.statePath();
-  const [first, ...others] = await trackedOfState(path, journalFolder(path), written);
-  if (first === undefined) return;
-  const more = others.length === 0 ? '' : ` and ${others.length} more of the state`;
-  throw new ProblemsError([
-    error(
-      'state-tracked',
-      `git tracks ${first}${more}, so a commit decides what idops believes was recorded`,
-      [],
-      'take it out of git with "git rm --cached" and name it in .gitignore; or set state.allow_tracked: true, if that is meant',
-    ),
-  ]);
 }
 
 function undeclaredClient(id: string, declared: readonly Declared[]): Problem[] {

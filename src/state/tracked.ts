@@ -1,32 +1,66 @@
 import { execFile } from 'node:child_process';
 import { access, constants, lstat, realpath } from 'node:fs/promises';
 import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { error, ProblemsError } from '../problems.js';
 import { leadsTo } from './links.js';
 import { lockPath } from './lock.js';
 
 /** Milliseconds that git gets; looking into its index takes a few. */
 const PATIENCE = 10_000;
 
+/** Where a project keeps its state, and whether git may track it. */
+export interface Keeping {
+  statePath(): string;
+  allowsTracked(): boolean;
+}
+
 /**
- * Which of a state, its lock and its journals git tracks, from the root of the work tree. Nothing where there is no
- * repository, no git, or nothing to ask about: one that isn't to be written and isn't there.
+ * A state that a commit brings along is believed like any other, so nobody's branch may bring one unless that is meant.
+ * What isn't there is asked about only where it is to be written. Throws a ProblemsError (`state-tracked`).
  */
-export async function trackedOfState(
-  statePath: string,
-  journals: string,
-  written: boolean,
-): Promise<string[]> {
-  const named = [statePath, lockPath(statePath), journals];
-  if (!written && !(await Promise.all(named.map(isThere))).includes(true)) return [];
+export async function refuseTracked(keeping: Keeping, journals: string, written: boolean): Promise<void> {
+  if (keeping.allowsTracked()) return;
+  const path = keeping.statePath();
+  const files = [path, lockPath(path)];
+  if (!written && !(await Promise.all([...files, journals].map(isThere))).includes(true)) return;
+  refuseAll(await trackedOf(files, journals), 'what idops believes was recorded');
+}
+
+/** The same for the lock alone: whether its process still runs can't be told by what a commit says of it. */
+export async function refuseTrackedLock(keeping: Keeping): Promise<void> {
+  if (keeping.allowsTracked()) return;
+  refuseAll(await trackedOf([lockPath(keeping.statePath())]), 'who seems to hold it');
+}
+
+function refuseAll([first, ...others]: readonly string[], decided: string): void {
+  if (first === undefined) return;
+  const more = others.length === 0 ? '' : ` and ${others.length} more of the state`;
+  throw new ProblemsError([
+    error(
+      'state-tracked',
+      `git tracks ${first}${more}, so a commit decides ${decided}`,
+      [],
+      'take it out of git with "git rm --cached" and name it in .gitignore; or set state.allow_tracked: true, if that is meant',
+    ),
+  ]);
+}
+
+/**
+ * Which of these files beside one another, and of the journals in a folder, git tracks, from the root of the work tree.
+ * Nothing where there is no repository and no git.
+ */
+async function trackedOf(files: readonly string[], journals?: string): Promise<string[]> {
+  const named = journals === undefined ? files : [...files, journals];
   const real = await Promise.all(named.map(realName));
-  const root = await workTree(dirname(real[0] ?? statePath));
+  const root = await workTree(dirname(real[0] ?? ''));
   if (root === undefined) return [];
   const git = await findGit();
   if (git === undefined) return [];
   const targets = [...new Set([...real, ...(await Promise.all(named.map((path) => leadsTo(path))))])];
   const inside = targets.map((path) => relative(root, path)).filter(isBelow);
   const listed = inside.length === 0 ? '' : await list(git, root, inside);
-  const folders = new Set([journals, real[2]].map((path) => relative(root, path ?? journals)));
+  const folder = journals === undefined ? [] : [journals, await realName(journals)];
+  const folders = new Set(folder.map((path) => relative(root, path)));
   return listed.split('\0').filter((path) => {
     if (path === '') return false;
     // A folder of runs may have files in it that are none of idops'.

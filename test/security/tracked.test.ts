@@ -48,6 +48,45 @@ describe('what git tracks of a state is refused', () => {
     expect((await at.idops('apply --yes')).code).toBe(0);
   });
 
+  it.each([
+    ['state', '.idops/state.json'],
+    ['lock', '.idops/state.json.lock'],
+    ['journal', '.idops/runs/20260101T000000Z-abcdef.jsonl'],
+  ])('a %s, by what writes beside a server, too', async (_, path) => {
+    const at = await repository();
+    await track(at, path);
+    const before = await at.files();
+    for (const args of ['runs settle 2026 Client/x --done', 'runs prune --keep-last 0 --yes']) {
+      const ran = await at.idops(args);
+      expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('error[state-tracked]') });
+      expect(ran.stderr).toContain(path);
+    }
+    expect(await at.files()).toEqual(before);
+    await at.write({ 'idops.yaml': `${config}state: {allow_tracked: true}\n` });
+    if (path.endsWith('.lock')) await rm(join(at.folder, path));
+    const settled = await at.idops('runs settle nothing Client/x --done');
+    expect(settled.stderr).toContain('error[no-such-run]');
+    expect((await at.idops('runs prune --keep-last 0 --yes')).stderr).not.toContain('state-tracked');
+  });
+
+  it('a lock, by unlock, since a commit said who holds it; a state is none of its business', async () => {
+    const at = await repository();
+    const lock = '.idops/state.json.lock';
+    await at.write({ [lock]: 'anything' });
+    await track(at, '.idops/state.json');
+    await track(at, lock);
+    const refused = await at.idops('runs unlock --yes');
+    expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('error[state-tracked]') });
+    expect(refused.stderr).toContain(`git tracks ${lock},`);
+    expect(await at.read(lock)).toBe('anything');
+    await at.write({ 'idops.yaml': `${config}state: {allow_tracked: true}\n` });
+    expect((await at.idops('runs unlock --yes')).code).toBe(0);
+    await at.write({ 'idops.yaml': config, [lock]: 'anything' });
+    git(at.folder, 'rm', '-q', '--cached', lock);
+    expect((await at.idops('runs unlock --yes')).code).toBe(0);
+    expect(existsSync(join(at.folder, lock))).toBe(false);
+  });
+
   it('not where the configuration allows it, nor where it is not tracked, nor without git', async () => {
     const at = await repository({ 'runs/notes.txt': 'of somebody else' });
     expect((await at.idops('plan')).code).toBe(0);

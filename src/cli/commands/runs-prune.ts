@@ -4,6 +4,7 @@ import { error, ProblemsError } from '../../problems.js';
 import { journalLines, pruningJson, pruningText } from '../../report/pruning.js';
 import { savedState } from '../../state/file.js';
 import { acquireLock } from '../../state/lock.js';
+import { refuseTracked } from '../../state/tracked.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats, type Renderers, show } from '../formats.js';
@@ -34,9 +35,11 @@ export async function prune(context: Context, options: Options & GlobalOptions):
       ),
     ]);
   }
-  const path = (await context.project()).statePath();
+  const project = await context.project();
+  const path = project.statePath();
   await context.learnTokens();
   const folder = journalFolder(path);
+  await refuseTracked(project, folder, true);
   const now = new Date();
   const lock = await acquireLock(path, 'runs prune', now);
   try {

@@ -10,6 +10,7 @@ import { runJson, runsJson, runsText, runText } from '../../report/runs.js';
 import { stateName } from '../../state/beside.js';
 import { stateFile } from '../../state/file.js';
 import { acquireLock, removableLock } from '../../state/lock.js';
+import { refuseTracked, refuseTrackedLock } from '../../state/tracked.js';
 import { userName } from '../../state/user-name.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
@@ -87,6 +88,7 @@ export async function settle(
   const project = await context.project();
   const path = project.statePath();
   const folder = journalFolder(path);
+  await refuseTracked(project, folder, true);
   const lock = await acquireLock(path, 'runs settle', new Date());
   try {
     const content = await findRun(folder, name);
@@ -114,6 +116,7 @@ export async function unlock(
   options: { readonly yes?: boolean } & GlobalOptions,
 ): Promise<ExitCode> {
   const project = await context.project();
+  await refuseTrackedLock(project);
   const lock = await removableLock(project.statePath());
   if (lock === null) {
     context.output.message('There is no lock.');
