@@ -3,15 +3,19 @@
  *
  * ```ts
  * const project = await loadProject({ cwd: process.cwd(), variables: process.env });
- * const session = await openSession(project);
- * const plan = await session.plan();
- * if (session.refusals(plan).length === 0) await session.apply(plan);
- * await session.close();
+ * const session = await openForWriting(project, 'apply');
+ * try {
+ *   const plan = await session.plan();
+ *   await session.apply(approve(plan, { maxDestructive: project.maxDestructive() }));
+ * } finally {
+ *   await session.close();
+ * }
  * ```
  */
 export type { Applied } from './apply/apply.js';
 export type { ChangeResult, Result, Status } from './apply/result.js';
 export { stringifyJson } from './json.js';
+export { type ApprovedPlan, approve, type Limits, refusalsOf } from './plan/approve.js';
 export type { Action, Change, FieldChange, Plan, PlanWarning, Source, Summary } from './plan/plan.js';
 export { changesServer, summarize } from './plan/plan.js';
 export { problemCodes } from './problem-codes.js';
@@ -22,5 +26,13 @@ export { planJson, problemsJson, resultJson } from './report/json.js';
 export { problemsText } from './report/problems.js';
 export { planText, resultText } from './report/text.js';
 export { type Sandbox, type SandboxOptions, startSandbox } from './sandbox/index.js';
-export { openSession, type PlanOptions, type Session, type SessionOptions } from './session.js';
+export { openForWriting, openSession } from './session/open.js';
+export type {
+  PlanOptions,
+  Session,
+  SessionOptions,
+  UndoPlan,
+  WritingCommand,
+  WritingSession,
+} from './session/session.js';
 export { version } from './version.js';

@@ -5,6 +5,7 @@ import { getInput, setSecret } from '@actions/core';
 import { summarizeResult } from '../apply/result.js';
 import { problemsOf, stacksOf } from '../failures.js';
 import { refuseInputs } from '../outputs.js';
+import { approve } from '../plan/approve.js';
 import { changesServer, type Plan } from '../plan/plan.js';
 import { readPlanFile } from '../plan-file.js';
 import { planSamples } from '../plan-samples.js';
@@ -19,7 +20,8 @@ import { problemsText } from '../report/problems.js';
 import { redactPlan, redactProblems, redactResult, redactSamples } from '../report/redacted.js';
 import { planText, resultSummaryLine, resultText, summaryLine } from '../report/text.js';
 import { plural } from '../report/words.js';
-import { openSession, type Session } from '../session.js';
+import { openForWriting, openSession } from '../session/open.js';
+import type { Session, SessionOptions } from '../session/session.js';
 import { writeResult } from '../state/through.js';
 import { withoutPastedIn } from '../unsaid.js';
 import { validateProject } from '../validation.js';
@@ -169,7 +171,8 @@ class Work {
 
   async #plan(inputs: Inputs): Promise<Outcome> {
     const { args } = inputs;
-    const made = await this.#session(inputs, undefined, async (session) => {
+    const opened = await openSession(await this.#project(inputs), this.#sessionOptions(inputs));
+    const made = await this.#within(opened, async (session) => {
       if (inputs.planFile !== undefined) {
         const asked = resolve(this.#folder(inputs), inputs.planFile);
         await refuseInputs([asked], this.#config(inputs), session);
@@ -211,7 +214,9 @@ class Work {
     const { planFile, expectDigest } = inputs;
     const file = planFile === undefined ? undefined : resolve(this.#folder(inputs), planFile);
     const stored = file === undefined ? undefined : await readPlanFile(file, planFile);
-    return await this.#session(inputs, 'apply', async (session) => {
+    const project = await this.#project(inputs);
+    const opened = await openForWriting(project, 'apply', this.#sessionOptions(inputs));
+    return await this.#within(opened, async (session) => {
       const { plan, problems } =
         stored === undefined
           ? { plan: await session.plan(planOptions(inputs)), problems: [] }
@@ -223,9 +228,8 @@ class Work {
       if (expectDigest !== undefined) {
         checkApproval(plan, await this.#approval(inputs, expectDigest, plan), this.#redactor);
       }
-      const refusals = session.refusals(plan, inputs.allowDestructive);
-      if (refusals.length > 0) throw new ProblemsError(refusals);
-      const { result: became, problems: after } = await session.apply(plan);
+      const maxDestructive = inputs.allowDestructive ?? project.maxDestructive();
+      const { result: became, problems: after } = await session.apply(approve(plan, { maxDestructive }));
       const result = redactResult(became, this.#redactor);
       if (after.length > 0) this.#tellProblems(redactProblems(after, this.#redactor));
       if (result.run !== null) {
@@ -259,14 +263,8 @@ class Work {
     return approval;
   }
 
-  async #session<T>(
-    inputs: Inputs,
-    writes: string | undefined,
-    work: (session: Session) => Promise<T>,
-  ): Promise<T> {
-    const { args, baseUrl } = inputs;
-    const session = await openSession(await this.#project(inputs), {
-      ...(writes === undefined ? {} : { writes }),
+  #sessionOptions({ args, baseUrl }: Inputs): SessionOptions {
+    return {
       ...(baseUrl === undefined ? {} : { baseUrl }),
       ...(args.tokenFile === undefined ? {} : { tokenFile: args.tokenFile }),
       ...(args.concurrency === undefined ? {} : { concurrency: args.concurrency }),
@@ -277,7 +275,10 @@ class Work {
         ...(args.rate === undefined ? {} : { rate: args.rate }),
         ...(args.retries === undefined ? {} : { retries: args.retries }),
       },
-    });
+    };
+  }
+
+  async #within<S extends Session, T>(session: S, work: (session: S) => Promise<T>): Promise<T> {
     try {
       if (session.warnings.length > 0) this.#tellProblems(redactProblems(session.warnings, this.#redactor));
       for (const note of session.notes) this.#say(escapeLines(this.#redactor.redactSentence(note)));

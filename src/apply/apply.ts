@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { kindOf } from '../kinds/index.js';
+import type { ApprovedPlan } from '../plan/approve.js';
 import type { Change, Plan } from '../plan/plan.js';
 import { error, type Problem, ProblemsError } from '../problems.js';
 import { type Redactor, redactAddress } from '../redact.js';
@@ -23,7 +24,7 @@ import {
 import { recordInto } from './record.js';
 import type { Result } from './result.js';
 
-export interface ApplyOptions extends Omit<ExecuteOptions, 'recorder'> {
+export interface ApplyOptions extends Omit<ExecuteOptions, 'recorder' | 'notBefore'> {
   readonly store: StateStore;
   /** The state that the plan was made with. */
   readonly state: State;
@@ -47,11 +48,11 @@ export interface Applied {
 }
 
 /**
- * Applies a plan: journals each request before it is sent and after its answer, and saves the state at the end.
+ * Applies an approved plan: journals each request before it is sent and after its answer, and saves the state at the end.
  * A plan with nothing to do writes nothing. Throws a ProblemsError where the journal or the state can't be
  * written, before anything is sent.
  */
-export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Applied> {
+export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOptions): Promise<Applied> {
   const { store, now, signal } = options;
   if (plan.changes.every(({ action }) => action === 'unchanged')) {
     const result = { run: null, results: [], interrupted: false };
@@ -78,7 +79,7 @@ export async function applyPlan(plan: Plan, options: ApplyOptions): Promise<Appl
     );
     recordInto(resources, asked, became, context);
   });
-  const { results, fatal } = await execute(plan, { ...options, recorder });
+  const { results, fatal } = await execute(plan, { ...options, notBefore: asked, recorder });
   const result = { run, results, interrupted: signal.aborted };
   const problems = fatal === undefined ? [] : [runEndedEarly(run, fatal)];
   try {

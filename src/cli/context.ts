@@ -1,7 +1,7 @@
 import type { Project } from '../project/index.js';
 import type { Redactor } from '../redact.js';
 import type { Try } from '../server/transport.js';
-import type { Session } from '../session.js';
+import type { Session, SessionOptions, WritingCommand, WritingSession } from '../session/session.js';
 import { createOutput, type Output } from './output.js';
 import { createProgress, drawsBar } from './progress.js';
 import { createPrompt, type Prompt } from './prompt.js';
@@ -35,10 +35,12 @@ export interface Context {
   learnTokens(): Promise<void>;
   /** Throws a ProblemsError where a file that is asked for is one that idops reads or keeps; asks once for each. */
   refuseOutputs(files: readonly string[], session?: Session): Promise<void>;
-  /** Works in a session with the project's server, which `writes` names the command for if it writes. */
-  session<T>(
-    work: (session: Session) => Promise<T>,
-    writes?: string,
+  /** Works in a session with the project's server that can't write. */
+  session<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  /** Works in a session that holds the state's lock; `needs` says whether the manifests have a part in it. */
+  writing<T>(
+    command: WritingCommand,
+    work: (session: WritingSession) => Promise<T>,
     needs?: { readonly manifests: boolean },
   ): Promise<T>;
 }
@@ -70,6 +72,34 @@ export function createContext(options: GlobalOptions, signal: AbortSignal, redac
       ...(environment === undefined ? {} : { env: environment }),
     });
   const project = () => load(env, options.env);
+  const sessionOptions = (): SessionOptions => {
+    const { baseUrl, tokenFile, concurrency, rate, retries, timeout } = options;
+    return {
+      ...(baseUrl === undefined ? {} : { baseUrl }),
+      ...(tokenFile === undefined ? {} : { tokenFile }),
+      ...(concurrency === undefined ? {} : { concurrency }),
+      ...(timeout === undefined ? {} : { timeout }),
+      progress,
+      signal,
+      redactor,
+      network: {
+        ...(rate === undefined ? {} : { rate }),
+        ...(retries === undefined ? {} : { retries }),
+        onTry: (made) => output.debug(tryLine(made)),
+      },
+    };
+  };
+  const within = async <S extends Session, T>(session: S, work: (session: S) => Promise<T>): Promise<T> => {
+    try {
+      // The plan says which fields the server ignores.
+      const warnings = session.warnings.filter(({ code }) => code !== 'ignored-field');
+      if (warnings.length > 0) output.problems(warnings);
+      for (const note of session.notes) output.message(note);
+      return await work(session);
+    } finally {
+      await session.close();
+    }
+  };
   const checked = new Set<string>();
   return {
     options,
@@ -93,34 +123,16 @@ export function createContext(options: GlobalOptions, signal: AbortSignal, redac
       await refuseInputs(open, options.config ?? env.IDOPS_CONFIG ?? 'idops.yaml', session ?? project);
       for (const file of open) checked.add(file);
     },
-    async session(work, writes, needs = { manifests: true }) {
-      const { baseUrl, tokenFile, concurrency, rate, retries, timeout } = options;
-      const { openSession } = await import('../session.js');
-      const session = await openSession(await project(), {
-        ...needs,
-        ...(baseUrl === undefined ? {} : { baseUrl }),
-        ...(tokenFile === undefined ? {} : { tokenFile }),
-        ...(concurrency === undefined ? {} : { concurrency }),
-        ...(timeout === undefined ? {} : { timeout }),
-        ...(writes === undefined ? {} : { writes }),
-        progress,
-        signal,
-        redactor,
-        network: {
-          ...(rate === undefined ? {} : { rate }),
-          ...(retries === undefined ? {} : { retries }),
-          onTry: (made) => output.debug(tryLine(made)),
-        },
-      });
-      try {
-        // The plan says which fields the server ignores.
-        const warnings = session.warnings.filter(({ code }) => code !== 'ignored-field');
-        if (warnings.length > 0) output.problems(warnings);
-        for (const note of session.notes) output.message(note);
-        return await work(session);
-      } finally {
-        await session.close();
-      }
+    async session(work) {
+      const { openSession } = await import('../session/open.js');
+      return await within(await openSession(await project(), sessionOptions()), work);
+    },
+    async writing(command, work, needs = { manifests: true }) {
+      const { openForWriting } = await import('../session/open.js');
+      return await within(
+        await openForWriting(await project(), command, { ...sessionOptions(), ...needs }),
+        work,
+      );
     },
   };
 }

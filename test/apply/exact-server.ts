@@ -6,7 +6,9 @@ import { parse, stringify } from 'lossless-json';
 import { onTestFinished } from 'vitest';
 import { listRuns } from '../../src/apply/journal.js';
 import { loadProject } from '../../src/project/index.js';
-import { openSession, type Session } from '../../src/session.js';
+import { openForWriting, openSession } from '../../src/session/open.js';
+import type { Session, WritingCommand, WritingSession } from '../../src/session/session.js';
+import { applyAll as approveAll } from '../approving.js';
 import { cli } from '../e2e/running.js';
 import { serve } from '../server/serving.js';
 
@@ -30,7 +32,8 @@ export interface ExactSite {
   /** While it is set, a PATCH is carried out and not answered; called when it was. */
   silent: (() => void) | undefined;
   declare(yaml: string): Promise<void>;
-  session<T>(work: (session: Session) => Promise<T>, writes?: string): Promise<T>;
+  session<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  writing<T>(command: WritingCommand, work: (session: WritingSession) => Promise<T>): Promise<T>;
   begin(...args: string[]): { readonly child: ChildProcess; readonly ended: Promise<Ran> };
   /** The names of the runs, oldest first. */
   runs(): Promise<string[]>;
@@ -69,21 +72,22 @@ export async function exactSite(profile: Profile, user: { [member: string]: stri
     `version: 1\nserver: {base_url: "${origin}", profile: ${profile}, auth: {token: "\${IDOPS_TOKEN}"}}\n`,
   );
   const variables = { IDOPS_TOKEN: 'token-of-the-test' };
+  const load = () => loadProject({ cwd: folder, variables });
+  const within = async <S extends Session, T>(session: S, work: (session: S) => Promise<T>): Promise<T> => {
+    try {
+      return await work(session);
+    } finally {
+      await session.close();
+    }
+  };
   const site: ExactSite = {
     folder,
     user,
     sent,
     silent: undefined,
     declare: (yaml) => write('manifests/user.yaml', `kind: User\nid: ${userId}\n${yaml}`),
-    async session(work, writes) {
-      const project = await loadProject({ cwd: folder, variables });
-      const session = await openSession(project, writes === undefined ? {} : { writes });
-      try {
-        return await work(session);
-      } finally {
-        await session.close();
-      }
-    },
+    session: async (work) => await within(await openSession(await load()), work),
+    writing: async (command, work) => await within(await openForWriting(await load(), command), work),
     begin(...args) {
       const child = spawn(process.execPath, [cli, ...args], {
         cwd: folder,
@@ -117,21 +121,21 @@ export async function exactSite(profile: Profile, user: { [member: string]: stri
 
 /** Plans and applies; gives the plan and what each change came to. */
 export async function applyAll(site: ExactSite) {
-  return await site.session(async (session) => {
+  return await site.writing('apply', async (session) => {
     const plan = await session.plan();
-    const { result } = await session.apply(plan, 'apply');
+    const { result } = await approveAll(session, plan);
     const { run, results } = result;
     return { plan, run, said: results.map(({ status, error }) => error ?? status) };
-  }, 'apply');
+  });
 }
 
 /** Puts back what a run changed. */
 export async function undoRun(site: ExactSite, run: string | null) {
-  return await site.session(async (session) => {
+  return await site.writing('undo', async (session) => {
     const { plan, left } = await session.planUndo(run ?? '');
-    const { result } = await session.apply(plan, 'undo');
+    const { result } = await approveAll(session, plan);
     return { left, said: result.results.map(({ status, error }) => error ?? status) };
-  }, 'undo');
+  });
 }
 
 /** What a plan would do now: the differences of the user. */

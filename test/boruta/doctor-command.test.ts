@@ -27,6 +27,7 @@ async function run(at: Site, format: string, token = at.sandbox.token): Promise<
     learnTokens: async () => {},
     refuseOutputs: async () => {},
     session: unused,
+    writing: unused,
   };
   const code = await doctor(context, { ...options, format: [format] });
   await output.flush();

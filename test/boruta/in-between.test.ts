@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Plan } from '../../src/plan/plan.js';
+import { applyAll } from '../approving.js';
 import { type Doc, ids, type Site, site, todo } from './site.js';
 
 const ada = `User/${ids.ada}`;
@@ -32,18 +33,18 @@ async function inBetween(
   asked = true,
 ): Promise<Ran> {
   await at.declare(...documents);
-  return await at.session(async (session) => {
+  return await at.writing('apply', async (session) => {
     const plan = await session.plan();
     const seen = at.sandbox.requests.length;
     person();
-    const { result } = await session.apply(plan, 'apply', asked ? performance.now() : undefined);
+    const { result } = await applyAll(session, plan, asked ? performance.now() : 0);
     const said = result.results.map(({ address, status, error }) => [
       address,
       error === null ? status : `${status}: ${error}`,
     ]);
     const reads = at.sandbox.requests.slice(seen).filter(({ method }) => method === 'GET');
     return { plan, said: Object.fromEntries(said), reads: reads.map(({ path }) => path) };
-  }, 'apply');
+  });
 }
 
 describe('what nobody declared and a person changed while the question was open', () => {

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach } from 'vitest';
 import type { ChangeResult } from '../../src/apply/result.js';
+import { refusalsOf } from '../../src/plan/approve.js';
 import type { Change, Plan } from '../../src/plan/plan.js';
 import type { Progress } from '../../src/progress.js';
 import { loadProject } from '../../src/project/index.js';
@@ -14,8 +15,10 @@ import {
   type SandboxSeed,
   startSandbox,
 } from '../../src/sandbox/index.js';
-import { openSession, type Session } from '../../src/session.js';
+import { openForWriting, openSession } from '../../src/session/open.js';
+import type { Session, SessionOptions, WritingCommand, WritingSession } from '../../src/session/session.js';
 import type { Json } from '../../src/values.js';
+import { applyAll } from '../approving.js';
 
 export { ids } from '../sandbox/asking.js';
 
@@ -47,7 +50,12 @@ export interface Site {
   readonly sandbox: Sandbox;
   /** Set while requests are to be met with a fault. */
   fault: ((request: SandboxRequest) => Intercept | undefined) | undefined;
-  session<T>(work: (session: Session) => Promise<T>, writes?: string, progress?: Progress): Promise<T>;
+  session<T>(work: (session: Session) => Promise<T>, progress?: Progress): Promise<T>;
+  writing<T>(
+    command: WritingCommand,
+    work: (session: WritingSession) => Promise<T>,
+    progress?: Progress,
+  ): Promise<T>;
   /** The profile from now on. */
   use(profile: 'documented' | 'boruta'): Promise<void>;
   /** The manifests from now on: one document each. */
@@ -89,27 +97,30 @@ export async function site(options: SiteOptions = {}): Promise<Site> {
     );
   await use(profile);
   let seen = 0;
-  const session: Site['session'] = async (work, writes, progress) => {
-    const project = await loadProject({ cwd: folder, variables: { IDOPS_TOKEN: sandbox.token } });
-    const opened = await openSession(project, {
-      ...(writes === undefined ? {} : { writes }),
-      ...(progress === undefined ? {} : { progress }),
-      ...(concurrency === undefined ? {} : { concurrency }),
-      ...(retries === undefined ? {} : { network: { retries } }),
-    });
+  const load = () => loadProject({ cwd: folder, variables: { IDOPS_TOKEN: sandbox.token } });
+  const given = (progress: Progress | undefined): SessionOptions => ({
+    ...(progress === undefined ? {} : { progress }),
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(retries === undefined ? {} : { network: { retries } }),
+  });
+  const within = async <S extends Session, T>(opened: S, work: (opened: S) => Promise<T>): Promise<T> => {
     try {
       return await work(opened);
     } finally {
       await opened.close();
     }
   };
+  const session: Site['session'] = async (work, progress) =>
+    await within(await openSession(await load(), given(progress)), work);
+  const writing: Site['writing'] = async (command, work, progress) =>
+    await within(await openForWriting(await load(), command, given(progress)), work);
   const declare: Site['declare'] = async (...documents) => {
     await rm(join(folder, 'manifests'), { recursive: true, force: true });
     for (const [index, document] of documents.entries()) {
       await write(join(folder, 'manifests', `${index}.yaml`), JSON.stringify(document, null, 2));
     }
   };
-  const given = async (documents: readonly Doc[]): Promise<void> => {
+  const declareGiven = async (documents: readonly Doc[]): Promise<void> => {
     if (documents.length > 0) await declare(...documents);
   };
   made = {
@@ -117,22 +128,23 @@ export async function site(options: SiteOptions = {}): Promise<Site> {
     sandbox,
     fault: undefined,
     session,
+    writing,
     use,
     declare,
     async plan(...documents) {
-      await given(documents);
+      await declareGiven(documents);
       return await session((opened) => opened.plan());
     },
     async apply(...documents) {
-      await given(documents);
-      return await session(async (opened) => carryOut(opened, await opened.plan(), 'apply'), 'apply');
+      await declareGiven(documents);
+      return await writing('apply', async (opened) => carryOut(opened, await opened.plan()));
     },
     async undo(run) {
-      return await session(async (opened) => {
+      return await writing('undo', async (opened) => {
         const { plan, left } = await opened.planUndo(run ?? '');
-        const ran = await carryOut(opened, plan, 'undo');
+        const ran = await carryOut(opened, plan);
         return { ...ran, left: left.map(({ address, reason }) => `${address}: ${reason}`) };
-      }, 'undo');
+      });
     },
     writes() {
       const sent = sandbox.requests.slice(seen).filter(({ method }) => method !== 'GET');
@@ -143,10 +155,10 @@ export async function site(options: SiteOptions = {}): Promise<Site> {
   return made;
 }
 
-async function carryOut(session: Session, plan: Plan, command: 'apply' | 'undo'): Promise<Ran> {
-  const problems = session.refusals(plan);
+async function carryOut(session: WritingSession, plan: Plan): Promise<Ran> {
+  const problems = refusalsOf(plan, session.project.maxDestructive());
   if (problems.length > 0) throw new Error(problems.map(({ message }) => message).join('\n'));
-  const { result, problems: after } = await session.apply(plan, command);
+  const { result, problems: after } = await applyAll(session, plan);
   if (after.length > 0) throw new Error(after.map(({ message }) => message).join('\n'));
   const said = result.results.map(
     ({ address, status, error }) => [address, error === null ? status : `${status}: ${error}`] as const,

@@ -10,8 +10,10 @@ import { loadProject } from '../../src/project/index.js';
 import { type Intercept, type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { ServerFailure } from '../../src/server/failures.js';
 import { type OperationName, operations } from '../../src/server/operations.js';
-import { openSession, type Session } from '../../src/session.js';
+import { openForWriting } from '../../src/session/open.js';
+import type { WritingSession } from '../../src/session/session.js';
 import { failuresIn } from '../../src/settle.js';
+import { applyAll } from '../approving.js';
 import { issue } from '../server/certificates.js';
 
 const problem = (status: number, headers: Record<string, string> = {}): Intercept => ({
@@ -162,9 +164,8 @@ async function run(operation: OperationName, fault: FaultName, times: Times): Pr
     const tls = front === undefined ? '' : '  tls: {ca_file: ca.pem}\n';
     const config = `version: 1\nserver:\n  base_url: ${front?.url ?? sandbox.url}\n  auth: {token: ${sandbox.token}}\n${tls}`;
     await writeFile(join(folder, 'idops.yaml'), config);
-    const session = async <T>(work: (session: Session) => Promise<T>): Promise<T> => {
-      const opened = await openSession(await loadProject({ cwd: folder, variables: {} }), {
-        writes: 'apply',
+    const session = async <T>(work: (session: WritingSession) => Promise<T>): Promise<T> => {
+      const opened = await openForWriting(await loadProject({ cwd: folder, variables: {} }), 'apply', {
         timeout: fault === 'no answer' ? 1.5 : 30,
         network: { delay: async () => {}, random: () => 0.5 },
       });
@@ -174,7 +175,7 @@ async function run(operation: OperationName, fault: FaultName, times: Times): Pr
         await opened.close();
       }
     };
-    const plan = async (opened: Session): Promise<Plan> =>
+    const plan = async (opened: WritingSession): Promise<Plan> =>
       operation === 'regenerateDid' ? opened.planRegeneration(client) : await opened.plan();
     const arm = (): void => {
       armed = true;
@@ -188,7 +189,7 @@ async function run(operation: OperationName, fault: FaultName, times: Times): Pr
       : applying(async () => {
           const made = await session(plan);
           arm();
-          return (await session((opened) => opened.apply(made))).result;
+          return (await session((opened) => applyAll(opened, made))).result;
         }));
     armed = false;
     front?.disarm();
@@ -235,12 +236,12 @@ async function applying(apply: () => Promise<Result>): Promise<Measured> {
 
 /** Whether a run without faults ends with everything done, and one more has nothing to do. */
 async function recovers(
-  session: <T>(work: (session: Session) => Promise<T>) => Promise<T>,
+  session: <T>(work: (session: WritingSession) => Promise<T>) => Promise<T>,
   method: string,
   sandbox: Sandbox,
   done: (sandbox: Sandbox) => boolean,
 ): Promise<boolean> {
-  await session(async (opened) => await opened.apply(await opened.plan()));
+  await session(async (opened) => await applyAll(opened, await opened.plan()));
   const left = await session(async (opened) => await opened.plan());
   const settled = left.changes.every(({ action }) => action === 'unchanged');
   return settled && (method === 'GET' || done(sandbox));

@@ -5,7 +5,8 @@ import { expect, test } from 'vitest';
 import type { ChangeResult } from '../../src/apply/result.js';
 import { loadProject } from '../../src/project/index.js';
 import { type Intercept, type Sandbox, startSandbox } from '../../src/sandbox/index.js';
-import { openSession } from '../../src/session.js';
+import { openForWriting } from '../../src/session/open.js';
+import { applyAll } from '../approving.js';
 
 const users = 2_000;
 const templates = 2_700;
@@ -99,13 +100,12 @@ test('ten thousand requests with 5 % random faults end converged, and each resul
     let runs = 0;
     while (toDo > 0 && runs < 10) {
       runs += 1;
-      const session = await openSession(await loadProject({ cwd: folder, variables: {} }), {
-        writes: 'apply',
+      const session = await openForWriting(await loadProject({ cwd: folder, variables: {} }), 'apply', {
         concurrency: 50,
         network: { delay: async () => {}, random },
       });
       const plan = await session.plan();
-      const { result, problems } = await session.apply(plan);
+      const { result, problems } = await applyAll(session, plan);
       await session.close();
       expect(problems).toEqual([]);
       const done = doneNow();

@@ -23,7 +23,7 @@ test.each([
     },
     end: () => {},
   };
-  await at.session(async (session) => session.plan(), undefined, progress);
+  await at.session(async (session) => session.plan(), progress);
   expect(total).toBe(4);
   expect(steps).toBe(total);
 });

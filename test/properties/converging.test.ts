@@ -3,6 +3,7 @@ import { expect, it } from 'vitest';
 import { type Plan, summarize } from '../../src/plan/plan.js';
 import type { SandboxSeed } from '../../src/sandbox/index.js';
 import { operationPath, operations } from '../../src/server/operations.js';
+import { applyAll } from '../approving.js';
 import { type Doc, layout, world } from './generating.js';
 import { inPlace, type Place } from './writing.js';
 
@@ -22,7 +23,7 @@ function level(request: string): number {
 }
 
 /** Plans and applies, and expects of both what every run promises. */
-async function converge({ sandbox, session }: Place): Promise<Plan> {
+async function converge({ sandbox, session, writing }: Place): Promise<Plan> {
   const start = sandbox.requests.length;
   const before = sandbox.snapshot();
   const plan = await session((it) => it.plan());
@@ -32,13 +33,10 @@ async function converge({ sandbox, session }: Place): Promise<Plan> {
   expect(plan.changes.flatMap(({ reason }) => reason ?? [])).toEqual([]);
 
   const middle = sandbox.requests.length;
-  const { result, made } = await session(
-    async (it) => {
-      const again = await it.plan();
-      return { made: again, ...(await it.apply(again)) };
-    },
-    { writes: 'apply' },
-  );
+  const { result, made } = await writing(async (it) => {
+    const again = await it.plan();
+    return { made: again, ...(await applyAll(it, again)) };
+  });
   expect(made.digest).toBe(plan.digest);
   expect(result.results.filter(({ status }) => status !== 'applied')).toEqual([]);
   const writes = sandbox.requests

@@ -5,7 +5,8 @@ import { dirname, join } from 'node:path';
 import { parseDocument, stringify } from 'yaml';
 import { loadProject } from '../../src/project/index.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
-import { openSession, type Session, type SessionOptions } from '../../src/session.js';
+import { openForWriting, openSession } from '../../src/session/open.js';
+import type { Session, SessionOptions, WritingSession } from '../../src/session/session.js';
 import type { Json } from '../../src/values.js';
 import type { Doc, Layout } from './generating.js';
 
@@ -82,13 +83,23 @@ export interface Place {
   /** Replaces the manifests. */
   declare(docs: readonly Doc[], layout?: Layout): void;
   /** Opens a session for as long as the work takes, as each command does. */
-  session<T>(work: (session: Session) => Promise<T>, options?: SessionOptions): Promise<T>;
+  session<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  writing<T>(work: (session: WritingSession) => Promise<T>, options?: SessionOptions): Promise<T>;
 }
 
 /** A project and a server, for as long as the work takes. */
 export async function inPlace<T>(options: SandboxOptions, work: (place: Place) => Promise<T>): Promise<T> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'idops-property-')));
   const sandbox = await startSandbox(options);
+  const load = () =>
+    loadProject({ cwd: folder, variables: { IDOPS_BASE_URL: sandbox.url, IDOPS_TOKEN: sandbox.token } });
+  const within = async <S extends Session, R>(session: S, use: (session: S) => Promise<R>): Promise<R> => {
+    try {
+      return await use(session);
+    } finally {
+      await session.close();
+    }
+  };
   try {
     writeFileSync(join(folder, 'idops.yaml'), 'version: 1\nsafety: {max_destructive: 1000}\n');
     return await work({
@@ -100,15 +111,9 @@ export async function inPlace<T>(options: SandboxOptions, work: (place: Place) =
           writeFileSync(join(folder, path), text);
         }
       },
-      async session(use, given = {}) {
-        const variables = { IDOPS_BASE_URL: sandbox.url, IDOPS_TOKEN: sandbox.token };
-        const session = await openSession(await loadProject({ cwd: folder, variables }), given);
-        try {
-          return await use(session);
-        } finally {
-          await session.close();
-        }
-      },
+      session: async (use) => await within(await openSession(await load()), use),
+      writing: async (use, given = {}) =>
+        await within(await openForWriting(await load(), 'apply', given), use),
     });
   } finally {
     await sandbox.close();

@@ -14,7 +14,7 @@ import {
   type SandboxSeed,
   startSandbox,
 } from '../../src/sandbox/index.js';
-import { openSession } from '../../src/session.js';
+import { openSession } from '../../src/session/open.js';
 import { stateSchema } from '../../src/state/state.js';
 import { ids } from '../sandbox/asking.js';
 

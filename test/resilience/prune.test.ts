@@ -1,4 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { refusalsOf } from '../../src/plan/approve.js';
+import { applyAll } from '../approving.js';
 import { type Doc, ids, type Site, site, todo } from '../boruta/site.js';
 
 const template = (type: string, more: { [field: string]: string } = {}): Doc => ({
@@ -16,10 +18,10 @@ async function prune(
   at: Site,
   more: { targets?: string[]; kinds?: string[] } = {},
 ): Promise<{ run: string | null }> {
-  return await at.session(async (session) => {
-    const { result } = await session.apply(await session.plan({ prune: true, ...more }));
+  return await at.writing('apply', async (session) => {
+    const { result } = await applyAll(session, await session.plan({ prune: true, ...more }));
     return { run: result.run };
-  }, 'apply');
+  });
 }
 
 describe.each(['documented', 'boruta'] as const)('pruning (%s)', (profile) => {
@@ -85,7 +87,7 @@ describe.each(['documented', 'boruta'] as const)('pruning (%s)', (profile) => {
     await at.declare(acme);
     await at.session(async (session) => {
       const plan = await session.plan({ prune: true });
-      expect(session.refusals(plan, 0)).toEqual([expect.objectContaining({ code: 'too-destructive' })]);
+      expect(refusalsOf(plan, 0)).toEqual([expect.objectContaining({ code: 'too-destructive' })]);
       expect(plan.changes.find(({ action }) => action === 'delete')?.warnings).toEqual([
         expect.objectContaining({ code: 'pruned' }),
       ]);

@@ -1,6 +1,7 @@
 import { cpSync, existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { applyAll } from '../approving.js';
 import { type Doc, ids, type Site, site, todo } from '../boruta/site.js';
 
 const template = (more: Doc | { [field: string]: string }): Doc => ({
@@ -75,11 +76,11 @@ describe.each(['documented', 'boruta'] as const)('without the state (%s)', (prof
     await at.apply(...first);
     rmSync(stateOf(at));
     await at.declare(generation(1));
-    await at.session(async (session) => {
+    await at.writing('apply', async (session) => {
       const plan = await session.plan({ prune: true });
       expect(plan.changes.filter(({ action }) => action === 'delete')).toEqual([]);
-      await session.apply(plan);
-    }, 'apply');
+      await applyAll(session, plan);
+    });
     expect(dangerous(at)).toEqual([]);
   });
 });
@@ -113,9 +114,9 @@ describe.each(['documented', 'boruta'] as const)('with an older copy of the stat
     });
     writeFileSync(stateOf(at), old);
     await at.declare(generation(2));
-    await at.session(async (session) => {
-      await session.apply(await session.plan({ prune: true }));
-    }, 'apply');
+    await at.writing('apply', async (session) => {
+      await applyAll(session, await session.plan({ prune: true }));
+    });
     expect(dangerous(at)).toHaveLength(2);
   });
 

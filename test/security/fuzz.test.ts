@@ -13,7 +13,8 @@ import { planJson } from '../../src/report/json.js';
 import { problemsText } from '../../src/report/problems.js';
 import { planText, resultText } from '../../src/report/text.js';
 import { type Intercept, type Sandbox, startSandbox } from '../../src/sandbox/index.js';
-import { openSession } from '../../src/session.js';
+import { openForWriting, openSession } from '../../src/session/open.js';
+import { applyAll } from '../approving.js';
 import { ids } from '../sandbox/asking.js';
 
 let folder: string;
@@ -52,10 +53,10 @@ beforeAll(async () => {
   await mkdir(join(folder, 'manifests'));
   await writeFile(join(folder, 'idops.yaml'), configuration());
   await writeFile(join(folder, 'manifests/all.yaml'), manifests);
-  const session = await openSession(await load(), { writes: 'apply' });
+  const session = await openForWriting(await load(), 'apply');
   const plan = await session.plan();
   storedPlan = JSON.stringify({ ...planJson(plan, { debug: false }), apply: await session.seal(plan) });
-  await session.apply(plan);
+  await applyAll(session, plan);
   await session.close();
   state = await readFile(join(folder, '.idops/state.json'), 'utf8');
   const [name = ''] = await readdir(join(folder, '.idops/runs'));
@@ -361,12 +362,12 @@ describe('hostile', () => {
         intercept = (asked) => (asked === method ? { kind: 'answer', status: code, body: text } : undefined);
         sandbox.requests.length = 0;
         await harmless(async () => {
-          const session = await openSession(await load(), { network: { delay: async () => {} } });
+          const session = await openForWriting(await load(), 'apply', { network: { delay: async () => {} } });
           try {
             const plan = await session.plan({ assert: true });
             planText(plan, { color: false, debug: true });
             if (method !== 'PATCH') return;
-            const { result, problems } = await session.apply(plan);
+            const { result, problems } = await applyAll(session, plan);
             expect(problems).toEqual([]);
             resultText(result, { color: false, debug: true });
           } finally {

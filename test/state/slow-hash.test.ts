@@ -6,10 +6,11 @@ import { readRuns } from '../../src/apply/history.js';
 import { journalFolder } from '../../src/apply/journal.js';
 import { loadProject } from '../../src/project/index.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
-import { openSession } from '../../src/session.js';
+import { openForWriting, openSession } from '../../src/session/open.js';
 import { Hasher } from '../../src/state/secrets.js';
 import { eachWithSlowHashes, prepareSlowHashes, withSlowHashes } from '../../src/state/slow-hash.js';
 import { Sensitive, same } from '../../src/values.js';
+import { applyAll } from '../approving.js';
 
 /** How often something was hashed: on the spot, which stops everything else, and beside everything else. */
 const made = vi.hoisted(() => ({ onTheSpot: 0, beside: [] as string[], atOnce: 0, most: 0 }));
@@ -159,10 +160,10 @@ test('planning, storing and applying 400 secrets makes each hash once and none o
   );
   await writeFile(join(folder, 'manifests/users.yaml'), users('first'));
   const project = await loadProject({ cwd: folder, variables: {} });
-  const session = await openSession(project, { writes: 'apply' });
+  const session = await openForWriting(project, 'apply');
   const plan = await session.plan();
   await session.seal(plan);
-  const { result } = await session.apply(plan);
+  const { result } = await applyAll(session, plan);
   expect(result.results.map(({ status }) => status)).toEqual(Array(200).fill('applied'));
   const again = await session.plan();
   expect(again.changes.map(({ action }) => action)).toEqual(Array(200).fill('unchanged'));

@@ -1,8 +1,9 @@
+import { refusalsOf } from '../../plan/approve.js';
 import { changesServer, type Plan } from '../../plan/plan.js';
 import type { StoredPlan } from '../../plan/stored.js';
 import { readPlanFile } from '../../plan-file.js';
-import { error, ProblemsError } from '../../problems.js';
-import type { Session } from '../../session.js';
+import { error, ProblemsError, refuse } from '../../problems.js';
+import type { Session } from '../../session/session.js';
 import type { Context, GlobalOptions } from '../context.js';
 import type { ExitCode } from '../exit.js';
 import { filesOf, parseFormats } from '../formats.js';
@@ -23,15 +24,15 @@ export async function apply(
 ): Promise<ExitCode> {
   const formats = parseFormats(options.format, resultFormats);
   const stored = planFile === undefined ? undefined : await readStoredPlan(planFile, options);
-  return await context.session(async (session) => {
+  return await context.writing('apply', async (session) => {
     await context.refuseOutputs(filesOf(formats), session);
     const plan =
       stored === undefined
         ? await session.plan({ ...planOptions(options), acceptDids: options.acceptDid })
         : await planAgain(session, stored);
     showPlan(plan, formats, context);
-    const refusals = session.refusals(plan, options.allowDestructive);
-    if (refusals.length > 0) throw new ProblemsError(refusals);
+    const limits = { maxDestructive: options.allowDestructive ?? session.project.maxDestructive() };
+    refuse(refusalsOf(plan, limits.maxDestructive));
     const asks = stored === undefined && changesServer(plan);
     const agreed = await consent(
       'Apply these changes?',
@@ -40,8 +41,8 @@ export async function apply(
       undefined,
       ', or apply a plan that was stored with idops plan --out',
     );
-    return await carryOut(session, plan, 'apply', agreed, formats, context);
-  }, 'apply');
+    return await carryOut(session, plan, limits, agreed, formats, context);
+  });
 }
 
 async function readStoredPlan(file: string, options: Options): Promise<StoredPlan> {

@@ -1,5 +1,5 @@
-import type { RunLine } from '../../apply/journal.js';
 import { type Result, summarizeResult } from '../../apply/result.js';
+import { approve, type Limits } from '../../plan/approve.js';
 import type { Plan } from '../../plan/plan.js';
 import { error, ProblemsError } from '../../problems.js';
 import { resultGithub } from '../../report/github.js';
@@ -7,7 +7,7 @@ import { resultJson } from '../../report/json.js';
 import { redactPlan, redactResult } from '../../report/redacted.js';
 import { resultHtml, resultMarkdown } from '../../report/results.js';
 import { planText, resultText } from '../../report/text.js';
-import type { Session } from '../../session.js';
+import type { WritingSession } from '../../session/session.js';
 import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { type Format, githubFolder, type Renderers, show, showsText } from '../formats.js';
@@ -60,9 +60,9 @@ export async function consent(
 
 /** Applies a plan where that was agreed to, shows the result, and gives the exit code that tells it. */
 export async function carryOut(
-  session: Session,
+  session: WritingSession,
   plan: Plan,
-  command: RunLine['command'],
+  limits: Limits,
   agreed: Consent,
   formats: readonly Format[],
   context: Context,
@@ -70,7 +70,7 @@ export async function carryOut(
   const { options, output, redactor, signal } = context;
   if ('refused' in agreed) return agreed.refused;
   if (signal.aborted) return exit.interrupted;
-  const { result, problems } = await session.apply(plan, command, agreed.asked);
+  const { result, problems } = await session.apply(approve(plan, { ...limits, ...agreed }));
   const renderers: Renderers<Result> = {
     text: (made) => ({
       text:

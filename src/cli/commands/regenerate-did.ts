@@ -1,5 +1,6 @@
 import { identifier } from '../../kinds/schema.js';
-import { error, ProblemsError } from '../../problems.js';
+import { refusalsOf } from '../../plan/approve.js';
+import { error, ProblemsError, refuse } from '../../problems.js';
 import type { Context, GlobalOptions } from '../context.js';
 import type { ExitCode } from '../exit.js';
 import { filesOf, parseFormats } from '../formats.js';
@@ -20,17 +21,17 @@ export async function regenerateDid(
   if (!identifier().safeParse(id).success) {
     throw new ProblemsError([error('wrong-option', `${JSON.stringify(id)} is not the id of a client`)]);
   }
-  return await context.session(
+  return await context.writing(
+    'regenerate-did',
     async (session) => {
       await context.refuseOutputs(filesOf(formats), session);
       const plan = await session.planRegeneration(id);
       showPlan(plan, formats, context);
-      const blocked = session.refusals(plan, Number.POSITIVE_INFINITY);
-      if (blocked.length > 0) throw new ProblemsError(blocked);
+      const limits = { maxDestructive: Number.POSITIVE_INFINITY };
+      refuse(refusalsOf(plan, limits.maxDestructive));
       const agreed = await consent(`Regenerate the DID of client ${id}?`, options.yes === true, context);
-      return await carryOut(session, plan, 'regenerate-did', agreed, formats, context);
+      return await carryOut(session, plan, limits, agreed, formats, context);
     },
-    'regenerate-did',
     { manifests: false },
   );
 }

@@ -1,6 +1,7 @@
 import type { Left } from '../../apply/undo.js';
+import { refusalsOf } from '../../plan/approve.js';
 import { changesServer } from '../../plan/plan.js';
-import { error, type Problem, ProblemsError, warning } from '../../problems.js';
+import { error, type Problem, ProblemsError, refuse, warning } from '../../problems.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { filesOf, parseFormats } from '../formats.js';
@@ -26,7 +27,8 @@ export async function undo(
       error('wrong-option', 'say either which run or --last', [], 'idops runs lists the runs'),
     ]);
   }
-  return await context.session(
+  return await context.writing(
+    'undo',
     async (session) => {
       await context.refuseOutputs(filesOf(formats), session);
       const run = given ?? (await session.lastRun());
@@ -34,13 +36,12 @@ export async function undo(
       showPlan(plan, formats, context);
       const warnings = leftWarnings(left);
       if (warnings.length > 0) context.output.problems(warnings);
-      const refusals = session.refusals(plan, options.allowDestructive);
-      if (refusals.length > 0) throw new ProblemsError(refusals);
+      const limits = { maxDestructive: options.allowDestructive ?? session.project.maxDestructive() };
+      refuse(refusalsOf(plan, limits.maxDestructive));
       const agreed = await consent(`Undo run ${run}?`, !changesServer(plan) || options.yes === true, context);
-      const code = await carryOut(session, plan, 'undo', agreed, formats, context);
+      const code = await carryOut(session, plan, limits, agreed, formats, context);
       return code === exit.done && left.length > 0 ? exit.failed : code;
     },
-    'undo',
     { manifests: false },
   );
 }

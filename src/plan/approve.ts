@@ -1,0 +1,63 @@
+import { type Problem, refuse } from '../problems.js';
+import type { Plan } from './plan.js';
+import { refusals } from './safety.js';
+
+/** What a plan is approved with. */
+export interface Limits {
+  /** How many destructive things it may do; see `countDestructions`. */
+  readonly maxDestructive: number;
+  /**
+   * When a person said yes to it, as a time of `performance.now()`: what was read before is read again before it is
+   * built on. 0, or left out, where nobody was asked.
+   */
+  readonly asked?: number;
+}
+
+const ownKey = Symbol('approve');
+
+/** A plan that may be applied. Only `approve` makes one. */
+export class ApprovedPlan {
+  readonly plan: Plan;
+  readonly asked: number;
+  // What has it was made here, whatever looks the same.
+  readonly #approved = true;
+
+  private constructor(plan: Plan, asked: number, key: symbol) {
+    if (key !== ownKey) throw new TypeError('only approve() makes a plan that may be applied');
+    this.plan = plan;
+    this.asked = asked;
+    Object.freeze(this);
+  }
+
+  /** Whether something was made by `approve`. */
+  static is(thing: unknown): thing is ApprovedPlan {
+    return typeof thing === 'object' && thing !== null && #approved in thing && thing.#approved;
+  }
+
+  /** For `approve` alone. */
+  static of(plan: Plan, asked: number, key: symbol): ApprovedPlan {
+    return new ApprovedPlan(plan, asked, key);
+  }
+}
+
+/** What is wrong with plans that are no longer what was reviewed. */
+const stale = new WeakMap<Plan, readonly Problem[]>();
+
+/** Keeps a plan from being approved for good: it is not the one that was stored. */
+export function markStale(plan: Plan, problems: readonly Problem[]): void {
+  stale.set(plan, problems);
+}
+
+/** Why a plan may not be applied: it is stale, has blocked entries, or destroys more than is allowed; empty where it may. */
+export function refusalsOf(plan: Plan, maxDestructive: number): Problem[] {
+  return [...(stale.get(plan) ?? []), ...refusals(plan, maxDestructive)];
+}
+
+/**
+ * Makes of a plan what `apply` takes. Throws a ProblemsError with all of `refusalsOf` (`stale-plan`, `blocked`,
+ * `too-destructive`) where it may not be applied.
+ */
+export function approve(plan: Plan, { maxDestructive, asked = 0 }: Limits): ApprovedPlan {
+  refuse(refusalsOf(plan, maxDestructive));
+  return ApprovedPlan.of(plan, asked, ownKey);
+}

@@ -1,0 +1,23 @@
+import type { RunLine } from '../apply/journal.js';
+import type { Declared } from '../kinds/kind.js';
+import { error, type Problem, ProblemsError } from '../problems.js';
+import { sameIdentifier } from '../values.js';
+
+/** What is wrong with an id of `--accept-did`: no declared client has it. */
+export function undeclaredClient(id: string, declared: readonly Declared[]): Problem[] {
+  if (declared.some(({ kind, identity }) => kind === 'Client' && sameIdentifier(identity.id ?? '', id)))
+    return [];
+  return [error('no-such-target', `--accept-did ${id} is the id of no client that the manifests declare`)];
+}
+
+/** What was there on one server has no place on another. */
+export function otherServer({ run, server }: RunLine, here: string): ProblemsError {
+  return new ProblemsError([
+    error(
+      'run-other-server',
+      `run ${run} was on ${server}, and this is ${here}`,
+      [],
+      'choose the environment that it was run with',
+    ),
+  ]);
+}

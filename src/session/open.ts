@@ -1,0 +1,252 @@
+import { basename } from 'node:path';
+import { applyPlan } from '../apply/apply.js';
+import { findRun } from '../apply/history.js';
+import { journalFolder } from '../apply/journal.js';
+import { othersOf, refuseOther } from '../apply/owner.js';
+import { newestRun } from '../apply/resume.js';
+import { type Left, undoRun } from '../apply/undo.js';
+import { openConnection } from '../connection.js';
+import type { Declared } from '../kinds/kind.js';
+import { pruneRefusals } from '../manifests/index.js';
+import { ApprovedPlan, markStale } from '../plan/approve.js';
+import { buildPlan, type Planned, regenerationPlan } from '../plan/build.js';
+import { warnOfMasks } from '../plan/masked.js';
+import type { BuildOptions, PlanHeader } from '../plan/options.js';
+import type { Plan } from '../plan/plan.js';
+import { noReplan, type Replan } from '../plan/replan.js';
+import { type Seal, seal, staleness } from '../plan/stored.js';
+import { error, ProblemsError, refuse } from '../problems.js';
+import { noProgress } from '../progress.js';
+import type { Project } from '../project/index.js';
+import { createRedactor } from '../redact.js';
+import { type Probed, probe } from '../server/probe.js';
+import { stateFile } from '../state/file.js';
+import { Hasher } from '../state/secrets.js';
+import { refuseTracked } from '../state/tracked.js';
+import { version } from '../version.js';
+import { otherServer, undeclaredClient } from './guard.js';
+import { settleState } from './hold.js';
+import { loadAll } from './load.js';
+import type {
+  PlanOptions,
+  Session,
+  SessionOptions,
+  UndoPlan,
+  WritingCommand,
+  WritingSession,
+} from './session.js';
+
+const DEFAULT_CONCURRENCY = 10;
+const DEFAULT_TIMEOUT = 30;
+
+/**
+ * Loads the manifests, the credentials and the state of a project, all before anything is sent. What it gives can plan
+ * and can't apply. Throws a ProblemsError with everything that is wrong.
+ */
+export async function openSession(project: Project, options: SessionOptions = {}): Promise<Session> {
+  const { session } = await open(project, undefined, options);
+  return session;
+}
+
+/**
+ * The same for a command that writes: the session holds the lock of the state until it is closed.
+ * Throws a ProblemsError (`locked`) too, where somebody else holds it.
+ */
+export async function openForWriting(
+  project: Project,
+  command: WritingCommand,
+  options: SessionOptions = {},
+): Promise<WritingSession> {
+  const { session, apply } = await open(project, command, options);
+  return { ...session, apply };
+}
+
+interface Opened {
+  readonly session: Session;
+  readonly apply: WritingSession['apply'];
+}
+
+async function open(
+  project: Project,
+  command: WritingCommand | undefined,
+  options: SessionOptions,
+): Promise<Opened> {
+  const {
+    progress = noProgress,
+    concurrency = DEFAULT_CONCURRENCY,
+    signal = new AbortController().signal,
+    network = {},
+  } = options;
+  const redactor = options.redactor ?? createRedactor();
+  const { server, declared, warnings, manifests } = await loadAll(project, options, redactor.add);
+  await refuseTracked(project, journalFolder(project.statePath()), command !== undefined);
+  const connection = openConnection(server, declared, {
+    concurrency,
+    timeout: options.timeout ?? DEFAULT_TIMEOUT,
+    redact: redactor.redactEcho,
+    onSecret: redactor.add,
+    signal,
+    version,
+    ...network,
+  });
+  const { reader, writer } = connection;
+  const shared = { reader, profile: server.profile, concurrency, progress, signal };
+  const home = { path: project.statePath(), environment: project.environment };
+  const store = stateFile(project.statePath());
+  const held = await settleState(store, home, command, {
+    ...shared,
+    server: server.baseUrl,
+    holds: redactor.holds,
+  }).catch(async (failure) => {
+    await connection.close();
+    throw failure;
+  });
+  let { state } = held;
+  let closed = false;
+  const close = async (): Promise<void> => {
+    closed = true;
+    await connection.close();
+    await held.lock?.release();
+  };
+  const replans = new WeakMap<Plan, Replan>();
+  const remembered = ({ plan, replan }: Planned): Plan => {
+    replans.set(plan, replan);
+    return plan;
+  };
+  const build = async (what: Pick<BuildOptions, 'declared'> & Partial<BuildOptions>): Promise<Planned> => {
+    const made = await buildPlan({
+      ...shared,
+      state,
+      hasher: new Hasher(state, redactor.holds),
+      selection: { targets: [], kinds: [] },
+      prune: false,
+      assert: false,
+      restores: 'none',
+      checks: project.checks(),
+      ...header(),
+      ...what,
+    });
+    // All that observing taught of secrets is known by now.
+    return { ...made, plan: warnOfMasks(made.plan, redactor.redact) };
+  };
+  let probed: Promise<Probed> | undefined;
+  // The server is asked once; where that failed, the next plan asks again.
+  const recognise: PlanHeader['recognise'] = (scope) => {
+    probed ??= probe(reader, scope).catch((failure: unknown) => {
+      probed = undefined;
+      throw failure;
+    });
+    return probed;
+  };
+  const header = (): PlanHeader => ({
+    server: server.baseUrl,
+    profile: server.profile,
+    environment: project.environment,
+    toolVersion: version,
+    now: new Date(),
+    recognise: server.profileWritten ? null : recognise,
+  });
+  const plan = async (given: PlanOptions = {}): Promise<Plan> => {
+    const { targets, kinds, prune, assert } = withDefaults(given);
+    const { acceptDids = [] } = given;
+    refuse(acceptDids.flatMap((id) => undeclaredClient(id, declared)));
+    if (prune) refuse(await pruneRefusals(manifests));
+    return remembered(
+      await build({ declared, selection: { targets, kinds }, prune, assert, acceptDids, restores: 'all' }),
+    );
+  };
+  const session: Session = {
+    project,
+    warnings,
+    notes: held.notes,
+    files: manifests.files,
+    plan,
+    seal: (made, given) => seal(made, withDefaults(given), redactor.redactName),
+    async planStored(stored) {
+      const made = await plan(stored.apply);
+      const problems = await staleness(stored, made);
+      if (problems.length > 0) markStale(made, problems);
+      return { plan: made, problems };
+    },
+    async lastRun() {
+      const run = await newestRun(journalFolder(project.statePath()), state);
+      if (run !== undefined) return run;
+      throw new ProblemsError([error('no-such-run', 'this state has no runs', [], 'idops runs lists them')]);
+    },
+    async planUndo(run, { force = false } = {}) {
+      const content = await findRun(journalFolder(project.statePath()), run);
+      if (content.run.server !== server.baseUrl) throw otherServer(content.run, server.baseUrl);
+      const isOther = await othersOf(state, home);
+      if (isOther(content.run)) throw refuseOther(content.run, home);
+      const undo = undoRun(content, force);
+      // What is left of an object, which may be compared more than once.
+      const leftOf = new Map<Declared, readonly Left[]>();
+      const made = await build({
+        declared: undo.declared,
+        restores: { run: content.run.run },
+        adjust: (document, now) => {
+          const adjusted = undo.adjust(document, now);
+          leftOf.set(document, adjusted.left);
+          return adjusted.document;
+        },
+      });
+      const undone = undoPlan({ ...made.plan, undoes: content.run.run }, [
+        ...undo.left,
+        ...[...leftOf.values()].flat(),
+      ]);
+      remembered({ plan: undone.plan, replan: made.replan });
+      return undone;
+    },
+    planRegeneration: async (clientId) =>
+      remembered(await regenerationPlan(clientId, { ...shared, ...header() })),
+    close,
+  };
+  const apply: WritingSession['apply'] = async (approved) => {
+    if (command === undefined || closed) throw new Error('this session does not hold the lock of its state');
+    if (!ApprovedPlan.is(approved))
+      throw new TypeError('this plan was not approved: approve(plan, limits) does it');
+    const applied = await applyPlan(approved, {
+      ...shared,
+      replan: replans.get(approved.plan) ?? noReplan,
+      recognise,
+      writer,
+      store,
+      state,
+      hasher: new Hasher(state, redactor.holds),
+      journals: journalFolder(project.statePath()),
+      stateFile: basename(project.statePath()),
+      command,
+      now: () => new Date(),
+      redactor,
+    });
+    state = applied.state;
+    return applied;
+  };
+  return { session, apply };
+}
+
+function withDefaults({
+  targets = [],
+  kinds = [],
+  prune = false,
+  assert = false,
+}: PlanOptions = {}): Omit<Seal, 'objects'> {
+  return { targets: [...targets], kinds: [...kinds], prune, assert };
+}
+
+/** What can't be put back as things are is left, and does not keep the rest from being put back. */
+function undoPlan(plan: Plan, left: readonly Left[]): UndoPlan {
+  const blocked = plan.changes.filter(({ action }) => action === 'blocked');
+  return {
+    plan: {
+      ...plan,
+      changes: plan.changes
+        .filter(({ action }) => action !== 'blocked')
+        .map((change) => ({ ...change, declaredAt: null, apply: { ...change.apply, managed: [] } })),
+    },
+    left: [
+      ...left,
+      ...blocked.map(({ address, reason }) => ({ address, path: null, reason: reason ?? 'it is blocked' })),
+    ],
+  };
+}

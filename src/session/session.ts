@@ -1,0 +1,79 @@
+import type { Applied } from '../apply/apply.js';
+import type { RunLine } from '../apply/journal.js';
+import type { Left } from '../apply/undo.js';
+import type { ConnectionOptions } from '../connection.js';
+import type { ApprovedPlan } from '../plan/approve.js';
+import type { Plan } from '../plan/plan.js';
+import type { Selection } from '../plan/select.js';
+import type { Seal, StoredPlan } from '../plan/stored.js';
+import type { Problem } from '../problems.js';
+import type { Progress } from '../progress.js';
+import type { Project, ServerOverrides } from '../project/index.js';
+import type { Redactor } from '../redact.js';
+
+export interface SessionOptions extends ServerOverrides {
+  /** False where the manifests have no part in what is done. */
+  readonly manifests?: boolean;
+  /** How many requests may be under way at once; 10 where it isn't given. */
+  readonly concurrency?: number;
+  /** Seconds that one request may take; 30 where it isn't given. */
+  readonly timeout?: number;
+  readonly progress?: Progress;
+  /** Aborted where nothing new may be started. */
+  readonly signal?: AbortSignal;
+  /** Gets to know every secret of the session before it can turn up anywhere; one of its own where it isn't given. */
+  readonly redactor?: Redactor;
+  /** How requests are paced, waited for and logged, where it is otherwise than usual. */
+  readonly network?: Partial<Pick<ConnectionOptions, 'rate' | 'retries' | 'onTry' | 'delay' | 'random'>>;
+}
+
+export interface PlanOptions extends Partial<Selection> {
+  readonly prune?: boolean;
+  readonly assert?: boolean;
+  /** The ids of clients whose DID was changed beside this state and is taken as it is: recorded, nothing is sent. */
+  readonly acceptDids?: readonly string[];
+}
+
+export interface UndoPlan {
+  readonly plan: Plan;
+  readonly left: readonly Left[];
+}
+
+/** A project, its server and its state: all that planning needs. It can't write to the server. */
+export interface Session {
+  readonly project: Project;
+  /** Warnings of the manifests. */
+  readonly warnings: readonly Problem[];
+  /** What a person should know beside: a lock that was taken over, a killed run that was settled. */
+  readonly notes: readonly string[];
+  /** The manifests and bodies that were read, where they really lie. */
+  readonly files: readonly string[];
+  /** Observes and compares; sends GETs alone. */
+  plan(options?: PlanOptions): Promise<Plan>;
+  /** What stands beside a plan in a file, for `planStored`. */
+  seal(plan: Plan, options?: PlanOptions): Promise<Seal>;
+  /**
+   * Makes a stored plan anew; the problems say how it differs now, and none means that it still holds. One that differs
+   * can be shown, and isn't approved.
+   */
+  planStored(stored: StoredPlan): Promise<{ plan: Plan; problems: Problem[] }>;
+  /** The name of the newest run of this state. Throws a ProblemsError (`no-such-run`) where there is none. */
+  lastRun(): Promise<string>;
+  /** A plan that puts back what a run changed, and what it leaves as it is. */
+  planUndo(run: string, options?: { readonly force?: boolean }): Promise<UndoPlan>;
+  /** A plan that regenerates one client's DID, whatever the manifests say. */
+  planRegeneration(clientId: string): Promise<Plan>;
+  close(): Promise<void>;
+}
+
+/** What a session is opened for that writes. */
+export type WritingCommand = RunLine['command'];
+
+/** A session that holds the lock of its state until it is closed. */
+export interface WritingSession extends Session {
+  /**
+   * Applies a plan of this session that `approve` has let through. What was read more than 30 seconds ago, or before the
+   * plan was asked about, is read again before it is built on. Throws a ProblemsError where nothing could be begun.
+   */
+  apply(approved: ApprovedPlan): Promise<Applied>;
+}
