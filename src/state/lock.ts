@@ -6,7 +6,7 @@ import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
 import { error, ProblemsError } from '../problems.js';
 import { makeFolder } from './file.js';
-import { fateOf, ownMark, processMark } from './process.js';
+import { fateOf, ownMark, processMark, unnamedParts } from './process.js';
 import { NoRegularFile, readRegular } from './regular.js';
 import { sweepTemporaries, temporaryName } from './temporary.js';
 import { userName } from './user-name.js';
@@ -61,12 +61,14 @@ export async function acquireLock(statePath: string, command: string, now: Date)
   };
 }
 
-/** Who holds the lock of a state: a live holder, in words; null where it is free or its holder is gone. */
+/** Who holds the lock of a state: a holder that isn't known to be gone, in words; null where it is free or its holder is gone. */
 export async function lockHolder(statePath: string): Promise<string | null> {
   const holder = await readHolder(lockPath(statePath));
   if (holder === undefined) return null;
   if (holder === null) return 'an unreadable lock file';
-  return fateOf(holder) === 'gone' ? null : describe(holder);
+  const fate = fateOf(holder);
+  if (fate === 'gone') return null;
+  return fate === 'alive' ? describe(holder) : `${describe(holder)}, if that process still runs`;
 }
 
 /** A lock that may be removed. */
@@ -218,7 +220,7 @@ function locked(path: string, holder: Holder | null): ProblemsError {
       [],
       where === null
         ? 'wait until it has ended; if that process is surely gone, use idops runs unlock'
-        : `that process is ${where}, so nobody can tell from here whether it still runs: make sure that it doesn't, then use idops runs unlock`,
+        : `that process ${where}, so nobody can tell from here whether it still runs: make sure that it doesn't, then use idops runs unlock`,
     ),
   ]);
 }
@@ -226,10 +228,13 @@ function locked(path: string, holder: Holder | null): ProblemsError {
 /** Why a holder can't be judged from here; null where it can. */
 function whereElse(holder: Holder): string | null {
   if (fateOf(holder) !== 'unknown') return null;
-  if (holder.host !== hostname()) return 'on another host';
-  return holder.boot === ownMark().boot
-    ? 'in another process namespace, such as a container,'
-    : 'of another machine of the same name, or from before the last restart of this one';
+  if (holder.host !== hostname()) return 'is on another host';
+  const { boot, namespace } = ownMark();
+  if (holder.boot !== undefined && holder.boot !== boot)
+    return 'is of another machine of the same name, or from before the last restart of this one';
+  return holder.namespace !== undefined && holder.namespace !== namespace
+    ? 'is in another process namespace, such as a container'
+    : `is named without its ${unnamedParts(holder).join(' and ')}, as by a former version`;
 }
 
 function noLock(path: string, failure: NoRegularFile): ProblemsError {

@@ -32,12 +32,19 @@ export function ownMark(): Required<ProcessMark> {
   };
 }
 
-/** Whether a process still runs, as far as that can be told from here. What a mark doesn't say isn't compared. */
-export function fateOf({ host, pid, started, boot, namespace }: ProcessMark): Fate {
+/**
+ * Whether a process still runs, as far as that can be told from here. What a mark leaves out, as those of former
+ * versions do, can't be compared: then only a process that is surely the same one is judged.
+ */
+export function fateOf(mark: ProcessMark): Fate {
+  const { host, pid, started, boot, namespace } = mark;
   if (host !== hostname()) return 'unknown';
   if (boot !== undefined && boot !== bootId()) return 'unknown';
   if (namespace !== undefined && namespace !== namespaceId()) return 'unknown';
   const now = processStart(pid);
+  if (unnamedParts(mark).length > 0) {
+    return started != null && started === now && !isZombie(pid) ? 'alive' : 'unknown';
+  }
   if (pid === process.pid) return started === undefined || started === now ? 'alive' : 'gone';
   try {
     process.kill(pid, 0);
@@ -46,6 +53,14 @@ export function fateOf({ host, pid, started, boot, namespace }: ProcessMark): Fa
   }
   if (isZombie(pid)) return 'gone';
   return started != null && now !== null && started !== now ? 'gone' : 'alive';
+}
+
+/** What this system tells processes apart by and a mark doesn't name. */
+export function unnamedParts({ boot, namespace }: ProcessMark): string[] {
+  return [
+    ...(boot === undefined && bootId() !== null ? ['boot'] : []),
+    ...(namespace === undefined && namespaceId() !== null ? ['process namespace'] : []),
+  ];
 }
 
 /** Whether another process than this one surely runs still: not one that was given its number later. */

@@ -7,6 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import type { Intercept, SandboxRequest } from '../../src/sandbox/index.js';
 import { acquireLock, removableLock } from '../../src/state/lock.js';
+import { ownMark } from '../../src/state/process.js';
 import { project } from '../e2e/running.js';
 
 const lockFile = '.idops/state.json.lock';
@@ -22,7 +23,7 @@ async function deadPid(): Promise<number> {
 function holder(more: object = {}): string {
   return JSON.stringify({
     user: 'ada',
-    host: hostname(),
+    ...ownMark(),
     pid: 1,
     command: 'apply',
     at: '2026-01-02T03:04:05.000Z',
