@@ -4431,8 +4431,8 @@ if(!result){return handleUncachedResponse(dispatch,globalOpts,cacheKey,handler2,
 deleteCachedValue(globalOpts.store,cacheKey);return handleUncachedResponse(dispatch,globalOpts,cacheKey,handler2,opts,reqCacheControl)}
 const now=Date.now();if(now>result.deleteAt){return dispatch(opts,new CacheHandler(globalOpts,cacheKey,handler2))}const age=Math.
 round((now-result.cachedAt)/1e3);const requestMaxAgeExpired=reqCacheControl?.["max-age"]!==void 0&&age>=reqCacheControl["\
-max-age"];const stale2=requestMaxAgeExpired||isStale(result,reqCacheControl,globalOpts.type);const revalidate=requestMaxAgeExpired||
-needsRevalidation(result,reqCacheControl,opts);if(stale2||revalidate){if(util.isStream(opts.body)&&util.bodyLength(opts.
+max-age"];const stale3=requestMaxAgeExpired||isStale(result,reqCacheControl,globalOpts.type);const revalidate=requestMaxAgeExpired||
+needsRevalidation(result,reqCacheControl,opts);if(stale3||revalidate){if(util.isStream(opts.body)&&util.bodyLength(opts.
 body)!==0){return dispatch(opts,new CacheHandler(globalOpts,cacheKey,handler2))}if(!revalidate&&withinStaleWhileRevalidateWindow(
 result,globalOpts.type)){sendCachedValue(handler2,opts,result,age,null,true);queueMicrotask(()=>{const headers2=makeRevalidationHeaders(
 opts,result);dispatch({...opts,headers:headers2},new CacheHandler(globalOpts,cacheKey,{onRequestStart(){},onRequestUpgrade(){},
@@ -4445,7 +4445,7 @@ globalOpts,cacheKey,handler2))};return dispatch({...opts,headers},new CacheReval
 if(success2){if(statusCode===304){if(!revalidationTargetMatchesCacheKey(cacheKey,context3)||!revalidationEtagMatchesCachedValue(
 result,headers2)||revalidationResponseDisallowsCachedReuse(globalOpts.type,headers2)){return refetch()}if(revalidationResponseUpdatesCacheControl(
 headers2)){deleteCachedValue(globalOpts.store,cacheKey)}else if(revalidationResponseAddsVary(result,headers2.vary?parseVaryHeader(
-headers2.vary,opts.headers):void 0)){return refetch()}}sendCachedValue(handler2,opts,result,age,context3,stale2)}else if(util.
+headers2.vary,opts.headers):void 0)){return refetch()}}sendCachedValue(handler2,opts,result,age,context3,stale3)}else if(util.
 isStream(result.body)){result.body.on("error",nop).destroy()}},new CacheHandler(globalOpts,cacheKey,handler2),withinStaleIfErrorThreshold))}
 if(util.isStream(opts.body)){opts.body.on("error",nop).destroy()}sendCachedValue(handler2,opts,result,age,null,false)}module.
 exports=(opts={})=>{const{store=new MemoryCacheStore,methods=["GET"],cacheByDefault=void 0,type="shared",origins=void 0}=opts;
@@ -7534,9 +7534,9 @@ const output2=(opts.capture?"(":"")+token.open;increment("parens");push2({type,v
 push2({type:"paren",extglob:true,value:advance(),output:output2});extglobs.push(token)};const extglobClose=token=>{const literal2=input2.
 slice(token.startIndex,state.index+1);const body2=input2.slice(token.startIndex+2,state.index);const analysis=analyzeRepeatedExtglob(
 body2,opts);if((token.type==="plus"||token.type==="star")&&analysis.risky){const safeOutput=analysis.safeOutput?(token.output?
-"":ONE_CHAR)+(opts.capture?`(${analysis.safeOutput})`:analysis.safeOutput):void 0;const open8=tokens[token.tokensIndex];
-open8.type="text";open8.value=literal2;open8.output=safeOutput||utils.escapeRegex(literal2);for(let i2=token.tokensIndex+
-1;i2<tokens.length;i2++){tokens[i2].value="";tokens[i2].output="";delete tokens[i2].suffix}state.output=token.output+open8.
+"":ONE_CHAR)+(opts.capture?`(${analysis.safeOutput})`:analysis.safeOutput):void 0;const open9=tokens[token.tokensIndex];
+open9.type="text";open9.value=literal2;open9.output=safeOutput||utils.escapeRegex(literal2);for(let i2=token.tokensIndex+
+1;i2<tokens.length;i2++){tokens[i2].value="";tokens[i2].output="";delete tokens[i2].suffix}state.output=token.output+open9.
 output;state.backtrack=true;push2({type:"paren",extglob:true,value:value3,output:""});decrement("parens");return}let output2=token.
 close+(opts.capture?")":"");let rest;if(token.type==="negate"){let extglobStar=star;if(token.inner&&token.inner.length>1&&
 token.inner.includes("/")){extglobStar=globstar(opts)}if(extglobStar!==star||eos2()||/^\)+$/.test(remaining())){output2=
@@ -7574,9 +7574,9 @@ type==="bracket"&&prev.value.length===1){push2({type:"text",value:value3,output:
 ^"&&!prevValue.includes("/")){value3=`/${value3}`}prev.value+=value3;append({value:value3});if(opts.literalBrackets===false||
 utils.hasRegexChars(prevValue)){continue}const escaped2=utils.escapeRegex(prev.value);state.output=state.output.slice(0,
 -prev.value.length);if(opts.literalBrackets===true){state.output+=escaped2;prev.value=escaped2;continue}prev.value=`(${capture}${escaped2}\
-|${prev.value})`;state.output+=prev.value;continue}if(value3==="{"&&opts.nobrace!==true){increment("braces");const open8={
-type:"brace",value:value3,output:"(",outputIndex:state.output.length,tokensIndex:state.tokens.length};braces.push(open8);
-push2(open8);continue}if(value3==="}"){const brace=braces[braces.length-1];if(opts.nobrace===true||!brace){push2({type:"\
+|${prev.value})`;state.output+=prev.value;continue}if(value3==="{"&&opts.nobrace!==true){increment("braces");const open9={
+type:"brace",value:value3,output:"(",outputIndex:state.output.length,tokensIndex:state.tokens.length};braces.push(open9);
+push2(open9);continue}if(value3==="}"){const brace=braces[braces.length-1];if(opts.nobrace===true||!brace){push2({type:"\
 text",value:value3,output:value3});continue}let output2=")";if(brace.dots===true){const arr=tokens.slice();const range2=[];
 for(let i2=arr.length-1;i2>=0;i2--){tokens.pop();if(arr[i2].type==="brace"){break}if(arr[i2].type!=="dots"){range2.unshift(
 arr[i2].value)}}output2=expandRange(range2,opts);state.backtrack=true}if(brace.comma!==true&&brace.dots!==true){const out=state.
@@ -7685,9 +7685,9 @@ var utils=require_utils2();function picomatch2(glob2,options,returnState=false){
 windows===void 0)){options={...options,windows:utils.isWindows()}}return pico(glob2,options,returnState)}Object.assign(picomatch2,
 pico);module.exports=picomatch2}});var require_picocolors=__commonJS({"node_modules/picocolors/picocolors.js"(exports,module){var p=process||{};var argv=p.
 argv||[];var env=p.env||{};var isColorSupported=!(!!env.NO_COLOR||argv.includes("--no-color"))&&(!!env.FORCE_COLOR||argv.
-includes("--color")||p.platform==="win32"||(p.stdout||{}).isTTY&&env.TERM!=="dumb"||!!env.CI);var formatter=(open8,close,replace2=open8)=>input2=>{
-let string4=""+input2,index=string4.indexOf(close,open8.length);return~index?open8+replaceClose(string4,close,replace2,index)+
-close:open8+string4+close};var replaceClose=(string4,close,replace2,index)=>{let result="",cursor=0;do{result+=string4.substring(
+includes("--color")||p.platform==="win32"||(p.stdout||{}).isTTY&&env.TERM!=="dumb"||!!env.CI);var formatter=(open9,close,replace2=open9)=>input2=>{
+let string4=""+input2,index=string4.indexOf(close,open9.length);return~index?open9+replaceClose(string4,close,replace2,index)+
+close:open9+string4+close};var replaceClose=(string4,close,replace2,index)=>{let result="",cursor=0;do{result+=string4.substring(
 cursor,index)+replace2;cursor=index+close.length;index=string4.indexOf(close,cursor)}while(~index);return result+string4.
 substring(cursor)};var createColors=(enabled=isColorSupported)=>{let f=enabled?formatter:()=>String;return{isColorSupported:enabled,
 reset:f("\x1B[0m","\x1B[0m"),bold:f("\x1B[1m","\x1B[22m","\x1B[22m\x1B[1m"),dim:f("\x1B[2m","\x1B[22m","\x1B[22m\x1B[2m"),
@@ -8985,7 +8985,8 @@ ExactNumber)return value3.text;if(Array.isArray(value3))return`[${value3.map(can
 null)}`);return`{${members3.join(",")}}`}return JSON.stringify(value3)}function mapValues(map3,change){return Object.fromEntries(
 Object.entries(map3).map(([key,value3])=>[key,change(value3,key)]))}var uuid=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 function isUuid(text4){return uuid.test(text4)}function identifierKey(id){return isUuid(id)?id.toLowerCase():id}function objectKey(key){
-const[kind="",id="",...rest]=key.split("/");return[kind,identifierKey(id),...rest].join("/")}var maxIdentifier=512;function isPathParameter(text4){
+const[kind="",id="",...rest]=key.split("/");return[kind,identifierKey(id),...rest].join("/")}function identityKey(identity2){
+return mapValues(identity2,(id,part)=>part==="name"?id:identifierKey(id))}var maxIdentifier=512;function isPathParameter(text4){
 return text4!==""&&text4.length<=maxIdentifier&&!/^\.{1,2}$/.test(text4)&&!new RegExp("\\p{Cc}","u").test(text4)&&text4.
 isWellFormed()}function sameIdentifier(a2,b){return identifierKey(a2)===identifierKey(b)}var maxLength=500;var maxDepth=6;function messageIn(body2){if(typeof body2==="string")return body2.trim()===""?null:body2;
 if(!isMap(body2))return null;const main=firstText(body2.message,body2.error_description,body2.detail,body2.error,body2.code);
@@ -9137,31 +9138,35 @@ return sourceOf(shown2,text4);const place={file:shown2,line:1,column:1,length:1}
 "not-utf8",`${shown2} ${text4.detail}`,[place],"save it as UTF-8")}return error("file-unreadable",`${shown2} ${text4.detail}`,
 [place])}function isInside(path,folder){const way=relative2(folder,path);return way!==""&&way!==".."&&!way.startsWith(`..${sep2}`)&&
 !isAbsolute(way)}var Access=class{#root;#states;#files;constructor(project,more=[]){const{files,states}=project.guarded();
-this.#root=project.root;this.#states=states;this.#files=realpaths([...files,...more])}async find(path){if(!isInside(path,
-this.#root))return outside;const named2=await this.#private(path);if(named2!==void 0)return named2;let target;try{target=
-await realpath(path)}catch(failure2){return unreadable(failure2)}if(!isInside(target,this.#root))return outside;if(target===
-path)return{target};const seen=await isMounted(path,target,this.#root)?path:target;return await this.#private(seen)??{target}}async read(path){
-const found=await this.find(path);if(!("target"in found))return found;const bytes=await readBytes(found.target);const text4=bytes instanceof
-Uint8Array?decode(bytes):bytes;if(typeof text4!=="string")return text4;return isWritten(text4)?own("a state, a journal o\
-r a stored plan"):{text:text4,target:found.target}}async#private(path){if(isHidden(path,this.#root))return own("a hidden\
- file");if((await this.#files).has(path))return own("the configuration or a credential file");return this.#states.some(state=>isOfState(
-path,state))?own("a state, a lock or a journal"):void 0}};var outside={reason:"outside",detail:"lies outside the project"};
-function own(what){return{reason:"private",detail:`is ${what}`}}async function realpaths(paths){const real=await Promise.
-all(paths.map(path=>realpath(path).catch(()=>path)));return new Set([...paths,...real])}function isHidden(path,root){return relative2(
-root,path).split(sep2).some(step=>step.startsWith("."))}function isOfState(path,state){if(path===state||path.startsWith(
-`${state}.`))return true;return path.endsWith(".jsonl")&&dirname(path)===join(dirname(state),"runs")}function isWritten(text4){
-if(!text4.startsWith("{")||!/"format_version"\s*:/.test(text4.slice(0,4096)))return false;if(/^\{"type":"run",/.test(text4))
-return true;try{const data3=JSON.parse(text4);if(typeof data3!=="object"||data3===null)return false;return"lineage"in data3&&
-"resources"in data3||"digest"in data3&&"changes"in data3}catch{return false}}var mountedFolder=/^\.\.\d{4}_\d{2}_\d{2}_\d{2}_\d{2}_\d{2}\.\d+$/;
-async function isMounted(path,target,root){const steps=relative2(root,target).split(sep2);const at2=steps.findIndex(step=>mountedFolder.
-test(step));if(at2<0)return false;const mount=join(root,...steps.slice(0,at2));const inside3=steps.slice(at2+1);if(isHidden(
-join(mount,...inside3),root))return false;const folder=await realpath(join(mount,"..data")).catch(()=>void 0);if(folder!==
-join(mount,steps[at2]??""))return false;const named2=relative2(root,path).split(sep2);const before=resolve(root,...named2.
-slice(0,-inside3.length));if(named2.slice(-inside3.length).join(sep2)!==inside3.join(sep2))return false;return await realpath(
-before).catch(()=>void 0)===mount}async function isMountedFolder(path){const target=await realpath(path).catch(()=>void 0);
-if(target===void 0)return false;const swapped=dirname(target);if(basename(target)!==basename(path)||!mountedFolder.test(
-basename(swapped)))return false;const data3=await realpath(join(dirname(path),"..data")).catch(()=>void 0);return data3===
-swapped&&dirname(swapped)===await realpath(dirname(path))}import{basename as basename3,dirname as dirname5}from"node:path";var Node=class{value;next;constructor(value3){this.value=value3}};var Queue=class{#head;#tail;#size;constructor(){this.clear()}enqueue(value3){
+this.#root=project.root;this.#states=Promise.all(states.map(ways)).then(all=>all.flat());this.#files=realpaths([...files,
+...more])}async find(path){if(!isInside(path,this.#root))return outside;const named2=await this.#private(path);if(named2!==
+void 0)return named2;let target;try{target=await realpath(path)}catch(failure2){return unreadable(failure2)}if(!isInside(
+target,this.#root))return outside;if(target===path)return{target};const shown2=await mountedAs(path,target,this.#root);const led=shown2===
+void 0?await this.#private(target):await this.#owned(target,shown2);return led??{target}}async read(path){const found=await this.
+find(path);if(!("target"in found))return found;const bytes=await readBytes(found.target);const text4=bytes instanceof Uint8Array?
+decode(bytes):bytes;if(typeof text4!=="string")return text4;return isWritten(text4)?own("a state, a journal or a stored \
+plan"):{text:text4,target:found.target}}async#private(path){return isHidden(path,this.#root)?own("a hidden file"):await this.#owned(
+path)}async#owned(...paths){const[files,states]=await Promise.all([this.#files,this.#states]);if(paths.some(path=>files.
+has(path)))return own("the configuration or a credential file");return paths.some(path=>states.some(state=>isOfState(path,
+state)))?own("a state, a lock or a journal"):void 0}};var outside={reason:"outside",detail:"lies outside the project"};function own(what){
+return{reason:"private",detail:`is ${what}`}}async function realpaths(paths){const real=await Promise.all(paths.map(path=>realpath(
+path).catch(()=>path)));return new Set([...paths,...real])}async function ways(path){const[folder,target]=await Promise.
+all([dirname(path),path].map(one=>realpath(one).catch(()=>void 0)));return[path,...folder===void 0?[]:[join(folder,basename(
+path))],...target===void 0?[]:[target]]}function isHidden(path,root){return relative2(root,path).split(sep2).some(step=>step.
+startsWith("."))}function isOfState(path,state){if(path===state||path.startsWith(`${state}.`))return true;return path.endsWith(
+".jsonl")&&dirname(path)===join(dirname(state),"runs")}function isWritten(text4){if(!text4.startsWith("{")||!/"format_version"\s*:/.
+test(text4.slice(0,4096)))return false;if(/^\{"type":"run",/.test(text4))return true;try{const data3=JSON.parse(text4);if(typeof data3!==
+"object"||data3===null)return false;return"lineage"in data3&&"resources"in data3||"digest"in data3&&"changes"in data3}catch{
+return false}}var mountedFolder=/^\.\.\d{4}_\d{2}_\d{2}_\d{2}_\d{2}_\d{2}\.\d+$/;async function mountedAs(path,target,root){
+const steps=relative2(root,target).split(sep2);const at2=steps.findIndex(step=>mountedFolder.test(step));if(at2<0)return void 0;
+const mount=join(root,...steps.slice(0,at2));const inside3=steps.slice(at2+1);const shown2=join(mount,...inside3);if(isHidden(
+shown2,root))return void 0;const folder=await realpath(join(mount,"..data")).catch(()=>void 0);if(folder!==join(mount,steps[at2]??
+""))return void 0;const named2=relative2(root,path).split(sep2);const before=resolve(root,...named2.slice(0,-inside3.length));
+if(named2.slice(-inside3.length).join(sep2)!==inside3.join(sep2))return void 0;return await realpath(before).catch(()=>void 0)===
+mount?shown2:void 0}async function isMountedFolder(path){const target=await realpath(path).catch(()=>void 0);if(target===
+void 0)return false;const swapped=dirname(target);if(basename(target)!==basename(path)||!mountedFolder.test(basename(swapped)))
+return false;const data3=await realpath(join(dirname(path),"..data")).catch(()=>void 0);return data3===swapped&&dirname(
+swapped)===await realpath(dirname(path))}import{basename as basename3,dirname as dirname5}from"node:path";var Node=class{value;next;constructor(value3){this.value=value3}};var Queue=class{#head;#tail;#size;constructor(){this.clear()}enqueue(value3){
 const node2=new Node(value3);if(this.#head){this.#tail.next=node2;this.#tail=node2}else{this.#head=node2;this.#tail=node2}
 this.#size++}dequeue(){const current=this.#head;if(!current){return}this.#head=this.#head.next;this.#size--;if(!this.#head){
 this.#tail=void 0}return current.value}peek(){if(!this.#head){return}return this.#head.value}clear(){this.#head=void 0;this.#tail=
@@ -14056,42 +14061,43 @@ identity:identity2})=>[`id ${identity2.id}`],check(declared,profile){const probl
 filter(({fields:fields2})=>fields2.is_default===true);if(defaults2.length<2)return problems;return[...problems,error("tw\
 o-defaults",`${defaults2.length} key pairs have "is_default: true", and a server has one default`,defaults2.map(pair=>pair.
 placeOf("is_default")),"keep it on the one that is to be the default")]},addressPart:({id})=>id??"",readable:({reads})=>reads.
-keyPairs!==void 0,observe,update(input2){if(input2.profile.keyPairs.movesDefault)return move(input2);const{present:present3,
-desired:desired2,changed:changed2}=input2;const body2=Object.fromEntries(Object.entries(desired2).filter(([field,asked])=>field!==
-"is_default"||asked===true||changed2.has(field)));return{requests:[request(present3.identity,body2)],expected:body2}},destructions:fields2=>fields2.
-some(({path,after})=>path==="is_default"&&after===true)?["moves the default key pair"]:[]};function defaultsAmong(fields2){
-const defaults2=fields2[DEFAULTS];return Array.isArray(defaults2)?defaults2.filter(id=>typeof id==="string"):void 0}function move({
-present:present3,desired:desired2}){const asked=desired2.is_default===true;const expected={is_default:asked};const defaults2=defaultsAmong(
-present3.fields)??[];if(defaults2.length>1){return{requests:[],expected,trouble:`the server has ${defaults2.length} defa\
-ult key pairs (${defaults2.join(", ")}) and fails when one is set: take the default away from all but one by hand, with \
-is_default: false, and plan again`}}if(!asked){const message="nothing is sent for it: the server does it when the other \
-key pair becomes the default";return{requests:[],expected,warnings:[{code:"by-server",message}]}}const warnings=defaults2.
-length>0?[]:[{code:"extra-key-pair",message:"no key pair is the default now, and the server creates one more when the fi\
-rst is set"}];return{requests:[request(present3.identity,expected)],expected,warnings}}function request({id=""},body2){return{
-operation:"updateKeyPair",params:{key_pair_id:id},body:body2}}async function observe(objects2,context3){const{keyPairs,keyPair:single}=context3.
-profile.reads;if(keyPairs===void 0)return new Map;const list3=await readOne(context3,keyPairs,{},answers.keyPair.list)??
-[];const byId=new Map(list3.map(pair=>[pair.id,pair]));const defaults2=list3.flatMap(({id,is_default:is_default2})=>is_default2===
-true&&typeof id==="string"?[id]:[]);return new Map(await settle(objects2.map(async object3=>{const{identity:identity2}=object3;
-const shown2=byId.get(identity2.id)??(single===void 0?null:await readOne(context3,single,{key_pair_id:identity2.id??""},
-answers.keyPair.one));if(shown2===null)return[object3,missing(identity2,"key pair")];const{is_default:is_default2,...rest}=shown2;
-const known3=is_default2===void 0?{}:{is_default:is_default2===true};const fields2={...rest,...known3,[DEFAULTS]:[...defaults2].
-sort()};return[object3,{exists:true,identity:identity2,fields:fields2}]})))}var organization2={name:"Organization",noun:"organization",schema:document("Organization",{id:identifier2().optional(),name:external_exports.
+keyPairs!==void 0,listed:"own",observe,update(input2){if(input2.profile.keyPairs.movesDefault)return move(input2);const{
+present:present3,desired:desired2,changed:changed2}=input2;const body2=Object.fromEntries(Object.entries(desired2).filter(
+([field,asked])=>field!=="is_default"||asked===true||changed2.has(field)));return{requests:[request(present3.identity,body2)],
+expected:body2}},destructions:fields2=>fields2.some(({path,after})=>path==="is_default"&&after===true)?["moves the defau\
+lt key pair"]:[]};function defaultsAmong(fields2){const defaults2=fields2[DEFAULTS];return Array.isArray(defaults2)?defaults2.
+filter(id=>typeof id==="string"):void 0}function move({present:present3,desired:desired2}){const asked=desired2.is_default===
+true;const expected={is_default:asked};const defaults2=defaultsAmong(present3.fields)??[];if(defaults2.length>1){return{
+requests:[],expected,trouble:`the server has ${defaults2.length} default key pairs (${defaults2.join(", ")}) and fails w\
+hen one is set: take the default away from all but one by hand, with is_default: false, and plan again`}}if(!asked){const message="\
+nothing is sent for it: the server does it when the other key pair becomes the default";return{requests:[],expected,warnings:[
+{code:"by-server",message}]}}const warnings=defaults2.length>0?[]:[{code:"extra-key-pair",message:"no key pair is the de\
+fault now, and the server creates one more when the first is set"}];return{requests:[request(present3.identity,expected)],
+expected,warnings}}function request({id=""},body2){return{operation:"updateKeyPair",params:{key_pair_id:id},body:body2}}
+async function observe(objects2,context3){const{keyPairs,keyPair:single}=context3.profile.reads;if(keyPairs===void 0)return new Map;
+const list3=await readOne(context3,keyPairs,{},answers.keyPair.list)??[];const byId=new Map(list3.map(pair=>[pair.id,pair]));
+const defaults2=list3.flatMap(({id,is_default:is_default2})=>is_default2===true&&typeof id==="string"?[id]:[]);return new Map(
+await settle(objects2.map(async object3=>{const{identity:identity2}=object3;const shown2=byId.get(identity2.id)??(single===
+void 0?null:await readOne(context3,single,{key_pair_id:identity2.id??""},answers.keyPair.one));if(shown2===null)return[object3,
+missing(identity2,"key pair")];const{is_default:is_default2,...rest}=shown2;const known3=is_default2===void 0?{}:{is_default:is_default2===
+true};const fields2={...rest,...known3,[DEFAULTS]:[...defaults2].sort()};return[object3,{exists:true,identity:identity2,
+fields:fields2}]})))}var organization2={name:"Organization",noun:"organization",schema:document("Organization",{id:identifier2().optional(),name:external_exports.
 union([identifier2(),text2()]).optional(),label:text2().nullable().optional()}),identity:["id","name"],fields:{name:value,
 label:value},scopes:{read:"users:manage:all",write:"users:manage:all"},identities:({identity:identity2})=>identity2.id===
 void 0?[`name ${identity2.name}`]:[`id ${identity2.id}`],check:(declared,profile)=>[...declared.filter(({identity:identity2})=>identity2.
 id===void 0&&identity2.name===void 0).map(({place})=>error("missing-field",'an Organization needs an "id" or a "name"',[
 place],"add the name that it has on the server")),...profileProblems(declared,profile)],addressPart:({id,name:name2})=>name2??
-id??"",readable:()=>true,async observe(objects2,context3){const index=await context3.organizations();return new Map(objects2.
-map(object3=>[object3,lookUp(object3.identity,index)]))},update({present:present3,desired:desired2,profile}){const id=present3.
-identity.id??"";const{unknown:unknown2}=wholeFields("Organization",desired2,present3.fields,profile);const body2={id,...carried(
-present3.fields,["name","label"]),...desired2};return{requests:[{operation:"updateOrganization",params:{organization_id:id},
-body:body2}],expected:body2,...unknown2.length===0?{}:{trouble:unknownWhole("organization",unknown2)}}},destructions:()=>[]};
-function lookUp(identity2,index){if(identity2.id===void 0){const found=index.findNamed(identity2.name??"");if(typeof found===
-"string")return{exists:false,identity:identity2,fields:{},trouble:found};return{exists:true,identity:{...identity2,id:String(
-found.id)},fields:found}}const row=index.byId(identity2.id);if(row!==void 0)return{exists:true,identity:identity2,fields:row};
-if(index.anonymous>0)return{exists:true,identity:identity2,fields:{}};const trouble=`the server has no organization with\
- the id ${identity2.id}, and no operation creates one: create it there, or correct the id`;return{exists:false,identity:identity2,
-fields:{},trouble}}function lostElements(lists,{before,asked,now}){return Object.fromEntries(lists.flatMap(list3=>{const left=now[list3];const isEmpty3=left===
+id??"",readable:()=>true,listed:"organizations",async observe(objects2,context3){const index=await context3.organizations();
+return new Map(objects2.map(object3=>[object3,lookUp(object3.identity,index)]))},update({present:present3,desired:desired2,
+profile}){const id=present3.identity.id??"";const{unknown:unknown2}=wholeFields("Organization",desired2,present3.fields,
+profile);const body2={id,...carried(present3.fields,["name","label"]),...desired2};return{requests:[{operation:"updateOr\
+ganization",params:{organization_id:id},body:body2}],expected:body2,...unknown2.length===0?{}:{trouble:unknownWhole("org\
+anization",unknown2)}}},destructions:()=>[]};function lookUp(identity2,index){if(identity2.id===void 0){const found=index.
+findNamed(identity2.name??"");if(typeof found==="string")return{exists:false,identity:identity2,fields:{},trouble:found};
+return{exists:true,identity:{...identity2,id:String(found.id)},fields:found}}const row=index.byId(identity2.id);if(row!==
+void 0)return{exists:true,identity:identity2,fields:row};if(index.anonymous>0)return{exists:true,identity:identity2,fields:{}};
+const trouble=`the server has no organization with the id ${identity2.id}, and no operation creates one: create it there\
+, or correct the id`;return{exists:false,identity:identity2,fields:{},trouble}}function lostElements(lists,{before,asked,now}){return Object.fromEntries(lists.flatMap(list3=>{const left=now[list3];const isEmpty3=left===
 null||Array.isArray(left)&&left.length===0;if(!isEmpty3||asked[list3]===void 0)return[];const wanted=new Set(asElements(
 asked[list3]).map(({id})=>id));const lost2=asElements(before[list3]??null).filter(({id})=>wanted.has(id));return lost2.length===
 0?[]:[[list3,lost2]]}))}function withLost(type,now,lost2){if(type.type!=="set")return lost2;const there=asElements(now??
@@ -14770,17 +14776,33 @@ catch(unlessMissing);if(real!==void 0)return real;const next=await readlink(path
 try{const target=await leadsTo(path);const folder=dirname6(target);return folder===target?target:join5(await placeOf2(folder),
 basename4(target))}catch{return path}}function unlessMissing(failure2){if(failure2.code!=="ENOENT"&&failure2.code!=="ENO\
 TDIR")throw failure2;return void 0}async function refuseInputs(outputs,config3,known3){const{files,states}=await inputsOf(known3);const inputs=new Set((await Promise.
-all([resolve9(config3),...files].map(identity))).flat());const kept=(await Promise.all(states.map(ways))).flat();const problems=[];
+all([resolve9(config3),...files].map(identity))).flat());const kept=(await Promise.all(states.map(ways2))).flat();const problems=[];
 for(const output2 of outputs){const path=resolve9(output2);const names2=await identity(path);if(names2.some(name2=>inputs.
-has(name2)))problems.push(refusal3(output2,"idops reads it"));else if((await ways(path)).some(way=>kept.some(state=>isOfState(
+has(name2)))problems.push(refusal3(output2,"idops reads it"));else if((await ways2(path)).some(way=>kept.some(state=>isOfState(
 way,state)))){problems.push(refusal3(output2,"it is a state, or belongs to one"))}}if(problems.length>0)throw new ProblemsError(
 problems)}async function inputsOf(known3){try{const project=typeof known3==="function"?await known3():known3.project;const read=typeof known3===
 "function"?await loadManifests(project,{lenient:true}):known3;const{files,states}=project.guarded();return{files:[...files,
 ...read.files],states}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;return{files:[],states:[]}}}
 function refusal3(output2,why){return error("output-is-input",`${output2} is not written: ${why}`,[],"name another file")}
 async function identity(path){const there=await stat4(path).catch(()=>void 0);return there?.isFile()===true?[path,`${there.
-dev}:${there.ino}`]:[path]}async function ways(path){return[path,join6(await placeOf2(dirname7(path)),basename5(path)),await placeOf2(
-path)]}function summarize(plan){const summary2={update:0,delete:0,regenerate:0,adopt:0,blocked:0,unchanged:0};for(const change of plan.
+dev}:${there.ino}`]:[path]}async function ways2(path){return[path,join6(await placeOf2(dirname7(path)),basename5(path)),
+await placeOf2(path)]}function countDestructions(plan){return plan.changes.reduce((sum,{destructions})=>sum+destructions.length,0)}function refusals(plan,maxDestructive){
+const problems=blockedBy(plan).map(([reason,changes])=>error("blocked",blockedMessage(reason,changes),[],blockedHint(changes)));
+const destructions=countDestructions(plan);if(destructions>maxDestructive){problems.push(error("too-destructive",`the pl\
+an does ${destructions} destructive things, and ${maxDestructive} are allowed (safety.max_destructive, or --allow-destru\
+ctive)`,[],`review the plan; if it is meant, use --allow-destructive ${destructions}`))}return problems}function blockedBy({
+changes}){const byReason=new Map;for(const change of changes){if(change.action!=="blocked")continue;byReason.set(change.
+reason,[...byReason.get(change.reason)??[],change])}return[...byReason]}var NAMED=3;function blockedMessage(reason,changes){
+const[only]=changes;if(changes.length===1)return`${only?.address} is blocked: ${reason}`;const named2=changes.slice(0,NAMED).
+map(({address:address2})=>address2);const more=changes.length>NAMED?` and ${changes.length-NAMED} more`:"";return`${changes.
+length} objects are blocked (${named2.join(", ")}${more}): ${reason}`}function blockedHint(changes){if(changes.every(({declaredAt})=>declaredAt===
+null))return void 0;return changes.length===1?"mend it, or leave it out with --target":"mend them, or leave them out wit\
+h --target"}var ownKey=Symbol("approve");var ApprovedPlan=class _ApprovedPlan{plan;asked;#approved=true;constructor(plan,asked,key){
+if(key!==ownKey)throw new TypeError("only approve() makes a plan that may be applied");this.plan=plan;this.asked=asked;Object.
+freeze(this)}static is(thing){return typeof thing==="object"&&thing!==null&&#approved in thing&&thing.#approved}static of(plan,asked,key){
+return new _ApprovedPlan(plan,asked,key)}};var stale=new WeakMap;function markStale(plan,problems){stale.set(plan,problems)}
+function refusalsOf(plan,maxDestructive){return[...stale.get(plan)??[],...refusals(plan,maxDestructive)]}function approve(plan,{
+maxDestructive,asked=0}){refuse(refusalsOf(plan,maxDestructive));return ApprovedPlan.of(plan,asked,ownKey)}function summarize(plan){const summary2={update:0,delete:0,regenerate:0,adopt:0,blocked:0,unchanged:0};for(const change of plan.
 changes)summary2[change.action]+=1;return summary2}function changesServer(plan){return plan.changes.some(({action})=>action===
 "update"||action==="delete"||action==="regenerate")}import{readFile}from"node:fs/promises";import{createHash as createHash2}from"node:crypto";var c1=[8364,0,8218,402,8222,8230,8224,8225,710,8240,352,8249,338,0,381,0,0,8216,8217,8220,8221,8226,8211,8212,732,8482,
 353,8250,339,0,382,376];function isInvalidCodePoint(codePoint){return codePoint===0||codePoint>=55296&&codePoint<=57343||
@@ -15120,7 +15142,7 @@ end)}function joined(text4,ranges){const all=[];for(const range2 of ranges.sort(
 text4,range2.from)?range2.from-1:range2.from;const to=inPair(text4,range2.to)?range2.to+1:range2.to;const last=all.at(-1);
 if(last===void 0||from>last.to)all.push({from,to});else last.to=Math.max(last.to,to)}return all}function inPair(text4,at2){
 return at2>0&&at2<text4.length&&(text4.charCodeAt(at2-1)&64512)===55296&&(text4.charCodeAt(at2)&64512)===56320}import{createHmac,randomBytes,scrypt,scryptSync}from"node:crypto";import{availableParallelism}from"node:os";var COST={N:4096,r:8,p:1};var LENGTH=32;var limit=pLimit(Math.max(1,Math.min(3,availableParallelism())));var KEPT=1e4;var known2=new Map;
-var underWay=new Map;var ownKey=randomBytes(32);var lacking;var notYet=Buffer.alloc(LENGTH);var TRIES=8;function slowHash(salt,text4){
+var underWay=new Map;var ownKey2=randomBytes(32);var lacking;var notYet=Buffer.alloc(LENGTH);var TRIES=8;function slowHash(salt,text4){
 const key=keyOf(salt,text4);const before=known2.get(key);if(before!==void 0)return keep(key,before);if(lacking===void 0)
 return keep(key,scryptSync(text4,salt,LENGTH,COST));lacking.set(key,{salt,text:text4});return notYet}async function prepareSlowHashes(wanted,signal){
 await Promise.all([...wanted].map(one=>prepared(one,signal)))}async function eachWithSlowHashes(things,work){const done2=things.
@@ -15136,7 +15158,7 @@ aborted!==true)keep(key,await hashed(one))}).finally(()=>underWay.delete(key));u
 salt,text:text4}){return new Promise((resolve13,reject)=>{scrypt(text4,salt,LENGTH,COST,(failure2,hash3)=>{if(failure2===
 null)resolve13(hash3);else reject(failure2)})})}function keep(key,hash3){known2.delete(key);known2.set(key,hash3);if(known2.
 size>KEPT){const[oldest]=known2.keys();if(oldest!==void 0)known2.delete(oldest)}return hash3}function keyOf(salt,text4){
-return createHmac("sha256",ownKey).update(JSON.stringify([salt,text4])).digest("base64")}import{createHash}from"node:crypto";var operations={regenerateDid:{title:"regenerate the DID of a client",method:"POST",path:"/api/clients/:client_id/regene\
+return createHmac("sha256",ownKey2).update(JSON.stringify([salt,text4])).digest("base64")}import{createHash}from"node:crypto";var operations={regenerateDid:{title:"regenerate the DID of a client",method:"POST",path:"/api/clients/:client_id/regene\
 rate_did",scope:"clients:manage:all"},updateUser:{title:"update a user",method:"PATCH",path:"/api/users/:user_id",scope:"\
 users:manage:all",wrapper:"user"},updateTemplate:{title:"update an email template",method:"PATCH",path:"/api/backends/:b\
 ackend_id/email-templates/:template_type",scope:"identity-providers:manage:all",wrapper:"template"},deleteTemplate:{title:"\
@@ -15252,13 +15274,13 @@ ver the secret itself.`),scopes:external_exports.array(text3().regex(/^[\x21\x23
 ible ASCII without spaces")).optional().describe("The scopes to ask for. Default: those that the manifests need.")}).describe(
 "Asks an OAuth 2.0 token address for a token, by the client credentials grant.");var headerSchema=external_exports.strictObject(
 {name:text3().describe("The name of the header, such as X-Api-Key."),value:text3().describe(`Its value. Write \${IDOPS_AP\
-I_KEY} here, never the value itself.`)}).describe('A header of your own in the place of "Authorization: Bearer".');var ways2={
+I_KEY} here, never the value itself.`)}).describe('A header of your own in the place of "Authorization: Bearer".');var ways3={
 token:text3().optional().describe(`The bearer token. Write \${IDOPS_TOKEN} here, never the token itself.`),token_file:text3().
 optional().describe("A file with the bearer token, relative to the configuration. Read again when the server refuses it."),
 token_command:external_exports.array(text3()).min(1,"must not be empty").optional().describe("A program that prints the \
 bearer token, and its arguments; no shell takes part. Run again when the server refuses it. It gets no process variables\
  but those that programs need to run, and those of pass_env."),client_credentials:clientCredentialsSchema.optional(),header:headerSchema.
-optional()};var wayNames=Object.keys(ways2);var authSchema=external_exports.strictObject({...ways2,pass_env:external_exports.
+optional()};var wayNames=Object.keys(ways3);var authSchema=external_exports.strictObject({...ways3,pass_env:external_exports.
 array(external_exports.string().regex(/^[A-Za-z_]\w*$/,"must be the name of a process variable")).optional().describe("N\
 ames of further process variables that the program of token_command gets.")}).refine(({pass_env,...given})=>Object.values(
 given).filter(way=>way!==void 0).length===1,{error:`needs exactly one of ${wayNames.map(name2=>`"${name2}"`).join(", ")}`}).
@@ -15736,18 +15758,7 @@ void 0&&after!==null?[`the present value is unknown; it will be ${plural2(countL
 tooDifferent]];return{view:"body",notes:said,hunks}}function isText2(value3){return value3===void 0||value3===null||typeof value3===
 "string"}function countChanges(hunks){const lines=hunks.flatMap(hunk=>hunk.lines);return{added:lines.filter(line=>line.startsWith(
 "+")).length,removed:lines.filter(line=>line.startsWith("-")).length}}function placeText({file:file2,line}){return`${bare(
-file2)}:${line}`}function countDestructions(plan){return plan.changes.reduce((sum,{destructions})=>sum+destructions.length,0)}function refusals(plan,maxDestructive){
-const problems=blockedBy(plan).map(([reason,changes])=>error("blocked",blockedMessage(reason,changes),[],blockedHint(changes)));
-const destructions=countDestructions(plan);if(destructions>maxDestructive){problems.push(error("too-destructive",`the pl\
-an does ${destructions} destructive things, and ${maxDestructive} are allowed (safety.max_destructive, or --allow-destru\
-ctive)`,[],`review the plan; if it is meant, use --allow-destructive ${destructions}`))}return problems}function blockedBy({
-changes}){const byReason=new Map;for(const change of changes){if(change.action!=="blocked")continue;byReason.set(change.
-reason,[...byReason.get(change.reason)??[],change])}return[...byReason]}var NAMED=3;function blockedMessage(reason,changes){
-const[only]=changes;if(changes.length===1)return`${only?.address} is blocked: ${reason}`;const named2=changes.slice(0,NAMED).
-map(({address:address2})=>address2);const more=changes.length>NAMED?` and ${changes.length-NAMED} more`:"";return`${changes.
-length} objects are blocked (${named2.join(", ")}${more}): ${reason}`}function blockedHint(changes){if(changes.every(({declaredAt})=>declaredAt===
-null))return void 0;return changes.length===1?"mend it, or leave it out with --target":"mend them, or leave them out wit\
-h --target"}var diffLineLimit=200;function hunkLines({lines},limit2){const counterparts=limit2===Number.POSITIVE_INFINITY?[]:pairLines(
+file2)}:${line}`}var diffLineLimit=200;function hunkLines({lines},limit2){const counterparts=limit2===Number.POSITIVE_INFINITY?[]:pairLines(
 lines);return lines.map((line,index)=>{const first=line.charAt(0);const mark=first==="+"||first==="-"?first:" ";const text4=mark===
 " "?escapeText(line.slice(1)):escapeChanged(line.slice(1));return{mark,text:text4.length<=limit2?text4:shorten(text4,escapeChanged(
 counterparts[index]??""),limit2)}})}function hunkHead(hunk){return`@@ -${range(hunk.oldStart,hunk.oldLines)} +${range(hunk.
@@ -17502,35 +17513,35 @@ ${inner}}
 `}#rule(inBlock){const head=this.#until([u.OpenCurly],inBlock);if(this.#tokens[this.#at]?.[0]!==u.OpenCurly)return"";this.#at+=
 1;const inside3=this.#until([u.CloseCurly],false);this.#at+=1;const selector=prelude(head);const inner=declarations(inside3,
 this.#pictures);return selector===void 0||selector===""||inner===""?"":`${selector} { ${inner} }
-`}#until(ends,inBlock){const start2=this.#at;const open8=[];for(;this.#at<this.#tokens.length;this.#at+=1){const type=this.#tokens[this.#at]?.[0]??
-u.EOF;if(open8.length===0&&(ends.includes(type)||inBlock&&type===u.CloseCurly))break;if(type===u.EOF)break;const end=closing[type];
-if(end!==void 0)open8.push(end);else if(open8.at(-1)===type)open8.pop()}return this.#tokens.slice(start2,this.#at)}};var between=new Set(
+`}#until(ends,inBlock){const start2=this.#at;const open9=[];for(;this.#at<this.#tokens.length;this.#at+=1){const type=this.#tokens[this.#at]?.[0]??
+u.EOF;if(open9.length===0&&(ends.includes(type)||inBlock&&type===u.CloseCurly))break;if(type===u.EOF)break;const end=closing[type];
+if(end!==void 0)open9.push(end);else if(open9.at(-1)===type)open9.pop()}return this.#tokens.slice(start2,this.#at)}};var between=new Set(
 [u.Whitespace,u.Comment,u.CDO,u.CDC,u.Semicolon,u.CloseCurly]);function declarations(tokens,pictures){const written3=[];
-let start2=0;let open8=0;for(let at2=0;at2<=tokens.length;at2+=1){const type=tokens[at2]?.[0]??u.EOF;if(type===u.EOF||type===
-u.Semicolon&&open8===0){const one=declaration(tokens.slice(start2,at2),pictures);if(one!==void 0)written3.push(one);start2=
-at2+1;if(type===u.EOF)break}else if(closing[type]!==void 0)open8+=1;else if(closers.has(type))open8=Math.max(0,open8-1)}
+let start2=0;let open9=0;for(let at2=0;at2<=tokens.length;at2+=1){const type=tokens[at2]?.[0]??u.EOF;if(type===u.EOF||type===
+u.Semicolon&&open9===0){const one=declaration(tokens.slice(start2,at2),pictures);if(one!==void 0)written3.push(one);start2=
+at2+1;if(type===u.EOF)break}else if(closing[type]!==void 0)open9+=1;else if(closers.has(type))open9=Math.max(0,open9-1)}
 return written3.join("; ")}function declaration(tokens,pictures){const all=tokens.filter(([type])=>type!==u.Comment);const filled=all.
 flatMap(([type],index)=>type===u.Whitespace?[]:[index]).slice(0,2);const[first,colon]=filled.map(index=>all[index]);if(first?.[0]!==
 u.Ident||colon?.[0]!==u.Colon)return void 0;const rest=all.slice((filled[1]??0)+1);const name2=first[4].value.toLowerCase();
 const plain=name2.replace(/^-(?:webkit|moz|ms|o)-/,"");if(!properties.has(plain))return void 0;const written3=value2(rest,
 imageProperties.has(plain)?pictures:noPictures(pictures))?.trim();return written3===void 0||written3===""?void 0:`${name2}\
 : ${written3}`}function noPictures(pictures){return address2=>{pictures(address2);return void 0}}function value2(tokens,pictures){
-let written3="";let open8=0;for(let at2=0;at2<tokens.length;at2+=1){const token=tokens[at2];if(token===void 0)break;switch(token[0]){case u.
+let written3="";let open9=0;for(let at2=0;at2<tokens.length;at2+=1){const token=tokens[at2];if(token===void 0)break;switch(token[0]){case u.
 Function:{const name2=token[4].value.toLowerCase();if(name2==="url"){const end=tokens.findIndex(([type],index)=>index>at2&&
 type===u.CloseParen);const inside3=tokens.slice(at2+1,end===-1?void 0:end);const text4=inside3.find(([type])=>type===u.String);
 written3+=picture(text4?.[0]===u.String?text4[4].value:"",pictures);at2=end===-1?tokens.length:end;break}if(imageFunctions.
-test(name2))pictures(`${name2}()`);if(!valueFunctions.has(name2))return void 0;written3+=`${name2}(`;open8+=1;break}case u.
-URL:written3+=picture(token[4].value,pictures);break;case u.OpenParen:written3+="(";open8+=1;break;case u.CloseParen:if(open8===
-0)return void 0;written3+=")";open8-=1;break;case u.Delim:if(!["+","-","*","/","!"].includes(token[4].value))return void 0;
+test(name2))pictures(`${name2}()`);if(!valueFunctions.has(name2))return void 0;written3+=`${name2}(`;open9+=1;break}case u.
+URL:written3+=picture(token[4].value,pictures);break;case u.OpenParen:written3+="(";open9+=1;break;case u.CloseParen:if(open9===
+0)return void 0;written3+=")";open9-=1;break;case u.Delim:if(!["+","-","*","/","!"].includes(token[4].value))return void 0;
 written3+=` ${token[4].value} `;break;default:{const text4=simple(token,/^[a-z]{1,8}$/i);if(text4===void 0)return void 0;
-written3+=text4}}}return open8===0?written3.replace(/ *! +important *$/i," !important"):void 0}function picture(address2,pictures){
+written3+=text4}}}return open9===0?written3.replace(/ *! +important *$/i," !important"):void 0}function picture(address2,pictures){
 const kept=pictures(address2);return kept===void 0?"none":`url(${quoted(kept)})`}function prelude(tokens){let written3="";
-const open8=[];for(const token of tokens){const[type]=token;const end=closing[type];if(end!==void 0)open8.push(end);else if(closers.
-has(type)&&open8.pop()!==type)return void 0;switch(type){case u.Comment:break;case u.Function:if(!mediaAndStates.has(token[4].
+const open9=[];for(const token of tokens){const[type]=token;const end=closing[type];if(end!==void 0)open9.push(end);else if(closers.
+has(type)&&open9.pop()!==type)return void 0;switch(type){case u.Comment:break;case u.Function:if(!mediaAndStates.has(token[4].
 value.toLowerCase()))return void 0;written3+=`${token[4].value.toLowerCase()}(`;break;case u.OpenParen:written3+="(";break;case u.
 CloseParen:written3+=")";break;case u.OpenSquare:written3+="[";break;case u.CloseSquare:written3+="]";break;case u.Colon:
 written3+=":";break;case u.Delim:if(!".>+~*|^$=-/".includes(token[4].value))return void 0;written3+=token[4].value;break;default:{
-const text4=simple(token,/^[a-z][a-z0-9-]{0,15}$/i);if(text4===void 0)return void 0;written3+=text4}}}return open8.length===
+const text4=simple(token,/^[a-z][a-z0-9-]{0,15}$/i);if(text4===void 0)return void 0;written3+=text4}}}return open9.length===
 0?written3.trim():void 0}function simple(token,unit){switch(token[0]){case u.Whitespace:return" ";case u.Comma:return",";case u.
 Ident:return identifier3(token[4].value);case u.Hash:return`#${name(token[4].value)}`;case u.String:return quoted(token[4].
 value);case u.Number:return`${token[4].signCharacter==="+"?"+":""}${number4(token[4].value)}`;case u.Percentage:return`${number4(
@@ -17917,7 +17928,7 @@ sample);const view=show2=>[...variants.map(({label,mails},index)=>variantBox(lab
 map((mail,at2)=>{const side2=sides[at2];return side2===void 0?null:show2(mail,side2)})}</div>`)),moreVariants(left)];return{
 rendered:view(({html},side2)=>htmlFigure(html,side2.label,side2.none,room)),text:view(({txt},side2)=>textFigure(txt,side2.
 label,side2.none,room))}}function moreVariants(left){if(left===0)return null;return markup`<p class="note">Not shown: up to ${shown(left)} more mails, in which other sections are there and not there.</p>`}
-function variantBox(label,open8,content){if(label===null)return content;const start2=open8?markup`<details class="variant" open>`:
+function variantBox(label,open9,content){if(label===null)return content;const start2=open9?markup`<details class="variant" open>`:
 markup`<details class="variant">`;return markup`${start2}<summary>${label}</summary>${content}</details>\n`}function htmlFigure(body2,label,none,room){
 return figure(label,htmlContent(body2,label,none,room))}function htmlContent(body2,label,none,room){if(body2===null)return markup`<p class="note">${none}</p>`;
 if("syntax"in body2)return unparsed(body2.syntax);if("tooLong"in body2)return tooLong(body2.tooLong);const cleaned=cleanHtml(
@@ -17971,10 +17982,10 @@ ${only.length===0?null:markup`<fieldset><legend>Only</legend>${only.map(({name:n
 kind??""}"`:title==="Destructive"?null:markup` data-action="${first?.action??""}"`;return markup`<section${filter}>
 <h2>${title} (${changes.length})</h2>
 ${changes.map(change=>changeBox(change,context3))}</section>
-`}function changeBox(change,context3){const{address:address2,kind,action,declaredAt,warnings,destructions}=change;const open8=context3.
+`}function changeBox(change,context3){const{address:address2,kind,action,declaredAt,warnings,destructions}=change;const open9=context3.
 unfolded||isDestructive(change)||action==="blocked";const classes=["change",...isDestructive(change)?["destructive"]:[],
 ...warnings.length>0?["warns"]:[]].join(" ");const attributes2=markup`class="${classes}" data-kind="${kind}" data-action="${action}"`;
-const start2=open8?markup`<details ${attributes2} open>`:markup`<details ${attributes2}>`;return markup`${start2}
+const start2=open9?markup`<details ${attributes2} open>`:markup`<details ${attributes2}>`;return markup`${start2}
 <summary><span class="badge ${action}">${action}</span> <code class="address">${address2}</code>
 ${destructions.length>0?markup`<span class="badge loses">destructive</span>`:null}
 ${warnings.length>0?markup`<span class="badge update">${plural2(warnings.length,"warning")}</span>`:null}
@@ -18081,7 +18092,7 @@ results:result.results.map(one=>({...one,address:redactAddress(one.address,redac
 redactName),error:one.error===null?null:redactor.redactSentence(one.error),...one.notes===void 0?{}:{notes:one.notes.map(
 redactor.redactSentence)}}))}}function redactProblems(problems,{redact,redactName,redactSentence}){return problems.map(({hint,...problem})=>({...problem,
 message:redactSentence(problem.message),...hint===void 0?{}:{hint:redactSentence(hint)},places:problem.places.map(({text:text4,
-...place})=>({...place,file:redactName(place.file),...text4===void 0||redact(text4)!==text4?{}:{text:text4}}))}))}import{basename as basename12,resolve as resolve10}from"node:path";import{randomBytes as randomBytes4}from"node:crypto";import{readFileSync,readlinkSync}from"node:fs";import{hostname as hostname3}from"node:os";var processMark={host:external_exports.string(),pid:external_exports.int(),started:external_exports.string().nullable().
+...place})=>({...place,file:redactName(place.file),...text4===void 0||redact(text4)!==text4?{}:{text:text4}}))}))}import{basename as basename12}from"node:path";import{randomBytes as randomBytes4}from"node:crypto";import{readFileSync,readlinkSync}from"node:fs";import{hostname as hostname3}from"node:os";var processMark={host:external_exports.string(),pid:external_exports.int(),started:external_exports.string().nullable().
 optional(),boot:external_exports.string().nullable().optional(),namespace:external_exports.string().nullable().optional()};
 var markSchema=external_exports.object(processMark);function ownMark(){return{host:hostname3(),pid:process.pid,started:processStart(
 process.pid),boot:bootId(),namespace:namespaceId()}}function fateOf({host,pid,started,boot,namespace}){if(host!==hostname3())
@@ -18196,24 +18207,25 @@ read,page,parse11)}};const limited=step=>read=>limit2(async()=>{goOn();if(refuse
 step();return result}catch(failure2){if(failure2 instanceof ServerFailure&&failure2.kind==="unauthorized")refused=failure2;
 throw failure2}});const counted=async reading=>{const list3=await reading;progress.step();return list3};const context3={
 reader,profile,organizations:()=>{lists.organizations??=counted(readOrganizations(paged));return lists.organizations}};const live=new Map;
-const readable2=kinds.filter(kind=>kind.readable(profile));const wanted=new Set(needed2);const catalogs=catalogNames.flatMap(
-name2=>{const read=profile.reads[name2];return wanted.has(name2)&&read!==void 0?[{name:name2,read}]:[]});const listSteps=wanted.
-has("organizations")||objects2.some(({kind})=>kind==="Organization")?1:0;const single=objects2.filter(({kind})=>kind!=="\
-Organization"&&kindOf(kind).readable(profile)).length;const steps=listSteps+catalogs.length+single;if(steps>0)progress.phase(
-"Observing",steps);try{await settle([...readable2.map(async kind=>{const own3=objects2.filter(object3=>object3.kind===kind.
-name);if(own3.length===0)return;let left=kind.name==="Organization"?0:own3.length;const step=()=>{if(left===0)return;left-=
-1;progress.step()};const observed=await kind.observe(own3,{...context3,limit:limited(step)});while(left>0)step();for(const[
-object3,shown2]of observed){const fields2=markSecrets(kind.fields,shownFields(kind,shown2.fields,profile));live.set(object3,
-{...shown2,fields:fields2})}}),...wanted.has("organizations")?[context3.organizations()]:[],...catalogs.map(({name:name2,
-read})=>{lists[name2]??=counted(readCatalog(name2,read,paged));return lists[name2]})])}catch(failure2){progress.end("fai\
-led");throw failure2}progress.end();return{live,references:await listed2(lists)}}async function listed2(lists){const{organizations,
-scopes,roles:roles3}=lists;return{...organizations===void 0?{}:{organizations:await organizations},...scopes===void 0?{}:
-{scopes:await scopes},...roles3===void 0?{}:{roles:await roles3}}}function listsFor(declared,profile){return declared.flatMap(
-document3=>kindOf(document3.kind).refersTo?.(document3,profile)??[])}function interrupted(){return new ProblemsError([error(
-"interrupted","interrupted: nothing more was asked")])}var noProgress={phase(){},step(){},end(){}};var MOMENT=500;var MOST=8;async function readBack(objects2,isUnsteady,{pause=sleep,...options}){const read=async which=>(await observe2(
-which,[],{...options,progress:noProgress})).live;const found=new Map(await read(objects2));let open8=[...found].flatMap(
-([object3,live])=>isUnsteady(object3,live)?[object3]:[]);for(let round=0;open8.length>0&&round<MOST;round+=1){await pause(
-MOMENT);const again=await read(open8);open8=open8.filter(object3=>{const before=found.get(object3);const now=again.get(object3);
+const asked=kinds.flatMap(kind=>{const own3=kind.readable(profile)?objects2.filter(object3=>object3.kind===kind.name):[];
+return own3.length>0?[{kind,own:own3}]:[]});const wanted=new Set(needed2);const catalogs=catalogNames.flatMap(name2=>{const read=profile.
+reads[name2];return wanted.has(name2)&&read!==void 0?[{name:name2,read}]:[]});const shared=wanted.has("organizations")?[
+"organizations"]:[];const steps=stepsOf(asked,[...shared,...catalogs.map(({name:name2})=>name2)],lists);if(steps>0)progress.
+phase("Observing",steps);try{await settle([...asked.map(async({kind,own:own3})=>{const step=kind.listed===void 0?()=>progress.
+step():()=>{};const observed=await kind.observe(own3,{...context3,limit:limited(step)});if(kind.listed==="own")progress.
+step();for(const[object3,shown2]of observed){const fields2=markSecrets(kind.fields,shownFields(kind,shown2.fields,profile));
+live.set(object3,{...shown2,fields:fields2})}}),...wanted.has("organizations")?[context3.organizations()]:[],...catalogs.
+map(({name:name2,read})=>{lists[name2]??=counted(readCatalog(name2,read,paged));return lists[name2]})])}catch(failure2){
+progress.end("failed");throw failure2}progress.end();return{live,references:await listed2(lists)}}function stepsOf(asked,needed2,held){
+const shared=new Set(needed2);let steps=0;for(const{kind,own:own3}of asked){if(kind.listed===void 0)steps+=own3.length;else if(kind.
+listed==="own")steps+=1;else shared.add(kind.listed)}return steps+[...shared].filter(name2=>held[name2]===void 0).length}
+async function listed2(lists){const{organizations,scopes,roles:roles3}=lists;return{...organizations===void 0?{}:{organizations:await organizations},
+...scopes===void 0?{}:{scopes:await scopes},...roles3===void 0?{}:{roles:await roles3}}}function listsFor(declared,profile){
+return declared.flatMap(document3=>kindOf(document3.kind).refersTo?.(document3,profile)??[])}function interrupted(){return new ProblemsError(
+[error("interrupted","interrupted: nothing more was asked")])}var noProgress={phase(){},step(){},end(){}};var MOMENT=500;var MOST=8;async function readBack(objects2,isUnsteady,{pause=sleep,...options}){const read=async which=>(await observe2(
+which,[],{...options,progress:noProgress})).live;const found=new Map(await read(objects2));let open9=[...found].flatMap(
+([object3,live])=>isUnsteady(object3,live)?[object3]:[]);for(let round=0;open9.length>0&&round<MOST;round+=1){await pause(
+MOMENT);const again=await read(open9);open9=open9.filter(object3=>{const before=found.get(object3);const now=again.get(object3);
 if(now!==void 0)found.set(object3,now);return before!==void 0&&now!==void 0&&!same(before.fields,now.fields)})}return found}var EXPIRED="expired";var Attempt=class{#kind;#options;#better;#suspected;constructor(kind,options){this.#kind=kind;this.#options=
 options}async send(change,freshUntil){const sent=change.requests.length===0?{open:BY_ANOTHER}:await this.#send(change,freshUntil);
 if("expired"in sent)return EXPIRED;if("closed"in sent)return this.#ended(sent.closed,change);if("open"in sent)return{change,
@@ -18235,10 +18247,10 @@ open,expired:true}}:{expired:true}}if(!(failure2 instanceof ServerFailure))throw
 attempts+failure2.attempts,index>0)}}return{...last,attempts}}#failed(change,failure2,attempts,begun){const{profile,onFailure}=this.#options;
 onFailure(failure2);const isOwn=failure2.kind==="forbidden"&&profile.protects.includes(change.kind);this.#suspected??=betterProfileByError(
 profile,failure2);const remarks=isOwn?[`or this ${this.#kind.noun} is protected, as the token's own is`]:[];const ambiguous=failure2.
-open;const refused=failure2.kind==="refused"||failure2.kind==="not-found"||failure2.kind==="forbidden";const open8={message:[
+open;const refused=failure2.kind==="refused"||failure2.kind==="not-found"||failure2.kind==="forbidden";const open9={message:[
 failure2.message,...remarks].join("; "),httpStatus:failure2.status,attempts,answered:failure2.kind==="answer",refused,unsteady:failure2.
 kind==="lost"||failure2.doubt===true};const harmful=failure2.kind==="refused"&&profile.piecemeal.includes(change.kind);if((ambiguous||
-harmful||begun)&&this.#readable)return{open:open8};return{closed:closed(open8,ambiguous)}}#answered(change,{status,data:data3,
+harmful||begun)&&this.#readable)return{open:open9};return{closed:closed(open9,ambiguous)}}#answered(change,{status,data:data3,
 attempts}){const{different,unverified}=check3(this.#kind,change,data3);const errors2=[...different.length>0?[`the server\
  answered ${status} and kept another value: ${different.join("; ")}`]:[],...this.#otherServer(change,data3)];return{status:errors2.
 length>0?"not_converged":"applied",httpStatus:status,attempts,ambiguous:false,after:data3,unverified,error:errors2.length>
@@ -18248,57 +18260,57 @@ kind.name,answer)??betterProfileByReset(profile,kind.name,change.apply,answer);i
 better;const unsent=Object.fromEntries(Object.entries(before).filter(([field])=>!Object.hasOwn(expected,field)&&field in
 kind.fields));const{different}=verify(kind,unsent,answer);const losesSilently=better.signs?.answers[kind.name]?.losesSilently===
 true;const seen=verify(kind,expected,answer).different.length>0;if(!losesSilently&&!seen)return[];return[...different.map(
-what=>`${what}, although it was not sent`),adviceFor(better)]}async#putBack(change,open8,judgement,live){const{repair:repair2}=this.#options;
-const names2=namesOfLost(judgement.lost);let known3={judgement,live};let{attempts}=open8;let sent=change;for(const aim of open8.
+what=>`${what}, although it was not sent`),adviceFor(better)]}async#putBack(change,open9,judgement,live){const{repair:repair2}=this.#options;
+const names2=namesOfLost(judgement.lost);let known3={judgement,live};let{attempts}=open9;let sent=change;for(const aim of open9.
 refused?["before"]:["asked","before"]){const owed2=seenLoss("",known3.judgement.lost,known3.live.fields);const again=repair2(
 change,owed2,known3.live,aim);if(again===void 0)continue;sent=again;const tried2=await this.#send(again);const answered="\
 data"in tried2&&otherObject(change.apply.identity,tried2.data)===void 0;attempts+=attemptsOf(tried2);const now=answered?
 {exists:true,identity:known3.live.identity,fields:tried2.data}:await readBackOne(this.#kind,{change:again,failure:"open"in
-tried2?tried2.open:open8},this.#options);const became=judge2(this.#kind,{...aimOf(change),expected:again.apply.expected},
-now);const end2={...open8,attempts};if(now===void 0)return this.#ended(openOutcome(change,end2,became,now),again);if(became.
+tried2?tried2.open:open9},this.#options);const became=judge2(this.#kind,{...aimOf(change),expected:again.apply.expected},
+now);const end2={...open9,attempts};if(now===void 0)return this.#ended(openOutcome(change,end2,became,now),again);if(became.
 verdict==="done")return this.#ended(repaired(aim,end2,names2,now.fields),again);known3={judgement:{...judge2(this.#kind,
-aimOf(change),now),lost:became.lost},live:now};if(Object.keys(known3.judgement.lost).length===0)break}const end={...open8,
-attempts};return this.#ended(openOutcome(change,end,known3.judgement,known3.live),sent)}};async function readBackAll(kind,open8,{
-reader,profile,pause},concurrency){const objects2=open8.map(one=>({kind:kind.name,identity:one.change.apply.identity,one}));
+aimOf(change),now),lost:became.lost},live:now};if(Object.keys(known3.judgement.lost).length===0)break}const end={...open9,
+attempts};return this.#ended(openOutcome(change,end,known3.judgement,known3.live),sent)}};async function readBackAll(kind,open9,{
+reader,profile,pause},concurrency){const objects2=open9.map(one=>({kind:kind.name,identity:one.change.apply.identity,one}));
 const isUnsteady=({one:{change,failure:failure2}},live)=>failure2.unsteady&&judge2(kind,aimOf(change),live).verdict!=="d\
 one";const options={reader,profile,concurrency,...pause===void 0?{}:{pause}};try{const live=await readBack(objects2,isUnsteady,
-options);return new Map([...live].map(([{one},found])=>[one,found]))}catch{return new Map}}async function readBackOne(kind,open8,options){
-return(await readBackAll(kind,[open8],options,1)).get(open8)}function attemptsOf(sent){if("data"in sent)return sent.attempts;
+options);return new Map([...live].map(([{one},found])=>[one,found]))}catch{return new Map}}async function readBackOne(kind,open9,options){
+return(await readBackAll(kind,[open9],options,1)).get(open9)}function attemptsOf(sent){if("data"in sent)return sent.attempts;
 if("open"in sent)return sent.open.attempts;return"closed"in sent?sent.closed.attempts:0}function aimOf({action,apply:{before,
 expected}}){return{action,before,expected}}var NOTHING_KNOWN={message:"",httpStatus:null,attempts:0,answered:true,refused:false,
 unsteady:false};var BY_ANOTHER={...NOTHING_KNOWN,message:"nothing was sent, since the server does it with another change"};
-function closed(open8,ambiguous){return{status:ambiguous?"unknown":"failed",httpStatus:open8.httpStatus,attempts:open8.attempts,
-ambiguous,after:void 0,unverified:[],error:ambiguous?`${open8.message}; what the server did is not known`:open8.message}}
+function closed(open9,ambiguous){return{status:ambiguous?"unknown":"failed",httpStatus:open9.httpStatus,attempts:open9.attempts,
+ambiguous,after:void 0,unverified:[],error:ambiguous?`${open9.message}; what the server did is not known`:open9.message}}
 function advised(outcome,advice){const{error:error63,notes=[]}=outcome;return error63===null?{...outcome,notes:[...notes,
 advice]}:{...outcome,error:`${error63}; ${advice}`}}function brokenOff(failure2){const message=failure2 instanceof Error?
 failure2.message:String(failure2);return closed({...NOTHING_KNOWN,message},true)}function check3(kind,change,answer){if(change.
 action==="update")return verify(kind,change.apply.expected,answer);const missing2=change.action==="regenerate"&&typeof answer.
 did!=="string";return{different:[],unverified:missing2?["did"]:[]}}function notesOf(change,answer){const{did}=change.apply.
 before;if(change.action!=="regenerate"||typeof did!=="string"||did!==answer.did)return[];return[`the DID came out the sa\
-me (${did}): the server derives it from the client's key, which is the same`]}function openOutcome(change,open8,{verdict,
-different,unverified,lost:lost2},live){const base2={httpStatus:open8.httpStatus,attempts:open8.attempts,unverified:[],after:live?.
-fields};if(live===void 0){const error63=`${open8.message}; it could not be read back, so what the server did is not know\
+me (${did}): the server derives it from the client's key, which is the same`]}function openOutcome(change,open9,{verdict,
+different,unverified,lost:lost2},live){const base2={httpStatus:open9.httpStatus,attempts:open9.attempts,unverified:[],after:live?.
+fields};if(live===void 0){const error63=`${open9.message}; it could not be read back, so what the server did is not know\
 n`;return{...base2,status:"unknown",ambiguous:true,after:void 0,error:error63}}if(verdict==="unseen"){if(change.action===
-"regenerate")return closed(open8,true);const error63=`${open8.message}; read back: ${unverified.join(", ")} could not be\
+"regenerate")return closed(open9,true);const error63=`${open9.message}; read back: ${unverified.join(", ")} could not be\
  seen, so what the server did is not known`;return{...base2,status:"unknown",ambiguous:true,error:error63}}if(verdict===
-"done"){const notes=change.action==="regenerate"?[`${open8.message}; read back: the DID is another one now`]:[];return{...base2,
+"done"){const notes=change.action==="regenerate"?[`${open9.message}; read back: the DID is another one now`]:[];return{...base2,
 status:"applied",ambiguous:false,error:null,notes}}const found=change.action==="delete"?"it is still there":different.join(
 "; ");const names2=namesOfLost(lost2);const owed2=names2===""?"":`; lost: ${names2}, which the next apply puts back`;return{
-...base2,status:open8.answered?"not_converged":"failed",ambiguous:false,error:`${open8.message}; read back: ${found}${owed2}`}}
-function repaired(aim,open8,names2,after){const base2={httpStatus:open8.httpStatus,attempts:open8.attempts,ambiguous:false,
-after,unverified:[]};if(aim==="asked"){const note=`${open8.message}; read back: it had lost ${names2}; what is asked for\
- was sent after that, and all is as asked`;return{...base2,status:"applied",error:null,notes:[note]}}return{...base2,status:open8.
-answered?"not_converged":"failed",error:`${open8.message}; read back: it had lost ${names2}; that is put back as it was \
+...base2,status:open9.answered?"not_converged":"failed",ambiguous:false,error:`${open9.message}; read back: ${found}${owed2}`}}
+function repaired(aim,open9,names2,after){const base2={httpStatus:open9.httpStatus,attempts:open9.attempts,ambiguous:false,
+after,unverified:[]};if(aim==="asked"){const note=`${open9.message}; read back: it had lost ${names2}; what is asked for\
+ was sent after that, and all is as asked`;return{...base2,status:"applied",error:null,notes:[note]}}return{...base2,status:open9.
+answered?"not_converged":"failed",error:`${open9.message}; read back: it had lost ${names2}; that is put back as it was \
 before`}}var FRESH=3e4;var ROUNDS=5;async function execute(plan,options){return await new Execution(options).run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#forbidden=new Map;#harmful=new Map;#stop;#defaultFailed=false;constructor(options){
 this.#options=options}async run(changes){const todo=changes.filter(({action})=>action!=="unchanged"&&action!=="blocked");
 const{progress,concurrency}=this.#options;let fatal;progress.phase("Applying",todo.length);for(const kind of kinds){const level3=todo.
 filter(change=>change.kind===kind.name);if(level3.length===0)continue;try{await this.#level(kind,level3,kind.sequential?
 1:concurrency)}catch(failure2){fatal??=failure2;this.#stop??=NOT_SENT}}progress.end(fatal===void 0?void 0:"failed");return{
 results:todo.map(change=>asResult(change,this.#outcomes.get(change)??skipped(NOT_SENT))),fatal}}async#level(kind,changes,concurrency){
-const limit2=pLimit(concurrency);const open8=[];const send=async change=>{const left=await this.#change(kind,change);if(left!==
-void 0)open8.push(left)};const rest=[...changes];let known3=this.#options.profile.signs!==null||!mayHarm(kind);try{while(!known3){
+const limit2=pLimit(concurrency);const open9=[];const send=async change=>{const left=await this.#change(kind,change);if(left!==
+void 0)open9.push(left)};const rest=[...changes];let known3=this.#options.profile.signs!==null||!mayHarm(kind);try{while(!known3){
 const change=rest.shift();if(change===void 0)break;await send(change);known3=tells(change,this.#outcomes.get(change))}await settle(
-rest.map(change=>limit2(()=>send(change))))}finally{await this.#conclude(kind,open8)}}async#change(kind,planned){const reason=this.#reasonToSkip(
+rest.map(change=>limit2(()=>send(change))))}finally{await this.#conclude(kind,open9)}}async#change(kind,planned){const reason=this.#reasonToSkip(
 planned);if(reason!==void 0)return this.#skip(planned,reason);if(planned.action==="adopt"){await this.#guard(()=>this.#options.
 recorder.sending(planned,null,true));await this.#settle(planned,planned,{...skipped(null),status:"applied"});return void 0}
 let since=Math.max(this.#options.notBefore??0,performance.now()-FRESH);let begun;for(let round=1;round<=ROUNDS;round+=1){
@@ -18313,9 +18325,9 @@ kind,begun);const sent=await attempt.send(change,this.#freshUntil(kind,planned,c
 failure"in sent))return await this.#end(kind,planned,sent);if(kind.lost===void 0&&sent.failure.expired===void 0){return{
 planned,attempt,open:sent}}const ended=await attempt.conclude(sent,await readBackOne(kind,sent,this.#options));return ended===
 EXPIRED?ended:await this.#end(kind,planned,ended)})}async#end(kind,planned,ended){return await this.#settle(planned,ended.
-sent,await this.#beware(kind,planned,ended))}async#conclude(kind,left){if(left.length===0)return;const open8=left.map(one=>one.
-open);const live=await readBackAll(kind,open8,this.#options,this.#options.concurrency);await settle(left.map(async({planned,
-attempt,open:open9})=>{const ended=await attempt.conclude(open9,live.get(open9));if(ended!==EXPIRED)await this.#end(kind,
+sent,await this.#beware(kind,planned,ended))}async#conclude(kind,left){if(left.length===0)return;const open9=left.map(one=>one.
+open);const live=await readBackAll(kind,open9,this.#options,this.#options.concurrency);await settle(left.map(async({planned,
+attempt,open:open10})=>{const ended=await attempt.conclude(open10,live.get(open10));if(ended!==EXPIRED)await this.#end(kind,
 planned,ended)}))}async#beware(kind,{address:address2},{better,suspected,outcome}){const told=better??suspected;if(told===
 void 0)return outcome;const sure=better!==void 0||this.#harmful.has(kind.name);const probed=sure?{kind:"recognised"}:await this.#probe(
 kind);if(probed.kind==="plain")return outcome;const harms=told.signs?.unsafe.includes(kind.name)??false;const isClear=probed.
@@ -18399,15 +18411,15 @@ throw new ProblemsError([error("state-unreadable",`the state ${place} is not a s
 py back, or move it away: ${LOSS}`)])}return{...parsed2.data,resources:oneSpelling(parsed2.data.resources)}}function oneSpelling(resources){
 const records=Object.entries(resources);if(records.every(([key])=>objectKey(key)===key))return resources;const one={};for(const[
 key,record2]of records){const{[objectKey(key)]:other}=one;if(other!==void 0&&other.recorded_at>record2.recorded_at)continue;
-const identity2=mapValues(record2.identity,(id,part)=>part==="name"?id:identifierKey(id));one[objectKey(key)]={...record2,
-identity:identity2}}return one}var LOSS="without it requests may be sent again, and nothing is deleted or regenerated";async function makeFolder(folder,mode=384){
-await mkdir(folder,{recursive:true,mode:isPrivate(mode)?448:511})}async function writeWhole(path,text4,mode=384,exactly2){
-const folder=dirname9(path);await makeFolder(folder,mode);const temporary=join8(folder,temporaryName());try{const file2=await open4(
-temporary,"wx",mode);try{if(exactly2!==void 0)await file2.chmod(exactly2&511);await file2.writeFile(text4);await file2.sync()}finally{
-await file2.close()}await rename(temporary,path)}catch(failure2){await rm2(temporary,{force:true});throw failure2}await syncFolder(
-folder)}function isPrivate(mode){return(mode&63)===0}async function syncFolder(folder){try{const handle=await open4(folder,
-"r");try{await handle.sync()}finally{await handle.close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&
-code2!=="EPERM"&&code2!=="EINVAL")throw failure2}}var JOURNAL_FORMAT=1;var storedFields=external_exports.strictObject({fields:jsonFields().describe("the fields; a secret \
+one[objectKey(key)]={...record2,identity:identityKey(record2.identity)}}return one}var LOSS="without it requests may be \
+sent again, and nothing is deleted or regenerated";async function makeFolder(folder,mode=384){await mkdir(folder,{recursive:true,
+mode:isPrivate(mode)?448:511})}async function writeWhole(path,text4,mode=384,exactly2){const folder=dirname9(path);await makeFolder(
+folder,mode);const temporary=join8(folder,temporaryName());try{const file2=await open4(temporary,"wx",mode);try{if(exactly2!==
+void 0)await file2.chmod(exactly2&511);await file2.writeFile(text4);await file2.sync()}finally{await file2.close()}await rename(
+temporary,path)}catch(failure2){await rm2(temporary,{force:true});throw failure2}await syncFolder(folder)}function isPrivate(mode){
+return(mode&63)===0}async function syncFolder(folder){try{const handle=await open4(folder,"r");try{await handle.sync()}finally{
+await handle.close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&code2!=="EPERM"&&code2!=="EINVAL")
+throw failure2}}var JOURNAL_FORMAT=1;var storedFields=external_exports.strictObject({fields:jsonFields().describe("the fields; a secret \
 is null here"),hashes:external_exports.record(external_exports.string(),external_exports.string()).describe("salted hash\
 es of the secrets, by JSON pointer")});var at=external_exports.iso.datetime().describe("UTC");var runLine=external_exports.
 strictObject({type:external_exports.literal("run"),format_version:external_exports.literal(JOURNAL_FORMAT),run:external_exports.
@@ -18507,96 +18519,104 @@ conceal(whole2,wanted[name2])}return shown2}function unverifiedFields(asked,unve
 kind).fields;const fields2={};for(const[name2,wanted]of Object.entries(normalized(asked))){if(unverified.includes(name2)){
 fields2[name2]=wanted;continue}if(types[name2]?.type!=="members"||!isMap(wanted))continue;const left=Object.entries(wanted).
 filter(([member2])=>unverified.includes(`${name2}.${member2}`));if(left.length===0)continue;const there=shown2[name2];fields2[name2]=
-{...there!==void 0&&isMap(there)?there:{},...Object.fromEntries(left)}}return fields2}async function applyPlan(plan,options){const{store,now,signal}=options;if(plan.changes.every(({action})=>action==="uncha\
-nged")){const result2={run:null,results:[],interrupted:false};if(plan.settled===void 0||plan.settled.length===0){return{
+{...there!==void 0&&isMap(there)?there:{},...Object.fromEntries(left)}}return fields2}async function applyPlan({plan,asked},options){const{store,now,signal}=options;if(plan.changes.every(({action})=>action===
+"unchanged")){const result2={run:null,results:[],interrupted:false};if(plan.settled===void 0||plan.settled.length===0){return{
 result:result2,state:options.state,problems:[]}}const state2={...withoutDebts(options.state,plan.settled),serial:options.
 state.serial+1};const problems2=await saved(store,state2);return{result:result2,state:state2,problems:problems2}}const run4=await nextRun(
 options);const resources={...withoutDebts(options.state,plan.settled??[]).resources};let state={...options.state,resources,
 serial:options.state.serial+1,open_run:run4};const journal=await start(plan,run4,state,options);const recorder=journalRecorder(
 journal,options,async(change,outcome,at2)=>{const readable2=kindOf(change.kind).readable(options.profile);const became={
-...outcome,after:outcome.after};const asked={...change,...change.apply};const context3={run:run4,at:at2,hasher:options.hasher,
-readable:readable2};const{[asked.key]:known3}=resources;await withSlowHashes(()=>recordInto(known3===void 0?{}:{[asked.key]:known3},
-asked,became,context3));recordInto(resources,asked,became,context3)});const{results,fatal}=await execute(plan,{...options,
-recorder});const result={run:run4,results,interrupted:signal.aborted};const problems=fatal===void 0?[]:[runEndedEarly(run4,
-fatal)];try{if(fatal===void 0){const{open_run:_,...rest}=state;state={...rest,last_run:run4}}await store.save(state);if(fatal===
-void 0)await journal.write({type:"end",at:now().toISOString(),interrupted:signal.aborted})}catch(failure2){problems.push(
-error("state-not-saved",`the state ${store.place} could not be saved: ${messageOf(failure2)}`,[],`make room or mend the \
-permissions; the journal of run ${run4} holds everything, and the next apply reads it`))}finally{await journal.close()}return{
-result,state,problems}}function withoutDebts(state,keys){const resources={...state.resources};for(const key of keys){const record2=resources[key];
-if(record2===void 0)continue;const{owed:_,...rest}=record2;resources[key]=rest}return{...state,resources}}async function saved(store,state){
-try{await store.save(state);return[]}catch(failure2){const why=`the state ${store.place} could not be saved: ${messageOf(
-failure2)}`;return[error("state-not-saved",why,[],"make room or mend the permissions; nothing was to be sent")]}}async function start(plan,run4,state,options){
-try{await options.store.save(state);return await createJournal(options.journals,{type:"run",format_version:JOURNAL_FORMAT,
-run:run4,tool_version:plan.toolVersion,at:options.now().toISOString(),command:options.command,user:userName(),...ownMark(),
-state:{lineage:state.lineage,file:options.stateFile},server:plan.server,profile:plan.profile,environment:plan.environment,
-digest:plan.digest,salt:state.salt})}catch(failure2){throw new ProblemsError([error("not-writable",`the state or the jou\
-rnal can't be written: ${messageOf(failure2)}`,[],"nothing was sent; make room or mend the permissions of the folder of \
-the state")],{cause:failure2})}}function journalRecorder(journal,{hasher,now,redactor},record2){const sequences=new Map;
-let sequence=0;return{async sending(change,request4,last){const{key,identity:identity2,expected,before,existed,managed,generation:generation2,
-recordedGeneration}=change.apply;const held=await withSlowHashes(()=>({before:stored2(concealAll(before,expected),hasher),
-body:request4?.body===void 0?null:stored2(request4.body,hasher),expected:stored2(expected,hasher)}));sequence+=1;sequences.
-set(change,sequence);await journal.write({type:"sending",seq:sequence,at:now().toISOString(),address:redactAddress(change.
-address,redactor),key,kind:change.kind,identity:{...identity2},action:change.action,operation:request4?.operation??null,
-method:request4===null?null:operations[request4.operation].method,path:request4===null?null:operationPath(request4.operation,
-request4.params),last,existed,...held,managed:[...managed],...generation2===void 0?{}:{generation:generation2},...recordedGeneration===
-void 0?{}:{recorded_generation:recordedGeneration}})},async answered(change,httpStatus,attempts){await journal.write({type:"\
-answered",seq:sequences.get(change)??0,at:now().toISOString(),status:"applied",ambiguous:false,http_status:httpStatus,attempts,
-after:null,unverified:[],error:null})},async settled(change,outcome){const at2=now().toISOString();const after=await withSlowHashes(
-()=>outcome.after===void 0?null:stored2(concealAll(outcome.after,change.apply.expected),hasher));await record2(change,outcome,
-at2);await journal.write({type:"answered",seq:sequences.get(change)??0,at:at2,status:outcome.status,ambiguous:outcome.ambiguous,
-http_status:outcome.httpStatus,attempts:outcome.attempts,after,unverified:outcome.unverified.map(redactor.redactName),error:outcome.
-error===null?null:redactor.redactSentence(outcome.error),...outcome.notes===void 0||outcome.notes.length===0?{}:{notes:outcome.
-notes.map(redactor.redact)}})}}}function stored2(fields2,hasher){return storeFields(fields2,hasher)}function concealAll(fields2,asked){
-return mapValues(fields2,(value3,field)=>conceal(value3,asked[field]))}async function nextRun({journals,now,state}){const known3=await listRuns(
-journals).catch(()=>[]);const before=[...known3,state.last_run??"",state.open_run??""];const newest=before.sort().at(-1)??
-"";const[,date5,time3]=/^(\d{8}T)(\d{6})Z-/.exec(newest)??[];const latest=date5===void 0||time3===void 0?0:momentOf(date5,
-time3);const first=runName(new Date(Math.max(now().getTime(),latest)));return first>newest?first:runName(new Date(Math.max(
-now().getTime(),latest+1e3)))}function momentOf(date5,time3){const iso=`${date5.replace(/(....)(..)(..)T/,"$1-$2-$3T")}${time3.
-replace(/(..)(..)(..)/,"$1:$2:$3")}Z`;return Date.parse(iso)||0}function runName(now){return`${now.toISOString().slice(0,
-19).replace(/[-:]/g,"")}Z-${randomBytes4(3).toString("hex")}`}function runEndedEarly(run4,failure2){return error("run-en\
-ded-early",`run ${run4} ended early: ${messageOf(failure2)}`,[],"what was sent is in the journal, and the next apply rea\
-ds it")}function messageOf(failure2){if(failure2 instanceof AggregateError)return failure2.errors.map(messageOf).join(";\
- ");return failure2 instanceof Error?failure2.message:String(failure2)}import{readdir as readdir4}from"node:fs/promises";import{basename as basename8,dirname as dirname11,join as join10}from"node:path";var nameSchema=external_exports.object({lineage:external_exports.string(),salt:external_exports.string(),resources:external_exports.
+...outcome,after:outcome.after};const asked2={...change,...change.apply};const context3={run:run4,at:at2,hasher:options.
+hasher,readable:readable2};const{[asked2.key]:known3}=resources;await withSlowHashes(()=>recordInto(known3===void 0?{}:{
+[asked2.key]:known3},asked2,became,context3));recordInto(resources,asked2,became,context3)});const{results,fatal}=await execute(
+plan,{...options,notBefore:asked,recorder});const result={run:run4,results,interrupted:signal.aborted};const problems=fatal===
+void 0?[]:[runEndedEarly(run4,fatal)];try{if(fatal===void 0){const{open_run:_,...rest}=state;state={...rest,last_run:run4}}
+await store.save(state);if(fatal===void 0)await journal.write({type:"end",at:now().toISOString(),interrupted:signal.aborted})}catch(failure2){
+problems.push(error("state-not-saved",`the state ${store.place} could not be saved: ${messageOf(failure2)}`,[],`make roo\
+m or mend the permissions; the journal of run ${run4} holds everything, and the next apply reads it`))}finally{await journal.
+close()}return{result,state,problems}}function withoutDebts(state,keys){const resources={...state.resources};for(const key of keys){
+const record2=resources[key];if(record2===void 0)continue;const{owed:_,...rest}=record2;resources[key]=rest}return{...state,
+resources}}async function saved(store,state){try{await store.save(state);return[]}catch(failure2){const why=`the state ${store.
+place} could not be saved: ${messageOf(failure2)}`;return[error("state-not-saved",why,[],"make room or mend the permissi\
+ons; nothing was to be sent")]}}async function start(plan,run4,state,options){try{await options.store.save(state);return await createJournal(
+options.journals,{type:"run",format_version:JOURNAL_FORMAT,run:run4,tool_version:plan.toolVersion,at:options.now().toISOString(),
+command:options.command,user:userName(),...ownMark(),state:{lineage:state.lineage,file:options.stateFile},server:plan.server,
+profile:plan.profile,environment:plan.environment,digest:plan.digest,salt:state.salt})}catch(failure2){throw new ProblemsError(
+[error("not-writable",`the state or the journal can't be written: ${messageOf(failure2)}`,[],"nothing was sent; make roo\
+m or mend the permissions of the folder of the state")],{cause:failure2})}}function journalRecorder(journal,{hasher,now,
+redactor},record2){const sequences=new Map;let sequence=0;return{async sending(change,request4,last){const{key,identity:identity2,
+expected,before,existed,managed,generation:generation2,recordedGeneration}=change.apply;const held=await withSlowHashes(
+()=>({before:stored2(concealAll(before,expected),hasher),body:request4?.body===void 0?null:stored2(request4.body,hasher),
+expected:stored2(expected,hasher)}));sequence+=1;sequences.set(change,sequence);await journal.write({type:"sending",seq:sequence,
+at:now().toISOString(),address:redactAddress(change.address,redactor),key,kind:change.kind,identity:{...identity2},action:change.
+action,operation:request4?.operation??null,method:request4===null?null:operations[request4.operation].method,path:request4===
+null?null:operationPath(request4.operation,request4.params),last,existed,...held,managed:[...managed],...generation2===void 0?
+{}:{generation:generation2},...recordedGeneration===void 0?{}:{recorded_generation:recordedGeneration}})},async answered(change,httpStatus,attempts){
+await journal.write({type:"answered",seq:sequences.get(change)??0,at:now().toISOString(),status:"applied",ambiguous:false,
+http_status:httpStatus,attempts,after:null,unverified:[],error:null})},async settled(change,outcome){const at2=now().toISOString();
+const after=await withSlowHashes(()=>outcome.after===void 0?null:stored2(concealAll(outcome.after,change.apply.expected),
+hasher));await record2(change,outcome,at2);await journal.write({type:"answered",seq:sequences.get(change)??0,at:at2,status:outcome.
+status,ambiguous:outcome.ambiguous,http_status:outcome.httpStatus,attempts:outcome.attempts,after,unverified:outcome.unverified.
+map(redactor.redactName),error:outcome.error===null?null:redactor.redactSentence(outcome.error),...outcome.notes===void 0||
+outcome.notes.length===0?{}:{notes:outcome.notes.map(redactor.redact)}})}}}function stored2(fields2,hasher){return storeFields(
+fields2,hasher)}function concealAll(fields2,asked){return mapValues(fields2,(value3,field)=>conceal(value3,asked[field]))}
+async function nextRun({journals,now,state}){const known3=await listRuns(journals).catch(()=>[]);const before=[...known3,
+state.last_run??"",state.open_run??""];const newest=before.sort().at(-1)??"";const[,date5,time3]=/^(\d{8}T)(\d{6})Z-/.exec(
+newest)??[];const latest=date5===void 0||time3===void 0?0:momentOf(date5,time3);const first=runName(new Date(Math.max(now().
+getTime(),latest)));return first>newest?first:runName(new Date(Math.max(now().getTime(),latest+1e3)))}function momentOf(date5,time3){
+const iso=`${date5.replace(/(....)(..)(..)T/,"$1-$2-$3T")}${time3.replace(/(..)(..)(..)/,"$1:$2:$3")}Z`;return Date.parse(
+iso)||0}function runName(now){return`${now.toISOString().slice(0,19).replace(/[-:]/g,"")}Z-${randomBytes4(3).toString("h\
+ex")}`}function runEndedEarly(run4,failure2){return error("run-ended-early",`run ${run4} ended early: ${messageOf(failure2)}`,
+[],"what was sent is in the journal, and the next apply reads it")}function messageOf(failure2){if(failure2 instanceof AggregateError)
+return failure2.errors.map(messageOf).join("; ");return failure2 instanceof Error?failure2.message:String(failure2)}function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
+g"){const entry={sending:line,answers:[]};byKey.set(line.key,entry);bySequence.set(line.seq,entry)}else if(line.type==="\
+answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
+at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending:inOneSpelling(sending),answered:settles?
+answer:void 0,open:answer===void 0}})}function inOneSpelling(sending){return{...sending,key:objectKey(sending.key),identity:identityKey(
+sending.identity)}}function fieldsOf(stored3,hasher){return restoreFields(stored3,hasher)}async function findRun(folder,name2){const names2=await listRuns(folder);const found=names2.includes(name2)?[name2]:names2.
+filter(one=>name2!==""&&one.startsWith(name2));const[only]=found;const content=only!==void 0&&found.length===1?await readJournal(
+folder,only):null;if(content!==null)return content;const why=found.length>1?`${found.length} runs begin with "${name2}"`:
+`there is no run "${name2}"`;throw new ProblemsError([error("no-such-run",why,[],"idops runs lists them")])}import{basename as basename9}from"node:path";import{readdir as readdir4}from"node:fs/promises";import{basename as basename8,dirname as dirname11,join as join10}from"node:path";var nameSchema=external_exports.object({lineage:external_exports.string(),salt:external_exports.string(),resources:external_exports.
 unknown()});async function statesBeside(statePath){const folder=dirname11(statePath);const entries=await readdir4(folder,
 {withFileTypes:true}).catch(()=>[]);const names2=entries.filter(entry=>!entry.isDirectory()&&entry.name!==basename8(statePath));
 const states=await Promise.all(names2.map(({name:name2})=>stateName(join10(folder,name2))));return states.filter(state=>state!==
-void 0)}async function stateName(path){try{return nameSchema.safeParse(JSON.parse(await readRegular(path))).data}catch{return void 0}}function entriesOf({lines}){const byKey=new Map;const bySequence=new Map;for(const line of lines){if(line.type==="sendin\
-g"){const entry={sending:line,answers:[]};byKey.set(line.key,entry);bySequence.set(line.seq,entry)}else if(line.type==="\
-answered"){bySequence.get(line.seq)?.answers.push(line)}}return[...byKey.values()].map(({sending,answers:answers2})=>{const answer=answers2.
-at(-1);const settles=answer!==void 0&&(sending.last||answer.status!=="applied");return{sending,answered:settles?answer:void 0,
-open:answer===void 0}})}function fieldsOf(stored3,hasher){return restoreFields(stored3,hasher)}import{basename as basename9}from"node:path";async function unfinishedRuns(folder,state,home){const{open_run,last_run}=state;const names2=[];const read=async name2=>name2===
+void 0)}async function stateName(path){try{return nameSchema.safeParse(JSON.parse(await readRegular(path))).data}catch{return void 0}}function belongs({state,salt},known3){return state===void 0?salt===known3.salt:state.lineage===known3.lineage}async function othersOf(state,home){
+const beside=await statesBeside(home.path);return run4=>!(state!==void 0&&belongs(run4,state))&&(!isOfLost(run4,home)||beside.
+some(one=>belongs(run4,one)))}function isOfLost({state,environment},home){return state===void 0?environment===home.environment:
+state.file===basename9(home.path)}function heirOf(state,{state:lost2}){return state.serial>0||lost2===void 0?state:{...state,
+lineage:lost2.lineage}}function ownerOf({run:run4,state},home){const here2=basename9(home.path);return state===void 0||state.
+file===here2?`run ${run4} is of another state than ${here2}`:`run ${run4} is of the state ${state.file}, and this is ${here2}`}
+function refuseOther(run4,home){return new ProblemsError([error("run-other-state",ownerOf(run4,home),[],"choose the envi\
+ronment, and with it the state.path, that it was run with")])}async function unfinishedRuns(folder,state,home){const{open_run,last_run}=state;const names2=[];const read=async name2=>name2===
 last_run&&name2!==open_run?await readJournal(folder,name2).catch(()=>null):await readJournal(folder,name2);for(const name2 of await listRuns(
 folder)){const later=name2===open_run||last_run===void 0||name2>last_run;if(later||name2===last_run&&!await hasEnd(folder,
 name2).catch(()=>true))names2.push(name2)}const contents=(await Promise.all(names2.map(name2=>read(name2)))).filter(content=>content!==
 null&&content.run.server===state.server);const own3=contents.filter(({run:run4,ended})=>belongs(run4,state)&&!(ended&&run4.
 run===last_run));const others2=contents.filter(({run:run4,ended})=>!ended&&!belongs(run4,state));if(others2.length===0||
-state.serial>0)return own3;const beside=await statesBeside(home.path);const lost2=others2.filter(({run:run4})=>isOfLost(
-run4,home)&&!beside.some(one=>belongs(run4,one)));return contents.filter(content=>own3.includes(content)||lost2.includes(
-content))}async function newestRun(folder,state){for(const name2 of(await listRuns(folder)).toReversed()){const content=await readJournal(
-folder,name2).catch(()=>null);if(content!==null&&content.run.server===state.server&&belongs(content.run,state))return name2}
-return void 0}function belongs({state,salt},known3){return state===void 0?salt===known3.salt:state.lineage===known3.lineage}
-function isOfLost({state,environment},home){return state===void 0?environment===home.environment:state.file===basename9(
-home.path)}function heirOf(state,{state:lost2}){return state.serial>0||lost2===void 0?state:{...state,lineage:lost2.lineage}}
-async function resumeRun(content,before,options){const{run:run4}=content;const journalHasher=new Hasher(run4,options.holds);
-const state=Object.keys(before.resources).length===0?{...before,salt:run4.salt}:before;const hasher=new Hasher(state,options.
-holds);const keep2=fields2=>state.salt===run4.salt?fields2:withoutHashes(fields2,journalHasher);const entries=entriesOf(
-content).filter(({sending})=>state.resources[sending.key]?.run!==run4.run);const live=await readOpen(entries.filter(({answered})=>answered===
-void 0),journalHasher,options);const takeIn=()=>{let after2=state;const findings2=[];const additions2=[];for(const entry of entries){
-const{sending,answered}=entry;const{generation:generation2,...asked}=sending;const readable2=kindOf(sending.kind).readable(
-options.profile);const became=answered===void 0?openOutcome2(entry,live.get(entry),journalHasher):{...answered,sentence:"",
-after:answered.after===null?void 0:fieldsOf(answered.after,journalHasher)};const at2=answered?.at??options.now().toISOString();
-const expected=keep2(fieldsOf(sending.expected,journalHasher));after2=recordOutcome(after2,{...asked,before:keep2(fieldsOf(
-sending.before,journalHasher)),expected,...generation2===void 0?{}:{generation:generation2}},{...became,after:became.after===
-void 0?void 0:keep2(became.after)},{run:run4.run,at:at2,hasher,readable:readable2});if(answered!==void 0)continue;const owed2=after2.
-resources[sending.key]?.owed!==void 0;findings2.push(`${sending.address}: ${became.sentence}${owed2&&became.status!=="un\
-known"?"; the next apply puts it back":""}`);additions2.push({type:"answered",seq:sending.seq,at:at2,status:became.status,
-ambiguous:became.ambiguous,http_status:null,attempts:0,after:became.after===void 0?null:storeFields(became.after,journalHasher),
-unverified:[...became.unverified],error:became.status==="applied"?null:"the run ended before there was an answer"})}return{
-after:after2,findings:findings2,additions:additions2}};const{after,findings,additions}=await withSlowHashes(takeIn);const{
-open_run:_,...rest}=after;return{state:{...rest,serial:before.serial+1,last_run:laterOf(before.last_run,run4.run)},run:run4.
-run,findings,settled:entries.length-findings.length,async finish(){if(content.ended&&additions.length===0)return;const journal=await reopenJournal(
-options.folder,content);try{for(const line of additions)await journal.write(line);await journal.write({type:"end",at:options.
-now().toISOString(),interrupted:true,by:`process ${process.pid}`})}finally{await journal.close()}}}}var SETTLED=1e4;async function readOpen(entries,hasher,options){
+state.serial>0)return own3;const isOther=await othersOf(state,home);const lost2=others2.filter(({run:run4})=>!isOther(run4));
+return contents.filter(content=>own3.includes(content)||lost2.includes(content))}async function newestRun(folder,state){
+for(const name2 of(await listRuns(folder)).toReversed()){const content=await readJournal(folder,name2).catch(()=>null);if(content!==
+null&&content.run.server===state.server&&belongs(content.run,state))return name2}return void 0}async function resumeRun(content,before,options){
+const{run:run4}=content;const journalHasher=new Hasher(run4,options.holds);const state=Object.keys(before.resources).length===
+0?{...before,salt:run4.salt}:before;const hasher=new Hasher(state,options.holds);const keep2=fields2=>state.salt===run4.
+salt?fields2:withoutHashes(fields2,journalHasher);const entries=entriesOf(content).filter(({sending})=>state.resources[sending.
+key]?.run!==run4.run);const live=await readOpen(entries.filter(({answered})=>answered===void 0),journalHasher,options);const takeIn=()=>{
+let after2=state;const findings2=[];const additions2=[];for(const entry of entries){const{sending,answered}=entry;const{
+generation:generation2,...asked}=sending;const readable2=kindOf(sending.kind).readable(options.profile);const became=answered===
+void 0?openOutcome2(entry,live.get(entry),journalHasher):{...answered,sentence:"",after:answered.after===null?void 0:fieldsOf(
+answered.after,journalHasher)};const at2=answered?.at??options.now().toISOString();const expected=keep2(fieldsOf(sending.
+expected,journalHasher));after2=recordOutcome(after2,{...asked,before:keep2(fieldsOf(sending.before,journalHasher)),expected,
+...generation2===void 0?{}:{generation:generation2}},{...became,after:became.after===void 0?void 0:keep2(became.after)},
+{run:run4.run,at:at2,hasher,readable:readable2});if(answered!==void 0)continue;const owed2=after2.resources[sending.key]?.
+owed!==void 0;findings2.push(`${sending.address}: ${became.sentence}${owed2&&became.status!=="unknown"?"; the next apply\
+ puts it back":""}`);additions2.push({type:"answered",seq:sending.seq,at:at2,status:became.status,ambiguous:became.ambiguous,
+http_status:null,attempts:0,after:became.after===void 0?null:storeFields(became.after,journalHasher),unverified:[...became.
+unverified],error:became.status==="applied"?null:"the run ended before there was an answer"})}return{after:after2,findings:findings2,
+additions:additions2}};const{after,findings,additions}=await withSlowHashes(takeIn);const{open_run:_,...rest}=after;return{
+state:{...rest,serial:before.serial+1,last_run:laterOf(before.last_run,run4.run)},run:run4.run,findings,settled:entries.
+length-findings.length,async finish(){if(content.ended&&additions.length===0)return;const journal=await reopenJournal(options.
+folder,content);try{for(const line of additions)await journal.write(line);await journal.write({type:"end",at:options.now().
+toISOString(),interrupted:true,by:`process ${process.pid}`})}finally{await journal.close()}}}}var SETTLED=1e4;async function readOpen(entries,hasher,options){
 const objects2=entries.filter(({sending})=>sending.action!=="adopt").map(entry=>({kind:entry.sending.kind,identity:entry.
 sending.identity,entry}));const isUnsteady=({entry},live2)=>options.now().getTime()-Date.parse(entry.sending.at)<SETTLED&&
 openOutcome2(entry,live2,hasher).status==="failed";const live=await readBack(objects2,isUnsteady,options);return new Map(
@@ -18607,24 +18627,7 @@ after:void 0,unverified,sentence:sentence2}}const shown2=action==="adopt"?void 0
 one"?"applied":"failed",ambiguous:false,after:shown2,unverified:[],sentence:sentence2}}function withoutHashes(fields2,hasher){
 const{hashes}=storeFields(fields2,hasher);const hashed2=new Set(Object.keys(hashes).map(pointer=>pointer.split("/")[1]));
 return Object.fromEntries(Object.entries(fields2).filter(([field])=>!hashed2.has(field)))}function laterOf(a2,b){return a2!==
-void 0&&a2>b?a2:b}async function withDebts(state,folder,home){if(state.serial>0)return state;const runs=await ownRuns(state,folder,home);const newest=runs.
-at(-1);if(newest===void 0)return state;const heir={...state,salt:newest.run.salt};const hasher=new Hasher(heir);const resources={
-...state.resources};for(const content of runs.filter(({run:run4})=>run4.salt===heir.salt)){for(const entry of entriesOf(
-content)){const owed2=debtOf(entry,content.run.run,hasher);if(owed2==="as before")continue;delete resources[entry.sending.
-key];if(owed2!==void 0)resources[entry.sending.key]=debtor(entry,owed2,hasher)}}return Object.keys(resources).length===0?
-state:{...heir,resources}}async function ownRuns(state,folder,home){const names2=await listRuns(folder);if(names2.length===
-0)return[];const beside=await statesBeside(home.path);const contents=await Promise.all(names2.map(name2=>readJournal(folder,
-name2).catch(()=>null)));return contents.filter(content=>{if(content===null||!content.ended||content.run.server!==state.
-server)return false;const{run:run4}=content;return belongs(run4,state)||isOfLost(run4,home)&&!beside.some(one=>belongs(run4,
-one))})}function debtOf({sending,answered},run4,hasher){const kind=kindOf(sending.kind);if(sending.action!=="update"||kind.
-lost===void 0||answered===void 0)return"as before";const before=fieldsOf(sending.before,hasher);const asked=fieldsOf(sending.
-expected,hasher);if(answered.after===null)return answered.ambiguous?{run:run4,before,asked}:"as before";const now=fieldsOf(
-answered.after,hasher);const lost2=kind.lost({before,asked,now});return Object.keys(lost2).length===0?void 0:seenLoss(run4,
-lost2,now)}function debtor({sending,answered},owed2,hasher){return{kind:sending.kind,identity:{...sending.identity},recorded_at:answered?.
-at??sending.at,run:owed2.run,managed:[],fields:{},hashes:{},owed:storeOwed(owed2,hasher)}}async function findRun(folder,name2){const names2=await listRuns(folder);const found=names2.includes(name2)?[name2]:names2.
-filter(one=>name2!==""&&one.startsWith(name2));const[only]=found;const content=only!==void 0&&found.length===1?await readJournal(
-folder,only):null;if(content!==null)return content;const why=found.length>1?`${found.length} runs begin with "${name2}"`:
-`there is no run "${name2}"`;throw new ProblemsError([error("no-such-run",why,[],"idops runs lists them")])}var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
+void 0&&a2>b?a2:b}var UNKNOWN_BEFORE="the value before the run was not known";var SECRET_BEFORE="the old value was a secret, which no jour\
 nal holds";var CHANGED_SINCE="it was changed since the run (--force puts it back all the same)";function undoRun(content,force){
 const hasher=new Hasher(content.run);const left=[];const kept=new Map;for(const entry of entriesOf(content)){const reason=whyNot(
 entry);if(reason!==void 0){left.push({address:entry.sending.address,path:null,reason});continue}if(!wasDone(entry))continue;
@@ -18713,9 +18716,9 @@ on("error",()=>{}).destroy();throw new ProxyFailure(String(made.statusCode))}};v
 super(`the proxy failed: ${code2}`);this.name="ProxyFailure";this.code=`${proxyMark}${code2}`}};function readJson(body2){let text4;try{text4=new TextDecoder("utf-8",{fatal:true}).decode(body2)}catch{return{wrong:"not\
 -utf-8"}}try{return{value:parseJson(text4)}}catch{return{wrong:"not-json"}}}var secretMembers=new Set(["secret","client_\
 secret","access_token","refresh_token","id_token","ldap_master_password","smtp_password"]);function secretsIn2(document3){
-const secrets=[];const open8=[document3];while(open8.length>0){const next=open8.pop();if(Array.isArray(next))for(const item of next)
-open8.push(item);else if(isMap(next)){for(const[name2,member2]of Object.entries(next)){if(typeof member2==="string"){if(secretMembers.
-has(name2))secrets.push(member2)}else open8.push(member2)}}}return secrets}var Pace=class{#options;#waiting=[];#window;#running=0;#era=0;#held=Promise.resolve();#nextStart=Number.NEGATIVE_INFINITY;constructor(options){
+const secrets=[];const open9=[document3];while(open9.length>0){const next=open9.pop();if(Array.isArray(next))for(const item of next)
+open9.push(item);else if(isMap(next)){for(const[name2,member2]of Object.entries(next)){if(typeof member2==="string"){if(secretMembers.
+has(name2))secrets.push(member2)}else open9.push(member2)}}}return secrets}var Pace=class{#options;#waiting=[];#window;#running=0;#era=0;#held=Promise.resolve();#nextStart=Number.NEGATIVE_INFINITY;constructor(options){
 this.#options=options;this.#window=options.most}get width(){return Math.floor(this.#window)}async begin(){if(this.#running<
 this.width&&this.#waiting.length===0)this.#running+=1;else await new Promise(resolve13=>this.#waiting.push(resolve13));for(let held;held!==
 this.#held;){held=this.#held;await this.#held}await this.#inRate();return{era:this.#era}}end(turn,outcome){this.#running-=
@@ -19121,7 +19124,9 @@ it`}}var anything=document3=>({value:document3});function nowhere(scope2){return
 null&&signs.unknownPath===status)}async function probe(reader,scope2){try{const answer=await reader.showExtra(nowhere(scope2),
 {},anything);return answer===null?{kind:"plain"}:{kind:"unclear",status:200}}catch(failure2){if(!(failure2 instanceof ServerFailure))
 throw failure2;const{kind,status}=failure2;if(kind==="unreachable"||kind==="lost"||kind==="server-error")throw failure2;
-const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclear",status}:{kind:"recognised",profile}}}import{createHash as createHash4,randomUUID as randomUUID3}from"node:crypto";import{link,lstat,open as open6,readdir as readdir5,
+const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclear",status}:{kind:"recognised",profile}}}import{execFile}from"node:child_process";import{access as access2,constants as constants5,lstat as lstat2,realpath as realpath6}from"node:fs/promises";
+import{basename as basename11,delimiter,dirname as dirname13,isAbsolute as isAbsolute4,join as join12,relative as relative8,
+sep as sep4}from"node:path";import{createHash as createHash4,randomUUID as randomUUID3}from"node:crypto";import{link,lstat,open as open6,readdir as readdir5,
 rename as rename2,rm as rm4}from"node:fs/promises";import{hostname as hostname4}from"node:os";import{basename as basename10,
 dirname as dirname12,join as join11,relative as relative7}from"node:path";import{setTimeout as wait}from"node:timers/promises";var holderSchema=external_exports.object({user:external_exports.string(),...processMark,command:external_exports.string(),
 at:external_exports.string(),nonce:external_exports.string()});var A_MOMENT=20;var TRIES2=250;function lockPath(statePath){
@@ -19159,17 +19164,20 @@ s one"}function noLock(path,failure2){return new ProblemsError([error("locked",`
  can't be read: ${failure2.message}`,[],"remove it; no idops made it")])}function notWritable(path,failure2){const message=failure2 instanceof
 Error?failure2.message:String(failure2);return new ProblemsError([error("not-writable",`the lock ${relative7(process.cwd(),
 path)} can't be written: ${message}`,[],"nothing was sent; make room or mend the permissions of the folder of the state")],
-{cause:failure2})}import{execFile}from"node:child_process";import{access as access2,constants as constants5,lstat as lstat2,realpath as realpath6}from"node:fs/promises";
-import{basename as basename11,delimiter,dirname as dirname13,isAbsolute as isAbsolute4,join as join12,relative as relative8,
-sep as sep4}from"node:path";var PATIENCE=1e4;async function trackedOfState(statePath,journals,written3){const named2=[statePath,lockPath(statePath),
-journals];if(!written3&&!(await Promise.all(named2.map(isThere))).includes(true))return[];const real=await Promise.all(named2.
-map(realName));const root=await workTree(dirname13(real[0]??statePath));if(root===void 0)return[];const git=await findGit();
-if(git===void 0)return[];const targets=[...new Set([...real,...await Promise.all(named2.map(path=>leadsTo(path)))])];const inside3=targets.
-map(path=>relative8(root,path)).filter(isBelow);const listed3=inside3.length===0?"":await list2(git,root,inside3);const folders=new Set(
-[journals,real[2]].map(path=>relative8(root,path??journals)));return listed3.split("\0").filter(path=>{if(path==="")return false;
-const isInFolder=folders.has(dirname13(path).split("/").join(sep4));return!isInFolder||path.endsWith(".jsonl")})}async function isThere(path){
-return await lstat2(path).then(()=>true,()=>false)}async function realName(path){const folder=dirname13(path);const real=await realpath6(
-folder).catch(()=>void 0);if(real!==void 0)return join12(real,basename11(path));return folder===path?path:join12(await realName(
+{cause:failure2})}var PATIENCE=1e4;async function refuseTracked(keeping,journals,written3){if(keeping.allowsTracked())return;const path=keeping.
+statePath();const files=[path,lockPath(path)];if(!written3&&!(await Promise.all([...files,journals].map(isThere))).includes(
+true))return;refuseAll(await trackedOf(files,journals),"what idops believes was recorded")}function refuseAll([first,...others2],decided){if(first===void 0)return;const more=others2.length===0?"":` and ${others2.
+length} more of the state`;throw new ProblemsError([error("state-tracked",`git tracks ${first}${more}, so a commit decid\
+es ${decided}`,[],'take it out of git with "git rm --cached" and name it in .gitignore; or set state.allow_tracked: true\
+, if that is meant')])}async function trackedOf(files,journals){const named2=journals===void 0?files:[...files,journals];
+const real=await Promise.all(named2.map(realName));const root=await workTree(dirname13(real[0]??""));if(root===void 0)return[];
+const git=await findGit();if(git===void 0)return[];const targets=[...new Set([...real,...await Promise.all(named2.map(path=>leadsTo(
+path)))])];const inside3=targets.map(path=>relative8(root,path)).filter(isBelow);const listed3=inside3.length===0?"":await list2(
+git,root,inside3);const folder=journals===void 0?[]:[journals,await realName(journals)];const folders=new Set(folder.map(
+path=>relative8(root,path)));return listed3.split("\0").filter(path=>{if(path==="")return false;const isInFolder=folders.
+has(dirname13(path).split("/").join(sep4));return!isInFolder||path.endsWith(".jsonl")})}async function isThere(path){return await lstat2(
+path).then(()=>true,()=>false)}async function realName(path){const folder=dirname13(path);const real=await realpath6(folder).
+catch(()=>void 0);if(real!==void 0)return join12(real,basename11(path));return folder===path?path:join12(await realName(
 folder),basename11(path))}function isBelow(way){return way!==""&&way!==".."&&!way.startsWith(`..${sep4}`)&&!isAbsolute4(
 way)}async function workTree(folder){if(await isThere(join12(folder,".git")))return folder;const above=dirname13(folder);
 return above===folder?void 0:await workTree(above)}async function findGit(){const name2=process.platform==="win32"?"git.\
@@ -19182,74 +19190,85 @@ toUpperCase().startsWith("GIT_"));const env={...Object.fromEntries(own3),GIT_NO_
 const options={cwd:root,env,timeout:PATIENCE,killSignal:"SIGKILL",windowsHide:true};return await new Promise(done2=>{execFile(
 git,args,options,(failure2,stdout)=>done2(failure2===null?stdout:""))})}import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=readVersion();function readVersion(){
 const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.url));const file2=files.find(one=>existsSync2(
-one));return file2===void 0?"unknown":JSON.parse(readFileSync2(file2,"utf8")).version}var DEFAULT_CONCURRENCY=10;var DEFAULT_TIMEOUT=30;async function openSession(project,options={}){const{progress=noProgress,
+one));return file2===void 0?"unknown":JSON.parse(readFileSync2(file2,"utf8")).version}function undeclaredClient(id,declared){if(declared.some(({kind,identity:identity2})=>kind==="Client"&&sameIdentifier(identity2.
+id??"",id)))return[];return[error("no-such-target",`--accept-did ${id} is the id of no client that the manifests declare`)]}
+function otherServer({run:run4,server},here2){return new ProblemsError([error("run-other-server",`run ${run4} was on ${server}\
+, and this is ${here2}`,[],"choose the environment that it was run with")])}async function withDebts(state,folder,home){if(state.serial>0)return state;const runs=await ownRuns(state,folder,home);const newest=runs.
+at(-1);if(newest===void 0)return state;const heir={...state,salt:newest.run.salt};const hasher=new Hasher(heir);const resources={
+...state.resources};for(const content of runs.filter(({run:run4})=>run4.salt===heir.salt)){for(const entry of entriesOf(
+content)){const owed2=debtOf(entry,content.run.run,hasher);if(owed2==="as before")continue;delete resources[entry.sending.
+key];if(owed2!==void 0)resources[entry.sending.key]=debtor(entry,owed2,hasher)}}return Object.keys(resources).length===0?
+state:{...heir,resources}}async function ownRuns(state,folder,home){const names2=await listRuns(folder);if(names2.length===
+0)return[];const isOther=await othersOf(state,home);const contents=await Promise.all(names2.map(name2=>readJournal(folder,
+name2).catch(()=>null)));return contents.filter(content=>{return content?.ended===true&&content.run.server===state.server&&
+!isOther(content.run)})}function debtOf({sending,answered},run4,hasher){const kind=kindOf(sending.kind);if(sending.action!==
+"update"||kind.lost===void 0||answered===void 0)return"as before";const before=fieldsOf(sending.before,hasher);const asked=fieldsOf(
+sending.expected,hasher);if(answered.after===null)return answered.ambiguous?{run:run4,before,asked}:"as before";const now=fieldsOf(
+answered.after,hasher);const lost2=kind.lost({before,asked,now});return Object.keys(lost2).length===0?void 0:seenLoss(run4,
+lost2,now)}function debtor({sending,answered},owed2,hasher){return{kind:sending.kind,identity:{...sending.identity},recorded_at:answered?.
+at??sending.at,run:owed2.run,managed:[],fields:{},hashes:{},owed:storeOwed(owed2,hasher)}}async function settleState(store,home,writes,options){const{path}=home;const notes=[];let lock=writes===void 0?void 0:await acquireLock(
+path,writes,new Date);try{const folder=journalFolder(path);const load=async()=>await withDebts(await store.load(options.
+server),folder,home);let state=await load();const unfinished=()=>unfinishedRuns(folder,state,home);const found=await unfinished();
+if(found.length===0)return{state,lock,notes:takeover(lock)};const living=found.find(isUnderWay);if(lock===void 0){const holder=await lockHolder(
+path)??(living===void 0?null:runHolder(living.run));if(holder!==null)return{state,lock,notes:[`the state is being writte\
+n: ${holder}`]};try{lock=await acquireLock(path,"plan",new Date)}catch(failure2){const quicker=await lockHolder(path);if(quicker===
+null)throw failure2;return{state,lock,notes:[`the state is being written: ${quicker}`]}}state=await load()}if(living!==void 0)
+throw underWay2(living.run);notes.push(...takeover(lock));for(const content of await unfinished()){const resumed=await resumeRun(
+content,heirOf(state,content.run),{...options,folder,now:()=>new Date});state=resumed.state;await store.save(state);await resumed.
+finish();notes.push(content.ended?`run ${resumed.run} is newer than the state: ${resumed.settled} of its answers were ta\
+ken into it`:`run ${resumed.run} had not ended: ${resumed.settled} of its answers were taken into the state`,...resumed.
+findings)}if(writes!==void 0)return{state,lock,notes};await lock.release();return{state,lock:void 0,notes}}catch(failure2){
+await lock?.release();throw failure2}}function takeover(lock){return lock===void 0||lock.takenOver===null?[]:[lock.takenOver]}import{resolve as resolve10}from"node:path";async function secretsAlone(project,options){return{...await loadManifests(project,{...options,lenient:true}),declared:[],
+problems:[]}}async function loadAll(project,options,onSecret){const{manifests:wanted=true}=options;const settings=project.
+server(options);const profile=await settings.then(known3=>known3.profile,()=>project.profile);const{tokenFile:tokenFile2}=options;
+const reading={profile,lenient:false,tokenFile:tokenFile2===void 0?void 0:resolve10(project.cwd,tokenFile2)};const[server,
+manifests]=await Promise.allSettled([settings,wanted?loadManifests(project,reading):secretsAlone(project,reading)]);const problems=[];
+for(const part of[server,manifests]){if(part.status==="fulfilled")continue;if(!(part.reason instanceof ProblemsError))throw part.
+reason;problems.push(...part.reason.problems)}if(server.status==="fulfilled")for(const secret3 of server.value.secrets)onSecret(
+secret3);if(manifests.status==="fulfilled"){tellSecrets(manifests.value,onSecret);problems.push(...manifests.value.problems)}
+refuse(problems);if(server.status==="rejected"||manifests.status==="rejected")throw new ProblemsError(problems);return{server:server.
+value,declared:manifests.value.declared,warnings:problems,manifests:manifests.value}}var DEFAULT_CONCURRENCY=10;var DEFAULT_TIMEOUT=30;async function openSession(project,options={}){const{session}=await open7(
+project,void 0,options);return session}async function openForWriting(project,command2,options={}){const{session,apply}=await open7(
+project,command2,options);return{...session,apply}}async function open7(project,command2,options){const{progress=noProgress,
 concurrency=DEFAULT_CONCURRENCY,signal=new AbortController().signal,network={}}=options;const redactor=options.redactor??
 createRedactor();const{server,declared,warnings,manifests}=await loadAll(project,options,redactor.add);await refuseTracked(
-project,options.writes!==void 0);const connection=openConnection(server,declared,{concurrency,timeout:options.timeout??DEFAULT_TIMEOUT,
-redact:redactor.redactEcho,onSecret:redactor.add,signal,version:version2,...network});const{reader,writer}=connection;const shared={
-reader,profile:server.profile,concurrency,progress,signal};const store=stateFile(project.statePath());const held=await settleState(
-store,project.statePath(),options.writes,{...shared,server:server.baseUrl,environment:project.environment,holds:redactor.
-holds}).catch(async failure2=>{await connection.close();throw failure2});let{state}=held;const close=async()=>{await connection.
-close();await held.lock?.release()};const replans=new WeakMap;const remembered=({plan:plan2,replan})=>{replans.set(plan2,
-replan);return plan2};const build2=async what=>{const made=await buildPlan({...shared,state,hasher:new Hasher(state,redactor.
-holds),selection:{targets:[],kinds:[]},prune:false,assert:false,restores:"none",checks:project.checks(),...header(),...what});
-return{...made,plan:warnOfMasks(made.plan,redactor.redact)}};let probed;const recognise=scope2=>{probed??=probe(reader,scope2).
-catch(failure2=>{probed=void 0;throw failure2});return probed};const header=()=>({server:server.baseUrl,profile:server.profile,
-environment:project.environment,toolVersion:version2,now:new Date,recognise:server.profileWritten?null:recognise});const plan=async(given={})=>{
-const{targets,kinds:kinds3,prune,assert:assert2}=withDefaults(given);const{acceptDids=[]}=given;refuse(acceptDids.flatMap(
-id=>undeclaredClient(id,declared)));if(prune)refuse(await pruneRefusals(manifests));return remembered(await build2({declared,
-selection:{targets,kinds:kinds3},prune,assert:assert2,acceptDids,restores:"all"}))};return{project,server,warnings,notes:held.
-notes,files:manifests.files,get state(){return state},plan,seal:(made,given)=>seal(made,withDefaults(given),redactor.redactName),
-async planStored(stored3){const made=await plan(stored3.apply);return{plan:made,problems:await staleness(stored3,made)}},
-async lastRun(){const run4=await newestRun(journalFolder(project.statePath()),state);if(run4!==void 0)return run4;throw new ProblemsError(
-[error("no-such-run","this state has no runs",[],"idops runs lists them")])},async planUndo(run4,{force=false}={}){const content=await findRun(
-journalFolder(project.statePath()),run4);if(content.run.server!==server.baseUrl)throw otherServer(content.run,server.baseUrl);
-const undo=undoRun(content,force);const leftOf=new Map;const made=await build2({declared:undo.declared,restores:{run:content.
-run.run},adjust:(document3,now)=>{const adjusted=undo.adjust(document3,now);leftOf.set(document3,adjusted.left);return adjusted.
-document}});const undone=undoPlan({...made.plan,undoes:content.run.run},[...undo.left,...[...leftOf.values()].flat()]);remembered(
-{plan:undone.plan,replan:made.replan});return undone},planRegeneration:async clientId=>remembered(await regenerationPlan(
-clientId,{...shared,...header()})),refusals:(made,allowDestructive)=>refusals(made,allowDestructive??project.maxDestructive()),
-apply:async(made,command2="apply",asked=0)=>{const applied=await applyPlan(made,{...shared,replan:replans.get(made)??noReplan,
-notBefore:asked,recognise,writer,signal,store,state,hasher:new Hasher(state,redactor.holds),journals:journalFolder(project.
-statePath()),stateFile:basename12(project.statePath()),command:command2,now:()=>new Date,redactor});state=applied.state;
-return applied},close}}async function refuseTracked(project,written3){if(project.allowsTracked())return;const path=project.
-statePath();const[first,...others2]=await trackedOfState(path,journalFolder(path),written3);if(first===void 0)return;const more=others2.
-length===0?"":` and ${others2.length} more of the state`;throw new ProblemsError([error("state-tracked",`git tracks ${first}${more}\
-, so a commit decides what idops believes was recorded`,[],'take it out of git with "git rm --cached" and name it in .gi\
-tignore; or set state.allow_tracked: true, if that is meant')])}function undeclaredClient(id,declared){if(declared.some(
-({kind,identity:identity2})=>kind==="Client"&&sameIdentifier(identity2.id??"",id)))return[];return[error("no-such-target",
-`--accept-did ${id} is the id of no client that the manifests declare`)]}function otherServer({run:run4,server},here2){return new ProblemsError(
-[error("run-other-server",`run ${run4} was on ${server}, and this is ${here2}`,[],"choose the environment that it was ru\
-n with")])}function withDefaults({targets=[],kinds:kinds3=[],prune=false,assert:assert2=false}={}){return{targets:[...targets],
-kinds:[...kinds3],prune,assert:assert2}}function undoPlan(plan,left){const blocked4=plan.changes.filter(({action})=>action===
-"blocked");return{plan:{...plan,changes:plan.changes.filter(({action})=>action!=="blocked").map(change=>({...change,declaredAt:null,
-apply:{...change.apply,managed:[]}}))},left:[...left,...blocked4.map(({address:address2,reason})=>({address:address2,path:null,
-reason:reason??"it is blocked"}))]}}async function settleState(store,path,writes,options){const notes=[];let lock=writes===
-void 0?void 0:await acquireLock(path,writes,new Date);try{const folder=journalFolder(path);const home={path,environment:options.
-environment};const load=async()=>await withDebts(await store.load(options.server),folder,home);let state=await load();const unfinished=()=>unfinishedRuns(
-folder,state,home);const found=await unfinished();if(found.length===0)return{state,lock,notes:takeover(lock)};const living=found.
-find(isUnderWay);if(lock===void 0){const holder=await lockHolder(path)??(living===void 0?null:runHolder(living.run));if(holder!==
-null)return{state,lock,notes:[`the state is being written: ${holder}`]};try{lock=await acquireLock(path,"plan",new Date)}catch(failure2){
-const quicker=await lockHolder(path);if(quicker===null)throw failure2;return{state,lock,notes:[`the state is being writt\
-en: ${quicker}`]}}state=await load()}if(living!==void 0)throw underWay2(living.run);notes.push(...takeover(lock));for(const content of await unfinished()){
-const resumed=await resumeRun(content,heirOf(state,content.run),{...options,folder,now:()=>new Date});state=resumed.state;
-await store.save(state);await resumed.finish();notes.push(content.ended?`run ${resumed.run} is newer than the state: ${resumed.
-settled} of its answers were taken into it`:`run ${resumed.run} had not ended: ${resumed.settled} of its answers were ta\
-ken into the state`,...resumed.findings)}if(writes!==void 0)return{state,lock,notes};await lock.release();return{state,lock:void 0,
-notes}}catch(failure2){await lock?.release();throw failure2}}function takeover(lock){return lock===void 0||lock.takenOver===
-null?[]:[lock.takenOver]}async function secretsAlone(project,options){return{...await loadManifests(project,{...options,
-lenient:true}),declared:[],problems:[]}}async function loadAll(project,options,onSecret){const{manifests:wanted=true}=options;
-const settings=project.server(options);const profile=await settings.then(known3=>known3.profile,()=>project.profile);const{
-tokenFile:tokenFile2}=options;const reading={profile,lenient:false,tokenFile:tokenFile2===void 0?void 0:resolve10(project.
-cwd,tokenFile2)};const[server,manifests]=await Promise.allSettled([settings,wanted?loadManifests(project,reading):secretsAlone(
-project,reading)]);const problems=[];for(const part of[server,manifests]){if(part.status==="fulfilled")continue;if(!(part.
-reason instanceof ProblemsError))throw part.reason;problems.push(...part.reason.problems)}if(server.status==="fulfilled")
-for(const secret3 of server.value.secrets)onSecret(secret3);if(manifests.status==="fulfilled"){tellSecrets(manifests.value,
-onSecret);problems.push(...manifests.value.problems)}refuse(problems);if(server.status==="rejected"||manifests.status===
-"rejected")throw new ProblemsError(problems);return{server:server.value,declared:manifests.value.declared,warnings:problems,
-manifests:manifests.value}}import{constants as constants6}from"node:fs";import{open as open7,stat as stat6}from"node:fs/promises";import{dirname as dirname14,
+project,journalFolder(project.statePath()),command2!==void 0);const connection=openConnection(server,declared,{concurrency,
+timeout:options.timeout??DEFAULT_TIMEOUT,redact:redactor.redactEcho,onSecret:redactor.add,signal,version:version2,...network});
+const{reader,writer}=connection;const shared={reader,profile:server.profile,concurrency,progress,signal};const home={path:project.
+statePath(),environment:project.environment};const store=stateFile(project.statePath());const held=await settleState(store,
+home,command2,{...shared,server:server.baseUrl,holds:redactor.holds}).catch(async failure2=>{await connection.close();throw failure2});
+let{state}=held;let closed2=false;const close=async()=>{closed2=true;await connection.close();await held.lock?.release()};
+const replans=new WeakMap;const remembered=({plan:plan2,replan})=>{replans.set(plan2,replan);return plan2};const build2=async what=>{
+const made=await buildPlan({...shared,state,hasher:new Hasher(state,redactor.holds),selection:{targets:[],kinds:[]},prune:false,
+assert:false,restores:"none",checks:project.checks(),...header(),...what});return{...made,plan:warnOfMasks(made.plan,redactor.
+redact)}};let probed;const recognise=scope2=>{probed??=probe(reader,scope2).catch(failure2=>{probed=void 0;throw failure2});
+return probed};const header=()=>({server:server.baseUrl,profile:server.profile,environment:project.environment,toolVersion:version2,
+now:new Date,recognise:server.profileWritten?null:recognise});const plan=async(given={})=>{const{targets,kinds:kinds3,prune,
+assert:assert2}=withDefaults(given);const{acceptDids=[]}=given;refuse(acceptDids.flatMap(id=>undeclaredClient(id,declared)));
+if(prune)refuse(await pruneRefusals(manifests));return remembered(await build2({declared,selection:{targets,kinds:kinds3},
+prune,assert:assert2,acceptDids,restores:"all"}))};const session={project,warnings,notes:held.notes,files:manifests.files,
+plan,seal:(made,given)=>seal(made,withDefaults(given),redactor.redactName),async planStored(stored3){const made=await plan(
+stored3.apply);const problems=await staleness(stored3,made);if(problems.length>0)markStale(made,problems);return{plan:made,
+problems}},async lastRun(){const run4=await newestRun(journalFolder(project.statePath()),state);if(run4!==void 0)return run4;
+throw new ProblemsError([error("no-such-run","this state has no runs",[],"idops runs lists them")])},async planUndo(run4,{
+force=false}={}){const content=await findRun(journalFolder(project.statePath()),run4);if(content.run.server!==server.baseUrl)
+throw otherServer(content.run,server.baseUrl);const isOther=await othersOf(state,home);if(isOther(content.run))throw refuseOther(
+content.run,home);const undo=undoRun(content,force);const leftOf=new Map;const made=await build2({declared:undo.declared,
+restores:{run:content.run.run},adjust:(document3,now)=>{const adjusted=undo.adjust(document3,now);leftOf.set(document3,adjusted.
+left);return adjusted.document}});const undone=undoPlan({...made.plan,undoes:content.run.run},[...undo.left,...[...leftOf.
+values()].flat()]);remembered({plan:undone.plan,replan:made.replan});return undone},planRegeneration:async clientId=>remembered(
+await regenerationPlan(clientId,{...shared,...header()})),close};const apply=async approved=>{if(command2===void 0||closed2)
+throw new Error("this session does not hold the lock of its state");if(!ApprovedPlan.is(approved))throw new TypeError("t\
+his plan was not approved: approve(plan, limits) does it");const applied=await applyPlan(approved,{...shared,replan:replans.
+get(approved.plan)??noReplan,recognise,writer,store,state,hasher:new Hasher(state,redactor.holds),journals:journalFolder(
+project.statePath()),stateFile:basename12(project.statePath()),command:command2,now:()=>new Date,redactor});state=applied.
+state;return applied};return{session,apply}}function withDefaults({targets=[],kinds:kinds3=[],prune=false,assert:assert2=false}={}){
+return{targets:[...targets],kinds:[...kinds3],prune,assert:assert2}}function undoPlan(plan,left){const blocked4=plan.changes.
+filter(({action})=>action==="blocked");return{plan:{...plan,changes:plan.changes.filter(({action})=>action!=="blocked").
+map(change=>({...change,declaredAt:null,apply:{...change.apply,managed:[]}}))},left:[...left,...blocked4.map(({address:address2,
+reason})=>({address:address2,path:null,reason:reason??"it is blocked"}))]}}import{constants as constants6}from"node:fs";import{open as open8,stat as stat6}from"node:fs/promises";import{dirname as dirname14,
 resolve as resolve11}from"node:path";async function writeThrough(path,text4,mode){const there=await stat6(path).catch(unlessMissing);if(there!==void 0&&(!there.
-isFile()||/^\/(?:dev|proc)\//.test(resolve11(path)))){const handle=await open7(path,constants6.O_WRONLY|constants6.O_APPEND);
+isFile()||/^\/(?:dev|proc)\//.test(resolve11(path)))){const handle=await open8(path,constants6.O_WRONLY|constants6.O_APPEND);
 try{await handle.writeFile(text4)}finally{await handle.close()}return}const target=await leadsTo(path);await writeWhole(
 target,text4,mode,isPrivate(mode)?void 0:there?.mode);await sweepTemporaries(dirname14(target))}async function writeResult(file2,text4,mode=438){
 try{await writeThrough(file2,text4,mode)}catch(failure2){throw new ProblemsError([error("not-writable",`${file2} can't b\
@@ -19320,11 +19339,11 @@ pull request #${pull.number}`}}catch(failure2){if(!(failure2 instanceof GithubFa
 read")}}function notApproved(message,hint){return new ProblemsError([error("not-approved",message,[],hint)])}function checkApproval(plan,approval,redactor){
 if(!changesServer(plan))return;if(approval===null){throw notApproved("the pull request shows no plan for this environmen\
 t, and there is something to change now","run idops plan on the pull request with comments, or look at this plan and run\
- apply without expect-digest")}if(approval.digest!==plan.digest)throw new ProblemsError([stale(plan,approval,redactor)])}
-function stale(plan,{digest,changes,source},redactor){const found=changes===null?[]:differences(changes,plan,redactor);const told=found.
-length>0?found:["what would be sent is not what was approved"];return error("stale-plan",[`stale plan: ${source} approve\
-d ${digest}, and it is ${plan.digest} now`,...told.slice(0,100),...told.length>100?[`and ${told.length-100} more`]:[]].join(
-"\n"),[],"nothing was sent; make a new plan and review it")}function differences(approved,plan,redactor){const now=new Map(
+ apply without expect-digest")}if(approval.digest!==plan.digest)throw new ProblemsError([stale2(plan,approval,redactor)])}
+function stale2(plan,{digest,changes,source},redactor){const found=changes===null?[]:differences(changes,plan,redactor);
+const told=found.length>0?found:["what would be sent is not what was approved"];return error("stale-plan",[`stale plan: ${source}\
+ approved ${digest}, and it is ${plan.digest} now`,...told.slice(0,100),...told.length>100?[`and ${told.length-100} more`]:
+[]].join("\n"),[],"nothing was sent; make a new plan and review it")}function differences(approved,plan,redactor){const now=new Map(
 markedChanges(plan,redactor).map(change=>[change.address,change]));const before=new Map(approved.map(change=>[change.address,
 change]));return[...approved.flatMap(({address:address2,action,hash:hash3})=>{const present3=now.get(address2);if(present3===
 void 0)return[`${address2}: ${action} was approved, and nothing is to be done now`];if(present3.action!==action)return[`${address2}\
@@ -19475,27 +19494,29 @@ given("args"),problems);const inputs={command:command2,workingDirectory:text4("w
 nfig",text4("config")),...optional2("environment",text4("environment")),...optional2("baseUrl",text4("base-url")),...optional2(
 "token",text4("token")),...optional2("githubToken",text4("github-token")),comment:oneOf("comment",commentModes,"on-chang\
 e"),...optional2("planFile",text4("plan-file")),...optional2("expectDigest",expectDigest),failOnChanges:flag2("fail-on-c\
-hanges"),driftIssue,...optional2("allowDestructive",allowDestructive),args};const selects=args.target.length>0||args.kind.
-length>0||args.prune||args.assert;if(command2==="apply"&&inputs.planFile!==void 0&&selects){problems.push(wrong("--targe\
-t, --kind, --prune and --assert don't go with a plan file","a stored plan says itself what it is about"))}refuse(problems);
-return inputs}function wrong(message,hint){return error("wrong-option",message,[],hint)}function optional2(name2,value3){
-return value3===void 0?{}:{[name2]:value3}}function whole(text4){return/^\d{1,9}$/.test(text4)?Number(text4):void 0}function readArgs(text4,problems){
-const none={target:[],kind:[],prune:false,assert:false,debug:false};const options={target:{type:"string",multiple:true},
-kind:{type:"string",multiple:true},prune:{type:"boolean"},assert:{type:"boolean"},debug:{type:"boolean"},concurrency:{type:"\
-string"},rate:{type:"string"},retries:{type:"string"},timeout:{type:"string"},"token-file":{type:"string"}};try{const{values}=parseArgs(
-{args:words4(text4),options,strict:true,allowPositionals:false});const unknown2=(values.kind??[]).filter(kind=>!kindNames.
-includes(kind));if(unknown2.length>0){problems.push(wrong(`args: --kind ${unknown2.join(", ")} is not known`,`the kinds \
-are ${kindNames.join(", ")}`))}const number5=(name2,most)=>{const value3=values[name2];if(value3===void 0)return void 0;
-const read=/^\d+(\.\d+)?$/.test(value3)?Number(value3):-1;const counts3=name2==="concurrency"||name2==="retries";const enough=name2===
-"retries"?read>=0:read>0;const fits=enough&&read<=most&&(!counts3||Number.isInteger(read));if(!fits)problems.push(wrong(
-`args: --${name2} ${value3} is no number that it takes`,"see idops --help"));return fits?read:void 0};return{target:values.
-target??[],kind:values.kind??[],prune:values.prune??false,assert:values.assert??false,debug:values.debug??false,...optional2(
-"concurrency",number5("concurrency",1e3)),...optional2("rate",number5("rate",Number.MAX_SAFE_INTEGER)),...optional2("ret\
-ries",number5("retries",100)),...optional2("timeout",number5("timeout",86400)),...optional2("tokenFile",values["token-fi\
-le"])}}catch(failure2){const[message=""]=(failure2 instanceof Error?failure2.message:String(failure2)).split("\n");problems.
-push(wrong(`args: ${message}`,`it takes ${Object.keys(options).map(name2=>`--${name2}`).join(", ")}`));return none}}function words4(text4){
-const found=text4.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??[];return found.map(word=>word.replace(/"([^"]*)"|'([^']*)'/g,
-"$1$2"))}function writeOutputs(outcome,failed){const{code:code2,plan}=outcome;setOutput("changed",String(outcome.changed));setOutput(
+hanges"),driftIssue,...optional2("allowDestructive",allowDestructive),args};if(args.acceptDid.length>0&&command2!=="appl\
+y"){problems.push(wrong("args: --accept-did goes with the command apply alone","leave it out"))}const selects=args.target.
+length>0||args.kind.length>0||args.prune||args.assert||args.acceptDid.length>0;if(command2==="apply"&&inputs.planFile!==
+void 0&&selects){problems.push(wrong("--target, --kind, --prune, --assert and --accept-did don't go with a plan file","a\
+ stored plan says itself what it is about"))}refuse(problems);return inputs}function wrong(message,hint){return error("w\
+rong-option",message,[],hint)}function optional2(name2,value3){return value3===void 0?{}:{[name2]:value3}}function whole(text4){
+return/^\d{1,9}$/.test(text4)?Number(text4):void 0}function readArgs(text4,problems){const none={target:[],kind:[],prune:false,
+assert:false,acceptDid:[],debug:false};const options={target:{type:"string",multiple:true},kind:{type:"string",multiple:true},
+prune:{type:"boolean"},assert:{type:"boolean"},"accept-did":{type:"string",multiple:true},debug:{type:"boolean"},concurrency:{
+type:"string"},rate:{type:"string"},retries:{type:"string"},timeout:{type:"string"},"token-file":{type:"string"}};try{const{
+values}=parseArgs({args:words4(text4),options,strict:true,allowPositionals:false});const unknown2=(values.kind??[]).filter(
+kind=>!kindNames.includes(kind));if(unknown2.length>0){problems.push(wrong(`args: --kind ${unknown2.join(", ")} is not k\
+nown`,`the kinds are ${kindNames.join(", ")}`))}const number5=(name2,most)=>{const value3=values[name2];if(value3===void 0)
+return void 0;const read=/^\d+(\.\d+)?$/.test(value3)?Number(value3):-1;const counts3=name2==="concurrency"||name2==="re\
+tries";const enough=name2==="retries"?read>=0:read>0;const fits=enough&&read<=most&&(!counts3||Number.isInteger(read));if(!fits)
+problems.push(wrong(`args: --${name2} ${value3} is no number that it takes`,"see idops --help"));return fits?read:void 0};
+return{target:values.target??[],kind:values.kind??[],prune:values.prune??false,assert:values.assert??false,acceptDid:values["\
+accept-did"]??[],debug:values.debug??false,...optional2("concurrency",number5("concurrency",1e3)),...optional2("rate",number5(
+"rate",Number.MAX_SAFE_INTEGER)),...optional2("retries",number5("retries",100)),...optional2("timeout",number5("timeout",
+86400)),...optional2("tokenFile",values["token-file"])}}catch(failure2){const[message=""]=(failure2 instanceof Error?failure2.
+message:String(failure2)).split("\n");problems.push(wrong(`args: ${message}`,`it takes ${Object.keys(options).map(name2=>`\
+--${name2}`).join(", ")}`));return none}}function words4(text4){const found=text4.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??
+[];return found.map(word=>word.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}function writeOutputs(outcome,failed){const{code:code2,plan}=outcome;setOutput("changed",String(outcome.changed));setOutput(
 "failed",String(failed));setOutput("exit-code",String(code2));setOutput("summary",outcome.summary);setOutput("digest",plan?.
 digest??"");setOutput("plan-file",outcome.planFile??"");setOutput("html-report",outcome.htmlReport??"");const counts3=plan===
 void 0?{}:{...summarize(plan),destructive:countDestructions(plan)};for(const[name2,count2]of Object.entries(counts3))setOutput(
@@ -19532,24 +19553,26 @@ lan for this pull request: ${reason}. It was validated alone.`;if(why!=="")this.
 `${summary2}.`);await writeSummary([`## idops validate: ${summary2}
 `,...why===""?[]:[`${why}
 `],...problems.length===0?[]:[problemsBlock(problems)]].join("\n"));return{code:failed?1:0,summary:why===""?summary2:`${summary2}\
-. ${why}`,changed:false}}async#plan(inputs){const{args}=inputs;const made=await this.#session(inputs,void 0,async session=>{
-if(inputs.planFile!==void 0){const asked=resolve12(this.#folder(inputs),inputs.planFile);await refuseInputs([asked],this.#config(
-inputs),session)}const plan2=await session.plan(planOptions(inputs));return{plan:plan2,...await this.#writePlan(inputs,session,
-plan2),project:session.project}});const{plan,project}=made;const shown2=redactPlan(plan,this.#redactor);const htmlReport=await this.#writeHtml(
-plan,project,args.debug);this.#tellPlan(inputs,plan,shown2);await writeSummary(planSummary(shown2));const changed2=changesServer(
-plan);const blocked4=plan.changes.some(({action})=>action==="blocked");const key=this.#key(inputs,plan.environment);const marker={
-key,digest:plan.digest,changes:markedChanges(plan,this.#redactor)};await this.#comment(inputs,key,()=>changed2||blocked4?
-{body:planComment(markerLine({kind:"plan",...marker}),shown2,this.#event),opens:true}:{body:outdatedComment(key,plan.digest,
-this.#event),opens:inputs.comment==="true"});if(inputs.driftIssue)await this.#drift(inputs,shown2,{...marker,found:changed2||
-blocked4});if(changed2&&inputs.failOnChanges)this.#say("::error title=idops::There are changes, and fail-on-changes is s\
-et.");return{code:blocked4?1:changed2?2:0,summary:summaryLine(plan),changed:changed2,plan,planFile:made.planFile,htmlReport}}async#apply(inputs){
-const{planFile,expectDigest}=inputs;const file2=planFile===void 0?void 0:resolve12(this.#folder(inputs),planFile);const stored3=file2===
-void 0?void 0:await readPlanFile(file2,planFile);return await this.#session(inputs,"apply",async session=>{const{plan,problems}=stored3===
+. ${why}`,changed:false}}async#plan(inputs){const{args}=inputs;const opened=await openSession(await this.#project(inputs),
+this.#sessionOptions(inputs));const made=await this.#within(opened,async session=>{if(inputs.planFile!==void 0){const asked=resolve12(
+this.#folder(inputs),inputs.planFile);await refuseInputs([asked],this.#config(inputs),session)}const plan2=await session.
+plan(planOptions(inputs));return{plan:plan2,...await this.#writePlan(inputs,session,plan2),project:session.project}});const{
+plan,project}=made;const shown2=redactPlan(plan,this.#redactor);const htmlReport=await this.#writeHtml(plan,project,args.
+debug);this.#tellPlan(inputs,plan,shown2);await writeSummary(planSummary(shown2));const changed2=changesServer(plan);const blocked4=plan.
+changes.some(({action})=>action==="blocked");const key=this.#key(inputs,plan.environment);const marker={key,digest:plan.
+digest,changes:markedChanges(plan,this.#redactor)};await this.#comment(inputs,key,()=>changed2||blocked4?{body:planComment(
+markerLine({kind:"plan",...marker}),shown2,this.#event),opens:true}:{body:outdatedComment(key,plan.digest,this.#event),opens:inputs.
+comment==="true"});if(inputs.driftIssue)await this.#drift(inputs,shown2,{...marker,found:changed2||blocked4});if(changed2&&
+inputs.failOnChanges)this.#say("::error title=idops::There are changes, and fail-on-changes is set.");return{code:blocked4?
+1:changed2?2:0,summary:summaryLine(plan),changed:changed2,plan,planFile:made.planFile,htmlReport}}async#apply(inputs){const{
+planFile,expectDigest}=inputs;const file2=planFile===void 0?void 0:resolve12(this.#folder(inputs),planFile);const stored3=file2===
+void 0?void 0:await readPlanFile(file2,planFile);const project=await this.#project(inputs);const opened=await openForWriting(
+project,"apply",this.#sessionOptions(inputs));return await this.#within(opened,async session=>{const{plan,problems}=stored3===
 void 0?{plan:await session.plan(planOptions(inputs)),problems:[]}:await session.planStored(stored3);const shown2=redactPlan(
 plan,this.#redactor);this.#tellPlan(inputs,plan,shown2);await writeSummary(planSummary(shown2));if(problems.length>0)throw new ProblemsError(
-problems);if(expectDigest!==void 0){checkApproval(plan,await this.#approval(inputs,expectDigest,plan),this.#redactor)}const refusals2=session.
-refusals(plan,inputs.allowDestructive);if(refusals2.length>0)throw new ProblemsError(refusals2);const{result:became,problems:after}=await session.
-apply(plan);const result=redactResult(became,this.#redactor);if(after.length>0)this.#tellProblems(redactProblems(after,this.#redactor));
+problems);if(expectDigest!==void 0){checkApproval(plan,await this.#approval(inputs,expectDigest,plan),this.#redactor)}const maxDestructive=inputs.
+allowDestructive??project.maxDestructive();const{result:became,problems:after}=await session.apply(approve(plan,{maxDestructive}));
+const result=redactResult(became,this.#redactor);if(after.length>0)this.#tellProblems(redactProblems(after,this.#redactor));
 if(result.run!==null){this.#say(resultText(result,{color:false,debug:inputs.args.debug}));this.#say(resultGithub(result,
 shown2,{folder:this.#inRepository(inputs)}));await writeSummary(resultSummary(result))}const{failed,not_converged,unknown:unknown2,
 skipped:skipped2}=summarizeResult(result);const bad=failed+not_converged+unknown2+skipped2+after.length>0;return{code:result.
@@ -19558,13 +19581,12 @@ plan),plan,...file2===void 0?{}:{planFile:file2},htmlReport:await this.#writeHtm
 if(expected!==fromPullRequest)return{digest:expected,changes:null,source:"expect-digest"};if(inputs.githubToken===void 0){
 throw new ProblemsError([error("not-approved","expect-digest: from-pull-request needs the input github-token")])}const api=await openGithub(
 inputs.githubToken,this.#event);const approval=await approvalOf(api,this.#event,this.#key(inputs,plan.environment));if(approval!==
-null)this.#say(`${approval.source} approved ${approval.digest}`);return approval}async#session(inputs,writes,work){const{
-args,baseUrl:baseUrl2}=inputs;const session=await openSession(await this.#project(inputs),{...writes===void 0?{}:{writes},
-...baseUrl2===void 0?{}:{baseUrl:baseUrl2},...args.tokenFile===void 0?{}:{tokenFile:args.tokenFile},...args.concurrency===
+null)this.#say(`${approval.source} approved ${approval.digest}`);return approval}#sessionOptions({args,baseUrl:baseUrl2}){
+return{...baseUrl2===void 0?{}:{baseUrl:baseUrl2},...args.tokenFile===void 0?{}:{tokenFile:args.tokenFile},...args.concurrency===
 void 0?{}:{concurrency:args.concurrency},...args.timeout===void 0?{}:{timeout:args.timeout},signal:this.#signal,redactor:this.#redactor,
-network:{...args.rate===void 0?{}:{rate:args.rate},...args.retries===void 0?{}:{retries:args.retries}}});try{if(session.
-warnings.length>0)this.#tellProblems(redactProblems(session.warnings,this.#redactor));for(const note of session.notes)this.#say(
-escapeLines(this.#redactor.redactSentence(note)));return await work(session)}finally{await session.close()}}async#project({
+network:{...args.rate===void 0?{}:{rate:args.rate},...args.retries===void 0?{}:{retries:args.retries}}}}async#within(session,work){
+try{if(session.warnings.length>0)this.#tellProblems(redactProblems(session.warnings,this.#redactor));for(const note of session.
+notes)this.#say(escapeLines(this.#redactor.redactSentence(note)));return await work(session)}finally{await session.close()}}async#project({
 config:config3,environment,token,...inputs}){return await loadProject({cwd:this.#folder(inputs),variables:variables(token),
 ...config3===void 0?{}:{config:config3},...environment===void 0?{}:{env:environment}})}async#writePlan(inputs,session,plan){
 const planFile=inputs.planFile===void 0?join13(await this.#temporaryFolder(),"plan.json"):resolve12(this.#folder(inputs),
@@ -19598,9 +19620,9 @@ text4).split("\n").join(" ").slice(0,1e3)}#say(text4){if(text4!=="")process.stdo
 
 `)}};function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variables(token){const own3=Object.
 entries(process.env).filter(([name2])=>!name2.startsWith("INPUT_"));return{...Object.fromEntries(own3),...token===void 0?
-{}:{IDOPS_TOKEN:token}}}function planOptions({args:{target,kind,prune,assert:assert2}}){return{targets:target,kinds:kind,
-prune,assert:assert2}}function commandText(text4){return text4.replaceAll("%","%25").replaceAll("\r","%0D").replaceAll("\
-\n","%0A")}var controller=new AbortController;for(const name2 of["SIGINT","SIGTERM"])process.on(name2,()=>controller.abort());process.
+{}:{IDOPS_TOKEN:token}}}function planOptions({args:{target,kind,prune,assert:assert2,acceptDid}}){return{targets:target,
+kinds:kind,prune,assert:assert2,acceptDids:acceptDid}}function commandText(text4){return text4.replaceAll("%","%25").replaceAll(
+"\r","%0D").replaceAll("\n","%0A")}var controller=new AbortController;for(const name2 of["SIGINT","SIGTERM"])process.on(name2,()=>controller.abort());process.
 exitCode=await run3(controller.signal);
 /*! Bundled license information:
 

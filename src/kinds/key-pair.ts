@@ -46,6 +46,7 @@ export const keyPair: Kind = {
   },
   addressPart: ({ id }) => id ?? '',
   readable: ({ reads }) => reads.keyPairs !== undefined,
+  listed: 'own',
   observe,
   update(input) {
     if (input.profile.keyPairs.movesDefault) return move(input);

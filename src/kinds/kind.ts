@@ -150,6 +150,11 @@ export interface Kind {
   addressPart(identity: Identity): string;
   /** Whether the server can be asked for objects of this kind. */
   readable(profile: Profile): boolean;
+  /**
+   * The list that answers for all objects at once: its own, or one in which references are looked up as well. Left out where
+   * each object is read by itself.
+   */
+  readonly listed?: 'own' | ListName;
   /** Asks the server; called where `readable` says so. Every object given gets an entry. */
   observe<T extends { readonly identity: Identity }>(
     objects: readonly T[],

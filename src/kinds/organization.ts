@@ -34,6 +34,7 @@ export const organization: Kind = {
   ],
   addressPart: ({ id, name }) => name ?? id ?? '',
   readable: () => true,
+  listed: 'organizations',
   async observe(objects, context) {
     const index = await context.organizations();
     return new Map(objects.map((object) => [object, lookUp(object.identity, index)]));

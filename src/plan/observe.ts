@@ -1,7 +1,7 @@
 import pLimit from 'p-limit';
 import { markSecrets } from '../kinds/fields.js';
 import { kindOf, kinds } from '../kinds/index.js';
-import type { Declared, Identity, KindName, Live, ObserveContext } from '../kinds/kind.js';
+import type { Declared, Identity, Kind, KindName, Live, ObserveContext } from '../kinds/kind.js';
 import { type OrganizationIndex, readOrganizations } from '../kinds/organizations.js';
 import {
   type Catalog,
@@ -106,34 +106,25 @@ export async function observe<T extends Wanted>(
     },
   };
   const live = new Map<T, Live>();
-  const readable = kinds.filter((kind) => kind.readable(profile));
+  const asked = kinds.flatMap((kind) => {
+    const own = kind.readable(profile) ? objects.filter((object) => object.kind === kind.name) : [];
+    return own.length > 0 ? [{ kind, own }] : [];
+  });
   const wanted = new Set(needed);
   const catalogs = catalogNames.flatMap((name) => {
     const read = profile.reads[name];
     return wanted.has(name) && read !== undefined ? [{ name, read }] : [];
   });
-  // A list is one step, however many objects are looked up in it.
-  const listSteps =
-    wanted.has('organizations') || objects.some(({ kind }) => kind === 'Organization') ? 1 : 0;
-  const single = objects.filter(
-    ({ kind }) => kind !== 'Organization' && kindOf(kind).readable(profile),
-  ).length;
-  const steps = listSteps + catalogs.length + single;
+  const shared: readonly ListName[] = wanted.has('organizations') ? ['organizations'] : [];
+  const steps = stepsOf(asked, [...shared, ...catalogs.map(({ name }) => name)], lists);
   if (steps > 0) progress.phase('Observing', steps);
   try {
     await settle<unknown>([
-      ...readable.map(async (kind) => {
-        const own = objects.filter((object) => object.kind === kind.name);
-        if (own.length === 0) return;
-        // A list answers for several objects at once, and one of them may need a further read: a step is an object.
-        let left = kind.name === 'Organization' ? 0 : own.length;
-        const step = (): void => {
-          if (left === 0) return;
-          left -= 1;
-          progress.step();
-        };
+      ...asked.map(async ({ kind, own }) => {
+        const step = kind.listed === undefined ? () => progress.step() : () => {};
         const observed = await kind.observe(own, { ...context, limit: limited(step) });
-        while (left > 0) step();
+        // What a list doesn't show may need further reads; its step is over with the last of them.
+        if (kind.listed === 'own') progress.step();
         for (const [object, shown] of observed) {
           const fields = markSecrets(kind.fields, shownFields(kind, shown.fields, profile));
           live.set(object, { ...shown, fields });
@@ -151,6 +142,22 @@ export async function observe<T extends Wanted>(
   }
   progress.end();
   return { live, references: await listed(lists) };
+}
+
+/** How many steps there will be: a list is one, however many objects it answers for, and one that is there already is none. */
+function stepsOf(
+  asked: readonly { readonly kind: Kind; readonly own: readonly unknown[] }[],
+  needed: readonly ListName[],
+  held: Lists,
+): number {
+  const shared = new Set(needed);
+  let steps = 0;
+  for (const { kind, own } of asked) {
+    if (kind.listed === undefined) steps += own.length;
+    else if (kind.listed === 'own') steps += 1;
+    else shared.add(kind.listed);
+  }
+  return steps + [...shared].filter((name) => held[name] === undefined).length;
 }
 
 /** The lists that were read. */

@@ -1,29 +1,157 @@
-import { expect, test } from 'vitest';
-import { ids, site } from '../boruta/site.js';
+import { describe, expect, test } from 'vitest';
+import { OrganizationIndex } from '../../src/kinds/organizations.js';
+import { Catalog } from '../../src/kinds/references.js';
+import { observe } from '../../src/plan/observe.js';
+import { type Doc, ids, type Site, site } from '../boruta/site.js';
+import { boruta } from './fixtures.js';
 
-test.each([
-  ['key pairs are one list and many steps', ids.secondKey],
-  ['a key pair that the list does not show is no step more', ids.nobody],
-])('progress ends where it was said to end: %s', async (_, second) => {
-  const at = await site();
-  await at.declare(
-    { kind: 'KeyPair', id: ids.firstKey, is_default: true },
-    { kind: 'KeyPair', id: second, is_default: false },
-    { kind: 'User', id: ids.ada, organizations: ['acme'] },
-    { kind: 'Organization', name: 'acme' },
-  );
-  let total = 0;
-  let steps = 0;
+/** What a plan told whoever watches, and what it asked the server, in the order in which it happened. */
+async function watched(at: Site, ...documents: readonly Doc[]): Promise<string[]> {
+  await at.declare(...documents);
+  const events: string[] = [];
+  at.fault = ({ path }) => {
+    events.push(path.replace(/\?.*/, '').replace(/^\/api\//, ''));
+    return undefined;
+  };
   const progress = {
-    phase: (_name: string, size: number) => {
-      total += size;
-    },
-    step: () => {
-      steps += 1;
-    },
-    end: () => {},
+    phase: (name: string, total: number) => events.push(`${name} ${total}`),
+    step: () => events.push('step'),
+    end: (how?: 'failed') => events.push(how ?? 'end'),
   };
   await at.session(async (session) => session.plan(), progress);
-  expect(total).toBe(4);
-  expect(steps).toBe(total);
+  at.fault = undefined;
+  return events;
+}
+
+const user = (id: string): Doc => ({ kind: 'User', id, group: 'staff' });
+const template = (type: string): Doc => ({
+  kind: 'EmailTemplate',
+  backend_id: ids.backend,
+  type,
+  txt_content: 'text',
+});
+const keyPair = (id: string): Doc => ({ kind: 'KeyPair', id, public_key: 'a' });
+const client = (id: string): Doc => ({ kind: 'Client', id, did_generation: 1 });
+const organizations: readonly Doc[] = ['acme', 'globex', 'initech'].map((name) => ({
+  kind: 'Organization',
+  name,
+  label: name,
+}));
+const emails = `backends/${ids.backend}/email-templates`;
+
+describe('what is counted is what is read', () => {
+  test.each(['documented', 'boruta'] as const)(
+    'organizations and templates with the profile %s',
+    async (profile) => {
+      const at = await site({ profile, concurrency: 1 });
+      expect(await watched(at, ...organizations)).toEqual(['Observing 1', 'organizations', 'step', 'end']);
+      expect(await watched(at, template('tx_code'), template('reset_password_instructions'))).toEqual([
+        'Observing 2',
+        `${emails}/tx_code`,
+        'step',
+        `${emails}/reset_password_instructions`,
+        'step',
+        'end',
+      ]);
+    },
+  );
+
+  test('users, key pairs and clients, where they can be read', async () => {
+    const at = await site({ concurrency: 1 });
+    expect(await watched(at, user(ids.ada), user(ids.nobody))).toEqual([
+      'Observing 3',
+      // A user is sent whole there, with all that it refers to.
+      'organizations',
+      'step',
+      `users/${ids.ada}`,
+      'step',
+      `users/${ids.nobody}`,
+      'step',
+      'end',
+    ]);
+    expect(await watched(at, keyPair(ids.firstKey), keyPair(ids.secondKey), keyPair(ids.thirdKey))).toEqual([
+      'Observing 1',
+      'key-pairs',
+      'step',
+      'end',
+    ]);
+    expect(await watched(at, client(ids.portal), client(ids.wallet))).toEqual([
+      'Observing 2',
+      `clients/${ids.portal}`,
+      'step',
+      `clients/${ids.wallet}`,
+      'step',
+      'end',
+    ]);
+  });
+
+  test('nothing of users, key pairs and clients, where they cannot be read', async () => {
+    const at = await site({ profile: 'documented', concurrency: 1 });
+    expect(await watched(at, user(ids.ada), keyPair(ids.firstKey), client(ids.portal))).toEqual(['end']);
+  });
+
+  test('a list of key pairs with those that it does not show', async () => {
+    const at = await site({ concurrency: 1 });
+    expect(await watched(at, keyPair(ids.firstKey), keyPair(ids.nobody))).toEqual([
+      'Observing 1',
+      'key-pairs',
+      `key-pairs/${ids.nobody}`,
+      'step',
+      'end',
+    ]);
+  });
+
+  test('no list that is there already', async () => {
+    const unasked = () => Promise.reject(new Error('nobody asked for this'));
+    const told: string[] = [];
+    const { live } = await observe(
+      [{ kind: 'Organization', identity: { name: 'acme' } }],
+      ['organizations', 'scopes'],
+      {
+        reader: {
+          listOrganizations: unasked,
+          listExtra: unasked,
+          showTemplate: unasked,
+          showExtra: unasked,
+        },
+        profile: boruta,
+        concurrency: 1,
+        progress: {
+          phase: (name, total) => told.push(`${name} ${total}`),
+          step: () => told.push('step'),
+          end: () => told.push('end'),
+        },
+        lists: {
+          organizations: Promise.resolve(new OrganizationIndex([{ id: ids.acme, name: 'acme' }])),
+          scopes: Promise.resolve(new Catalog([])),
+        },
+      },
+    );
+    expect([...live.values()]).toMatchObject([{ exists: true, identity: { id: ids.acme } }]);
+    expect(told).toEqual(['end']);
+  });
+
+  test('the lists that references are looked up in, once each', async () => {
+    const at = await site({ concurrency: 1 });
+    const events = await watched(
+      at,
+      ...organizations,
+      {
+        kind: 'User',
+        id: ids.ada,
+        organizations: ['acme'],
+        authorized_scopes: [{ id: ids.billingRead, name: 'billing:read' }],
+      },
+      { kind: 'User', id: ids.grace, organizations: ['acme'], roles: [{ id: ids.member }] },
+      keyPair(ids.firstKey),
+      keyPair(ids.secondKey),
+    );
+    const asked = events.filter((event) => event.includes('/') || /^[a-z-]+s$/.test(event));
+    expect(asked.toSorted()).toEqual(
+      ['key-pairs', 'organizations', 'roles', 'scopes', `users/${ids.ada}`, `users/${ids.grace}`].toSorted(),
+    );
+    expect(events[0]).toBe(`Observing ${asked.length}`);
+    expect(events.filter((event) => event === 'step')).toHaveLength(asked.length);
+    expect(events.slice(-2)).toEqual(['step', 'end']);
+  });
 });
