@@ -117,7 +117,7 @@ class Cleaner {
     this.#leave(`picture ${words === '' ? 'without address' : words}`);
     const size = ['width', 'height'].flatMap((name) => {
       const [, digits, percent] =
-        /^\s*(\d{1,4})\s*(?:px)?(%?)\s*$/.exec(attribute(element, name) ?? '') ?? [];
+        /^(\d{1,4})\s*(?:px)?(%?)$/.exec((attribute(element, name) ?? '').trim()) ?? [];
       return digits === undefined ? [] : [`${name}:${digits}${percent === '%' ? '%' : 'px'}`];
     });
     const own = cleanDeclarations(attribute(element, 'style') ?? '', this.#picture);

@@ -53,5 +53,7 @@ function charsetOf(element: Element): string | undefined {
   const direct = attribute(element, 'charset');
   if (direct !== undefined) return direct.trim().toLowerCase();
   if (attribute(element, 'http-equiv')?.trim().toLowerCase() !== 'content-type') return undefined;
-  return /charset\s*=\s*["']?\s*([^\s;"']+)/i.exec(attribute(element, 'content') ?? '')?.[1]?.toLowerCase();
+  return /charset\s*=\s*(?:["']\s*)?([^\s;"']+)/i
+    .exec(attribute(element, 'content') ?? '')?.[1]
+    ?.toLowerCase();
 }

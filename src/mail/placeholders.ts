@@ -1,3 +1,4 @@
+import { limits } from './limits.js';
 import type { Part } from './template.js';
 
 /** A name that a body uses, and everything that it may stand for. */
@@ -19,7 +20,7 @@ export function placeholdersOf(parts: readonly Part[]): Placeholder[] {
 function collect(parts: readonly Part[], sections: readonly string[], found: Map<string, Placeholder>): void {
   for (const part of parts) {
     if (part.kind === 'text' || part.kind === 'partial' || part.name === '.') continue;
-    const meanings = [part.name, ...sections.map((section) => `${section}.${part.name}`)];
+    const meanings = [part.name, ...within(sections, part.name)];
     const section = part.kind === 'section';
     const before = found.get(part.name);
     found.set(part.name, {
@@ -36,7 +37,14 @@ function collect(parts: readonly Part[], sections: readonly string[], found: Map
 /** The names under which a section's inside may be meant: its own, and that within the sections around it. */
 function below(sections: readonly string[], name: string): string[] {
   // Only the nearest ones, since deep nesting would make a list of every combination.
-  return [...new Set([name, ...sections.map((section) => `${section}.${name}`), ...sections])].slice(0, 8);
+  return [...new Set([name, ...within(sections, name), ...sections])].slice(0, 8);
+}
+
+/** The name under each of the sections, where a placeholder could have such a name. */
+function within(sections: readonly string[], name: string): string[] {
+  return sections.flatMap((section) =>
+    section.length + name.length < limits.nameCharacters ? [`${section}.${name}`] : [],
+  );
 }
 
 /** The placeholders of `one` that `other` doesn't use, under whatever name. */

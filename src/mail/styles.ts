@@ -169,11 +169,12 @@ function value(tokens: readonly CSSToken[], pictures: Pictures): string | undefi
       case TokenType.Function: {
         const name = token[4].value.toLowerCase();
         if (name === 'url') {
-          const end = tokens.findIndex(([type], index) => index > at && type === TokenType.CloseParen);
-          const inside = tokens.slice(at + 1, end === -1 ? undefined : end);
-          const text = inside.find(([type]) => type === TokenType.String);
-          written += picture(text?.[0] === TokenType.String ? text[4].value : '', pictures);
-          at = end === -1 ? tokens.length : end;
+          let address = '';
+          for (at += 1; at < tokens.length && tokens[at]?.[0] !== TokenType.CloseParen; at += 1) {
+            const inside = tokens[at];
+            if (address === '' && inside?.[0] === TokenType.String) address = inside[4].value;
+          }
+          written += picture(address, pictures);
           break;
         }
         if (imageFunctions.test(name)) pictures(`${name}()`);
@@ -205,7 +206,13 @@ function value(tokens: readonly CSSToken[], pictures: Pictures): string | undefi
       }
     }
   }
-  return open === 0 ? written.replace(/ *! +important *$/i, ' !important') : undefined;
+  return open === 0 ? withImportant(written.trimEnd()) : undefined;
+}
+
+/** Without a pattern that begins with spaces: one that looks for them goes through a long run of them again and again. */
+function withImportant(written: string): string {
+  const [mark] = /! +important$/i.exec(written) ?? [];
+  return mark === undefined ? written : `${written.slice(0, -mark.length).trimEnd()} !important`;
 }
 
 /** `none` stands for a picture that is left out, so that the colour beside it stays. */

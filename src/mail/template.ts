@@ -1,5 +1,6 @@
 import Mustache from 'mustache';
 import { isMap, type Json } from '../values.js';
+import { type Condensed, condense } from './condense.js';
 import { limits, shown } from './limits.js';
 
 /** The parser goes through a run of white space again and again, so that a long one would stall it. */
@@ -51,12 +52,14 @@ export function parseTemplate(body: string): Template | SyntaxProblem {
     return { syntax: `it has more than ${shown(limits.bodyCharacters)} characters`, limit: true };
   }
   const text = body.replace(longSpace, (run) => run.slice(0, 1000));
+  const condensed = condense(text);
   const writer = createWriter();
   try {
-    const tokens: readonly Token[] = writer.parse(text);
-    if (depthOf(tokens) > limits.sectionDepth) {
+    const parsed: readonly Token[] = writer.parse(condensed.text);
+    if (depthOf(parsed) > limits.sectionDepth) {
       return { syntax: `sections are nested more than ${limits.sectionDepth} deep`, limit: true };
     }
+    const tokens = whole(parsed, text, condensed);
     const parts = partsOf(tokens);
     const strange = strangeName(parts);
     if (strange !== undefined) return strange;
@@ -74,7 +77,7 @@ export function parseTemplate(body: string): Template | SyntaxProblem {
     };
   } catch (failure) {
     if (!(failure instanceof Error)) throw failure;
-    return { syntax: withLine(failure.message, text) };
+    return { syntax: withLine(failure.message, text, condensed) };
   }
 }
 
@@ -141,6 +144,17 @@ function inside([, , , , tokens]: Token): readonly Token[] {
   return tokens ?? [];
 }
 
+/** The tokens with the text that they stand for. */
+function whole(tokens: readonly Token[], text: string, condensed: Condensed): Token[] {
+  return tokens.map((token): Token => {
+    const [type, name, start, end] = token;
+    if (type === 'text') {
+      return [type, text.slice(condensed.original(start), condensed.original(end)), start, end];
+    }
+    return isSection(token) ? [type, name, start, end, whole(inside(token), text, condensed)] : token;
+  });
+}
+
 /** Counted level by level, since a hostile body nests deeper than a recursion could follow. */
 function depthOf(tokens: readonly Token[]): number {
   let depth = 0;
@@ -196,11 +210,11 @@ function strangeName(parts: readonly Part[]): SyntaxProblem | undefined {
 }
 
 /** The library's message, which counts characters, with the line that a person looks for. */
-function withLine(message: string, text: string): string {
+function withLine(message: string, text: string, { original }: Condensed): string {
   const words = message.charAt(0).toLowerCase() + message.slice(1);
   return words.replace(
     / at (\d+)$/,
-    (_, offset: string) => ` at line ${text.slice(0, Number(offset)).split('\n').length}`,
+    (_, offset: string) => ` at line ${text.slice(0, original(Number(offset))).split('\n').length}`,
   );
 }
 
