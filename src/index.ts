@@ -14,13 +14,14 @@
  */
 export type { Applied } from './apply/apply.js';
 export type { ChangeResult, Result, Status } from './apply/result.js';
-export { stringifyJson } from './json.js';
+export { stringifyJson } from './base/json.js';
+export { problemCodes } from './base/problem-codes.js';
+export { type Place, type Problem, type ProblemCode, ProblemsError, type Severity } from './base/problems.js';
+export type { Progress } from './base/progress.js';
+export { version } from './base/version.js';
 export { type ApprovedPlan, approve, type Limits, refusalsOf } from './plan/approve.js';
 export type { Action, Change, FieldChange, Plan, PlanWarning, Source, Summary } from './plan/plan.js';
 export { changesServer, summarize } from './plan/plan.js';
-export { problemCodes } from './problem-codes.js';
-export { type Place, type Problem, type ProblemCode, ProblemsError, type Severity } from './problems.js';
-export type { Progress } from './progress.js';
 export { loadProject, type Project, type ProjectOptions } from './project/index.js';
 export { planJson, problemsJson, resultJson } from './report/json.js';
 export { problemsText } from './report/problems.js';
@@ -35,4 +36,3 @@ export type {
   WritingCommand,
   WritingSession,
 } from './session/session.js';
-export { version } from './version.js';

@@ -4,7 +4,7 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { jsonSchema, type SchemaName, schemaNames } from '../src/json-schema.js';
+import { jsonSchema, type SchemaName, schemaNames } from '../src/session/json-schema.js';
 
 function schema(name: SchemaName): object {
   return JSON.parse(readFileSync(`schemas/${name}.schema.json`, 'utf8'));

@@ -1,7 +1,7 @@
+import { error, type Problem, ProblemsError } from '../base/problems.js';
+import type { Redactor } from '../base/redact.js';
 import type { Plan } from '../plan/plan.js';
 import { changesServer } from '../plan/plan.js';
-import { error, type Problem, ProblemsError } from '../problems.js';
-import type { Redactor } from '../redact.js';
 import type { WorkflowEvent } from './event.js';
 import { type GithubApi, GithubFailure, ownRemarks } from './github.js';
 import { type MarkedChange, markedChanges, readMarker } from './marker.js';

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { escapeText } from '../report/escape.js';
+import { escapeText } from '../base/escape.js';
 import type { WorkflowEvent } from './event.js';
 
 /** A comment, or an issue: what idops wrote, and who did. */

@@ -1,5 +1,5 @@
 import { parseArgs } from 'node:util';
-import { error, type Problem, refuse } from '../problems.js';
+import { error, type Problem, refuse } from '../base/problems.js';
 
 const commands = ['validate', 'plan', 'apply'] as const;
 const commentModes = ['true', 'false', 'on-change'] as const;

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { deflateRawSync, inflateRawSync } from 'node:zlib';
 import { z } from 'zod';
+import { type Redactor, redactAddress } from '../base/redact.js';
 import { planDigest } from '../plan/digest.js';
 import type { Plan } from '../plan/plan.js';
-import { type Redactor, redactAddress } from '../redact.js';
 
 /** What a comment or an issue of idops says of itself, where only idops reads it. */
 export interface Marker {

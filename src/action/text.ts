@@ -1,7 +1,7 @@
 import type { Result } from '../apply/result.js';
+import { escapeText } from '../base/escape.js';
+import type { Problem } from '../base/problems.js';
 import type { Plan } from '../plan/plan.js';
-import type { Problem } from '../problems.js';
-import { escapeText } from '../report/escape.js';
 import { fence, planMarkdown } from '../report/markdown.js';
 import { problemsText } from '../report/problems.js';
 import { resultMarkdown } from '../report/results.js';

@@ -1,17 +1,17 @@
 import { randomBytes } from 'node:crypto';
+import { error, type Problem, ProblemsError } from '../base/problems.js';
+import { ownMark } from '../base/process.js';
+import { type Redactor, redactAddress } from '../base/redact.js';
+import { userName } from '../base/user-name.js';
+import { type Fields, mapValues } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import type { ApprovedPlan } from '../plan/approve.js';
 import type { Change, Plan } from '../plan/plan.js';
-import { error, type Problem, ProblemsError } from '../problems.js';
-import { type Redactor, redactAddress } from '../redact.js';
 import { operationPath, operations } from '../server/operations.js';
-import { ownMark } from '../state/process.js';
 import { conceal, type Hasher, type StoredFields, storeFields } from '../state/secrets.js';
 import { withSlowHashes } from '../state/slow-hash.js';
 import type { State } from '../state/state.js';
 import type { StateStore } from '../state/store.js';
-import { userName } from '../state/user-name.js';
-import { type Fields, mapValues } from '../values.js';
 import { type ExecuteOptions, execute, type Outcome, type Recorder } from './execute.js';
 import {
   createJournal,

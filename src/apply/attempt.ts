@@ -1,14 +1,15 @@
+import type { Fields } from '../base/values.js';
 import { markSecrets } from '../kinds/fields.js';
 import type { Kind, Live } from '../kinds/kind.js';
 import { namesOfLost, type Owed, seenLoss } from '../kinds/loss.js';
 import { shownFields } from '../kinds/rules.js';
 import type { Change } from '../plan/plan.js';
-import type { Reader, Writer } from '../server/client.js';
 import { Expired, ServerFailure } from '../server/failures.js';
 import type { WriteRequest } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
+import type { Reader } from '../server/reader.js';
 import { adviceFor, betterProfile, betterProfileByError, betterProfileByReset } from '../server/recognise.js';
-import type { Fields } from '../values.js';
+import type { Writer } from '../server/writer.js';
 import { type Judgement, judge } from './outcome.js';
 import { type Pause, readBack } from './read-back.js';
 import type { Status } from './result.js';

@@ -1,5 +1,5 @@
+import { type Fields, identityKey, objectKey } from '../base/values.js';
 import { type Hasher, restoreFields } from '../state/secrets.js';
-import { type Fields, identityKey, objectKey } from '../values.js';
 import type { AnsweredLine, JournalContent, SendingLine } from './journal.js';
 
 /** One change of a run, as its journal tells it. */

@@ -1,4 +1,7 @@
 import pLimit from 'p-limit';
+import { ProblemsError } from '../base/problems.js';
+import type { Progress } from '../base/progress.js';
+import { failuresIn, settle } from '../base/settle.js';
 import { kinds } from '../kinds/index.js';
 import type { Kind, KindName } from '../kinds/kind.js';
 import type { Recognise } from '../plan/fit.js';
@@ -6,15 +9,13 @@ import { movedSince } from '../plan/moved.js';
 import { givesUpDefault, isToBeDefault } from '../plan/order.js';
 import type { Change, Plan } from '../plan/plan.js';
 import type { Replan } from '../plan/replan.js';
-import { ProblemsError } from '../problems.js';
-import type { Progress } from '../progress.js';
-import type { Reader, Writer } from '../server/client.js';
 import { ServerFailure } from '../server/failures.js';
 import { operationPath, operations, type Scope, type WriteRequest } from '../server/operations.js';
 import type { Probed } from '../server/probe.js';
 import { type Profile, profiles } from '../server/profiles.js';
+import type { Reader } from '../server/reader.js';
 import { adviceFor } from '../server/recognise.js';
-import { failuresIn, settle } from '../settle.js';
+import type { Writer } from '../server/writer.js';
 import {
   Attempt,
   type Attempted,

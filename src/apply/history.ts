@@ -1,12 +1,12 @@
+import { error, type Problem, ProblemsError } from '../base/problems.js';
+import { type Fields, holdsSensitive } from '../base/values.js';
 import { deletedBodies } from '../kinds/email-template.js';
 import { contrast, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Change, FieldChange } from '../plan/plan.js';
-import { error, type Problem, ProblemsError } from '../problems.js';
 import { type Profile, profiles } from '../server/profiles.js';
 import { Hasher } from '../state/secrets.js';
 import { eachWithSlowHashes } from '../state/slow-hash.js';
-import { type Fields, holdsSensitive } from '../values.js';
 import { type Entry, entriesOf, fieldsOf } from './entries.js';
 import { type JournalContent, listRuns, type RunLine, readJournal } from './journal.js';
 import type { ChangeResult } from './result.js';

@@ -2,12 +2,12 @@ import { constants } from 'node:fs';
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { dirname, join, relative } from 'node:path';
 import { z } from 'zod';
-import { parseJson, stringifyJson } from '../json.js';
-import { error, ProblemsError } from '../problems.js';
-import { makeFolder, syncFolder } from '../state/file.js';
+import { parseJson, stringifyJson } from '../base/json.js';
+import { error, ProblemsError } from '../base/problems.js';
+import { processMark, surelyAlive } from '../base/process.js';
+import { readRegular } from '../base/regular.js';
+import { makeFolder, syncFolder } from '../base/whole-file.js';
 import { jsonFields } from '../state/json-fields.js';
-import { processMark, surelyAlive } from '../state/process.js';
-import { readRegular } from '../state/regular.js';
 import { identitySchema } from '../state/state.js';
 
 /** The newest journal format that this version reads and writes. */

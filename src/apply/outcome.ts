@@ -1,8 +1,8 @@
+import type { Fields, Value } from '../base/values.js';
 import { type Contrast, contrast, value } from '../kinds/fields.js';
 import type { Kind, Live } from '../kinds/kind.js';
 import { namesOfLost } from '../kinds/loss.js';
 import type { Action } from '../plan/plan.js';
-import type { Fields, Value } from '../values.js';
 import { sentenceOf } from './verify.js';
 
 /** What a request was to do, and how the object was before it. */

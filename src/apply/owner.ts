@@ -1,5 +1,5 @@
 import { basename } from 'node:path';
-import { error, ProblemsError } from '../problems.js';
+import { error, ProblemsError } from '../base/problems.js';
 import { type StateName, statesBeside } from '../state/beside.js';
 import type { State } from '../state/state.js';
 import type { RunLine } from './journal.js';

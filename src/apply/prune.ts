@@ -1,7 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { type Problem, ProblemsError } from '../problems.js';
-import { syncFolder } from '../state/file.js';
+import { type Problem, ProblemsError } from '../base/problems.js';
+import { syncFolder } from '../base/whole-file.js';
 import type { State } from '../state/state.js';
 import { type JournalContent, listRuns, type RunLine, readJournal } from './journal.js';
 import { belongs } from './owner.js';

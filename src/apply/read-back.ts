@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { noProgress } from '../base/progress.js';
+import { same } from '../base/values.js';
 import type { Live } from '../kinds/kind.js';
 import { type ObserveOptions, observe, type Wanted } from '../plan/observe.js';
-import { noProgress } from '../progress.js';
-import { same } from '../values.js';
 
 /** Milliseconds that a server gets to end what it was doing when its client went away. */
 const MOMENT = 500;

@@ -1,3 +1,4 @@
+import { type Fields, holdsSensitive, isMap, mapValues } from '../base/values.js';
 import { templateText } from '../kinds/email-template.js';
 import { normalForm, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
@@ -6,7 +7,6 @@ import { type Owed, seenLoss } from '../kinds/loss.js';
 import type { Action } from '../plan/plan.js';
 import { conceal, type Hasher, restoreFields, storeFields } from '../state/secrets.js';
 import type { ResourceRecord, State } from '../state/state.js';
-import { type Fields, holdsSensitive, isMap, mapValues } from '../values.js';
 import type { Status } from './result.js';
 
 /** What was asked of one object, as far as the state needs it. */

@@ -1,11 +1,11 @@
+import type { Fields } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import type { Live } from '../kinds/kind.js';
-import type { Reader } from '../server/client.js';
 import type { Profile } from '../server/profiles.js';
+import type { Reader } from '../server/reader.js';
 import { Hasher, storeFields } from '../state/secrets.js';
 import { withSlowHashes } from '../state/slow-hash.js';
 import type { State } from '../state/state.js';
-import type { Fields } from '../values.js';
 import { type Entry, entriesOf, fieldsOf } from './entries.js';
 import {
   type AnsweredLine,

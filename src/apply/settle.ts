@@ -1,7 +1,7 @@
-import { error, ProblemsError } from '../problems.js';
+import { error, ProblemsError } from '../base/problems.js';
+import { objectKey } from '../base/values.js';
 import type { State } from '../state/state.js';
 import type { StateStore } from '../state/store.js';
-import { objectKey } from '../values.js';
 import { entriesOf } from './entries.js';
 import { type JournalContent, reopenJournal } from './journal.js';
 

@@ -1,10 +1,10 @@
+import type { Place } from '../base/problems.js';
+import { type Fields, holdsSensitive, isMap, same, type Value } from '../base/values.js';
 import { asElements, contrast, type FieldType, markSecrets, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import { defaultsAmong } from '../kinds/key-pair.js';
 import type { Declared } from '../kinds/kind.js';
-import type { Place } from '../problems.js';
 import { Hasher } from '../state/secrets.js';
-import { type Fields, holdsSensitive, isMap, same, type Value } from '../values.js';
 import { type Entry, entriesOf, fieldsOf } from './entries.js';
 import type { JournalContent } from './journal.js';
 

@@ -1,7 +1,7 @@
-import { stringifyJson } from '../json.js';
+import { stringifyJson } from '../base/json.js';
+import { type Fields, holdsSensitive, reveal, sameIdentifier, type Value } from '../base/values.js';
 import { type Contrast, contrast, value } from '../kinds/fields.js';
 import type { Identity, Kind } from '../kinds/kind.js';
-import { type Fields, holdsSensitive, reveal, sameIdentifier, type Value } from '../values.js';
 
 /** How what the server shows compares with what was asked. */
 export interface Verification {

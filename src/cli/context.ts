@@ -1,5 +1,5 @@
+import type { Redactor } from '../base/redact.js';
 import type { Project } from '../project/index.js';
-import type { Redactor } from '../redact.js';
 import type { Try } from '../server/transport.js';
 import type { Session, SessionOptions, WritingCommand, WritingSession } from '../session/session.js';
 import { createOutput, type Output } from './output.js';
@@ -119,7 +119,7 @@ export function createContext(options: GlobalOptions, signal: AbortSignal, redac
     async refuseOutputs(files, session) {
       const open = files.filter((file) => !checked.has(file));
       if (open.length === 0) return;
-      const { refuseInputs } = await import('../outputs.js');
+      const { refuseInputs } = await import('../session/outputs.js');
       await refuseInputs(open, options.config ?? env.IDOPS_CONFIG ?? 'idops.yaml', session ?? project);
       for (const file of open) checked.add(file);
     },

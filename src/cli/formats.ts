@@ -1,8 +1,8 @@
 import { relative, sep } from 'node:path';
-import { stringifyJson } from '../json.js';
-import { error, ProblemsError } from '../problems.js';
-import type { Redactor } from '../redact.js';
-import { writeResult } from '../state/through.js';
+import { stringifyJson } from '../base/json.js';
+import { error, ProblemsError } from '../base/problems.js';
+import type { Redactor } from '../base/redact.js';
+import { writeResult } from '../base/through.js';
 import type { Context } from './context.js';
 
 /** A `--format` option taken apart: `json`, or `json=plan.json`. */

@@ -1,5 +1,5 @@
 import { closeSync, constants, fstatSync, openSync, readFileSync } from 'node:fs';
-import { createRedactor, type Redactor } from '../redact.js';
+import { createRedactor, type Redactor } from '../base/redact.js';
 
 /** More than any token has. */
 const mostBytes = 64 * 1024;

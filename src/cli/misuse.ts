@@ -1,5 +1,5 @@
 import type { Command, CommanderError } from 'commander';
-import { error, type Problem } from '../problems.js';
+import { error, type Problem } from '../base/problems.js';
 
 /** Where commander ends by itself: help or the version were shown, or a command line can't be run. */
 export class Ended extends Error {

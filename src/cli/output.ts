@@ -1,7 +1,7 @@
 import type { Writable } from 'node:stream';
-import type { Problem } from '../problems.js';
-import type { Redactor } from '../redact.js';
-import { escapeLines, jsonText } from '../report/escape.js';
+import { escapeLines, jsonText } from '../base/escape.js';
+import type { Problem } from '../base/problems.js';
+import type { Redactor } from '../base/redact.js';
 import { problemsText } from '../report/problems.js';
 import { redactProblems } from '../report/redacted.js';
 

@@ -1,9 +1,9 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
-import { problemsOf, stacksOf } from '../failures.js';
-import { error, type Problem } from '../problems.js';
+import { error, type Problem } from '../base/problems.js';
+import { withoutPasted, withoutPastedIn } from '../base/unsaid.js';
+import { version } from '../base/version.js';
 import { problemsText } from '../report/problems.js';
-import { withoutPasted, withoutPastedIn } from '../unsaid.js';
-import { version } from '../version.js';
+import { problemsOf, stacksOf } from '../session/failures.js';
 import { type Context, createContext, type GlobalOptions } from './context.js';
 import { type ExitCode, exit } from './exit.js';
 import { faultNames, readFaults } from './faults.js';

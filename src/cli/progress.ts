@@ -1,5 +1,5 @@
-import { noProgress, type Progress } from '../progress.js';
-import { escapeText } from '../report/escape.js';
+import { escapeText } from '../base/escape.js';
+import { noProgress, type Progress } from '../base/progress.js';
 import type { Output } from './output.js';
 
 export interface ProgressOptions {

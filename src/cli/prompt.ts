@@ -1,6 +1,6 @@
 import { type Readable, Writable } from 'node:stream';
-import type { Redactor } from '../redact.js';
-import { escapeLines } from '../report/escape.js';
+import { escapeLines } from '../base/escape.js';
+import type { Redactor } from '../base/redact.js';
 import type { OutputStream } from './output.js';
 
 export type Answer = 'yes' | 'no' | 'aborted';

@@ -1,5 +1,5 @@
-import type { ProblemCode } from '../problems.js';
-import type { Value } from '../values.js';
+import type { ProblemCode } from '../base/problems.js';
+import type { Value } from '../base/values.js';
 import type { FieldType } from './fields.js';
 
 /**

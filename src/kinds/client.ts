@@ -1,7 +1,7 @@
 import { z } from 'zod';
+import { settle } from '../base/settle.js';
+import type { Fields, Value } from '../base/values.js';
 import { answers } from '../server/answers.js';
-import { settle } from '../settle.js';
-import type { Fields, Value } from '../values.js';
 import type { Identity, Kind, PlanInput, Present, Verdict } from './kind.js';
 import { missing, readOne } from './reading.js';
 import { profileProblems } from './rules.js';

@@ -1,12 +1,21 @@
 import { z } from 'zod';
-import { error, type Problem } from '../problems.js';
+import { error, type Problem } from '../base/problems.js';
+import { settle } from '../base/settle.js';
+import { type Fields, Sensitive, same } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
-import { settle } from '../settle.js';
-import { type Fields, Sensitive, same } from '../values.js';
 import type { FieldChange, PlanWarning } from './change.js';
 import { body, carried, value } from './fields.js';
-import type { Declared, Identity, Kind, Live, ObserveContext, PlanInput, Update, Verdict } from './kind.js';
-import type { Traces } from './loss.js';
+import type {
+  Declared,
+  Identity,
+  Kind,
+  Live,
+  ObserveContext,
+  PlanInput,
+  Traces,
+  Update,
+  Verdict,
+} from './kind.js';
 import { profileProblems, unknownWhole, wholeFields } from './rules.js';
 import { document, identifier, text } from './schema.js';
 import { characters, isBlank, textOf } from './texts.js';

@@ -7,7 +7,7 @@ import {
   Sensitive,
   same,
   type Value,
-} from '../values.js';
+} from '../base/values.js';
 
 /**
  * How a field is compared, merged and shown.

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { error } from '../problems.js';
+import { error } from '../base/problems.js';
+import { settle } from '../base/settle.js';
+import type { Fields } from '../base/values.js';
 import { answers } from '../server/answers.js';
-import { settle } from '../settle.js';
-import type { Fields } from '../values.js';
 import type { PlanWarning } from './change.js';
 import { value } from './fields.js';
 import type { Identity, Kind, Live, ObserveContext, PlanInput, Update } from './kind.js';

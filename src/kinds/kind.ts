@@ -1,12 +1,12 @@
 import type { z } from 'zod';
-import type { Place, Problem } from '../problems.js';
-import type { Reader } from '../server/client.js';
+import type { KindName } from '../base/kind-names.js';
+import type { Place, Problem } from '../base/problems.js';
+import type { Fields } from '../base/values.js';
 import type { Scope, WriteRequest } from '../server/operations.js';
-import type { KindName, Profile } from '../server/profiles.js';
-import type { Fields } from '../values.js';
+import type { Profile } from '../server/profiles.js';
+import type { Reader } from '../server/reader.js';
 import type { Action, FieldChange, PlanWarning } from './change.js';
 import type { FieldTypes } from './fields.js';
-import type { Traces } from './loss.js';
 import type { OrganizationIndex } from './organizations.js';
 import type { ListName, References } from './references.js';
 
@@ -124,6 +124,13 @@ export interface Verdict {
   readonly destructions: readonly string[];
   readonly reason?: string;
   readonly warnings?: readonly PlanWarning[];
+}
+
+/** An object before an update, what the update asked for or sent along, and what is there now. */
+export interface Traces {
+  readonly before: Fields;
+  readonly asked: Fields;
+  readonly now: Fields;
 }
 
 /** All that is peculiar to a kind of object. */

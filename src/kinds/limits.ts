@@ -1,6 +1,5 @@
-import { stringifyJson } from '../json.js';
-import { error, type Problem, warning } from '../problems.js';
-import type { Limits, MemberType, Profile } from '../server/profiles.js';
+import { stringifyJson } from '../base/json.js';
+import { error, type Problem, warning } from '../base/problems.js';
 import {
   type Fields,
   HashedSecret,
@@ -10,7 +9,8 @@ import {
   reveal,
   UNKNOWN_TEXT,
   type Value,
-} from '../values.js';
+} from '../base/values.js';
+import type { Limits, MemberType, Profile } from '../server/profiles.js';
 import type { Declared, Identity } from './kind.js';
 import { characters, isBlank, textOf } from './texts.js';
 

@@ -1,6 +1,6 @@
-import { error, ProblemsError } from '../problems.js';
+import { error, ProblemsError } from '../base/problems.js';
+import type { Fields } from '../base/values.js';
 import type { Page } from '../server/answers.js';
-import type { Fields } from '../values.js';
 
 /** How many times a list is read again when its ids don't add up. */
 const PASSES = 4;

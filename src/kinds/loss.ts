@@ -1,13 +1,6 @@
-import type { Fields, Value } from '../values.js';
+import type { Fields, Value } from '../base/values.js';
 import { asElements, contrast, type FieldType, value } from './fields.js';
-import type { Kind } from './kind.js';
-
-/** An object before an update, what the update asked for or sent along, and what is there now. */
-export interface Traces {
-  readonly before: Fields;
-  readonly asked: Fields;
-  readonly now: Fields;
-}
+import type { Kind, Traces } from './kind.js';
 
 /**
  * What an update that was cut off took away from lists without being asked to: a server that empties each list before it

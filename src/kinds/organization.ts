@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { error } from '../problems.js';
+import { error } from '../base/problems.js';
 import { carried, value } from './fields.js';
 import type { Identity, Kind, Live } from './kind.js';
 import type { OrganizationIndex } from './organizations.js';

@@ -1,6 +1,6 @@
+import { type Fields, identifierKey } from '../base/values.js';
 import type { Page } from '../server/answers.js';
-import type { Reader } from '../server/client.js';
-import { type Fields, identifierKey } from '../values.js';
+import type { Reader } from '../server/reader.js';
 import { readListing } from './listing.js';
 
 /** The organizations of the server as the list gave them, found by id or by name. */

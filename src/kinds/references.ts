@@ -1,7 +1,7 @@
+import type { Fields } from '../base/values.js';
 import { type Page, type Parser, pages } from '../server/answers.js';
-import type { Reader } from '../server/client.js';
+import type { Reader } from '../server/reader.js';
 import type { ExtraRead } from '../server/reads.js';
-import type { Fields } from '../values.js';
 import { readListing } from './listing.js';
 import type { OrganizationIndex } from './organizations.js';
 

@@ -1,6 +1,7 @@
-import { type Problem, warning } from '../problems.js';
-import type { KindName, Profile } from '../server/profiles.js';
-import { type Fields, isMap } from '../values.js';
+import type { KindName } from '../base/kind-names.js';
+import { type Problem, warning } from '../base/problems.js';
+import { type Fields, isMap } from '../base/values.js';
+import type { Profile } from '../server/profiles.js';
 import type { Declared, Kind } from './kind.js';
 import { limitProblems } from './limits.js';
 import { isBlank } from './texts.js';

@@ -1,4 +1,4 @@
-import { reveal, type Value } from '../values.js';
+import { reveal, type Value } from '../base/values.js';
 
 /** Whether a value is a text without a character that is more than white space, as Unicode has it. */
 export function isBlank(value: Value | undefined): boolean {

@@ -1,5 +1,5 @@
+import { type Fields, isMap, type Value } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
-import { type Fields, isMap, type Value } from '../values.js';
 import { asElements } from './fields.js';
 import type { Declared, ResolveContext, Resolved } from './kind.js';
 import type { OrganizationIndex } from './organizations.js';

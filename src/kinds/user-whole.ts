@@ -1,4 +1,4 @@
-import { type Fields, isMap, type Value } from '../values.js';
+import { type Fields, isMap, type Value } from '../base/values.js';
 import type { PlanWarning } from './change.js';
 import { asElements } from './fields.js';
 import type { PlanInput, Update } from './kind.js';

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { error, type Problem } from '../problems.js';
+import { error, type Problem } from '../base/problems.js';
+import { settle } from '../base/settle.js';
+import { type Fields, holdsSensitive, isMap, mapValues, type Value } from '../base/values.js';
 import { answers } from '../server/answers.js';
-import { settle } from '../settle.js';
-import { type Fields, holdsSensitive, isMap, mapValues, type Value } from '../values.js';
 import {
   asElements,
   contrast,
@@ -16,8 +16,8 @@ import {
   set,
   value,
 } from './fields.js';
-import type { Declared, Kind } from './kind.js';
-import { lostElements, type Traces } from './loss.js';
+import type { Declared, Kind, Traces } from './kind.js';
+import { lostElements } from './loss.js';
 import { missing, readOne } from './reading.js';
 import { profileProblems } from './rules.js';
 import { anyObject, document, identifier, role, roles, text } from './schema.js';

@@ -1,4 +1,4 @@
-import { isMap, type Json } from '../values.js';
+import { isMap, type Json } from '../base/values.js';
 import type { TemplateBodies } from './checks.js';
 import { limits } from './limits.js';
 import { placeholdersOf } from './placeholders.js';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { ProblemCode } from '../problems.js';
+import type { ProblemCode } from '../base/problems.js';
 
 /** What is looked for in email bodies, and what each finding means for a reader of the configuration. */
 export const checkDescriptions = {

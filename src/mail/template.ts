@@ -1,5 +1,5 @@
 import Mustache from 'mustache';
-import { isMap, type Json } from '../values.js';
+import { isMap, type Json } from '../base/values.js';
 import { type Condensed, condense } from './condense.js';
 import { limits, shown } from './limits.js';
 

@@ -1,7 +1,7 @@
 import { dirname, resolve } from 'node:path';
 import pLimit from 'p-limit';
+import { error, type Place, type Problem } from '../base/problems.js';
 import { limits, shown as written } from '../mail/limits.js';
-import { error, type Place, type Problem } from '../problems.js';
 import type { Project } from '../project/project.js';
 import { shownPath } from '../source/file.js';
 import type { Access } from './access.js';

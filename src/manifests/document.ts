@@ -1,16 +1,4 @@
-import type { FieldType } from '../kinds/fields.js';
-import { isKindName, kindOf, kinds } from '../kinds/index.js';
-import type { Declared, Kind } from '../kinds/kind.js';
-import { FileReference } from '../kinds/schema.js';
-import { error, type Place, type Problem } from '../problems.js';
-import type { Profile } from '../server/profiles.js';
-import { check, pathText, startOf, typeOf, valuePlace } from '../source/check.js';
-import type { SourceFile } from '../source/file.js';
-import { nearest } from '../source/nearest.js';
-import { type Note, pathKey } from '../source/resolve.js';
-import { find, type MapNode, type Node, type Path } from '../source/tree.js';
-import type { Variables } from '../source/variables.js';
-import type { ParsedDocument } from '../source/yaml.js';
+import { error, type Place, type Problem } from '../base/problems.js';
 import {
   ExactNumber,
   type Fields,
@@ -19,7 +7,19 @@ import {
   reveal,
   Sensitive,
   type Value,
-} from '../values.js';
+} from '../base/values.js';
+import type { FieldType } from '../kinds/fields.js';
+import { isKindName, kindOf, kinds } from '../kinds/index.js';
+import type { Declared, Kind } from '../kinds/kind.js';
+import { FileReference } from '../kinds/schema.js';
+import type { Profile } from '../server/profiles.js';
+import { check, pathText, startOf, typeOf, valuePlace } from '../source/check.js';
+import type { SourceFile } from '../source/file.js';
+import { nearest } from '../source/nearest.js';
+import { type Note, pathKey } from '../source/resolve.js';
+import { find, type MapNode, type Node, type Path } from '../source/tree.js';
+import type { Variables } from '../source/variables.js';
+import type { ParsedDocument } from '../source/yaml.js';
 import type { Bodies, BodyRequest } from './bodies.js';
 import { fieldHint } from './hints.js';
 

@@ -1,7 +1,7 @@
 import { stat } from 'node:fs/promises';
 import { isAbsolute, relative, resolve } from 'node:path';
 import { glob, isDynamicPattern } from 'tinyglobby';
-import { error, type Problem, warning } from '../problems.js';
+import { error, type Problem, warning } from '../base/problems.js';
 import type { Project } from '../project/project.js';
 import { type SourceFile, shownPath, sourceOf } from '../source/file.js';
 import type { Access } from './access.js';

@@ -1,10 +1,10 @@
 import { basename, dirname } from 'node:path';
 import pLimit from 'p-limit';
+import { error, type Problem, ProblemsError } from '../base/problems.js';
+import type { OnSecret } from '../base/redact.js';
 import { kinds } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
-import { error, type Problem, ProblemsError } from '../problems.js';
 import type { Project } from '../project/project.js';
-import type { OnSecret } from '../redact.js';
 import type { Profile } from '../server/profiles.js';
 import { inOrder } from '../source/order.js';
 import { parseYaml } from '../source/yaml.js';

@@ -1,4 +1,4 @@
-import { error, type Problem } from '../problems.js';
+import { error, type Problem } from '../base/problems.js';
 import type { LoadedManifests } from './load.js';
 
 const SHOWN = 10;

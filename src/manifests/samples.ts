@@ -1,12 +1,12 @@
 import { dirname, join, resolve as resolvePath } from 'node:path';
-import { plainNumber } from '../json.js';
-import { error, type Problem } from '../problems.js';
+import { plainNumber } from '../base/json.js';
+import { error, type Problem } from '../base/problems.js';
+import { ExactNumber, isMap, type Json, mapValues } from '../base/values.js';
 import type { Project } from '../project/project.js';
 import { typeOf } from '../source/check.js';
 import { shownPath, sourceOf } from '../source/file.js';
 import { resolve } from '../source/resolve.js';
 import { parseYaml } from '../source/yaml.js';
-import { ExactNumber, isMap, type Json, mapValues } from '../values.js';
 import { Access, isInside } from './access.js';
 
 /** What an email template is rendered with, and where it was found. */

@@ -2,7 +2,7 @@ import * as fs from 'node:fs';
 import { realpath, stat } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import type { GlobOptions } from 'tinyglobby';
-import { error, type Problem, warning } from '../problems.js';
+import { error, type Problem, warning } from '../base/problems.js';
 import type { Project } from '../project/project.js';
 import { shownPath, unreadable } from '../source/file.js';
 import { isInside, isMountedFolder } from './access.js';

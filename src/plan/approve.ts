@@ -1,4 +1,4 @@
-import { type Problem, refuse } from '../problems.js';
+import { type Problem, refuse } from '../base/problems.js';
 import type { Plan } from './plan.js';
 import { refusals } from './safety.js';
 

@@ -1,3 +1,4 @@
+import { noProgress } from '../base/progress.js';
 import { regeneration } from '../kinds/client.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import type { Declared, Live } from '../kinds/kind.js';
@@ -5,7 +6,6 @@ import { idTrouble } from '../kinds/limits.js';
 import { stillLost } from '../kinds/loss.js';
 import { catalogNames, type References } from '../kinds/references.js';
 import { ignoredFields } from '../kinds/rules.js';
-import { noProgress } from '../progress.js';
 import { operations, type Scope } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import { secretsIn } from '../state/secrets.js';

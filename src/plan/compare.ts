@@ -1,4 +1,14 @@
 import {
+  type Fields,
+  HashedSecret,
+  holdsSensitive,
+  isMap,
+  mapValues,
+  reveal,
+  Sensitive,
+  type Value,
+} from '../base/values.js';
+import {
   asElements,
   type Contrast,
   contrast,
@@ -14,16 +24,6 @@ import { namesOfLost, type Owed, stillLost, withLost } from '../kinds/loss.js';
 import type { References } from '../kinds/references.js';
 import { takenFields } from '../kinds/rules.js';
 import type { Profile } from '../server/profiles.js';
-import {
-  type Fields,
-  HashedSecret,
-  holdsSensitive,
-  isMap,
-  mapValues,
-  reveal,
-  Sensitive,
-  type Value,
-} from '../values.js';
 import type { Change, FieldChange, PlanWarning, Source } from './plan.js';
 
 /** What the state knows of an object, its secrets as things that can be compared. */

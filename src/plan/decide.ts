@@ -1,16 +1,16 @@
+import { sameIdentifier } from '../base/values.js';
 import { deletion, templateText } from '../kinds/email-template.js';
 import type { Declared, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
 import type { Owed } from '../kinds/loss.js';
 import type { OrganizationIndex } from '../kinds/organizations.js';
 import type { References } from '../kinds/references.js';
-import { templateWarnings } from '../mail/findings.js';
 import type { ChecksSettings } from '../mail/settings.js';
 import type { Profile } from '../server/profiles.js';
 import { type Hasher, restoreFields } from '../state/secrets.js';
 import type { ResourceRecord, State } from '../state/state.js';
-import { sameIdentifier } from '../values.js';
 import { compare, type Recorded } from './compare.js';
+import { templateWarnings } from './findings.js';
 import type { BuildOptions } from './options.js';
 import type { Change } from './plan.js';
 import { type Addressed, type Addresses, type Subject, undocumented } from './subjects.js';

@@ -1,9 +1,17 @@
 import { createHash } from 'node:crypto';
+import {
+  canonical,
+  HashedSecret,
+  isMap,
+  type Json,
+  mapValues,
+  Sensitive,
+  type Value,
+} from '../base/values.js';
 import { normalForm, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import { operationPath, operations } from '../server/operations.js';
 import { Hasher } from '../state/secrets.js';
-import { canonical, HashedSecret, isMap, type Json, mapValues, Sensitive, type Value } from '../values.js';
 import type { Change } from './plan.js';
 
 /** What a digest is about: the same project has the same on every machine. */

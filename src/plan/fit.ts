@@ -1,7 +1,8 @@
+import type { KindName } from '../base/kind-names.js';
 import type { Live } from '../kinds/kind.js';
 import { operations, type Scope } from '../server/operations.js';
 import type { Probed } from '../server/probe.js';
-import { type KindName, type Profile, profiles } from '../server/profiles.js';
+import { type Profile, profiles } from '../server/profiles.js';
 import { adviceFor, betterProfile } from '../server/recognise.js';
 import type { Change, PlanWarning } from './plan.js';
 

@@ -1,7 +1,7 @@
+import { type Fields, same, type Value } from '../base/values.js';
 import type { FieldChange } from '../kinds/change.js';
 import { asElements } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
-import { type Fields, same, type Value } from '../values.js';
 import type { Change } from './plan.js';
 
 /**

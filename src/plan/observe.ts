@@ -1,4 +1,7 @@
 import pLimit from 'p-limit';
+import { error, ProblemsError } from '../base/problems.js';
+import type { Progress } from '../base/progress.js';
+import { settle } from '../base/settle.js';
 import { markSecrets } from '../kinds/fields.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import type { Declared, Identity, Kind, KindName, Live, ObserveContext } from '../kinds/kind.js';
@@ -11,12 +14,9 @@ import {
   readCatalog,
 } from '../kinds/references.js';
 import { shownFields } from '../kinds/rules.js';
-import { error, ProblemsError } from '../problems.js';
-import type { Progress } from '../progress.js';
-import type { Reader } from '../server/client.js';
 import { ServerFailure } from '../server/failures.js';
 import type { Profile } from '../server/profiles.js';
-import { settle } from '../settle.js';
+import type { Reader } from '../server/reader.js';
 
 /** An object that the server is to be asked for. */
 export interface Wanted {

@@ -1,11 +1,11 @@
+import type { Progress } from '../base/progress.js';
+import type { Fields } from '../base/values.js';
 import type { Declared } from '../kinds/kind.js';
 import type { ChecksSettings } from '../mail/settings.js';
-import type { Progress } from '../progress.js';
-import type { Reader } from '../server/client.js';
 import type { Profile } from '../server/profiles.js';
+import type { Reader } from '../server/reader.js';
 import type { Hasher } from '../state/secrets.js';
 import type { State } from '../state/state.js';
-import type { Fields } from '../values.js';
 import type { Recognise } from './fit.js';
 import type { Selection } from './select.js';
 

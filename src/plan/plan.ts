@@ -1,8 +1,8 @@
+import type { Fields } from '../base/values.js';
 import type { Action, FieldChange, PlanWarning } from '../kinds/change.js';
 import type { KindName } from '../kinds/kind.js';
 import type { Scope, WriteRequest } from '../server/operations.js';
 import type { ProfileName } from '../server/profiles.js';
-import type { Fields } from '../values.js';
 
 export type { Action, FieldChange, PlanWarning } from '../kinds/change.js';
 

@@ -1,9 +1,9 @@
+import { noProgress } from '../base/progress.js';
+import type { Fields } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, Live } from '../kinds/kind.js';
 import type { Owed } from '../kinds/loss.js';
-import { noProgress } from '../progress.js';
 import { withSlowHashes } from '../state/slow-hash.js';
-import type { Fields } from '../values.js';
 import type { Recorded } from './compare.js';
 import { Decider, recordOf } from './decide.js';
 import { type Lists, listsFor, observe } from './observe.js';

@@ -1,4 +1,4 @@
-import { error, type Problem } from '../problems.js';
+import { error, type Problem } from '../base/problems.js';
 import type { Change, Plan } from './plan.js';
 
 /** How many destructive things a plan does: a user who loses two memberships counts twice. */

@@ -1,4 +1,4 @@
-import { isUuid } from '../values.js';
+import { isUuid } from '../base/values.js';
 
 /**
  * Whether a text matches a pattern in which `*` stands for any characters, `/` among them.

@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import { z } from 'zod';
-import { parseJson } from '../json.js';
+import { parseJson } from '../base/json.js';
+import { error, type Problem } from '../base/problems.js';
+import { redactAddress } from '../base/redact.js';
+import { canonical, type Json, mapValues } from '../base/values.js';
 import { normalForm, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
-import { error, type Problem } from '../problems.js';
-import { redactAddress } from '../redact.js';
 import type { Hasher } from '../state/secrets.js';
 import { eachWithSlowHashes } from '../state/slow-hash.js';
-import { canonical, type Json, mapValues } from '../values.js';
 import { digestHasher, planDigest, withoutSecrets } from './digest.js';
 import type { Change, Plan } from './plan.js';
 

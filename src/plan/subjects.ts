@@ -1,7 +1,7 @@
+import { error, ProblemsError } from '../base/problems.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, Identity, KindName, Live } from '../kinds/kind.js';
 import type { OrganizationIndex } from '../kinds/organizations.js';
-import { error, ProblemsError } from '../problems.js';
 import type { ResourceRecord } from '../state/state.js';
 import type { BuildOptions } from './options.js';
 import type { Change } from './plan.js';

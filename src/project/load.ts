@@ -1,8 +1,8 @@
 import { realpath } from 'node:fs/promises';
 import { dirname, resolve as resolvePath } from 'node:path';
 import type { z } from 'zod';
+import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
 import { type ChecksSettings, checksSchema } from '../mail/settings.js';
-import { error, type Problem, ProblemsError, refuse } from '../problems.js';
 import { type Profile, profiles } from '../server/profiles.js';
 import { check } from '../source/check.js';
 import { readBytes, readSource, type SourceFile, shownPath, unreadable } from '../source/file.js';

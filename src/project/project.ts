@@ -1,12 +1,12 @@
+import type { Place } from '../base/problems.js';
+import type { Sensitive } from '../base/values.js';
 import type { ChecksSettings } from '../mail/settings.js';
-import type { Place } from '../problems.js';
 import type { BaseUrl } from '../server/base-url.js';
 import type { TlsSettings } from '../server/connections.js';
-import type { TokenCommand } from '../server/credentials.js';
 import type { Profile } from '../server/profiles.js';
 import type { ProxyServer } from '../server/proxy.js';
+import type { TokenCommand } from '../server/token-command.js';
 import type { Variables } from '../source/variables.js';
-import type { Sensitive } from '../values.js';
 import type { Guarded } from './guarded.js';
 
 /** Where a project is, and which of its environments is meant. */

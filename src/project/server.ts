@@ -1,7 +1,8 @@
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { resolve as resolvePath } from 'node:path';
 import type { z } from 'zod';
-import { error, type Place, type Problem, type ProblemCode, refuse } from '../problems.js';
+import { error, type Place, type Problem, type ProblemCode, refuse } from '../base/problems.js';
+import { Sensitive } from '../base/values.js';
 import { type BaseUrl, checkBaseUrl, isBaseUrl } from '../server/base-url.js';
 import type { TlsSettings } from '../server/connections.js';
 import { wrongInHeader, wrongInToken } from '../server/credentials.js';
@@ -9,7 +10,6 @@ import { profiles } from '../server/profiles.js';
 import { isProblem, type ProxyServer, proxyFor } from '../server/proxy.js';
 import type { Checked } from '../source/check.js';
 import { decode, readBytes, shownPath } from '../source/file.js';
-import { Sensitive } from '../values.js';
 import type { serverSchema } from './config.js';
 import type { AuthSettings, ProjectOptions, ServerSettings } from './project.js';
 

@@ -1,7 +1,7 @@
+import type { Problem } from '../base/problems.js';
 import type { TemplateBodies } from '../mail/checks.js';
 import type { SampleData } from '../mail/samples.js';
 import type { PlanWarning } from '../plan/plan.js';
-import type { Problem } from '../problems.js';
 import { emailGallery, FrameRoom } from './emails.js';
 import { type Insertable, type Markup, markup, markupLines } from './markup.js';
 import { pageText, scrollable } from './page.js';

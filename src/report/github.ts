@@ -1,7 +1,7 @@
 import type { Result } from '../apply/result.js';
+import { escapeText } from '../base/escape.js';
+import type { Place, Problem } from '../base/problems.js';
 import type { Change, Plan } from '../plan/plan.js';
-import type { Place, Problem } from '../problems.js';
-import { escapeText } from './escape.js';
 import { headline } from './review.js';
 import { resultSummaryLine } from './text.js';
 

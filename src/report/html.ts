@@ -1,3 +1,4 @@
+import { type Fields, Sensitive } from '../base/values.js';
 import type { TemplateBodies } from '../mail/checks.js';
 import type { SampleData } from '../mail/samples.js';
 import {
@@ -10,7 +11,6 @@ import {
 } from '../plan/plan.js';
 import { countDestructions } from '../plan/safety.js';
 import { operationPath, operations } from '../server/operations.js';
-import { type Fields, Sensitive } from '../values.js';
 import { type EmailSide, emailViews, FrameRoom } from './emails.js';
 import { hunkHead, hunkLines } from './hunks.js';
 import { type Insertable, type Markup, markup } from './markup.js';

@@ -1,5 +1,5 @@
+import { escapeText } from '../base/escape.js';
 import type { BodyDifference } from './bodies.js';
-import { escapeText } from './escape.js';
 import { shorten } from './values.js';
 
 /** How many characters of a line of a diff are shown where not all of it is wanted. */

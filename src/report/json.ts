@@ -1,11 +1,11 @@
 import { type Result, summarizeResult } from '../apply/result.js';
+import type { Problem } from '../base/problems.js';
+import { isMap, type Json, mapValues, Sensitive, type Value } from '../base/values.js';
 import { type Change, type FieldChange, type Plan, summarize } from '../plan/plan.js';
-import type { Problem } from '../problems.js';
 import { operationPath, operations } from '../server/operations.js';
-import { isMap, type Json, mapValues, Sensitive, type Value } from '../values.js';
 import type { PlanJson, ProblemsJson, ResultJson } from './schemas.js';
 
-export { jsonText } from './escape.js';
+export { jsonText } from '../base/escape.js';
 
 /** A plan as `plan --format json` gives it; with `debug`, unchanged objects are listed too. */
 export function planJson(plan: Plan, { debug }: { debug: boolean }): PlanJson {

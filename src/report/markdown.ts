@@ -1,7 +1,7 @@
+import { disarm, escapeText } from '../base/escape.js';
 import type { Action, Change, FieldChange, Plan } from '../plan/plan.js';
 import { countDestructions } from '../plan/safety.js';
 import { operationPath, operations } from '../server/operations.js';
-import { disarm, escapeText } from './escape.js';
 import { diffLineLimit, hunkHead, hunkLines } from './hunks.js';
 import { escapeMarkup } from './markup.js';
 import {

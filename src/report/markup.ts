@@ -1,4 +1,4 @@
-import { escapeText } from './escape.js';
+import { escapeText } from '../base/escape.js';
 
 /** Markup that is ready: what `markup` made, and nothing else. */
 export class Markup {

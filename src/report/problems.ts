@@ -1,5 +1,5 @@
-import type { Place, Problem, Severity } from '../problems.js';
-import { displayWidth, escapeText } from './escape.js';
+import { displayWidth, escapeText } from '../base/escape.js';
+import type { Place, Problem, Severity } from '../base/problems.js';
 import { type Colors, colors, lineWidth, plural } from './words.js';
 
 /** Problems for a person: each with its place, the line of the file and a caret under what is meant. */

@@ -1,6 +1,6 @@
 import type { RunLine } from '../apply/journal.js';
 import type { Pruning } from '../apply/prune.js';
-import { escapeText } from './escape.js';
+import { escapeText } from '../base/escape.js';
 import { plural } from './words.js';
 
 /** The runs whose journals go, a line each. */

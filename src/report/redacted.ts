@@ -1,10 +1,10 @@
 import type { PastRun } from '../apply/history.js';
 import type { Result } from '../apply/result.js';
+import type { Problem } from '../base/problems.js';
+import { type Redactor, redactAddress } from '../base/redact.js';
+import { isMap, type Json, mapValues, same, type Value } from '../base/values.js';
 import type { SampleData } from '../mail/samples.js';
 import type { Change, FieldChange, Plan, PlanWarning } from '../plan/plan.js';
-import type { Problem } from '../problems.js';
-import { type Redactor, redactAddress } from '../redact.js';
-import { isMap, type Json, mapValues, same, type Value } from '../values.js';
 import type { Gallery } from './gallery.js';
 
 /*

@@ -1,10 +1,10 @@
+import { bare, displayWidth } from '../base/escape.js';
+import type { ProblemCode } from '../base/problems.js';
+import type { Value } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import type { Action, Change, FieldChange, Plan } from '../plan/plan.js';
 import { summarize } from '../plan/plan.js';
-import type { ProblemCode } from '../problems.js';
-import type { Value } from '../values.js';
 import { type BodyDifference, compareBodies, countLines } from './bodies.js';
-import { bare, displayWidth } from './escape.js';
 import { compareSets, type ElementChange } from './sets.js';
 import { fateText, fieldPair } from './values.js';
 import { lineWidth, plural } from './words.js';

@@ -1,7 +1,7 @@
 import type { PastChange, PastRun } from '../apply/history.js';
 import { summarizeResult } from '../apply/result.js';
+import { bare, escapeText } from '../base/escape.js';
 import type { Change } from '../plan/plan.js';
-import { bare, escapeText } from './escape.js';
 import { fieldJson } from './json.js';
 import { changeLines, type TextOptions } from './text.js';
 import { colors, wrap } from './words.js';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import type { Json } from '../base/values.js';
 import { kinds } from '../kinds/index.js';
-import type { Json } from '../values.js';
 
 const text = (description: string) => z.string().describe(description);
 const count = (description: string) => z.int().min(0).describe(description);

@@ -1,6 +1,6 @@
+import { bare } from '../base/escape.js';
+import { type Fields, isMap, same, type Value } from '../base/values.js';
 import { asElements, matchSets } from '../kinds/fields.js';
-import { type Fields, isMap, same, type Value } from '../values.js';
-import { bare } from './escape.js';
 import { inline, inlinePair } from './values.js';
 
 /** One line of a set's difference. */

@@ -1,4 +1,6 @@
 import { type ChangeResult, type Result, type Status, summarizeResult } from '../apply/result.js';
+import { bare, disarm, displayWidth, escapeText } from '../base/escape.js';
+import type { Value } from '../base/values.js';
 import {
   type Action,
   type Change,
@@ -9,9 +11,7 @@ import {
 } from '../plan/plan.js';
 import { countDestructions } from '../plan/safety.js';
 import { operationPath, operations } from '../server/operations.js';
-import type { Value } from '../values.js';
 import { type BodyDifference, compareBodies, countLines } from './bodies.js';
-import { bare, disarm, displayWidth, escapeText } from './escape.js';
 import { diffLineLimit, hunkHead, hunkLines } from './hunks.js';
 import { compareSets } from './sets.js';
 import { fateText, fieldPair } from './values.js';

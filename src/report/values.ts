@@ -1,6 +1,6 @@
+import { quote } from '../base/escape.js';
+import { isMap, Sensitive, type Value } from '../base/values.js';
 import type { FieldChange } from '../kinds/change.js';
-import { isMap, Sensitive, type Value } from '../values.js';
-import { quote } from './escape.js';
 
 /** How many characters of a value are shown where not all of it is wanted. */
 const shownCharacters = 60;

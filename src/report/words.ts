@@ -1,5 +1,5 @@
 import pc from 'picocolors';
-import { disarm, displayWidth, escapeText } from './escape.js';
+import { disarm, displayWidth, escapeText } from '../base/escape.js';
 
 /** The width that idops keeps its own words in. */
 export const lineWidth = 80;

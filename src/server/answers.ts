@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { plainNumber } from '../json.js';
+import { plainNumber } from '../base/json.js';
 import {
   ExactNumber,
   type Fields,
@@ -8,7 +8,7 @@ import {
   type Json,
   Sensitive,
   sameIdentifier,
-} from '../values.js';
+} from '../base/values.js';
 
 /** What reading an answer gave: its value, or what is wrong with it, in words that repeat none of it. */
 export type Parsed<T> =

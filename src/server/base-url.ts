@@ -1,4 +1,4 @@
-import { error, type Place, type Problem } from '../problems.js';
+import { error, type Place, type Problem } from '../base/problems.js';
 
 /** Where a server is, checked: what comes before the paths of the operations. */
 export interface BaseUrl {

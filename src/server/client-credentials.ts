@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { error, type ProblemCode, ProblemsError } from '../problems.js';
-import type { OnSecret } from '../redact.js';
+import { error, type ProblemCode, ProblemsError } from '../base/problems.js';
+import type { OnSecret } from '../base/redact.js';
 import type { BaseUrl } from './base-url.js';
 import { openRoute, type TlsSettings } from './connections.js';
 import { bearerText, type Token, type TokenSource } from './credentials.js';

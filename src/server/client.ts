@@ -1,13 +1,5 @@
-import { type Fields, reveal, same } from '../values.js';
-import {
-  about,
-  answers,
-  type OrganizationPage,
-  type Page,
-  type Parser,
-  parseOrganizationPage,
-  type Template,
-} from './answers.js';
+import { type Fields, reveal, same } from '../base/values.js';
+import { about, answers, type Page, type Parser, parseOrganizationPage, type Template } from './answers.js';
 import {
   fillPath,
   operationPath,
@@ -15,38 +7,11 @@ import {
   type PathParameters,
   type ReadOperation,
   type WriteOperation,
-  type WriteRequest,
 } from './operations.js';
+import type { Reader } from './reader.js';
 import type { ExtraRead } from './reads.js';
-import { type Answer, type Call, Transport, type TransportOptions } from './transport.js';
-
-/** Asks the server, and can't change anything. Every method throws a `ServerFailure` where asking fails. */
-export interface Reader {
-  /** One page of the list of organizations, counted from 1. */
-  listOrganizations(page: number): Promise<OrganizationPage>;
-  /** An email template of a backend; null where the server answers 404. */
-  showTemplate(backendId: string, type: string): Promise<Template | null>;
-  /**
-   * One object by a read that the document doesn't have, such as a profile names; null where the server
-   * answers 404. The parser is the one of the kind: `answers.user.one`, or `answers.keyPair.list` for a list.
-   */
-  showExtra<T>(read: ExtraRead, params: PathParameters, parse: Parser<T>): Promise<T | null>;
-  /**
-   * One page, counted from 1, of a list that the document doesn't have; null where the server offers no such list.
-   * The parser is the one of the rows, such as `pages.scope`.
-   */
-  listExtra<T>(read: ExtraRead, page: number, parse: Parser<Page<T>>): Promise<Page<T> | null>;
-}
-
-/** Changes the server. */
-export interface Writer {
-  /**
-   * Sends what the plan named; the one place where secrets are revealed. Gives what the server says the object
-   * is now; a DELETE that finds nothing gives 404 and no fields, since what was asked for holds.
-   * After `freshUntil`, a time of `performance.now()`, it isn't sent any more. Throws a `ServerFailure` or an `Expired`.
-   */
-  send(request: WriteRequest, freshUntil?: number): Promise<Answer<Fields>>;
-}
+import { type Call, Transport, type TransportOptions } from './transport.js';
+import type { Writer } from './writer.js';
 
 export type ConnectOptions = TransportOptions;
 

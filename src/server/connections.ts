@@ -1,5 +1,5 @@
 import { type Dispatcher, Pool, ProxyAgent } from 'undici';
-import type { Sensitive } from '../values.js';
+import type { Sensitive } from '../base/values.js';
 import { codeOf } from './exchange.js';
 import { proxyMark } from './failures.js';
 import type { ProxyServer } from './proxy.js';

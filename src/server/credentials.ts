@@ -1,9 +1,9 @@
 import { readFile } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { error, type Place, type Problem, ProblemsError } from '../problems.js';
-import type { OnSecret } from '../redact.js';
+import { error, type Place, type Problem, ProblemsError } from '../base/problems.js';
+import type { OnSecret } from '../base/redact.js';
 import type { Scope } from './operations.js';
-import { runTokenCommand } from './token-command.js';
+import { runTokenCommand, type TokenCommand } from './token-command.js';
 
 /** The header by which a request proves who sends it. */
 export interface Credential {
@@ -67,15 +67,6 @@ export function tokenFile(path: string, shown: string, onSecret: OnSecret): Cred
     });
     return endless(text, `the token in ${shown}`);
   }, onSecret);
-}
-
-export interface TokenCommand {
-  /** The program and its arguments; no shell takes part. */
-  readonly argv: readonly string[];
-  /** The folder that it is started in. */
-  readonly cwd: string;
-  /** Process variables that it gets besides those that programs need to run. */
-  readonly passed: { readonly [name: string]: string };
 }
 
 /**

@@ -1,8 +1,8 @@
-import type { Reader } from './client.js';
 import { type ServerFailure as Failure, isCertificateCode, ServerFailure } from './failures.js';
 import { operations, type Scope } from './operations.js';
 import { anything, nowhere, profileByUnknownPath } from './probe.js';
 import { type Profile, type ProfileName, profiles } from './profiles.js';
+import type { Reader } from './reader.js';
 
 /** One thing that was looked at. */
 export interface Check {

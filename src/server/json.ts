@@ -1,5 +1,5 @@
-import { parseJson } from '../json.js';
-import { isMap } from '../values.js';
+import { parseJson } from '../base/json.js';
+import { isMap } from '../base/values.js';
 import type { Parsed } from './answers.js';
 
 /** Reads the JSON of a body. Never throws; what is wrong is one word, and repeats nothing of it. */

@@ -1,4 +1,4 @@
-import { isMap, type Value } from '../values.js';
+import { isMap, type Value } from '../base/values.js';
 
 const maxLength = 500;
 const maxDepth = 6;

@@ -1,4 +1,4 @@
-import { type Fields, isPathParameter } from '../values.js';
+import { type Fields, isPathParameter } from '../base/values.js';
 
 /** The three scopes of the API; each operation requires one. */
 export type Scope = 'clients:manage:all' | 'users:manage:all' | 'identity-providers:manage:all';

@@ -1,8 +1,8 @@
 import type { Parser } from './answers.js';
-import type { Reader } from './client.js';
 import { ServerFailure } from './failures.js';
 import type { Scope } from './operations.js';
 import { type Profile, profiles } from './profiles.js';
+import type { Reader } from './reader.js';
 import type { ExtraRead } from './reads.js';
 
 /** What asking for a path that no server has told. */

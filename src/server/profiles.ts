@@ -1,8 +1,6 @@
-import type { Json } from '../values.js';
+import type { KindName } from '../base/kind-names.js';
+import type { Json } from '../base/values.js';
 import type { ExtraRead } from './reads.js';
-
-/** The kinds of objects that the API has. */
-export type KindName = 'Organization' | 'User' | 'KeyPair' | 'EmailTemplate' | 'Client';
 
 export type ProfileName = 'documented' | 'boruta';
 

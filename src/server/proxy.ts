@@ -1,4 +1,4 @@
-import { error, type Problem } from '../problems.js';
+import { error, type Problem } from '../base/problems.js';
 import { isLoopback } from './base-url.js';
 
 /** A proxy that stands between this machine and an address. */

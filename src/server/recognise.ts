@@ -1,6 +1,7 @@
-import { type Fields, isMap, same } from '../values.js';
+import type { KindName } from '../base/kind-names.js';
+import { type Fields, isMap, same } from '../base/values.js';
 import type { FailureFacts } from './failures.js';
-import { type KindName, type Profile, profiles } from './profiles.js';
+import { type Profile, profiles } from './profiles.js';
 
 /** The profile whose server answers like this about an object, where that is another than the one in use. */
 export function betterProfile(used: Profile, kind: KindName, answer: Fields): Profile | undefined {

@@ -1,9 +1,18 @@
 import { spawn } from 'node:child_process';
 import { basename } from 'node:path';
-import { error, ProblemsError } from '../problems.js';
-import type { OnSecret } from '../redact.js';
-import type { TokenCommand } from './credentials.js';
+import { error, ProblemsError } from '../base/problems.js';
+import type { OnSecret } from '../base/redact.js';
 import { oneLine } from './messages.js';
+
+/** A program that prints a token. */
+export interface TokenCommand {
+  /** The program and its arguments; no shell takes part. */
+  readonly argv: readonly string[];
+  /** The folder that it is started in. */
+  readonly cwd: string;
+  /** Process variables that it gets besides those that programs need to run. */
+  readonly passed: { readonly [name: string]: string };
+}
 
 export interface TokenCommandOptions {
   readonly redact: (text: string) => string;

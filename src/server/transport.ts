@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import type { Dispatcher } from 'undici';
-import { stringifyJson } from '../json.js';
-import type { OnSecret } from '../redact.js';
-import type { Json } from '../values.js';
+import { stringifyJson } from '../base/json.js';
+import type { OnSecret } from '../base/redact.js';
+import type { Json } from '../base/values.js';
 import type { Parsed, Parser } from './answers.js';
 import type { BaseUrl } from './base-url.js';
 import { openRoute, type Route, type TlsSettings } from './connections.js';

@@ -1,4 +1,6 @@
 import { resolve } from 'node:path';
+import { type Problem, ProblemsError, refuse } from '../base/problems.js';
+import type { OnSecret } from '../base/redact.js';
 import type { Declared } from '../kinds/kind.js';
 import {
   type LoadedManifests,
@@ -6,9 +8,7 @@ import {
   type ManifestOptions,
   tellSecrets,
 } from '../manifests/index.js';
-import { type Problem, ProblemsError, refuse } from '../problems.js';
 import type { Project, ServerSettings } from '../project/index.js';
-import type { OnSecret } from '../redact.js';
 import type { SessionOptions } from './session.js';
 
 /** The secrets of manifests that have no part in what is done: a server may name them in a message all the same. */

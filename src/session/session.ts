@@ -1,15 +1,15 @@
 import type { Applied } from '../apply/apply.js';
 import type { RunLine } from '../apply/journal.js';
 import type { Left } from '../apply/undo.js';
-import type { ConnectionOptions } from '../connection.js';
+import type { Problem } from '../base/problems.js';
+import type { Progress } from '../base/progress.js';
+import type { Redactor } from '../base/redact.js';
 import type { ApprovedPlan } from '../plan/approve.js';
 import type { Plan } from '../plan/plan.js';
 import type { Selection } from '../plan/select.js';
 import type { Seal, StoredPlan } from '../plan/stored.js';
-import type { Problem } from '../problems.js';
-import type { Progress } from '../progress.js';
 import type { Project, ServerOverrides } from '../project/index.js';
-import type { Redactor } from '../redact.js';
+import type { ConnectionOptions } from './connection.js';
 
 export interface SessionOptions extends ServerOverrides {
   /** False where the manifests have no part in what is done. */

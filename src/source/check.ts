@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { plainNumber } from '../json.js';
-import { error, type Place, type Problem } from '../problems.js';
-import { ExactNumber, type Json } from '../values.js';
+import { plainNumber } from '../base/json.js';
+import { error, type Place, type Problem } from '../base/problems.js';
+import { ExactNumber, type Json } from '../base/values.js';
 import type { SourceFile } from './file.js';
 import { nearest } from './nearest.js';
 import { decimalText } from './number.js';

@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { relative, sep } from 'node:path';
-import { error, type Place, type Problem } from '../problems.js';
+import { error, type Place, type Problem } from '../base/problems.js';
 import { MASK, secretRanges } from './mask.js';
 import type { Range } from './tree.js';
 

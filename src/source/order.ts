@@ -1,4 +1,4 @@
-import type { Problem } from '../problems.js';
+import type { Problem } from '../base/problems.js';
 
 /** By file and line, as a person goes through them; what has no place comes first. */
 export function inOrder(problems: readonly Problem[]): readonly Problem[] {

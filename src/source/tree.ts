@@ -1,4 +1,4 @@
-import type { ExactNumber } from '../values.js';
+import type { ExactNumber } from '../base/values.js';
 
 /** A part of a file's text, from `start` up to and without `end`. */
 export interface Range {

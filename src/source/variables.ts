@@ -1,5 +1,5 @@
-import { error, type Place, type Problem, warning } from '../problems.js';
-import { ExactNumber } from '../values.js';
+import { error, type Place, type Problem, warning } from '../base/problems.js';
+import { ExactNumber } from '../base/values.js';
 import type { SourceFile } from './file.js';
 import { nearest } from './nearest.js';
 import { BadVariable, parseTemplate, type Reference, type Template } from './template.js';

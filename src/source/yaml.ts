@@ -9,8 +9,8 @@ import {
   Parser,
   type YAMLError,
 } from 'yaml';
-import { error, type Problem } from '../problems.js';
-import { type ExactNumber, exactly } from '../values.js';
+import { error, type Problem } from '../base/problems.js';
+import { type ExactNumber, exactly } from '../base/values.js';
 import type { SourceFile } from './file.js';
 import { looksSecret } from './mask.js';
 import { decimalText } from './number.js';

@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
-import { readRegular } from './regular.js';
+import { readRegular } from '../base/regular.js';
 
 const nameSchema = z.object({ lineage: z.string(), salt: z.string(), resources: z.unknown() });
 

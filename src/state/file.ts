@@ -1,13 +1,12 @@
-import { mkdir, open, rename, rm } from 'node:fs/promises';
-import { dirname, join, relative } from 'node:path';
-import { parseJson, stringifyJson } from '../json.js';
-import { error, ProblemsError } from '../problems.js';
-import { identityKey, objectKey } from '../values.js';
-import { leadsTo } from './links.js';
-import { readRegular } from './regular.js';
+import { relative } from 'node:path';
+import { parseJson, stringifyJson } from '../base/json.js';
+import { leadsTo } from '../base/links.js';
+import { error, ProblemsError } from '../base/problems.js';
+import { readRegular } from '../base/regular.js';
+import { identityKey, objectKey } from '../base/values.js';
+import { writeWhole } from '../base/whole-file.js';
 import { emptyState, STATE_FORMAT, type State, stateSchema } from './state.js';
 import type { StateStore } from './store.js';
-import { temporaryName } from './temporary.js';
 
 /** A state in one JSON file. */
 export function stateFile(path: string): StateStore {
@@ -115,58 +114,3 @@ function oneSpelling(resources: State['resources']): State['resources'] {
 }
 
 const LOSS = 'without it requests may be sent again, and nothing is deleted or regenerated';
-
-/**
- * Makes a folder, and those above it that aren't there, for files of that mode: as private as they are.
- * Throws what the file system throws.
- */
-export async function makeFolder(folder: string, mode = 0o600): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: isPrivate(mode) ? 0o700 : 0o777 });
-}
-
-/**
- * Writes a file so that a crash leaves the old content or the new, never a mixture.
- * `mode` is who may read it, before the process's umask: the owner alone where it isn't given; a folder that is made
- * for it is as private. `exactly` is a mode that it gets whatever the umask says.
- * Throws what the file system throws; the old file is untouched then.
- */
-export async function writeWhole(path: string, text: string, mode = 0o600, exactly?: number): Promise<void> {
-  const folder = dirname(path);
-  await makeFolder(folder, mode);
-  const temporary = join(folder, temporaryName());
-  try {
-    const file = await open(temporary, 'wx', mode);
-    try {
-      if (exactly !== undefined) await file.chmod(exactly & 0o777);
-      await file.writeFile(text);
-      await file.sync();
-    } finally {
-      await file.close();
-    }
-    await rename(temporary, path);
-  } catch (failure) {
-    await rm(temporary, { force: true });
-    throw failure;
-  }
-  await syncFolder(folder);
-}
-
-/** Whether a file is for its owner alone. */
-export function isPrivate(mode: number): boolean {
-  return (mode & 0o077) === 0;
-}
-
-/** Makes a rename or a new file in a folder outlast a power cut, where the system lets folders be synced. */
-export async function syncFolder(folder: string): Promise<void> {
-  try {
-    const handle = await open(folder, 'r');
-    try {
-      await handle.sync();
-    } finally {
-      await handle.close();
-    }
-  } catch (failure) {
-    const { code } = failure as NodeJS.ErrnoException;
-    if (code !== 'EISDIR' && code !== 'EPERM' && code !== 'EINVAL') throw failure;
-  }
-}

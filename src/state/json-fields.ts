@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isMap, type Json } from '../values.js';
+import { isMap, type Json } from '../base/values.js';
 
 /**
  * A map of JSON in a file, handed on as it is: copying it member by member would lose one that is named `__proto__`,

@@ -4,12 +4,12 @@ import { hostname } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
-import { error, ProblemsError } from '../problems.js';
-import { makeFolder } from './file.js';
-import { fateOf, ownMark, processMark, unnamedParts } from './process.js';
-import { NoRegularFile, readRegular } from './regular.js';
-import { sweepTemporaries, temporaryName } from './temporary.js';
-import { userName } from './user-name.js';
+import { error, ProblemsError } from '../base/problems.js';
+import { fateOf, ownMark, processMark, unnamedParts } from '../base/process.js';
+import { NoRegularFile, readRegular } from '../base/regular.js';
+import { sweepTemporaries, temporaryName } from '../base/temporary.js';
+import { userName } from '../base/user-name.js';
+import { makeFolder } from '../base/whole-file.js';
 
 const holderSchema = z.object({
   user: z.string(),

@@ -10,7 +10,7 @@ import {
   reveal,
   Sensitive,
   type Value,
-} from '../values.js';
+} from '../base/values.js';
 import { notYet, prepareSlowHashes, slowHash } from './slow-hash.js';
 
 /** What hashes are made for: those of two servers, or with two salts, have nothing in common. */

@@ -1,6 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { isPathParameter } from '../values.js';
+import { isPathParameter } from '../base/values.js';
 import { jsonFields } from './json-fields.js';
 
 /** The newest format that this version reads and writes. */

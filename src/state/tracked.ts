@@ -1,8 +1,8 @@
 import { execFile } from 'node:child_process';
 import { access, constants, lstat, realpath } from 'node:fs/promises';
 import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
-import { error, ProblemsError } from '../problems.js';
-import { leadsTo } from './links.js';
+import { leadsTo } from '../base/links.js';
+import { error, ProblemsError } from '../base/problems.js';
 import { lockPath } from './lock.js';
 
 /** Milliseconds that git gets; looking into its index takes a few. */

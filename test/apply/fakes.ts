@@ -1,14 +1,14 @@
 import { type Executed, type ExecuteOptions, execute, type Outcome } from '../../src/apply/execute.js';
+import { noProgress } from '../../src/base/progress.js';
+import type { Fields } from '../../src/base/values.js';
 import { kindOf } from '../../src/kinds/index.js';
 import type { Kind } from '../../src/kinds/kind.js';
 import type { Change } from '../../src/plan/plan.js';
 import { noReplan, type Replan } from '../../src/plan/replan.js';
-import { noProgress } from '../../src/progress.js';
 import type { Organization, Template } from '../../src/server/answers.js';
 import { Expired, type FailureFacts, ServerFailure } from '../../src/server/failures.js';
 import { operationPath, operations, type WriteRequest } from '../../src/server/operations.js';
 import type { Probed } from '../../src/server/probe.js';
-import type { Fields } from '../../src/values.js';
 import { documented } from '../plan/fixtures.js';
 import { planOf } from '../report/plans.js';
 

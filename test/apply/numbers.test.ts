@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { parseJson, stringifyJson } from '../../src/json.js';
+import { parseJson, stringifyJson } from '../../src/base/json.js';
 import { applyAll, differences, exactSite, undoRun } from './exact-server.js';
 
 /** A user as a server of the profile shows one, with these members. */

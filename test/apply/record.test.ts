@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { type Asked, type Became, recordOutcome } from '../../src/apply/record.js';
 import { verify } from '../../src/apply/verify.js';
+import { noProgress } from '../../src/base/progress.js';
+import { type Fields, Sensitive } from '../../src/base/values.js';
 import { kindOf } from '../../src/kinds/index.js';
 import { buildPlan } from '../../src/plan/build.js';
 import type { Action } from '../../src/plan/plan.js';
-import { noProgress } from '../../src/progress.js';
 import { Hasher } from '../../src/state/secrets.js';
 import { emptyState, type ResourceRecord, type State } from '../../src/state/state.js';
-import { type Fields, Sensitive } from '../../src/values.js';
 import { declared, documented } from '../plan/fixtures.js';
 
 const server = 'https://id.example.com';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { otherObject, verify } from '../../src/apply/verify.js';
-import { Sensitive } from '../../src/values.js';
+import { Sensitive } from '../../src/base/values.js';
 import { kinds } from './fakes.js';
 
 describe('an answer', () => {

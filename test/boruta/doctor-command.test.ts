@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
+import { createRedactor } from '../../src/base/redact.js';
 import { doctor } from '../../src/cli/commands/doctor.js';
 import type { Context, GlobalOptions } from '../../src/cli/context.js';
 import { loadProject } from '../../src/project/index.js';
-import { createRedactor } from '../../src/redact.js';
 import { keptOutput } from '../cli/streams.js';
 import { ids, type Site, site } from './site.js';
 

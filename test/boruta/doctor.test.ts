@@ -1,12 +1,12 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, test } from 'vitest';
-import { openConnection } from '../../src/connection.js';
 import { loadProject } from '../../src/project/index.js';
 import { startSandbox } from '../../src/sandbox/index.js';
 import { type Diagnosis, diagnose } from '../../src/server/diagnose.js';
 import type { Scope } from '../../src/server/operations.js';
 import { profiles } from '../../src/server/profiles.js';
+import { openConnection } from '../../src/session/connection.js';
 import { type Site, type SiteOptions, site } from './site.js';
 
 const scopes: readonly Scope[] = ['clients:manage:all', 'users:manage:all', 'identity-providers:manage:all'];

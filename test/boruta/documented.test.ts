@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { Json } from '../../src/base/values.js';
 import { type SandboxSeed, startSandbox } from '../../src/sandbox/index.js';
-import type { Json } from '../../src/values.js';
 import { changeOf, comparable, type Doc, ids, site, todo } from './site.js';
 
 const advice = /set "profile: boruta" under server/;

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import type { Json } from '../../src/base/values.js';
 import { builtIn } from '../../src/sandbox/boruta/built-in.js';
 import type { SandboxSeed, SandboxUser } from '../../src/sandbox/index.js';
 import { startSandbox } from '../../src/sandbox/index.js';
-import type { Json } from '../../src/values.js';
 import { comparable, type Doc, ids, restore, type Site, site, todo } from './site.js';
 
 /** A value to be declared, and what the data is afterwards where it takes. */

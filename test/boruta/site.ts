@@ -3,9 +3,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach } from 'vitest';
 import type { ChangeResult } from '../../src/apply/result.js';
+import type { Progress } from '../../src/base/progress.js';
+import type { Json } from '../../src/base/values.js';
 import { refusalsOf } from '../../src/plan/approve.js';
 import type { Change, Plan } from '../../src/plan/plan.js';
-import type { Progress } from '../../src/progress.js';
 import { loadProject } from '../../src/project/index.js';
 import {
   type Intercept,
@@ -17,7 +18,6 @@ import {
 } from '../../src/sandbox/index.js';
 import { openForWriting, openSession } from '../../src/session/open.js';
 import type { Session, SessionOptions, WritingCommand, WritingSession } from '../../src/session/session.js';
-import type { Json } from '../../src/values.js';
 import { applyAll } from '../approving.js';
 
 export { ids } from '../sandbox/asking.js';

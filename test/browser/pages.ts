@@ -1,9 +1,9 @@
+import { createRedactor } from '../../src/base/redact.js';
+import type { Fields } from '../../src/base/values.js';
 import type { Change, Plan } from '../../src/plan/plan.js';
-import { createRedactor } from '../../src/redact.js';
 import { type Gallery, galleryHtml } from '../../src/report/gallery.js';
 import { planHtml } from '../../src/report/html.js';
 import { redactGallery, redactPlan } from '../../src/report/redacted.js';
-import type { Fields } from '../../src/values.js';
 import { layout, layoutText } from '../mail/layouts.js';
 import { changeOf, fieldOf, planOf } from '../report/plans.js';
 

@@ -1,7 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { describe, expect, it } from 'vitest';
+import type { Problem } from '../../src/base/problems.js';
 import { asksForAnnotations, Ended, endQuietly, misuse } from '../../src/cli/misuse.js';
-import type { Problem } from '../../src/problems.js';
 
 function never(): never {
   throw new InvalidArgumentError('It must be a number.');

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { jsonSchema, schemaNames } from '../../src/json-schema.js';
-import { version } from '../../src/version.js';
+import { version } from '../../src/base/version.js';
+import { jsonSchema, schemaNames } from '../../src/session/json-schema.js';
 import { project } from './running.js';
 
 const organization = { 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: New\n' };

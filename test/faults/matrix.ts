@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { createServer as createTlsServer } from 'node:tls';
 import pLimit from 'p-limit';
 import type { Result } from '../../src/apply/result.js';
+import { failuresIn } from '../../src/base/settle.js';
 import type { Plan } from '../../src/plan/plan.js';
 import { loadProject } from '../../src/project/index.js';
 import { type Intercept, type Sandbox, startSandbox } from '../../src/sandbox/index.js';
@@ -12,7 +13,6 @@ import { ServerFailure } from '../../src/server/failures.js';
 import { type OperationName, operations } from '../../src/server/operations.js';
 import { openForWriting } from '../../src/session/open.js';
 import type { WritingSession } from '../../src/session/session.js';
-import { failuresIn } from '../../src/settle.js';
 import { applyAll } from '../approving.js';
 import { issue } from '../server/certificates.js';
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { Sensitive, type Value } from '../../src/base/values.js';
 import {
   body,
   contrast,
@@ -16,7 +17,6 @@ import {
   value,
 } from '../../src/kinds/fields.js';
 import { Hasher } from '../../src/state/secrets.js';
-import { Sensitive, type Value } from '../../src/values.js';
 
 function verdict(type: FieldType, wanted: Value, got: Value | undefined): string {
   const verdicts = contrast(type, 'field', wanted, got).map((part) => part.verdict);

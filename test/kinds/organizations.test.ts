@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { ProblemsError } from '../../src/base/problems.js';
 import { OrganizationIndex, readOrganizations } from '../../src/kinds/organizations.js';
-import { ProblemsError } from '../../src/problems.js';
 import type { Organization, OrganizationPage } from '../../src/server/answers.js';
-import type { Reader } from '../../src/server/client.js';
+import type { Reader } from '../../src/server/reader.js';
 
 interface Listing {
   readonly asked: number[];

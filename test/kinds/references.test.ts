@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import type { Fields } from '../../src/base/values.js';
 import { readCatalog } from '../../src/kinds/references.js';
 import type { Page } from '../../src/server/answers.js';
-import type { Reader } from '../../src/server/client.js';
-import type { Fields } from '../../src/values.js';
+import type { Reader } from '../../src/server/reader.js';
 import { boruta } from '../plan/fixtures.js';
 
 const read = boruta.reads.scopes;

@@ -1,9 +1,9 @@
 import { describe, expect, it, test } from 'vitest';
+import type { Fields } from '../../src/base/values.js';
 import type { Declared } from '../../src/kinds/kind.js';
 import { OrganizationIndex } from '../../src/kinds/organizations.js';
 import { Catalog } from '../../src/kinds/references.js';
 import { listsOfUser } from '../../src/kinds/user-references.js';
-import type { Fields } from '../../src/values.js';
 import { boruta, changeFor, declared, documented, type Known, live, recorded } from '../plan/fixtures.js';
 
 const identity = { id: '40000000-0000-4000-8000-000000000001' };

@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import type { Json } from '../../src/base/values.js';
 import { placeholdersOf } from '../../src/mail/placeholders.js';
 import { parseTemplate } from '../../src/mail/template.js';
-import type { Json } from '../../src/values.js';
 
 function rendered(body: string, data: { readonly [name: string]: Json }, html = false): string {
   const template = parseTemplate(body);

@@ -3,9 +3,9 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
+import { reveal, Sensitive } from '../../src/base/values.js';
 import { type LoadedManifests, loadManifests } from '../../src/manifests/index.js';
 import { loadProject } from '../../src/project/index.js';
-import { reveal, Sensitive } from '../../src/values.js';
 
 let cwd: string;
 

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
+import { type Fields, Sensitive } from '../../src/base/values.js';
 import { type DigestScope, digestHasher, planDigest, withoutSecrets } from '../../src/plan/digest.js';
 import type { Change } from '../../src/plan/plan.js';
-import { type Fields, Sensitive } from '../../src/values.js';
 import { changeFor, declared, organizations, recorded } from './fixtures.js';
 
 const scope: DigestScope = { server: 'https://id.example.com', environment: null };

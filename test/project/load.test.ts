@@ -4,8 +4,8 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
+import { type Problem, ProblemsError } from '../../src/base/problems.js';
 import { loadManifests } from '../../src/manifests/index.js';
-import { type Problem, ProblemsError } from '../../src/problems.js';
 import {
   configSchema,
   loadProject,

@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import { ProblemsError } from '../../src/problems.js';
+import { ProblemsError } from '../../src/base/problems.js';
 import { loadProject, type ServerSettings } from '../../src/project/index.js';
 import { issue } from '../server/certificates.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
+import type { Json } from '../../src/base/values.js';
 import type { SandboxRole, SandboxSeed } from '../../src/sandbox/index.js';
-import type { Json } from '../../src/values.js';
 
 /** A document of a manifest, as plain data: what YAML says of it is up to the layout. */
 export interface Doc {

@@ -3,11 +3,11 @@ import { mkdtemp, realpath, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parseDocument, stringify } from 'yaml';
+import type { Json } from '../../src/base/values.js';
 import { loadProject } from '../../src/project/index.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { openForWriting, openSession } from '../../src/session/open.js';
 import type { Session, SessionOptions, WritingSession } from '../../src/session/session.js';
-import type { Json } from '../../src/values.js';
 import type { Doc, Layout } from './generating.js';
 
 const plain: Layout = { order: [0], files: [0], style: 'line', bodiesInFiles: false, crlf: false };

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { error, warning } from '../../src/problems.js';
+import { error, warning } from '../../src/base/problems.js';
 import { planGithub, problemsGithub } from '../../src/report/github.js';
 import { hostileText } from './hostile.js';
 import { hostilePlan, invisible } from './hostile-plans.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
+import { problemCodes } from '../../src/base/problem-codes.js';
+import type { Fields } from '../../src/base/values.js';
 import type { Action, Change, FieldChange, Plan } from '../../src/plan/plan.js';
-import { problemCodes } from '../../src/problem-codes.js';
-import type { Fields } from '../../src/values.js';
 import { hostileText } from './hostile.js';
 import { changeOf, fieldOf, planOf } from './plans.js';
 

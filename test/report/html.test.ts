@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { type Fields, Sensitive } from '../../src/base/values.js';
 import { galleryHtml } from '../../src/report/gallery.js';
 import { planHtml } from '../../src/report/html.js';
-import { type Fields, Sensitive } from '../../src/values.js';
 import { layout, layoutText } from '../mail/layouts.js';
 import { hostileText } from './hostile.js';
 import { hostilePlan, invisible, workflowCommand } from './hostile-plans.js';

@@ -2,10 +2,10 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { error, warning } from '../../src/problems.js';
+import { error, warning } from '../../src/base/problems.js';
+import { Sensitive } from '../../src/base/values.js';
 import { jsonText, planJson, problemsJson, resultJson } from '../../src/report/json.js';
 import { planSchema, problemsSchema, resultSchema } from '../../src/report/schemas.js';
-import { Sensitive } from '../../src/values.js';
 import { hostileText } from './hostile.js';
 import { changeOf, fieldOf, planOf } from './plans.js';
 

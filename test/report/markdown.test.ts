@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';
+import { Sensitive } from '../../src/base/values.js';
 import type { Change } from '../../src/plan/plan.js';
 import { leastBudget, planMarkdown } from '../../src/report/markdown.js';
 import { reviewGroups } from '../../src/report/review.js';
-import { Sensitive } from '../../src/values.js';
 import { hostilePlan, invisible, workflowCommand } from './hostile-plans.js';
 import { changeOf, fieldOf, planOf } from './plans.js';
 import { treeOf } from './trees.js';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { problemCodes } from '../../src/problem-codes.js';
-import { error, type Place, warning } from '../../src/problems.js';
+import { problemCodes } from '../../src/base/problem-codes.js';
+import { error, type Place, warning } from '../../src/base/problems.js';
 import { problemsText } from '../../src/report/problems.js';
 import { hostileText, marker } from './hostile.js';
 

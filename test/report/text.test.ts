@@ -1,10 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { ChangeResult, Result } from '../../src/apply/result.js';
+import { problemCodes } from '../../src/base/problem-codes.js';
+import { HashedSecret, Sensitive, type Value } from '../../src/base/values.js';
 import type { Change, FieldChange, Plan } from '../../src/plan/plan.js';
-import { problemCodes } from '../../src/problem-codes.js';
 import { planText, resultText } from '../../src/report/text.js';
-import { HashedSecret, Sensitive, type Value } from '../../src/values.js';
 import { hostileText, marker } from './hostile.js';
 import { changeOf, fieldOf, planOf } from './plans.js';
 

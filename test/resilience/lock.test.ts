@@ -5,9 +5,9 @@ import { hostname, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
+import { ownMark } from '../../src/base/process.js';
 import type { Intercept, SandboxRequest } from '../../src/sandbox/index.js';
 import { acquireLock, removableLock } from '../../src/state/lock.js';
-import { ownMark } from '../../src/state/process.js';
 import { project } from '../e2e/running.js';
 
 const lockFile = '.idops/state.json.lock';

@@ -1,7 +1,7 @@
 import { createHash, randomBytes } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRedactor, type SecretKind } from '../../src/redact.js';
+import { createRedactor, type SecretKind } from '../../src/base/redact.js';
 
 function redactorOf(secret: string, kind?: SecretKind) {
   const redactor = createRedactor();

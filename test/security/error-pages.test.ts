@@ -1,7 +1,7 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
-import { problemCodes } from '../../src/problem-codes.js';
+import { problemCodes } from '../../src/base/problem-codes.js';
 import { failureKinds } from '../../src/server/failures.js';
 
 describe('the page of errors', () => {

@@ -3,9 +3,9 @@ import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promis
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
+import { type Problem, ProblemsError } from '../../src/base/problems.js';
 import { loadManifests, pruneRefusals } from '../../src/manifests/index.js';
 import { loadSamples } from '../../src/manifests/samples.js';
-import { type Problem, ProblemsError } from '../../src/problems.js';
 import { loadProject } from '../../src/project/index.js';
 
 const folders: string[] = [];

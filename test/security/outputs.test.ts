@@ -4,8 +4,8 @@ import { existsSync } from 'node:fs';
 import { lstat, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { temporaryName } from '../../src/base/temporary.js';
 import { acquireLock } from '../../src/state/lock.js';
-import { temporaryName } from '../../src/state/temporary.js';
 import { cli, project, type TestProject } from '../e2e/running.js';
 import { ids } from '../sandbox/asking.js';
 

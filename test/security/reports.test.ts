@@ -5,15 +5,15 @@ import fc from 'fast-check';
 import MarkdownIt from 'markdown-it';
 import { type DefaultTreeAdapterTypes, parse } from 'parse5';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createRedactor, type Redactor, type SecretKind } from '../../src/base/redact.js';
+import type { Fields } from '../../src/base/values.js';
 import type { FieldChange, Plan } from '../../src/plan/plan.js';
-import { createRedactor, type Redactor, type SecretKind } from '../../src/redact.js';
 import { planGithub } from '../../src/report/github.js';
 import { planHtml } from '../../src/report/html.js';
 import { jsonText, planJson } from '../../src/report/json.js';
 import { planMarkdown } from '../../src/report/markdown.js';
 import { redactPlan } from '../../src/report/redacted.js';
 import { planText } from '../../src/report/text.js';
-import type { Fields } from '../../src/values.js';
 import { hostilePlan } from '../report/hostile-plans.js';
 
 /** Secrets that are markup, words or commands of our own reports. */

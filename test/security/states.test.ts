@@ -4,9 +4,9 @@ import { rm, symlink, writeFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { ownMark } from '../../src/base/process.js';
 import type { Intercept, SandboxRequest } from '../../src/sandbox/index.js';
 import { acquireLock } from '../../src/state/lock.js';
-import { ownMark } from '../../src/state/process.js';
 import { journals, project, type TestProject } from '../e2e/running.js';
 import { ids } from '../sandbox/asking.js';
 

@@ -1,8 +1,8 @@
 import { inspect } from 'node:util';
 import { describe, expect, test } from 'vitest';
-import { parseJson, stringifyJson } from '../../src/json.js';
+import { parseJson, stringifyJson } from '../../src/base/json.js';
+import { exactly, type Fields, Sensitive } from '../../src/base/values.js';
 import { answers, parseOrganizationPage } from '../../src/server/answers.js';
-import { exactly, type Fields, Sensitive } from '../../src/values.js';
 
 function read<T>(parsed: { value: T } | { wrong: string }): T {
   if ('value' in parsed) return parsed.value;

@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { describe, expect, test } from 'vitest';
+import { Sensitive } from '../../src/base/values.js';
 import { answers } from '../../src/server/answers.js';
-import { Sensitive } from '../../src/values.js';
 import { deletion, failureOf, json, regenerate, rename, serve, token, use } from './serving.js';
 
 describe('the reader', () => {

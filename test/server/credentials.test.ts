@@ -2,8 +2,8 @@ import { mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { ProblemsError } from '../../src/problems.js';
-import { createRedactor } from '../../src/redact.js';
+import { ProblemsError } from '../../src/base/problems.js';
+import { createRedactor } from '../../src/base/redact.js';
 import {
   bearerToken,
   type Credentials,

@@ -1,8 +1,8 @@
 import type { ServerResponse } from 'node:http';
 import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
+import { ProblemsError } from '../../src/base/problems.js';
 import { OrganizationIndex, readOrganizations } from '../../src/kinds/organizations.js';
-import { ProblemsError } from '../../src/problems.js';
 import { secretsIn } from '../../src/server/json.js';
 import { failureOf, json, listening, regenerate, rename, serve, use } from './serving.js';
 

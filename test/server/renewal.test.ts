@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
-import { ProblemsError } from '../../src/problems.js';
-import { createRedactor } from '../../src/redact.js';
+import { ProblemsError } from '../../src/base/problems.js';
+import { createRedactor } from '../../src/base/redact.js';
 import { checkBaseUrl, isBaseUrl } from '../../src/server/base-url.js';
 import { clientCredentials, type TokenNetwork } from '../../src/server/client-credentials.js';
 import { type Credentials, renewing, type Token } from '../../src/server/credentials.js';

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
 import { afterEach } from 'vitest';
-import type { Problem } from '../../src/problems.js';
+import type { Problem } from '../../src/base/problems.js';
 import { type BaseUrl, checkBaseUrl, isBaseUrl } from '../../src/server/base-url.js';
 import { type Connection, type ConnectOptions, connect } from '../../src/server/client.js';
 import { bearerToken } from '../../src/server/credentials.js';

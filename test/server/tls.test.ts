@@ -1,7 +1,7 @@
 import { createServer, type ServerOptions } from 'node:https';
 import { describe, expect, test } from 'vitest';
+import { Sensitive } from '../../src/base/values.js';
 import type { TlsSettings } from '../../src/server/connections.js';
-import { Sensitive } from '../../src/values.js';
 import { issue } from './certificates.js';
 import { failureOf, json, listening, regenerate, rename, use } from './serving.js';
 

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { stringifyJson } from '../../src/json.js';
+import { stringifyJson } from '../../src/base/json.js';
 import { SourceFile } from '../../src/source/file.js';
 import { resolve } from '../../src/source/resolve.js';
 import { parseYaml } from '../../src/source/yaml.js';

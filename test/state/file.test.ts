@@ -2,8 +2,9 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ProblemsError } from '../../src/problems.js';
-import { stateFile, writeWhole } from '../../src/state/file.js';
+import { ProblemsError } from '../../src/base/problems.js';
+import { writeWhole } from '../../src/base/whole-file.js';
+import { stateFile } from '../../src/state/file.js';
 import { emptyState, type State } from '../../src/state/state.js';
 
 const server = 'https://id.example.com';

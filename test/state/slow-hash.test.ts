@@ -4,12 +4,12 @@ import { join } from 'node:path';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { readRuns } from '../../src/apply/history.js';
 import { journalFolder } from '../../src/apply/journal.js';
+import { Sensitive, same } from '../../src/base/values.js';
 import { loadProject } from '../../src/project/index.js';
 import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { openForWriting, openSession } from '../../src/session/open.js';
 import { Hasher } from '../../src/state/secrets.js';
 import { eachWithSlowHashes, prepareSlowHashes, withSlowHashes } from '../../src/state/slow-hash.js';
-import { Sensitive, same } from '../../src/values.js';
 import { applyAll } from '../approving.js';
 
 /** How often something was hashed: on the spot, which stops everything else, and beside everything else. */

@@ -1,8 +1,8 @@
+import { error, ProblemsError, refuse } from '../../base/problems.js';
 import { refusalsOf } from '../../plan/approve.js';
 import { changesServer, type Plan } from '../../plan/plan.js';
 import type { StoredPlan } from '../../plan/stored.js';
-import { readPlanFile } from '../../plan-file.js';
-import { error, ProblemsError, refuse } from '../../problems.js';
+import { readPlanFile } from '../../session/plan-file.js';
 import type { Session } from '../../session/session.js';
 import type { Context, GlobalOptions } from '../context.js';
 import type { ExitCode } from '../exit.js';

@@ -1,7 +1,7 @@
 import { type Result, summarizeResult } from '../../apply/result.js';
+import { error, ProblemsError } from '../../base/problems.js';
 import { approve, type Limits } from '../../plan/approve.js';
 import type { Plan } from '../../plan/plan.js';
-import { error, ProblemsError } from '../../problems.js';
 import { resultGithub } from '../../report/github.js';
 import { resultJson } from '../../report/json.js';
 import { redactPlan, redactResult } from '../../report/redacted.js';

@@ -1,12 +1,12 @@
-import { openConnection } from '../../connection.js';
-import { problemsOf } from '../../failures.js';
+import { escapeText } from '../../base/escape.js';
+import type { Problem } from '../../base/problems.js';
+import type { Redactor } from '../../base/redact.js';
+import { version } from '../../base/version.js';
 import { loadManifests, tellSecrets } from '../../manifests/index.js';
 import { scopesOf } from '../../plan/scopes.js';
-import type { Problem } from '../../problems.js';
-import type { Redactor } from '../../redact.js';
-import { escapeText } from '../../report/escape.js';
 import { type Check, type Diagnosis, diagnose } from '../../server/diagnose.js';
-import { version } from '../../version.js';
+import { openConnection } from '../../session/connection.js';
+import { problemsOf } from '../../session/failures.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats, type Renderers, show } from '../formats.js';

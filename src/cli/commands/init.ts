@@ -2,14 +2,14 @@ import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { openConnection } from '../../connection.js';
-import { error, ProblemsError } from '../../problems.js';
+import { escapeText } from '../../base/escape.js';
+import { error, ProblemsError } from '../../base/problems.js';
+import { version } from '../../base/version.js';
 import { serverSettings } from '../../project/server.js';
-import { escapeText } from '../../report/escape.js';
 import { diagnose } from '../../server/diagnose.js';
 import { type ProfileName, profiles } from '../../server/profiles.js';
+import { openConnection } from '../../session/connection.js';
 import { shownPath } from '../../source/file.js';
-import { version } from '../../version.js';
 import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 

@@ -1,6 +1,6 @@
+import { writeResult } from '../../base/through.js';
 import type { SampleData } from '../../mail/samples.js';
 import { changesServer, type Plan } from '../../plan/plan.js';
-import { planSamples } from '../../plan-samples.js';
 import type { Project } from '../../project/index.js';
 import { planGithub } from '../../report/github.js';
 import { planHtml } from '../../report/html.js';
@@ -8,7 +8,7 @@ import { jsonText, planJson } from '../../report/json.js';
 import { planMarkdown } from '../../report/markdown.js';
 import { redactPlan, redactSamples } from '../../report/redacted.js';
 import { planText } from '../../report/text.js';
-import { writeResult } from '../../state/through.js';
+import { planSamples } from '../../session/plan-samples.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { type Format, filesOf, githubFolder, parseFormats, type Renderers, show } from '../formats.js';

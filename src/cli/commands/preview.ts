@@ -1,21 +1,21 @@
 import { createServer, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { watch } from 'chokidar';
-import { problemsOf } from '../../failures.js';
+import { error, type Problem, ProblemsError, refuse } from '../../base/problems.js';
+import type { Redactor } from '../../base/redact.js';
+import { writeResult } from '../../base/through.js';
+import { Sensitive } from '../../base/values.js';
 import type { Declared } from '../../kinds/kind.js';
 import { checkTemplate } from '../../mail/checks.js';
 import { type ChecksSettings, levelOf } from '../../mail/settings.js';
 import { loadManifests, tellSecrets } from '../../manifests/index.js';
 import { loadSamples } from '../../manifests/samples.js';
 import { isMasked, maskedBody } from '../../plan/masked.js';
-import { error, type Problem, ProblemsError, refuse } from '../../problems.js';
 import type { Project } from '../../project/index.js';
-import type { Redactor } from '../../redact.js';
 import { type Gallery, type GalleryTemplate, galleryHtml } from '../../report/gallery.js';
 import { redactGallery } from '../../report/redacted.js';
 import { plural } from '../../report/words.js';
-import { writeResult } from '../../state/through.js';
-import { Sensitive } from '../../values.js';
+import { problemsOf } from '../../session/failures.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 

@@ -1,6 +1,6 @@
+import { error, ProblemsError, refuse } from '../../base/problems.js';
 import { identifier } from '../../kinds/schema.js';
 import { refusalsOf } from '../../plan/approve.js';
-import { error, ProblemsError, refuse } from '../../problems.js';
 import type { Context, GlobalOptions } from '../context.js';
 import type { ExitCode } from '../exit.js';
 import { filesOf, parseFormats } from '../formats.js';

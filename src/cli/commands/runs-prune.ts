@@ -1,6 +1,6 @@
 import { journalFolder } from '../../apply/journal.js';
 import { choosePruning, type Keep, type Pruning, removeJournals } from '../../apply/prune.js';
-import { error, ProblemsError } from '../../problems.js';
+import { error, ProblemsError } from '../../base/problems.js';
 import { journalLines, pruningJson, pruningText } from '../../report/pruning.js';
 import { savedState } from '../../state/file.js';
 import { acquireLock } from '../../state/lock.js';

@@ -1,5 +1,5 @@
-import { jsonSchema, schemaNames } from '../../json-schema.js';
-import { error, ProblemsError } from '../../problems.js';
+import { error, ProblemsError } from '../../base/problems.js';
+import { jsonSchema, schemaNames } from '../../session/json-schema.js';
 import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 

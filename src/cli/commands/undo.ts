@@ -1,7 +1,7 @@
 import type { Left } from '../../apply/undo.js';
+import { error, type Problem, ProblemsError, refuse, warning } from '../../base/problems.js';
 import { refusalsOf } from '../../plan/approve.js';
 import { changesServer } from '../../plan/plan.js';
-import { error, type Problem, ProblemsError, refuse, warning } from '../../problems.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { filesOf, parseFormats } from '../formats.js';

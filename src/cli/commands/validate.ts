@@ -1,7 +1,7 @@
 import { problemsGithub } from '../../report/github.js';
 import { problemsJson } from '../../report/json.js';
 import { redactProblems } from '../../report/redacted.js';
-import { type Validation, validateProject } from '../../validation.js';
+import { type Validation, validateProject } from '../../session/validation.js';
 import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { githubFolder, parseFormats, type Renderers, show } from '../formats.js';

@@ -1,8 +1,8 @@
-import type { SampleData } from './mail/samples.js';
-import { loadSamples } from './manifests/samples.js';
-import type { Plan } from './plan/plan.js';
-import { type Problem, refuse } from './problems.js';
-import type { Project } from './project/index.js';
+import { type Problem, refuse } from '../base/problems.js';
+import type { SampleData } from '../mail/samples.js';
+import { loadSamples } from '../manifests/samples.js';
+import type { Plan } from '../plan/plan.js';
+import type { Project } from '../project/index.js';
 
 /**
  * The sample data that the changed templates of a plan are rendered with, by address, and warnings about it.

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { looksLikeCredential, withoutPasted } from '../src/unsaid.js';
+import { looksLikeCredential, withoutPasted } from '../../src/base/unsaid.js';
 
 const jwt = 'eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxIn0.Nq3x-_Zb1';
 

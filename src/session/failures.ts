@@ -1,6 +1,6 @@
-import { error, type Problem, ProblemsError } from './problems.js';
-import { type FailureKind, ServerFailure } from './server/failures.js';
-import { failuresIn } from './settle.js';
+import { error, type Problem, ProblemsError } from '../base/problems.js';
+import { failuresIn } from '../base/settle.js';
+import { type FailureKind, ServerFailure } from '../server/failures.js';
 
 const hints: { readonly [kind in FailureKind]?: string } = {
   unauthorized: 'check the token and its end of life',

@@ -1,9 +1,7 @@
 import { inspect } from 'node:util';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseJson, plainNumber, stringifyJson } from '../src/json.js';
-import { normalForm, value } from '../src/kinds/fields.js';
-import { Hasher, restoreFields, storeFields } from '../src/state/secrets.js';
+import { parseJson, plainNumber, stringifyJson } from '../../src/base/json.js';
 import {
   canonical,
   ExactNumber,
@@ -13,7 +11,9 @@ import {
   reveal,
   Sensitive,
   same,
-} from '../src/values.js';
+} from '../../src/base/values.js';
+import { normalForm, value } from '../../src/kinds/fields.js';
+import { Hasher, restoreFields, storeFields } from '../../src/state/secrets.js';
 
 /** Numbers that JavaScript would write otherwise. */
 const exact = [

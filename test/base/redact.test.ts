@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { createRedactor, redactAddress } from '../src/redact.js';
+import { createRedactor, redactAddress } from '../../src/base/redact.js';
 
 function redactorOf(...secrets: string[]) {
   const redactor = createRedactor();

@@ -1,8 +1,8 @@
-import type { Declared } from './kinds/kind.js';
-import { scopesOf } from './plan/scopes.js';
-import type { AuthSettings, ServerSettings } from './project/index.js';
-import { type Connection, connect } from './server/client.js';
-import { clientCredentials } from './server/client-credentials.js';
+import type { Declared } from '../kinds/kind.js';
+import { scopesOf } from '../plan/scopes.js';
+import type { AuthSettings, ServerSettings } from '../project/index.js';
+import { type Connection, connect } from '../server/client.js';
+import { clientCredentials } from '../server/client-credentials.js';
 import {
   bearerToken,
   type Credentials,
@@ -10,10 +10,10 @@ import {
   renewing,
   tokenCommand,
   tokenFile,
-} from './server/credentials.js';
-import type { Scope } from './server/operations.js';
-import { defaultPatience, Patience, sleepSeconds } from './server/retry.js';
-import { type NetworkOptions, seconds } from './server/transport.js';
+} from '../server/credentials.js';
+import type { Scope } from '../server/operations.js';
+import { defaultPatience, Patience, sleepSeconds } from '../server/retry.js';
+import { type NetworkOptions, seconds } from '../server/transport.js';
 
 /** How a server is spoken to, beside what its settings say. */
 export type ConnectionOptions = Omit<NetworkOptions, 'tls' | 'proxy' | 'patience'>;

@@ -1,4 +1,4 @@
-import { stringifyJson } from '../json.js';
+import { stringifyJson } from './json.js';
 
 /**
  * What a terminal or a reader can be fooled with: control characters, bidi controls, separators, invisible

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { isStoredPlan, parseStoredPlan, type StoredPlan } from './plan/stored.js';
-import { error, ProblemsError } from './problems.js';
+import { error, ProblemsError } from '../base/problems.js';
+import { isStoredPlan, parseStoredPlan, type StoredPlan } from '../plan/stored.js';
 
 /** Reads a plan that was stored in a file. Throws a ProblemsError where there is none that can be applied. */
 export async function readPlanFile(path: string, shown = path): Promise<StoredPlan> {

@@ -1,10 +1,10 @@
 import { constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { error, ProblemsError } from '../problems.js';
-import { isPrivate, writeWhole } from './file.js';
 import { leadsTo, unlessMissing } from './links.js';
+import { error, ProblemsError } from './problems.js';
 import { sweepTemporaries } from './temporary.js';
+import { isPrivate, writeWhole } from './whole-file.js';
 
 /**
  * Writes a file where its name leads to: a link stays a link, and into a device or a named pipe the text goes as it

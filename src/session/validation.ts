@@ -1,9 +1,9 @@
+import type { Problem } from '../base/problems.js';
+import type { OnSecret } from '../base/redact.js';
+import { loadManifests, tellSecrets } from '../manifests/index.js';
+import { checkDeclaredTemplates } from '../plan/findings.js';
+import type { Project } from '../project/index.js';
 import { problemsOf } from './failures.js';
-import { checkDeclaredTemplates } from './mail/findings.js';
-import { loadManifests, tellSecrets } from './manifests/index.js';
-import type { Problem } from './problems.js';
-import type { Project } from './project/index.js';
-import type { OnSecret } from './redact.js';
 
 /** What can be said of a project without a server. */
 export interface Validation {

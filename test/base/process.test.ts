@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { hostname } from 'node:os';
 import { describe, expect, it } from 'vitest';
-import { fateOf, ownMark, surelyAlive } from '../../src/state/process.js';
+import { fateOf, ownMark, surelyAlive } from '../../src/base/process.js';
 
 async function deadPid(): Promise<number> {
   const child = spawn('true');

@@ -1,9 +1,9 @@
+import { error, type Problem, warning } from '../base/problems.js';
+import type { Value } from '../base/values.js';
 import type { Declared } from '../kinds/kind.js';
-import type { Change, PlanWarning } from '../plan/plan.js';
-import { error, type Problem, warning } from '../problems.js';
-import type { Value } from '../values.js';
-import { checkTemplate, type TemplateBodies, type TemplateFinding } from './checks.js';
-import { type ChecksSettings, levelOf } from './settings.js';
+import { checkTemplate, type TemplateBodies, type TemplateFinding } from '../mail/checks.js';
+import { type ChecksSettings, levelOf } from '../mail/settings.js';
+import type { Change, PlanWarning } from './plan.js';
 
 /** What the checks of bodies say about one change. */
 export interface TemplateWarnings {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { type Fields, Sensitive } from '../../src/base/values.js';
 import type { Declared } from '../../src/kinds/kind.js';
-import { checkDeclaredTemplates, templateWarnings } from '../../src/mail/findings.js';
-import { type Fields, Sensitive } from '../../src/values.js';
+import { checkDeclaredTemplates, templateWarnings } from '../../src/plan/findings.js';
 import { changeOf } from '../report/plans.js';
 
 function templateChange(before: Fields, expected: Fields) {

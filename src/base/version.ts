@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs';
 export const version: string = readVersion();
 
 function readVersion(): string {
-  // A bundle lies a folder deeper than the module that it was made from.
+  // The action is a bundle that lies a folder higher.
   const files = ['../package.json', '../../package.json'].map((path) => new URL(path, import.meta.url));
   const file = files.find((one) => existsSync(one));
   return file === undefined

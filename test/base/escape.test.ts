@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bare, displayWidth, escapeLines, escapeText, jsonText, quote } from '../../src/report/escape.js';
-import { hostileText } from './hostile.js';
+import { bare, displayWidth, escapeLines, escapeText, jsonText, quote } from '../../src/base/escape.js';
+import { hostileText } from '../report/hostile.js';
 
 describe('escapeText', () => {
   it.each([

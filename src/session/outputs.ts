@@ -1,10 +1,10 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { isOfState } from './manifests/access.js';
-import { loadManifests } from './manifests/index.js';
-import { error, type Problem, ProblemsError } from './problems.js';
-import type { Project } from './project/index.js';
-import { placeOf } from './state/links.js';
+import { placeOf } from '../base/links.js';
+import { error, type Problem, ProblemsError } from '../base/problems.js';
+import { isOfState } from '../manifests/access.js';
+import { loadManifests } from '../manifests/index.js';
+import type { Project } from '../project/index.js';
 
 /** Where the inputs are known from: a session that has read them, or a project that can be loaded. */
 type Known = { readonly project: Project; readonly files: readonly string[] } | (() => Promise<Project>);
