@@ -65,6 +65,33 @@ describe('fields for the disk', () => {
   });
 });
 
+describe('a text in which a secret is known to be', () => {
+  const known = new Hasher({ server, salt: 'salt' }, (text) => text.includes('hush'));
+
+  it('goes to the disk as its hash', () => {
+    const stored = storeFields({ label: 'a hush', backend: { smtp_from: 'hush', smtp_port: 1 } }, known);
+    expect(stored.fields).toEqual({ label: null, backend: { smtp_from: null, smtp_port: 1 } });
+    expect(Object.keys(stored.hashes)).toEqual(['/label', '/backend/smtp_from']);
+    expect(restoreFields(stored, known).label).toBeInstanceOf(HashedSecret);
+  });
+
+  it('stays where it is an id, which says what object is meant', () => {
+    const ided: Fields = {
+      id: 'hush',
+      backend: { id: 'hush' },
+      roles: [{ id: 'hush', name: 'a', roles: [{ id: 'hush' }] }],
+    };
+    expect(storeFields(ided, known)).toEqual({ fields: ided, hashes: {} });
+  });
+
+  it('is left out of an element of a list, and hashed where it is one', () => {
+    const listed: Fields = { roles: [{ id: '1', name: 'hush', label: 'b' }], features: ['a', 'hush'] };
+    const stored = storeFields(listed, known);
+    expect(stored.fields).toEqual({ roles: [{ id: '1', label: 'b' }], features: ['a', null] });
+    expect(Object.keys(stored.hashes)).toEqual(['/features/1']);
+  });
+});
+
 describe("the server's value", () => {
   it('is secret where what was asked is', () => {
     const asked = { value: new Sensitive('hush'), list: ['a', new Sensitive('hush')], other: 1 };

@@ -1,0 +1,156 @@
+import { describe, expect, it } from 'vitest';
+import { type Aim, type Judgement, judge } from '../../src/apply/outcome.js';
+import { kindOf } from '../../src/kinds/index.js';
+import type { KindName, Live } from '../../src/kinds/kind.js';
+import type { Fields } from '../../src/values.js';
+
+function judged(kind: KindName, aim: Partial<Aim>, live: Fields | null | undefined): Judgement {
+  const shown: Live | undefined =
+    live === undefined
+      ? undefined
+      : { exists: live !== null, identity: { id: '1' }, fields: live === null ? {} : live };
+  return judge(kindOf(kind), { action: 'update', before: {}, expected: {}, ...aim }, shown);
+}
+
+describe('what could not be read', () => {
+  it.each(['update', 'delete', 'regenerate', 'adopt'] as const)('tells nothing of %s', (action) => {
+    expect(judged('Client', { action }, undefined)).toMatchObject({
+      verdict: 'unseen',
+      sentence: 'was sent, and nobody can tell whether it was done',
+    });
+  });
+});
+
+describe('a regeneration', () => {
+  it.each<[string, Fields, Fields, Judgement['verdict']]>([
+    ['was done where the DID is another one', { did: 'a' }, { did: 'b' }, 'done'],
+    ['may have come out the same', { did: 'a' }, { did: 'a' }, 'unseen'],
+    ['is unseen where the DID was not known', {}, { did: 'b' }, 'unseen'],
+    ['is unseen where there was none', { did: null }, { did: 'b' }, 'unseen'],
+    ['is unseen where the DID is not shown', { did: 'a' }, {}, 'unseen'],
+  ])('%s', (_, before, now, verdict) => {
+    expect(judged('Client', { action: 'regenerate', before }, now).verdict).toBe(verdict);
+  });
+});
+
+describe('a deletion', () => {
+  it.each<[string, Fields | null, Judgement['verdict']]>([
+    ['was done where nothing is there', null, 'done'],
+    ['was done where a built-in one took the place', { id: null, txt_content: 'x' }, 'done'],
+    ['was not done where it is there', { id: 't', txt_content: 'x' }, 'not-done'],
+  ])('%s', (_, now, verdict) => {
+    expect(judged('EmailTemplate', { action: 'delete' }, now).verdict).toBe(verdict);
+  });
+});
+
+it('an adoption, which sends nothing, holds', () => {
+  expect(judged('Client', { action: 'adopt' }, {}).verdict).toBe('done');
+});
+
+describe('an update', () => {
+  const before = { name: 'acme', label: 'Old' };
+  const expected = { name: 'acme', label: 'New' };
+  const of = (now: Fields | null, aim: Partial<Aim> = {}) =>
+    judged('Organization', { before, expected, ...aim }, now);
+
+  it('was done where all is as asked', () => {
+    expect(of(expected)).toEqual({
+      verdict: 'done',
+      different: [],
+      unverified: [],
+      lost: {},
+      begun: true,
+      sentence: 'was done, as reading it back shows',
+    });
+  });
+
+  it('was not done where all is as before', () => {
+    expect(of(before)).toMatchObject({
+      verdict: 'not-done',
+      begun: false,
+      different: ['label: asked "New", the server has "Old"'],
+    });
+  });
+
+  it('leaves something else where neither is there', () => {
+    expect(of({ name: 'acme', label: 'Other' })).toMatchObject({
+      verdict: 'part',
+      begun: false,
+      sentence: 'was not done as a whole, as reading it back shows (neither as asked nor as before: label)',
+    });
+  });
+
+  it('was done in part where some of it is as asked and some as before', () => {
+    const aim = { expected: { name: 'acme inc', label: 'New' } };
+    expect(of({ name: 'acme', label: 'New' }, aim)).toMatchObject({
+      verdict: 'part',
+      begun: true,
+      different: ['name: asked "acme inc", the server has "acme"'],
+      sentence: 'was not done as a whole, as reading it back shows (as asked: label)',
+    });
+  });
+
+  it('was done where somebody changed since what was only sent along', () => {
+    expect(of({ name: 'acme inc', label: 'New' })).toMatchObject({ verdict: 'done', different: [] });
+  });
+
+  it('was not done where nothing was to change and somebody changed what was sent along', () => {
+    expect(of({ name: 'acme inc', label: 'Old' }, { expected: before })).toMatchObject({
+      verdict: 'not-done',
+      begun: false,
+    });
+  });
+
+  it('is unseen where a part of it is not shown', () => {
+    expect(of({ name: 'acme' })).toMatchObject({
+      verdict: 'unseen',
+      unverified: ['label'],
+      sentence: 'was sent, and nobody can tell whether it was done',
+    });
+  });
+
+  it('of what is not there any more left nothing', () => {
+    expect(of(null)).toMatchObject({ verdict: 'part', different: ['it is not there'], begun: false });
+  });
+
+  it('of a value that was not known before is done, or leaves what nobody can tell', () => {
+    expect(of({ label: 'New' }, { before: {}, expected: { label: 'New' } }).verdict).toBe('done');
+    expect(of({ label: 'Old' }, { before: {}, expected: { label: 'New' } }).verdict).toBe('part');
+  });
+
+  it("leaves a map's key that somebody else added out of it", () => {
+    const user = (now: Fields): Judgement =>
+      judged(
+        'User',
+        { before: { metadata: { a: 1 } }, expected: { metadata: { a: 2 } } },
+        { metadata: { ...now } },
+      );
+    expect(user({ a: 2, somebody: 1 }).verdict).toBe('done');
+    expect(user({ a: 1, somebody: 1 }).verdict).toBe('not-done');
+  });
+});
+
+describe('an update that empties lists before it fills them', () => {
+  const acme = { id: 'o', name: 'acme' };
+  const before = { group: 'old', organizations: [acme] };
+  const expected = { group: 'new', organizations: [acme] };
+
+  it('lost what was there and was to stay', () => {
+    expect(judged('User', { before, expected }, { group: 'new', organizations: [] })).toMatchObject({
+      verdict: 'part',
+      begun: true,
+      lost: { organizations: [acme] },
+      sentence: expect.stringContaining('lost: organizations ("acme")'),
+    });
+  });
+
+  it('did so even where all that was to change is as asked', () => {
+    const judgement = judged('User', { before, expected }, { group: 'new', organizations: [] });
+    expect(judgement.different).toEqual([]);
+    expect(judgement.verdict).toBe('part');
+  });
+
+  it('lost nothing where the list is whole', () => {
+    expect(judged('User', { before, expected }, expected)).toMatchObject({ verdict: 'done', lost: {} });
+  });
+});

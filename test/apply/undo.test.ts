@@ -1,0 +1,324 @@
+import { describe, expect, it } from 'vitest';
+import type { AnsweredLine, JournalContent, SendingLine } from '../../src/apply/journal.js';
+import { type Left, type Undo, undoRun } from '../../src/apply/undo.js';
+import type { Declared } from '../../src/kinds/kind.js';
+import { Hasher, storeFields } from '../../src/state/secrets.js';
+import { type Fields, Sensitive } from '../../src/values.js';
+
+const at = '2026-01-31T12:00:00Z';
+const run = { run: 'run-1', server: 'https://id.example.com', salt: 'salt' };
+const hasher = new Hasher(run);
+const since = 'it was changed since the run (--force puts it back all the same)';
+
+/** One change of a run: how the object was, what was asked of it, and what the answer showed. */
+interface Told extends Partial<Pick<SendingLine, 'kind' | 'action' | 'identity' | 'existed'>> {
+  readonly before: Fields;
+  readonly expected: Fields;
+  /** What was asked where it isn't given; null where there was no answer. */
+  readonly after?: Fields | null;
+  readonly status?: AnsweredLine['status'];
+}
+
+function journalOf(...changes: readonly Told[]): JournalContent {
+  const lines = changes.flatMap((change, seq): JournalContent['lines'][number][] => {
+    const { kind = 'Organization', action = 'update', identity = { id: 'o' }, existed = true } = change;
+    const name = Object.values(identity).join('/');
+    const sending: SendingLine = {
+      type: 'sending',
+      seq,
+      at,
+      address: `${kind}/${name}`,
+      key: `${kind}/${name}`,
+      kind,
+      identity,
+      action,
+      operation: 'updateOrganization',
+      method: 'PATCH',
+      path: '/',
+      last: true,
+      existed,
+      before: storeFields(change.before, hasher),
+      body: null,
+      expected: storeFields(change.expected, hasher),
+      managed: Object.keys(change.expected),
+    };
+    if (change.after === null) return [sending];
+    const answered: AnsweredLine = {
+      type: 'answered',
+      seq,
+      at,
+      status: change.status ?? 'applied',
+      ambiguous: false,
+      http_status: 200,
+      attempts: 1,
+      after: storeFields(change.after ?? change.expected, hasher),
+      unverified: [],
+      error: null,
+    };
+    return [sending, answered];
+  });
+  return {
+    run: {
+      type: 'run',
+      format_version: 1,
+      tool_version: '0.1.0',
+      at,
+      command: 'apply',
+      user: 'ada',
+      host: 'host',
+      pid: 1,
+      profile: 'documented',
+      environment: null,
+      digest: 'sha256:0',
+      ...run,
+    },
+    lines,
+    bytes: 0,
+    ended: true,
+  };
+}
+
+/** What undoing asks for, once somebody has looked at what is there now. */
+function putBack(undo: Undo, ...now: readonly Fields[]): { fields: Fields[]; left: Left[] } {
+  const adjusted = undo.declared.map((document: Declared, index) => undo.adjust(document, now[index] ?? {}));
+  return {
+    fields: adjusted.map(({ document }) => (document.absent ? { state: 'absent' } : document.fields)),
+    left: [...undo.left, ...adjusted.flatMap(({ left }) => left)],
+  };
+}
+
+const renamed: Told = { before: { label: 'Old', name: 'acme' }, expected: { label: 'New', name: 'acme' } };
+
+describe('undoing an update', () => {
+  it('puts back what it changed, and nothing else', () => {
+    expect(putBack(undoRun(journalOf(renamed), false), { label: 'New', name: 'acme' })).toEqual({
+      fields: [{ label: 'Old' }],
+      left: [],
+    });
+  });
+
+  it('leaves a field that somebody changed since, and says so', () => {
+    expect(putBack(undoRun(journalOf(renamed), false), { label: 'Other', name: 'acme' })).toEqual({
+      fields: [{}],
+      left: [{ address: 'Organization/o', path: 'label', reason: since }],
+    });
+  });
+
+  it('leaves nothing where that is meant', () => {
+    expect(putBack(undoRun(journalOf(renamed), true), { label: 'Other', name: 'acme' })).toEqual({
+      fields: [{ label: 'Old' }],
+      left: [],
+    });
+  });
+
+  it('has nothing to leave where somebody put the field back already, or nobody can see it', () => {
+    for (const now of [{ label: 'Old' }, {}]) {
+      expect(putBack(undoRun(journalOf(renamed), false), now)).toEqual({
+        fields: [{ label: 'Old' }],
+        left: [],
+      });
+    }
+  });
+
+  it('takes what the answer showed for what the run left', () => {
+    const told = { ...renamed, after: { label: 'new', name: 'acme' } };
+    expect(putBack(undoRun(journalOf(told), false), { label: 'new' }).left).toEqual([]);
+    expect(putBack(undoRun(journalOf(told), false), { label: 'New' }).left).toHaveLength(1);
+  });
+
+  it('takes the last of several requests of one change', () => {
+    const [first, second] = [renamed, { ...renamed, expected: { label: 'Newer', name: 'acme' } }];
+    expect(putBack(undoRun(journalOf(first, second), false), { label: 'Newer' })).toEqual({
+      fields: [{ label: 'Old' }],
+      left: [],
+    });
+  });
+
+  it.each<[string, Partial<Told>, number]>([
+    ['was skipped', { status: 'skipped' }, 0],
+    ['is an adoption', { action: 'adopt' }, 0],
+    ['failed, and may have been done', { status: 'failed' }, 1],
+    ['has no answer, and may have been done', { after: null }, 1],
+  ])('that %s asks for %i documents', (_, parts, documents) => {
+    expect(undoRun(journalOf({ ...renamed, ...parts }), false).declared).toHaveLength(documents);
+  });
+
+  it('leaves what was not known before, and a secret, which no journal holds', () => {
+    const user = { kind: 'User', identity: { id: 'u' } } as const;
+    const unknown = undoRun(journalOf({ ...user, before: {}, expected: { group: 'staff' } }), false);
+    expect(unknown).toMatchObject({
+      declared: [],
+      left: [{ address: 'User/u', path: 'group', reason: 'the value before the run was not known' }],
+    });
+    const password = (text: string): Fields => ({ backend: { smtp_password: new Sensitive(text) } });
+    const secret = undoRun(journalOf({ ...user, before: password('a'), expected: password('b') }), false);
+    expect(secret).toMatchObject({
+      declared: [],
+      left: [{ path: 'backend.smtp_password', reason: 'the old value was a secret, which no journal holds' }],
+    });
+    expect(
+      undoRun(journalOf({ ...user, before: password('a'), expected: password('a') }), false).left,
+    ).toEqual([]);
+  });
+});
+
+describe('undoing a change of a map', () => {
+  const told: Told = {
+    kind: 'User',
+    identity: { id: 'u' },
+    before: { metadata: { a: 1, b: 2, kept: 0 } },
+    expected: { metadata: { a: 9, c: 3, kept: 0 } },
+  };
+
+  it('puts back its keys, and takes away those that came', () => {
+    expect(putBack(undoRun(journalOf(told), false), { metadata: { a: 9, c: 3, kept: 0 } })).toEqual({
+      fields: [{ metadata: { a: 1, b: 2, c: null } }],
+      left: [],
+    });
+  });
+
+  it('leaves the keys that somebody changed since', () => {
+    const { fields, left } = putBack(undoRun(journalOf(told), false), {
+      metadata: { a: 9, b: 7, c: 4, kept: 5 },
+    });
+    expect(fields).toEqual([{ metadata: { a: 1 } }]);
+    expect(left.map(({ path }) => path)).toEqual(['metadata.b', 'metadata.c']);
+  });
+});
+
+it('undoing a change of members leaves those that somebody changed since', () => {
+  const told: Told = {
+    kind: 'User',
+    identity: { id: 'u' },
+    before: { backend: { smtp_port: 1, smtp_relay: 'a', smtp_from: 'x' } },
+    expected: { backend: { smtp_port: 2, smtp_relay: 'b' } },
+    after: { backend: { smtp_port: 2, smtp_relay: 'b', smtp_from: 'y' } },
+  };
+  const now = { backend: { smtp_port: 2, smtp_relay: 'c', smtp_from: 'y' } };
+  const { fields, left } = putBack(undoRun(journalOf(told), false), now);
+  expect(fields).toEqual([{ backend: { smtp_port: 1 } }]);
+  expect(left.map(({ path }) => path)).toEqual(['backend.smtp_relay']);
+});
+
+describe('undoing a change of a template', () => {
+  const template = { kind: 'EmailTemplate', identity: { backend_id: 'b', type: 't' } } as const;
+  const made: Told = { ...template, existed: false, before: {}, expected: { txt_content: 'new' } };
+
+  it('takes away one that the run made, unless somebody changed it since', () => {
+    expect(putBack(undoRun(journalOf(made), false), { id: '1', txt_content: 'new' })).toEqual({
+      fields: [{ state: 'absent' }],
+      left: [],
+    });
+    expect(putBack(undoRun(journalOf(made), false), { id: '1', txt_content: 'other' })).toEqual({
+      fields: [{}],
+      left: [{ address: 'EmailTemplate/b/t', path: 'txt_content', reason: since }],
+    });
+  });
+
+  it('takes away one that stood for a built-in one before', () => {
+    const builtIn = { ...made, existed: true, before: { id: null, txt_content: 'built in' } };
+    expect(putBack(undoRun(journalOf(builtIn), false), { id: '1', txt_content: 'new' }).fields).toEqual([
+      { state: 'absent' },
+    ]);
+  });
+
+  it('writes one anew that the run deleted, though a built-in one is there', () => {
+    const deleted: Told = {
+      ...template,
+      action: 'delete',
+      before: { id: '1', txt_content: 'old', html_content: null },
+      expected: {},
+    };
+    expect(putBack(undoRun(journalOf(deleted), false), { id: null, txt_content: 'built in' })).toEqual({
+      fields: [{ txt_content: 'old' }],
+      left: [],
+    });
+    expect(putBack(undoRun(journalOf(deleted), false), { id: '2', txt_content: 'other' }).left).toHaveLength(
+      1,
+    );
+  });
+
+  it('has nothing to do for the deletion of what was not there', () => {
+    const gone: Told = { ...template, action: 'delete', existed: false, before: {}, expected: {} };
+    expect(undoRun(journalOf(gone), false)).toMatchObject({ declared: [], left: [] });
+  });
+});
+
+describe('undoing a regeneration', () => {
+  const told: Told = {
+    kind: 'Client',
+    identity: { id: 'c' },
+    action: 'regenerate',
+    before: { did: 'a' },
+    expected: {},
+  };
+
+  it.each<[string, Partial<Told>, number]>([
+    ['that was done can not be', {}, 1],
+    ['that has no answer can not be', { after: null }, 1],
+    ['that failed has nothing to put back', { status: 'failed' }, 0],
+  ])('%s', (_, parts, left) => {
+    const undone = undoRun(journalOf({ ...told, ...parts }), false);
+    expect(undone.declared).toEqual([]);
+    expect(undone.left).toHaveLength(left);
+  });
+});
+
+describe('undoing a move of the default key pair', () => {
+  const moved: Told = {
+    kind: 'KeyPair',
+    identity: { id: 'new' },
+    before: { is_default: false, defaults: ['old'] },
+    expected: { is_default: true },
+  };
+
+  it('gives it back to the pair that the server took it from', () => {
+    const undone = undoRun(journalOf(moved), false);
+    const { fields, left } = putBack(
+      undone,
+      { is_default: true, defaults: ['new'] },
+      { is_default: false, defaults: ['new'] },
+    );
+    expect(undone.declared.map(({ identity }) => identity.id)).toEqual(['new', 'old']);
+    expect(fields).toEqual([{ is_default: false }, { is_default: true }]);
+    expect(left).toEqual([]);
+  });
+
+  it('leaves it where somebody moved it since', () => {
+    const { fields, left } = putBack(
+      undoRun(journalOf(moved), false),
+      { is_default: false, defaults: ['third'] },
+      { is_default: false, defaults: ['third'] },
+    );
+    expect(fields).toEqual([{ is_default: false }, {}]);
+    expect(left).toEqual([{ address: 'KeyPair/old', path: 'is_default', reason: since }]);
+  });
+
+  it('moves it all the same where that is meant, or where there is none now', () => {
+    const now = [
+      { is_default: false, defaults: ['third'] },
+      { is_default: false, defaults: ['third'] },
+    ];
+    expect(putBack(undoRun(journalOf(moved), true), ...now).fields[1]).toEqual({ is_default: true });
+    const none = [
+      { is_default: false, defaults: [] },
+      { is_default: false, defaults: [] },
+    ];
+    expect(putBack(undoRun(journalOf(moved), false), ...none).left).toEqual([]);
+  });
+
+  it('gives it to no one where several had it, nobody did, or the run said itself who loses it', () => {
+    const documents = (...told: readonly Told[]): unknown[] =>
+      undoRun(journalOf(...told), false).declared.map(({ identity }) => identity.id);
+    expect(documents({ ...moved, before: { is_default: false, defaults: ['a', 'b'] } })).toEqual(['new']);
+    expect(documents({ ...moved, before: { is_default: false, defaults: [] } })).toEqual(['new']);
+    expect(documents({ ...moved, before: { is_default: true, defaults: ['new'] } })).toEqual([]);
+    const loses: Told = {
+      ...moved,
+      identity: { id: 'old' },
+      before: { is_default: true, defaults: ['old'] },
+      expected: { is_default: false },
+    };
+    expect(documents(moved, loses)).toEqual(['new', 'old']);
+  });
+});

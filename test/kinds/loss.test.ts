@@ -1,0 +1,92 @@
+import { describe, expect, it } from 'vitest';
+import { map, set, value } from '../../src/kinds/fields.js';
+import { lostElements, namesOfLost, type Owed, seenLoss, stillLost, withLost } from '../../src/kinds/loss.js';
+
+const a = { id: '1', name: 'a' };
+const b = { id: '2', name: 'b' };
+const c = { id: '3', name: 'c' };
+
+describe('what a cut-off update took away from a list', () => {
+  const lost = (before: unknown[] | null, asked: unknown[] | undefined, now: unknown[] | null | undefined) =>
+    lostElements(['roles'], {
+      before: { roles: before as never },
+      asked: asked === undefined ? {} : { roles: asked as never },
+      now: now === undefined ? {} : { roles: now as never },
+    });
+
+  it('is what was there and was to stay', () => {
+    expect(lost([a, b], [a, c], [])).toEqual({ roles: [a] });
+    expect(lost([a, b], [a, c], null)).toEqual({ roles: [a] });
+  });
+
+  it.each<[string, ...Parameters<typeof lost>]>([
+    ['where the list was to be emptied', [a], [], []],
+    ['where it was empty before', [], [a], []],
+    ['where it was null before', null, [a], []],
+    ['where it was not asked for', [a], undefined, []],
+    ['where something is in it, which somebody set', [a, b], [a, b], [c]],
+    ['where it is not shown', [a], [a], undefined],
+  ])('is nothing %s', (_, before, asked, now) => {
+    expect(lost(before, asked, now)).toEqual({});
+  });
+
+  it('is looked for in the given lists alone', () => {
+    const traces = { before: { roles: [a] }, asked: { roles: [a] }, now: { roles: [] } };
+    expect(lostElements(['organizations'], traces)).toEqual({});
+  });
+});
+
+describe('a value with what was lost from it', () => {
+  it('has it beside what is there, each once', () => {
+    expect(withLost(set(), [b], [a, b])).toEqual([b, a]);
+    expect(withLost(set(), null, [a])).toEqual([a]);
+    expect(withLost(set(), undefined, [a])).toEqual([a]);
+  });
+
+  it('is what was lost where it is no set', () => {
+    expect(withLost(value, 'now', 'lost')).toBe('lost');
+    expect(withLost(map, { a: 1 }, { b: 2 })).toEqual({ b: 2 });
+  });
+});
+
+it('what was lost is named by name, or by id, or as a field', () => {
+  expect(namesOfLost({ organizations: [a, { id: '9' }], txt_content: 'text', id: 't', roles: [] })).toBe(
+    'organizations ("a", "9"), txt_content, roles',
+  );
+});
+
+describe('what is owed', () => {
+  const kind = {
+    fields: { roles: set() },
+    lost: (traces: Parameters<typeof lostElements>[1]) => lostElements(['roles'], traces),
+  };
+  const seen: Owed = seenLoss('run-1', { roles: [a] }, { roles: [], other: 1 });
+
+  it('remembers how the object looked', () => {
+    expect(seen).toEqual({ run: 'run-1', lost: { roles: [a] }, seen: { roles: [] } });
+    expect(seenLoss('run-1', { roles: [a] }, {})).toMatchObject({ seen: { roles: null } });
+  });
+
+  it('still is while the object looks as it did', () => {
+    expect(stillLost(kind, seen, { roles: [] })).toEqual({ roles: [a] });
+  });
+
+  it('is no longer where somebody set the field since, or the kind loses nothing', () => {
+    expect(stillLost(kind, seen, { roles: [b] })).toEqual({});
+    expect(stillLost({ fields: kind.fields }, seen, { roles: [] })).toEqual({});
+  });
+
+  it('is no longer where the field looks otherwise, though it could be what the update left', () => {
+    // A list with something in it was seen; that it is empty now is somebody else's work.
+    const owed: Owed = { run: 'run-1', lost: { roles: [a] }, seen: { roles: [b] } };
+    expect(stillLost(kind, owed, { roles: [] })).toEqual({});
+    expect(stillLost(kind, { ...owed, seen: {} }, { roles: [] })).toEqual({ roles: [a] });
+  });
+
+  it('is worked out of what was there, where nobody saw the loss', () => {
+    const unseen: Owed = { run: 'run-1', before: { roles: [a, b] }, asked: { roles: [a] } };
+    expect(stillLost(kind, unseen, { roles: [] })).toEqual({ roles: [a] });
+    expect(stillLost(kind, unseen, { roles: [a] })).toEqual({});
+    expect(stillLost({ fields: kind.fields }, unseen, { roles: [] })).toEqual({});
+  });
+});

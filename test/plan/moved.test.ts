@@ -1,0 +1,82 @@
+import { describe, expect, it } from 'vitest';
+import { movedSince } from '../../src/plan/moved.js';
+import type { Change, FieldChange } from '../../src/plan/plan.js';
+import type { Fields, Value } from '../../src/values.js';
+import { changeOf, fieldOf } from '../report/plans.js';
+
+const label = (before: Value | undefined): FieldChange => fieldOf({ before, after: 'New' });
+
+const organization = (...fields: readonly FieldChange[]): Change => changeOf({ fields });
+
+function keyPair(before: Fields): Change {
+  return changeOf({ kind: 'KeyPair', apply: { ...changeOf().apply, before } });
+}
+
+function roles(before: Value, after: Value): Change {
+  return changeOf({ kind: 'User', fields: [fieldOf({ path: 'organizations', type: 'set', before, after })] });
+}
+
+describe('what moved since a plan was shown', () => {
+  it('is nothing where all is as shown', () => {
+    expect(movedSince(organization(label('Old')), organization(label('Old')))).toEqual([]);
+    expect(movedSince(organization(label(undefined)), organization(label(undefined)))).toEqual([]);
+  });
+
+  it('is each field whose present value is another', () => {
+    expect(movedSince(organization(label('Old')), organization(label('Older')))).toEqual(['label']);
+  });
+
+  it('is a field that is to change now and was not, and one that need not any more', () => {
+    expect(movedSince(organization(), organization(label('Old')))).toEqual(['label']);
+    expect(movedSince(organization(label('Old')), organization())).toEqual(['label']);
+  });
+
+  it('is why the object is blocked by now', () => {
+    const now = changeOf({ action: 'blocked', reason: 'no such organization' });
+    expect(movedSince(organization(label('Old')), now)).toEqual(['no such organization']);
+    expect(movedSince(organization(), changeOf({ action: 'blocked' }))).toEqual(['it is blocked now']);
+  });
+
+  it('is what is to be done, where that alone is another', () => {
+    expect(movedSince(changeOf({ action: 'delete' }), changeOf({ action: 'unchanged' }))).toEqual([
+      'there is nothing to delete any more',
+    ]);
+  });
+
+  it('is what decides about a change beside its fields', () => {
+    expect(movedSince(keyPair({ defaults: ['1'] }), keyPair({ defaults: ['2'] }))).toEqual(['defaults']);
+    expect(movedSince(keyPair({ defaults: ['1'] }), keyPair({ defaults: ['1'], other: 1 }))).toEqual([]);
+    expect(movedSince(keyPair({ defaults: ['1'] }), keyPair({}))).toEqual(['defaults']);
+  });
+
+  it('is not what nobody declared', () => {
+    const of = (before: Fields): Change => changeOf({ apply: { ...changeOf().apply, before } });
+    expect(movedSince(of({ label: 'a' }), of({ label: 'b' }))).toEqual([]);
+  });
+});
+
+describe('a set', () => {
+  const acme = { id: '1', name: 'acme', roles: [{ id: 'r1' }] };
+
+  it('is as shown whatever its order and what somebody calls its elements', () => {
+    const globex = { id: '2', name: 'globex' };
+    const shown = roles([acme, globex], [acme]);
+    expect(movedSince(shown, roles([globex, { ...acme, name: 'acme inc' }], [acme]))).toEqual([]);
+  });
+
+  it('moved where an element came or went', () => {
+    expect(movedSince(roles([acme], []), roles([], []))).toEqual(['organizations']);
+    expect(movedSince(roles([{ name: 'a' }], []), roles([{ name: 'b' }], []))).toEqual(['organizations']);
+  });
+
+  it('moved where what is in an element and changes or goes is another', () => {
+    const wider = { ...acme, roles: [{ id: 'r1' }, { id: 'r2' }] };
+    expect(movedSince(roles([acme], []), roles([wider], []))).toEqual(['organizations']);
+    const goal = { ...acme, roles: [] };
+    expect(movedSince(roles([acme], [goal]), roles([wider], [goal]))).toEqual(['organizations']);
+  });
+
+  it('is as shown where what is in an element stays', () => {
+    expect(movedSince(roles([acme], [acme]), roles([{ ...acme }], [acme]))).toEqual([]);
+  });
+});

@@ -1,0 +1,164 @@
+import { describe, expect, it } from 'vitest';
+import type { Change, Plan } from '../../src/plan/plan.js';
+import { isStoredPlan, parseStoredPlan, type StoredPlan, seal, staleness } from '../../src/plan/stored.js';
+import type { Fields } from '../../src/values.js';
+import { changeOf, planOf } from '../report/plans.js';
+
+const options = { targets: [], kinds: [], prune: false, assert: false };
+const same = (text: string): string => text;
+
+async function stored(plan: Plan, redactName = same): Promise<StoredPlan> {
+  const { server, environment, createdAt, digest } = plan;
+  const apply = await seal(plan, options, redactName);
+  return { format_version: 1, server, environment, created_at: createdAt, digest, apply };
+}
+
+/** What is said of a plan that was stored and is another one now. */
+async function stale(before: Plan, now: Plan): Promise<string[]> {
+  const problems = await staleness(await stored(before), now);
+  for (const problem of problems) expect(problem.code).toBe('stale-plan');
+  return problems.map(({ message }) => message);
+}
+
+function organization(name: string, label: string, parts: Partial<Change> = {}, before: Fields = {}): Change {
+  return changeOf({
+    address: `Organization/${name}`,
+    requests: [{ operation: 'updateOrganization', params: { organization_id: name }, body: { label } }],
+    apply: { ...changeOf().apply, key: `Organization/id-${name}`, before },
+    ...parts,
+  });
+}
+
+describe('a stored plan', () => {
+  it('holds where all is as it was', async () => {
+    const plan = planOf([organization('acme', 'New'), organization('globex', 'New')]);
+    expect(await stale(plan, plan)).toEqual([]);
+  });
+
+  it('is stale for another server or environment', async () => {
+    const plan = planOf([organization('acme', 'New')]);
+    expect(await stale(plan, { ...plan, server: 'https://other.example.com' })).toEqual([
+      expect.stringContaining('it is for https://id.example.com, and this is https://other.example.com'),
+    ]);
+    expect(await stale(plan, { ...plan, environment: 'production' })).toEqual([
+      expect.stringContaining('it is for the environment none, and this is production'),
+    ]);
+    expect(await stale({ ...plan, environment: 'production' }, plan)).toEqual([
+      expect.stringContaining('it is for the environment production, and this is none'),
+    ]);
+  });
+
+  it('is stale where an object came or went', async () => {
+    const [acme, globex] = [organization('acme', 'New'), organization('globex', 'New')];
+    expect(await stale(planOf([acme, globex]), planOf([acme]))).toEqual([
+      'stale plan: Organization/globex is no longer in it',
+    ]);
+    expect(await stale(planOf([acme]), planOf([acme, globex]))).toEqual([
+      'stale plan: Organization/globex is new in it',
+    ]);
+  });
+
+  it('is stale where the server, the action or the manifest is another, and says the first of them', async () => {
+    const of = (label: string, parts: Partial<Change>, before: Fields): Plan =>
+      planOf([organization('acme', label, parts, before)]);
+    const plan = of('New', {}, { label: 'Old' });
+    expect(await stale(plan, of('Newer', { action: 'adopt' }, { label: 'Older' }))).toEqual([
+      'stale plan: Organization/acme was changed on the server, or its record was',
+    ]);
+    expect(await stale(plan, of('Newer', { action: 'adopt' }, { label: 'Old' }))).toEqual([
+      'stale plan: Organization/acme was update in it, and is adopt now',
+    ]);
+    expect(await stale(plan, of('Newer', {}, { label: 'Old' }))).toEqual([
+      'stale plan: Organization/acme is declared otherwise now',
+    ]);
+  });
+
+  it('is stale where an object is there now that was not, or the record of a generation is another', async () => {
+    const of = (parts: Partial<Change['apply']>): Plan => {
+      const change = organization('acme', 'New');
+      return planOf([{ ...change, apply: { ...change.apply, ...parts } }]);
+    };
+    const changed = ['stale plan: Organization/acme was changed on the server, or its record was'];
+    expect(await stale(of({ existed: false }), of({ existed: true }))).toEqual(changed);
+    expect(await stale(of({ generation: 1 }), of({ generation: 2 }))).toEqual(changed);
+  });
+
+  it('is not stale by the order inside of sets', async () => {
+    const of = (...ids: readonly string[]): Plan =>
+      planOf([
+        changeOf({
+          kind: 'User',
+          apply: { ...changeOf().apply, before: { roles: ids.map((id) => ({ id })) } },
+        }),
+      ]);
+    expect(await stale(of('1', '2'), of('2', '1'))).toEqual([]);
+    expect(await stale(of('1', '2'), of('1', '3'))).toHaveLength(1);
+  });
+
+  it('is stale by its digest, where nothing else tells', async () => {
+    const plan = planOf([organization('acme', 'New')]);
+    expect(await stale(plan, { ...plan, digest: 'sha256:other' })).toEqual([
+      'stale plan: its digest is another one now',
+    ]);
+    expect(await stale(plan, { ...plan, digest: 'sha256:other', environment: 'x' })).toEqual([
+      expect.not.stringContaining('digest'),
+    ]);
+  });
+
+  it('knows an object by its id that is named after a credential', async () => {
+    const plan = planOf([organization('hush', 'New')]);
+    const kept = await stored(plan, (text) => text.replaceAll('hush', '(sensitive)'));
+    expect(JSON.stringify(kept.apply)).not.toContain('Organization/hush');
+    expect(kept.apply.objects[0]?.address).toBe('Organization/id-(sensitive)');
+    const named = planOf([
+      organization('hush', 'New', { apply: { ...changeOf().apply, key: 'Organization/1' } }),
+    ]);
+    const byId = await stored(named, (text) => text.replaceAll('hush', '(sensitive)'));
+    expect(byId.apply.objects[0]?.address).toBe('Organization/1');
+    expect(await staleness(byId, named)).toEqual([]);
+  });
+});
+
+describe('a file', () => {
+  const message = (text: string): string => {
+    const read = parseStoredPlan(text, 'plan.json');
+    if (isStoredPlan(read)) throw new Error('it was taken');
+    expect(read.code).toBe('plan-unreadable');
+    return read.message;
+  };
+
+  it('is read as a stored plan', async () => {
+    const plan = await stored(planOf([organization('acme', 'New')]));
+    const read = parseStoredPlan(JSON.stringify({ ...plan, more: 1 }), 'plan.json');
+    expect(isStoredPlan(read)).toBe(true);
+    expect(read).toMatchObject(plan);
+  });
+
+  it.each([
+    ['not JSON', '{', "plan.json can't be applied: it is not JSON"],
+    [
+      'of a newer format',
+      '{"format_version": 2}',
+      "plan.json can't be applied: it has format 2, this idops knows format 1",
+    ],
+    ['no object', '[]', "plan.json can't be applied: it is not a plan that was stored with --out"],
+    ['null', 'null', "plan.json can't be applied: it is not a plan that was stored with --out"],
+    [
+      'of a format that is none',
+      '{"format_version": "2"}',
+      "plan.json can't be applied: it is not a plan that was stored with --out (see format_version)",
+    ],
+    [
+      'the JSON of a plan, which says nothing of applying',
+      '{"format_version":1,"server":"s","environment":null,"created_at":"x","digest":"d"}',
+      "plan.json can't be applied: it is not a plan that was stored with --out (see apply)",
+    ],
+    [
+      'a plan with another thing inside',
+      '{"format_version":1,"server":"s","environment":null,"created_at":"x","digest":"d","apply":{"targets":[],"kinds":[],"prune":0,"assert":false,"objects":[]}}',
+      "plan.json can't be applied: it is not a plan that was stored with --out (see apply.prune)",
+    ],
+  ])('that is %s is refused', (_, text, said) => {
+    expect(message(text)).toBe(said);
+  });
+});
