@@ -130,6 +130,28 @@ describe('an update', () => {
   });
 });
 
+describe('an update that deletes a template to write it anew', () => {
+  const before = { id: 't', txt_content: 'old', html_content: 'html' };
+
+  it('lost it, though what shows in its place is as asked', () => {
+    const now = { id: null, txt_content: 'new', html_content: 'built in' };
+    expect(judged('EmailTemplate', { before, expected: { txt_content: 'new' } }, now)).toMatchObject({
+      verdict: 'part',
+      lost: before,
+      sentence: expect.stringContaining('lost: txt_content, html_content'),
+    });
+  });
+
+  it('lost it, though what shows in its place is as before', () => {
+    const expected = { txt_content: 'new', html_content: 'html' };
+    expect(judged('EmailTemplate', { before, expected }, { ...before, id: null })).toMatchObject({
+      verdict: 'part',
+      begun: false,
+      lost: before,
+    });
+  });
+});
+
 describe('an update that empties lists before it fills them', () => {
   const acme = { id: 'o', name: 'acme' };
   const before = { group: 'old', organizations: [acme] };

@@ -177,6 +177,12 @@ describe('undoing a change of a map', () => {
     });
   });
 
+  it('leaves the keys that somebody took away since', () => {
+    const { fields, left } = putBack(undoRun(journalOf(told), false), { metadata: { c: 3, kept: 0 } });
+    expect(fields).toEqual([{ metadata: { b: 2, c: null } }]);
+    expect(left.map(({ path }) => path)).toEqual(['metadata.a']);
+  });
+
   it('leaves the keys that somebody changed since', () => {
     const { fields, left } = putBack(undoRun(journalOf(told), false), {
       metadata: { a: 9, b: 7, c: 4, kept: 5 },

@@ -1,8 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { Sensitive, type Value } from '../../src/base/values.js';
+import { type Fields, Sensitive, type Value } from '../../src/base/values.js';
 import {
   body,
+  carried,
   contrast,
   desired,
   type FieldType,
@@ -86,6 +87,20 @@ describe('a secret that is known by its hash', () => {
     expect(verdict(set(), wanted.slice(1), whole)).toBe('different');
   });
 
+  it('tells nothing of what holds another one', () => {
+    const whole = hasher.secret(hasher.hash([{ id: '1', label: 'hush' }]));
+    expect(verdict(set(), [{ id: '1', label: recorded }], whole)).toBe('unknown');
+  });
+
+  it('is not sent along', () => {
+    expect(
+      carried({ a: recorded, b: { deep: [recorded] }, c: 1, d: null }, ['a', 'b', 'c', 'd', 'e']),
+    ).toEqual({
+      c: 1,
+      d: null,
+    });
+  });
+
   it('is never compared by asking it for its value', () => {
     expect(() => recorded.reveal()).toThrow('no readable value');
   });
@@ -125,6 +140,8 @@ describe('a set', () => {
     ['is empty where the server has null', [], null, 'same'],
     ['is unknown where the answer left it out', [], undefined, 'unknown'],
     ['is unknown where the elements came without ids and names', [a], [{}], 'unknown'],
+    ['is unknown where an element came without its id', [{ id: '1' }], [{ name: 'a' }], 'unknown'],
+    ['is unknown where an element came without its name', [{ name: 'a' }], [{ id: '1' }], 'unknown'],
     ['differs in number whatever the elements are', [a, b], [{}], 'different'],
     ['differs from what is no list', [a], 'a', 'different'],
     ['does not let one element stand for two', [{ name: 'a' }, { name: 'b' }], [a, a], 'different'],
@@ -300,6 +317,14 @@ it('equal wishes have one normal form', () => {
     normalForm(type, [a, b]),
   );
   expect(normalForm(value, ['b', 'a'])).toEqual(['b', 'a']);
+  const backend = members({ roles: set() });
+  expect(
+    normalForm(backend, { roles: [b, { id: '1' }], features: ['b', 'a'], unheardOf: ['b', 'a'] }),
+  ).toEqual({
+    roles: [{ id: '1' }, b],
+    features: ['b', 'a'],
+    unheardOf: ['b', 'a'],
+  });
 });
 
 it('what is a secret by its name is marked, null apart', () => {
@@ -309,4 +334,13 @@ it('what is a secret by its name is marked, null apart', () => {
   );
   expect(JSON.stringify(marked)).toBe('{"backend":{"password":{"sensitive":true},"host":"h"}}');
   expect(markSecrets({ password: secret }, { password: null })).toEqual({ password: null });
+});
+
+it('what nobody has heard of is no secret, in whatever depth', () => {
+  const fields: Fields = {
+    nickname: 'a',
+    backend: { password: null, nickname: 'b', deep: { password: 'c' } },
+  };
+  expect(markSecrets({ backend: members({ password: secret }) }, fields)).toEqual(fields);
+  expect(markSecrets({}, { password: 'a' })).toEqual({ password: 'a' });
 });

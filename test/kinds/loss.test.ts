@@ -83,6 +83,13 @@ describe('what is owed', () => {
     expect(stillLost(kind, { ...owed, seen: {} }, { roles: [] })).toEqual({ roles: [a] });
   });
 
+  it('still is where nobody saw how the field looked', () => {
+    const texts = { fields: { text: value }, lost: () => ({ text: 'old' }) };
+    const owed: Owed = { run: 'run-1', lost: { text: 'old' }, seen: {} };
+    expect(stillLost(texts, owed, { text: 'built in' })).toEqual({ text: 'old' });
+    expect(stillLost(texts, { ...owed, seen: { text: 'built in' } }, { text: 'other' })).toEqual({});
+  });
+
   it('is worked out of what was there, where nobody saw the loss', () => {
     const unseen: Owed = { run: 'run-1', before: { roles: [a, b] }, asked: { roles: [a] } };
     expect(stillLost(kind, unseen, { roles: [] })).toEqual({ roles: [a] });

@@ -47,11 +47,19 @@ it('tells one reason of many objects once, and names the first of them', () => {
     ...of('no such organization', 'User/b'),
     ...of('set the profile', 'User/c', 'User/d', 'User/e', 'User/f'),
     ...of('no such scope', 'User/g', 'User/h'),
+    ...of('no such role', 'User/i', 'User/j', 'User/k'),
   ]);
   expect(refusals(plan, 0).map(({ code, message }) => [code, message])).toEqual([
     ['blocked', '5 objects are blocked (User/a, User/c, User/d and 2 more): set the profile'],
     ['blocked', 'User/b is blocked: no such organization'],
     ['blocked', '2 objects are blocked (User/g, User/h): no such scope'],
+    ['blocked', '3 objects are blocked (User/i, User/j, User/k): no such role'],
+  ]);
+});
+
+it('refuses what is blocked though nobody says why', () => {
+  expect(refusals(planOf([changeOf({ action: 'blocked', reason: null })]), 0)).toMatchObject([
+    { code: 'blocked' },
   ]);
 });
 
@@ -61,4 +69,5 @@ it('advises to leave an object out where a manifest names it, not where a comman
   const hintOf = (plan: Plan) => refusals(plan, 0)[0]?.hint;
   expect(hintOf(planOf([{ ...change, declaredAt }]))).toContain('--target');
   expect(hintOf(planOf([change])) ?? '').not.toContain('--target');
+  expect(hintOf(planOf([change, { ...change, declaredAt }]))).toContain('--target');
 });
