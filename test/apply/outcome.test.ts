@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { type Aim, type Judgement, judge } from '../../src/apply/outcome.js';
+import type { Fields } from '../../src/base/values.js';
 import { kindOf } from '../../src/kinds/index.js';
 import type { KindName, Live } from '../../src/kinds/kind.js';
-import type { Fields } from '../../src/values.js';
 
 function judged(kind: KindName, aim: Partial<Aim>, live: Fields | null | undefined): Judgement {
   const shown: Live | undefined =

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Fields, Value } from '../../src/base/values.js';
 import { movedSince } from '../../src/plan/moved.js';
 import type { Change, FieldChange } from '../../src/plan/plan.js';
-import type { Fields, Value } from '../../src/values.js';
 import { changeOf, fieldOf } from '../report/plans.js';
 
 const label = (before: Value | undefined): FieldChange => fieldOf({ before, after: 'New' });

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import type { Fields } from '../../src/base/values.js';
 import type { Change, Plan } from '../../src/plan/plan.js';
 import { isStoredPlan, parseStoredPlan, type StoredPlan, seal, staleness } from '../../src/plan/stored.js';
-import type { Fields } from '../../src/values.js';
 import { changeOf, planOf } from '../report/plans.js';
 
 const options = { targets: [], kinds: [], prune: false, assert: false };
