@@ -124,7 +124,10 @@ function htmlFindings(body: string): TemplateFinding[] {
     if (body.length <= limits.bodyCharacters)
       add('html-nesting', `the html body is ${facts.refused}, so nothing else is said about it`);
   } else if (facts.active.length > 0) {
-    add('html-script', `the html body has ${some(facts.active)}, which mail clients remove or distrust`);
+    add(
+      'html-script',
+      `the html body has ${some(facts.active.map(short))}, which mail clients remove or distrust`,
+    );
   }
   const bytes = Buffer.byteLength(body);
   if (bytes > clippedBytes) {
@@ -134,7 +137,7 @@ function htmlFindings(body: string): TemplateFinding[] {
   if ('refused' in facts) return found;
   const foreign = facts.charsets.filter((charset) => !['utf-8', 'utf8'].includes(charset));
   if (foreign.length > 0) {
-    add('html-charset', `the html body says that it is ${some(foreign)}, and it is sent as UTF-8`);
+    add('html-charset', `the html body says that it is ${some(foreign.map(short))}, and it is sent as UTF-8`);
   } else if (facts.charsets.length === 0) {
     add('html-charset', 'the html body declares no character set: <meta charset="utf-8"> is missing');
   }

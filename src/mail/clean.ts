@@ -113,7 +113,7 @@ class Cleaner {
     const source = (attribute(element, 'src') ?? '').trim();
     const alt = (attribute(element, 'alt') ?? '').trim();
     if (ownPicture.test(source)) return `<img${attributeText('src', source)}${this.attributes(element)}>`;
-    const words = [alt, shortAddress(source)].filter((text) => text !== '').join(', ');
+    const words = [shortened(alt), shortened(source)].filter((text) => text !== '').join(', ');
     this.#leave(`picture ${words === '' ? 'without address' : words}`);
     const size = ['width', 'height'].flatMap((name) => {
       const [, digits, percent] =
@@ -134,7 +134,7 @@ class Cleaner {
     const address = ['src', 'data', 'href', 'code']
       .map((name) => attribute(element, name)?.trim() ?? '')
       .find((text) => text !== '');
-    const words = address === undefined ? what : `${what} ${shortAddress(address)}`;
+    const words = address === undefined ? what : `${what} ${shortened(address)}`;
     this.#leave(words);
     return `<span${attributeText('style', noteStyle)}>${escapeText(words)}</span>`;
   }
@@ -142,7 +142,7 @@ class Cleaner {
   readonly #picture = (address: string): string | undefined => {
     const source = address.trim();
     if (ownPicture.test(source)) return source;
-    if (source !== '') this.#leave(`background ${shortAddress(source)}`);
+    if (source !== '') this.#leave(`background ${shortened(source)}`);
     return undefined;
   };
 
@@ -158,9 +158,9 @@ function isElement(node: DefaultTreeAdapterTypes.Node): node is Element {
   return 'tagName' in node;
 }
 
-/** An address of a data URL or of many characters says nothing by its length. */
-function shortAddress(address: string): string {
-  return address.length > 200 ? `${address.slice(0, 199)}…` : address;
+/** An address of a data URL or of many characters says nothing by its length, nor does a text. */
+function shortened(text: string): string {
+  return text.length > 200 ? `${text.slice(0, 199)}…` : text;
 }
 
 function attributeText(name: string, value: string): string {

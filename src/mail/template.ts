@@ -209,13 +209,15 @@ function strangeName(parts: readonly Part[]): SyntaxProblem | undefined {
   return undefined;
 }
 
-/** The library's message, which counts characters, with the line that a person looks for. */
+/** The library's message, which counts characters and repeats a name whole, with the line that a person looks for. */
 function withLine(message: string, text: string, { original }: Condensed): string {
-  const words = message.charAt(0).toLowerCase() + message.slice(1);
-  return words.replace(
-    / at (\d+)$/,
-    (_, offset: string) => ` at line ${text.slice(0, original(Number(offset))).split('\n').length}`,
-  );
+  const at = message.lastIndexOf(' at ');
+  const offset = /^ at (\d+)$/.exec(message.slice(at))?.[1];
+  const words = offset === undefined ? message : message.slice(0, at);
+  const short = words.length > 100 ? `${words.slice(0, 80)}…${words.endsWith('"') ? '"' : ''}` : words;
+  const line =
+    offset === undefined ? '' : ` at line ${text.slice(0, original(Number(offset))).split('\n').length}`;
+  return `${short.charAt(0).toLowerCase()}${short.slice(1)}${line}`;
 }
 
 function printed(value: unknown): string {

@@ -8,12 +8,25 @@ import { scrollable } from './page.js';
 /** How many characters of rendered emails a page may hold before it is too heavy to be opened. */
 export class FrameRoom {
   #left: number = limits.pageCharacters;
+  #last: { readonly body: string; readonly cleaned: ReturnType<typeof cleanHtml> } | undefined;
 
   /** Whether there is room for so much more; if so, it is taken. */
   take(characters: number): boolean {
     if (characters > this.#left) return false;
     this.#left -= characters;
     return true;
+  }
+
+  /**
+   * An email written anew, once for the frames beside each other that show it; undefined where there is no room. What is
+   * left out of it counts as well, since that takes its time all the same.
+   */
+  clean(body: string): ReturnType<typeof cleanHtml> | undefined {
+    if (body.length > this.#left) return undefined;
+    if (this.#last?.body !== body) this.#last = { body, cleaned: cleanHtml(body) };
+    const { cleaned } = this.#last;
+    const characters = 'refused' in cleaned ? 0 : cleaned.html.length;
+    return this.take(Math.max(body.length, characters)) ? cleaned : undefined;
   }
 }
 
@@ -95,10 +108,10 @@ function htmlContent(body: RenderedBody | null, label: string, none: string, roo
   if (body === null) return markup`<p class="note">${none}</p>`;
   if ('syntax' in body) return unparsed(body.syntax);
   if ('tooLong' in body) return tooLong(body.tooLong);
-  const cleaned = cleanHtml(body.text);
+  const cleaned = room.clean(body.text);
+  if (cleaned === undefined) return noRoom;
   if ('refused' in cleaned) return markup`<p class="note">not shown: it is ${cleaned.refused}</p>`;
   const { html, left } = cleaned;
-  if (!room.take(html.length)) return noRoom;
   const document = `<!DOCTYPE html>${framePolicy}${html}`;
   return markup`<iframe sandbox="" referrerpolicy="no-referrer" loading="lazy" title="${label}" srcdoc="${srcdoc(document)}"></iframe>${leftOut(left)}`;
 }

@@ -161,4 +161,24 @@ describe('a body beyond the limits', () => {
       { code: 'body-too-large', message, body: 'txt', live: true },
     ]);
   });
+
+  const word = 'x'.repeat(900_000);
+
+  it.each([
+    `{{#${word}}}`,
+    `{{/${word}}}`,
+    `{{=${word}=}}`,
+    `{{#a}}{{/${word}}}`,
+    `{{#${word}}}{{/a}}`,
+    `{{${word}`,
+    `<p on${word}=1>`,
+    `<meta charset="${word}">`,
+    `<meta charset="${word} at 1">`,
+    `<img src="${word}">`,
+    `<a href="javascript:${word}">`,
+  ])('is not repeated in what is said of it (%#)', (body) => {
+    const said = messages({ txt: body, html: body });
+    expect(said.length).toBeGreaterThan(0);
+    for (const message of said) expect(message.length).toBeLessThan(500);
+  });
 });
