@@ -23,7 +23,6 @@ await build({
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
-  sourcemap: true,
   legalComments: 'linked',
   logLevel: 'warning',
   banner,

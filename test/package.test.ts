@@ -1,0 +1,109 @@
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+
+interface Packed {
+  readonly size: number;
+  readonly unpackedSize: number;
+  readonly files: readonly { readonly path: string }[];
+}
+
+/** What would be published, as npm says it; no network is needed for it. */
+const [packed] = JSON.parse(
+  execFileSync('npm', ['pack', '--dry-run', '--json', '--ignore-scripts'], {
+    encoding: 'utf8',
+    stdio: ['ignore', 'pipe', 'ignore'],
+  }),
+) as [Packed];
+const paths = packed.files.map(({ path }) => path);
+
+/** All that the package holds; each of these is in it. */
+const contents = [
+  /^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/,
+  // The library, module by module, with its types.
+  /^dist\/index\.(js|d\.ts)$/,
+  /^dist\/(apply|base|kinds|mail|manifests|plan|project|report|sandbox|server|session|source|state)\/([\w-]+\/)*[\w-]+\.(js|d\.ts)$/,
+  // The command, bundled, with the licences of what is in it.
+  /^dist\/cli\/main\.js$/,
+  /^dist\/cli\/[\w-]+-[A-Z0-9]{8}\.js$/,
+  /^dist\/cli\/[\w-]+\.js\.LEGAL\.txt$/,
+  /^schemas\/(manifest|config|plan|run)\.schema\.json$/,
+  /^docs\/[\w-]+\.md$/,
+  /^examples\/([\w.-]+\/)*[\w.-]+\.(ya?ml|txt|html)$/,
+];
+
+describe('the package', () => {
+  it('holds what it is to hold and nothing else', () => {
+    expect(paths.filter((path) => !contents.some((content) => content.test(path)))).toEqual([]);
+    for (const content of contents) {
+      expect(
+        paths.some((path) => content.test(path)),
+        String(content),
+      ).toBe(true);
+    }
+  });
+
+  it('has no map of sources that are not in it, and no module that asks for one', () => {
+    const asking = paths
+      .filter((path) => path.endsWith('.js'))
+      .filter((path) => /^\/\/# sourceMappingURL=/m.test(readFileSync(path, 'utf8')));
+    expect(asking).toEqual([]);
+  });
+
+  it('is no larger than CONTRIBUTING says', () => {
+    const page = readFileSync('CONTRIBUTING.md', 'utf8');
+    const [, whole, tarball] = /at most ([\d.]+) MB, ([\d.]+) MB as a tarball/.exec(page) ?? [];
+    expect(packed.unpackedSize).toBeLessThanOrEqual(Number(whole) * 1e6);
+    expect(packed.size).toBeLessThanOrEqual(Number(tarball) * 1e6);
+  });
+
+  it('has all that its package.json names', () => {
+    const { bin, exports, types } = JSON.parse(readFileSync('package.json', 'utf8'));
+    const named: string[] = [types, ...Object.values(bin), ...Object.values(exports)].flatMap((one) =>
+      typeof one === 'object' && one !== null ? Object.values(one) : [one],
+    );
+    for (const file of named.map((one) => join(one)).filter((one) => !one.includes('*'))) {
+      expect(paths, file).toContain(file);
+    }
+  });
+
+  it('has each module that another one of it asks for', () => {
+    const asked = paths
+      .filter((path) => path.startsWith('dist/') && /\.(js|d\.ts)$/.test(path))
+      .flatMap((path) =>
+        [
+          ...readFileSync(path, 'utf8').matchAll(/^(?:import|export)\b[^;'"`]*?['"](\.{1,2}\/[^'"]+)['"]/gm),
+        ].map(([, module = '']) => join(path, '..', module)),
+      );
+    expect(asked.length).toBeGreaterThan(500);
+    expect(asked.filter((path) => !paths.includes(path))).toEqual([]);
+  });
+});
+
+describe('a program that uses the package', () => {
+  const run = (program: string): string =>
+    execFileSync(process.execPath, ['--input-type=module', '--eval', program], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+
+  it('starts the sandbox from a path of its own', () => {
+    const program = `
+      import { startSandbox } from 'idops/sandbox';
+      const sandbox = await startSandbox();
+      const headers = { authorization: 'Bearer ' + sandbox.token };
+      const answer = await fetch(sandbox.url + '/api/organizations', { headers });
+      await sandbox.close();
+      console.log(answer.status);`;
+    expect(run(program)).toBe('200\n');
+  });
+
+  it('loads its schemas, and nothing that is not for it', () => {
+    const read = `
+      import schema from 'idops/schemas/manifest.schema.json' with { type: 'json' };
+      console.log(typeof schema.$schema);
+      console.log(await import('idops/dist/session/open.js').catch(({ code }) => code));`;
+    expect(run(read)).toBe('string\nERR_PACKAGE_PATH_NOT_EXPORTED\n');
+  });
+});
