@@ -8,31 +8,20 @@ import { kindOf } from '../kinds/index.js';
 import type { ApprovedPlan } from '../plan/approve.js';
 import type { Change, Plan } from '../plan/plan.js';
 import { operationPath, operations } from '../server/operations.js';
+import type { StateBackend } from '../state/backend.js';
+import { JOURNAL_FORMAT, type Journal, type RunLine, type SendingLine } from '../state/journal.js';
 import { conceal, type Hasher, type StoredFields, storeFields } from '../state/secrets.js';
 import { withSlowHashes } from '../state/slow-hash.js';
 import type { State } from '../state/state.js';
-import type { StateStore } from '../state/store.js';
 import { type ExecuteOptions, execute, type Outcome, type Recorder } from './execute.js';
-import {
-  createJournal,
-  JOURNAL_FORMAT,
-  type Journal,
-  listRuns,
-  type RunLine,
-  type SendingLine,
-} from './journal.js';
 import { recordInto } from './record.js';
 import type { Result } from './result.js';
 
 export interface ApplyOptions extends Omit<ExecuteOptions, 'recorder' | 'notBefore'> {
-  readonly store: StateStore;
+  readonly backend: Pick<StateBackend, 'place' | 'name' | 'save' | 'runs'>;
   /** The state that the plan was made with. */
   readonly state: State;
   readonly hasher: Hasher;
-  /** The folder of the journals. */
-  readonly journals: string;
-  /** The name of the state's file, which the journal tells its state by. */
-  readonly stateFile: string;
   readonly command: RunLine['command'];
   readonly now: () => Date;
   /** Takes secrets out of messages of the server, and out of names, before they are journalled. */
@@ -53,14 +42,14 @@ export interface Applied {
  * written, before anything is sent.
  */
 export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOptions): Promise<Applied> {
-  const { store, now, signal } = options;
+  const { backend, now, signal } = options;
   if (plan.changes.every(({ action }) => action === 'unchanged')) {
     const result = { run: null, results: [], interrupted: false };
     if (plan.settled === undefined || plan.settled.length === 0) {
       return { result, state: options.state, problems: [] };
     }
     const state = { ...withoutDebts(options.state, plan.settled), serial: options.state.serial + 1 };
-    const problems = await saved(store, state);
+    const problems = await saved(backend, state);
     return { result, state, problems };
   }
   const run = await nextRun(options);
@@ -87,14 +76,14 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
       const { open_run: _, ...rest } = state;
       state = { ...rest, last_run: run };
     }
-    await store.save(state);
+    await backend.save(state);
     if (fatal === undefined)
       await journal.write({ type: 'end', at: now().toISOString(), interrupted: signal.aborted });
   } catch (failure) {
     problems.push(
       error(
         'state-not-saved',
-        `the state ${store.place} could not be saved: ${messageOf(failure)}`,
+        `the state ${backend.place} could not be saved: ${messageOf(failure)}`,
         [],
         `make room or mend the permissions; the journal of run ${run} holds everything, and the next apply reads it`,
       ),
@@ -117,12 +106,12 @@ function withoutDebts(state: State, keys: readonly string[]): State {
   return { ...state, resources };
 }
 
-async function saved(store: StateStore, state: State): Promise<Problem[]> {
+async function saved(backend: ApplyOptions['backend'], state: State): Promise<Problem[]> {
   try {
-    await store.save(state);
+    await backend.save(state);
     return [];
   } catch (failure) {
-    const why = `the state ${store.place} could not be saved: ${messageOf(failure)}`;
+    const why = `the state ${backend.place} could not be saved: ${messageOf(failure)}`;
     return [error('state-not-saved', why, [], 'make room or mend the permissions; nothing was to be sent')];
   }
 }
@@ -130,8 +119,8 @@ async function saved(store: StateStore, state: State): Promise<Problem[]> {
 /** Writes what has to be writable before anything is sent. */
 async function start(plan: Plan, run: string, state: State, options: ApplyOptions): Promise<Journal> {
   try {
-    await options.store.save(state);
-    return await createJournal(options.journals, {
+    await options.backend.save(state);
+    return await options.backend.runs.create({
       type: 'run',
       format_version: JOURNAL_FORMAT,
       run,
@@ -140,7 +129,7 @@ async function start(plan: Plan, run: string, state: State, options: ApplyOption
       command: options.command,
       user: userName(),
       ...ownMark(),
-      state: { lineage: state.lineage, file: options.stateFile },
+      state: { lineage: state.lineage, file: options.backend.name },
       server: plan.server,
       profile: plan.profile,
       environment: plan.environment,
@@ -251,8 +240,8 @@ function concealAll(fields: Fields, asked: Fields): Fields {
 }
 
 /** A name that comes after those of all runs before, even where they are of the same second or the clock was set back. */
-async function nextRun({ journals, now, state }: ApplyOptions): Promise<string> {
-  const known = await listRuns(journals).catch(() => []);
+async function nextRun({ backend, now, state }: ApplyOptions): Promise<string> {
+  const known = await backend.runs.list().catch(() => []);
   const before = [...known, state.last_run ?? '', state.open_run ?? ''];
   const newest = before.sort().at(-1) ?? '';
   const [, date, time] = /^(\d{8}T)(\d{6})Z-/.exec(newest) ?? [];

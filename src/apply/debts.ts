@@ -1,9 +1,9 @@
 import { kindOf } from '../kinds/index.js';
 import { type Owed, seenLoss } from '../kinds/loss.js';
+import type { JournalContent } from '../state/journal.js';
 import { Hasher } from '../state/secrets.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import { type Entry, entriesOf, fieldsOf } from './entries.js';
-import { type JournalContent, listRuns, readJournal } from './journal.js';
 import { othersOf, type StateHome } from './owner.js';
 import { storeOwed } from './record.js';
 
@@ -11,9 +11,9 @@ import { storeOwed } from './record.js';
  * A state that was lost, with what the journals of its runs say that is owed to objects: the rest of it can be done
  * without, and that can't. A state that anything was ever saved in is given back as it is.
  */
-export async function withDebts(state: State, folder: string, home: StateHome): Promise<State> {
+export async function withDebts(state: State, home: StateHome): Promise<State> {
   if (state.serial > 0) return state;
-  const runs = await ownRuns(state, folder, home);
+  const runs = await ownRuns(state, home);
   const newest = runs.at(-1);
   if (newest === undefined) return state;
   const heir = { ...state, salt: newest.run.salt };
@@ -30,11 +30,12 @@ export async function withDebts(state: State, folder: string, home: StateHome): 
   return Object.keys(resources).length === 0 ? state : { ...heir, resources };
 }
 
-async function ownRuns(state: State, folder: string, home: StateHome): Promise<JournalContent[]> {
-  const names = await listRuns(folder);
+async function ownRuns(state: State, home: StateHome): Promise<JournalContent[]> {
+  const { runs } = home.backend;
+  const names = await runs.list();
   if (names.length === 0) return [];
   const isOther = await othersOf(state, home);
-  const contents = await Promise.all(names.map((name) => readJournal(folder, name).catch(() => null)));
+  const contents = await Promise.all(names.map((name) => runs.read(name).catch(() => null)));
   return contents.filter((content): content is JournalContent => {
     return content?.ended === true && content.run.server === state.server && !isOther(content.run);
   });

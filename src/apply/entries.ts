@@ -1,6 +1,6 @@
 import { type Fields, identityKey, objectKey } from '../base/values.js';
+import type { AnsweredLine, JournalContent, SendingLine } from '../state/journal.js';
 import { type Hasher, restoreFields } from '../state/secrets.js';
-import type { AnsweredLine, JournalContent, SendingLine } from './journal.js';
 
 /** One change of a run, as its journal tells it. */
 export interface Entry {

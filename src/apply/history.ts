@@ -5,10 +5,11 @@ import { contrast, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Change, FieldChange } from '../plan/plan.js';
 import { type Profile, profiles } from '../server/profiles.js';
+import type { RunStore } from '../state/backend.js';
+import type { JournalContent, RunLine } from '../state/journal.js';
 import { Hasher } from '../state/secrets.js';
 import { eachWithSlowHashes } from '../state/slow-hash.js';
 import { type Entry, entriesOf, fieldsOf } from './entries.js';
-import { type JournalContent, listRuns, type RunLine, readJournal } from './journal.js';
 import type { ChangeResult } from './result.js';
 
 /** One change of a past run: what it was to do, and what became of it. */
@@ -28,12 +29,12 @@ export interface PastRun {
 }
 
 /** Reads all runs, oldest first; the problems are those of journals that can't be used. */
-export async function readRuns(folder: string): Promise<{ runs: PastRun[]; problems: Problem[] }> {
+export async function readRuns(store: RunStore): Promise<{ runs: PastRun[]; problems: Problem[] }> {
   const runs: PastRun[] = [];
   const problems: Problem[] = [];
-  for (const name of await listRuns(folder)) {
+  for (const name of await store.list()) {
     try {
-      const content = await readJournal(folder, name);
+      const content = await store.read(name);
       if (content !== null) runs.push(await pastRun(content));
     } catch (failure) {
       if (!(failure instanceof ProblemsError)) throw failure;
@@ -47,11 +48,11 @@ export async function readRuns(folder: string): Promise<{ runs: PastRun[]; probl
  * Finds a run by its name, or by the beginning of it where that is enough.
  * Throws a ProblemsError (`no-such-run`) where none or several have it.
  */
-export async function findRun(folder: string, name: string): Promise<JournalContent> {
-  const names = await listRuns(folder);
+export async function findRun(store: RunStore, name: string): Promise<JournalContent> {
+  const names = await store.list();
   const found = names.includes(name) ? [name] : names.filter((one) => name !== '' && one.startsWith(name));
   const [only] = found;
-  const content = only !== undefined && found.length === 1 ? await readJournal(folder, only) : null;
+  const content = only !== undefined && found.length === 1 ? await store.read(only) : null;
   if (content !== null) return content;
   const why = found.length > 1 ? `${found.length} runs begin with "${name}"` : `there is no run "${name}"`;
   throw new ProblemsError([error('no-such-run', why, [], 'idops runs lists them')]);

@@ -1,12 +1,11 @@
-import { basename } from 'node:path';
 import { error, ProblemsError } from '../base/problems.js';
-import { type StateName, statesBeside } from '../state/beside.js';
+import type { StateBackend, StateName } from '../state/backend.js';
+import type { RunLine } from '../state/journal.js';
 import type { State } from '../state/state.js';
-import type { RunLine } from './journal.js';
 
-/** Where a state lies, and for which environment it is kept. */
+/** Where a state is kept, and for which environment. */
 export interface StateHome {
-  readonly path: string;
+  readonly backend: StateBackend;
   readonly environment: string | null;
 }
 
@@ -23,7 +22,7 @@ export async function othersOf(
   state: StateName | undefined,
   home: StateHome,
 ): Promise<(run: RunLine) => boolean> {
-  const beside = await statesBeside(home.path);
+  const beside = await home.backend.beside();
   return (run) =>
     !(state !== undefined && belongs(run, state)) &&
     (!isOfLost(run, home) || beside.some((one) => belongs(run, one)));
@@ -31,7 +30,7 @@ export async function othersOf(
 
 /** Whether a run may be of the state that lay at a place before and was lost. */
 function isOfLost({ state, environment }: RunLine, home: StateHome): boolean {
-  return state === undefined ? environment === home.environment : state.file === basename(home.path);
+  return state === undefined ? environment === home.environment : state.file === home.backend.name;
 }
 
 /** A new state that goes on where a lost one was: the other journals of that one are its own from now on. */
@@ -41,7 +40,7 @@ export function heirOf(state: State, { state: lost }: RunLine): State {
 
 /** Which state another one's run is of, in words. */
 export function ownerOf({ run, state }: RunLine, home: StateHome): string {
-  const here = basename(home.path);
+  const here = home.backend.name;
   return state === undefined || state.file === here
     ? `run ${run} is of another state than ${here}`
     : `run ${run} is of the state ${state.file}, and this is ${here}`;

@@ -1,9 +1,7 @@
-import { rm } from 'node:fs/promises';
-import { join } from 'node:path';
 import { type Problem, ProblemsError } from '../base/problems.js';
-import { syncFolder } from '../base/whole-file.js';
+import type { RunStore } from '../state/backend.js';
+import type { JournalContent, RunLine } from '../state/journal.js';
 import type { State } from '../state/state.js';
-import { type JournalContent, listRuns, type RunLine, readJournal } from './journal.js';
 import { belongs } from './owner.js';
 
 /** Which journals to keep: the youngest, or the last so many; what either keeps is kept. */
@@ -27,11 +25,11 @@ export interface Pruning {
  * Chooses the journals of a state that nobody needs any more. Those of another state in the same folder are none of its
  * business.
  */
-export async function choosePruning(folder: string, state: State, keep: Keep, now: Date): Promise<Pruning> {
+export async function choosePruning(runs: RunStore, state: State, keep: Keep, now: Date): Promise<Pruning> {
   const contents: JournalContent[] = [];
   const problems: Problem[] = [];
-  for (const name of await listRuns(folder)) {
-    const content = await readJournal(folder, name).catch((failure: unknown) => {
+  for (const name of await runs.list()) {
+    const content = await runs.read(name).catch((failure: unknown) => {
       if (!(failure instanceof ProblemsError)) throw failure;
       problems.push(...failure.problems);
       return null;
@@ -71,10 +69,4 @@ function whyNeeded({ run: { run }, ended }: JournalContent, state: State): strin
   }
   if (state.last_run === undefined || run > state.last_run) return 'the state does not hold it yet';
   return run === state.last_run ? 'it is the newest that the state holds' : undefined;
-}
-
-/** Removes the journals of runs; what the file system says is thrown, and the others stay. */
-export async function removeJournals(folder: string, runs: readonly RunLine[]): Promise<void> {
-  for (const { run } of runs) await rm(join(folder, `${run}.jsonl`), { force: true });
-  if (runs.length > 0) await syncFolder(folder);
 }

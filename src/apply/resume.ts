@@ -3,18 +3,12 @@ import { kindOf } from '../kinds/index.js';
 import type { Live } from '../kinds/kind.js';
 import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
+import type { RunStore } from '../state/backend.js';
+import type { AnsweredLine, JournalContent } from '../state/journal.js';
 import { Hasher, storeFields } from '../state/secrets.js';
 import { withSlowHashes } from '../state/slow-hash.js';
 import type { State } from '../state/state.js';
 import { type Entry, entriesOf, fieldsOf } from './entries.js';
-import {
-  type AnsweredLine,
-  hasEnd,
-  type JournalContent,
-  listRuns,
-  readJournal,
-  reopenJournal,
-} from './journal.js';
 import { judge } from './outcome.js';
 import { belongs, othersOf, type StateHome } from './owner.js';
 import { readBack } from './read-back.js';
@@ -24,22 +18,17 @@ import { type Became, recordOutcome } from './record.js';
  * The journals that a state doesn't hold: of runs that were killed, and of runs that ended after an older copy of
  * the state was made, which has been put back since. Those of another state are none of its business.
  */
-export async function unfinishedRuns(
-  folder: string,
-  state: State,
-  home: StateHome,
-): Promise<JournalContent[]> {
+export async function unfinishedRuns(state: State, home: StateHome): Promise<JournalContent[]> {
+  const { runs } = home.backend;
   const { open_run, last_run } = state;
   const names: string[] = [];
   const read = async (name: string): Promise<JournalContent | null> =>
     // The state holds all of the newest: that can be done without.
-    name === last_run && name !== open_run
-      ? await readJournal(folder, name).catch(() => null)
-      : await readJournal(folder, name);
-  for (const name of await listRuns(folder)) {
+    name === last_run && name !== open_run ? await runs.read(name).catch(() => null) : await runs.read(name);
+  for (const name of await runs.list()) {
     const later = name === open_run || last_run === undefined || name > last_run;
     // The newest may have been killed just before its last line.
-    if (later || (name === last_run && !(await hasEnd(folder, name).catch(() => true)))) names.push(name);
+    if (later || (name === last_run && !(await runs.hasEnd(name).catch(() => true)))) names.push(name);
   }
   const contents = (await Promise.all(names.map((name) => read(name)))).filter(
     (content) => content !== null && content.run.server === state.server,
@@ -53,9 +42,9 @@ export async function unfinishedRuns(
 }
 
 /** The newest run of a state on its server, by its name; undefined where there is none. Skips what can't be read. */
-export async function newestRun(folder: string, state: State): Promise<string | undefined> {
-  for (const name of (await listRuns(folder)).toReversed()) {
-    const content = await readJournal(folder, name).catch(() => null);
+export async function newestRun(runs: RunStore, state: State): Promise<string | undefined> {
+  for (const name of (await runs.list()).toReversed()) {
+    const content = await runs.read(name).catch(() => null);
     if (content !== null && content.run.server === state.server && belongs(content.run, state)) return name;
   }
   return undefined;
@@ -65,7 +54,7 @@ export interface ResumeOptions {
   readonly reader: Reader;
   readonly profile: Profile;
   readonly concurrency: number;
-  readonly folder: string;
+  readonly runs: RunStore;
   readonly now: () => Date;
   /** Whether a text has a secret of this run in it. */
   readonly holds?: (text: string) => boolean;
@@ -163,7 +152,7 @@ export async function resumeRun(
     settled: entries.length - findings.length,
     async finish() {
       if (content.ended && additions.length === 0) return;
-      const journal = await reopenJournal(options.folder, content);
+      const journal = await options.runs.reopen(content);
       try {
         for (const line of additions) await journal.write(line);
         await journal.write({

@@ -1,9 +1,9 @@
 import { error, ProblemsError } from '../base/problems.js';
 import { objectKey } from '../base/values.js';
+import type { StateBackend } from '../state/backend.js';
+import type { JournalContent } from '../state/journal.js';
 import type { State } from '../state/state.js';
-import type { StateStore } from '../state/store.js';
 import { entriesOf } from './entries.js';
-import { type JournalContent, reopenJournal } from './journal.js';
 
 export interface SettleOptions {
   readonly content: JournalContent;
@@ -11,8 +11,7 @@ export interface SettleOptions {
   readonly address: string;
   readonly done: boolean;
   readonly state: State;
-  readonly store: StateStore;
-  readonly folder: string;
+  readonly backend: Pick<StateBackend, 'save' | 'runs'>;
   readonly by: string;
   readonly now: Date;
 }
@@ -22,7 +21,7 @@ export interface SettleOptions {
  * state. Throws a ProblemsError (`nothing-to-settle`) where the run left nothing open at that address.
  */
 export async function settleRegeneration(options: SettleOptions): Promise<void> {
-  const { content, address, done, state, store, now } = options;
+  const { content, address, done, state, backend, now } = options;
   const entry = entriesOf(content).find(
     ({ sending }) =>
       (sending.address === address || sending.key === objectKey(address)) && sending.action === 'regenerate',
@@ -48,8 +47,8 @@ export async function settleRegeneration(options: SettleOptions): Promise<void> 
       ...(done && generation !== undefined ? { did_generation: generation } : {}),
     },
   };
-  await store.save({ ...state, serial: state.serial + 1, resources });
-  const journal = await reopenJournal(options.folder, content);
+  await backend.save({ ...state, serial: state.serial + 1, resources });
+  const journal = await backend.runs.reopen(content);
   try {
     await journal.write({
       type: 'answered',

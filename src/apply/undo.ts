@@ -4,9 +4,9 @@ import { asElements, contrast, type FieldType, markSecrets, value } from '../kin
 import { kindOf } from '../kinds/index.js';
 import { defaultsAmong } from '../kinds/key-pair.js';
 import type { Declared } from '../kinds/kind.js';
+import type { JournalContent } from '../state/journal.js';
 import { Hasher } from '../state/secrets.js';
 import { type Entry, entriesOf, fieldsOf } from './entries.js';
-import type { JournalContent } from './journal.js';
 
 /** Something that undoing leaves as it is, and why. */
 export interface Left {

@@ -1,10 +1,9 @@
-import type { RunLine } from '../apply/journal.js';
 import type { Pruning } from '../apply/prune.js';
 import { escapeText } from '../base/escape.js';
 import { plural } from './words.js';
 
 /** The runs whose journals go, a line each. */
-export function journalLines(runs: readonly RunLine[]): string[] {
+export function journalLines(runs: readonly Pruning['remove'][number][]): string[] {
   return runs.map(
     ({ run, command, at }) => `- ${escapeText(run)}  ${escapeText(command)} at ${escapeText(at)}`,
   );
@@ -18,7 +17,7 @@ export function pruningText({ remove, keep }: Pruning): string {
 
 /** The same as `--format json` gives it. */
 export function pruningJson({ remove, keep, needed }: Pruning): object {
-  const named = ({ run, command, at }: RunLine) => ({ run, command, at });
+  const named = ({ run, command, at }: Pruning['remove'][number]) => ({ run, command, at });
   const reasons = new Map(needed.map(({ run, why }) => [run.run, why]));
   return {
     format_version: 1,

@@ -1,7 +1,7 @@
-import type { RunLine } from '../apply/journal.js';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { sameIdentifier } from '../base/values.js';
 import type { Declared } from '../kinds/kind.js';
+import type { RunLine } from '../state/journal.js';
 
 /** What is wrong with an id of `--accept-did`: no declared client has it. */
 export function undeclaredClient(id: string, declared: readonly Declared[]): Problem[] {

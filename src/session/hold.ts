@@ -1,10 +1,9 @@
 import { withDebts } from '../apply/debts.js';
-import { isUnderWay, journalFolder, runHolder, underWay } from '../apply/journal.js';
 import { heirOf, type StateHome } from '../apply/owner.js';
 import { type ResumeOptions, resumeRun, unfinishedRuns } from '../apply/resume.js';
-import { acquireLock, type Lock, lockHolder } from '../state/lock.js';
+import type { Lock } from '../state/backend.js';
+import { isUnderWay, runHolder, underWay } from '../state/journal.js';
 import type { State } from '../state/state.js';
-import type { StateStore } from '../state/store.js';
 
 export interface HeldState {
   readonly state: State;
@@ -17,31 +16,29 @@ export interface HeldState {
  * only plans takes it for as long as there is something to settle.
  */
 export async function settleState(
-  store: StateStore,
   home: StateHome,
   writes: string | undefined,
-  options: Omit<ResumeOptions, 'folder' | 'now'> & { readonly server: string },
+  options: Omit<ResumeOptions, 'runs' | 'now'> & { readonly server: string },
 ): Promise<HeldState> {
-  const { path } = home;
+  const { backend } = home;
   const notes: string[] = [];
-  let lock = writes === undefined ? undefined : await acquireLock(path, writes, new Date());
+  let lock = writes === undefined ? undefined : await backend.lock(writes, new Date());
   try {
-    const folder = journalFolder(path);
-    const load = async (): Promise<State> => await withDebts(await store.load(options.server), folder, home);
+    const load = async (): Promise<State> => await withDebts(await backend.load(options.server), home);
     let state = await load();
-    const unfinished = () => unfinishedRuns(folder, state, home);
+    const unfinished = () => unfinishedRuns(state, home);
     const found = await unfinished();
     if (found.length === 0) return { state, lock, notes: takeover(lock) };
     // Where its lock was removed, nothing may be written beside a run all the same.
     const living = found.find(isUnderWay);
     if (lock === undefined) {
-      const holder = (await lockHolder(path)) ?? (living === undefined ? null : runHolder(living.run));
+      const holder = (await backend.holder()) ?? (living === undefined ? null : runHolder(living.run));
       if (holder !== null) return { state, lock, notes: [`the state is being written: ${holder}`] };
       try {
-        lock = await acquireLock(path, 'plan', new Date());
+        lock = await backend.lock('plan', new Date());
       } catch (failure) {
         // Another process was quicker, and settles it or goes on with it.
-        const quicker = await lockHolder(path);
+        const quicker = await backend.holder();
         if (quicker === null) throw failure;
         return { state, lock, notes: [`the state is being written: ${quicker}`] };
       }
@@ -53,11 +50,11 @@ export async function settleState(
     for (const content of await unfinished()) {
       const resumed = await resumeRun(content, heirOf(state, content.run), {
         ...options,
-        folder,
+        runs: backend.runs,
         now: () => new Date(),
       });
       state = resumed.state;
-      await store.save(state);
+      await backend.save(state);
       await resumed.finish();
       notes.push(
         content.ended

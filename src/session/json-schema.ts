@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { journalLineSchema } from '../apply/journal.js';
 import { kinds } from '../kinds/index.js';
 import { configSchema } from '../project/index.js';
 import { planSchema, resultSchema } from '../report/schemas.js';
+import { journalLineSchema } from '../state/journal.js';
 
 /** The JSON Schemas that `idops schema` prints and that lie in schemas/. */
 export const schemaNames = ['manifest', 'config', 'plan', 'run'] as const;

@@ -1,7 +1,5 @@
-import { basename } from 'node:path';
 import { applyPlan } from '../apply/apply.js';
 import { findRun } from '../apply/history.js';
-import { journalFolder } from '../apply/journal.js';
 import { othersOf, refuseOther } from '../apply/owner.js';
 import { newestRun } from '../apply/resume.js';
 import { type Left, undoRun } from '../apply/undo.js';
@@ -20,9 +18,8 @@ import { noReplan, type Replan } from '../plan/replan.js';
 import { type Seal, seal, staleness } from '../plan/stored.js';
 import type { Project } from '../project/index.js';
 import { type Probed, probe } from '../server/probe.js';
-import { stateFile } from '../state/file.js';
 import { Hasher } from '../state/secrets.js';
-import { refuseTracked } from '../state/tracked.js';
+import { backendOf } from './backend.js';
 import { openConnection } from './connection.js';
 import { otherServer, undeclaredClient } from './guard.js';
 import { settleState } from './hold.js';
@@ -79,7 +76,8 @@ async function open(
   } = options;
   const redactor = options.redactor ?? createRedactor();
   const { server, declared, warnings, manifests } = await loadAll(project, options, redactor.add);
-  await refuseTracked(project, journalFolder(project.statePath()), command !== undefined);
+  const backend = backendOf(project);
+  await backend.check(command === undefined ? 'read' : 'write');
   const connection = openConnection(server, declared, {
     concurrency,
     timeout: options.timeout ?? DEFAULT_TIMEOUT,
@@ -91,9 +89,8 @@ async function open(
   });
   const { reader, writer } = connection;
   const shared = { reader, profile: server.profile, concurrency, progress, signal };
-  const home = { path: project.statePath(), environment: project.environment };
-  const store = stateFile(project.statePath());
-  const held = await settleState(store, home, command, {
+  const home = { backend, environment: project.environment };
+  const held = await settleState(home, command, {
     ...shared,
     server: server.baseUrl,
     holds: redactor.holds,
@@ -169,12 +166,12 @@ async function open(
       return { plan: made, problems };
     },
     async lastRun() {
-      const run = await newestRun(journalFolder(project.statePath()), state);
+      const run = await newestRun(backend.runs, state);
       if (run !== undefined) return run;
       throw new ProblemsError([error('no-such-run', 'this state has no runs', [], 'idops runs lists them')]);
     },
     async planUndo(run, { force = false } = {}) {
-      const content = await findRun(journalFolder(project.statePath()), run);
+      const content = await findRun(backend.runs, run);
       if (content.run.server !== server.baseUrl) throw otherServer(content.run, server.baseUrl);
       const isOther = await othersOf(state, home);
       if (isOther(content.run)) throw refuseOther(content.run, home);
@@ -210,11 +207,9 @@ async function open(
       replan: replans.get(approved.plan) ?? noReplan,
       recognise,
       writer,
-      store,
+      backend,
       state,
       hasher: new Hasher(state, redactor.holds),
-      journals: journalFolder(project.statePath()),
-      stateFile: basename(project.statePath()),
       command,
       now: () => new Date(),
       redactor,

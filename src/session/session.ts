@@ -1,5 +1,4 @@
 import type { Applied } from '../apply/apply.js';
-import type { RunLine } from '../apply/journal.js';
 import type { Left } from '../apply/undo.js';
 import type { Problem } from '../base/problems.js';
 import type { Progress } from '../base/progress.js';
@@ -9,6 +8,7 @@ import type { Plan } from '../plan/plan.js';
 import type { Selection } from '../plan/select.js';
 import type { Seal, StoredPlan } from '../plan/stored.js';
 import type { Project, ServerOverrides } from '../project/index.js';
+import type { RunLine } from '../state/journal.js';
 import type { ConnectionOptions } from './connection.js';
 
 export interface SessionOptions extends ServerOverrides {

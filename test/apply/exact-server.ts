@@ -4,10 +4,10 @@ import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { parse, stringify } from 'lossless-json';
 import { onTestFinished } from 'vitest';
-import { listRuns } from '../../src/apply/journal.js';
 import { loadProject } from '../../src/project/index.js';
 import { openForWriting, openSession } from '../../src/session/open.js';
 import type { Session, WritingCommand, WritingSession } from '../../src/session/session.js';
+import { fileRuns } from '../../src/state/file/runs.js';
 import { applyAll as approveAll } from '../approving.js';
 import { cli } from '../e2e/running.js';
 import { serve } from '../server/serving.js';
@@ -107,7 +107,7 @@ export async function exactSite(profile: Profile, user: { [member: string]: stri
       });
       return { child, ended };
     },
-    runs: () => listRuns(join(folder, '.idops', 'runs')),
+    runs: () => fileRuns(join(folder, '.idops', 'runs')).list(),
     async records() {
       const names = await readdir(join(folder, '.idops'), { recursive: true });
       const files = names.filter((name) => /\.jsonl?$/.test(name)).sort();

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { AnsweredLine, JournalContent, SendingLine } from '../../src/apply/journal.js';
 import { type Left, type Undo, undoRun } from '../../src/apply/undo.js';
 import { type Fields, Sensitive } from '../../src/base/values.js';
 import type { Declared } from '../../src/kinds/kind.js';
+import type { AnsweredLine, JournalContent, SendingLine } from '../../src/state/journal.js';
 import { Hasher, storeFields } from '../../src/state/secrets.js';
 
 const at = '2026-01-31T12:00:00Z';

@@ -5,6 +5,7 @@ import { planJson } from '../../src/report/json.js';
 import { planMarkdown } from '../../src/report/markdown.js';
 import { runText } from '../../src/report/runs.js';
 import { planText } from '../../src/report/text.js';
+import { fileRuns } from '../../src/state/file/runs.js';
 import { changeOf, type Doc, ids, site, todo } from './site.js';
 
 const absent: Doc = { kind: 'EmailTemplate', backend_id: ids.backend, type: 'tx_code', state: 'absent' };
@@ -72,7 +73,7 @@ describe('a template that is to be absent', () => {
     const [field] = planJson(plan, { debug: false }).changes[0]?.fields ?? [];
     expect(field).toMatchObject({ path: 'txt_content', after: { unknown: true }, becomes: 'built-in' });
     await at.apply(absent);
-    const { runs } = await readRuns(`${at.folder}/.idops/runs`);
+    const { runs } = await readRuns(fileRuns(`${at.folder}/.idops/runs`));
     const [past] = runs;
     if (past === undefined) throw new Error('no run');
     expect(flat(runText(past, text))).toContain(fate);

@@ -1,12 +1,13 @@
 import { expect, it } from 'vitest';
 import { readRuns } from '../../src/apply/history.js';
 import { runText } from '../../src/report/runs.js';
+import { fileRuns } from '../../src/state/file/runs.js';
 import { ids, site } from '../boruta/site.js';
 
 it('tells of an adoption what was done, not what will be', async () => {
   const at = await site();
   await at.apply({ kind: 'Client', id: ids.portal, did_generation: 1 });
-  const { runs } = await readRuns(`${at.folder}/.idops/runs`);
+  const { runs } = await readRuns(fileRuns(`${at.folder}/.idops/runs`));
   const [past] = runs;
   if (past === undefined) throw new Error('no run');
   const text = runText(past, { color: false, debug: false });

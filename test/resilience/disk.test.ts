@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
-import { listRuns, readJournal } from '../../src/apply/journal.js';
+import { fileRuns } from '../../src/state/file/runs.js';
 import { stateSchema } from '../../src/state/state.js';
 import { project, type TestProject } from '../e2e/running.js';
 import { ids } from '../sandbox/asking.js';
@@ -33,7 +33,8 @@ async function readAll({ folder }: TestProject): Promise<void> {
     stateSchema.parse(JSON.parse(await readFile(join(idops, 'state.json'), 'utf8')));
   }
   const runs = join(idops, 'runs');
-  for (const name of await listRuns(runs)) await readJournal(runs, name);
+  const store = fileRuns(runs);
+  for (const name of await store.list()) await store.read(name);
 }
 
 describe('a disk that gets full', () => {
@@ -65,8 +66,8 @@ describe('a disk that gets full', () => {
       }
       // What was sent is in the journal, with the object as it was.
       const runs = join(at.folder, '.idops', 'runs');
-      const [name] = await listRuns(runs);
-      const lines = name === undefined ? [] : ((await readJournal(runs, name))?.lines ?? []);
+      const [name] = await fileRuns(runs).list();
+      const lines = name === undefined ? [] : ((await fileRuns(runs).read(name))?.lines ?? []);
       expect(lines.filter(({ type }) => type === 'sending').length).toBeGreaterThanOrEqual(
         at.writes().length,
       );
@@ -149,7 +150,7 @@ describe.skipIf(!canMount)('a small disk', () => {
       expect(code).toBe(1);
       expect(stderr).toContain('ENOSPC');
       for (const name of await readdir(join(disk, 'runs')).catch(() => [])) {
-        await readJournal(join(disk, 'runs'), name.replace('.jsonl', ''));
+        await fileRuns(join(disk, 'runs')).read(name.replace('.jsonl', ''));
       }
       execFileSync('mount', ['-o', 'remount,size=10m', disk]);
       const next = await at.idops('apply --yes');

@@ -4,7 +4,6 @@ import { cp, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { listRuns, readJournal, type SendingLine } from '../../src/apply/journal.js';
 import type { Plan } from '../../src/plan/plan.js';
 import { loadProject } from '../../src/project/index.js';
 import {
@@ -15,6 +14,8 @@ import {
   startSandbox,
 } from '../../src/sandbox/index.js';
 import { openSession } from '../../src/session/open.js';
+import { fileRuns } from '../../src/state/file/runs.js';
+import type { SendingLine } from '../../src/state/journal.js';
 import { stateSchema } from '../../src/state/state.js';
 import { ids } from '../sandbox/asking.js';
 
@@ -346,7 +347,9 @@ async function look(folder: string, { url, token }: Sandbox): Promise<{ plan: Pl
   try {
     const plan = await session.plan();
     const runs = join(folder, '.idops', 'runs');
-    const contents = await Promise.all((await listRuns(runs)).map((name) => readJournal(runs, name)));
+    const contents = await Promise.all(
+      (await fileRuns(runs).list()).map((name) => fileRuns(runs).read(name)),
+    );
     return { plan, unfinished: contents.flatMap((one) => (one === null || one.ended ? [] : [one.run.run])) };
   } finally {
     await session.close();
@@ -359,9 +362,9 @@ async function unreadable(folder: string, torn: boolean): Promise<string[]> {
   const runs = join(folder, '.idops', 'runs');
   try {
     stateSchema.parse(JSON.parse(await readFile(join(folder, '.idops', 'state.json'), 'utf8')));
-    for (const name of await listRuns(runs)) {
+    for (const name of await fileRuns(runs).list()) {
       const text = await readFile(join(runs, `${name}.jsonl`), 'utf8');
-      const content = await readJournal(runs, name);
+      const content = await fileRuns(runs).read(name);
       if (!torn && content !== null && !text.endsWith('\n')) wrong.push(`${name} ends in a torn line`);
     }
   } catch (failure) {
@@ -383,7 +386,7 @@ function comparable({ templates, clients, ...rest }: SandboxSeed): object {
 /** The changed objects whose state before is in no journal. */
 async function missingImages(folder: string, seed: SandboxSeed, profile: SandboxProfile): Promise<string[]> {
   const runs = join(folder, '.idops', 'runs');
-  const contents = await Promise.all((await listRuns(runs)).map((name) => readJournal(runs, name)));
+  const contents = await Promise.all((await fileRuns(runs).list()).map((name) => fileRuns(runs).read(name)));
   const lines = contents.flatMap((one) => one?.lines ?? []);
   const has = (key: string, fields: SendingLine['before']['fields']): boolean =>
     lines.some(

@@ -7,7 +7,7 @@ import { pathToFileURL } from 'node:url';
 import { afterEach, describe, expect, it } from 'vitest';
 import { ownMark } from '../../src/base/process.js';
 import type { Intercept, SandboxRequest } from '../../src/sandbox/index.js';
-import { acquireLock, removableLock } from '../../src/state/lock.js';
+import { acquireLock, removableLock } from '../../src/state/file/lock.js';
 import { project } from '../e2e/running.js';
 
 const lockFile = '.idops/state.json.lock';
@@ -180,7 +180,7 @@ describe('many processes at once', () => {
   });
 
   async function takers(count: number, state: string, env: { [name: string]: string }): Promise<string[]> {
-    const module = pathToFileURL(resolve('dist/state/lock.js')).href;
+    const module = pathToFileURL(resolve('dist/state/file/lock.js')).href;
     const children = Array.from({ length: count }, () =>
       spawn(process.execPath, [resolve('test/resilience/taker.mjs'), module, state], {
         env: { PATH: process.env.PATH, START: String(Date.now() + 1500), ...env },

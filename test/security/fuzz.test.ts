@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import fc from 'fast-check';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { readRuns } from '../../src/apply/history.js';
-import { journalFolder } from '../../src/apply/journal.js';
 import { loadManifests } from '../../src/manifests/index.js';
 import { isStoredPlan, parseStoredPlan, staleness } from '../../src/plan/stored.js';
 import { loadProject, type Project } from '../../src/project/index.js';
@@ -14,6 +13,7 @@ import { planText, resultText } from '../../src/report/text.js';
 import { type Intercept, type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { problemsOf } from '../../src/session/failures.js';
 import { openForWriting, openSession } from '../../src/session/open.js';
+import { fileBackend } from '../../src/state/file/index.js';
 import { applyAll } from '../approving.js';
 import { ids } from '../sandbox/asking.js';
 
@@ -304,7 +304,9 @@ describe('hostile', () => {
         await writeFile(path, text);
         // The state says that this run has not ended, so that the journal is read into it.
         await writeFile(statePath, JSON.stringify({ ...JSON.parse(state), last_run: '0', resources: {} }));
-        await harmless(async () => void (await readRuns(journalFolder(statePath))));
+        await harmless(
+          async () => void (await readRuns(fileBackend({ path: statePath, allowTracked: true }).runs)),
+        );
         await harmless(async () => {
           const session = await openSession(await load());
           try {

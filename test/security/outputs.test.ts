@@ -5,7 +5,7 @@ import { lstat, mkdir, readdir, readFile, rm, stat, symlink, utimes, writeFile }
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { temporaryName } from '../../src/base/temporary.js';
-import { acquireLock } from '../../src/state/lock.js';
+import { acquireLock } from '../../src/state/file/lock.js';
 import { cli, project, type TestProject } from '../e2e/running.js';
 import { ids } from '../sandbox/asking.js';
 

@@ -6,7 +6,7 @@ import { join, resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ownMark } from '../../src/base/process.js';
 import type { Intercept, SandboxRequest } from '../../src/sandbox/index.js';
-import { acquireLock } from '../../src/state/lock.js';
+import { acquireLock } from '../../src/state/file/lock.js';
 import { journals, project, type TestProject } from '../e2e/running.js';
 import { ids } from '../sandbox/asking.js';
 

@@ -1,10 +1,7 @@
-import { journalFolder } from '../../apply/journal.js';
-import { choosePruning, type Keep, type Pruning, removeJournals } from '../../apply/prune.js';
+import { choosePruning, type Keep, type Pruning } from '../../apply/prune.js';
 import { error, ProblemsError } from '../../base/problems.js';
 import { journalLines, pruningJson, pruningText } from '../../report/pruning.js';
-import { savedState } from '../../state/file.js';
-import { acquireLock } from '../../state/lock.js';
-import { refuseTracked } from '../../state/tracked.js';
+import { backendOf } from '../../session/backend.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats, type Renderers, show } from '../formats.js';
@@ -35,20 +32,18 @@ export async function prune(context: Context, options: Options & GlobalOptions):
       ),
     ]);
   }
-  const project = await context.project();
-  const path = project.statePath();
+  const backend = backendOf(await context.project());
   await context.learnTokens();
-  const folder = journalFolder(path);
-  await refuseTracked(project, folder, true);
+  await backend.check('write');
   const now = new Date();
-  const lock = await acquireLock(path, 'runs prune', now);
+  const lock = await backend.lock('runs prune', now);
   try {
-    const state = await savedState(path);
+    const state = await backend.saved();
     // Without a state nobody knows which runs are held by one.
     const pruning =
       state === undefined
         ? { remove: [], keep: [], needed: [], problems: [] }
-        : await choosePruning(folder, state, keep, now);
+        : await choosePruning(backend.runs, state, keep, now);
     if (state === undefined) context.output.message('There is no state, so no journal is removed.');
     for (const { run, why } of pruning.needed) {
       context.output.message(`Run ${run.run} is kept: ${why}.`);
@@ -62,7 +57,7 @@ export async function prune(context: Context, options: Options & GlobalOptions):
       if (options.yes !== true) context.output.beside(journalLines(pruning.remove).join('\n'));
       const consented = await consent(question, options.yes === true, context, 'Nothing was removed.');
       if ('refused' in consented) return consented.refused;
-      await removeJournals(folder, pruning.remove);
+      await backend.runs.remove(pruning.remove.map(({ run }) => run));
     }
     // Names of runs, commands and times are idops' own words.
     await show(formats, renderers, pruning, (found) => found, context);

@@ -1,5 +1,4 @@
 import { findRun, type PastRun, pastRun, readRuns } from '../../apply/history.js';
-import { journalFolder, type RunLine } from '../../apply/journal.js';
 import { othersOf, ownerOf, type StateHome } from '../../apply/owner.js';
 import { settleRegeneration } from '../../apply/settle.js';
 import { escapeText } from '../../base/escape.js';
@@ -8,10 +7,8 @@ import { userName } from '../../base/user-name.js';
 import type { Project } from '../../project/index.js';
 import { redactRun } from '../../report/redacted.js';
 import { runJson, runsJson, runsText, runText } from '../../report/runs.js';
-import { stateName } from '../../state/beside.js';
-import { stateFile } from '../../state/file.js';
-import { acquireLock, removableLock } from '../../state/lock.js';
-import { refuseTracked, refuseTrackedLock } from '../../state/tracked.js';
+import { backendOf } from '../../session/backend.js';
+import type { RunLine } from '../../state/journal.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats, type Renderers, show as showIn } from '../formats.js';
@@ -30,8 +27,8 @@ export async function list(context: Context, options: ShowOptions & GlobalOption
   const formats = parseFormats(options.format, Object.keys(renderers));
   const project = await context.project();
   await context.learnTokens();
-  const { isOther } = await told(project);
-  const { runs: all, problems } = await readRuns(journalFolder(project.statePath()));
+  const { home, isOther } = await told(project);
+  const { runs: all, problems } = await readRuns(home.backend.runs);
   const runs = all.filter(({ run }) => !isOther(run));
   const others = all.filter(({ run }) => isOther(run)).map(({ run }) => run);
   if (others.length > 0) context.output.message(leftOut(others));
@@ -60,8 +57,8 @@ export async function show(
   const formats = parseFormats(options.format, Object.keys(renderers));
   const project = await context.project();
   await context.learnTokens();
-  const content = await findRun(journalFolder(project.statePath()), name);
   const { home, isOther } = await told(project);
+  const content = await findRun(home.backend.runs, name);
   if (isOther(content.run)) context.output.message(escapeText(`Note: ${ownerOf(content.run, home)}.`));
   const run = await pastRun(content);
   await showIn(formats, renderers, run, redactRun, context);
@@ -85,21 +82,17 @@ export async function settle(
       ),
     ]);
   }
-  const project = await context.project();
-  const path = project.statePath();
-  const folder = journalFolder(path);
-  await refuseTracked(project, folder, true);
-  const lock = await acquireLock(path, 'runs settle', new Date());
+  const backend = backendOf(await context.project());
+  await backend.check('write');
+  const lock = await backend.lock('runs settle', new Date());
   try {
-    const content = await findRun(folder, name);
-    const store = stateFile(path);
+    const content = await findRun(backend.runs, name);
     await settleRegeneration({
       content,
       address,
       done: options.done === true,
-      state: await store.load(content.run.server),
-      store,
-      folder,
+      state: await backend.load(content.run.server),
+      backend,
       by: userName(),
       now: new Date(),
     });
@@ -115,9 +108,9 @@ export async function unlock(
   context: Context,
   options: { readonly yes?: boolean } & GlobalOptions,
 ): Promise<ExitCode> {
-  const project = await context.project();
-  await refuseTrackedLock(project);
-  const lock = await removableLock(project.statePath());
+  const backend = backendOf(await context.project());
+  await backend.check('unlock');
+  const lock = await backend.removable();
   if (lock === null) {
     context.output.message('There is no lock.');
     return exit.done;
@@ -136,9 +129,9 @@ export async function unlock(
 
 /** Which runs in the folder of a project's journals are of another state, whether its own can be read or not. */
 async function told(project: Project): Promise<{ home: StateHome; isOther: (run: RunLine) => boolean }> {
-  const path = project.statePath();
-  const home = { path, environment: project.environment };
-  return { home, isOther: await othersOf(await stateName(path), home) };
+  const backend = backendOf(project);
+  const home = { backend, environment: project.environment };
+  return { home, isOther: await othersOf(await backend.told(), home) };
 }
 
 function leftOut(runs: readonly RunLine[]): string {

@@ -1,15 +1,15 @@
 import { relative } from 'node:path';
-import { parseJson, stringifyJson } from '../base/json.js';
-import { leadsTo } from '../base/links.js';
-import { error, ProblemsError } from '../base/problems.js';
-import { readRegular } from '../base/regular.js';
-import { identityKey, objectKey } from '../base/values.js';
-import { writeWhole } from '../base/whole-file.js';
-import { emptyState, STATE_FORMAT, type State, stateSchema } from './state.js';
-import type { StateStore } from './store.js';
+import { parseJson, stringifyJson } from '../../base/json.js';
+import { leadsTo } from '../../base/links.js';
+import { error, ProblemsError } from '../../base/problems.js';
+import { readRegular } from '../../base/regular.js';
+import { identityKey, objectKey } from '../../base/values.js';
+import { writeWhole } from '../../base/whole-file.js';
+import type { StateBackend } from '../backend.js';
+import { emptyState, STATE_FORMAT, type State, stateSchema } from '../state.js';
 
 /** A state in one JSON file. */
-export function stateFile(path: string): StateStore {
+export function stateFile(path: string): Pick<StateBackend, 'place' | 'load' | 'saved' | 'save'> {
   const place = relative(process.cwd(), path) || path;
   return {
     place,
@@ -17,18 +17,15 @@ export function stateFile(path: string): StateStore {
       const text = await readText(path, place);
       return text === undefined ? emptyState(server) : check(text, place, server);
     },
+    async saved() {
+      const text = await readText(path, place);
+      return text === undefined ? undefined : parseState(text, place);
+    },
     async save(state) {
       // A link to a state that lies elsewhere stays one.
       await writeWhole(await leadsTo(path), `${stringifyJson(state, 2)}\n`);
     },
   };
-}
-
-/** The state that lies at a path, whatever server it is for; undefined where there is none. */
-export async function savedState(path: string): Promise<State | undefined> {
-  const place = relative(process.cwd(), path) || path;
-  const text = await readText(path, place);
-  return text === undefined ? undefined : parseState(text, place);
 }
 
 async function readText(path: string, place: string): Promise<string | undefined> {

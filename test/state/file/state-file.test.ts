@@ -2,10 +2,10 @@ import { mkdir, mkdtemp, readdir, readFile, realpath, rm, stat, symlink, writeFi
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ProblemsError } from '../../src/base/problems.js';
-import { writeWhole } from '../../src/base/whole-file.js';
-import { stateFile } from '../../src/state/file.js';
-import { emptyState, type State } from '../../src/state/state.js';
+import { ProblemsError } from '../../../src/base/problems.js';
+import { writeWhole } from '../../../src/base/whole-file.js';
+import { stateFile } from '../../../src/state/file/state-file.js';
+import { emptyState, type State } from '../../../src/state/state.js';
 
 const server = 'https://id.example.com';
 let folder = '';

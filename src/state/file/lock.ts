@@ -4,12 +4,13 @@ import { hostname } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
-import { error, ProblemsError } from '../base/problems.js';
-import { fateOf, ownMark, processMark, unnamedParts } from '../base/process.js';
-import { NoRegularFile, readRegular } from '../base/regular.js';
-import { sweepTemporaries, temporaryName } from '../base/temporary.js';
-import { userName } from '../base/user-name.js';
-import { makeFolder } from '../base/whole-file.js';
+import { error, ProblemsError } from '../../base/problems.js';
+import { fateOf, ownMark, processMark, unnamedParts } from '../../base/process.js';
+import { NoRegularFile, readRegular } from '../../base/regular.js';
+import { sweepTemporaries, temporaryName } from '../../base/temporary.js';
+import { userName } from '../../base/user-name.js';
+import { makeFolder } from '../../base/whole-file.js';
+import type { Lock, Removable } from '../backend.js';
 
 const holderSchema = z.object({
   user: z.string(),
@@ -26,13 +27,6 @@ const A_MOMENT = 20;
 
 /** How often that is waited for; a lock is taken over in a moment, or something is wrong. */
 const TRIES = 250;
-
-/** The right to write a state and its journals, held by one process at a time. */
-export interface Lock {
-  /** Says that a lock was taken over from a process that is gone; null where it was free. */
-  readonly takenOver: string | null;
-  release(): Promise<void>;
-}
 
 /** The lock file of a state file. */
 export function lockPath(statePath: string): string {
@@ -69,14 +63,6 @@ export async function lockHolder(statePath: string): Promise<string | null> {
   const fate = fateOf(holder);
   if (fate === 'gone') return null;
   return fate === 'alive' ? describe(holder) : `${describe(holder)}, if that process still runs`;
-}
-
-/** A lock that may be removed. */
-export interface Removable {
-  /** Who held it, in words. */
-  readonly holder: string;
-  /** Throws a ProblemsError (`locked`) where somebody else has it by now. */
-  remove(): Promise<void>;
 }
 
 /**

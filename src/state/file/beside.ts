@@ -1,12 +1,10 @@
 import { readdir } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { z } from 'zod';
-import { readRegular } from '../base/regular.js';
+import { readRegular } from '../../base/regular.js';
+import type { StateName } from '../backend.js';
 
 const nameSchema = z.object({ lineage: z.string(), salt: z.string(), resources: z.unknown() });
-
-/** What a state is told by. */
-export type StateName = Pick<z.infer<typeof nameSchema>, 'lineage' | 'salt'>;
 
 /** The other states in the folder of one: all have their journals in one place. What is no state is passed over. */
 export async function statesBeside(statePath: string): Promise<StateName[]> {

@@ -1,35 +1,26 @@
 import { execFile } from 'node:child_process';
 import { access, constants, lstat, realpath } from 'node:fs/promises';
 import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
-import { leadsTo } from '../base/links.js';
-import { error, ProblemsError } from '../base/problems.js';
+import { leadsTo } from '../../base/links.js';
+import { error, ProblemsError } from '../../base/problems.js';
 import { lockPath } from './lock.js';
 
 /** Milliseconds that git gets; looking into its index takes a few. */
 const PATIENCE = 10_000;
 
-/** Where a project keeps its state, and whether git may track it. */
-export interface Keeping {
-  statePath(): string;
-  allowsTracked(): boolean;
-}
-
 /**
  * A state that a commit brings along is believed like any other, so nobody's branch may bring one unless that is meant.
  * What isn't there is asked about only where it is to be written. Throws a ProblemsError (`state-tracked`).
  */
-export async function refuseTracked(keeping: Keeping, journals: string, written: boolean): Promise<void> {
-  if (keeping.allowsTracked()) return;
-  const path = keeping.statePath();
+export async function refuseTracked(path: string, journals: string, written: boolean): Promise<void> {
   const files = [path, lockPath(path)];
   if (!written && !(await Promise.all([...files, journals].map(isThere))).includes(true)) return;
   refuseAll(await trackedOf(files, journals), 'what idops believes was recorded');
 }
 
 /** The same for the lock alone: whether its process still runs can't be told by what a commit says of it. */
-export async function refuseTrackedLock(keeping: Keeping): Promise<void> {
-  if (keeping.allowsTracked()) return;
-  refuseAll(await trackedOf([lockPath(keeping.statePath())]), 'who seems to hold it');
+export async function refuseTrackedLock(path: string): Promise<void> {
+  refuseAll(await trackedOf([lockPath(path)]), 'who seems to hold it');
 }
 
 function refuseAll([first, ...others]: readonly string[], decided: string): void {

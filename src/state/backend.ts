@@ -1,0 +1,78 @@
+import type { Journal, JournalContent, RunLine } from './journal.js';
+import type { State } from './state.js';
+
+/** The right to write a state and its runs, held by one process at a time. */
+export interface Lock {
+  /** Says that a lock was taken over from a process that is gone; null where it was free. */
+  readonly takenOver: string | null;
+  release(): Promise<void>;
+}
+
+/** A lock that may be removed. */
+export interface Removable {
+  /** Who held it, in words. */
+  readonly holder: string;
+  /** Throws a ProblemsError (`locked`) where somebody else has it by now. */
+  remove(): Promise<void>;
+}
+
+/** What a state is told by. */
+export type StateName = Pick<State, 'lineage' | 'salt'>;
+
+/** What a state is looked at for, where it could have come from somebody else. */
+export type Use = 'read' | 'write' | 'unlock';
+
+/** The journals of runs; several states may have theirs in one place. */
+export interface RunStore {
+  /** The names of the runs that have a journal, oldest first. Throws a ProblemsError (`journal-unreadable`). */
+  list(): Promise<string[]>;
+  /**
+   * A run's journal. A last line that a crash cut off doesn't count; one without a whole first line gives null: such a
+   * run sent nothing. Throws a ProblemsError (`journal-unreadable`) where the content is no journal.
+   */
+  read(run: string): Promise<JournalContent | null>;
+  /** Whether the last whole line of a journal says that the run has ended, without reading all of it. */
+  hasEnd(run: string): Promise<boolean>;
+  /** Begins the journal of a new run with its first line. Throws where that can't be kept. */
+  create(first: RunLine): Promise<Journal>;
+  /**
+   * Goes on with a journal that was left unfinished; a line that was cut off goes. Throws a ProblemsError (`locked`)
+   * where its process still writes it.
+   */
+  reopen(content: JournalContent): Promise<Journal>;
+  /** Removes the journals of runs for good; one that isn't there is no failure. */
+  remove(runs: readonly string[]): Promise<void>;
+}
+
+/** Where a state, its lock and the journals of its runs are kept: all that anybody knows of it. */
+export interface StateBackend {
+  /** What a message calls it. */
+  readonly place: string;
+  /** The name by which runs tell this state from others that have theirs in the same place. */
+  readonly name: string;
+  readonly runs: RunStore;
+  /**
+   * The state, or an empty one where there is none yet. Throws a ProblemsError (`state-unreadable`, `state-newer`,
+   * `state-other-server`) where it can't be used.
+   */
+  load(server: string): Promise<State>;
+  /** The state that is there, whatever server it is for; undefined where there is none. Throws as `load` does. */
+  saved(): Promise<State | undefined>;
+  /** Replaces the state as a whole: after a crash there is the old one or the new one. */
+  save(state: State): Promise<void>;
+  /** What the state that is there is told by; undefined where there is none that can be read. */
+  told(): Promise<StateName | undefined>;
+  /** The other states that have their runs in the same place. */
+  beside(): Promise<StateName[]>;
+  /**
+   * Takes the lock, and takes it over from a process that is surely gone. Throws a ProblemsError (`locked`) that names
+   * the holder, or `not-writable`.
+   */
+  lock(command: string, now: Date): Promise<Lock>;
+  /** Who holds the lock, in words; null where it is free or its holder is gone. */
+  holder(): Promise<string | null>;
+  /** The lock, to be removed; null where there is none. Throws a ProblemsError (`locked`) where its holder surely runs. */
+  removable(): Promise<Removable | null>;
+  /** Throws a ProblemsError (`state-tracked`) where what would be used may come from a commit. */
+  check(use: Use): Promise<void>;
+}

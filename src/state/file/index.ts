@@ -1,0 +1,35 @@
+import { basename, dirname, join } from 'node:path';
+import type { StateBackend } from '../backend.js';
+import { stateName, statesBeside } from './beside.js';
+import { acquireLock, lockHolder, removableLock } from './lock.js';
+import { fileRuns } from './runs.js';
+import { stateFile } from './state-file.js';
+import { refuseTracked, refuseTrackedLock } from './tracked.js';
+
+/** Where a state lies on a disk. */
+export interface FileSettings {
+  /** The path of the state; its lock lies beside it, and the journals in a folder `runs` beside it. */
+  readonly path: string;
+  /** Whether git may track them: `state.allow_tracked`. */
+  readonly allowTracked: boolean;
+}
+
+/** The backend that keeps a state in a file, for processes of one machine. */
+export function fileBackend({ path, allowTracked }: FileSettings): StateBackend {
+  const folder = join(dirname(path), 'runs');
+  return {
+    ...stateFile(path),
+    name: basename(path),
+    runs: fileRuns(folder),
+    told: () => stateName(path),
+    beside: () => statesBeside(path),
+    lock: (command, now) => acquireLock(path, command, now),
+    holder: () => lockHolder(path),
+    removable: () => removableLock(path),
+    async check(use) {
+      if (allowTracked) return;
+      if (use === 'unlock') await refuseTrackedLock(path);
+      else await refuseTracked(path, folder, use === 'write');
+    },
+  };
+}

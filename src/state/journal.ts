@@ -1,0 +1,134 @@
+import { z } from 'zod';
+import { kindNames } from '../base/kind-names.js';
+import { error, ProblemsError } from '../base/problems.js';
+import { processMark, surelyAlive } from '../base/process.js';
+import { jsonFields } from './json-fields.js';
+import { identitySchema } from './state.js';
+
+/** The newest journal format that this version reads and writes. */
+export const JOURNAL_FORMAT = 1;
+
+const storedFields = z.strictObject({
+  fields: jsonFields().describe('the fields; a secret is null here'),
+  hashes: z.record(z.string(), z.string()).describe('salted hashes of the secrets, by JSON pointer'),
+});
+
+const at = z.iso.datetime().describe('UTC');
+
+const runLine = z
+  .strictObject({
+    type: z.literal('run'),
+    format_version: z.literal(JOURNAL_FORMAT),
+    run: z.string(),
+    tool_version: z.string(),
+    at,
+    command: z.enum(['apply', 'undo', 'regenerate-did']),
+    user: z.string(),
+    ...processMark,
+    state: z
+      .strictObject({ lineage: z.string(), file: z.string().describe("the name of the state's file") })
+      .optional()
+      .describe('the state that the run belongs to; states in one folder have their journals in one'),
+    server: z.string(),
+    profile: z.string(),
+    environment: z.string().nullable(),
+    digest: z.string(),
+    salt: z.string().describe('the salt of the hashes in this file'),
+  })
+  .describe('the first line: who, when, where');
+
+const sendingLine = z
+  .strictObject({
+    type: z.literal('sending'),
+    seq: z.int(),
+    at,
+    address: z.string(),
+    key: z.string(),
+    kind: z.enum(kindNames),
+    identity: identitySchema,
+    action: z.enum(['update', 'delete', 'regenerate', 'adopt']),
+    operation: z.string().nullable().describe('null for an adoption, which sends nothing'),
+    method: z.string().nullable(),
+    path: z.string().nullable(),
+    last: z.boolean().describe('whether this is the last request of the change'),
+    existed: z
+      .boolean()
+      .nullable()
+      .describe('whether the server had it before; null where it could not be asked'),
+    before: storedFields.describe('the object as it was known to be'),
+    body: storedFields.nullable().describe('what is sent'),
+    expected: storedFields.describe('what the object is to be afterwards'),
+    managed: z.array(z.string()),
+    generation: z.int().optional(),
+    recorded_generation: z
+      .int()
+      .optional()
+      .describe('the generation that was recorded before; left out where none was'),
+  })
+  .describe('before a request is sent');
+
+const answeredLine = z
+  .strictObject({
+    type: z.literal('answered'),
+    seq: z.int(),
+    at,
+    status: z.enum(['applied', 'failed', 'not_converged', 'unknown', 'skipped']),
+    ambiguous: z.boolean(),
+    http_status: z.int().nullable(),
+    attempts: z.int(),
+    after: storedFields.nullable().describe('what the server showed afterwards'),
+    unverified: z.array(z.string()),
+    error: z.string().nullable(),
+    notes: z.array(z.string()).optional().describe('what a person should know although it went well'),
+  })
+  .describe('after its answer');
+
+const endLine = z
+  .strictObject({
+    type: z.literal('end'),
+    at,
+    interrupted: z.boolean(),
+    by: z.string().optional().describe('the later run that settled what this one left open'),
+  })
+  .describe('the last line: the state holds everything above');
+
+export const journalLineSchema = z.discriminatedUnion('type', [runLine, sendingLine, answeredLine, endLine]);
+
+export type RunLine = z.infer<typeof runLine>;
+export type SendingLine = z.infer<typeof sendingLine>;
+export type AnsweredLine = z.infer<typeof answeredLine>;
+export type JournalLine = z.infer<typeof journalLineSchema>;
+
+/** Where a run writes what it does, before and after it does it. */
+export interface Journal {
+  /** Resolves when the line is on the disk. Rejects with what the file system says; nothing may be sent then. */
+  write(line: JournalLine): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** The journal of a run, as it was kept. */
+export interface JournalContent {
+  readonly run: RunLine;
+  /** Everything after the first line. */
+  readonly lines: readonly JournalLine[];
+  /** How many bytes the complete lines take; a crash can cut the last line off. */
+  readonly bytes: number;
+  readonly ended: boolean;
+}
+
+/** Whether the process of a run still runs, as far as that can be told from here. */
+export function isUnderWay({ run, ended }: JournalContent): boolean {
+  return !ended && surelyAlive(run);
+}
+
+/** The refusal to touch the journal of a run that is under way. */
+export function underWay(run: RunLine): ProblemsError {
+  return new ProblemsError([
+    error('locked', `${runHolder(run)} is still under way`, [], 'wait until it has ended, or end it'),
+  ]);
+}
+
+/** Who runs a run, in words. */
+export function runHolder({ run, command, user, host, pid, at }: RunLine): string {
+  return `run ${run} (${command} by ${user} on ${host}, process ${pid}, since ${at})`;
+}

@@ -1,0 +1,231 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { resolve } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { ProblemsError } from '../../src/base/problems.js';
+import { ownMark } from '../../src/base/process.js';
+import type { StateBackend } from '../../src/state/backend.js';
+import { JOURNAL_FORMAT, type JournalLine, type RunLine } from '../../src/state/journal.js';
+import { emptyState, type State } from '../../src/state/state.js';
+
+/** A place for states of a kind of backend: each name has one, all of them their runs together. */
+export interface BackendPlace {
+  open(name: string): StateBackend;
+  remove(): Promise<void>;
+}
+
+const server = 'https://id.example.com';
+const at = '2026-01-31T12:00:00.000Z';
+
+function runLine(run: string, state: State, name: string): RunLine {
+  return {
+    type: 'run',
+    format_version: JOURNAL_FORMAT,
+    run,
+    tool_version: '0.0.0',
+    at,
+    command: 'apply',
+    user: 'somebody',
+    ...ownMark(),
+    state: { lineage: state.lineage, file: name },
+    server,
+    profile: 'documented',
+    environment: null,
+    digest: 'sha256:0',
+    salt: state.salt,
+  };
+}
+
+const answer: JournalLine = {
+  type: 'answered',
+  seq: 1,
+  at,
+  status: 'applied',
+  ambiguous: false,
+  http_status: 200,
+  attempts: 1,
+  after: null,
+  unverified: [],
+  error: null,
+};
+const end: JournalLine = { type: 'end', at, interrupted: false };
+
+/** What another process is told by, which lives until the test is over. */
+async function livingMark(): Promise<Partial<RunLine>> {
+  const module = pathToFileURL(resolve('dist/base/process.js')).href;
+  const program = `const { ownMark } = await import('${module}'); console.log(JSON.stringify(ownMark())); setInterval(() => {}, 1000);`;
+  const child = spawn(process.execPath, ['--input-type=module', '-e', program], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  onTestFinished(() => void child.kill('SIGKILL'));
+  const [line] = (await once(child.stdout, 'data')) as [Buffer];
+  return JSON.parse(line.toString());
+}
+
+async function codeOf(work: Promise<unknown>): Promise<string | undefined> {
+  const failure = await work.then(
+    () => undefined,
+    (thrown: unknown) => thrown,
+  );
+  if (failure === undefined) return undefined;
+  if (!(failure instanceof ProblemsError)) throw failure;
+  return failure.problems[0]?.code;
+}
+
+/** What anything that keeps states has to do, whatever it keeps them in. */
+export function conforms(kind: string, make: () => Promise<BackendPlace>): void {
+  const places: BackendPlace[] = [];
+  const place = async (): Promise<BackendPlace> => {
+    const made = await make();
+    places.push(made);
+    return made;
+  };
+  afterEach(async () => {
+    for (const made of places.splice(0)) await made.remove();
+  });
+
+  describe(`${kind}: a state`, () => {
+    test('is empty where there is none, and of its own each time', async () => {
+      const backend = (await place()).open('a');
+      const [first, second] = [await backend.load(server), await backend.load(server)];
+      expect(first).toMatchObject({ server, serial: 0, resources: {} });
+      expect(first.lineage).not.toBe(second.lineage);
+      expect(await backend.saved()).toBeUndefined();
+      expect(await backend.told()).toBeUndefined();
+    });
+
+    test('is there as it was saved, for whoever opens it', async () => {
+      const here = await place();
+      const state: State = { ...emptyState(server), serial: 3, last_run: '20260131T120000Z-abcdef' };
+      await here.open('a').save(state);
+      await here.open('a').save({ ...state, serial: 4 });
+      expect(await here.open('a').load(server)).toEqual({ ...state, serial: 4 });
+      expect(await here.open('a').saved()).toEqual({ ...state, serial: 4 });
+      expect(await here.open('a').told()).toMatchObject({ lineage: state.lineage, salt: state.salt });
+      expect(await here.open('b').saved()).toBeUndefined();
+    });
+
+    test('of another server is refused', async () => {
+      const backend = (await place()).open('a');
+      await backend.save(emptyState('https://other.example.com'));
+      expect(await codeOf(backend.load(server))).toBe('state-other-server');
+      expect((await backend.saved())?.server).toBe('https://other.example.com');
+    });
+
+    test('knows the others beside it, and they have other names', async () => {
+      const here = await place();
+      const [one, other] = [emptyState(server), emptyState(server)];
+      await here.open('a').save(one);
+      await here.open('b').save(other);
+      expect((await here.open('a').beside()).map(({ lineage }) => lineage)).toEqual([other.lineage]);
+      expect(here.open('a').name).not.toBe(here.open('b').name);
+    });
+  });
+
+  describe(`${kind}: the lock`, () => {
+    test('is held by one at a time, and tells who that is', async () => {
+      const here = await place();
+      const held = await here.open('a').lock('apply', new Date(at));
+      expect(held.takenOver).toBeNull();
+      expect(await here.open('a').holder()).toContain('apply by');
+      expect(await codeOf(here.open('a').lock('undo', new Date(at)))).toBe('locked');
+      expect(await here.open('b').holder()).toBeNull();
+      await (await here.open('b').lock('apply', new Date(at))).release();
+      await held.release();
+      expect(await here.open('a').holder()).toBeNull();
+      await (await here.open('a').lock('undo', new Date(at))).release();
+    });
+
+    test('goes to one of many that want it at once', async () => {
+      const here = await place();
+      const wanted = Array.from({ length: 12 }, () => here.open('a').lock('apply', new Date(at)));
+      const got = (await Promise.allSettled(wanted)).filter(({ status }) => status === 'fulfilled');
+      expect(got).toHaveLength(1);
+    });
+
+    test('can be removed as its holder left it, and not once somebody else has it', async () => {
+      const here = await place();
+      expect(await here.open('a').removable()).toBeNull();
+      const held = await here.open('a').lock('apply', new Date(at));
+      const removable = await here.open('a').removable();
+      expect(removable?.holder).toContain('apply by');
+      await held.release();
+      const other = await here.open('a').lock('undo', new Date(at));
+      expect(await codeOf(removable?.remove() ?? Promise.resolve())).toBe('locked');
+      await (await here.open('a').removable())?.remove();
+      expect(await here.open('a').holder()).toBeNull();
+      await other.release();
+    });
+
+    test('that was removed under its holder stays with who took it then', async () => {
+      const here = await place();
+      const first = await here.open('a').lock('apply', new Date(at));
+      await (await here.open('a').removable())?.remove();
+      const second = await here.open('a').lock('undo', new Date(at));
+      await first.release();
+      expect(await here.open('a').holder()).toContain('undo by');
+      await second.release();
+    });
+  });
+
+  describe(`${kind}: runs`, () => {
+    const early = '20260131T120000Z-aaaaaa';
+    const late = '20260131T120001Z-000000';
+
+    test('are listed oldest first, and read as they were written', async () => {
+      const here = await place();
+      const state = emptyState(server);
+      const { runs } = here.open('a');
+      expect(await runs.list()).toEqual([]);
+      for (const run of [late, early]) {
+        const journal = await runs.create(runLine(run, state, 'a'));
+        if (run === early) await Promise.all([journal.write(answer), journal.write(end)]);
+        await journal.close();
+      }
+      expect(await here.open('a').runs.list()).toEqual([early, late]);
+      expect(await here.open('a').runs.read(early)).toMatchObject({
+        run: runLine(early, state, 'a'),
+        lines: [answer, end],
+        ended: true,
+      });
+      expect(await runs.read(late)).toMatchObject({ lines: [], ended: false });
+      expect([await runs.hasEnd(early), await runs.hasEnd(late)]).toEqual([true, false]);
+    });
+
+    test('a line is there once it was written, and a name is taken once', async () => {
+      const here = await place();
+      const state = emptyState(server);
+      const journal = await here.open('a').runs.create(runLine(early, state, 'a'));
+      await journal.write(answer);
+      expect((await here.open('a').runs.read(early))?.lines).toEqual([answer]);
+      await expect(here.open('a').runs.create(runLine(early, state, 'a'))).rejects.toThrow();
+      expect((await here.open('a').runs.read(early))?.lines).toEqual([answer]);
+      await journal.close();
+    });
+
+    test('one that was left is gone on with, one whose process lives is not', async () => {
+      const here = await place();
+      const state = emptyState(server);
+      const { runs } = here.open('a');
+      const gone: RunLine = { ...runLine(early, state, 'a'), host: 'a-host-that-is-gone' };
+      const alive: RunLine = { ...runLine(late, state, 'a'), ...(await livingMark()) };
+      for (const run of [gone, alive]) await (await runs.create(run)).close();
+      const [left, living] = [await runs.read(early), await runs.read(late)];
+      if (left === null || living === null) throw new Error('no journal');
+      const journal = await runs.reopen(left);
+      await journal.write(end);
+      await journal.close();
+      expect(await runs.read(early)).toMatchObject({ lines: [end], ended: true });
+      expect(await codeOf(runs.reopen(living))).toBe('locked');
+    });
+
+    test('are removed for good, and what is not there is no failure', async () => {
+      const here = await place();
+      const { runs } = here.open('a');
+      await (await runs.create(runLine(early, emptyState(server), 'a'))).close();
+      await runs.remove([early, late]);
+      expect(await here.open('a').runs.list()).toEqual([]);
+    });
+  });
+}
