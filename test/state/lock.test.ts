@@ -1,0 +1,201 @@
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { chmod, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { ownMark } from '../../src/base/process.js';
+import { acquireLock, lockHolder, lockPath, removableLock } from '../../src/state/lock.js';
+
+const now = new Date('2026-01-31T12:00:00Z');
+let folder = '';
+let state = '';
+
+beforeEach(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'idops-lock-'));
+  state = join(folder, 'state.json');
+});
+
+afterEach(async () => {
+  await rm(folder, { recursive: true, force: true });
+});
+
+/** A number that no process has. */
+async function deadPid(): Promise<number> {
+  const child = spawn('true');
+  await once(child, 'close');
+  return child.pid ?? 0;
+}
+
+/** Another process of this machine. */
+async function running(): Promise<{ pid: number; end: () => Promise<void> }> {
+  const child = spawn(process.execPath, ['--eval', 'setInterval(() => {}, 1000); console.log(1)'], {
+    stdio: ['ignore', 'pipe', 'ignore'],
+  });
+  await once(child.stdout, 'data');
+  return {
+    pid: child.pid ?? 0,
+    end: async () => {
+      child.kill('SIGKILL');
+      await once(child, 'close');
+    },
+  };
+}
+
+async function held(parts: object): Promise<void> {
+  const holder = {
+    user: 'ada',
+    ...ownMark(),
+    started: null,
+    command: 'undo',
+    at: 'then',
+    nonce: 'n',
+    ...parts,
+  };
+  await writeFile(lockPath(state), JSON.stringify(holder));
+}
+
+const nonceOf = async (): Promise<string> => JSON.parse(await readFile(lockPath(state), 'utf8')).nonce;
+
+describe('a lock', () => {
+  it('that is free is taken, and is gone once it is released', async () => {
+    const lock = await acquireLock(state, 'apply', now);
+    expect(lock.takenOver).toBeNull();
+    expect(await readdir(folder)).toEqual(['state.json.lock']);
+    await lock.release();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it("that is held is refused, and stays its holder's", async () => {
+    const lock = await acquireLock(state, 'apply', now);
+    const nonce = await nonceOf();
+    await expect(acquireLock(state, 'undo', now)).rejects.toThrow('locked: the state is locked: apply by ');
+    expect(await nonceOf()).toBe(nonce);
+    await lock.release();
+  });
+
+  it('of a process that is gone is taken over, and nothing is left beside it', async () => {
+    await held({ pid: await deadPid() });
+    const lock = await acquireLock(state, 'apply', now);
+    expect(lock.takenOver).toMatch(
+      /^took over the lock of undo by ada on .+, process \d+, since then, which is gone$/,
+    );
+    expect(await nonceOf()).not.toBe('n');
+    expect(await readdir(folder)).toEqual(['state.json.lock']);
+    await lock.release();
+  });
+
+  it.each([
+    ['on another host', { host: 'elsewhere' }, 'is on another host'],
+    ['of another machine of the same name', { boot: 'other' }, 'is of another machine of the same name'],
+    ['in another process namespace', { namespace: 'other' }, 'is in another process namespace'],
+    ['of a former version', { boot: undefined }, 'is named without its boot'],
+  ])("of a process %s is refused, though its number is nobody's here", async (_, parts, why) => {
+    await held({ pid: await deadPid(), ...parts });
+    await expect(acquireLock(state, 'apply', now)).rejects.toMatchObject({
+      problems: [{ code: 'locked', hint: expect.stringContaining(why) }],
+    });
+    expect(await nonceOf()).toBe('n');
+    expect(await lockHolder(state)).toContain('if that process still runs');
+  });
+
+  it.each([
+    ['nothing', ''],
+    ['no JSON', '{'],
+    ['another thing', '{"user": 1}'],
+  ])('with %s in it is refused and left', async (_, text) => {
+    await writeFile(lockPath(state), text);
+    await expect(acquireLock(state, 'apply', now)).rejects.toThrow('by something that left no name');
+    expect(await readFile(lockPath(state), 'utf8')).toBe(text);
+    expect(await lockHolder(state)).toBe('an unreadable lock file');
+    expect((await removableLock(state))?.holder).toBe('an unreadable lock file');
+  });
+
+  it('that is a link is refused, wherever it leads', async () => {
+    await symlink(join(folder, 'nowhere'), lockPath(state));
+    await expect(acquireLock(state, 'apply', now)).rejects.toThrow('locked: the lock ');
+    expect(await readdir(folder)).toEqual(['state.json.lock']);
+  });
+
+  it.skipIf(process.getuid?.() === 0)('that can not be written is refused', async () => {
+    await chmod(folder, 0o500);
+    await expect(acquireLock(state, 'apply', now)).rejects.toThrow('not-writable');
+    await chmod(folder, 0o700);
+  });
+
+  it('below a file is refused', async () => {
+    await writeFile(join(folder, 'file'), '');
+    await expect(acquireLock(join(folder, 'file', 'state.json'), 'apply', now)).rejects.toThrow(
+      /not-writable: the lock .+ can't be written/,
+    );
+  });
+
+  it('that somebody else has by now is not released', async () => {
+    const lock = await acquireLock(state, 'apply', now);
+    await held({ pid: process.pid, nonce: 'another' });
+    await lock.release();
+    expect(await nonceOf()).toBe('another');
+  });
+
+  it("takes away the turns of processes that are gone, and no other's", async () => {
+    const turn = (name: string) => `${lockPath(state)}.${name}`;
+    const mark = { user: 'ada', ...ownMark(), started: null, command: 'apply', at: 'then', nonce: 'x' };
+    await writeFile(turn('0123456789abcdef'), JSON.stringify({ ...mark, pid: await deadPid() }));
+    await writeFile(turn('fedcba9876543210'), JSON.stringify({ ...mark, host: 'elsewhere' }));
+    await writeFile(turn('notes'), JSON.stringify({ ...mark, pid: await deadPid() }));
+    await (await acquireLock(state, 'apply', now)).release();
+    expect((await readdir(folder)).sort()).toEqual([
+      'state.json.lock.fedcba9876543210',
+      'state.json.lock.notes',
+    ]);
+  });
+});
+
+describe('whose a lock is', () => {
+  it('is said of one whose process runs, and of none that is free or left behind', async () => {
+    expect(await lockHolder(state)).toBeNull();
+    await held({ pid: await deadPid() });
+    expect(await lockHolder(state)).toBeNull();
+    const lock = await acquireLock(state, 'apply', now);
+    expect(await lockHolder(state)).toMatch(/^apply by .+, since 2026-01-31T12:00:00.000Z$/);
+    await lock.release();
+  });
+});
+
+describe('a lock that somebody wants to remove', () => {
+  it('is there, or is not', async () => {
+    expect(await removableLock(state)).toBeNull();
+    await held({ pid: await deadPid() });
+    const removable = await removableLock(state);
+    expect(removable?.holder).toContain('undo by ada');
+    await removable?.remove();
+    expect(await readdir(folder)).toEqual([]);
+  });
+
+  it('is refused where its process runs', async () => {
+    const other = await running();
+    try {
+      await held({ pid: other.pid });
+      await expect(removableLock(state)).rejects.toThrow('still runs on this host');
+      expect(await nonceOf()).toBe('n');
+    } finally {
+      await other.end();
+    }
+  });
+
+  it('is left where somebody else took it before the answer', async () => {
+    await held({ host: 'elsewhere' });
+    const removable = await removableLock(state);
+    await held({ host: 'elsewhere', nonce: 'another' });
+    await expect(removable?.remove()).rejects.toThrow('locked');
+    expect(await nonceOf()).toBe('another');
+  });
+
+  it('may be gone by then', async () => {
+    await held({ host: 'elsewhere' });
+    const removable = await removableLock(state);
+    await rm(lockPath(state));
+    await removable?.remove();
+    expect(await readdir(folder)).toEqual([]);
+  });
+});
