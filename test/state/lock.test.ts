@@ -69,7 +69,15 @@ describe('a lock', () => {
   it("that is held is refused, and stays its holder's", async () => {
     const lock = await acquireLock(state, 'apply', now);
     const nonce = await nonceOf();
-    await expect(acquireLock(state, 'undo', now)).rejects.toThrow('locked: the state is locked: apply by ');
+    await expect(acquireLock(state, 'undo', now)).rejects.toMatchObject({
+      problems: [
+        {
+          code: 'locked',
+          message: expect.stringMatching(/^the state is locked: apply by /),
+          hint: 'wait until it has ended; if that process is surely gone, use idops runs unlock',
+        },
+      ],
+    });
     expect(await nonceOf()).toBe(nonce);
     await lock.release();
   });
@@ -128,6 +136,13 @@ describe('a lock', () => {
     await expect(acquireLock(join(folder, 'file', 'state.json'), 'apply', now)).rejects.toThrow(
       /not-writable: the lock .+ can't be written/,
     );
+  });
+
+  it('whose name the file system does not take is refused, and is not taken for a free one', async () => {
+    const long = join(folder, 'x'.repeat(254));
+    await expect(acquireLock(long, 'apply', now)).rejects.toThrow('not-writable');
+    expect(await lockHolder(long)).toBe('an unreadable lock file');
+    expect(await readdir(folder)).toEqual([]);
   });
 
   it('that somebody else has by now is not released', async () => {
