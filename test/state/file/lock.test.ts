@@ -4,8 +4,8 @@ import { chmod, mkdtemp, readdir, readFile, rm, symlink, writeFile } from 'node:
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ownMark } from '../../src/base/process.js';
-import { acquireLock, lockHolder, lockPath, removableLock } from '../../src/state/lock.js';
+import { ownMark } from '../../../src/base/process.js';
+import { acquireLock, lockHolder, lockPath, removableLock } from '../../../src/state/file/lock.js';
 
 const now = new Date('2026-01-31T12:00:00Z');
 let folder = '';
