@@ -7,6 +7,8 @@ import { type Problem, ProblemsError } from '../../src/base/problems.js';
 import { loadManifests, pruneRefusals } from '../../src/manifests/index.js';
 import { loadSamples } from '../../src/manifests/samples.js';
 import { loadProject } from '../../src/project/index.js';
+import { config, project } from '../e2e/running.js';
+import { ids } from '../sandbox/asking.js';
 
 const folders: string[] = [];
 afterEach(async () => {
@@ -558,5 +560,18 @@ describe.skipIf(process.platform === 'win32')('a project in a folder named', () 
     const { problems, declared } = await load(cwd);
     expect(codesOf(problems)).toEqual([]);
     expect(declared).toHaveLength(2);
+  });
+
+  it('"a\\b" is planned, applied and previewed', async () => {
+    const at = await project({
+      'a\\b/idops.yaml': config,
+      'a\\b/manifests/all.yaml': `${acme}---\nkind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\ntxt_content: {file: "../c\\\\d.txt"}\n`,
+      'a\\b/c\\d.txt': 'Hello {{ tx_code }}',
+    });
+    const run = { cwd: join(at.folder, 'a\\b') };
+    for (const args of ['validate', 'preview', 'apply --yes'])
+      expect((await at.idops(args, run)).code).toBe(0);
+    expect(await at.idops('plan --detailed-exitcode', run)).toMatchObject({ code: 0 });
+    expect(await at.read('a\\b/.idops/state.json')).toContain('tx_code');
   });
 });
