@@ -79,28 +79,61 @@ function lengthOf(value: Value | undefined): number | undefined {
  */
 export function shorten(text: string, other: string, limit: number, length?: number): string {
   if (text.length <= limit) return text;
-  const parts = visibleParts(text);
-  if (parts.length <= limit) return text;
-  const others = visibleParts(other);
-  const found = parts.findIndex((part, index) => part !== others[index]);
-  const focus = found === -1 ? 0 : found;
+  const { length: parts, differing } = measure(text, other);
+  if (parts <= limit) return text;
   const third = Math.floor(limit / 3);
   const ranges: readonly (readonly [number, number])[] = [
     [0, third],
-    [Math.max(0, focus - Math.floor(third / 2)), focus + Math.ceil(third / 2)],
-    [parts.length - third, parts.length],
+    [Math.max(0, differing - Math.floor(third / 2)), differing + Math.ceil(third / 2)],
+    [parts - third, parts],
   ];
+  const offset = offsetsOf(text, ranges.flat());
   let shown = '';
   let end = 0;
   for (const [from, to] of ranges.toSorted((a, b) => a[0] - b[0])) {
     if (to <= end) continue;
-    shown += (from > end ? '…' : '') + parts.slice(Math.max(from, end), to).join('');
+    shown += (from > end ? '…' : '') + text.slice(offset(Math.max(from, end)), offset(to));
     end = to;
   }
-  return `${shown} (${length ?? parts.length} characters)`;
+  return `${shown} (${length ?? parts} characters)`;
 }
 
-/** The characters of an escaped text, an escape counted as one and never cut. */
-function visibleParts(text: string): string[] {
-  return text.match(/\\u\{[0-9a-f]+\}|\\u[0-9a-f]{4}|\\.|./gsu) ?? [];
+/** How many characters an escaped text has, and which one is the first that another doesn't have there; 0 for none. */
+function measure(text: string, other: string): { readonly length: number; readonly differing: number } {
+  let length = 0;
+  let differing = -1;
+  let otherAt = 0;
+  for (let at = 0; at < text.length; length += 1) {
+    const end = endOf(text, at);
+    if (differing < 0) {
+      const otherEnd = endOf(other, otherAt);
+      if (text.slice(at, end) !== other.slice(otherAt, otherEnd)) differing = length;
+      otherAt = otherEnd;
+    }
+    at = end;
+  }
+  return { length, differing: Math.max(0, differing) };
+}
+
+/** Where in an escaped text the characters of these numbers begin; its end for those that it doesn't have. */
+function offsetsOf(text: string, numbers: readonly number[]): (number: number) => number {
+  const found = new Map<number, number>();
+  const wanted = new Set(numbers);
+  for (let at = 0, number = 0; at < text.length; at = endOf(text, at), number += 1) {
+    if (wanted.has(number)) found.set(number, at);
+  }
+  return (number) => found.get(number) ?? text.length;
+}
+
+const escaped = /\\(?:u\{[0-9a-f]+\}|u[0-9a-f]{4}|.)?/suy;
+
+/** Where a character of an escaped text ends; an escape counts as one and is never cut. */
+function endOf(text: string, at: number): number {
+  if (at >= text.length) return at;
+  if (text.charCodeAt(at) === 0x5c) {
+    escaped.lastIndex = at;
+    escaped.test(text);
+    return escaped.lastIndex;
+  }
+  return at + ((text.codePointAt(at) ?? 0) > 0xffff ? 2 : 1);
 }
