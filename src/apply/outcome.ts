@@ -127,6 +127,9 @@ function partsOf(kind: Kind, field: string, asked: Value, before: Fields, now: F
     const first = was.get(part.path);
     // A key of a map that was neither asked for nor there before is somebody else's.
     const changes = first === undefined ? part.type.type !== 'map' : first.verdict !== 'same';
-    return { part, changes, kept: since.get(part.path)?.verdict === 'same' };
+    const shown = since.get(part.path)?.verdict;
+    // A key of a map that is there neither before nor now is as it was.
+    const absent = shown === undefined && part.type.type === 'map' && before[field] !== undefined;
+    return { part, changes, kept: shown === 'same' || absent };
   });
 }

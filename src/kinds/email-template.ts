@@ -153,23 +153,25 @@ function rewrite({ present, desired, profile }: PlanInput): Update {
   if (unknown.length > 0) {
     return { requests: [], expected: fields, trouble: unknownWhole('email template', unknown) };
   }
+  const kept = Object.keys(fields).some((half) => same(fields[half] ?? null, present.fields[half] ?? null));
+  const deletes = typeof present.fields.id === 'string' && kept;
+  const from = deletes ? { id: null } : carried(present.fields, ['id', 'txt_content', 'html_content']);
   const patch = {
     operation: 'updateTemplate',
     params,
     body: { ...fields, type, backend_id },
-    confirm: true,
+    confirm: { from },
   } as const;
-  const kept = Object.keys(fields).some((half) => same(fields[half] ?? null, present.fields[half] ?? null));
-  const customised = typeof present.fields.id === 'string';
   return {
-    requests: customised && kept ? [{ operation: 'deleteTemplate', params }, patch] : [patch],
+    requests: deletes ? [{ operation: 'deleteTemplate', params }, patch] : [patch],
     expected: fields,
   };
 }
 
 /**
  * A customised template that shows itself as a built-in one was deleted to be written anew, and that came no further;
- * a half that was sent along as it was, and came back as neither, fell back to the built-in text.
+ * a half that was sent along as it was, beside one that is as asked now, and is otherwise, fell back to the built-in
+ * text. One with another id was written anew: by the update as a whole, or by somebody.
  */
 function lostTemplate({ before, asked, now }: Traces): Fields {
   if (typeof before.id !== 'string') return {};
@@ -179,6 +181,9 @@ function lostTemplate({ before, asked, now }: Traces): Fields {
     ),
   );
   if (now.id === null) return { id: before.id, ...halves };
+  if (now.id !== undefined && now.id !== before.id) return {};
+  const wished = Object.entries(asked).filter(([field, sent]) => !same(sent, before[field] ?? null));
+  if (wished.length > 0 && !wished.some(([field, sent]) => same(sent, now[field] ?? null))) return {};
   const fallen = Object.fromEntries(
     Object.entries(halves).filter(([half, was = null]) => {
       const sent = asked[half];

@@ -10,7 +10,7 @@ import {
 } from './operations.js';
 import type { Reader } from './reader.js';
 import type { ExtraRead } from './reads.js';
-import { type Call, Transport, type TransportOptions } from './transport.js';
+import { type Call, type Confirmed, Transport, type TransportOptions } from './transport.js';
 import type { Writer } from './writer.js';
 
 export type ConnectOptions = TransportOptions;
@@ -93,7 +93,7 @@ function aboutOne<T>(path: string, params: PathParameters, parse: Parser<T>): Pa
 
 function writerOver(transport: Transport): Writer {
   return {
-    async send({ operation, params, body, confirm = false }, freshUntil) {
+    async send({ operation, params, body, confirm }, freshUntil) {
       const { title, method, scope } = operations[operation];
       const call: Call<Fields> = {
         operation,
@@ -110,7 +110,7 @@ function writerOver(transport: Transport): Writer {
       return await transport.call({
         ...call,
         body: { [wrapper]: reveal(body) },
-        ...(confirm ? { confirm: () => holding(body, call, transport) } : {}),
+        ...(confirm === undefined ? {} : { confirm: () => lookAgain(body, confirm.from, call, transport) }),
       });
     },
   };
@@ -124,8 +124,13 @@ function templateOf({ backend_id, template_type }: PathParameters): { readonly [
   };
 }
 
-/** What a GET of a request's path shows, where that is what the request asks for. */
-async function holding(body: Fields, call: Call<Fields>, transport: Transport): Promise<Fields | undefined> {
+/** What a GET of a request's path shows of it: whether it was done, and whether somebody has done something else since. */
+async function lookAgain(
+  body: Fields,
+  from: Fields,
+  call: Call<Fields>,
+  transport: Transport,
+): Promise<Confirmed<Fields>> {
   const { title, scope, path, parse } = call;
   const { data } = await transport.call({
     operation: null,
@@ -137,7 +142,11 @@ async function holding(body: Fields, call: Call<Fields>, transport: Transport): 
     whenMissing: {},
   });
   const holds = Object.entries(body).every(([field, asked]) => same(asked, data[field] ?? null));
-  return holds ? data : undefined;
+  if (holds) return { done: data };
+  const isOther = Object.entries(from).some(
+    ([field, was]) => data[field] !== undefined && !same(was, data[field] ?? null),
+  );
+  return isOther ? 'changed' : 'not-done';
 }
 
 function wrapperOf(operation: WriteOperation): string | undefined {

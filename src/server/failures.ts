@@ -69,6 +69,8 @@ export interface FailureFacts {
   readonly doubt?: boolean;
   /** Whether there was no further try since the run has waited long enough. */
   readonly outOfPatience?: boolean;
+  /** Whether there was no further try since somebody else has changed the object meanwhile. */
+  readonly changed?: boolean;
 }
 
 /** A request that failed. All that a caller decides by is in its fields; the message is for people. */
@@ -199,11 +201,12 @@ const certificateHints: { readonly [code: string]: string } = {
 };
 
 function describe(facts: FailureFacts): string {
-  const { title, method, path, attempts, outOfPatience } = facts;
+  const { title, method, path, attempts, outOfPatience, changed } = facts;
   const tries = attempts > 1 ? ` (after ${attempts} tries)` : '';
   const patience =
     outOfPatience === true ? ' (no other try: this run has waited long enough for others)' : '';
-  return `${title}: ${method} ${path} ${sentence(facts)}${tries}${patience}`;
+  const other = changed === true ? ' (no other try: somebody has changed it meanwhile)' : '';
+  return `${title}: ${method} ${path} ${sentence(facts)}${tries}${patience}${other}`;
 }
 
 function sentence(facts: FailureFacts): string {

@@ -80,7 +80,10 @@ export interface WriteRequest {
   /** The resource without its wrapper; absent for an operation without a body. */
   readonly body?: Fields;
   /** Doing it twice undoes it, so a GET of its path has to show that it wasn't done before it is sent again. */
-  readonly confirm?: true;
+  readonly confirm?: {
+    /** How the object is where it wasn't done: what is otherwise somebody else has done since. */
+    readonly from: Fields;
+  };
 }
 
 /**

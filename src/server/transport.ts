@@ -35,6 +35,9 @@ export interface Answer<T> {
   readonly data: T;
 }
 
+/** What was found before a request is sent again: its answer, nothing, or what somebody else has done since. */
+export type Confirmed<T> = { readonly done: T } | 'not-done' | 'changed';
+
 /** One request, whatever number of tries it takes. */
 export interface Call<T> {
   /** Null for a read that the document doesn't have. */
@@ -50,8 +53,8 @@ export interface Call<T> {
   readonly whenMissing?: T;
   /** The statuses that say so; 404 alone where they aren't given. */
   readonly missing?: readonly number[];
-  /** Asked before it is sent again: what an earlier try did after all; undefined where it did nothing. */
-  readonly confirm?: () => Promise<T | undefined>;
+  /** Asked before it is sent again: what came of an earlier try after all. */
+  readonly confirm?: () => Promise<Confirmed<T>>;
   /** When what it is built on is too old to be sent; a time of `performance.now()`. */
   readonly freshUntil?: number;
 }
@@ -219,7 +222,8 @@ export class Transport {
       const done = await call.confirm().catch((failure: unknown) => {
         throw failure instanceof ServerFailure ? fail() : failure;
       });
-      if (done !== undefined) return { status: 200, attempts, data: done };
+      if (done === 'changed') throw fail({ changed: true });
+      if (done !== 'not-done') return { status: 200, attempts, data: done.done };
     }
   }
 
@@ -378,7 +382,7 @@ export class Transport {
     { sent, attempts, credential }: { sent: boolean; attempts: number; credential: Credential },
   ): ServerFailure {
     const { baseUrl, timeout, proxy } = this.#options;
-    const { serverMessage, detail, reason, retryAfter, members, doubt, outOfPatience } = problem;
+    const { serverMessage, detail, reason, retryAfter, members, doubt, outOfPatience, changed } = problem;
     const strip = this.#stripper(credential);
     const clean = this.#cleaner(credential);
     return new ServerFailure({
@@ -401,6 +405,7 @@ export class Transport {
       timeout,
       ...(proxy == null ? {} : { proxy: proxy.origin }),
       ...(doubt === undefined ? {} : { doubt }),
+      ...(changed === undefined ? {} : { changed }),
       ...(outOfPatience === undefined ? {} : { outOfPatience }),
       ...(members === undefined ? {} : { members: members.map(clean) }),
     });

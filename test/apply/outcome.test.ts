@@ -176,3 +176,39 @@ describe('an update that empties lists before it fills them', () => {
     expect(judged('User', { before, expected }, expected)).toMatchObject({ verdict: 'done', lost: {} });
   });
 });
+
+describe('a template that was deleted to be written anew', () => {
+  const before = { id: 'row', txt_content: 'old txt', html_content: 'old html' };
+  const expected = { txt_content: 'new txt', html_content: 'old html' };
+  const of = (now: Fields) => judged('EmailTemplate', { before, expected }, now);
+
+  it('has lost both halves where it shows itself as a built-in one', () => {
+    const builtIn = { id: null, txt_content: 'built-in', html_content: 'built-in' };
+    expect(of(builtIn)).toMatchObject({ verdict: 'part', lost: before });
+  });
+
+  it('has lost a half that fell back beside the one that was asked for', () => {
+    const fallen = { id: 'row', txt_content: 'new txt', html_content: 'built-in' };
+    expect(of(fallen).lost).toEqual({ id: 'row', html_content: 'old html' });
+  });
+
+  it.each<[string, Fields]>([
+    ['another row', { id: 'other', txt_content: 'person txt', html_content: 'person html' }],
+    ['the same one as it was', { id: 'row', txt_content: 'old txt', html_content: 'person html' }],
+    [
+      'another row with what was asked for',
+      { id: 'other', txt_content: 'new txt', html_content: 'person html' },
+    ],
+  ])('has lost nothing where somebody wrote it: %s', (_, now) => {
+    expect(of(now).lost).toEqual({});
+  });
+});
+
+it('a key of a map that is there neither before nor now was not begun', () => {
+  const before = { metadata: { a: { value: 1 } } };
+  const expected = { metadata: { a: { value: 1 }, k: { value: 1 } } };
+  expect(judged('User', { before, expected }, before)).toMatchObject({
+    verdict: 'not-done',
+    sentence: 'was not done, as reading it back shows',
+  });
+});

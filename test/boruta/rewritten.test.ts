@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+import type { Intercept } from '../../src/sandbox/options.js';
+import { ids, type Site, site, todo } from './site.js';
+
+const type = 'reset_password_instructions';
+const address = `EmailTemplate/${ids.backend}/${type}`;
+const txt = { kind: 'EmailTemplate', backend_id: ids.backend, type, txt_content: 'asked for' };
+const html = { kind: 'EmailTemplate', backend_id: ids.backend, type, html_content: 'asked for' };
+
+/** What a person writes in the console, where the template had gone: a row of its own. */
+function write(at: Site, bodies: { txt_content?: string; html_content?: string }, of = type): void {
+  const { templates } = at.sandbox.data;
+  const there = templates.find((template) => template.type === of);
+  const person = { txt_content: 'person txt', html_content: 'person html', ...bodies };
+  if (there !== undefined) Object.assign(there, person);
+  else templates.push({ id: ids.nobody, backend_id: ids.backend, type: of, ...person });
+}
+
+function now(at: Site, of = type) {
+  return at.sandbox.data.templates.find((template) => template.type === of);
+}
+
+/** What a fault does with the first PATCH alone; `person` acts before its answer. */
+function onFirstPatch(at: Site, fault: Intercept, person: () => void): void {
+  let met = false;
+  at.fault = ({ method }) => {
+    if (method !== 'PATCH' || met) return undefined;
+    met = true;
+    person();
+    return fault;
+  };
+}
+
+describe('what a person wrote while a template was written anew', () => {
+  const faults: [string, Intercept][] = [
+    ['a 503', { kind: 'answer', status: 503, body: {} }],
+    ['a 500', { kind: 'answer', status: 500, body: {} }],
+    ['a lost connection', { kind: 'reset', when: 'before' }],
+  ];
+  test.each(faults)('stays after %s in the place of the PATCH', async (_, fault) => {
+    const at = await site();
+    onFirstPatch(at, fault, () => write(at, {}));
+    const { said, results } = await at.apply(txt);
+    expect(said[address]).toMatch(/^failed/);
+    expect(results[0]?.error).not.toMatch(/it had lost|; lost:/);
+    expect(now(at)).toMatchObject({ txt_content: 'person txt', html_content: 'person html' });
+    // The next apply asks for what is declared, and leaves the person's other half.
+    at.fault = undefined;
+    expect(todo(await at.plan())).toEqual([`update ${address}`]);
+    await at.apply();
+    expect(now(at)).toMatchObject({ txt_content: 'asked for', html_content: 'person html' });
+    expect(todo(await at.plan())).toEqual([]);
+  });
+
+  test('stays where the template had never been customised', async () => {
+    const at = await site();
+    const never = 'confirmation_instructions';
+    onFirstPatch(at, { kind: 'answer', status: 503, body: {} }, () => write(at, {}, never));
+    const { results } = await at.apply({ ...txt, type: never });
+    expect(results[0]?.status).toBe('failed');
+    expect(results[0]?.error).toContain('somebody has changed it meanwhile');
+    expect(now(at, never)).toMatchObject({ txt_content: 'person txt', html_content: 'person html' });
+  });
+
+  test.each([
+    ['both halves', txt, {}, { txt_content: 'asked for', html_content: 'person html' }],
+    ['both halves, html declared', html, {}, { txt_content: 'person txt', html_content: 'asked for' }],
+  ])('stays after a kill between the DELETE and the PATCH: %s', async (_, document, bodies, wanted) => {
+    const at = await site();
+    // A journal without an answer to the PATCH is what a kill leaves: the outcome stays open, and is judged again.
+    at.fault = ({ method, number }) =>
+      method === 'PATCH' ||
+      (method === 'GET' && at.sandbox.requests.slice(0, number - 1).some((one) => one.method === 'PATCH'))
+        ? { kind: 'reset', when: 'before' }
+        : undefined;
+    const broken = await at.apply(document);
+    expect(broken.results[0]?.status).toBe('unknown');
+    at.fault = undefined;
+    write(at, bodies);
+    const plan = await at.plan();
+    expect(plan.changes.flatMap(({ warnings }) => warnings.map(({ code }) => code))).not.toContain(
+      'restores',
+    );
+    await at.apply();
+    expect(now(at)).toMatchObject(wanted);
+    expect(todo(await at.plan())).toEqual([]);
+  });
+});
