@@ -152,7 +152,8 @@ function knownOf(unit: number): number {
   if (before !== 0) return before;
   const character = String.fromCharCode(unit);
   const small = character.toLowerCase();
-  const ignored = /[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]/u.test(character);
+  // An empty Braille pattern shows nothing, and Unicode has it as a symbol.
+  const ignored = /[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u.test(character);
   const answer = ignored ? 1 : (small.length === 1 ? small.charCodeAt(0) : unit) + 2;
   known[unit] = answer;
   return answer;

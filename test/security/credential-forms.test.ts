@@ -66,6 +66,11 @@ const forms: { readonly [form: string]: (secret: string) => string } = {
   'over several lines': (secret) => secret.replace(/.{7}/gs, '$&\r\n  '),
   'with zero-width characters': (secret) => [...secret].join('\u200b'),
   'with control characters': (secret) => secret.replace(/.{5}/gs, '$&\u0000\u001b'),
+  'with blanks that are no white space': (secret) =>
+    [...'\u2800\u3164\u115f\u1160\uffa0'].reduce(
+      (text, blank, at) => text.replace(new RegExp(`^.{${3 + 5 * at}}`, 's'), `$&${blank}`),
+      secret,
+    ),
   'with tags': (secret) => secret.replace(/.{5}/gs, '$&\u{e0041}'),
 };
 
@@ -106,13 +111,13 @@ it.each(['Bearer ', 'bearer:', 'id:', 'client-id:', 'a', 'ab', 'abc'])(
 );
 
 describe('any credential is masked, whatever it is made of,', () => {
-  const unseen = String.raw`[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}]`;
+  const unseen = String.raw`[\s\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]`;
   const seen = (text: string): boolean => text.replace(new RegExp(unseen, 'gu'), '').length >= 12;
   // What can't be seen at the ends of a secret tells nothing of it, and is left.
   const trimmed = (text: string): string => text.replace(new RegExp(`^${unseen}+|${unseen}+$`, 'gu'), '');
   // What has no capitals or no place to be broken at says nothing about these.
   const general = Object.entries(forms).filter(
-    ([form]) => !/capitals|small|with (tags|control)|lines/.test(form),
+    ([form]) => !/capitals|small|with (tags|control|blanks)|lines/.test(form),
   );
   const check = (secret: fc.Arbitrary<string>, among: typeof general): void => {
     fc.assert(
