@@ -389,14 +389,16 @@ function openOutcome(
       change.action === 'regenerate' ? [`${open.message}; read back: the DID is another one now`] : [];
     return { ...base, status: 'applied', ambiguous: false, error: null, notes };
   }
-  const found = change.action === 'delete' ? 'it is still there' : different.join('; ');
   const names = namesOfLost(lost);
-  const owed = names === '' ? '' : `; lost: ${names}, which the next apply puts back`;
+  const found = change.action === 'delete' ? ['it is still there'] : [...different];
+  if (names !== '') found.push(`lost: ${names}, which the next apply that takes it in puts back`);
+  // What was asked may have been there before, where somebody set something else since.
+  if (found.length === 0) found.push('it was not done');
   return {
     ...base,
     status: open.answered ? 'not_converged' : 'failed',
     ambiguous: false,
-    error: `${open.message}; read back: ${found}${owed}`,
+    error: `${open.message}; read back: ${found.join('; ')}`,
   };
 }
 

@@ -126,7 +126,7 @@ export async function resumeRun(
       if (answered !== undefined) continue;
       const owed = after.resources[sending.key]?.owed !== undefined;
       findings.push(
-        `${sending.address}: ${became.sentence}${owed && became.status !== 'unknown' ? '; the next apply puts it back' : ''}`,
+        `${sending.address}: ${became.sentence}${owed && became.status !== 'unknown' ? '; the next apply that takes it in puts it back' : ''}`,
       );
       additions.push({
         type: 'answered',

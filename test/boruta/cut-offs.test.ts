@@ -50,7 +50,11 @@ describe.each(['cut', 'drop'] as const)('a PATCH that ends midway (%s)', (kind) 
     const ran = await at.apply(grown);
     const { authorized_scopes, organizations, roles } = user(at);
     const lost = [authorized_scopes, organizations, roles].some((list) => list.length === 0);
-    if (lost) expect(ran.said[ada]).toMatch(/^failed: .*lost: .*, which the next apply puts back/);
+    if (lost) {
+      expect(ran.said[ada]).toMatch(
+        /^failed: .*; read back: group: asked .*; lost: .*, which the next apply that takes it in puts back$/,
+      );
+    }
     // The group was all that was asked for, and it is written first.
     else expect(ran.said[ada]).toBe('applied');
     at.fault = undefined;
@@ -72,6 +76,15 @@ describe('what is owed', () => {
     at.fault = undefined;
     return at;
   }
+
+  test('and is cut off again where it is to be put back is said without a hole', async () => {
+    const at = await owing();
+    cut(at, 4, Number.POSITIVE_INFINITY);
+    const { said } = await at.apply({ kind: 'User', id: ids.ada, group: 'staff finance' });
+    expect(said[ada]).toMatch(
+      /^failed: .*; read back: lost: organizations \(.*\), which the next apply that takes it in puts back$/,
+    );
+  });
 
   test('is planned although no manifest names the object any more', async () => {
     const at = await site({ retries: 1 });
