@@ -52,7 +52,8 @@ function partsOf(word: string): string[] {
 }
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
-const run = /^\d{8}T\d{6}Z-[0-9a-f]{6}$/;
+/** The name of a run, or how it begins: that is enough to name one. */
+const run = /^\d{8}T\d{6}Z-[0-9a-f]{1,6}$/;
 const fileName = /\.[a-z]{2,8}$/;
 
 /** Whether a word is a JSON Web Token, or so long and mixed that nobody would have chosen it as a name. */

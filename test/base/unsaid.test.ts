@@ -21,6 +21,8 @@ describe('what looks like a credential', () => {
     'production-eu-west-1-2026-11',
     '9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77',
     '20261122T005001Z-ab12cd',
+    '20261122T041710Z-87b8c',
+    '20261122T041710Z-87b',
     'User/9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77',
     '/tmp/idops-a8Xk2Q9d7f/plan.json',
     'manifests-2026q1-v2b3-x4y5.yaml',
