@@ -5,7 +5,8 @@ import { z } from 'zod';
 /** How a process is known again, by itself and by others that find what it left behind. */
 export const processMark = {
   host: z.string(),
-  pid: z.int(),
+  /** No process has another: 0 and less name groups, which seem to run for ever. */
+  pid: z.int().positive(),
   /** The boot and the tick at which it started, where the system tells: a process number is used again. */
   started: z.string().nullable().optional(),
   /** The boot of the machine: host names are used again too. */

@@ -323,6 +323,21 @@ describe('a lock', () => {
     expect((await run.ended).code).toBe(0);
   });
 
+  it.each([0, -1, 1.5])(
+    'of a process with the number %d is unreadable, and unlock removes it',
+    async (pid) => {
+      const at = await project({ ...one, [path]: lock({ pid }) });
+      const refused = await at.idops('apply --yes');
+      expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('error[locked]') });
+      expect(refused.stderr).toContain('by something that left no name');
+      expect(refused.stderr).not.toContain('still runs');
+      expect(at.sandbox.requests).toEqual([]);
+      const unlocked = await at.idops('runs unlock --yes');
+      expect(unlocked).toMatchObject({ code: 0, stderr: expect.not.stringContaining('still runs') });
+      expect((await at.idops('apply --yes')).code).toBe(0);
+    },
+  );
+
   const unshare = ['--pid', '--fork', '--mount-proc'];
   const canUnshare = spawnSync('unshare', [...unshare, 'true']).status === 0;
   it.skipIf(!canUnshare)('of a living process is refused from another process namespace', async () => {
