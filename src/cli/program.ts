@@ -169,7 +169,7 @@ function declare(action: Act): Command {
     .description('plan, show, ask, apply')
     .option(
       '--accept-did <ID>',
-      'take the DID of this client as it is, though it is not the recorded one: sends nothing (repeatable)',
+      'take the DID of this client as it is and record the declared number: sends nothing for it (repeatable)',
       collect,
       [],
     )

@@ -83,7 +83,7 @@ export interface PlanInput {
   readonly profile: Profile;
   /** The lists that were read. */
   readonly references: References;
-  /** A person looked at what was changed beside idops, and takes it as it is. */
+  /** A person looked at the object on the server, and takes it as it is: nothing is to be sent for it. */
   readonly accepted: boolean;
 }
 

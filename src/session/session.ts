@@ -30,7 +30,7 @@ export interface SessionOptions extends ServerOverrides {
 export interface PlanOptions extends Partial<Selection> {
   readonly prune?: boolean;
   readonly assert?: boolean;
-  /** The ids of clients whose DID was changed beside this state and is taken as it is: recorded, nothing is sent. */
+  /** The ids of clients whose DID is taken as it is: the declared number is recorded, nothing is sent for them. */
   readonly acceptDids?: readonly string[];
 }
 

@@ -457,11 +457,34 @@ describe('a client', () => {
       });
     });
 
-    it('is regenerated where the DID is the recorded one, accepted or not', () => {
+    it('is regenerated where the DID is the recorded one, and adopted where a person accepts it', () => {
       const same = { ...known, recorded: recorded({ did: 'did:new' }, { generation: 1 }) };
-      for (const accepted of [false, true]) {
-        expect(changeFor(client(2), { ...same, accepted }).action).toBe('regenerate');
+      expect(changeFor(client(2), same).action).toBe('regenerate');
+      expect(changeFor(client(2), { ...same, accepted: true })).toMatchObject({
+        action: 'adopt',
+        requests: [],
+        destructions: [],
+        apply: { generation: 2 },
+      });
+    });
+
+    it('that is accepted is adopted where it can not be read, and stays as it is at the recorded number', () => {
+      const unread = { recorded: recorded({}, { generation: 1 }), accepted: true };
+      expect(changeFor(client(2), unread)).toMatchObject({
+        action: 'adopt',
+        requests: [],
+        apply: { generation: 2 },
+      });
+      expect(changeFor(client(1), unread)).toMatchObject({ action: 'unchanged', requests: [] });
+    });
+
+    it('that is accepted is none of a smaller number, nor of an outcome that is not known', () => {
+      for (const did of ['did:old', 'did:new']) {
+        const smaller = { live, recorded: recorded({ did }, { generation: 3 }), accepted: true };
+        expect(changeFor(client(2), smaller)).toMatchObject({ action: 'blocked', requests: [] });
       }
+      const pending = { recorded: recorded({}, { generation: 1, pendingRun: 'run-1' }), accepted: true };
+      expect(changeFor(client(2), pending)).toMatchObject({ action: 'blocked', requests: [] });
     });
 
     it('is recorded with its DID where the record has none', () => {

@@ -96,14 +96,53 @@ describe('an older copy of the state', () => {
 });
 
 describe('--accept-did', () => {
-  it('hides no change of a client that has the recorded DID, and is for declared clients', async () => {
+  it('is for declared clients', async () => {
     const at = await adopted();
     await at.write(client(2));
     expect((await at.idops(`apply --yes --accept-did ${ids.wallet}`)).stderr).toContain(
       'error[no-such-target]',
     );
     expect(at.writes()).toEqual([]);
+  });
+
+  it('sends nothing for a client that has the recorded DID: the declared number is recorded', async () => {
+    const at = await adopted();
+    await at.write(client(2));
+    const accepted = await at.idops(`apply --yes --accept-did ${ids.portal}`);
+    expect(accepted).toMatchObject({ code: 0, stdout: expect.stringContaining('1 applied') });
+    expect(at.writes()).toEqual([]);
+    expect(JSON.parse(await at.read('.idops/state.json')).resources[key]).toMatchObject({
+      did_generation: 2,
+      fields: { did: 'did:example:first' },
+    });
+    expect((await at.idops('plan')).stdout).toContain('1 unchanged');
+  });
+
+  it('sends nothing where no DID can be read', async () => {
+    const documented = config.replace('profile: boruta, ', '');
+    const at = await project({ 'idops.yaml': documented, ...client(1) });
+    expect((await at.idops('apply --yes')).code).toBe(0);
+    await at.write(client(2));
+    expect((await at.idops(`apply --yes --accept-did ${ids.portal}`)).code).toBe(0);
+    expect(at.writes()).toEqual([]);
+    expect(JSON.parse(await at.read('.idops/state.json')).resources[key].did_generation).toBe(2);
+    expect((await at.idops('plan')).stdout).toContain('1 unchanged');
+  });
+
+  it('sends nothing after a person regenerated, which leaves the number alone', async () => {
+    const at = await adopted();
+    regenerated(at, 'did:example:second');
+    await at.write(client(2));
+    const blocked = await at.idops('plan');
+    expect(blocked.stdout).toContain('--accept-did');
+    expect(blocked.stdout).not.toContain('regenerate-did');
+    expect((await at.idops(`regenerate-did ${ids.portal} --yes`)).code).toBe(0);
+    expect(at.writes()).toEqual([post]);
+    expect((await at.idops('plan')).stdout.replaceAll(/\s+/g, ' ')).toContain(
+      'destructive: regenerates the DID',
+    );
     expect((await at.idops(`apply --yes --accept-did ${ids.portal}`)).code).toBe(0);
     expect(at.writes()).toEqual([post]);
+    expect((await at.idops('plan')).stdout).toContain('1 unchanged');
   });
 });
