@@ -1,3 +1,4 @@
+import { error, ProblemsError } from '../base/problems.js';
 import type { Fields } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import type { Live } from '../kinds/kind.js';
@@ -41,13 +42,37 @@ export async function unfinishedRuns(state: State, home: StateHome): Promise<Jou
   return contents.filter((content) => own.includes(content) || lost.includes(content));
 }
 
-/** The newest run of a state on its server, by its name; undefined where there is none. Skips what can't be read. */
+/**
+ * The newest run of a state on its server, by its name; undefined where there is none. Throws a ProblemsError
+ * (`journal-unreadable`) where a newer one can't be read: it may be the newest of this state.
+ */
 export async function newestRun(runs: RunStore, state: State): Promise<string | undefined> {
   for (const name of (await runs.list()).toReversed()) {
-    const content = await runs.read(name).catch(() => null);
+    const content = await runs.read(name).catch((failure: unknown) => {
+      throw maybeNewest(failure);
+    });
+    // A run that was killed before its first line sent nothing, so no state knows it.
+    if (content === null && name === state.last_run) throw maybeNewest(emptied(name));
     if (content !== null && content.run.server === state.server && belongs(content.run, state)) return name;
   }
   return undefined;
+}
+
+function emptied(run: string): ProblemsError {
+  return new ProblemsError([
+    error('journal-unreadable', `the journal of run ${run} can't be used: its first line is gone`),
+  ]);
+}
+
+/** A journal that can't be read, where the newest run is looked for. */
+function maybeNewest(failure: unknown): unknown {
+  if (!(failure instanceof ProblemsError)) return failure;
+  const hint =
+    'it may be of the newest run: put a good copy back, or name the run that is meant, idops undo RUN (idops runs lists them)';
+  return new ProblemsError(
+    failure.problems.map((problem) => ({ ...problem, hint })),
+    { cause: failure },
+  );
 }
 
 export interface ResumeOptions {

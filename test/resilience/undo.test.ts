@@ -1,3 +1,6 @@
+import { mkdir, rm } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { SandboxSeed } from '../../src/sandbox/index.js';
@@ -262,6 +265,49 @@ describe('undo on the command line', () => {
         stderr: expect.stringContaining('error[wrong-option]: say either which run or --last'),
       });
     }
+  });
+
+  const damages: readonly [string, (text: string) => string | null][] = [
+    ['a line that was cut', (text) => text.replace(/\n(\{"type":"sending")[^\n]*/, '\n$1')],
+    ['no first line', (text) => `xx${text}`],
+    ['nothing in it', () => ''],
+    ['a newer format', (text) => text.replace('"format_version":1', '"format_version":99')],
+    ['a folder in its place', () => null],
+  ];
+  it.each(damages)('with --last is refused where the newest journal has %s', async (_, damage) => {
+    const labelled = (label: string) => ({
+      'manifests/all.yaml': `kind: Organization\nname: acme\nlabel: ${label}\n`,
+    });
+    const at = await project({});
+    const runs: string[] = [];
+    for (const label of ['First', 'Second']) {
+      await at.write(labelled(label));
+      runs.push(runOf((await at.idops(apply)).stdout));
+      await wait(1001);
+    }
+    const [first = '', second = ''] = runs;
+    const hurt = async (run: string) => {
+      const path = `.idops/runs/${run}.jsonl`;
+      const text = damage(await at.read(path));
+      if (text !== null) return await at.write({ [path]: text });
+      await rm(join(at.folder, path));
+      await mkdir(join(at.folder, path));
+    };
+    await hurt(second);
+    const sent = at.writes().length;
+    const refused = await at.idops('undo --last --yes');
+    expect(refused).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('error[journal-unreadable]'),
+    });
+    expect(refused.stderr).toContain(second);
+    expect(refused.stderr).toContain('idops undo RUN');
+    expect(at.writes()).toHaveLength(sent);
+    expect((await at.idops(`undo ${first} --yes`)).stderr).not.toContain('journal-unreadable');
+    await rm(join(at.folder, '.idops/runs', `${first}.jsonl`));
+    const alone = await at.idops('undo --last --yes');
+    expect(alone.stderr).toContain('error[journal-unreadable]');
+    expect(alone.stderr).not.toContain('has no runs');
   });
 
   it('leaves an old secret, which no journal holds', async () => {
