@@ -292,6 +292,7 @@ class Work {
     return await loadProject({
       cwd: this.#folder(inputs),
       variables: variables(token),
+      tokenFile: inputs.args.tokenFile,
       ...(config === undefined ? {} : { config }),
       ...(environment === undefined ? {} : { env: environment }),
     });

@@ -69,6 +69,7 @@ export function createContext(options: GlobalOptions, signal: AbortSignal, redac
       cwd: process.cwd(),
       variables,
       ...(options.config === undefined ? {} : { config: options.config }),
+      tokenFile: options.tokenFile,
       ...(environment === undefined ? {} : { env: environment }),
     });
   const project = () => load(env, options.env);

@@ -36,7 +36,8 @@ export function guardedOf(layers: readonly Layer[], root: string, defaultState: 
       if (!complete) continue;
       for (const scalar of scalarsOf(node)) for (const name of namesIn(scalar)) named.add(name);
       for (const name of passedNodes(node).flatMap(texts)) named.add(name);
-      for (const file of fileNodes(node).flatMap(texts)) files.add(resolvePath(root, file));
+      const given = commandNodes(node).flatMap(texts).flatMap(filesIn);
+      for (const file of [...fileNodes(node).flatMap(texts), ...given]) files.add(resolvePath(root, file));
     }
     const state = find(config, ['state', 'path']);
     const [path = defaultState] = state.complete ? texts(state.node) : [];
@@ -55,12 +56,24 @@ export function guardedOf(layers: readonly Layer[], root: string, defaultState: 
   return { variables, files: [...files], states: [...states] };
 }
 
-/** The values of the keys that name files; the arguments of a command may be files too. */
+/** The values of the keys that name files. */
 function fileNodes(node: Node): Node[] {
   if (node.type !== 'map') return [];
   return [...node.entries].flatMap(([key, { value }]) =>
-    key.endsWith('_file') || key === 'token_command' ? [value] : fileNodes(value),
+    key.endsWith('_file') ? [value] : fileNodes(value),
   );
+}
+
+/** The command of `server.auth` that prints the token. */
+function commandNodes(node: Node): Node[] {
+  const command = node.type === 'map' ? node.entries.get('token_command')?.value : undefined;
+  return command === undefined ? [] : [command];
+}
+
+/** What may name a file in an argument of a command: all of it, what follows a "=", a "@" or a ":", a word of a script. */
+function filesIn(argument: string): string[] {
+  const behind = [...argument.matchAll(/[=@:]/g)].map(({ index }) => argument.slice(index + 1));
+  return [argument, ...behind, ...argument.split(/[\s"'`=@:,;|&<>()]+/)].filter((part) => part !== '');
 }
 
 /** The names of variables that a token command gets: they may be what it signs in with. */

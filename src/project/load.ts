@@ -187,6 +187,7 @@ class LoadedProject implements Project {
   readonly #all: Configs['all'];
   readonly #process: ProjectOptions['variables'];
   readonly #sources: VariableSources;
+  readonly #tokenFile: string | undefined;
   #guarded: Guarded | undefined;
 
   constructor(
@@ -197,6 +198,7 @@ class LoadedProject implements Project {
     { chosen, all }: Configs,
   ) {
     this.root = root;
+    this.#tokenFile = options.tokenFile;
     this.file = source.path;
     this.cwd = options.cwd;
     this.environment = environment;
@@ -230,7 +232,11 @@ class LoadedProject implements Project {
       this.root,
       DEFAULT_STATE,
     );
-    return { ...this.#guarded, files: [resolvePath(this.cwd, this.file), ...this.#guarded.files] };
+    const given = [this.file, ...(this.#tokenFile === undefined ? [] : [this.#tokenFile])];
+    return {
+      ...this.#guarded,
+      files: [...given.map((file) => resolvePath(this.cwd, file)), ...this.#guarded.files],
+    };
   }
 
   statePath(): string {

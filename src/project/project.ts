@@ -19,6 +19,8 @@ export interface ProjectOptions {
   readonly config?: string;
   /** `--env`; otherwise `IDOPS_ENV`, otherwise none. */
   readonly env?: string;
+  /** `--token-file`, relative to `cwd`: no manifest may get at it, whether a server is asked or not. */
+  readonly tokenFile?: string | undefined;
 }
 
 /** The options that stand above the `server` section. */

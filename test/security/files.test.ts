@@ -104,6 +104,20 @@ const secrets: readonly [string, Given, string][] = [
     { 'idops.yaml': 'version: 1\nserver: {auth: {token_command: [cat, secrets/t]}}\n', 'secrets/t': canary },
     'secrets/t',
   ],
+  ...[
+    '--file=./secrets/t',
+    '-d@secrets/t',
+    '--data=user=@secrets/t',
+    'cat secrets/t | tr -d x',
+    'cat <"secrets/t"',
+  ].map((argument): [string, Given, string] => [
+    `what a token command is given in ${argument}`,
+    {
+      'idops.yaml': `version: 1\nserver: {auth: {token_command: [sh, -c, ${JSON.stringify(argument)}]}}\n`,
+      'secrets/t': canary,
+    },
+    'secrets/t',
+  ]),
   ['the configuration', { 'idops.yaml': `version: 1 # ${canary}\n` }, 'idops.yaml'],
   [
     'a stored plan',
@@ -172,6 +186,38 @@ describe('no file that is not for manifests is read through one', () => {
     });
     expect(codes).toEqual([]);
     expect(declared).toHaveLength(1);
+  });
+});
+
+describe('a token file that only an option names is private for', () => {
+  const template = (body: string): string =>
+    `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\ntxt_content: ${body}\n`;
+
+  it.each(['validate', 'preview --out -', 'plan', 'apply --yes'])('%s', async (command) => {
+    const at = await project({
+      'idops.yaml': config,
+      'secrets/tok.yaml': `${canary}: abc\n`,
+      'manifests/all.yaml': template('{file: ../secrets/tok.yaml}'),
+    });
+    await symlink('../secrets/tok.yaml', join(at.folder, 'manifests/x.yaml'));
+    const { code, stdout, stderr } = await at.idops(`${command} --token-file secrets/tok.yaml`);
+    expect(code).toBe(1);
+    for (const refusal of ['manifest-private', 'body-private']) expect(stderr).toContain(refusal);
+    expect(stdout + stderr).not.toContain(canary);
+  });
+
+  it('preview, as sample data', async () => {
+    const at = await project({
+      'idops.yaml': config,
+      'secrets/tok.yaml': `${canary}: abc\n`,
+      'manifests/all.yaml': template(`"{{ ${canary} }}"`),
+      'samples/x': '',
+    });
+    await symlink('../secrets/tok.yaml', join(at.folder, 'samples/tx_code.yaml'));
+    const { code, stderr } = await at.idops('preview --out - --token-file secrets/tok.yaml');
+    expect(code).toBe(1);
+    expect(stderr).toContain('which no sample may be');
+    expect(stderr).not.toContain('abc');
   });
 });
 
