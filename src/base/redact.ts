@@ -33,11 +33,18 @@ export interface Redactor {
   readonly add: OnSecret;
   /** A value without credentials, in whatever form they are usually written. */
   redact(text: string): string;
-  /** A name or a path, in which a short credential stands by chance; an id in it stays, but for a token. */
+  /** The key of a map, in which a short credential stands by chance. */
+  redactKey(text: string): string;
+  /**
+   * A name, an address or a path of a field: tokens and long values of variables alone, and an id stays unless it is a
+   * token. What a server calls a secret takes nothing out of them.
+   */
   redactName(text: string): string;
+  /** The path of a file, which the project has chosen: tokens alone. */
+  redactFile(text: string): string;
   /**
    * A sentence of idops with values in it: its own words stay, since a mask in the place of one would tell it. A token
-   * is masked even so.
+   * is masked even so, and what a server calls a secret within quotation marks alone.
    */
   redactSentence(text: string): string;
   /** What a server or a program says: it may repeat what it was sent, so declared secrets are taken out as well. */
@@ -54,33 +61,89 @@ export function redactAddress(address: string, { redactName }: Pick<Redactor, 'r
 
 /** A redactor that knows no secret yet. */
 export function createRedactor(): Redactor {
-  const credentials = new Secrets();
+  const tokens = new Secrets();
+  const variables = new Secrets();
+  const answered = new Secrets();
   const declared = new Secrets();
+  const credentials = [tokens, variables, answered];
   const short = new Set<string>();
-  const tokens = new Set<string>();
-  const isToken = (text: string): boolean => tokens.has(text.toLowerCase());
+  const knownTokens = new Set<string>();
+  const isToken = (text: string): boolean => knownTokens.has(text.toLowerCase());
   return {
     add(secret, kind = 'token') {
       const trimmed = secret.trim();
-      const credential =
-        kind === 'token' || kind === 'variable' || (kind === 'answer' && trimmed.length >= leastFolded);
-      (credential ? credentials : declared).add(secret, kind === 'token');
+      const credential = kind === 'answer' ? trimmed.length >= leastFolded : kind !== 'declared';
+      const list = { token: tokens, variable: variables, answer: answered, declared }[kind];
+      (credential ? list : declared).add(secret, kind === 'token');
       if (credential && trimmed !== '' && trimmed.length < leastFolded) short.add(trimmed);
-      if (kind === 'token') tokens.add(trimmed.toLowerCase());
+      if (kind === 'token') knownTokens.add(trimmed.toLowerCase());
     },
-    redact: (text) => replaced(text, credentials.find(text, true)),
+    redact: (text) => replaced(text, found(credentials, text, true)),
+    redactKey: (text) => replaced(text, found(credentials, text, false)),
     redactName: (text) =>
-      replaced(text, credentials.find(text, false), (found) => isUuid(found) && !isToken(found)),
-    redactSentence: (text) =>
-      replaced(text, credentials.find(text, true), (found) => isWord(found) && !isToken(found)),
-    redactEcho: (text) => replaced(text, [...credentials.find(text, true), ...declared.find(text, true)]),
-    holds: (text) => short.has(text.trim()) || credentials.find(text, false).length > 0,
+      replaced(text, found([tokens, variables], text, false), (one) => isUuid(one) && !isToken(one)),
+    redactFile: (text) => replaced(text, found([tokens], text, false)),
+    redactSentence(text) {
+      const own = found([tokens, variables], text, true);
+      const quoted = within(found([answered], text, true), quotations(text));
+      return replaced(text, [...own, ...quoted], (one) => isWord(one) && !isToken(one));
+    },
+    redactEcho: (text) => replaced(text, found([...credentials, declared], text, true)),
+    holds: (text) => short.has(text.trim()) || found(credentials, text, false).length > 0,
   };
+}
+
+/** What stands between quotation marks in a sentence. */
+function quotations(text: string): Range[] {
+  return [...text.matchAll(/"(?:[^"\\]|\\.)*"/g)].map(({ 0: quoted, index }) => ({
+    from: index,
+    to: index + quoted.length,
+  }));
+}
+
+/** Ranges that lie within one of others, which are in their order. */
+function within(ranges: readonly Range[], others: readonly Range[]): Range[] {
+  return ranges.filter(({ from, to }) => others.some((other) => other.from <= from && to <= other.to));
 }
 
 interface Range {
   readonly from: number;
   readonly to: number;
+}
+
+/** A text as it is or decoded, with what is the same for all that is looked for in it. */
+interface Form {
+  readonly text: string;
+  readonly small: () => string;
+  readonly narrow: () => ReturnType<typeof squeezed>;
+}
+
+/** Where secrets of several lists stand in a text, which is decoded and folded once for all of them. */
+function found(lists: readonly Secrets[], text: string, short: boolean): Range[] {
+  const ranges: Range[] = [];
+  const sought = lists.filter((list) => list.has(short));
+  if (text.length < leastSecret || sought.length === 0) return ranges;
+  for (const layer of layersOf(text)) {
+    let small: string | undefined;
+    let narrow: ReturnType<typeof squeezed> | undefined;
+    const form: Form = {
+      text: layer.text,
+      small: () => {
+        small ??= lowered(layer.text).text;
+        return small;
+      },
+      narrow: () => {
+        narrow ??= squeezed(layer.text);
+        return narrow;
+      },
+    };
+    for (const list of sought) {
+      list.find(form, short, (from, to) => {
+        ranges.push({ from: layer.from?.[from] ?? from, to: layer.to?.[to - 1] ?? to });
+      });
+    }
+  }
+  return ranges;
 }
 
 /** Secrets in all the forms in which they are looked for. */
@@ -114,28 +177,25 @@ class Secrets {
     for (const line of own.length < lines.length ? own.slice(1) : own) this.#addRuns(line);
   }
 
-  /** Where they stand in a text; the short ones among them only if that is asked for. */
-  find(text: string, short: boolean): Range[] {
-    const ranges: Range[] = [];
-    if (text.length < leastSecret || !(this.#long || (short && this.#short))) return ranges;
-    for (const layer of layersOf(text)) {
-      const found = (from: number, to: number): void => {
-        ranges.push({ from: layer.from?.[from] ?? from, to: layer.to?.[to - 1] ?? to });
-      };
-      if (short && this.#short) this.#exact.find(layer.text, found);
-      if (!this.#long) continue;
-      this.#lowered.find(lowered(layer.text).text, found);
-      const { text: narrow, at } = squeezed(layer.text);
-      this.#squeezed.find(narrow, (from, to, edges) => {
-        const first = at[from] ?? 0;
-        const last = (at[to - 1] ?? 0) + 1;
-        found(
-          edges.before && isBase64(layer.text[first - 1]) ? first - 1 : first,
-          edges.after ? encodingEnd(layer.text, last) : last,
-        );
-      });
-    }
-    return ranges;
+  /** Whether there is anything to look for; the short ones count only if they are looked for. */
+  has(short: boolean): boolean {
+    return this.#long || (short && this.#short);
+  }
+
+  /** Where they stand in a text in one of its forms; the short ones among them only if that is asked for. */
+  find({ text, small, narrow }: Form, short: boolean, onFound: (from: number, to: number) => void): void {
+    if (short && this.#short) this.#exact.find(text, onFound);
+    if (!this.#long) return;
+    this.#lowered.find(small(), onFound);
+    const { text: squeezedText, at } = narrow();
+    this.#squeezed.find(squeezedText, (from, to, edges) => {
+      const first = at[from] ?? 0;
+      const last = (at[to - 1] ?? 0) + 1;
+      onFound(
+        edges.before && isBase64(text[first - 1]) ? first - 1 : first,
+        edges.after ? encodingEnd(text, last) : last,
+      );
+    });
   }
 
   #addForms(text: string): void {

@@ -35,7 +35,7 @@ function redactChange(change: Change, redactor: Redactor): Change {
     fields: change.fields.map((field) => redactField(field, redactor)),
     warnings: change.warnings.map((warning) => redactWarning(warning, redactor)),
     reason: reason === null ? null : redactor.redactSentence(reason),
-    declaredAt: declaredAt === null ? null : { ...declaredAt, file: redactor.redactName(declaredAt.file) },
+    declaredAt: declaredAt === null ? null : { ...declaredAt, file: redactor.redactFile(declaredAt.file) },
     apply: {
       ...apply,
       key: redactAddress(apply.key, redactor),
@@ -56,7 +56,8 @@ function redactField<T extends FieldChange>(field: T, redactor: Redactor): T {
   const after = redactValue(field.after, redactor);
   // The API's own name of the field stays, what stands behind it may be a key of a map.
   const [name = ''] = /^\w*/.exec(field.path) ?? [];
-  const path = name + redactor.redactName(field.path.slice(name.length));
+  const rest = field.path.slice(name.length);
+  const path = name + (field.type === 'map' ? redactor.redactKey(rest) : redactor.redactName(rest));
   const hidden = before !== undefined && same(before, after) && !same(field.before ?? null, field.after);
   return { ...field, path, before, after, sensitive: field.sensitive || hidden };
 }
@@ -69,7 +70,7 @@ export function redactValue(value: Value, redactor: Redactor): Value {
   const members: [string, Value][] = [];
   const taken = new Set<string>();
   for (const [key, member] of Object.entries(value)) {
-    const shown = redactor.redactName(key);
+    const shown = redactor.redactKey(key);
     let unique = shown;
     for (let number = 2; taken.has(unique); number += 1) unique = `${shown} ${number}`;
     taken.add(unique);
@@ -136,7 +137,7 @@ export function redactRun(past: PastRun, redactor: Redactor): PastRun {
 /** Problems: what they say, and the lines that they are about. */
 export function redactProblems(
   problems: readonly Problem[],
-  { redact, redactName, redactSentence }: Redactor,
+  { redact, redactFile, redactSentence }: Redactor,
 ): Problem[] {
   return problems.map(({ hint, ...problem }) => ({
     ...problem,
@@ -144,7 +145,7 @@ export function redactProblems(
     ...(hint === undefined ? {} : { hint: redactSentence(hint) }),
     places: problem.places.map(({ text, ...place }) => ({
       ...place,
-      file: redactName(place.file),
+      file: redactFile(place.file),
       // A caret under a line that is shorter or longer than it was would point at something else.
       ...(text === undefined || redact(text) !== text ? {} : { text }),
     })),
@@ -159,10 +160,10 @@ export function redactGallery({ templates, problems, ...gallery }: Gallery, reda
     templates: templates.map((template) => ({
       ...template,
       address: redactAddress(template.address, redactor),
-      declaredAt: { ...template.declaredAt, file: redactor.redactName(template.declaredAt.file) },
+      declaredAt: { ...template.declaredAt, file: redactor.redactFile(template.declaredAt.file) },
       bodies: { txt: body(template.bodies.txt), html: body(template.bodies.html) },
       sample: redactSample(template.sample, redactor),
-      sampleFile: template.sampleFile === null ? null : redactor.redactName(template.sampleFile),
+      sampleFile: template.sampleFile === null ? null : redactor.redactFile(template.sampleFile),
       warnings: template.warnings.map((warning) => redactWarning(warning, redactor)),
     })),
     problems: redactProblems(problems, redactor),

@@ -37,16 +37,19 @@ export function openRoute(
     uri: proxy.origin,
     ...(proxy.authorization === null ? {} : { token: proxy.authorization }),
     requestTls: secure,
-    proxyTls: { minVersion, timeout },
+    proxyTls: { minVersion, rejectUnauthorized, timeout },
     clientFactory: (url, given) => new Tunnels(url, { ...given, headersTimeout: timeout }),
   });
 }
 
 const minVersion = 'TLSv1.2';
+/** Said each time, since a process variable of Node's could turn it off. */
+const rejectUnauthorized = true;
 
 function tlsOptions({ ca, clientCert, clientKey }: TlsSettings) {
   return {
     minVersion: minVersion as 'TLSv1.2',
+    rejectUnauthorized,
     ...(ca === undefined ? {} : { ca }),
     ...(clientCert === undefined ? {} : { cert: clientCert }),
     ...(clientKey === undefined ? {} : { key: String(clientKey.reveal()) }),

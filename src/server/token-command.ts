@@ -85,7 +85,11 @@ function run(
     const chunks: { stdout: Buffer[]; stderr: Buffer[] } = { stdout: [], stderr: [] };
     const bytes = { stdout: 0, stderr: 0 };
     let why: string | null = null;
-    const child = spawn(program, args, { ...where, shell: false, stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = started(program, args, where);
+    if (typeof child === 'string') {
+      resolve({ stdout: '', stderr: '', why: child });
+      return;
+    }
     const giveUp = (reason: string): void => {
       why ??= reason;
       child.kill('SIGKILL');
@@ -113,8 +117,21 @@ function run(
   });
 }
 
+/** The program, or why there is none: some reasons are thrown, others are told later. */
+function started(
+  program: string,
+  args: readonly string[],
+  where: { readonly cwd: string; readonly env: NodeJS.ProcessEnv },
+) {
+  try {
+    return spawn(program, args, { ...where, shell: false, stdio: ['ignore', 'pipe', 'pipe'] });
+  } catch (failure) {
+    return whyNotStarted((failure as NodeJS.ErrnoException).code);
+  }
+}
+
 function whyNotStarted(code: string | undefined): string {
-  if (code === 'ENOENT') return 'was not found';
+  if (code === 'ENOENT' || code === 'ENOTDIR') return 'was not found';
   if (code === 'EACCES') return 'may not be run by this user';
   return `can't be started (${code ?? 'unknown error'})`;
 }

@@ -115,3 +115,37 @@ describe('a credential that is an id', () => {
     expect(redactor.holds(id)).toBe(true);
   });
 });
+
+describe('what a server calls a secret', () => {
+  const redactor = createRedactor();
+  for (const secret of ['manifests/all.yaml', '4111-8111', 'smtp_password', 'deletes the template']) {
+    redactor.add(secret, 'answer');
+  }
+
+  it('takes nothing out of addresses, names of fields and paths of files', () => {
+    const address = 'User/11111111-1111-4111-8111-000000000001';
+    expect(redactAddress(address, redactor)).toBe(address);
+    expect(redactor.redactName('backend.smtp_password')).toBe('backend.smtp_password');
+    expect(redactor.redactFile('manifests/all.yaml')).toBe('manifests/all.yaml');
+  });
+
+  it("is taken out of idops' sentences within quotation marks alone", () => {
+    expect(redactor.redactSentence('deletes the template')).toBe('deletes the template');
+    expect(redactor.redactSentence('asked "deletes the template", "a", the server has "x 4111-8111"')).toBe(
+      'asked "(sensitive)", "a", the server has "x (sensitive)"',
+    );
+  });
+
+  it('is taken out of values, keys and what the server says', () => {
+    expect(redactor.redact('it deletes the template now')).toBe('it (sensitive) now');
+    expect(redactor.redactKey('smtp_password')).toBe('(sensitive)');
+    expect(redactor.redactEcho('it deletes the template')).toBe('it (sensitive)');
+  });
+});
+
+it('a token is masked in addresses, files and sentences too', () => {
+  const redactor = redactorOf('manifests/all.yaml');
+  expect(redactAddress('Organization/manifests/all.yaml', redactor)).toBe('Organization/(sensitive)');
+  expect(redactor.redactFile('manifests/all.yaml')).toBe('(sensitive)');
+  expect(redactor.redactSentence('see manifests/all.yaml')).toBe('see (sensitive)');
+});

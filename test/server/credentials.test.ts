@@ -248,6 +248,13 @@ describe('a token command', () => {
     expect(problem.message).toBe('the token command node ended with 1: (sensitive)');
   });
 
+  test('whose path leads through a file was not found', async () => {
+    const through = { ...node(''), argv: [`${process.execPath}/token`] };
+    expect((await problemOf(() => runTokenCommand(through, guard))).message).toBe(
+      'the token command token was not found',
+    );
+  });
+
   test('that does not end is ended', async () => {
     const hanging = node('setInterval(() => {}, 1000)');
     expect((await problemOf(() => runTokenCommand(hanging, { ...guard, timeout: 0.5 }))).message).toBe(

@@ -1,5 +1,5 @@
 import { createServer, type ServerOptions } from 'node:https';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 import { Sensitive } from '../../src/base/values.js';
 import type { TlsSettings } from '../../src/server/connections.js';
 import { issue } from './certificates.js';
@@ -39,6 +39,19 @@ describe('a server with a certificate of an own authority', () => {
     }
     expect(served()).toBe(0);
   });
+
+  test.each(['direct', 'by a POST'])(
+    'is not trusted though Node is told to trust everybody: %s',
+    async (way) => {
+      vi.stubEnv('NODE_TLS_REJECT_UNAUTHORIZED', '0');
+      onTestFinished(() => void vi.unstubAllEnvs());
+      const { origin, served } = await serving();
+      const { writer } = use(origin);
+      const failure = await failureOf(writer.send(way === 'direct' ? rename : regenerate));
+      expect(failure).toMatchObject({ kind: 'unreachable', sent: false });
+      expect(served()).toBe(0);
+    },
+  );
 
   test('is not trusted where another authority is named: it stands in the place of the known ones', async () => {
     const { origin } = await serving();
