@@ -2,14 +2,14 @@ import { mkdtemp } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, relative, resolve, sep } from 'node:path';
 import { getInput, setSecret } from '@actions/core';
-import { summarizeResult } from '../apply/result.js';
+import { type Result, summarizeResult } from '../apply/result.js';
 import { escapeLines } from '../base/escape.js';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { createRedactor } from '../base/redact.js';
 import { writeResult } from '../base/through.js';
 import { withoutPastedIn } from '../base/unsaid.js';
 import { approve } from '../plan/approve.js';
-import { changesServer, type Plan } from '../plan/plan.js';
+import { changesServer, leavesDebts, type Plan } from '../plan/plan.js';
 import { loadProject, type Project } from '../project/index.js';
 import { planGithub, problemsGithub, resultGithub } from '../report/github.js';
 import { planHtml } from '../report/html.js';
@@ -187,17 +187,19 @@ class Work {
     await writeSummary(planSummary(shown));
     const changed = changesServer(plan);
     const blocked = plan.changes.some(({ action }) => action === 'blocked');
+    // What a selection leaves out may be owed something: then nobody is told that all is well.
+    const tells = changed || blocked || leavesDebts(plan);
     const key = this.#key(inputs, plan.environment);
     const marker = { key, digest: plan.digest, changes: markedChanges(plan, this.#redactor) };
     await this.#comment(inputs, key, () =>
-      changed || blocked
+      tells
         ? {
             body: planComment(markerLine({ kind: 'plan', ...marker }), shown, this.#event),
             opens: true,
           }
         : { body: outdatedComment(key, plan.digest, this.#event), opens: inputs.comment === 'true' },
     );
-    if (inputs.driftIssue) await this.#drift(inputs, shown, { ...marker, found: changed || blocked });
+    if (inputs.driftIssue) await this.#drift(inputs, shown, { ...marker, found: tells });
     if (changed && inputs.failOnChanges)
       this.#say('::error title=idops::There are changes, and fail-on-changes is set.');
     return {
@@ -241,13 +243,21 @@ class Work {
       const bad = failed + not_converged + unknown + skipped + after.length > 0;
       return {
         code: result.interrupted ? 130 : bad ? 1 : 0,
-        summary: result.run === null ? 'There was nothing to apply.' : resultSummaryLine(result),
+        summary: this.#applied(result, after),
         changed: changesServer(plan),
         plan,
         ...(file === undefined ? {} : { planFile: file }),
         htmlReport: await this.#writeHtml(plan, session.project, inputs.args.debug),
       };
     });
+  }
+
+  #applied(result: Result, problems: readonly Problem[]): string {
+    if (result.run !== null) return resultSummaryLine(result);
+    const [first] = redactProblems(problems, this.#redactor);
+    return first === undefined
+      ? 'There was nothing to apply.'
+      : this.#oneLine(`${first.code}: ${first.message}`);
   }
 
   async #approval(inputs: Inputs, expected: string, plan: Plan): Promise<Approval | null> {

@@ -46,10 +46,10 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
   if (plan.changes.every(({ action }) => action === 'unchanged')) {
     const result = { run: null, results: [], interrupted: false };
     if (plan.settled === undefined || plan.settled.length === 0) {
-      return { result, state: options.state, problems: [] };
+      return { result, state: options.state, problems: stillOwed(plan) };
     }
     const state = { ...withoutDebts(options.state, plan.settled), serial: options.state.serial + 1 };
-    const problems = await saved(backend, state);
+    const problems = [...(await saved(backend, state)), ...stillOwed(plan)];
     return { result, state, problems };
   }
   const run = await nextRun(options);
@@ -70,7 +70,7 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
   });
   const { results, fatal } = await execute(plan, { ...options, notBefore: asked, recorder });
   const result = { run, results, interrupted: signal.aborted };
-  const problems = fatal === undefined ? [] : [runEndedEarly(run, fatal)];
+  const problems = [...(fatal === undefined ? [] : [runEndedEarly(run, fatal)]), ...stillOwed(plan)];
   try {
     if (fatal === undefined) {
       const { open_run: _, ...rest } = state;
@@ -258,6 +258,13 @@ function momentOf(date: string, time: string): number {
 
 function runName(now: Date): string {
   return `${now.toISOString().slice(0, 19).replace(/[-:]/g, '')}Z-${randomBytes(3).toString('hex')}`;
+}
+
+/** A run that leaves out what is owed is not at its end, however well it went. */
+function stillOwed({ warnings }: Plan): Problem[] {
+  return warnings
+    .filter(({ code }) => code === 'restores-left-out')
+    .map(({ code, message }) => error(code, message));
 }
 
 function runEndedEarly(run: string, failure: unknown): Problem {

@@ -73,6 +73,7 @@ export const problemCodes = [
   'prune-refused',
   'pruned',
   'restores',
+  'restores-left-out',
   'run-ended-early',
   'run-other-server',
   'run-other-state',

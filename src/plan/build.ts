@@ -26,6 +26,7 @@ import {
   blockedAsTwice,
   candidates,
   checkTargets,
+  debtsLeftOut,
   type Subject,
   sameObjects,
 } from './subjects.js';
@@ -86,6 +87,7 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
   );
   const warnings = [
     ...fitting.warnings,
+    ...leftOut(debtsLeftOut(options)),
     ...missingLists(references),
     ...selected.flatMap(({ subject, address }) => ignored(subject, address, profile)),
     ...compared
@@ -139,6 +141,22 @@ function isSettled(
   // A template that is to be pruned is gone already.
   const gone = !live.exists || declared === undefined || declared.absent;
   return gone || Object.keys(stillLost(kindOf(kind), recorded.owed, live.fields)).length === 0;
+}
+
+const NAMED = 3;
+
+/** What is owed to objects that the selection leaves out, so that nobody takes this plan for the whole truth. */
+function leftOut(addresses: readonly string[]): PlanWarning[] {
+  if (addresses.length === 0) return [];
+  const more = addresses.length - NAMED;
+  const names = `${addresses.slice(0, NAMED).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
+  const objects = addresses.length === 1 ? '1 object' : `${addresses.length} objects`;
+  return [
+    {
+      code: 'restores-left-out',
+      message: `what an update took away from ${objects} that --kind or --target leave out is still owed (${names}): an apply without --kind and --target puts it back`,
+    },
+  ];
 }
 
 /** Lists that the profile has a read for and the server doesn't offer. */

@@ -84,3 +84,8 @@ export function changesServer(plan: Plan): boolean {
     ({ action }) => action === 'update' || action === 'delete' || action === 'regenerate',
   );
 }
+
+/** Whether the selection leaves out objects that something is still owed to. */
+export function leavesDebts({ warnings }: Plan): boolean {
+  return warnings.some(({ code }) => code === 'restores-left-out');
+}

@@ -55,6 +55,15 @@ function isOwed({ kind, owed }: ResourceRecord, { restores, profile }: BuildOpti
   return restores === 'all' || restores.run === owed.run;
 }
 
+/** The objects that something was taken away from, and that the selection leaves out. */
+export function debtsLeftOut(options: BuildOptions): string[] {
+  const { selection, state, restores } = options;
+  if (restores !== 'all') return [];
+  return Object.entries(state.resources)
+    .filter(([address, record]) => isOwed(record, options) && !isSelected(selection, record.kind, [address]))
+    .map(([address]) => address);
+}
+
 /** An organization's address takes its name from the server, so it is decided after reading. */
 function mayBeSelected(document: Declared, selection: Selection): boolean {
   if (document.kind === 'Organization') return mayMatchKind(selection, document.kind);

@@ -5,6 +5,7 @@ import {
   type Action,
   type Change,
   type FieldChange,
+  leavesDebts,
   type Plan,
   type PlanWarning,
   summarize,
@@ -68,6 +69,9 @@ export function summaryLine(plan: Plan): string {
 
 function nothingToDo(plan: Plan): string {
   if (plan.undoes !== undefined) return 'Nothing to put back: nothing of the run that can be undone is left.';
+  if (leavesDebts(plan)) {
+    return 'Nothing to change of what is selected; of what is left out, something is still owed.';
+  }
   return plan.changes.length === 0
     ? 'Nothing is declared, so there is nothing to do.'
     : 'Nothing to change: everything is as the manifests say.';

@@ -475,6 +475,35 @@ describe('inputs', () => {
     expect((await site.run({})).outputs).toMatchObject({ unchanged: '1', blocked: '0' });
   });
 
+  it('never ends well, nor says that all is as declared, where args leave out what is owed', async () => {
+    let cuts = true;
+    const site = await workspace(
+      {
+        'idops.yaml': `version: 1\nserver: {profile: boruta, base_url: "\${IDOPS_BASE_URL}", auth: {token: "\${IDOPS_TOKEN}"}}\n`,
+        'manifests/all.yaml': `kind: Organization\nname: acme\n---\nkind: User\nid: ${ids.ada}\ngroup: ops\n`,
+      },
+      {
+        profile: 'boruta',
+        intercept: ({ method }) => (method === 'PATCH' && cuts ? { kind: 'cut', step: 4 } : undefined),
+      },
+    );
+    expect((await site.run({ command: 'apply', args: '--retries 1' })).code).toBe(1);
+    cuts = false;
+    const said = `what an update took away from 1 object that --kind or --target leave out is still owed (User/${ids.ada})`;
+    const args = '--kind Organization';
+    const planned = await site.run({ args, 'drift-issue': 'true', 'github-token': githubToken });
+    expect(planned.log.replace(/\s+/g, ' ')).toContain(said);
+    expect(planned.log).not.toContain('everything is as the manifests say');
+    expect(site.github.issues).toEqual([expect.objectContaining({ state: 'open' })]);
+    const applied = await site.run({ command: 'apply', args });
+    expect(applied).toMatchObject({
+      code: 1,
+      outputs: { summary: expect.stringMatching(/^restores-left-out: what an update took away/) },
+    });
+    expect((await site.run({ command: 'apply' })).code).toBe(0);
+    expect((await site.run({ command: 'apply', args })).code).toBe(0);
+  });
+
   it('validates', async () => {
     const site = await workspace(acme('One'));
     expect(await site.run({ command: 'validate', token: '' })).toMatchObject({

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
+import { approve } from '../../src/plan/approve.js';
 import type { Intercept, SandboxRequest } from '../../src/sandbox/index.js';
 import { changeOf, comparable, ids, type Site, site, todo } from './site.js';
 
@@ -84,6 +85,30 @@ describe('what is owed', () => {
     expect(said[ada]).toMatch(
       /^failed: .*; read back: lost: organizations \(.*\), which the next apply that takes it in puts back$/,
     );
+  });
+
+  test.each([
+    ['another kind', { kinds: ['Organization'] }],
+    ['another object', { targets: ['Organization/*'] }],
+  ])('is told where only %s is selected, and ends the run badly', async (_, selection) => {
+    const at = await owing();
+    await at.declare(grown, { kind: 'Organization', name: 'acme', label: 'New' });
+    const told = { code: 'restores-left-out', message: expect.stringMatching(`1 object .*\\(${ada}\\)`) };
+    expect((await at.session((opened) => opened.plan(selection))).warnings).toEqual([told]);
+    const run = () =>
+      at.writing(
+        'apply',
+        async (opened) => await opened.apply(approve(await opened.plan(selection), { maxDestructive: 10 })),
+      );
+    const first = await run();
+    expect(first.result.results.map(({ status }) => status)).toEqual(['applied']);
+    expect(first.problems).toEqual([expect.objectContaining({ ...told, severity: 'error' })]);
+    const idle = await run();
+    expect(idle.result.run).toBeNull();
+    expect(idle.problems).toEqual([expect.objectContaining(told)]);
+    expect((await at.apply()).said).toEqual({ [ada]: 'applied' });
+    expect((await at.session((opened) => opened.plan(selection))).warnings).toEqual([]);
+    expect((await run()).problems).toEqual([]);
   });
 
   test('is planned although no manifest names the object any more', async () => {

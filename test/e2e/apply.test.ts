@@ -1,6 +1,7 @@
 import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
+import { startSandbox } from '../../src/sandbox/index.js';
 import { ids } from '../sandbox/asking.js';
 import { config, journals, project } from './running.js';
 import { expectToFit } from './schemas.js';
@@ -357,5 +358,45 @@ describe('what a run leaves behind', () => {
     const again = writes().slice(sent);
     expect(again.every((line) => line.startsWith('PATCH '))).toBe(true);
     expect(sandbox.data.clients[0]?.did).toBe(did);
+  });
+});
+
+describe('what was taken away from objects that a selection leaves out', () => {
+  it('is told by each plan, and no apply ends well before it is put back', async () => {
+    let cuts = true;
+    const start = await startSandbox();
+    const seed = start.snapshot();
+    await start.close();
+    const like = seed.users.find(({ id }) => id === ids.ada);
+    seed.users = Array.from({ length: 5 }, (_, index) => ({
+      ...structuredClone(like ?? (seed.users[0] as never)),
+      id: `40000000-0000-4000-8000-00000000010${index}`,
+    }));
+    const users = seed.users.map(({ id }) => `---\nkind: User\nid: ${id}\ngroup: ops\n`).join('');
+    const { idops } = await project(
+      {
+        'idops.yaml': config.replace('server:\n', 'server:\n  profile: boruta\n'),
+        'manifests/all.yaml': `kind: Organization\nname: acme\n${users}`,
+      },
+      {
+        profile: 'boruta',
+        seed,
+        intercept: ({ method }) => (method === 'PATCH' && cuts ? { kind: 'cut', step: 4 } : undefined),
+      },
+    );
+    expect((await idops('apply --yes --retries 1')).code).toBe(1);
+    cuts = false;
+    const said =
+      /what an update took away from 5 objects that --kind or --target leave out is still owed \(User\/\S+, User\/\S+, User\/\S+ and 2 more\): an apply without --kind and --target puts it back/;
+    const words = (text: string) => text.replace(/\s+/g, ' ');
+    const planned = await idops('plan --kind Organization');
+    expect(words(planned.stdout)).toMatch(said);
+    expect(planned.stdout).not.toContain('everything is as the manifests say');
+    const applied = await idops('apply --yes --kind Organization');
+    expect(words(applied.stderr)).toContain('error[restores-left-out]');
+    expect(words(applied.stderr)).toMatch(said);
+    expect(applied.code).toBe(1);
+    expect((await idops('apply --yes')).code).toBe(0);
+    expect((await idops('apply --yes --kind Organization')).code).toBe(0);
   });
 });

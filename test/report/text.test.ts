@@ -89,6 +89,15 @@ Plan: 2 to update, 0 to delete, 0 to regenerate, 1 blocked, 2 unchanged, 1 of th
     expect(planText({ ...planOf([]), undoes: 'r1' }, plain)).toContain('\nNothing to put back: ');
   });
 
+  it('does not say that all is as declared where what is left out is owed something', () => {
+    const warnings = [{ code: 'restores-left-out' as const, message: 'still owed' }];
+    const text = planText(planOf([changeOf({ action: 'unchanged' })], { warnings }), plain);
+    expect(text).toContain(
+      '\nNothing to change of what is selected; of what is left out, something is still owed.\n',
+    );
+    expect(text).not.toContain('everything is as');
+  });
+
   it('says in a sentence that there is nothing to do', () => {
     expect(planText(planOf([]), plain)).toContain(
       '\nNothing is declared, so there is nothing to do.\n\nPlan: 0 to update, 0 to delete, 0 to regenerate, 0 unchanged.\n',
