@@ -55,7 +55,7 @@ function decide({ declared, present, accepted }: PlanInput): Verdict | undefined
     return {
       ...nothing,
       action: 'blocked',
-      reason: `run ${present.pendingRun} sent a regeneration whose outcome is not known: look at the client's DID on the server${presentDid(present.fields)} and say what you found with idops runs settle ${present.pendingRun} Client/${present.identity.id} --done or --not-done; nothing is sent by itself`,
+      reason: `run ${present.pendingRun} sent a regeneration whose outcome is not known: look at the client's DID on the server${presentDid(present.fields, present.shown)} and say what you found with idops runs settle ${present.pendingRun} Client/${present.identity.id} --done or --not-done; nothing is sent by itself`,
     };
   }
   const fields = [
@@ -84,7 +84,7 @@ function decide({ declared, present, accepted }: PlanInput): Verdict | undefined
     return { ...nothing, action: unrecorded ? 'adopt' : 'unchanged' };
   }
   if (moved !== undefined) return { ...nothing, fields, action: 'blocked', reason: moved };
-  return { ...regeneration(present.identity, present.fields), fields };
+  return { ...regeneration(present.identity, present.fields, present.shown), fields };
 }
 
 /** What to do where a client's DID is another one than the record says: somebody else regenerated it. */
@@ -104,16 +104,17 @@ function isKnown(did: Value | undefined): did is string | null {
   return typeof did === 'string' || did === null;
 }
 
-function presentDid({ did }: Fields): string {
-  return typeof did === 'string' ? `, which is ${did} now` : '';
+function presentDid({ did }: Fields, shown: Fields): string {
+  if (typeof did !== 'string') return '';
+  return shown.did === undefined ? `, which was ${did} when it was recorded` : `, which is ${did} now`;
 }
 
-/** What regenerating a client's DID means; `present` is what is known of the client. */
-export function regeneration(identity: Identity, present: Fields): Verdict {
+/** What regenerating a client's DID means; `present` is what is known of the client, `shown` what the server shows now. */
+export function regeneration(identity: Identity, present: Fields, shown: Fields): Verdict {
   return {
     action: 'regenerate',
     fields: [],
     requests: [{ operation: 'regenerateDid', params: { client_id: identity.id ?? '' } }],
-    destructions: [`regenerates the DID${presentDid(present)}`],
+    destructions: [`regenerates the DID${presentDid(present, shown)}`],
   };
 }

@@ -63,6 +63,8 @@ export interface Present {
   readonly exists: boolean | undefined;
   readonly identity: Identity;
   readonly fields: Fields;
+  /** Those of `fields` that the server has just shown; the others are as they were recorded. */
+  readonly shown: Fields;
   /** The recorded `did_generation` of a client. */
   readonly generation?: number;
   /** The run whose regeneration has no known outcome. */

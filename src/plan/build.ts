@@ -212,7 +212,7 @@ async function regenerationOf(
   const before = shown?.fields ?? {};
   const trouble = unfit ?? shown?.trouble;
   const change: Change = {
-    ...regeneration(identity, before),
+    ...regeneration(identity, before, before),
     ...(trouble === undefined ? {} : { action: 'blocked', requests: [], destructions: [] }),
     address,
     kind: 'Client',

@@ -223,6 +223,7 @@ function presentObject({ declared, live, recorded }: CompareInput): Present {
     exists: live?.exists,
     identity: { ...declared.identity, ...live?.identity },
     fields: live?.exists === false ? {} : { ...recorded?.fields, ...live?.fields },
+    shown: live?.fields ?? {},
     asDeleted: live !== undefined && (recorded?.asDeleted(live.fields) ?? false),
     ...(recorded === undefined
       ? {}

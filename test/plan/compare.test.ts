@@ -459,7 +459,14 @@ describe('a client', () => {
 
     it('is regenerated where the DID is the recorded one, and adopted where a person accepts it', () => {
       const same = { ...known, recorded: recorded({ did: 'did:new' }, { generation: 1 }) };
-      expect(changeFor(client(2), same).action).toBe('regenerate');
+      expect(changeFor(client(2), same)).toMatchObject({
+        action: 'regenerate',
+        destructions: ['regenerates the DID, which is did:new now'],
+      });
+      const unseen = { ...same, live: { ...live, fields: {} } };
+      expect(changeFor(client(2), unseen).destructions).toEqual([
+        'regenerates the DID, which was did:new when it was recorded',
+      ]);
       expect(changeFor(client(2), { ...same, accepted: true })).toMatchObject({
         action: 'adopt',
         requests: [],
