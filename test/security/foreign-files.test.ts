@@ -1,3 +1,4 @@
+import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { type ActionOptions, pullRequest, workspace } from '../action/running.js';
 
@@ -16,8 +17,43 @@ describe('a project with credentials of its own', () => {
     },
   });
 
+  const repository = { full_name: 'acme/identity', id: 1 };
+  const pulls = (id: number) => [{ head: { repo: { id } }, base: { repo: { id: 1 } } }];
+  const check = (event: string, from: object): ActionOptions => ({
+    event,
+    payload: { [event]: event === 'check_run' ? { check_suite: from } : from, repository },
+  });
+  const comment = (issue: object): ActionOptions => ({
+    event: 'issue_comment',
+    payload: { issue, repository },
+  });
+  const event = (path: string, of: ActionOptions): ActionOptions => ({
+    ...of,
+    env: { GITHUB_EVENT_PATH: path },
+  });
+  const broken = fileURLToPath(import.meta.url);
+
   it.each<[string, ActionOptions]>([
     ['a pull request from a fork', fork],
+    ['a pull request whose event is broken', event(broken, own)],
+    ['a pull request whose event is not there', event('/nonexistent/event.json', own)],
+    ['a pull request without an event', event('', own)],
+    ['a pull request whose event names none', { event: 'pull_request', payload: {} }],
+    ['a pull request of no repository', { event: 'pull_request', payload: { pull_request: { number: 7 } } }],
+    ['another event that is not there', event('', { event: 'release' })],
+    ['a workflow_run that names none', { event: 'workflow_run', payload: { repository } }],
+    [
+      'a workflow_run for a pull request from a fork',
+      {
+        event: 'workflow_run',
+        payload: { workflow_run: { head_repository: repository, pull_requests: pulls(2) }, repository },
+      },
+    ],
+    ['a check of a fork', check('check_run', { head_branch: 'main', pull_requests: pulls(2) })],
+    ['checks of a fork', check('check_suite', { head_branch: 'main', pull_requests: pulls(2) })],
+    ['a check that names no branch', check('check_run', { head_branch: null, pull_requests: [] })],
+    ['checks that name no branch', check('check_suite', { head_branch: null, pull_requests: [] })],
+    ['a comment on a pull request', comment({ number: 7, pull_request: { url: 'https://x.example' } })],
     ['a review of one', { ...fork, event: 'pull_request_review' }],
     ['pull_request_target', { ...fork, event: 'pull_request_target' }],
     ['pull_request_target, of the same repository', { ...own, event: 'pull_request_target' }],
@@ -28,7 +64,7 @@ describe('a project with credentials of its own', () => {
     ['a workflow_run for a fork', run('jo/identity')],
   ])('is used for %s only with base-url and token as inputs', async (_, event) => {
     const site = await workspace(acme('One'));
-    const env = { IDOPS_TOKEN: site.sandbox.token };
+    const env = { ...event.env, IDOPS_TOKEN: site.sandbox.token };
     for (const command of ['plan', 'apply']) {
       for (const inputs of [{ token: '' }, {}, { token: '', 'base-url': site.sandbox.url }]) {
         const { code, log } = await site.run({ command, ...inputs }, { ...event, env });
@@ -47,6 +83,12 @@ describe('a project with credentials of its own', () => {
     ['a workflow_run of the same repository', run('acme/identity')],
     ['a push', { event: 'push' }],
     ['a schedule', { event: 'schedule' }],
+    ['a push without an event', event('', { event: 'push' })],
+    ['a schedule whose event is broken', event(broken, { event: 'schedule' })],
+    ['a workflow_dispatch whose event is not there', event('/nonexistent', { event: 'workflow_dispatch' })],
+    ['a check of its own branch', check('check_run', { head_branch: 'main', pull_requests: pulls(1) })],
+    ['checks of its own branch', check('check_suite', { head_branch: 'main', pull_requests: [] })],
+    ['a comment on an issue', comment({ number: 8 })],
   ])('is used for %s', async (_, event) => {
     const site = await workspace(acme('One'));
     expect((await site.run({}, event)).outputs).toMatchObject({ update: '1' });
