@@ -98,6 +98,50 @@ describe('what git tracks of a state is refused', () => {
   });
 });
 
+describe('where git fails, it can not tell what it tracks', () => {
+  it('so what is there of a state is refused, unless that is allowed or git is not installed', async () => {
+    const at = await repository();
+    await track(at, '.idops/state.json');
+    await at.write({ '.git/config': `${await at.read('.git/config')}\n[core\n` });
+    const sent = at.sandbox.requests.length;
+    for (const args of ['plan', 'apply --yes', 'undo --last --yes', 'runs prune --keep-last 0 --yes']) {
+      const refused = await at.idops(args);
+      expect(refused).toMatchObject({ code: 1, stderr: expect.stringContaining('error[state-tracked]') });
+      expect(refused.stderr).toContain('bad config line');
+      expect(refused.stderr).toContain('allow_tracked');
+    }
+    expect(at.sandbox.requests).toHaveLength(sent);
+    await mkdir(join(at.folder, 'no-git'));
+    expect((await at.idops('plan', { env: { PATH: join(at.folder, 'no-git') } })).code).toBe(0);
+    await at.write({ 'idops.yaml': `${config}state: {allow_tracked: true}\n` });
+    expect((await at.idops('plan')).code).toBe(0);
+  });
+
+  it('but not where there is no repository', async () => {
+    const at = await project({ 'manifests/all.yaml': acme('First') });
+    await mkdir(join(at.folder, '.git'));
+    expect((await at.idops('apply --yes')).code).toBe(0);
+    await rm(join(at.folder, '.git'), { recursive: true });
+    await at.write({ '.git': 'gitdir: /nowhere/at/all\n' });
+    expect((await at.idops('plan')).code).toBe(0);
+  });
+
+  it('in a linked work tree too', async () => {
+    const main = await project({ 'idops.yaml': config });
+    git(main.folder, 'init', '-q');
+    git(main.folder, 'commit', '-q', '--allow-empty', '-m', 'first');
+    const at = await project({ 'manifests/all.yaml': acme('First') });
+    git(main.folder, 'worktree', 'add', '-q', join(main.folder, 'other'));
+    await at.write({ '.git': await main.read('other/.git') });
+    expect((await at.idops('apply --yes')).code).toBe(0);
+    await main.write({ '.git/config': '[core\n' });
+    expect(await at.idops('plan')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('error[state-tracked]'),
+    });
+  });
+});
+
 it('the settings of a repository make git run nothing', async () => {
   const at = await repository();
   await at.write({ 'evil.sh': '#!/bin/sh\ntouch "$(dirname "$0")/ran"\n' });

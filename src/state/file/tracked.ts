@@ -1,12 +1,16 @@
-import { execFile } from 'node:child_process';
+import { type ExecFileException, execFile } from 'node:child_process';
 import { access, constants, lstat, realpath } from 'node:fs/promises';
-import { basename, delimiter, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { leadsTo } from '../../base/links.js';
 import { error, ProblemsError } from '../../base/problems.js';
+import { readRegular } from '../../base/regular.js';
 import { lockPath } from './lock.js';
 
 /** Milliseconds that git gets; looking into its index takes a few. */
 const PATIENCE = 10_000;
+
+/** Bytes of names: those of very many journals. */
+const MOST = 64 * 1024 * 1024;
 
 /**
  * A state that a commit brings along is believed like any other, so nobody's branch may bring one unless that is meant.
@@ -38,7 +42,7 @@ function refuseAll([first, ...others]: readonly string[], decided: string): void
 
 /**
  * Which of these files beside one another, and of the journals in a folder, git tracks, from the root of the work tree.
- * Nothing where there is no repository and no git.
+ * Nothing where there is no repository or no git. Throws a ProblemsError (`state-tracked`) where git fails.
  */
 async function trackedOf(files: readonly string[], journals?: string): Promise<string[]> {
   const named = journals === undefined ? files : [...files, journals];
@@ -49,7 +53,7 @@ async function trackedOf(files: readonly string[], journals?: string): Promise<s
   if (git === undefined) return [];
   const targets = [...new Set([...real, ...(await Promise.all(named.map((path) => leadsTo(path))))])];
   const inside = targets.map((path) => relative(root, path)).filter(isBelow);
-  const listed = inside.length === 0 ? '' : await list(git, root, inside);
+  const listed = inside.length === 0 ? '' : await listOf(git, root, inside);
   const folder = journals === undefined ? [] : [journals, await realName(journals)];
   const folders = new Set(folder.map((path) => relative(root, path)));
   return listed.split('\0').filter((path) => {
@@ -102,9 +106,38 @@ async function findGit(): Promise<string | undefined> {
   return undefined;
 }
 
+/** What git's index has of these paths. Throws a ProblemsError (`state-tracked`) where git can't tell. */
+async function listOf(git: string, root: string, paths: readonly string[]): Promise<string> {
+  try {
+    return await list(git, root, paths);
+  } catch (failure) {
+    if (!(await hasRepository(join(root, '.git')))) return '';
+    throw new ProblemsError(
+      [
+        error(
+          'state-tracked',
+          `git can't tell whether it tracks the state: ${(failure as Error).message}`,
+          [],
+          'mend the repository, so that "git status" works; or set state.allow_tracked: true, if a state that git tracks is meant',
+        ),
+      ],
+      { cause: failure },
+    );
+  }
+}
+
+/** Whether a `.git` is a repository, or names one that is there: that of a linked work tree may not be, in a container. */
+async function hasRepository(path: string): Promise<boolean> {
+  const text = await readRegular(path).catch(() => undefined);
+  const folder = text === undefined ? path : /^gitdir: (.+)/.exec(text)?.[1];
+  if (folder === undefined) return false;
+  const real = resolve(dirname(path), folder);
+  return (await isThere(join(real, 'HEAD'))) || (await isThere(join(real, 'index')));
+}
+
 /**
- * What git's index has of these paths; nothing where git fails. The repository is named to it, and nothing of it may
- * make git run, fetch or wait for anything.
+ * Asks git for its index of these paths; throws an Error that says in a few words why git fails. The repository is named
+ * to it, and nothing of it may make git run, fetch or wait for anything.
  */
 async function list(git: string, root: string, paths: readonly string[]): Promise<string> {
   const settings = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'protocol.allow=never'];
@@ -115,9 +148,22 @@ async function list(git: string, root: string, paths: readonly string[]): Promis
     ...['ls-files', '-z', '--', ...paths],
   ];
   const own = Object.entries(process.env).filter(([name]) => !name.toUpperCase().startsWith('GIT_'));
-  const env = { ...Object.fromEntries(own), GIT_NO_LAZY_FETCH: '1', GIT_TERMINAL_PROMPT: '0' };
-  const options = { cwd: root, env, timeout: PATIENCE, killSignal: 'SIGKILL', windowsHide: true } as const;
-  return await new Promise((done) => {
-    execFile(git, args, options, (failure, stdout) => done(failure === null ? stdout : ''));
+  const env = { ...Object.fromEntries(own), GIT_NO_LAZY_FETCH: '1', GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' };
+  const limits = { timeout: PATIENCE, killSignal: 'SIGKILL', maxBuffer: MOST } as const;
+  const options = { cwd: root, env, windowsHide: true, ...limits } as const;
+  return await new Promise((done, failed) => {
+    execFile(git, args, options, (failure, stdout, stderr) => {
+      if (failure === null) done(stdout);
+      else failed(new Error(whyFailed(failure, stderr), { cause: failure }));
+    });
   });
+}
+
+function whyFailed({ killed, code, message }: ExecFileException, stderr: string): string {
+  const said = stderr.split('\n').find((line) => line.startsWith('fatal: ') || line.startsWith('error: '));
+  if (said !== undefined) return said.slice('fatal: '.length);
+  if (typeof code === 'number') return `it ended with exit code ${code}`;
+  if (killed === true && code == null) return `it did not end in ${PATIENCE / 1000} s`;
+  // The message of a failed start has the whole command in it.
+  return typeof code === 'string' ? code : (message.split('\n')[0] ?? '');
 }
