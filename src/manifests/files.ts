@@ -1,10 +1,10 @@
-import { stat } from 'node:fs/promises';
-import { isAbsolute, relative, resolve } from 'node:path';
-import { glob, isDynamicPattern } from 'tinyglobby';
+import { isAbsolute, resolve } from 'node:path';
+import { glob } from 'tinyglobby';
 import { error, type Problem, warning } from '../base/problems.js';
 import type { Project } from '../project/project.js';
 import { type SourceFile, shownPath, sourceOf } from '../source/file.js';
 import type { Access } from './access.js';
+import { unreadOf, type WalkedGlob } from './unread.js';
 import { Walk } from './walk.js';
 
 /** A manifest that may be read. */
@@ -35,8 +35,7 @@ export async function findManifests(
   const walk = new Walk(project);
   const found = new Set<string>();
   const empty: Problem[] = [];
-  const walked: string[] = [];
-  const named: string[] = [];
+  const globs: WalkedGlob[] = [];
   for (const { pattern, place } of patterns) {
     if (pattern.startsWith('!')) continue;
     const places = place === null ? [] : [place];
@@ -51,9 +50,8 @@ export async function findManifests(
       );
       continue;
     }
-    walked.push(pattern);
-    if (place !== null) named.push(pattern);
     const matches = await glob(pattern, { ...walk.options(), ignore });
+    globs.push({ pattern, isNamed: place !== null, isEmpty: matches.length === 0 });
     for (const match of matches) found.add(resolve(project.root, match));
     if (matches.length === 0) {
       empty.push(
@@ -75,55 +73,8 @@ export async function findManifests(
   const read = new Set(files.map(({ target }) => target));
   return {
     files,
-    unread: async () => {
-      const all = new Walk(project, { seeking: true });
-      const names = await glob(walked.map(eitherEnd), {
-        ...all.options(),
-        ignore,
-        dot: true,
-        caseSensitiveMatch: false,
-      });
-      const shown = (path: string): string => shownPath(path, project.cwd);
-      const missed = names
-        .map((name) => resolve(project.root, name))
-        .filter((path) => !found.has(path) && !read.has(path) && !isOfTools(path, project.root))
-        .filter((path) => !all.dangling.has(path))
-        .map((path) => `${shown(path)} has the name of a manifest, and is not read as one`);
-      const folders = [...walk.linked].map(
-        (path) => `${shown(path)} is a link to a folder, which is not walked`,
-      );
-      const dangling = [...all.dangling].filter((path) => !isOfTools(path, project.root) && !found.has(path));
-      const nowhere = dangling.map(
-        (path) => `${shown(path)} is a link that leads nowhere, perhaps to a folder`,
-      );
-      const absent = await Promise.all(named.map((pattern) => absence(pattern, project)));
-      const refused = all
-        .problems()
-        .flatMap(({ severity, message }) => (severity === 'error' ? [message] : []));
-      return [...new Set([...folders, ...nowhere.sort(), ...absent.flat(), ...refused, ...missed.sort()])];
-    },
+    unread: () => unreadOf({ project, access, walk, ignore, globs, found, read }),
   };
-}
-
-/** A glob that ends in one of the two usual endings, with both: the other one is easily mistyped. */
-function eitherEnd(pattern: string): string {
-  return pattern.replace(/\.ya?ml$/i, '.{yaml,yml}');
-}
-
-/** Says that the folder which a glob names without a wildcard isn't there; empty where it is. */
-async function absence(pattern: string, { root }: Project): Promise<string[]> {
-  const steps = pattern.split('/').slice(0, -1);
-  const wild = steps.findIndex((step) => isDynamicPattern(step));
-  const folder = (wild < 0 ? steps : steps.slice(0, wild)).join('/').replace(/\\(.)/g, '$1');
-  const there = await stat(resolve(root, folder)).catch(() => undefined);
-  return there?.isDirectory() === true
-    ? []
-    : [`${folder}, which "${pattern}" names, is no folder that is there`];
-}
-
-/** What is hidden in the project's own folder belongs to other tools. */
-function isOfTools(path: string, root: string): boolean {
-  return relative(root, path).startsWith('.');
 }
 
 /** Follows links, so that nothing is read that must not be, and no manifest twice. */

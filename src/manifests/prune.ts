@@ -18,7 +18,7 @@ export async function pruneRefusals({ declared, unread }: LoadedManifests): Prom
       [],
       declared.length === 0
         ? 'delete a template with "state: absent", or look whether the manifests are where the configuration says'
-        : 'rename it, remove it or exclude it in "manifests" with "!", so that what was read is all that is declared',
+        : 'rename it, remove it, or change "manifests" ("!" excludes), so that what was read is all that is declared',
     ),
   );
 }

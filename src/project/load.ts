@@ -215,28 +215,36 @@ class LoadedProject implements Project {
   }
 
   guarded(): Guarded {
-    this.#guarded ??= guardedOf(
-      this.#all().map((config): Layer => {
-        const variables = new Variables(variableSources(config, this.#source, this.#process), {
-          lenient: true,
-        });
-        return {
-          config,
-          text: (node) => {
-            if (typeof node.value !== 'string') return undefined;
-            const { text, unknown } = variables.resolve(node.value, node, this.#source);
-            return unknown ? undefined : text;
-          },
-        };
-      }),
-      this.root,
-      DEFAULT_STATE,
-    );
+    this.#guarded ??= guardedOf(this.#layers(), this.root, DEFAULT_STATE);
     const given = [this.file, ...(this.#tokenFile === undefined ? [] : [this.#tokenFile])];
     return {
       ...this.#guarded,
       files: [...given.map((file) => resolvePath(this.cwd, file)), ...this.#guarded.files],
     };
+  }
+
+  everyGlobs(): readonly (readonly string[])[] {
+    return this.#layers().map(({ config, text }) => {
+      const node = config.entries.get('manifests')?.value;
+      if (node?.type !== 'list') return [];
+      return node.items.flatMap((item) => (item.type === 'scalar' ? (text(item) ?? []) : []));
+    });
+  }
+
+  #layers(): readonly Layer[] {
+    return this.#all().map((config): Layer => {
+      const variables = new Variables(variableSources(config, this.#source, this.#process), {
+        lenient: true,
+      });
+      return {
+        config,
+        text: (node) => {
+          if (typeof node.value !== 'string') return undefined;
+          const { text, unknown } = variables.resolve(node.value, node, this.#source);
+          return unknown ? undefined : text;
+        },
+      };
+    });
   }
 
   statePath(): string {

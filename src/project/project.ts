@@ -100,6 +100,8 @@ export interface Project {
   /** What is made of findings in email bodies. */
   checks(): ChecksSettings;
   patterns(): readonly Pattern[];
+  /** The globs that the configuration has for each environment, whichever is chosen. */
+  everyGlobs(): readonly (readonly string[])[];
   /** What no manifest may get at. */
   guarded(): Guarded;
   /** A fresh resolver of `${...}` in manifests; a lenient one takes an allowed process variable that isn't set. */

@@ -1,5 +1,5 @@
 import { spawnSync } from 'node:child_process';
-import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -521,6 +521,11 @@ describe('no credential gets into a manifest', () => {
   });
 });
 
+/** A configuration with these globs. */
+function flat(globs: string): string {
+  return `version: 1\nmanifests: [${globs}]\n`;
+}
+
 describe('--prune is refused', () => {
   it.each([
     ['no document', { 'manifests/empty.yaml': '# nothing\n' }, 'no document was read'],
@@ -553,6 +558,35 @@ describe('--prune is refused', () => {
       { 'manifests/l': { link: '../kept' }, 'kept/x.yaml': acme },
       'manifests/l is a link',
     ],
+    [
+      'a glob that matches nothing, as where its folder was not mounted',
+      { 'idops.yaml': flat('"manifests/*.yaml", "prod/*.yaml"'), 'prod/README.md': '' },
+      'no file matches "prod/*.yaml"',
+    ],
+    [
+      'a glob that names a file which is gone',
+      { 'idops.yaml': flat('"manifests/*.yaml", "manifests/b.yaml"') },
+      'no file matches "manifests/b.yaml"',
+    ],
+    [
+      'a manifest in a deeper folder than the glob has',
+      { 'idops.yaml': flat('"manifests/*.yaml"'), 'manifests/sub/deep/b.yml': acme },
+      'manifests/sub/deep/b.yml looks like a manifest, and no glob names it',
+    ],
+    [
+      'one below the project',
+      {
+        'idops.yaml': flat('"*.yaml", "!idops.yaml", "manifests/*.yaml"'),
+        'c.yaml': acme,
+        'sub/b.yaml': acme,
+      },
+      'sub/b.yaml looks like a manifest, and no glob names it',
+    ],
+    [
+      'what can not be read in a deeper folder',
+      { 'idops.yaml': flat('"manifests/*.yaml"'), 'manifests/sub/b.yaml': { link: '/dev/null' } },
+      'manifests/sub/b.yaml',
+    ],
   ] as readonly [string, Given, string][])('with %s', async (name, files, why) => {
     const own: Given = name === 'no document' ? {} : { 'manifests/a.yaml': acme };
     const loaded = await found({ ...own, ...files });
@@ -564,7 +598,7 @@ describe('--prune is refused', () => {
 
   it.each([
     ['a link that leads nowhere', { 'manifests/b.yaml': { link: 'nowhere' } }],
-    ['a folder with the name of a file', { 'manifests/b.yaml': { link: '/dev/null' } }],
+    ['a device', { 'manifests/b.yaml': { link: '/dev/null' } }],
   ] as readonly [string, Given][])('%s is an error for every command', async (_, files) => {
     const { problems } = await found({ 'manifests/a.yaml': acme, ...files });
     expect(problems).toMatchObject([{ severity: 'error' }]);
@@ -581,6 +615,48 @@ describe('--prune is refused', () => {
       ]);
     },
   );
+
+  it.each(['manifests/b.yaml', 'manifests/B.YML', 'manifests/sub/b.yaml'])(
+    'with %s, which is a folder, as a mount without its source makes it',
+    async (path) => {
+      const cwd = await folderOf({ 'manifests/a.yaml': acme });
+      await mkdir(join(cwd, path), { recursive: true });
+      const [refusal, ...rest] = await pruneRefusals(await load(cwd));
+      expect(refusal).toMatchObject({ code: 'prune-refused', severity: 'error' });
+      expect(refusal?.message).toContain(`${path} is a folder`);
+      expect(rest).toEqual([]);
+    },
+  );
+
+  it.skipIf(process.platform === 'win32' || process.getuid?.() === 0)(
+    'with a deeper folder that can not be read',
+    async () => {
+      const cwd = await folderOf({ 'idops.yaml': flat('"manifests/*.yaml"'), 'manifests/a.yaml': acme });
+      await mkdir(join(cwd, 'manifests/sub'), { mode: 0 });
+      const [refusal] = await pruneRefusals(await load(cwd));
+      await chmod(join(cwd, 'manifests/sub'), 0o700);
+      expect(refusal?.message).toContain('manifests/sub');
+    },
+  );
+
+  it('not for a folder with such a name whose manifests are read', async () => {
+    const loaded = await found({ 'manifests/a.yaml/a.yaml': acme });
+    expect(loaded.declared).toHaveLength(1);
+    expect(await pruneRefusals(loaded)).toEqual([]);
+  });
+
+  it('not for what another environment reads, is no manifest, or is excluded below a glob', async () => {
+    const loaded = await found({
+      'idops.yaml': `${flat('"manifests/*.yaml", "!manifests/old/**"')}environments: {prod: {manifests: ["manifests/prod/*.yaml"]}}\n`,
+      'manifests/a.yaml': acme,
+      'manifests/prod/b.yaml': acme,
+      'manifests/old/b.yaml': acme,
+      'manifests/samples/tx_code.yaml': 'code: 1\n',
+      'manifests/chart/values.yaml': 'kind: ConfigMap\n',
+    });
+    expect(loaded.codes).toEqual([]);
+    expect(await pruneRefusals(loaded)).toEqual([]);
+  });
 
   it('not for what is excluded, sample data, or hidden folders of other tools', async () => {
     const loaded = await found({

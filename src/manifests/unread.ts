@@ -1,0 +1,172 @@
+import { stat } from 'node:fs/promises';
+import { relative, resolve, sep } from 'node:path';
+import pLimit from 'p-limit';
+import { glob, isDynamicPattern } from 'tinyglobby';
+import { kinds } from '../kinds/index.js';
+import type { Project } from '../project/project.js';
+import { shownPath } from '../source/file.js';
+import type { Access } from './access.js';
+import { Walk } from './walk.js';
+
+/** A glob that was walked. */
+export interface WalkedGlob {
+  readonly pattern: string;
+  /** Whether the configuration has it, rather than nothing of its own. */
+  readonly isNamed: boolean;
+  readonly isEmpty: boolean;
+}
+
+/** What was walked and read. */
+export interface Seen {
+  readonly project: Project;
+  readonly access: Access;
+  readonly walk: Walk;
+  readonly globs: readonly WalkedGlob[];
+  /** The globs that exclude, without their `!`. */
+  readonly ignore: readonly string[];
+  /** What the globs found, absolute. */
+  readonly found: ReadonlySet<string>;
+  /** Where what was read really lies: what Kubernetes swaps is read by its other name. */
+  readonly read: ReadonlySet<string>;
+}
+
+const READS_AT_ONCE = 16;
+
+/** What looks like a manifest and isn't read as one, or a place of some that has none, each in words. */
+export async function unreadOf(seen: Seen): Promise<readonly string[]> {
+  const { project, walk, globs, found, read } = seen;
+  const ignore = [...seen.ignore];
+  const shown = (path: string): string => shownPath(path, project.cwd);
+  const isOthers = (path: string): boolean => isOfTools(path, project.root);
+  const patterns = globs.map(({ pattern }) => eitherEnd(pattern));
+  const wide = { ignore, dot: true, caseSensitiveMatch: false };
+  const all = new Walk(project, { seeking: true });
+  const names = await glob(patterns, { ...all.options(), ...wide });
+  const missed = names
+    .map((name) => resolve(project.root, name))
+    .filter((path) => !found.has(path) && !read.has(path) && !isOthers(path) && !all.dangling.has(path));
+  const folders = await glob(patterns, { ...new Walk(project).options(), ...wide, onlyDirectories: true });
+  const hollow = folders
+    .map((name) => resolve(project.root, name))
+    .filter((path) => /\.ya?ml$/i.test(path) && !isOthers(path))
+    .filter((path) => ![...found].some((one) => one.startsWith(path + sep)));
+  const dangling = [...all.dangling].filter((path) => !isOthers(path) && !found.has(path));
+  const known = new Set([...missed, ...all.dangling]);
+  const deeper = await deeperOnes(seen, known);
+  const named = globs.filter(({ isNamed }) => isNamed);
+  const absent = await Promise.all(named.map((one) => absence(one, project)));
+  const refused = all.problems().flatMap(({ severity, message }) => (severity === 'error' ? [message] : []));
+  return [
+    ...new Set([
+      ...[...walk.linked].map((path) => `${shown(path)} is a link to a folder, which is not walked`),
+      ...dangling.map((path) => `${shown(path)} is a link that leads nowhere, perhaps to a folder`).sort(),
+      ...absent.flat(),
+      ...refused,
+      ...missed.map((path) => `${shown(path)} has the name of a manifest, and is not read as one`).sort(),
+      ...hollow
+        .map(
+          (path) => `${shown(path)} is a folder with the name of a manifest, as a mount without its source`,
+        )
+        .sort(),
+      ...deeper.sort(),
+    ]),
+  ];
+}
+
+/** Manifests in the folders of the globs that none of them names, and no glob of another environment either. */
+async function deeperOnes(
+  { project, access, globs, ignore, found, read }: Seen,
+  known: ReadonlySet<string>,
+): Promise<string[]> {
+  const bases = [...new Set(globs.map(({ pattern }) => fixedSteps(pattern).join('/')))];
+  const within = async (walk: Walk, some: readonly string[]): Promise<string[]> => {
+    if (some.length === 0) return [];
+    const below = some.map((base) => `${base}${base === '' ? '' : '/'}**/*.{yaml,yml}`);
+    const options = { ...walk.options(), ignore: [...ignore, '**/node_modules/**'] };
+    return await glob(below, { ...options, caseSensitiveMatch: false });
+  };
+  const named = new Walk(project);
+  const names = [
+    ...(await within(
+      named,
+      bases.filter((base) => base !== ''),
+    )),
+    // What else lies in a project that has its manifests beside the configuration may be closed to us.
+    ...(await within(
+      new Walk(project),
+      bases.filter((base) => base === ''),
+    )),
+  ];
+  const refused = named
+    .problems()
+    .flatMap(({ severity, message }) => (severity === 'error' ? [message] : []));
+  const paths = names
+    .map((name) => resolve(project.root, name))
+    .filter((path) => !found.has(path) && !read.has(path) && !known.has(path));
+  if (paths.length === 0) return refused;
+  const others = await readElsewhere(project);
+  const limit = pLimit(READS_AT_ONCE);
+  const looked = await Promise.all(
+    paths
+      .filter((path) => !others.has(path))
+      .map((path) =>
+        limit(async (): Promise<string[]> => {
+          const content = await access.read(path);
+          const shown = shownPath(path, project.cwd);
+          if ('text' in content) {
+            return isManifest(content.text) ? [`${shown} looks like a manifest, and no glob names it`] : [];
+          }
+          // What no manifest may be is none that is missing.
+          if (content.reason === 'private') return [];
+          return [`${shown} has the name of a manifest, and can't be read`];
+        }),
+      ),
+  );
+  return [...refused, ...looked.flat()];
+}
+
+/** What the globs of any environment name. */
+async function readElsewhere(project: Project): Promise<ReadonlySet<string>> {
+  const found = await Promise.all(
+    project.everyGlobs().map(async (globs) => {
+      const ignore = globs.flatMap((one) => (one.startsWith('!') ? [one.slice(1)] : []));
+      const named = globs.filter((one) => !one.startsWith('!') && !one.split('/').includes('..'));
+      return named.length === 0 ? [] : await glob(named, { ...new Walk(project).options(), ignore });
+    }),
+  );
+  return new Set(found.flat().map((name) => resolve(project.root, name)));
+}
+
+const kindLine = new RegExp(`\\bkind["']?\\s*:\\s*["']?(?:${kinds.map(({ name }) => name).join('|')})\\b`);
+
+/** Whether a text has a document of one of our kinds. */
+function isManifest(text: string): boolean {
+  return kindLine.test(text);
+}
+
+/** A glob that ends in one of the two usual endings, with both: the other one is easily mistyped. */
+function eitherEnd(pattern: string): string {
+  return pattern.replace(/\.ya?ml$/i, '.{yaml,yml}');
+}
+
+/** The folders that a glob names without a wildcard, as it writes them. */
+function fixedSteps(pattern: string): string[] {
+  const steps = pattern.split('/').slice(0, -1);
+  const wild = steps.findIndex((step) => isDynamicPattern(step));
+  return wild < 0 ? steps : steps.slice(0, wild);
+}
+
+/** Says that a glob matches nothing, or that the folder which it names without a wildcard isn't there. */
+async function absence({ pattern, isEmpty }: WalkedGlob, { root }: Project): Promise<string[]> {
+  const folder = fixedSteps(pattern).join('/').replace(/\\(.)/g, '$1');
+  const there = await stat(resolve(root, folder)).catch(() => undefined);
+  if (there?.isDirectory() !== true) {
+    return [`${folder}, which "${pattern}" names, is no folder that is there`];
+  }
+  return isEmpty ? [`no file matches "${pattern}"`] : [];
+}
+
+/** What is hidden in the project's own folder belongs to other tools. */
+function isOfTools(path: string, root: string): boolean {
+  return relative(root, path).startsWith('.');
+}
