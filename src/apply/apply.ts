@@ -220,6 +220,7 @@ function journalRecorder(
         after,
         unverified: outcome.unverified.map(redactor.redactName),
         error: outcome.error === null ? null : redactor.redactSentence(outcome.error),
+        ...(outcome.otherProfile === undefined ? {} : { other_profile: outcome.otherProfile }),
         ...(outcome.notes === undefined || outcome.notes.length === 0
           ? {}
           : { notes: outcome.notes.map(redactor.redact) }),

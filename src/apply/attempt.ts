@@ -13,7 +13,7 @@ import type { Writer } from '../server/writer.js';
 import { type Judgement, judge } from './outcome.js';
 import { type Pause, readBack } from './read-back.js';
 import type { Status } from './result.js';
-import { otherObject, verify } from './verify.js';
+import { emptied, otherObject, verify } from './verify.js';
 
 /** Told before and after each request; what it promises must be on the disk when it resolves. */
 export interface Recorder {
@@ -38,6 +38,8 @@ export interface Outcome {
   readonly error: string | null;
   /** What a person should know although it went well. */
   readonly notes?: readonly string[];
+  /** The profile whose server this surely is, where that is another one and its updates lose what they don't mention. */
+  readonly otherProfile?: string;
 }
 
 /** Brings back an object that an update took something from: to what was asked for, or to what was there before. */
@@ -230,7 +232,16 @@ export class Attempt {
     const losesSilently = better.signs?.answers[kind.name]?.losesSilently === true;
     const seen = verify(kind, expected, answer).different.length > 0;
     if (!losesSilently && !seen) return [];
-    return [...different.map((what) => `${what}, although it was not sent`), adviceFor(better)];
+    const empty = emptied(better.whole[kind.name] ?? [], change.apply, answer);
+    return [
+      ...different.map((what) => `${what}, although it was not sent`),
+      ...(empty.length === 0
+        ? []
+        : [
+            `the answer shows ${empty.join(', ')}, which were not sent: what was in them, if anything, is lost and not known`,
+          ]),
+      adviceFor(better),
+    ];
   }
 
   /** What was asked once more where the server failed at it; else, or where that fails too, what was there before. */

@@ -219,19 +219,20 @@ class Execution {
   ): Promise<Outcome> {
     const told = better ?? suspected;
     if (told === undefined) return outcome;
-    const sure = better !== undefined || this.#harmful.has(kind.name);
-    const probed = sure ? { kind: 'recognised' as const } : await this.#probe(kind);
-    if (probed.kind === 'plain') return outcome;
+    const stopped = this.#harmful.has(kind.name);
+    const asked = better === undefined && !stopped ? (await this.#probe(kind)).kind : undefined;
+    if (asked === 'plain') return outcome;
+    const sure = better !== undefined || asked === 'recognised';
     const harms = told.signs?.unsafe.includes(kind.name) ?? false;
-    const isClear = probed.kind === 'recognised' || (outcome.httpStatus ?? 0) >= 500;
-    if (harms && isClear && !this.#harmful.has(kind.name)) {
+    if (harms && !stopped && (sure || (outcome.httpStatus ?? 0) >= 500)) {
       this.#harmful.set(
         kind.name,
         `not sent: what came back about ${address} looks like a server of the profile ${told.name}; what to do is said there`,
       );
     }
+    const marked = harms && sure ? { ...outcome, otherProfile: told.name } : outcome;
     // An answer says it itself.
-    return better === undefined ? advised(outcome, adviceFor(told)) : outcome;
+    return better === undefined ? advised(marked, adviceFor(told)) : marked;
   }
 
   async #probe(kind: Kind): Promise<{ readonly kind: Probed['kind'] }> {

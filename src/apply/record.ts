@@ -31,6 +31,8 @@ export interface Became {
   readonly after: Fields | undefined;
   /** The paths that the answer didn't carry. */
   readonly unverified: readonly string[];
+  /** The profile whose server this surely is, where that is another one than was worked with. */
+  readonly otherProfile?: string | undefined;
 }
 
 export interface RecordContext {
@@ -59,7 +61,16 @@ export function recordInto(
   context: RecordContext,
 ): boolean {
   const before = Object.hasOwn(resources, asked.key) ? resources[asked.key] : undefined;
-  const after = nextRecord(before, asked, became, context);
+  const { otherProfile: profile } = became;
+  const next = nextRecord(before, asked, became, context);
+  const after =
+    profile === undefined
+      ? next
+      : {
+          // What wasn't applied is not idops' own.
+          ...(next ?? before ?? { ...emptyRecord(asked, context), managed: [] }),
+          other_profile: { profile, run: context.run },
+        };
   if (after === undefined) return false;
   forgetDefault(resources, asked);
   resources[asked.key] = after;
@@ -75,6 +86,18 @@ function forgetDefault(resources: State['resources'], asked: Asked): void {
   }
 }
 
+function emptyRecord({ kind, identity, managed }: Asked, { at, run }: RecordContext): ResourceRecord {
+  return {
+    kind,
+    identity: { ...identity },
+    recorded_at: at,
+    run,
+    managed: [...managed],
+    fields: {},
+    hashes: {},
+  };
+}
+
 function nextRecord(
   before: ResourceRecord | undefined,
   asked: Asked,
@@ -82,13 +105,7 @@ function nextRecord(
   context: RecordContext,
 ): ResourceRecord | undefined {
   const base: ResourceRecord = {
-    kind: asked.kind,
-    identity: { ...asked.identity },
-    recorded_at: context.at,
-    run: context.run,
-    managed: [...asked.managed],
-    fields: {},
-    hashes: {},
+    ...emptyRecord(asked, context),
     ...(before?.did_generation === undefined ? {} : { did_generation: before.did_generation }),
   };
   switch (asked.action) {
@@ -179,7 +196,10 @@ function updated(
   const secret = Object.entries(asked.expected).flatMap(([name, field]) =>
     holdsSensitive(field) ? [name] : [],
   );
-  const uncertain = became.status === 'not_converged' && secret.length > 0 ? { uncertain: secret } : {};
+  // Another profile's server may well ignore what it doesn't show.
+  const unseen = became.otherProfile === undefined ? [] : unverifiedNames(asked, became.unverified);
+  const open = became.status === 'not_converged' ? [...new Set([...secret, ...unseen])] : [];
+  const uncertain = open.length > 0 ? { uncertain: open } : {};
   return { ...base, ...uncertain, ...storeFields(fields, context.hasher) };
 }
 
@@ -207,6 +227,12 @@ function shownFields(asked: Asked, answer: Fields, known: Fields): Fields {
     shown[name] = conceal(whole, wanted[name]);
   }
   return shown;
+}
+
+function unverifiedNames({ expected }: Asked, unverified: readonly string[]): string[] {
+  return Object.keys(expected).filter((name) =>
+    unverified.some((path) => path === name || path.startsWith(`${name}.`)),
+  );
 }
 
 /** The sent fields that the answer didn't show: taken for done, since nothing says otherwise. */

@@ -132,6 +132,7 @@ export async function resumeRun(
           ? openOutcome(entry, live.get(entry), journalHasher)
           : {
               ...answered,
+              otherProfile: answered.other_profile,
               sentence: '',
               after: answered.after === null ? undefined : fieldsOf(answered.after, journalHasher),
             };

@@ -1,5 +1,5 @@
 import { stringifyJson } from '../base/json.js';
-import { type Fields, holdsSensitive, reveal, sameIdentifier, type Value } from '../base/values.js';
+import { type Fields, holdsSensitive, isMap, reveal, sameIdentifier, type Value } from '../base/values.js';
 import { type Contrast, contrast, value } from '../kinds/fields.js';
 import type { Identity, Kind } from '../kinds/kind.js';
 
@@ -11,6 +11,12 @@ export interface Verification {
   readonly unverified: readonly string[];
 }
 
+/** What an object was known to be before an update, and what the update asked for. */
+interface Known {
+  readonly before: Fields;
+  readonly expected: Fields;
+}
+
 /** Compares an answer with everything that was asked, declared or sent along. */
 export function verify(kind: Kind, expected: Fields, answer: Fields): Verification {
   const parts = Object.entries(expected).flatMap(([field, asked]) =>
@@ -20,6 +26,20 @@ export function verify(kind: Kind, expected: Fields, answer: Fields): Verificati
     different: parts.filter(({ verdict }) => verdict === 'different').map(sentenceOf),
     unverified: parts.filter(({ verdict }) => verdict === 'unknown').map(({ path }) => path),
   };
+}
+
+/** Of fields that weren't sent and that nobody knew before, those that an answer shows empty, in words. */
+export function emptied(fields: readonly string[], { before, expected }: Known, answer: Fields): string[] {
+  return fields.flatMap((field) => {
+    const got = answer[field];
+    if (got === undefined || field in expected || field in before || !isEmpty(got)) return [];
+    return [`${field} ${stringifyJson(got)}`];
+  });
+}
+
+function isEmpty(shown: Value): boolean {
+  if (Array.isArray(shown)) return shown.length === 0;
+  return shown === null || (isMap(shown) && Object.keys(shown).length === 0);
 }
 
 /** How what was asked differs from what is there, as a sentence. */

@@ -83,6 +83,7 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
       profile,
       seen: seenProfile(profile, live),
       recognise: options.recognise,
+      state: options.state,
     },
   );
   const warnings = [
@@ -184,15 +185,15 @@ function ignored({ declared }: Subject, address: string, profile: Profile): Plan
 /** A plan that regenerates one client's DID, whatever was recorded of it; the client is read where that can be done. */
 export async function regenerationPlan(
   clientId: string,
-  options: PlanHeader & Pick<BuildOptions, 'reader' | 'concurrency' | 'progress'>,
+  options: PlanHeader & Pick<BuildOptions, 'reader' | 'concurrency' | 'progress' | 'state'>,
 ): Promise<Planned> {
   const observedAt = performance.now();
   const { change, reads } = await regenerationOf(clientId, options);
   const again = async (): Promise<Change> =>
     (await regenerationOf(clientId, { ...options, progress: noProgress })).change;
   const readable = kindOf('Client').readable(options.profile);
-  const { profile, recognise } = options;
-  const { changes, warnings } = await makeSure([change], { profile, seen: undefined, recognise });
+  const { profile, recognise, state } = options;
+  const { changes, warnings } = await makeSure([change], { profile, seen: undefined, recognise, state });
   return {
     plan: { ...(await assemble(changes, reads, options)), warnings },
     replan: { ...noReplan, observedAt, ...(readable ? { again } : {}) },

@@ -1,9 +1,11 @@
 import type { KindName } from '../base/kind-names.js';
+import { kindOf } from '../kinds/index.js';
 import type { Live } from '../kinds/kind.js';
 import { operations, type Scope } from '../server/operations.js';
 import type { Probed } from '../server/probe.js';
 import { type Profile, profiles } from '../server/profiles.js';
 import { adviceFor, betterProfile } from '../server/recognise.js';
+import type { ResourceRecord, State } from '../state/state.js';
 import type { Change, PlanWarning } from './plan.js';
 
 /** Asks the server what it is; the scope is one that the run needs anyway. */
@@ -15,6 +17,7 @@ export interface FitOptions {
   readonly seen: Profile | undefined;
   /** Null where the configuration names the profile: then that is how the server is written to. */
   readonly recognise: Recognise | null;
+  readonly state: State;
 }
 
 /**
@@ -22,9 +25,10 @@ export interface FitOptions {
  * GET, where anything is to be written that it could happen to and no answer told already. What isn't safe is blocked.
  */
 export async function makeSure(
-  changes: readonly Change[],
-  { profile, seen, recognise }: FitOptions,
+  given: readonly Change[],
+  { profile, seen, recognise, state }: FitOptions,
 ): Promise<{ changes: readonly Change[]; warnings: readonly PlanWarning[] }> {
+  const changes = heldBack(given, state, profile);
   const advice: readonly PlanWarning[] =
     seen === undefined ? [] : [{ code: 'other-profile', message: adviceFor(seen) }];
   const scope = changes.filter(isUnsafe).map(firstScope)[0];
@@ -42,6 +46,37 @@ export async function makeSure(
     case 'unclear':
       return { changes, warnings: [unsure(profile, probed.status)] };
   }
+}
+
+/**
+ * Without what an earlier run showed not to be safe: a server that was seen to be another profile's is written to no more,
+ * kind by kind, as long as the profile stays. What that run lost, no plan without a read of the object could see.
+ */
+function heldBack(changes: readonly Change[], { resources }: State, used: Profile): readonly Change[] {
+  const marks = new Map<KindName, readonly [string, Mark]>();
+  for (const [key, { kind, other_profile: mark }] of Object.entries(resources)) {
+    if (mark !== undefined && mark.profile !== used.name && !marks.has(kind)) marks.set(kind, [key, mark]);
+  }
+  return changes.map((change) => {
+    const first = marks.get(change.kind);
+    if (first === undefined) return change;
+    const { key } = change.apply;
+    const own = Object.hasOwn(resources, key) ? resources[key]?.other_profile : undefined;
+    const isUnseen = own !== undefined && own.profile !== used.name && !kindOf(change.kind).readable(used);
+    const stands = change.requests.length > 0 || (isUnseen && change.action === 'unchanged');
+    if (!stands) return change;
+    const reason = own === undefined ? sawSigns(...first) : sawSigns(key, own);
+    return { ...change, action: 'blocked', requests: [], destructions: [], reason };
+  });
+}
+
+type Mark = NonNullable<ResourceRecord['other_profile']>;
+
+function sawSigns(key: string, { profile, run }: Mark): string {
+  return (
+    `what came back about ${key} in run ${run} looks like a server of the profile ${profile}, whose updates lose what they ` +
+    `don't mention (idops runs show ${run} says what was lost): if idops doctor says so, set "profile: ${profile}" under server and plan again`
+  );
 }
 
 /** The profile that an answer gives away, where it is another than the one in use. */

@@ -195,7 +195,7 @@ async function open(
       return undone;
     },
     planRegeneration: async (clientId) =>
-      remembered(await regenerationPlan(clientId, { ...shared, ...header() })),
+      remembered(await regenerationPlan(clientId, { ...shared, ...header(), state })),
     close,
   };
   const apply: WritingSession['apply'] = async (approved) => {

@@ -79,6 +79,12 @@ const answeredLine = z
     after: storedFields.nullable().describe('what the server showed afterwards'),
     unverified: z.array(z.string()),
     error: z.string().nullable(),
+    other_profile: z
+      .string()
+      .optional()
+      .describe(
+        'the profile whose server this surely is, where that is another one and loses what is not mentioned',
+      ),
     notes: z.array(z.string()).optional().describe('what a person should know although it went well'),
   })
   .describe('after its answer');

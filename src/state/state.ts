@@ -41,6 +41,8 @@ const recordSchema = z.strictObject({
   pending_regeneration: z.string().optional(),
   /** What an update that was cut off took away, to be put back. */
   owed: owedSchema.optional(),
+  /** The profile whose server an answer about it gave away, where that was another one than was worked with, and the run. */
+  other_profile: z.strictObject({ profile: z.string(), run: z.string() }).optional(),
   /** The hash of what the server answered to the last DELETE. */
   deleted: z.string().optional(),
 });

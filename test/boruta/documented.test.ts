@@ -1,3 +1,5 @@
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import type { Json } from '../../src/base/values.js';
 import { type SandboxSeed, startSandbox } from '../../src/sandbox/index.js';
@@ -64,13 +66,90 @@ describe('the documented profile on a Boruta never ends well with something lost
       authorized_scopes: [],
       organizations: [],
     };
-    // Both lists have to be empty before the server takes an update without them.
-    await at.apply({ ...user, ...all });
+    // Both lists have to be empty before the server takes an update without them. The first answer gives nothing away.
+    at.fault = ({ method }) =>
+      method === 'PATCH'
+        ? { kind: 'answer', status: 200, body: { data: { id: ids.grace, blocked: false, ...all } } }
+        : undefined;
+    expect((await at.apply({ ...user, ...all })).results[0]?.status).toBe('applied');
+    at.fault = undefined;
+    const grace = at.sandbox.data.users.find(({ id }) => id === ids.grace);
+    Object.assign(grace ?? {}, all);
     const ran = await at.apply({ ...user, metadata: { a: { value: 1, status: 'valid' } } });
     expect(ran.results[0]?.status).toBe('not_converged');
     expect(ran.results[0]?.error).toMatch(
       /group: asked "staff", the server has null, although it was not sent/,
     );
+  });
+
+  describe('a user whose lists are empty, so that the server answers 200', () => {
+    const kept = { department: { value: 'audit', status: 'valid' } };
+
+    async function bare() {
+      const seed = await demo();
+      for (const user of seed.users) {
+        Object.assign(user, { metadata: kept, authorized_scopes: [], organizations: [], roles: [] });
+      }
+      return await site({ seed, uses: 'documented' });
+    }
+
+    const grace = `User/${ids.grace}`;
+    const reason =
+      /^what came back about User\/\S+ in run \S+ looks like a server of the profile boruta, .*set "profile: boruta" under server and plan again$/;
+
+    test.each([
+      ['a field that the server takes', { group: 'newg' }, /shows metadata \{\}, /, /group null/],
+      ['a field that the server ignores', { blocked: true }, /shows metadata \{\}, group null, /, /asked/],
+    ])(
+      '%s: what the answer shows to be lost is named, and no plan is empty',
+      async (_, declared, named, not) => {
+        const at = await bare();
+        const ran = await at.apply({ kind: 'User', id: ids.grace, ...declared });
+        expect(ran.results[0]).toMatchObject({
+          status: 'not_converged',
+          error: expect.stringMatching(named),
+        });
+        expect(ran.results[0]?.error).not.toMatch(not);
+        expect(changeOf(await at.plan(), grace)).toMatchObject({
+          action: 'blocked',
+          requests: [],
+          reason: expect.stringMatching(reason),
+        });
+        at.writes();
+        await expect(at.apply()).rejects.toThrow(/blocked/);
+        expect(at.writes()).toEqual([]);
+      },
+    );
+
+    test('no later run goes on with another user, until the profile is set', async () => {
+      const at = await bare();
+      await at.apply({ kind: 'User', id: ids.grace, group: 'newg' });
+      await at.declare(
+        { kind: 'User', id: ids.ada, group: 'other' },
+        { kind: 'Organization', name: 'acme', label: 'Renamed' },
+        { kind: 'KeyPair', id: ids.firstKey, is_default: true },
+      );
+      const plan = await at.plan();
+      expect(changeOf(plan, `User/${ids.ada}`)).toMatchObject({
+        action: 'blocked',
+        reason: expect.stringMatching(reason),
+      });
+      expect(todo(plan)).toHaveLength(3);
+      await at.use('boruta');
+      expect((await at.apply()).said).toMatchObject({ [`User/${ids.ada}`]: 'applied' });
+      const ada = at.sandbox.data.users.find(({ id }) => id === ids.ada);
+      expect(ada).toMatchObject({ group: 'other', metadata: kept });
+    });
+
+    test('a run that was killed after the answer is remembered from its journal', async () => {
+      const at = await bare();
+      const { run } = await at.apply({ kind: 'User', id: ids.grace, group: 'newg' });
+      const journal = join(at.folder, '.idops', 'runs', `${run}.jsonl`);
+      const lines = readFileSync(journal, 'utf8').trimEnd().split('\n');
+      writeFileSync(journal, `${lines.slice(0, -1).join('\n')}\n`);
+      rmSync(join(at.folder, '.idops', 'state.json'));
+      expect(changeOf(await at.plan(), grace)).toMatchObject({ action: 'blocked' });
+    });
   });
 
   test('templates: half, both, customised or not', async () => {

@@ -56,6 +56,9 @@ const skippedFor =
   /^not sent: what came back about User\/\S+ looks like a server of the profile boruta; what to do is said there$/;
 const advice = /this may be a server of the profile boruta, .*set "profile: boruta" under server$/;
 
+const blockedFor =
+  /error\[blocked\]: User\/\S+ is blocked: what came back about User\/\S+ in run \S+ looks like a server of the profile boruta/;
+
 describe('32 users under documented, written out, on a Boruta', () => {
   it.each([
     ['who have lists, which the server empties and fails at', 'group: ops', ids.ada],
@@ -72,6 +75,13 @@ describe('32 users under documented, written out, on a Boruta', () => {
     expect(skipped).toHaveLength(31);
     for (const { error } of skipped) expect(error).toMatch(skippedFor);
     expect(results.filter(({ error }) => advice.test(error ?? ''))).toHaveLength(1);
+    const sent = site.sandbox.requests.length;
+    // Not even where another user is the first by now.
+    await site.write({ 'manifests/users.yaml': `kind: User\nid: ${userId(7)}\n${field}\n` });
+    const next = await site.idops('apply --yes');
+    expect(next.code).toBe(1);
+    expect(next.stderr.replace(/\s+/g, ' ')).toMatch(blockedFor);
+    expect(site.sandbox.requests.slice(sent).filter(({ method }) => method !== 'GET')).toEqual([]);
   });
 
   it('of whom the first is not there: one more is touched at most', async () => {
