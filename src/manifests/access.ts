@@ -1,7 +1,8 @@
 import { realpath } from 'node:fs/promises';
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import type { Project } from '../project/project.js';
 import { decode, readBytes, type Unreadable, unreadable } from '../source/file.js';
+import { follow, isInside } from './follow.js';
 
 /** Why a file isn't read: it lies outside, it is hidden, or it is idops' own or a credential. */
 export interface Refused {
@@ -12,12 +13,6 @@ export interface Refused {
 /** Where a file really lies. */
 export interface Allowed {
   readonly target: string;
-}
-
-/** Whether a path lies in a folder; both absolute, with links followed. */
-export function isInside(path: string, folder: string): boolean {
-  const way = relative(folder, path);
-  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
 /**
@@ -46,7 +41,10 @@ export class Access {
     if (named !== undefined) return named;
     let target: string;
     try {
-      target = await realpath(path);
+      const followed = await follow(path, this.#root);
+      if (followed === null) return outside;
+      // Where letters of either case mean one file, this is its name.
+      target = await realpath(followed);
     } catch (failure) {
       return unreadable(failure);
     }

@@ -7,7 +7,8 @@ import { typeOf } from '../source/check.js';
 import { shownPath, sourceOf } from '../source/file.js';
 import { resolve } from '../source/resolve.js';
 import { parseYaml } from '../source/yaml.js';
-import { Access, isInside } from './access.js';
+import { Access } from './access.js';
+import { isInside } from './follow.js';
 
 /** What an email template is rendered with, and where it was found. */
 export interface Sample {

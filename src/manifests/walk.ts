@@ -1,11 +1,12 @@
 import * as fs from 'node:fs';
-import { realpath, stat } from 'node:fs/promises';
-import { join, resolve } from 'node:path';
+import { stat } from 'node:fs/promises';
+import { basename, extname, join, relative, resolve } from 'node:path';
 import type { GlobOptions } from 'tinyglobby';
 import { error, type Problem, warning } from '../base/problems.js';
 import type { Project } from '../project/project.js';
 import { shownPath, unreadable } from '../source/file.js';
-import { isInside, isMountedFolder } from './access.js';
+import { isMountedFolder } from './access.js';
+import { follow, leadsOut } from './follow.js';
 
 type Callback = (failure: NodeJS.ErrnoException | null, entries?: readonly Entry[]) => void;
 
@@ -25,7 +26,8 @@ const SHOWN = 3;
 /**
  * A walk through the folders of a project for its globs. What can't be read is reported, and not passed over without
  * a word. Links to files are taken for files, and so is what is neither: whoever reads them says what is wrong.
- * Links to folders are not followed: they lead in circles, and out of the project.
+ * Links to folders are not followed: they lead in circles, and out of the project. What a link out of the project leads
+ * to isn't looked at: it counts as a file and as a folder, and what is said of it is the same in every case.
  */
 export class Walk {
   readonly #project: Project;
@@ -36,6 +38,9 @@ export class Walk {
   /** Where links lead nowhere that may have led to a folder, absolute; known to a walk that looks for them. */
   readonly dangling = new Set<string>();
   readonly #unfollowed = new Set<string>();
+  /** The links that lead out of the project, and those of them in the place of a folder that is walked; absolute. */
+  readonly #outside = new Set<string>();
+  readonly #passed = new Set<string>();
   readonly #seeking: boolean;
 
   /** A walk that is `seeking` takes a link that leads nowhere for a folder too, where no glob excludes it. */
@@ -56,15 +61,16 @@ export class Walk {
   /** What is wrong with the folders that were walked. */
   problems(): Problem[] {
     const problems = [...this.#refused.values()];
-    if (this.linked.size === 0) return problems;
-    const paths = [...this.linked].sort().map((path) => shownPath(path, this.#project.cwd));
+    const unread = [...this.linked, ...this.#passed];
+    if (unread.length === 0) return problems;
+    const paths = unread.sort().map((path) => shownPath(path, this.#project.cwd));
     const more = paths.length > SHOWN ? `, and ${paths.length - SHOWN} more` : '';
     const [first = ''] = paths;
     return [
       ...problems,
       warning(
         'linked-folder',
-        `links to folders are not followed, so no manifest is read from ${paths.slice(0, SHOWN).join(', ')}${more}`,
+        `links to folders and out of the project are not followed, so no manifest is read from ${paths.slice(0, SHOWN).join(', ')}${more}`,
         [{ file: first, line: 1, column: 1, length: 1 }],
         'put the manifests into the folder itself, or name the folder that the link leads to in "manifests"',
       ),
@@ -91,22 +97,20 @@ export class Walk {
   }
 
   async #entries(folder: string, isFirst: boolean): Promise<readonly Entry[]> {
-    const { root, cwd } = this.#project;
+    const { root } = this.#project;
     if (isFirst && folder !== root) {
-      const target = await realpath(folder);
-      if (target !== root && !isInside(target, root)) {
-        const shown = shownPath(folder, cwd);
-        this.#refused.set(
-          folder,
-          error(
-            'manifest-outside',
-            `${shown} is a link that leads out of the project`,
-            [{ file: shown, line: 1, column: 1, length: 1 }],
-            'copy the files into the project',
-          ),
-        );
+      if ((await follow(folder, root)) === null) {
+        this.#refuseOutside(folder);
         return [];
       }
+    }
+    if (this.#outside.has(folder)) {
+      // Hidden folders in the project's own belong to other tools.
+      if (this.#seeking && !relative(root, folder).startsWith('.')) this.#refuseOutside(folder);
+      // What has an ending is a file by its name.
+      if (!this.#seeking && extname(folder) === '' && !basename(folder).startsWith('.'))
+        this.#passed.add(folder);
+      return [];
     }
     const entries = await fs.promises.readdir(folder, { withFileTypes: true });
     const seen = await Promise.all(
@@ -114,6 +118,10 @@ export class Walk {
         if (entry.isFile() || entry.isDirectory()) return [entry];
         if (!entry.isSymbolicLink()) return [asFile(entry.name)];
         const path = join(folder, entry.name);
+        if (await leadsOut(path, root)) {
+          this.#outside.add(path);
+          return [asFile(entry.name), asFolder(entry.name)];
+        }
         const target = await stat(path).catch(() => undefined);
         if (this.#seeking && target === undefined) {
           this.#unfollowed.add(path);
@@ -126,6 +134,19 @@ export class Walk {
       }),
     );
     return seen.flat();
+  }
+
+  #refuseOutside(folder: string): void {
+    const shown = shownPath(folder, this.#project.cwd);
+    this.#refused.set(
+      folder,
+      error(
+        'manifest-outside',
+        `${shown} is a link that leads out of the project`,
+        [{ file: shown, line: 1, column: 1, length: 1 }],
+        'copy the files into the project',
+      ),
+    );
   }
 
   #report(path: string, failure: unknown): void {

@@ -1,7 +1,7 @@
 import { spawnSync } from 'node:child_process';
 import { chmod, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { dirname, join } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Problem, ProblemsError } from '../../src/base/problems.js';
 import { loadManifests, pruneRefusals } from '../../src/manifests/index.js';
@@ -221,6 +221,102 @@ describe('a token file that only an option names is private for', () => {
   });
 });
 
+describe('no link tells what there is outside of the project', () => {
+  const template = (body: string): string =>
+    `kind: EmailTemplate\nbackend_id: b\ntype: tx_code\ntxt_content: ${body}\n`;
+  // A file, nothing, a folder, what lies in a file, what nobody but root may look for, and ways through each of them back.
+  const places = [
+    '/etc/passwd',
+    '/etc/nowhere',
+    '/etc',
+    '/etc/passwd/x',
+    '/root/x/y',
+    '/proc/self/root/etc',
+    '../../../etc',
+    '/nowhere/../etc/passwd',
+  ];
+
+  /** What is said of links to each of these places, straight and through others, in the place of a file or a folder. */
+  async function answers(
+    ask: (link: Given, name: string) => Promise<unknown>,
+    path: string,
+  ): Promise<string[]> {
+    const said: string[] = [];
+    for (const link of places) {
+      const up = '../'.repeat(path.split('/').length - 1);
+      const links: Given[] = [
+        { [path]: { link } },
+        { [path]: { link: `${up}far` }, far: { link } },
+        { [path]: { link: `${up}far/x.yaml` }, far: { link } },
+        { [path]: { link: `${up}far/../../x.yaml` }, far: { link } },
+      ];
+      for (const given of links) said.push(JSON.stringify(await ask(given, path)));
+    }
+    return [...new Set(said)];
+  }
+
+  it('as a manifest', async () => {
+    const said = await answers(async (link) => (await found(link)).problems, 'manifests/x.yaml');
+    expect(said).toEqual([expect.stringContaining('"manifest-outside"')]);
+  });
+
+  it('as the folder of manifests', async () => {
+    const said = await answers(async (link) => (await found(link)).problems, 'manifests');
+    expect(said).toEqual([expect.stringContaining('"manifest-outside"')]);
+  });
+
+  it('as a folder in it, nor to --prune', async () => {
+    const said = await answers(async (link) => {
+      const { problems, unread } = await found({ 'manifests/all.yaml': acme, ...link });
+      return [problems, await unread()];
+    }, 'manifests/sub');
+    expect(said).toEqual([expect.stringContaining('"linked-folder"')]);
+  });
+
+  it.each(['bodies/x.txt', 'bodies'])('as a body, by %s', async (path) => {
+    const manifest = { 'manifests/all.yaml': template('{file: ../bodies/x.txt}') };
+    const said = await answers(async (link) => (await found({ ...manifest, ...link })).problems, path);
+    expect(said).toEqual([expect.stringContaining('"body-outside"')]);
+  });
+
+  it.each(['samples/tx_code.yaml', 'samples'])('as sample data, by %s', async (path) => {
+    const said = await answers(async (link) => {
+      const project = await loadProject({ cwd: await folderOf(link), variables: {} });
+      const asked = [{ address: 'a', type: 'tx_code', manifest: 'manifests/all.yaml' }];
+      return (await loadSamples(project, asked)).problems;
+    }, path);
+    expect(said).toEqual([expect.stringContaining('"body-outside"')]);
+  });
+
+  it('and a way out and back is followed where it is the one to the project itself', async () => {
+    const cwd = await folderOf({ 'kept/acme.yaml': acme, 'far/y.yaml': acme.replace('acme', 'other') });
+    const name = basename(cwd);
+    await mkdir(join(cwd, 'manifests'));
+    await symlink(join(cwd, 'kept/acme.yaml'), join(cwd, 'manifests/x.yaml'));
+    await symlink(`../../${name}/far/y.yaml`, join(cwd, 'manifests/y.yaml'));
+    await symlink(`../../nowhere/../${name}/far/y.yaml`, join(cwd, 'manifests/z.yaml'));
+    const { problems, declared } = await load(cwd);
+    expect(declared).toHaveLength(2);
+    expect(problems).toMatchObject([
+      { code: 'manifest-outside', message: 'manifests/z.yaml is a link that leads out of the project' },
+    ]);
+  });
+
+  it('what leads nowhere in the project, or to itself, is said as it is', async () => {
+    const { problems } = await found({
+      'kept/file': '',
+      'manifests/a.yaml': { link: '../kept/none.yaml' },
+      'manifests/b.yaml': { link: '../kept/file/x.yaml' },
+      'manifests/c.yaml': { link: 'c.yaml' },
+    });
+    expect(problems.map(({ code, message }) => [code, message])).toEqual([
+      ['file-unreadable', 'manifests/a.yaml is a link that leads nowhere'],
+      ['file-unreadable', 'manifests/b.yaml is a link that leads nowhere'],
+      ['file-unreadable', 'manifests/c.yaml is a symbolic link that leads to itself (ELOOP)'],
+    ]);
+  });
+});
+
 describe('what Kubernetes mounts from a ConfigMap is read', () => {
   const stamp = '..2026_01_31_12_00_00.1234567890';
   const template = 'kind: EmailTemplate\nbackend_id: b\ntype: tx_code\ntxt_content: {file: tx.txt}\n';
@@ -429,7 +525,6 @@ describe('what Kubernetes mounts from a ConfigMap is read', () => {
 
 describe('folders that are links', () => {
   it.each([
-    ['to everything', { 'manifests/l': { link: '/' } }],
     ['to itself', { 'manifests/l': { link: '.' } }],
     ['to the project', { 'manifests/l': { link: '..' } }],
     ['to another folder', { 'manifests/l': { link: '../kept' }, 'kept/x.yaml': acme }],
@@ -439,6 +534,20 @@ describe('folders that are links', () => {
     expect(declared).toHaveLength(1);
     expect(await unread()).toEqual([expect.stringContaining('manifests/l is a link to a folder')]);
   });
+
+  it.each(['/', '/etc', '/etc/passwd', '/nowhere/at-all', '../..', '../../nowhere'])(
+    'to %s, out of the project, are said once, whatever is there, and prune is refused',
+    async (link) => {
+      const given = { 'manifests/all.yaml': acme, 'manifests/l': { link } };
+      const { codes, problems, declared, unread } = await found(given);
+      expect(codes).toEqual(['linked-folder']);
+      expect(problems[0]?.message).toBe(
+        'links to folders and out of the project are not followed, so no manifest is read from manifests/l',
+      );
+      expect(declared).toHaveLength(1);
+      expect(await unread()).toEqual(['manifests/l is a link that leads out of the project']);
+    },
+  );
 
   it('that lead from each to each end', async () => {
     const names = ['a', 'b', 'c', 'd', 'e', 'f'];
@@ -539,7 +648,7 @@ describe('--prune is refused', () => {
     ],
     [
       'a link that leads nowhere, as to a folder',
-      { 'manifests/sub': { link: '/nowhere/at-all' } },
+      { 'manifests/sub': { link: '../nowhere/at-all' } },
       'manifests/sub is a link that leads nowhere',
     ],
     [

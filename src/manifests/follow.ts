@@ -1,0 +1,56 @@
+import { lstat, readlink } from 'node:fs/promises';
+import { dirname, isAbsolute, join, parse, relative, sep } from 'node:path';
+
+/** So many links a path may have in all, as on Linux. */
+const MAX_LINKS = 40;
+
+/** Whether a path lies in a folder; both absolute, with links followed. */
+export function isInside(path: string, folder: string): boolean {
+  const way = relative(folder, path);
+  return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
+}
+
+/**
+ * Where a path in a folder leads, its links followed one by one; null where one of them leads out of the folder. What is
+ * outside is never looked at, or whoever makes links could learn what is there. Throws what the file system says of
+ * what is inside. `root` is absolute and without links, `path` begins with it.
+ */
+export async function follow(path: string, root: string): Promise<string | null> {
+  const steps = stepsOf(relative(root, path));
+  let place = root;
+  let links = 0;
+  for (let step = steps.shift(); step !== undefined; step = steps.shift()) {
+    const next = step === '..' ? dirname(place) : join(place, step);
+    if (!isInside(next, root)) {
+      // Of what is above the folder, only the way to it is known to be there.
+      if (relative(next, root) !== '' && !isInside(root, next)) return null;
+      place = next;
+      continue;
+    }
+    const found = await lstat(next);
+    if (found.isSymbolicLink()) {
+      links += 1;
+      if (links > MAX_LINKS) throw refused('ELOOP', next);
+      const target = await readlink(next);
+      const { root: top } = parse(target);
+      if (top !== '') place = top;
+      steps.unshift(...stepsOf(target.slice(top.length)));
+    } else if (steps.length > 0 && !found.isDirectory()) throw refused('ENOTDIR', next);
+    else place = next;
+  }
+  return relative(place, root) === '' || isInside(place, root) ? place : null;
+}
+
+/** Whether a path in a folder leads out of it by a link, whatever there may be. */
+export async function leadsOut(path: string, root: string): Promise<boolean> {
+  return (await follow(path, root).catch(() => path)) === null;
+}
+
+function stepsOf(path: string): string[] {
+  return path.split(sep === '/' ? '/' : /[\\/]/).filter((step) => step !== '' && step !== '.');
+}
+
+/** What the file system would say of the whole path. */
+function refused(code: string, path: string): Error {
+  return Object.assign(new Error(`${code}: ${path}`), { code });
+}
