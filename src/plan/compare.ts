@@ -181,7 +181,7 @@ function restoreWarnings(kind: Kind, run: string | undefined, lost: Fields, want
     return members.length === 0 ? [] : [[field, Object.fromEntries(members)]];
   });
   if (back.length === 0) return [];
-  const message = `an update of this ${kind.noun} in run ${run} did not get to its end and took away ${namesOfLost(Object.fromEntries(back))}: it is put back`;
+  const message = `an update of this ${kind.noun} in run ${run} did not get to its end and took away ${namesOfLost(Object.fromEntries(back))}, which is to be put back`;
   return [{ code: 'restores', message }];
 }
 
