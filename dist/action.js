@@ -17804,14 +17804,15 @@ lt: true" on the new default'}}function compareText2(a2,b){return a2<b?-1:a2>b?1
 void 0)return false;const{has=[],lacks=[],null:nulls=[]}=sign;return has.every(field=>Object.hasOwn(answer,field))&&lacks.
 every(field=>!Object.hasOwn(answer,field))&&nulls.every(field=>answer[field]===null)})}function betterProfileByReset(used,kind,{
 before,expected},answer){const reset=Object.entries(expected).some(([field,sent])=>{const was=before[field];const got=answer[field];
-return was!==void 0&&got!==void 0&&same(sent,was)&&!same(got,was)});return reset?others(used).find(({signs})=>signs?.answers[kind]?.
-resets===true):void 0}function betterProfileByError(used,{status,members:members3=[]}){return others(used).find(({signs})=>signs?.
-errors.some(sign=>sign.members.every(member2=>members3.includes(member2))&&(sign.status===void 0||sign.status===status)))}
-function adviceFor({name:name2}){return`this may be a server of the profile ${name2}, which resets what it isn't sent: i\
-f idops doctor says so, set "profile: ${name2}" under server`}function errorMembers(document3){if(!isMap(document3))return[];
-const inner=isMap(document3.errors)?Object.keys(document3.errors):[];return[...Object.keys(document3),...inner.map(member2=>`\
-errors.${member2}`)]}function others(used){return Object.values(profiles).filter(({name:name2,signs})=>name2!==used.name&&
-signs!==null)}function verify(kind,expected,answer){const parts=Object.entries(expected).flatMap(([field,asked])=>contrast(kind.fields[field]??
+return was!==void 0&&got!==void 0&&same(sent,was)&&!same(got,was)});const obeyed=Object.entries(expected).every(([field,
+sent])=>{const was=before[field];const got=answer[field];return was!==void 0&&same(sent,was)||got===void 0||same(got,sent)});
+return reset&&obeyed?others(used).find(({signs})=>signs?.answers[kind]?.resets===true):void 0}function betterProfileByError(used,{
+status,members:members3=[]}){return others(used).find(({signs})=>signs?.errors.some(sign=>sign.members.every(member2=>members3.
+includes(member2))&&(sign.status===void 0||sign.status===status)))}function adviceFor({name:name2}){return`this may be a\
+ server of the profile ${name2}, which resets what it isn't sent: if idops doctor says so, set "profile: ${name2}" under\
+ server`}function errorMembers(document3){if(!isMap(document3))return[];const inner=isMap(document3.errors)?Object.keys(
+document3.errors):[];return[...Object.keys(document3),...inner.map(member2=>`errors.${member2}`)]}function others(used){
+return Object.values(profiles).filter(({name:name2,signs})=>name2!==used.name&&signs!==null)}function verify(kind,expected,answer){const parts=Object.entries(expected).flatMap(([field,asked])=>contrast(kind.fields[field]??
 value,field,asked,answer[field]));return{different:parts.filter(({verdict})=>verdict==="different").map(sentenceOf),unverified:parts.
 filter(({verdict})=>verdict==="unknown").map(({path})=>path)}}function emptied(fields2,{before,expected},answer){return fields2.
 flatMap(field=>{const got=answer[field];if(got===void 0||field in expected||field in before||!isEmpty3(got))return[];return[

@@ -17,7 +17,7 @@ export function betterProfile(used: Profile, kind: KindName, answer: Fields): Pr
   });
 }
 
-/** The same by what an update made of fields that it sent as they were. */
+/** The same by what an update made of fields that it sent as they were, beside what it changed as it was asked to. */
 export function betterProfileByReset(
   used: Profile,
   kind: KindName,
@@ -29,7 +29,15 @@ export function betterProfileByReset(
     const got = answer[field];
     return was !== undefined && got !== undefined && same(sent, was) && !same(got, was);
   });
-  return reset ? others(used).find(({ signs }) => signs?.answers[kind]?.resets === true) : undefined;
+  // A server that keeps another value altogether says nothing of itself by that.
+  const obeyed = Object.entries(expected).every(([field, sent]) => {
+    const was = before[field];
+    const got = answer[field];
+    return (was !== undefined && same(sent, was)) || got === undefined || same(got, sent);
+  });
+  return reset && obeyed
+    ? others(used).find(({ signs }) => signs?.answers[kind]?.resets === true)
+    : undefined;
 }
 
 /** The same by an error answer. */

@@ -29,6 +29,7 @@ kind: User
 id: ${ids.ada}
 group: new
 organizations: [acme]
+whole: [metadata]
 metadata: {department: {value: x, status: valid}}
 backend: {smtp_password: hunter22}
 ---
