@@ -1,6 +1,6 @@
 /**
- * Which room of src may use which: one rule and its reason each. `npm run imports` checks them, and draws the rooms with
- * `npm run imports -- --output-type mermaid --collapse ^src/[^/]+`.
+ * Which room of src may use which: one rule and its reason each. `npm run imports` checks them, and `npm run rooms` draws
+ * the rooms into CONTRIBUTING.md.
  */
 
 /** A rule that a room uses the named ones and itself, and nothing else of src. */

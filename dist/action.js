@@ -18133,7 +18133,7 @@ after:null,unverified:[],error:null})},async settled(change,outcome){const at3=n
 at3);await journal.write({type:"answered",seq:sequences.get(change)??0,at:at3,status:outcome.status,ambiguous:outcome.ambiguous,
 http_status:outcome.httpStatus,attempts:outcome.attempts,after,unverified:outcome.unverified.map(redactor.redactName),error:outcome.
 error===null?null:redactor.redactSentence(outcome.error),...outcome.otherProfile===void 0?{}:{other_profile:outcome.otherProfile},
-...outcome.notes===void 0||outcome.notes.length===0?{}:{notes:outcome.notes.map(redactor.redact)}})}}}function stored2(fields2,hasher){
+...outcome.notes===void 0||outcome.notes.length===0?{}:{notes:outcome.notes.map(redactor.redactSentence)}})}}}function stored2(fields2,hasher){
 return storeFields(fields2,hasher)}function concealAll(fields2,asked){return mapValues(fields2,(value3,field)=>conceal(value3,
 asked[field]))}async function nextRun({backend:backend3,now,state}){const known3=await backend3.runs.list().catch(()=>[]);
 const before=[...known3,state.last_run??"",state.open_run??""];const newest=before.sort().at(-1)??"";const[,date5,time3]=/^(\d{8}T)(\d{6})Z-/.

@@ -25,7 +25,7 @@ export interface ApplyOptions extends Omit<ExecuteOptions, 'recorder' | 'notBefo
   readonly command: RunLine['command'];
   readonly now: () => Date;
   /** Takes secrets out of messages of the server, and out of names, before they are journalled. */
-  readonly redactor: Pick<Redactor, 'redact' | 'redactName' | 'redactSentence'>;
+  readonly redactor: Pick<Redactor, 'redactName' | 'redactSentence'>;
 }
 
 /** What applying a plan gave, and what is wrong beside the results: a state that couldn't be saved, say. */
@@ -223,7 +223,7 @@ function journalRecorder(
         ...(outcome.otherProfile === undefined ? {} : { other_profile: outcome.otherProfile }),
         ...(outcome.notes === undefined || outcome.notes.length === 0
           ? {}
-          : { notes: outcome.notes.map(redactor.redact) }),
+          : { notes: outcome.notes.map(redactor.redactSentence) }),
       });
     },
   };
