@@ -1,5 +1,6 @@
 import type { Place } from '../base/problems.js';
 import { type Fields, holdsSensitive, isMap, same, type Value } from '../base/values.js';
+import { addressOf } from '../kinds/address.js';
 import { asElements, contrast, type FieldType, markSecrets, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import { defaultsAmong } from '../kinds/key-pair.js';
@@ -95,7 +96,7 @@ function movedOn(
     id === identity.id ||
     documents.some((other) => other.kind === 'KeyPair' && other.identity.id === id && other !== document);
   if (defaults.length === 0 || defaults.some(asLeft)) return undefined;
-  const address = `KeyPair/${kindOf(kind).addressPart(identity)}`;
+  const address = addressOf(kind, identity);
   return {
     document: { ...document, fields: {} },
     left: [{ address, path: 'is_default', reason: CHANGED_SINCE }],
@@ -227,7 +228,7 @@ function withoutConflicts(
   now: Fields,
 ): { document: Declared; left: Left[] } {
   const kind = kindOf(document.kind);
-  const address = `${document.kind}/${kind.addressPart(document.identity)}`;
+  const address = addressOf(document.kind, document.identity);
   const present = markSecrets(kind.fields, now);
   const conflicts: string[] = [];
   const fields: Fields = {};

@@ -1,4 +1,5 @@
 import { noProgress } from '../base/progress.js';
+import { addressOf } from '../kinds/address.js';
 import { regeneration } from '../kinds/client.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import type { Declared, Live } from '../kinds/kind.js';
@@ -204,8 +205,8 @@ async function regenerationOf(
   clientId: string,
   options: PlanHeader & Pick<BuildOptions, 'reader' | 'concurrency' | 'progress'>,
 ): Promise<{ change: Change; reads: readonly Scope[] }> {
-  const address = `Client/${clientId}`;
   const identity = { id: clientId };
+  const address = addressOf('Client', identity);
   const subject = { kind: 'Client', identity } as const;
   const unfit = idTrouble(identity, options.profile);
   const { live } = await observe(unfit === undefined ? [subject] : [], [], options);

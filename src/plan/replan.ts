@@ -1,5 +1,6 @@
 import { noProgress } from '../base/progress.js';
 import type { Fields } from '../base/values.js';
+import { addressOf } from '../kinds/address.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, Live } from '../kinds/kind.js';
 import type { Owed } from '../kinds/loss.js';
@@ -91,7 +92,7 @@ function picked(fields: Fields, names: readonly string[]): Fields {
 export function referring(subjects: readonly Subject[], { state, hasher }: BuildOptions): Declared[] {
   return subjects.flatMap(({ kind, identity, declared }) => {
     if (declared === undefined) return [];
-    const { owed } = recordOf(state, `${kind}/${kindOf(kind).addressPart(identity)}`, hasher) ?? {};
+    const { owed } = recordOf(state, addressOf(kind, identity), hasher) ?? {};
     if (owed === undefined) return [declared];
     const fields = 'before' in owed ? owed.before : owed.lost;
     return [declared, { ...undocumented(kind, identity), fields }];

@@ -1,4 +1,5 @@
 import { error, ProblemsError } from '../base/problems.js';
+import { addressOf } from '../kinds/address.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, Identity, KindName, Live } from '../kinds/kind.js';
 import type { OrganizationIndex } from '../kinds/organizations.js';
@@ -31,9 +32,7 @@ export function candidates(options: BuildOptions): Subject[] {
   const documents = declared
     .filter((document) => mayBeSelected(document, selection))
     .map((document) => ({ kind: document.kind, identity: document.identity, declared: document }));
-  const named = new Set(
-    declared.map((document) => `${document.kind}/${kindOf(document.kind).addressPart(document.identity)}`),
-  );
+  const named = new Set(declared.map(({ kind, identity }) => addressOf(kind, identity)));
   const others = Object.entries(state.resources).filter(
     ([address, { kind }]) => !named.has(address) && isSelected(selection, kind, [address]),
   );
@@ -67,9 +66,7 @@ export function debtsLeftOut(options: BuildOptions): string[] {
 /** An organization's address takes its name from the server, so it is decided after reading. */
 function mayBeSelected(document: Declared, selection: Selection): boolean {
   if (document.kind === 'Organization') return mayMatchKind(selection, document.kind);
-  return isSelected(selection, document.kind, [
-    `${document.kind}/${kindOf(document.kind).addressPart(document.identity)}`,
-  ]);
+  return isSelected(selection, document.kind, [addressOf(document.kind, document.identity)]);
 }
 
 export interface Addresses {
@@ -86,15 +83,15 @@ export function addresses(
   names: OrganizationIndex | undefined,
 ): Addresses {
   if (kind !== 'Organization') {
-    const address = `${kind}/${kindOf(kind).addressPart(identity)}`;
+    const address = addressOf(kind, identity);
     return { address, key: address, all: [address] };
   }
   const id = live?.identity.id ?? identity.id;
   const row = id === undefined ? undefined : names?.byId(id);
   const name = typeof row?.name === 'string' ? row.name : identity.name;
   const unique = name !== undefined && (names?.byName(name).length ?? 0) <= 1;
-  const byName = name === undefined ? [] : [`${kind}/${name}`];
-  const byId = id === undefined ? [] : [`${kind}/${id}`];
+  const byName = name === undefined ? [] : [addressOf(kind, { name })];
+  const byId = id === undefined ? [] : [addressOf(kind, { id })];
   const address = (unique || id === undefined ? byName[0] : undefined) ?? byId[0] ?? kind;
   return { address, key: byId[0] ?? address, all: [...byName, ...byId] };
 }

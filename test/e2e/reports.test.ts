@@ -116,6 +116,24 @@ describe('preview', () => {
     expect(page).not.toContain('hunter22');
   });
 
+  it('calls templates what the plan calls them, so that ids with a slash are told apart', async () => {
+    const { idops, read } = await project({
+      ...files,
+      'manifests/emails.yaml': `${template.replace(ids.backend, 'a/b')}---\n${template
+        .replace(ids.backend, 'a')
+        .replace('tx_code\n', 'b/tx_code\n')}`,
+    });
+    expect((await idops('preview')).stdout).toBe('preview.html: 2 email templates\n');
+    const page = await read('preview.html');
+    const { stdout } = await idops('plan');
+    for (const address of ['EmailTemplate/a%2Fb/tx_code', 'EmailTemplate/a/b/tx_code']) {
+      expect(page).toContain(`>${address}<`);
+      expect(stdout).toContain(address);
+    }
+    // Only the first has sample data: the other's type is no name of a file.
+    expect(page.match(/sample data from <code>/g)).toHaveLength(1);
+  });
+
   it('takes a manifest among the samples for a manifest', async () => {
     const { idops } = await project({
       'manifests/samples/tx_code.yaml': template.replace('{file: tx_code.html}', 'null'),

@@ -5,6 +5,7 @@ import { error, type Problem, ProblemsError, refuse } from '../../base/problems.
 import type { Redactor } from '../../base/redact.js';
 import { writeResult } from '../../base/through.js';
 import { Sensitive } from '../../base/values.js';
+import { addressOf } from '../../kinds/address.js';
 import type { Declared } from '../../kinds/kind.js';
 import { checkTemplate } from '../../mail/checks.js';
 import { type ChecksSettings, levelOf } from '../../mail/settings.js';
@@ -57,7 +58,7 @@ async function loadGallery(context: Context, project: Project): Promise<Gallery>
   const samples = await loadSamples(
     project,
     declared.map((template) => ({
-      address: addressOf(template),
+      address: addressOf(template.kind, template.identity),
       type: template.identity.type ?? '',
       manifest: template.place.file,
     })),
@@ -65,7 +66,7 @@ async function loadGallery(context: Context, project: Project): Promise<Gallery>
   const checks = project.checks();
   return {
     templates: declared.map((template) => {
-      const sample = samples.found.get(addressOf(template));
+      const sample = samples.found.get(addressOf(template.kind, template.identity));
       return {
         ...galleryTemplate(template, checks, context.redactor),
         sample: sample?.data ?? {},
@@ -74,10 +75,6 @@ async function loadGallery(context: Context, project: Project): Promise<Gallery>
     }),
     problems: [...loaded.problems, ...samples.problems],
   };
-}
-
-function addressOf({ identity }: Declared): string {
-  return `EmailTemplate/${identity.backend_id}/${identity.type}`;
 }
 
 function galleryTemplate(
@@ -91,7 +88,7 @@ function galleryTemplate(
     html: typeof html === 'string' ? html : null,
   };
   return {
-    address: addressOf(template),
+    address: addressOf(template.kind, template.identity),
     declaredAt: template.place,
     bodies,
     held: txt instanceof Sensitive || html instanceof Sensitive,
