@@ -13,7 +13,6 @@ import { changesServer, leavesDebts, type Plan } from '../plan/plan.js';
 import { loadProject, type Project } from '../project/index.js';
 import { planGithub, problemsGithub, resultGithub } from '../report/github.js';
 import { planHtml } from '../report/html.js';
-import { jsonText, planJson } from '../report/json.js';
 import { problemsText } from '../report/problems.js';
 import { redactPlan, redactProblems, redactResult, redactSamples } from '../report/redacted.js';
 import { planText, resultSummaryLine, resultText, summaryLine } from '../report/text.js';
@@ -313,13 +312,7 @@ class Work {
       inputs.planFile === undefined
         ? join(await this.#temporaryFolder(), 'plan.json')
         : resolve(this.#folder(inputs), inputs.planFile);
-    // The seal is of the plan as it is, or it would be another one where another secret is known.
-    const shown = planJson(redactPlan(plan, this.#redactor), { debug: false });
-    await writeResult(
-      planFile,
-      jsonText({ ...shown, apply: await session.seal(plan, planOptions(inputs)) }),
-      0o600,
-    );
+    await writeResult(planFile, await session.storePlan(plan), 0o600);
     return { planFile };
   }
 

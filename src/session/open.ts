@@ -15,7 +15,7 @@ import { warnOfMasks } from '../plan/masked.js';
 import type { BuildOptions, PlanHeader } from '../plan/options.js';
 import type { Plan } from '../plan/plan.js';
 import { noReplan, type Replan } from '../plan/replan.js';
-import { type Seal, seal, staleness } from '../plan/stored.js';
+import { staleness } from '../plan/stored.js';
 import type { Project } from '../project/index.js';
 import { type Probed, probe } from '../server/probe.js';
 import { Hasher } from '../state/secrets.js';
@@ -24,6 +24,7 @@ import { openConnection } from './connection.js';
 import { otherServer, undeclaredClient } from './guard.js';
 import { settleState } from './hold.js';
 import { loadAll } from './load.js';
+import { type StoredOptions, storedPlanText } from './plan-file.js';
 import type {
   PlanOptions,
   Session,
@@ -106,6 +107,7 @@ async function open(
     await held.lock?.release();
   };
   const replans = new WeakMap<Plan, Replan>();
+  const madeWith = new WeakMap<Plan, StoredOptions>();
   const remembered = ({ plan, replan }: Planned): Plan => {
     replans.set(plan, replan);
     return plan;
@@ -148,9 +150,11 @@ async function open(
     const { acceptDids = [] } = given;
     refuse(acceptDids.flatMap((id) => undeclaredClient(id, declared)));
     if (prune) refuse(await pruneRefusals(manifests));
-    return remembered(
+    const made = remembered(
       await build({ declared, selection: { targets, kinds }, prune, assert, acceptDids, restores: 'all' }),
     );
+    madeWith.set(made, { targets, kinds, prune, assert });
+    return made;
   };
   const session: Session = {
     project,
@@ -158,7 +162,12 @@ async function open(
     notes: held.notes,
     files: manifests.files,
     plan,
-    seal: (made, given) => seal(made, withDefaults(given), redactor.redactName),
+    async storePlan(made) {
+      const given = madeWith.get(made);
+      if (given === undefined)
+        throw new TypeError('only a plan that this session made of the manifests can be stored');
+      return await storedPlanText(made, given, redactor);
+    },
     async planStored(stored) {
       const made = await plan(stored.apply);
       const problems = await staleness(stored, made);
@@ -225,7 +234,7 @@ function withDefaults({
   kinds = [],
   prune = false,
   assert = false,
-}: PlanOptions = {}): Omit<Seal, 'objects'> {
+}: PlanOptions = {}): StoredOptions {
   return { targets: [...targets], kinds: [...kinds], prune, assert };
 }
 

@@ -1,6 +1,24 @@
 import { readFile } from 'node:fs/promises';
 import { error, ProblemsError } from '../base/problems.js';
-import { isStoredPlan, parseStoredPlan, type StoredPlan } from '../plan/stored.js';
+import type { Redactor } from '../base/redact.js';
+import type { Plan } from '../plan/plan.js';
+import { isStoredPlan, parseStoredPlan, type StoredPlan, seal } from '../plan/stored.js';
+import { jsonText, planJson } from '../report/json.js';
+import { redactPlan } from '../report/redacted.js';
+
+/** What a plan was made with, as far as it has to be made with the same again. */
+export type StoredOptions = Parameters<typeof seal>[1];
+
+/** A plan as it is stored: what `plan --format json` shows, and what applying it needs besides. No secret is in it. */
+export async function storedPlanText(
+  plan: Plan,
+  options: StoredOptions,
+  redactor: Redactor,
+): Promise<string> {
+  const shown = planJson(redactPlan(plan, redactor), { debug: false });
+  // The seal is of the plan as it is, or it would be another one where another secret is known.
+  return jsonText({ ...shown, apply: await seal(plan, options, redactor.redactName) });
+}
 
 /** Reads a plan that was stored in a file. Throws a ProblemsError where there is none that can be applied. */
 export async function readPlanFile(path: string, shown = path): Promise<StoredPlan> {
@@ -15,6 +33,11 @@ export async function readPlanFile(path: string, shown = path): Promise<StoredPl
       ),
     ]);
   }
+  return readStoredPlan(text, shown);
+}
+
+/** Takes a stored plan apart; `shown` is what a message calls it. Throws a ProblemsError where it can't be applied. */
+export function readStoredPlan(text: string, shown: string): StoredPlan {
   const stored = parseStoredPlan(text, shown);
   if (!isStoredPlan(stored)) throw new ProblemsError([stored]);
   return stored;

@@ -6,7 +6,7 @@ import type { Redactor } from '../base/redact.js';
 import type { ApprovedPlan } from '../plan/approve.js';
 import type { Plan } from '../plan/plan.js';
 import type { Selection } from '../plan/select.js';
-import type { Seal, StoredPlan } from '../plan/stored.js';
+import type { StoredPlan } from '../plan/stored.js';
 import type { Project, ServerOverrides } from '../project/index.js';
 import type { RunLine } from '../state/journal.js';
 import type { ConnectionOptions } from './connection.js';
@@ -50,8 +50,8 @@ export interface Session {
   readonly files: readonly string[];
   /** Observes and compares; sends GETs alone. */
   plan(options?: PlanOptions): Promise<Plan>;
-  /** What stands beside a plan in a file, for `planStored`. */
-  seal(plan: Plan, options?: PlanOptions): Promise<Seal>;
+  /** What to keep of a plan that `plan` made, for `planStored`: JSON without a secret in it. Throws a TypeError for another plan. */
+  storePlan(plan: Plan): Promise<string>;
   /**
    * Makes a stored plan anew; the problems say how it differs now, and none means that it still holds. One that differs
    * can be shown, and isn't approved.

@@ -7,7 +7,6 @@ import { readRuns } from '../../src/apply/history.js';
 import { loadManifests } from '../../src/manifests/index.js';
 import { isStoredPlan, parseStoredPlan, staleness } from '../../src/plan/stored.js';
 import { loadProject, type Project } from '../../src/project/index.js';
-import { planJson } from '../../src/report/json.js';
 import { problemsText } from '../../src/report/problems.js';
 import { planText, resultText } from '../../src/report/text.js';
 import { type Intercept, type Sandbox, startSandbox } from '../../src/sandbox/index.js';
@@ -56,7 +55,7 @@ beforeAll(async () => {
   await writeFile(join(folder, 'manifests/all.yaml'), manifests);
   const session = await openForWriting(await load(), 'apply');
   const plan = await session.plan();
-  storedPlan = JSON.stringify({ ...planJson(plan, { debug: false }), apply: await session.seal(plan) });
+  storedPlan = await session.storePlan(plan);
   await applyAll(session, plan);
   await session.close();
   state = await readFile(join(folder, '.idops/state.json'), 'utf8');

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { loadProject, openForWriting, openSession, ProblemsError } from '../../src/index.js';
 import { ApprovedPlan, approve } from '../../src/plan/approve.js';
-import { planJson } from '../../src/report/json.js';
+import { readStoredPlan } from '../../src/session/plan-file.js';
 import { ids, site } from '../boruta/site.js';
 
 const acme = { kind: 'Organization', id: ids.acme, label: 'New' };
@@ -57,9 +57,7 @@ describe('a writer is earned', () => {
     await at.declare(acme);
     const stored = await at.session(async (session) => {
       const plan = await session.plan();
-      return JSON.parse(
-        JSON.stringify({ ...planJson(plan, { debug: false }), apply: await session.seal(plan) }),
-      );
+      return readStoredPlan(await session.storePlan(plan), 'plan.json');
     });
     await at.declare({ ...acme, label: 'Newer' });
     await at.writing('apply', async (session) => {

@@ -162,7 +162,7 @@ test('planning, storing and applying 400 secrets makes each hash once and none o
   const project = await loadProject({ cwd: folder, variables: {} });
   const session = await openForWriting(project, 'apply');
   const plan = await session.plan();
-  await session.seal(plan);
+  await session.storePlan(plan);
   const { result } = await applyAll(session, plan);
   expect(result.results.map(({ status }) => status)).toEqual(Array(200).fill('applied'));
   const again = await session.plan();

@@ -4,7 +4,7 @@ import { changesServer, type Plan } from '../../plan/plan.js';
 import type { Project } from '../../project/index.js';
 import { planGithub } from '../../report/github.js';
 import { planHtml } from '../../report/html.js';
-import { jsonText, planJson } from '../../report/json.js';
+import { planJson } from '../../report/json.js';
 import { planMarkdown } from '../../report/markdown.js';
 import { redactPlan, redactSamples } from '../../report/redacted.js';
 import { planText } from '../../report/text.js';
@@ -38,13 +38,7 @@ export async function plan(context: Context, options: Options & GlobalOptions): 
     );
     const plan = await session.plan(planOptions(options));
     if (options.out !== undefined) {
-      // The seal is of the plan as it is, or it would be another one where another secret is known.
-      const shown = planJson(redactPlan(plan, context.redactor), { debug: false });
-      await writeResult(
-        options.out,
-        jsonText({ ...shown, apply: await session.seal(plan, planOptions(options)) }),
-        0o600,
-      );
+      await writeResult(options.out, await session.storePlan(plan), 0o600);
     }
     return { made: plan, samples: await readSamples(plan, session.project, formats, context) };
   });
