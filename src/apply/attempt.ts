@@ -132,7 +132,7 @@ export class Attempt {
     const untouched = !judgement.begun && Object.keys(judgement.lost).length === 0;
     if (failure.expired && live !== undefined && judgement.verdict !== 'done' && untouched) return EXPIRED;
     if (live === undefined || Object.keys(judgement.lost).length === 0) {
-      return this.#ended(openOutcome(change, failure, judgement, live), change);
+      return this.#ended(openOutcome(this.#kind, change, failure, judgement, live), change);
     }
     return await this.#putBack(change, failure, judgement, live);
   }
@@ -210,7 +210,7 @@ export class Attempt {
       after: data,
       unverified,
       error: errors.length > 0 ? errors.join('; ') : null,
-      notes: notesOf(change, data),
+      notes: notesOf(this.#kind, change, data),
     };
   }
 
@@ -268,14 +268,14 @@ export class Attempt {
           );
       const became = judge(this.#kind, { ...aimOf(change), expected: again.apply.expected }, now);
       const end = { ...open, attempts };
-      if (now === undefined) return this.#ended(openOutcome(change, end, became, now), again);
+      if (now === undefined) return this.#ended(openOutcome(this.#kind, change, end, became, now), again);
       if (became.verdict === 'done') return this.#ended(repaired(aim, end, names, now.fields), again);
       // What is told is about what was asked for at first, not about what was to mend it.
       known = { judgement: { ...judge(this.#kind, aimOf(change), now), lost: became.lost }, live: now };
       if (Object.keys(known.judgement.lost).length === 0) break;
     }
     const end = { ...open, attempts };
-    return this.#ended(openOutcome(change, end, known.judgement, known.live), sent);
+    return this.#ended(openOutcome(this.#kind, change, end, known.judgement, known.live), sent);
   }
 }
 
@@ -366,20 +366,22 @@ function check(
   answer: Fields,
 ): { different: readonly string[]; unverified: readonly string[] } {
   if (change.action === 'update') return verify(kind, change.apply.expected, answer);
-  const missing = change.action === 'regenerate' && typeof answer.did !== 'string';
-  return { different: [], unverified: missing ? ['did'] : [] };
+  const { regeneration } = kind;
+  const missing = change.action === 'regenerate' && typeof answer[regeneration?.field ?? ''] !== 'string';
+  return { different: [], unverified: missing && regeneration !== undefined ? [regeneration.field] : [] };
 }
 
-function notesOf(change: Change, answer: Fields): string[] {
-  const { did } = change.apply.before;
-  if (change.action !== 'regenerate' || typeof did !== 'string' || did !== answer.did) return [];
-  return [
-    `the DID came out the same (${did}): the server derives it from the client's key, which is the same`,
-  ];
+function notesOf({ regeneration }: Kind, change: Change, answer: Fields): string[] {
+  if (change.action !== 'regenerate' || regeneration === undefined) return [];
+  const { [regeneration.field]: before } = change.apply.before;
+  return typeof before === 'string' && before === answer[regeneration.field]
+    ? [regeneration.same(before)]
+    : [];
 }
 
 /** What became of a change whose answer didn't tell, as reading it back shows. */
 function openOutcome(
+  { regeneration }: Kind,
   change: Change,
   open: OpenFailure,
   { verdict, different, unverified, lost }: Judgement,
@@ -397,7 +399,9 @@ function openOutcome(
   }
   if (verdict === 'done') {
     const notes =
-      change.action === 'regenerate' ? [`${open.message}; read back: the DID is another one now`] : [];
+      change.action === 'regenerate' && regeneration !== undefined
+        ? [`${open.message}; read back: the ${regeneration.noun} is another one now`]
+        : [];
     return { ...base, status: 'applied', ambiguous: false, error: null, notes };
   }
   const names = namesOfLost(lost);

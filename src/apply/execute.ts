@@ -2,11 +2,11 @@ import pLimit from 'p-limit';
 import { ProblemsError } from '../base/problems.js';
 import type { Progress } from '../base/progress.js';
 import { failuresIn, settle } from '../base/settle.js';
-import { kinds } from '../kinds/index.js';
+import { kindOf, kinds } from '../kinds/index.js';
 import type { Kind, KindName } from '../kinds/kind.js';
 import type { Recognise } from '../plan/fit.js';
 import { movedSince } from '../plan/moved.js';
-import { givesUpDefault, isToBeDefault } from '../plan/order.js';
+import { givesUp, takesOver } from '../plan/order.js';
 import type { Change, Plan } from '../plan/plan.js';
 import type { Replan } from '../plan/replan.js';
 import { ServerFailure } from '../server/failures.js';
@@ -84,7 +84,8 @@ class Execution {
   /** Why nothing more of a kind may be sent. */
   readonly #harmful = new Map<KindName, string>();
   #stop: string | undefined;
-  #defaultFailed = false;
+  /** The kinds of which the one that was to take over from another couldn't. */
+  readonly #unsucceeded = new Set<KindName>();
 
   constructor(options: ExecuteOptions) {
     this.#options = options;
@@ -314,7 +315,7 @@ class Execution {
       const forbidden = this.#forbidden.get(operations[operation].scope);
       if (forbidden !== undefined) return forbidden;
     }
-    if (this.#defaultFailed && givesUpDefault(change)) return 'the new default key pair could not be set';
+    if (this.#unsucceeded.has(change.kind) && givesUp(change)) return kindOf(change.kind).succession?.failed;
     return undefined;
   }
 
@@ -328,7 +329,7 @@ class Execution {
   }
 
   async #settle(planned: Change, sent: Change, outcome: Outcome): Promise<undefined> {
-    if (isToBeDefault(planned) && outcome.status !== 'applied') this.#defaultFailed = true;
+    if (takesOver(planned) && outcome.status !== 'applied') this.#unsucceeded.add(planned.kind);
     this.#outcomes.set(planned, outcome);
     await this.#guard(() => this.#options.recorder.settled(sent, outcome));
     this.#options.progress.step();

@@ -1,8 +1,8 @@
 import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { type Fields, holdsSensitive } from '../base/values.js';
-import { deletedBodies } from '../kinds/email-template.js';
 import { contrast, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
+import type { Kind } from '../kinds/kind.js';
 import type { Change, FieldChange } from '../plan/plan.js';
 import { type Profile, profiles } from '../server/profiles.js';
 import type { RunStore } from '../state/backend.js';
@@ -92,10 +92,13 @@ function pastChange(entry: Entry, hasher: Hasher, profile: Profile | undefined):
   };
 }
 
-/** The DID that a regeneration made, against the one before it, where it is another one. */
-function didChange({ did: before }: Fields, { did: after }: Fields): FieldChange[] {
+/** What a regeneration made, against what was there before it, where it is something else. */
+function regenerated({ regeneration }: Kind, was: Fields, is: Fields): FieldChange[] {
+  if (regeneration === undefined) return [];
+  const { [regeneration.field]: before } = was;
+  const { [regeneration.field]: after } = is;
   return typeof after === 'string' && after !== before
-    ? [{ path: 'did', type: 'value', before, after, sensitive: false }]
+    ? [{ path: regeneration.field, type: 'value', before, after, sensitive: false }]
     : [];
 }
 
@@ -104,19 +107,21 @@ function fieldChanges(
   { sending, answered }: Entry,
   hasher: Hasher,
   profile: Profile | undefined,
-): FieldChange[] {
+): readonly FieldChange[] {
   const kind = kindOf(sending.kind);
   const before = fieldsOf(sending.before, hasher);
   if (sending.action === 'delete') {
-    return profile === undefined ? [] : deletedBodies(before, profile);
+    return profile === undefined
+      ? []
+      : (kind.deletion?.verdict(sending.identity, before, profile).fields ?? []);
   }
-  const did =
+  const made =
     sending.action === 'regenerate'
-      ? didChange(before, answered?.after == null ? {} : fieldsOf(answered.after, hasher))
+      ? regenerated(kind, before, answered?.after == null ? {} : fieldsOf(answered.after, hasher))
       : [];
   if (sending.generation !== undefined) {
     return [
-      ...did,
+      ...made,
       {
         path: 'did_generation',
         type: 'value',
@@ -126,7 +131,7 @@ function fieldChanges(
       },
     ];
   }
-  if (sending.action === 'regenerate') return did;
+  if (sending.action === 'regenerate') return made;
   return Object.entries(fieldsOf(sending.expected, hasher))
     .flatMap(([name, wanted]) =>
       contrast(

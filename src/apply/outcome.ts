@@ -51,13 +51,14 @@ export function judge(kind: Kind, aim: Aim, live: Live | undefined): Judgement {
     case 'adopt':
       return done;
     case 'regenerate': {
-      const { did: before } = aim.before;
-      const { did: now } = live.fields;
-      // A DID that is the same may have come out the same.
+      const { field = '' } = kind.regeneration ?? {};
+      const { [field]: before } = aim.before;
+      const { [field]: now } = live.fields;
+      // What is the same may have come out the same.
       return typeof before === 'string' && typeof now === 'string' && before !== now ? done : unseen;
     }
     case 'delete':
-      return !live.exists || typeof live.fields.id !== 'string' ? done : notDone;
+      return kind.deletion?.exists(live) === true ? notDone : done;
     default:
       return judgeUpdate(kind, aim, live);
   }

@@ -1,9 +1,9 @@
 import { type Fields, holdsSensitive, isMap, mapValues } from '../base/values.js';
-import { templateText } from '../kinds/email-template.js';
 import { normalForm, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Identity, KindName } from '../kinds/kind.js';
 import { type Owed, seenLoss } from '../kinds/loss.js';
+import { deletedHash } from '../plan/decide.js';
 import type { Action } from '../plan/plan.js';
 import { conceal, type Hasher, restoreFields, storeFields } from '../state/secrets.js';
 import type { ResourceRecord, State } from '../state/state.js';
@@ -72,17 +72,19 @@ export function recordInto(
           other_profile: { profile, run: context.run },
         };
   if (after === undefined) return false;
-  forgetDefault(resources, asked);
+  forgetFormer(resources, asked);
   resources[asked.key] = after;
   return true;
 }
 
-/** A server has one default key pair: the one that becomes it leaves no other known as the default. */
-function forgetDefault(resources: State['resources'], asked: Asked): void {
-  if (asked.kind !== 'KeyPair' || asked.expected.is_default !== true) return;
+/** What one object of a kind has alone: the one that takes it leaves no other known to have it. */
+function forgetFormer(resources: State['resources'], { kind, expected }: Asked): void {
+  const { succession } = kindOf(kind);
+  if (succession === undefined || expected[succession.field] !== true) return;
+  const { field } = succession;
   for (const [key, record] of Object.entries(resources)) {
-    if (record.kind !== 'KeyPair' || record.fields.is_default !== true) continue;
-    resources[key] = { ...record, uncertain: [...new Set([...(record.uncertain ?? []), 'is_default'])] };
+    if (record.kind !== kind || record.fields[field] !== true) continue;
+    resources[key] = { ...record, uncertain: [...new Set([...(record.uncertain ?? []), field])] };
   }
 }
 
@@ -110,16 +112,16 @@ function nextRecord(
   };
   switch (asked.action) {
     case 'adopt':
-      return { ...base, ...generation(asked), ...storeFields(seenDid(asked.before), context.hasher) };
+      return { ...base, ...generation(asked), ...storeFields(seen(asked), context.hasher) };
     case 'regenerate':
       if (became.status === 'unknown') {
         return { ...(before ?? base), pending_regeneration: context.run };
       }
       if (became.status !== 'applied') return undefined;
-      return { ...base, ...generation(asked), ...storeFields(madeDid(became.after), context.hasher) };
+      return { ...base, ...generation(asked), ...storeFields(made(asked, became.after), context.hasher) };
     case 'delete':
       if (became.status !== 'applied') return undefined;
-      return { ...base, deleted: context.hasher.hash(templateText(became.after ?? {})) };
+      return { ...base, deleted: deletedHash(asked.kind, became.after ?? {}, context.hasher) };
     case 'update': {
       const record = updated(base, before, asked, became, context);
       const owed = owedAfter(asked, became, context);
@@ -166,14 +168,16 @@ function generation({ generation }: Asked): { did_generation?: number } {
   return generation === undefined ? {} : { did_generation: generation };
 }
 
-/** The DID that a client was seen to have: null where it had none, nothing where that is not known. */
-function seenDid(before: Fields | undefined): Fields {
-  return before?.did === null ? { did: null } : madeDid(before);
+/** What an object was seen to have of that which is made anew: null where there was none, nothing where that is not known. */
+function seen({ kind, before = {} }: Asked): Fields {
+  const field = kindOf(kind).regeneration?.field;
+  return field !== undefined && before[field] === null ? { [field]: null } : made({ kind }, before);
 }
 
-/** The DID that a regeneration made; an answer without one leaves it unknown. */
-function madeDid(answer: Fields | undefined): Fields {
-  return typeof answer?.did === 'string' ? { did: answer.did } : {};
+/** What was made anew; an answer without it leaves it unknown. */
+function made({ kind }: Pick<Asked, 'kind'>, answer: Fields = {}): Fields {
+  const field = kindOf(kind).regeneration?.field;
+  return field !== undefined && typeof answer[field] === 'string' ? { [field]: answer[field] } : {};
 }
 
 function updated(

@@ -3,7 +3,6 @@ import { type Fields, holdsSensitive, isMap, same, type Value } from '../base/va
 import { addressOf } from '../kinds/address.js';
 import { asElements, contrast, type FieldType, markSecrets, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
-import { defaultsAmong } from '../kinds/key-pair.js';
 import type { Declared } from '../kinds/kind.js';
 import type { JournalContent } from '../state/journal.js';
 import { Hasher } from '../state/secrets.js';
@@ -50,8 +49,8 @@ export function undoRun(content: JournalContent, force: boolean): Undo {
     left.push(...undone.left.map((why) => ({ address: entry.sending.address, ...why })));
     if (undone.document !== undefined) kept.set(undone.document, undone.after);
   }
-  for (const former of formerDefaults(content, hasher, [...kept.keys()])) {
-    kept.set(former, { is_default: false });
+  for (const { former, field } of formerHolders(content, hasher, [...kept.keys()])) {
+    kept.set(former, { [field]: false });
   }
   return {
     declared: [...kept.keys()],
@@ -64,48 +63,51 @@ export function undoRun(content: JournalContent, force: boolean): Undo {
   };
 }
 
-/** Documents that give the default back to a key pair which the server took it from, without a request of its own. */
-function formerDefaults(
+/** Documents that give back what the server took from an object for another one, without a request of its own. */
+function formerHolders(
   content: JournalContent,
   hasher: Hasher,
   documents: readonly Declared[],
-): readonly Declared[] {
+): readonly { readonly former: Declared; readonly field: string }[] {
   return entriesOf(content).flatMap((entry) => {
     const { sending } = entry;
-    if (sending.kind !== 'KeyPair' || !wasDone(entry)) return [];
+    const { succession } = kindOf(sending.kind);
+    if (succession === undefined || !wasDone(entry)) return [];
+    const { field, holders } = succession;
     const before = fieldsOf(sending.before, hasher);
-    const [id, ...others] = defaultsAmong(before) ?? [];
-    const moved = fieldsOf(sending.expected, hasher).is_default === true && before.is_default !== true;
-    const known = documents.some(({ kind, identity }) => kind === 'KeyPair' && identity.id === id);
+    const [id, ...others] = holders(before) ?? [];
+    const moved = fieldsOf(sending.expected, hasher)[field] === true && before[field] !== true;
+    const known = documents.some(({ kind, identity }) => kind === sending.kind && identity.id === id);
     if (!moved || id === undefined || others.length > 0 || known) return [];
     const source = `run ${content.run.run}`;
-    return [document({ ...sending, identity: { id } }, { is_default: true }, source, false)];
+    return [{ former: document({ ...sending, identity: { id } }, { [field]: true }, source, false), field }];
   });
 }
 
-/** Whether the default was moved since, from the key pair that the run had given it to: then it stays there. */
+/** Whether it was moved since, from the object that the run had given it to: then it stays there. */
 function movedOn(
   document: Declared,
   now: Fields,
   documents: readonly Declared[],
 ): { document: Declared; left: readonly Left[] } | undefined {
-  const defaults = defaultsAmong(now);
   const { kind, identity, fields } = document;
-  if (kind !== 'KeyPair' || fields.is_default !== true || defaults === undefined) return undefined;
+  const { succession } = kindOf(kind);
+  if (succession === undefined || fields[succession.field] !== true) return undefined;
+  const holders = succession.holders(now);
+  if (holders === undefined) return undefined;
   const asLeft = (id: string): boolean =>
     id === identity.id ||
-    documents.some((other) => other.kind === 'KeyPair' && other.identity.id === id && other !== document);
-  if (defaults.length === 0 || defaults.some(asLeft)) return undefined;
-  const address = addressOf(kind, identity);
+    documents.some((other) => other.kind === kind && other.identity.id === id && other !== document);
+  if (holders.length === 0 || holders.some(asLeft)) return undefined;
   return {
     document: { ...document, fields: {} },
-    left: [{ address, path: 'is_default', reason: CHANGED_SINCE }],
+    left: [{ address: addressOf(kind, identity), path: succession.field, reason: CHANGED_SINCE }],
   };
 }
 
-/** A template without an id is a built-in one, which nobody wrote. */
+/** Nobody wrote what is built in. */
 function present({ kind }: Declared, now: Fields): Fields {
-  return kind === 'EmailTemplate' && now.id === null ? {} : now;
+  return kindOf(kind).deletion?.isBuiltIn(now) === true ? {} : now;
 }
 
 function wasDone({ sending, answered }: Entry): boolean {
@@ -134,12 +136,12 @@ function undoEntry({ sending, answered }: Entry, hasher: Hasher, source: string)
   const before = fieldsOf(sending.before, hasher);
   const asked = fieldsOf(sending.expected, hasher);
   const shown = answered?.after == null ? {} : fieldsOf(answered.after, hasher);
-  if (sending.kind === 'EmailTemplate') {
-    const absent = sending.existed === false || before.id === null;
-    if (absent && sending.action === 'delete') return { document: undefined, after: {}, left: [] };
-    if (absent) return { document: document(sending, {}, source, true), after: bodiesOf(asked), left: [] };
+  const { deletion } = kind;
+  if (deletion !== undefined && (sending.existed === false || deletion.isBuiltIn(before))) {
+    if (sending.action === 'delete') return { document: undefined, after: {}, left: [] };
+    return { document: document(sending, {}, source, true), after: deletion.restored(asked), left: [] };
   }
-  const wished = sending.action === 'delete' ? bodiesOf(before) : { ...asked };
+  const wished = sending.action === 'delete' ? (deletion?.restored(before) ?? {}) : asked;
   const fields: Fields = {};
   const after: Fields = {};
   const left: LeftField[] = [];
@@ -155,15 +157,6 @@ function undoEntry({ sending, answered }: Entry, hasher: Hasher, source: string)
   }
   const none = Object.keys(fields).length === 0;
   return { document: none ? undefined : document(sending, fields, source, false), after, left };
-}
-
-/** The halves of a template. */
-function bodiesOf(before: Fields): Fields {
-  return Object.fromEntries(
-    ['txt_content', 'html_content'].flatMap((half) =>
-      typeof before[half] === 'string' ? [[half, before[half]]] : [],
-    ),
-  );
 }
 
 /** The value that puts a field back; undefined where there is nothing to put back, or where that can't be done. */
@@ -216,9 +209,19 @@ function document(
   absent: boolean,
 ): Declared {
   const place: Place = { file: source, line: 1, column: 1, length: 1 };
-  // An organization is put back under the id that it was written with, whatever its name is now.
-  const id = kind === 'Organization' && identity.id !== undefined ? { id: identity.id } : identity;
-  return { kind, identity: id, fields, absent, whole: [], remembered: true, place, placeOf: () => place };
+  // It is put back under the id that it was written with, whatever its name is now.
+  const deciding = kindOf(kind).deciding?.((part) => identity[part] !== undefined);
+  const parts = Object.entries(identity).filter(([part]) => deciding?.includes(part) ?? true);
+  return {
+    kind,
+    identity: Object.fromEntries(parts),
+    fields,
+    absent,
+    whole: [],
+    remembered: true,
+    place,
+    placeOf: () => place,
+  };
 }
 
 /** What is there now and is neither what the run left nor what it found was changed by somebody since. */

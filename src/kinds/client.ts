@@ -7,6 +7,40 @@ import { missing, readOne } from './reading.js';
 import { profileProblems } from './rules.js';
 import { document, identifier } from './schema.js';
 
+/** What the server answers with a client beside its id; no operation takes any of it. */
+const onlyAnswered = [
+  'public_client_id',
+  'check_public_client_id',
+  'name',
+  'secret',
+  'confidential',
+  'redirect_uris',
+  'public_refresh_token',
+  'public_revoke',
+  'authorize_scope',
+  'enforce_dpop',
+  'enforce_tx_code',
+  'access_token_ttl',
+  'authorization_code_ttl',
+  'authorization_request_ttl',
+  'refresh_token_ttl',
+  'id_token_ttl',
+  'pkce',
+  'public_key',
+  'key_pair_type',
+  'signatures_adapter',
+  'did',
+  'identity_provider',
+  'authorized_scopes',
+  'supported_grant_types',
+  'id_token_signature_alg',
+  'userinfo_signed_response_alg',
+  'token_endpoint_jwt_auth_alg',
+  'token_endpoint_auth_methods',
+  'jwt_public_key',
+  'response_mode',
+];
+
 export const client: Kind = {
   name: 'Client',
   noun: 'client',
@@ -40,7 +74,15 @@ export const client: Kind = {
       ),
     );
   },
+  onlyAnswered: new Set(onlyAnswered),
   decide,
+  regeneration: {
+    field: 'did',
+    noun: 'DID',
+    verdict: regeneration,
+    same: (did) =>
+      `the DID came out the same (${did}): the server derives it from the client's key, which is the same`,
+  },
   // A client has no fields to update: its DID is regenerated, and that is decided above.
   update: () => ({ requests: [], expected: {} }),
   destructions: () => [],
@@ -110,7 +152,7 @@ function presentDid({ did }: Fields, shown: Fields): string {
 }
 
 /** What regenerating a client's DID means; `present` is what is known of the client, `shown` what the server shows now. */
-export function regeneration(identity: Identity, present: Fields, shown: Fields): Verdict {
+function regeneration(identity: Identity, present: Fields, shown: Fields): Verdict {
   return {
     action: 'regenerate',
     fields: [],

@@ -54,6 +54,16 @@ export const emailTemplate: Kind = {
   addressPart: ({ backend_id = '', type = '' }) =>
     `${backend_id.includes('/') ? encodeURIComponent(backend_id) : backend_id}/${type}`,
   readable: () => true,
+  email: { txt: 'txt_content', html: 'html_content', type: 'type' },
+  deletion: {
+    verdict: deletion,
+    // A built-in default shows itself by having no id.
+    exists: ({ exists, fields }) => exists && typeof fields.id === 'string',
+    isBuiltIn: ({ id }) => id === null,
+    traces: ({ id, txt_content, html_content }) =>
+      [id, txt_content, html_content].map((part) => (typeof part === 'string' ? part : '')),
+    restored: bodiesOf,
+  },
   async observe(objects, context) {
     return new Map(
       await settle(objects.map(async (object) => [object, await show(object.identity, context)] as const)),
@@ -61,7 +71,6 @@ export const emailTemplate: Kind = {
   },
   decide({ declared, present, profile }) {
     if (!declared.absent) return undefined;
-    // A built-in default shows itself by having no id.
     const holds = present.exists === false || typeof present.fields.id !== 'string' || present.asDeleted;
     if (holds) {
       // Where every backend has every template, this one was mistyped.
@@ -195,8 +204,7 @@ function lostTemplate({ before, asked, now }: Traces): Fields {
   return Object.keys(fallen).length === 0 ? {} : { id: before.id, ...fallen };
 }
 
-/** What deleting a template means, for a document that says so and for one that is pruned. */
-export function deletion(identity: Identity, fields: Fields, profile: Profile): Verdict {
+function deletion(identity: Identity, fields: Fields, profile: Profile): Verdict {
   const { backend_id = '', type = '' } = identity;
   return {
     action: 'delete',
@@ -207,7 +215,7 @@ export function deletion(identity: Identity, fields: Fields, profile: Profile): 
 }
 
 /** What becomes of the bodies of a template that is deleted. */
-export function deletedBodies(fields: Fields, { templates }: Profile): FieldChange[] {
+function deletedBodies(fields: Fields, { templates }: Profile): FieldChange[] {
   return ['txt_content', 'html_content']
     .filter((field) => typeof fields[field] === 'string')
     .map((path) => ({
@@ -220,9 +228,11 @@ export function deletedBodies(fields: Fields, { templates }: Profile): FieldChan
     }));
 }
 
-/** What of a template's answer tells whether it is the one that a DELETE answered with. */
-export function templateText({ id, txt_content, html_content }: Fields): string[] {
-  return [id, txt_content, html_content].map((part) => (typeof part === 'string' ? part : ''));
+/** The bodies that are known. */
+function bodiesOf(fields: Fields): Fields {
+  return Object.fromEntries(
+    halves.flatMap((half) => (typeof fields[half] === 'string' ? [[half, fields[half]]] : [])),
+  );
 }
 
 async function show(identity: Identity, { reader, limit }: ObserveContext): Promise<Live> {

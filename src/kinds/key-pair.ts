@@ -47,6 +47,13 @@ export const keyPair: Kind = {
   addressPart: ({ id }) => id ?? '',
   readable: ({ reads }) => reads.keyPairs !== undefined,
   listed: 'own',
+  succession: {
+    field: 'is_default',
+    holders: defaultsAmong,
+    withoutSuccessor:
+      'no other key pair of this plan becomes the default, and a server must not be left without one: declare "is_default: true" on the new default',
+    failed: 'the new default key pair could not be set',
+  },
   observe,
   update(input) {
     if (input.profile.keyPairs.movesDefault) return move(input);
@@ -66,7 +73,7 @@ export const keyPair: Kind = {
 };
 
 /** The ids of the default key pairs, as they were observed with a key pair; undefined where that isn't known. */
-export function defaultsAmong(fields: Fields): string[] | undefined {
+function defaultsAmong(fields: Fields): string[] | undefined {
   const defaults = fields[DEFAULTS];
   return Array.isArray(defaults) ? defaults.filter((id) => typeof id === 'string') : undefined;
 }

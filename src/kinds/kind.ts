@@ -135,6 +135,59 @@ export interface Traces {
   readonly now: Fields;
 }
 
+/** Which parts of what identifies an object stand in its addresses. */
+export interface Naming {
+  readonly address: Identity;
+  /** Ids alone, which a rename doesn't change: the state records the object under them. */
+  readonly key: Identity;
+  /** Everything that a target may call it. */
+  readonly all: readonly Identity[];
+}
+
+/** How objects of a kind are deleted, and how one shows itself that nobody wrote. */
+export interface Deletion {
+  /** What deleting means, for a document that says so and for an object that is pruned. */
+  verdict(identity: Identity, fields: Fields, profile: Profile): Verdict;
+  /** Whether there is something to delete. */
+  exists(live: Pick<Live, 'exists' | 'fields'>): boolean;
+  /** Whether these fields are those of a built-in one, which comes back where one is deleted. */
+  isBuiltIn(fields: Fields): boolean;
+  /** What of an answer tells whether it is the one that a DELETE answered with. */
+  traces(answer: Fields): readonly string[];
+  /** Of the fields of one that was deleted those that writing it anew puts back. */
+  restored(fields: Fields): Fields;
+}
+
+/** A field of which one object of the kind has `true`, and which the server takes from the former one. */
+export interface Succession {
+  readonly field: string;
+  /** The ids of those that had it when these fields were observed; undefined where that isn't known. */
+  holders(fields: Fields): readonly string[] | undefined;
+  /** Why one can't give it up where no other of the plan takes it. */
+  readonly withoutSuccessor: string;
+  /** Why one that is to give it up is left as it is where the other couldn't take it. */
+  readonly failed: string;
+}
+
+/** What the server makes anew for an object, each time it is asked to, and never puts back. */
+export interface Regeneration {
+  /** The field of the answers that shows it. */
+  readonly field: string;
+  /** As a sentence names it. */
+  readonly noun: string;
+  /** What regenerating means; `present` is what is known of the object, `shown` what the server shows now. */
+  verdict(identity: Identity, present: Fields, shown: Fields): Verdict;
+  /** What to say where it came out as it was before. */
+  same(value: string): string;
+}
+
+/** The bodies of an email, each the name of a field, and the part of the identity that is its type. */
+export interface Email {
+  readonly txt: string;
+  readonly html: string;
+  readonly type: string;
+}
+
 /** All that is peculiar to a kind of object. */
 export interface Kind {
   readonly name: KindName;
@@ -148,6 +201,10 @@ export interface Kind {
   readonly fields: FieldTypes;
   /** What a live object has beside its fields that decides about a change. */
   readonly decisive?: readonly string[];
+  /** What answers have that no operation changes, so that a manifest that names it is told so. */
+  readonly onlyAnswered?: ReadonlySet<string>;
+  /** Of the identity's parts those that decide, given which of them a document has; all of them where it is left out. */
+  deciding?(has: (part: string) => boolean): readonly string[];
   readonly scopes: { readonly read: Scope; readonly write: Scope };
   /** One at a time instead of several at once. */
   readonly sequential?: true;
@@ -157,6 +214,8 @@ export interface Kind {
   check(declared: readonly Declared[], profile: Profile): Problem[];
   /** The part of the address after the kind. */
   addressPart(identity: Identity): string;
+  /** What the server's lists have to say of what an object is called; left out where its identity alone tells. */
+  naming?(identity: Identity, references: References): Naming;
   /** Whether the server can be asked for objects of this kind. */
   readable(profile: Profile): boolean;
   /**
@@ -184,6 +243,10 @@ export interface Kind {
   lost?(traces: Traces): Fields;
   /** Of what was lost that which refers to nothing that the server has no longer, as far as its lists tell. */
   restorable?(lost: Fields, references: References): Fields;
+  readonly deletion?: Deletion;
+  readonly regeneration?: Regeneration;
+  readonly succession?: Succession;
+  readonly email?: Email;
   /** What an update would lose, a sentence each. */
   destructions(fields: readonly FieldChange[]): string[];
 }

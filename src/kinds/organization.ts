@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { error } from '../base/problems.js';
 import { carried, value } from './fields.js';
-import type { Identity, Kind, Live } from './kind.js';
+import type { Identity, Kind, Live, Naming } from './kind.js';
 import type { OrganizationIndex } from './organizations.js';
+import type { References } from './references.js';
 import { profileProblems, unknownWhole, wholeFields } from './rules.js';
 import { document, identifier, text } from './schema.js';
 
@@ -32,7 +33,10 @@ export const organization: Kind = {
       ),
     ...profileProblems(declared, profile),
   ],
+  // Where there is an id, the name is a value to be set.
+  deciding: (has) => (has('id') ? ['id'] : ['id', 'name']),
   addressPart: ({ id, name }) => name ?? id ?? '',
+  naming,
   readable: () => true,
   listed: 'organizations',
   async observe(objects, context) {
@@ -51,6 +55,17 @@ export const organization: Kind = {
   },
   destructions: () => [],
 };
+
+/** By its name where no other has it, else by its id; by the name that it will have, where that is to be changed. */
+function naming({ id, name: given }: Identity, { organizations }: References): Naming {
+  const row = id === undefined ? undefined : organizations?.byId(id);
+  const name = typeof row?.name === 'string' ? row.name : given;
+  const unique = name !== undefined && (organizations?.byName(name).length ?? 0) <= 1;
+  const byName = name === undefined ? [] : [{ name }];
+  const byId = id === undefined ? [] : [{ id }];
+  const address = (unique || id === undefined ? byName[0] : undefined) ?? byId[0] ?? {};
+  return { address, key: byId[0] ?? address, all: [...byName, ...byId] };
+}
 
 function lookUp(identity: Identity, index: OrganizationIndex): Live {
   if (identity.id === undefined) {

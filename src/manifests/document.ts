@@ -156,8 +156,7 @@ function sensitiveIdentity(what: string, places: readonly Place[]): Problem {
 
 function identifies(kind: Kind, root: MapNode, path: Path): boolean {
   const [field = '', ...rest] = path;
-  // Where there is an id, the name is a value to be set.
-  const decisive = kind.name === 'Organization' && root.entries.has('id') ? ['id'] : kind.identity;
+  const decisive = kind.deciding?.((part) => root.entries.has(part)) ?? kind.identity;
   if (decisive.includes(String(field))) return true;
   const type = kind.fields[field];
   if (type === undefined) return true;

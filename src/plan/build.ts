@@ -1,7 +1,6 @@
 import { noProgress } from '../base/progress.js';
 import { addressOf } from '../kinds/address.js';
-import { regeneration } from '../kinds/client.js';
-import { kindOf, kinds } from '../kinds/index.js';
+import { kindOf, kinds, regenerated } from '../kinds/index.js';
 import type { Declared, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
 import { stillLost } from '../kinds/loss.js';
@@ -53,7 +52,7 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
   const decider = new Decider(options, references);
   const addressed = subjects.map((subject) => ({
     subject,
-    ...addresses(subject, live.get(subject), decider.references.organizations),
+    ...addresses(subject, live.get(subject), decider.references),
   }));
   const selected = addressed.filter(({ subject, all }) => isSelected(selection, subject.kind, all));
   checkTargets(
@@ -140,7 +139,7 @@ function isSettled(
   recorded: Recorded | undefined,
 ): boolean {
   if (recorded?.owed === undefined || live === undefined) return false;
-  // A template that is to be pruned is gone already.
+  // What is to be pruned is gone already.
   const gone = !live.exists || declared === undefined || declared.absent;
   return gone || Object.keys(stillLost(kindOf(kind), recorded.owed, live.fields)).length === 0;
 }
@@ -183,16 +182,16 @@ function ignored({ declared }: Subject, address: string, profile: Profile): Plan
   });
 }
 
-/** A plan that regenerates one client's DID, whatever was recorded of it; the client is read where that can be done. */
+/** A plan that regenerates what one object has, whatever was recorded of it; the object is read where that can be done. */
 export async function regenerationPlan(
-  clientId: string,
+  id: string,
   options: PlanHeader & Pick<BuildOptions, 'reader' | 'concurrency' | 'progress' | 'state'>,
 ): Promise<Planned> {
   const observedAt = performance.now();
-  const { change, reads } = await regenerationOf(clientId, options);
+  const { change, reads } = await regenerationOf(id, options);
   const again = async (): Promise<Change> =>
-    (await regenerationOf(clientId, { ...options, progress: noProgress })).change;
-  const readable = kindOf('Client').readable(options.profile);
+    (await regenerationOf(id, { ...options, progress: noProgress })).change;
+  const readable = regenerated.kind.readable(options.profile);
   const { profile, recognise, state } = options;
   const { changes, warnings } = await makeSure([change], { profile, seen: undefined, recognise, state });
   return {
@@ -202,29 +201,30 @@ export async function regenerationPlan(
 }
 
 async function regenerationOf(
-  clientId: string,
+  id: string,
   options: PlanHeader & Pick<BuildOptions, 'reader' | 'concurrency' | 'progress'>,
 ): Promise<{ change: Change; reads: readonly Scope[] }> {
-  const identity = { id: clientId };
-  const address = addressOf('Client', identity);
-  const subject = { kind: 'Client', identity } as const;
+  const { kind, regeneration } = regenerated;
+  const identity = { id };
+  const subject = { kind: kind.name, identity };
+  const address = addressOf(kind.name, identity);
   const unfit = idTrouble(identity, options.profile);
   const { live } = await observe(unfit === undefined ? [subject] : [], [], options);
   const shown = live.get(subject);
   const before = shown?.fields ?? {};
   const trouble = unfit ?? shown?.trouble;
   const change: Change = {
-    ...regeneration(identity, before, before),
+    ...regeneration.verdict(identity, before, before),
     ...(trouble === undefined ? {} : { action: 'blocked', requests: [], destructions: [] }),
     address,
-    kind: 'Client',
+    kind: kind.name,
     observed: shown === undefined ? 'unknown' : 'live',
     warnings: [],
     reason: trouble ?? null,
     declaredAt: null,
     apply: { key: address, identity, expected: {}, before, existed: shown?.exists ?? null, managed: [] },
   };
-  return { change, reads: shown === undefined ? [] : [kindOf('Client').scopes.read] };
+  return { change, reads: shown === undefined ? [] : [kind.scopes.read] };
 }
 
 async function assemble(

@@ -1,6 +1,6 @@
-import { sameIdentifier } from '../base/values.js';
-import { deletion, templateText } from '../kinds/email-template.js';
-import type { Declared, Live } from '../kinds/kind.js';
+import { type Fields, sameIdentifier } from '../base/values.js';
+import { kindOf } from '../kinds/index.js';
+import type { Declared, KindName, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
 import type { Owed } from '../kinds/loss.js';
 import type { OrganizationIndex } from '../kinds/organizations.js';
@@ -64,7 +64,8 @@ export class Decider {
   ): Change {
     const { profile, assert, acceptDids = [] } = this.#options;
     const { id = '' } = declared.identity;
-    const accepted = declared.kind === 'Client' && acceptDids.some((given) => sameIdentifier(given, id));
+    const regenerates = kindOf(declared.kind).regeneration !== undefined;
+    const accepted = regenerates && acceptDids.some((given) => sameIdentifier(given, id));
     const { references } = this;
     return compare({ live, recorded, declared, references, profile, assert, accepted, address, key });
   }
@@ -96,6 +97,11 @@ function renames(
   );
 }
 
+/** By which an object is known that is just as the server answered to its DELETE. */
+export function deletedHash(kind: KindName, answer: Fields, hasher: Hasher): string {
+  return hasher.hash([...(kindOf(kind).deletion?.traces(answer) ?? [])]);
+}
+
 export function recordOf(state: State, key: string, hasher: Hasher): Recorded | undefined {
   const record = Object.hasOwn(state.resources, key) ? state.resources[key] : undefined;
   return record === undefined ? undefined : recorded(record, hasher);
@@ -107,7 +113,8 @@ function recorded(record: ResourceRecord, hasher: Hasher): Recorded {
     uncertain: new Set(record.uncertain),
     at: record.recorded_at,
     run: record.run,
-    asDeleted: (live) => record.deleted !== undefined && record.deleted === hasher.hash(templateText(live)),
+    asDeleted: (live) =>
+      record.deleted !== undefined && record.deleted === deletedHash(record.kind, live, hasher),
     ...(record.owed === undefined ? {} : { owed: owed(record.owed, hasher) }),
     ...(record.did_generation === undefined ? {} : { generation: record.did_generation }),
     ...(record.pending_regeneration === undefined ? {} : { pendingRun: record.pending_regeneration }),
@@ -130,9 +137,10 @@ function pruned(
     profile,
   }: Pick<Addresses, 'address' | 'key'> & { readonly live: Live | undefined; readonly profile: Profile },
 ): Change | undefined {
-  if (live === undefined || !live.exists || typeof live.fields.id !== 'string') return undefined;
+  const { deletion } = kindOf(kind);
+  if (live === undefined || deletion?.exists(live) !== true) return undefined;
   return {
-    ...deletion(identity, live.fields, profile),
+    ...deletion.verdict(identity, live.fields, profile),
     address,
     kind,
     observed: 'live',

@@ -1,4 +1,4 @@
-import { kinds } from '../kinds/index.js';
+import { kindOf, kinds } from '../kinds/index.js';
 import type { Change } from './plan.js';
 
 /**
@@ -12,43 +12,45 @@ import type { Change } from './plan.js';
  */
 export function arrange(changes: readonly Change[]): Change[] {
   const sorted = [...changes].sort(
-    (a, b) => level(a) - level(b) || defaultRank(a) - defaultRank(b) || compareText(a.address, b.address),
+    (a, b) => level(a) - level(b) || rank(a) - rank(b) || compareText(a.address, b.address),
   );
-  const successor = sorted.some((change) => change.action !== 'blocked' && isToBeDefault(change));
-  return sorted.map((change) =>
-    givesUpDefault(change) && !successor ? blockedWithoutDefault(change) : change,
+  const succeeded = new Set(
+    sorted.filter((change) => change.action !== 'blocked' && takesOver(change)).map(({ kind }) => kind),
   );
+  return sorted.map((change) => {
+    const { succession } = kindOf(change.kind);
+    if (succession === undefined || !givesUp(change) || succeeded.has(change.kind)) return change;
+    return {
+      ...change,
+      action: 'blocked',
+      requests: [],
+      destructions: [],
+      reason: succession.withoutSuccessor,
+    };
+  });
 }
 
 function level({ kind }: Change): number {
   return kinds.findIndex(({ name }) => name === kind);
 }
 
-function defaultRank(change: Change): number {
-  if (isToBeDefault(change)) return -1;
-  return givesUpDefault(change) ? 1 : 0;
+function rank(change: Change): number {
+  if (takesOver(change)) return -1;
+  return givesUp(change) ? 1 : 0;
 }
 
-/** Whether a key pair is declared the default, be it so already or not. */
-export function isToBeDefault({ kind, apply }: Change): boolean {
-  return kind === 'KeyPair' && apply.expected.is_default === true;
+/** Whether an object is declared to have what one of its kind has, be it so already or not. */
+export function takesOver({ kind, apply: { expected } }: Change): boolean {
+  const { succession } = kindOf(kind);
+  return succession !== undefined && expected[succession.field] === true;
 }
 
-/** Whether a change takes the default away from a key pair. */
-export function givesUpDefault({ kind, action, apply }: Change): boolean {
-  const { is_default } = apply.expected;
-  return kind === 'KeyPair' && action === 'update' && (is_default === false || is_default === null);
-}
-
-function blockedWithoutDefault(change: Change): Change {
-  return {
-    ...change,
-    action: 'blocked',
-    requests: [],
-    destructions: [],
-    reason:
-      'no other key pair of this plan becomes the default, and a server must not be left without one: declare "is_default: true" on the new default',
-  };
+/** Whether a change takes that away from an object. */
+export function givesUp({ kind, action, apply: { expected } }: Change): boolean {
+  const { succession } = kindOf(kind);
+  if (succession === undefined || action !== 'update') return false;
+  const asked = expected[succession.field];
+  return asked === false || asked === null;
 }
 
 function compareText(a: string, b: string): number {

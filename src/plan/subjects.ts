@@ -2,7 +2,7 @@ import { error, ProblemsError } from '../base/problems.js';
 import { addressOf } from '../kinds/address.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, Identity, KindName, Live } from '../kinds/kind.js';
-import type { OrganizationIndex } from '../kinds/organizations.js';
+import type { References } from '../kinds/references.js';
 import type { ResourceRecord } from '../state/state.js';
 import type { BuildOptions } from './options.js';
 import type { Change } from './plan.js';
@@ -32,14 +32,14 @@ export function candidates(options: BuildOptions): Subject[] {
   const documents = declared
     .filter((document) => mayBeSelected(document, selection))
     .map((document) => ({ kind: document.kind, identity: document.identity, declared: document }));
-  const named = new Set(declared.map(({ kind, identity }) => addressOf(kind, identity)));
+  const named = new Set(declared.map((document) => addressOf(document.kind, document.identity)));
   const others = Object.entries(state.resources).filter(
     ([address, { kind }]) => !named.has(address) && isSelected(selection, kind, [address]),
   );
   const orphans = others.flatMap(([, record]): Subject[] => {
     const { kind, identity, deleted, managed } = record;
     // What manages nothing was put back by an undo: it is somebody else's again.
-    if (prune && kind === 'EmailTemplate' && deleted === undefined && managed.length > 0) {
+    if (prune && kindOf(kind).deletion !== undefined && deleted === undefined && managed.length > 0) {
       return [{ kind, identity, declared: undefined }];
     }
     return isOwed(record, options)
@@ -63,9 +63,9 @@ export function debtsLeftOut(options: BuildOptions): string[] {
     .map(([address]) => address);
 }
 
-/** An organization's address takes its name from the server, so it is decided after reading. */
+/** What takes its name from the server is decided about after reading. */
 function mayBeSelected(document: Declared, selection: Selection): boolean {
-  if (document.kind === 'Organization') return mayMatchKind(selection, document.kind);
+  if (kindOf(document.kind).naming !== undefined) return mayMatchKind(selection, document.kind);
   return isSelected(selection, document.kind, [addressOf(document.kind, document.identity)]);
 }
 
@@ -80,20 +80,16 @@ export interface Addresses {
 export function addresses(
   { kind, identity }: Subject,
   live: Live | undefined,
-  names: OrganizationIndex | undefined,
+  references: References,
 ): Addresses {
-  if (kind !== 'Organization') {
-    const address = addressOf(kind, identity);
-    return { address, key: address, all: [address] };
-  }
-  const id = live?.identity.id ?? identity.id;
-  const row = id === undefined ? undefined : names?.byId(id);
-  const name = typeof row?.name === 'string' ? row.name : identity.name;
-  const unique = name !== undefined && (names?.byName(name).length ?? 0) <= 1;
-  const byName = name === undefined ? [] : [addressOf(kind, { name })];
-  const byId = id === undefined ? [] : [addressOf(kind, { id })];
-  const address = (unique || id === undefined ? byName[0] : undefined) ?? byId[0] ?? kind;
-  return { address, key: byId[0] ?? address, all: [...byName, ...byId] };
+  // A name may stand for an id that reading found out.
+  const naming = kindOf(kind).naming?.({ ...identity, ...live?.identity }, references);
+  const { address, key, all } = naming ?? { address: identity, key: identity, all: [identity] };
+  return {
+    address: addressOf(kind, address),
+    key: addressOf(kind, key),
+    all: all.map((one) => addressOf(kind, one)),
+  };
 }
 
 export function checkTargets(targets: readonly string[], all: readonly string[]): void {

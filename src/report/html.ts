@@ -1,4 +1,6 @@
 import { type Fields, Sensitive } from '../base/values.js';
+import { kindOf } from '../kinds/index.js';
+import type { Email } from '../kinds/kind.js';
 import type { TemplateBodies } from '../mail/checks.js';
 import type { SampleData } from '../mail/samples.js';
 import {
@@ -205,6 +207,7 @@ function inside(change: Change, context: Context): Insertable {
     view: viewField(field, { whole: context.debug, diff: true }),
   }));
   const rows = views.filter(({ view }) => view.view !== 'body');
+  const { email: bodies } = kindOf(change.kind);
   const diffs = views.flatMap(({ field, view }) =>
     view.view === 'body' ? [bodyDiff(field, view, context.debug)] : [],
   );
@@ -214,7 +217,7 @@ function inside(change: Change, context: Context): Insertable {
     ...warnings.map(warningLine),
     ...(note === null ? [] : [markup`<p class="note">${note}</p>\n`]),
     ...(rows.length === 0 ? [] : [table(rows)]),
-    ...(change.kind === 'EmailTemplate' && diffs.length > 0 ? [email(change, diffs, context)] : diffs),
+    ...(bodies !== undefined && diffs.length > 0 ? [email(change, bodies, diffs, context)] : diffs),
     ...(context.debug
       ? change.requests.map(
           ({ operation, params }) =>
@@ -276,13 +279,14 @@ ${hunks.length === 0 ? null : scrollable('diff', `Difference of ${path}`, lines)
 const lineClasses = { '+': 'added', '-': 'removed', ' ': 'same' } as const;
 
 /** A changed template: as users get it, as text, and what changes in its source. */
-function email(change: Change, diffs: readonly Markup[], { samples, room }: Context): Markup {
+function email(change: Change, bodies: Email, diffs: readonly Markup[], { samples, room }: Context): Markup {
   const { before, expected } = change.apply;
   const deleted = change.action === 'delete';
   const sides: readonly EmailSide[] = [
-    side('Before', before, 'there is none, or it is not known'),
+    side('Before', bodies, before, 'there is none, or it is not known'),
     side(
       'After',
+      bodies,
       deleted ? {} : { ...before, ...expected },
       deleted ? (change.fields.map(fateText)[0] ?? 'deleted') : 'there is none',
     ),
@@ -295,8 +299,8 @@ function email(change: Change, diffs: readonly Markup[], { samples, room }: Cont
   ]);
 }
 
-function side(label: string, fields: Fields, none: string): EmailSide {
-  const { txt_content: txt, html_content: html } = fields;
+function side(label: string, email: Email, fields: Fields, none: string): EmailSide {
+  const { [email.txt]: txt, [email.html]: html } = fields;
   const held = txt instanceof Sensitive || html instanceof Sensitive;
   const bodies: TemplateBodies = {
     txt: typeof txt === 'string' ? txt : null,

@@ -1,3 +1,4 @@
+import { kindNames } from '../base/kind-names.js';
 import { type Insertable, Markup, markup } from './markup.js';
 
 export interface Page {
@@ -72,10 +73,9 @@ const dark = `
   --add: #7ee787; --add-back: #12261e; --cut: #ffa198; --cut-back: #2d1517; --note: #f2cc60; --note-back: #2b2111;
   --mark: #d2a8ff; --mark-back: #211830; --code: #21262d; --focus: #58a6ff;`;
 
-const kinds = ['Organization', 'User', 'KeyPair', 'EmailTemplate', 'Client'];
 const actions = ['update', 'delete', 'regenerate', 'adopt', 'blocked', 'unchanged'];
 
-const filters = [...kinds.map((kind) => ['kind', kind]), ...actions.map((action) => ['action', action])]
+const filters = [...kindNames.map((kind) => ['kind', kind]), ...actions.map((action) => ['action', action])]
   .map(
     ([name, value]) =>
       `body:has(input[name="${name}"][value="${value}"]:not(:checked)) [data-${name}="${value}"] { display: none; }`,

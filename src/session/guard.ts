@@ -1,11 +1,13 @@
 import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { sameIdentifier } from '../base/values.js';
+import { regenerated } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
 import type { RunLine } from '../state/journal.js';
 
 /** What is wrong with an id of `--accept-did`: no declared client has it. */
 export function undeclaredClient(id: string, declared: readonly Declared[]): Problem[] {
-  if (declared.some(({ kind, identity }) => kind === 'Client' && sameIdentifier(identity.id ?? '', id)))
+  const { name } = regenerated.kind;
+  if (declared.some(({ kind, identity }) => kind === name && sameIdentifier(identity.id ?? '', id)))
     return [];
   return [error('no-such-target', `--accept-did ${id} is the id of no client that the manifests declare`)];
 }

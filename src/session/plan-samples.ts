@@ -1,4 +1,5 @@
 import { type Problem, refuse } from '../base/problems.js';
+import { kindOf } from '../kinds/index.js';
 import type { SampleData } from '../mail/samples.js';
 import { loadSamples } from '../manifests/samples.js';
 import type { Plan } from '../plan/plan.js';
@@ -14,11 +15,12 @@ export async function planSamples(
 ): Promise<{ samples: ReadonlyMap<string, SampleData>; warnings: readonly Problem[] }> {
   const { found, problems } = await loadSamples(
     project,
-    plan.changes.flatMap(({ kind, address, apply, declaredAt }) =>
-      kind === 'EmailTemplate' && declaredAt !== null
-        ? [{ address, type: apply.identity.type ?? '', manifest: declaredAt.file }]
-        : [],
-    ),
+    plan.changes.flatMap(({ kind, address, apply, declaredAt }) => {
+      const { email } = kindOf(kind);
+      return email !== undefined && declaredAt !== null
+        ? [{ address, type: apply.identity[email.type] ?? '', manifest: declaredAt.file }]
+        : [];
+    }),
   );
   const warnings = refuse(problems);
   return { samples: new Map([...found].map(([address, { data }]) => [address, data])), warnings };

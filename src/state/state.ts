@@ -1,5 +1,6 @@
 import { randomBytes, randomUUID } from 'node:crypto';
 import { z } from 'zod';
+import { kindNames } from '../base/kind-names.js';
 import { isPathParameter } from '../base/values.js';
 import { jsonFields } from './json-fields.js';
 
@@ -23,7 +24,7 @@ export const identitySchema = z
   );
 
 const recordSchema = z.strictObject({
-  kind: z.enum(['Organization', 'User', 'KeyPair', 'EmailTemplate', 'Client']),
+  kind: z.enum(kindNames),
   /** The path parameters, since an address can't always be taken apart. */
   identity: identitySchema,
   recorded_at: z.iso.datetime(),

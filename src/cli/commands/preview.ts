@@ -6,7 +6,8 @@ import type { Redactor } from '../../base/redact.js';
 import { writeResult } from '../../base/through.js';
 import { Sensitive } from '../../base/values.js';
 import { addressOf } from '../../kinds/address.js';
-import type { Declared } from '../../kinds/kind.js';
+import { emailsIn } from '../../kinds/emails.js';
+import type { Declared, Email } from '../../kinds/kind.js';
 import { checkTemplate } from '../../mail/checks.js';
 import { type ChecksSettings, levelOf } from '../../mail/settings.js';
 import { loadManifests, tellSecrets } from '../../manifests/index.js';
@@ -54,21 +55,21 @@ function wrongOption(what: string, hint: string): ProblemsError {
 async function loadGallery(context: Context, project: Project): Promise<Gallery> {
   const loaded = await loadManifests(project, { lenient: true });
   tellSecrets(loaded, context.redactor.add);
-  const declared = loaded.declared.filter(({ kind, absent }) => kind === 'EmailTemplate' && !absent);
+  const declared = emailsIn(loaded.declared);
   const samples = await loadSamples(
     project,
-    declared.map((template) => ({
+    declared.map(({ template, email }) => ({
       address: addressOf(template.kind, template.identity),
-      type: template.identity.type ?? '',
+      type: template.identity[email.type] ?? '',
       manifest: template.place.file,
     })),
   );
   const checks = project.checks();
   return {
-    templates: declared.map((template) => {
+    templates: declared.map(({ template, email }) => {
       const sample = samples.found.get(addressOf(template.kind, template.identity));
       return {
-        ...galleryTemplate(template, checks, context.redactor),
+        ...galleryTemplate(template, email, checks, context.redactor),
         sample: sample?.data ?? {},
         sampleFile: sample?.file ?? null,
       };
@@ -79,10 +80,11 @@ async function loadGallery(context: Context, project: Project): Promise<Gallery>
 
 function galleryTemplate(
   template: Declared,
+  email: Email,
   checks: ChecksSettings,
   { redact }: Redactor,
 ): Omit<GalleryTemplate, 'sample' | 'sampleFile'> {
-  const { txt_content: txt, html_content: html } = template.fields;
+  const { [email.txt]: txt, [email.html]: html } = template.fields;
   const bodies = {
     txt: typeof txt === 'string' ? txt : null,
     html: typeof html === 'string' ? html : null,
