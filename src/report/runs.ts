@@ -6,9 +6,9 @@ import { fieldJson } from './json.js';
 import { changeLines, type TextOptions } from './text.js';
 import { colors, wrap } from './words.js';
 
-/** The runs, the newest last, a line each. */
-export function runsText(runs: readonly PastRun[], { color }: TextOptions): string {
-  if (runs.length === 0) return 'There are no runs yet.\n';
+/** The runs, the newest last, a line each; `all` says that none was left out since its journal can't be read. */
+export function runsText(runs: readonly PastRun[], all: boolean, { color }: TextOptions): string {
+  if (runs.length === 0) return all ? 'There are no runs yet.\n' : 'There are no runs that can be read.\n';
   const paint = colors(color);
   const lines = runs.map(({ run, ended, changes }) => {
     const mark = ended === 'finished' ? '' : ` (${ended})`;

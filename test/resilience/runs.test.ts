@@ -90,6 +90,18 @@ describe('idops runs', () => {
     expect((await at.idops('plan')).code).toBe(0);
     expect(journals(await at.files())).toEqual([]);
   });
+
+  it("doesn't say so where the only one can't be read", async () => {
+    const at = await project({ 'manifests/all.yaml': acme('First') });
+    expect((await at.idops('apply --yes')).code).toBe(0);
+    const [only = ''] = journals(await at.files());
+    await at.write({ [only]: (await at.read(only)).replace('{"type":"sending"', '{"type') });
+    const { code, stdout, stderr } = await at.idops('runs');
+    expect(code).toBe(1);
+    expect(stderr).toContain('error[journal-unreadable]');
+    expect(stdout).toBe('There are no runs that can be read.\n');
+    expect(JSON.parse((await at.idops('runs --format json')).stdout).runs).toEqual([]);
+  });
 });
 
 describe('a journal', () => {

@@ -2,7 +2,7 @@ import { findRun, type PastRun, pastRun, readRuns } from '../../apply/history.js
 import { othersOf, ownerOf, type StateHome } from '../../apply/owner.js';
 import { settleRegeneration } from '../../apply/settle.js';
 import { escapeText } from '../../base/escape.js';
-import { error, ProblemsError } from '../../base/problems.js';
+import { error, type Problem, ProblemsError } from '../../base/problems.js';
 import { userName } from '../../base/user-name.js';
 import type { Project } from '../../project/index.js';
 import { redactRun } from '../../report/redacted.js';
@@ -20,17 +20,19 @@ interface ShowOptions {
 
 /** `idops runs`: the runs of the project's state, a line each. */
 export async function list(context: Context, options: ShowOptions & GlobalOptions): Promise<ExitCode> {
+  let problems: readonly Problem[] = [];
   const renderers: Renderers<PastRun[]> = {
-    text: (runs) => ({ text: runsText(runs, textOptions(context)) }),
+    text: (runs) => ({ text: runsText(runs, problems.length === 0, textOptions(context)) }),
     json: (runs) => ({ json: runsJson(runs) }),
   };
   const formats = parseFormats(options.format, Object.keys(renderers));
   const project = await context.project();
   await context.learnTokens();
   const { home, isOther } = await told(project);
-  const { runs: all, problems } = await readRuns(home.backend.runs);
-  const runs = all.filter(({ run }) => !isOther(run));
-  const others = all.filter(({ run }) => isOther(run)).map(({ run }) => run);
+  const read = await readRuns(home.backend.runs);
+  problems = read.problems;
+  const runs = read.runs.filter(({ run }) => !isOther(run));
+  const others = read.runs.filter(({ run }) => isOther(run)).map(({ run }) => run);
   if (others.length > 0) context.output.message(leftOut(others));
   await showIn(
     formats,
