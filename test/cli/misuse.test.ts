@@ -50,35 +50,21 @@ async function found(...words: string[]): Promise<Problem[]> {
 }
 
 describe('a command line that cannot be run is a problem', () => {
+  const seeHelp = (command: string) => `${command} --help lists what there is`;
+
   it.each([
-    [['plam'], "unknown command 'plam', did you mean plan?", 'idops --help lists what there is'],
-    [['zzzz'], "unknown command 'zzzz'", 'idops --help lists what there is'],
-    [['pla'], "unknown command 'pla', did you mean plan?", 'idops --help lists what there is'],
-    [
-      ['plan', '--tagret', 'x'],
-      "unknown option '--tagret', did you mean --target?",
-      'idops plan --help lists what there is',
-    ],
-    [
-      ['plan', '--alk'],
-      "unknown option '--alk', did you mean one of --all, --alt?",
-      'idops plan --help lists what there is',
-    ],
-    [
-      ['plan', '--target'],
-      "option '--target <ADDRESS>' argument missing",
-      'idops plan --help lists what there is',
-    ],
+    [['plam'], "unknown command 'plam', did you mean plan?", seeHelp('idops')],
+    [['zzzz'], "unknown command 'zzzz'", seeHelp('idops')],
+    [['pla'], "unknown command 'pla', did you mean plan?", seeHelp('idops')],
+    [['plan', '--tagret', 'x'], "unknown option '--tagret', did you mean --target?", seeHelp('idops plan')],
+    [['plan', '--alk'], "unknown option '--alk', did you mean one of --all, --alt?", seeHelp('idops plan')],
+    [['plan', '--target'], "option '--target <ADDRESS>' argument missing", seeHelp('idops plan')],
     [
       ['plan', 'a', 'b'],
       "too many arguments for 'plan': expected 1 argument but got 2",
-      'idops plan --help lists what there is',
+      seeHelp('idops plan'),
     ],
-    [
-      ['plan', '--all', '--one'],
-      "option '--one' cannot be used with option '--all'",
-      'idops plan --help lists what there is',
-    ],
+    [['plan', '--all', '--one'], "option '--one' cannot be used with option '--all'", seeHelp('idops plan')],
     [
       ['plan', '--kind', 'Users'],
       "option '--kind <KIND>' argument 'Users' is invalid",
@@ -89,12 +75,12 @@ describe('a command line that cannot be run is a problem', () => {
       "option '--rate <N>' argument 'x is invalid. Y' is invalid",
       'it must be a number',
     ],
-    [['pull'], "required option '--out <DIR>' not specified", 'idops pull --help lists what there is'],
-    [['runs', 'show'], "missing required argument 'run'", 'idops runs show --help lists what there is'],
+    [['pull'], "required option '--out <DIR>' not specified", seeHelp('idops pull')],
+    [['runs', 'show'], "missing required argument 'run'", seeHelp('idops runs show')],
     [
       ['runs', 'shwo'],
       "too many arguments for 'list': expected 0 arguments but got 1",
-      'idops runs --help lists what there is',
+      seeHelp('idops runs'),
     ],
   ])('%j', async (words, message, hint) => {
     expect(await found(...words)).toEqual([
