@@ -1,41 +1,17 @@
 import type { z } from 'zod';
 import type { KindName } from '../base/kind-names.js';
-import type { Place, Problem } from '../base/problems.js';
+import type { Problem } from '../base/problems.js';
 import type { Fields } from '../base/values.js';
 import type { Scope, WriteRequest } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 import type { Action, FieldChange, PlanWarning } from './change.js';
+import type { Declared, Identity } from './declared.js';
 import type { FieldTypes } from './fields.js';
-import type { OrganizationIndex } from './organizations.js';
 import type { ListName, References } from './references.js';
 
+export type { Declared, Identity } from './declared.js';
 export type { KindName };
-
-/** What names an object: `id`, `name`, or `backend_id` and `type`. */
-export interface Identity {
-  readonly [part: string]: string;
-}
-
-/** One manifest document after checking: plain data, with body files read and secrets wrapped. */
-export interface Declared {
-  readonly kind: KindName;
-  readonly identity: Identity;
-  /** The managed fields: what the document mentions, beside identity and directives. */
-  readonly fields: Fields;
-  /** `state: absent`. */
-  readonly absent: boolean;
-  /** `whole: [...]`: the maps that are declared whole. */
-  readonly whole: readonly string[];
-  /** `did_generation` of a client. */
-  readonly generation?: number;
-  /** It comes from a journal and not from a manifest, so that names in it may be old ones. */
-  readonly remembered?: true;
-  /** The document's first key. */
-  readonly place: Place;
-  /** Where a field stands, for warnings; the document's own place where it isn't known. */
-  placeOf(...path: (string | number)[]): Place;
-}
 
 /** What the server says of one object. */
 export interface Live {
@@ -51,8 +27,8 @@ export interface Live {
 export interface ObserveContext {
   readonly reader: Reader;
   readonly profile: Profile;
-  /** The list, read once however many ask for it. */
-  organizations(): Promise<OrganizationIndex>;
+  /** A list, read once however many ask for it; null where the server doesn't offer it. */
+  list<N extends ListName>(name: N): Promise<NonNullable<References[N]> | null>;
   /** Runs a read when its turn comes. */
   readonly limit: <T>(read: () => Promise<T>) => Promise<T>;
 }

@@ -40,7 +40,8 @@ export const organization: Kind = {
   readable: () => true,
   listed: 'organizations',
   async observe(objects, context) {
-    const index = await context.organizations();
+    const index = await context.list('organizations');
+    if (index === null) return new Map();
     return new Map(objects.map((object) => [object, lookUp(object.identity, index)]));
   },
   update({ present, desired, profile }) {

@@ -1,6 +1,7 @@
 import { type Fields, identifierKey } from '../base/values.js';
 import type { Page } from '../server/answers.js';
 import type { Reader } from '../server/reader.js';
+import type { Declared } from './declared.js';
 import { readListing } from './listing.js';
 
 /** The organizations of the server as the list gave them, found by id or by name. */
@@ -91,4 +92,20 @@ export async function readOrganizations(reader: Reader): Promise<OrganizationInd
     return { rows: organizations, ...counts };
   };
   return new OrganizationIndex(await readListing('organizations', readPage));
+}
+
+/** The same organizations under the names that documents give them. */
+export function renamedBy(
+  organizations: OrganizationIndex,
+  declared: readonly Declared[],
+): OrganizationIndex {
+  const names = declared.flatMap(({ kind, identity, fields }) =>
+    kind === 'Organization' &&
+    identity.id !== undefined &&
+    typeof fields.name === 'string' &&
+    organizations.byId(identity.id) !== undefined
+      ? [[identity.id, fields.name] as const]
+      : [],
+  );
+  return organizations.renamed(new Map(names));
 }

@@ -1,79 +1,103 @@
-import type { Fields } from '../base/values.js';
-import { type Page, type Parser, pages } from '../server/answers.js';
+import { pages } from '../server/answers.js';
+import { operations, type Scope } from '../server/operations.js';
+import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
-import type { ExtraRead } from '../server/reads.js';
-import { readListing } from './listing.js';
-import type { OrganizationIndex } from './organizations.js';
+import { type Catalog, readCatalog } from './catalog.js';
+import type { Declared } from './declared.js';
+import { type OrganizationIndex, readOrganizations, renamedBy } from './organizations.js';
 
-/** The lists in which references of manifests are looked up. */
-export type ListName = 'organizations' | CatalogName;
+/** What the server lists as a whole: references of manifests are looked up in it, and it may answer for a kind. */
+interface Lists {
+  readonly organizations: OrganizationIndex;
+  readonly scopes: Catalog;
+  readonly roles: Catalog;
+}
 
-/** Those of them that the document doesn't have, so that a profile has to name their reads. */
-export type CatalogName = (typeof catalogNames)[number];
-
-export const catalogNames = ['scopes', 'roles'] as const;
+export type ListName = keyof Lists;
 
 /** The lists that were read. One that isn't there wasn't needed, or the profile has no read for it. */
-export interface References {
-  readonly organizations?: OrganizationIndex;
+export type References = {
   /** Null where the profile has a read for it and the server doesn't offer it. */
-  readonly scopes?: Catalog | null;
-  readonly roles?: Catalog | null;
-}
-
-/** Things of the server that others refer to, as their list gave them: found by id or by name. */
-export class Catalog {
-  readonly #byId = new Map<string, Fields>();
-  readonly #byName = new Map<string, Fields[]>();
-  /** Whether it has rows without an id: they exist, and nobody can say which things they are. */
-  readonly unsure: boolean;
-
-  constructor(rows: readonly Fields[]) {
-    let unsure = false;
-    for (const row of rows) {
-      if (typeof row.id !== 'string') {
-        unsure = true;
-        continue;
-      }
-      this.#byId.set(row.id, row);
-      if (typeof row.name !== 'string') continue;
-      const others = this.#byName.get(row.name);
-      if (others === undefined) this.#byName.set(row.name, [row]);
-      else others.push(row);
-    }
-    this.unsure = unsure;
-  }
-
-  byId(id: string): Fields | undefined {
-    return this.#byId.get(id);
-  }
-
-  byName(name: string): readonly Fields[] {
-    return this.#byName.get(name) ?? [];
-  }
-}
-
-const rowsOf: { readonly [name in CatalogName]: Parser<Page<Fields>> } = {
-  scopes: pages.scope,
-  roles: pages.role,
+  readonly [name in ListName]?: Lists[name] | null;
 };
 
-/** Reads a list whole, be it in pages; null where the server offers no such list. */
-export async function readCatalog(
-  name: CatalogName,
-  read: ExtraRead,
-  reader: Pick<Reader, 'listExtra'>,
-): Promise<Catalog | null> {
-  let offered = true;
-  const rows = await readListing(name, async (number) => {
-    const page = await reader.listExtra(read, number, rowsOf[name]);
-    if (page === null) offered = false;
-    // A list that says nothing of pages came whole.
-    return {
-      ...(page?.totalEntries === undefined ? { totalPages: 1 } : {}),
-      ...page,
-      rows: page?.rows ?? [],
-    };
-  });
-  return offered ? new Catalog(rows) : null;
+/** Lists that are being read, once for all that need them. */
+export type HeldLists = { -readonly [name in ListName]?: Reading[name] };
+
+type Reading = { readonly [name in ListName]: Promise<Lists[name] | null> };
+
+/** How a list is read. */
+interface ListType<N extends ListName> {
+  /** The scope that reading it takes; undefined where the profile has no read for it. */
+  scope(profile: Profile): Scope | undefined;
+  /** Reads it whole; null where the server offers no such list. Throws what the reader throws. */
+  read(reader: Reader, profile: Profile): Reading[N];
+  /** The list as it will be when the documents are applied; as it is where this is left out. */
+  after?(list: Lists[N], declared: readonly Declared[]): Lists[N];
+}
+
+const types: { readonly [name in ListName]: ListType<name> } = {
+  organizations: {
+    scope: () => operations.listOrganizations.scope,
+    read: readOrganizations,
+    after: renamedBy,
+  },
+  scopes: {
+    scope: ({ reads }) => reads.scopes?.scope,
+    read: async (reader, { reads: { scopes } }) =>
+      scopes === undefined ? null : await readCatalog('scopes', scopes, pages.scope, reader),
+  },
+  roles: {
+    scope: ({ reads }) => reads.roles?.scope,
+    read: async (reader, { reads: { roles } }) =>
+      roles === undefined ? null : await readCatalog('roles', roles, pages.role, reader),
+  },
+};
+
+/** The lists, in the order in which messages name them. */
+export const listNames: readonly ListName[] = ['organizations', 'scopes', 'roles'];
+
+/** The scope that reading a list takes; undefined where the profile has no read for it. */
+export function listScope(name: ListName, profile: Profile): Scope | undefined {
+  return types[name].scope(profile);
+}
+
+/** A list, read now unless it is held already; `onRead` is called when that is done. */
+export function holdList<N extends ListName>(
+  held: HeldLists,
+  name: N,
+  { reader, profile }: { readonly reader: Reader; readonly profile: Profile },
+  onRead: () => void,
+): Reading[N] {
+  const type: ListType<N> = types[name];
+  const before: Reading[N] | undefined = held[name];
+  if (before !== undefined) return before;
+  const list = type.read(reader, profile);
+  held[name] = list;
+  // Whoever waits for the list hears of its failure.
+  list.then(onRead, () => {});
+  return list;
+}
+
+/** What was held, when all of it is read. */
+export async function heldLists(held: HeldLists): Promise<References> {
+  const references: { -readonly [name in ListName]?: References[name] } = {};
+  const take = async <N extends ListName>(name: N): Promise<void> => {
+    const list: Reading[N] | undefined = held[name];
+    if (list !== undefined) references[name] = await list;
+  };
+  for (const name of listNames) await take(name);
+  return references;
+}
+
+/** The lists as they will be when the documents are applied. */
+export function afterwards(references: References, declared: readonly Declared[]): References {
+  const next: { -readonly [name in ListName]?: References[name] } = { ...references };
+  const take = <N extends ListName>(name: N): void => {
+    const type: ListType<N> = types[name];
+    const list: Lists[N] | null | undefined = references[name];
+    if (list != null && type.after !== undefined) next[name] = type.after(list, declared);
+  };
+  for (const name of listNames) take(name);
+  return next;
 }

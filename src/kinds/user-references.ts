@@ -1,9 +1,10 @@
 import { type Fields, isMap, type Value } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
+import type { Catalog } from './catalog.js';
 import { asElements } from './fields.js';
 import type { Declared, ResolveContext, Resolved } from './kind.js';
 import type { OrganizationIndex } from './organizations.js';
-import type { Catalog, ListName, References } from './references.js';
+import type { ListName, References } from './references.js';
 
 /** The lists that what a user's document refers to has to be looked up in. */
 export function listsOfUser({ fields }: Declared, { whole, reads }: Profile): readonly ListName[] {
@@ -57,7 +58,7 @@ export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
   if (Array.isArray(fields.roles)) {
     take('roles', lookUp(fields.roles, references.roles, 'role', ownRoles, 'roles'));
   }
-  if (Array.isArray(fields.organizations) && references.organizations !== undefined) {
+  if (Array.isArray(fields.organizations) && references.organizations != null) {
     const members = memberships(fields.organizations, references.organizations, wished('organizations'));
     const inner = members.elements.map((element) => {
       if (element.roles === undefined) return { elements: [element], troubles: [], sure: true };
@@ -79,7 +80,7 @@ export function existing(lists: Fields, { organizations, scopes, roles }: Refere
   const isIn = (catalog: Catalog | null | undefined, { id }: Fields): boolean =>
     catalog == null || catalog.unsure || (typeof id === 'string' && catalog.byId(id) !== undefined);
   const isMember = ({ id }: Fields): boolean =>
-    organizations === undefined ||
+    organizations == null ||
     organizations.anonymous > 0 ||
     (typeof id === 'string' && organizations.byId(id) !== undefined);
   const kept = Object.entries(lists).map(([field, list]): [string, Value] => {

@@ -1,9 +1,9 @@
 import { type Fields, isMap, type Value } from '../base/values.js';
+import type { Catalog } from './catalog.js';
 import type { PlanWarning } from './change.js';
 import { asElements } from './fields.js';
 import type { PlanInput, Update } from './kind.js';
-import type { OrganizationIndex } from './organizations.js';
-import type { Catalog, References } from './references.js';
+import type { References } from './references.js';
 import { unknownWhole, wholeFields } from './rules.js';
 import { rolesOf } from './user-references.js';
 
@@ -102,10 +102,10 @@ function unlisted(body: Fields, { scopes, roles }: References): PlanWarning[] {
 }
 
 /** Memberships, declared or sent along, of organizations that the server's list doesn't have. */
-function strangers({ organizations = null }: Fields, index: OrganizationIndex | undefined): string[] {
+function strangers({ organizations = null }: Fields, index: References['organizations']): string[] {
   const memberships = asElements(organizations);
   if (memberships.length === 0) return [];
-  if (index === undefined) return ['the list of organizations was not read'];
+  if (index == null) return ['the list of organizations was not read'];
   return memberships.flatMap((element) => {
     if (isMap(element) && typeof element.id === 'string' && index.byId(element.id) !== undefined) return [];
     const name = typeof element.name === 'string' ? ` ("${element.name}")` : '';

@@ -4,7 +4,7 @@ import { kindOf, kinds, regenerated } from '../kinds/index.js';
 import type { Declared, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
 import { stillLost } from '../kinds/loss.js';
-import { catalogNames, type References } from '../kinds/references.js';
+import { listNames, listScope, type References } from '../kinds/references.js';
 import { ignoredFields } from '../kinds/rules.js';
 import { operations, type Scope } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
@@ -19,7 +19,6 @@ import type { BuildOptions, PlanHeader } from './options.js';
 import { arrange } from './order.js';
 import type { Change, Plan, PlanWarning } from './plan.js';
 import { noReplan, type Replan, referring, replanOf } from './replan.js';
-import { listScope } from './scopes.js';
 import { isSelected } from './select.js';
 import {
   addresses,
@@ -73,9 +72,7 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
   const reads = kinds
     .filter((kind) => kind.readable(profile) && subjects.some((subject) => subject.kind === kind.name))
     .map((kind) => kind.scopes.read);
-  const lists = (['organizations', ...catalogNames] as const).filter(
-    (name) => references[name] !== undefined,
-  );
+  const lists = listNames.filter((name) => references[name] !== undefined);
   const listing = lists.flatMap((name) => listScope(name, profile) ?? []);
   const fitting = await makeSure(
     compared.map((change) => (isUnchanged(change) ? { ...change, warnings: [] } : change)),
@@ -162,7 +159,7 @@ function leftOut(addresses: readonly string[]): PlanWarning[] {
 
 /** Lists that the profile has a read for and the server doesn't offer. */
 function missingLists(references: References): PlanWarning[] {
-  return catalogNames
+  return listNames
     .filter((name) => references[name] === null)
     .map((name) => ({
       code: 'no-list',

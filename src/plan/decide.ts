@@ -3,8 +3,7 @@ import { kindOf } from '../kinds/index.js';
 import type { Declared, KindName, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
 import type { Owed } from '../kinds/loss.js';
-import type { OrganizationIndex } from '../kinds/organizations.js';
-import type { References } from '../kinds/references.js';
+import { afterwards, type References } from '../kinds/references.js';
 import type { ChecksSettings } from '../mail/settings.js';
 import type { Profile } from '../server/profiles.js';
 import { type Hasher, restoreFields } from '../state/secrets.js';
@@ -18,14 +17,12 @@ import { type Addressed, type Addresses, type Subject, undocumented } from './su
 /** Compares one object after the other with the same lists. */
 export class Decider {
   readonly #options: BuildOptions;
-  /** The lists, the organizations in theirs under the names that they will have. */
+  /** The lists as they will be when the documents are applied. */
   readonly references: References;
 
   constructor(options: BuildOptions, references: References) {
     this.#options = options;
-    const { organizations } = references;
-    const names = organizations?.renamed(renames(options.declared, organizations));
-    this.references = { ...references, ...(names === undefined ? {} : { organizations: names }) };
+    this.references = afterwards(references, options.declared);
   }
 
   recorded(key: string): Recorded | undefined {
@@ -78,23 +75,6 @@ function checked(change: Change, settings: ChecksSettings): Change {
   if (errors.length === 0) return told;
   const reason = errors.map(({ code, message }) => `${message} (${code} is an error here)`).join('; ');
   return { ...told, action: 'blocked', requests: [], destructions: [], reason };
-}
-
-/** The names that organizations will have, by id. */
-function renames(
-  declared: readonly Declared[],
-  organizations: OrganizationIndex,
-): ReadonlyMap<string, string> {
-  return new Map(
-    declared.flatMap(({ kind, identity, fields }) =>
-      kind === 'Organization' &&
-      identity.id !== undefined &&
-      typeof fields.name === 'string' &&
-      organizations.byId(identity.id) !== undefined
-        ? [[identity.id, fields.name] as const]
-        : [],
-    ),
-  );
 }
 
 /** By which an object is known that is just as the server answered to its DELETE. */

@@ -5,13 +5,14 @@ import { settle } from '../base/settle.js';
 import { markSecrets } from '../kinds/fields.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import type { Declared, Identity, Kind, KindName, Live, ObserveContext } from '../kinds/kind.js';
-import { type OrganizationIndex, readOrganizations } from '../kinds/organizations.js';
 import {
-  type Catalog,
-  catalogNames,
+  type HeldLists,
+  heldLists,
+  holdList,
   type ListName,
+  listNames,
+  listScope,
   type References,
-  readCatalog,
 } from '../kinds/references.js';
 import { shownFields } from '../kinds/rules.js';
 import { ServerFailure } from '../server/failures.js';
@@ -32,14 +33,7 @@ export interface ObserveOptions {
   /** Aborted where nothing more may be asked. */
   readonly signal?: AbortSignal;
   /** Lists that were asked for already, and that take what is asked for now. */
-  readonly lists?: Lists;
-}
-
-/** What is read as a whole, once for all that need it. */
-export interface Lists {
-  organizations?: Promise<OrganizationIndex>;
-  scopes?: Promise<Catalog | null>;
-  roles?: Promise<Catalog | null>;
+  readonly lists?: HeldLists;
 }
 
 /** The server's answers; an object without an entry is of a kind that this server has no read for. */
@@ -92,18 +86,10 @@ export async function observe<T extends Wanted>(
           throw failure;
         }
       });
-  const counted = async <L>(reading: Promise<L>): Promise<L> => {
-    const list = await reading;
-    progress.step();
-    return list;
-  };
   const context: Omit<ObserveContext, 'limit'> = {
     reader,
     profile,
-    organizations: () => {
-      lists.organizations ??= counted(readOrganizations(paged));
-      return lists.organizations;
-    },
+    list: (name) => holdList(lists, name, { reader: paged, profile }, () => progress.step()),
   };
   const live = new Map<T, Live>();
   const asked = kinds.flatMap((kind) => {
@@ -111,12 +97,8 @@ export async function observe<T extends Wanted>(
     return own.length > 0 ? [{ kind, own }] : [];
   });
   const wanted = new Set(needed);
-  const catalogs = catalogNames.flatMap((name) => {
-    const read = profile.reads[name];
-    return wanted.has(name) && read !== undefined ? [{ name, read }] : [];
-  });
-  const shared: readonly ListName[] = wanted.has('organizations') ? ['organizations'] : [];
-  const steps = stepsOf(asked, [...shared, ...catalogs.map(({ name }) => name)], lists);
+  const shared = listNames.filter((name) => wanted.has(name) && listScope(name, profile) !== undefined);
+  const steps = stepsOf(asked, shared, lists);
   if (steps > 0) progress.phase('Observing', steps);
   try {
     await settle<unknown>([
@@ -130,25 +112,21 @@ export async function observe<T extends Wanted>(
           live.set(object, { ...shown, fields });
         }
       }),
-      ...(wanted.has('organizations') ? [context.organizations()] : []),
-      ...catalogs.map(({ name, read }) => {
-        lists[name] ??= counted(readCatalog(name, read, paged));
-        return lists[name];
-      }),
+      ...shared.map((name) => context.list(name)),
     ]);
   } catch (failure) {
     progress.end('failed');
     throw failure;
   }
   progress.end();
-  return { live, references: await listed(lists) };
+  return { live, references: await heldLists(lists) };
 }
 
 /** How many steps there will be: a list is one, however many objects it answers for, and one that is there already is none. */
 function stepsOf(
   asked: readonly { readonly kind: Kind; readonly own: readonly unknown[] }[],
   needed: readonly ListName[],
-  held: Lists,
+  held: HeldLists,
 ): number {
   const shared = new Set(needed);
   let steps = 0;
@@ -158,16 +136,6 @@ function stepsOf(
     else shared.add(kind.listed);
   }
   return steps + [...shared].filter((name) => held[name] === undefined).length;
-}
-
-/** The lists that were read. */
-async function listed(lists: Lists): Promise<References> {
-  const { organizations, scopes, roles } = lists;
-  return {
-    ...(organizations === undefined ? {} : { organizations: await organizations }),
-    ...(scopes === undefined ? {} : { scopes: await scopes }),
-    ...(roles === undefined ? {} : { roles: await roles }),
-  };
 }
 
 /** The lists that the documents' references have to be looked up in. */

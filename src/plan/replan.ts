@@ -4,10 +4,11 @@ import { addressOf } from '../kinds/address.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, Live } from '../kinds/kind.js';
 import type { Owed } from '../kinds/loss.js';
+import type { HeldLists } from '../kinds/references.js';
 import { withSlowHashes } from '../state/slow-hash.js';
 import type { Recorded } from './compare.js';
 import { Decider, recordOf } from './decide.js';
-import { type Lists, listsFor, observe } from './observe.js';
+import { listsFor, observe } from './observe.js';
 import type { BuildOptions } from './options.js';
 import type { Change } from './plan.js';
 import { type Addressed, type Subject, undocumented } from './subjects.js';
@@ -43,7 +44,7 @@ export function replanOf(
   observedAt: number,
 ): Replan {
   let decider = planned;
-  let held: { readonly at: number; readonly lists: Lists } | undefined;
+  let held: { readonly at: number; readonly lists: HeldLists } | undefined;
   return {
     observedAt,
     async again({ apply: { key } }, notBefore) {

@@ -1,7 +1,7 @@
 import { kindOf } from '../kinds/index.js';
 import type { Declared, KindName } from '../kinds/kind.js';
-import type { ListName } from '../kinds/references.js';
-import { operations, type Scope } from '../server/operations.js';
+import { listScope } from '../kinds/references.js';
+import type { Scope } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import { listsFor } from './observe.js';
 
@@ -19,9 +19,4 @@ export function scopesOf(declared: readonly Declared[], profile: Profile): Scope
   const kinds = new Set(declared.map(({ kind }) => kind));
   const listing = listsFor(declared, profile).flatMap((list) => listScope(list, profile) ?? []);
   return [...new Set([...scopesOfKinds(kinds, profile), ...listing])].sort();
-}
-
-/** The scope that reading a list takes; undefined where the profile has no read for it. */
-export function listScope(list: ListName, { reads }: Profile): Scope | undefined {
-  return list === 'organizations' ? operations.listOrganizations.scope : reads[list]?.scope;
 }

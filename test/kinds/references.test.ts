@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Fields } from '../../src/base/values.js';
-import { readCatalog } from '../../src/kinds/references.js';
-import type { Page } from '../../src/server/answers.js';
+import { readCatalog } from '../../src/kinds/catalog.js';
+import { type Page, pages } from '../../src/server/answers.js';
 import type { Reader } from '../../src/server/reader.js';
 import { boruta } from '../plan/fixtures.js';
 
@@ -28,7 +28,7 @@ const row = (id: string, name: string): Fields => ({ id, name });
 describe('a list of scopes or roles', () => {
   it('is read once where it says nothing of pages', async () => {
     const { asked, reader } = listing({ rows: [row('1', 'a'), row('2', 'b'), row('3', 'b')] });
-    const catalog = await readCatalog('scopes', read, reader);
+    const catalog = await readCatalog('scopes', read, pages.scope, reader);
     expect(asked).toEqual(['/api/scopes 1']);
     expect(catalog?.byId('2')).toEqual(row('2', 'b'));
     expect(catalog?.byId('b')).toBeUndefined();
@@ -43,17 +43,17 @@ describe('a list of scopes or roles', () => {
       { rows: [row('1', 'a')], totalPages: 2, totalEntries: 2 },
       { rows: [row('2', 'b')], totalPages: 2, totalEntries: 2 },
     );
-    const catalog = await readCatalog('roles', read, reader);
+    const catalog = await readCatalog('roles', read, pages.role, reader);
     expect(asked).toEqual(['/api/scopes 1', '/api/scopes 2']);
     expect(catalog?.byName('b')).toEqual([row('2', 'b')]);
   });
 
   it('is none where the server does not offer it', async () => {
-    expect(await readCatalog('scopes', read, listing(null).reader)).toBeNull();
+    expect(await readCatalog('scopes', read, pages.scope, listing(null).reader)).toBeNull();
   });
 
   it('leaves it open what a row without an id is', async () => {
     const { reader } = listing({ rows: [{ name: 'a' }] });
-    expect((await readCatalog('scopes', read, reader))?.unsure).toBe(true);
+    expect((await readCatalog('scopes', read, pages.scope, reader))?.unsure).toBe(true);
   });
 });

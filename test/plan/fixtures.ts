@@ -1,7 +1,7 @@
 import type { Fields } from '../../src/base/values.js';
+import type { Catalog } from '../../src/kinds/catalog.js';
 import type { Declared, Identity, KindName, Live } from '../../src/kinds/kind.js';
 import { OrganizationIndex } from '../../src/kinds/organizations.js';
-import type { Catalog } from '../../src/kinds/references.js';
 import { compare, type Recorded } from '../../src/plan/compare.js';
 import type { Change } from '../../src/plan/plan.js';
 import { type Profile, profiles } from '../../src/server/profiles.js';

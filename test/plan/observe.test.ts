@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import { Catalog } from '../../src/kinds/catalog.js';
 import { OrganizationIndex } from '../../src/kinds/organizations.js';
-import { Catalog } from '../../src/kinds/references.js';
 import { observe } from '../../src/plan/observe.js';
 import { type Doc, ids, type Site, site } from '../boruta/site.js';
 import { boruta } from './fixtures.js';

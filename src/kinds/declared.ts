@@ -1,0 +1,28 @@
+import type { KindName } from '../base/kind-names.js';
+import type { Place } from '../base/problems.js';
+import type { Fields } from '../base/values.js';
+
+/** What names an object: `id`, `name`, or `backend_id` and `type`. */
+export interface Identity {
+  readonly [part: string]: string;
+}
+
+/** One manifest document after checking: plain data, with body files read and secrets wrapped. */
+export interface Declared {
+  readonly kind: KindName;
+  readonly identity: Identity;
+  /** The managed fields: what the document mentions, beside identity and directives. */
+  readonly fields: Fields;
+  /** `state: absent`. */
+  readonly absent: boolean;
+  /** `whole: [...]`: the maps that are declared whole. */
+  readonly whole: readonly string[];
+  /** `did_generation` of a client. */
+  readonly generation?: number;
+  /** It comes from a journal and not from a manifest, so that names in it may be old ones. */
+  readonly remembered?: true;
+  /** The document's first key. */
+  readonly place: Place;
+  /** Where a field stands, for warnings; the document's own place where it isn't known. */
+  placeOf(...path: (string | number)[]): Place;
+}
