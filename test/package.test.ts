@@ -23,7 +23,7 @@ const contents = [
   /^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/,
   // The library, module by module, with its types.
   /^dist\/index\.(js|d\.ts)$/,
-  /^dist\/(apply|base|kinds|mail|manifests|plan|project|report|sandbox|server|session|source|state)\/([\w-]+\/)*[\w-]+\.(js|d\.ts)$/,
+  /^dist\/(apply|base|kinds|library|mail|manifests|plan|project|report|sandbox|server|session|source|state)\/([\w-]+\/)*[\w-]+\.(js|d\.ts)$/,
   // The command, bundled, with the licences of what is in it.
   /^dist\/cli\/main\.js$/,
   /^dist\/cli\/[\w-]+-[A-Z0-9]{8}\.js$/,
@@ -97,6 +97,10 @@ describe('a program that uses the package', () => {
       await sandbox.close();
       console.log(answer.status);`;
     expect(run(program)).toBe('200\n');
+  });
+
+  it('finds the sandbox nowhere else', () => {
+    expect(run("console.log(Object.keys(await import('idops')).join())")).not.toContain('startSandbox');
   });
 
   it('loads its schemas, and nothing that is not for it', () => {

@@ -14,6 +14,7 @@ export interface Place {
   readonly text?: string;
 }
 
+/** An error stops what is to be done; a warning is shown. */
 export type Severity = 'error' | 'warning';
 
 /** A mistake in what the user gave: data, so that every format can show it. */

@@ -25,7 +25,8 @@ export function planJson(plan: Plan, { debug }: { debug: boolean }): PlanJson {
   };
 }
 
-function changeJson(change: Change): PlanJson['changes'][number] {
+/** One change of a plan. */
+export function changeJson(change: Change): PlanJson['changes'][number] {
   return {
     address: change.address,
     kind: change.kind,

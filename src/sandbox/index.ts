@@ -11,6 +11,7 @@ export type {
   SandboxTemplate,
   SandboxUser,
 } from './data.js';
+export type { JsonObject } from './json.js';
 export type {
   Intercept,
   Sandbox,

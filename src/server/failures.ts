@@ -5,15 +5,7 @@ import type { OperationName, Scope } from './operations.js';
 /** A failure between this machine and its proxy has this before its code: `proxy:ECONNREFUSED`, `proxy:407`. */
 export const proxyMark = 'proxy:';
 
-/**
- * - `unauthorized`, `forbidden`, `not-found`: 401, 403, 404.
- * - `refused`: any other 4xx.
- * - `server-error`: 5xx.
- * - `redirect`: 3xx, which is never followed.
- * - `unreachable`: no try made a connection, so nothing was sent.
- * - `lost`: the connection broke or the time was up after something may have been sent.
- * - `answer`: 2xx with a body that can't be used.
- */
+/** Every kind of failure, as `FailureKind` explains them. */
 export const failureKinds = [
   'unauthorized',
   'forbidden',
@@ -26,6 +18,17 @@ export const failureKinds = [
   'answer',
 ] as const;
 
+/**
+ * What became of a request that failed.
+ *
+ * - `unauthorized`, `forbidden`, `not-found`: 401, 403, 404.
+ * - `refused`: any other 4xx.
+ * - `server-error`: 5xx.
+ * - `redirect`: 3xx, which is never followed.
+ * - `unreachable`: no try made a connection, so nothing was sent.
+ * - `lost`: the connection broke or the time was up after something may have been sent.
+ * - `answer`: 2xx with a body that can't be used.
+ */
 export type FailureKind = (typeof failureKinds)[number];
 
 /** What is known of a request that failed. Texts in it are redacted, and one line each. */

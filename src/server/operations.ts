@@ -69,6 +69,7 @@ export const operations = {
   },
 } as const satisfies Record<string, Operation>;
 
+/** The name of an operation of the API document. */
 export type OperationName = keyof typeof operations;
 export type ReadOperation = 'showTemplate' | 'listOrganizations';
 export type WriteOperation = Exclude<OperationName, ReadOperation>;

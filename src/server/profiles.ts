@@ -2,6 +2,7 @@ import type { KindName } from '../base/kind-names.js';
 import type { Json } from '../base/values.js';
 import type { ExtraRead } from './reads.js';
 
+/** What kind of server it is: the API document's own, or Boruta. */
 export type ProfileName = 'documented' | 'boruta';
 
 /** What servers of this API differ in, as data: nothing else asks which server it is. */

@@ -1,6 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { loadProject, openForWriting, openSession, ProblemsError } from '../../src/index.js';
+import { ProblemsError } from '../../src/base/problems.js';
 import { ApprovedPlan, approve } from '../../src/plan/approve.js';
+import { loadProject } from '../../src/project/index.js';
+import { openForWriting, openSession } from '../../src/session/open.js';
 import { readStoredPlan } from '../../src/session/plan-file.js';
 import { ids, site } from '../boruta/site.js';
 

@@ -1,0 +1,79 @@
+import { createRedactor, type Redactor } from '../base/redact.js';
+import { type Project as Loaded, loadProject as load, type ProjectOptions } from '../project/index.js';
+import { redactProblems } from '../report/redacted.js';
+import type { ProfileName } from '../server/profiles.js';
+import { type Validation, validateProject as validate } from '../session/validation.js';
+import { tellable, telling } from './errors.js';
+
+/** A configuration that was read. It shows nothing of its credentials and variables. */
+export interface Project {
+  /** The configuration's folder, absolute, links followed. */
+  readonly root: string;
+  /** The configuration as a person would type it, relative to `ProjectOptions.cwd`. */
+  readonly file: string;
+  /** The chosen environment. */
+  readonly environment: string | null;
+  /** The profile as far as it can be had without process variables; `documented` otherwise. */
+  readonly profile: ProfileName;
+  /** `safety.max_destructive`: how many destructive changes may be applied. Throws a ProblemsError where it is no such number. */
+  maxDestructive(): number;
+}
+
+/** What is known of a project, and isn't for programs. */
+export interface Inside {
+  readonly project: Loaded;
+  /** Knows the secrets of the project, and those of all its sessions. */
+  readonly redactor: Redactor;
+}
+
+const insides = new WeakMap<Project, Inside>();
+
+/** What a project was made of. Throws a TypeError where it is none of `loadProject`. */
+export function insideOf(project: Project): Inside {
+  const inside = insides.get(project);
+  if (inside === undefined) throw new TypeError('this is no project: loadProject() makes one');
+  return inside;
+}
+
+/**
+ * Reads the configuration of a project. Variables are resolved and the rest is read when it is needed. Throws a ProblemsError
+ * (`no-config`, `yaml-syntax`, `unknown-field` and others) with everything that is wrong with its shape.
+ */
+export async function loadProject(options: ProjectOptions): Promise<Project> {
+  const redactor = knowing(options);
+  const project = await telling(redactor, () => load(options));
+  const { root, file, environment, profile } = project;
+  const made: Project = Object.freeze({
+    root,
+    file,
+    environment,
+    profile: profile.name,
+    maxDestructive() {
+      try {
+        return project.maxDestructive();
+      } catch (failure) {
+        throw tellable(failure, redactor);
+      }
+    },
+  });
+  insides.set(made, { project, redactor });
+  return made;
+}
+
+/**
+ * Finds everything that is wrong with a project without a server: configuration, manifests, references and bodies, a
+ * configuration that can't be read among it. Nothing is thrown for what is wrong; `problems` has errors and warnings.
+ */
+export async function validateProject(options: ProjectOptions): Promise<Validation> {
+  const redactor = knowing(options);
+  const { problems, objects } = await validate(() => load(options), redactor.add);
+  return { problems: redactProblems(problems, redactor), objects };
+}
+
+/** A redactor that knows the token that the variables name. */
+function knowing({ variables }: ProjectOptions): Redactor {
+  const redactor = createRedactor();
+  const token = variables.IDOPS_TOKEN?.trim() ?? '';
+  if (token !== '') redactor.add(token);
+  return redactor;
+}

@@ -1,0 +1,195 @@
+import type { Result } from '../apply/result.js';
+import type { KindName } from '../base/kind-names.js';
+import type { Problem } from '../base/problems.js';
+import type { Progress } from '../base/progress.js';
+import { redactAddress } from '../base/redact.js';
+import type { Plan as Made } from '../plan/plan.js';
+import { redactProblems, redactResult } from '../report/redacted.js';
+import { openSession as open, openForWriting as openLocked } from '../session/open.js';
+import type { SessionOptions as Given, Session as Opened } from '../session/session.js';
+import { telling } from './errors.js';
+import { type ApprovedPlan, approvedOf, knownOf, type Plan, publicPlan } from './plan.js';
+import { type Inside, insideOf, type Project } from './project.js';
+import { readOf, type StoredPlan } from './stored.js';
+
+/** How a session works. */
+export interface SessionOptions {
+  /** The server's address, in the place of `IDOPS_BASE_URL` and the configuration's. */
+  readonly baseUrl?: string;
+  /** A file with the bearer token, relative to `ProjectOptions.cwd`, in the place of `IDOPS_TOKEN` and `server.auth`. */
+  readonly tokenFile?: string;
+  /** False where the manifests have no part in what is done, as for `planUndo` and `planRegeneration`. */
+  readonly manifests?: boolean;
+  /** How many requests may be under way at once, from 1; 10 where it isn't given. */
+  readonly concurrency?: number;
+  /** Requests a second at most; any number where it isn't given. */
+  readonly rate?: number;
+  /** Seconds that one request may take; 30 where it isn't given. */
+  readonly timeout?: number;
+  /** How often a request is repeated where that may help; 3 where it isn't given. */
+  readonly retries?: number;
+  readonly progress?: Progress;
+  /** Aborted where nothing new may be started; requests under way are finished and recorded. */
+  readonly signal?: AbortSignal;
+}
+
+/** What a plan is about. */
+export interface PlanOptions {
+  /** Only objects whose address matches one of these; `*` stands for any characters. */
+  readonly targets?: readonly string[];
+  /** Only objects of these kinds. */
+  readonly kinds?: readonly KindName[];
+  /** Delete templates that idops applied and no manifest names any more. */
+  readonly prune?: boolean;
+  /** Send even where the recorded value already matches. */
+  readonly assert?: boolean;
+  /** The ids of clients whose DID is taken as it is: the declared number is recorded, nothing is sent for them. */
+  readonly acceptDids?: readonly string[];
+}
+
+/** What undoing a run leaves as it is. */
+export interface Left {
+  readonly address: string;
+  /** The field; null where it is about the whole object. */
+  readonly path: string | null;
+  readonly reason: string;
+}
+
+/** A plan that puts back what a run changed. */
+export interface UndoPlan {
+  readonly plan: Plan;
+  readonly left: readonly Left[];
+}
+
+/** A stored plan, made anew. */
+export interface Replanned {
+  /** It can be shown, and is approved only where `problems` is empty. */
+  readonly plan: Plan;
+  /** How it differs from what was stored (`stale-plan`). */
+  readonly problems: readonly Problem[];
+}
+
+/** What applying a plan gave. */
+export interface Applied {
+  readonly result: Result;
+  /** What is wrong beside the results: a state that couldn't be saved, say. */
+  readonly problems: readonly Problem[];
+}
+
+/**
+ * A project, its server and its state: all that planning needs. It can't write to the server. Its functions throw a ProblemsError
+ * with everything that is wrong; where requests failed, it is a ServerError.
+ */
+export interface Session {
+  readonly project: Project;
+  /** Warnings of the manifests. */
+  readonly warnings: readonly Problem[];
+  /** What a person should know beside: a lock that was taken over, a killed run that was settled. */
+  readonly notes: readonly string[];
+  /** The manifests and bodies that were read, absolute, links followed. */
+  readonly files: readonly string[];
+  /** Observes and compares; sends GETs alone. */
+  plan(options?: PlanOptions): Promise<Plan>;
+  /**
+   * What to keep of a plan that `plan` made, for `readPlan` or `idops apply FILE`: JSON without a secret in it. Throws a
+   * TypeError for any other plan.
+   */
+  storePlan(plan: Plan): Promise<string>;
+  /** Makes a stored plan anew from the manifests and the server as they are now. */
+  planStored(stored: StoredPlan): Promise<Replanned>;
+  /** The name of the newest run of this state. Throws a ProblemsError (`no-such-run`) where there is none. */
+  lastRun(): Promise<string>;
+  /** A plan that puts back what a run changed, with `force` even what was changed since. `run` is its name or the beginning of it. */
+  planUndo(run: string, options?: { readonly force?: boolean }): Promise<UndoPlan>;
+  /** A plan that regenerates one client's DID, whatever the manifests say. */
+  planRegeneration(clientId: string): Promise<Plan>;
+  /** Ends the connections to the server, and lets go of the lock. */
+  close(): Promise<void>;
+}
+
+/** What a session is opened for that writes. */
+export type WritingCommand = 'apply' | 'undo' | 'regenerate-did';
+
+/** A session that holds the lock of its state until it is closed. */
+export interface WritingSession extends Session {
+  /**
+   * Applies a plan that `approve` has let through, journals each request and saves the state. What was read more than 30 seconds
+   * ago, or before the plan was asked about, is read again before it is built on. That a request fails is told in the result;
+   * throws a ProblemsError where nothing could be begun.
+   */
+  apply(approved: ApprovedPlan): Promise<Applied>;
+}
+
+/**
+ * Loads the manifests, the credentials and the state of a project, all before anything is sent. What it gives can plan and
+ * can't apply. Throws a ProblemsError with everything that is wrong.
+ */
+export async function openSession(project: Project, options: SessionOptions = {}): Promise<Session> {
+  const inside = insideOf(project);
+  const opened = await telling(inside.redactor, () => open(inside.project, given(options, inside)));
+  return Object.freeze(publicSession(project, opened, inside));
+}
+
+/**
+ * The same for a command that writes: the session holds the lock of the state until it is closed. Throws a ProblemsError
+ * (`locked`) too, where somebody else holds it.
+ */
+export async function openForWriting(
+  project: Project,
+  command: WritingCommand,
+  options: SessionOptions = {},
+): Promise<WritingSession> {
+  const inside = insideOf(project);
+  const { redactor } = inside;
+  const opened = await telling(redactor, () => openLocked(inside.project, command, given(options, inside)));
+  return Object.freeze({
+    ...publicSession(project, opened, inside),
+    async apply(approved: ApprovedPlan) {
+      const inner = approvedOf(approved);
+      const { result, problems } = await telling(redactor, () => opened.apply(inner));
+      return { result: redactResult(result, redactor), problems: redactProblems(problems, redactor) };
+    },
+  });
+}
+
+function given({ rate, retries, ...options }: SessionOptions, { redactor }: Inside): Given {
+  return {
+    ...options,
+    redactor,
+    network: { ...(rate === undefined ? {} : { rate }), ...(retries === undefined ? {} : { retries }) },
+  };
+}
+
+function publicSession(project: Project, opened: Opened, inside: Inside): Session {
+  const { redactor } = inside;
+  const tell = <T>(work: () => Promise<T>): Promise<T> => telling(redactor, work);
+  const shown = (made: Made): Plan => publicPlan(made, inside);
+  return {
+    project,
+    warnings: redactProblems(opened.warnings, redactor),
+    notes: opened.notes.map(redactor.redactSentence),
+    files: opened.files,
+    plan: (options) => tell(async () => shown(await opened.plan(options))),
+    storePlan: (plan) => tell(() => opened.storePlan(knownOf(plan).made)),
+    planStored: (stored) =>
+      tell(async () => {
+        const { plan, problems } = await opened.planStored(readOf(stored));
+        return { plan: shown(plan), problems: redactProblems(problems, redactor) };
+      }),
+    lastRun: () => tell(() => opened.lastRun()),
+    planUndo: (run, options) =>
+      tell(async () => {
+        const { plan, left } = await opened.planUndo(run, options);
+        return {
+          plan: shown(plan),
+          left: left.map(({ address, path, reason }) => ({
+            address: redactAddress(address, redactor),
+            path: path === null ? null : redactor.redactName(path),
+            reason: redactor.redactSentence(reason),
+          })),
+        };
+      }),
+    planRegeneration: (clientId) => tell(async () => shown(await opened.planRegeneration(clientId))),
+    close: () => tell(() => opened.close()),
+  };
+}
