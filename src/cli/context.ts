@@ -2,9 +2,9 @@ import type { Redactor } from '../base/redact.js';
 import type { Project } from '../project/index.js';
 import type { Try } from '../server/transport.js';
 import type { Session, SessionOptions, WritingCommand, WritingSession } from '../session/session.js';
-import { createOutput, type Output } from './output.js';
+import { createOutput, type Output, type OutputStream } from './output.js';
 import { createProgress, drawsBar } from './progress.js';
-import { createPrompt, type Prompt } from './prompt.js';
+import { createPrompt, type Prompt, type PromptOptions } from './prompt.js';
 
 /** The options that every command takes. */
 export interface GlobalOptions {
@@ -20,6 +20,13 @@ export interface GlobalOptions {
   readonly debug?: boolean;
   /** False with `--no-color`. */
   readonly color: boolean;
+}
+
+/** What a command reads from and writes to: those of the process, or what stands in for them. */
+export interface Streams {
+  readonly stdin: PromptOptions['stdin'];
+  readonly stdout: OutputStream;
+  readonly stderr: OutputStream;
 }
 
 /** What a command works with: the way to the person, and the way to the project. */
@@ -45,8 +52,13 @@ export interface Context {
   ): Promise<T>;
 }
 
-export function createContext(options: GlobalOptions, signal: AbortSignal, redactor: Redactor): Context {
-  const { stdin, stdout, stderr, env } = process;
+export function createContext(
+  options: GlobalOptions,
+  signal: AbortSignal,
+  redactor: Redactor,
+  { stdin, stdout, stderr }: Streams,
+): Context {
+  const { env } = process;
   const output = createOutput({
     stdout,
     stderr,

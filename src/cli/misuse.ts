@@ -1,5 +1,7 @@
 import type { Command, CommanderError } from 'commander';
 import { error, type Problem } from '../base/problems.js';
+import type { Streams } from './context.js';
+import type { OutputStream } from './output.js';
 
 /** Where commander ends by itself: help or the version were shown, or a command line can't be run. */
 export class Ended extends Error {
@@ -14,13 +16,27 @@ export class Ended extends Error {
   }
 }
 
-/** Has a program, and each command in it, throw an Ended in the place of words on standard error and an exit. */
-export function endQuietly(command: Command): void {
-  command.configureOutput({ outputError() {} });
+/**
+ * Has a program, and each command in it, throw an Ended in the place of words on standard error and an exit; help and the
+ * version go to these streams.
+ */
+export function endQuietly(command: Command, streams: Pick<Streams, 'stdout' | 'stderr'>): void {
+  const { stdout, stderr } = streams;
+  command.configureOutput({
+    writeOut: (text) => void stdout.write(text),
+    writeErr: (text) => void stderr.write(text),
+    getOutHelpWidth: () => widthOf(stdout),
+    getErrHelpWidth: () => widthOf(stderr),
+    outputError() {},
+  });
   command.exitOverride((failure) => {
     throw new Ended(command, failure);
   });
-  command.commands.forEach(endQuietly);
+  for (const one of command.commands) endQuietly(one, streams);
+}
+
+function widthOf({ isTTY, columns }: OutputStream): number {
+  return (isTTY === true ? columns : undefined) ?? 80;
 }
 
 /** What is wrong with a command line, in the form of all other problems; nothing where help or the version were shown. */

@@ -4,7 +4,7 @@ import { withoutPasted, withoutPastedIn } from '../base/unsaid.js';
 import { version } from '../base/version.js';
 import { problemsText } from '../report/problems.js';
 import { problemsOf, stacksOf } from '../session/failures.js';
-import { type Context, createContext, type GlobalOptions } from './context.js';
+import { type Context, createContext, type GlobalOptions, type Streams } from './context.js';
 import { type ExitCode, exit } from './exit.js';
 import { faultNames, readFaults } from './faults.js';
 import { onInterrupt } from './interrupt.js';
@@ -19,9 +19,10 @@ type Work<A extends unknown[], O> = (
 ) => Promise<ExitCode>;
 
 /**
- * Runs a command line and gives the exit code. Never throws: what goes wrong is printed on standard error.
+ * Runs a command line with a process's streams and gives the exit code. Never throws: what goes wrong is printed on
+ * standard error.
  */
-export async function run(argv: readonly string[]): Promise<number> {
+export async function run(argv: readonly string[], streams: Streams): Promise<number> {
   let code: number = exit.done;
   const interrupt = onInterrupt();
   const redactor = knownAtStart(argv, process.env);
@@ -43,7 +44,7 @@ export async function run(argv: readonly string[]): Promise<number> {
     async (...all: unknown[]): Promise<void> => {
       const command = all.at(-1) as Command;
       const options = command.optsWithGlobals<O & GlobalOptions>();
-      const context = createContext(options, interrupt.signal, redactor);
+      const context = createContext(options, interrupt.signal, redactor, streams);
       try {
         const work = await load();
         code = await work(context, options, ...(all.slice(0, -2) as A));
@@ -54,13 +55,13 @@ export async function run(argv: readonly string[]): Promise<number> {
       }
       await context.output.flush().catch((failure: unknown) => {
         if (!interrupt.signal.aborted) code = exit.failed;
-        process.stderr.write(unwritable(failure));
+        streams.stderr.write(unwritable(failure));
       });
     };
 
-  const streams = watchStreams();
+  const watched = watchStreams(streams);
   const program = declare(action);
-  endQuietly(program);
+  endQuietly(program, streams);
   try {
     await program.parseAsync(argv, { from: 'user' });
   } catch (failure) {
@@ -68,15 +69,15 @@ export async function run(argv: readonly string[]): Promise<number> {
     code = failure.failure.exitCode === 0 ? exit.done : exit.failed;
     const problems = misuse(failure);
     if (problems.length > 0) {
-      const context = createContext(program.opts<GlobalOptions>(), interrupt.signal, redactor);
+      const context = createContext(program.opts<GlobalOptions>(), interrupt.signal, redactor, streams);
       await tell(context, problems, asksForAnnotations(argv));
       await context.output.flush().catch(() => {});
     }
     // What commander wrote may be under way still.
-    await new Promise<void>((done) => process.stdout.write('', () => done()));
-    if (streams.failure !== null) {
+    await new Promise<void>((done) => streams.stdout.write('', () => done()));
+    if (watched.failure !== null) {
       code = exit.failed;
-      process.stderr.write(unwritable(streams.failure));
+      streams.stderr.write(unwritable(watched.failure));
     }
   } finally {
     interrupt.release();
@@ -85,14 +86,14 @@ export async function run(argv: readonly string[]): Promise<number> {
 }
 
 /** What help and the version are written with: they don't go through a command's own output. */
-function watchStreams(): { readonly failure: Error | null } {
+function watchStreams({ stdout, stderr }: Streams): { readonly failure: Error | null } {
   const watched: { failure: Error | null } = { failure: null };
   const failed = (failure: NodeJS.ErrnoException): void => {
     // A reader that went away, as `head` does, is no mistake.
     if (failure.code !== 'EPIPE') watched.failure = failure;
   };
-  process.stdout.on('error', failed);
-  process.stderr.on('error', () => {});
+  stdout.on('error', failed);
+  stderr.on('error', () => {});
   return watched;
 }
 

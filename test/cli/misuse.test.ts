@@ -35,7 +35,7 @@ function program(): Command {
     command.commands.forEach(quiet);
   };
   quiet(idops);
-  endQuietly(idops);
+  endQuietly(idops, process);
   return idops;
 }
 

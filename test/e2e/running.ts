@@ -9,9 +9,12 @@ import {
   type SandboxSeed,
   startSandbox,
 } from '../../src/sandbox/index.js';
+import { runInProcess, type Surroundings } from './in-process.js';
 
 /** What a user runs. */
 export const cli = resolve('dist/cli/main.js');
+/** The search path, which a command that runs in this process may have been told otherwise. */
+const searchPath = process.env.PATH;
 
 /** What a command came to. */
 export interface Ran {
@@ -39,10 +42,11 @@ export interface RunOptions {
 export interface TestProject {
   readonly folder: string;
   readonly sandbox: Sandbox;
-  /** Runs a command to its end. Nobody sits at a terminal. */
+  /** Runs a command to its end, in this process where that makes no difference. Nobody sits at a terminal. */
   idops(args: string, options?: RunOptions): Promise<Ran>;
   /** The same, with arguments that have spaces in them. */
   idopsWith(args: readonly string[], options?: RunOptions): Promise<Ran>;
+  /** Starts a process of its own: for what is killed, waited for, raced, or that looks at which process it is. */
   begin(args: readonly string[], options?: RunOptions): Running;
   write(files: Files): Promise<void>;
   read(path: string): Promise<string>;
@@ -87,11 +91,13 @@ export async function project(files: Files, options: SandboxOptions = {}): Promi
   };
   await write({ 'idops.yaml': config, ...files });
 
-  const begin = (args: readonly string[], { env = {}, cwd = folder }: RunOptions = {}): Running => {
+  const surroundings = ({ env = {}, cwd = folder }: RunOptions = {}): Surroundings => {
     const given = { IDOPS_BASE_URL: sandbox.url, IDOPS_TOKEN: sandbox.token, ...env };
+    return { cwd, env: { PATH: searchPath, HOME: folder, ...given } };
+  };
+  const begin = (args: readonly string[], run?: RunOptions): Running => {
     const child = spawn(process.execPath, [cli, ...args], {
-      cwd,
-      env: { PATH: process.env.PATH, HOME: folder, ...given },
+      ...surroundings(run),
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     child.stdin.end();
@@ -100,7 +106,8 @@ export async function project(files: Files, options: SandboxOptions = {}): Promi
     });
     return watch(child);
   };
-  const idopsWith = (args: readonly string[], run?: RunOptions) => begin(args, run).ended;
+  const idopsWith = (args: readonly string[], run?: RunOptions) =>
+    runInProcess(args, surroundings(run)) ?? begin(args, run).ended;
   const asked = (isRead: boolean) => () =>
     sandbox.requests
       .filter(({ method }) => (method === 'GET') === isRead)

@@ -239,6 +239,7 @@ describe('what is masked in a finished file', () => {
         { color: false, quiet: true },
         new AbortController().signal,
         createRedactor(),
+        process,
       );
       for (const text of secrets) context.redactor.add(text);
       const [plan = null] = fc.sample(hostilePlan, { numRuns: 1, seed: 7 });

@@ -34,9 +34,9 @@ server:
       'print.cjs': script,
       'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: New\n',
     });
-    const ran = await at.idops('plan', {
-      env: { ...marks, IDOPS_TOKEN: undefined, HANDED_ON: at.sandbox.token },
-    });
+    const env = { ...marks, IDOPS_TOKEN: undefined, HANDED_ON: at.sandbox.token };
+    // What its parent was started with is a part of it.
+    const ran = await at.begin(['plan'], { env }).ended;
     expect(ran).toMatchObject({ code: 0, stdout: expect.stringContaining('1 to update') });
     const { own, above } = JSON.parse(await at.read('seen.json'));
     expect(own.HANDED_ON).toBe(at.sandbox.token);

@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { ids } from '../sandbox/asking.js';
+import { runInProcess } from './in-process.js';
+import { project, type RunOptions, type TestProject } from './running.js';
+
+const files = {
+  'manifests/all.yaml': `kind: Organization
+name: acme
+label: New
+---
+kind: EmailTemplate
+backend_id: ${ids.backend}
+type: tx_code
+txt_content: {file: ../bodies/tx.txt}
+---
+kind: Client
+id: ${ids.portal}
+did_generation: 1
+`,
+  'bodies/tx.txt': 'Your code: {{ code }}\n',
+  'deeper/token': 'wrong\n',
+};
+
+/** What differs from run to run: addresses, folders, times, and what is made of them. */
+function comparable(text: string, { folder, sandbox }: TestProject): string {
+  return text
+    .replaceAll(folder, 'FOLDER')
+    .replaceAll(sandbox.url, 'URL')
+    .replaceAll(new URL(sandbox.url).port, 'PORT')
+    .replace(/\d{8}T\d{6}Z?-\w+/g, 'RUN')
+    .replace(/\d{4}-\d\d-\d\dT[\d:.]+Z/g, 'TIME')
+    .replace(/sha256:[0-9a-f]+/g, 'DIGEST')
+    .replace(/did:[\w:.-]+/g, 'DID')
+    .replace(/(process |"pid": )\d+/g, '$1N')
+    .replace(/(?<=, )\d+ ms/g, 'N ms');
+}
+
+type Command = readonly [args: string, options?: (at: TestProject) => RunOptions];
+
+/** One after the other in a project of theirs. */
+const lines: { readonly [what: string]: readonly Command[] } = {
+  'help and the version': [['runs --help'], ['--version'], ['']],
+  'a wrong command line': [
+    ['aply'],
+    ['plan --kind Nobody'],
+    ['plan --format github --rate x'],
+    ['runs show'],
+  ],
+  'what needs no server': [['validate --format json'], ['schema plan'], ['preview --out -']],
+  'a new project': [['init new --ci gitlab'], ['init new --ci gitlab']],
+  'from a plan to its undoing': [
+    ['plan --detailed-exitcode'],
+    ['plan --format json --debug'],
+    ['plan --out plan.json --quiet'],
+    ['apply'],
+    ['apply plan.json'],
+    ['plan --detailed-exitcode'],
+    ['undo --last --yes'],
+    ['runs list --format json'],
+  ],
+  'a DID, the runs and the lock': [
+    [`regenerate-did ${ids.wallet} --yes`],
+    ['runs prune --keep-last 0 --yes'],
+    ['runs unlock --yes'],
+    ['doctor --format json'],
+  ],
+  'another folder and other variables': [
+    ['plan', ({ folder }) => ({ cwd: `${folder}/deeper` })],
+    [
+      'plan --config ../idops.yaml --token-file token',
+      ({ folder }) => ({ cwd: `${folder}/deeper`, env: { IDOPS_TOKEN: undefined } }),
+    ],
+    ['plan', () => ({ env: { IDOPS_BASE_URL: undefined } })],
+    ['plan', () => ({ env: { FORCE_COLOR: '1' } })],
+    ['validate --format github', ({ folder }) => ({ env: { GITHUB_WORKSPACE: `${folder}/..` } })],
+  ],
+};
+
+describe('a command in the process of a test prints and does what one of its own does', () => {
+  it.each(Object.entries(lines))('%s', async (_, commands) => {
+    const here = await project(files);
+    const apart = await project(files);
+    for (const [args, options] of commands) {
+      const words = args.split(' ').filter(Boolean);
+      const ran = [
+        [here, await here.idopsWith(words, options?.(here))],
+        [apart, await apart.begin(words, options?.(apart)).ended],
+      ] as const;
+      const [inside, outside] = ran.map(([at, { code, signal, stdout, stderr }]) => ({
+        args,
+        code,
+        signal,
+        stdout: comparable(stdout, at),
+        stderr: comparable(stderr, at),
+      }));
+      expect(inside).toEqual(outside);
+    }
+    expect(here.writes()).toEqual(apart.writes());
+    expect(here.reads()).toEqual(apart.reads());
+    const [inside, outside] = await Promise.all(
+      [here, apart].map(async (at) => Object.keys(await at.files())),
+    );
+    const names = (paths: readonly string[] | undefined) =>
+      paths?.map((path) => path.replace(/runs\/.*/, 'runs/RUN'));
+    expect(names(inside)).toEqual(names(outside));
+  });
+});
+
+describe('a command in the process of a test', () => {
+  const surroundings = ({ folder }: TestProject) => ({ cwd: folder, env: { PATH: process.env.PATH } });
+
+  it('leaves the folder and the variables of the process as they were', async () => {
+    const at = await project(files);
+    const before = { cwd: process.cwd(), env: { ...process.env } };
+    const running = runInProcess(['validate'], surroundings(at));
+    expect(await running).toMatchObject({ code: 0, stderr: '' });
+    expect({ cwd: process.cwd(), env: { ...process.env } }).toEqual(before);
+  });
+
+  it('is the only one, and none where Node would start otherwise', async () => {
+    const at = await project(files);
+    const { cwd, env } = surroundings(at);
+    const running = runInProcess(['validate'], { cwd, env });
+    expect(running).toBeDefined();
+    expect(runInProcess(['validate'], { cwd, env })).toBeUndefined();
+    await running;
+    expect(runInProcess(['validate'], { cwd, env: { ...env, NODE_OPTIONS: '' } })).toBeUndefined();
+  });
+
+  it('listens to signals no longer than it runs', async () => {
+    const at = await project(files);
+    const listeners = () => ['SIGINT', 'SIGTERM'].map((name) => process.listenerCount(name));
+    const before = listeners();
+    await at.idops('validate');
+    await at.idops('--help');
+    expect(listeners()).toEqual(before);
+  });
+});

@@ -1,0 +1,66 @@
+import { resolve } from 'node:path';
+import { Readable, Writable } from 'node:stream';
+import { pathToFileURL } from 'node:url';
+import type { Ran } from './running.js';
+
+/** Where a command runs and what it is given. */
+export interface Surroundings {
+  readonly cwd: string;
+  readonly env: { readonly [name: string]: string | undefined };
+}
+
+type Program = typeof import('../../src/cli/program.js');
+
+/** The same code as the command's, bundled the same way, but for the line that calls `run`. */
+const program = pathToFileURL(resolve('node_modules/.in-process/program.js')).href;
+
+/** Node and the libraries below it read these when they start, so that they mean nothing later. */
+const readAtStart = /^(?:NODE_|UV_|SSL_|OPENSSL_|LC_|LANG$|TZ$)/;
+
+let busy = false;
+
+/**
+ * Runs a command to its end in this process, with the folder and the variables of one of its own. Undefined where it
+ * can't be told from one that way: where another one runs, or where a variable says how Node starts.
+ */
+export function runInProcess(args: readonly string[], { cwd, env }: Surroundings): Promise<Ran> | undefined {
+  if (busy || Object.keys(env).some((name) => readAtStart.test(name))) return undefined;
+  busy = true;
+  return running(args, cwd, env).finally(() => {
+    busy = false;
+  });
+}
+
+async function running(args: readonly string[], cwd: string, env: Surroundings['env']): Promise<Ran> {
+  const { run } = (await import(/* @vite-ignore */ program)) as Program;
+  const stdin = Readable.from([]);
+  const stdout = collecting();
+  const stderr = collecting();
+  const before = { cwd: process.cwd(), env: { ...process.env } };
+  process.chdir(cwd);
+  setVariables(env);
+  try {
+    const code = await run(args, { stdin, stdout: stdout.stream, stderr: stderr.stream });
+    return { code, signal: null, stdout: stdout.text(), stderr: stderr.text() };
+  } finally {
+    setVariables(before.env);
+    process.chdir(before.cwd);
+  }
+}
+
+/** Changes the variables themselves, which the system's functions see, not the object that shows them. */
+function setVariables(env: Surroundings['env']): void {
+  for (const name of Object.keys(process.env)) delete process.env[name];
+  for (const [name, value] of Object.entries(env)) if (value !== undefined) process.env[name] = value;
+}
+
+function collecting(): { readonly stream: Writable; text(): string } {
+  const chunks: Buffer[] = [];
+  const stream = new Writable({
+    write(chunk: Buffer, _encoding, done) {
+      chunks.push(chunk);
+      done();
+    },
+  });
+  return { stream, text: () => Buffer.concat(chunks).toString('utf8') };
+}
