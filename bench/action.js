@@ -4,7 +4,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { startSandbox } from '../dist/index.js';
+import { startSandbox } from '../dist/sandbox/index.js';
 
 const objects = Number(process.argv[2] ?? 100);
 const rounds = 10;

@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { startSandbox } from '../dist/index.js';
+import { startSandbox } from '../dist/sandbox/index.js';
 
 const cli = resolve('dist/cli/main.js');
 const objects = Number(process.argv[2] ?? 1000);

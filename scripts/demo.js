@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
-import { startSandbox } from '../dist/index.js';
+import { startSandbox } from '../dist/sandbox/index.js';
 
 const cli = resolve('dist/cli/main.js');
 // A copy, so that the demo leaves no state in the examples.
