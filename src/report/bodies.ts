@@ -2,7 +2,7 @@ import { type StructuredPatchHunk, structuredPatch } from 'diff';
 import { formChange } from './values.js';
 
 /** More changed lines than this are no longer a diff that someone reads. */
-const maxChangedLines = 2000;
+export const maxChangedLines = 2000;
 /** For bodies that are slow to compare for another reason. */
 const maxMilliseconds = 5000;
 

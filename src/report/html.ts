@@ -3,24 +3,15 @@ import { kindOf } from '../kinds/index.js';
 import type { Email } from '../kinds/kind.js';
 import type { TemplateBodies } from '../mail/checks.js';
 import type { SampleData } from '../mail/samples.js';
-import {
-  type Action,
-  type Change,
-  type FieldChange,
-  type Plan,
-  type PlanWarning,
-  summarize,
-} from '../plan/plan.js';
+import { type Action, type Change, type Plan, type PlanWarning, summarize } from '../plan/plan.js';
 import { countDestructions } from '../plan/safety.js';
 import { operationPath, operations } from '../server/operations.js';
 import { type EmailSide, emailViews, FrameRoom } from './emails.js';
-import { hunkHead, hunkLines } from './hunks.js';
 import { type Insertable, type Markup, markup } from './markup.js';
 import { pageText, scrollable, tabs } from './page.js';
 import {
   allWarnings,
-  countChanges,
-  type FieldView,
+  bodyNotes,
   headline,
   isDestructive,
   observedNote,
@@ -28,13 +19,10 @@ import {
   type ReviewGroup,
   reviewGroups,
   shortValue,
-  viewField,
 } from './review.js';
-import { fateText } from './values.js';
+import { type BodyView, type FieldView, fateText, viewField } from './view.js';
 import { plural } from './words.js';
 
-/** Longer lines of a diff are cut, but for `--debug`: a page has more room than a terminal. */
-const diffLineLimit = 2000;
 /** A plan of so few changes is shown unfolded. */
 const unfoldedChanges = 12;
 
@@ -202,15 +190,10 @@ function fieldNames(change: Change): Insertable {
 function inside(change: Change, context: Context): Insertable {
   const { reason, destructions, warnings, fields } = change;
   const note = observedNote(change);
-  const views = fields.map((field) => ({
-    field,
-    view: viewField(field, { whole: context.debug, diff: true }),
-  }));
-  const rows = views.filter(({ view }) => view.view !== 'body');
+  const views = fields.map((field) => viewField(field, { whole: context.debug, room: 'page' }));
+  const rows = views.filter(({ view }) => view !== 'body');
   const { email: bodies } = kindOf(change.kind);
-  const diffs = views.flatMap(({ field, view }) =>
-    view.view === 'body' ? [bodyDiff(field, view, context.debug)] : [],
-  );
+  const diffs = views.flatMap((view) => (view.view === 'body' ? [bodyDiff(view)] : []));
   return [
     ...(reason === null ? [] : [markup`<p class="loss"><strong>Blocked:</strong> ${reason}</p>\n`]),
     ...destructions.map((loss) => markup`<p class="loss"><strong>Destructive:</strong> ${loss}</p>\n`),
@@ -227,13 +210,11 @@ function inside(change: Change, context: Context): Insertable {
   ];
 }
 
-function table(rows: readonly { readonly field: FieldChange; readonly view: FieldView }[]): Markup {
+function table(rows: readonly FieldView[]): Markup {
   return markup`<table>
 <thead><tr><th scope="col">Field</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
 <tbody>
-${rows.map(
-  ({ field, view }) => markup`<tr><th scope="row"><code>${field.path}</code></th>${cells(view)}</tr>\n`,
-)}</tbody>
+${rows.map((view) => markup`<tr><th scope="row"><code>${view.path}</code></th>${cells(view)}</tr>\n`)}</tbody>
 </table>
 `;
 }
@@ -246,7 +227,7 @@ function cells(view: FieldView): Insertable {
     case 'secret':
       return markup`<td class="unknown">${view.unknown ? '(unknown)' : '(sensitive)'}</td><td class="unknown">(sensitive)</td>`;
     case 'value':
-      return markup`<td class="${view.before === '(unknown)' ? 'unknown' : 'before'}"><code>${view.before}</code></td><td class="after"><code>${view.after}</code></td>`;
+      return markup`<td class="${view.unknown ? 'unknown' : 'before'}"><code>${view.before}</code></td><td class="after"><code>${view.after}</code></td>`;
     case 'set':
       return markup`<td colspan="2">${view.head === null ? null : markup`<p>${view.head}</p>`}<ul class="set">${view.elements.map(
         ({ mark, text }) => markup`<li class="${setClasses[mark]}">${setMarks[mark]} ${text}</li>`,
@@ -256,22 +237,14 @@ function cells(view: FieldView): Insertable {
   }
 }
 
-function bodyDiff(
-  { path }: FieldChange,
-  { notes, hunks }: FieldView & { view: 'body' },
-  debug: boolean,
-): Markup {
-  const { added, removed } = countChanges(hunks);
-  const size = hunks.length === 0 ? [] : [`${plural(added, 'line')} added, ${removed} removed`];
-  const limit = debug ? Number.POSITIVE_INFINITY : diffLineLimit;
+function bodyDiff(view: BodyView): Markup {
+  const { path, hunks } = view;
   const lines = hunks.flatMap((hunk) => [
-    markup`<span class="at">${hunkHead(hunk)}</span>`,
-    ...hunkLines(hunk, limit).map(
-      ({ mark, text }) => markup`<span class="${lineClasses[mark]}">${mark}${text}</span>`,
-    ),
+    markup`<span class="at">${hunk.head}</span>`,
+    ...hunk.lines.map(({ mark, text }) => markup`<span class="${lineClasses[mark]}">${mark}${text}</span>`),
   ]);
   return markup`<h3><code>${path}</code></h3>
-<p class="quiet">${[...size, ...notes].join('; ')}</p>
+<p class="quiet">${bodyNotes(view).join('; ')}</p>
 ${hunks.length === 0 ? null : scrollable('diff', `Difference of ${path}`, lines)}
 `;
 }

@@ -2,8 +2,8 @@ import { escapeText } from '../base/escape.js';
 import type { BodyDifference } from './bodies.js';
 import { shorten } from './values.js';
 
-/** How many characters of a line of a diff are shown where not all of it is wanted. */
-export const diffLineLimit = 200;
+/** How many characters of a line of a diff are shown where not all of it is wanted: a page has more room. */
+export const diffLineLimits = { terminal: 200, comment: 200, page: 2000 } as const;
 
 /** A line of a diff; its text is harmless and on one line. */
 export interface DiffLine {

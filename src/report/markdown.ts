@@ -2,21 +2,19 @@ import { disarm, escapeText } from '../base/escape.js';
 import type { Action, Change, FieldChange, Plan } from '../plan/plan.js';
 import { countDestructions } from '../plan/safety.js';
 import { operationPath, operations } from '../server/operations.js';
-import { diffLineLimit, hunkHead, hunkLines } from './hunks.js';
 import { escapeMarkup } from './markup.js';
 import {
   allWarnings,
-  countChanges,
-  type FieldView,
+  bodyNotes,
   headline,
   observedNote,
   placeText,
   type ReviewGroup,
   reviewGroups,
   shortValue,
-  viewField,
 } from './review.js';
 import { shorten } from './values.js';
+import { type BodyView, type FieldView, viewField } from './view.js';
 import { plural } from './words.js';
 
 /** Below what GitHub takes as a comment, with room for what a workflow adds. */
@@ -225,13 +223,11 @@ function inlineValue(change: Change): string | undefined {
 function details(change: Change, debug: boolean): string[] {
   if (!debug && inlineValue(change) !== undefined) return [];
   const note = observedNote(change);
-  const views = change.fields.map((field) => ({ field, view: viewField(field, { whole: debug }) }));
+  const views = change.fields.map((field) => viewField(field, { whole: debug, room: 'comment' }));
   const blocks = (bodies: boolean) => [
     ...(note === null ? [] : [prose(note)]),
-    ...valueFence(views.filter(({ view }) => view.view !== 'body')),
-    ...views.flatMap(({ field, view }) =>
-      view.view === 'body' ? [bodyBlock(field, view, debug, bodies)] : [],
-    ),
+    ...valueFence(views.filter(({ view }) => view !== 'body')),
+    ...views.flatMap((view) => (view.view === 'body' ? [bodyBlock(view, bodies)] : [])),
     ...(debug ? requestLines(change) : []),
   ];
   const texts = [true, false].map((bodies) =>
@@ -249,18 +245,18 @@ function requestLines(change: Change): string[] {
   );
 }
 
-function valueFence(views: readonly { readonly field: FieldChange; readonly view: FieldView }[]): string[] {
-  if (views.length === 0) return [];
-  return [fence(views.flatMap(({ field, view }) => valueLines(escapeText(field.path), view)))];
+function valueFence(views: readonly FieldView[]): string[] {
+  return views.length === 0 ? [] : [fence(views.flatMap(valueLines))];
 }
 
-function valueLines(path: string, view: FieldView): string[] {
+function valueLines(view: FieldView): string[] {
+  const { path } = view;
   switch (view.view) {
     case 'secret':
       return [`! ${path}: ${view.unknown ? '(unknown) → ' : ''}(sensitive)`];
     case 'value':
-      return view.before === '(unknown)'
-        ? [`+ ${path}: ${view.after}`]
+      return view.unknown
+        ? [`! ${path}: ${view.before} → ${view.after}`]
         : [`- ${path}: ${view.before}`, `+ ${path}: ${view.after}`];
     case 'set':
       return [
@@ -276,22 +272,14 @@ function valueLines(path: string, view: FieldView): string[] {
 /** The marks that a diff is coloured by; `!` stands for a change in place. */
 const setMarks = { '+': '+', '-': '-', '~': '!', '=': '+' } as const;
 
-function bodyBlock(
-  field: FieldChange,
-  { notes, hunks }: FieldView & { view: 'body' },
-  debug: boolean,
-  shown: boolean,
-): string {
-  const { added, removed } = countChanges(hunks);
-  const size = hunks.length === 0 ? [] : [`${plural(added, 'line')} added, ${removed} removed`];
-  const said = [...size, ...notes, ...(shown || hunks.length === 0 ? [] : ['left out for length'])];
-  const head = `${code(field.path)}: ${said.join('; ')}`;
+function bodyBlock(view: BodyView, shown: boolean): string {
+  const { path, hunks } = view;
+  const said = [...bodyNotes(view), ...(shown || hunks.length === 0 ? [] : ['left out for length'])];
+  const head = `${code(path)}: ${said.join('; ')}`;
   if (!shown || hunks.length === 0) return head;
   const lines = hunks.flatMap((hunk) => [
-    hunkHead(hunk),
-    ...hunkLines(hunk, debug ? Number.POSITIVE_INFINITY : diffLineLimit).map(({ mark, text }) =>
-      disarm(`${mark}${text}`).trimEnd(),
-    ),
+    hunk.head,
+    ...hunk.lines.map(({ mark, text }) => disarm(`${mark}${text}`).trimEnd()),
   ]);
   return `${head}\n\n${fence(lines)}`;
 }

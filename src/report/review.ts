@@ -1,13 +1,11 @@
-import { bare, displayWidth } from '../base/escape.js';
+import { bare } from '../base/escape.js';
 import type { ProblemCode } from '../base/problems.js';
-import type { Value } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
-import type { Action, Change, FieldChange, Plan } from '../plan/plan.js';
+import type { Action, Change, Plan } from '../plan/plan.js';
 import { summarize } from '../plan/plan.js';
-import { type BodyDifference, compareBodies, countLines } from './bodies.js';
-import { compareSets, type ElementChange } from './sets.js';
-import { fateText, fieldPair } from './values.js';
-import { lineWidth, plural } from './words.js';
+import type { DiffLine } from './hunks.js';
+import { type BodyView, originOf, viewField } from './view.js';
+import { plural } from './words.js';
 
 /** Changes that a reviewer looks at together. */
 export interface ReviewGroup {
@@ -74,56 +72,24 @@ export function headline(plan: Plan): string {
   return [...told, `${count.unchanged} unchanged`].join(', ');
 }
 
-/** Where the present value came from, where that isn't the server just now. */
+/** Where the present value came from, where that isn't the server just now, in words. */
 export function observedNote(change: Change): string | null {
-  if (change.action === 'adopt') {
-    const generation = change.apply.generation;
-    return generation === undefined || change.fields.length > 0
-      ? 'will be recorded, nothing is sent'
-      : `did_generation ${generation} will be recorded, nothing is sent`;
-  }
-  if (change.observed === 'recorded') {
-    const time = change.recordedAt === undefined ? '' : ` ${change.recordedAt}`;
-    // The DID beside it may well have been read.
-    const what = change.apply.generation === undefined ? '' : 'did_generation ';
-    return change.apply.existed === true
-      ? `${what}compared with what was recorded${time}, since the server doesn't show it`
-      : `${what}compared with what was recorded${time}, not read from the server`;
-  }
-  return change.observed === 'unknown' && change.action === 'update'
-    ? 'the present value is unknown, so this will be asserted'
-    : null;
-}
-
-/** One difference in the form in which it is shown; every text in it is harmless, on one line. */
-export type FieldView =
-  | { readonly view: 'secret'; readonly unknown: boolean }
-  | {
-      readonly view: 'set';
-      /** Said where the present elements aren't known. */
-      readonly head: string | null;
-      readonly elements: readonly ElementChange[];
-      readonly kept: number;
+  const origin = originOf(change);
+  switch (origin?.origin) {
+    case 'adoption': {
+      const { generation, told } = origin;
+      const what = generation === undefined || told ? '' : `did_generation ${generation} `;
+      return `${what}will be recorded, nothing is sent`;
     }
-  | {
-      readonly view: 'body';
-      /** What the diff doesn't say: that a body is cleared, how line endings change. */
-      readonly notes: readonly string[];
-      readonly hunks: BodyDifference['hunks'];
+    case 'record': {
+      const { what, at, why } = origin;
+      return `${what === '' ? '' : `${what} `}compared with what was recorded${at === null ? '' : ` ${at}`}, ${why}`;
     }
-  | { readonly view: 'value'; readonly before: string; readonly after: string };
-
-/** How a difference is best shown; with `diff`, short bodies are compared line by line too. */
-export function viewField(
-  field: FieldChange,
-  { whole, diff = false }: { readonly whole: boolean; readonly diff?: boolean },
-): FieldView {
-  const { before } = field;
-  if (field.sensitive) return { view: 'secret', unknown: before === undefined };
-  return (
-    (field.type === 'set' ? viewSet(field) : undefined) ??
-    viewBody(field, diff) ?? { view: 'value', ...fieldPair(field, whole) }
-  );
+    case 'unknown':
+      return 'the present value is unknown, so this will be asserted';
+    default:
+      return null;
+  }
 }
 
 /** A change of one value of no more characters is told in one line. */
@@ -135,50 +101,29 @@ export function shortValue(
 ): { readonly path: string; readonly before: string; readonly after: string } | undefined {
   const [field, ...others] = change.fields;
   if (field === undefined || others.length > 0 || observedNote(change) !== null) return undefined;
-  const view = viewField(field, { whole: false });
+  const view = viewField(field, { whole: false, room: 'comment' });
   if (view.view !== 'value' || view.before.length + view.after.length > shortLength) return undefined;
   return { path: field.path, before: view.before, after: view.after };
 }
 
-function viewSet({ before, after, confirmed = false }: FieldChange): FieldView | undefined {
-  const difference = compareSets(before, after, confirmed);
-  if (difference === undefined) return undefined;
-  const { elements, kept, move } = difference;
-  const head =
-    before !== undefined ? move : `(unknown) → ${elements.length === 0 ? 'none' : 'exactly these'}`;
-  return { view: 'set', head, elements, kept };
-}
-
-function viewBody(field: FieldChange, diff: boolean): FieldView | undefined {
-  const { before, after, type } = field;
-  if (!isText(before) || !isText(after)) return undefined;
-  const several = [before, after].some((text) => text?.includes('\n'));
-  const short = [before, after].every((text) => text == null || displayWidth(text) <= lineWidth / 2);
-  if (!several && (type !== 'body' || (short && !diff))) return undefined;
-  const { notes, hunks, tooDifferent } = compareBodies(before ?? '', after ?? '');
-  const said = [
-    ...(before === undefined && after !== null
-      ? [`the present value is unknown; it will be ${plural(countLines(after), 'line')}`]
-      : []),
-    ...(before === null ? ['there was none (null)'] : []),
-    ...(after === null ? [fateText(field) ?? 'cleared (null)'] : []),
+/** What is said of a text beside its lines: how much changes, what was there, what becomes of it. */
+export function bodyNotes({ before, fate, lines, notes, hunks }: BodyView): string[] {
+  const all = hunks.flatMap((hunk) => hunk.lines);
+  const count = (wanted: DiffLine['mark']) => all.filter(({ mark }) => mark === wanted).length;
+  const unknown =
+    fate === null
+      ? `the present value is unknown; it will be ${plural(lines, 'line')}`
+      : 'the present value is unknown';
+  return [
+    // What isn't known may have the same lines.
+    ...(hunks.length === 0 || before === 'unknown'
+      ? []
+      : [`${plural(count('+'), 'line')} added, ${count('-')} removed`]),
+    ...(before === 'unknown' ? [unknown] : []),
+    ...(before === 'null' ? ['there was none (null)'] : []),
+    ...(fate === null ? [] : [fate]),
     ...notes,
-    ...(tooDifferent === null ? [] : [tooDifferent]),
   ];
-  return { view: 'body', notes: said, hunks };
-}
-
-function isText(value: Value | undefined): value is string | null | undefined {
-  return value === undefined || value === null || typeof value === 'string';
-}
-
-/** How many lines a body's difference adds and takes away. */
-export function countChanges(hunks: BodyDifference['hunks']): { added: number; removed: number } {
-  const lines = hunks.flatMap((hunk) => hunk.lines);
-  return {
-    added: lines.filter((line) => line.startsWith('+')).length,
-    removed: lines.filter((line) => line.startsWith('-')).length,
-  };
 }
 
 /** A place as a person reads it, harmless. */

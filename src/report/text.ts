@@ -1,6 +1,5 @@
 import { type ChangeResult, type Result, type Status, summarizeResult } from '../apply/result.js';
 import { bare, disarm, displayWidth, escapeText } from '../base/escape.js';
-import type { Value } from '../base/values.js';
 import {
   type Action,
   type Change,
@@ -12,10 +11,8 @@ import {
 } from '../plan/plan.js';
 import { countDestructions } from '../plan/safety.js';
 import { operationPath, operations } from '../server/operations.js';
-import { type BodyDifference, compareBodies, countLines } from './bodies.js';
-import { diffLineLimit, hunkHead, hunkLines } from './hunks.js';
-import { compareSets } from './sets.js';
-import { fateText, fieldPair } from './values.js';
+import type { DiffLine } from './hunks.js';
+import { type BodyView, originOf, type SetView, type ValueView, viewField } from './view.js';
 import { type Colors, colors, lineWidth, plural, wrap } from './words.js';
 
 export interface TextOptions {
@@ -118,26 +115,23 @@ export function changeLines(change: Change, options: TextOptions, paint: Colors)
 }
 
 function observedLines(change: Change): string[] {
-  if (change.action === 'adopt') {
-    const generation = change.apply.generation;
-    if (generation === undefined) return [];
-    // Its difference says which one already.
-    const what = change.fields.length > 0 ? '' : `did_generation ${generation} `;
-    return [`    ${what}will be recorded, nothing is sent`];
+  const origin = originOf(change);
+  switch (origin?.origin) {
+    case 'adoption': {
+      const { generation, told } = origin;
+      if (generation === undefined) return [];
+      return [`    ${told ? '' : `did_generation ${generation} `}will be recorded, nothing is sent`];
+    }
+    case 'record': {
+      const { what, at, why } = origin;
+      const time = at === null ? '' : ` ${escapeText(at)}`;
+      return [`    ${what === '' ? '' : `${what} as `}recorded${time}, ${why}`];
+    }
+    case 'unknown':
+      return ['    present value unknown: will be asserted'];
+    default:
+      return [];
   }
-  if (change.observed === 'recorded') {
-    const time = change.recordedAt === undefined ? '' : ` ${escapeText(change.recordedAt)}`;
-    // The DID beside it may well have been read.
-    const what = change.apply.generation === undefined ? '' : 'did_generation as ';
-    return [
-      change.apply.existed === true
-        ? `    ${what}recorded${time}, since the server doesn't show it`
-        : `    ${what}recorded${time}, not read from the server`,
-    ];
-  }
-  return change.observed === 'unknown' && change.action === 'update'
-    ? ['    present value unknown: will be asserted']
-    : [];
 }
 
 function requestLines(change: Change): string[] {
@@ -153,99 +147,64 @@ function warningLines(indent: string, warning: PlanWarning, paint: Colors): stri
   );
 }
 
-function fieldLines(field: FieldChange, options: TextOptions, paint: Colors): string[] {
-  const path = disarm(escapeText(field.path));
-  if (field.sensitive) {
-    return [`${path}: ${field.before === undefined ? '(unknown) → ' : ''}(sensitive)`];
+function fieldLines(field: FieldChange, { debug }: TextOptions, paint: Colors): string[] {
+  const view = viewField(field, { whole: debug, room: 'terminal' });
+  const path = disarm(view.path);
+  switch (view.view) {
+    case 'secret':
+      return [`${path}: ${view.unknown ? '(unknown) → ' : ''}(sensitive)`];
+    case 'set':
+      return setLines(path, view, paint);
+    case 'body':
+      return bodyLines(path, view, debug, paint);
+    default:
+      return valueLines(path, view);
   }
-  return (
-    (field.type === 'set' ? setLines(path, field, paint) : undefined) ??
-    bodyLines(path, field, options, paint) ??
-    valueLines(path, field, options)
-  );
 }
 
-function valueLines(path: string, field: FieldChange, { debug }: TextOptions): string[] {
-  const pair = fieldPair(field, debug);
-  const line = `${path}: ${pair.before} → ${pair.after}`;
+function valueLines(path: string, { before, after }: ValueView): string[] {
+  const line = `${path}: ${before} → ${after}`;
   if (displayWidth(line) + 4 <= lineWidth) return [line];
-  return [`${path}: ${pair.before}`, `  → ${pair.after}`];
+  return [`${path}: ${before}`, `  → ${after}`];
 }
 
-function setLines(
-  path: string,
-  { before, after, confirmed = false }: FieldChange,
-  paint: Colors,
-): string[] | undefined {
-  const difference = compareSets(before, after, confirmed);
-  if (difference === undefined) return undefined;
-  const { elements, kept, move } = difference;
+function setLines(path: string, { head, elements, kept }: SetView, paint: Colors): string[] {
   const paints = { '+': paint.green, '-': paint.red, '~': paint.yellow, '=': String };
-  const moved = move === null ? '' : ` ${move}`;
-  const head =
-    before !== undefined ? moved : ` (unknown) → ${elements.length === 0 ? 'none' : 'exactly these'}`;
   return [
-    `${path}:${head}`,
+    `${path}:${head === null ? '' : ` ${head}`}`,
     ...elements.map(({ mark, text }) => `  ${paints[mark](`${mark} ${text}`)}`),
     ...(kept > 0 ? [paint.dim(`  (${kept} unchanged)`)] : []),
   ];
 }
 
-/** A diff of two texts of several lines; undefined where both fit into a line. */
 function bodyLines(
   path: string,
-  field: FieldChange,
-  { debug }: TextOptions,
+  { before, fate, lines, notes, hunks }: BodyView,
+  debug: boolean,
   paint: Colors,
-): string[] | undefined {
-  const { before, after, type } = field;
-  if (!isText(before) || !isText(after) || (type !== 'body' && !severalLines(before, after)))
-    return undefined;
-  if (before === undefined) {
-    if (after === null || !severalLines(after)) return undefined;
-    const size = `${path}: (unknown) → ${plural(countLines(after), 'line')}`;
-    return debug
-      ? [
-          size,
-          ...after
-            .replace(/\n$/, '')
-            .split('\n')
-            .map((line) => `  │ +${escapeText(line)}`),
-        ]
-      : [size];
+): string[] {
+  if (before === 'unknown') {
+    // What can't be compared would only be long.
+    const shown = debug ? hunks.flatMap((hunk) => hunk.lines) : [];
+    return [`${path}: (unknown) → ${fate ?? plural(lines, 'line')}`, ...shown.map(diffRow)];
   }
-  if (!severalLines(before, after) && oneLineSays(before, after)) return undefined;
-  const { notes, hunks, tooDifferent } = compareBodies(before ?? '', after ?? '');
-  const cleared =
-    after === null ? ` ${fateText(field) ?? 'cleared (null)'}` : before === null ? ' was null' : '';
+  const said = fate ?? (before === 'null' ? 'was null' : null);
   return [
-    `${path}:${cleared}`,
+    `${path}:${said === null ? '' : ` ${said}`}`,
     ...notes.map((note) => `  ${note}`),
-    ...(tooDifferent === null ? [] : [`  ${tooDifferent}`]),
-    ...hunks.flatMap((hunk) => [paint.cyan(`  │ ${hunkHead(hunk)}`), ...hunkText(hunk, debug, paint)]),
+    ...hunks.flatMap((hunk) => [
+      paint.cyan(`  │ ${hunk.head}`),
+      ...hunk.lines.map((line) => {
+        const row = diffRow(line);
+        return line.mark === '+' ? paint.green(row) : line.mark === '-' ? paint.red(row) : row;
+      }),
+    ]),
   ];
 }
 
-function isText(value: Value | undefined): value is string | null | undefined {
-  return value === undefined || value === null || typeof value === 'string';
-}
-
-function severalLines(...values: readonly (string | null | undefined)[]): boolean {
-  return values.some((value) => value?.includes('\n'));
-}
-
-/** Whether `"old" → "new"` shows all there is to see, as it does for short texts without line breaks. */
-function oneLineSays(before: string | null, after: string | null): boolean {
-  return [before, after].every((text) => text === null || displayWidth(text) <= lineWidth / 2);
-}
-
-function hunkText(hunk: BodyDifference['hunks'][number], debug: boolean, paint: Colors): string[] {
-  const limit = debug ? Number.POSITIVE_INFINITY : diffLineLimit;
-  return hunkLines(hunk, limit).map(({ mark, text }) => {
-    // The bar keeps context lines from starting with what a CI log takes for a command.
-    const row = text === '' ? `  │ ${mark}`.trimEnd() : `  │ ${mark}${text}`;
-    return mark === '+' ? paint.green(row) : mark === '-' ? paint.red(row) : row;
-  });
+/** The bar keeps lines from starting with what a CI log takes for a command. */
+function diffRow({ mark, text }: DiffLine): string {
+  return text === '' ? `  │ ${mark}`.trimEnd() : `  │ ${mark}${text}`;
 }
 
 const done: { readonly [action in Action]: string } = {

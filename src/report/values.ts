@@ -1,6 +1,5 @@
 import { quote } from '../base/escape.js';
 import { isMap, Sensitive, type Value } from '../base/values.js';
-import type { FieldChange } from '../kinds/change.js';
 
 /** How many characters of a value are shown where not all of it is wanted. */
 const shownCharacters = 60;
@@ -31,25 +30,6 @@ export function inlinePair(
     before: shorten(old, now, shownCharacters, lengthOf(before)),
     after: shorten(now, old, shownCharacters, lengthOf(after)) + note,
   };
-}
-
-/** What becomes of a field of an object that is deleted, in words; undefined where the change says it itself. */
-export function fateText({ becomes }: FieldChange): string | undefined {
-  switch (becomes) {
-    case 'built-in':
-      return "the server's built-in text takes its place";
-    case 'gone':
-      return 'deleted';
-    default:
-      return undefined;
-  }
-}
-
-/** Both sides of a field's change on one line each. */
-export function fieldPair(field: FieldChange, whole: boolean): { before: string; after: string } {
-  const pair = inlinePair(field.before, field.after, whole);
-  const fate = fateText(field);
-  return fate === undefined ? pair : { ...pair, after: `(${fate})` };
 }
 
 /** Says what the eye can't see: two texts that differ in how their accents are encoded alone. */

@@ -1,0 +1,192 @@
+import { displayWidth, escapeText } from '../base/escape.js';
+import type { Value } from '../base/values.js';
+import type { Change, FieldChange } from '../plan/plan.js';
+import { type BodyDifference, compareBodies, countLines, maxChangedLines } from './bodies.js';
+import { type DiffLine, diffLineLimits, hunkHead, hunkLines } from './hunks.js';
+import { compareSets, type ElementChange } from './sets.js';
+import { inlinePair } from './values.js';
+import { lineWidth } from './words.js';
+
+/*
+ * What a reviewer is shown of a change, whatever draws it: a terminal, a comment or a page. Every text in a view is
+ * harmless, on one line.
+ */
+
+/** A difference of which nothing may be shown. */
+export interface SecretView {
+  readonly view: 'secret';
+  readonly path: string;
+  /** Whether the present value isn't known. */
+  readonly unknown: boolean;
+}
+
+/** How a set changes, element by element. */
+export interface SetView {
+  readonly view: 'set';
+  readonly path: string;
+  /** What the elements together come to: one that takes the place of another, or that the present ones aren't known. */
+  readonly head: string | null;
+  readonly elements: readonly ElementChange[];
+  /** How many elements stay as they are. */
+  readonly kept: number;
+}
+
+/** A text, line by line. */
+export interface BodyView {
+  readonly view: 'body';
+  readonly path: string;
+  readonly before: 'text' | 'null' | 'unknown';
+  /** What becomes of a text that goes, in words; null where there is one afterwards. */
+  readonly fate: string | null;
+  /** How many lines it has afterwards. */
+  readonly lines: number;
+  /** What no diff of lines shows: how line endings change, that there are too many lines. */
+  readonly notes: readonly string[];
+  /** What changes; all of the text where the present one isn't known. */
+  readonly hunks: readonly Hunk[];
+}
+
+/** Lines that change, and some around them. */
+export interface Hunk {
+  /** Where it stands: `@@ -1,3 +1,4 @@`. */
+  readonly head: string;
+  readonly lines: readonly DiffLine[];
+}
+
+/** A value that has a line to itself. */
+export interface ValueView {
+  readonly view: 'value';
+  readonly path: string;
+  /** Whether the present value isn't known: `before` says so then. */
+  readonly unknown: boolean;
+  readonly before: string;
+  readonly after: string;
+}
+
+/** One difference in the form in which it is shown. */
+export type FieldView = SecretView | SetView | BodyView | ValueView;
+
+/** How much there is room for. */
+export interface ViewOptions {
+  /** Long values whole. */
+  readonly whole: boolean;
+  /** A page compares short bodies line by line too, and shows more of a long line. */
+  readonly room: 'terminal' | 'comment' | 'page';
+}
+
+/** How a difference is best shown. */
+export function viewField(field: FieldChange, options: ViewOptions): FieldView {
+  const path = escapeText(field.path);
+  const unknown = field.before === undefined;
+  if (field.sensitive) return { view: 'secret', path, unknown };
+  return (
+    (field.type === 'set' ? viewSet(path, field) : undefined) ??
+    viewBody(path, field, options) ?? { view: 'value', path, unknown, ...valuePair(field, options) }
+  );
+}
+
+/** What becomes of a field of an object that is deleted, in words; undefined where the change says it itself. */
+export function fateText({ becomes }: FieldChange): string | undefined {
+  switch (becomes) {
+    case 'built-in':
+      return "the server's built-in text takes its place";
+    case 'gone':
+      return 'deleted';
+    default:
+      return undefined;
+  }
+}
+
+function valuePair(field: FieldChange, { whole }: ViewOptions): { before: string; after: string } {
+  const pair = inlinePair(field.before, field.after, whole);
+  const fate = fateText(field);
+  return fate === undefined ? pair : { ...pair, after: `(${fate})` };
+}
+
+function viewSet(path: string, { before, after, confirmed = false }: FieldChange): SetView | undefined {
+  const difference = compareSets(before, after, confirmed);
+  if (difference === undefined) return undefined;
+  const { elements, kept, move } = difference;
+  const head =
+    before !== undefined ? move : `(unknown) → ${elements.length === 0 ? 'none' : 'exactly these'}`;
+  return { view: 'set', path, head, elements, kept };
+}
+
+function viewBody(path: string, field: FieldChange, options: ViewOptions): BodyView | undefined {
+  const { before, after } = field;
+  if (!isText(before) || !isText(after) || fitsLine(field, before, after, options)) return undefined;
+  const { notes, hunks } =
+    before === undefined ? newLines(after ?? '', options) : changedLines(before ?? '', after ?? '');
+  const limit = options.whole ? Number.POSITIVE_INFINITY : diffLineLimits[options.room];
+  return {
+    view: 'body',
+    path,
+    before: before === undefined ? 'unknown' : before === null ? 'null' : 'text',
+    fate: after === null ? (fateText(field) ?? 'cleared (null)') : null,
+    lines: countLines(after ?? ''),
+    notes,
+    hunks: hunks.map((hunk) => ({ head: hunkHead(hunk), lines: hunkLines(hunk, limit) })),
+  };
+}
+
+type Text = string | null | undefined;
+
+function isText(value: Value | undefined): value is Text {
+  return value === undefined || value === null || typeof value === 'string';
+}
+
+/** Whether `"old" → "new"` shows all there is to see, as it does for short texts without line breaks. */
+function fitsLine({ type }: FieldChange, before: Text, after: Text, { room }: ViewOptions): boolean {
+  const texts = [before, after];
+  if (texts.some((text) => text?.includes('\n'))) return false;
+  if (type !== 'body') return true;
+  // There is nothing that a long line could be compared with.
+  if (room === 'terminal' && before === undefined) return true;
+  return room !== 'page' && texts.every((text) => text == null || displayWidth(text) <= lineWidth / 2);
+}
+
+type Lines = Pick<BodyDifference, 'notes' | 'hunks'>;
+
+function changedLines(before: string, after: string): Lines {
+  const { notes, hunks, tooDifferent } = compareBodies(before, after);
+  return { notes: tooDifferent === null ? notes : [...notes, tooDifferent], hunks };
+}
+
+/** All of a text as it will be, with its line endings: nobody knows which lines of it are new. */
+function newLines(text: string, { whole }: ViewOptions): Lines {
+  if (text === '') return { notes: [], hunks: [] };
+  const lines = text.replace(/\n$/, '').split('\n');
+  if (lines.length > maxChangedLines && !whole) return { notes: ['that is too much to show'], hunks: [] };
+  const hunk = { oldStart: 1, oldLines: 0, newStart: 1, newLines: lines.length };
+  return { notes: [], hunks: [{ ...hunk, lines: lines.map((line) => `+${line}`) }] };
+}
+
+/** Where what a change is compared with came from. */
+export type Origin =
+  /** From nowhere: it is recorded, and nothing is sent; which generation that is, unless a difference says it. */
+  | { readonly origin: 'adoption'; readonly generation: number | undefined; readonly told: boolean }
+  | {
+      readonly origin: 'record';
+      /** Empty where it is the whole object. */
+      readonly what: '' | 'did_generation';
+      readonly at: string | null;
+      /** Why it isn't read. */
+      readonly why: string;
+    }
+  | { readonly origin: 'unknown' };
+
+/** Where what a change is compared with came from, where that isn't the server just now. */
+export function originOf({ action, observed, recordedAt, fields, apply }: Change): Origin | null {
+  const { generation, existed } = apply;
+  if (action === 'adopt') return { origin: 'adoption', generation, told: fields.length > 0 };
+  if (observed === 'recorded') {
+    return {
+      origin: 'record',
+      // The DID beside it may well have been read.
+      what: generation === undefined ? '' : 'did_generation',
+      at: recordedAt ?? null,
+      why: existed === true ? "since the server doesn't show it" : 'not read from the server',
+    };
+  }
+  return observed === 'unknown' && action === 'update' ? { origin: 'unknown' } : null;
+}

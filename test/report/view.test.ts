@@ -1,0 +1,169 @@
+import { describe, expect, it } from 'vitest';
+import type { FieldChange } from '../../src/plan/plan.js';
+import { planHtml } from '../../src/report/html.js';
+import { planMarkdown } from '../../src/report/markdown.js';
+import { planText } from '../../src/report/text.js';
+import { originOf, type ViewOptions, viewField } from '../../src/report/view.js';
+import { changeOf, fieldOf, planOf } from './plans.js';
+
+const rooms = ['terminal', 'comment', 'page'] as const;
+
+function view(parts: Partial<FieldChange>, options: Partial<ViewOptions> = {}) {
+  return viewField(fieldOf(parts), { whole: false, room: 'comment', ...options });
+}
+
+/** What each report makes of one difference. */
+function drawn(parts: Partial<FieldChange>, debug = false) {
+  // A second one keeps it from being told in the line of the change.
+  const plan = planOf([changeOf({ fields: [fieldOf(parts), fieldOf({ path: 'other' })] })]);
+  return {
+    text: planText(plan, { color: false, debug }),
+    markdown: planMarkdown(plan, { debug }),
+    html: planHtml(plan, { samples: new Map(), debug }),
+  };
+}
+
+describe('the view of a field', () => {
+  it('shows nothing of a secret but whether it was known', () => {
+    expect(view({ before: undefined, after: 'hunter22', sensitive: true })).toEqual({
+      view: 'secret',
+      path: 'label',
+      unknown: true,
+    });
+    expect(view({ type: 'body', before: 'a\n', after: 'b\n', sensitive: true })).toMatchObject({
+      view: 'secret',
+      unknown: false,
+    });
+  });
+
+  it('is a body where a text has several lines, in every room', () => {
+    for (const room of rooms) {
+      expect(view({ before: 'a\nb\n', after: 'a\nc\n' }, { room })).toEqual({
+        view: 'body',
+        path: 'label',
+        before: 'text',
+        fate: null,
+        lines: 2,
+        notes: [],
+        hunks: [
+          {
+            head: '@@ -1,2 +1,2 @@',
+            lines: [
+              { mark: ' ', text: 'a' },
+              { mark: '-', text: 'b' },
+              { mark: '+', text: 'c' },
+            ],
+          },
+        ],
+      });
+    }
+  });
+
+  const long = 'word '.repeat(20);
+  it.each([
+    ['value', 'a', 'b', ['value', 'value', 'value']],
+    ['value', long, 'b', ['value', 'value', 'value']],
+    ['body', 'a', 'b', ['value', 'value', 'body']],
+    ['body', long, 'b', ['body', 'body', 'body']],
+    ['body', undefined, long, ['value', 'body', 'body']],
+    ['body', undefined, 'a\nb\n', ['body', 'body', 'body']],
+    ['body', undefined, null, ['value', 'value', 'body']],
+    ['set', 'no set', [], ['value', 'value', 'value']],
+    ['set', undefined, [], ['set', 'set', 'set']],
+  ] as const)(
+    'of a %s, %j to %j, has the form that its room has space for: %j',
+    (type, before, after, forms) => {
+      const field = { type, before, after: Array.isArray(after) ? [] : (after as string | null) };
+      expect(rooms.map((room) => view(field, { room }).view)).toEqual(forms);
+    },
+  );
+
+  it('says what becomes of a text that goes, and what was there', () => {
+    const deleted = { type: 'body', before: 'a\nb\n', after: null } as const;
+    expect(view(deleted)).toMatchObject({ fate: 'cleared (null)' });
+    expect(view({ ...deleted, becomes: 'gone' })).toMatchObject({ fate: 'deleted' });
+    expect(view({ ...deleted, becomes: 'built-in' })).toMatchObject({
+      fate: "the server's built-in text takes its place",
+    });
+    expect(view({ type: 'body', before: null, after: 'a\nb\n' })).toMatchObject({ before: 'null', lines: 2 });
+  });
+
+  it('makes paths and texts harmless', () => {
+    const hostile = '\u001b[2J\u202e';
+    const text = JSON.stringify(
+      view({ path: hostile, type: 'body', before: hostile, after: `${hostile}\n` }),
+    );
+    expect(text).not.toMatch(/[\p{Cc}\p{Cf}]/u);
+    expect(text).toContain('\\\\u001b[2J\\\\u202e');
+  });
+});
+
+describe('a present value that is not known', () => {
+  it('is told as such by every report, and nothing as added', () => {
+    const { text, markdown, html } = drawn({ before: undefined, after: 'ACME' });
+    expect(text).toContain('label: (unknown) → "ACME"');
+    expect(markdown).toContain('! label: (unknown) → "ACME"');
+    expect(markdown).not.toContain('+ label');
+    expect(html).toContain('<td class="unknown"><code>(unknown)</code></td>');
+  });
+
+  it('has no lines that are added, no line endings that change and nothing that differs', () => {
+    const { text, markdown, html } = drawn(
+      { type: 'body', before: undefined, after: '\ufeffa\r\nb \r\n' },
+      true,
+    );
+    expect(text).toContain('label: (unknown) → 2 lines\n');
+    for (const report of [markdown, html]) {
+      expect(report).toContain('the present value is unknown; it will be 2 lines');
+      expect(report).not.toMatch(/added, \d|mark is added/);
+    }
+    // What is in the text is the same to see everywhere.
+    for (const report of [text, markdown, html]) {
+      expect(report).toContain('+\\ufeffa\\r');
+      expect(report).toContain('+b \\r');
+    }
+  });
+
+  it('is said of a text that goes as well', () => {
+    expect(drawn({ type: 'body', before: undefined, after: null }).html).toContain(
+      'the present value is unknown; cleared (null)',
+    );
+  });
+
+  it('takes no more lines than a reviewer reads, but for debug', () => {
+    const field = { type: 'body', before: undefined, after: 'row\n'.repeat(2500) } as const;
+    const { text, markdown, html } = drawn(field);
+    expect(text).toContain('label: (unknown) → 2500 lines\n');
+    for (const report of [markdown, html]) {
+      expect(report).toContain('it will be 2500 lines; that is too much to show');
+      expect(report).not.toContain('+row');
+    }
+    expect(drawn(field, true).text.match(/│ \+row/g)).toHaveLength(2500);
+  });
+});
+
+describe('where a value came from', () => {
+  const apply = { ...changeOf().apply, existed: true };
+  it.each([
+    ['the server just now', {}, null],
+    ['the server, though nothing is done', { action: 'unchanged', observed: 'unknown' }, null],
+    ['nowhere', { observed: 'unknown' }, { origin: 'unknown' }],
+    [
+      'a record',
+      { observed: 'recorded', recordedAt: 'then' },
+      { origin: 'record', what: '', at: 'then', why: 'not read from the server' },
+    ],
+    [
+      'a record beside what was read',
+      { observed: 'recorded', apply: { ...apply, generation: 2 } },
+      { origin: 'record', what: 'did_generation', at: null, why: "since the server doesn't show it" },
+    ],
+    [
+      'a document that is taken for the present',
+      { action: 'adopt', apply: { ...apply, generation: 2 } },
+      { origin: 'adoption', generation: 2, told: false },
+    ],
+  ] as const)('%s', (_, parts, origin) => {
+    expect(originOf(changeOf(parts))).toEqual(origin);
+  });
+});
