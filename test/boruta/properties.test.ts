@@ -1,61 +1,26 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { startSandbox } from '../../src/sandbox/index.js';
+import { taken, userFields } from '../kinds/generating/boruta.js';
 import { comparable, type Doc, ids, restore, type SiteOptions, site, todo } from './site.js';
 
 const runs = 15;
 
-/** White space alone counts as empty. */
-const text = fc
-  .string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
-  .map((word) => word.replaceAll('$', '-'))
-  .filter((word) => word.trim() !== '');
-const element = fc.record({ value: fc.oneof(text, fc.integer(), fc.boolean()), status: text });
-const scopes = fc.subarray([
-  { id: ids.billingRead, name: 'billing:read', label: 'Read invoices' },
-  { id: ids.billingWrite, name: 'billing:write', label: 'Issue invoices' },
-  { id: ids.reportsRead, name: 'reports:read', label: 'Read reports' },
-]);
-const roles = fc.subarray([
-  { id: ids.member, name: 'member' },
-  { id: ids.accountant, name: 'accountant' },
-]);
-const memberships = fc
-  .subarray([ids.acme, ids.globex, ids.initech, ids.umbrella])
-  .chain((chosen) => fc.tuple(...chosen.map((id) => fc.record({ id: fc.constant(id), roles }))));
-
-/** The fields that any server of this API keeps. */
-const common = {
-  group: fc.option(
-    fc
-      .uniqueArray(fc.stringMatching(/^[a-z]{1,8}$/), { minLength: 1, maxLength: 3 })
-      .map((words) => words.join(' ')),
-  ),
-  metadata: fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), element, { maxKeys: 3 }),
-  authorized_scopes: scopes,
-  organizations: memberships,
-};
-
 function documents(profile: 'documented' | 'boruta'): fc.Arbitrary<Doc[]> {
   const user = fc
-    .tuple(
-      fc.constantFrom(ids.ada, ids.grace),
-      profile === 'boruta'
-        ? fc.record({ ...common, roles }, { requiredKeys: [] })
-        : fc.record(common, { requiredKeys: [] }),
-    )
+    .tuple(fc.constantFrom(ids.ada, ids.grace), userFields(profile))
     .map(([id, fields]): Doc => ({ kind: 'User', id, whole: ['metadata'], ...fields }));
   const organization = fc
     .tuple(
       fc.constantFrom(ids.acme, ids.globex, ids.umbrella),
-      fc.record({ name: text, label: fc.option(text) }, { requiredKeys: [] }),
+      fc.record({ name: taken, label: fc.option(taken) }, { requiredKeys: [] }),
     )
     .map(([id, fields]): Doc => ({ kind: 'Organization', id, ...fields }));
   const template = fc
     .tuple(
       fc.constantFrom('confirmation_instructions', 'reset_password_instructions', 'tx_code'),
       fc.oneof(
-        fc.record({ txt_content: text, html_content: text }, { requiredKeys: [] }),
+        fc.record({ txt_content: taken, html_content: taken }, { requiredKeys: [] }),
         fc.constant({ state: 'absent' }),
       ),
     )

@@ -1,182 +1,13 @@
 import fc from 'fast-check';
-import type { Json } from '../../src/base/values.js';
 import type { SandboxRole, SandboxSeed } from '../../src/sandbox/index.js';
-
-/** A document of a manifest, as plain data: what YAML says of it is up to the layout. */
-export interface Doc {
-  readonly [field: string]: Json;
-}
+import { templateDoc, userDoc } from '../kinds/generating/documents.js';
+import { bodyText, type Doc, nullableText, some, text, upTo, word } from '../kinds/generating/values.js';
 
 /** A server, and what two manifests say of it one after the other. */
 export interface World {
   readonly seed: SandboxSeed;
   readonly rounds: readonly (readonly Doc[])[];
 }
-
-const odd = [
-  'null',
-  'true',
-  '~',
-  '1',
-  '0x1f',
-  '1e3',
-  '---',
-  '...',
-  '- a',
-  'a: b',
-  '# a',
-  ' a ',
-  '\ta\n',
-  '"',
-  "'",
-];
-const marks = [
-  '$',
-  `\${NAME}`,
-  '$$',
-  '{{ a }}',
-  '\\',
-  '\u0000',
-  '\u001b[31m',
-  '\u0085',
-  '\u2028',
-  '\ufeff',
-  '\r\n',
-];
-
-/** Any text: empty, long, in other scripts, and what YAML, templates or terminals could trip over. */
-export const text: fc.Arbitrary<string> = fc.oneof(
-  { weight: 4, arbitrary: fc.string({ maxLength: 12 }) },
-  { weight: 3, arbitrary: fc.string({ unit: 'grapheme', maxLength: 8 }) },
-  { weight: 2, arbitrary: fc.string({ unit: 'binary', maxLength: 8 }) },
-  { weight: 3, arbitrary: fc.constantFrom('', ...odd, ...marks) },
-  { weight: 1, arbitrary: fc.nat(3000).map((length) => 'long äöü '.repeat(length / 9)) },
-);
-
-/** Text that can name an object. */
-const word: fc.Arbitrary<string> = text.map((it) =>
-  it
-    .replace(/\p{Cc}|\p{Cs}/gu, '')
-    .slice(0, 60)
-    .toWellFormed(),
-);
-
-/** Whole numbers that JavaScript can't tell apart are refused. */
-const number = fc.oneof(
-  fc.integer(),
-  fc.double({ noNaN: true, min: -1e15, max: 1e15 }).map((it) => (it === 0 ? 0 : it)),
-);
-
-const key = fc.oneof(
-  fc.constantFrom('value', 'status', 'file', 'constructor', 'a.b', '', ' '),
-  text.filter((it) => !it.includes('$') && it !== '__proto__' && !/\p{Cc}/u.test(it)),
-);
-
-const json: fc.Arbitrary<Json> = fc.letrec<{ any: Json; leaf: Json }>((tie) => ({
-  leaf: fc.oneof(text, number, fc.boolean(), fc.constant(null)),
-  any: fc.oneof(
-    { maxDepth: 2, withCrossShrink: true },
-    tie('leaf'),
-    fc.array(tie('any'), { maxLength: 3 }),
-    fc.dictionary(key, tie('any'), { maxKeys: 3, noNullPrototype: true }),
-  ),
-})).any;
-
-const object = fc.dictionary(key, json, { maxKeys: 3, noNullPrototype: true });
-const objects = fc.array(object, { maxLength: 2 });
-const nullableText = fc.option(text, { freq: 5 });
-/** What an email's body may be: not white space alone, and without NUL. */
-const bodyText = fc.option(
-  text.filter((it) => !it.includes('\0') && (it === '' || /[^\p{White_Space}]/u.test(it))),
-  { freq: 5 },
-);
-const flag = fc.option(fc.boolean(), { freq: 5 });
-const int32 = fc.integer({ min: -(2 ** 31), max: 2 ** 31 - 1 });
-const moment = fc
-  .tuple(
-    fc.date({ min: new Date('1980-01-01'), max: new Date('2080-01-01'), noInvalidDate: true }),
-    fc.nat(2),
-  )
-  .map(([date, form]) => {
-    const utc = date.toISOString();
-    if (form === 0) return utc;
-    if (form === 1) return `${utc.slice(0, 19)}Z`;
-    return `${new Date(date.getTime() + 5_400_000).toISOString().slice(0, 19)}+01:30`;
-  });
-
-/** Members of an object, each there or not. */
-function some(members: { [name: string]: fc.Arbitrary<Json> }): fc.Arbitrary<{ [name: string]: Json }> {
-  const maybe = Object.entries(members).map(([name, member]) =>
-    fc.option(member, { nil: undefined, freq: 2 }).map((it) => [name, it] as const),
-  );
-  return fc
-    .tuple(...maybe)
-    .map((them) => Object.fromEntries(them.flatMap(([name, it]) => (it === undefined ? [] : [[name, it]]))));
-}
-
-function upTo<T>(most: number, items: readonly T[]): fc.Arbitrary<T[]> {
-  return fc.subarray([...items], { maxLength: Math.min(most, items.length) });
-}
-
-const roleScopes = fc.array(some({ id: word, name: word, public: fc.boolean() }), { maxLength: 2 });
-
-/** Roles as a manifest names them: by id, by name or by both, none twice. */
-const roles = fc.uniqueArray(fc.nat(5), { maxLength: 3 }).chain((numbers) =>
-  fc.tuple(
-    ...numbers.map((role) =>
-      fc.tuple(fc.nat(2), fc.option(roleScopes, { nil: undefined })).map(
-        ([by, scopes]): Doc => ({
-          ...(by === 1 ? {} : { id: `role-${role}` }),
-          ...(by === 0 ? {} : { name: `role ${role}` }),
-          ...(scopes === undefined ? {} : { scopes }),
-        }),
-      ),
-    ),
-  ),
-);
-
-const scopes = fc.uniqueArray(fc.nat(6), { maxLength: 3 }).chain((numbers) =>
-  fc.tuple(
-    ...numbers.map((scope) =>
-      fc.tuple(fc.boolean(), text, fc.option(fc.boolean(), { nil: undefined })).map(
-        ([id, label, open]): Doc => ({
-          ...(id ? { id: `scope-${scope}` } : {}),
-          name: `scope:${scope}`,
-          label,
-          ...(open === undefined ? {} : { public: open }),
-        }),
-      ),
-    ),
-  ),
-);
-
-const backendMembers = some({
-  name: nullableText,
-  type: nullableText,
-  is_default: flag,
-  create_default_organization: flag,
-  roles: fc.option(roles, { freq: 5 }),
-  metadata_fields: fc.option(objects, { freq: 5 }),
-  federated_servers: objects,
-  verifiable_credentials: objects,
-  verifiable_presentations: objects,
-  password_hashing_alg: nullableText,
-  password_hashing_opts: fc.option(object, { freq: 5 }),
-  ldap_pool_size: fc.option(int32),
-  ldap_host: nullableText,
-  ldap_ou: nullableText,
-  smtp_from: nullableText,
-  smtp_relay: nullableText,
-  smtp_ssl: flag,
-  smtp_port: int32,
-  features: fc.option(fc.array(text, { maxLength: 3 }), { freq: 5 }),
-});
-
-/** Hashing a secret takes its time, so that few users have one. */
-const passwords = fc.oneof(
-  { weight: 12, arbitrary: fc.constant({}) },
-  { weight: 1, arbitrary: some({ smtp_password: nullableText, ldap_master_password: text }) },
-);
 
 interface Organization {
   readonly id: string;
@@ -206,60 +37,6 @@ function organizationDoc({ id, renamed, name }: Organization): fc.Arbitrary<Doc>
   });
 }
 
-/** References by the name that an organization has or will have, or by its id. */
-function memberships(
-  organizations: readonly Organization[],
-  renamed: ReadonlySet<string>,
-): fc.Arbitrary<Json> {
-  return upTo(4, organizations).chain((chosen) =>
-    fc.tuple(
-      ...chosen.map((organization) =>
-        fc.tuple(fc.nat(3), roles).map(([by, held]): Json => {
-          const name = renamed.has(organization.id)
-            ? (organization.renamed ?? organization.name)
-            : organization.name;
-          if (by === 0) return name;
-          if (by === 1) return organization.id;
-          return by === 2 ? { name, roles: held } : { id: organization.id, roles: held };
-        }),
-      ),
-    ),
-  );
-}
-
-function userDoc(
-  id: string,
-  organizations: readonly Organization[],
-  renamed: ReadonlySet<string>,
-  whole: boolean,
-): fc.Arbitrary<Doc> {
-  const metadata = fc.option(object, { freq: 6 });
-  return fc
-    .tuple(
-      some({
-        uid: nullableText,
-        username: nullableText,
-        totp_registered_at: fc.option(moment),
-        metadata,
-        federated_metadata: metadata,
-        blocked: flag,
-        group: nullableText,
-        authorized_scopes: fc.option(scopes, { freq: 6 }),
-        organizations: fc.option(memberships(organizations, renamed), { freq: 6 }),
-      }),
-      fc.option(fc.tuple(backendMembers, passwords), { nil: undefined, freq: 2 }),
-    )
-    .map(
-      ([fields, backend]): Doc => ({
-        kind: 'User',
-        id,
-        ...fields,
-        ...(backend === undefined ? {} : { backend: { ...backend[0], ...backend[1] } }),
-        ...(whole ? { whole: ['metadata', 'federated_metadata'] } : {}),
-      }),
-    );
-}
-
 function keyPairDocs(count: number): fc.Arbitrary<Doc[]> {
   const pairs = Array.from({ length: count }, (_, index) => `key ${index}`);
   return fc.tuple(fc.subarray(pairs), fc.nat(), fc.boolean()).chain(([chosen, pick, moves]) =>
@@ -277,22 +54,10 @@ function keyPairDocs(count: number): fc.Arbitrary<Doc[]> {
 
 function templateDocs(backends: number): fc.Arbitrary<Doc[]> {
   const all = Array.from({ length: backends }, (_, index) => `backend ${index}`).flatMap((backend_id) =>
-    ['reset', 'tx_code', 'ünüsual type?'].map((type) => ({ kind: 'EmailTemplate', backend_id, type })),
+    ['reset', 'tx_code', 'ünüsual type?'].map((type) => ({ backend_id, type })),
   );
   return upTo(4, all).chain((chosen) =>
-    fc.tuple(
-      ...chosen.map((identity) =>
-        fc.oneof(
-          { weight: 1, arbitrary: fc.constant<Doc>({ ...identity, state: 'absent' }) },
-          {
-            weight: 3,
-            arbitrary: some({ txt_content: bodyText, html_content: bodyText }).map(
-              (fields): Doc => ({ ...identity, ...fields }),
-            ),
-          },
-        ),
-      ),
-    ),
+    fc.tuple(...chosen.map((identity) => templateDoc(identity, bodyText))),
   );
 }
 

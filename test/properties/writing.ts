@@ -8,7 +8,8 @@ import { loadProject } from '../../src/project/index.js';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
 import { openForWriting, openSession } from '../../src/session/open.js';
 import type { Session, SessionOptions, WritingSession } from '../../src/session/session.js';
-import type { Doc, Layout } from './generating.js';
+import type { Doc } from '../kinds/generating/values.js';
+import type { Layout } from './generating.js';
 
 const plain: Layout = { order: [0], files: [0], style: 'line', bodiesInFiles: false, crlf: false };
 
@@ -79,6 +80,7 @@ export function filesFor(docs: readonly Doc[], layout: Layout = plain): Map<stri
 }
 
 export interface Place {
+  readonly folder: string;
   readonly sandbox: Sandbox;
   /** Replaces the manifests. */
   declare(docs: readonly Doc[], layout?: Layout): void;
@@ -87,7 +89,7 @@ export interface Place {
   writing<T>(work: (session: WritingSession) => Promise<T>, options?: SessionOptions): Promise<T>;
 }
 
-/** A project and a server, for as long as the work takes. */
+/** A project and a server, for as long as the work takes; a profile that is given is written out. */
 export async function inPlace<T>(options: SandboxOptions, work: (place: Place) => Promise<T>): Promise<T> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'idops-property-')));
   const sandbox = await startSandbox(options);
@@ -101,8 +103,11 @@ export async function inPlace<T>(options: SandboxOptions, work: (place: Place) =
     }
   };
   try {
-    writeFileSync(join(folder, 'idops.yaml'), 'version: 1\nsafety: {max_destructive: 1000}\n');
+    const { profile } = options;
+    const server = profile === undefined ? '' : `server: {profile: ${profile}}\n`;
+    writeFileSync(join(folder, 'idops.yaml'), `version: 1\n${server}safety: {max_destructive: 1000}\n`);
     return await work({
+      folder,
       sandbox,
       declare(docs, layout) {
         rmSync(join(folder, 'manifests'), { recursive: true, force: true });

@@ -1,0 +1,317 @@
+import fc from 'fast-check';
+import type { Json } from '../../../src/base/values.js';
+import { kindOf } from '../../../src/kinds/index.js';
+import type { KindName } from '../../../src/kinds/kind.js';
+import type { Change, Plan } from '../../../src/plan/plan.js';
+import type { SandboxProfile, SandboxSeed } from '../../../src/sandbox/index.js';
+import { loadSeed } from '../../../src/sandbox/seed.js';
+import { ids } from '../../sandbox/asking.js';
+import { taken, userFields, userGroup, userMetadata } from '../generating/boruta.js';
+import { templateDoc, userDoc } from '../generating/documents.js';
+import { bodyText, type Doc, nullableText, some, text, word } from '../generating/values.js';
+
+/** What manifests say one after the other: `known` is applied first, `next` differs from it in something. */
+export interface Rounds {
+  readonly known: readonly Doc[];
+  readonly next: readonly Doc[];
+}
+
+/** A field of a document in which a secret can stand. */
+export interface SecretField {
+  /** Where it stands; the members of objects one after the other. */
+  readonly path: readonly [string, ...string[]];
+  /** Whether it is secret whatever its source, and not only where its value comes from a process variable. */
+  readonly always: boolean;
+}
+
+/** What the tests need of a kind beside its hooks. */
+export interface KindSample {
+  /** What the server holds of it at first; the rest is the demo data. */
+  server(profile: SandboxProfile): fc.Arbitrary<Partial<SandboxSeed>>;
+  /**
+   * Documents about objects of such a server that its profile takes, none of which is blocked. Where the kind can't be
+   * read, every field of `next` is in `known` too, so that undoing finds what it was.
+   */
+  rounds(seed: SandboxSeed, profile: SandboxProfile): fc.Arbitrary<Rounds>;
+  /** The fields of `next` that a secret can stand in; none where a kind has no text to declare. */
+  secrets(profile: SandboxProfile): readonly SecretField[];
+  /** Takes out of a server's data what a document mentions, and what the server does along with it. */
+  strip(data: SandboxSeed, doc: Doc, change: Change | undefined): void;
+}
+
+const profileText = (profile: SandboxProfile): fc.Arbitrary<string> => (profile === 'boruta' ? taken : text);
+const nullable = (profile: SandboxProfile): fc.Arbitrary<string | null> =>
+  profile === 'boruta' ? fc.option(taken) : nullableText;
+
+const demo = (): SandboxSeed => loadSeed('demo');
+
+/** Some of them, in any order. */
+function several<T>(items: readonly T[]): fc.Arbitrary<T[]> {
+  return fc.shuffledSubarray([...items], { minLength: 1 });
+}
+
+const organization: KindSample = {
+  // Names may be twice, and then an id tells which one is meant.
+  server: (profile) =>
+    fc
+      .tuple(
+        ...[ids.acme, ids.globex, ids.initech, ids.umbrella].map((id, index) =>
+          fc.tuple(word, fc.nat(3), nullable(profile)).map(([name, twin, label]) => ({
+            id,
+            name: twin === 0 ? 'twin' : `${index} ${name}`,
+            label,
+          })),
+        ),
+      )
+      .map((organizations) => ({ organizations })),
+  rounds({ organizations }, profile) {
+    const isUnique = (wanted: string | null): boolean =>
+      organizations.filter(({ name }) => name === wanted).length === 1;
+    const fields = some({ label: nullable(profile) });
+    return several(organizations).chain((chosen) =>
+      fc
+        .tuple(
+          ...chosen.map(({ id, name }, index) =>
+            fc
+              .tuple(fc.boolean(), fields, fields, fc.option(word, { nil: undefined }))
+              .map(([byName, before, after, renamed]) => {
+                const other = index === 0 ? { label: 'of the second manifest' } : {};
+                if (byName && name !== null && isUnique(name)) {
+                  const identity = { kind: 'Organization', name } as const;
+                  return { known: { ...identity, ...before }, next: { ...identity, ...after, ...other } };
+                }
+                const identity = { kind: 'Organization', id } as const;
+                const name_ = renamed === undefined ? {} : { name: `new ${index} ${renamed}` };
+                return {
+                  known: { ...identity, ...before },
+                  next: { ...identity, ...after, ...name_, ...other },
+                };
+              }),
+          ),
+        )
+        .map(inRounds),
+    );
+  },
+  secrets: () => [{ path: ['label'], always: false }],
+  strip(data, doc, change) {
+    const id = change?.apply.identity.id;
+    without(
+      data.organizations.find((one) => one.id === id),
+      doc,
+    );
+  },
+};
+
+const otherBackend = '20000000-0000-4000-8000-000000000002';
+
+const user: KindSample = {
+  server: () =>
+    fc
+      .tuple(
+        ...[ids.ada, ids.grace].map((id) =>
+          fc.record({ id: fc.constant(id), group: userGroup, metadata: userMetadata }),
+        ),
+      )
+      .map((changed) => {
+        const { users, backends } = demo();
+        // Each has a backend of its own, since what two of them say of one would never come to an end.
+        return {
+          users: users.map((row, index) => ({
+            ...row,
+            ...changed[index],
+            backend_id: index === 0 ? row.backend_id : otherBackend,
+          })),
+          backends: backends.flatMap((row) => [row, { ...row, id: otherBackend, is_default: false }]),
+        };
+      }),
+  rounds({ users, organizations }, profile) {
+    const known = organizations.map(({ id, name }) => ({ id, name: name ?? '' }));
+    const one = (id: string): fc.Arbitrary<Doc> =>
+      profile === 'boruta'
+        ? userFields(profile).map((fields): Doc => ({ kind: 'User', id, whole: ['metadata'], ...fields }))
+        : userDoc(id, known, new Set(), true, fc.constant({}));
+    return several(users).chain((chosen) =>
+      fc
+        .tuple(
+          ...chosen.map(({ id }, index) =>
+            fc.tuple(one(id), one(id)).map(([before, after]) => {
+              const next = index === 0 ? { ...after, group: 'second' } : after;
+              return { known: profile === 'boruta' ? before : merged(next, before), next };
+            }),
+          ),
+        )
+        .map(inRounds),
+    );
+  },
+  secrets: (profile) =>
+    profile === 'boruta'
+      ? [{ path: ['group'], always: false }]
+      : [
+          { path: ['group'], always: false },
+          { path: ['backend', 'smtp_password'], always: true },
+          { path: ['backend', 'ldap_master_password'], always: true },
+        ],
+  strip({ users, backends }, doc) {
+    const row = users.find(({ id }) => id === doc.id);
+    const { backend } = doc;
+    if (typeof backend === 'object' && backend !== null)
+      without(
+        backends.find(({ id }) => id === row?.backend_id),
+        backend,
+      );
+    without(row, doc);
+  },
+};
+
+const keyPair: KindSample = {
+  server: (profile) =>
+    fc
+      .tuple(fc.nat(2), fc.array(profileText(profile), { minLength: 3, maxLength: 3 }))
+      .map(([first, keys]) => ({
+        keyPairs: [ids.firstKey, ids.secondKey, ids.thirdKey].map((id, index) => ({
+          id,
+          public_key: keys[index] ?? null,
+          is_default: index === first,
+        })),
+      })),
+  rounds({ keyPairs }, profile) {
+    const keys = profile === 'boruta' ? fc.constant({}) : some({ public_key: nullableText });
+    // The one that was the default before all this stays unmentioned at times: the server takes it from it all the same.
+    return fc
+      .tuple(fc.shuffledSubarray(keyPairs, { minLength: 2 }), keys, keys)
+      .map(([chosen, before, after]) =>
+        inRounds(
+          chosen.map(({ id }, index) => {
+            const pair = { kind: 'KeyPair', id } as const;
+            const next = { ...pair, ...(index === 0 ? after : {}), is_default: index === 0 };
+            return { known: merged(next, { ...pair, ...before, is_default: index === 1 }), next };
+          }),
+        ),
+      );
+  },
+  secrets: (profile) => (profile === 'boruta' ? [] : [{ path: ['public_key'], always: false }]),
+  strip({ keyPairs }, doc) {
+    if (doc.is_default === true) for (const pair of keyPairs) pair.is_default = null;
+    without(
+      keyPairs.find(({ id }) => id === doc.id),
+      doc,
+    );
+  },
+};
+
+const emailTemplate: KindSample = {
+  server: (profile) =>
+    fc
+      .tuple(
+        ...['reset_password_instructions', 'tx_code'].map((type, index) =>
+          fc.option(
+            fc.tuple(profileText(profile), profileText(profile)).map(([txt_content, html_content]) => ({
+              id: index === 0 ? ids.resetPassword : ids.txCode,
+              backend_id: ids.backend,
+              type,
+              txt_content,
+              html_content,
+            })),
+          ),
+        ),
+      )
+      .map((rows) => ({ templates: rows.filter((row) => row !== null) })),
+  rounds(_, profile) {
+    const body = profile === 'boruta' ? taken : bodyText;
+    const types = ['confirmation_instructions', 'reset_password_instructions', 'tx_code'];
+    return several(types).chain((chosen) =>
+      fc
+        .tuple(
+          ...chosen.map((type, index) => {
+            const identity = { backend_id: ids.backend, type };
+            return fc
+              .tuple(templateDoc(identity, body), templateDoc(identity, body))
+              .map(([known, after]) => {
+                const { state: _state, ...bodies } = after;
+                const next = index === 0 ? { ...bodies, txt_content: 'of the second manifest' } : after;
+                return { known, next };
+              });
+          }),
+        )
+        .map(inRounds),
+    );
+  },
+  secrets: () => [
+    { path: ['txt_content'], always: false },
+    { path: ['html_content'], always: false },
+  ],
+  strip(data, doc) {
+    const isMeant = (it: { backend_id: string; type: string }) =>
+      it.backend_id === doc.backend_id && it.type === doc.type;
+    if (doc.state === 'absent') data.templates = data.templates.filter((it) => !isMeant(it));
+    else without(data.templates.find(isMeant), { ...doc, backend_id: null });
+  },
+};
+
+const client: KindSample = {
+  server: () =>
+    fc.tuple(taken, fc.boolean()).map(([name, moved]) => ({
+      clients: demo().clients.map((row, index) =>
+        // The server that derives DIDs from keys gives one client another DID, and the other the same.
+        index === 0 ? { ...row, name, did: moved ? 'did:example:before' : row.did } : row,
+      ),
+    })),
+  rounds: ({ clients }) =>
+    several(clients).chain((chosen) =>
+      fc
+        .tuple(
+          ...chosen.map(({ id }, index) =>
+            fc.tuple(fc.nat(9), fc.nat(9)).map(([first, more]) => ({
+              known: { kind: 'Client', id, did_generation: first } as const,
+              next: { kind: 'Client', id, did_generation: first + more + (index === 0 ? 1 : 0) } as const,
+            })),
+          ),
+        )
+        .map(inRounds),
+    ),
+  secrets: () => [],
+  strip({ clients }, _, change) {
+    if (change?.action !== 'regenerate') return;
+    for (const row of clients) if (row.id === change.apply.identity.id) row.did = null;
+  },
+};
+
+/** A sample of every kind: one that lacks it doesn't compile. */
+export const samples: { readonly [name in KindName]: KindSample } = {
+  Organization: organization,
+  User: user,
+  KeyPair: keyPair,
+  EmailTemplate: emailTemplate,
+  Client: client,
+};
+
+function inRounds(pairs: readonly { readonly known: Doc; readonly next: Doc }[]): Rounds {
+  return { known: pairs.map(({ known }) => known), next: pairs.map(({ next }) => next) };
+}
+
+/** One document under another, and so the objects in them. */
+function merged(under: Doc, over: Doc): Doc {
+  const isObject = (it: Json | undefined): it is { [name: string]: Json } =>
+    typeof it === 'object' && it !== null && !Array.isArray(it);
+  const both = Object.entries({ ...under, ...over }).map(([field, it]): [string, Json] => {
+    const below = under[field];
+    return [field, field === 'backend' && isObject(below) && isObject(it) ? { ...below, ...it } : it];
+  });
+  return { ...Object.fromEntries(both), kind: under.kind };
+}
+
+/** Takes out of an object the fields that another one has, its id apart. */
+function without(object: object | undefined, fields: object): void {
+  for (const field of Object.keys(fields)) {
+    if (field !== 'id' && object !== undefined) Reflect.deleteProperty(object, field);
+  }
+}
+
+/** The change of a plan that a document brought about. */
+export function changeOf({ changes }: Plan, doc: Doc): Change | undefined {
+  const { deciding, identity } = kindOf(doc.kind);
+  const parts = (deciding?.((part) => part in doc) ?? identity).filter((part) => part in doc);
+  return changes.find(
+    ({ kind, apply }) => kind === doc.kind && parts.every((part) => apply.identity[part] === doc[part]),
+  );
+}

@@ -1,0 +1,47 @@
+import fc from 'fast-check';
+import type { Json } from '../../../src/base/values.js';
+import { ids } from '../../sandbox/asking.js';
+
+/** A text that a Boruta takes and keeps wherever there is one: white space alone counts as empty. */
+export const taken = fc
+  .string({ unit: 'grapheme', minLength: 1, maxLength: 12 })
+  .map((word) => word.replaceAll('$', '-'))
+  .filter((word) => word.trim() !== '');
+const element = fc.record({ value: fc.oneof(taken, fc.integer(), fc.boolean()), status: taken });
+const scopes = fc.subarray([
+  { id: ids.billingRead, name: 'billing:read', label: 'Read invoices' },
+  { id: ids.billingWrite, name: 'billing:write', label: 'Issue invoices' },
+  { id: ids.reportsRead, name: 'reports:read', label: 'Read reports' },
+]);
+const roles = fc.subarray([
+  { id: ids.member, name: 'member' },
+  { id: ids.accountant, name: 'accountant' },
+]);
+const memberships = fc
+  .subarray([ids.acme, ids.globex, ids.initech, ids.umbrella])
+  .chain((chosen) => fc.tuple(...chosen.map((id) => fc.record({ id: fc.constant(id), roles }))));
+
+export const userGroup = fc.option(
+  fc
+    .uniqueArray(fc.stringMatching(/^[a-z]{1,8}$/), { minLength: 1, maxLength: 3 })
+    .map((words) => words.join(' ')),
+);
+export const userMetadata = fc.dictionary(fc.stringMatching(/^[a-z]{1,5}$/), element, {
+  maxKeys: 3,
+  noNullPrototype: true,
+});
+
+/** The fields that any server of this API keeps. */
+const common = {
+  group: userGroup,
+  metadata: userMetadata,
+  authorized_scopes: scopes,
+  organizations: memberships,
+};
+
+/** Some of the fields that a user keeps, whose values any server of this API takes. */
+export function userFields(profile: 'documented' | 'boruta'): fc.Arbitrary<{ [field: string]: Json }> {
+  return profile === 'boruta'
+    ? fc.record({ ...common, roles }, { requiredKeys: [] })
+    : fc.record(common, { requiredKeys: [] });
+}

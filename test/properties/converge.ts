@@ -1,0 +1,65 @@
+import { expect } from 'vitest';
+import { kinds } from '../../src/kinds/index.js';
+import { type Plan, summarize } from '../../src/plan/plan.js';
+import { operationPath, operations } from '../../src/server/operations.js';
+import { applyAll } from '../approving.js';
+import type { Place } from './writing.js';
+
+/** A plan, and the run that applied it; null where it had nothing to do. */
+export interface Converged {
+  readonly plan: Plan;
+  readonly run: string | null;
+}
+
+interface Planned {
+  /** As the server's log has it. */
+  readonly request: string;
+  /** Where its kind stands in the order in which kinds are applied. */
+  readonly level: number;
+}
+
+/** The requests of a plan. */
+function planned(plan: Plan): Planned[] {
+  return plan.changes.flatMap(({ kind, requests }) =>
+    requests.map(({ operation, params }) => ({
+      request: `${operations[operation].method} ${operationPath(operation, params)}`,
+      level: kinds.findIndex(({ name }) => name === kind),
+    })),
+  );
+}
+
+/** Plans and applies, and expects of both what every run promises. */
+export async function converge({ sandbox, session, writing }: Place): Promise<Converged> {
+  const start = sandbox.requests.length;
+  const before = sandbox.snapshot();
+  const plan = await session((it) => it.plan());
+  const reads = sandbox.requests.slice(start);
+  expect(reads.map(({ method }) => method).filter((method) => method !== 'GET')).toEqual([]);
+  expect(sandbox.snapshot()).toEqual(before);
+  expect(plan.changes.flatMap(({ reason }) => reason ?? [])).toEqual([]);
+
+  const middle = sandbox.requests.length;
+  const { result, made } = await writing(async (it) => {
+    const again = await it.plan();
+    return { made: again, ...(await applyAll(it, again)) };
+  });
+  expect(made.digest).toBe(plan.digest);
+  expect(result.results.filter(({ status }) => status !== 'applied')).toEqual([]);
+  const writes = sandbox.requests
+    .slice(middle)
+    .filter(({ method }) => method !== 'GET')
+    .map(({ method, path }) => `${method} ${path}`);
+  const wanted = planned(plan);
+  expect([...writes].sort()).toEqual(wanted.map(({ request }) => request).sort());
+  const levels = writes.map((sent) => wanted.find(({ request }) => request === sent)?.level ?? -1);
+  expect(levels).toEqual([...levels].sort((a, b) => a - b));
+  const inTurn = ({ level }: Planned): boolean => kinds[level]?.sequential === true;
+  const turns = wanted.filter(inTurn).map(({ request }) => request);
+  expect(writes.filter((sent) => turns.includes(sent))).toEqual(turns);
+
+  const next = await session((it) => it.plan());
+  const { unchanged, ...rest } = summarize(next);
+  expect(rest).toEqual({ update: 0, delete: 0, regenerate: 0, adopt: 0, blocked: 0 });
+  expect(unchanged).toBe(plan.changes.length);
+  return { plan, run: result.run };
+}
