@@ -30,7 +30,7 @@ const contents = [
   /^dist\/cli\/[\w-]+\.js\.LEGAL\.txt$/,
   /^schemas\/(manifest|config|plan|run)\.schema\.json$/,
   /^docs\/[\w-]+\.md$/,
-  /^examples\/([\w.-]+\/)*[\w.-]+\.(ya?ml|txt|html)$/,
+  /^examples\/([\w.-]+\/)*[\w.-]+\.(ya?ml|txt|html|ts)$/,
 ];
 
 describe('the package', () => {

@@ -177,6 +177,19 @@ describe('what the package exports', () => {
     expect(used('ProblemCode')).toContain('typeof problemCodes');
   });
 
+  test('is what the page about it has, function by function', () => {
+    const page = readFileSync('docs/library.md', 'utf8');
+    const values = [...open.values()].filter(({ at }) =>
+      (declarationsOf(at.file).own.get(at.name) ?? []).some(
+        ({ type }) => !/^Ts(Interface|TypeAlias)Declaration$/.test(String(type)),
+      ),
+    );
+    expect(values.length).toBeGreaterThan(30);
+    // Of a class that only others make, its type alone is open.
+    const told = values.map(({ outside }) => outside).filter((name) => name !== 'ExactNumber');
+    expect(told.filter((name) => !new RegExp(`\\b${name}\\b`).test(page))).toEqual([]);
+  });
+
   test('has a word for whoever uses it', () => {
     const silent = [...open.values()].flatMap(({ outside, at }) => {
       const text = readFileSync(at.file, 'utf8');

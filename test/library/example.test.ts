@@ -1,0 +1,122 @@
+import { execFile } from 'node:child_process';
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join, resolve } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { type Sandbox, startSandbox } from '../../src/sandbox/index.js';
+
+interface Ran {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+/** Runs a program to its end. */
+function ran(
+  program: string,
+  args: readonly string[],
+  cwd: string,
+  env: NodeJS.ProcessEnv = {},
+): Promise<Ran> {
+  return new Promise((done) => {
+    const child = execFile(
+      program,
+      [...args],
+      { cwd, env: { ...process.env, ...env } },
+      (failure, stdout, stderr) =>
+        done({ code: failure === null ? 0 : (child.exitCode ?? -1), stdout, stderr }),
+    );
+  });
+}
+
+const options = {
+  compilerOptions: {
+    target: 'ES2023',
+    module: 'NodeNext',
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    types: ['node'],
+    outDir: 'out',
+  },
+  files: ['release.ts'],
+};
+
+let folder = '';
+let sandbox: Sandbox;
+
+beforeAll(async () => {
+  folder = await mkdtemp(join(tmpdir(), 'idops-example-'));
+  const packed = await ran(
+    'npm',
+    ['pack', '--json', '--ignore-scripts', '--pack-destination', folder],
+    resolve('.'),
+  );
+  const [{ filename }] = JSON.parse(packed.stdout) as [{ filename: string }];
+  await ran('tar', ['-xzf', filename], folder);
+  // As npm installs it, without asking a registry for what it depends on.
+  const modules = join(folder, 'user', 'node_modules');
+  await mkdir(modules, { recursive: true });
+  await cp(join(folder, 'package'), join(modules, 'idops'), { recursive: true });
+  await symlink(resolve('node_modules'), join(modules, 'idops', 'node_modules'));
+  await symlink(resolve('node_modules/@types'), join(modules, '@types'));
+  await symlink(resolve('node_modules/undici-types'), join(modules, 'undici-types'));
+  await cp('examples/library/release.ts', join(folder, 'user', 'release.ts'));
+  await writeFile(join(folder, 'user', 'package.json'), '{"type":"module"}');
+  await writeFile(join(folder, 'user', 'tsconfig.json'), JSON.stringify(options));
+  sandbox = await startSandbox();
+});
+
+afterAll(async () => {
+  await sandbox?.close();
+  await rm(folder, { recursive: true, force: true });
+});
+
+describe('the example for programs', () => {
+  test('fits the types of the package', async () => {
+    const tsc = resolve('node_modules/typescript/bin/tsc');
+    const { stdout, code } = await ran(process.execPath, [tsc], join(folder, 'user'));
+    expect(stdout).toBe('');
+    expect(code).toBe(0);
+  });
+
+  test('plans, stores, applies what was stored, and then there is nothing to do', async () => {
+    const project = join(folder, 'project');
+    await cp('examples', project, { recursive: true });
+    const plan = join(folder, 'plan.json');
+    const release = (command: string, variables: NodeJS.ProcessEnv = {}): Promise<Ran> =>
+      ran(process.execPath, ['out/release.js', command, project, plan], join(folder, 'user'), {
+        IDOPS_BASE_URL: sandbox.url,
+        IDOPS_TOKEN: sandbox.token,
+        ...variables,
+      });
+
+    const planned = await release('plan');
+    expect(planned.stderr).toBe('');
+    expect(planned.stdout).toContain('Organization/acme');
+    expect(planned.code).toBe(2);
+    expect(JSON.parse(await readFile(plan, 'utf8'))).toMatchObject({ format_version: 1, apply: {} });
+
+    const refused = await release('apply', { IDOPS_TOKEN: 'a-token-of-nobody' });
+    expect(refused.stderr).toMatch(/^server-unauthorized: GET \S+ ended with 401; check the token/);
+    expect(refused.code).toBe(1);
+
+    const applied = await release('apply');
+    expect(applied.stderr).toBe('');
+    expect(applied.stdout).toContain('applied');
+    expect(applied.code).toBe(0);
+
+    const again = await release('apply');
+    expect(again.stderr).toContain('error[stale-plan]');
+    expect(again.code).toBe(1);
+
+    const second = await release('plan');
+    expect(second.stdout).toContain('nothing to change');
+    expect(second.code).toBe(0);
+
+    await writeFile(join(project, 'manifests', 'more.yaml'), 'kind: Organisation\n');
+    const invalid = await release('plan');
+    expect(invalid.stderr).toContain('error[unknown-kind]');
+    expect(invalid.code).toBe(1);
+  });
+});
