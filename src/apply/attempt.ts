@@ -2,13 +2,14 @@ import type { Fields } from '../base/values.js';
 import { markSecrets } from '../kinds/fields.js';
 import type { Kind, Live } from '../kinds/kind.js';
 import { namesOfLost, type Owed, seenLoss } from '../kinds/loss.js';
+import { betterProfile, betterProfileByReset } from '../kinds/recognise.js';
 import { shownFields } from '../kinds/rules.js';
 import type { Change } from '../plan/plan.js';
 import { Expired, ServerFailure } from '../server/failures.js';
 import type { WriteRequest } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
-import { adviceFor, betterProfile, betterProfileByError, betterProfileByReset } from '../server/recognise.js';
+import { adviceFor, betterProfileByError } from '../server/recognise.js';
 import type { Writer } from '../server/writer.js';
 import { type Judgement, judge } from './outcome.js';
 import { type Pause, readBack } from './read-back.js';
@@ -162,20 +163,20 @@ export class Attempt {
       } catch (failure) {
         if (failure instanceof Expired) {
           if (failure.failure === undefined) return { expired: true };
-          const met = this.#failed(change, failure.failure, attempts + failure.failure.attempts, false);
+          const met = this.#failed(failure.failure, attempts + failure.failure.attempts, false);
           return 'open' in met ? { open: { ...met.open, expired: true } } : { expired: true };
         }
         if (!(failure instanceof ServerFailure)) throw failure;
-        return this.#failed(change, failure, attempts + failure.attempts, index > 0);
+        return this.#failed(failure, attempts + failure.attempts, index > 0);
       }
     }
     return { ...last, attempts };
   }
 
-  #failed(change: Change, failure: ServerFailure, attempts: number, begun: boolean): Sent {
+  #failed(failure: ServerFailure, attempts: number, begun: boolean): Sent {
     const { profile, onFailure } = this.#options;
     onFailure(failure);
-    const isOwn = failure.kind === 'forbidden' && profile.protects.includes(change.kind);
+    const isOwn = failure.kind === 'forbidden' && this.#kind.traits[profile.name].protects === true;
     this.#suspected ??= betterProfileByError(profile, failure);
     const remarks = isOwn ? [`or this ${this.#kind.noun} is protected, as the token's own is`] : [];
     const ambiguous = failure.open;
@@ -189,7 +190,7 @@ export class Attempt {
       refused,
       unsteady: failure.kind === 'lost' || failure.doubt === true,
     };
-    const harmful = failure.kind === 'refused' && profile.piecemeal.includes(change.kind);
+    const harmful = failure.kind === 'refused' && this.#kind.traits[profile.name].piecemeal === true;
     if ((ambiguous || harmful || begun) && this.#readable) return { open };
     return { closed: closed(open, ambiguous) };
   }
@@ -221,18 +222,18 @@ export class Attempt {
     const { before, expected } = change.apply;
     const kind = this.#kind;
     const better =
-      betterProfile(profile, kind.name, answer) ??
-      betterProfileByReset(profile, kind.name, change.apply, answer);
+      betterProfile(profile, kind, answer) ?? betterProfileByReset(profile, kind, change.apply, answer);
     if (better === undefined) return [];
     this.#better ??= better;
     const unsent = Object.fromEntries(
       Object.entries(before).filter(([field]) => !Object.hasOwn(expected, field) && field in kind.fields),
     );
     const { different } = verify(kind, unsent, answer);
-    const losesSilently = better.signs?.answers[kind.name]?.losesSilently === true;
+    const { signs, whole = [] } = kind.traits[better.name];
+    const losesSilently = signs?.losesSilently === true;
     const seen = verify(kind, expected, answer).different.length > 0;
     if (!losesSilently && !seen) return [];
-    const empty = emptied(better.whole[kind.name] ?? [], change.apply, answer);
+    const empty = emptied(whole, change.apply, answer);
     return [
       ...different.map((what) => `${what}, although it was not sent`),
       ...(empty.length === 0

@@ -4,6 +4,7 @@ import type { Progress } from '../base/progress.js';
 import { failuresIn, settle } from '../base/settle.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import type { Kind, KindName } from '../kinds/kind.js';
+import { mayHarm } from '../kinds/recognise.js';
 import type { Recognise } from '../plan/fit.js';
 import { movedSince } from '../plan/moved.js';
 import { givesUp, takesOver } from '../plan/order.js';
@@ -12,7 +13,7 @@ import type { Replan } from '../plan/replan.js';
 import { ServerFailure } from '../server/failures.js';
 import { operationPath, operations, type Scope, type WriteRequest } from '../server/operations.js';
 import type { Probed } from '../server/probe.js';
-import { type Profile, profiles } from '../server/profiles.js';
+import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 import { adviceFor } from '../server/recognise.js';
 import type { Writer } from '../server/writer.js';
@@ -224,7 +225,7 @@ class Execution {
     const asked = better === undefined && !stopped ? (await this.#probe(kind)).kind : undefined;
     if (asked === 'plain') return outcome;
     const sure = better !== undefined || asked === 'recognised';
-    const harms = told.signs?.unsafe.includes(kind.name) ?? false;
+    const harms = kind.traits[told.name].unsafe === true;
     if (harms && !stopped && (sure || (outcome.httpStatus ?? 0) >= 500)) {
       this.#harmful.set(
         kind.name,
@@ -324,7 +325,7 @@ class Execution {
     if (failure.kind === 'unauthorized') this.#stop = 'not sent: the credentials were refused (401)';
     if (failure.kind !== 'forbidden') return;
     // It may be this one object that is protected.
-    if (written !== undefined && this.#options.profile.protects.includes(written.name)) return;
+    if (written !== undefined && written.traits[this.#options.profile.name].protects === true) return;
     this.#forbidden.set(failure.scope, `not sent: the credentials lack the scope ${failure.scope} (403)`);
   }
 
@@ -361,10 +362,6 @@ function isSame(one: WriteRequest, other: WriteRequest): boolean {
 }
 
 /** Whether an update of this kind loses something on a server of some profile. */
-function mayHarm({ name }: Kind): boolean {
-  return Object.values(profiles).some(({ signs }) => signs?.unsafe.includes(name) ?? false);
-}
-
 /** What reading can throw without anything being wrong with us. */
 function isExpected(failure: unknown): failure is ServerFailure | ProblemsError {
   return failure instanceof ServerFailure || failure instanceof ProblemsError;

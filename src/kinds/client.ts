@@ -6,6 +6,7 @@ import type { Identity, Kind, PlanInput, Present, Verdict } from './kind.js';
 import { missing, readOne } from './reading.js';
 import { profileProblems } from './rules.js';
 import { document, identifier } from './schema.js';
+import type { ProfileTraits } from './traits.js';
 
 /** What the server answers with a client beside its id; no operation takes any of it. */
 const onlyAnswered = [
@@ -41,6 +42,14 @@ const onlyAnswered = [
   'response_mode',
 ];
 
+const traits: ProfileTraits = {
+  documented: {},
+  boruta: {
+    reads: { one: { title: 'show a client', path: '/api/clients/:client_id', scope: 'clients:manage:all' } },
+    unsafe: true,
+  },
+};
+
 export const client: Kind = {
   name: 'Client',
   noun: 'client',
@@ -52,12 +61,13 @@ export const client: Kind = {
   fields: {},
   decisive: ['did'],
   scopes: { read: 'clients:manage:all', write: 'clients:manage:all' },
+  traits,
   identities: ({ identity }) => [`id ${identity.id}`],
-  check: profileProblems,
+  check: (declared, profile) => profileProblems(declared, profile, traits),
   addressPart: ({ id }) => id ?? '',
-  readable: ({ reads }) => reads.client !== undefined,
+  readable: ({ name }) => traits[name].reads?.one !== undefined,
   async observe(objects, context) {
-    const { client: read } = context.profile.reads;
+    const { one: read } = traits[context.profile.name].reads ?? {};
     if (read === undefined) return new Map();
     return new Map(
       await settle(

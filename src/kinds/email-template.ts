@@ -19,6 +19,41 @@ import type {
 import { profileProblems, unknownWhole, wholeFields } from './rules.js';
 import { document, identifier, text } from './schema.js';
 import { characters, isBlank, textOf } from './texts.js';
+import type { ProfileTraits, Traits } from './traits.js';
+
+interface TemplateTraits extends Traits {
+  /** Whether a half that an update leaves out, or leaves as it is, goes back to the built-in text. */
+  readonly halvesFallBack: boolean;
+  /**
+   * Whether every backend has a built-in text of every type: it takes the place of a template that is deleted, and a
+   * GET that finds nothing means that there is no such backend or type.
+   */
+  readonly allBuiltIn: boolean;
+}
+
+const BUILT_IN = 'to go back to the built-in text, declare "state: absent"';
+
+const traits: ProfileTraits<TemplateTraits> = {
+  documented: { halvesFallBack: false, allBuiltIn: false },
+  boruta: {
+    halvesFallBack: true,
+    allBuiltIn: true,
+    whole: ['txt_content', 'html_content'],
+    // A template that is written anew gets an id of its own.
+    ignored: ['id'],
+    limits: {
+      identity: {
+        type: {
+          known: ['confirmation_instructions', 'reset_password_instructions', 'tx_code'],
+          otherwise: 'this server has no email template of this type',
+        },
+      },
+      filled: { txt_content: BUILT_IN, html_content: BUILT_IN },
+    },
+    signs: { null: ['id'], resets: true },
+    unsafe: true,
+  },
+};
 
 export const emailTemplate: Kind = {
   name: 'EmailTemplate',
@@ -34,6 +69,7 @@ export const emailTemplate: Kind = {
   identity: ['backend_id', 'type'],
   fields: { id: value, txt_content: body, html_content: body },
   scopes: { read: 'identity-providers:manage:all', write: 'identity-providers:manage:all' },
+  traits,
   identities: ({ identity }) => [JSON.stringify([identity.backend_id, identity.type])],
   check: (declared, profile) => [
     ...declared
@@ -48,7 +84,7 @@ export const emailTemplate: Kind = {
       ),
     ...declared.flatMap(bodyProblems),
     // What no server takes is not told a second time as a limit of this one.
-    ...profileProblems(declared.map(withUsableBodies), profile),
+    ...profileProblems(declared.map(withUsableBodies), profile, traits),
   ],
   // A slash in an id must not make two templates look like one.
   addressPart: ({ backend_id = '', type = '' }) =>
@@ -74,7 +110,7 @@ export const emailTemplate: Kind = {
     const holds = present.exists === false || typeof present.fields.id !== 'string' || present.asDeleted;
     if (holds) {
       // Where every backend has every template, this one was mistyped.
-      const strange = present.exists === false && profile.templates.allBuiltIn;
+      const strange = present.exists === false && traits[profile.name].allBuiltIn;
       const warnings: readonly PlanWarning[] = strange
         ? [{ code: 'not-there', message: nothingThere(present.identity) }]
         : [];
@@ -83,10 +119,10 @@ export const emailTemplate: Kind = {
     return deletion(present.identity, present.fields, profile);
   },
   update(input) {
-    if (input.present.exists === false && input.profile.templates.allBuiltIn) {
+    if (input.present.exists === false && traits[input.profile.name].allBuiltIn) {
       return { requests: [], expected: {}, trouble: notThere(input.present.identity) };
     }
-    if (input.profile.templates.halvesFallBack) return rewrite(input);
+    if (traits[input.profile.name].halvesFallBack) return rewrite(input);
     const { present, desired } = input;
     const { backend_id = '', type = '' } = present.identity;
     const known = carried(present.fields, ['id', 'txt_content', 'html_content']);
@@ -158,7 +194,7 @@ function notThere({ backend_id = '', type = '' }: Identity): string {
 function rewrite({ present, desired, profile }: PlanInput): Update {
   const { backend_id = '', type = '' } = present.identity;
   const params = { backend_id, template_type: type };
-  const { fields, unknown } = wholeFields('EmailTemplate', desired, present.fields, profile);
+  const { fields, unknown } = wholeFields(desired, present.fields, traits[profile.name]);
   if (unknown.length > 0) {
     return { requests: [], expected: fields, trouble: unknownWhole('email template', unknown) };
   }
@@ -215,7 +251,7 @@ function deletion(identity: Identity, fields: Fields, profile: Profile): Verdict
 }
 
 /** What becomes of the bodies of a template that is deleted. */
-function deletedBodies(fields: Fields, { templates }: Profile): FieldChange[] {
+function deletedBodies(fields: Fields, { name }: Profile): FieldChange[] {
   return ['txt_content', 'html_content']
     .filter((field) => typeof fields[field] === 'string')
     .map((path) => ({
@@ -224,7 +260,7 @@ function deletedBodies(fields: Fields, { templates }: Profile): FieldChange[] {
       before: fields[path],
       after: null,
       sensitive: false,
-      becomes: templates.allBuiltIn ? 'built-in' : 'gone',
+      becomes: traits[name].allBuiltIn ? 'built-in' : 'gone',
     }));
 }
 

@@ -9,12 +9,32 @@ import type { Identity, Kind, Live, ObserveContext, PlanInput, Update } from './
 import { missing, readOne } from './reading.js';
 import { profileProblems } from './rules.js';
 import { document, identifier, text } from './schema.js';
+import type { ProfileTraits, Traits } from './traits.js';
 
 /**
  * What a live key pair has beside its own fields: the ids of those that are the default. It decides what can be
  * done, so it is part of what a plan observed and of what a journal keeps.
  */
 const DEFAULTS = 'defaults';
+
+interface KeyPairTraits extends Traits {
+  /** Whether the server itself takes the default away from the former one, which must not be told `false`. */
+  readonly movesDefault: boolean;
+}
+
+const traits: ProfileTraits<KeyPairTraits> = {
+  documented: { movesDefault: false },
+  boruta: {
+    movesDefault: true,
+    reads: {
+      one: { title: 'show a key pair', path: '/api/key-pairs/:key_pair_id', scope: 'clients:manage:all' },
+      all: { title: 'list key pairs', path: '/api/key-pairs', scope: 'clients:manage:all' },
+    },
+    ignored: ['public_key'],
+    nullBecomes: { is_default: false },
+    unsafe: true,
+  },
+};
 
 export const keyPair: Kind = {
   name: 'KeyPair',
@@ -28,10 +48,11 @@ export const keyPair: Kind = {
   fields: { public_key: value, is_default: value },
   decisive: [DEFAULTS],
   scopes: { read: 'clients:manage:all', write: 'clients:manage:all' },
+  traits,
   sequential: true,
   identities: ({ identity }) => [`id ${identity.id}`],
   check(declared, profile) {
-    const problems = profileProblems(declared, profile);
+    const problems = profileProblems(declared, profile, traits);
     const defaults = declared.filter(({ fields }) => fields.is_default === true);
     if (defaults.length < 2) return problems;
     return [
@@ -45,7 +66,7 @@ export const keyPair: Kind = {
     ];
   },
   addressPart: ({ id }) => id ?? '',
-  readable: ({ reads }) => reads.keyPairs !== undefined,
+  readable: ({ name }) => traits[name].reads?.all !== undefined,
   listed: 'own',
   succession: {
     field: 'is_default',
@@ -56,7 +77,7 @@ export const keyPair: Kind = {
   },
   observe,
   update(input) {
-    if (input.profile.keyPairs.movesDefault) return move(input);
+    if (traits[input.profile.name].movesDefault) return move(input);
     const { present, desired, changed } = input;
     // A `false` that changes nothing stays unsaid: it is sent only where another pair takes over.
     const body = Object.fromEntries(
@@ -117,9 +138,9 @@ async function observe<T extends { readonly identity: Identity }>(
   objects: readonly T[],
   context: ObserveContext,
 ): Promise<ReadonlyMap<T, Live>> {
-  const { keyPairs, keyPair: single } = context.profile.reads;
-  if (keyPairs === undefined) return new Map();
-  const list = (await readOne(context, keyPairs, {}, answers.keyPair.list)) ?? [];
+  const { all, one: single } = traits[context.profile.name].reads ?? {};
+  if (all === undefined) return new Map();
+  const list = (await readOne(context, all, {}, answers.keyPair.list)) ?? [];
   const byId = new Map(list.map((pair) => [pair.id, pair]));
   const defaults = list.flatMap(({ id, is_default }) =>
     is_default === true && typeof id === 'string' ? [id] : [],

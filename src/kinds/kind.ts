@@ -9,6 +9,7 @@ import type { Action, FieldChange, PlanWarning } from './change.js';
 import type { Declared, Identity } from './declared.js';
 import type { FieldTypes } from './fields.js';
 import type { ListName, References } from './references.js';
+import type { ProfileTraits } from './traits.js';
 
 export type { Declared, Identity } from './declared.js';
 export type { KindName };
@@ -182,6 +183,8 @@ export interface Kind {
   /** Of the identity's parts those that decide, given which of them a document has; all of them where it is left out. */
   deciding?(has: (part: string) => boolean): readonly string[];
   readonly scopes: { readonly read: Scope; readonly write: Scope };
+  /** What the servers of each profile make of it. */
+  readonly traits: ProfileTraits;
   /** One at a time instead of several at once. */
   readonly sequential?: true;
   /** Texts that are equal for two documents of the same object, as far as documents alone can tell. */

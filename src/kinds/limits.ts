@@ -10,9 +10,10 @@ import {
   UNKNOWN_TEXT,
   type Value,
 } from '../base/values.js';
-import type { Limits, MemberType, Profile } from '../server/profiles.js';
+import type { Limits, Profile } from '../server/profiles.js';
 import type { Declared, Identity } from './kind.js';
 import { characters, isBlank, textOf } from './texts.js';
+import type { KindLimits, MemberType, Traits } from './traits.js';
 
 type Path = readonly (string | number)[];
 
@@ -34,12 +35,12 @@ export function idTrouble(identity: Identity, { name, limits }: Profile): string
   return `the ${wrong} ${identity[wrong]} is not a UUID in lower case, as the ids of this server are (profile ${name}): correct it`;
 }
 
-/** What of a document the profile's server can't take, each with its place; `ignored` fields are never sent. */
+/** What of a document the profile's server can't take, each with its place; what it ignores is never sent. */
 export function limitProblems(
   object: Declared,
   profile: Profile,
   limits: Limits,
-  ignored: readonly string[],
+  { ignored = [], emptyIsNull = [], limits: own = {} }: Traits,
 ): Problem[] {
   const refused: Refused = (message, path, hint) =>
     error('profile-limit', `${message} (profile ${profile.name})`, [object.placeOf(...path)], hint);
@@ -47,20 +48,20 @@ export function limitProblems(
     Object.entries(object.fields).filter(([field]) => !ignored.includes(field)),
   );
   return [
-    ...idProblems(object, limits, refused),
-    ...typeProblems(object, limits, refused),
+    ...idProblems(object, limits, own, refused),
+    ...identityProblems(object, own, refused),
     ...nulProblems(sent, refused),
-    ...lengthProblems(object, limits, refused),
-    ...emptyProblems(object, profile, limits, refused),
-    ...wordProblems(object, limits, refused),
-    ...elementProblems(object, limits, refused),
+    ...lengthProblems(object, own, refused),
+    ...emptyProblems(object, profile, emptyIsNull, own, refused),
+    ...wordProblems(object, own, refused),
+    ...elementProblems(object, own, refused),
     ...sizeProblems(object, limits, refused),
   ];
 }
 
 type Refused = (message: string, path: Path, hint?: string) => Problem;
 
-function idProblems(object: Declared, limits: Limits, refused: Refused): Problem[] {
+function idProblems(object: Declared, limits: Limits, { ids = {} }: KindLimits, refused: Refused): Problem[] {
   return idsOf(object).flatMap(({ id, path, most }) => {
     const text = reveal(id);
     if (typeof text !== 'string' || text === UNKNOWN_TEXT) return [];
@@ -80,17 +81,14 @@ function idProblems(object: Declared, limits: Limits, refused: Refused): Problem
   });
 
   /** Every id in a document; the strings that may be names are none. */
-  function idsOf({ kind, identity, fields }: Declared): Id[] {
+  function idsOf({ identity, fields }: Declared): Id[] {
     const own = ['id', 'backend_id'].flatMap((part): Id[] =>
       identity[part] === undefined ? [] : [{ id: identity[part], path: [part] }],
     );
-    if (kind !== 'User') return own;
-    return [
-      ...own,
-      ...elementIds(fields.authorized_scopes, ['authorized_scopes'], limits.scopeIdCharacters),
-      ...elementIds(fields.roles, ['roles']),
-      ...elementIds(fields.organizations, ['organizations']),
-    ];
+    const inLists = Object.entries(ids).flatMap(([list, most]) =>
+      elementIds(fields[list], [list], most ?? undefined),
+    );
+    return [...own, ...inLists];
   }
 }
 
@@ -114,11 +112,16 @@ function elementIds(list: Value | undefined, path: Path, most?: number): Id[] {
   });
 }
 
-function typeProblems({ kind, identity: { type } }: Declared, limits: Limits, refused: Refused): Problem[] {
-  const known = type === undefined || type === UNKNOWN_TEXT || limits.templateTypes.includes(type);
-  if (kind !== 'EmailTemplate' || known) return [];
-  const hint = `the types are ${limits.templateTypes.join(', ')}`;
-  return [refused('this server has no email template of this type', ['type'], hint)];
+function identityProblems(
+  { identity }: Declared,
+  { identity: parts = {} }: KindLimits,
+  refused: Refused,
+): Problem[] {
+  return Object.entries(parts).flatMap(([part, { known, otherwise }]) => {
+    const { [part]: text } = identity;
+    if (text === undefined || text === UNKNOWN_TEXT || known.includes(text)) return [];
+    return [refused(otherwise, [part], `the ${part}s are ${known.join(', ')}`)];
+  });
 }
 
 /** Texts and keys with a NUL, which databases can't keep. */
@@ -146,8 +149,12 @@ function holdsNul(value: Value): boolean {
   return !Array.isArray(value) && !isMap(value) && textOf(value).includes('\0');
 }
 
-function lengthProblems({ kind, fields }: Declared, limits: Limits, refused: Refused): Problem[] {
-  return Object.entries(limits.characters[kind] ?? {}).flatMap(([field, most]) => {
+function lengthProblems(
+  { fields }: Declared,
+  { characters: limited = {} }: KindLimits,
+  refused: Refused,
+): Problem[] {
+  return Object.entries(limited).flatMap(([field, most]) => {
     const length = characters(textOf(fields[field]));
     return length <= most
       ? []
@@ -156,35 +163,36 @@ function lengthProblems({ kind, fields }: Declared, limits: Limits, refused: Ref
 }
 
 function emptyProblems(
-  { kind, fields, placeOf }: Declared,
+  { fields, placeOf }: Declared,
   profile: Profile,
-  limits: Limits,
+  emptyIsNull: readonly string[],
+  { filled = {}, notEmpty = [] }: KindLimits,
   refused: Refused,
 ): Problem[] {
   const empty = (value: Value | undefined): string =>
     value !== undefined && reveal(value) === '' ? 'empty' : 'white space alone';
-  const unfilled = (limits.filled[kind] ?? []).flatMap((field) => {
+  const unfilled = Object.entries(filled).flatMap(([field, instead]) => {
     const value = fields[field];
     if (value !== null && !isBlank(value)) return [];
-    const hint =
-      kind === 'EmailTemplate' ? 'to go back to the built-in text, declare "state: absent"' : undefined;
-    return [refused(`"${field}" can't be ${value === null ? 'null' : empty(value)}`, [field], hint)];
+    return [
+      refused(`"${field}" can't be ${value === null ? 'null' : empty(value)}`, [field], instead ?? undefined),
+    ];
   });
-  const nulled = (profile.emptyIsNull[kind] ?? []).flatMap((field) => {
+  const nulled = emptyIsNull.flatMap((field) => {
     if (!isBlank(fields[field])) return [];
     const message =
       empty(fields[field]) === 'empty'
         ? `an empty "${field}" becomes null`
         : `a "${field}" of white space alone becomes null`;
     const hint = `write ${field}: null`;
-    if (limits.notEmpty[kind]?.includes(field)) return [refused(message, [field], hint)];
+    if (notEmpty.includes(field)) return [refused(message, [field], hint)];
     return [warning('becomes-null', `${message} (profile ${profile.name})`, [placeOf(field)], hint)];
   });
   return [...unfilled, ...nulled];
 }
 
-function wordProblems({ kind, fields }: Declared, limits: Limits, refused: Refused): Problem[] {
-  return (limits.uniqueWords[kind] ?? []).flatMap((field) => {
+function wordProblems({ fields }: Declared, { uniqueWords = [] }: KindLimits, refused: Refused): Problem[] {
+  return uniqueWords.flatMap((field) => {
     if (fields[field] === undefined || isBlank(fields[field])) return [];
     // This server splits at single spaces alone: a tab is part of a word.
     const words = textOf(fields[field]).split(' ');
@@ -218,8 +226,8 @@ function isText(value: Value): boolean {
   return !Array.isArray(value) && !isMap(value) && typeof reveal(value) === 'string';
 }
 
-function elementProblems({ kind, fields }: Declared, limits: Limits, refused: Refused): Problem[] {
-  return Object.entries(limits.elements[kind] ?? {}).flatMap(([field, { needs, types }]) => {
+function elementProblems({ fields }: Declared, { elements = {} }: KindLimits, refused: Refused): Problem[] {
+  return Object.entries(elements).flatMap(([field, { needs, types }]) => {
     const map = fields[field];
     if (!isMap(map)) return [];
     return Object.entries(map).flatMap(([key, element]) => {

@@ -6,6 +6,16 @@ import type { OrganizationIndex } from './organizations.js';
 import type { References } from './references.js';
 import { profileProblems, unknownWhole, wholeFields } from './rules.js';
 import { document, identifier, text } from './schema.js';
+import type { ProfileTraits } from './traits.js';
+
+const traits: ProfileTraits = {
+  documented: {},
+  boruta: {
+    whole: ['name', 'label'],
+    emptyIsNull: ['label'],
+    limits: { characters: { name: 255, label: 255 }, filled: { name: null }, notEmpty: ['label'] },
+  },
+};
 
 export const organization: Kind = {
   name: 'Organization',
@@ -18,6 +28,7 @@ export const organization: Kind = {
   identity: ['id', 'name'],
   fields: { name: value, label: value },
   scopes: { read: 'users:manage:all', write: 'users:manage:all' },
+  traits,
   identities: ({ identity }) =>
     identity.id === undefined ? [`name ${identity.name}`] : [`id ${identity.id}`],
   check: (declared, profile) => [
@@ -31,7 +42,7 @@ export const organization: Kind = {
           'add the name that it has on the server',
         ),
       ),
-    ...profileProblems(declared, profile),
+    ...profileProblems(declared, profile, traits),
   ],
   // Where there is an id, the name is a value to be set.
   deciding: (has) => (has('id') ? ['id'] : ['id', 'name']),
@@ -46,7 +57,7 @@ export const organization: Kind = {
   },
   update({ present, desired, profile }) {
     const id = present.identity.id ?? '';
-    const { unknown } = wholeFields('Organization', desired, present.fields, profile);
+    const { unknown } = wholeFields(desired, present.fields, traits[profile.name]);
     const body = { id, ...carried(present.fields, ['name', 'label']), ...desired };
     return {
       requests: [{ operation: 'updateOrganization', params: { organization_id: id }, body }],

@@ -1,7 +1,8 @@
 import { pages } from '../server/answers.js';
 import { operations, type Scope } from '../server/operations.js';
-import type { Profile } from '../server/profiles.js';
+import type { Profile, ProfileName } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
+import type { ExtraRead } from '../server/reads.js';
 import { type Catalog, readCatalog } from './catalog.js';
 import type { Declared } from './declared.js';
 import { type OrganizationIndex, readOrganizations, renamedBy } from './organizations.js';
@@ -36,6 +37,17 @@ interface ListType<N extends ListName> {
   after?(list: Lists[N], declared: readonly Declared[]): Lists[N];
 }
 
+/** The lists that servers offer beyond the document. */
+const reads: {
+  readonly [profile in ProfileName]: { readonly scopes?: ExtraRead; readonly roles?: ExtraRead };
+} = {
+  documented: {},
+  boruta: {
+    scopes: { title: 'list scopes', path: '/api/scopes', scope: 'users:manage:all' },
+    roles: { title: 'list roles', path: '/api/roles', scope: 'users:manage:all' },
+  },
+};
+
 const types: { readonly [name in ListName]: ListType<name> } = {
   organizations: {
     scope: () => operations.listOrganizations.scope,
@@ -43,14 +55,18 @@ const types: { readonly [name in ListName]: ListType<name> } = {
     after: renamedBy,
   },
   scopes: {
-    scope: ({ reads }) => reads.scopes?.scope,
-    read: async (reader, { reads: { scopes } }) =>
-      scopes === undefined ? null : await readCatalog('scopes', scopes, pages.scope, reader),
+    scope: ({ name }) => reads[name].scopes?.scope,
+    read: async (reader, { name }) => {
+      const { scopes } = reads[name];
+      return scopes === undefined ? null : await readCatalog('scopes', scopes, pages.scope, reader);
+    },
   },
   roles: {
-    scope: ({ reads }) => reads.roles?.scope,
-    read: async (reader, { reads: { roles } }) =>
-      roles === undefined ? null : await readCatalog('roles', roles, pages.role, reader),
+    scope: ({ name }) => reads[name].roles?.scope,
+    read: async (reader, { name }) => {
+      const { roles } = reads[name];
+      return roles === undefined ? null : await readCatalog('roles', roles, pages.role, reader);
+    },
   },
 };
 

@@ -1,21 +1,22 @@
-import type { KindName } from '../base/kind-names.js';
 import { type Problem, warning } from '../base/problems.js';
 import { type Fields, isMap } from '../base/values.js';
 import type { Profile } from '../server/profiles.js';
 import type { Declared, Kind } from './kind.js';
 import { limitProblems } from './limits.js';
 import { isBlank } from './texts.js';
+import type { ProfileTraits, Traits } from './traits.js';
 
 /** Of the declared fields those that the profile's server keeps, in the form in which it keeps them. */
-export function takenFields(kind: KindName, fields: Fields, profile: Profile): Fields {
-  const left = profile.ignored[kind] ?? [];
-  const emptied = profile.emptyIsNull[kind] ?? [];
+export function takenFields(
+  fields: Fields,
+  { ignored = [], emptyIsNull = [], nullBecomes = {} }: Traits,
+): Fields {
   return Object.fromEntries(
     Object.entries(fields)
-      .filter(([field]) => !left.includes(field))
+      .filter(([field]) => !ignored.includes(field))
       .map(([field, value]) => {
-        if (isBlank(value) && emptied.includes(field)) return [field, null];
-        const instead = profile.nullBecomes[kind]?.[field];
+        if (isBlank(value) && emptyIsNull.includes(field)) return [field, null];
+        const { [field]: instead } = nullBecomes;
         // An empty map would mean that nothing of the present one is to change.
         return [field, value === null && instead !== undefined && !isMap(instead) ? instead : value];
       }),
@@ -26,14 +27,14 @@ export function takenFields(kind: KindName, fields: Fields, profile: Profile): F
  * An answer without the objects beside the managed ones that the server ignores, such as a user's backend: what is
  * never compared needs no record, least of all its passwords.
  */
-export function shownFields({ name, fields }: Kind, answer: Fields, { ignored }: Profile): Fields {
-  const left = (ignored[name] ?? []).filter((field) => fields[field]?.type === 'members');
+export function shownFields({ fields, traits }: Kind, answer: Fields, { name }: Profile): Fields {
+  const left = (traits[name].ignored ?? []).filter((field) => fields[field]?.type === 'members');
   return Object.fromEntries(Object.entries(answer).filter(([field]) => !left.includes(field)));
 }
 
 /** The declared fields that the profile's server takes and does nothing with. */
-export function ignoredFields({ kind, fields }: Declared, { ignored }: Profile): string[] {
-  return Object.keys(fields).filter((field) => ignored[kind]?.includes(field) ?? false);
+export function ignoredFields(fields: Fields, { ignored }: Traits): string[] {
+  return Object.keys(fields).filter((field) => ignored?.includes(field) ?? false);
 }
 
 /**
@@ -41,17 +42,16 @@ export function ignoredFields({ kind, fields }: Declared, { ignored }: Profile):
  * the desired ones. `unknown` are the fields whose value is neither declared nor known.
  */
 export function wholeFields(
-  kind: KindName,
   desired: Fields,
   present: Fields,
-  { whole, nullBecomes }: Profile,
+  { whole = [], nullBecomes = {} }: Traits,
 ): { fields: Fields; unknown: string[] } {
   const fields: Fields = {};
   const unknown: string[] = [];
-  for (const name of whole[kind] ?? []) {
+  for (const name of whole) {
     const value = Object.hasOwn(desired, name) ? desired[name] : present[name];
     if (value === undefined) unknown.push(name);
-    else fields[name] = value ?? nullBecomes[kind]?.[name] ?? null;
+    else fields[name] = value ?? nullBecomes[name] ?? null;
   }
   return { fields, unknown };
 }
@@ -65,13 +65,18 @@ export function unknownWhole(noun: string, unknown: readonly string[]): string {
 }
 
 /** What of the documents the profile's server can't take, or takes and does nothing with. */
-export function profileProblems(declared: readonly Declared[], profile: Profile): Problem[] {
-  return declared.flatMap((object) => [
-    ...ignoredFields(object, profile).map((field) => ignoredWarning(object, field, profile)),
-    ...(profile.limits === null
-      ? []
-      : limitProblems(object, profile, profile.limits, ignoredFields(object, profile))),
-  ]);
+export function profileProblems(
+  declared: readonly Declared[],
+  profile: Profile,
+  { [profile.name]: traits }: ProfileTraits,
+): Problem[] {
+  return declared.flatMap((object) => {
+    const ignored = ignoredFields(object.fields, traits);
+    return [
+      ...ignored.map((field) => ignoredWarning(object, field, profile)),
+      ...(profile.limits === null ? [] : limitProblems(object, profile, profile.limits, traits)),
+    ];
+  });
 }
 
 function ignoredWarning(object: Declared, field: string, profile: Profile): Problem {

@@ -4,19 +4,22 @@ import type { Catalog } from './catalog.js';
 import { asElements } from './fields.js';
 import type { Declared, ResolveContext, Resolved } from './kind.js';
 import type { OrganizationIndex } from './organizations.js';
-import type { ListName, References } from './references.js';
+import { type ListName, listScope, type References } from './references.js';
+import { userTraits } from './user-traits.js';
 
 /** The lists that what a user's document refers to has to be looked up in. */
-export function listsOfUser({ fields }: Declared, { whole, reads }: Profile): readonly ListName[] {
+export function listsOfUser({ fields }: Declared, profile: Profile): readonly ListName[] {
   const filled = (list: Value | undefined): boolean => Array.isArray(list) && list.length > 0;
   const roles = [fields.roles, ...asElements(fields.organizations ?? null).map(({ roles }) => roles)];
   return [
     // What is sent along is looked up too.
-    ...((whole.User?.includes('organizations') ?? false) || filled(fields.organizations)
+    ...((userTraits[profile.name].whole?.includes('organizations') ?? false) || filled(fields.organizations)
       ? (['organizations'] as const)
       : []),
-    ...(reads.scopes !== undefined && filled(fields.authorized_scopes) ? (['scopes'] as const) : []),
-    ...(reads.roles !== undefined && roles.some(filled) ? (['roles'] as const) : []),
+    ...(listScope('scopes', profile) !== undefined && filled(fields.authorized_scopes)
+      ? (['scopes'] as const)
+      : []),
+    ...(listScope('roles', profile) !== undefined && roles.some(filled) ? (['roles'] as const) : []),
   ];
 }
 
@@ -46,7 +49,7 @@ export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
       noun,
       own,
       strict: wished(field),
-      live: profile.reads.user !== undefined,
+      live: userTraits[profile.name].reads?.one !== undefined,
     });
 
   if (Array.isArray(fields.authorized_scopes)) {
@@ -69,7 +72,7 @@ export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
       elements: inner.flatMap(({ elements }) => elements),
       troubles: [...members.troubles, ...inner.flatMap(({ troubles }) => troubles)],
       // A profile without a list of roles leaves the ids to be compared, here as in the other lists of a user.
-      sure: profile.reads.roles !== undefined && members.sure && inner.every(({ sure }) => sure),
+      sure: listScope('roles', profile) !== undefined && members.sure && inner.every(({ sure }) => sure),
     });
   }
   return { fields: resolved, troubles: [...new Set(troubles)], confirmed };

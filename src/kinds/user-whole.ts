@@ -6,16 +6,18 @@ import type { PlanInput, Update } from './kind.js';
 import type { References } from './references.js';
 import { unknownWhole, wholeFields } from './rules.js';
 import { rolesOf } from './user-references.js';
+import { userTraits } from './user-traits.js';
 
 /**
  * An update of a user on a server that empties what it isn't sent, and fails halfway over what it doesn't know:
  * everything is sent, and nothing is sent before every element is known to be there.
  */
 export function replaceUser({ present, desired, profile, references }: PlanInput): Update {
-  const { fields, unknown } = wholeFields('User', desired, present.fields, profile);
+  const { [profile.name]: traits } = userTraits;
+  const { fields, unknown } = wholeFields(desired, present.fields, traits);
   if (unknown.length > 0) return blocked(unknownWhole('user', unknown), fields);
   const troubles: string[] = [];
-  const body = profile.users.elementsNeedIds ? withIds(fields, present.fields, references, troubles) : fields;
+  const body = traits.elementsNeedIds ? withIds(fields, present.fields, references, troubles) : fields;
   troubles.push(...strangers(body, references.organizations));
   if (troubles.length > 0) return blocked([...new Set(troubles)].join('; '), body);
   return {

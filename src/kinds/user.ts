@@ -22,6 +22,7 @@ import { missing, readOne } from './reading.js';
 import { profileProblems } from './rules.js';
 import { anyObject, document, identifier, role, roles, text } from './schema.js';
 import { existing, listsOfUser, resolveUser } from './user-references.js';
+import { userTraits } from './user-traits.js';
 import { replaceUser } from './user-whole.js';
 
 const scope = z.strictObject({
@@ -143,19 +144,20 @@ export const user: Kind = {
   identity: ['id'],
   fields,
   scopes: { read: 'users:manage:all', write: 'users:manage:all' },
+  traits: userTraits,
   identities: ({ identity }) => [`id ${identity.id}`],
   check: (declared, profile) => [
     ...declared.flatMap((user) => [
-      ...(profile.users.scopeNeedsLabel ? unlabelledScopes(user) : []),
-      ...(profile.users.hasRoles ? [] : unknownRoles(user)),
+      ...(userTraits[profile.name].scopeNeedsLabel ? unlabelledScopes(user) : []),
+      ...(userTraits[profile.name].hasRoles ? [] : unknownRoles(user)),
       ...Object.entries(user.fields).flatMap(([field, value]) => repeatedElements(user, field, value)),
     ]),
-    ...profileProblems(declared, profile),
+    ...profileProblems(declared, profile, userTraits),
   ],
   addressPart: ({ id }) => id ?? '',
-  readable: ({ reads }) => reads.user !== undefined,
+  readable: ({ name }) => userTraits[name].reads?.one !== undefined,
   async observe(objects, context) {
-    const { user: read } = context.profile.reads;
+    const { one: read } = userTraits[context.profile.name].reads ?? {};
     if (read === undefined) return new Map();
     return new Map(
       await settle(
@@ -173,7 +175,7 @@ export const user: Kind = {
   refersTo: listsOfUser,
   resolve: resolveUser,
   update(input) {
-    if (input.profile.whole.User !== undefined) return replaceUser(input);
+    if (userTraits[input.profile.name].whole !== undefined) return replaceUser(input);
     const { present, desired } = input;
     return {
       requests: [{ operation: 'updateUser', params: { user_id: present.identity.id ?? '' }, body: desired }],

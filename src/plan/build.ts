@@ -170,7 +170,7 @@ function missingLists(references: References): PlanWarning[] {
 /** What a document declares and the server does nothing with. */
 function ignored({ declared }: Subject, address: string, profile: Profile): PlanWarning[] {
   if (declared === undefined) return [];
-  return ignoredFields(declared, profile).map((field) => {
+  return ignoredFields(declared.fields, kindOf(declared.kind).traits[profile.name]).map((field) => {
     const { file, line } = declared.placeOf(field);
     return {
       code: 'ignored-field',

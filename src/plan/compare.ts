@@ -67,7 +67,7 @@ export function compare(given: CompareInput): Change {
   const kind = kindOf(declared.kind);
   const lost = lostOf(kind, input);
   const restored = restoredFields(kind, lost, input);
-  const taken = { ...restored, ...takenFields(declared.kind, declared.fields, input.profile) };
+  const taken = { ...restored, ...takenFields(declared.fields, kind.traits[input.profile.name]) };
   const present = presentObject(input);
   const resolution = kind.resolve?.(taken, {
     references: input.references,
@@ -163,7 +163,7 @@ function withBack(kind: Kind, now: Fields, lost: Fields): Fields {
 function restoredFields(kind: Kind, lost: Fields, { declared, live, profile }: CompareInput): Fields {
   const back = Object.entries(withBack(kind, live?.fields ?? {}, lost));
   const own = back.filter(([field]) => !Object.hasOwn(declared.fields, field));
-  return takenFields(kind.name, Object.fromEntries(own), profile);
+  return takenFields(Object.fromEntries(own), kind.traits[profile.name]);
 }
 
 /** What of the lost is to be there again, and why. */
@@ -269,7 +269,7 @@ function baseChange(input: CompareInput, present: Present, before: Fields, obser
       expected: {},
       before,
       existed: present.exists ?? null,
-      managed: Object.keys(takenFields(declared.kind, declared.fields, input.profile)),
+      managed: Object.keys(takenFields(declared.fields, kindOf(declared.kind).traits[input.profile.name])),
       ...(declared.generation === undefined ? {} : { generation: declared.generation }),
       ...(declared.generation === undefined || recorded?.generation === undefined
         ? {}

@@ -1,10 +1,11 @@
 import type { KindName } from '../base/kind-names.js';
 import { kindOf } from '../kinds/index.js';
 import type { Live } from '../kinds/kind.js';
+import { betterProfile, mayHarm } from '../kinds/recognise.js';
 import { operations, type Scope } from '../server/operations.js';
 import type { Probed } from '../server/probe.js';
-import { type Profile, profiles } from '../server/profiles.js';
-import { adviceFor, betterProfile } from '../server/recognise.js';
+import type { Profile } from '../server/profiles.js';
+import { adviceFor } from '../server/recognise.js';
 import type { ResourceRecord, State } from '../state/state.js';
 import type { Change, PlanWarning } from './plan.js';
 
@@ -85,7 +86,7 @@ export function seenProfile(
   live: Iterable<readonly [{ readonly kind: KindName }, Live]>,
 ): Profile | undefined {
   for (const [{ kind }, { exists, fields }] of live) {
-    const better = exists ? betterProfile(profile, kind, fields) : undefined;
+    const better = exists ? betterProfile(profile, kindOf(kind), fields) : undefined;
     if (better !== undefined) return better;
   }
   return undefined;
@@ -93,9 +94,7 @@ export function seenProfile(
 
 /** Whether a change sends what could do harm on a server of another profile. */
 function isUnsafe({ kind, requests }: Change): boolean {
-  return (
-    requests.length > 0 && Object.values(profiles).some(({ signs }) => signs?.unsafe.includes(kind) ?? false)
-  );
+  return requests.length > 0 && mayHarm(kindOf(kind));
 }
 
 function firstScope({ requests }: Change): Scope | undefined {

@@ -123,9 +123,9 @@ function scopeCheck(scope: Scope, failure: Failure | null, needed: readonly Scop
 async function findProfile(
   reader: Reader,
 ): Promise<{ keyPairs: Outcome | undefined; fits: ProfileName | null }> {
-  for (const { name, reads, signs } of Object.values(profiles)) {
-    if (reads.keyPairs === undefined || signs === null) continue;
-    const read = reads.keyPairs;
+  for (const { name, signs } of Object.values(profiles)) {
+    if (signs === null) continue;
+    const { read } = signs;
     const keyPairs = await outcomeOf(() => reader.showExtra(read, {}, anything));
     if (keyPairs.failure === null && !keyPairs.missing) return { keyPairs, fits: name };
     const { failure, missing } = await outcomeOf(() => reader.showExtra(nowhere(read.scope), {}, anything));

@@ -3,10 +3,8 @@ import type { Fields } from '../../src/base/values.js';
 import { readCatalog } from '../../src/kinds/catalog.js';
 import { type Page, pages } from '../../src/server/answers.js';
 import type { Reader } from '../../src/server/reader.js';
-import { boruta } from '../plan/fixtures.js';
 
-const read = boruta.reads.scopes;
-if (read === undefined) throw new Error('no read of scopes');
+const read = { title: 'list scopes', path: '/api/scopes', scope: 'users:manage:all' } as const;
 
 /** A server whose list answers with these pages, one for each request; what pages were asked for. */
 function listing(...answers: (Page<Fields> | null)[]) {
