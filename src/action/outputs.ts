@@ -3,7 +3,7 @@ import { type Plan, summarize } from '../plan/plan.js';
 import { countDestructions } from '../plan/safety.js';
 
 /** How a run of the action ended. */
-export interface Outcome {
+export interface Ending {
   /** As the command line would exit; 2 for a plan with changes. */
   readonly code: 0 | 1 | 2 | 130;
   /** One line that tells it. */
@@ -15,7 +15,7 @@ export interface Outcome {
 }
 
 /** Sets the outputs. All are short: whatever can be long is in a file that they name. */
-export function writeOutputs(outcome: Outcome, failed: boolean): void {
+export function writeOutputs(outcome: Ending, failed: boolean): void {
   const { code, plan } = outcome;
   setOutput('changed', String(outcome.changed));
   setOutput('failed', String(failed));

@@ -30,7 +30,7 @@ import { readEvent, type WorkflowEvent } from './event.js';
 import { type GithubApi, GithubFailure, openGithub } from './github.js';
 import { fromPullRequest, type Inputs, readInputs } from './inputs.js';
 import { markedChanges, markerKey, markerLine } from './marker.js';
-import { type Outcome, writeOutputs, writeSummary } from './outputs.js';
+import { type Ending, writeOutputs, writeSummary } from './outputs.js';
 import { plainComment, planComment, planSummary, problemsBlock, resultSummary } from './text.js';
 
 /** Runs the action for the event that its process was started for, and gives the exit code of the step. */
@@ -39,7 +39,7 @@ export async function run(signal: AbortSignal): Promise<number> {
   secrets.forEach(setSecret);
   const typed: string[] = [];
   const work = new Work(signal, secrets, typed);
-  let outcome: Outcome;
+  let outcome: Ending;
   try {
     const inputs = readInputs((name) => {
       const text = getInput(name);
@@ -82,7 +82,7 @@ class Work {
     return this.#inputs?.failOnChanges === true;
   }
 
-  async run(inputs: Inputs): Promise<Outcome> {
+  async run(inputs: Inputs): Promise<Ending> {
     this.#inputs = inputs;
     if (inputs.command === 'validate') return await this.#validate(inputs);
     const hasToken = inputs.token !== undefined || (process.env.IDOPS_TOKEN ?? '') !== '';
@@ -107,7 +107,7 @@ class Work {
   }
 
   /** Tells what went wrong, wherever a person may look. */
-  async failed(failure: unknown): Promise<Outcome> {
+  async failed(failure: unknown): Promise<Ending> {
     const problems = redactProblems(
       withoutPastedIn(problemsOf(failure), this.#typed, this.#redactor),
       this.#redactor,
@@ -138,7 +138,7 @@ class Work {
     };
   }
 
-  async #validate(inputs: Inputs, reason: string | null = null): Promise<Outcome> {
+  async #validate(inputs: Inputs, reason: string | null = null): Promise<Ending> {
     const { problems: found, objects } = await validateProject(
       () => this.#project(inputs),
       this.#redactor.add,
@@ -168,7 +168,7 @@ class Work {
     };
   }
 
-  async #plan(inputs: Inputs): Promise<Outcome> {
+  async #plan(inputs: Inputs): Promise<Ending> {
     const { args } = inputs;
     const opened = await openSession(await this.#project(inputs), this.#sessionOptions(inputs));
     const made = await this.#within(opened, async (session) => {
@@ -211,7 +211,7 @@ class Work {
     };
   }
 
-  async #apply(inputs: Inputs): Promise<Outcome> {
+  async #apply(inputs: Inputs): Promise<Ending> {
     const { planFile, expectDigest } = inputs;
     const file = planFile === undefined ? undefined : resolve(this.#folder(inputs), planFile);
     const stored = file === undefined ? undefined : await readPlanFile(file, planFile);

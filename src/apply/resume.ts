@@ -52,13 +52,13 @@ export async function newestRun(runs: RunStore, state: State): Promise<string | 
       throw maybeNewest(failure);
     });
     // A run that was killed before its first line sent nothing, so no state knows it.
-    if (content === null && name === state.last_run) throw maybeNewest(emptied(name));
+    if (content === null && name === state.last_run) throw maybeNewest(withoutFirstLine(name));
     if (content !== null && content.run.server === state.server && belongs(content.run, state)) return name;
   }
   return undefined;
 }
 
-function emptied(run: string): ProblemsError {
+function withoutFirstLine(run: string): ProblemsError {
   return new ProblemsError([
     error('journal-unreadable', `the journal of run ${run} can't be used: its first line is gone`),
   ]);

@@ -4,7 +4,7 @@ import { open } from 'node:fs/promises';
 /** What a path leads to, where that is no regular file; such a thing is neither waited for nor read. */
 export class NoRegularFile extends Error {
   constructor(stat: Stats) {
-    super(`it is ${kindOf(stat)}, not a regular file`);
+    super(`it is ${fileType(stat)}, not a regular file`);
     this.name = 'NoRegularFile';
   }
 }
@@ -22,7 +22,7 @@ export async function readRegular(path: string): Promise<string> {
   }
 }
 
-function kindOf(stat: Stats): string {
+function fileType(stat: Stats): string {
   if (stat.isDirectory()) return 'a folder';
   if (stat.isSymbolicLink()) return 'a link';
   if (stat.isFIFO()) return 'a named pipe';

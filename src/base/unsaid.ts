@@ -1,5 +1,6 @@
 import type { Problem } from './problems.js';
 import type { Redactor } from './redact.js';
+import { isUuid } from './values.js';
 
 /** What takes the place of a word that looks like a credential. */
 const stead = (word: string): string => `(a value of ${word.length} characters)`;
@@ -51,7 +52,6 @@ function partsOf(word: string): string[] {
   return parts.filter(({ length }) => length >= leastWord);
 }
 
-const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 /** The name of a run, or how it begins: that is enough to name one. */
 const run = /^\d{8}T\d{6}Z-[0-9a-f]{1,6}$/;
 const fileName = /\.[a-z]{2,8}$/;
@@ -60,7 +60,7 @@ const fileName = /\.[a-z]{2,8}$/;
 export function looksLikeCredential(word: string): boolean {
   if (/^eyJ[\w-]{9,}/.test(word)) return true;
   if (!/^[\w+=.~-]{20,}$/.test(word) && !/^[\w+=][\w+=/]{39,}$/.test(word)) return false;
-  if (uuid.test(word) || run.test(word) || fileName.test(word)) return false;
+  if (isUuid(word) || run.test(word) || fileName.test(word)) return false;
   const digits = word.match(/\d(?=[a-z])|[a-z](?=\d)/gi)?.length ?? 0;
   const cases = word.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g)?.length ?? 0;
   // Words written together change their case once a word, and have few digits.

@@ -188,6 +188,11 @@ export function mapValues<A, B>(
   return Object.fromEntries(Object.entries(map).map(([key, value]) => [key, change(value, key)]));
 }
 
+/** The order of two texts by their code units, the same on every machine. */
+export function compareText(a: string, b: string): number {
+  return a < b ? -1 : a > b ? 1 : 0;
+}
+
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
 /** Whether a text is a UUID, in small letters or capitals. */

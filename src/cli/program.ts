@@ -201,13 +201,13 @@ function declare(action: Act): Command {
     .command('list', { isDefault: true })
     .description('list the runs')
     .addOption(format('text, json'))
-    .action(action(async () => (await import('./commands/runs.js')).list));
+    .action(action(async () => (await import('./commands/runs.js')).listRuns));
   runs
     .command('show')
     .argument('<run>', 'the run, or the beginning of its name')
     .description('show who, when, which server, and what changed')
     .addOption(format('text, json'))
-    .action(action(async () => (await import('./commands/runs.js')).show));
+    .action(action(async () => (await import('./commands/runs.js')).showRun));
   runs
     .command('settle')
     .argument('<run>', 'the run, or the beginning of its name')
@@ -215,7 +215,7 @@ function declare(action: Act): Command {
     .description('say what became of a regeneration whose outcome is not known')
     .option('--done', 'the DID was regenerated')
     .option('--not-done', 'the DID is the old one')
-    .action(action(async () => (await import('./commands/runs.js')).settle));
+    .action(action(async () => (await import('./commands/runs.js')).settleRun));
   runs
     .command('prune')
     .description('remove the journals of runs that nobody needs any more, after a question')

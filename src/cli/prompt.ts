@@ -3,13 +3,13 @@ import { escapeLines } from '../base/escape.js';
 import type { Redactor } from '../base/redact.js';
 import type { OutputStream } from './output.js';
 
-export type Answer = 'yes' | 'no' | 'aborted';
+export type Reply = 'yes' | 'no' | 'aborted';
 
 export interface Prompt {
   /** Whether there is someone to ask: standard input and standard error are both terminals. */
   readonly available: boolean;
   /** Asks a question with yes or no; no is the default. Ctrl-C, Ctrl-D and Escape abort. */
-  confirm(question: string): Promise<Answer>;
+  confirm(question: string): Promise<Reply>;
 }
 
 export interface PromptOptions {

@@ -1,4 +1,5 @@
 import {
+  compareText,
   type Fields,
   HashedSecret,
   isMap,
@@ -254,10 +255,6 @@ export function normalForm(type: FieldType, field: Value): Value {
 
 function elementKey(element: Fields): string {
   return `${String(element.id ?? '')}\0${String(element.name ?? '')}`;
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }
 
 function join(path: string, key: string): string {

@@ -10,7 +10,7 @@ import {
   UNKNOWN_TEXT,
   type Value,
 } from '../base/values.js';
-import type { Limits, Profile } from '../server/profiles.js';
+import type { Profile, ServerLimits } from '../server/profiles.js';
 import type { Declared, Identity } from './kind.js';
 import { characters, isBlank, textOf } from './texts.js';
 import type { KindLimits, MemberType, Traits } from './traits.js';
@@ -39,10 +39,10 @@ export function idTrouble(identity: Identity, { name, limits }: Profile): string
 export function limitProblems(
   object: Declared,
   profile: Profile,
-  limits: Limits,
+  limits: ServerLimits,
   { ignored = [], emptyIsNull = [], limits: own = {} }: Traits,
 ): Problem[] {
-  const refused: Refused = (message, path, hint) =>
+  const refused: Refuse = (message, path, hint) =>
     error('profile-limit', `${message} (profile ${profile.name})`, [object.placeOf(...path)], hint);
   const sent = Object.fromEntries(
     Object.entries(object.fields).filter(([field]) => !ignored.includes(field)),
@@ -59,9 +59,14 @@ export function limitProblems(
   ];
 }
 
-type Refused = (message: string, path: Path, hint?: string) => Problem;
+type Refuse = (message: string, path: Path, hint?: string) => Problem;
 
-function idProblems(object: Declared, limits: Limits, { ids = {} }: KindLimits, refused: Refused): Problem[] {
+function idProblems(
+  object: Declared,
+  limits: ServerLimits,
+  { ids = {} }: KindLimits,
+  refused: Refuse,
+): Problem[] {
   return idsOf(object).flatMap(({ id, path, most }) => {
     const text = reveal(id);
     if (typeof text !== 'string' || text === UNKNOWN_TEXT) return [];
@@ -115,7 +120,7 @@ function elementIds(list: Value | undefined, path: Path, most?: number): Id[] {
 function identityProblems(
   { identity }: Declared,
   { identity: parts = {} }: KindLimits,
-  refused: Refused,
+  refused: Refuse,
 ): Problem[] {
   return Object.entries(parts).flatMap(([part, { known, otherwise }]) => {
     const { [part]: text } = identity;
@@ -125,7 +130,7 @@ function identityProblems(
 }
 
 /** Texts and keys with a NUL, which databases can't keep. */
-function nulProblems(fields: Fields, refused: Refused): Problem[] {
+function nulProblems(fields: Fields, refused: Refuse): Problem[] {
   const walk = (value: Value, path: Path): Path[] => {
     if (value instanceof HashedSecret) return [];
     if (holdsNul(value)) return [path];
@@ -152,7 +157,7 @@ function holdsNul(value: Value): boolean {
 function lengthProblems(
   { fields }: Declared,
   { characters: limited = {} }: KindLimits,
-  refused: Refused,
+  refused: Refuse,
 ): Problem[] {
   return Object.entries(limited).flatMap(([field, most]) => {
     const length = characters(textOf(fields[field]));
@@ -167,7 +172,7 @@ function emptyProblems(
   profile: Profile,
   emptyIsNull: readonly string[],
   { filled = {}, notEmpty = [] }: KindLimits,
-  refused: Refused,
+  refused: Refuse,
 ): Problem[] {
   const empty = (value: Value | undefined): string =>
     value !== undefined && reveal(value) === '' ? 'empty' : 'white space alone';
@@ -191,7 +196,7 @@ function emptyProblems(
   return [...unfilled, ...nulled];
 }
 
-function wordProblems({ fields }: Declared, { uniqueWords = [] }: KindLimits, refused: Refused): Problem[] {
+function wordProblems({ fields }: Declared, { uniqueWords = [] }: KindLimits, refused: Refuse): Problem[] {
   return uniqueWords.flatMap((field) => {
     if (fields[field] === undefined || isBlank(fields[field])) return [];
     // This server splits at single spaces alone: a tab is part of a word.
@@ -226,7 +231,7 @@ function isText(value: Value): boolean {
   return !Array.isArray(value) && !isMap(value) && typeof reveal(value) === 'string';
 }
 
-function elementProblems({ fields }: Declared, { elements = {} }: KindLimits, refused: Refused): Problem[] {
+function elementProblems({ fields }: Declared, { elements = {} }: KindLimits, refused: Refuse): Problem[] {
   return Object.entries(elements).flatMap(([field, { needs, types }]) => {
     const map = fields[field];
     if (!isMap(map)) return [];
@@ -258,7 +263,7 @@ function elementProblems({ fields }: Declared, { elements = {} }: KindLimits, re
   });
 }
 
-function sizeProblems({ fields }: Declared, limits: Limits, refused: Refused): Problem[] {
+function sizeProblems({ fields }: Declared, limits: ServerLimits, refused: Refuse): Problem[] {
   const bytes = requestSize(fields);
   if (bytes <= limits.requestBytes) return [];
   const [longest = ''] = Object.keys(fields).sort((a, b) => size(fields[b]) - size(fields[a]));

@@ -1,4 +1,4 @@
-import { type Fields, identifierKey } from '../base/values.js';
+import { type Fields, identifierKey, isUuid } from '../base/values.js';
 import type { Page } from '../server/answers.js';
 import type { Reader } from '../server/reader.js';
 import type { Declared } from './declared.js';
@@ -76,10 +76,6 @@ export class OrganizationIndex {
     const unsure = this.anonymous > 0 ? ' (its list has rows without an id)' : '';
     return `the server has no organization "${reference}"${unsure}, and no operation creates one: create it there, or correct the ${isUuid(reference) ? 'id' : 'name'}`;
   }
-}
-
-function isUuid(reference: string): boolean {
-  return /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(reference);
 }
 
 /**

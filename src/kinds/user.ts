@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { error, type Problem } from '../base/problems.js';
 import { settle } from '../base/settle.js';
-import { type Fields, holdsSensitive, isMap, mapValues, type Value } from '../base/values.js';
+import { type Fields, holdsSensitive, identifierKey, isMap, mapValues, type Value } from '../base/values.js';
 import { answers } from '../server/answers.js';
 import {
   asElements,
@@ -262,7 +262,7 @@ function repeatedElements(
     const key = isMap(element) ? (element.id ?? element.name) : element;
     if (typeof key !== 'string') return inner;
     // A UUID is the same in upper case.
-    const same = uuid.test(key) ? key.toLowerCase() : key;
+    const same = identifierKey(key);
     const before = first.get(same);
     if (before === undefined) {
       first.set(same, index);
@@ -279,5 +279,3 @@ function repeatedElements(
     ];
   });
 }
-
-const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;

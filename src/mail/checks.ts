@@ -2,7 +2,7 @@ import { inspectHtml } from './html.js';
 import { limits } from './limits.js';
 import { missingFrom, type Placeholder, placeholdersOf, written } from './placeholders.js';
 import type { CheckCode } from './settings.js';
-import { parseTemplate, type SyntaxProblem, type Template } from './template.js';
+import { type MustacheTemplate, parseMustache, type SyntaxProblem } from './template.js';
 
 /** Gmail clips what is longer, and others follow it. */
 const clippedBytes = 102 * 1024;
@@ -27,7 +27,7 @@ export interface TemplateFinding {
   readonly live?: true;
 }
 
-type Parsed = Template | SyntaxProblem;
+type Parsed = MustacheTemplate | SyntaxProblem;
 
 /**
  * Everything that is questionable about an email's bodies, and about their change where `before` is given.
@@ -59,7 +59,7 @@ function present(body: string | null | undefined): body is string {
 }
 
 function parsed(body: string | null | undefined): Parsed | undefined {
-  return present(body) ? parseTemplate(body) : undefined;
+  return present(body) ? parseMustache(body) : undefined;
 }
 
 function names(template: Parsed | undefined): Placeholder[] | undefined {

@@ -2,7 +2,7 @@ import { type DefaultTreeAdapterTypes, html } from 'parse5';
 import { attributes, elements, missed, ownPicture, withContent } from './allowed.js';
 import { limits } from './limits.js';
 import { cleanDeclarations, cleanMedia, cleanSheet } from './styles.js';
-import { attribute, type Element, parseBody, type Refused } from './tree.js';
+import { attribute, type Element, parseBody, type RefusedBody } from './tree.js';
 
 /** An email's HTML that can be shown. */
 export interface CleanHtml {
@@ -17,7 +17,7 @@ export interface CleanHtml {
  * that are known to be harmless, and nothing else. So no browser's way to read it can make something of it that was
  * not meant. A link leads nowhere but says on hovering where it would; for a picture from elsewhere stands its text.
  */
-export function cleanHtml(body: string): CleanHtml | Refused {
+export function cleanHtml(body: string): CleanHtml | RefusedBody {
   const tree = parseBody(body);
   if ('refused' in tree) return tree;
   const cleaner = new Cleaner();
@@ -63,7 +63,7 @@ class Cleaner {
   }
 
   #node(node: DefaultTreeAdapterTypes.ChildNode, depth: number): string {
-    if (node.nodeName === '#text') return escapeText((node as DefaultTreeAdapterTypes.TextNode).value);
+    if (node.nodeName === '#text') return escapeNode((node as DefaultTreeAdapterTypes.TextNode).value);
     if (!isElement(node)) return '';
     const tag = node.tagName;
     if (node.namespaceURI !== html.NS.HTML) return this.#note(node, `<${tag}>`);
@@ -127,7 +127,7 @@ class Cleaner {
       return value === undefined ? [] : [attributeText(name, value)];
     });
     const text = alt === '' ? (words === '' ? 'picture' : words) : alt;
-    return `<span${names.join('')}${attributeText('style', styles)}${attributeText('title', source)}>${escapeText(text)}</span>`;
+    return `<span${names.join('')}${attributeText('style', styles)}${attributeText('title', source)}>${escapeNode(text)}</span>`;
   }
 
   #note(element: Element, what: string): string {
@@ -136,7 +136,7 @@ class Cleaner {
       .find((text) => text !== '');
     const words = address === undefined ? what : `${what} ${shortened(address)}`;
     this.#leave(words);
-    return `<span${attributeText('style', noteStyle)}>${escapeText(words)}</span>`;
+    return `<span${attributeText('style', noteStyle)}>${escapeNode(words)}</span>`;
   }
 
   readonly #picture = (address: string): string | undefined => {
@@ -164,10 +164,10 @@ function shortened(text: string): string {
 }
 
 function attributeText(name: string, value: string): string {
-  return ` ${name}="${escapeText(value).replaceAll('"', '&quot;')}"`;
+  return ` ${name}="${escapeNode(value).replaceAll('"', '&quot;')}"`;
 }
 
-function escapeText(text: string): string {
+function escapeNode(text: string): string {
   return text.replace(/[&<>\u00a0\0]/g, (character) => entities[character] ?? '');
 }
 

@@ -1,4 +1,4 @@
-import { attribute, type Element, parseBody, type Refused } from './tree.js';
+import { attribute, type Element, parseBody, type RefusedBody } from './tree.js';
 
 /** What there is to know about a body's HTML. */
 export interface HtmlFacts {
@@ -11,7 +11,7 @@ export interface HtmlFacts {
 }
 
 /** Reads a body as a browser would; says why not, where that would take more than it may. */
-export function inspectHtml(body: string): HtmlFacts | Refused {
+export function inspectHtml(body: string): HtmlFacts | RefusedBody {
   const tree = parseBody(body);
   if ('refused' in tree) return tree;
   const { elements } = tree;

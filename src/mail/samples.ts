@@ -2,7 +2,7 @@ import { isMap, type Json } from '../base/values.js';
 import type { TemplateBodies } from './checks.js';
 import { limits } from './limits.js';
 import { placeholdersOf } from './placeholders.js';
-import { type Part, parseTemplate, type SyntaxProblem, type Template, TooLong } from './template.js';
+import { type MustacheTemplate, type Part, parseMustache, type SyntaxProblem, TooLong } from './template.js';
 
 /** What a template is rendered with. */
 export type SampleData = { readonly [name: string]: Json };
@@ -69,13 +69,13 @@ export function renderMails(sides: readonly TemplateBodies[], given: SampleData)
 
 interface ParsedBody {
   readonly source: string;
-  readonly template: Template | undefined;
+  readonly template: MustacheTemplate | undefined;
   readonly problem: SyntaxProblem;
 }
 
 function parse(body: string | null | undefined): ParsedBody | null {
   if (typeof body !== 'string') return null;
-  const parsed: Template | SyntaxProblem = parseTemplate(body);
+  const parsed: MustacheTemplate | SyntaxProblem = parseMustache(body);
   return 'syntax' in parsed
     ? { source: body, template: undefined, problem: parsed }
     : { source: body, template: parsed, problem: { syntax: '' } };
@@ -155,10 +155,10 @@ function sampleData(parts: readonly Part[], given: SampleData): SampleData {
   return merge(madeUp(parts, given, variables), given, new Set(sectionsOf(parts)));
 }
 
-type Tree = { [name: string]: Json };
+type DataTree = { [name: string]: Json };
 
-function madeUp(parts: readonly Part[], given: SampleData, variables: ReadonlySet<string>): Tree {
-  const tree: Tree = {};
+function madeUp(parts: readonly Part[], given: SampleData, variables: ReadonlySet<string>): DataTree {
+  const tree: DataTree = {};
   for (const part of parts) {
     if (part.kind === 'text' || part.kind === 'partial' || part.name === '.') continue;
     const path = part.name.split('.');
@@ -184,54 +184,54 @@ function madeUp(parts: readonly Part[], given: SampleData, variables: ReadonlySe
 }
 
 /** Adds what a tree lacks; in place, since a body can have thousands of sections. */
-function complete(tree: Tree, more: Tree): void {
+function complete(tree: DataTree, more: DataTree): void {
   for (const [name, value] of Object.entries(more)) {
     const before = Object.hasOwn(tree, name) ? tree[name] : undefined;
     if (before === undefined) define(tree, name, value);
-    else if (isMap(before) && isMap(value)) complete(before as Tree, value as Tree);
+    else if (isMap(before) && isMap(value)) complete(before as DataTree, value as DataTree);
   }
 }
 
 /** Lays a tree over another; in place, since thousands of sections can have one name. */
-function lay(tree: Tree, over: Tree): void {
+function lay(tree: DataTree, over: DataTree): void {
   for (const [name, value] of Object.entries(over)) {
     const before = Object.hasOwn(tree, name) ? tree[name] : undefined;
-    if (isMap(before) && isMap(value)) lay(before as Tree, value as Tree);
+    if (isMap(before) && isMap(value)) lay(before as DataTree, value as DataTree);
     else define(tree, name, value);
   }
 }
 
-function put(tree: Tree, path: readonly string[], value: Json): void {
+function put(tree: DataTree, path: readonly string[], value: Json): void {
   const [step = '', ...rest] = path;
   const before = Object.hasOwn(tree, step) ? tree[step] : undefined;
   if (rest.length > 0) {
-    const inner: Tree = isMap(before) ? (before as Tree) : {};
+    const inner: DataTree = isMap(before) ? (before as DataTree) : {};
     put(inner, rest, value);
     define(tree, step, inner);
   } else if (isMap(before) && isMap(value)) {
-    lay(before as Tree, value as Tree);
+    lay(before as DataTree, value as DataTree);
   } else if (before === undefined || before === true) {
     define(tree, step, value);
   }
 }
 
 /** A member that is one whatever it is called. */
-function define(tree: Tree, name: string, value: Json): void {
+function define(tree: DataTree, name: string, value: Json): void {
   Object.defineProperty(tree, name, { value, enumerable: true, configurable: true, writable: true });
 }
 
 function valueAt(data: SampleData, path: readonly string[]): Json | undefined {
-  let at: Json | undefined = data as Tree;
+  let at: Json | undefined = data as DataTree;
   for (const step of path) {
     if (!isMap(at) || !Object.hasOwn(at, step)) return undefined;
-    at = (at as Tree)[step];
+    at = (at as DataTree)[step];
   }
   return at;
 }
 
 /** The second over the first; an empty value of a section doesn't count, since that is shown besides. */
-function merge(base: SampleData, over: SampleData, sections: ReadonlySet<string>, under = ''): Tree {
-  const merged: Tree = {};
+function merge(base: SampleData, over: SampleData, sections: ReadonlySet<string>, under = ''): DataTree {
+  const merged: DataTree = {};
   for (const [name, value] of Object.entries(base)) define(merged, name, value);
   for (const [name, value] of Object.entries(over)) {
     const path = `${under}${name}`;
@@ -241,7 +241,7 @@ function merge(base: SampleData, over: SampleData, sections: ReadonlySet<string>
       merged,
       name,
       isMap(before) && isMap(value)
-        ? merge(before as Tree, value as Tree, sections, `${path}.`)
+        ? merge(before as DataTree, value as DataTree, sections, `${path}.`)
         : (value as Json),
     );
   }

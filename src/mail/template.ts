@@ -20,7 +20,7 @@ export type Part =
     };
 
 /** A body that is a Mustache template. */
-export interface Template {
+export interface MustacheTemplate {
   readonly parts: readonly Part[];
   /**
    * The body with values filled in. Nothing but JSON is ever looked up, and nothing is called.
@@ -47,7 +47,7 @@ export interface SyntaxProblem {
 }
 
 /** Parses a body as Mustache. Never throws: what is wrong is returned in words. */
-export function parseTemplate(body: string): Template | SyntaxProblem {
+export function parseMustache(body: string): MustacheTemplate | SyntaxProblem {
   if (body.length > limits.bodyCharacters) {
     return { syntax: `it has more than ${shown(limits.bodyCharacters)} characters`, limit: true };
   }
@@ -55,7 +55,7 @@ export function parseTemplate(body: string): Template | SyntaxProblem {
   const condensed = condense(text);
   const writer = createWriter();
   try {
-    const parsed: readonly Token[] = writer.parse(condensed.text);
+    const parsed: readonly MustacheToken[] = writer.parse(condensed.text);
     if (depthOf(parsed) > limits.sectionDepth) {
       return { syntax: `sections are nested more than ${limits.sectionDepth} deep`, limit: true };
     }
@@ -134,19 +134,25 @@ class LimitedWriter extends Mustache.Writer {
 }
 
 /** As the library gives it: the tag's sign, its name, where it starts and ends, and what is inside a section. */
-type Token = readonly [type: string, name: string, start: number, end: number, inside?: readonly Token[]];
+type MustacheToken = readonly [
+  type: string,
+  name: string,
+  start: number,
+  end: number,
+  inside?: readonly MustacheToken[],
+];
 
-function isSection([type]: Token): boolean {
+function isSection([type]: MustacheToken): boolean {
   return type === '#' || type === '^';
 }
 
-function inside([, , , , tokens]: Token): readonly Token[] {
+function inside([, , , , tokens]: MustacheToken): readonly MustacheToken[] {
   return tokens ?? [];
 }
 
 /** The tokens with the text that they stand for. */
-function whole(tokens: readonly Token[], text: string, condensed: Condensed): Token[] {
-  return tokens.map((token): Token => {
+function whole(tokens: readonly MustacheToken[], text: string, condensed: Condensed): MustacheToken[] {
+  return tokens.map((token): MustacheToken => {
     const [type, name, start, end] = token;
     if (type === 'text') {
       return [type, text.slice(condensed.original(start), condensed.original(end)), start, end];
@@ -156,7 +162,7 @@ function whole(tokens: readonly Token[], text: string, condensed: Condensed): To
 }
 
 /** Counted level by level, since a hostile body nests deeper than a recursion could follow. */
-function depthOf(tokens: readonly Token[]): number {
+function depthOf(tokens: readonly MustacheToken[]): number {
   let depth = 0;
   let level = tokens.filter(isSection);
   while (level.length > 0 && depth <= limits.sectionDepth) {
@@ -166,7 +172,7 @@ function depthOf(tokens: readonly Token[]): number {
   return depth;
 }
 
-function partsOf(tokens: readonly Token[]): Part[] {
+function partsOf(tokens: readonly MustacheToken[]): Part[] {
   return tokens.flatMap((token): Part[] => {
     const [type, name] = token;
     switch (type) {

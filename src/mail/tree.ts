@@ -5,7 +5,7 @@ export type Document = DefaultTreeAdapterTypes.Document;
 export type Element = DefaultTreeAdapterTypes.Element;
 
 /** Why a body is not made a tree, in words that go on after "it is" or "it has". */
-export interface Refused {
+export interface RefusedBody {
   readonly refused: string;
 }
 
@@ -21,7 +21,7 @@ class TooMuch extends Error {}
  * Reads a body as a browser without scripts does: what is in `noscript` counts. Stops where the tree grows beyond
  * the limits, since a few tags can make a browser nest or repeat elements without end.
  */
-export function parseBody(body: string): Tree | Refused {
+export function parseBody(body: string): Tree | RefusedBody {
   if (body.length > limits.bodyCharacters) {
     return { refused: `longer than ${shown(limits.bodyCharacters)} characters` };
   }

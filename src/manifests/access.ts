@@ -4,6 +4,9 @@ import type { Project } from '../project/project.js';
 import { decode, readBytes, type Unreadable, unreadable } from '../source/file.js';
 import { follow, isInside } from './follow.js';
 
+/** How many files are read at once. */
+export const readsAtOnce = 16;
+
 /** Why a file isn't read: it lies outside, it is hidden, or it is idops' own or a credential. */
 export interface Refused {
   readonly reason: 'outside' | 'private';

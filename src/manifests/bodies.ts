@@ -4,7 +4,7 @@ import { error, type Place, type Problem } from '../base/problems.js';
 import { limits, shown as written } from '../mail/limits.js';
 import type { Project } from '../project/project.js';
 import { shownPath } from '../source/file.js';
-import type { Access } from './access.js';
+import { type Access, readsAtOnce } from './access.js';
 
 /** A `{file: PATH}` of a manifest. */
 export interface BodyRequest {
@@ -17,15 +17,13 @@ export interface BodyRequest {
 
 type Content = Awaited<ReturnType<Access['read']>> | { readonly reason: 'too-many' };
 
-const READS_AT_ONCE = 16;
-
 /** Reads body files, some at once and each once, and keeps every byte of them. */
 export class Bodies {
   readonly #project: Project;
   readonly #access: Access;
   /** Where those that were read lie, links followed. */
   readonly files = new Set<string>();
-  readonly #limit = pLimit(READS_AT_ONCE);
+  readonly #limit = pLimit(readsAtOnce);
   readonly #contents = new Map<string, Promise<Content>>();
   #characters = 0;
 

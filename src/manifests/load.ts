@@ -8,7 +8,7 @@ import type { Project } from '../project/project.js';
 import type { Profile } from '../server/profiles.js';
 import { inOrder } from '../source/order.js';
 import { parseYaml } from '../source/yaml.js';
-import { Access } from './access.js';
+import { Access, readsAtOnce } from './access.js';
 import { Bodies } from './bodies.js';
 import { type ReadDocument, readDocument } from './document.js';
 import { type FoundManifests, findManifests, readManifest } from './files.js';
@@ -41,8 +41,6 @@ export interface ManifestOptions {
   readonly tokenFile?: string | undefined;
 }
 
-const READS_AT_ONCE = 16;
-
 /** Each secret is hashed slowly on purpose, so that many of them would take minutes. */
 const MAX_SECRETS = 2000;
 
@@ -58,7 +56,7 @@ export async function loadManifests(project: Project, options: ManifestOptions):
   const access = new Access(project, options.tokenFile === undefined ? [] : [options.tokenFile]);
   const { files, unread } = await listed(project, access, problems);
   const bodies = new Bodies(project, access);
-  const limit = pLimit(READS_AT_ONCE);
+  const limit = pLimit(readsAtOnce);
   const sources = await Promise.all(
     files.map(async (file) => ({ ...file, source: await limit(() => readManifest(access, file)) })),
   );

@@ -5,7 +5,7 @@ import { glob, isDynamicPattern } from 'tinyglobby';
 import { kinds } from '../kinds/index.js';
 import type { Project } from '../project/project.js';
 import { shownPath } from '../source/file.js';
-import type { Access } from './access.js';
+import { type Access, readsAtOnce } from './access.js';
 import { Walk } from './walk.js';
 
 /** A glob that was walked. */
@@ -29,8 +29,6 @@ export interface Seen {
   /** Where what was read really lies: what Kubernetes swaps is read by its other name. */
   readonly read: ReadonlySet<string>;
 }
-
-const READS_AT_ONCE = 16;
 
 /** What looks like a manifest and isn't read as one, or a place of some that has none, each in words. */
 export async function unreadOf(seen: Seen): Promise<readonly string[]> {
@@ -105,7 +103,7 @@ async function deeperOnes(
     .filter((path) => !found.has(path) && !read.has(path) && !known.has(path));
   if (paths.length === 0) return refused;
   const others = await readElsewhere(project);
-  const limit = pLimit(READS_AT_ONCE);
+  const limit = pLimit(readsAtOnce);
   const looked = await Promise.all(
     paths
       .filter((path) => !others.has(path))

@@ -8,10 +8,10 @@ import { shownPath, unreadable } from '../source/file.js';
 import { isMountedFolder } from './access.js';
 import { follow, leadsOut } from './follow.js';
 
-type Callback = (failure: NodeJS.ErrnoException | null, entries?: readonly Entry[]) => void;
+type Callback = (failure: NodeJS.ErrnoException | null, entries?: readonly FolderEntry[]) => void;
 
 /** What the glob asks of an entry of a folder. */
-interface Entry {
+interface FolderEntry {
   readonly name: string;
   isFile(): boolean;
   isDirectory(): boolean;
@@ -96,7 +96,7 @@ export class Walk {
     };
   }
 
-  async #entries(folder: string, isFirst: boolean): Promise<readonly Entry[]> {
+  async #entries(folder: string, isFirst: boolean): Promise<readonly FolderEntry[]> {
     const { root } = this.#project;
     if (isFirst && folder !== root) {
       if ((await follow(folder, root)) === null) {
@@ -114,7 +114,7 @@ export class Walk {
     }
     const entries = await fs.promises.readdir(folder, { withFileTypes: true });
     const seen = await Promise.all(
-      entries.map(async (entry): Promise<readonly Entry[]> => {
+      entries.map(async (entry): Promise<readonly FolderEntry[]> => {
         if (entry.isFile() || entry.isDirectory()) return [entry];
         if (!entry.isSymbolicLink()) return [asFile(entry.name)];
         const path = join(folder, entry.name);
@@ -160,10 +160,10 @@ export class Walk {
   }
 }
 
-function asFile(name: string): Entry {
+function asFile(name: string): FolderEntry {
   return { name, isFile: () => true, isDirectory: () => false, isSymbolicLink: () => false };
 }
 
-function asFolder(name: string): Entry {
+function asFolder(name: string): FolderEntry {
   return { name, isFile: () => false, isDirectory: () => true, isSymbolicLink: () => false };
 }

@@ -32,7 +32,7 @@ export function planDigest(scope: DigestScope, changes: readonly Change[]): stri
       return canonical([
         operations[operation].method,
         operationPath(operation, params),
-        withoutSecrets(fields, hasher),
+        withHashes(fields, hasher),
       ]);
     });
   });
@@ -49,9 +49,9 @@ export function digestHasher({ server, environment }: DigestScope): Hasher {
 }
 
 /** A value with each secret replaced by its hash. */
-export function withoutSecrets(field: Value, hasher: Hasher): Json {
+export function withHashes(field: Value, hasher: Hasher): Json {
   if (field instanceof HashedSecret) return { secret: field.hash };
   if (field instanceof Sensitive) return { secret: hasher.hash(field.reveal()) };
-  if (Array.isArray(field)) return field.map((item) => withoutSecrets(item, hasher));
-  return isMap(field) ? mapValues(field, (member) => withoutSecrets(member, hasher)) : field;
+  if (Array.isArray(field)) return field.map((item) => withHashes(item, hasher));
+  return isMap(field) ? mapValues(field, (member) => withHashes(member, hasher)) : field;
 }

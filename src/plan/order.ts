@@ -1,3 +1,4 @@
+import { compareText } from '../base/values.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import type { Change } from './plan.js';
 
@@ -51,8 +52,4 @@ export function givesUp({ kind, action, apply: { expected } }: Change): boolean 
   if (succession === undefined || action !== 'update') return false;
   const asked = expected[succession.field];
   return asked === false || asked === null;
-}
-
-function compareText(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -8,7 +8,7 @@ import { normalForm, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Hasher } from '../state/secrets.js';
 import { eachWithSlowHashes } from '../state/slow-hash.js';
-import { digestHasher, planDigest, withoutSecrets } from './digest.js';
+import { digestHasher, planDigest, withHashes } from './digest.js';
 import type { Change, Plan } from './plan.js';
 
 const hash = z.string().describe('A hash that tells whether it is the same now');
@@ -74,10 +74,10 @@ function observedOf({ kind, fields, apply }: Change, hasher: Hasher): Json {
   const before = mapValues(apply.before, (field, name) => normalForm(types[name] ?? value, field));
   const generation = fields.find(({ path }) => path === 'did_generation');
   return [
-    withoutSecrets(before, hasher),
+    withHashes(before, hasher),
     apply.existed,
     apply.generation ?? null,
-    withoutSecrets(generation?.before ?? null, hasher),
+    withHashes(generation?.before ?? null, hasher),
   ];
 }
 

@@ -113,7 +113,7 @@ export const manifestsSchema = z
     `Globs of manifests, relative to the configuration; "!" before one excludes. Default: ${DEFAULT_MANIFESTS.join(', ')}.`,
   );
 
-export const stateSchema = z
+export const stateSettingsSchema = z
   .strictObject({
     path: z
       .string()
@@ -151,7 +151,7 @@ const sections = {
     .array(variableName)
     .optional()
     .describe(`Process variables that may be used as \${NAME}, beside those that start with IDOPS_.`),
-  state: stateSchema.optional(),
+  state: stateSettingsSchema.optional(),
   safety: safetySchema.optional(),
   checks: checksSchema.optional(),
 };

@@ -1,5 +1,5 @@
 import { resolve as resolvePath } from 'node:path';
-import { BadVariable, parseTemplate, type Template } from '../source/template.js';
+import { BadVariable, parseVariables, type VariableText } from '../source/template.js';
 import { find, type MapNode, type Node, type ScalarNode } from '../source/tree.js';
 
 /** What no manifest may get at: it could send it anywhere. */
@@ -13,14 +13,14 @@ export interface Guarded {
 }
 
 /** One environment of a configuration, and what fills in its variables. */
-export interface Layer {
+export interface ConfigLayer {
   readonly config: MapNode;
   /** The text of a scalar; undefined where it isn't known. */
   text(node: ScalarNode): string | undefined;
 }
 
 /** Finds what is to be guarded in all environments, whichever is chosen: one configuration is open to all. */
-export function guardedOf(layers: readonly Layer[], root: string, defaultState: string): Guarded {
+export function guardedOf(layers: readonly ConfigLayer[], root: string, defaultState: string): Guarded {
   const variables = new Set<string>();
   const files = new Set<string>();
   const states = new Set<string>();
@@ -91,7 +91,7 @@ function scalarsOf(node: Node): ScalarNode[] {
 function namesIn({ value }: ScalarNode): string[] {
   if (typeof value !== 'string' || !value.includes('$')) return [];
   try {
-    return namesOf(parseTemplate(value));
+    return namesOf(parseVariables(value));
   } catch (failure) {
     // What is wrong with it is told where it is needed.
     if (failure instanceof BadVariable) return [];
@@ -99,7 +99,7 @@ function namesIn({ value }: ScalarNode): string[] {
   }
 }
 
-function namesOf(template: Template): string[] {
+function namesOf(template: VariableText): string[] {
   return template.flatMap((part) =>
     typeof part === 'string' ? [] : [part.name, ...namesOf(part.fallback ?? [])],
   );

@@ -20,9 +20,9 @@ import {
   manifestsSchema,
   safetySchema,
   serverSchema,
-  stateSchema,
+  stateSettingsSchema,
 } from './config.js';
-import { type Guarded, guardedOf, type Layer } from './guarded.js';
+import { type ConfigLayer, type Guarded, guardedOf } from './guarded.js';
 import { merge, without } from './merge.js';
 import type { Pattern, Project, ProjectOptions, ServerOverrides, ServerSettings } from './project.js';
 import { serverSettings } from './server.js';
@@ -231,8 +231,8 @@ class LoadedProject implements Project {
     });
   }
 
-  #layers(): readonly Layer[] {
-    return this.#all().map((config): Layer => {
+  #layers(): readonly ConfigLayer[] {
+    return this.#all().map((config): ConfigLayer => {
       const variables = new Variables(variableSources(config, this.#source, this.#process), {
         lenient: true,
       });
@@ -248,11 +248,11 @@ class LoadedProject implements Project {
   }
 
   statePath(): string {
-    return resolvePath(this.root, this.#section('state', stateSchema)?.path ?? DEFAULT_STATE);
+    return resolvePath(this.root, this.#section('state', stateSettingsSchema)?.path ?? DEFAULT_STATE);
   }
 
   allowsTracked(): boolean {
-    return this.#section('state', stateSchema)?.allow_tracked ?? false;
+    return this.#section('state', stateSettingsSchema)?.allow_tracked ?? false;
   }
 
   maxDestructive(): number {

@@ -1,8 +1,8 @@
-import { type Entry, type MapNode, mapNode, type Node } from '../source/tree.js';
+import { type MapNode, type Member, mapNode, type Node } from '../source/tree.js';
 
 /** Lays one map over another: maps merge, everything else replaces. Places stay those of what was taken. */
 export function merge(base: MapNode, over: MapNode, exclusive: ReadonlySet<string>): MapNode {
-  const entries = new Map<string, Entry>(base.entries);
+  const entries = new Map<string, Member>(base.entries);
   for (const [name, entry] of over.entries) {
     const below = entries.get(name);
     const both =

@@ -5,7 +5,6 @@ import type { TemplateBodies } from '../mail/checks.js';
 import type { SampleData } from '../mail/samples.js';
 import { type Action, type Change, type Plan, type PlanWarning, summarize } from '../plan/plan.js';
 import { countDestructions } from '../plan/safety.js';
-import { operationPath, operations } from '../server/operations.js';
 import { type EmailSide, emailViews, FrameRoom } from './emails.js';
 import { type Insertable, type Markup, markup } from './markup.js';
 import { pageText, scrollable, tabs } from './page.js';
@@ -20,7 +19,7 @@ import {
   reviewGroups,
   shortValue,
 } from './review.js';
-import { type BodyView, type FieldView, fateText, viewField } from './view.js';
+import { type BodyView, type FieldView, fateText, requestTexts, viewField } from './view.js';
 import { plural } from './words.js';
 
 /** A plan of so few changes is shown unfolded. */
@@ -65,7 +64,7 @@ ${shown.length === 0 ? markup`<p class="note">There is nothing to review: ${head
   });
 }
 
-interface Context extends HtmlOptions {
+interface PageContext extends HtmlOptions {
   readonly room: FrameRoom;
   readonly unfolded: boolean;
 }
@@ -139,7 +138,7 @@ ${
 </div>`;
 }
 
-function section({ title, rank, changes }: ReviewGroup, context: Context): Markup {
+function section({ title, rank, changes }: ReviewGroup, context: PageContext): Markup {
   const [first] = changes;
   // A group of one kind, or of one action, goes with its filter.
   const filter =
@@ -154,7 +153,7 @@ ${changes.map((change) => changeBox(change, context))}</section>
 `;
 }
 
-function changeBox(change: Change, context: Context): Markup {
+function changeBox(change: Change, context: PageContext): Markup {
   const { address, kind, action, declaredAt, warnings, destructions } = change;
   const open = context.unfolded || isDestructive(change) || action === 'blocked';
   const classes = [
@@ -187,7 +186,7 @@ function fieldNames(change: Change): Insertable {
   return `${paths.join(', ')}${more > 0 ? ` and ${more} more` : ''} · `;
 }
 
-function inside(change: Change, context: Context): Insertable {
+function inside(change: Change, context: PageContext): Insertable {
   const { reason, destructions, warnings, fields } = change;
   const note = observedNote(change);
   const views = fields.map((field) => viewField(field, { whole: context.debug, room: 'page' }));
@@ -202,10 +201,7 @@ function inside(change: Change, context: Context): Insertable {
     ...(rows.length === 0 ? [] : [table(rows)]),
     ...(bodies !== undefined && diffs.length > 0 ? [email(change, bodies, diffs, context)] : diffs),
     ...(context.debug
-      ? change.requests.map(
-          ({ operation, params }) =>
-            markup`<p class="quiet">Sends <code>${operations[operation].method} ${operationPath(operation, params)}</code></p>\n`,
-        )
+      ? requestTexts(change).map((request) => markup`<p class="quiet">Sends <code>${request}</code></p>\n`)
       : []),
   ];
 }
@@ -252,7 +248,12 @@ ${hunks.length === 0 ? null : scrollable('diff', `Difference of ${path}`, lines)
 const lineClasses = { '+': 'added', '-': 'removed', ' ': 'same' } as const;
 
 /** A changed template: as users get it, as text, and what changes in its source. */
-function email(change: Change, bodies: Email, diffs: readonly Markup[], { samples, room }: Context): Markup {
+function email(
+  change: Change,
+  bodies: Email,
+  diffs: readonly Markup[],
+  { samples, room }: PageContext,
+): Markup {
   const { before, expected } = change.apply;
   const deleted = change.action === 'delete';
   const sides: readonly EmailSide[] = [

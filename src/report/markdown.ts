@@ -1,7 +1,6 @@
 import { disarm, escapeText } from '../base/escape.js';
 import type { Action, Change, FieldChange, Plan } from '../plan/plan.js';
 import { countDestructions } from '../plan/safety.js';
-import { operationPath, operations } from '../server/operations.js';
 import { escapeMarkup } from './markup.js';
 import {
   allWarnings,
@@ -14,7 +13,7 @@ import {
   shortValue,
 } from './review.js';
 import { shorten } from './values.js';
-import { type BodyView, type FieldView, viewField } from './view.js';
+import { type BodyView, type FieldView, requestTexts, viewField } from './view.js';
 import { plural } from './words.js';
 
 /** Below what GitHub takes as a comment, with room for what a workflow adds. */
@@ -81,7 +80,7 @@ function footText(plan: Plan): string {
 }
 
 /** One line of the report, and what is folded under it. */
-interface Entry {
+interface Foldable {
   readonly line: string;
   /** All details, and those without bodies, where that is less. */
   readonly details: readonly string[];
@@ -93,7 +92,7 @@ interface Section {
   readonly noun: string;
   /** Sections with the lowest number are kept longest. */
   readonly rank: number;
-  readonly entries: readonly Entry[];
+  readonly entries: readonly Foldable[];
 }
 
 function sectionsOf(plan: Plan, debug: boolean): Section[] {
@@ -140,7 +139,7 @@ function fillRoom(sections: readonly Section[], room: number): Fitting {
     }
     taken.set(section, count);
   }
-  const chosen = new Map<Entry, string>();
+  const chosen = new Map<Foldable, string>();
   let folded = 0;
   for (const section of byRank) {
     for (const entry of section.entries.slice(0, taken.get(section))) {
@@ -170,12 +169,12 @@ function headingOf({ title, entries }: Section): string {
   return `### ${title} (${entries.length})\n`;
 }
 
-function extraCost(entry: Entry, text: string): number {
+function extraCost(entry: Foldable, text: string): number {
   return entryText(entry, text).length - entryText(entry, undefined).length;
 }
 
 /** An entry as it stands in the report; blocks of HTML are not searched for Markdown until an empty line. */
-function entryText({ line }: Entry, text: string | undefined): string {
+function entryText({ line }: Foldable, text: string | undefined): string {
   if (line.startsWith('- ')) return line;
   if (text === undefined) return `<p>${line}</p>\n`;
   return `<details><summary>${line}</summary>\n\n${text}\n</details>\n`;
@@ -228,7 +227,7 @@ function details(change: Change, debug: boolean): string[] {
     ...(note === null ? [] : [prose(note)]),
     ...valueFence(views.filter(({ view }) => view !== 'body')),
     ...views.flatMap((view) => (view.view === 'body' ? [bodyBlock(view, bodies)] : [])),
-    ...(debug ? requestLines(change) : []),
+    ...(debug ? requestTexts(change).map((request) => `Sends ${code(request)}`) : []),
   ];
   const texts = [true, false].map((bodies) =>
     blocks(bodies)
@@ -236,13 +235,6 @@ function details(change: Change, debug: boolean): string[] {
       .join('\n'),
   );
   return [...new Set(texts)].filter((text) => text !== '');
-}
-
-function requestLines(change: Change): string[] {
-  return change.requests.map(
-    ({ operation, params }) =>
-      `Sends ${code(`${operations[operation].method} ${operationPath(operation, params)}`)}`,
-  );
 }
 
 function valueFence(views: readonly FieldView[]): string[] {

@@ -1,7 +1,7 @@
 import { kindNames } from '../base/kind-names.js';
 import { type Insertable, Markup, markup } from './markup.js';
 
-export interface Page {
+export interface HtmlPage {
   readonly title: string;
   readonly content: Insertable;
   /** The path of a script that the page may load from its own server; none where it is a file. */
@@ -12,7 +12,7 @@ export interface Page {
  * A page in one file, which loads nothing and runs nothing: its own policy forbids both. Filters and tabs are
  * form controls that style sheets look at.
  */
-export function pageText({ title, content, script }: Page): string {
+export function pageText({ title, content, script }: HtmlPage): string {
   const policy = [
     "default-src 'none'",
     "style-src 'unsafe-inline'",

@@ -10,9 +10,8 @@ import {
   summarize,
 } from '../plan/plan.js';
 import { countDestructions } from '../plan/safety.js';
-import { operationPath, operations } from '../server/operations.js';
 import type { DiffLine } from './hunks.js';
-import { type BodyView, originOf, type SetView, type ValueView, viewField } from './view.js';
+import { type BodyView, originOf, requestTexts, type SetView, type ValueView, viewField } from './view.js';
 import { type Colors, colors, lineWidth, plural, wrap } from './words.js';
 
 export interface TextOptions {
@@ -109,7 +108,7 @@ export function changeLines(change: Change, options: TextOptions, paint: Colors)
     ...change.warnings.flatMap((warning) => warningLines('    ', warning, paint)),
     // Where several requests are needed for one change, what happens between them matters.
     ...(options.debug || change.requests.length > 1
-      ? requestLines(change).map((line) => paint.dim(line))
+      ? requestTexts(change).map((request) => paint.dim(`    sends ${request}`))
       : []),
   ];
 }
@@ -132,13 +131,6 @@ function observedLines(change: Change): string[] {
     default:
       return [];
   }
-}
-
-function requestLines(change: Change): string[] {
-  return change.requests.map(
-    ({ operation, params }) =>
-      `    sends ${operations[operation].method} ${escapeText(operationPath(operation, params))}`,
-  );
 }
 
 function warningLines(indent: string, warning: PlanWarning, paint: Colors): string[] {

@@ -1,6 +1,7 @@
 import { displayWidth, escapeText } from '../base/escape.js';
 import type { Value } from '../base/values.js';
 import type { Change, FieldChange } from '../plan/plan.js';
+import { operationPath, operations } from '../server/operations.js';
 import { type BodyDifference, compareBodies, countLines, maxChangedLines } from './bodies.js';
 import { type DiffLine, diffLineLimits, hunkHead, hunkLines } from './hunks.js';
 import { compareSets, type ElementChange } from './sets.js';
@@ -129,14 +130,19 @@ function viewBody(path: string, field: FieldChange, options: ViewOptions): BodyV
   };
 }
 
-type Text = string | null | undefined;
+type MaybeText = string | null | undefined;
 
-function isText(value: Value | undefined): value is Text {
+function isText(value: Value | undefined): value is MaybeText {
   return value === undefined || value === null || typeof value === 'string';
 }
 
 /** Whether `"old" → "new"` shows all there is to see, as it does for short texts without line breaks. */
-function fitsLine({ type }: FieldChange, before: Text, after: Text, { room }: ViewOptions): boolean {
+function fitsLine(
+  { type }: FieldChange,
+  before: MaybeText,
+  after: MaybeText,
+  { room }: ViewOptions,
+): boolean {
   const texts = [before, after];
   if (texts.some((text) => text?.includes('\n'))) return false;
   if (type !== 'body') return true;
@@ -159,6 +165,14 @@ function newLines(text: string, { whole }: ViewOptions): Lines {
   if (lines.length > maxChangedLines && !whole) return { notes: ['that is too much to show'], hunks: [] };
   const hunk = { oldStart: 1, oldLines: 0, newStart: 1, newLines: lines.length };
   return { notes: [], hunks: [{ ...hunk, lines: lines.map((line) => `+${line}`) }] };
+}
+
+/** The requests of a change, a line each: `PATCH /api/organizations/1`. */
+export function requestTexts({ requests }: Change): string[] {
+  return requests.map(
+    ({ operation, params }) =>
+      `${operations[operation].method} ${escapeText(operationPath(operation, params))}`,
+  );
 }
 
 /** Where what a change is compared with came from. */

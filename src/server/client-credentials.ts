@@ -4,7 +4,7 @@ import type { OnSecret } from '../base/redact.js';
 import type { BaseUrl } from './base-url.js';
 import { openRoute, type TlsSettings } from './connections.js';
 import { bearerText, type Token, type TokenSource } from './credentials.js';
-import { exchange, type Outcome, triedOf } from './exchange.js';
+import { type Exchanged, exchange, triedOf } from './exchange.js';
 import { whyNotConnected } from './failures.js';
 import { readJson, secretsIn } from './json.js';
 import { messageIn, oneLine } from './messages.js';
@@ -72,7 +72,7 @@ async function ask(
   client: ClientCredentials,
   scopes: readonly string[],
   network: TokenNetwork,
-): Promise<Outcome> {
+): Promise<Exchanged> {
   const { signal, delay, random, patience, retries = defaultRetries } = network;
   for (let attempt = 1; ; attempt++) {
     const began = performance.now();
@@ -97,7 +97,7 @@ async function askOnce(
   { address, clientId, clientSecret }: ClientCredentials,
   scopes: readonly string[],
   { tls, proxy, timeout, version, onSecret }: TokenNetwork,
-): Promise<Outcome> {
+): Promise<Exchanged> {
   const route = openRoute({ origin: address.origin, tls, proxy }, { connections: 'once', seconds: timeout });
   const form = new URLSearchParams({ grant_type: 'client_credentials' });
   if (scopes.length > 0) form.set('scope', scopes.join(' '));
@@ -134,7 +134,7 @@ function formEncoded(text: string): string {
 
 function readToken(
   { address }: ClientCredentials,
-  outcome: Outcome,
+  outcome: Exchanged,
   scopes: ReadonlySet<string> | null,
   network: TokenNetwork,
 ): Token {

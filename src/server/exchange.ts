@@ -3,7 +3,7 @@ import { type Dispatcher, errors } from 'undici';
 import { type AnswerHeaders, answerHeaders } from './headers.js';
 
 /** What one try of a request came to. */
-export type Outcome =
+export type Exchanged =
   | {
       readonly status: number;
       readonly headers: AnswerHeaders;
@@ -36,14 +36,14 @@ export function exchange(
   dispatcher: Dispatcher,
   request: Dispatcher.DispatchOptions,
   limits: ExchangeLimits,
-): Promise<Outcome> {
+): Promise<Exchanged> {
   return new Promise((resolve, reject) => {
     new Exchange(resolve, reject, limits).start(dispatcher, request);
   });
 }
 
 class Exchange implements Dispatcher.DispatchHandler {
-  readonly #resolve: (outcome: Outcome) => void;
+  readonly #resolve: (outcome: Exchanged) => void;
   readonly #reject: (error: Error) => void;
   readonly #limits: ExchangeLimits;
   readonly #timer: NodeJS.Timeout;
@@ -53,7 +53,7 @@ class Exchange implements Dispatcher.DispatchHandler {
   #chunks: Buffer[] = [];
   #bytes = 0;
 
-  constructor(resolve: (outcome: Outcome) => void, reject: (error: Error) => void, limits: ExchangeLimits) {
+  constructor(resolve: (outcome: Exchanged) => void, reject: (error: Error) => void, limits: ExchangeLimits) {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#limits = limits;
@@ -131,7 +131,7 @@ export function codeOf(failure: unknown): string {
 }
 
 /** What a log says of an outcome. */
-export function triedOf(outcome: Outcome): {
+export function triedOf(outcome: Exchanged): {
   readonly status: number | null;
   readonly reason: string | null;
 } {

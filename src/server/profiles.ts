@@ -7,12 +7,12 @@ export type ProfileName = 'documented' | 'boruta';
 export interface Profile {
   readonly name: ProfileName;
   /** What the server can't take or keep; null where nothing is known of it. */
-  readonly limits: Limits | null;
+  readonly limits: ServerLimits | null;
   /** What only this server's answers look like. */
   readonly signs: Signs | null;
 }
 
-export interface Limits {
+export interface ServerLimits {
   /** Every id is a UUID in lower case, but for those that a kind says otherwise of. */
   readonly uuids: boolean;
   /** Bytes that a request's body may have. */

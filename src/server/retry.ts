@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Outcome } from './exchange.js';
+import type { Exchanged } from './exchange.js';
 import { isCertificateCode } from './failures.js';
 import { type AnswerHeaders, firstHeader } from './headers.js';
 
@@ -21,7 +21,7 @@ const retriedStatuses: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 5
 export type Delay = (seconds: number, signal: AbortSignal) => Promise<void>;
 
 /** Whether another try may go better, as far as the outcome of this one tells. */
-export function mayPass(outcome: Outcome): boolean {
+export function mayPass(outcome: Exchanged): boolean {
   if (outcome.status === null) return outcome.sent || !isCertificateCode(outcome.reason);
   return retriedStatuses.has(outcome.status);
 }

@@ -35,7 +35,7 @@ export async function runTokenCommand(
   const [program = '', ...args] = argv;
   // It may say what it was handed.
   for (const value of Object.values(passed)) onSecret(value, 'declared');
-  const env = { ...withoutSecrets(process.env), ...passed };
+  const env = { ...neededVariables(process.env), ...passed };
   const { stdout, stderr, why } = await run(program, args, { cwd, env }, timeout);
   // Also of a program that failed: it may say what it printed once more.
   onSecret(stdout.trim());
@@ -64,7 +64,7 @@ const neededOnWindows =
   /^(?:PATH|PATHEXT|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|TEMP|TMP|USERNAME|USERPROFILE|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES(?:\(X86\))?)$/i;
 
 /** The variables that a token command gets unasked: the credentials of idops and of others in a workflow are not among them. */
-export function withoutSecrets(
+export function neededVariables(
   variables: NodeJS.ProcessEnv,
   platform: NodeJS.Platform = process.platform,
 ): NodeJS.ProcessEnv {

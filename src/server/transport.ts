@@ -7,7 +7,7 @@ import type { Parsed, Parser } from './answers.js';
 import type { BaseUrl } from './base-url.js';
 import { openRoute, type Route, type TlsSettings } from './connections.js';
 import type { Credential, Credentials } from './credentials.js';
-import { exchange, type Outcome, triedOf } from './exchange.js';
+import { type Exchanged, exchange, triedOf } from './exchange.js';
 import { Expired, type FailureFacts, kindOfStatus, leavesOpen, ServerFailure } from './failures.js';
 import { firstHeader } from './headers.js';
 import { readJson, secretsIn } from './json.js';
@@ -282,7 +282,7 @@ export class Transport {
   async #exchangeOnce(
     request: Dispatcher.DispatchOptions,
     limits: { timeout: number; maxBytes: number },
-  ): Promise<Outcome> {
+  ): Promise<Exchanged> {
     const route = openRoute(this.#route, { connections: 'once', seconds: limits.timeout });
     try {
       return await exchange(route, request, limits);
@@ -317,7 +317,7 @@ export class Transport {
     };
   }
 
-  #judge<T>(call: Call<T>, outcome: Outcome): Verdict<T> {
+  #judge<T>(call: Call<T>, outcome: Exchanged): Verdict<T> {
     const passing = mayPass(outcome);
     if (outcome.status === null) {
       const { sent, reason } = outcome;
@@ -340,7 +340,7 @@ export class Transport {
     return { problem, sent: true, passing };
   }
 
-  #judgeBody<T>(parse: Parser<T>, outcome: Outcome & { readonly status: number }): Verdict<T> {
+  #judgeBody<T>(parse: Parser<T>, outcome: Exchanged & { readonly status: number }): Verdict<T> {
     const { status, headers, body, broken } = outcome;
     const unusable = (facts: Partial<Problem>, passing = false): Verdict<T> => ({
       problem: { kind: 'answer', status, ...facts },

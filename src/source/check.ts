@@ -10,7 +10,7 @@ import { find, type Node, type Path } from './tree.js';
 import type { Variables } from './variables.js';
 
 /** What is checked, and how to speak of it. */
-export interface Subject<T> {
+export interface Unchecked<T> {
   readonly schema: z.ZodType<T>;
   readonly root: Node;
   readonly file: SourceFile;
@@ -33,7 +33,7 @@ export interface Checked<T> {
 }
 
 /** Fills in the variables, checks against a schema, and gives every mistake its place. */
-export function check<T>(subject: Subject<T>): Checked<T> {
+export function check<T>(subject: Unchecked<T>): Checked<T> {
   const { schema, root, file, variables } = subject;
   const { value, notes } = resolve(root, file, variables);
   const fromVariables = variables?.takeProblems() ?? [];
@@ -187,7 +187,7 @@ function put(value: Json, path: Path, member: Json | undefined): boolean {
   return true;
 }
 
-function issueProblems(issue: Issue, subject: Subject<unknown>): Problem[] {
+function issueProblems(issue: Issue, subject: Unchecked<unknown>): Problem[] {
   const { root, file, name, under = [] } = subject;
   const found = find(root, issue.path);
   if (issue.code === 'unrecognized_keys') return unknownFields(issue, subject);
@@ -249,7 +249,7 @@ function issueProblems(issue: Issue, subject: Subject<unknown>): Problem[] {
   ];
 }
 
-function unknownFields(issue: Issue, subject: Subject<unknown>): Problem[] {
+function unknownFields(issue: Issue, subject: Unchecked<unknown>): Problem[] {
   const { root, file, name, schema, under = [], fieldHint } = subject;
   const { node } = find(root, issue.path);
   const known = knownFields(schema, issue.path);

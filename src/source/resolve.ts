@@ -13,7 +13,7 @@ export interface Note {
   readonly unknown: boolean;
 }
 
-export interface Resolved {
+export interface ResolvedYaml {
   readonly value: Json;
   /** By `pathKey`. */
   readonly notes: ReadonlyMap<string, Note>;
@@ -27,7 +27,7 @@ export function pathKey(path: readonly PropertyKey[]): string {
  * The plain value of a node. Without variables every scalar that has some counts as unknown, which is how
  * the shape of something is checked that isn't needed now.
  */
-export function resolve(root: Node, file: SourceFile, variables: Variables | null): Resolved {
+export function resolve(root: Node, file: SourceFile, variables: Variables | null): ResolvedYaml {
   const notes = new Map<string, Note>();
   const path: (string | number)[] = [];
   const walk = (node: Node): Json => {

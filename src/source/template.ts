@@ -1,12 +1,12 @@
 /** A text with `${...}` in it, taken apart. */
-export type Template = readonly (string | Reference)[];
+export type VariableText = readonly (string | Reference)[];
 
 export interface Reference {
   readonly name: string;
   /** As it is written, for finding its place. */
   readonly written: string;
   /** `${NAME:-fallback}` */
-  readonly fallback?: Template;
+  readonly fallback?: VariableText;
   /** `${NAME:?message}` */
   readonly message?: string;
 }
@@ -24,11 +24,11 @@ export class BadVariable extends Error {
 const MAX_NESTING = 50;
 
 /** Takes a text apart as Compose does: `${NAME}`, `${NAME:-fallback}`, `${NAME:?message}` and `$$`. */
-export function parseTemplate(text: string): Template {
-  return new Reader(text).template(false, 0);
+export function parseVariables(text: string): VariableText {
+  return new Scanner(text).template(false, 0);
 }
 
-class Reader {
+class Scanner {
   readonly #text: string;
   #at = 0;
 
@@ -37,7 +37,7 @@ class Reader {
   }
 
   /** Reads to the end, or inside a reference up to the brace that closes it. */
-  template(inside: boolean, depth: number): Template {
+  template(inside: boolean, depth: number): VariableText {
     const parts: (string | Reference)[] = [];
     const stop = inside ? /[$}]/g : /\$/g;
     let literal = '';

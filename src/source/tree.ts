@@ -30,10 +30,10 @@ export interface ListNode extends Base {
 
 export interface MapNode extends Base {
   readonly type: 'map';
-  readonly entries: ReadonlyMap<string, Entry>;
+  readonly entries: ReadonlyMap<string, Member>;
 }
 
-export interface Entry {
+export interface Member {
   readonly key: Range;
   readonly value: Node;
 }
@@ -73,7 +73,7 @@ export function find(root: Node, path: Path): Found {
 }
 
 /** Builds a map node, counting what is in it. */
-export function mapNode(range: Range, entries: ReadonlyMap<string, Entry>): MapNode {
+export function mapNode(range: Range, entries: ReadonlyMap<string, Member>): MapNode {
   return { type: 'map', range, entries, ...measure([...entries.values()].map(({ value }) => value)) };
 }
 

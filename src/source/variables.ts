@@ -2,7 +2,7 @@ import { error, type Place, type Problem, warning } from '../base/problems.js';
 import { ExactNumber } from '../base/values.js';
 import type { SourceFile } from './file.js';
 import { nearest } from './nearest.js';
-import { BadVariable, parseTemplate, type Reference, type Template } from './template.js';
+import { BadVariable, parseVariables, type Reference, type VariableText } from './template.js';
 import type { ScalarNode } from './tree.js';
 
 /** What a scalar says after its variables have been put in. */
@@ -63,10 +63,10 @@ export class Variables {
 
   /** Puts the variables into a scalar that has a `$` in it; what is wrong is left for `takeProblems`. */
   resolve(text: string, node: ScalarNode, file: SourceFile): Text {
-    const context: Context = { node, file };
-    let template: Template;
+    const context: ScalarContext = { node, file };
+    let template: VariableText;
     try {
-      template = parseTemplate(text);
+      template = parseVariables(text);
     } catch (failure) {
       if (!(failure instanceof BadVariable)) throw failure;
       this.#report(
@@ -82,7 +82,7 @@ export class Variables {
     return this.#fill(template, context);
   }
 
-  #fill(template: Template, context: Context): Text {
+  #fill(template: VariableText, context: ScalarContext): Text {
     let text = '';
     let tainted = false;
     let unknown = false;
@@ -104,7 +104,7 @@ export class Variables {
     return { text, tainted, unknown };
   }
 
-  #lookUp(reference: Reference, context: Context): Text {
+  #lookUp(reference: Reference, context: ScalarContext): Text {
     const { name } = reference;
     if (this.#sources.credentials?.has(name)) {
       this.#report(
@@ -193,7 +193,7 @@ export class Variables {
     return value;
   }
 
-  #unresolved(reference: Reference, context: Context, state: string | undefined): Text {
+  #unresolved(reference: Reference, context: ScalarContext, state: string | undefined): Text {
     const { name, message } = reference;
     const known = [...this.#sources.vars.keys(), ...this.#sources.allowed];
     const similar = nearest(name, known);
@@ -219,13 +219,13 @@ export class Variables {
   }
 }
 
-interface Context {
+interface ScalarContext {
   readonly node: ScalarNode;
   readonly file: SourceFile;
 }
 
 /** The place of a reference inside its scalar, or of the scalar where it is written in another way. */
-function placeOf(written: string, { node, file }: Context): Place {
+function placeOf(written: string, { node, file }: ScalarContext): Place {
   const at = written === '' ? -1 : file.text.indexOf(written, node.range.start);
   if (at === -1 || at >= node.range.end) return file.place(node.range);
   return file.place({ start: at, end: at + written.length });

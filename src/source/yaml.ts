@@ -14,7 +14,7 @@ import { type ExactNumber, exactly } from '../base/values.js';
 import type { SourceFile } from './file.js';
 import { looksSecret } from './mask.js';
 import { decimalText } from './number.js';
-import { type Entry, listNode, mapNode, type Node, type Range, type ScalarNode } from './tree.js';
+import { listNode, type Member, mapNode, type Node, type Range, type ScalarNode } from './tree.js';
 
 const MAX_DEPTH = 100;
 const MAX_LEXEMES = 1_000_000;
@@ -180,7 +180,7 @@ class Converter {
     if (isAlias(node)) return this.#alias(node.source, rangeOf(node), depth);
     if (isMap(node)) {
       return this.#anchored(node.anchor, () => {
-        const entries = new Map<string, Entry>();
+        const entries = new Map<string, Member>();
         for (const pair of node.items) this.#pair(entries, pair.key, pair.value, depth);
         return mapNode(rangeOf(node), entries);
       });
@@ -280,7 +280,7 @@ class Converter {
     return { type: 'scalar', value: kept, plain, source, range, size: 1, height: 0 };
   }
 
-  #pair(entries: Map<string, Entry>, key: unknown, value: unknown, depth: number): void {
+  #pair(entries: Map<string, Member>, key: unknown, value: unknown, depth: number): void {
     const range = rangeOf(key);
     const places = () => [this.#file.place(range)];
     const name = isScalar(key) ? key.value : undefined;

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import Mustache from 'mustache';
 import { describe, expect, it } from 'vitest';
 import { condense } from '../../src/mail/condense.js';
-import { type Part, parseTemplate } from '../../src/mail/template.js';
+import { type Part, parseMustache } from '../../src/mail/template.js';
 
 type Token = [type: string, name: string, start: number, end: number, inside?: Token[]];
 
@@ -91,7 +91,7 @@ describe('a body with little text between its tags', () => {
       fc.property(fc.array(part, { maxLength: 30 }), (pieces) => {
         const body = pieces.join('');
         const expected = plain(body);
-        const template = parseTemplate(body);
+        const template = parseMustache(body);
         if (typeof expected === 'string') {
           expect(template).toMatchObject({ syntax: expect.any(String) });
           if ('syntax' in template) expect(template.syntax.toLowerCase()).toBe(expected);

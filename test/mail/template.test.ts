@@ -2,20 +2,20 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../src/base/values.js';
 import { placeholdersOf } from '../../src/mail/placeholders.js';
-import { parseTemplate } from '../../src/mail/template.js';
+import { parseMustache } from '../../src/mail/template.js';
 
 function rendered(body: string, data: { readonly [name: string]: Json }, html = false): string {
-  const template = parseTemplate(body);
+  const template = parseMustache(body);
   return 'syntax' in template ? `syntax: ${template.syntax}` : template.render(data, { html });
 }
 
 function syntaxOf(body: string): string | null {
-  const template = parseTemplate(body);
+  const template = parseMustache(body);
   return 'syntax' in template ? template.syntax : null;
 }
 
 function namesOf(body: string): string[] {
-  const template = parseTemplate(body);
+  const template = parseMustache(body);
   return 'syntax' in template ? [] : placeholdersOf(template.parts).map(({ name }) => name);
 }
 
@@ -32,7 +32,7 @@ describe('a body that is a Mustache template', () => {
   });
 
   it('leaves names out that count as absent', () => {
-    const template = parseTemplate('{{#a}}there{{/a}}{{^a}}gone{{/a}}');
+    const template = parseMustache('{{#a}}there{{/a}}{{^a}}gone{{/a}}');
     if ('syntax' in template) throw new Error(template.syntax);
     expect(template.render({ a: true }, { html: false, absent: new Set(['a']) })).toBe('gone');
   });
@@ -102,7 +102,7 @@ describe('a body that is no template', () => {
     );
     fc.assert(
       fc.property(fc.array(part, { maxLength: 20 }), (parts) => {
-        const template = parseTemplate(parts.join(''));
+        const template = parseMustache(parts.join(''));
         if (!('syntax' in template)) template.render({ a: ['x', { b: 1 }] }, { html: true });
       }),
     );

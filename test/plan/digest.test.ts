@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import { type Fields, Sensitive } from '../../src/base/values.js';
-import { type DigestScope, digestHasher, planDigest, withoutSecrets } from '../../src/plan/digest.js';
+import { type DigestScope, digestHasher, planDigest, withHashes } from '../../src/plan/digest.js';
 import type { Change } from '../../src/plan/plan.js';
 import { changeFor, declared, organizations, recorded } from './fixtures.js';
 
@@ -57,7 +57,7 @@ it('changes with a secret, and is the same on every machine', () => {
 it('hides a secret otherwise for another project', () => {
   const change = user({ backend: { smtp_password: new Sensitive('hush') } });
   const hidden = (other: Partial<DigestScope>) =>
-    withoutSecrets(new Sensitive('hush'), digestHasher({ ...scope, ...other }));
+    withHashes(new Sensitive('hush'), digestHasher({ ...scope, ...other }));
   expect(hidden({})).toEqual(hidden({}));
   expect(hidden({ environment: 'production' })).not.toEqual(hidden({}));
   expect(hidden({ server: 'https://other.example.com' })).not.toEqual(hidden({}));

@@ -15,7 +15,7 @@ import {
   wrongInHeader,
 } from '../../src/server/credentials.js';
 import type { Scope } from '../../src/server/operations.js';
-import { runTokenCommand, withoutSecrets } from '../../src/server/token-command.js';
+import { neededVariables, runTokenCommand } from '../../src/server/token-command.js';
 
 const scope = 'users:manage:all';
 
@@ -232,8 +232,8 @@ describe('a token command', () => {
 
   test('gets what Windows needs under Windows, in whatever case', () => {
     const given = { Path: 'p', SystemRoot: 's', 'ProgramFiles(x86)': 'f', IDOPS_TOKEN: 't', AWS_KEY: 'k' };
-    expect(Object.keys(withoutSecrets(given, 'win32'))).toEqual(['Path', 'SystemRoot', 'ProgramFiles(x86)']);
-    expect(withoutSecrets(given, 'linux')).toEqual({});
+    expect(Object.keys(neededVariables(given, 'win32'))).toEqual(['Path', 'SystemRoot', 'ProgramFiles(x86)']);
+    expect(neededVariables(given, 'linux')).toEqual({});
   });
 
   test('that says what it was handed does not have it repeated', async () => {

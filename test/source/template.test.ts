@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { SourceFile } from '../../src/source/file.js';
-import { BadVariable, parseTemplate } from '../../src/source/template.js';
+import { BadVariable, parseVariables } from '../../src/source/template.js';
 import type { ScalarNode } from '../../src/source/tree.js';
 import { Variables } from '../../src/source/variables.js';
 
@@ -102,7 +102,7 @@ describe('variables', () => {
     fc.assert(
       fc.property(fc.array(fc.constantFrom('$', '{', '}', ':-', ':?', 'A', ' ', '\n', `\${`)), (parts) => {
         try {
-          parseTemplate(parts.join(''));
+          parseVariables(parts.join(''));
         } catch (failure) {
           expect(failure).toBeInstanceOf(BadVariable);
         }

@@ -23,7 +23,7 @@ export async function apply(
   planFile: string | undefined,
 ): Promise<ExitCode> {
   const formats = parseFormats(options.format, resultFormats);
-  const stored = planFile === undefined ? undefined : await readStoredPlan(planFile, options);
+  const stored = planFile === undefined ? undefined : await storedPlanOf(planFile, options);
   return await context.writing('apply', async (session) => {
     await context.refuseOutputs(filesOf(formats), session);
     const plan =
@@ -45,7 +45,7 @@ export async function apply(
   });
 }
 
-async function readStoredPlan(file: string, options: Options): Promise<StoredPlan> {
+async function storedPlanOf(file: string, options: Options): Promise<StoredPlan> {
   if (
     options.target.length > 0 ||
     options.kind.length > 0 ||

@@ -31,11 +31,11 @@ export async function doctor(context: Context, options: Options & GlobalOptions)
   };
   const formats = parseFormats(options.format, Object.keys(renderers));
   const report = await examine(context, options);
-  await show(formats, renderers, report, withoutSecrets, context);
+  await show(formats, renderers, report, redactReport, context);
   return report.checks.some(({ status }) => status === 'fail') ? exit.failed : exit.done;
 }
 
-function withoutSecrets(report: Report, { redact }: Redactor): Report {
+function redactReport(report: Report, { redact }: Redactor): Report {
   const checks = report.checks.map((check) => ({
     ...check,
     message: redact(check.message),

@@ -18,7 +18,7 @@ interface Options {
 }
 
 /** A file to write: its path in the new project, and its text. */
-interface Template {
+interface NewFile {
   readonly path: string;
   readonly text: string;
 }
@@ -32,7 +32,7 @@ export async function init(
   const { output } = context;
   const root = resolve(folder);
   const kept: string[] = [];
-  const found = existsSync(join(root, CONFIG)) ? null : await findProfile(context);
+  const found = existsSync(join(root, CONFIG)) ? null : await fittingProfile(context);
   for (const { path, text: example } of await templates(ci)) {
     const text = path === CONFIG ? withProfile(example, found) : example;
     const file = join(root, path);
@@ -50,7 +50,7 @@ export async function init(
 const CONFIG = 'idops.yaml';
 
 /** The profile that fits the server, where its address and a token are given; found out with GETs alone. */
-async function findProfile({ options, output, redactor, signal }: Context): Promise<ProfileName | null> {
+async function fittingProfile({ options, output, redactor, signal }: Context): Promise<ProfileName | null> {
   const { env } = process;
   const baseUrl = options.baseUrl ?? (env.IDOPS_BASE_URL || undefined);
   const { tokenFile, concurrency = 1, timeout = 30 } = options;
@@ -103,7 +103,7 @@ function withProfile(text: string, found: ProfileName | null): string {
 /** Where the workflows of each CI are kept. */
 const workflowFolders = { github: '.github/workflows/idops-', gitlab: '' } as const;
 
-async function templates(ci: Options['ci']): Promise<Template[]> {
+async function templates(ci: Options['ci']): Promise<NewFile[]> {
   const examples = examplesFolder();
   const read = async (path: string): Promise<string> =>
     withoutSchemaLine(await readFile(join(examples, path), 'utf8'));

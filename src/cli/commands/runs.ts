@@ -11,7 +11,7 @@ import { backendOf } from '../../session/backend.js';
 import type { RunLine } from '../../state/journal.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { parseFormats, type Renderers, show as showIn } from '../formats.js';
+import { parseFormats, type Renderers, show } from '../formats.js';
 import { consent } from './applying.js';
 
 interface ShowOptions {
@@ -19,7 +19,7 @@ interface ShowOptions {
 }
 
 /** `idops runs`: the runs of the project's state, a line each. */
-export async function list(context: Context, options: ShowOptions & GlobalOptions): Promise<ExitCode> {
+export async function listRuns(context: Context, options: ShowOptions & GlobalOptions): Promise<ExitCode> {
   let problems: readonly Problem[] = [];
   const renderers: Renderers<PastRun[]> = {
     text: (runs) => ({ text: runsText(runs, problems.length === 0, textOptions(context)) }),
@@ -34,7 +34,7 @@ export async function list(context: Context, options: ShowOptions & GlobalOption
   const runs = read.runs.filter(({ run }) => !isOther(run));
   const others = read.runs.filter(({ run }) => isOther(run)).map(({ run }) => run);
   if (others.length > 0) context.output.message(leftOut(others));
-  await showIn(
+  await show(
     formats,
     renderers,
     runs,
@@ -47,7 +47,7 @@ export async function list(context: Context, options: ShowOptions & GlobalOption
 }
 
 /** `idops runs show`: one run with its changes. */
-export async function show(
+export async function showRun(
   context: Context,
   options: ShowOptions & GlobalOptions,
   name: string,
@@ -63,12 +63,12 @@ export async function show(
   const content = await findRun(home.backend.runs, name);
   if (isOther(content.run)) context.output.message(escapeText(`Note: ${ownerOf(content.run, home)}.`));
   const run = await pastRun(content);
-  await showIn(formats, renderers, run, redactRun, context);
+  await show(formats, renderers, run, redactRun, context);
   return exit.done;
 }
 
 /** `idops runs settle`: a person says what became of a regeneration. */
-export async function settle(
+export async function settleRun(
   context: Context,
   options: { readonly done?: boolean; readonly notDone?: boolean } & GlobalOptions,
   name: string,

@@ -65,7 +65,7 @@ async function listRuns(folder: string): Promise<string[]> {
     names = await readdir(folder);
   } catch (failure) {
     if ((failure as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw unreadable(folder, failure instanceof Error ? failure.message : String(failure));
+    throw unusable(folder, failure instanceof Error ? failure.message : String(failure));
   }
   return names
     .filter((name) => name.endsWith('.jsonl'))
@@ -83,7 +83,7 @@ async function readJournal(folder: string, run: string): Promise<JournalContent 
   try {
     text = await readRegular(path);
   } catch (failure) {
-    throw unreadable(path, failure instanceof Error ? failure.message : String(failure));
+    throw unusable(path, failure instanceof Error ? failure.message : String(failure));
   }
   const whole = text.slice(0, text.lastIndexOf('\n') + 1);
   const [first, ...lines] = whole
@@ -91,7 +91,7 @@ async function readJournal(folder: string, run: string): Promise<JournalContent 
     .slice(0, -1)
     .map((line, index) => parseLine(line, path, index + 1));
   if (first === undefined) return null;
-  if (first.type !== 'run' || first.run !== run) throw unreadable(path, 'line 1 does not name this run');
+  if (first.type !== 'run' || first.run !== run) throw unusable(path, 'line 1 does not name this run');
   return { run: first, lines, bytes: Buffer.byteLength(whole), ended: lines.at(-1)?.type === 'end' };
 }
 
@@ -116,18 +116,18 @@ function parseLine(line: string, path: string, number: number): JournalLine {
   try {
     data = parseJson(line);
   } catch {
-    throw unreadable(path, `line ${number} is not JSON`);
+    throw unusable(path, `line ${number} is not JSON`);
   }
   const version = (data as { format_version?: unknown } | null)?.format_version;
   if (typeof version === 'number' && version > JOURNAL_FORMAT) {
-    throw unreadable(path, `it has format ${version}, this idops knows formats up to ${JOURNAL_FORMAT}`);
+    throw unusable(path, `it has format ${version}, this idops knows formats up to ${JOURNAL_FORMAT}`);
   }
   const parsed = journalLineSchema.safeParse(data);
   if (parsed.success) return parsed.data;
-  throw unreadable(path, `line ${number} is not a line of a journal`);
+  throw unusable(path, `line ${number} is not a line of a journal`);
 }
 
-function unreadable(path: string, why: string): ProblemsError {
+function unusable(path: string, why: string): ProblemsError {
   return new ProblemsError([
     error(
       'journal-unreadable',
