@@ -3,6 +3,7 @@ import { access, readdir, readFile } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
 import { promisify } from 'node:util';
 import { describe, expect, test } from 'vitest';
+import { kindNames } from '../src/base/kind-names.js';
 
 /** What `--help` of a command says, of the command that a user runs. */
 async function helpOf(...command: string[]): Promise<string> {
@@ -58,6 +59,20 @@ function anchorsOf(page: string): Set<string> {
   }
   return anchors;
 }
+
+test('the pages that tell of kinds name every one, and each has a section with an example', async () => {
+  const manifests = await readFile('docs/manifests.md', 'utf8');
+  const sections = new Map(
+    manifests.split(/^#{2,3} /m).map((section) => [section.split('\n')[0] ?? '', section] as const),
+  );
+  for (const kind of kindNames) {
+    expect(manifests).toContain(`| \`${kind}\` |`);
+    expect(sections.get(kind)).toContain(`kind: ${kind}\n`);
+  }
+  const errors = await readFile('docs/errors.md', 'utf8');
+  const named = kindNames.map((kind) => `\`${kind}\``);
+  expect(errors).toContain(`Kinds are ${named.slice(0, -1).join(', ')} and ${named.at(-1)}.`);
+});
 
 describe('the page of commands', () => {
   test('names every command, and no other', async () => {

@@ -1,3 +1,4 @@
+import { kindNames } from '../base/kind-names.js';
 import { client } from './client.js';
 import { emailTemplate } from './email-template.js';
 import { keyPair } from './key-pair.js';
@@ -5,15 +6,19 @@ import type { Kind, KindName, Regeneration } from './kind.js';
 import { organization } from './organization.js';
 import { user } from './user.js';
 
-/** Every kind, in the order in which changes are applied. */
-export const kinds: readonly Kind[] = [organization, user, keyPair, emailTemplate, client];
+const byName: { readonly [name in KindName]: Kind } = {
+  Organization: organization,
+  User: user,
+  KeyPair: keyPair,
+  EmailTemplate: emailTemplate,
+  Client: client,
+};
 
-const byName = new Map(kinds.map((kind) => [kind.name, kind]));
+/** Every kind, in the order in which changes are applied. */
+export const kinds: readonly Kind[] = kindNames.map((name) => byName[name]);
 
 export function kindOf(name: KindName): Kind {
-  const kind = byName.get(name);
-  if (kind === undefined) throw new Error(`unknown kind ${name}`);
-  return kind;
+  return byName[name];
 }
 
 /** The kind of which something is made anew on demand, and how. */
@@ -32,5 +37,5 @@ function only<T>(found: readonly T[]): T {
 
 /** Whether a text is the name of a kind. */
 export function isKindName(name: string): name is KindName {
-  return byName.has(name as KindName);
+  return Object.hasOwn(byName, name);
 }
