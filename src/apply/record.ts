@@ -194,7 +194,7 @@ function updated(
     return { ...base, ...storeFields(fields, context.hasher), uncertain: Object.keys(asked.expected) };
   }
   if (became.status !== 'applied' && became.status !== 'not_converged') return undefined;
-  const shown = context.readable ? secretFields(asked) : shownFields(asked, became.after ?? {}, known);
+  const shown = context.readable ? askedSecrets(asked) : answeredFields(asked, became.after ?? {}, known);
   const fields = { ...shown, ...unverifiedFields(asked, became.unverified, shown) };
   // A list with a secret in it is recorded as it was asked, which is not what this server kept.
   const secret = Object.entries(asked.expected).flatMap(([name, field]) =>
@@ -214,11 +214,11 @@ function normalized({ kind, expected }: Asked): Fields {
 }
 
 /** Of what is read anew each time only the secrets, so that a plan knows them again when the manifest has moved on. */
-function secretFields(asked: Asked): Fields {
+function askedSecrets(asked: Asked): Fields {
   return Object.fromEntries(Object.entries(normalized(asked)).filter(([, field]) => holdsSensitive(field)));
 }
 
-function shownFields(asked: Asked, answer: Fields, known: Fields): Fields {
+function answeredFields(asked: Asked, answer: Fields, known: Fields): Fields {
   const types = kindOf(asked.kind).fields;
   const wanted = normalized(asked);
   const shown: Fields = { ...known };

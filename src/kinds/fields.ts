@@ -1,3 +1,4 @@
+import { isSecretField } from '../base/secret-names.js';
 import {
   compareText,
   type Fields,
@@ -32,6 +33,11 @@ export type FieldTypes = { readonly [field: string]: FieldType };
 
 export const value: FieldType = { type: 'value' };
 export const secret: FieldType = { type: 'value', secret: true };
+/** The type of a field of one value: a secret one by its name. */
+export function plain(name: string): FieldType {
+  return isSecretField(name) ? secret : value;
+}
+
 export const instant: FieldType = { type: 'instant' };
 export const body: FieldType = { type: 'body' };
 export const map: FieldType = { type: 'map' };
@@ -261,13 +267,18 @@ function join(path: string, key: string): string {
   return /^[\w-]+$/.test(key) ? `${path}.${key}` : `${path}[${JSON.stringify(key)}]`;
 }
 
+/** Whether a field of this type is a secret, whatever its source. */
+export function isSecret(type: FieldType): boolean {
+  return type.type === 'value' && type.secret === true;
+}
+
 /** Fields as a server gave them, with those parts made secret that are secrets whatever their source. */
 export function markSecrets(types: FieldTypes, fields: Fields): Fields {
   return mapValues(fields, (field, name) => markSecret(types[name] ?? value, field));
 }
 
 function markSecret(type: FieldType, field: Value): Value {
-  if (type.type === 'value' && type.secret === true && field !== null) {
+  if (isSecret(type) && field !== null) {
     return field instanceof Sensitive ? field : new Sensitive(reveal(field));
   }
   return type.type === 'members' && isMap(field) ? markSecrets(type.members, field) : field;

@@ -12,7 +12,7 @@ import {
   matchSets,
   members,
   normalForm,
-  secret,
+  plain,
   set,
   value,
 } from './fields.js';
@@ -72,10 +72,8 @@ const backend = z.strictObject({
 });
 
 const backendFields: FieldTypes = {
-  ...Object.fromEntries(Object.keys(backend.shape).map((name) => [name, value])),
+  ...Object.fromEntries(Object.keys(backend.shape).map((name) => [name, plain(name)])),
   roles: set(),
-  ldap_master_password: secret,
-  smtp_password: secret,
 };
 
 const elementNouns: { readonly [list: string]: string } = {

@@ -8,7 +8,7 @@ import {
   Sensitive,
   type Value,
 } from '../base/values.js';
-import type { FieldType } from '../kinds/fields.js';
+import { type FieldType, isSecret } from '../kinds/fields.js';
 import { isKindName, kindOf, kinds } from '../kinds/index.js';
 import type { Declared, Kind } from '../kinds/kind.js';
 import { FileReference } from '../kinds/schema.js';
@@ -308,7 +308,7 @@ class Builder {
       );
     }
     const plain = this.#value(value, path);
-    if (type.type !== 'value' || type.secret !== true || plain === null) return plain;
+    if (!isSecret(type) || plain === null) return plain;
     const secret = reveal(plain);
     this.#remember(secret);
     return new Sensitive(secret);

@@ -13,8 +13,8 @@ import {
   type Contrast,
   contrast,
   desired,
-  type FieldType,
   holdsHashed,
+  isSecret,
   value,
 } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
@@ -310,10 +310,6 @@ function fieldChange({ path, type, wanted, got }: Contrast): FieldChange {
     holdsSensitive(wanted) ||
     (got !== undefined && (got instanceof HashedSecret || holdsSensitive(got)));
   return { path, type: type.type, before: got, after: wanted, sensitive };
-}
-
-function isSecret(type: FieldType): boolean {
-  return type.type === 'value' && type.secret === true;
 }
 
 function updateWarnings(kind: Kind, live: Live | undefined, parts: readonly Contrast[]): PlanWarning[] {

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { plainNumber } from '../base/json.js';
+import type { SecretField } from '../base/secret-names.js';
 import {
   ExactNumber,
   type Fields,
@@ -105,7 +106,7 @@ const backend = z.object({
   smtp_tls: flag,
   smtp_port: int,
   features: texts,
-});
+} satisfies { readonly [field in SecretField]: typeof secret } & { readonly [field: string]: z.ZodType });
 
 const user = z.object({
   id: identifier,

@@ -6,7 +6,7 @@ import { openRoute, type TlsSettings } from './connections.js';
 import { bearerText, type Token, type TokenSource } from './credentials.js';
 import { type Exchanged, exchange, triedOf } from './exchange.js';
 import { whyNotConnected } from './failures.js';
-import { readJson, secretsIn } from './json.js';
+import { readJson, secretTextsIn } from './json.js';
 import { messageIn, oneLine } from './messages.js';
 import type { Scope } from './operations.js';
 import type { ProxyServer } from './proxy.js';
@@ -149,7 +149,7 @@ function readToken(
   }
   const { status, body, broken } = outcome;
   const document = broken === null ? readJson(body) : { wrong: broken };
-  if ('value' in document) for (const secret of secretsIn(document.value)) onSecret(secret);
+  if ('value' in document) for (const secret of secretTextsIn(document.value)) onSecret(secret);
   if (status < 200 || status > 299) {
     const said = 'value' in document ? messageIn(document.value) : null;
     const text = said === null ? '' : `: ${oneLine(redact(said))}`;

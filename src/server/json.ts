@@ -1,4 +1,5 @@
 import { parseJson } from '../base/json.js';
+import { isSecretMember } from '../base/secret-names.js';
 import { isMap } from '../base/values.js';
 import type { Parsed } from './answers.js';
 
@@ -18,19 +19,8 @@ export function readJson(body: Buffer): Parsed<unknown> {
   }
 }
 
-/** The members whose values a server's answer may hold and nothing may show. */
-const secretMembers: ReadonlySet<string> = new Set([
-  'secret',
-  'client_secret',
-  'access_token',
-  'refresh_token',
-  'id_token',
-  'ldap_master_password',
-  'smtp_password',
-]);
-
 /** The secret texts anywhere in a document. Goes as deep as it is, so it keeps its own stack. */
-export function secretsIn(document: unknown): string[] {
+export function secretTextsIn(document: unknown): string[] {
   const secrets: string[] = [];
   const open: unknown[] = [document];
   while (open.length > 0) {
@@ -39,7 +29,7 @@ export function secretsIn(document: unknown): string[] {
     else if (isMap(next)) {
       for (const [name, member] of Object.entries(next)) {
         if (typeof member === 'string') {
-          if (secretMembers.has(name)) secrets.push(member);
+          if (isSecretMember(name)) secrets.push(member);
         } else open.push(member);
       }
     }

@@ -10,7 +10,7 @@ import type { Credential, Credentials } from './credentials.js';
 import { type Exchanged, exchange, triedOf } from './exchange.js';
 import { Expired, type FailureFacts, kindOfStatus, leavesOpen, ServerFailure } from './failures.js';
 import { firstHeader } from './headers.js';
-import { readJson, secretsIn } from './json.js';
+import { readJson, secretTextsIn } from './json.js';
 import { isRaw, messageIn, oneLine } from './messages.js';
 import type { OperationName, Scope } from './operations.js';
 import { Pace } from './pace.js';
@@ -363,7 +363,7 @@ export class Transport {
     const document = readJson(body);
     const { onSecret } = this.#options;
     if (onSecret !== undefined && 'value' in document) {
-      for (const secret of secretsIn(document.value)) onSecret(secret, 'answer');
+      for (const secret of secretTextsIn(document.value)) onSecret(secret, 'answer');
     }
     return document;
   }

@@ -1,35 +1,8 @@
-import { distance } from 'fastest-levenshtein';
+import { looksSecret } from '../base/secret-names.js';
 import type { Range } from './tree.js';
 
 /** What stands in the place of a secret; of one length, so that it doesn't tell the secret's. */
 export const MASK = '***';
-
-const words = ['password', 'secret', 'token', 'credential'];
-const abbreviations = new Set(['pass', 'pwd', 'pw', 'passwd', 'passphrase']);
-const secretFields = ['smtp_password', 'ldap_master_password'];
-
-const memo = new Map<string, boolean>();
-
-/** Whether a key looks as if its value were a secret, also where the key is mistyped. */
-export function looksSecret(key: string): boolean {
-  const known = memo.get(key);
-  if (known !== undefined) return known;
-  const answer = judge(key.toLowerCase());
-  if (memo.size < 10_000) memo.set(key, answer);
-  return answer;
-}
-
-function judge(name: string): boolean {
-  if (words.some((word) => name.includes(word))) return true;
-  if (name.length > 100) return false;
-  if (secretFields.some((field) => distance(name, field) <= 3)) return true;
-  return name
-    .split(/[^a-z0-9]+/)
-    .some(
-      (part) =>
-        abbreviations.has(part) || words.some((word) => distance(part, word) <= (word === 'token' ? 1 : 2)),
-    );
-}
 
 /**
  * Where a text has values of keys that look secret. Works on the text alone, since lines are shown of

@@ -10,9 +10,9 @@ import {
   type YAMLError,
 } from 'yaml';
 import { error, type Problem } from '../base/problems.js';
+import { looksSecret } from '../base/secret-names.js';
 import { type ExactNumber, exactly } from '../base/values.js';
 import type { SourceFile } from './file.js';
-import { looksSecret } from './mask.js';
 import { decimalText } from './number.js';
 import { listNode, type Member, mapNode, type Node, type Range, type ScalarNode } from './tree.js';
 

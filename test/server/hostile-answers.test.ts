@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { describe, expect, test } from 'vitest';
 import { ProblemsError } from '../../src/base/problems.js';
 import { OrganizationIndex, readOrganizations } from '../../src/kinds/organizations.js';
-import { secretsIn } from '../../src/server/json.js';
+import { secretTextsIn } from '../../src/server/json.js';
 import { failureOf, json, listening, regenerate, rename, serve, use } from './serving.js';
 
 const row = (id: number) => ({ id: `o${id}`, name: `name ${id}` });
@@ -264,6 +264,6 @@ describe('the secrets of an answer', () => {
   test('are found at any depth', () => {
     let document: unknown = { secret: 'deep' };
     for (let depth = 0; depth < 200_000; depth += 1) document = [document];
-    expect(secretsIn(document)).toEqual(['deep']);
+    expect(secretTextsIn(document)).toEqual(['deep']);
   });
 });

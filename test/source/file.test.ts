@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { looksSecret } from '../../src/base/secret-names.js';
 import { SourceFile } from '../../src/source/file.js';
-import { looksSecret } from '../../src/source/mask.js';
 
 /** The place of the first `find` in a text. */
 function placeOf(text: string, find: string) {

@@ -1,0 +1,54 @@
+import { describe, expect, it } from 'vitest';
+import { isSecretField, isSecretMember, looksSecret, secretFields } from '../../src/base/secret-names.js';
+import { Sensitive } from '../../src/base/values.js';
+import { type FieldTypes, isSecret, markSecrets } from '../../src/kinds/fields.js';
+import { kinds } from '../../src/kinds/index.js';
+import { answers } from '../../src/server/answers.js';
+import { secretTextsIn } from '../../src/server/json.js';
+
+/** The paths of fields that a kind has for secret. */
+function secretsOf(types: FieldTypes, path = ''): string[] {
+  return Object.entries(types).flatMap(([name, type]) => {
+    if (type.type === 'members') return secretsOf(type.members, `${path}${name}.`);
+    return isSecret(type) ? [`${path}${name}`] : [];
+  });
+}
+
+const secrets = kinds.flatMap(({ fields }) => secretsOf(fields));
+const nameOf = (path: string): string => path.replace(/.*\./, '');
+
+describe('the secret fields of the API', () => {
+  it('are known by their names to the kinds, and no kind has others', () => {
+    expect(new Set(secrets.map(nameOf))).toEqual(new Set(secretFields));
+    for (const path of secrets) expect(isSecretField(nameOf(path))).toBe(true);
+    expect(isSecretField('smtp_username')).toBe(false);
+  });
+
+  it.each(secretFields)('%s is held back in an answer before anything can show it', (field) => {
+    const document = { id: 'u', backend: { [field]: 'hush', smtp_username: 'ada' } };
+    const parsed = answers.user.one({ data: document });
+    expect(JSON.stringify(parsed)).toContain('"smtp_username":"ada"');
+    expect(JSON.stringify(parsed)).not.toContain('hush');
+    expect(secretTextsIn(document)).toEqual(['hush']);
+  });
+
+  it.each(secretFields)('%s is a secret whatever the server says it with', (field) => {
+    const [user] = kinds.filter(({ fields }) => secretsOf(fields).includes(`backend.${field}`));
+    const marked = markSecrets(user?.fields ?? {}, { backend: { [field]: 'hush', smtp_username: 'ada' } });
+    expect(marked.backend).toEqual({ [field]: expect.any(Sensitive), smtp_username: 'ada' });
+  });
+
+  it.each(secretFields)('%s is masked in the lines of a file that are shown', (field) => {
+    expect(looksSecret(field)).toBe(true);
+  });
+});
+
+it('what signs somebody in is a secret member of an answer, wherever it stands', () => {
+  for (const name of ['client_secret', 'secret', 'access_token', 'refresh_token', 'id_token']) {
+    expect(isSecretMember(name)).toBe(true);
+    expect(secretTextsIn([{ federated_servers: [{ [name]: 'hush', client_id: 'idops' }] }])).toEqual([
+      'hush',
+    ]);
+  }
+  expect(isSecretMember('client_id')).toBe(false);
+});
