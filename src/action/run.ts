@@ -11,11 +11,17 @@ import { withoutPastedIn } from '../base/unsaid.js';
 import { approve } from '../plan/approve.js';
 import { changesServer, leavesDebts, type Plan } from '../plan/plan.js';
 import { loadProject, type Project } from '../project/index.js';
-import { planGithub, problemsGithub, resultGithub } from '../report/github.js';
-import { planHtml } from '../report/html.js';
-import { problemsText } from '../report/problems.js';
-import { redactPlan, redactProblems, redactResult, redactSamples } from '../report/redacted.js';
-import { planText, resultSummaryLine, resultText, summaryLine } from '../report/text.js';
+import {
+  type Look,
+  planReport,
+  problemsReport,
+  type Report,
+  renderText,
+  resultReport,
+} from '../report/formats.js';
+import { validText } from '../report/problems.js';
+import { redactPlan, redactProblems, redactResult } from '../report/redacted.js';
+import { resultSummaryLine, summaryLine } from '../report/text.js';
 import { plural } from '../report/words.js';
 import { problemsOf, stacksOf } from '../session/failures.js';
 import { openForWriting, openSession } from '../session/open.js';
@@ -31,7 +37,7 @@ import { type GithubApi, GithubFailure, openGithub } from './github.js';
 import { fromPullRequest, type Inputs, readInputs } from './inputs.js';
 import { markedChanges, markerKey, markerLine } from './marker.js';
 import { type Ending, writeOutputs, writeSummary } from './outputs.js';
-import { plainComment, planComment, planSummary, problemsBlock, resultSummary } from './text.js';
+import { plainComment, planComment, planSummary, problemsBlock } from './text.js';
 
 /** Runs the action for the event that its process was started for, and gives the exit code of the step. */
 export async function run(signal: AbortSignal): Promise<number> {
@@ -112,19 +118,19 @@ class Work {
       withoutPastedIn(problemsOf(failure), this.#typed, this.#redactor),
       this.#redactor,
     );
-    this.#tellProblems(problems);
+    await this.#tellProblems(problems);
     if (this.#inputs?.args.debug === true) this.#say(escapeLines(this.#redactor.redact(stacksOf(failure))));
     const [first] = problems;
     const code = this.#signal.aborted ? 130 : 1;
-    await writeSummary(`## idops: failed\n\n${problemsBlock(problems)}`);
+    await writeSummary(`## idops: failed\n\n${await problemsBlock(problems)}`);
     const inputs = this.#inputs;
     if (inputs?.command === 'plan') {
       const key = this.#key(inputs, null);
-      await this.#comment(inputs, key, () => ({
+      await this.#comment(inputs, key, async () => ({
         body: plainComment(
           markerLine({ kind: 'plan', key, digest: null, changes: null }),
           'failed',
-          `There is no plan for this commit:\n\n${problemsBlock(problems)}`,
+          `There is no plan for this commit:\n\n${await problemsBlock(problems)}`,
           this.#event,
         ),
         opens: inputs.comment === 'true',
@@ -144,12 +150,10 @@ class Work {
       this.#redactor.add,
     );
     const problems = redactProblems(found, this.#redactor);
-    this.#tellProblems(problems);
+    await this.#tellProblems(problems);
     const errors = problems.filter(({ severity }) => severity === 'error').length;
     const failed = errors > 0;
-    const summary = failed
-      ? plural(errors, 'error')
-      : `${objects} ${objects === 1 ? 'object is' : 'objects are'} valid`;
+    const summary = failed ? plural(errors, 'error') : validText(objects);
     const why =
       reason === null ? '' : `There is no plan for this pull request: ${reason}. It was validated alone.`;
     if (why !== '') this.#say(`::notice title=idops::${why}`);
@@ -158,7 +162,7 @@ class Work {
       [
         `## idops validate: ${summary}\n`,
         ...(why === '' ? [] : [`${why}\n`]),
-        ...(problems.length === 0 ? [] : [problemsBlock(problems)]),
+        ...(problems.length === 0 ? [] : [await problemsBlock(problems)]),
       ].join('\n'),
     );
     return {
@@ -169,7 +173,6 @@ class Work {
   }
 
   async #plan(inputs: Inputs): Promise<Ending> {
-    const { args } = inputs;
     const opened = await openSession(await this.#project(inputs), this.#sessionOptions(inputs));
     const made = await this.#within(opened, async (session) => {
       if (inputs.planFile !== undefined) {
@@ -181,19 +184,19 @@ class Work {
     });
     const { plan, project } = made;
     const shown = redactPlan(plan, this.#redactor);
-    const htmlReport = await this.#writeHtml(plan, project, args.debug);
-    this.#tellPlan(inputs, plan, shown);
-    await writeSummary(planSummary(shown));
+    const htmlReport = await this.#writeHtml(plan, project);
+    await this.#tellPlan(plan, shown);
+    await writeSummary(await planSummary(shown));
     const changed = changesServer(plan);
     const blocked = plan.changes.some(({ action }) => action === 'blocked');
     // What a selection leaves out may be owed something: then nobody is told that all is well.
     const tells = changed || blocked || leavesDebts(plan);
     const key = this.#key(inputs, plan.environment);
     const marker = { key, digest: plan.digest, changes: markedChanges(plan, this.#redactor) };
-    await this.#comment(inputs, key, () =>
+    await this.#comment(inputs, key, async () =>
       tells
         ? {
-            body: planComment(markerLine({ kind: 'plan', ...marker }), shown, this.#event),
+            body: await planComment(markerLine({ kind: 'plan', ...marker }), shown, this.#event),
             opens: true,
           }
         : { body: outdatedComment(key, plan.digest, this.#event), opens: inputs.comment === 'true' },
@@ -223,8 +226,8 @@ class Work {
           ? { plan: await session.plan(planOptions(inputs)), problems: [] }
           : await session.planStored(stored);
       const shown = redactPlan(plan, this.#redactor);
-      this.#tellPlan(inputs, plan, shown);
-      await writeSummary(planSummary(shown));
+      await this.#tellPlan(plan, shown);
+      await writeSummary(await planSummary(shown));
       if (problems.length > 0) throw new ProblemsError(problems);
       if (expectDigest !== undefined) {
         checkApproval(plan, await this.#approval(inputs, expectDigest, plan), this.#redactor);
@@ -232,11 +235,11 @@ class Work {
       const maxDestructive = inputs.allowDestructive ?? project.maxDestructive();
       const { result: became, problems: after } = await session.apply(approve(plan, { maxDestructive }));
       const result = redactResult(became, this.#redactor);
-      if (after.length > 0) this.#tellProblems(redactProblems(after, this.#redactor));
+      if (after.length > 0) await this.#tellProblems(redactProblems(after, this.#redactor));
       if (result.run !== null) {
-        this.#say(resultText(result, { color: false, debug: inputs.args.debug }));
-        this.#say(resultGithub(result, shown, { folder: this.#inRepository(inputs) }));
-        await writeSummary(resultSummary(result));
+        const done = { result, plan: shown };
+        await this.#log(resultReport, done);
+        await writeSummary(await renderText(resultReport, 'markdown', done, this.#look));
       }
       const { failed, not_converged, unknown, skipped } = summarizeResult(result);
       const bad = failed + not_converged + unknown + skipped + after.length > 0;
@@ -246,7 +249,7 @@ class Work {
         changed: changesServer(plan),
         plan,
         ...(file === undefined ? {} : { planFile: file }),
-        htmlReport: await this.#writeHtml(plan, session.project, inputs.args.debug),
+        htmlReport: await this.#writeHtml(plan, session.project),
       };
     });
   }
@@ -289,7 +292,8 @@ class Work {
 
   async #within<S extends Session, T>(session: S, work: (session: S) => Promise<T>): Promise<T> {
     try {
-      if (session.warnings.length > 0) this.#tellProblems(redactProblems(session.warnings, this.#redactor));
+      if (session.warnings.length > 0)
+        await this.#tellProblems(redactProblems(session.warnings, this.#redactor));
       for (const note of session.notes) this.#say(escapeLines(this.#redactor.redactSentence(note)));
       return await work(session);
     } finally {
@@ -316,15 +320,12 @@ class Work {
     return { planFile };
   }
 
-  async #writeHtml(plan: Plan, project: Project, debug: boolean): Promise<string> {
+  async #writeHtml(plan: Plan, project: Project): Promise<string> {
     const { samples, warnings } = await planSamples(plan, project);
-    if (warnings.length > 0) this.#tellProblems(redactProblems(warnings, this.#redactor));
-    const shown = {
-      plan: redactPlan(plan, this.#redactor),
-      samples: redactSamples(samples, this.#redactor),
-    };
+    if (warnings.length > 0) await this.#tellProblems(redactProblems(warnings, this.#redactor));
+    const shown = planReport.redact({ plan, samples }, this.#redactor);
     const file = join(await this.#temporaryFolder(), 'plan.html');
-    await writeResult(file, planHtml(shown.plan, { samples: shown.samples, debug }), 0o600);
+    await writeResult(file, await renderText(planReport, 'html', shown, this.#look), 0o600);
     return file;
   }
 
@@ -333,26 +334,36 @@ class Work {
     return this.#temporary;
   }
 
-  #tellPlan(inputs: Inputs, plan: Plan, shown: Plan): void {
+  async #tellPlan(plan: Plan, shown: Plan): Promise<void> {
     this.#made = plan;
-    this.#say(planText(shown, { color: false, debug: inputs.args.debug }));
-    this.#say(planGithub(shown, { folder: this.#inRepository(inputs) }));
+    await this.#log(planReport, { plan: shown, samples: new Map() });
+  }
+
+  /** Writes something that is without secrets to the log: as text, and as annotations. */
+  async #log<T>(report: Report<T>, shown: T): Promise<void> {
+    for (const format of ['text', 'github']) this.#say(await renderText(report, format, shown, this.#look));
+  }
+
+  get #look(): Look {
+    const inputs = this.#inputs;
+    return {
+      color: false,
+      debug: inputs?.args.debug === true,
+      folder: inputs === undefined ? '' : this.#inRepository(inputs),
+    };
   }
 
   /** Tells problems that are without secrets already. */
-  #tellProblems(problems: readonly Problem[]): void {
-    if (problems.length === 0) return;
-    this.#say(problemsText(problems, { color: false }));
-    const folder = this.#inputs === undefined ? '' : this.#inRepository(this.#inputs);
-    this.#say(problemsGithub(problems, { folder }));
+  async #tellProblems(problems: readonly Problem[]): Promise<void> {
+    if (problems.length > 0) await this.#log(problemsReport, problems);
   }
 
   /** Writes the comment of the pull request, where there is one and it is wanted. That it can't be stops nothing. */
-  async #comment(inputs: Inputs, key: string, told: () => Told): Promise<void> {
+  async #comment(inputs: Inputs, key: string, told: () => Promise<Told>): Promise<void> {
     const { pullRequest } = this.#event;
     if (pullRequest === null || inputs.comment === 'false' || inputs.githubToken === undefined) return;
-    await this.#asking('The comment', 'pull-requests: write', inputs.githubToken, (api) =>
-      syncComment(api, pullRequest.number, key, told()),
+    await this.#asking('The comment', 'pull-requests: write', inputs.githubToken, async (api) =>
+      syncComment(api, pullRequest.number, key, await told()),
     );
   }
 
@@ -374,14 +385,14 @@ class Work {
       'The issue',
       'issues: write',
       inputs.githubToken,
-      (api) =>
+      async (api) =>
         syncDriftIssue(
           api,
           marker.key,
           found
             ? {
                 title: `Identity server is not as declared: ${name}`,
-                body: planComment(
+                body: await planComment(
                   first,
                   plan,
                   this.#event,

@@ -1,10 +1,8 @@
-import type { Result } from '../apply/result.js';
 import { escapeText } from '../base/escape.js';
 import type { Problem } from '../base/problems.js';
 import type { Plan } from '../plan/plan.js';
-import { fence, planMarkdown } from '../report/markdown.js';
-import { problemsText } from '../report/problems.js';
-import { resultMarkdown } from '../report/results.js';
+import { type Look, planReport, problemsReport, renderText } from '../report/formats.js';
+import { fence } from '../report/markdown.js';
 import type { WorkflowEvent } from './event.js';
 
 /** What GitHub takes as a comment or as the body of an issue. */
@@ -16,15 +14,18 @@ const summaryRest = 200_000;
 /** How much is shown of problems, which have no budget of their own. */
 const blockRoom = 30_000;
 
+const look: Look = { color: false, debug: false, folder: '' };
+
 /** A plan without secrets under a first line of its own, as a comment: never longer than GitHub takes. */
-export function planComment(first: string, plan: Plan, event: WorkflowEvent, intro = ''): string {
+export async function planComment(
+  first: string,
+  plan: Plan,
+  event: WorkflowEvent,
+  intro = '',
+): Promise<string> {
   const end = `\n${origin(event)}\n`;
   const start = `${first}\n${intro}`;
-  const markdown = fitting(
-    (budget) => planMarkdown(plan, { budget, debug: false }),
-    (text) => text.length,
-    commentLimit - start.length - end.length,
-  );
+  const markdown = await fitting(plan, (text) => text.length, commentLimit - start.length - end.length);
   return `${start}${markdown}${end}`;
 }
 
@@ -34,22 +35,13 @@ export function plainComment(first: string, title: string, text: string, event: 
 }
 
 /** A plan for the summary of a step: all of it, as far as GitHub takes it. */
-export function planSummary(plan: Plan): string {
-  return fitting(
-    (budget) => planMarkdown(plan, { budget, debug: false }),
-    (text) => Buffer.byteLength(text),
-    summaryLimit - summaryRest,
-  );
+export async function planSummary(plan: Plan): Promise<string> {
+  return await fitting(plan, (text) => Buffer.byteLength(text), summaryLimit - summaryRest);
 }
 
 /** Problems as a block that shows them as they are. */
-export function problemsBlock(problems: readonly Problem[]): string {
-  return block(problemsText(problems, { color: false }));
-}
-
-/** A result for the summary of a step. */
-export function resultSummary(result: Result): string {
-  return resultMarkdown(result);
+export async function problemsBlock(problems: readonly Problem[]): Promise<string> {
+  return block(await renderText(problemsReport, 'text', problems, look));
 }
 
 function block(text: string): string {
@@ -62,16 +54,14 @@ function origin({ sha, runUrl }: WorkflowEvent): string {
 }
 
 /** Renders with a smaller budget until it fits: bytes are no characters. */
-function fitting(
-  render: (budget: number) => string,
-  measure: (text: string) => number,
-  limit: number,
-): string {
+async function fitting(plan: Plan, measure: (text: string) => number, limit: number): Promise<string> {
+  const render = (budget: number): Promise<string> =>
+    renderText(planReport, 'markdown', { plan, samples: new Map() }, { ...look, budget });
   let budget = limit;
-  let text = render(budget);
+  let text = await render(budget);
   while (measure(text) > limit && budget > 1_000) {
     budget = Math.floor(Math.min(budget - 500, (budget * limit) / measure(text)));
-    text = render(budget);
+    text = await render(budget);
   }
   return text;
 }

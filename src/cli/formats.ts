@@ -1,8 +1,8 @@
 import { relative, sep } from 'node:path';
 import { stringifyJson } from '../base/json.js';
 import { error, ProblemsError } from '../base/problems.js';
-import type { Redactor } from '../base/redact.js';
 import { writeResult } from '../base/through.js';
+import { formatNames, type Look, type Report, render } from '../report/formats.js';
 import type { Context } from './context.js';
 
 /** A `--format` option taken apart: `json`, or `json=plan.json`. */
@@ -12,16 +12,12 @@ export interface Format {
   readonly file: string | undefined;
 }
 
-/** One way to show something: JSON as a value, which is laid out otherwise in a file. */
-export type Rendering = { readonly text: string } | { readonly json: unknown };
-
-export type Renderers<T> = { readonly [format: string]: (shown: T) => Rendering };
-
 /**
- * Takes `--format` options apart and checks them; `text` on standard output where none goes there.
+ * Takes the `--format` options of a command apart and checks them; `text` on standard output where none goes there.
  * Throws a ProblemsError for unknown formats and for two on standard output.
  */
-export function parseFormats(given: readonly string[], known: readonly string[]): Format[] {
+export function parseFormats<T>(given: readonly string[], report: Report<T>): Format[] {
+  const known = formatNames(report);
   const formats = given.map((option) => {
     const split = option.indexOf('=');
     return split < 0
@@ -62,23 +58,27 @@ export function githubFolder(): string {
   return folder.startsWith('..') ? '' : folder;
 }
 
+/** How a command shows what it found; colours are those of standard output. */
+export function lookOf({ options, output }: Pick<Context, 'options' | 'output'>): Look {
+  return { color: output.color.stdout, debug: options.debug === true, folder: githubFolder() };
+}
+
 /**
- * Shows something in each of the formats, without the secrets that `redact` takes out of it before it is rendered.
- * Throws a ProblemsError where a file can't be written.
+ * Shows something in each of the formats, without the secrets that are in it. Throws a ProblemsError where a file can't be
+ * written.
  */
 export async function show<T>(
   formats: readonly Format[],
-  renderers: Renderers<T>,
+  report: Report<T>,
   found: T,
-  redact: (found: T, redactor: Redactor) => T,
   context: Context,
+  look: Partial<Look> = {},
 ): Promise<void> {
   await context.refuseOutputs(filesOf(formats));
   const { output, redactor } = context;
-  const shown = redact(found, redactor);
+  const shown = report.redact(found, redactor);
   for (const { name, file } of formats) {
-    const rendering = renderers[name]?.(shown);
-    if (rendering === undefined) continue;
+    const rendering = await render(report, name, shown, { ...lookOf(context), ...look });
     if (file === undefined) {
       if ('json' in rendering) output.json(rendering.json);
       else output.result(rendering.text);

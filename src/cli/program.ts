@@ -2,11 +2,25 @@ import { Command, InvalidArgumentError, Option } from 'commander';
 import { error, type Problem } from '../base/problems.js';
 import { withoutPasted, withoutPastedIn } from '../base/unsaid.js';
 import { version } from '../base/version.js';
+import {
+  diagnosisReport,
+  formatNames,
+  planReport,
+  problemsReport,
+  pruningReport,
+  type Report,
+  renderText,
+  resultReport,
+  runReport,
+  runsReport,
+  validationReport,
+} from '../report/formats.js';
 import { problemsText } from '../report/problems.js';
 import { problemsOf, stacksOf } from '../session/failures.js';
 import { type Context, createContext, type GlobalOptions, type Streams } from './context.js';
 import { type ExitCode, exit } from './exit.js';
 import { faultNames, readFaults } from './faults.js';
+import { lookOf } from './formats.js';
 import { onInterrupt } from './interrupt.js';
 import { knownAtStart } from './known.js';
 import { asksForAnnotations, Ended, endQuietly, misuse } from './misuse.js';
@@ -105,11 +119,9 @@ function unwritable(failure: unknown): string {
 }
 
 /** Shows problems as annotations, where a workflow asked for those. */
-async function annotate({ output, redactor }: Context, problems: readonly Problem[]): Promise<void> {
-  const { problemsGithub } = await import('../report/github.js');
-  const { redactProblems } = await import('../report/redacted.js');
-  const { githubFolder } = await import('./formats.js');
-  output.result(problemsGithub(redactProblems(problems, redactor), { folder: githubFolder() }));
+async function annotate(context: Context, problems: readonly Problem[]): Promise<void> {
+  const shown = problemsReport.redact(problems, context.redactor);
+  context.output.result(await renderText(problemsReport, 'github', shown, lookOf(context)));
 }
 
 /** The formats that go to standard output, of whatever command. */
@@ -151,10 +163,10 @@ function declare(action: Act): Command {
   program
     .command('validate')
     .description('check configuration, manifests, references and template bodies; no network')
-    .addOption(format('text, json, github'))
+    .addOption(format(validationReport))
     .action(action(async () => (await import('./commands/validate.js')).validate));
 
-  selecting(program.command('plan'), allFormats)
+  selecting(program.command('plan'), planReport)
     .description('observe the server and print what would change; sends no write, ever')
     .option(
       '--markdown-budget <N>',
@@ -165,7 +177,7 @@ function declare(action: Act): Command {
     .option('--out <FILE>', 'store the plan, for idops apply FILE', notEmpty)
     .action(action(async () => (await import('./commands/plan.js')).plan));
 
-  selecting(program.command('apply'), allFormats)
+  selecting(program.command('apply'), resultReport)
     .argument('[planfile]', 'a plan stored with plan --out: apply exactly that, without a question')
     .description('plan, show, ask, apply')
     .option(
@@ -190,7 +202,7 @@ function declare(action: Act): Command {
     .option('--force', 'put back even what was changed since')
     .option('--yes', "don't ask")
     .option('--allow-destructive <N>', 'how many destructive changes are meant', wholeNumber(0))
-    .addOption(format(allFormats))
+    .addOption(format(resultReport))
     .action(action(async () => (await import('./commands/undo.js')).undo));
 
   const runs = program
@@ -200,13 +212,13 @@ function declare(action: Act): Command {
   runs
     .command('list', { isDefault: true })
     .description('list the runs')
-    .addOption(format('text, json'))
+    .addOption(format(runsReport))
     .action(action(async () => (await import('./commands/runs.js')).listRuns));
   runs
     .command('show')
     .argument('<run>', 'the run, or the beginning of its name')
     .description('show who, when, which server, and what changed')
-    .addOption(format('text, json'))
+    .addOption(format(runReport))
     .action(action(async () => (await import('./commands/runs.js')).showRun));
   runs
     .command('settle')
@@ -222,7 +234,7 @@ function declare(action: Act): Command {
     .option('--keep <AGE>', 'keep those that are younger: 12h, 90d or 8w', age)
     .option('--keep-last <N>', 'keep the last so many', wholeNumber(0))
     .option('--yes', "don't ask")
-    .addOption(format('text, json'))
+    .addOption(format(pruningReport))
     .action(action(async () => (await import('./commands/runs-prune.js')).prune));
   runs
     .command('unlock')
@@ -235,13 +247,13 @@ function declare(action: Act): Command {
     .argument('<client-id>', 'the id of the client')
     .description("regenerate one client's DID now, after a question")
     .option('--yes', "don't ask")
-    .addOption(format(allFormats))
+    .addOption(format(resultReport))
     .action(action(async () => (await import('./commands/regenerate-did.js')).regenerateDid));
 
   program
     .command('doctor')
     .description('check configuration, address, TLS, credentials, scopes, and which profile fits the server')
-    .addOption(format('text, json'))
+    .addOption(format(diagnosisReport))
     .action(action(async () => (await import('./commands/doctor.js')).doctor));
 
   program
@@ -279,10 +291,8 @@ function declare(action: Act): Command {
   return program;
 }
 
-const allFormats = 'text, json, markdown, html, github';
-
 /** The options of the commands that plan. */
-function selecting(command: Command, formats: string): Command {
+function selecting<T>(command: Command, report: Report<T>): Command {
   return command
     .option(
       '--target <ADDRESS>',
@@ -298,11 +308,13 @@ function selecting(command: Command, formats: string): Command {
     )
     .option('--prune', 'delete templates that idops applied and no manifest names any more')
     .option('--assert', 'send even where the recorded value already matches')
-    .addOption(format(formats));
+    .addOption(format(report));
 }
 
-function format(known: string): Option {
-  return new Option('--format <NAME[=FILE]>', `${known} (repeatable)`).argParser(collect).default([], 'text');
+function format<T>(report: Report<T>): Option {
+  return new Option('--format <NAME[=FILE]>', `${formatNames(report).join(', ')} (repeatable)`)
+    .argParser(collect)
+    .default([], 'text');
 }
 
 function collect(value: string, before: readonly string[]): string[] {

@@ -137,3 +137,8 @@ function visibleRange(cells: readonly Cell[], caret: number, room: number): { fr
   }
   return { from, to };
 }
+
+/** How many documents are fine: `3 objects are valid`. */
+export function validText(objects: number): string {
+  return `${objects} ${objects === 1 ? 'object is' : 'objects are'} valid`;
+}

@@ -246,8 +246,11 @@ describe('what is masked in a finished file', () => {
       if (plan === null) throw new Error('there is no plan');
       const file = join(folder, name);
       const render = formats[name] ?? String;
-      const renderers = { [name]: (made: Plan) => ({ text: render(made) }) };
-      await show([{ name, file }], renderers, plan, redactPlan, context);
+      const report = {
+        redact: redactPlan,
+        formats: { [name]: async () => (made: Plan) => ({ text: render(made) }) },
+      };
+      await show([{ name, file }], report, plan, context);
       expect(await readFile(file, 'utf8')).toBe(render(redactPlan(plan, context.redactor)));
     },
   );

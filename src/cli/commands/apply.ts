@@ -2,12 +2,13 @@ import { error, ProblemsError, refuse } from '../../base/problems.js';
 import { refusalsOf } from '../../plan/approve.js';
 import { changesServer, type Plan } from '../../plan/plan.js';
 import type { StoredPlan } from '../../plan/stored.js';
+import { resultReport } from '../../report/formats.js';
 import { readPlanFile } from '../../session/plan-file.js';
 import type { Session } from '../../session/session.js';
 import type { Context, GlobalOptions } from '../context.js';
 import type { ExitCode } from '../exit.js';
 import { filesOf, parseFormats } from '../formats.js';
-import { carryOut, consent, resultFormats, showPlan } from './applying.js';
+import { carryOut, consent, showPlan } from './applying.js';
 import { type PlanningOptions, planOptions } from './plan.js';
 
 interface Options extends PlanningOptions {
@@ -22,7 +23,7 @@ export async function apply(
   options: Options & GlobalOptions,
   planFile: string | undefined,
 ): Promise<ExitCode> {
-  const formats = parseFormats(options.format, resultFormats);
+  const formats = parseFormats(options.format, resultReport);
   const stored = planFile === undefined ? undefined : await storedPlanOf(planFile, options);
   return await context.writing('apply', async (session) => {
     await context.refuseOutputs(filesOf(formats), session);
@@ -30,7 +31,7 @@ export async function apply(
       stored === undefined
         ? await session.plan({ ...planOptions(options), acceptDids: options.acceptDid })
         : await planAgain(session, stored);
-    showPlan(plan, formats, context);
+    await showPlan(plan, formats, context);
     const limits = { maxDestructive: options.allowDestructive ?? session.project.maxDestructive() };
     refuse(refusalsOf(plan, limits.maxDestructive));
     const asks = stored === undefined && changesServer(plan);

@@ -1,30 +1,20 @@
-import { type Result, summarizeResult } from '../../apply/result.js';
+import { summarizeResult } from '../../apply/result.js';
 import { error, ProblemsError } from '../../base/problems.js';
 import { approve, type Limits } from '../../plan/approve.js';
 import type { Plan } from '../../plan/plan.js';
-import { resultGithub } from '../../report/github.js';
-import { resultJson } from '../../report/json.js';
-import { redactPlan, redactResult } from '../../report/redacted.js';
-import { resultHtml, resultMarkdown } from '../../report/results.js';
-import { planText, resultText } from '../../report/text.js';
+import { planReport, renderText, resultReport } from '../../report/formats.js';
 import type { WritingSession } from '../../session/session.js';
 import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { type Format, githubFolder, type Renderers, show, showsText } from '../formats.js';
-
-/** The formats that a result can be shown in. */
-export const resultFormats = ['text', 'json', 'markdown', 'html', 'github'];
+import { type Format, lookOf, show, showsText } from '../formats.js';
 
 /** Shows a plan before it is applied: on standard output where the result is text too, beside it otherwise. */
-export function showPlan(
-  made: Plan,
-  formats: readonly Format[],
-  { output, options, redactor }: Context,
-): void {
-  const plan = redactPlan(made, redactor);
-  const debug = options.debug === true;
-  if (showsText(formats)) output.result(planText(plan, { color: output.color.stdout, debug }));
-  else output.beside(planText(plan, { color: false, debug }));
+export async function showPlan(made: Plan, formats: readonly Format[], context: Context): Promise<void> {
+  const { output, redactor } = context;
+  const shown = planReport.redact({ plan: made, samples: new Map() }, redactor);
+  const look = lookOf(context);
+  if (showsText(formats)) output.result(await renderText(planReport, 'text', shown, look));
+  else output.beside(await renderText(planReport, 'text', shown, { ...look, color: false }));
 }
 
 /** Whether to go on: with when a person said so, where one was asked; or with which exit code not. */
@@ -67,23 +57,11 @@ export async function carryOut(
   formats: readonly Format[],
   context: Context,
 ): Promise<ExitCode> {
-  const { options, output, redactor, signal } = context;
+  const { output, signal } = context;
   if ('refused' in agreed) return agreed.refused;
   if (signal.aborted) return exit.interrupted;
   const { result, problems } = await session.apply(approve(plan, { ...limits, ...agreed }));
-  const renderers: Renderers<Result> = {
-    text: (made) => ({
-      text:
-        made.run === null
-          ? ''
-          : resultText(made, { color: output.color.stdout, debug: options.debug === true }),
-    }),
-    json: (made) => ({ json: resultJson(made) }),
-    markdown: (made) => ({ text: resultMarkdown(made) }),
-    html: (made) => ({ text: resultHtml(made) }),
-    github: (made) => ({ text: resultGithub(made, redactPlan(plan, redactor), { folder: githubFolder() }) }),
-  };
-  await show(formats, renderers, result, redactResult, context);
+  await show(formats, resultReport, { result, plan }, context);
   if (problems.length > 0) output.problems(problems);
   if (result.interrupted) return exit.interrupted;
   const { failed, not_converged, unknown, skipped } = summarizeResult(result);

@@ -1,53 +1,32 @@
-import { escapeText } from '../../base/escape.js';
 import type { Problem } from '../../base/problems.js';
-import type { Redactor } from '../../base/redact.js';
 import { version } from '../../base/version.js';
 import { loadManifests, tellSecrets } from '../../manifests/index.js';
 import { scopesOf } from '../../plan/scopes.js';
-import { type Check, type Diagnosis, diagnose } from '../../server/diagnose.js';
+import type { Diagnosed } from '../../report/diagnosis.js';
+import { diagnosisReport } from '../../report/formats.js';
+import { type Check, diagnose } from '../../server/diagnose.js';
 import { openConnection } from '../../session/connection.js';
 import { problemsOf } from '../../session/failures.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { parseFormats, type Renderers, show } from '../formats.js';
+import { parseFormats, show } from '../formats.js';
 
 interface Options {
   readonly format: readonly string[];
 }
 
-/** What the doctor says: the server as it was configured, and what was found. */
-interface Report extends Diagnosis {
-  readonly server: string | null;
-  readonly configured: string | null;
-}
-
 /** `idops doctor`: whether the configuration, the server and the credentials go together. Sends GETs alone. */
 export async function doctor(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
-  const renderers: Renderers<Report> = {
-    text: (report) => ({ text: reportText(report) }),
-    json: ({ server, configured, fits, checks }) => ({
-      json: { format_version: 1, server, profile: configured, fitting_profile: fits, checks },
-    }),
-  };
-  const formats = parseFormats(options.format, Object.keys(renderers));
+  const formats = parseFormats(options.format, diagnosisReport);
   const report = await examine(context, options);
-  await show(formats, renderers, report, redactReport, context);
+  await show(formats, diagnosisReport, report, context);
   return report.checks.some(({ status }) => status === 'fail') ? exit.failed : exit.done;
-}
-
-function redactReport(report: Report, { redact }: Redactor): Report {
-  const checks = report.checks.map((check) => ({
-    ...check,
-    message: redact(check.message),
-    hint: check.hint === null ? null : redact(check.hint),
-  }));
-  return { ...report, checks };
 }
 
 async function examine(
   { project: load, redactor, signal }: Context,
   options: GlobalOptions,
-): Promise<Report> {
+): Promise<Diagnosed> {
   const { baseUrl, tokenFile, concurrency = 1, timeout = 30 } = options;
   try {
     const project = await load();
@@ -105,17 +84,4 @@ function asCheck({ code, message, hint, places: [place] }: Problem): Check {
   const where = place === undefined ? '' : ` (${place.file}:${place.line})`;
   const name = code.startsWith('server-') ? 'credentials' : 'configuration';
   return { name, status: 'fail', message: `${message}${where}`, hint: hint ?? null };
-}
-
-function reportText({ server, checks }: Report): string {
-  const width = Math.max(...checks.map(({ name }) => name.length));
-  const lines = checks.flatMap(({ status, name, message, hint }) => [
-    `${status.padEnd(4)}  ${name.padEnd(width)}  ${escapeText(message)}`,
-    ...(hint === null ? [] : [`${' '.repeat(width + 8)}${escapeText(hint)}`]),
-  ]);
-  const failed = checks.filter(({ status }) => status === 'fail').length;
-  const end = failed === 0 ? 'Nothing is in the way.' : `${failed} of ${checks.length} checks failed.`;
-  return [...(server === null ? [] : [`Server: ${escapeText(server)}`, '']), ...lines, '', end, ''].join(
-    '\n',
-  );
 }

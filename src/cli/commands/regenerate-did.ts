@@ -1,10 +1,11 @@
 import { error, ProblemsError, refuse } from '../../base/problems.js';
 import { identifier } from '../../kinds/schema.js';
 import { refusalsOf } from '../../plan/approve.js';
+import { resultReport } from '../../report/formats.js';
 import type { Context, GlobalOptions } from '../context.js';
 import type { ExitCode } from '../exit.js';
 import { filesOf, parseFormats } from '../formats.js';
-import { carryOut, consent, resultFormats, showPlan } from './applying.js';
+import { carryOut, consent, showPlan } from './applying.js';
 
 interface Options {
   readonly yes?: boolean;
@@ -17,7 +18,7 @@ export async function regenerateDid(
   options: Options & GlobalOptions,
   id: string,
 ): Promise<ExitCode> {
-  const formats = parseFormats(options.format, resultFormats);
+  const formats = parseFormats(options.format, resultReport);
   if (!identifier().safeParse(id).success) {
     throw new ProblemsError([error('wrong-option', `${JSON.stringify(id)} is not the id of a client`)]);
   }
@@ -26,7 +27,7 @@ export async function regenerateDid(
     async (session) => {
       await context.refuseOutputs(filesOf(formats), session);
       const plan = await session.planRegeneration(id);
-      showPlan(plan, formats, context);
+      await showPlan(plan, formats, context);
       const limits = { maxDestructive: Number.POSITIVE_INFINITY };
       refuse(refusalsOf(plan, limits.maxDestructive));
       const agreed = await consent(`Regenerate the DID of client ${id}?`, options.yes === true, context);

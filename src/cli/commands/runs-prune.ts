@@ -1,10 +1,11 @@
-import { choosePruning, type Keep, type Pruning } from '../../apply/prune.js';
+import { choosePruning, type Keep } from '../../apply/prune.js';
 import { error, ProblemsError } from '../../base/problems.js';
-import { journalLines, pruningJson, pruningText } from '../../report/pruning.js';
+import { pruningReport } from '../../report/formats.js';
+import { journalLines } from '../../report/pruning.js';
 import { backendOf } from '../../session/backend.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { parseFormats, type Renderers, show } from '../formats.js';
+import { parseFormats, show } from '../formats.js';
 import { consent } from './applying.js';
 
 interface Options {
@@ -16,11 +17,7 @@ interface Options {
 
 /** `idops runs prune`: removes the journals of old runs, after a question. */
 export async function prune(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
-  const renderers: Renderers<Pruning> = {
-    text: (pruning) => ({ text: pruningText(pruning) }),
-    json: (pruning) => ({ json: pruningJson(pruning) }),
-  };
-  const formats = parseFormats(options.format, Object.keys(renderers));
+  const formats = parseFormats(options.format, pruningReport);
   const keep: Keep = { age: options.keep, last: options.keepLast };
   if (keep.age === undefined && keep.last === undefined) {
     throw new ProblemsError([
@@ -59,8 +56,7 @@ export async function prune(context: Context, options: Options & GlobalOptions):
       if ('refused' in consented) return consented.refused;
       await backend.runs.remove(pruning.remove.map(({ run }) => run));
     }
-    // Names of runs, commands and times are idops' own words.
-    await show(formats, renderers, pruning, (found) => found, context);
+    await show(formats, pruningReport, pruning, context);
     if (pruning.problems.length === 0) return exit.done;
     context.output.problems(pruning.problems);
     return exit.failed;

@@ -1,17 +1,16 @@
-import { findRun, type PastRun, pastRun, readRuns } from '../../apply/history.js';
+import { findRun, pastRun, readRuns } from '../../apply/history.js';
 import { othersOf, ownerOf, type StateHome } from '../../apply/owner.js';
 import { settleRegeneration } from '../../apply/settle.js';
 import { escapeText } from '../../base/escape.js';
-import { error, type Problem, ProblemsError } from '../../base/problems.js';
+import { error, ProblemsError } from '../../base/problems.js';
 import { userName } from '../../base/user-name.js';
 import type { Project } from '../../project/index.js';
-import { redactRun } from '../../report/redacted.js';
-import { runJson, runsJson, runsText, runText } from '../../report/runs.js';
+import { runReport, runsReport } from '../../report/formats.js';
 import { backendOf } from '../../session/backend.js';
 import type { RunLine } from '../../state/journal.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { parseFormats, type Renderers, show } from '../formats.js';
+import { parseFormats, show } from '../formats.js';
 import { consent } from './applying.js';
 
 interface ShowOptions {
@@ -20,27 +19,15 @@ interface ShowOptions {
 
 /** `idops runs`: the runs of the project's state, a line each. */
 export async function listRuns(context: Context, options: ShowOptions & GlobalOptions): Promise<ExitCode> {
-  let problems: readonly Problem[] = [];
-  const renderers: Renderers<PastRun[]> = {
-    text: (runs) => ({ text: runsText(runs, problems.length === 0, textOptions(context)) }),
-    json: (runs) => ({ json: runsJson(runs) }),
-  };
-  const formats = parseFormats(options.format, Object.keys(renderers));
+  const formats = parseFormats(options.format, runsReport);
   const project = await context.project();
   await context.learnTokens();
   const { home, isOther } = await told(project);
-  const read = await readRuns(home.backend.runs);
-  problems = read.problems;
-  const runs = read.runs.filter(({ run }) => !isOther(run));
-  const others = read.runs.filter(({ run }) => isOther(run)).map(({ run }) => run);
+  const { runs: found, problems } = await readRuns(home.backend.runs);
+  const runs = found.filter(({ run }) => !isOther(run));
+  const others = found.filter(({ run }) => isOther(run)).map(({ run }) => run);
   if (others.length > 0) context.output.message(leftOut(others));
-  await show(
-    formats,
-    renderers,
-    runs,
-    (found, redactor) => found.map((run) => redactRun(run, redactor)),
-    context,
-  );
+  await show(formats, runsReport, { runs, all: problems.length === 0 }, context);
   if (problems.length === 0) return exit.done;
   context.output.problems(problems);
   return exit.failed;
@@ -52,18 +39,14 @@ export async function showRun(
   options: ShowOptions & GlobalOptions,
   name: string,
 ): Promise<ExitCode> {
-  const renderers: Renderers<PastRun> = {
-    text: (run) => ({ text: runText(run, textOptions(context)) }),
-    json: (run) => ({ json: runJson(run) }),
-  };
-  const formats = parseFormats(options.format, Object.keys(renderers));
+  const formats = parseFormats(options.format, runReport);
   const project = await context.project();
   await context.learnTokens();
   const { home, isOther } = await told(project);
   const content = await findRun(home.backend.runs, name);
   if (isOther(content.run)) context.output.message(escapeText(`Note: ${ownerOf(content.run, home)}.`));
   const run = await pastRun(content);
-  await show(formats, renderers, run, redactRun, context);
+  await show(formats, runReport, run, context);
   return exit.done;
 }
 
@@ -144,8 +127,4 @@ function leftOut(runs: readonly RunLine[]): string {
       : `${runs.length} runs of other states in this folder are`;
   const which = files.length === 0 ? '' : ` (${escapeText(files.join(', '))})`;
   return `${count} not listed${which}: choose another environment with --env.`;
-}
-
-function textOptions({ output, options }: Context) {
-  return { color: output.color.stdout, debug: options.debug === true };
 }

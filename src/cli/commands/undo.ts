@@ -2,10 +2,11 @@ import type { Left } from '../../apply/undo.js';
 import { error, type Problem, ProblemsError, refuse, warning } from '../../base/problems.js';
 import { refusalsOf } from '../../plan/approve.js';
 import { changesServer } from '../../plan/plan.js';
+import { resultReport } from '../../report/formats.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { filesOf, parseFormats } from '../formats.js';
-import { carryOut, consent, resultFormats, showPlan } from './applying.js';
+import { carryOut, consent, showPlan } from './applying.js';
 
 interface Options {
   readonly last?: boolean;
@@ -21,7 +22,7 @@ export async function undo(
   options: Options & GlobalOptions,
   given: string | undefined,
 ): Promise<ExitCode> {
-  const formats = parseFormats(options.format, resultFormats);
+  const formats = parseFormats(options.format, resultReport);
   if ((given === undefined) !== (options.last === true)) {
     throw new ProblemsError([
       error('wrong-option', 'say either which run or --last', [], 'idops runs lists the runs'),
@@ -33,7 +34,7 @@ export async function undo(
       await context.refuseOutputs(filesOf(formats), session);
       const run = given ?? (await session.lastRun());
       const { plan, left } = await session.planUndo(run, { force: options.force === true });
-      showPlan(plan, formats, context);
+      await showPlan(plan, formats, context);
       const warnings = leftWarnings(left);
       if (warnings.length > 0) context.output.problems(warnings);
       const limits = { maxDestructive: options.allowDestructive ?? session.project.maxDestructive() };

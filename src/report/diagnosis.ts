@@ -1,0 +1,27 @@
+import { escapeText } from '../base/escape.js';
+import type { Diagnosis } from '../server/diagnose.js';
+
+/** What the doctor says: the server as it was configured, and what was found. */
+export interface Diagnosed extends Diagnosis {
+  readonly server: string | null;
+  readonly configured: string | null;
+}
+
+/** What was looked at, a line each, and what to do. */
+export function diagnosisText({ server, checks }: Diagnosed): string {
+  const width = Math.max(...checks.map(({ name }) => name.length));
+  const lines = checks.flatMap(({ status, name, message, hint }) => [
+    `${status.padEnd(4)}  ${name.padEnd(width)}  ${escapeText(message)}`,
+    ...(hint === null ? [] : [`${' '.repeat(width + 8)}${escapeText(hint)}`]),
+  ]);
+  const failed = checks.filter(({ status }) => status === 'fail').length;
+  const end = failed === 0 ? 'Nothing is in the way.' : `${failed} of ${checks.length} checks failed.`;
+  return [...(server === null ? [] : [`Server: ${escapeText(server)}`, '']), ...lines, '', end, ''].join(
+    '\n',
+  );
+}
+
+/** The same as `--format json` gives it. */
+export function diagnosisJson({ server, configured, fits, checks }: Diagnosed): object {
+  return { format_version: 1, server, profile: configured, fitting_profile: fits, checks };
+}

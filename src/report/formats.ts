@@ -1,0 +1,262 @@
+import type { PastRun } from '../apply/history.js';
+import type { Pruning } from '../apply/prune.js';
+import type { Result } from '../apply/result.js';
+import type { Problem } from '../base/problems.js';
+import type { Redactor } from '../base/redact.js';
+import type { SampleData } from '../mail/samples.js';
+import type { Plan } from '../plan/plan.js';
+import type { Diagnosed } from './diagnosis.js';
+import { redactPlan, redactProblems, redactResult, redactRun, redactSamples } from './redacted.js';
+
+/*
+ * Everything that can be shown, and the formats that there are of it. The command and the action know no others; what a format
+ * is made with is loaded when it is asked for.
+ */
+
+/** How something is to look. */
+export interface Look {
+  readonly color: boolean;
+  /** Unchanged objects and requests too, and long values whole. */
+  readonly debug: boolean;
+  /** Where idops was started, from the root of the repository that annotations are for; empty where it was there. */
+  readonly folder: string;
+  /** How many characters Markdown may have at most; as many as a comment takes where it isn't given. */
+  readonly budget?: number;
+}
+
+/** Something in a format: JSON as a value, which is laid out otherwise in a file. */
+export type Rendering = { readonly text: string } | { readonly json: unknown };
+
+export type Renderer<T> = (shown: T, look: Look) => Rendering;
+
+/** Something that can be shown. */
+export interface Report<T> {
+  /** Takes out the secrets; to be done before it is rendered. */
+  redact(shown: T, redactor: Redactor): T;
+  /** How it is shown in each format, by its name. */
+  readonly formats: { readonly [format: string]: () => Promise<Renderer<T>> };
+}
+
+/** The names of the formats that there are of something. */
+export function formatNames<T>({ formats }: Report<T>): string[] {
+  return Object.keys(formats);
+}
+
+/** Shows something that is without secrets already. Throws a TypeError for a format that there is not of it. */
+export async function render<T>(report: Report<T>, format: string, shown: T, look: Look): Promise<Rendering> {
+  const renderer = await report.formats[format]?.();
+  if (renderer === undefined) throw new TypeError(`there is no ${format} of it`);
+  return renderer(shown, look);
+}
+
+/** The same for a format that is text. */
+export async function renderText<T>(
+  report: Report<T>,
+  format: string,
+  shown: T,
+  look: Look,
+): Promise<string> {
+  const rendering = await render(report, format, shown, look);
+  if ('json' in rendering) throw new TypeError(`${format} is no text`);
+  return rendering.text;
+}
+
+/** What a formatting function gives, as text. */
+const asText =
+  <T>(write: (shown: T, look: Look) => string): Renderer<T> =>
+  (shown, look) => ({ text: write(shown, look) });
+
+/** The same, as JSON. */
+const asJson =
+  <T>(make: (shown: T, look: Look) => unknown): Renderer<T> =>
+  (shown, look) => ({ json: make(shown, look) });
+
+/** A plan, and what its emails are rendered with, which a page alone shows. */
+export interface ShownPlan {
+  readonly plan: Plan;
+  /** By the template's address. */
+  readonly samples: ReadonlyMap<string, SampleData>;
+}
+
+/** `plan`. */
+export const planReport: Report<ShownPlan> = {
+  redact: ({ plan, samples }, redactor) => ({
+    plan: redactPlan(plan, redactor),
+    samples: redactSamples(samples, redactor),
+  }),
+  formats: {
+    async text() {
+      const { planText } = await import('./text.js');
+      return asText(({ plan }, look) => planText(plan, look));
+    },
+    async json() {
+      const { planJson } = await import('./json.js');
+      return asJson(({ plan }, look) => planJson(plan, look));
+    },
+    async markdown() {
+      const { planMarkdown } = await import('./markdown.js');
+      return asText(({ plan }, look) => planMarkdown(plan, look));
+    },
+    async html() {
+      const { planHtml } = await import('./html.js');
+      return asText(({ plan, samples }, { debug }) => planHtml(plan, { samples, debug }));
+    },
+    async github() {
+      const { planGithub } = await import('./github.js');
+      return asText(({ plan }, { folder }) => planGithub(plan, { folder }));
+    },
+  },
+};
+
+/** What a run did, and the plan that it followed, which says where things are declared. */
+export interface ShownResult {
+  readonly result: Result;
+  readonly plan: Plan;
+}
+
+/** `apply`, `undo` and `regenerate-did`. */
+export const resultReport: Report<ShownResult> = {
+  redact: ({ result, plan }, redactor) => ({
+    result: redactResult(result, redactor),
+    plan: redactPlan(plan, redactor),
+  }),
+  formats: {
+    async text() {
+      const { resultText } = await import('./text.js');
+      // Where there was nothing to do, the plan has said so.
+      return asText(({ result }, look) => (result.run === null ? '' : resultText(result, look)));
+    },
+    async json() {
+      const { resultJson } = await import('./json.js');
+      return asJson(({ result }) => resultJson(result));
+    },
+    async markdown() {
+      const { resultMarkdown } = await import('./results.js');
+      return asText(({ result }) => resultMarkdown(result));
+    },
+    async html() {
+      const { resultHtml } = await import('./results.js');
+      return asText(({ result }) => resultHtml(result));
+    },
+    async github() {
+      const { resultGithub } = await import('./github.js');
+      return asText(({ result, plan }, { folder }) => resultGithub(result, plan, { folder }));
+    },
+  },
+};
+
+/** What went wrong, beside whatever else is shown. */
+export const problemsReport: Report<readonly Problem[]> = {
+  redact: redactProblems,
+  formats: {
+    async text() {
+      const { problemsText } = await import('./problems.js');
+      return asText((problems, look) => problemsText(problems, look));
+    },
+    async github() {
+      const { problemsGithub } = await import('./github.js');
+      return asText((problems, { folder }) => problemsGithub(problems, { folder }));
+    },
+  },
+};
+
+/** What is wrong with a project, and how many documents are fine. */
+export interface ShownValidation {
+  readonly problems: readonly Problem[];
+  readonly objects: number;
+}
+
+/** `validate`, which tells people its problems beside the result. */
+export const validationReport: Report<ShownValidation> = {
+  redact: ({ problems, objects }, redactor) => ({ problems: redactProblems(problems, redactor), objects }),
+  formats: {
+    async text() {
+      const { validText } = await import('./problems.js');
+      return asText(({ problems, objects }) =>
+        problems.some(({ severity }) => severity === 'error') ? '' : `${validText(objects)}.\n`,
+      );
+    },
+    async json() {
+      const { problemsJson } = await import('./json.js');
+      return asJson(({ problems }) => problemsJson(problems));
+    },
+    async github() {
+      const { problemsGithub } = await import('./github.js');
+      return asText(({ problems }, { folder }) => problemsGithub(problems, { folder }));
+    },
+  },
+};
+
+/** Runs of the past; `all` says that none was left out since its journal can't be read. */
+export interface ShownRuns {
+  readonly runs: readonly PastRun[];
+  readonly all: boolean;
+}
+
+/** `runs list`. */
+export const runsReport: Report<ShownRuns> = {
+  redact: ({ runs, all }, redactor) => ({ runs: runs.map((run) => redactRun(run, redactor)), all }),
+  formats: {
+    async text() {
+      const { runsText } = await import('./runs.js');
+      return asText(({ runs, all }, look) => runsText(runs, all, look));
+    },
+    async json() {
+      const { runsJson } = await import('./runs.js');
+      return asJson(({ runs }) => runsJson(runs));
+    },
+  },
+};
+
+/** `runs show`. */
+export const runReport: Report<PastRun> = {
+  redact: redactRun,
+  formats: {
+    async text() {
+      const { runText } = await import('./runs.js');
+      return asText(runText);
+    },
+    async json() {
+      const { runJson } = await import('./runs.js');
+      return asJson(runJson);
+    },
+  },
+};
+
+/** `runs prune`. */
+export const pruningReport: Report<Pruning> = {
+  // Names of runs, commands and times are idops' own words.
+  redact: (pruning) => pruning,
+  formats: {
+    async text() {
+      const { pruningText } = await import('./pruning.js');
+      return asText(pruningText);
+    },
+    async json() {
+      const { pruningJson } = await import('./pruning.js');
+      return asJson(pruningJson);
+    },
+  },
+};
+
+/** `doctor`. */
+export const diagnosisReport: Report<Diagnosed> = {
+  redact: ({ checks, ...rest }, { redact }) => ({
+    ...rest,
+    checks: checks.map(({ message, hint, ...check }) => ({
+      ...check,
+      message: redact(message),
+      hint: hint === null ? null : redact(hint),
+    })),
+  }),
+  formats: {
+    async text() {
+      const { diagnosisText } = await import('./diagnosis.js');
+      return asText(diagnosisText);
+    },
+    async json() {
+      const { diagnosisJson } = await import('./diagnosis.js');
+      return asJson(diagnosisJson);
+    },
+  },
+};
