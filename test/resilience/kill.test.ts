@@ -1,31 +1,72 @@
 import pLimit from 'p-limit';
 import { afterAll, expect, test } from 'vitest';
-import { cleanUp, type Kill, killAndGoOn, killPoints, type Stage, stage } from './killing.js';
+import { distinct, type Stopped, stops } from './images.js';
+import { goOn, type Kill, killed, type Outcome, opened, shapeOf } from './killing.js';
+import { cleanUp, type Stage, stage } from './stages.js';
 
 afterAll(cleanUp);
 
-function words(on: Stage, kill: Kill): string {
-  const again = kill.again === undefined ? '' : `, and again before number ${kill.again}`;
-  return kill.at === 'file'
-    ? `${kill.how} ${on.events[kill.event - 1]}, number ${kill.event}`
-    : `${kill.work} the work of write ${kill.write}, ${kill.concurrency} at once${again}`;
+/** Of the places where the disk is looked at, each so many of them kills a process too. */
+const EACH = 12;
+
+/** As many processes at once as two processors carry. */
+const limit = pLimit(2);
+
+interface Walked extends Outcome {
+  readonly words: string;
 }
 
-/** A process each; as many at once as two processors carry. */
-const limit = pLimit(3);
+/** Goes on from all that runs left, as it were in one process each. */
+async function walk(on: Stage, stopped: readonly Stopped[]): Promise<Walked[]> {
+  const walked: Walked[] = [];
+  for (const image of stopped) {
+    walked.push({ words: image.words, ...(await goOn(on, await opened(on, image))) });
+  }
+  return walked;
+}
+
+/** Kills a process at a place, sees that it leaves what was said of it, and goes on. */
+async function walkKilled(on: Stage, words: string, kill: Kill, image?: Stopped): Promise<Walked> {
+  const left = await killed(on, kill);
+  const shapes = [left, image ?? left].map(shapeOf);
+  const [found, said] = await Promise.all(shapes);
+  const { wrong, settled } = await goOn(on, left);
+  const other = JSON.stringify(found) === JSON.stringify(said) ? [] : [`it left ${found}, and not ${said}`];
+  return { words: `${words}, killed`, wrong: [...other, ...wrong], settled };
+}
 
 test.each([
   ['documented', 110],
   ['boruta', 110],
 ] as const)('a run that is killed anywhere converges afterwards (%s)', async (profile, least) => {
   const on = await stage(profile);
-  const points = killPoints(on);
-  const outcomes = await Promise.all(
-    points.map((kill) => limit(async () => ({ kill, ...(await killAndGoOn(on, kill)) }))),
-  );
-  const wrong = outcomes.flatMap(({ kill, wrong }) => wrong.map((what) => `${words(on, kill)}: ${what}`));
-  expect(wrong).toEqual([]);
-  expect(outcomes.reduce((sum, { kills }) => sum + kills, 0)).toBeGreaterThanOrEqual(least);
+  const once = await stops(on, on.first, distinct);
+  expect(once.filter(({ file }) => file === undefined)).toHaveLength(2 * on.writes);
+  // The run after it has to settle, and is stopped too, before each thing that it does with a file.
+  const twice: Stopped[] = [];
+  for (const [index, write] of [on.writes, on.writes - 1, on.writes - 2].entries()) {
+    const first = once.find(({ words }) => words === `after the work of write ${write}`);
+    if (first === undefined) throw new Error(`nothing is known of write ${write}`);
+    const settling = await stops(on, first, () => 'before');
+    const some = settling.filter(({ file }) => file !== undefined && file.event % 3 === (index + 1) % 3);
+    twice.push(...some.map((image) => ({ ...image, words: `${first.words}, and again ${image.words}` })));
+  }
+  expect(twice.length).toBeGreaterThanOrEqual(20);
+  const walked = await walk(on, [...once, ...twice]);
+
+  const files = once.flatMap((image) => (image.file === undefined ? [] : [{ ...image, file: image.file }]));
+  const sampled = files.filter((_, index) => index % EACH === EACH - 1);
+  const crowded = Array.from({ length: on.writes }, (_, index): Kill => {
+    return { write: index + 1, work: index % 2 === 0 ? 'after' : 'before' };
+  });
+  const killedOnes = await Promise.all([
+    ...sampled.map((image) => limit(() => walkKilled(on, image.words, image.file, image))),
+    ...crowded.map((kill) => limit(() => walkKilled(on, `${JSON.stringify(kill)}, 10 at once`, kill))),
+  ]);
+  const outcomes = [...walked, ...killedOnes];
+  expect(outcomes.flatMap(({ words, wrong }) => wrong.map((what) => `${words}: ${what}`))).toEqual([]);
+  expect(sampled.length).toBeGreaterThanOrEqual(4);
+  expect(outcomes.length).toBeGreaterThanOrEqual(least);
   // Two clients, and each can be cut off before its request, under way and before its answer.
   expect(outcomes.filter(({ settled }) => settled > 0).length).toBeGreaterThan(5);
   expect(outcomes.filter(({ settled }) => settled === 0).length).toBeGreaterThan(50);
