@@ -14,7 +14,7 @@ import { buildPlan, type Planned, regenerationPlan } from '../plan/build.js';
 import { warnOfMasks } from '../plan/masked.js';
 import type { BuildOptions, PlanHeader } from '../plan/options.js';
 import type { Plan } from '../plan/plan.js';
-import { noReplan, type Replan } from '../plan/replan.js';
+import type { Replan } from '../plan/replan.js';
 import { staleness } from '../plan/stored.js';
 import type { Project } from '../project/index.js';
 import { type Probed, probe } from '../server/probe.js';
@@ -211,9 +211,16 @@ async function open(
     if (command === undefined || closed) throw new Error('this session does not hold the lock of its state');
     if (!ApprovedPlan.is(approved))
       throw new TypeError('this plan was not approved: approve(plan, limits) does it');
+    const replan = replans.get(approved.plan);
+    if (replan === undefined) {
+      const hint = 'make it in this one, or store it and let planStored make it anew';
+      throw new TypeError(
+        `this plan was made in another session, and what is there may have changed since: ${hint}`,
+      );
+    }
     const applied = await applyPlan(approved, {
       ...shared,
-      replan: replans.get(approved.plan) ?? noReplan,
+      replan,
       recognise,
       writer,
       backend,

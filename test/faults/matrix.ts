@@ -2,7 +2,8 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createServer as createTlsServer } from 'node:tls';
+import { setTimeout as pause } from 'node:timers/promises';
+import { createServer as createTlsServer, type TLSSocket } from 'node:tls';
 import pLimit from 'p-limit';
 import type { Result } from '../../src/apply/result.js';
 import { failuresIn } from '../../src/base/settle.js';
@@ -177,19 +178,22 @@ async function run(operation: OperationName, fault: FaultName, times: Times): Pr
     };
     const plan = async (opened: WritingSession): Promise<Plan> =>
       operation === 'regenerateDid' ? opened.planRegeneration(client) : await opened.plan();
-    const arm = (): void => {
+    const arm = async (): Promise<void> => {
       armed = true;
-      front?.arm();
+      await front?.arm();
     };
     const measured = await (method === 'GET'
       ? observing(async () => {
-          arm();
+          await arm();
           await session(plan);
         })
       : applying(async () => {
-          const made = await session(plan);
-          arm();
-          return (await session((opened) => applyAll(opened, made))).result;
+          const { result } = await session(async (opened) => {
+            const made = await plan(opened);
+            await arm();
+            return await applyAll(opened, made);
+          });
+          return result;
         }));
     armed = false;
     front?.disarm();
@@ -251,7 +255,10 @@ async function recovers(
 async function certificateFront(target: string, times: Times) {
   const good = issue('good');
   const bad = issue('bad');
+  const open = new Set<TLSSocket>();
   const server = createTlsServer({ cert: good.cert, key: good.key }, (socket) => {
+    open.add(socket);
+    socket.on('close', () => open.delete(socket));
     const there = connect(Number(new URL(target).port), '127.0.0.1');
     for (const end of [there, socket]) end.on('error', () => {});
     there.pipe(socket).pipe(there);
@@ -268,7 +275,13 @@ async function certificateFront(target: string, times: Times) {
   return {
     url: `https://127.0.0.1:${port}`,
     ca: good.cert,
-    arm: () => server.setSecureContext({ cert: bad.cert, key: bad.key }),
+    async arm() {
+      server.setSecureContext({ cert: bad.cert, key: bad.key });
+      // What is connected has seen its certificate; it has to hear that it isn't connected any more.
+      for (const socket of open) socket.end();
+      while (open.size > 0) await pause(5);
+      await pause(50);
+    },
     disarm: () => server.setSecureContext({ cert: good.cert, key: good.key }),
     close: () => new Promise((resolve) => server.close(resolve)),
   };
