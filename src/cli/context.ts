@@ -1,6 +1,6 @@
 import type { Redactor } from '../base/redact.js';
 import type { Project } from '../project/index.js';
-import type { Try } from '../server/transport.js';
+import type { Try } from '../server/call.js';
 import type { Session, SessionOptions, WritingCommand, WritingSession } from '../session/session.js';
 import { createOutput, type Output, type OutputStream } from './output.js';
 import { createProgress, drawsBar } from './progress.js';

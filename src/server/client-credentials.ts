@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { error, type ProblemCode, ProblemsError } from '../base/problems.js';
 import type { OnSecret } from '../base/redact.js';
 import type { BaseUrl } from './base-url.js';
+import type { NetworkOptions } from './call.js';
 import { openRoute, type TlsSettings } from './connections.js';
 import { bearerText, type Token, type TokenSource } from './credentials.js';
 import { type Exchanged, exchange, triedOf } from './exchange.js';
@@ -18,7 +19,6 @@ import {
   pauseBefore,
   retryAfterSeconds,
 } from './retry.js';
-import type { NetworkOptions } from './transport.js';
 
 /** An OAuth 2.0 client that asks a token address for tokens of its own (RFC 6749, section 4.4). */
 export interface ClientCredentials {

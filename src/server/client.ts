@@ -1,5 +1,6 @@
 import { type Fields, reveal, same } from '../base/values.js';
 import { about, answers, type Page, type Parser, parseOrganizationPage, type Template } from './answers.js';
+import type { Call, Confirmed, TransportOptions } from './call.js';
 import {
   fillPath,
   operationPath,
@@ -10,7 +11,7 @@ import {
 } from './operations.js';
 import type { Reader } from './reader.js';
 import type { ExtraRead } from './reads.js';
-import { type Call, type Confirmed, Transport, type TransportOptions } from './transport.js';
+import { Transport } from './transport.js';
 import type { Writer } from './writer.js';
 
 export type ConnectOptions = TransportOptions;

@@ -17,6 +17,11 @@ const relief = 1;
 
 const retriedStatuses: ReadonlySet<number> = new Set([408, 425, 429, 502, 503, 504]);
 
+/** The time in seconds; of a clock that nobody sets. */
+export function seconds(): number {
+  return performance.now() / 1000;
+}
+
 /** Waits that many seconds, or less when the signal aborts. */
 export type Delay = (seconds: number, signal: AbortSignal) => Promise<void>;
 

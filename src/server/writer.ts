@@ -1,6 +1,6 @@
 import type { Fields } from '../base/values.js';
+import type { Answer } from './call.js';
 import type { WriteRequest } from './operations.js';
-import type { Answer } from './transport.js';
 
 /** Changes the server. */
 export interface Writer {

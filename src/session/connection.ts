@@ -1,6 +1,7 @@
 import type { Declared } from '../kinds/kind.js';
 import { scopesOf } from '../plan/scopes.js';
 import type { AuthSettings, ServerSettings } from '../project/index.js';
+import type { NetworkOptions } from '../server/call.js';
 import { type Connection, connect } from '../server/client.js';
 import { clientCredentials } from '../server/client-credentials.js';
 import {
@@ -12,8 +13,7 @@ import {
   tokenFile,
 } from '../server/credentials.js';
 import type { Scope } from '../server/operations.js';
-import { defaultPatience, Patience, sleepSeconds } from '../server/retry.js';
-import { type NetworkOptions, seconds } from '../server/transport.js';
+import { defaultPatience, Patience, seconds, sleepSeconds } from '../server/retry.js';
 
 /** How a server is spoken to, beside what its settings say. */
 export type ConnectionOptions = Omit<NetworkOptions, 'tls' | 'proxy' | 'patience'>;

@@ -1,0 +1,104 @@
+import type { Parsed, Parser } from './answers.js';
+import type { Call, TransportOptions } from './call.js';
+import type { Exchanged } from './exchange.js';
+import { type FailureFacts, kindOfStatus } from './failures.js';
+import { firstHeader } from './headers.js';
+import { readJson, secretTextsIn } from './json.js';
+import { messageIn } from './messages.js';
+import { errorMembers } from './recognise.js';
+import { mayPass, retryAfterSeconds } from './retry.js';
+
+/** What was wrong with one try. */
+export type Trouble = Pick<FailureFacts, 'kind' | 'status'> &
+  Partial<Pick<FailureFacts, 'serverMessage' | 'reason' | 'detail' | 'retryAfter' | 'members'>>;
+
+/** What one try came to. */
+export type TryVerdict<T> =
+  | { readonly value: T; readonly status: number }
+  | {
+      readonly problem: Trouble;
+      /** Whether this try may have reached the server. */
+      readonly sent: boolean;
+      /** Whether another try may go better. */
+      readonly passing: boolean;
+    };
+
+/** What a server answers that gets too much at once: a database pool that ran out is a 500, a gateway's limit a 503. */
+const crowdedStatuses: ReadonlySet<number> = new Set([429, 500, 502, 503, 504]);
+
+/** Whether fewer requests at once may go better. */
+export function isCrowded<T>(verdict: TryVerdict<T>): boolean {
+  if ('value' in verdict) return false;
+  const { kind, status } = verdict.problem;
+  const cut = kind === 'lost' || (kind === 'answer' && verdict.passing);
+  return cut || (status !== null && crowdedStatuses.has(status));
+}
+
+/** Says what a server's answers mean. */
+export class Judge {
+  readonly #options: Pick<TransportOptions, 'baseUrl' | 'onSecret'>;
+
+  constructor(options: Pick<TransportOptions, 'baseUrl' | 'onSecret'>) {
+    this.#options = options;
+  }
+
+  /** What an answer means to a call, or that there was none. */
+  judge<T>(call: Call<T>, outcome: Exchanged): TryVerdict<T> {
+    const passing = mayPass(outcome);
+    if (outcome.status === null) {
+      const { sent, reason } = outcome;
+      return { problem: { kind: sent ? 'lost' : 'unreachable', status: null, reason }, sent, passing };
+    }
+    const { status, headers, body, broken } = outcome;
+    if (call.whenMissing !== undefined && (call.missing ?? [404]).includes(status)) {
+      return { value: call.whenMissing, status };
+    }
+    if (status >= 200 && status < 300) return this.#judgeBody(call.parse, outcome);
+    const document = broken === null ? this.#read(body) : { wrong: broken };
+    const problem: Trouble = {
+      kind: kindOfStatus(status),
+      status,
+      serverMessage: 'value' in document ? messageIn(document.value) : null,
+      members: 'value' in document ? errorMembers(document.value) : [],
+      detail: status < 400 ? this.#target(firstHeader(headers, 'location')) : null,
+      retryAfter: retryAfterSeconds(headers),
+    };
+    return { problem, sent: true, passing };
+  }
+
+  #judgeBody<T>(parse: Parser<T>, outcome: Exchanged & { readonly status: number }): TryVerdict<T> {
+    const { status, headers, body, broken } = outcome;
+    const unusable = (facts: Partial<Trouble>, passing = false): TryVerdict<T> => ({
+      problem: { kind: 'answer', status, ...facts },
+      sent: true,
+      passing,
+    });
+    if (broken !== null) return unusable({ reason: broken }, broken !== 'too-large');
+    const document = body.length === 0 ? { wrong: 'empty' } : this.#read(body);
+    if ('wrong' in document) {
+      return unusable({ reason: document.wrong, detail: firstHeader(headers, 'content-type') ?? null });
+    }
+    const parsed = parse(document.value);
+    if (!('wrong' in parsed)) return { value: parsed.value, status };
+    const { wrong, reason = 'wrong-type' } = parsed;
+    return unusable({ reason, detail: wrong, serverMessage: messageIn(document.value) });
+  }
+
+  /** Reads JSON; what is secret in it is made known before anything can show it. */
+  #read(body: Buffer): Parsed<unknown> {
+    const document = readJson(body);
+    const { onSecret } = this.#options;
+    if (onSecret !== undefined && 'value' in document) {
+      for (const secret of secretTextsIn(document.value)) onSecret(secret, 'answer');
+    }
+    return document;
+  }
+
+  /** Where a redirect leads; without a query, which may carry a secret. */
+  #target(location: string | undefined): string | null {
+    const base = this.#options.baseUrl.href;
+    if (location === undefined || !URL.canParse(location, base)) return null;
+    const { origin, pathname } = new URL(location, base);
+    return origin === 'null' ? null : `${origin}${pathname}`;
+  }
+}
