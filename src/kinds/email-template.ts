@@ -86,9 +86,9 @@ export const emailTemplate: Kind = {
     // What no server takes is not told a second time as a limit of this one.
     ...profileProblems(declared.map(withUsableBodies), profile, traits),
   ],
-  // A slash in an id must not make two templates look like one.
+  // A slash in an id must not make two templates look like one, nor an id that has one written out.
   addressPart: ({ backend_id = '', type = '' }) =>
-    `${backend_id.includes('/') ? encodeURIComponent(backend_id) : backend_id}/${type}`,
+    `${/[/%]/.test(backend_id) ? encodeURIComponent(backend_id) : backend_id}/${type}`,
   readable: () => true,
   email: { txt: 'txt_content', html: 'html_content', type: 'type' },
   deletion: {

@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest';
 import type { Intercept } from '../../src/sandbox/index.js';
 import { type Files, journals, project, type Ran, type TestProject } from '../e2e/running.js';
 import { ids } from '../sandbox/asking.js';
+import { forms } from './forms.js';
 
 const mark = (name: string): string => `marked ${name} "${randomBytes(9).toString('base64')}"\\+/ö`;
 const word = (name: string): string => `marked-${name}.${randomBytes(9).toString('base64url')}+/`;
@@ -18,19 +19,6 @@ const secrets = {
   serverPassword: mark('server-password'),
   serverClientSecret: mark('server-client-secret'),
 };
-
-/** The forms in which a secret may turn up: as it is, in JSON, in a URL, in a form and in base64. */
-function forms(secret: string): string[] {
-  return [
-    secret,
-    JSON.stringify(secret).slice(1, -1),
-    encodeURIComponent(secret),
-    encodeURIComponent(secret).replace(/%../g, (hex) => hex.toLowerCase()),
-    new URLSearchParams([['', secret]]).toString().slice(1),
-    Buffer.from(secret).toString('base64').replace(/=+$/, ''),
-    Buffer.from(secret).toString('base64url'),
-  ];
-}
 
 const ways: { readonly [name: string]: string } = {
   token: `token: \${MARKED_TOKEN}`,

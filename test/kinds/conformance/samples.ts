@@ -135,8 +135,9 @@ const user: KindSample = {
         .tuple(
           ...chosen.map(({ id }, index) =>
             fc.tuple(one(id), one(id)).map(([before, after]) => {
-              const next = index === 0 ? { ...after, group: 'second' } : after;
-              return { known: profile === 'boruta' ? before : merged(next, before), next };
+              const [first, second] = index === 0 ? [{ group: 'first' }, { group: 'second' }] : [{}, {}];
+              const next = { ...after, ...second };
+              return { known: { ...(profile === 'boruta' ? before : merged(next, before)), ...first }, next };
             }),
           ),
         )

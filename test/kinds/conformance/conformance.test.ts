@@ -1,0 +1,265 @@
+import { readFileSync } from 'node:fs';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { kindNames } from '../../../src/base/kind-names.js';
+import { ProblemsError } from '../../../src/base/problems.js';
+import { addressOf } from '../../../src/kinds/address.js';
+import { kinds } from '../../../src/kinds/index.js';
+import type { Kind } from '../../../src/kinds/kind.js';
+import { loadManifests } from '../../../src/manifests/index.js';
+import type { Change, Plan, Source } from '../../../src/plan/plan.js';
+import { loadProject } from '../../../src/project/index.js';
+import type { SandboxSeed } from '../../../src/sandbox/index.js';
+import { applyAll } from '../../approving.js';
+import { converge } from '../../properties/converge.js';
+import { layout } from '../../properties/generating.js';
+import { inPlace, type Place } from '../../properties/writing.js';
+import type { Doc } from '../generating/values.js';
+import { changeOf, samples } from './samples.js';
+import { type Case, cases, comparable, type KindWorld } from './worlds.js';
+
+/** Few, since there are many cases; one that fails is small enough as it is. */
+const settings = { numRuns: 4, endOnFailure: true };
+
+const manifestSchema = (() => {
+  const ajv = new Ajv2020({ strict: false });
+  addFormats.default(ajv);
+  return ajv.compile(JSON.parse(readFileSync('schemas/manifest.schema.json', 'utf8')));
+})();
+
+/** A server whose first manifest was applied, with the second one declared. */
+async function afterKnown<T>(
+  { profile }: Case,
+  { seed, known, next }: KindWorld,
+  work: (place: Place) => Promise<T>,
+): Promise<T> {
+  return await inPlace({ seed, profile: profile.name }, async (place) => {
+    place.declare(known);
+    await converge(place);
+    place.declare(next);
+    return await work(place);
+  });
+}
+
+/** What the next plan asks the server, and the plan. */
+async function planned({ sandbox, session }: Place): Promise<{ plan: Plan; asked: string[] }> {
+  const before = sandbox.requests.length;
+  const plan = await session((it) => it.plan());
+  const asked = sandbox.requests.slice(before).map(({ method, path }) => `${method} ${path}`);
+  return { plan, asked };
+}
+
+/** How many reads the kind promises: a list answers for all of them, else one each; and the lists that they refer to. */
+async function promised({ kind, profile }: Case, { folder }: Place): Promise<number> {
+  const project = await loadProject({ cwd: folder, variables: {} });
+  const { declared } = await loadManifests(project, { profile, lenient: false });
+  const lists = new Set<string>(declared.flatMap((document) => kind.refersTo?.(document, profile) ?? []));
+  if (!kind.readable(profile)) return lists.size;
+  return kind.listed === undefined ? lists.size + declared.length : lists.add(kind.listed).size;
+}
+
+/** The field of a document to misspell, and how. */
+function misspelt(doc: Doc): { readonly field: string; readonly wrong: string; readonly doc: Doc } {
+  const field = Object.keys(doc).findLast((name) => name !== 'kind') ?? '';
+  const wrong = field.length > 3 ? field.slice(0, -1) : `${field}${field.at(-1)}`;
+  const members = Object.entries(doc).map(([name, value]) => [name === field ? wrong : name, value]);
+  return { field, wrong, doc: { ...Object.fromEntries(members), kind: doc.kind } };
+}
+
+/** Every address that the parts of an object's identity can make up. */
+function possibleAddresses({ name, identity, naming }: Kind, doc: Doc, { apply }: Change): string[] {
+  const known: { [part: string]: unknown } = { ...apply.before, ...apply.identity, ...doc };
+  const parts = identity.flatMap((part) => (typeof known[part] === 'string' ? [[part, known[part]]] : []));
+  if (naming === undefined) return [addressOf(name, Object.fromEntries(parts))];
+  // What it is called now, and what it will be called.
+  return identity.flatMap((part) =>
+    [doc[part], apply.identity[part], apply.before[part]].flatMap((value) =>
+      typeof value === 'string' ? [addressOf(name, { [part]: value })] : [],
+    ),
+  );
+}
+
+/** Where the present values come from that a document is compared with. */
+function sourceOf({ kind, profile }: Case, doc: Doc): Source {
+  // No server shows how often something was made anew.
+  if (kind.readable(profile) && kind.regeneration === undefined) return 'live';
+  const unmanaged = ['kind', 'whole', ...kind.identity.filter((part) => kind.fields[part] === undefined)];
+  return Object.keys(doc).every((field) => unmanaged.includes(field)) ? 'unknown' : 'recorded';
+}
+
+/** A server's data without what the documents mention, and without the templates that they brought into being. */
+function unmentioned(data: SandboxSeed, before: SandboxSeed, docs: readonly Doc[], plan: Plan): unknown {
+  const rest = structuredClone(data);
+  const there = new Set(before.templates.map(({ backend_id, type }) => `${backend_id} ${type}`));
+  rest.templates = rest.templates.filter(({ backend_id, type }) => there.has(`${backend_id} ${type}`));
+  for (const doc of docs) samples[doc.kind].strip(rest, doc, changeOf(plan, doc));
+  return comparable(rest);
+}
+
+it('every kind has a sample, and is tried on both servers', () => {
+  expect(Object.keys(samples).sort()).toEqual([...kindNames].sort());
+  expect(cases.map(({ kind, profile }) => `${kind.name} ${profile.name}`)).toEqual(
+    kinds.flatMap(({ name }) => [`${name} documented`, `${name} boruta`]),
+  );
+});
+
+/** Parts of identities that could be taken for others, or for two parts at once. */
+const awkward = ['a', 'b', 'a/b', 'a/', '/b', '/', 'a%2Fb', 'a%b', '%', '*', 'ä', 'A'];
+
+describe.each(kinds.filter(({ naming }) => naming === undefined))('$name', ({ name, identity }) => {
+  it('has another address for each identity', () => {
+    const identities = identity.reduce<{ [part: string]: string }[]>(
+      (all, part) => all.flatMap((one) => awkward.map((it) => ({ ...one, [part]: it }))),
+      [{}],
+    );
+    const addresses = identities.map((one) => addressOf(name, one));
+    expect(addresses.filter((address) => !address.startsWith(`${name}/`))).toEqual([]);
+    const twice = addresses.filter((address, index) => addresses.indexOf(address) !== index);
+    expect(twice).toEqual([]);
+  });
+});
+
+describe.each(cases)('$kind.name, $profile.name', (on) => {
+  const { kind, profile, worlds } = on;
+
+  it('schema: takes what can be declared, and refuses a misspelt field with the right one', async () => {
+    await fc.assert(
+      fc.asyncProperty(worlds, async ({ seed, known, next }) => {
+        for (const doc of [...known, ...next]) {
+          expect(kind.schema.safeParse(doc).error?.issues ?? []).toEqual([]);
+          manifestSchema(doc);
+          expect(manifestSchema.errors ?? []).toEqual([]);
+        }
+        const [first] = next;
+        if (first === undefined) throw new Error('nothing is declared');
+        const { field, wrong, doc } = misspelt(first);
+        expect(kind.schema.safeParse(doc).success).toBe(false);
+        expect(manifestSchema(doc)).toBe(false);
+        await inPlace({ seed, profile: profile.name }, async ({ declare, session, sandbox }) => {
+          declare([doc]);
+          const refused = await session(async () => undefined).catch((failure: unknown) => failure);
+          const problems = refused instanceof ProblemsError ? refused.problems : [];
+          expect(problems.map(({ code }) => code)).toContain('unknown-field');
+          const told = problems.find(({ code }) => code === 'unknown-field');
+          expect(`${told?.message} ${told?.hint}`).toContain(`"${wrong}"`);
+          expect(`${told?.message} ${told?.hint}`).toContain(`"${field}"`);
+          expect(sandbox.requests).toEqual([]);
+        });
+      }),
+      settings,
+    );
+  });
+
+  it('address: each object has its own, and a target that is one selects that object alone', async () => {
+    await fc.assert(
+      fc.asyncProperty(worlds, async (world) => {
+        await afterKnown(on, world, async (place) => {
+          const { plan } = await planned(place);
+          expect(plan.changes.map(({ kind }) => kind)).toEqual(world.next.map(() => kind.name));
+          const addresses = plan.changes.map(({ address }) => address);
+          expect(new Set(addresses).size).toBe(world.next.length);
+          for (const doc of world.next) {
+            const change = changeOf(plan, doc);
+            if (change === undefined) throw new Error(`${JSON.stringify(doc)} is not in the plan`);
+            expect(possibleAddresses(kind, doc, change)).toContain(change.address);
+          }
+          for (const address of addresses.filter((one) => !one.includes('*'))) {
+            const targeted = await place.session((it) => it.plan({ targets: [address] }));
+            expect(targeted.changes.map((change) => change.address)).toEqual([address]);
+          }
+        });
+      }),
+      settings,
+    );
+  });
+
+  it('observe: reads no more than it must, with GETs alone, and says where the present comes from', async () => {
+    await fc.assert(
+      fc.asyncProperty(worlds, async (world) => {
+        await afterKnown(on, world, async (place) => {
+          const { plan, asked } = await planned(place);
+          expect(asked.filter((request) => !request.startsWith('GET '))).toEqual([]);
+          expect([asked.length, asked]).toEqual([await promised(on, place), asked]);
+          for (const doc of world.next) expect(changeOf(plan, doc)?.observed).toBe(sourceOf(on, doc));
+        });
+      }),
+      settings,
+    );
+  });
+
+  it('plan: only what is declared, and the same however it is written down', async () => {
+    await fc.assert(
+      fc.asyncProperty(worlds, layout, async (world, other) => {
+        await afterKnown(on, world, async (place) => {
+          const { plan } = await planned(place);
+          expect(plan.changes.some(({ requests }) => requests.length > 0)).toBe(true);
+          for (const doc of world.next) {
+            const change = changeOf(plan, doc);
+            const declared = Object.keys(doc);
+            const named = change?.fields.map(({ path }) => path.split(/[.[]/)[0] ?? '') ?? [];
+            if (change?.action !== 'delete') expect(declared).toEqual(expect.arrayContaining(named));
+          }
+          const again = (await planned(place)).plan;
+          expect(again.digest).toBe(plan.digest);
+          place.declare([...world.next].reverse(), other);
+          const otherwise = (await planned(place)).plan;
+          expect(otherwise.digest).toBe(plan.digest);
+          expect(otherwise.changes.map(({ address, action }) => [address, action])).toEqual(
+            plan.changes.map(({ address, action }) => [address, action]),
+          );
+        });
+      }),
+      settings,
+    );
+  });
+
+  it('apply: sends the requests of the plan, touches nothing else, and leaves nothing to do', async () => {
+    await fc.assert(
+      fc.asyncProperty(worlds, async (world) => {
+        await afterKnown(on, world, async (place) => {
+          const before = place.sandbox.snapshot();
+          const { plan } = await converge(place);
+          const after = place.sandbox.snapshot();
+          expect(unmentioned(after, before, world.next, plan)).toEqual(
+            unmentioned(before, before, world.next, plan),
+          );
+        });
+      }),
+      settings,
+    );
+  });
+
+  it('undo: puts everything back, and says why where something is made anew each time', async () => {
+    await fc.assert(
+      fc.asyncProperty(worlds, async (world) => {
+        await afterKnown(on, world, async (place) => {
+          const before = place.sandbox.snapshot();
+          const { plan, run } = await converge(place);
+          const left = await place.writing(async (it) => {
+            const undo = await it.planUndo(run ?? '');
+            const { result } = await applyAll(it, undo.plan);
+            expect(result.results.filter(({ status }) => status !== 'applied')).toEqual([]);
+            return undo.left;
+          });
+          const anew = plan.changes.filter(({ action }) => action === 'regenerate');
+          expect(anew.length > 0).toBe(kind.regeneration !== undefined);
+          expect(left.map(({ address }) => address).sort()).toEqual(
+            anew.map(({ address }) => address).sort(),
+          );
+          expect(left.filter(({ reason }) => reason === '')).toEqual([]);
+          const after = place.sandbox.snapshot();
+          for (const data of [before, after]) {
+            for (const change of anew) {
+              const doc = world.next.find((one) => changeOf(plan, one) === change);
+              if (doc !== undefined) samples[kind.name].strip(data, doc, change);
+            }
+          }
+          expect(comparable(after)).toEqual(comparable(before));
+        });
+      }),
+      settings,
+    );
+  });
+});
