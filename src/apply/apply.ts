@@ -13,7 +13,9 @@ import { JOURNAL_FORMAT, type Journal, type RunLine, type SendingLine } from '..
 import { conceal, type Hasher, type StoredFields, storeFields } from '../state/secrets.js';
 import { withSlowHashes } from '../state/slow-hash.js';
 import type { State } from '../state/state.js';
-import { type ExecuteOptions, execute, type Outcome, type Recorder } from './execute.js';
+import type { Recorder } from './attempt.js';
+import type { Outcome } from './ending.js';
+import { type ExecuteOptions, execute } from './execute.js';
 import { recordInto } from './record.js';
 import type { Result } from './result.js';
 

@@ -11,9 +11,18 @@ import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 import { adviceFor, betterProfileByError } from '../server/recognise.js';
 import type { Writer } from '../server/writer.js';
-import { type Judgement, judge } from './outcome.js';
-import { type Pause, readBack } from './read-back.js';
-import type { Status } from './result.js';
+import {
+  BY_ANOTHER,
+  closed,
+  NOTHING_KNOWN,
+  type Open,
+  type OpenFailure,
+  type Outcome,
+  openOutcome,
+  repaired,
+} from './ending.js';
+import { aimOf, type Judgement, judge } from './outcome.js';
+import { type Pause, readBackOne } from './read-back.js';
 import { emptied, otherObject, verify } from './verify.js';
 
 /** Told before and after each request; what it promises must be on the disk when it resolves. */
@@ -24,23 +33,6 @@ export interface Recorder {
   answered(change: Change, httpStatus: number, attempts: number): Promise<void>;
   /** After a change's last answer, when it is known what became of it. */
   settled(change: Change, outcome: Outcome): Promise<void>;
-}
-
-/** What became of one change. */
-export interface Outcome {
-  readonly status: Status;
-  readonly httpStatus: number | null;
-  readonly attempts: number;
-  /** Whether it may have been done although nobody knows. */
-  readonly ambiguous: boolean;
-  /** What the server showed afterwards; undefined where it showed nothing usable. */
-  readonly after: Fields | undefined;
-  readonly unverified: readonly string[];
-  readonly error: string | null;
-  /** What a person should know although it went well. */
-  readonly notes?: readonly string[];
-  /** The profile whose server this surely is, where that is another one and its updates lose what they don't mention. */
-  readonly otherProfile?: string;
 }
 
 /** Brings back an object that an update took something from: to what was asked for, or to what was there before. */
@@ -70,32 +62,11 @@ export interface Attempted {
   readonly suspected: Profile | undefined;
 }
 
-/** Why the answer doesn't tell what became of a change. */
-export interface OpenFailure {
-  readonly message: string;
-  readonly httpStatus: number | null;
-  readonly attempts: number;
-  /** Whether the server answered 2xx, so that keeping another value is not a failure but a difference. */
-  readonly answered: boolean;
-  /** Whether the server refused it: the same once more would be refused too. */
-  readonly refused: boolean;
-  /** Whether the server may still be working at it. */
-  readonly unsteady: boolean;
-  /** Whether it was given up since what it is built on is too old. */
-  readonly expired?: true;
-}
-
 type Sent =
   | { readonly status: number; readonly data: Fields; readonly attempts: number }
   | { readonly open: OpenFailure }
   | { readonly closed: Outcome }
   | { readonly expired: true };
-
-/** A change whose outcome has to be read back. */
-export interface Open {
-  readonly change: Change;
-  readonly failure: OpenFailure;
-}
 
 /** One object's change on its way: sent, read back where the answers don't tell, mended where something was lost. */
 export class Attempt {
@@ -280,85 +251,10 @@ export class Attempt {
   }
 }
 
-/** What changes of one kind left behind; one that can't be read has no entry. */
-export async function readBackAll(
-  kind: Kind,
-  open: readonly Open[],
-  { reader, profile, pause }: Pick<AttemptOptions, 'reader' | 'profile' | 'pause'>,
-  concurrency: number,
-): Promise<ReadonlyMap<Open, Live>> {
-  const objects = open.map((one) => ({ kind: kind.name, identity: one.change.apply.identity, one }));
-  const isUnsteady = ({ one: { change, failure } }: (typeof objects)[number], live: Live): boolean =>
-    failure.unsteady && judge(kind, aimOf(change), live).verdict !== 'done';
-  const options = { reader, profile, concurrency, ...(pause === undefined ? {} : { pause }) };
-  try {
-    const live = await readBack(objects, isUnsteady, options);
-    return new Map([...live].map(([{ one }, found]) => [one, found]));
-  } catch {
-    // What can't be read back stays open: the result says so.
-    return new Map();
-  }
-}
-
-/** The same for one. */
-export async function readBackOne(
-  kind: Kind,
-  open: Open,
-  options: Pick<AttemptOptions, 'reader' | 'profile' | 'pause'>,
-): Promise<Live | undefined> {
-  return (await readBackAll(kind, [open], options, 1)).get(open);
-}
-
 function attemptsOf(sent: Sent): number {
   if ('data' in sent) return sent.attempts;
   if ('open' in sent) return sent.open.attempts;
   return 'closed' in sent ? sent.closed.attempts : 0;
-}
-
-function aimOf({ action, apply: { before, expected } }: Change) {
-  return { action, before, expected };
-}
-
-const NOTHING_KNOWN: OpenFailure = {
-  message: '',
-  httpStatus: null,
-  attempts: 0,
-  answered: true,
-  refused: false,
-  unsteady: false,
-};
-
-/** The open end of a change that comes about by another one. */
-const BY_ANOTHER: OpenFailure = {
-  ...NOTHING_KNOWN,
-  message: 'nothing was sent, since the server does it with another change',
-};
-
-/** The outcome of a change that the server failed or left open, where it can't be asked again. */
-function closed(open: OpenFailure, ambiguous: boolean): Outcome {
-  return {
-    status: ambiguous ? 'unknown' : 'failed',
-    httpStatus: open.httpStatus,
-    attempts: open.attempts,
-    ambiguous,
-    after: undefined,
-    unverified: [],
-    error: ambiguous ? `${open.message}; what the server did is not known` : open.message,
-  };
-}
-
-/** An outcome with what a person should do besides. */
-export function advised(outcome: Outcome, advice: string): Outcome {
-  const { error, notes = [] } = outcome;
-  return error === null
-    ? { ...outcome, notes: [...notes, advice] }
-    : { ...outcome, error: `${error}; ${advice}` };
-}
-
-/** The outcome of a change that nothing came of, since something of ours failed. */
-export function brokenOff(failure: unknown): Outcome {
-  const message = failure instanceof Error ? failure.message : String(failure);
-  return closed({ ...NOTHING_KNOWN, message }, true);
 }
 
 function check(
@@ -378,62 +274,4 @@ function notesOf({ regeneration }: Kind, change: Change, answer: Fields): string
   return typeof before === 'string' && before === answer[regeneration.field]
     ? [regeneration.same(before)]
     : [];
-}
-
-/** What became of a change whose answer didn't tell, as reading it back shows. */
-function openOutcome(
-  { regeneration }: Kind,
-  change: Change,
-  open: OpenFailure,
-  { verdict, different, unverified, lost }: Judgement,
-  live: Live | undefined,
-): Outcome {
-  const base = { httpStatus: open.httpStatus, attempts: open.attempts, unverified: [], after: live?.fields };
-  if (live === undefined) {
-    const error = `${open.message}; it could not be read back, so what the server did is not known`;
-    return { ...base, status: 'unknown', ambiguous: true, after: undefined, error };
-  }
-  if (verdict === 'unseen') {
-    if (change.action === 'regenerate') return closed(open, true);
-    const error = `${open.message}; read back: ${unverified.join(', ')} could not be seen, so what the server did is not known`;
-    return { ...base, status: 'unknown', ambiguous: true, error };
-  }
-  if (verdict === 'done') {
-    const notes =
-      change.action === 'regenerate' && regeneration !== undefined
-        ? [`${open.message}; read back: the ${regeneration.noun} is another one now`]
-        : [];
-    return { ...base, status: 'applied', ambiguous: false, error: null, notes };
-  }
-  const names = namesOfLost(lost);
-  const found = change.action === 'delete' ? ['it is still there'] : [...different];
-  if (names !== '') found.push(`lost: ${names}, which the next apply that takes it in puts back`);
-  // What was asked may have been there before, where somebody set something else since.
-  if (found.length === 0) found.push('it was not done');
-  return {
-    ...base,
-    status: open.answered ? 'not_converged' : 'failed',
-    ambiguous: false,
-    error: `${open.message}; read back: ${found.join('; ')}`,
-  };
-}
-
-/** What became of a change that lost something on the way and was mended. */
-function repaired(aim: 'asked' | 'before', open: OpenFailure, names: string, after: Fields): Outcome {
-  const base = {
-    httpStatus: open.httpStatus,
-    attempts: open.attempts,
-    ambiguous: false,
-    after,
-    unverified: [],
-  };
-  if (aim === 'asked') {
-    const note = `${open.message}; read back: it had lost ${names}; what is asked for was sent after that, and all is as asked`;
-    return { ...base, status: 'applied', error: null, notes: [note] };
-  }
-  return {
-    ...base,
-    status: open.answered ? 'not_converged' : 'failed',
-    error: `${open.message}; read back: it had lost ${names}; that is put back as it was before`,
-  };
 }

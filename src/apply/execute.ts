@@ -17,22 +17,10 @@ import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 import { adviceFor } from '../server/recognise.js';
 import type { Writer } from '../server/writer.js';
-import {
-  Attempt,
-  type Attempted,
-  advised,
-  brokenOff,
-  EXPIRED,
-  type Open,
-  type Outcome,
-  type Recorder,
-  readBackAll,
-  readBackOne,
-} from './attempt.js';
-import type { Pause } from './read-back.js';
+import { Attempt, type Attempted, EXPIRED, type Recorder } from './attempt.js';
+import { advised, brokenOff, type Open, type Outcome } from './ending.js';
+import { type Pause, readBackAll, readBackOne } from './read-back.js';
 import type { ChangeResult } from './result.js';
-
-export type { Outcome, Recorder } from './attempt.js';
 
 /** Milliseconds after which something is no longer known to be as it was read. */
 const FRESH = 30_000;

@@ -2,7 +2,7 @@ import type { Fields, Value } from '../base/values.js';
 import { type Contrast, contrast, value } from '../kinds/fields.js';
 import type { Kind, Live } from '../kinds/kind.js';
 import { namesOfLost } from '../kinds/loss.js';
-import type { Action } from '../plan/plan.js';
+import type { Action, Change } from '../plan/plan.js';
 import { sentenceOf } from './verify.js';
 
 /** What a request was to do, and how the object was before it. */
@@ -11,6 +11,11 @@ export interface Aim {
   readonly before: Fields;
   /** What was asked for or sent along. */
   readonly expected: Fields;
+}
+
+/** What a change is to do. */
+export function aimOf({ action, apply: { before, expected } }: Pick<Change, 'action' | 'apply'>): Aim {
+  return { action, before, expected };
 }
 
 /**

@@ -1,8 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { noProgress } from '../base/progress.js';
 import { same } from '../base/values.js';
-import type { Live } from '../kinds/kind.js';
+import type { Kind, Live } from '../kinds/kind.js';
 import { type ObserveOptions, observe, type Wanted } from '../plan/observe.js';
+import type { Open } from './ending.js';
+import { aimOf, judge } from './outcome.js';
 
 /** Milliseconds that a server gets to end what it was doing when its client went away. */
 const MOMENT = 500;
@@ -40,4 +42,33 @@ export async function readBack<T extends Wanted>(
     });
   }
   return found;
+}
+
+/** What changes of one kind left behind; one that can't be read has no entry. */
+export async function readBackAll(
+  kind: Kind,
+  open: readonly Open[],
+  { reader, profile, pause }: Pick<ReadBackOptions, 'reader' | 'profile' | 'pause'>,
+  concurrency: number,
+): Promise<ReadonlyMap<Open, Live>> {
+  const objects = open.map((one) => ({ kind: kind.name, identity: one.change.apply.identity, one }));
+  const isUnsteady = ({ one: { change, failure } }: (typeof objects)[number], live: Live): boolean =>
+    failure.unsteady && judge(kind, aimOf(change), live).verdict !== 'done';
+  const options = { reader, profile, concurrency, ...(pause === undefined ? {} : { pause }) };
+  try {
+    const live = await readBack(objects, isUnsteady, options);
+    return new Map([...live].map(([{ one }, found]) => [one, found]));
+  } catch {
+    // What can't be read back stays open: the result says so.
+    return new Map();
+  }
+}
+
+/** The same for one. */
+export async function readBackOne(
+  kind: Kind,
+  open: Open,
+  options: Pick<ReadBackOptions, 'reader' | 'profile' | 'pause'>,
+): Promise<Live | undefined> {
+  return (await readBackAll(kind, [open], options, 1)).get(open);
 }

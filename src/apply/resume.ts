@@ -129,7 +129,7 @@ export async function resumeRun(
       const readable = kindOf(sending.kind).readable(options.profile);
       const became =
         answered === undefined
-          ? openOutcome(entry, live.get(entry), journalHasher)
+          ? becameOf(entry, live.get(entry), journalHasher)
           : {
               ...answered,
               otherProfile: answered.other_profile,
@@ -207,13 +207,13 @@ async function readOpen(
     .map((entry) => ({ kind: entry.sending.kind, identity: entry.sending.identity, entry }));
   const isUnsteady = ({ entry }: (typeof objects)[number], live: Live): boolean =>
     options.now().getTime() - Date.parse(entry.sending.at) < SETTLED &&
-    openOutcome(entry, live, hasher).status === 'failed';
+    becameOf(entry, live, hasher).status === 'failed';
   const live = await readBack(objects, isUnsteady, options);
   return new Map([...live].map(([object, found]) => [object.entry, found]));
 }
 
 /** What became of a request without an answer, and that in words. */
-function openOutcome(
+function becameOf(
   { sending }: Entry,
   live: Live | undefined,
   hasher: Hasher,

@@ -1,4 +1,5 @@
-import { type Executed, type ExecuteOptions, execute, type Outcome } from '../../src/apply/execute.js';
+import type { Outcome } from '../../src/apply/ending.js';
+import { type Executed, type ExecuteOptions, execute } from '../../src/apply/execute.js';
 import { noProgress } from '../../src/base/progress.js';
 import type { Fields } from '../../src/base/values.js';
 import { kindOf } from '../../src/kinds/index.js';
