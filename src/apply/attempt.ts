@@ -167,7 +167,7 @@ export class Attempt {
   }
 
   #answered(change: Change, { status, data, attempts }: Extract<Sent, { data: Fields }>): Outcome {
-    const { different, unverified } = check(this.#kind, change, data);
+    const { different, unverified } = compareAnswer(this.#kind, change, data);
     const errors = [
       ...(different.length > 0
         ? [`the server answered ${status} and kept another value: ${different.join('; ')}`]
@@ -257,7 +257,7 @@ function attemptsOf(sent: Sent): number {
   return 'closed' in sent ? sent.closed.attempts : 0;
 }
 
-function check(
+function compareAnswer(
   kind: Kind,
   change: Change,
   answer: Fields,

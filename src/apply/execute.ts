@@ -60,7 +60,7 @@ export async function execute(plan: Plan, options: ExecuteOptions): Promise<Exec
 }
 
 /** A change of the plan that is to be read back when the others of its kind are through. */
-interface Left {
+interface LeftOpen {
   readonly planned: Change;
   readonly attempt: Attempt;
   readonly open: Open;
@@ -104,7 +104,7 @@ class Execution {
 
   async #level(kind: Kind, changes: readonly Change[], concurrency: number): Promise<void> {
     const limit = pLimit(concurrency);
-    const open: Left[] = [];
+    const open: LeftOpen[] = [];
     const send = async (change: Change): Promise<void> => {
       const left = await this.#change(kind, change);
       if (left !== undefined) open.push(left);
@@ -126,7 +126,7 @@ class Execution {
   }
 
   /** Sends one change; gives what is left open where the answers don't tell what became of it. */
-  async #change(kind: Kind, planned: Change): Promise<Left | undefined> {
+  async #change(kind: Kind, planned: Change): Promise<LeftOpen | undefined> {
     const reason = this.#reasonToSkip(planned);
     if (reason !== undefined) return this.#skip(planned, reason);
     if (planned.action === 'adopt') {
@@ -162,7 +162,11 @@ class Execution {
   }
 
   /** Sends a change once, and brings it to its end unless that can wait for the others. */
-  async #sendOnce(kind: Kind, planned: Change, change: Change): Promise<Left | undefined | typeof EXPIRED> {
+  async #sendOnce(
+    kind: Kind,
+    planned: Change,
+    change: Change,
+  ): Promise<LeftOpen | undefined | typeof EXPIRED> {
     if (change.requests.length === 0) {
       await this.#guard(() => this.#options.recorder.sending(change, null, true));
     }
@@ -185,7 +189,7 @@ class Execution {
   }
 
   /** What could be left open is read back together. */
-  async #conclude(kind: Kind, left: readonly Left[]): Promise<void> {
+  async #conclude(kind: Kind, left: readonly LeftOpen[]): Promise<void> {
     if (left.length === 0) return;
     const open = left.map((one) => one.open);
     const live = await readBackAll(kind, open, this.#options, this.#options.concurrency);

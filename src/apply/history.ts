@@ -93,7 +93,7 @@ function pastChange(entry: Entry, hasher: Hasher, profile: Profile | undefined):
 }
 
 /** What a regeneration made, against what was there before it, where it is something else. */
-function regenerated({ regeneration }: Kind, was: Fields, is: Fields): FieldChange[] {
+function madeAnew({ regeneration }: Kind, was: Fields, is: Fields): FieldChange[] {
   if (regeneration === undefined) return [];
   const { [regeneration.field]: before } = was;
   const { [regeneration.field]: after } = is;
@@ -117,7 +117,7 @@ function fieldChanges(
   }
   const made =
     sending.action === 'regenerate'
-      ? regenerated(kind, before, answered?.after == null ? {} : fieldsOf(answered.after, hasher))
+      ? madeAnew(kind, before, answered?.after == null ? {} : fieldsOf(answered.after, hasher))
       : [];
   if (sending.generation !== undefined) {
     return [

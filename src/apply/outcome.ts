@@ -103,7 +103,7 @@ function judgeUpdate(kind: Kind, { before, expected }: Aim, live: Live): Judgeme
   if (!begun && isWhole && neither.length === 0) {
     return { ...found, verdict: 'not-done', sentence: `was not done, ${SHOWN}` };
   }
-  const paths = (which: readonly Part[]): string => which.map(({ part }) => part.path).join(', ');
+  const paths = (which: readonly AimPart[]): string => which.map(({ part }) => part.path).join(', ');
   const shown = [
     ...(begun ? [`as asked: ${paths(wished.filter(({ part }) => part.verdict === 'same'))}`] : []),
     ...(neither.length > 0 ? [`neither as asked nor as before: ${paths(neither)}`] : []),
@@ -112,7 +112,7 @@ function judgeUpdate(kind: Kind, { before, expected }: Aim, live: Live): Judgeme
   return { ...found, verdict: 'part', sentence: `was not done as a whole, ${SHOWN} (${shown.join('; ')})` };
 }
 
-interface Part {
+interface AimPart {
   /** What was asked against what is there. */
   readonly part: Contrast;
   /** Whether it was to become another value than it was, as far as that is known. */
@@ -121,7 +121,7 @@ interface Part {
   readonly kept: boolean;
 }
 
-function partsOf(kind: Kind, field: string, asked: Value, before: Fields, now: Fields): Part[] {
+function partsOf(kind: Kind, field: string, asked: Value, before: Fields, now: Fields): AimPart[] {
   const type = kind.fields[field] ?? value;
   const was = new Map(contrast(type, field, asked, before[field]).map((part) => [part.path, part]));
   const since = new Map(

@@ -14,11 +14,11 @@ export async function leadsTo(path: string, links = LINKS): Promise<string> {
 }
 
 /** What a path leads to with the links of its folders followed too, and the path itself where that can't be told. */
-export async function placeOf(path: string): Promise<string> {
+export async function realPlaceOf(path: string): Promise<string> {
   try {
     const target = await leadsTo(path);
     const folder = dirname(target);
-    return folder === target ? target : join(await placeOf(folder), basename(target));
+    return folder === target ? target : join(await realPlaceOf(folder), basename(target));
   } catch {
     return path;
   }

@@ -115,7 +115,7 @@ export interface Folded {
 export function lowered(text: string): Folded {
   const units = new Uint16Array(text.length);
   for (let at = 0; at < text.length; at += 1) units[at] = lowerOf(text.charCodeAt(at));
-  return { text: textOf(units), at: null };
+  return { text: textOfUnits(units), at: null };
 }
 
 /** A text in small letters without white space, control characters and what can't be seen. */
@@ -135,10 +135,10 @@ export function squeezed(text: string): Folded & { readonly at: Int32Array } {
     at[length] = index;
     length += 1;
   }
-  return { text: textOf(units.subarray(0, length)), at: at.subarray(0, length) };
+  return { text: textOfUnits(units.subarray(0, length)), at: at.subarray(0, length) };
 }
 
-function textOf(units: Uint16Array): string {
+function textOfUnits(units: Uint16Array): string {
   // No TextDecoder, which would replace lone surrogates.
   return Buffer.from(units.buffer, units.byteOffset, units.byteLength).toString('utf16le');
 }

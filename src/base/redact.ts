@@ -94,7 +94,7 @@ export function createRedactor(): Redactor {
 }
 
 /** What stands between quotation marks in a sentence. */
-function quotations(text: string): Range[] {
+function quotations(text: string): MaskedRange[] {
   return [...text.matchAll(/"(?:[^"\\]|\\.)*"/g)].map(({ 0: quoted, index }) => ({
     from: index,
     to: index + quoted.length,
@@ -102,11 +102,11 @@ function quotations(text: string): Range[] {
 }
 
 /** Ranges that lie within one of others, which are in their order. */
-function within(ranges: readonly Range[], others: readonly Range[]): Range[] {
+function within(ranges: readonly MaskedRange[], others: readonly MaskedRange[]): MaskedRange[] {
   return ranges.filter(({ from, to }) => others.some((other) => other.from <= from && to <= other.to));
 }
 
-interface Range {
+interface MaskedRange {
   readonly from: number;
   readonly to: number;
 }
@@ -119,8 +119,8 @@ interface Form {
 }
 
 /** Where secrets of several lists stand in a text, which is decoded and folded once for all of them. */
-function found(lists: readonly Secrets[], text: string, short: boolean): Range[] {
-  const ranges: Range[] = [];
+function found(lists: readonly Secrets[], text: string, short: boolean): MaskedRange[] {
+  const ranges: MaskedRange[] = [];
   const sought = lists.filter((list) => list.has(short));
   if (text.length < leastSecret || sought.length === 0) return ranges;
   for (const layer of layersOf(text)) {
@@ -280,7 +280,11 @@ function isWord(text: string): boolean {
 }
 
 /** A text with each range masked, but for those that are spared. */
-function replaced(text: string, ranges: Range[], isSpared: (found: string) => boolean = () => false): string {
+function replaced(
+  text: string,
+  ranges: MaskedRange[],
+  isSpared: (found: string) => boolean = () => false,
+): string {
   let clean = '';
   let end = 0;
   for (const { from, to } of joined(text, ranges)) {
@@ -292,7 +296,7 @@ function replaced(text: string, ranges: Range[], isSpared: (found: string) => bo
 }
 
 /** Ranges in their order, those that touch as one; no surrogate pair is cut in half. */
-function joined(text: string, ranges: Range[]): Range[] {
+function joined(text: string, ranges: MaskedRange[]): MaskedRange[] {
   const all: { from: number; to: number }[] = [];
   for (const range of ranges.sort((one, other) => one.from - other.from)) {
     const from = inPair(text, range.from) ? range.from - 1 : range.from;

@@ -102,7 +102,9 @@ export const emailTemplate: Kind = {
   },
   async observe(objects, context) {
     return new Map(
-      await settle(objects.map(async (object) => [object, await show(object.identity, context)] as const)),
+      await settle(
+        objects.map(async (object) => [object, await showTemplate(object.identity, context)] as const),
+      ),
     );
   },
   decide({ declared, present, profile }) {
@@ -271,7 +273,7 @@ function bodiesOf(fields: Fields): Fields {
   );
 }
 
-async function show(identity: Identity, { reader, limit }: ObserveContext): Promise<Live> {
+async function showTemplate(identity: Identity, { reader, limit }: ObserveContext): Promise<Live> {
   const { backend_id = '', type = '' } = identity;
   const template = await limit(() => reader.showTemplate(backend_id, type));
   return template === null

@@ -15,7 +15,7 @@ import type { Declared, Identity } from './kind.js';
 import { characters, isBlank, textOf } from './texts.js';
 import type { KindLimits, MemberType, Traits } from './traits.js';
 
-type Path = readonly (string | number)[];
+type FieldPath = readonly (string | number)[];
 
 const uuid = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;
 
@@ -59,7 +59,7 @@ export function limitProblems(
   ];
 }
 
-type Refuse = (message: string, path: Path, hint?: string) => Problem;
+type Refuse = (message: string, path: FieldPath, hint?: string) => Problem;
 
 function idProblems(
   object: Declared,
@@ -99,12 +99,12 @@ function idProblems(
 
 interface Id {
   readonly id: Value;
-  readonly path: Path;
+  readonly path: FieldPath;
   /** The characters that it may have, where it is any text. */
   readonly most?: number;
 }
 
-function elementIds(list: Value | undefined, path: Path, most?: number): Id[] {
+function elementIds(list: Value | undefined, path: FieldPath, most?: number): Id[] {
   if (!Array.isArray(list)) return [];
   return list.flatMap((element, index): Id[] => {
     if (!isMap(element)) return [];
@@ -131,7 +131,7 @@ function identityProblems(
 
 /** Texts and keys with a NUL, which databases can't keep. */
 function nulProblems(fields: Fields, refused: Refuse): Problem[] {
-  const walk = (value: Value, path: Path): Path[] => {
+  const walk = (value: Value, path: FieldPath): FieldPath[] => {
     if (value instanceof HashedSecret) return [];
     if (holdsNul(value)) return [path];
     if (Array.isArray(value)) return value.flatMap((item, index) => walk(item, [...path, index]));

@@ -23,16 +23,16 @@ export type References = {
 };
 
 /** Lists that are being read, once for all that need them. */
-export type HeldLists = { -readonly [name in ListName]?: Reading[name] };
+export type HeldLists = { -readonly [name in ListName]?: BeingRead[name] };
 
-type Reading = { readonly [name in ListName]: Promise<Lists[name] | null> };
+type BeingRead = { readonly [name in ListName]: Promise<Lists[name] | null> };
 
 /** How a list is read. */
 interface ListType<N extends ListName> {
   /** The scope that reading it takes; undefined where the profile has no read for it. */
   scope(profile: Profile): Scope | undefined;
   /** Reads it whole; null where the server offers no such list. Throws what the reader throws. */
-  read(reader: Reader, profile: Profile): Reading[N];
+  read(reader: Reader, profile: Profile): BeingRead[N];
   /** The list as it will be when the documents are applied; as it is where this is left out. */
   after?(list: Lists[N], declared: readonly Declared[]): Lists[N];
 }
@@ -84,9 +84,9 @@ export function holdList<N extends ListName>(
   name: N,
   { reader, profile }: { readonly reader: Reader; readonly profile: Profile },
   onRead: () => void,
-): Reading[N] {
+): BeingRead[N] {
   const type: ListType<N> = types[name];
-  const before: Reading[N] | undefined = held[name];
+  const before: BeingRead[N] | undefined = held[name];
   if (before !== undefined) return before;
   const list = type.read(reader, profile);
   held[name] = list;
@@ -99,7 +99,7 @@ export function holdList<N extends ListName>(
 export async function heldLists(held: HeldLists): Promise<References> {
   const references: { -readonly [name in ListName]?: References[name] } = {};
   const take = async <N extends ListName>(name: N): Promise<void> => {
-    const list: Reading[N] | undefined = held[name];
+    const list: BeingRead[N] | undefined = held[name];
     if (list !== undefined) references[name] = await list;
   };
   for (const name of listNames) await take(name);

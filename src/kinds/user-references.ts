@@ -32,7 +32,7 @@ export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
   const resolved: Fields = { ...fields };
   const troubles: string[] = [];
   const confirmed: string[] = [];
-  const take = (field: string, { elements, troubles: found, sure }: Found): void => {
+  const take = (field: string, { elements, troubles: found, sure }: LookedUp): void => {
     resolved[field] = elements;
     troubles.push(...found);
     if (sure) confirmed.push(field);
@@ -109,7 +109,7 @@ export function rolesOf(user: Fields): Fields[] {
   return [user, ...memberships].flatMap(({ roles = null }) => asElements(roles));
 }
 
-interface Found {
+interface LookedUp {
   readonly elements: Fields[];
   readonly troubles: readonly string[];
   /** Whether a list of the server has confirmed each name. */
@@ -128,7 +128,7 @@ interface Search {
   readonly live: boolean;
 }
 
-function findAll(list: readonly Fields[], { catalog, noun, own, strict, live }: Search): Found {
+function findAll(list: readonly Fields[], { catalog, noun, own, strict, live }: Search): LookedUp {
   // An empty set needs no list, and what it takes away goes by the names that the server shows.
   if (catalog == null) {
     return { elements: [...list], troubles: [], sure: live && catalog === undefined && list.length === 0 };
@@ -195,7 +195,7 @@ function shownAs(element: Fields, row: Fields, own: readonly Fields[]): Fields {
   };
 }
 
-function memberships(references: readonly Value[], index: OrganizationIndex, strict: boolean): Found {
+function memberships(references: readonly Value[], index: OrganizationIndex, strict: boolean): LookedUp {
   const troubles: string[] = [];
   const seen = new Set<string>();
   let sure = true;

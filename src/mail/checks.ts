@@ -27,7 +27,7 @@ export interface TemplateFinding {
   readonly live?: true;
 }
 
-type Parsed = MustacheTemplate | SyntaxProblem;
+type ParsedBody = MustacheTemplate | SyntaxProblem;
 
 /**
  * Everything that is questionable about an email's bodies, and about their change where `before` is given.
@@ -58,18 +58,18 @@ function present(body: string | null | undefined): body is string {
   return typeof body === 'string' && body.trim() !== '';
 }
 
-function parsed(body: string | null | undefined): Parsed | undefined {
+function parsed(body: string | null | undefined): ParsedBody | undefined {
   return present(body) ? parseMustache(body) : undefined;
 }
 
-function names(template: Parsed | undefined): Placeholder[] | undefined {
+function names(template: ParsedBody | undefined): Placeholder[] | undefined {
   return template === undefined || 'syntax' in template ? undefined : placeholdersOf(template.parts);
 }
 
 function lost(
   body: BodyName,
   before: string | null | undefined,
-  after: Parsed | undefined,
+  after: ParsedBody | undefined,
 ): TemplateFinding[] {
   const now = names(after);
   const had = now === undefined ? undefined : names(parsed(before));
@@ -80,7 +80,7 @@ function lost(
   return [{ code: 'lost-placeholder', message, body }];
 }
 
-function syntax(body: BodyName, template: Parsed | undefined): TemplateFinding[] {
+function syntax(body: BodyName, template: ParsedBody | undefined): TemplateFinding[] {
   if (template === undefined || !('syntax' in template)) return [];
   if (template.limit) {
     const message = `the ${body} body can't be checked or rendered: ${template.syntax}; shorten it, or look at what is sent yourself`;
@@ -94,7 +94,7 @@ function syntax(body: BodyName, template: Parsed | undefined): TemplateFinding[]
 function unreadLive(
   body: BodyName,
   before: string | null | undefined,
-  after: Parsed | undefined,
+  after: ParsedBody | undefined,
 ): TemplateFinding[] {
   const had = names(after) === undefined ? undefined : parsed(before);
   if (had === undefined || !('syntax' in had) || !had.limit) return [];
@@ -102,7 +102,7 @@ function unreadLive(
   return [{ code: 'body-too-large', message, body, live: true }];
 }
 
-function mismatch(txt: Parsed | undefined, html: Parsed | undefined): TemplateFinding[] {
+function mismatch(txt: ParsedBody | undefined, html: ParsedBody | undefined): TemplateFinding[] {
   const inTxt = names(txt);
   const inHtml = names(html);
   if (inTxt === undefined || inHtml === undefined) return [];

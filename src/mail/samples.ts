@@ -55,8 +55,8 @@ export function renderMails(sides: readonly TemplateBodies[], given: SampleData)
     if (made === limits.variants || characters > limits.templateCharacters) break;
     made += 1;
     const mails = parsed.map(({ txt, html }) => ({
-      txt: render(txt, data, { html: false, absent }),
-      html: render(html, data, { html: true, absent }),
+      txt: renderBody(txt, data, { html: false, absent }),
+      html: renderBody(html, data, { html: true, absent }),
     }));
     const text = JSON.stringify(mails);
     if (seen.has(text)) continue;
@@ -81,7 +81,7 @@ function parse(body: string | null | undefined): ParsedBody | null {
     : { source: body, template: parsed, problem: { syntax: '' } };
 }
 
-function render(
+function renderBody(
   body: ParsedBody | null,
   data: SampleData,
   options: { readonly html: boolean; readonly absent: ReadonlySet<string> },
@@ -152,7 +152,7 @@ function sampleData(parts: readonly Part[], given: SampleData): SampleData {
       .filter(({ section }) => !section)
       .map(({ name }) => name),
   );
-  return merge(madeUp(parts, given, variables), given, new Set(sectionsOf(parts)));
+  return mergeData(madeUp(parts, given, variables), given, new Set(sectionsOf(parts)));
 }
 
 type DataTree = { [name: string]: Json };
@@ -230,7 +230,7 @@ function valueAt(data: SampleData, path: readonly string[]): Json | undefined {
 }
 
 /** The second over the first; an empty value of a section doesn't count, since that is shown besides. */
-function merge(base: SampleData, over: SampleData, sections: ReadonlySet<string>, under = ''): DataTree {
+function mergeData(base: SampleData, over: SampleData, sections: ReadonlySet<string>, under = ''): DataTree {
   const merged: DataTree = {};
   for (const [name, value] of Object.entries(base)) define(merged, name, value);
   for (const [name, value] of Object.entries(over)) {
@@ -241,7 +241,7 @@ function merge(base: SampleData, over: SampleData, sections: ReadonlySet<string>
       merged,
       name,
       isMap(before) && isMap(value)
-        ? merge(before as DataTree, value as DataTree, sections, `${path}.`)
+        ? mergeData(before as DataTree, value as DataTree, sections, `${path}.`)
         : (value as Json),
     );
   }

@@ -61,14 +61,14 @@ export async function diagnose(patient: Patient): Promise<Diagnosis> {
   };
 }
 
-interface Probed {
+interface ReadOutcome {
   /** Null where the server answered well, or that there is nothing. */
   readonly failure: Failure | null;
   /** Whether it answered that there is nothing. */
   readonly missing: boolean;
 }
 
-async function outcomeOf(read: () => Promise<unknown>): Promise<Probed> {
+async function outcomeOf(read: () => Promise<unknown>): Promise<ReadOutcome> {
   try {
     return { failure: null, missing: (await read()) === null };
   } catch (failure) {
@@ -122,7 +122,7 @@ function scopeCheck(scope: Scope, failure: Failure | null, needed: readonly Scop
 /** Which profile's reads the server has; without a clear answer, how it answers to a path that nobody has. */
 async function findProfile(
   reader: Reader,
-): Promise<{ keyPairs: Probed | undefined; fits: ProfileName | null }> {
+): Promise<{ keyPairs: ReadOutcome | undefined; fits: ProfileName | null }> {
   for (const { name, signs } of Object.values(profiles)) {
     if (signs === null) continue;
     const { read } = signs;

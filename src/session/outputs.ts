@@ -1,6 +1,6 @@
 import { stat } from 'node:fs/promises';
 import { basename, dirname, join, resolve } from 'node:path';
-import { placeOf } from '../base/links.js';
+import { realPlaceOf } from '../base/links.js';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { isOfState } from '../manifests/access.js';
 import { loadManifests } from '../manifests/index.js';
@@ -54,5 +54,5 @@ async function identity(path: string): Promise<string[]> {
 
 /** The names of a file, which may not be there yet: as it is given, in the folder that is really meant, and its end. */
 async function ways(path: string): Promise<string[]> {
-  return [path, join(await placeOf(dirname(path)), basename(path)), await placeOf(path)];
+  return [path, join(await realPlaceOf(dirname(path)), basename(path)), await realPlaceOf(path)];
 }

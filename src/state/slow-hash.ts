@@ -15,7 +15,7 @@ const limit = pLimit(Math.max(1, Math.min(3, availableParallelism())));
 /** More than the secrets that manifests may have, and what servers repeat of them. */
 const KEPT = 10_000;
 
-interface Wanted {
+interface WantedHash {
   readonly salt: string;
   readonly text: string;
 }
@@ -26,7 +26,7 @@ const underWay = new Map<string, Promise<void>>();
 const ownKey = randomBytes(32);
 
 /** What the work that is being tried out lacks; undefined where nothing is tried out. */
-let lacking: Map<string, Wanted> | undefined;
+let lacking: Map<string, WantedHash> | undefined;
 
 /** Stands for a hash that isn't there yet, in work that is done again. */
 export const notYet = Buffer.alloc(LENGTH);
@@ -48,7 +48,7 @@ export function slowHash(salt: string, text: string): Buffer {
 }
 
 /** Works out slow hashes beside everything else; those that haven't begun when the signal is aborted are left. */
-export async function prepareSlowHashes(wanted: Iterable<Wanted>, signal?: AbortSignal): Promise<void> {
+export async function prepareSlowHashes(wanted: Iterable<WantedHash>, signal?: AbortSignal): Promise<void> {
   await Promise.all([...wanted].map((one) => prepared(one, signal)));
 }
 
@@ -82,13 +82,13 @@ export async function withSlowHashes<R>(work: () => R): Promise<R> {
 interface Tried<R> {
   readonly result?: R;
   readonly thrown?: { readonly failure: unknown };
-  readonly lacks: ReadonlyMap<string, Wanted>;
+  readonly lacks: ReadonlyMap<string, WantedHash>;
 }
 
 /** Does work once. What it gives counts only where it lacks nothing. */
 function tried<R>(work: () => R): Tried<R> {
   const around = lacking;
-  const lacks = new Map<string, Wanted>();
+  const lacks = new Map<string, WantedHash>();
   lacking = lacks;
   try {
     return { result: work(), lacks };
@@ -99,7 +99,7 @@ function tried<R>(work: () => R): Tried<R> {
   }
 }
 
-async function prepared(one: Wanted, signal: AbortSignal | undefined): Promise<void> {
+async function prepared(one: WantedHash, signal: AbortSignal | undefined): Promise<void> {
   const key = keyOf(one.salt, one.text);
   const before = known.get(key);
   if (before !== undefined) {
@@ -116,7 +116,7 @@ async function prepared(one: Wanted, signal: AbortSignal | undefined): Promise<v
   await work;
 }
 
-function hashed({ salt, text }: Wanted): Promise<Buffer> {
+function hashed({ salt, text }: WantedHash): Promise<Buffer> {
   return new Promise((resolve, reject) => {
     scrypt(text, salt, LENGTH, COST, (failure, hash) => {
       if (failure === null) resolve(hash);

@@ -20,7 +20,7 @@ import {
 /** The journals in a folder, a file of lines for each run. */
 export function fileRuns(folder: string): RunStore {
   return {
-    list: () => listRuns(folder),
+    list: () => runsIn(folder),
     read: (run) => readJournal(folder, run),
     hasEnd: (run) => hasEnd(folder, run),
     create: (first) => createJournal(folder, first),
@@ -59,7 +59,7 @@ async function reopenJournal(folder: string, content: JournalContent): Promise<J
 }
 
 /** The names of the runs that have a journal, oldest first. */
-async function listRuns(folder: string): Promise<string[]> {
+async function runsIn(folder: string): Promise<string[]> {
   let names: string[];
   try {
     names = await readdir(folder);

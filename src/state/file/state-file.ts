@@ -15,7 +15,7 @@ export function stateFile(path: string): Pick<StateBackend, 'place' | 'load' | '
     place,
     async load(server) {
       const text = await readText(path, place);
-      return text === undefined ? emptyState(server) : check(text, place, server);
+      return text === undefined ? emptyState(server) : checkedState(text, place, server);
     },
     async saved() {
       const text = await readText(path, place);
@@ -40,7 +40,7 @@ async function readText(path: string, place: string): Promise<string | undefined
   }
 }
 
-function check(text: string, place: string, server: string): State {
+function checkedState(text: string, place: string, server: string): State {
   const state = parseState(text, place);
   if (state.server !== server) {
     throw new ProblemsError([
