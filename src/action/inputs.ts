@@ -1,23 +1,24 @@
-import { parseArgs } from 'node:util';
+import { Command, CommanderError, type Option } from 'commander';
 import { error, type Problem, refuse } from '../base/problems.js';
+import {
+  acceptDidOption,
+  besidePlanFile,
+  type ConnectionOptions,
+  commanderWords,
+  connectionOptions,
+  debugOption,
+  type SelectionOptions,
+  selectionOptions,
+  wholeNumber,
+} from '../session/options.js';
 
 const commands = ['validate', 'plan', 'apply'] as const;
 const commentModes = ['true', 'false', 'on-change'] as const;
-const kindNames: readonly string[] = ['Organization', 'User', 'KeyPair', 'EmailTemplate', 'Client'];
 
 /** What `args` may say, as the command line would. */
-export interface Args {
-  readonly target: readonly string[];
-  readonly kind: readonly string[];
-  readonly prune: boolean;
-  readonly assert: boolean;
+export interface Args extends SelectionOptions, ConnectionOptions {
   readonly acceptDid: readonly string[];
-  readonly debug: boolean;
-  readonly concurrency?: number;
-  readonly rate?: number;
-  readonly retries?: number;
-  readonly timeout?: number;
-  readonly tokenFile?: string;
+  readonly debug?: boolean;
 }
 
 /** The inputs of the action, checked. What was left empty is not there. */
@@ -77,7 +78,7 @@ export function readInputs(given: (name: string) => string): Inputs {
   if (driftIssue && command !== 'plan') {
     problems.push(wrong('the input drift-issue goes with the command plan alone', 'leave it out'));
   }
-  const args = readArgs(given('args'), problems);
+  const args = readArgs(words(given('args')), problems);
   const inputs = {
     command,
     workingDirectory: text('working-directory') ?? '.',
@@ -97,16 +98,7 @@ export function readInputs(given: (name: string) => string): Inputs {
   if (args.acceptDid.length > 0 && command !== 'apply') {
     problems.push(wrong('args: --accept-did goes with the command apply alone', 'leave it out'));
   }
-  const selects =
-    args.target.length > 0 || args.kind.length > 0 || args.prune || args.assert || args.acceptDid.length > 0;
-  if (command === 'apply' && inputs.planFile !== undefined && selects) {
-    problems.push(
-      wrong(
-        "--target, --kind, --prune, --assert and --accept-did don't go with a plan file",
-        'a stored plan says itself what it is about',
-      ),
-    );
-  }
+  if (command === 'apply' && inputs.planFile !== undefined) problems.push(...besidePlanFile(args));
   refuse(problems);
   return inputs;
 }
@@ -121,70 +113,40 @@ function optional<K extends string, V>(name: K, value: V | undefined): { [name i
 }
 
 function whole(text: string): number | undefined {
-  return /^\d{1,9}$/.test(text) ? Number(text) : undefined;
+  try {
+    return wholeNumber(0)(text);
+  } catch (failure) {
+    if (failure instanceof CommanderError) return undefined;
+    throw failure;
+  }
 }
 
-function readArgs(text: string, problems: Problem[]): Args {
-  const none: Args = { target: [], kind: [], prune: false, assert: false, acceptDid: [], debug: false };
-  const options = {
-    target: { type: 'string', multiple: true },
-    kind: { type: 'string', multiple: true },
-    prune: { type: 'boolean' },
-    assert: { type: 'boolean' },
-    'accept-did': { type: 'string', multiple: true },
-    debug: { type: 'boolean' },
-    concurrency: { type: 'string' },
-    rate: { type: 'string' },
-    retries: { type: 'string' },
-    timeout: { type: 'string' },
-    'token-file': { type: 'string' },
-  } as const;
+/** The options of the command line that `args` takes. */
+export function argsOptions(): Option[] {
+  return [...selectionOptions(), acceptDidOption(), ...connectionOptions(), debugOption()];
+}
+
+function readArgs(given: readonly string[], problems: Problem[]): Args {
+  const options = argsOptions();
+  const refuseWith = (message: string, hint = `it takes ${options.map(({ long }) => long).join(', ')}`) =>
+    problems.push(wrong(`args: ${message}`, hint));
+  const parser = new Command('args')
+    .helpOption(false)
+    .allowExcessArguments()
+    .configureOutput({ outputError() {} })
+    .exitOverride();
+  for (const option of options) parser.addOption(option);
   try {
-    const { values } = parseArgs({ args: words(text), options, strict: true, allowPositionals: false });
-    const unknown = (values.kind ?? []).filter((kind) => !kindNames.includes(kind));
-    if (unknown.length > 0) {
-      problems.push(
-        wrong(`args: --kind ${unknown.join(', ')} is not known`, `the kinds are ${kindNames.join(', ')}`),
-      );
-    }
-    const number = (
-      name: 'concurrency' | 'rate' | 'retries' | 'timeout',
-      most: number,
-    ): number | undefined => {
-      const value = values[name];
-      if (value === undefined) return undefined;
-      const read = /^\d+(\.\d+)?$/.test(value) ? Number(value) : -1;
-      const counts = name === 'concurrency' || name === 'retries';
-      const enough = name === 'retries' ? read >= 0 : read > 0;
-      const fits = enough && read <= most && (!counts || Number.isInteger(read));
-      if (!fits)
-        problems.push(wrong(`args: --${name} ${value} is no number that it takes`, 'see idops --help'));
-      return fits ? read : undefined;
-    };
-    return {
-      target: values.target ?? [],
-      kind: values.kind ?? [],
-      prune: values.prune ?? false,
-      assert: values.assert ?? false,
-      acceptDid: values['accept-did'] ?? [],
-      debug: values.debug ?? false,
-      ...optional('concurrency', number('concurrency', 1000)),
-      ...optional('rate', number('rate', Number.MAX_SAFE_INTEGER)),
-      ...optional('retries', number('retries', 100)),
-      ...optional('timeout', number('timeout', 86400)),
-      ...optional('tokenFile', values['token-file']),
-    };
+    parser.parse(given, { from: 'user' });
+    for (const argument of parser.args) refuseWith(`unexpected argument '${argument}'`);
+    return parser.opts<Args>();
   } catch (failure) {
-    const [message = ''] = (failure instanceof Error ? failure.message : String(failure)).split('\n');
-    problems.push(
-      wrong(
-        `args: ${message}`,
-        `it takes ${Object.keys(options)
-          .map((name) => `--${name}`)
-          .join(', ')}`,
-      ),
-    );
-    return none;
+    if (!(failure instanceof CommanderError)) throw failure;
+    // A value that is missing at the end doesn't hide what is wrong before it.
+    if (failure.code === 'commander.optionMissingArgument') readArgs(given.slice(0, -1), problems);
+    const { message, reason } = commanderWords(failure);
+    refuseWith(message, reason);
+    return { target: [], kind: [], acceptDid: [] };
   }
 }
 

@@ -25,6 +25,7 @@ import { resultSummaryLine, summaryLine } from '../report/text.js';
 import { plural } from '../report/words.js';
 import { problemsOf, stacksOf } from '../session/failures.js';
 import { openForWriting, openSession } from '../session/open.js';
+import { planOptionsOf, sessionOptionsOf } from '../session/options.js';
 import { refuseInputs } from '../session/outputs.js';
 import { readPlanFile } from '../session/plan-file.js';
 import { planSamples } from '../session/plan-samples.js';
@@ -179,7 +180,7 @@ class Work {
         const asked = resolve(this.#folder(inputs), inputs.planFile);
         await refuseInputs([asked], this.#config(inputs), session);
       }
-      const plan = await session.plan(planOptions(inputs));
+      const plan = await session.plan(planOptionsOf(inputs.args));
       return { plan, ...(await this.#writePlan(inputs, session, plan)), project: session.project };
     });
     const { plan, project } = made;
@@ -223,7 +224,7 @@ class Work {
     return await this.#within(opened, async (session) => {
       const { plan, problems } =
         stored === undefined
-          ? { plan: await session.plan(planOptions(inputs)), problems: [] }
+          ? { plan: await session.plan(planOptionsOf(inputs.args)), problems: [] }
           : await session.planStored(stored);
       const shown = redactPlan(plan, this.#redactor);
       await this.#tellPlan(plan, shown);
@@ -277,16 +278,9 @@ class Work {
 
   #sessionOptions({ args, baseUrl }: Inputs): SessionOptions {
     return {
-      ...(baseUrl === undefined ? {} : { baseUrl }),
-      ...(args.tokenFile === undefined ? {} : { tokenFile: args.tokenFile }),
-      ...(args.concurrency === undefined ? {} : { concurrency: args.concurrency }),
-      ...(args.timeout === undefined ? {} : { timeout: args.timeout }),
+      ...sessionOptionsOf({ ...args, ...(baseUrl === undefined ? {} : { baseUrl }) }),
       signal: this.#signal,
       redactor: this.#redactor,
-      network: {
-        ...(args.rate === undefined ? {} : { rate: args.rate }),
-        ...(args.retries === undefined ? {} : { retries: args.retries }),
-      },
     };
   }
 
@@ -465,10 +459,6 @@ function workspace(): string {
 function variables(token: string | undefined): { readonly [name: string]: string | undefined } {
   const own = Object.entries(process.env).filter(([name]) => !name.startsWith('INPUT_'));
   return { ...Object.fromEntries(own), ...(token === undefined ? {} : { IDOPS_TOKEN: token }) };
-}
-
-function planOptions({ args: { target, kind, prune, assert, acceptDid } }: Inputs) {
-  return { targets: target, kinds: kind, prune, assert, acceptDids: acceptDid };
 }
 
 function commandText(text: string): string {

@@ -1,21 +1,17 @@
 import type { Redactor } from '../base/redact.js';
 import type { Project } from '../project/index.js';
 import type { Try } from '../server/call.js';
+import { type ConnectionOptions, sessionOptionsOf } from '../session/options.js';
 import type { Session, SessionOptions, WritingCommand, WritingSession } from '../session/session.js';
 import { createOutput, type Output, type OutputStream } from './output.js';
 import { createProgress, drawsBar } from './progress.js';
 import { createPrompt, type Prompt, type PromptOptions } from './prompt.js';
 
 /** The options that every command takes. */
-export interface GlobalOptions {
+export interface GlobalOptions extends ConnectionOptions {
   readonly config?: string;
   readonly env?: string;
   readonly baseUrl?: string;
-  readonly tokenFile?: string;
-  readonly concurrency?: number;
-  readonly rate?: number;
-  readonly retries?: number;
-  readonly timeout?: number;
   readonly quiet?: boolean;
   readonly debug?: boolean;
   /** False with `--no-color`. */
@@ -86,20 +82,13 @@ export function createContext(
     });
   const project = () => load(env, options.env);
   const sessionOptions = (): SessionOptions => {
-    const { baseUrl, tokenFile, concurrency, rate, retries, timeout } = options;
+    const given = sessionOptionsOf(options);
     return {
-      ...(baseUrl === undefined ? {} : { baseUrl }),
-      ...(tokenFile === undefined ? {} : { tokenFile }),
-      ...(concurrency === undefined ? {} : { concurrency }),
-      ...(timeout === undefined ? {} : { timeout }),
+      ...given,
       progress,
       signal,
       redactor,
-      network: {
-        ...(rate === undefined ? {} : { rate }),
-        ...(retries === undefined ? {} : { retries }),
-        onTry: (made) => output.debug(tryLine(made)),
-      },
+      network: { ...given.network, onTry: (made) => output.debug(tryLine(made)) },
     };
   };
   const within = async <S extends Session, T>(session: S, work: (session: S) => Promise<T>): Promise<T> => {

@@ -1,5 +1,6 @@
 import type { Command, CommanderError } from 'commander';
 import { error, type Problem } from '../base/problems.js';
+import { commanderWords } from '../session/options.js';
 import type { Streams } from './context.js';
 import type { OutputStream } from './output.js';
 
@@ -43,8 +44,7 @@ function widthOf({ isTTY, columns }: OutputStream): number {
 export function misuse({ command, failure }: Ended): Problem[] {
   // Without any command its help is what says what is missing.
   if (failure.exitCode === 0 || failure.code === 'commander.help') return [];
-  const said = failure.message.replace(/^error: /, '').replace(/\.$/, '');
-  const { message, reason } = failure.code === 'commander.invalidArgument' ? halves(said) : whole(said);
+  const { message, reason } = commanderWords(failure);
   return [
     error('wrong-option', message, [], reason ?? `${helpful(failure, command)} --help lists what there is`),
   ];
@@ -63,24 +63,6 @@ export function asksForAnnotations(argv: readonly string[]): boolean {
   return words.some(
     (word, index) => word === '--format=github' || (word === '--format' && words[index + 1] === 'github'),
   );
-}
-
-/** What is wrong with a value stands in a second sentence, which says what to write. */
-function halves(said: string): { readonly message: string; readonly reason?: string } {
-  const mark = ' is invalid. ';
-  // The value is quoted before it, whatever it is.
-  const at = said.lastIndexOf(mark);
-  if (at < 0) return { message: said };
-  const [first = '', ...rest] = said.slice(at + mark.length);
-  return { message: `${said.slice(0, at)} is invalid`, reason: first.toLowerCase() + rest.join('') };
-}
-
-function whole(said: string): { readonly message: string; readonly reason?: string } {
-  return {
-    message: said
-      .replace(/\n\(Did you mean (one of )?(.+)\?\)$/, ', did you mean $1$2?')
-      .replace(/\. Expected (\d+ arguments?) but/, ': expected $1 but'),
-  };
 }
 
 /** How a command is called: `idops runs show`. */

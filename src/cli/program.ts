@@ -17,6 +17,15 @@ import {
 } from '../report/formats.js';
 import { problemsText } from '../report/problems.js';
 import { problemsOf, stacksOf } from '../session/failures.js';
+import {
+  acceptDidOption,
+  collect,
+  connectionOptions,
+  debugOption,
+  notEmpty,
+  selectionOptions,
+  wholeNumber,
+} from '../session/options.js';
 import { type Context, createContext, type GlobalOptions, type Streams } from './context.js';
 import { type ExitCode, exit } from './exit.js';
 import { faultNames, readFaults } from './faults.js';
@@ -139,18 +148,11 @@ function declare(action: Act): Command {
     .showSuggestionAfterError()
     .option('--config <FILE>', 'configuration file (IDOPS_CONFIG; idops.yaml)', notEmpty)
     .option('--env <NAME>', 'environment of the configuration (IDOPS_ENV)', notEmpty)
-    .option('--base-url <URL>', "the server's address (IDOPS_BASE_URL)", notEmpty)
-    .option(
-      '--token-file <FILE>',
-      'file with the bearer token (IDOPS_TOKEN holds the token itself)',
-      notEmpty,
-    )
-    .option('--concurrency <N>', 'requests at once (10)', wholeNumber(1, 1000))
-    .option('--rate <N>', 'requests a second at most (any number)', positive)
-    .option('--timeout <SECONDS>', 'seconds that one request may take (30)', seconds)
-    .option('--retries <N>', 'how often a request is repeated where that may help (3)', wholeNumber(0, 100))
+    .option('--base-url <URL>', "the server's address (IDOPS_BASE_URL)", notEmpty);
+  for (const option of connectionOptions()) program.addOption(option);
+  program
     .option('--quiet', 'results and errors alone')
-    .option('--debug', 'unchanged objects, whole values, requests and stack traces too')
+    .addOption(debugOption())
     .option('--no-color', 'no colours (NO_COLOR)');
 
   program
@@ -180,12 +182,7 @@ function declare(action: Act): Command {
   selecting(program.command('apply'), resultReport)
     .argument('[planfile]', 'a plan stored with plan --out: apply exactly that, without a question')
     .description('plan, show, ask, apply')
-    .option(
-      '--accept-did <ID>',
-      'take the DID of this client as it is and record the declared number: sends nothing for it (repeatable)',
-      collect,
-      [],
-    )
+    .addOption(acceptDidOption())
     .option('--yes', "don't ask")
     .option(
       '--allow-destructive <N>',
@@ -293,55 +290,14 @@ function declare(action: Act): Command {
 
 /** The options of the commands that plan. */
 function selecting<T>(command: Command, report: Report<T>): Command {
-  return command
-    .option(
-      '--target <ADDRESS>',
-      'only what matches, such as User/9b1d…; * stands for any characters (repeatable)',
-      collect,
-      [],
-    )
-    .addOption(
-      new Option('--kind <KIND>', 'only this kind (repeatable)')
-        .choices(['Organization', 'User', 'KeyPair', 'EmailTemplate', 'Client'])
-        .argParser(collectKinds)
-        .default([], 'all'),
-    )
-    .option('--prune', 'delete templates that idops applied and no manifest names any more')
-    .option('--assert', 'send even where the recorded value already matches')
-    .addOption(format(report));
+  for (const option of selectionOptions()) command.addOption(option);
+  return command.addOption(format(report));
 }
 
 function format<T>(report: Report<T>): Option {
   return new Option('--format <NAME[=FILE]>', `${formatNames(report).join(', ')} (repeatable)`)
     .argParser(collect)
     .default([], 'text');
-}
-
-function collect(value: string, before: readonly string[]): string[] {
-  return [...before, notEmpty(value)];
-}
-
-function collectKinds(value: string, before: readonly string[]): string[] {
-  const known = ['Organization', 'User', 'KeyPair', 'EmailTemplate', 'Client'];
-  if (!known.includes(value)) throw new InvalidArgumentError(`The kinds are ${known.join(', ')}.`);
-  return [...before, value];
-}
-
-function notEmpty(value: string): string {
-  if (value === '') throw new InvalidArgumentError('It must not be empty.');
-  return value;
-}
-
-function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (value: string) => number {
-  return (value) => {
-    const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
-    if (number >= min && number <= max) return number;
-    throw new InvalidArgumentError(
-      max === Number.MAX_SAFE_INTEGER
-        ? `It must be a whole number of ${min} or more.`
-        : `It must be a whole number from ${min} to ${max}.`,
-    );
-  };
 }
 
 /** An age in milliseconds. */
@@ -352,21 +308,9 @@ function age(value: string): number {
   return Number(number) * hours * 3_600_000;
 }
 
-function positive(value: string): number {
-  const number = Number(value);
-  if (/^[\d.]+$/.test(value) && Number.isFinite(number) && number > 0) return number;
-  throw new InvalidArgumentError('It must be a number of more than 0.');
-}
-
 function milliseconds(value: string): number {
   const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s)?$/.exec(value) ?? [];
   const time = Number(number) * (unit === 's' ? 1000 : 1);
   if (time <= 600_000) return time;
   throw new InvalidArgumentError('It must be a time of 10 minutes at most, such as 50ms or 1s.');
-}
-
-function seconds(value: string): number {
-  const number = Number(value);
-  if (value.trim() !== '' && Number.isFinite(number) && number > 0 && number <= 86400) return number;
-  throw new InvalidArgumentError('It must be a number of seconds, more than 0.');
 }

@@ -1,15 +1,16 @@
-import { error, ProblemsError, refuse } from '../../base/problems.js';
+import { ProblemsError, refuse } from '../../base/problems.js';
 import { refusalsOf } from '../../plan/approve.js';
 import { changesServer, type Plan } from '../../plan/plan.js';
 import type { StoredPlan } from '../../plan/stored.js';
 import { resultReport } from '../../report/formats.js';
+import { besidePlanFile, planOptionsOf } from '../../session/options.js';
 import { readPlanFile } from '../../session/plan-file.js';
 import type { Session } from '../../session/session.js';
 import type { Context, GlobalOptions } from '../context.js';
 import type { ExitCode } from '../exit.js';
 import { filesOf, parseFormats } from '../formats.js';
 import { carryOut, consent, showPlan } from './applying.js';
-import { type PlanningOptions, planOptions } from './plan.js';
+import type { PlanningOptions } from './plan.js';
 
 interface Options extends PlanningOptions {
   readonly yes?: boolean;
@@ -28,9 +29,7 @@ export async function apply(
   return await context.writing('apply', async (session) => {
     await context.refuseOutputs(filesOf(formats), session);
     const plan =
-      stored === undefined
-        ? await session.plan({ ...planOptions(options), acceptDids: options.acceptDid })
-        : await planAgain(session, stored);
+      stored === undefined ? await session.plan(planOptionsOf(options)) : await planAgain(session, stored);
     await showPlan(plan, formats, context);
     const limits = { maxDestructive: options.allowDestructive ?? session.project.maxDestructive() };
     refuse(refusalsOf(plan, limits.maxDestructive));
@@ -47,22 +46,7 @@ export async function apply(
 }
 
 async function storedPlanOf(file: string, options: Options): Promise<StoredPlan> {
-  if (
-    options.target.length > 0 ||
-    options.kind.length > 0 ||
-    options.prune === true ||
-    options.assert === true ||
-    options.acceptDid.length > 0
-  ) {
-    throw new ProblemsError([
-      error(
-        'wrong-option',
-        "--target, --kind, --prune, --assert and --accept-did don't go with a plan file",
-        [],
-        'a stored plan says itself what it is about',
-      ),
-    ]);
-  }
+  refuse(besidePlanFile(options));
   return await readPlanFile(file);
 }
 

@@ -3,17 +3,14 @@ import type { SampleData } from '../../mail/samples.js';
 import { changesServer, type Plan } from '../../plan/plan.js';
 import type { Project } from '../../project/index.js';
 import { planReport } from '../../report/formats.js';
+import { planOptionsOf, type SelectionOptions } from '../../session/options.js';
 import { planSamples } from '../../session/plan-samples.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { type Format, filesOf, parseFormats, show } from '../formats.js';
 
 /** The options of the commands that plan. */
-export interface PlanningOptions {
-  readonly target: readonly string[];
-  readonly kind: readonly string[];
-  readonly prune?: boolean;
-  readonly assert?: boolean;
+export interface PlanningOptions extends SelectionOptions {
   readonly format: readonly string[];
 }
 
@@ -31,7 +28,7 @@ export async function plan(context: Context, options: Options & GlobalOptions): 
       [...filesOf(formats), ...(options.out === undefined ? [] : [options.out])],
       session,
     );
-    const plan = await session.plan(planOptions(options));
+    const plan = await session.plan(planOptionsOf(options));
     if (options.out !== undefined) {
       await writeResult(options.out, await session.storePlan(plan), 0o600);
     }
@@ -54,9 +51,4 @@ async function readSamples(
   const { samples, warnings } = await planSamples(plan, project);
   if (warnings.length > 0) output.problems(warnings);
   return samples;
-}
-
-/** What the command line says about planning, as the session takes it. */
-export function planOptions({ target, kind, prune = false, assert = false }: PlanningOptions) {
-  return { targets: target, kinds: kind, prune, assert };
 }

@@ -1,0 +1,190 @@
+import { type CommanderError, InvalidArgumentError, Option } from 'commander';
+import { kindNames } from '../base/kind-names.js';
+import { error, type Problem } from '../base/problems.js';
+import type { PlanOptions, SessionOptions } from './session.js';
+
+/*
+ * The options that the command line and the action's `args` have in common: each is declared here, with what it takes and says.
+ */
+
+/** What a plan is about. */
+export interface SelectionOptions {
+  readonly target: readonly string[];
+  readonly kind: readonly string[];
+  readonly prune?: boolean;
+  readonly assert?: boolean;
+}
+
+/** How a server is spoken to. */
+export interface ConnectionOptions {
+  readonly tokenFile?: string;
+  readonly concurrency?: number;
+  readonly rate?: number;
+  readonly timeout?: number;
+  readonly retries?: number;
+}
+
+/** The options that say what a plan is about. */
+export function selectionOptions(): Option[] {
+  return [
+    new Option(
+      '--target <ADDRESS>',
+      'only what matches, such as User/9b1d…; * stands for any characters (repeatable)',
+    )
+      .argParser(collect)
+      .default([]),
+    new Option('--kind <KIND>', 'only this kind (repeatable)')
+      .choices(kindNames)
+      .argParser(collectKinds)
+      .default([], 'all'),
+    new Option('--prune', 'delete templates that idops applied and no manifest names any more'),
+    new Option('--assert', 'send even where the recorded value already matches'),
+  ];
+}
+
+/** The option of applying that takes clients' DIDs as they are. */
+export function acceptDidOption(): Option {
+  return new Option(
+    '--accept-did <ID>',
+    'take the DID of this client as it is and record the declared number: sends nothing for it (repeatable)',
+  )
+    .argParser(collect)
+    .default([]);
+}
+
+/** The options that say how a server is spoken to. */
+export function connectionOptions(): Option[] {
+  return [
+    new Option(
+      '--token-file <FILE>',
+      'file with the bearer token (IDOPS_TOKEN holds the token itself)',
+    ).argParser(notEmpty),
+    new Option('--concurrency <N>', 'requests at once (10)').argParser(wholeNumber(1, 1000)),
+    new Option('--rate <N>', 'requests a second at most (any number)').argParser(positive),
+    new Option('--timeout <SECONDS>', 'seconds that one request may take (30)').argParser(seconds),
+    new Option('--retries <N>', 'how often a request is repeated where that may help (3)').argParser(
+      wholeNumber(0, 100),
+    ),
+  ];
+}
+
+/** The option that shows more. */
+export function debugOption(): Option {
+  return new Option('--debug', 'unchanged objects, whole values, requests and stack traces too');
+}
+
+/** What is said about planning, as the session takes it. */
+export function planOptionsOf({
+  target,
+  kind,
+  prune = false,
+  assert = false,
+  acceptDid = [],
+}: SelectionOptions & { readonly acceptDid?: readonly string[] }): PlanOptions {
+  return { targets: target, kinds: kind, prune, assert, acceptDids: acceptDid };
+}
+
+/** What is said about the server, as the session takes it. */
+export function sessionOptionsOf({
+  baseUrl,
+  tokenFile,
+  concurrency,
+  rate,
+  timeout,
+  retries,
+}: ConnectionOptions & { readonly baseUrl?: string }): SessionOptions &
+  Required<Pick<SessionOptions, 'network'>> {
+  return {
+    ...(baseUrl === undefined ? {} : { baseUrl }),
+    ...(tokenFile === undefined ? {} : { tokenFile }),
+    ...(concurrency === undefined ? {} : { concurrency }),
+    ...(timeout === undefined ? {} : { timeout }),
+    network: { ...(rate === undefined ? {} : { rate }), ...(retries === undefined ? {} : { retries }) },
+  };
+}
+
+/** What is wrong with options beside a stored plan, which says itself what it is about. */
+export function besidePlanFile({
+  target,
+  kind,
+  prune = false,
+  assert = false,
+  acceptDid,
+}: SelectionOptions & { readonly acceptDid: readonly string[] }): Problem[] {
+  if (target.length + kind.length + acceptDid.length === 0 && !prune && !assert) return [];
+  return [
+    error(
+      'wrong-option',
+      "--target, --kind, --prune, --assert and --accept-did don't go with a plan file",
+      [],
+      'a stored plan says itself what it is about',
+    ),
+  ];
+}
+
+/** What commander says of options, as a message, and what to write where it says that. */
+export function commanderWords({ code, message }: CommanderError): {
+  readonly message: string;
+  readonly reason?: string;
+} {
+  const said = message.replace(/^error: /, '').replace(/\.$/, '');
+  return code === 'commander.invalidArgument' ? halves(said) : { message: whole(said) };
+}
+
+/** What is wrong with a value stands in a second sentence, which says what to write. */
+function halves(said: string): { readonly message: string; readonly reason?: string } {
+  const mark = ' is invalid. ';
+  // The value is quoted before it, whatever it is.
+  const at = said.lastIndexOf(mark);
+  if (at < 0) return { message: said };
+  const [first = '', ...rest] = said.slice(at + mark.length);
+  return { message: `${said.slice(0, at)} is invalid`, reason: first.toLowerCase() + rest.join('') };
+}
+
+function whole(said: string): string {
+  return said
+    .replace(/\n\(Did you mean (one of )?(.+)\?\)$/, ', did you mean $1$2?')
+    .replace(/\. Expected (\d+ arguments?) but/, ': expected $1 but');
+}
+
+/** Takes one more of what can be given several times. */
+export function collect(value: string, before: readonly string[]): string[] {
+  return [...before, notEmpty(value)];
+}
+
+function collectKinds(value: string, before: readonly string[]): string[] {
+  const known: readonly string[] = kindNames;
+  if (!known.includes(value)) throw new InvalidArgumentError(`The kinds are ${known.join(', ')}.`);
+  return [...before, value];
+}
+
+/** Takes any text but the empty one. */
+export function notEmpty(value: string): string {
+  if (value === '') throw new InvalidArgumentError('It must not be empty.');
+  return value;
+}
+
+/** Takes whole numbers within limits. */
+export function wholeNumber(min: number, max = Number.MAX_SAFE_INTEGER): (value: string) => number {
+  return (value) => {
+    const number = /^\d+$/.test(value) ? Number(value) : Number.NaN;
+    if (number >= min && number <= max) return number;
+    throw new InvalidArgumentError(
+      max === Number.MAX_SAFE_INTEGER
+        ? `It must be a whole number of ${min} or more.`
+        : `It must be a whole number from ${min} to ${max}.`,
+    );
+  };
+}
+
+function positive(value: string): number {
+  const number = Number(value);
+  if (/^[\d.]+$/.test(value) && Number.isFinite(number) && number > 0) return number;
+  throw new InvalidArgumentError('It must be a number of more than 0.');
+}
+
+function seconds(value: string): number {
+  const number = Number(value);
+  if (value.trim() !== '' && Number.isFinite(number) && number > 0 && number <= 86400) return number;
+  throw new InvalidArgumentError('It must be a number of seconds, more than 0.');
+}

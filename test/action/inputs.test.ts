@@ -1,0 +1,126 @@
+import { readFile } from 'node:fs/promises';
+import { Readable } from 'node:stream';
+import { describe, expect, test } from 'vitest';
+import { argsOptions, type Inputs, readInputs } from '../../src/action/inputs.js';
+import { kindNames } from '../../src/base/kind-names.js';
+import { ProblemsError } from '../../src/base/problems.js';
+import { run } from '../../src/cli/program.js';
+import { Kept } from '../cli/streams.js';
+
+function inputsOf(args: string, others: { readonly [name: string]: string } = {}): Inputs {
+  return readInputs((name) => ({ args, ...others })[name] ?? '');
+}
+
+/** What is wrong with `args`: each message and what to do. */
+function wrong(args: string): string[] {
+  try {
+    inputsOf(args);
+  } catch (failure) {
+    if (!(failure instanceof ProblemsError)) throw failure;
+    return failure.problems.flatMap(({ message, hint = '' }) => [message, hint]);
+  }
+  return [];
+}
+
+/** What the command says to the same words. */
+async function said(words: readonly string[]): Promise<string> {
+  const stderr = new Kept();
+  const stdout = new Kept();
+  const code = await run(['plan', ...words], { stdin: Readable.from([]), stdout, stderr });
+  expect(code).toBe(1);
+  return stderr.text;
+}
+
+describe('the options in args', () => {
+  test('are those that the action and its page name', async () => {
+    const names = argsOptions().map(({ long }) => String(long));
+    expect(names).toHaveLength(11);
+    const action = await readFile('action.yml', 'utf8');
+    const [, listed = ''] = /Further options - (.+)/.exec(action) ?? [];
+    expect(listed.split(', ').sort()).toEqual([...names].sort());
+    const page = await readFile('docs/github-action.md', 'utf8');
+    const [row = ''] = /^\| `args` .*$/m.exec(page) ?? [];
+    for (const name of names) expect(row).toContain(`\`${name}\``);
+  });
+
+  test('are read as the command line reads them', () => {
+    expect(inputsOf('').args).toEqual({ target: [], kind: [], acceptDid: [] });
+    const { args } = inputsOf(
+      `--target 'a b' --target=c ${kindNames.map((kind) => `--kind ${kind}`).join(' ')} --prune --assert --rate 0.5
+      --concurrency 7 --timeout 1.5 --retries 0 --token-file "a file" --debug`,
+    );
+    expect(args).toEqual({
+      target: ['a b', 'c'],
+      kind: [...kindNames],
+      acceptDid: [],
+      prune: true,
+      assert: true,
+      debug: true,
+      rate: 0.5,
+      concurrency: 7,
+      timeout: 1.5,
+      retries: 0,
+      tokenFile: 'a file',
+    });
+  });
+
+  test.each([
+    ['--concurrency', '0'],
+    ['--concurrency', '1.0'],
+    ['--concurrency', '1001'],
+    ['--retries', '-1'],
+    ['--retries', '101'],
+    ['--rate', '0'],
+    ['--rate', '1e3'],
+    ['--timeout', 'x'],
+    ['--timeout', '86401'],
+    ['--kind', 'Organisation'],
+    ['--target', ''],
+    ['--token-file', ''],
+    ['--token-file'],
+    ['--prunes'],
+    ['--prune=yes'],
+  ])('%s %s is refused in the words of the command line', async (...words) => {
+    const [message = '', hint = ''] = wrong(words.map((word) => (word === '' ? '""' : word)).join(' '));
+    expect(message).toMatch(/^args: /);
+    const text = (await said(words)).replaceAll(/\s+/g, ' ');
+    expect(text).toContain(message.slice('args: '.length));
+    if (!hint.startsWith('it takes')) expect(text).toContain(hint);
+  });
+
+  test('are no arguments, no commands and none of the options that the inputs stand for', () => {
+    for (const args of [
+      'plan',
+      '-- --prune',
+      '"',
+      '--config x',
+      '--env x',
+      '--base-url x',
+      '--yes',
+      '--help',
+    ])
+      expect(wrong(args), args).not.toEqual([]);
+    expect(wrong('plan it')).toEqual([
+      "args: unexpected argument 'plan'",
+      expect.stringContaining('it takes --target'),
+      "args: unexpected argument 'it'",
+      expect.stringContaining('it takes --target'),
+    ]);
+    expect(wrong('--nope --target').filter((text) => text.startsWith('args: '))).toEqual([
+      "args: unknown option '--nope'",
+      "args: option '--target <ADDRESS>' argument missing",
+    ]);
+    expect(wrong('--nope')).toEqual([
+      "args: unknown option '--nope'",
+      `it takes ${argsOptions()
+        .map(({ long }) => long)
+        .join(', ')}`,
+    ]);
+  });
+
+  test('take a number of destructive changes as the command does', () => {
+    expect(inputsOf('', { 'allow-destructive': '12' }).allowDestructive).toBe(12);
+    for (const number of ['-1', '1.5', 'all', '99999999999999999999'])
+      expect(() => inputsOf('', { 'allow-destructive': number })).toThrow('allow-destructive');
+  });
+});
