@@ -38,36 +38,40 @@ async function walkKilled(on: Stage, words: string, kill: Kill, image?: Stopped)
 test.each([
   ['documented', 110],
   ['boruta', 110],
-] as const)('a run that is killed anywhere converges afterwards (%s)', async (profile, least) => {
-  const on = await stage(profile);
-  const once = await stops(on, on.first, distinct);
-  expect(once.filter(({ file }) => file === undefined)).toHaveLength(2 * on.writes);
-  // The run after it has to settle, and is stopped too, before each thing that it does with a file.
-  const twice: Stopped[] = [];
-  for (const [index, write] of [on.writes, on.writes - 1, on.writes - 2].entries()) {
-    const first = once.find(({ words }) => words === `after the work of write ${write}`);
-    if (first === undefined) throw new Error(`nothing is known of write ${write}`);
-    const settling = await stops(on, first, () => 'before');
-    const some = settling.filter(({ file }) => file !== undefined && file.event % 3 === (index + 1) % 3);
-    twice.push(...some.map((image) => ({ ...image, words: `${first.words}, and again ${image.words}` })));
-  }
-  expect(twice.length).toBeGreaterThanOrEqual(20);
-  const walked = await walk(on, [...once, ...twice]);
+] as const)(
+  'a run that is killed anywhere converges afterwards (%s)',
+  { timeout: 900_000 },
+  async (profile, least) => {
+    const on = await stage(profile);
+    const once = await stops(on, on.first, distinct);
+    expect(once.filter(({ file }) => file === undefined)).toHaveLength(2 * on.writes);
+    // The run after it has to settle, and is stopped too, before each thing that it does with a file.
+    const twice: Stopped[] = [];
+    for (const [index, write] of [on.writes, on.writes - 1, on.writes - 2].entries()) {
+      const first = once.find(({ words }) => words === `after the work of write ${write}`);
+      if (first === undefined) throw new Error(`nothing is known of write ${write}`);
+      const settling = await stops(on, first, () => 'before');
+      const some = settling.filter(({ file }) => file !== undefined && file.event % 3 === (index + 1) % 3);
+      twice.push(...some.map((image) => ({ ...image, words: `${first.words}, and again ${image.words}` })));
+    }
+    expect(twice.length).toBeGreaterThanOrEqual(20);
+    const walked = await walk(on, [...once, ...twice]);
 
-  const files = once.flatMap((image) => (image.file === undefined ? [] : [{ ...image, file: image.file }]));
-  const sampled = files.filter((_, index) => index % EACH === EACH - 1);
-  const crowded = Array.from({ length: on.writes }, (_, index): Kill => {
-    return { write: index + 1, work: index % 2 === 0 ? 'after' : 'before' };
-  });
-  const killedOnes = await Promise.all([
-    ...sampled.map((image) => limit(() => walkKilled(on, image.words, image.file, image))),
-    ...crowded.map((kill) => limit(() => walkKilled(on, `${JSON.stringify(kill)}, 10 at once`, kill))),
-  ]);
-  const outcomes = [...walked, ...killedOnes];
-  expect(outcomes.flatMap(({ words, wrong }) => wrong.map((what) => `${words}: ${what}`))).toEqual([]);
-  expect(sampled.length).toBeGreaterThanOrEqual(4);
-  expect(outcomes.length).toBeGreaterThanOrEqual(least);
-  // Two clients, and each can be cut off before its request, under way and before its answer.
-  expect(outcomes.filter(({ settled }) => settled > 0).length).toBeGreaterThan(5);
-  expect(outcomes.filter(({ settled }) => settled === 0).length).toBeGreaterThan(50);
-});
+    const files = once.flatMap((image) => (image.file === undefined ? [] : [{ ...image, file: image.file }]));
+    const sampled = files.filter((_, index) => index % EACH === EACH - 1);
+    const crowded = Array.from({ length: on.writes }, (_, index): Kill => {
+      return { write: index + 1, work: index % 2 === 0 ? 'after' : 'before' };
+    });
+    const killedOnes = await Promise.all([
+      ...sampled.map((image) => limit(() => walkKilled(on, image.words, image.file, image))),
+      ...crowded.map((kill) => limit(() => walkKilled(on, `${JSON.stringify(kill)}, 10 at once`, kill))),
+    ]);
+    const outcomes = [...walked, ...killedOnes];
+    expect(outcomes.flatMap(({ words, wrong }) => wrong.map((what) => `${words}: ${what}`))).toEqual([]);
+    expect(sampled.length).toBeGreaterThanOrEqual(4);
+    expect(outcomes.length).toBeGreaterThanOrEqual(least);
+    // Two clients, and each can be cut off before its request, under way and before its answer.
+    expect(outcomes.filter(({ settled }) => settled > 0).length).toBeGreaterThan(5);
+    expect(outcomes.filter(({ settled }) => settled === 0).length).toBeGreaterThan(50);
+  },
+);

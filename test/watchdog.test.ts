@@ -1,0 +1,51 @@
+import { afterEach, beforeEach, expect, it, vi } from 'vitest';
+import type { TestCase, TestModule } from 'vitest/node';
+import { Watchdog } from './watchdog.js';
+
+const file = { moduleId: `${process.cwd()}/test/some.test.ts` } as TestModule;
+const test = (fullName: string, timeout?: number) =>
+  ({ fullName, module: file, options: { timeout } }) as unknown as TestCase;
+
+let said: string[];
+let watchdog: Watchdog;
+
+beforeEach(() => {
+  vi.useFakeTimers();
+  said = [];
+  watchdog = new Watchdog(10_000, (words) => said.push(words));
+});
+
+afterEach(() => void vi.useRealTimers());
+
+it('says which test a process hangs in that says nothing any more', () => {
+  watchdog.onTestModuleStart(file);
+  watchdog.onTestCaseReady(test('adds'));
+  vi.advanceTimersByTime(69_999);
+  expect(said).toEqual([]);
+  vi.advanceTimersByTime(1);
+  expect(said).toEqual(['test/some.test.ts hangs in "adds": nothing was heard of it for 70 s']);
+});
+
+it('waits as long as a test may take', () => {
+  watchdog.onTestCaseReady(test('walks', 100_000));
+  vi.advanceTimersByTime(159_999);
+  expect(said).toEqual([]);
+  vi.advanceTimersByTime(1);
+  expect(said).toHaveLength(1);
+});
+
+it('says after which test, where none has begun', () => {
+  watchdog.onTestModuleStart(file);
+  vi.advanceTimersByTime(69_999);
+  watchdog.onTestCaseResult(test('adds'));
+  vi.advanceTimersByTime(70_000);
+  expect(said).toEqual(['test/some.test.ts hangs after "adds": nothing was heard of it for 70 s']);
+});
+
+it('says nothing of a file that has ended', () => {
+  watchdog.onTestModuleStart(file);
+  watchdog.onTestCaseReady(test('adds'));
+  watchdog.onTestModuleEnd(file);
+  vi.advanceTimersByTime(1_000_000);
+  expect(said).toEqual([]);
+});
