@@ -20,7 +20,7 @@
  */
 export type { ChangeResult, Result, Status } from './apply/result.js';
 export { stringifyJson } from './base/json.js';
-export type { KindName } from './base/kind-names.js';
+export { type KindName, kindNames } from './base/kind-names.js';
 export { problemCodes } from './base/problem-codes.js';
 export { type Place, type Problem, type ProblemCode, ProblemsError, type Severity } from './base/problems.js';
 export type { Progress } from './base/progress.js';

@@ -107,13 +107,15 @@ export interface ApprovedPlan {
 export interface Known {
   readonly made: Made;
   readonly inside: Inside;
+  /** The session that made it. */
+  readonly maker: object;
 }
 
 const known = new WeakMap<Plan, Known>();
 const approvals = new WeakMap<ApprovedPlan, Approved>();
 
 /** What a program gets of a plan. */
-export function publicPlan(made: Made, inside: Inside): Plan {
+export function publicPlan(made: Made, inside: Inside, maker: object): Plan {
   const { toolVersion, createdAt, server, profile, environment, changes, requiredScopes, warnings, digest } =
     redactPlan(made, inside.redactor);
   const plan: Plan = {
@@ -128,7 +130,7 @@ export function publicPlan(made: Made, inside: Inside): Plan {
     digest,
   };
   deepFreeze(plan);
-  known.set(plan, { made, inside });
+  known.set(plan, { made, inside, maker });
   return plan;
 }
 
@@ -162,10 +164,12 @@ export function shownOf(plan: Plan, { made, inside }: Known = knownOf(plan)): Ma
   return redactPlan(made, inside.redactor);
 }
 
-/** What `approve` let through. Throws a TypeError for anything else. */
-export function approvedOf(approvedPlan: ApprovedPlan): Approved {
+/** What `approve` let through of a session's plans. Throws a TypeError for anything else. */
+export function approvedOf(approvedPlan: ApprovedPlan, maker: object): Approved {
   const found = approvals.get(approvedPlan);
   if (found === undefined) throw new TypeError('this plan was not approved: approve(plan, limits) does it');
+  if (knownOf(approvedPlan.plan).maker !== maker)
+    throw new TypeError('another session made this plan: store it, and use planStored here');
   return found;
 }
 
@@ -179,18 +183,23 @@ export function changesServer(plan: Plan): boolean {
   return changes(knownOf(plan).made);
 }
 
-/** Why a plan may not be applied: it is stale, has blocked entries, or destroys more than is allowed; empty where it may. */
+/**
+ * Why a plan may not be applied: it is stale, has blocked entries, or destroys more than is allowed; empty where it may. Throws
+ * a TypeError where `maxDestructive` is no number of 0 or more.
+ */
 export function refusalsOf(plan: Plan, maxDestructive: number): Problem[] {
   const { made, inside } = knownOf(plan);
+  refuseNonsense(maxDestructive);
   return redactProblems(refusals(made, maxDestructive), inside.redactor);
 }
 
 /**
  * Makes of a plan what `apply` takes. Throws a ProblemsError with all of `refusalsOf` (`stale-plan`, `blocked`,
- * `too-destructive`) where it may not be applied.
+ * `too-destructive`) where it may not be applied, and a TypeError where a limit is no number.
  */
 export function approve(plan: Plan, limits: Limits): ApprovedPlan {
   const { made, inside } = knownOf(plan);
+  refuseNonsense(limits.maxDestructive);
   try {
     const inner = approveMade(made, limits);
     // The symbol is of the type alone: what was approved is known by itself.
@@ -200,6 +209,12 @@ export function approve(plan: Plan, limits: Limits): ApprovedPlan {
   } catch (failure) {
     throw tellable(failure, inside.redactor);
   }
+}
+
+/** No number is more than NaN, nor than what isn't there: nothing would be too destructive. */
+function refuseNonsense(maxDestructive: unknown): void {
+  if (typeof maxDestructive === 'number' && maxDestructive >= 0) return;
+  throw new TypeError(`maxDestructive is ${maxDestructive}: it must be a number of 0 or more`);
 }
 
 /** What is shown of a plan is what is applied, so nothing in it may be changed. */

@@ -1,11 +1,12 @@
 import type { Result } from '../apply/result.js';
-import type { KindName } from '../base/kind-names.js';
+import { type KindName, kindNames } from '../base/kind-names.js';
 import type { Problem } from '../base/problems.js';
 import type { Progress } from '../base/progress.js';
 import { redactAddress } from '../base/redact.js';
 import type { Plan as Made } from '../plan/plan.js';
 import { redactProblems, redactResult } from '../report/redacted.js';
 import { openSession as open, openForWriting as openLocked } from '../session/open.js';
+import { connectionOptions } from '../session/options.js';
 import type { SessionOptions as Given, Session as Opened } from '../session/session.js';
 import { telling } from './errors.js';
 import { type ApprovedPlan, approvedOf, knownOf, type Plan, publicPlan } from './plan.js';
@@ -113,7 +114,7 @@ export type WritingCommand = 'apply' | 'undo' | 'regenerate-did';
 /** A session that holds the lock of its state until it is closed. */
 export interface WritingSession extends Session {
   /**
-   * Applies a plan that `approve` has let through, journals each request and saves the state. What was read more than 30 seconds
+   * Applies a plan of this session that `approve` has let through, journals each request and saves the state. What was read more than 30 seconds
    * ago, or before the plan was asked about, is read again before it is built on. That a request fails is told in the result;
    * throws a ProblemsError where nothing could be begun.
    */
@@ -122,7 +123,7 @@ export interface WritingSession extends Session {
 
 /**
  * Loads the manifests, the credentials and the state of a project, all before anything is sent. What it gives can plan and
- * can't apply. Throws a ProblemsError with everything that is wrong.
+ * can't apply. Throws a ProblemsError with everything that is wrong, and a TypeError where an option is none.
  */
 export async function openSession(project: Project, options: SessionOptions = {}): Promise<Session> {
   const inside = insideOf(project);
@@ -145,14 +146,16 @@ export async function openForWriting(
   return Object.freeze({
     ...publicSession(project, opened, inside),
     async apply(approved: ApprovedPlan) {
-      const inner = approvedOf(approved);
+      const inner = approvedOf(approved, opened);
       const { result, problems } = await telling(redactor, () => opened.apply(inner));
       return { result: redactResult(result, redactor), problems: redactProblems(problems, redactor) };
     },
   });
 }
 
-function given({ rate, retries, ...options }: SessionOptions, { redactor }: Inside): Given {
+function given(sessionOptions: SessionOptions, { redactor }: Inside): Given {
+  refuseNonsense(sessionOptions);
+  const { rate, retries, ...options } = sessionOptions;
   return {
     ...options,
     redactor,
@@ -160,16 +163,42 @@ function given({ rate, retries, ...options }: SessionOptions, { redactor }: Insi
   };
 }
 
+/** What the command line would refuse, a program may not say either. */
+function refuseNonsense(options: SessionOptions): void {
+  const { tokenFile, concurrency, rate, timeout, retries } = options;
+  const given: { readonly [name: string]: unknown } = { tokenFile, concurrency, rate, timeout, retries };
+  for (const option of connectionOptions()) {
+    const name = option.attributeName();
+    if (given[name] === undefined) continue;
+    try {
+      option.parseArg?.(String(given[name]), undefined);
+    } catch (failure) {
+      throw new TypeError(`${name} is ${given[name]}. ${failure instanceof Error ? failure.message : ''}`);
+    }
+  }
+}
+
+function refuseUnknownKinds({ kinds = [] }: PlanOptions): void {
+  const known: readonly string[] = kindNames;
+  const unknown = kinds.filter((kind) => !known.includes(kind));
+  if (unknown.length > 0)
+    throw new TypeError(`there is no kind ${unknown.join(', ')}: the kinds are ${known.join(', ')}`);
+}
+
 function publicSession(project: Project, opened: Opened, inside: Inside): Session {
   const { redactor } = inside;
   const tell = <T>(work: () => Promise<T>): Promise<T> => telling(redactor, work);
-  const shown = (made: Made): Plan => publicPlan(made, inside);
+  const shown = (made: Made): Plan => publicPlan(made, inside, opened);
   return {
     project,
     warnings: redactProblems(opened.warnings, redactor),
     notes: opened.notes.map(redactor.redactSentence),
     files: opened.files,
-    plan: (options) => tell(async () => shown(await opened.plan(options))),
+    plan: (options = {}) =>
+      tell(async () => {
+        refuseUnknownKinds(options);
+        return shown(await opened.plan(options));
+      }),
     storePlan: (plan) => tell(() => opened.storePlan(knownOf(plan).made)),
     planStored: (stored) =>
       tell(async () => {

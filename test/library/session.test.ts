@@ -111,11 +111,44 @@ describe('a plan of the library', () => {
       TypeError,
     );
     await expect(openSession({ ...project })).rejects.toThrow('loadProject() makes one');
+    const elsewhere = await within(project, (other) => other.plan());
+    await expect(session.apply(approve(elsewhere, { maxDestructive: 0 }))).rejects.toThrow('another session');
+    await expect(session.storePlan(elsewhere)).rejects.toThrow(TypeError);
     await session.close();
     await expect(session.apply(approve(plan, { maxDestructive: 0 }))).rejects.toThrow(
       'does not hold the lock',
     );
     expect(at.writes()).toEqual([]);
+  });
+});
+
+describe('what a program says', () => {
+  test('is refused where it means nothing, before anything is sent', async () => {
+    const at = await site();
+    await at.declare({ kind: 'User', id: ids.ada, organizations: [] });
+    const project = await loadProject(optionsOf(at));
+    for (const options of [
+      { concurrency: 0 },
+      { concurrency: Number.NaN },
+      { timeout: -1 },
+      { rate: 0 },
+      { retries: 1.5 },
+      { tokenFile: '' },
+    ])
+      await expect(openSession(project, options), JSON.stringify(options)).rejects.toThrow(TypeError);
+    await within(project, async (session) => {
+      // @ts-expect-error: there is no such kind.
+      await expect(session.plan({ kinds: ['Organisation'] })).rejects.toThrow('the kinds are Organization');
+      const plan = await session.plan({ kinds: ['User'] });
+      for (const maxDestructive of [Number.NaN, -1, undefined, 'many']) {
+        // @ts-expect-error: some of them are no numbers at all.
+        expect(() => approve(plan, { maxDestructive })).toThrow('must be a number');
+        // @ts-expect-error: the same.
+        expect(() => refusalsOf(plan, maxDestructive)).toThrow('must be a number');
+      }
+      expect(refusalsOf(plan, 0).map(({ code }) => code)).toEqual(['too-destructive']);
+    });
+    expect(at.sandbox.requests.every(({ method }) => method === 'GET')).toBe(true);
   });
 });
 
