@@ -1,0 +1,45 @@
+import { escapeLines } from '../base/escape.js';
+import type { Problem } from '../base/problems.js';
+import { type Look, problemsReport, type Report, renderText } from '../report/formats.js';
+import type { Inputs } from './inputs.js';
+import { inRepository } from './places.js';
+
+/** The log of the step. What is written there must be without secrets already. */
+export class Log {
+  #inputs: Inputs | undefined;
+
+  /** Told what the step was told, once that is known. */
+  learn(inputs: Inputs): void {
+    this.#inputs = inputs;
+  }
+
+  /** How reports look in it. */
+  get look(): Look {
+    const inputs = this.#inputs;
+    return {
+      color: false,
+      debug: inputs?.args.debug === true,
+      folder: inputs === undefined ? '' : inRepository(inputs),
+    };
+  }
+
+  /** Writes a text, which must be harmless. */
+  say(text: string): void {
+    if (text !== '') process.stdout.write(text.endsWith('\n') ? text : `${text}\n`);
+  }
+
+  /** Writes a report: as text, and as annotations. */
+  async report<T>(report: Report<T>, shown: T): Promise<void> {
+    for (const format of ['text', 'github']) this.say(await renderText(report, format, shown, this.look));
+  }
+
+  /** Writes problems, where there are any. */
+  async problems(problems: readonly Problem[]): Promise<void> {
+    if (problems.length > 0) await this.report(problemsReport, problems);
+  }
+}
+
+/** Text without secrets for an output or a title: one line that nothing can hide in. */
+export function oneLine(text: string): string {
+  return escapeLines(text).split('\n').join(' ').slice(0, 1_000);
+}
