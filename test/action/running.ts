@@ -4,10 +4,14 @@ import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { afterEach } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
+import type { Surroundings } from '../e2e/in-process.js';
 import { type GithubDouble, githubDouble } from './github-double.js';
+import { type Printed, runActionInProcess } from './in-process.js';
 
 /** What the runner starts. */
 const bundle = resolve('dist/action.js');
+/** The search path, which a run in this process may have been told otherwise. */
+const searchPath = process.env.PATH;
 /** The token of GitHub that the runs get. */
 export const githubToken = 'ghs_0123456789abcdefTOKEN';
 
@@ -26,6 +30,8 @@ export interface ActionOptions {
   readonly payload?: object;
   readonly sha?: string;
   readonly env?: { readonly [name: string]: string };
+  /** Whether it gets a process of its own, as the runner gives it one; else where that makes a difference alone. */
+  readonly apart?: boolean;
 }
 
 /** A repository on a runner, with a server to manage and a GitHub to talk to. */
@@ -83,7 +89,7 @@ export async function workspace(
 
   const run: Workspace['run'] = async (
     inputs,
-    { event = 'push', payload = {}, sha = 'c0ffee', env = {} } = {},
+    { event = 'push', payload = {}, sha = 'c0ffee', env = {}, apart = false } = {},
   ) => {
     runs += 1;
     const place = join(runner, String(runs));
@@ -96,11 +102,10 @@ export async function workspace(
     const named = Object.entries(given).map(([name, value]) => [`INPUT_${name.toUpperCase()}`, value]);
     const output = await file('output');
     const summary = await file('summary');
-    const child = spawn(process.execPath, [bundle], {
+    const surroundings: Surroundings = {
       cwd: repository,
-      stdio: ['ignore', 'pipe', 'pipe'],
       env: {
-        PATH: process.env.PATH,
+        PATH: searchPath,
         HOME: folder,
         ...Object.fromEntries(named),
         IDOPS_BASE_URL: sandbox.url,
@@ -118,15 +123,10 @@ export async function workspace(
         RUNNER_TEMP: place,
         ...env,
       },
-    });
-    const chunks: Buffer[] = [];
-    for (const stream of [child.stdout, child.stderr])
-      stream.on('data', (chunk: Buffer) => chunks.push(chunk));
-    const code = await new Promise<number | null>((done, failed) => {
-      child.on('error', failed);
-      child.on('close', done);
-    });
-    const lines = Buffer.concat(chunks).toString('utf8').split('\n');
+    };
+    const here = apart ? undefined : runActionInProcess(surroundings);
+    const { code, text } = await (here ?? started(surroundings));
+    const lines = text.split('\n');
     // The runner takes these lines for itself.
     const mask = '::add-mask::';
     return {
@@ -160,6 +160,20 @@ export async function workspace(
         .filter(({ method }) => method !== 'GET')
         .map(({ method, path }) => `${method} ${path}`),
   };
+}
+
+/** Runs the action in a process of its own. */
+async function started({ cwd, env }: Surroundings): Promise<Printed> {
+  const child = spawn(process.execPath, [bundle], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  const chunks: Buffer[] = [];
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.on('data', (chunk: Buffer) => chunks.push(chunk));
+  }
+  const code = await new Promise<number | null>((done, failed) => {
+    child.on('error', failed);
+    child.on('close', done);
+  });
+  return { code, text: Buffer.concat(chunks).toString('utf8') };
 }
 
 /** Reads the file of outputs as the runner does: a name, a mark, lines, the mark. */

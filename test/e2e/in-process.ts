@@ -20,32 +20,40 @@ const readAtStart = /^(?:NODE_|UV_|SSL_|OPENSSL_|LC_|LANG$|TZ$)/;
 let busy = false;
 
 /**
- * Runs a command to its end in this process, with the folder and the variables of one of its own. Undefined where it
- * can't be told from one that way: where another one runs, or where a variable says how Node starts.
+ * Does something in this process with the folder and the variables of one of its own. Undefined where it can't be told
+ * from one that way: where something else is done so, or where a variable says how Node starts.
  */
-export function runInProcess(args: readonly string[], { cwd, env }: Surroundings): Promise<Ran> | undefined {
+export function inSurroundings<T>(
+  { cwd, env }: Surroundings,
+  work: () => Promise<T>,
+): Promise<T> | undefined {
   if (busy || Object.keys(env).some((name) => readAtStart.test(name))) return undefined;
   busy = true;
-  return running(args, cwd, env).finally(() => {
-    busy = false;
-  });
+  const before = { cwd: process.cwd(), env: { ...process.env } };
+  const surrounded = async (): Promise<T> => {
+    try {
+      process.chdir(cwd);
+      setVariables(env);
+      return await work();
+    } finally {
+      setVariables(before.env);
+      process.chdir(before.cwd);
+      busy = false;
+    }
+  };
+  return surrounded();
 }
 
-async function running(args: readonly string[], cwd: string, env: Surroundings['env']): Promise<Ran> {
-  const { run } = (await import(/* @vite-ignore */ program)) as Program;
-  const stdin = Readable.from([]);
-  const stdout = collecting();
-  const stderr = collecting();
-  const before = { cwd: process.cwd(), env: { ...process.env } };
-  process.chdir(cwd);
-  setVariables(env);
-  try {
+/** Runs a command to its end in this process; undefined where that can't be told from one of its own. */
+export function runInProcess(args: readonly string[], surroundings: Surroundings): Promise<Ran> | undefined {
+  return inSurroundings(surroundings, async () => {
+    const { run } = (await import(/* @vite-ignore */ program)) as Program;
+    const stdout = collecting();
+    const stderr = collecting();
+    const stdin = Readable.from([]);
     const code = await run(args, { stdin, stdout: stdout.stream, stderr: stderr.stream });
     return { code, signal: null, stdout: stdout.text(), stderr: stderr.text() };
-  } finally {
-    setVariables(before.env);
-    process.chdir(before.cwd);
-  }
+  });
 }
 
 /** Changes the variables themselves, which the system's functions see, not the object that shows them. */
