@@ -2,7 +2,7 @@ import { escapeLines } from '../base/escape.js';
 import type { Problem } from '../base/problems.js';
 import { type Look, problemsReport, type Report, renderText } from '../report/formats.js';
 import type { Inputs } from './inputs.js';
-import { inRepository } from './places.js';
+import { folderInRepository } from './places.js';
 
 /** The log of the step. What is written there must be without secrets already. */
 export class Log {
@@ -19,7 +19,7 @@ export class Log {
     return {
       color: false,
       debug: inputs?.args.debug === true,
-      folder: inputs === undefined ? '' : inRepository(inputs),
+      folder: inputs === undefined ? '' : folderInRepository(inputs),
     };
   }
 
@@ -40,6 +40,6 @@ export class Log {
 }
 
 /** Text without secrets for an output or a title: one line that nothing can hide in. */
-export function oneLine(text: string): string {
+export function titleLine(text: string): string {
   return escapeLines(text).split('\n').join(' ').slice(0, 1_000);
 }

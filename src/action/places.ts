@@ -18,7 +18,7 @@ export function folderOf({ workingDirectory }: Pick<Inputs, 'workingDirectory'>)
 }
 
 /** The folder as the repository has it; empty where it lies outside. */
-export function inRepository(inputs: Inputs): string {
+export function folderInRepository(inputs: Inputs): string {
   const folder = relative(workspace(), folderOf(inputs)).split(sep).join('/');
   return folder.startsWith('..') ? '' : folder;
 }
@@ -29,7 +29,7 @@ export function configOf(inputs: Inputs): string {
 }
 
 /** The project and environment that comments are found again by. */
-export function keyOf(inputs: Inputs, environment: string | null): string {
+export function commentKey(inputs: Inputs, environment: string | null): string {
   const name = environment ?? inputs.environment ?? (process.env.IDOPS_ENV || null);
   return markerKey(relative(workspace(), configOf(inputs)).split(sep).join('/'), name);
 }

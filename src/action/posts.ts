@@ -4,7 +4,7 @@ import { type DriftOutcome, syncComment, syncDriftIssue, type Told } from './com
 import type { WorkflowEvent } from './event.js';
 import { type GithubApi, GithubFailure, openGithub } from './github.js';
 import type { Inputs } from './inputs.js';
-import { type Log, oneLine } from './log.js';
+import { type Log, titleLine } from './log.js';
 import { type markedChanges, markerLine } from './marker.js';
 import { plainComment, planComment } from './text.js';
 
@@ -43,7 +43,7 @@ export class Posts {
       return;
     }
     const first = markerLine({ kind: 'drift', ...marker });
-    const name = oneLine(plan.environment ?? plan.server).slice(0, 100);
+    const name = titleLine(plan.environment ?? plan.server).slice(0, 100);
     const outcome: DriftOutcome | undefined = await this.#asking(
       'The issue',
       'issues: write',

@@ -29,10 +29,10 @@ import { outdatedComment } from './comment.js';
 import { readEvent, type WorkflowEvent } from './event.js';
 import { openGithub } from './github.js';
 import { fromPullRequest, type Inputs, readInputs } from './inputs.js';
-import { Log, oneLine } from './log.js';
+import { Log, titleLine } from './log.js';
 import { markedChanges, markerLine } from './marker.js';
 import { type Ending, writeOutputs, writeSummary } from './outputs.js';
-import { configOf, folderOf, keyOf, variablesOf } from './places.js';
+import { commentKey, configOf, folderOf, variablesOf } from './places.js';
 import { Posts } from './posts.js';
 import { plainComment, planComment, planSummary, problemsBlock } from './text.js';
 
@@ -127,7 +127,7 @@ class Work {
     await writeSummary(`## idops: failed\n\n${await problemsBlock(problems)}`);
     const inputs = this.#inputs;
     if (inputs?.command === 'plan') {
-      const key = keyOf(inputs, null);
+      const key = commentKey(inputs, null);
       await this.#posts.comment(inputs, key, async () => ({
         body: plainComment(
           markerLine({ kind: 'plan', key, digest: null, changes: null }),
@@ -140,7 +140,7 @@ class Work {
     }
     return {
       code,
-      summary: oneLine(first === undefined ? 'failed' : `${first.code}: ${first.message}`),
+      summary: titleLine(first === undefined ? 'failed' : `${first.code}: ${first.message}`),
       changed: this.#made !== undefined && changesServer(this.#made),
       ...(this.#made === undefined ? {} : { plan: this.#made }),
     };
@@ -193,7 +193,7 @@ class Work {
     const blocked = plan.changes.some(({ action }) => action === 'blocked');
     // What a selection leaves out may be owed something: then nobody is told that all is well.
     const tells = changed || blocked || leavesDebts(plan);
-    const key = keyOf(inputs, plan.environment);
+    const key = commentKey(inputs, plan.environment);
     const marker = { key, digest: plan.digest, changes: markedChanges(plan, this.#redactor) };
     await this.#posts.comment(inputs, key, async () =>
       tells
@@ -259,7 +259,7 @@ class Work {
   #applied(result: Result, problems: readonly Problem[]): string {
     if (result.run !== null) return resultSummaryLine(result);
     const [first] = redactProblems(problems, this.#redactor);
-    return first === undefined ? 'There was nothing to apply.' : oneLine(`${first.code}: ${first.message}`);
+    return first === undefined ? 'There was nothing to apply.' : titleLine(`${first.code}: ${first.message}`);
   }
 
   async #approval(inputs: Inputs, expected: string, plan: Plan): Promise<Approval | null> {
@@ -270,7 +270,7 @@ class Work {
       ]);
     }
     const api = await openGithub(inputs.githubToken, this.#event);
-    const approval = await approvalOf(api, this.#event, keyOf(inputs, plan.environment));
+    const approval = await approvalOf(api, this.#event, commentKey(inputs, plan.environment));
     if (approval !== null) this.#log.say(`${approval.source} approved ${approval.digest}`);
     return approval;
   }

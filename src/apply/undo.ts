@@ -80,7 +80,9 @@ function formerHolders(
     const known = documents.some(({ kind, identity }) => kind === sending.kind && identity.id === id);
     if (!moved || id === undefined || others.length > 0 || known) return [];
     const source = `run ${content.run.run}`;
-    return [{ former: document({ ...sending, identity: { id } }, { [field]: true }, source, false), field }];
+    return [
+      { former: documentOf({ ...sending, identity: { id } }, { [field]: true }, source, false), field },
+    ];
   });
 }
 
@@ -139,7 +141,7 @@ function undoEntry({ sending, answered }: Entry, hasher: Hasher, source: string)
   const { deletion } = kind;
   if (deletion !== undefined && (sending.existed === false || deletion.isBuiltIn(before))) {
     if (sending.action === 'delete') return { document: undefined, after: {}, left: [] };
-    return { document: document(sending, {}, source, true), after: deletion.restored(asked), left: [] };
+    return { document: documentOf(sending, {}, source, true), after: deletion.restored(asked), left: [] };
   }
   const wished = sending.action === 'delete' ? (deletion?.restored(before) ?? {}) : asked;
   const fields: Fields = {};
@@ -156,7 +158,7 @@ function undoEntry({ sending, answered }: Entry, hasher: Hasher, source: string)
     after[name] = became;
   }
   const none = Object.keys(fields).length === 0;
-  return { document: none ? undefined : document(sending, fields, source, false), after, left };
+  return { document: none ? undefined : documentOf(sending, fields, source, false), after, left };
 }
 
 /** The value that puts a field back; undefined where there is nothing to put back, or where that can't be done. */
@@ -202,7 +204,7 @@ function mapPatch(was: Fields, became: Fields): Value {
   return Object.fromEntries(changed.map((key) => [key, Object.hasOwn(was, key) ? (was[key] ?? null) : null]));
 }
 
-function document(
+function documentOf(
   { kind, identity }: Entry['sending'],
   fields: Fields,
   source: string,

@@ -75,7 +75,7 @@ export const keyPair: Kind = {
       'no other key pair of this plan becomes the default, and a server must not be left without one: declare "is_default: true" on the new default',
     failed: 'the new default key pair could not be set',
   },
-  observe,
+  observe: observeKeyPairs,
   update(input) {
     if (traits[input.profile.name].movesDefault) return move(input);
     const { present, desired, changed } = input;
@@ -134,7 +134,7 @@ function request({ id = '' }: Identity, body: Fields): Update['requests'][number
   return { operation: 'updateKeyPair', params: { key_pair_id: id }, body };
 }
 
-async function observe<T extends { readonly identity: Identity }>(
+async function observeKeyPairs<T extends { readonly identity: Identity }>(
   objects: readonly T[],
   context: ObserveContext,
 ): Promise<ReadonlyMap<T, Live>> {

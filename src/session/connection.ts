@@ -16,7 +16,7 @@ import type { Scope } from '../server/operations.js';
 import { defaultPatience, Patience, seconds, sleepSeconds } from '../server/retry.js';
 
 /** How a server is spoken to, beside what its settings say. */
-export type ConnectionOptions = Omit<NetworkOptions, 'tls' | 'proxy' | 'patience'>;
+export type SendingOptions = Omit<NetworkOptions, 'tls' | 'proxy' | 'patience'>;
 
 /**
  * Makes the connection that settings describe; nothing is sent before it is used. `declared` is what the run is about:
@@ -25,7 +25,7 @@ export type ConnectionOptions = Omit<NetworkOptions, 'tls' | 'proxy' | 'patience
 export function openConnection(
   server: ServerSettings,
   declared: readonly Declared[],
-  options: ConnectionOptions,
+  options: SendingOptions,
 ): Connection {
   const network = { ...options, patience: new Patience(defaultPatience, seconds) };
   return connect({
@@ -40,7 +40,7 @@ export function openConnection(
 function credentialsOf(
   { auth, tls }: ServerSettings,
   scopes: readonly Scope[],
-  options: ConnectionOptions & { readonly patience: Patience },
+  options: SendingOptions & { readonly patience: Patience },
 ): Credentials {
   const { redact, onSecret = () => {}, delay = sleepSeconds, random = Math.random } = options;
   switch (auth.way) {

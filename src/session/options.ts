@@ -61,7 +61,7 @@ export function connectionOptions(): Option[] {
     ).argParser(notEmpty),
     new Option('--concurrency <N>', 'requests at once (10)').argParser(wholeNumber(1, 1000)),
     new Option('--rate <N>', 'requests a second at most (any number)').argParser(positive),
-    new Option('--timeout <SECONDS>', 'seconds that one request may take (30)').argParser(seconds),
+    new Option('--timeout <SECONDS>', 'seconds that one request may take (30)').argParser(secondsOption),
     new Option('--retries <N>', 'how often a request is repeated where that may help (3)').argParser(
       wholeNumber(0, 100),
     ),
@@ -183,7 +183,7 @@ function positive(value: string): number {
   throw new InvalidArgumentError('It must be a number of more than 0.');
 }
 
-function seconds(value: string): number {
+function secondsOption(value: string): number {
   const number = Number(value);
   if (value.trim() !== '' && Number.isFinite(number) && number > 0 && number <= 86400) return number;
   throw new InvalidArgumentError('It must be a number of seconds, more than 0.');

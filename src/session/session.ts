@@ -9,7 +9,7 @@ import type { Selection } from '../plan/select.js';
 import type { StoredPlan } from '../plan/stored.js';
 import type { Project, ServerOverrides } from '../project/index.js';
 import type { RunLine } from '../state/journal.js';
-import type { ConnectionOptions } from './connection.js';
+import type { SendingOptions } from './connection.js';
 
 export interface SessionOptions extends ServerOverrides {
   /** False where the manifests have no part in what is done. */
@@ -24,7 +24,7 @@ export interface SessionOptions extends ServerOverrides {
   /** Gets to know every secret of the session before it can turn up anywhere; one of its own where it isn't given. */
   readonly redactor?: Redactor;
   /** How requests are paced, waited for and logged, where it is otherwise than usual. */
-  readonly network?: Partial<Pick<ConnectionOptions, 'rate' | 'retries' | 'onTry' | 'delay' | 'random'>>;
+  readonly network?: Partial<Pick<SendingOptions, 'rate' | 'retries' | 'onTry' | 'delay' | 'random'>>;
 }
 
 export interface PlanOptions extends Partial<Selection> {
