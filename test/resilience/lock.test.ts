@@ -3,8 +3,9 @@ import { once } from 'node:events';
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
+import { createInterface } from 'node:readline';
 import { pathToFileURL } from 'node:url';
-import { afterEach, describe, expect, it } from 'vitest';
+import { afterEach, describe, expect, it, onTestFinished } from 'vitest';
 import { ownMark } from '../../src/base/process.js';
 import type { Intercept, SandboxRequest } from '../../src/sandbox/index.js';
 import { acquireLock, removableLock } from '../../src/state/file/lock.js';
@@ -179,34 +180,31 @@ describe('many processes at once', () => {
     for (const folder of folders.splice(0)) await rm(folder, { recursive: true, force: true });
   });
 
-  async function takers(count: number, state: string, env: { [name: string]: string }): Promise<string[]> {
+  /** A process that takes locks as it is told. */
+  async function taker() {
     const module = pathToFileURL(resolve('dist/state/file/lock.js')).href;
-    const children = Array.from({ length: count }, () =>
-      spawn(process.execPath, [resolve('test/resilience/taker.mjs'), module, state], {
-        env: { PATH: process.env.PATH, START: String(Date.now() + 1500), ...env },
-      }),
-    );
-    return await Promise.all(
-      children.map(async (child) => {
-        let text = '';
-        child.stdout.on('data', (chunk) => {
-          text += chunk;
-        });
-        await once(child, 'close');
-        return text;
-      }),
-    );
+    const child = spawn(process.execPath, [resolve('test/resilience/taker.mjs'), module]);
+    onTestFinished(() => void child.kill('SIGKILL'));
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    const hear = async (): Promise<string> => String((await lines.next()).value);
+    expect(await hear()).toBe('ready');
+    return async (words: string): Promise<string> => {
+      child.stdin.write(`${words}\n`);
+      return await hear();
+    };
   }
 
   it('of which each finds the same dead lock, one takes it over', async () => {
+    const takers = await Promise.all(Array.from({ length: 12 }, taker));
     for (let round = 0; round < 3; round += 1) {
       const folder = await mkdtemp(join(tmpdir(), 'idops-lock-'));
       folders.push(folder);
       const state = join(folder, 'state.json');
       await writeFile(`${state}.lock`, holder({ pid: await deadPid() }));
-      const said = await takers(12, state, { KEEP: '1' });
-      expect(said.filter((text) => text.startsWith('took'))).toHaveLength(1);
+      const said = await Promise.all(takers.map((tell) => tell(`take ${state}`)));
+      expect(said.filter((text) => text === 'took')).toHaveLength(1);
       expect(said.filter((text) => text.startsWith('refused') && text.includes('apply by'))).toHaveLength(11);
+      await Promise.all(takers.map((tell) => tell('release')));
       expect(await readdir(folder)).toEqual([]);
     }
   });

@@ -1,14 +1,22 @@
-// Takes a lock, says so, holds it for a moment and releases it: node taker.mjs LOCK_MODULE STATE
-const [module, state] = process.argv.slice(2);
-const { acquireLock } = await import(module);
-// All begin at the same moment.
-const start = Number(process.env.START);
-while (Date.now() < start);
-try {
-  const lock = await acquireLock(state, 'apply', new Date());
-  process.stdout.write(`took ${Date.now()}\n`);
-  if (process.env.KEEP !== undefined) await new Promise((resolve) => setTimeout(resolve, 1500));
-  await lock.release();
-} catch (failure) {
-  process.stdout.write(`refused ${failure.message}\n`);
+// Takes and releases a lock as it is told, a line each: node taker.mjs LOCK_MODULE
+// `take STATE` is answered with `took`, or `refused` and why; `release` with `released`.
+import { createInterface } from 'node:readline';
+
+const { acquireLock } = await import(process.argv[2]);
+const say = (text) => process.stdout.write(`${text.replaceAll('\n', ' ')}\n`);
+let lock;
+say('ready');
+for await (const line of createInterface({ input: process.stdin })) {
+  if (line === 'release') {
+    await lock?.release();
+    lock = undefined;
+    say('released');
+    continue;
+  }
+  try {
+    lock = await acquireLock(line.slice('take '.length), 'apply', new Date());
+    say('took');
+  } catch (failure) {
+    say(`refused ${failure.message}`);
+  }
 }
