@@ -8,7 +8,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     globalSetup: ['test/build.ts'],
-    maxWorkers: 2,
+    // One more than a small machine has processors: some tests wait for servers that are slow on purpose.
+    maxWorkers: 3,
     testTimeout: limit,
     hookTimeout: limit,
     reporters: ['default', new Watchdog(limit)],
