@@ -49,7 +49,11 @@ const forms: { readonly [form: string]: (secret: string) => string } = {
   'in HTML with long numbers': (secret) => entities(secret, (code) => `&#${String(code).padStart(12, '0')};`),
   'in HTML with names and no semicolons': (secret) =>
     [...secret]
-      .map((character) => (/[&<>"ö]/.test(character) ? named[character]?.slice(0, -1) : character) ?? '')
+      .map((character, at, all) => {
+        const name = /[&<>"ö]/.test(character) ? named[character] : undefined;
+        // A semicolon that follows would be taken for the name's.
+        return all[at + 1] === ';' ? (name ?? character) : (name?.slice(0, -1) ?? character);
+      })
       .join(''),
   'in HTML with hexadecimal numbers': (secret) => entities(secret, (code) => `&#x${code.toString(16)};`),
   'in HTML with HEXADECIMAL numbers': (secret) =>
