@@ -7,7 +7,7 @@ import type { SandboxProfile, SandboxSeed } from '../../../src/sandbox/index.js'
 import { loadSeed } from '../../../src/sandbox/seed.js';
 import { ids } from '../../sandbox/asking.js';
 import { taken, userFields, userGroup, userMetadata } from '../generating/boruta.js';
-import { templateDoc, userDoc } from '../generating/documents.js';
+import { absent, templateDoc, userDoc } from '../generating/documents.js';
 import { bodyText, type Doc, nullableText, some, text, word } from '../generating/values.js';
 
 /** What manifests say one after the other: `known` is applied first, `next` differs from it in something. */
@@ -45,20 +45,20 @@ const nullable = (profile: SandboxProfile): fc.Arbitrary<string | null> =>
 
 const demo = (): SandboxSeed => loadSeed('demo');
 
-/** Some of them, in any order. */
-function several<T>(items: readonly T[]): fc.Arbitrary<T[]> {
-  return fc.shuffledSubarray([...items], { minLength: 1 });
+/** So many of them at least, in any order. */
+function several<T>(items: readonly T[], minLength = 1): fc.Arbitrary<T[]> {
+  return fc.shuffledSubarray([...items], { minLength });
 }
 
 const organization: KindSample = {
-  // Names may be twice, and then an id tells which one is meant.
+  // Two have one name, so that an id tells which of them is meant.
   server: (profile) =>
     fc
       .tuple(
         ...[ids.acme, ids.globex, ids.initech, ids.umbrella].map((id, index) =>
-          fc.tuple(word, fc.nat(3), nullable(profile)).map(([name, twin, label]) => ({
+          fc.tuple(word, nullable(profile)).map(([name, label]) => ({
             id,
-            name: twin === 0 ? 'twin' : `${index} ${name}`,
+            name: index === 1 || index === 2 ? 'twin' : `${index} ${name}`,
             label,
           })),
         ),
@@ -68,25 +68,23 @@ const organization: KindSample = {
     const isUnique = (wanted: string | null): boolean =>
       organizations.filter(({ name }) => name === wanted).length === 1;
     const fields = some({ label: nullable(profile) });
-    return several(organizations).chain((chosen) =>
+    return several(organizations, 3).chain((chosen) =>
       fc
         .tuple(
           ...chosen.map(({ id, name }, index) =>
-            fc
-              .tuple(fc.boolean(), fields, fields, fc.option(word, { nil: undefined }))
-              .map(([byName, before, after, renamed]) => {
-                const other = index === 0 ? { label: 'of the second manifest' } : {};
-                if (byName && name !== null && isUnique(name)) {
-                  const identity = { kind: 'Organization', name } as const;
-                  return { known: { ...identity, ...before }, next: { ...identity, ...after, ...other } };
-                }
-                const identity = { kind: 'Organization', id } as const;
-                const name_ = renamed === undefined ? {} : { name: `new ${index} ${renamed}` };
-                return {
-                  known: { ...identity, ...before },
-                  next: { ...identity, ...after, ...name_, ...other },
-                };
-              }),
+            fc.tuple(fc.boolean(), fields, fields, word).map(([byName, before, after, renamed]) => {
+              const other = index === 0 ? { label: 'of the second manifest' } : {};
+              if (byName && name !== null && isUnique(name)) {
+                const identity = { kind: 'Organization', name } as const;
+                return { known: { ...identity, ...before }, next: { ...identity, ...after, ...other } };
+              }
+              const identity = { kind: 'Organization', id } as const;
+              const name_ = index === 1 ? { name: `new ${index} ${renamed}` } : {};
+              return {
+                known: { ...identity, ...before },
+                next: { ...identity, ...after, ...name_, ...other },
+              };
+            }),
           ),
         )
         .map(inRounds),
@@ -220,18 +218,18 @@ const emailTemplate: KindSample = {
   rounds(_, profile) {
     const body = profile === 'boruta' ? taken : bodyText;
     const types = ['confirmation_instructions', 'reset_password_instructions', 'tx_code'];
-    return several(types).chain((chosen) =>
+    return several(types, 2).chain((chosen) =>
       fc
         .tuple(
           ...chosen.map((type, index) => {
             const identity = { backend_id: ids.backend, type };
-            return fc
-              .tuple(templateDoc(identity, body), templateDoc(identity, body))
-              .map(([known, after]) => {
-                const { state: _state, ...bodies } = after;
-                const next = index === 0 ? { ...bodies, txt_content: 'of the second manifest' } : after;
-                return { known, next };
-              });
+            return fc.tuple(templateDoc(identity, body), templateDoc(identity, body)).map(([known, next]) => {
+              // One is changed or brought into being, one is deleted, whatever becomes of the third.
+              const { state: _state, ...bodies } = index === 0 ? next : known;
+              const text = { ...bodies, txt_content: index === 0 ? 'second' : 'first' };
+              if (index === 0) return { known, next: text };
+              return index === 1 ? { known: text, next: absent(identity) } : { known, next };
+            });
           }),
         )
         .map(inRounds),

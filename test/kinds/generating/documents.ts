@@ -138,14 +138,20 @@ export function userDoc(
     );
 }
 
+type TemplateIdentity = { readonly backend_id: string; readonly type: string };
+
+/** A document that deletes an email template. */
+export function absent(identity: TemplateIdentity): Doc {
+  return { kind: 'EmailTemplate', ...identity, state: 'absent' };
+}
+
 /** A document about an email template, or one that deletes it. */
 export function templateDoc(
-  identity: { readonly backend_id: string; readonly type: string },
+  identity: TemplateIdentity,
   body: fc.Arbitrary<string | null>,
 ): fc.Arbitrary<Doc> {
-  const deleted: Doc = { kind: 'EmailTemplate', ...identity, state: 'absent' };
   return fc.oneof(
-    { weight: 1, arbitrary: fc.constant(deleted) },
+    { weight: 1, arbitrary: fc.constant(absent(identity)) },
     {
       weight: 3,
       arbitrary: some({ txt_content: body, html_content: body }).map(
