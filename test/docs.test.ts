@@ -1,16 +1,18 @@
-import { execFile } from 'node:child_process';
 import { access, readdir, readFile } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
-import { promisify } from 'node:util';
+import pLimit from 'p-limit';
 import { describe, expect, test } from 'vitest';
 import { kindNames } from '../src/base/kind-names.js';
+import { runInProcess } from './e2e/in-process.js';
+
+const oneAtATime = pLimit(1);
 
 /** What `--help` of a command says, of the command that a user runs. */
 async function helpOf(...command: string[]): Promise<string> {
-  const { stdout } = await promisify(execFile)(process.execPath, ['dist/cli/main.js', ...command, '--help'], {
-    env: { ...process.env, NO_COLOR: '1' },
-  });
-  return stdout;
+  const surroundings = { cwd: process.cwd(), env: { NO_COLOR: '1' } };
+  const ran = await oneAtATime(() => runInProcess([...command, '--help'], surroundings));
+  if (ran?.code !== 0) throw new Error(`no help of ${command.join(' ')}`);
+  return ran.stdout;
 }
 
 /** The names in one section of a help text: each entry stands two columns in, what it means further right. */
