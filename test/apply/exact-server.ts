@@ -9,8 +9,12 @@ import { openForWriting, openSession } from '../../src/session/open.js';
 import type { Session, WritingCommand, WritingSession } from '../../src/session/session.js';
 import { fileRuns } from '../../src/state/file/runs.js';
 import { applyAll as approveAll } from '../approving.js';
+import { runInProcess } from '../e2e/in-process.js';
 import { cli } from '../e2e/running.js';
 import { serve } from '../server/serving.js';
+
+/** The search path, which a command that runs in this process may have been told otherwise. */
+const searchPath = process.env.PATH;
 
 export const userId = '9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77';
 
@@ -34,6 +38,9 @@ export interface ExactSite {
   declare(yaml: string): Promise<void>;
   session<T>(work: (session: Session) => Promise<T>): Promise<T>;
   writing<T>(command: WritingCommand, work: (session: WritingSession) => Promise<T>): Promise<T>;
+  /** Runs a command to its end, in this process where that makes no difference. */
+  idops(...args: string[]): Promise<Ran>;
+  /** Starts a process of its own. */
   begin(...args: string[]): { readonly child: ChildProcess; readonly ended: Promise<Ran> };
   /** The names of the runs, oldest first. */
   runs(): Promise<string[]>;
@@ -80,6 +87,7 @@ export async function exactSite(profile: Profile, user: { [member: string]: stri
       await session.close();
     }
   };
+  const surroundings = () => ({ cwd: folder, env: { PATH: searchPath, HOME: folder, ...variables } });
   const site: ExactSite = {
     folder,
     user,
@@ -88,10 +96,10 @@ export async function exactSite(profile: Profile, user: { [member: string]: stri
     declare: (yaml) => write('manifests/user.yaml', `kind: User\nid: ${userId}\n${yaml}`),
     session: async (work) => await within(await openSession(await load()), work),
     writing: async (command, work) => await within(await openForWriting(await load(), command), work),
+    idops: (...args) => runInProcess(args, surroundings()) ?? site.begin(...args).ended,
     begin(...args) {
       const child = spawn(process.execPath, [cli, ...args], {
-        cwd: folder,
-        env: { PATH: process.env.PATH, HOME: folder, ...variables },
+        ...surroundings(),
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       onTestFinished(() => void child.kill('SIGKILL'));

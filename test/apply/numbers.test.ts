@@ -104,14 +104,14 @@ test('10 and 10.0 are two plans, and one that is stored is stale when a digit ch
   expect(await digestOf('10')).not.toBe(digest);
   expect(await digestOf('10.0')).toBe(digest);
 
-  expect((await site.begin('plan', '--out', 'plan.json').ended).code).toBe(0);
+  expect((await site.idops('plan', '--out', 'plan.json')).code).toBe(0);
   site.user.metadata = kept.replace('9007199254740993', '9007199254740992');
-  const stale = await site.begin('apply', 'plan.json').ended;
+  const stale = await site.idops('apply', 'plan.json');
   expect(stale.code).toBe(1);
   expect(stale.stderr).toContain('stale plan');
   expect(site.sent).toEqual([]);
   site.user.metadata = kept;
-  expect((await site.begin('apply', 'plan.json').ended).code).toBe(0);
+  expect((await site.idops('apply', 'plan.json')).code).toBe(0);
   expect(site.user.metadata).toBe(`{${kept.slice(1, -1)},"a":{"value":10.0,"status":"valid"}}`);
 });
 
@@ -119,19 +119,19 @@ test('every format shows the digits', async () => {
   const site = await exactSite('boruta', user('boruta', { metadata: '{"a":{"value":10,"status":"valid"}}' }));
   await site.declare('metadata: {a: {value: 10.0, status: valid}}\n');
   const args = ['json', 'json=p.json', 'markdown=p.md', 'html=p.html', 'github=p.txt'];
-  const { stdout, stderr } = await site.begin('plan', ...args.flatMap((name) => ['--format', name])).ended;
+  const { stdout, stderr } = await site.idops('plan', ...args.flatMap((name) => ['--format', name]));
   expect(stderr).not.toContain('error');
   expect(stdout).toMatch(/"after": \{\s*"value": 10\.0,/);
   const plan = parseJson(stdout) as { changes: readonly { fields: unknown }[] };
   expect(stringifyJson(plan.changes[0]?.fields)).toBe(
     '[{"path":"metadata.a","before":{"value":10,"status":"valid"},"after":{"value":10.0,"status":"valid"},"sensitive":false}]',
   );
-  expect((await site.begin('plan').ended).stdout).toContain(
+  expect((await site.idops('plan')).stdout).toContain(
     'metadata.a: {"value": 10, "status": "valid"}\n      → {"value": 10.0, "status": "valid"}',
   );
-  expect((await site.begin('apply', '--yes').ended).code).toBe(0);
+  expect((await site.idops('apply', '--yes')).code).toBe(0);
   const [run = ''] = await site.runs();
-  const shown = await site.begin('runs', 'show', run, '--format', 'json').ended;
+  const shown = await site.idops('runs', 'show', run, '--format', 'json');
   expect(shown.stdout).toMatch(/"after": \{\s*"value": 10\.0,/);
 });
 
@@ -152,13 +152,13 @@ test.each(['boruta', 'documented'] as const)('a killed run loses no digit (%s)',
   await ended;
   expect(await site.records()).toContain(all);
   site.silent = undefined;
-  const next = await site.begin('apply', '--yes').ended;
+  const next = await site.idops('apply', '--yes');
   expect(next).toMatchObject({ code: 0 });
   expect(site.user.metadata).toBe(all);
   expect(await differences(site)).toEqual([]);
   // Without a read nobody knows what the killed run was given, so there is nothing sure to put back.
   if (profile === 'documented') return;
   const [killed = ''] = await site.runs();
-  expect((await site.begin('undo', killed, '--yes').ended).code).toBe(0);
+  expect((await site.idops('undo', killed, '--yes')).code).toBe(0);
   expect(site.user.metadata).toBe(kept);
 });
