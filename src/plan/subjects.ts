@@ -34,7 +34,9 @@ export function candidates(options: BuildOptions): Subject[] {
     .map((document) => ({ kind: document.kind, identity: document.identity, declared: document }));
   const named = new Set(declared.map((document) => addressOf(document.kind, document.identity)));
   const others = Object.entries(state.resources).filter(
-    ([address, { kind }]) => !named.has(address) && isSelected(selection, kind, [address]),
+    // A former version may have recorded it under another spelling of its address.
+    ([address, { kind, identity }]) =>
+      !named.has(address) && !named.has(addressOf(kind, identity)) && isSelected(selection, kind, [address]),
   );
   const orphans = others.flatMap(([, record]): Subject[] => {
     const { kind, identity, deleted, managed } = record;
