@@ -491,14 +491,14 @@ var kWebSocketOptions=Symbol("webSocketOptions");var kEventSourceOptions=Symbol(
 super();this[kWebSocketOptions]=opts?.webSocket??{};this[kEventSourceOptions]=opts?.eventSource??{}}get webSocketOptions(){
 return{maxFragments:this[kWebSocketOptions].maxFragments??131072,maxPayloadSize:this[kWebSocketOptions].maxPayloadSize??
 128*1024*1024}}get eventSourceOptions(){return{maxEventSize:this[kEventSourceOptions].maxEventSize??buffer.kStringMaxLength}}get destroyed(){
-return this[kDestroyed]}get closed(){return this[kClosed]}close(callback2){if(callback2===void 0){return new Promise((resolve15,reject)=>{
-this.close((err,data3)=>{return err?reject(err):resolve15(data3)})})}if(typeof callback2!=="function"){throw new InvalidArgumentError2(
+return this[kDestroyed]}get closed(){return this[kClosed]}close(callback2){if(callback2===void 0){return new Promise((resolve16,reject)=>{
+this.close((err,data3)=>{return err?reject(err):resolve16(data3)})})}if(typeof callback2!=="function"){throw new InvalidArgumentError2(
 "invalid callback")}if(this[kDestroyed]){const err=new ClientDestroyedError;queueMicrotask(()=>callback2(err,null));return}
 if(this[kClosed]){if(this[kOnClosed]){this[kOnClosed].push(callback2)}else{queueMicrotask(()=>callback2(null,null))}return}
 this[kClosed]=true;this[kOnClosed]??=[];this[kOnClosed].push(callback2);const onClosed=()=>{const callbacks=this[kOnClosed];
 this[kOnClosed]=null;for(let i2=0;i2<callbacks.length;i2++){callbacks[i2](null,null)}};this[kClose]().then(()=>this.destroy()).
 then(()=>queueMicrotask(onClosed))}destroy(err,callback2){if(typeof err==="function"){callback2=err;err=null}if(callback2===
-void 0){return new Promise((resolve15,reject)=>{this.destroy(err,(err2,data3)=>{return err2?reject(err2):resolve15(data3)})})}
+void 0){return new Promise((resolve16,reject)=>{this.destroy(err,(err2,data3)=>{return err2?reject(err2):resolve16(data3)})})}
 if(typeof callback2!=="function"){throw new InvalidArgumentError2("invalid callback")}if(this[kDestroyed]){if(this[kOnDestroyed]){
 this[kOnDestroyed].push(callback2)}else{queueMicrotask(()=>callback2(null,null))}return}if(!err){err=new ClientDestroyedError}
 this[kDestroyed]=true;this[kOnDestroyed]??=[];this[kOnDestroyed].push(callback2);const onDestroyed=()=>{const callbacks=this[kOnDestroyed];
@@ -2308,7 +2308,7 @@ function parsingError(cause){return new TypeError("Failed to parse body as FormD
 return char<=31||char===127}function isTSpecial(char){return char===40||char===41||char===60||char===62||char===64||char===
 44||char===59||char===58||char===92||char===34||char===47||char===91||char===93||char===63||char===61}function isToken(char){
 return char<=127&&char!==32&&char!==9&&!isCTL(char)&&!isTSpecial(char)}module.exports={multipartFormDataParser,validateBoundary}}});var require_promise=__commonJS({"node_modules/undici/lib/util/promise.js"(exports,module){"use strict";function createDeferredPromise(){
-let res;let rej;const promise3=new Promise((resolve15,reject)=>{res=resolve15;rej=reject});return{promise:promise3,resolve:res,
+let res;let rej;const promise3=new Promise((resolve16,reject)=>{res=resolve16;rej=reject});return{promise:promise3,resolve:res,
 reject:rej}}module.exports={createDeferredPromise}}});var require_body=__commonJS({"node_modules/undici/lib/web/fetch/body.js"(exports,module){"use strict";var util=require_util();
 var{ReadableStreamFrom,readableStreamClose,fullyReadBody,extractMimeType}=require_util2();var{FormData,setFormDataState}=require_formdata();
 var{webidl}=require_webidl();var assert2=__require("node:assert");var{isErrored,isDisturbed}=__require("node:stream");var{
@@ -2575,8 +2575,8 @@ write(`${header}content-length: ${contentLength}\r
 `,"latin1");socket.write(buffer);socket.uncork();request4.onBodySent(buffer);request4.onRequestSent();if(!expectsPayload&&
 request4.reset!==false){socket[kReset]=true}client3[kResume]()}catch(err){abort(err)}}async function writeIterable(abort,body2,client3,request4,socket,contentLength,header,expectsPayload){
 assert2(contentLength!==0||client3[kRunning]===0,"iterator body cannot be pipelined");let callback2=null;function onDrain(){
-if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve15,reject)=>{assert2(callback2===
-null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve15}});socket.on("close",onDrain).on("drain",onDrain);
+if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve16,reject)=>{assert2(callback2===
+null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve16}});socket.on("close",onDrain).on("drain",onDrain);
 const writer=new AsyncWriter({abort,socket,request:request4,contentLength,client:client3,expectsPayload,header});try{for await(const chunk of body2){
 if(socket[kError]){throw socket[kError]}if(!writer.write(chunk)){await waitForDrain()}}writer.end()}catch(err){writer.destroy(
 err)}finally{socket.off("close",onDrain).off("drain",onDrain)}}var AsyncWriter=class{constructor({abort,socket,request:request4,
@@ -2739,8 +2739,8 @@ throw new RequestContentLengthMismatchError}const buffer=Buffer.from(await body2
 write(buffer);h2stream.uncork();h2stream.end();request4.onBodySent(buffer);request4.onRequestSent();if(!expectsPayload){
 socket[kReset]=true}client3[kResume]()}catch(err){abort(err)}}async function writeIterable(abort,h2stream,body2,client3,request4,socket,contentLength,expectsPayload){
 assert2(contentLength!==0||client3[kRunning]===0,"iterator body cannot be pipelined");let callback2=null;function onDrain(){
-if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve15,reject)=>{assert2(callback2===
-null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve15}});h2stream.on("close",onDrain).on("drain",onDrain);
+if(callback2){const cb=callback2;callback2=null;cb()}}const waitForDrain=()=>new Promise((resolve16,reject)=>{assert2(callback2===
+null);if(socket[kError]){reject(socket[kError])}else{callback2=resolve16}});h2stream.on("close",onDrain).on("drain",onDrain);
 try{for await(const chunk of body2){if(socket[kError]){throw socket[kError]}const res=h2stream.write(chunk);request4.onBodySent(
 chunk);if(!res){await waitForDrain()}}h2stream.end();request4.onRequestSent();if(!expectsPayload){socket[kReset]=true}client3[kResume]()}catch(err){
 abort(err)}finally{h2stream.off("close",onDrain).off("drain",onDrain)}}module.exports=connectH2}});var require_client=__commonJS({"node_modules/undici/lib/dispatcher/client.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -2811,10 +2811,10 @@ return Boolean(this[kHTTPContext]?.busy(null)||this[kSize]>=(getPipelining(this)
 this);this.once("connect",cb)}[kDispatch](opts,handler2){const request4=new Request(this[kUrl].origin,opts,handler2);this[kQueue].
 push(request4);if(this[kResuming]){}else if(util.bodyLength(request4.body)==null&&util.isIterable(request4.body)){this[kResuming]=
 1;queueMicrotask(()=>resume(this))}else{this[kResume](true)}if(this[kResuming]&&this[kNeedDrain]!==2&&this[kBusy]){this[kNeedDrain]=
-2}return this[kNeedDrain]<2}[kClose](){return new Promise(resolve15=>{if(this[kSize]){this[kClosedResolve]=resolve15}else{
-resolve15(null)}})}[kDestroy](err){return new Promise(resolve15=>{const requests=this[kQueue].splice(this[kPendingIdx]);
+2}return this[kNeedDrain]<2}[kClose](){return new Promise(resolve16=>{if(this[kSize]){this[kClosedResolve]=resolve16}else{
+resolve16(null)}})}[kDestroy](err){return new Promise(resolve16=>{const requests=this[kQueue].splice(this[kPendingIdx]);
 for(let i2=0;i2<requests.length;i2++){const request4=requests[i2];if(request4!=null){util.errorRequest(this,request4,err)}}
-const callback2=()=>{if(this[kClosedResolve]){this[kClosedResolve]();this[kClosedResolve]=null}resolve15(null)};if(this[kHTTPContext]){
+const callback2=()=>{if(this[kClosedResolve]){this[kClosedResolve]();this[kClosedResolve]=null}resolve16(null)};if(this[kHTTPContext]){
 this[kHTTPContext].destroy(err,callback2);this[kHTTPContext]=null}else{queueMicrotask(callback2)}this[kResume]()})}};function onError(client3,err){
 if(client3[kRunning]===0&&err.code!=="UND_ERR_INFO"&&err.code!=="UND_ERR_SOCKET"){assert2(client3[kPendingIdx]===client3[kRunningIdx]);
 const requests=client3[kQueue].splice(client3[kRunningIdx]);for(let i2=0;i2<requests.length;i2++){const request4=requests[i2];
@@ -2875,8 +2875,8 @@ ret+=connected&&!needDrain}return ret}get[kPending](){let ret=this[kQueued];for(
 ret+=pending}return ret}get[kRunning](){let ret=0;for(const{[kRunning]:running}of this[kClients]){ret+=running}return ret}get[kSize](){
 let ret=this[kQueued];for(const{[kSize]:size2}of this[kClients]){ret+=size2}return ret}get stats(){return new PoolStats(
 this)}[kClose](){if(this[kQueue].isEmpty()){const closeAll=[];for(let i2=0;i2<this[kClients].length;i2++){const client3=this[kClients][i2];
-if(!client3.destroyed){closeAll.push(client3.close())}}return Promise.all(closeAll)}else{return new Promise(resolve15=>{
-this[kClosedResolve]=resolve15})}}[kDestroy](err){while(true){const item=this[kQueue].shift();if(!item){break}item.handler.
+if(!client3.destroyed){closeAll.push(client3.close())}}return Promise.all(closeAll)}else{return new Promise(resolve16=>{
+this[kClosedResolve]=resolve16})}}[kDestroy](err){while(true){const item=this[kQueue].shift();if(!item){break}item.handler.
 onError(err)}const destroyAll=new Array(this[kClients].length);for(let i2=0;i2<this[kClients].length;i2++){destroyAll[i2]=
 this[kClients][i2].destroy(err)}return Promise.all(destroyAll)}[kDispatch](opts,handler2){const dispatcher=this[kGetDispatcher]();
 if(!dispatcher){this[kNeedDrain]=true;this[kQueue].push({opts,handler:handler2});this[kQueued]++}else if(!dispatcher.dispatch(
@@ -3097,16 +3097,16 @@ options.headers||{};this[kProxyProtocol]=options.proxyTls?"https:":"http:";this[
 decodeURIComponent(url2.password):null)};this[kConnector]=options.connect||buildConnector({...options.proxyTls,servername:options.
 proxyTls?.servername||url2.hostname});this[kPools]=new Map}async createSocks5Connection(targetHost,targetPort){const proxyHost=this[kProxyUrl].
 hostname;const proxyPort=parseInt(this[kProxyUrl].port)||1080;debug("creating SOCKS5 connection to",proxyHost,proxyPort);
-const socket=await new Promise((resolve15,reject)=>{this[kConnector]({hostname:proxyHost,host:proxyHost,port:proxyPort,protocol:this[kProxyProtocol]},
-(err,socket2)=>{if(err){reject(err)}else{resolve15(socket2)}})});const socks5Client=new Socks5Client(socket,this[kProxyAuth]);
+const socket=await new Promise((resolve16,reject)=>{this[kConnector]({hostname:proxyHost,host:proxyHost,port:proxyPort,protocol:this[kProxyProtocol]},
+(err,socket2)=>{if(err){reject(err)}else{resolve16(socket2)}})});const socks5Client=new Socks5Client(socket,this[kProxyAuth]);
 socks5Client.on("error",err=>{debug("SOCKS5 error:",err);socket.destroy()});await socks5Client.handshake();await new Promise(
-(resolve15,reject)=>{const timeout=setTimeout(()=>{reject(new Error("SOCKS5 authentication timeout"))},5e3);const onAuthenticated=()=>{
-clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve15()};const onError=err=>{clearTimeout(timeout);
+(resolve16,reject)=>{const timeout=setTimeout(()=>{reject(new Error("SOCKS5 authentication timeout"))},5e3);const onAuthenticated=()=>{
+clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve16()};const onError=err=>{clearTimeout(timeout);
 socks5Client.removeListener("authenticated",onAuthenticated);reject(err)};if(socks5Client.state===STATES.AUTHENTICATED){
-clearTimeout(timeout);resolve15()}else{socks5Client.once("authenticated",onAuthenticated);socks5Client.once("error",onError)}});
-await socks5Client.connect(targetHost,targetPort);await new Promise((resolve15,reject)=>{const timeout=setTimeout(()=>{reject(
+clearTimeout(timeout);resolve16()}else{socks5Client.once("authenticated",onAuthenticated);socks5Client.once("error",onError)}});
+await socks5Client.connect(targetHost,targetPort);await new Promise((resolve16,reject)=>{const timeout=setTimeout(()=>{reject(
 new Error("SOCKS5 connection timeout"))},5e3);const onConnected=info=>{debug("SOCKS5 tunnel established to",targetHost,targetPort,
-"via",info);clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve15()};const onError=err=>{clearTimeout(
+"via",info);clearTimeout(timeout);socks5Client.removeListener("error",onError);resolve16()};const onError=err=>{clearTimeout(
 timeout);socks5Client.removeListener("connected",onConnected);reject(err)};socks5Client.once("connected",onConnected);socks5Client.
 once("error",onError)});return socket}[kDispatch](opts,handler2){const{origin:origin2}=opts;debug("dispatching request t\
 o",origin2,"via SOCKS5");try{const originKey=String(origin2);let pool=this[kPools].get(originKey);if(!pool||pool.destroyed||
@@ -3115,7 +3115,7 @@ try{const url2=new URL2(origin2);const targetHost=url2.hostname;const targetPort
 https:"?443:80);debug("establishing SOCKS5 connection to",targetHost,targetPort);const socket=await this.createSocks5Connection(
 targetHost,targetPort);let finalSocket=socket;if(url2.protocol==="https:"){if(!tls){tls=__require("node:tls")}debug("upg\
 rading to TLS");finalSocket=tls.connect({...this[kRequestTls],socket,servername:this[kRequestTls]?.servername||targetHost});
-await new Promise((resolve15,reject)=>{finalSocket.once("secureConnect",resolve15);finalSocket.once("error",reject)})}callback2(
+await new Promise((resolve16,reject)=>{finalSocket.once("secureConnect",resolve16);finalSocket.once("error",reject)})}callback2(
 null,finalSocket)}catch(err){debug("SOCKS5 connection error:",err);callback2(err)}}});this[kPools].set(originKey,pool)}return pool[kDispatch](
 opts,handler2)}catch(err){debug("dispatch error:",err);if(typeof handler2.onResponseError==="function"){handler2.onResponseError(
 null,err);return false}else if(typeof handler2.onError==="function"){handler2.onError(err);return false}else{throw err}}}async[kClose](){
@@ -3297,17 +3297,17 @@ if(!this[kBody]){this[kBody]=ReadableStreamFrom(this);if(this[kConsume]){this[kB
 return this[kBody]}dump(opts){const signal=opts?.signal;if(signal!=null&&(typeof signal!=="object"||!("aborted"in signal))){
 return Promise.reject(new InvalidArgumentError2("signal must be an AbortSignal"))}const limit2=opts?.limit&&Number.isFinite(
 opts.limit)?opts.limit:128*1024;if(signal?.aborted){return Promise.reject(signal.reason??new AbortError)}if(this._readableState.
-closeEmitted){return Promise.resolve(null)}return new Promise((resolve15,reject)=>{if(this[kContentLength]&&this[kContentLength]>
+closeEmitted){return Promise.resolve(null)}return new Promise((resolve16,reject)=>{if(this[kContentLength]&&this[kContentLength]>
 limit2||this[kBytesRead]>limit2){this.destroy(new AbortError)}if(signal){const onAbort=()=>{this.destroy(signal.reason??
 new AbortError)};signal.addEventListener("abort",onAbort);this.on("close",function(){signal.removeEventListener("abort",
-onAbort);if(signal.aborted){reject(signal.reason??new AbortError)}else{resolve15(null)}})}else{this.on("close",resolve15)}
+onAbort);if(signal.aborted){reject(signal.reason??new AbortError)}else{resolve16(null)}})}else{this.on("close",resolve16)}
 this.on("error",noop4).on("data",()=>{if(this[kBytesRead]>limit2){this.destroy()}}).resume()})}setEncoding(encoding){if(Buffer.
 isEncoding(encoding)){this._readableState.encoding=encoding}return this}};function isLocked(bodyReadable){return bodyReadable[kBody]?.
 locked===true||bodyReadable[kConsume]!==null}function isUnusable(bodyReadable){return util.isDisturbed(bodyReadable)||isLocked(
-bodyReadable)}function consume(stream,type){assert2(!stream[kConsume]);return new Promise((resolve15,reject)=>{if(isUnusable(
+bodyReadable)}function consume(stream,type){assert2(!stream[kConsume]);return new Promise((resolve16,reject)=>{if(isUnusable(
 stream)){const rState=stream._readableState;if(rState.destroyed&&rState.closeEmitted===false){stream.on("error",reject).
 on("close",()=>{reject(new TypeError("unusable"))})}else{reject(rState.errored??new TypeError("unusable"))}}else{queueMicrotask(
-()=>{stream[kConsume]={type,stream,resolve:resolve15,reject,length:0,body:[]};stream.on("error",function(err){consumeFinish(
+()=>{stream[kConsume]={type,stream,resolve:resolve16,reject,length:0,body:[]};stream.on("error",function(err){consumeFinish(
 this[kConsume],err)}).on("close",function(){if(this[kConsume].body!==null){consumeFinish(this[kConsume],new RequestAbortedError)}});
 consumeStart(stream[kConsume])})}})}function consumeStart(consume2){if(consume2.body===null){return}const{_readableState:state}=consume2.
 stream;if(state.bufferIndex){const start2=state.bufferIndex;const end=state.buffer.length;for(let n2=start2;n2<end;n2++){
@@ -3320,10 +3320,10 @@ encoding==="utf-8"){return buffer.utf8Slice(start2,bufferLength)}else{return buf
 encoding)}}function chunksConcat(chunks,length){if(chunks.length===0||length===0){return new Uint8Array(0)}if(chunks.length===
 1){return new Uint8Array(chunks[0])}const buffer=new Uint8Array(Buffer.allocUnsafeSlow(length).buffer);let offset=0;for(let i2=0;i2<
 chunks.length;++i2){const chunk=chunks[i2];buffer.set(chunk,offset);offset+=chunk.length}return buffer}function consumeEnd(consume2,encoding){
-const{type,body:body2,resolve:resolve15,stream,length}=consume2;try{if(type==="text"){resolve15(chunksDecode(body2,length,
-encoding))}else if(type==="json"){resolve15(JSON.parse(chunksDecode(body2,length,encoding)))}else if(type==="arrayBuffer"){
-resolve15(chunksConcat(body2,length).buffer)}else if(type==="blob"){resolve15(new Blob(body2,{type:stream[kContentType]}))}else if(type===
-"bytes"){resolve15(chunksConcat(body2,length))}consumeFinish(consume2)}catch(err){stream.destroy(err)}}function consumePush(consume2,chunk){
+const{type,body:body2,resolve:resolve16,stream,length}=consume2;try{if(type==="text"){resolve16(chunksDecode(body2,length,
+encoding))}else if(type==="json"){resolve16(JSON.parse(chunksDecode(body2,length,encoding)))}else if(type==="arrayBuffer"){
+resolve16(chunksConcat(body2,length).buffer)}else if(type==="blob"){resolve16(new Blob(body2,{type:stream[kContentType]}))}else if(type===
+"bytes"){resolve16(chunksConcat(body2,length))}consumeFinish(consume2)}catch(err){stream.destroy(err)}}function consumePush(consume2,chunk){
 consume2.length+=chunk.length;consume2.body.push(chunk)}function consumeFinish(consume2,err){if(consume2.body===null){return}
 if(err){consume2.reject(err)}else{consume2.resolve()}consume2.type=null;consume2.stream=null;consume2.resolve=null;consume2.
 reject=null;consume2.length=0;consume2.body=null}module.exports={Readable:BodyReadable,chunksDecode}}});var require_api_request=__commonJS({"node_modules/undici/lib/api/api-request.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -3354,8 +3354,8 @@ chunk)}onComplete(trailers){util.parseHeaders(trailers,this.trailers);this.res.p
 body:body2,opaque}=this;if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,err,{opaque})})}
 if(res){this.res=null;queueMicrotask(()=>{util.destroy(res.on("error",noop4),err)})}if(body2){this.body=null;if(util.isStream(
 body2)){body2.on("error",noop4);util.destroy(body2,err)}}if(this.removeAbortListener){this.removeAbortListener();this.removeAbortListener=
-null}}};function request4(opts,callback2){if(callback2===void 0){return new Promise((resolve15,reject)=>{request4.call(this,
-opts,(err,data3)=>{return err?reject(err):resolve15(data3)})})}try{const handler2=new RequestHandler(opts,callback2);this.
+null}}};function request4(opts,callback2){if(callback2===void 0){return new Promise((resolve16,reject)=>{request4.call(this,
+opts,(err,data3)=>{return err?reject(err):resolve16(data3)})})}try{const handler2=new RequestHandler(opts,callback2);this.
 dispatch(opts,handler2)}catch(err){if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(
 ()=>callback2(err,{opaque}))}}module.exports=request4;module.exports.RequestHandler=RequestHandler}});var require_abort_signal=__commonJS({"node_modules/undici/lib/api/abort-signal.js"(exports,module){"use strict";var{addAbortListener}=require_util();
 var{RequestAbortedError}=require_errors();var kListener=Symbol("kListener");var kSignal=Symbol("kSignal");function abort(self){
@@ -3390,7 +3390,7 @@ const{res}=this;removeSignal(this);if(!res){return}this.trailers=util.parseHeade
 res,callback:callback2,opaque,body:body2}=this;removeSignal(this);this.factory=null;if(res){this.res=null;util.destroy(res,
 err)}else if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,err,{opaque})})}if(body2){
 this.body=null;util.destroy(body2,err)}}};function stream(opts,factory,callback2){if(callback2===void 0){return new Promise(
-(resolve15,reject)=>{stream.call(this,opts,factory,(err,data3)=>{return err?reject(err):resolve15(data3)})})}try{const handler2=new StreamHandler(
+(resolve16,reject)=>{stream.call(this,opts,factory,(err,data3)=>{return err?reject(err):resolve16(data3)})})}try{const handler2=new StreamHandler(
 opts,factory,callback2);this.dispatch(opts,handler2)}catch(err){if(typeof callback2!=="function"){throw err}const opaque=opts?.
 opaque;queueMicrotask(()=>callback2(err,{opaque}))}}module.exports=stream}});var require_api_pipeline=__commonJS({"node_modules/undici/lib/api/api-pipeline.js"(exports,module){"use strict";var{Readable,
 Duplex,PassThrough}=__require("node:stream");var assert2=__require("node:assert");var{AsyncResource}=__require("node:async_hooks");
@@ -3437,8 +3437,8 @@ socket[kHTTP2Stream]===true?statusCode===200:statusCode===101);const{callback:ca
 this);this.callback=null;const headers=this.responseHeaders==="raw"?util.parseRawHeaders(rawHeaders):util.parseHeaders(rawHeaders);
 this.runInAsyncScope(callback2,null,null,{headers,socket,opaque,context:context3})}onError(err){const{callback:callback2,
 opaque}=this;removeSignal(this);if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,
-err,{opaque})})}}};function upgrade(opts,callback2){if(callback2===void 0){return new Promise((resolve15,reject)=>{upgrade.
-call(this,opts,(err,data3)=>{return err?reject(err):resolve15(data3)})})}try{const upgradeHandler=new UpgradeHandler(opts,
+err,{opaque})})}}};function upgrade(opts,callback2){if(callback2===void 0){return new Promise((resolve16,reject)=>{upgrade.
+call(this,opts,(err,data3)=>{return err?reject(err):resolve16(data3)})})}try{const upgradeHandler=new UpgradeHandler(opts,
 callback2);const upgradeOpts={...opts,method:opts.method||"GET",upgrade:opts.protocol||"Websocket"};this.dispatch(upgradeOpts,
 upgradeHandler)}catch(err){if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(()=>callback2(
 err,{opaque}))}}module.exports=upgrade}});var require_api_connect=__commonJS({"node_modules/undici/lib/api/api-connect.js"(exports,module){"use strict";var assert2=__require("node:assert");
@@ -3453,8 +3453,8 @@ if(this.reason){abort(this.reason);return}assert2(this.callback);this.abort=abor
 this);this.callback=null;let headers=rawHeaders;if(headers!=null){headers=this.responseHeaders==="raw"?util.parseRawHeaders(
 rawHeaders):util.parseHeaders(rawHeaders)}this.runInAsyncScope(callback2,null,null,{statusCode,headers,socket,opaque,context:context3})}onError(err){
 const{callback:callback2,opaque}=this;removeSignal(this);if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(
-callback2,null,err,{opaque})})}}};function connect2(opts,callback2){if(callback2===void 0){return new Promise((resolve15,reject)=>{
-connect2.call(this,opts,(err,data3)=>{return err?reject(err):resolve15(data3)})})}try{const connectHandler=new ConnectHandler(
+callback2,null,err,{opaque})})}}};function connect2(opts,callback2){if(callback2===void 0){return new Promise((resolve16,reject)=>{
+connect2.call(this,opts,(err,data3)=>{return err?reject(err):resolve16(data3)})})}try{const connectHandler=new ConnectHandler(
 opts,callback2);const connectOptions={...opts,method:"CONNECT"};this.dispatch(connectOptions,connectHandler)}catch(err){
 if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(()=>callback2(err,{opaque}))}}module.
 exports=connect2}});var require_api=__commonJS({"node_modules/undici/lib/api/index.js"(exports,module){"use strict";module.exports.request=require_api_request();
@@ -3724,7 +3724,7 @@ isArray(value3)?value3.join(", "):String(value3)}}}return normalizedHeaders}var 
 "update"];function validateSnapshotMode(mode){if(!validSnapshotModes.includes(mode)){throw new InvalidArgumentError2(`In\
 valid snapshot mode: ${mode}. Must be one of: ${validSnapshotModes.join(", ")}`)}}module.exports={createHeaderFilters,hashId,
 isUndiciHeaders,normalizeHeaders,isUrlExcludedFactory,validateSnapshotMode}}});var require_snapshot_recorder=__commonJS({"node_modules/undici/lib/mock/snapshot-recorder.js"(exports,module){"use stric\
-t";var{writeFile:writeFile2,readFile:readFile3,mkdir:mkdir2}=__require("node:fs/promises");var{dirname:dirname16,resolve:resolve15}=__require("node:path");
+t";var{writeFile:writeFile2,readFile:readFile3,mkdir:mkdir2}=__require("node:fs/promises");var{dirname:dirname16,resolve:resolve16}=__require("node:path");
 var{setTimeout:setTimeout2,clearTimeout:clearTimeout2}=__require("node:timers");var{InvalidArgumentError:InvalidArgumentError2,
 UndiciError}=require_errors();var{hashId,isUrlExcludedFactory,normalizeHeaders,createHeaderFilters}=require_snapshot_utils();
 function formatRequestKey(opts,headerFilters,matchOptions={}){const url2=new URL(opts.path,opts.origin);const normalized2=opts.
@@ -3763,11 +3763,11 @@ requestOpts,this.#headerFilters,this.matchOptions);const hash3=createRequestHash
 get(hash3);if(!snapshot)return void 0;const currentCallCount=snapshot.callCount||0;const responseIndex=Math.min(currentCallCount,
 snapshot.responses.length-1);snapshot.callCount=currentCallCount+1;return{...snapshot,response:snapshot.responses[responseIndex]}}async loadSnapshots(filePath){
 const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2("Snapshot path is required")}try{const data3=await readFile3(
-resolve15(path),"utf8");const parsed2=JSON.parse(data3);if(Array.isArray(parsed2)){this.#snapshots.clear();for(const{hash:hash3,
+resolve16(path),"utf8");const parsed2=JSON.parse(data3);if(Array.isArray(parsed2)){this.#snapshots.clear();for(const{hash:hash3,
 snapshot}of parsed2){this.#snapshots.set(hash3,snapshot)}}else{this.#snapshots=new Map(Object.entries(parsed2))}}catch(error63){
 if(error63.code==="ENOENT"){this.#snapshots.clear()}else{throw new UndiciError(`Failed to load snapshots from ${path}`,{
 cause:error63})}}}async saveSnapshots(filePath){const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2(
-"Snapshot path is required")}const resolvedPath=resolve15(path);await mkdir2(dirname16(resolvedPath),{recursive:true});const data3=Array.
+"Snapshot path is required")}const resolvedPath=resolve16(path);await mkdir2(dirname16(resolvedPath),{recursive:true});const data3=Array.
 from(this.#snapshots.entries()).map(([hash3,snapshot])=>({hash:hash3,snapshot}));await writeFile2(resolvedPath,JSON.stringify(
 data3,null,2),{flush:true})}clear(){this.#snapshots.clear()}getSnapshots(){return Array.from(this.#snapshots.values())}size(){
 return this.#snapshots.size}resetCallCounts(){for(const snapshot of this.#snapshots.values()){snapshot.callCount=0}}deleteSnapshot(requestOpts){
@@ -5255,7 +5255,7 @@ fetchParams.controller.controller.error(fetchParams.controller.serializedAbortRe
 controller.controller.error(new TypeError("terminated",{cause:isErrorLike(reason)?reason:void 0}))}}fetchParams.controller.
 connection.destroy()}return response;function dispatch({body:body2}){const url2=requestCurrentURL(request4);const agent=fetchParams.
 controller.dispatcher;const path=url2.pathname+url2.search;const hasTrailingQuestionMark=url2.search.length===0&&url2.href[url2.
-href.length-url2.hash.length-1]==="?";return new Promise((resolve15,reject)=>agent.dispatch({path:hasTrailingQuestionMark?
+href.length-url2.hash.length-1]==="?";return new Promise((resolve16,reject)=>agent.dispatch({path:hasTrailingQuestionMark?
 `${path}?`:path,origin:url2.origin,method:request4.method,body:agent.isMockActive?request4.body&&(request4.body.source||
 request4.body.stream):body2,headers:request4.headersList.entries,maxRedirections:0,upgrade:request4.mode==="websocket"?"\
 websocket":void 0},{body:null,abort:null,onConnect(abort){const{connection}=fetchParams.controller;timingInfo.finalConnectionTimingInfo=
@@ -5277,7 +5277,7 @@ constants.Z_SYNC_FLUSH}))}else if(coding==="deflate"){decoders.push(createInflat
 constants.Z_SYNC_FLUSH}))}else if(coding==="br"){decoders.push(zlib.createBrotliDecompress({flush:zlib.constants.BROTLI_OPERATION_FLUSH,
 finishFlush:zlib.constants.BROTLI_OPERATION_FLUSH}))}else if(coding==="zstd"&&hasZstd){decoders.push(zlib.createZstdDecompress(
 {flush:zlib.constants.ZSTD_e_continue,finishFlush:zlib.constants.ZSTD_e_end}))}else{decoders.length=0;break}}}this.body=
-new Readable({read:resume});const onError=this.onError.bind(this);resolve15({status,statusText,headersList,body:decoders.
+new Readable({read:resume});const onError=this.onError.bind(this);resolve16({status,statusText,headersList,body:decoders.
 length?pipeline(this.body,...decoders,err=>{if(err){this.onError(err)}}).on("error",onError):this.body.on("error",onError)});
 return true},onData(chunk){if(fetchParams.controller.dump){return}const bytes=chunk;timingInfo.encodedBodySize+=bytes.byteLength;
 return this.body.push(bytes)},onComplete(){if(this.abort){fetchParams.controller.off("terminated",this.abort)}fetchParams.
@@ -5286,11 +5286,11 @@ abort)}this.body?.destroy(error63);fetchParams.controller.terminate(error63);rej
 if(socket.session!=null&&status!==200||socket.session==null&&status!==101){return false}const headersList=new HeadersList;
 for(const[name2,value3]of Object.entries(headers)){if(value3==null){continue}const headerName=name2.toLowerCase();if(Array.
 isArray(value3)){for(const entry of value3){headersList.append(headerName,String(entry),true)}}else{headersList.append(headerName,
-String(value3),true)}}resolve15({status,statusText:STATUS_CODES2[status],headersList,socket});return true},onUpgrade(status,rawHeaders,socket){
+String(value3),true)}}resolve16({status,statusText:STATUS_CODES2[status],headersList,socket});return true},onUpgrade(status,rawHeaders,socket){
 if(socket.session!=null&&status!==200||socket.session==null&&status!==101){return false}const headersList=new HeadersList;
 for(let i2=0;i2<rawHeaders.length;i2+=2){const nameStr=bufferToLowerCasedHeaderName(rawHeaders[i2]);const value3=rawHeaders[i2+
 1];if(Array.isArray(value3)&&!Buffer.isBuffer(rawHeaders[i2+1])){for(const val of value3){headersList.append(nameStr,val.
-toString("latin1"),true)}}else{headersList.append(nameStr,value3.toString("latin1"),true)}}resolve15({status,statusText:STATUS_CODES2[status],
+toString("latin1"),true)}}else{headersList.append(nameStr,value3.toString("latin1"),true)}}resolve16({status,statusText:STATUS_CODES2[status],
 headersList,socket});return true}}))}}module.exports={fetch:fetch2,Fetch,fetching,finalizeAndReportTiming}}});var require_util3=__commonJS({"node_modules/undici/lib/web/cache/util.js"(exports,module){"use strict";var assert2=__require("node:assert");
 var{URLSerializer}=require_data_url();var{isValidHeaderName}=require_util2();function urlEquals(A,B,excludeFragment=false){
 const serializedA=URLSerializer(A,excludeFragment);const serializedB=URLSerializer(B,excludeFragment);return serializedA===
@@ -7416,24 +7416,24 @@ _zod.run(payload,ctx)}});$ZodCustom=$constructor("$ZodCustom",(inst,def)=>{$ZodC
 inst._zod.parse=(payload,_)=>{return payload};inst._zod.check=payload=>{const input2=payload.value;const r2=def.fn(input2);
 if(r2 instanceof Promise){return r2.then(r3=>handleRefineResult(r3,payload,input2,inst))}handleRefineResult(r2,payload,input2,
 inst);return}})}});function isRef(value3){return value3!==null&&typeof value3==="object"}function cloneIssues(issues){return issues.map(iss=>iss.
-path?{...iss,path:iss.path.slice()}:{...iss})}function isRecursive(inst,stack,resolve15){const cached2=recursive.get(inst);
-if(cached2!==void 0)return cached2?PROVEN:NONE;if(stack.has(inst))return PROVEN;stack.add(inst);let result=NONE;const check5=child=>{
-if(result!==PROVEN&&child?._zod){const answer=isRecursive(child,stack,resolve15);if(answer>result)result=answer}};const shape=(sh,spread)=>{
+path?{...iss,path:iss.path.slice()}:{...iss})}function isRecursive(inst,stack,resolve16){const cached2=recursive.get(inst);
+if(cached2!==void 0)return cached2?PROVEN:NONE;if(stack.has(inst))return PROVEN;stack.add(inst);let result=NONE;const check3=child=>{
+if(result!==PROVEN&&child?._zod){const answer=isRecursive(child,stack,resolve16);if(answer>result)result=answer}};const shape=(sh,spread)=>{
 let answer=NONE;for(const key of Reflect.ownKeys(sh)){const desc=Object.getOwnPropertyDescriptor(sh,key);if(spread&&!desc.
-enumerable)continue;const child=desc.get?ASSUMED:desc.value?._zod?isRecursive(desc.value,stack,resolve15):NONE;if(child>
-answer)answer=child}return answer};const merge5=answer=>{if(answer>result)result=answer};const def=inst._zod.def;const kind=def.
-type;switch(kind){case"object":{const raw=rawShape(def);merge5(raw?shape(raw,true):ASSUMED);check5(def.catchall);break}case"\
-array":check5(def.element);break;case"tuple":for(const el of def.items)check5(el);check5(def.rest);break;case"record":case"\
-map":check5(def.keyType);check5(def.valueType);break;case"set":check5(def.valueType);break;case"union":for(const el of def.
-options)check5(el);break;case"intersection":check5(def.left);check5(def.right);break;case"optional":case"nullable":case"\
-default":case"prefault":case"catch":case"readonly":case"nonoptional":case"promise":case"success":check5(def.innerType);break;case"\
-pipe":check5(def.in);check5(def.out);break;case"function":check5(def.input);check5(def.output);break;case"lazy":{const inner=def.
-_cachedInner??(resolve15?inst._zod.innerType:void 0);merge5(inner?isRecursive(inner,stack,false):ASSUMED);break}case"tem\
+enumerable)continue;const child=desc.get?ASSUMED:desc.value?._zod?isRecursive(desc.value,stack,resolve16):NONE;if(child>
+answer)answer=child}return answer};const merge4=answer=>{if(answer>result)result=answer};const def=inst._zod.def;const kind=def.
+type;switch(kind){case"object":{const raw=rawShape(def);merge4(raw?shape(raw,true):ASSUMED);check3(def.catchall);break}case"\
+array":check3(def.element);break;case"tuple":for(const el of def.items)check3(el);check3(def.rest);break;case"record":case"\
+map":check3(def.keyType);check3(def.valueType);break;case"set":check3(def.valueType);break;case"union":for(const el of def.
+options)check3(el);break;case"intersection":check3(def.left);check3(def.right);break;case"optional":case"nullable":case"\
+default":case"prefault":case"catch":case"readonly":case"nonoptional":case"promise":case"success":check3(def.innerType);break;case"\
+pipe":check3(def.in);check3(def.out);break;case"function":check3(def.input);check3(def.output);break;case"lazy":{const inner=def.
+_cachedInner??(resolve16?inst._zod.innerType:void 0);merge4(inner?isRecursive(inner,stack,false):ASSUMED);break}case"tem\
 plate_literal":case"string":case"number":case"int":case"boolean":case"bigint":case"symbol":case"undefined":case"null":case"\
 void":case"never":case"any":case"unknown":case"date":case"nan":case"enum":case"literal":case"file":case"transform":case"\
 custom":break;default:{kind;for(const key in def){const desc=Object.getOwnPropertyDescriptor(def,key);if(!desc||desc.get)
-continue;const value3=desc.value;if(!value3||typeof value3!=="object")continue;if(value3._zod)check5(value3);else if(Array.
-isArray(value3))for(const el of value3)check5(el)}}}stack.delete(inst);return settle(inst,result)}function settle(inst,answer){
+continue;const value3=desc.value;if(!value3||typeof value3!=="object")continue;if(value3._zod)check3(value3);else if(Array.
+isArray(value3))for(const el of value3)check3(el)}}}stack.delete(inst);return settle(inst,result)}function settle(inst,answer){
 if(answer!==ASSUMED)recursive.set(inst,answer===PROVEN);return answer}function isRecursiveSchema(inst){return isRecursive(
 inst,new Set,true)!==NONE}function bucketFor(state,inst){let bucket=state.buckets.get(inst);if(!bucket){bucket=new WeakMap;
 state.buckets.set(inst,bucket)}return bucket}function memoizer(){return memo}function isBackEdge(ctx,value3){const backEdges=ctx[STATE]?.
@@ -9688,7 +9688,7 @@ ctx.varCounter=varCounter;return emitRuntimeIsland(doc,ctx,schema,accessor)}}fun
 ctx.definite=false;const schemaConst=addConstant(ctx,schema);const runConst=addConstant(ctx,runtimeRun);const outVar=newVar(
 ctx);doc.write(`const ${outVar} = ${runConst}(${schemaConst}, ${accessor});`);doc.write(`if (${outVar} === INVALID) retu\
 rn INVALID;`);return outVar}function generateChecks(doc,ctx,schema,accessor){const schemaChecks=schema._zod.def.checks;if(!schemaChecks||
-schemaChecks.length===0)return accessor;let currentAccessor=accessor;for(const check5 of schemaChecks){const def=check5.
+schemaChecks.length===0)return accessor;let currentAccessor=accessor;for(const check3 of schemaChecks){const def=check3.
 _zod.def;if(def.when&&!WHEN_DEFAULTED_CHECKS.has(def.check)){throw new ZodCompileUnsupportedError(`check with a custom "\
 when" condition`)}switch(def.check){case"greater_than":generateGreaterThanCheck(doc,ctx,def,currentAccessor);break;case"\
 less_than":generateLessThanCheck(doc,ctx,def,currentAccessor);break;case"multiple_of":generateMultipleOfCheck(doc,ctx,def,
@@ -9702,11 +9702,11 @@ quals");const len=codePointLengthVar(doc,ctx,currentAccessor,`${currentAccessor}
 .size < ${numericOperand(def.minimum,"min_size")}) return INVALID;`);break;case"max_size":doc.write(`if (${currentAccessor}\
 .size > ${numericOperand(def.maximum,"max_size")}) return INVALID;`);break;case"size_equals":doc.write(`if (${currentAccessor}\
 .size !== ${numericOperand(def.size,"size_equals")}) return INVALID;`);break;case"string_format":currentAccessor=generateStringFormatCheck(
-doc,ctx,def,currentAccessor);break;case"custom":currentAccessor=generateCustomRefineCheck(doc,ctx,check5,currentAccessor);
+doc,ctx,def,currentAccessor);break;case"custom":currentAccessor=generateCustomRefineCheck(doc,ctx,check3,currentAccessor);
 break;case"bigint_format":generateBigIntFormatCheck(doc,def,currentAccessor);break;case"mime_type":generateMimeTypeCheck(
 doc,ctx,def,currentAccessor);break;case"property":generatePropertyCheck(doc,ctx,def,currentAccessor);break;case"properti\
 es":generatePropertiesChecks(doc,ctx,def,currentAccessor);break;case"overwrite":{const newAccessor=newVar(ctx);generateOverwriteCheck(
-doc,ctx,check5,currentAccessor,newAccessor);currentAccessor=newAccessor;break}default:{void def;throw new ZodCompileUnsupportedError(
+doc,ctx,check3,currentAccessor,newAccessor);currentAccessor=newAccessor;break}default:{void def;throw new ZodCompileUnsupportedError(
 `check type ${def.check}`)}}}return currentAccessor}function codePointLengthVar(doc,ctx,accessor,inDoubt){const cpLen=addConstant(
 ctx,codePointLength);const v=newVar(ctx);doc.write(`const ${v} = typeof ${accessor} === "string" && ${inDoubt} ? ${cpLen}\
 (${accessor}) : ${accessor}.length;`);return v}function numericOperand(value3,label){if(typeof value3!=="number"||!Number.
@@ -9736,16 +9736,16 @@ if(def.when){throw new ZodCompileUnsupportedError(`check with a custom "when" co
 null) return INVALID;`);const shape=def.shape;for(const key of Reflect.ownKeys(shape)){const keyExpr=typeof key==="symbo\
 l"?addConstant(ctx,key):esc(key);const inputVar=newVar(ctx);doc.write(`const ${inputVar} = ${accessor}[${keyExpr}];`);compileChild(
 doc,ctx,shape[key],inputVar,false)}}function generatePropertyCheck(doc,ctx,def,accessor){const propAccessor=`${accessor}\
-[${JSON.stringify(def.property)}]`;generateCheck(doc,ctx,def.schema,propAccessor)}function generateOverwriteCheck(doc,ctx,check5,currentAccessor,newAccessor){
-const tx=check5._zod.def.tx;if(!tx){throw new ZodCompileUnsupportedError("overwrite check without a transform function")}
+[${JSON.stringify(def.property)}]`;generateCheck(doc,ctx,def.schema,propAccessor)}function generateOverwriteCheck(doc,ctx,check3,currentAccessor,newAccessor){
+const tx=check3._zod.def.tx;if(!tx){throw new ZodCompileUnsupportedError("overwrite check without a transform function")}
 if(isAsyncFunction(tx)){throw new ZodCompileAsyncError("z.compile: async overwrite transforms are not supported")}const txConst=addConstant(
 ctx,tx);doc.write(`const ${newAccessor} = ${txConst}(${currentAccessor});`)}function throwAsync(){throw new $ZodAsyncError}
-function pushIssue(issue3){this.issues.push(issue3)}function generateCustomRefineCheck(doc,ctx,check5,accessor){const def=check5.
+function pushIssue(issue3){this.issues.push(issue3)}function generateCustomRefineCheck(doc,ctx,check3,accessor){const def=check3.
 _zod.def;if(def.fn){if(isAsyncFunction(def.fn)){throw new ZodCompileAsyncError("z.compile: async .refine() predicates ar\
 e not supported")}const fnConst=addUserConstant(ctx,def.fn);const throwAsyncConst=addConstant(ctx,throwAsync);const resVar=newVar(
 ctx);doc.write(`const ${resVar} = ${fnConst}(${accessor});`);doc.write(`if (${resVar} instanceof Promise) ${throwAsyncConst}\
-();`);doc.write(`if (!${resVar}) return INVALID;`);return accessor}if(check5._zod.check){if(isAsyncFunction(check5._zod.
-check)){throw new ZodCompileAsyncError("z.compile: async .superRefine() / check functions are not supported")}const checkFn=check5.
+();`);doc.write(`if (!${resVar}) return INVALID;`);return accessor}if(check3._zod.check){if(isAsyncFunction(check3._zod.
+check)){throw new ZodCompileAsyncError("z.compile: async .superRefine() / check functions are not supported")}const checkFn=check3.
 _zod.check;const helperFn=value3=>{const fakePayload={value:value3,issues:[],addIssue:pushIssue};const result=checkFn(fakePayload);
 if(result instanceof Promise)throwAsync();return fakePayload.issues.length===0?fakePayload.value:INVALID};const helperConst=addUserConstant(
 ctx,helperFn);const outVar=newVar(ctx);doc.write(`const ${outVar} = ${helperConst}(${accessor});`);doc.write(`if (${outVar}\
@@ -9879,7 +9879,7 @@ def.out):true;default:return true}}function generateNullableCheck(doc,ctx,schema
 _zod.def;const outputVar=buildsValue?newVar(ctx):null;if(outputVar)doc.write(`let ${outputVar} = null;`);doc.write(`if (${accessor}\
  !== null) {`);doc.indented(d2=>{const innerOutput=generateCheck(d2,ctx,def.innerType,accessor,buildsValue);if(outputVar&&
 innerOutput!==null)d2.write(`${outputVar} = ${innerOutput};`)});doc.write(`}`);return outputVar}function generateSizeGate(doc,schema,size2){
-for(const[max,check5]of sizeCaps(schema._zod.def.checks)){doc.write(`if (${size2} > ${numericOperand(max,check5._zod.def.
+for(const[max,check3]of sizeCaps(schema._zod.def.checks)){doc.write(`if (${size2} > ${numericOperand(max,check3._zod.def.
 check)}) return INVALID;`)}}function generateArrayCheck(doc,ctx,schema,accessor,buildsValue=true){const def=schema._zod.
 def;doc.write(`if (!Array.isArray(${accessor})) return INVALID;`);generateSizeGate(doc,schema,`${accessor}.length`);const outputVar=buildsValue?
 newVar(ctx):null;const iVar=newVar(ctx);const elemVar=newVar(ctx);if(outputVar)doc.write(`const ${outputVar} = new Array\
@@ -10654,7 +10654,7 @@ init_json_schema_processors();init_regexes();init_to_json_schema();init_en();ini
 const def=this.def;return this.clone(util_exports.mergeDefs(def,{checks:[...def.checks??[],...chks.map(ch=>typeof ch==="\
 function"?{_zod:{check:ch,def:{check:"custom"},onattach:[]}}:ch)]}),{parent:true})},with(...chks){return this.check(...chks)},
 clone(def,params){return clone(this,def,params)},brand(){return this},register(reg,meta3){reg.add(this,meta3);return this},
-refine(check5,params){return this.check(refine(check5,params))},superRefine(refinement,params){return this.check(superRefine(
+refine(check3,params){return this.check(refine(check3,params))},superRefine(refinement,params){return this.check(superRefine(
 refinement,params))},overwrite(fn){return this.check(_overwrite(fn))},optional(){return optional(this)},exactOptional(){
 return exactOptional(this)},nullable(){return nullable(this)},nullish(){return optional(nullable(this))},nonoptional(params){
 return nonoptional(this,params)},array(){return array(this)},or(arg){return union([this,arg])},and(arg){return intersection(
@@ -11437,11 +11437,11 @@ onChompKeep){onChompKeep()}return str}exports.stringifyPair=stringifyPair}});var
 function debug(logLevel,...messages){if(logLevel==="debug")console.log(...messages)}function warn(logLevel,warning3){if(logLevel===
 "debug"||logLevel==="warn"){if(typeof node_process.emitWarning==="function")node_process.emitWarning(warning3);else console.
 warn(warning3)}}exports.debug=debug;exports.warn=warn}});var require_merge=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/merge.js"(exports){"use strict";var identity2=require_identity();
-var Scalar=require_Scalar();var MERGE_KEY="<<";var merge5={identify:value3=>value3===MERGE_KEY||typeof value3==="symbol"&&
+var Scalar=require_Scalar();var MERGE_KEY="<<";var merge4={identify:value3=>value3===MERGE_KEY||typeof value3==="symbol"&&
 value3.description===MERGE_KEY,default:"key",tag:"tag:yaml.org,2002:merge",test:/^<<$/,resolve:()=>Object.assign(new Scalar.
-Scalar(Symbol(MERGE_KEY)),{addToJSMap:addMergeToJSMap}),stringify:()=>MERGE_KEY};var isMergeKey=(ctx,key)=>(merge5.identify(
-key)||identity2.isScalar(key)&&(!key.type||key.type===Scalar.Scalar.PLAIN)&&merge5.identify(key.value))&&ctx?.doc.schema.
-tags.some(tag=>tag.tag===merge5.tag&&tag.default);function addMergeToJSMap(ctx,map3,value3){const source=resolveAliasValue(
+Scalar(Symbol(MERGE_KEY)),{addToJSMap:addMergeToJSMap}),stringify:()=>MERGE_KEY};var isMergeKey=(ctx,key)=>(merge4.identify(
+key)||identity2.isScalar(key)&&(!key.type||key.type===Scalar.Scalar.PLAIN)&&merge4.identify(key.value))&&ctx?.doc.schema.
+tags.some(tag=>tag.tag===merge4.tag&&tag.default);function addMergeToJSMap(ctx,map3,value3){const source=resolveAliasValue(
 ctx,value3);if(identity2.isSeq(source))for(const it of source.items)mergeValue(ctx,map3,it);else if(Array.isArray(source))
 for(const it of source)mergeValue(ctx,map3,it);else mergeValue(ctx,map3,source)}function mergeValue(ctx,map3,value3){const source=resolveAliasValue(
 ctx,value3);if(!identity2.isMap(source))throw new Error("Merge sources must be maps or map aliases");const srcMap=source.
@@ -11449,10 +11449,10 @@ toJSON(null,ctx,Map);for(const[key,value4]of srcMap){if(map3 instanceof Map){if(
 Set){map3.add(key)}else if(!Object.prototype.hasOwnProperty.call(map3,key)){Object.defineProperty(map3,key,{value:value4,
 writable:true,enumerable:true,configurable:true})}}return map3}function resolveAliasValue(ctx,value3){return ctx&&identity2.
 isAlias(value3)?value3.resolve(ctx.doc,ctx):value3}exports.addMergeToJSMap=addMergeToJSMap;exports.isMergeKey=isMergeKey;
-exports.merge=merge5}});var require_addPairToJSMap=__commonJS({"node_modules/yaml/dist/nodes/addPairToJSMap.js"(exports){"use strict";var log2=require_log();
-var merge5=require_merge();var stringify2=require_stringify();var identity2=require_identity();var toJS=require_toJS();function addPairToJSMap(ctx,map3,{
-key,value:value3}){if(identity2.isNode(key)&&key.addToJSMap)key.addToJSMap(ctx,map3,value3);else if(merge5.isMergeKey(ctx,
-key))merge5.addMergeToJSMap(ctx,map3,value3);else{const jsKey=toJS.toJS(key,"",ctx);if(map3 instanceof Map){map3.set(jsKey,
+exports.merge=merge4}});var require_addPairToJSMap=__commonJS({"node_modules/yaml/dist/nodes/addPairToJSMap.js"(exports){"use strict";var log2=require_log();
+var merge4=require_merge();var stringify2=require_stringify();var identity2=require_identity();var toJS=require_toJS();function addPairToJSMap(ctx,map3,{
+key,value:value3}){if(identity2.isNode(key)&&key.addToJSMap)key.addToJSMap(ctx,map3,value3);else if(merge4.isMergeKey(ctx,
+key))merge4.addMergeToJSMap(ctx,map3,value3);else{const jsKey=toJS.toJS(key,"",ctx);if(map3 instanceof Map){map3.set(jsKey,
 toJS.toJS(value3,jsKey,ctx))}else if(map3 instanceof Set){map3.add(jsKey)}else{const stringKey=stringifyKey(key,jsKey,ctx);
 const jsValue=toJS.toJS(value3,stringKey,ctx);if(stringKey in map3)Object.defineProperty(map3,stringKey,{value:jsValue,writable:true,
 enumerable:true,configurable:true});else map3[stringKey]=jsValue}}return map3}function stringifyKey(key,jsKey,ctx){if(jsKey===
@@ -11699,33 +11699,33 @@ map(Number);const millisec=match[7]?Number((match[7]+"00").substr(1,3)):0;let da
 6e4*d2}return new Date(date5)},stringify:({value:value3})=>value3?.toISOString().replace(/(T00:00:00)?\.000Z$/,"")??""};
 exports.floatTime=floatTime;exports.intTime=intTime;exports.timestamp=timestamp}});var require_schema3=__commonJS({"node_modules/yaml/dist/schema/yaml-1.1/schema.js"(exports){"use strict";var map3=require_map();
 var _null4=require_null();var seq=require_seq();var string4=require_string();var binary=require_binary();var bool=require_bool2();
-var float=require_float2();var int3=require_int2();var merge5=require_merge();var omap=require_omap();var pairs=require_pairs();
+var float=require_float2();var int3=require_int2();var merge4=require_merge();var omap=require_omap();var pairs=require_pairs();
 var set3=require_set();var timestamp=require_timestamp();var schema=[map3.map,seq.seq,string4.string,_null4.nullTag,bool.
 trueTag,bool.falseTag,int3.intBin,int3.intOct,int3.int,int3.intHex,float.floatNaN,float.floatExp,float.float,binary.binary,
-merge5.merge,omap.omap,pairs.pairs,set3.set,timestamp.intTime,timestamp.floatTime,timestamp.timestamp];exports.schema=schema}});var require_tags=__commonJS({"node_modules/yaml/dist/schema/tags.js"(exports){"use strict";var map3=require_map();var _null4=require_null();
+merge4.merge,omap.omap,pairs.pairs,set3.set,timestamp.intTime,timestamp.floatTime,timestamp.timestamp];exports.schema=schema}});var require_tags=__commonJS({"node_modules/yaml/dist/schema/tags.js"(exports){"use strict";var map3=require_map();var _null4=require_null();
 var seq=require_seq();var string4=require_string();var bool=require_bool();var float=require_float();var int3=require_int();
-var schema=require_schema();var schema$1=require_schema2();var binary=require_binary();var merge5=require_merge();var omap=require_omap();
+var schema=require_schema();var schema$1=require_schema2();var binary=require_binary();var merge4=require_merge();var omap=require_omap();
 var pairs=require_pairs();var schema$2=require_schema3();var set3=require_set();var timestamp=require_timestamp();var schemas=new Map(
 [["core",schema.schema],["failsafe",[map3.map,seq.seq,string4.string]],["json",schema$1.schema],["yaml11",schema$2.schema],
 ["yaml-1.1",schema$2.schema]]);var tagsByName={binary:binary.binary,bool:bool.boolTag,float:float.float,floatExp:float.floatExp,
 floatNaN:float.floatNaN,floatTime:timestamp.floatTime,int:int3.int,intHex:int3.intHex,intOct:int3.intOct,intTime:timestamp.
-intTime,map:map3.map,merge:merge5.merge,null:_null4.nullTag,omap:omap.omap,pairs:pairs.pairs,seq:seq.seq,set:set3.set,timestamp:timestamp.
-timestamp};var coreKnownTags={"tag:yaml.org,2002:binary":binary.binary,"tag:yaml.org,2002:merge":merge5.merge,"tag:yaml.\
+intTime,map:map3.map,merge:merge4.merge,null:_null4.nullTag,omap:omap.omap,pairs:pairs.pairs,seq:seq.seq,set:set3.set,timestamp:timestamp.
+timestamp};var coreKnownTags={"tag:yaml.org,2002:binary":binary.binary,"tag:yaml.org,2002:merge":merge4.merge,"tag:yaml.\
 org,2002:omap":omap.omap,"tag:yaml.org,2002:pairs":pairs.pairs,"tag:yaml.org,2002:set":set3.set,"tag:yaml.org,2002:times\
 tamp":timestamp.timestamp};function getTags(customTags,schemaName,addMergeTag){const schemaTags=schemas.get(schemaName);
-if(schemaTags&&!customTags){return addMergeTag&&!schemaTags.includes(merge5.merge)?schemaTags.concat(merge5.merge):schemaTags.
+if(schemaTags&&!customTags){return addMergeTag&&!schemaTags.includes(merge4.merge)?schemaTags.concat(merge4.merge):schemaTags.
 slice()}let tags=schemaTags;if(!tags){if(Array.isArray(customTags))tags=[];else{const keys=Array.from(schemas.keys()).filter(
 key=>key!=="yaml11").map(key=>JSON.stringify(key)).join(", ");throw new Error(`Unknown schema "${schemaName}"; use one o\
 f ${keys} or define customTags array`)}}if(Array.isArray(customTags)){for(const tag of customTags)tags=tags.concat(tag)}else if(typeof customTags===
-"function"){tags=customTags(tags.slice())}if(addMergeTag)tags=tags.concat(merge5.merge);return tags.reduce((tags2,tag)=>{
+"function"){tags=customTags(tags.slice())}if(addMergeTag)tags=tags.concat(merge4.merge);return tags.reduce((tags2,tag)=>{
 const tagObj=typeof tag==="string"?tagsByName[tag]:tag;if(!tagObj){const tagName=JSON.stringify(tag);const keys=Object.keys(
 tagsByName).map(key=>JSON.stringify(key)).join(", ");throw new Error(`Unknown custom tag ${tagName}; use one of ${keys}`)}
 if(!tags2.includes(tagObj))tags2.push(tagObj);return tags2},[])}exports.coreKnownTags=coreKnownTags;exports.getTags=getTags}});var require_Schema=__commonJS({"node_modules/yaml/dist/schema/Schema.js"(exports){"use strict";var identity2=require_identity();
 var map3=require_map();var seq=require_seq();var string4=require_string();var tags=require_tags();var sortMapEntriesByKey=(a2,b)=>a2.
-key<b.key?-1:a2.key>b.key?1:0;var Schema=class _Schema{constructor({compat,customTags,merge:merge5,resolveKnownTags,schema,
+key<b.key?-1:a2.key>b.key?1:0;var Schema=class _Schema{constructor({compat,customTags,merge:merge4,resolveKnownTags,schema,
 sortMapEntries,toStringDefaults}){this.compat=Array.isArray(compat)?tags.getTags(compat,"compat"):compat?tags.getTags(null,
 compat):null;this.name=typeof schema==="string"&&schema||"core";this.knownTags=resolveKnownTags?tags.coreKnownTags:{};this.
-tags=tags.getTags(customTags,this.name,merge5);this.toStringOptions=toStringDefaults??null;Object.defineProperty(this,identity2.
+tags=tags.getTags(customTags,this.name,merge4);this.toStringOptions=toStringDefaults??null;Object.defineProperty(this,identity2.
 MAP,{value:map3.map});Object.defineProperty(this,identity2.SCALAR,{value:string4.string});Object.defineProperty(this,identity2.
 SEQ,{value:seq.seq});this.sortMapEntries=typeof sortMapEntries==="function"?sortMapEntries:sortMapEntries===true?sortMapEntriesByKey:
 null}clone(){const copy=Object.create(_Schema.prototype,Object.getOwnPropertyDescriptors(this));copy.tags=this.tags.slice();
@@ -12804,7 +12804,7 @@ init_escape()}});function markup(parts,...inserted){return new Markup(parts.map(
 null):"")).join(""))}function insert(inserted){if(inserted===null)return"";if(inserted instanceof Markup)return inserted.
 text;if(Array.isArray(inserted))return inserted.map(insert).join("");return escapeMarkup(String(inserted))}function escapeMarkup(text4){
 return escapeText(text4).replace(/[&<>"']|:(?=:)/g,character=>entities[character]??"")}function markupLines(text4){return new Markup(
-text4.split(/\r?\n/).map(escapeMarkup).join("\n"))}function srcdoc(document3){return new Markup(document3.toWellFormed().
+text4.split(/\r?\n/).map(escapeMarkup).join("\n"))}function srcdoc(document2){return new Markup(document2.toWellFormed().
 replace(/[&<>"'`:#]|[^\x20-\x7e]/gu,character=>{const code2=character.codePointAt(0)??0;const control=code2<32&&!/[\t\n\r]/.
 test(character)||code2>=127&&code2<160;return control?"&#xfffd;":`&#x${code2.toString(16)};`}))}var Markup,entities;var init_markup=__esm(
 {"src/report/markup.ts"(){"use strict";init_escape();Markup=class{text;constructor(text4){this.text=text4}toString(){return this.
@@ -12812,17 +12812,17 @@ text}};entities={"&":"&amp;","<":"&lt;",">":"&gt;",'"':"&quot;","'":"&#39;",":":
 ir","EmailTemplate","Client"]}});async function settle2(promises3){const settled=await Promise.allSettled(promises3);const failures=settled.flatMap(it=>it.
 status==="rejected"?failuresIn(it.reason):[]);if(failures.length>0)throw new AggregateError(new Set(failures),"several t\
 hings failed");return settled.flatMap(it=>it.status==="fulfilled"?[it.value]:[])}function failuresIn(failure2){return failure2 instanceof
-AggregateError?failure2.errors.flatMap(failuresIn):[failure2]}var init_settle=__esm({"src/base/settle.ts"(){"use strict"}});function about(asked,parse12){return document3=>{const parsed2=parse12(document3);if("wrong"in parsed2)return parsed2;const{
+AggregateError?failure2.errors.flatMap(failuresIn):[failure2]}var init_settle=__esm({"src/base/settle.ts"(){"use strict"}});function about(asked,parse12){return document2=>{const parsed2=parse12(document2);if("wrong"in parsed2)return parsed2;const{
 value:value3}=parsed2;if(!isMap(value3))return parsed2;const other=Object.entries(asked).find(([member2,wanted])=>{const got=Object.
 hasOwn(value3,member2)?value3[member2]:void 0;return typeof got==="string"&&!sameIdentifier(got,wanted)});return other===
 void 0?parsed2:{wrong:`its ${other[0]} is another one`,reason:"other-object"}}}function pageOf(row){const schema=external_exports.
-object({data:external_exports.array(row),...counts});return document3=>{const page=parse4(schema,document3);if("wrong"in
+object({data:external_exports.array(row),...counts});return document2=>{const page=parse4(schema,document2);if("wrong"in
 page)return page;const{data:data3,page_number,page_size,total_pages,total_entries}=page.value;return{value:{rows:data3,...page_number==
 null?{}:{pageNumber:page_number},...page_size==null?{}:{pageSize:page_size},...total_pages==null?{}:{totalPages:total_pages},
 ...total_entries==null?{}:{totalEntries:total_entries}}}}}function answerType(schema){const one=external_exports.object(
-{data:schema});const list3=external_exports.object({data:external_exports.array(schema)});return{one:document3=>data(parse4(
-one,document3)),list:document3=>data(parse4(list3,document3))}}function data(parsed2){return"wrong"in parsed2?parsed2:{value:parsed2.
-value.data}}function parse4(schema,document3){const result=schema.safeParse(document3);if(result.success)return{value:result.
+{data:schema});const list3=external_exports.object({data:external_exports.array(schema)});return{one:document2=>data(parse4(
+one,document2)),list:document2=>data(parse4(list3,document2))}}function data(parsed2){return"wrong"in parsed2?parsed2:{value:parsed2.
+value.data}}function parse4(schema,document2){const result=schema.safeParse(document2);if(result.success)return{value:result.
 data};const shown2=result.error.issues.slice(0,3).map(({path,message})=>{const place=path.length===0?"the answer":path.map(
 String).join(".");return`${place}: ${message.replace(/^Invalid input: /,"").replace("ExactNumber","number")}`});const more=result.
 error.issues.length-shown2.length;return{wrong:`${shown2.join("; ")}${more>0?`; and ${more} more`:""}`}}function deeperThan(levels,value3){
@@ -12859,12 +12859,12 @@ supported_grant_types:texts,id_token_signature_alg:text2,userinfo_signed_respons
 token_endpoint_auth_methods:texts,jwt_public_key:text2,response_mode:text2});count=integer2.pipe(external_exports.int32().
 min(0)).nullable().exactOptional();counts={page_number:count,page_size:count,total_pages:count,total_entries:count};answers=
 {organization:answerType(organization),user:answerType(user),template:answerType(template),keyPair:answerType(keyPair),client:answerType(
-client)};parseOrganizationPage=document3=>{const page=pageOf(organization)(document3);if("wrong"in page)return page;const{
+client)};parseOrganizationPage=document2=>{const page=pageOf(organization)(document2);if("wrong"in page)return page;const{
 rows,...rest}=page.value;return{value:{organizations:rows,...rest}}};pages={scope:pageOf(listedScope),role:pageOf(listedRole)}}});async function readOne({reader,limit:limit2},read,params,parse12){return await limit2(()=>reader.showExtra(read,params,parse12))}
 function missing(identity2,noun){return{exists:false,identity:identity2,fields:{},trouble:`the server has no ${noun} wit\
 h the id ${identity2.id}, and no operation creates one: create it there, or correct the id`}}var init_reading=__esm({"sr\
 c/kinds/reading.ts"(){"use strict"}});function isBlank(value3){if(value3===void 0)return false;const text4=reveal(value3);return typeof text4==="string"&&new RegExp(
-"^\\p{White_Space}*$","u").test(text4)}function textOf2(value3){const text4=value3===void 0?"":reveal(value3);return typeof text4===
+"^\\p{White_Space}*$","u").test(text4)}function textOf(value3){const text4=value3===void 0?"":reveal(value3);return typeof text4===
 "string"?text4:""}function characters(text4){return[...text4].length}var init_texts=__esm({"src/kinds/texts.ts"(){"use s\
 trict";init_values()}});function idTrouble(identity2,{name:name2,limits:limits2}){const unusable2=Object.entries(identity2).find(([part,text4])=>part!==
 "name"&&text4!==void 0&&!isPathParameter(text4));if(unusable2!==void 0){return`the ${unusable2[0]} ${JSON.stringify(unusable2[1])}\
@@ -12894,18 +12894,18 @@ HashedSecret)return[];if(holdsNul(value3))return[path];if(Array.isArray(value3))
 item,[...path,index]));if(!isMap(value3))return[];return Object.entries(value3).flatMap(([key,member2])=>key.includes("\0")?
 [[...path,key]]:walk(member2,[...path,key]))};return Object.entries(fields2).flatMap(([field,value3])=>walk(value3,[field]).
 map(path=>refused2(`"${path.join(".").replaceAll("\0","\\0")}" has a NUL character, which this server can't keep`,path)))}
-function holdsNul(value3){return!Array.isArray(value3)&&!isMap(value3)&&textOf2(value3).includes("\0")}function lengthProblems({
+function holdsNul(value3){return!Array.isArray(value3)&&!isMap(value3)&&textOf(value3).includes("\0")}function lengthProblems({
 fields:fields2},{characters:limited={}},refused2){return Object.entries(limited).flatMap(([field,most])=>{const length=characters(
-textOf2(fields2[field]));return length<=most?[]:[refused2(`"${field}" has ${length} characters, and may have ${most}`,[field])]})}
-function emptyProblems({fields:fields2,placeOf:placeOf4},profile,emptyIsNull,{filled={},notEmpty:notEmpty2=[]},refused2){
+textOf(fields2[field]));return length<=most?[]:[refused2(`"${field}" has ${length} characters, and may have ${most}`,[field])]})}
+function emptyProblems({fields:fields2,placeOf:placeOf3},profile,emptyIsNull,{filled={},notEmpty:notEmpty2=[]},refused2){
 const empty2=value3=>value3!==void 0&&reveal(value3)===""?"empty":"white space alone";const unfilled=Object.entries(filled).
 flatMap(([field,instead])=>{const value3=fields2[field];if(value3!==null&&!isBlank(value3))return[];return[refused2(`"${field}\
 " can't be ${value3===null?"null":empty2(value3)}`,[field],instead??void 0)]});const nulled=emptyIsNull.flatMap(field=>{
 if(!isBlank(fields2[field]))return[];const message=empty2(fields2[field])==="empty"?`an empty "${field}" becomes null`:`\
 a "${field}" of white space alone becomes null`;const hint=`write ${field}: null`;if(notEmpty2.includes(field))return[refused2(
-message,[field],hint)];return[warning2("becomes-null",`${message} (profile ${profile.name})`,[placeOf4(field)],hint)]});
+message,[field],hint)];return[warning2("becomes-null",`${message} (profile ${profile.name})`,[placeOf3(field)],hint)]});
 return[...unfilled,...nulled]}function wordProblems({fields:fields2},{uniqueWords=[]},refused2){return uniqueWords.flatMap(
-field=>{if(fields2[field]===void 0||isBlank(fields2[field]))return[];const words5=textOf2(fields2[field]).split(" ");if(words5.
+field=>{if(fields2[field]===void 0||isBlank(fields2[field]))return[];const words5=textOf(fields2[field]).split(" ");if(words5.
 length>1&&words5.includes("")){return[refused2(`"${field}" has a space at its start, at its end or next to another one, \
 and this server takes single spaces between words`,[field],"leave out the spaces that separate nothing")]}const twice=words5.
 find((word,index)=>words5.indexOf(word)!==index);if(twice===void 0)return[];const shown2=holdsSensitive(fields2[field]??
@@ -12990,11 +12990,11 @@ context3,read,params,answers.client.one);const fields2=shown2?.did===void 0?{}:{
 missing(identity2,"client"):{exists:true,identity:identity2,fields:fields2};return[object3,found2]})))},onlyAnswered:new Set(
 onlyAnswered),decide,regeneration:{field:"did",noun:"DID",verdict:regeneration,same:did=>`the DID came out the same (${did}\
 ): the server derives it from the client's key, which is the same`},update:()=>({requests:[],expected:{}}),destructions:()=>[]}}});function bodyProblems(template2){return halves.flatMap(half=>bodyProblem(template2,half)??[])}function bodyProblem({fields:fields2,
-placeOf:placeOf4},half){const text4=textOf2(fields2[half]);if(text4==="")return void 0;if(isBlank(text4)){const message2=`\
+placeOf:placeOf3},half){const text4=textOf(fields2[half]);if(text4==="")return void 0;if(isBlank(text4)){const message2=`\
 "${half}" is white space alone, which is no body of an email`;const hint='write the text, or declare "state: absent" to \
-delete the template';return error("body-blank",message2,[placeOf4(half)],hint)}if(!text4.includes("\0"))return void 0;const message=`\
+delete the template';return error("body-blank",message2,[placeOf3(half)],hint)}if(!text4.includes("\0"))return void 0;const message=`\
 "${half}" has a NUL character in it, at character ${characters(text4.slice(0,text4.indexOf("\0")))+1}`;return error("bod\
-y-nul",message,[placeOf4(half)],"no server can keep one: save the file as UTF-8 text")}function withUsableBodies(template2){
+y-nul",message,[placeOf3(half)],"no server can keep one: save the file as UTF-8 text")}function withUsableBodies(template2){
 const unusable2=halves.filter(half=>bodyProblem(template2,half)!==void 0);const fields2=Object.entries(template2.fields).
 filter(([field])=>!unusable2.some(half=>half===field));return{...template2,fields:Object.fromEntries(fields2)}}function nothingThere({
 backend_id="",type=""}){return`the server answers 404 for it: it has no backend with the id ${backend_id}, or no email t\
@@ -13018,7 +13018,7 @@ type=""}=identity2;return{action:"delete",fields:deletedBodies(fields2,profile),
 backend_id,template_type:type}}],destructions:["deletes the template"]}}function deletedBodies(fields2,{name:name2}){return[
 "txt_content","html_content"].filter(field=>typeof fields2[field]==="string").map(path=>({path,type:"body",before:fields2[path],
 after:null,sensitive:false,becomes:traits2[name2].allBuiltIn?"built-in":"gone"}))}function bodiesOf(fields2){return Object.
-fromEntries(halves.flatMap(half=>typeof fields2[half]==="string"?[[half,fields2[half]]]:[]))}async function show(identity2,{
+fromEntries(halves.flatMap(half=>typeof fields2[half]==="string"?[[half,fields2[half]]]:[]))}async function showTemplate(identity2,{
 reader,limit:limit2}){const{backend_id="",type=""}=identity2;const template2=await limit2(()=>reader.showTemplate(backend_id,
 type));return template2===null?{exists:false,identity:identity2,fields:{}}:{exists:true,identity:identity2,fields:{...template2}}}
 var BUILT_IN,traits2,emailTemplate,halves;var init_email_template=__esm({"src/kinds/email-template.ts"(){"use strict";init_zod();
@@ -13039,11 +13039,11 @@ backend_id="",type=""})=>`${/[/%]/.test(backend_id)?encodeURIComponent(backend_i
 email:{txt:"txt_content",html:"html_content",type:"type"},deletion:{verdict:deletion,exists:({exists,fields:fields2})=>exists&&
 typeof fields2.id==="string",isBuiltIn:({id})=>id===null,traces:({id,txt_content,html_content})=>[id,txt_content,html_content].
 map(part=>typeof part==="string"?part:""),restored:bodiesOf},async observe(objects2,context3){return new Map(await settle2(
-objects2.map(async object3=>[object3,await show(object3.identity,context3)])))},decide({declared,present:present3,profile}){
-if(!declared.absent)return void 0;const holds=present3.exists===false||typeof present3.fields.id!=="string"||present3.asDeleted;
-if(holds){const strange=present3.exists===false&&traits2[profile.name].allBuiltIn;const warnings=strange?[{code:"not-the\
-re",message:nothingThere(present3.identity)}]:[];return{action:"unchanged",fields:[],requests:[],destructions:[],warnings}}
-return deletion(present3.identity,present3.fields,profile)},update(input2){if(input2.present.exists===false&&traits2[input2.
+objects2.map(async object3=>[object3,await showTemplate(object3.identity,context3)])))},decide({declared,present:present3,
+profile}){if(!declared.absent)return void 0;const holds=present3.exists===false||typeof present3.fields.id!=="string"||present3.
+asDeleted;if(holds){const strange=present3.exists===false&&traits2[profile.name].allBuiltIn;const warnings=strange?[{code:"\
+not-there",message:nothingThere(present3.identity)}]:[];return{action:"unchanged",fields:[],requests:[],destructions:[],
+warnings}}return deletion(present3.identity,present3.fields,profile)},update(input2){if(input2.present.exists===false&&traits2[input2.
 profile.name].allBuiltIn){return{requests:[],expected:{},trouble:notThere(input2.present.identity)}}if(traits2[input2.profile.
 name].halvesFallBack)return rewrite(input2);const{present:present3,desired:desired2}=input2;const{backend_id="",type=""}=present3.
 identity;const known3=carried(present3.fields,["id","txt_content","html_content"]);const there=Object.fromEntries(Object.
@@ -13057,7 +13057,7 @@ the default away from all but one by hand, with is_default: false, and plan agai
  sent for it: the server does it when the other key pair becomes the default";return{requests:[],expected,warnings:[{code:"\
 by-server",message}]}}const warnings=defaults2.length>0?[]:[{code:"extra-key-pair",message:"no key pair is the default n\
 ow, and the server creates one more when the first is set"}];return{requests:[request(present3.identity,expected)],expected,
-warnings}}function request({id=""},body2){return{operation:"updateKeyPair",params:{key_pair_id:id},body:body2}}async function observe(objects2,context3){
+warnings}}function request({id=""},body2){return{operation:"updateKeyPair",params:{key_pair_id:id},body:body2}}async function observeKeyPairs(objects2,context3){
 const{all,one:single}=traits3[context3.profile.name].reads??{};if(all===void 0)return new Map;const list3=await readOne(
 context3,all,{},answers.keyPair.list)??[];const byId=new Map(list3.map(pair=>[pair.id,pair]));const defaults2=list3.flatMap(
 ({id,is_default:is_default2})=>is_default2===true&&typeof id==="string"?[id]:[]);return new Map(await settle2(objects2.map(
@@ -13079,11 +13079,11 @@ true);if(defaults2.length<2)return problems;return[...problems,error("two-defaul
 at is to be the default")]},addressPart:({id})=>id??"",readable:({name:name2})=>traits3[name2].reads?.all!==void 0,listed:"\
 own",succession:{field:"is_default",holders:defaultsAmong,withoutSuccessor:'no other key pair of this plan becomes the d\
 efault, and a server must not be left without one: declare "is_default: true" on the new default',failed:"the new defaul\
-t key pair could not be set"},observe,update(input2){if(traits3[input2.profile.name].movesDefault)return move(input2);const{
-present:present3,desired:desired2,changed:changed2}=input2;const body2=Object.fromEntries(Object.entries(desired2).filter(
-([field,asked])=>field!=="is_default"||asked===true||changed2.has(field)));return{requests:[request(present3.identity,body2)],
-expected:body2}},destructions:fields2=>fields2.some(({path,after})=>path==="is_default"&&after===true)?["moves the defau\
-lt key pair"]:[]}}});function naming({id,name:given},{organizations}){const row=id===void 0?void 0:organizations?.byId(id);const name2=typeof row?.
+t key pair could not be set"},observe:observeKeyPairs,update(input2){if(traits3[input2.profile.name].movesDefault)return move(
+input2);const{present:present3,desired:desired2,changed:changed2}=input2;const body2=Object.fromEntries(Object.entries(desired2).
+filter(([field,asked])=>field!=="is_default"||asked===true||changed2.has(field)));return{requests:[request(present3.identity,
+body2)],expected:body2}},destructions:fields2=>fields2.some(({path,after})=>path==="is_default"&&after===true)?["moves t\
+he default key pair"]:[]}}});function naming({id,name:given},{organizations}){const row=id===void 0?void 0:organizations?.byId(id);const name2=typeof row?.
 name==="string"?row.name:given;const unique=name2!==void 0&&(organizations?.byName(name2).length??0)<=1;const byName2=name2===
 void 0?[]:[{name:name2}];const byId=id===void 0?[]:[{id}];const address2=(unique||id===void 0?byName2[0]:void 0)??byId[0]??
 {};return{address:address2,key:byId[0]??address2,all:[...byName2,...byId]}}function lookUp(identity2,index){if(identity2.
@@ -13419,8 +13419,8 @@ const marks2="`".repeat(longest+1);return[`${marks2}diff`,...lines.map(disarm),m
 escapeText(text4));if(shown2.trim()==="")return"` `";const longest=Math.max(0,...(shown2.match(/`+/g)??[]).map(({length})=>length));
 const marks2="`".repeat(longest+1);const pad=/^[` ]|[` ]$/.test(shown2)?" ":"";return`${marks2}${pad}${shown2}${pad}${marks2}`}
 function htmlCode(text4){return`<code>${escapeMarkup(text4).replaceAll("&quot;",'"').replaceAll("&#39;","'")}</code>`}function prose(text4){
-return wordsAs(text4,code)}function htmlProse(text4){return wordsAs(text4,htmlCode)}function wordsAs(text4,show2){let shown2="";
-let run4="";const flush=()=>{const space=run4.trimEnd()===run4?"":" ";if(run4!=="")shown2+=`${show2(run4.trimEnd())}${space}`;
+return wordsAs(text4,code)}function htmlProse(text4){return wordsAs(text4,htmlCode)}function wordsAs(text4,show){let shown2="";
+let run4="";const flush=()=>{const space=run4.trimEnd()===run4?"":" ";if(run4!=="")shown2+=`${show(run4.trimEnd())}${space}`;
 run4=""};for(const piece of text4.trim().match(pieces)??[]){if(piece.trim()===""){if(run4==="")shown2+=" ";else run4+=" ";
 continue}const[,word="",end=""]=/^(.*?)([,.;:!?]?)$/su.exec(piece)??[];const plain2=plainWord.test(word)&&!referringWord.
 test(word)&&!/^\d+\.$/.test(piece)&&escapeText(word)===word;if(plain2&&(run4===""||run4.endsWith(" "))){flush();shown2+=
@@ -14123,11 +14123,11 @@ OL]|=LIST_ITEM_SCOPE;KEY_CLASSES[TAG_ID.UL]|=LIST_ITEM_SCOPE;KEY_CLASSES[TAG_ID.
 TABLE]|=TABLE_SCOPE;KEY_CLASSES[TAG_ID.HTML]|=TABLE_SCOPE;FORMATTING_TAGS=new Uint8Array(NAME_KEYS);for(const tn of[TAG_ID.
 A,TAG_ID.B,TAG_ID.BIG,TAG_ID.CODE,TAG_ID.EM,TAG_ID.FONT,TAG_ID.I,TAG_ID.NOBR,TAG_ID.S,TAG_ID.SMALL,TAG_ID.STRIKE,TAG_ID.
 STRONG,TAG_ID.TT,TAG_ID.U]){FORMATTING_TAGS[tn]=1}OpenElementStack=class{get currentTmplContentOrNode(){return this._isInTemplate()?
-this.treeAdapter.getTemplateContent(this.current):this.current}constructor(document3,treeAdapter,handler2){this.treeAdapter=
+this.treeAdapter.getTemplateContent(this.current):this.current}constructor(document2,treeAdapter,handler2){this.treeAdapter=
 treeAdapter;this.handler=handler2;this.items=[];this.tagIDs=[];this.stackTop=-1;this.depth=0;this.tmplCount=0;this.currentTagId=
 TAG_ID.UNKNOWN;this.indexed=false;this.below=[];this.above=[];this.keys=[];this.keyPrev=[];this.keyNext=[];this.keyTops=
 new Int32Array(0);this.specials=[];this.listItemBoundaries=[];this.scopeBoundaries=[];this.htmlSlots=[];this.formattingSlots=
-new Map;this.current=document3}_indexOf(element){if(this.indexed){const idx=this.formattingSlots.get(element);if(idx!==void 0)
+new Map;this.current=document2}_indexOf(element){if(this.indexed){const idx=this.formattingSlots.get(element);if(idx!==void 0)
 return idx;if(FORMATTING_TAGS[getTagID(this.treeAdapter.getTagName(element))])return-1}return this.items.lastIndexOf(element,
 this.stackTop)}slotBelow(idx){return this.indexed?this.below[idx]:idx-1}slotAbove(idx){if(this.indexed)return this.above[idx];
 return idx===this.stackTop?-1:idx+1}_isInTemplate(){return this.currentTagId===TAG_ID.TEMPLATE&&this.treeAdapter.getNamespaceURI(
@@ -14265,11 +14265,11 @@ return{nodeName:tagName,tagName,attrs,namespaceURI,childNodes:[],parentNode:null
 parentNode.childNodes.push(newNode);newNode.parentNode=parentNode},insertBefore(parentNode,newNode,referenceNode){const{
 childNodes}=parentNode;const insertionIdx=childNodes[childNodes.length-1]===referenceNode?childNodes.length-1:childNodes.
 indexOf(referenceNode);childNodes.splice(insertionIdx,0,newNode);newNode.parentNode=parentNode},setTemplateContent(templateElement,contentElement){
-templateElement.content=contentElement},getTemplateContent(templateElement){return templateElement.content},setDocumentType(document3,name2,publicId,systemId){
-const doctypeNode=document3.childNodes.find(node2=>node2.nodeName==="#documentType");if(doctypeNode){doctypeNode.name=name2;
+templateElement.content=contentElement},getTemplateContent(templateElement){return templateElement.content},setDocumentType(document2,name2,publicId,systemId){
+const doctypeNode=document2.childNodes.find(node2=>node2.nodeName==="#documentType");if(doctypeNode){doctypeNode.name=name2;
 doctypeNode.publicId=publicId;doctypeNode.systemId=systemId}else{const node2={nodeName:"#documentType",name:name2,publicId,
-systemId,parentNode:null};defaultTreeAdapter.appendChild(document3,node2)}},setDocumentMode(document3,mode){document3.mode=
-mode},getDocumentMode(document3){return document3.mode},detachNode(node2){if(node2.parentNode){const{childNodes}=node2.parentNode;
+systemId,parentNode:null};defaultTreeAdapter.appendChild(document2,node2)}},setDocumentMode(document2,mode){document2.mode=
+mode},getDocumentMode(document2){return document2.mode},detachNode(node2){if(node2.parentNode){const{childNodes}=node2.parentNode;
 const idx=childNodes[childNodes.length-1]===node2?childNodes.length-1:childNodes.indexOf(node2);childNodes.splice(idx,1);
 node2.parentNode=null}},insertText(parentNode,text4){if(parentNode.childNodes.length>0){const prevNode=parentNode.childNodes[parentNode.
 childNodes.length-1];if(defaultTreeAdapter.isTextNode(prevNode)){prevNode.value+=text4;return}}defaultTreeAdapter.appendChild(
@@ -14722,13 +14722,13 @@ AFTER_FRAMESET"]=20]="AFTER_FRAMESET";InsertionMode2[InsertionMode2["AFTER_AFTER
 AFTER_AFTER_FRAMESET"]=22]="AFTER_AFTER_FRAMESET"})(InsertionMode||(InsertionMode={}));BASE_LOC={startLine:-1,startCol:-1,
 startOffset:-1,endLine:-1,endCol:-1,endOffset:-1};TABLE_STRUCTURE_TAGS=new Set([TAG_ID.TABLE,TAG_ID.TBODY,TAG_ID.TFOOT,TAG_ID.
 THEAD,TAG_ID.TR]);defaultParserOptions={scriptingEnabled:true,sourceCodeLocationInfo:false,treeAdapter:defaultTreeAdapter,
-onParseError:null};Parser2=class{constructor(options,document3,fragmentContext=null,scriptHandler=null){this.fragmentContext=
+onParseError:null};Parser2=class{constructor(options,document2,fragmentContext=null,scriptHandler=null){this.fragmentContext=
 fragmentContext;this.scriptHandler=scriptHandler;this.currentToken=null;this.stopped=false;this.insertionMode=InsertionMode.
 INITIAL;this.originalInsertionMode=InsertionMode.INITIAL;this.headElement=null;this.formElement=null;this.currentNotInHTML=
 false;this.tmplInsertionModeStack=[];this.pendingCharacterTokens=[];this.hasNonWhitespacePendingCharacterToken=false;this.
 framesetOk=true;this.skipNextNewLine=false;this.fosterParentingEnabled=false;this.options={...defaultParserOptions,...options};
 this.treeAdapter=this.options.treeAdapter;this.onParseError=this.options.onParseError;if(this.onParseError){this.options.
-sourceCodeLocationInfo=true}this.document=document3!==null&&document3!==void 0?document3:this.treeAdapter.createDocument();
+sourceCodeLocationInfo=true}this.document=document2!==null&&document2!==void 0?document2:this.treeAdapter.createDocument();
 this.tokenizer=new Tokenizer(this.options,this);this.activeFormattingElements=new FormattingElementList;this.fragmentContextID=
 fragmentContext?getTagID(this.treeAdapter.getTagName(fragmentContext)):TAG_ID.UNKNOWN;this._setContextModes(fragmentContext!==
 null&&fragmentContext!==void 0?fragmentContext:this.document,this.fragmentContextID);this.openElements=new OpenElementStack(
@@ -15147,11 +15147,11 @@ this.#pictures);return selector===void 0||selector===""||inner===""?"":`${select
 u.EOF;if(open9.length===0&&(ends.includes(type)||inBlock&&type===u.CloseCurly))break;if(type===u.EOF)break;const end=closing[type];
 if(end!==void 0)open9.push(end);else if(open9.at(-1)===type)open9.pop()}return this.#tokens.slice(start2,this.#at)}};between=
 new Set([u.Whitespace,u.Comment,u.CDO,u.CDC,u.Semicolon,u.CloseCurly])}});function parseBody(body2){if(body2.length>limits.bodyCharacters){return{refused:`longer than ${shown(limits.bodyCharacters)}\
- characters`}}const elements2=[];let depth=0;try{const document3=parse5(body2,{scriptingEnabled:false,treeAdapter:{...defaultTreeAdapter,
+ characters`}}const elements2=[];let depth=0;try{const document2=parse5(body2,{scriptingEnabled:false,treeAdapter:{...defaultTreeAdapter,
 createElement:(...parts)=>{if(elements2.length===limits.elements){throw new TooMuch(`made of more than ${shown(limits.elements)}\
  elements`)}const element=defaultTreeAdapter.createElement(...parts);elements2.push(element);return element},onItemPush:()=>{
 depth+=1;if(depth>limits.elementDepth){throw new TooMuch(`nested more than ${shown(limits.elementDepth)} elements deep`)}},
-onItemPop:()=>{depth-=1}}});return{document:document3,elements:elements2}}catch(failure2){if(failure2 instanceof TooMuch)
+onItemPop:()=>{depth-=1}}});return{document:document2,elements:elements2}}catch(failure2){if(failure2 instanceof TooMuch)
 return{refused:failure2.message};throw failure2}}function attribute({attrs},name2){return attrs.find(one=>one.name===name2)?.
 value}var TooMuch;var init_tree=__esm({"src/mail/tree.ts"(){"use strict";init_dist();init_limits2();TooMuch=class extends Error{}}});function cleanHtml(body2){const tree=parseBody(body2);if("refused"in tree)return tree;const cleaner=new Cleaner;const root=tree.
 elements.find(({tagName})=>tagName==="html");const page=root?.childNodes.find(node2=>node2.nodeName==="body");const head=root?.
@@ -15352,29 +15352,29 @@ context3.parent){const found2=valueAt2(context3.view,path);if(found2!==void 0)re
 flatMap(({txt,html})=>[txt,html]).flatMap(body2=>body2?.template===void 0?[]:[body2.template]);const parts=templates.flatMap(
 template2=>template2.parts);const data3=sampleData(parts,given);const sections2=sectionsOf2(parts);const seen2=new Set;const variants=[];
 let made2=0;let characters2=0;for(const absent of combinations(sections2)){if(made2===limits.variants||characters2>limits.
-templateCharacters)break;made2+=1;const mails=parsed2.map(({txt,html})=>({txt:render3(txt,data3,{html:false,absent}),html:render3(
-html,data3,{html:true,absent})}));const text4=JSON.stringify(mails);if(seen2.has(text4))continue;seen2.add(text4);characters2+=
-text4.length;variants.push({label:sections2.length===0?null:labelOf(sections2,absent),mails})}return{variants,left:combinationsOf(
-sections2)-made2}}function parse8(body2){if(typeof body2!=="string")return null;const parsed2=parseMustache(body2);return"\
-syntax"in parsed2?{source:body2,template:void 0,problem:parsed2}:{source:body2,template:parsed2,problem:{syntax:""}}}function render3(body2,data3,options){
-if(body2===null)return null;if(body2.template===void 0){const{syntax:syntax2,limit:limit2}=body2.problem;return limit2?{
-tooLong:syntax2}:{source:body2.source,syntax:syntax2}}try{return{text:body2.template.render(data3,options)}}catch(failure2){
-if(failure2 instanceof TooLong)return{tooLong:failure2.message};throw failure2}}function sectionsOf2(parts){const names2=new Set;
-const walk=inner=>{for(const part of inner){if(part.kind!=="section")continue;if(part.name!==".")names2.add(part.name);walk(
-part.parts)}};walk(parts);return[...names2]}function*combinations(sections2){if(sections2.length<=combinedSections){for(let bits=0;bits<
-2**sections2.length;bits+=1){yield new Set(sections2.filter((_,index)=>(bits>>index)%2===1))}return}yield new Set;yield new Set(
-sections2);for(const section2 of sections2)yield new Set([section2]);for(const section2 of sections2)yield new Set(sections2.
-filter(other=>other!==section2))}function combinationsOf({length}){return length<=combinedSections?2**length:2+2*length}
-function labelOf(sections2,absent){const there=sections2.filter(section2=>!absent.has(section2));const gone=sections2.filter(
-section2=>absent.has(section2));if(sections2.length>combinedSections){if(gone.length===0)return"with every section";if(there.
-length===0)return"without any section";return gone.length<there.length?`without ${gone.join(", ")}`:`only with ${there.join(
-", ")}`}return[...there.length>0?[`with ${there.join(", ")}`]:[],...gone.length>0?[`without ${gone.join(", ")}`]:[]].join(
-", ")}function sampleData(parts,given){const variables2=new Set(placeholdersOf(parts).filter(({section:section2})=>!section2).
-map(({name:name2})=>name2));return merge3(madeUp(parts,given,variables2),given,new Set(sectionsOf2(parts)))}function madeUp(parts,given,variables2){
+templateCharacters)break;made2+=1;const mails=parsed2.map(({txt,html})=>({txt:renderBody(txt,data3,{html:false,absent}),
+html:renderBody(html,data3,{html:true,absent})}));const text4=JSON.stringify(mails);if(seen2.has(text4))continue;seen2.add(
+text4);characters2+=text4.length;variants.push({label:sections2.length===0?null:labelOf(sections2,absent),mails})}return{
+variants,left:combinationsOf(sections2)-made2}}function parse8(body2){if(typeof body2!=="string")return null;const parsed2=parseMustache(
+body2);return"syntax"in parsed2?{source:body2,template:void 0,problem:parsed2}:{source:body2,template:parsed2,problem:{syntax:""}}}
+function renderBody(body2,data3,options){if(body2===null)return null;if(body2.template===void 0){const{syntax:syntax2,limit:limit2}=body2.
+problem;return limit2?{tooLong:syntax2}:{source:body2.source,syntax:syntax2}}try{return{text:body2.template.render(data3,
+options)}}catch(failure2){if(failure2 instanceof TooLong)return{tooLong:failure2.message};throw failure2}}function sectionsOf2(parts){
+const names2=new Set;const walk=inner=>{for(const part of inner){if(part.kind!=="section")continue;if(part.name!==".")names2.
+add(part.name);walk(part.parts)}};walk(parts);return[...names2]}function*combinations(sections2){if(sections2.length<=combinedSections){
+for(let bits=0;bits<2**sections2.length;bits+=1){yield new Set(sections2.filter((_,index)=>(bits>>index)%2===1))}return}
+yield new Set;yield new Set(sections2);for(const section2 of sections2)yield new Set([section2]);for(const section2 of sections2)
+yield new Set(sections2.filter(other=>other!==section2))}function combinationsOf({length}){return length<=combinedSections?
+2**length:2+2*length}function labelOf(sections2,absent){const there=sections2.filter(section2=>!absent.has(section2));const gone=sections2.
+filter(section2=>absent.has(section2));if(sections2.length>combinedSections){if(gone.length===0)return"with every sectio\
+n";if(there.length===0)return"without any section";return gone.length<there.length?`without ${gone.join(", ")}`:`only wi\
+th ${there.join(", ")}`}return[...there.length>0?[`with ${there.join(", ")}`]:[],...gone.length>0?[`without ${gone.join(
+", ")}`]:[]].join(", ")}function sampleData(parts,given){const variables=new Set(placeholdersOf(parts).filter(({section:section2})=>!section2).
+map(({name:name2})=>name2));return mergeData(madeUp(parts,given,variables),given,new Set(sectionsOf2(parts)))}function madeUp(parts,given,variables){
 const tree={};for(const part of parts){if(part.kind==="text"||part.kind==="partial"||part.name===".")continue;const path=part.
 name.split(".");if(part.kind==="variable"){if(valueAt3(given,path)===void 0)put2(tree,path,exampleOf(part.name));continue}
-const inner=madeUp(part.parts,given,variables2);if(part.inverted){complete(tree,inner);put2(tree,path,variables2.has(part.
-name)?exampleOf(part.name):true)}else if(variables2.has(part.name)){complete(tree,inner);put2(tree,path,exampleOf(part.name))}else if(part.
+const inner=madeUp(part.parts,given,variables);if(part.inverted){complete(tree,inner);put2(tree,path,variables.has(part.
+name)?exampleOf(part.name):true)}else if(variables.has(part.name)){complete(tree,inner);put2(tree,path,exampleOf(part.name))}else if(part.
 parts.some(it=>it.kind==="variable"&&it.name===".")){put2(tree,path,["first","second"])}else{put2(tree,path,Object.keys(
 inner).length===0?true:inner)}}return tree}function complete(tree,more){for(const[name2,value3]of Object.entries(more)){
 const before=Object.hasOwn(tree,name2)?tree[name2]:void 0;if(before===void 0)define(tree,name2,value3);else if(isMap(before)&&
@@ -15384,19 +15384,20 @@ function put2(tree,path,value3){const[step="",...rest]=path;const before=Object.
 length>0){const inner=isMap(before)?before:{};put2(inner,rest,value3);define(tree,step,inner)}else if(isMap(before)&&isMap(
 value3)){lay(before,value3)}else if(before===void 0||before===true){define(tree,step,value3)}}function define(tree,name2,value3){
 Object.defineProperty(tree,name2,{value:value3,enumerable:true,configurable:true,writable:true})}function valueAt3(data3,path){
-let at3=data3;for(const step of path){if(!isMap(at3)||!Object.hasOwn(at3,step))return void 0;at3=at3[step]}return at3}function merge3(base2,over,sections2,under=""){
+let at3=data3;for(const step of path){if(!isMap(at3)||!Object.hasOwn(at3,step))return void 0;at3=at3[step]}return at3}function mergeData(base2,over,sections2,under=""){
 const merged={};for(const[name2,value3]of Object.entries(base2))define(merged,name2,value3);for(const[name2,value3]of Object.
 entries(over)){const path=`${under}${name2}`;const before=Object.hasOwn(base2,name2)?base2[name2]:void 0;if(before!==void 0&&
-sections2.has(path)&&isEmpty2(value3))continue;define(merged,name2,isMap(before)&&isMap(value3)?merge3(before,value3,sections2,
-`${path}.`):value3)}return merged}function isEmpty2(value3){return!value3||Array.isArray(value3)&&value3.length===0}function exampleOf(name2){
-const last=name2.split(".").at(-1)??name2;const key=last.replace(/([a-z])([A-Z])/g,"$1_$2").toLowerCase();const known3=examples.
-find(([pattern])=>pattern.test(key))?.[1];if(known3===void 0)return`[${last.replaceAll("_"," ")}]`;if(known3!=="")return known3;
-const path=key.replace(/_?(url|uri|link|href)$/,"").replace(/[^a-z0-9]+/g,"-");return`https://example.com/${path}`}var combinedSections,
-examples;var init_samples=__esm({"src/mail/samples.ts"(){"use strict";init_values();init_limits2();init_placeholders();init_template();
-combinedSections=3;examples=[[/e-?mail/,"jane.doe@example.com"],[/(^|_)(url|uri|link|href)$/,""],[/(first|given)_?name$/,
-"Jane"],[/(last|family|sur)_?name$/,"Doe"],[/(^|_)(name|username|user|display_?name|full_?name)$/,"Jane Doe"],[/(code|otp|pin)$/,
-"493172"],[/(date|day)$/,"31 January 2026"],[/(time|_at|expiry|expiration|expires)$/,"31 January 2026, 12:00"],[/(count|number|minutes|hours|days)$/,
-"3"],[/(company|organi[sz]ation|product|brand|app)(_?name)?$/,"ACME"]]}});function pageText({title,content,script}){const policy=["default-src 'none'","style-src 'unsafe-inline'","img-src data:",
+sections2.has(path)&&isEmpty2(value3))continue;define(merged,name2,isMap(before)&&isMap(value3)?mergeData(before,value3,
+sections2,`${path}.`):value3)}return merged}function isEmpty2(value3){return!value3||Array.isArray(value3)&&value3.length===
+0}function exampleOf(name2){const last=name2.split(".").at(-1)??name2;const key=last.replace(/([a-z])([A-Z])/g,"$1_$2").
+toLowerCase();const known3=examples.find(([pattern])=>pattern.test(key))?.[1];if(known3===void 0)return`[${last.replaceAll(
+"_"," ")}]`;if(known3!=="")return known3;const path=key.replace(/_?(url|uri|link|href)$/,"").replace(/[^a-z0-9]+/g,"-");
+return`https://example.com/${path}`}var combinedSections,examples;var init_samples=__esm({"src/mail/samples.ts"(){"use s\
+trict";init_values();init_limits2();init_placeholders();init_template();combinedSections=3;examples=[[/e-?mail/,"jane.do\
+e@example.com"],[/(^|_)(url|uri|link|href)$/,""],[/(first|given)_?name$/,"Jane"],[/(last|family|sur)_?name$/,"Doe"],[/(^|_)(name|username|user|display_?name|full_?name)$/,
+"Jane Doe"],[/(code|otp|pin)$/,"493172"],[/(date|day)$/,"31 January 2026"],[/(time|_at|expiry|expiration|expires)$/,"31 \
+January 2026, 12:00"],[/(count|number|minutes|hours|days)$/,"3"],[/(company|organi[sz]ation|product|brand|app)(_?name)?$/,
+"ACME"]]}});function pageText({title,content,script}){const policy=["default-src 'none'","style-src 'unsafe-inline'","img-src data:",
 "base-uri 'none'","form-action 'none'",...script===void 0?[]:["script-src 'self'","connect-src 'self'"]].join("; ");return markup`<!DOCTYPE html>
 <html lang="en">
 <head>
@@ -15533,9 +15534,9 @@ footer { max-width: 96rem; margin: 0 auto; padding: 1rem; color: var(--quiet); o
 ${filters}
 body:has(input[name="only"][value="destructive"]:checked) .change:not(.destructive) { display: none; }
 body:has(input[name="only"][value="warnings"]:checked) .change:not(.warns) { display: none; }
-`}});function emailViews(sides,sample,room){const{variants,left}=renderMails(sides.map(({bodies:bodies2})=>bodies2),sample);const view=show2=>[
+`}});function emailViews(sides,sample,room){const{variants,left}=renderMails(sides.map(({bodies:bodies2})=>bodies2),sample);const view=show=>[
 ...variants.map(({label,mails},index)=>variantBox(label,index===0,markup`<div class="pair">${mails.map((mail,at3)=>{const side2=sides[at3];
-return side2===void 0?null:show2(mail,side2)})}</div>`)),moreVariants(left)];return{rendered:view(({html},side2)=>htmlFigure(
+return side2===void 0?null:show(mail,side2)})}</div>`)),moreVariants(left)];return{rendered:view(({html},side2)=>htmlFigure(
 html,side2.label,side2.none,room)),text:view(({txt},side2)=>textFigure(txt,side2.label,side2.none,room))}}function moreVariants(left){
 if(left===0)return null;return markup`<p class="note">Not shown: up to ${shown(left)} more mails, in which other sections are there and not there.</p>`}
 function variantBox(label,open9,content){if(label===null)return content;const start2=open9?markup`<details class="variant" open>`:
@@ -15543,8 +15544,8 @@ markup`<details class="variant">`;return markup`${start2}<summary>${label}</summ
 return figure(label,htmlContent(body2,label,none,room))}function htmlContent(body2,label,none,room){if(body2===null)return markup`<p class="note">${none}</p>`;
 if("syntax"in body2)return unparsed(body2.syntax);if("tooLong"in body2)return tooLong(body2.tooLong);const cleaned=room.
 clean(body2.text);if(cleaned===void 0)return noRoom;if("refused"in cleaned)return markup`<p class="note">not shown: it is ${cleaned.
-refused}</p>`;const{html,left}=cleaned;const document3=`<!DOCTYPE html>${framePolicy}${html}`;return markup`<iframe sandbox="" referrerpolicy="no-referrer" loading="lazy" title="${label}" srcdoc="${srcdoc(
-document3)}"></iframe>${leftOut(left)}`}function leftOut(left){return left.length===0?null:markup`<p class="note">Left out here: ${left.
+refused}</p>`;const{html,left}=cleaned;const document2=`<!DOCTYPE html>${framePolicy}${html}`;return markup`<iframe sandbox="" referrerpolicy="no-referrer" loading="lazy" title="${label}" srcdoc="${srcdoc(
+document2)}"></iframe>${leftOut(left)}`}function leftOut(left){return left.length===0?null:markup`<p class="note">Left out here: ${left.
 join("; ")}</p>`}function textFigure(body2,label,none,room){if(body2===null)return figure(label,markup`<p class="note">${none}</p>`);
 if("syntax"in body2)return figure(label,unparsed(body2.syntax));if("tooLong"in body2)return figure(label,tooLong(body2.tooLong));
 if(!room.take(body2.text.length))return figure(label,noRoom);return figure(label,scrollable("mail",label,markupLines(body2.
@@ -16512,9 +16513,9 @@ var ownKeys=function(o2){ownKeys=Object.getOwnPropertyNames||function(o3){var ar
 hasOwnProperty.call(o3,k))ar[ar.length]=k;return ar};return ownKeys(o2)};return function(mod){if(mod&&mod.__esModule)return mod;
 var result={};if(mod!=null){for(var k=ownKeys(mod),i2=0;i2<k.length;i2++)if(k[i2]!=="default")__createBinding(result,mod,
 k[i2])}__setModuleDefault(result,mod);return result}})();var __awaiter3=exports&&exports.__awaiter||function(thisArg,_arguments,P,generator){
-function adopt(value3){return value3 instanceof P?value3:new P(function(resolve15){resolve15(value3)})}return new(P||(P=
-Promise))(function(resolve15,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
-try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve15(result.value):adopt(
+function adopt(value3){return value3 instanceof P?value3:new P(function(resolve16){resolve16(value3)})}return new(P||(P=
+Promise))(function(resolve16,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
+try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve16(result.value):adopt(
 result.value).then(fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).next())})};Object.defineProperty(
 exports,"__esModule",{value:true});exports.HttpClient=exports.HttpClientResponse=exports.HttpClientError=exports.MediaTypes=
 exports.Headers=exports.HttpCodes=void 0;exports.getProxyUrl=getProxyUrl;exports.isHttps=isHttps;var http=__importStar(__require("http"));
@@ -16542,11 +16543,11 @@ HttpCodes.GatewayTimeout];var RetryableHttpVerbs=["OPTIONS","GET","DELETE","HEAD
 var HttpClientError=class _HttpClientError extends Error{constructor(message,statusCode){super(message);this.name="HttpC\
 lientError";this.statusCode=statusCode;Object.setPrototypeOf(this,_HttpClientError.prototype)}};exports.HttpClientError=
 HttpClientError;var HttpClientResponse=class{constructor(message){this.message=message}readBody(){return __awaiter3(this,
-void 0,void 0,function*(){return new Promise(resolve15=>__awaiter3(this,void 0,void 0,function*(){let output2=Buffer.alloc(
-0);this.message.on("data",chunk=>{output2=Buffer.concat([output2,chunk])});this.message.on("end",()=>{resolve15(output2.
-toString())})}))})}readBodyBuffer(){return __awaiter3(this,void 0,void 0,function*(){return new Promise(resolve15=>__awaiter3(
+void 0,void 0,function*(){return new Promise(resolve16=>__awaiter3(this,void 0,void 0,function*(){let output2=Buffer.alloc(
+0);this.message.on("data",chunk=>{output2=Buffer.concat([output2,chunk])});this.message.on("end",()=>{resolve16(output2.
+toString())})}))})}readBodyBuffer(){return __awaiter3(this,void 0,void 0,function*(){return new Promise(resolve16=>__awaiter3(
 this,void 0,void 0,function*(){const chunks=[];this.message.on("data",chunk=>{chunks.push(chunk)});this.message.on("end",
-()=>{resolve15(Buffer.concat(chunks))})}))})}};exports.HttpClientResponse=HttpClientResponse;function isHttps(requestUrl){
+()=>{resolve16(Buffer.concat(chunks))})}))})}};exports.HttpClientResponse=HttpClientResponse;function isHttps(requestUrl){
 const parsedUrl=new URL(requestUrl);return parsedUrl.protocol==="https:"}var HttpClient2=class{constructor(userAgent2,handlers,requestOptions){
 this._ignoreSslError=false;this._allowRedirects=true;this._allowRedirectDowngrade=false;this._maxRedirects=50;this._allowRetries=
 false;this._maxRetries=1;this._keepAlive=false;this._disposed=false;this.userAgent=this._getUserAgentWithOrchestrationId(
@@ -16596,8 +16597,8 @@ verb,parsedRedirectUrl,headers);response=yield this.requestRaw(info,data3);redir
 !HttpResponseRetryCodes.includes(response.message.statusCode)){return response}numTries+=1;if(numTries<maxTries){yield response.
 readBody();yield this._performExponentialBackoff(numTries)}}while(numTries<maxTries);return response})}dispose(){if(this.
 _agent){this._agent.destroy()}this._disposed=true}requestRaw(info,data3){return __awaiter3(this,void 0,void 0,function*(){
-return new Promise((resolve15,reject)=>{function callbackForResult(err,res){if(err){reject(err)}else if(!res){reject(new Error(
-"Unknown error"))}else{resolve15(res)}}this.requestRawWithCallback(info,data3,callbackForResult)})})}requestRawWithCallback(info,data3,onResult){
+return new Promise((resolve16,reject)=>{function callbackForResult(err,res){if(err){reject(err)}else if(!res){reject(new Error(
+"Unknown error"))}else{resolve16(res)}}this.requestRawWithCallback(info,data3,callbackForResult)})})}requestRawWithCallback(info,data3,onResult){
 if(typeof data3==="string"){if(!info.options.headers){info.options.headers={}}info.options.headers["Content-Length"]=Buffer.
 byteLength(data3,"utf8")}let callbackCalled=false;function handleResult(err,res){if(!callbackCalled){callbackCalled=true;
 onResult(err,res)}}const req=info.httpModule.request(info.options,msg=>{const res=new HttpClientResponse(msg);handleResult(
@@ -16642,15 +16643,15 @@ return proxyAgent}_getUserAgentWithOrchestrationId(userAgent2){const baseUserAge
 env["ACTIONS_ORCHESTRATION_ID"];if(orchId){const sanitizedId=orchId.replace(/[^a-z0-9_.-]/gi,"_");return`${baseUserAgent}\
  actions_orchestration_id/${sanitizedId}`}return baseUserAgent}_performExponentialBackoff(retryNumber){return __awaiter3(
 this,void 0,void 0,function*(){retryNumber=Math.min(ExponentialBackoffCeiling,retryNumber);const ms=ExponentialBackoffTimeSlice*
-Math.pow(2,retryNumber);return new Promise(resolve15=>setTimeout(()=>resolve15(),ms))})}_processResponse(res,options){return __awaiter3(
-this,void 0,void 0,function*(){return new Promise((resolve15,reject)=>__awaiter3(this,void 0,void 0,function*(){const statusCode=res.
-message.statusCode||0;const response={statusCode,result:null,headers:{}};if(statusCode===HttpCodes.NotFound){resolve15(response)}
+Math.pow(2,retryNumber);return new Promise(resolve16=>setTimeout(()=>resolve16(),ms))})}_processResponse(res,options){return __awaiter3(
+this,void 0,void 0,function*(){return new Promise((resolve16,reject)=>__awaiter3(this,void 0,void 0,function*(){const statusCode=res.
+message.statusCode||0;const response={statusCode,result:null,headers:{}};if(statusCode===HttpCodes.NotFound){resolve16(response)}
 function dateTimeDeserializer(key,value3){if(typeof value3==="string"){const a2=new Date(value3);if(!isNaN(a2.valueOf())){
 return a2}}return value3}let obj;let contents;try{contents=yield res.readBody();if(contents&&contents.length>0){if(options&&
 options.deserializeDates){obj=JSON.parse(contents,dateTimeDeserializer)}else{obj=JSON.parse(contents)}response.result=obj}
 response.headers=res.message.headers}catch(err){}if(statusCode>299){let msg;if(obj&&obj.message){msg=obj.message}else if(contents&&
 contents.length>0){msg=contents}else{msg=`Failed request: (${statusCode})`}const err=new HttpClientError(msg,statusCode);
-err.result=response.result;reject(err)}else{resolve15(response)}}))})}};exports.HttpClient=HttpClient2;var lowercaseKeys2=obj=>Object.
+err.result=response.result;reject(err)}else{resolve16(response)}}))})}};exports.HttpClient=HttpClient2;var lowercaseKeys2=obj=>Object.
 keys(obj).reduce((c2,k)=>(c2[k.toLowerCase()]=obj[k],c2),{})}});function getAuthString(token,options){if(!token&&!options.auth){throw new Error("Parameter token or opts.auth is require\
 d")}else if(token&&options.auth){throw new Error("Parameters token and opts.auth may not both be specified")}return typeof options.
 auth==="string"?options.auth:`token ${token}`}function getProxyAgent(destinationUrl){const hc=new httpClient.HttpClient;
@@ -16664,9 +16665,9 @@ process.env["ACTIONS_ORCHESTRATION_ID"])===null||_a3===void 0?void 0:_a3.trim();
 void 0:baseUserAgent.includes(tag))return baseUserAgent;const ua=baseUserAgent?`${baseUserAgent} `:"";return`${ua}${tag}`}
 return baseUserAgent}var httpClient,import_undici3,__awaiter2;var init_utils2=__esm({"node_modules/@actions/github/lib/i\
 nternal/utils.js"(){httpClient=__toESM(require_lib(),1);import_undici3=__toESM(require_undici(),1);__awaiter2=function(thisArg,_arguments,P,generator){
-function adopt(value3){return value3 instanceof P?value3:new P(function(resolve15){resolve15(value3)})}return new(P||(P=
-Promise))(function(resolve15,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
-try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve15(result.value):adopt(
+function adopt(value3){return value3 instanceof P?value3:new P(function(resolve16){resolve16(value3)})}return new(P||(P=
+Promise))(function(resolve16,reject){function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){
+try{step(generator["throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve16(result.value):adopt(
 result.value).then(fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).next())})}}});function getUserAgent(){if(typeof navigator==="object"&&"userAgent"in navigator){return navigator.userAgent}if(typeof process===
 "object"&&process.version!==void 0){return`Node.js/${process.version.substr(1)} (${process.platform}; ${process.arch})`}
 return"<environment undetectable>"}var init_universal_user_agent=__esm({"node_modules/universal-user-agent/index.js"(){}});function register(state,name2,method,options){if(typeof method!=="function"){throw new Error("method for before hook mus\
@@ -16695,7 +16696,7 @@ null)return true;const Ctor=Object.prototype.hasOwnProperty.call(proto,"construc
 const result=Object.assign({},defaults2);Object.keys(options).forEach(key=>{if(isPlainObject2(options[key])){if(!(key in
 defaults2))Object.assign(result,{[key]:options[key]});else result[key]=mergeDeep(defaults2[key],options[key])}else{Object.
 assign(result,{[key]:options[key]})}});return result}function removeUndefinedProperties(obj){for(const key in obj){if(obj[key]===
-void 0){delete obj[key]}}return obj}function merge4(defaults2,route,options){if(typeof route==="string"){let[method,url2]=route.
+void 0){delete obj[key]}}return obj}function merge3(defaults2,route,options){if(typeof route==="string"){let[method,url2]=route.
 split(" ");options=Object.assign(url2?{method,url:url2}:{url:method},options)}else{options=Object.assign({},route)}options.
 headers=lowercaseKeys(options.headers);removeUndefinedProperties(options);removeUndefinedProperties(options.headers);const mergedOptions=mergeDeep(
 defaults2||{},options);if(options.url==="/graphql"){if(defaults2&&defaults2.mediaType.previews?.length){mergedOptions.mediaType.
@@ -16746,9 +16747,9 @@ addQueryParameters(url2,remainingParameters)}else{if("data"in remainingParameter
 keys(remainingParameters).length){body2=remainingParameters}}}if(!headers["content-type"]&&typeof body2!=="undefined"){headers["\
 content-type"]="application/json; charset=utf-8"}if(["PATCH","PUT"].includes(method)&&typeof body2==="undefined"){body2=
 ""}return Object.assign({method,url:url2,headers},typeof body2!=="undefined"?{body:body2}:null,options.request?{request:options.
-request}:null)}function endpointWithDefaults(defaults2,route,options){return parse10(merge4(defaults2,route,options))}function withDefaults2(oldDefaults,newDefaults){
-const DEFAULTS22=merge4(oldDefaults,newDefaults);const endpoint2=endpointWithDefaults.bind(null,DEFAULTS22);return Object.
-assign(endpoint2,{DEFAULTS:DEFAULTS22,defaults:withDefaults2.bind(null,DEFAULTS22),merge:merge4.bind(null,DEFAULTS22),parse:parse10})}
+request}:null)}function endpointWithDefaults(defaults2,route,options){return parse10(merge3(defaults2,route,options))}function withDefaults2(oldDefaults,newDefaults){
+const DEFAULTS22=merge3(oldDefaults,newDefaults);const endpoint2=endpointWithDefaults.bind(null,DEFAULTS22);return Object.
+assign(endpoint2,{DEFAULTS:DEFAULTS22,defaults:withDefaults2.bind(null,DEFAULTS22),merge:merge3.bind(null,DEFAULTS22),parse:parse10})}
 var VERSION,userAgent,DEFAULTS2,urlVariableRegex,endpoint;var init_dist_bundle=__esm({"node_modules/@octokit/endpoint/di\
 st-bundle/index.js"(){init_universal_user_agent();VERSION="0.0.0-development";userAgent=`octokit-endpoint.js/${VERSION} ${getUserAgent()}`;
 DEFAULTS2={method:"GET",baseUrl:"https://api.github.com",headers:{accept:"application/vnd.github.v3+json","user-agent":userAgent},
@@ -17676,8 +17677,7 @@ baseUrl=getApiBaseUrl();defaults={baseUrl,request:{agent:getProxyAgent(baseUrl),
 plugin(restEndpointMethods,paginateRest).defaults(defaults)}});var github_exports2={};__export(github_exports2,{context:()=>context2,getOctokit:()=>getOctokit});function getOctokit(token,options,...additionalPlugins){
 const GitHubWithPlugins=GitHub.plugin(...additionalPlugins);return new GitHubWithPlugins(getOctokitOptions(token,options))}
 var context2;var init_github2=__esm({"node_modules/@actions/github/lib/github.js"(){init_context();init_utils3();context2=
-new Context2}});import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join15,relative as relative11,resolve as resolve14,
-sep as sep8}from"node:path";import*as os from"os";function toCommandValue(input2){if(input2===null||input2===void 0){return""}else if(typeof input2==="string"||input2 instanceof
+new Context2}});import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join15,resolve as resolve15}from"node:path";import*as os from"os";function toCommandValue(input2){if(input2===null||input2===void 0){return""}else if(typeof input2==="string"||input2 instanceof
 String){return input2}return JSON.stringify(input2)}function toCommandProperties(annotationProperties){if(!Object.keys(annotationProperties).
 length){return{}}return{title:annotationProperties.title,file:annotationProperties.file,line:annotationProperties.startLine,
 endLine:annotationProperties.endLine,col:annotationProperties.startColumn,endColumn:annotationProperties.endColumn}}function issueCommand(command2,properties2,message){const cmd=new Command(command2,properties2,message);process.stdout.write(
@@ -17693,9 +17693,9 @@ g file at path: ${filePath}`)}fs.appendFileSync(filePath,`${toCommandValue(messa
 const delimiter2=`ghadelimiter_${crypto.randomUUID()}`;const convertedValue=toCommandValue(value3);if(key.includes(delimiter2)){
 throw new Error(`Unexpected input: name should not contain the delimiter "${delimiter2}"`)}if(convertedValue.includes(delimiter2)){
 throw new Error(`Unexpected input: value should not contain the delimiter "${delimiter2}"`)}return`${key}<<${delimiter2}${os2.EOL}${convertedValue}${os2.EOL}${delimiter2}`}import*as os3 from"os";import{EOL as EOL3}from"os";import{constants,promises}from"fs";var __awaiter=function(thisArg,_arguments,P,generator){function adopt(value3){
-return value3 instanceof P?value3:new P(function(resolve15){resolve15(value3)})}return new(P||(P=Promise))(function(resolve15,reject){
+return value3 instanceof P?value3:new P(function(resolve16){resolve16(value3)})}return new(P||(P=Promise))(function(resolve16,reject){
 function fulfilled(value3){try{step(generator.next(value3))}catch(e2){reject(e2)}}function rejected(value3){try{step(generator["\
-throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve15(result.value):adopt(result.value).then(
+throw"](value3))}catch(e2){reject(e2)}}function step(result){result.done?resolve16(result.value):adopt(result.value).then(
 fulfilled,rejected)}step((generator=generator.apply(thisArg,_arguments||[])).next())})};var{access,appendFile,writeFile}=promises;
 var SUMMARY_ENV_VAR="GITHUB_STEP_SUMMARY";var Summary=class{constructor(){this._buffer=""}filePath(){return __awaiter(this,void 0,void 0,function*(){if(this._filePath){
 return this._filePath}const pathFromEnv=process.env[SUMMARY_ENV_VAR];if(!pathFromEnv){throw new Error(`Unable to find en\
@@ -17748,13 +17748,13 @@ startsWith("&"))return decodeHTML(written3);if(written3.startsWith("%")){try{ret
 const letter=written3[1]??"";if(written3.length===2)return letters[letter]??letter;const code2=Number.parseInt(written3.
 replace(/^\\[ux]\{?|\}$/gi,""),16);return code2>1114111?written3:written3.length===6?String.fromCharCode(code2):String.fromCodePoint(
 code2)}function lowered(text4){const units=new Uint16Array(text4.length);for(let at3=0;at3<text4.length;at3+=1)units[at3]=
-lowerOf(text4.charCodeAt(at3));return{text:textOf(units),at:null}}function squeezed(text4){const units=new Uint16Array(text4.
-length);const at3=new Int32Array(text4.length);let length=0;for(let index=0;index<text4.length;index+=1){const unit=text4.
+lowerOf(text4.charCodeAt(at3));return{text:textOfUnits(units),at:null}}function squeezed(text4){const units=new Uint16Array(
+text4.length);const at3=new Int32Array(text4.length);let length=0;for(let index=0;index<text4.length;index+=1){const unit=text4.
 charCodeAt(index);if(unit===56128&&index+1<text4.length&&(text4.charCodeAt(index+1)&64512)===56320){index+=1;continue}if(isIgnored(
-unit))continue;units[length]=lowerOf(unit);at3[length]=index;length+=1}return{text:textOf(units.subarray(0,length)),at:at3.
-subarray(0,length)}}function textOf(units){return Buffer.from(units.buffer,units.byteOffset,units.byteLength).toString("\
-utf16le")}var known;function knownOf(unit){known??=new Uint32Array(2**16);const before=known[unit]??0;if(before!==0)return before;
-const character=String.fromCharCode(unit);const small=character.toLowerCase();const ignored2=/[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u.
+unit))continue;units[length]=lowerOf(unit);at3[length]=index;length+=1}return{text:textOfUnits(units.subarray(0,length)),
+at:at3.subarray(0,length)}}function textOfUnits(units){return Buffer.from(units.buffer,units.byteOffset,units.byteLength).
+toString("utf16le")}var known;function knownOf(unit){known??=new Uint32Array(2**16);const before=known[unit]??0;if(before!==
+0)return before;const character=String.fromCharCode(unit);const small=character.toLowerCase();const ignored2=/[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u.
 test(character);const answer=ignored2?1:(small.length===1?small.charCodeAt(0):unit)+2;known[unit]=answer;return answer}function isIgnored(unit){
 return knownOf(unit)===1}function lowerOf(unit){const answer=knownOf(unit);return answer===1?unit:answer-2}var noEdges={before:false,after:false};var base=739982445;var Needles=class{size;#byBeginning=new Map;#flags;#power;constructor(size2){
 this.size=size2;this.#power=powerOf(size2)}add(needle,edges=noEdges){if(needle.length<this.size)return;const{lengths}=this.#beginning(
@@ -17776,15 +17776,15 @@ text4.charCodeAt(at3)|0;sums[at3+1]=hash3}return sums}var powers=new Map;functio
 length);if(known3!==void 0)return known3;let power=1;for(let step=0;step<length;step+=1)power=Math.imul(power,base);powers.
 set(length,power);return power}init_values();var mask="(sensitive)";var leastSecret=4;var leastFolded=8;var leastSqueezed=12;var leastLong=20;function redactAddress(address2,{
 redactName}){const slash=address2.indexOf("/")+1;return address2.slice(0,slash)+redactName(address2.slice(slash))}function createRedactor(){
-const tokens=new Secrets;const variables2=new Secrets;const answered=new Secrets;const declared=new Secrets;const credentials=[
-tokens,variables2,answered];const short3=new Set;const knownTokens=new Set;const isToken=text4=>knownTokens.has(text4.toLowerCase());
+const tokens=new Secrets;const variables=new Secrets;const answered=new Secrets;const declared=new Secrets;const credentials=[
+tokens,variables,answered];const short3=new Set;const knownTokens=new Set;const isToken=text4=>knownTokens.has(text4.toLowerCase());
 return{add(secret3,kind="token"){const trimmed=secret3.trim();const credential=kind==="answer"?trimmed.length>=leastFolded:
-kind!=="declared";const list3={token:tokens,variable:variables2,answer:answered,declared}[kind];(credential?list3:declared).
+kind!=="declared";const list3={token:tokens,variable:variables,answer:answered,declared}[kind];(credential?list3:declared).
 add(secret3,kind==="token");if(credential&&trimmed!==""&&trimmed.length<leastFolded)short3.add(trimmed);if(kind==="token")
 knownTokens.add(trimmed.toLowerCase())},redact:text4=>replaced(text4,found(credentials,text4,true)),redactKey:text4=>replaced(
-text4,found(credentials,text4,false)),redactName:text4=>replaced(text4,found([tokens,variables2],text4,false),one=>isUuid(
+text4,found(credentials,text4,false)),redactName:text4=>replaced(text4,found([tokens,variables],text4,false),one=>isUuid(
 one)&&!isToken(one)),redactFile:text4=>replaced(text4,found([tokens],text4,false)),redactSentence(text4){const own4=found(
-[tokens,variables2],text4,true);const quoted2=within(found([answered],text4,true),quotations(text4));return replaced(text4,
+[tokens,variables],text4,true);const quoted2=within(found([answered],text4,true),quotations(text4));return replaced(text4,
 [...own4,...quoted2],one=>isWord(one)&&!isToken(one))},redactEcho:text4=>replaced(text4,found([...credentials,declared],
 text4,true)),holds:text4=>short3.has(text4.trim())||found(credentials,text4,false).length>0}}function quotations(text4){
 return[...text4.matchAll(/"(?:[^"\\]|\\.)*"/g)].map(({0:quoted2,index})=>({from:index,to:index+quoted2.length}))}function within(ranges,others){
@@ -17826,9 +17826,9 @@ max(last.to,to)}return all}function inPair(text4,at3){return at3>0&&at3<text4.le
 resolve as resolve2}from"node:path";import{readlink,realpath}from"node:fs/promises";import{basename,dirname,join,resolve}from"node:path";var LINKS=40;async function leadsTo(path,links=LINKS){
 const real=await realpath(path).catch(unlessMissing);if(real!==void 0)return real;const next=await readlink(path).catch(
 ()=>void 0);if(next===void 0||links===0)return path;return await leadsTo(resolve(await realpath(dirname(path)),next),links-
-1)}async function placeOf(path){try{const target=await leadsTo(path);const folder=dirname(target);return folder===target?
-target:join(await placeOf(folder),basename(target))}catch{return path}}function unlessMissing(failure2){if(failure2.code!==
-"ENOENT"&&failure2.code!=="ENOTDIR")throw failure2;return void 0}init_problems();import{createHash,randomBytes}from"node:crypto";import{readdir,rm,stat}from"node:fs/promises";import{join as join2}from"node:path";init_zod();import{readFileSync,readlinkSync}from"node:fs";import{hostname as hostname3}from"node:os";var processMark={host:external_exports.
+1)}async function realPlaceOf(path){try{const target=await leadsTo(path);const folder=dirname(target);return folder===target?
+target:join(await realPlaceOf(folder),basename(target))}catch{return path}}function unlessMissing(failure2){if(failure2.
+code!=="ENOENT"&&failure2.code!=="ENOTDIR")throw failure2;return void 0}init_problems();import{createHash,randomBytes}from"node:crypto";import{readdir,rm,stat}from"node:fs/promises";import{join as join2}from"node:path";init_zod();import{readFileSync,readlinkSync}from"node:fs";import{hostname as hostname3}from"node:os";var processMark={host:external_exports.
 string(),pid:external_exports.int().positive(),started:external_exports.string().nullable().optional(),boot:external_exports.
 string().nullable().optional(),namespace:external_exports.string().nullable().optional()};var markSchema=external_exports.
 object(processMark);function ownMark(){return{host:hostname3(),pid:process.pid,started:processStart(process.pid),boot:bootId(),
@@ -17945,10 +17945,10 @@ if(wanted.length>100)return void 0;let best;let least=(wanted.length<4?1:Math.ma
 const far=(0,import_fastest_levenshtein.distance)(wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}
 return best}function decimalText(text4){const parts=/^([-+]?)(?=\.?\d)(\d*)(?:\.(\d*))?([eE][-+]?\d+)?$/.exec(text4);if(parts===null)
 return void 0;const[,sign,whole4="",fraction="",exponent=""]=parts;const digits=whole4.replace(/^0+(?=\d)/,"")||"0";return`${sign===
-"-"?"-":""}${digits}${fraction===""?"":`.${fraction}`}${exponent}`}init_values();function pathKey(path){return path.map(String).join("\0")}function resolve3(root,file2,variables2){const notes=new Map;
+"-"?"-":""}${digits}${fraction===""?"":`.${fraction}`}${exponent}`}init_values();function pathKey(path){return path.map(String).join("\0")}function resolve3(root,file2,variables){const notes=new Map;
 const path=[];const walk=node2=>{if(node2.type==="scalar"){if(typeof node2.value!=="string"||!node2.value.includes("$"))
-return node2.value;if(variables2===null){if(node2.value.includes("${")){notes.set(pathKey(path),{path:[...path],node:node2,
-tainted:false,unknown:true})}return node2.value}const{text:text4,tainted,unknown:unknown3}=variables2.resolve(node2.value,
+return node2.value;if(variables===null){if(node2.value.includes("${")){notes.set(pathKey(path),{path:[...path],node:node2,
+tainted:false,unknown:true})}return node2.value}const{text:text4,tainted,unknown:unknown3}=variables.resolve(node2.value,
 node2,file2);notes.set(pathKey(path),{path:[...path],node:node2,tainted,unknown:unknown3});return unknown3?UNKNOWN_TEXT:
 text4}if(node2.type==="list"){return node2.items.map((item,index)=>{path.push(index);const value3=walk(item);path.pop();
 return value3})}const map3={};for(const[key,entry]of node2.entries){path.push(key);map3[key]=walk(entry.value);path.pop()}
@@ -17959,12 +17959,12 @@ void 0)return{...found2,complete:false};found2={node:item,key:void 0,complete:tr
 return found2}function mapNode(range2,entries){return{type:"map",range:range2,entries,...measure([...entries.values()].map(
 ({value:value3})=>value3))}}function listNode(range2,items){return{type:"list",range:range2,items,...measure(items)}}function measure(children){
 let size2=1;let height=0;for(const child of children){size2+=child.size;height=Math.max(height,child.height+1)}return{size:size2,
-height}}function check2(subject){const{schema,root,file:file2,variables:variables2}=subject;const{value:value3,notes}=resolve3(root,
-file2,variables2);const fromVariables=variables2?.takeProblems()??[];let result=schema.safeParse(value3);const tried2=new Set;
-while(!result.success){if(!repair(value3,flatten(result.error.issues),notes,tried2))break;result=schema.safeParse(value3)}
-if(result.success){const failed=fromVariables.some(({severity})=>severity==="error");return{data:failed?void 0:result.data,
-problems:fromVariables,notes}}const issues=flatten(result.error.issues).filter(({path})=>notes.get(pathKey(path))?.unknown!==
-true);return{data:void 0,problems:[...fromVariables,...issues.flatMap(issue3=>issueProblems(issue3,subject))],notes}}function flatten(issues,base2=[]){
+height}}function check2(subject){const{schema,root,file:file2,variables}=subject;const{value:value3,notes}=resolve3(root,file2,variables);
+const fromVariables=variables?.takeProblems()??[];let result=schema.safeParse(value3);const tried2=new Set;while(!result.
+success){if(!repair(value3,flatten(result.error.issues),notes,tried2))break;result=schema.safeParse(value3)}if(result.success){
+const failed=fromVariables.some(({severity})=>severity==="error");return{data:failed?void 0:result.data,problems:fromVariables,
+notes}}const issues=flatten(result.error.issues).filter(({path})=>notes.get(pathKey(path))?.unknown!==true);return{data:void 0,
+problems:[...fromVariables,...issues.flatMap(issue3=>issueProblems(issue3,subject))],notes}}function flatten(issues,base2=[]){
 return issues.flatMap(issue3=>{const path=[...base2,...issue3.path.map(step=>typeof step==="number"?step:String(step))];
 if(issue3.code==="invalid_union"){const branch=meantBranch(issue3.errors);if(branch!==void 0)return flatten(branch,path)}
 const{code:code2,message}=issue3;return[{code:code2,path,message,...issue3.code==="invalid_type"?{expected:issue3.expected}:
@@ -18106,24 +18106,24 @@ message}}#bad(message,start2){return new BadVariable(message,this.#text.slice(st
 this.#sources=sources;this.#lenient=options.lenient}get used(){return this.#used}takeProblems(){const problems=this.#problems;
 this.#problems=[];return problems}resolve(text4,node2,file2){const context3={node:node2,file:file2};let template2;try{template2=
 parseVariables(text4)}catch(failure2){if(!(failure2 instanceof BadVariable))throw failure2;this.#report(error("bad-varia\
-ble",failure2.message,[placeOf2(failure2.written,context3)],`write \${NAME}, \${NAME:-default} or \${NAME:?message}; a "$$"\
- is a plain "$"`));return nothing}return this.#fill(template2,context3)}#fill(template2,context3){let text4="";let tainted=false;
+ble",failure2.message,[placeOf(failure2.written,context3)],`write \${NAME}, \${NAME:-default} or \${NAME:?message}; a "$$" \
+is a plain "$"`));return nothing}return this.#fill(template2,context3)}#fill(template2,context3){let text4="";let tainted=false;
 let unknown3=false;for(const part of template2){if(typeof part==="string")text4+=part;else{const value3=this.#lookUp(part,
 context3);text4+=value3.text;tainted||=value3.tainted;unknown3||=value3.unknown;if(text4.length>MAX_TEXT){this.#report(error(
-"too-large","the variables make a text of more than 16 MiB",[placeOf2("",context3)]));return nothing}}}return{text:text4,
+"too-large","the variables make a text of more than 16 MiB",[placeOf("",context3)]));return nothing}}}return{text:text4,
 tainted,unknown:unknown3}}#lookUp(reference,context3){const{name:name2}=reference;if(this.#sources.credentials?.has(name2)){
 this.#report(error("credential-variable",`the variable ${name2} is a credential of the server, which no manifest may use`,
-[placeOf2(reference.written,context3)],"use a variable of another name for what belongs into a manifest"));return{...nothing,
+[placeOf(reference.written,context3)],"use a variable of another name for what belongs into a manifest"));return{...nothing,
 tainted:true}}const node2=this.#sources.vars.get(name2);if(node2!==void 0){const value4=this.#variable(name2,node2);if(value4.
 unknown||value4.text!=="")return value4;if(reference.fallback!==void 0)return this.#fill(reference.fallback,context3);return reference.
 message===void 0?value4:this.#unresolved(reference,context3,"is empty")}const value3=Object.hasOwn(this.#sources.process,
 name2)?this.#sources.process[name2]:void 0;const allowed=name2.startsWith("IDOPS_")||this.#sources.allowed.has(name2);if(!allowed&&
-value3!==void 0){this.#report(error("env-not-allowed",`the process variable ${name2} may not be used here`,[placeOf2(reference.
+value3!==void 0){this.#report(error("env-not-allowed",`the process variable ${name2} may not be used here`,[placeOf(reference.
 written,context3)],`add ${name2} to allow_env in the configuration, or to vars`));return{...nothing,tainted:true}}if(value3!==
 void 0&&value3!==""){this.#used.set(name2,value3);return{text:value3,tainted:true,unknown:false}}if(reference.fallback!==
 void 0)return this.#fill(reference.fallback,context3);if(!allowed||!this.#lenient){return this.#unresolved(reference,context3,
 value3===""?"is empty":allowed?"is not set":void 0)}this.#report(warning2("unset-variable",`the process variable ${name2}\
- is not set, so what it would give is not checked`,[placeOf2(reference.written,context3)]));return{...nothing,tainted:true}}#variable(name2,node2){
+ is not set, so what it would give is not checked`,[placeOf(reference.written,context3)]));return{...nothing,tainted:true}}#variable(name2,node2){
 const known3=this.#resolved.get(name2);if(known3!==void 0)return known3;const{file:file2}=this.#sources;if(this.#resolving.
 includes(name2)){const circle=[...this.#resolving.slice(this.#resolving.indexOf(name2)),name2].join(" -> ");this.#report(
 error("variable-cycle",`vars that need each other: ${circle}`,[file2.place(node2.range)],"write one of them out"));return nothing}
@@ -18135,15 +18135,15 @@ this.#resolved.set(name2,value3);return value3}#unresolved(reference,context3,st
 const known3=[...this.#sources.vars.keys(),...this.#sources.allowed];const similar=nearest(name2,known3);const advice=state===
 void 0?`add it to vars in the configuration${similar===void 0?"":`, or write ${similar}`}`:`set it, or write \${${name2}\
 :-default}`;const text4=message!==void 0&&message!==""?`variable ${name2}: ${message}`:`variable ${name2} ${state??"is n\
-either in vars nor an allowed process variable"}`;this.#report(error("unresolved-variable",text4,[placeOf2(reference.written,
+either in vars nor an allowed process variable"}`;this.#report(error("unresolved-variable",text4,[placeOf(reference.written,
 context3)],advice));return{...nothing,tainted:state!==void 0}}#report(problem){const[place]=problem.places;const key=`${problem.
 code}\0${problem.message}\0${place?.file}\0${place?.line}\0${place?.column}`;if(this.#reported.has(key))return;this.#reported.
-add(key);this.#problems.push(problem)}};function placeOf2(written3,{node:node2,file:file2}){const at3=written3===""?-1:file2.
+add(key);this.#problems.push(problem)}};function placeOf(written3,{node:node2,file:file2}){const at3=written3===""?-1:file2.
 text.indexOf(written3,node2.range.start);if(at3===-1||at3>=node2.range.end)return file2.place(node2.range);return file2.
 place({start:at3,end:at3+written3.length})}var import_yaml=__toESM(require_dist(),1);init_problems();init_secret_names();init_values();var MAX_DEPTH=100;var MAX_LEXEMES=1e6;var MAX_ALIASED=1e5;var MAX_ERRORS=100;function parseYaml(file2){const documents=[];
-const problems=[];const allowance={aliased:0,exceeded:false};try{for(const document3 of compose(file2,problems)){const found2=documentErrors(
-file2,document3);for(const problem of found2)problems.push(problem);if(found2.some(({code:code2})=>code2!=="unknown-tag"))
-continue;const converter=new Converter(file2,allowance);const root=document3.contents===null?void 0:converter.convert(document3.
+const problems=[];const allowance={aliased:0,exceeded:false};try{for(const document2 of compose(file2,problems)){const found2=documentErrors(
+file2,document2);for(const problem of found2)problems.push(problem);if(found2.some(({code:code2})=>code2!=="unknown-tag"))
+continue;const converter=new Converter(file2,allowance);const root=document2.contents===null?void 0:converter.convert(document2.
 contents,0);for(const problem of converter.problems)problems.push(problem);if(root===void 0||root.type==="scalar"&&root.
 value===null)continue;documents.push({root,broken:found2.length>0||converter.broken})}}catch(failure2){const reason=failure2 instanceof
 RangeError?"it is nested too deeply":"the parser gave up on it";problems.push(error("yaml-syntax",`${file2.path} is not \
@@ -18156,11 +18156,11 @@ lex(file2.text)){for(const token of parser.next(lexeme)){if(token.type==="docume
 lexemes+=1;const deep=parser.stack.length>MAX_DEPTH;if(deep||lexemes>MAX_LEXEMES){const place=file2.place({start:parser.
 offset,end:parser.offset+1});problems.push(deep?error("too-deep",`more than ${MAX_DEPTH} levels of nesting`,[place],"fla\
 tten the document"):error("too-large","one document has too many values",[place],"split it into several files"));yield*composer.
-end();return}}for(const token of parser.end())yield*composer.next(token);yield*composer.end(true,file2.text.length)}function documentErrors(file2,document3){
-const problems=[];let syntax2;for(const found2 of[...document3.errors,...document3.warnings]){const problem=yamlProblem(
+end();return}}for(const token of parser.end())yield*composer.next(token);yield*composer.end(true,file2.text.length)}function documentErrors(file2,document2){
+const problems=[];let syntax2;for(const found2 of[...document2.errors,...document2.warnings]){const problem=yamlProblem(
 file2,found2);if(problem.code==="yaml-syntax"){const stumbles=/token in YAML stream/.test(found2.message);if(syntax2!==void 0&&
-(stumbles||syntax2.places[0]?.line===problem.places[0]?.line))continue;syntax2=problem}problems.push(problem)}if(document3.
-directives?.yaml.version==="1.1"&&document3.directives.yaml.explicit){const start2=Math.max(0,file2.text.indexOf("%YAML"));
+(stumbles||syntax2.places[0]?.line===problem.places[0]?.line))continue;syntax2=problem}problems.push(problem)}if(document2.
+directives?.yaml.version==="1.1"&&document2.directives.yaml.explicit){const start2=Math.max(0,file2.text.indexOf("%YAML"));
 problems.push(error("yaml-syntax","YAML 1.1 is not supported",[file2.place({start:start2,end:start2+9})],"remove the dir\
 ective"))}return problems}function yamlProblem(file2,found2){const range2={start:found2.pos[0],end:Math.max(found2.pos[1],
 found2.pos[0]+1)};const places2=[file2.place(range2)];if(found2.code==="TAG_RESOLVE_FAILED"){return error("unknown-tag",
@@ -18203,27 +18203,26 @@ this.#file.hide(node2.range);if(!(0,import_yaml.isAlias)(written3))return;const 
 if(target)this.#file.hide(target.range)}};function numberOf(source){if(/^0[xo]/.test(source))return exactly(BigInt(source).
 toString());const text4=decimalText(source);return text4===void 0?void 0:exactly(text4)}function rangeOf(node2){if(typeof node2===
 "object"&&node2!==null&&"range"in node2&&Array.isArray(node2.range)){const[start2,end]=node2.range;if(typeof start2==="n\
-umber"&&typeof end==="number")return{start:start2,end}}return{start:0,end:0}}import{resolve as resolvePath}from"node:path";function guardedOf(layers,root,defaultState){const variables2=new Set;const files=new Set;const states=new Set;const named2=new Set(
+umber"&&typeof end==="number")return{start:start2,end}}return{start:0,end:0}}import{resolve as resolvePath}from"node:path";function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const states=new Set;const named2=new Set(
 ["IDOPS_TOKEN"]);for(const{config:config3,text:text4}of layers){const texts2=node2=>scalarsOf(node2).flatMap(scalar=>{const known3=text4(
 scalar);return known3===void 0||known3===""?[]:[known3]});for(const section2 of["auth","tls"]){const{node:node2,complete:complete2}=find(
 config3,["server",section2]);if(!complete2)continue;for(const scalar of scalarsOf(node2))for(const name2 of namesIn(scalar))
 named2.add(name2);for(const name2 of passedNodes(node2).flatMap(texts2))named2.add(name2);const given=commandNodes(node2).
 flatMap(texts2).flatMap(filesIn);for(const file2 of[...fileNodes(node2).flatMap(texts2),...given])files.add(resolvePath(
 root,file2))}const state=find(config3,["state","path"]);const[path=defaultState]=state.complete?texts2(state.node):[];states.
-add(resolvePath(root,path))}const pending=[...named2];for(let name2=pending.pop();name2!==void 0;name2=pending.pop()){variables2.
+add(resolvePath(root,path))}const pending=[...named2];for(let name2=pending.pop();name2!==void 0;name2=pending.pop()){variables.
 add(name2);for(const{config:config3}of layers){const{node:node2,complete:complete2}=find(config3,["vars",name2]);if(complete2&&
-node2.type==="scalar")pending.push(...namesIn(node2).filter(one=>!variables2.has(one)))}}return{variables:variables2,files:[
-...files],states:[...states]}}function fileNodes(node2){if(node2.type!=="map")return[];return[...node2.entries].flatMap(
-([key,{value:value3}])=>key.endsWith("_file")?[value3]:fileNodes(value3))}function commandNodes(node2){const command2=node2.
-type==="map"?node2.entries.get("token_command")?.value:void 0;return command2===void 0?[]:[command2]}function filesIn(argument){
-const behind=[...argument.matchAll(/[=@:]/g)].map(({index})=>argument.slice(index+1));return[argument,...behind,...argument.
-split(/[\s"'`=@:,;|&<>()]+/)].filter(part=>part!=="")}function passedNodes(node2){const passed=node2.type==="map"?node2.
-entries.get("pass_env")?.value:void 0;return passed===void 0?[]:scalarsOf(passed)}function scalarsOf(node2){if(node2.type===
-"scalar")return[node2];if(node2.type==="list")return node2.items.flatMap(scalarsOf);return[...node2.entries.values()].flatMap(
-({value:value3})=>scalarsOf(value3))}function namesIn({value:value3}){if(typeof value3!=="string"||!value3.includes("$"))
-return[];try{return namesOf(parseVariables(value3))}catch(failure2){if(failure2 instanceof BadVariable)return[];throw failure2}}
-function namesOf(template2){return template2.flatMap(part=>typeof part==="string"?[]:[part.name,...namesOf(part.fallback??
-[])])}function merge2(base2,over,exclusive2){const entries=new Map(base2.entries);for(const[name2,entry]of over.entries){const below2=entries.
+node2.type==="scalar")pending.push(...namesIn(node2).filter(one=>!variables.has(one)))}}return{variables,files:[...files],
+states:[...states]}}function fileNodes(node2){if(node2.type!=="map")return[];return[...node2.entries].flatMap(([key,{value:value3}])=>key.
+endsWith("_file")?[value3]:fileNodes(value3))}function commandNodes(node2){const command2=node2.type==="map"?node2.entries.
+get("token_command")?.value:void 0;return command2===void 0?[]:[command2]}function filesIn(argument){const behind=[...argument.
+matchAll(/[=@:]/g)].map(({index})=>argument.slice(index+1));return[argument,...behind,...argument.split(/[\s"'`=@:,;|&<>()]+/)].
+filter(part=>part!=="")}function passedNodes(node2){const passed=node2.type==="map"?node2.entries.get("pass_env")?.value:
+void 0;return passed===void 0?[]:scalarsOf(passed)}function scalarsOf(node2){if(node2.type==="scalar")return[node2];if(node2.
+type==="list")return node2.items.flatMap(scalarsOf);return[...node2.entries.values()].flatMap(({value:value3})=>scalarsOf(
+value3))}function namesIn({value:value3}){if(typeof value3!=="string"||!value3.includes("$"))return[];try{return namesOf(
+parseVariables(value3))}catch(failure2){if(failure2 instanceof BadVariable)return[];throw failure2}}function namesOf(template2){
+return template2.flatMap(part=>typeof part==="string"?[]:[part.name,...namesOf(part.fallback??[])])}function merge2(base2,over,exclusive2){const entries=new Map(base2.entries);for(const[name2,entry]of over.entries){const below2=entries.
 get(name2);const both=below2!==void 0&&below2.value.type==="map"&&entry.value.type==="map"&&!exclusive2.has(name2);entries.
 set(name2,both?{key:entry.key,value:mergeMaps(below2.value,entry.value,exclusive2)}:entry)}return mapNode(base2.range,entries)}
 function mergeMaps(below2,above,exclusive2){return below2.type==="map"&&above.type==="map"?merge2(below2,above,exclusive2):
@@ -18262,14 +18261,14 @@ process.env),...passed};const{stdout,stderr,why}=await run2(program2,args,{cwd,e
 null)return stdout;const said=oneLine(redact(stderr));throw new ProblemsError([error("token-command-failed",`the token c\
 ommand ${basename2(program2)} ${why}${said===""?"":`: ${said}`}`,[],"it is server.auth.token_command: it must print the \
 token, and end with 0")])}var needed=/^(?:PATH|HOME|USER|LOGNAME|LANG|LANGUAGE|LC_[A-Z]+|TZ|TMPDIR)$/;var neededOnWindows=/^(?:PATH|PATHEXT|COMSPEC|SYSTEMROOT|SYSTEMDRIVE|WINDIR|TEMP|TMP|USERNAME|USERPROFILE|HOMEDRIVE|HOMEPATH|APPDATA|LOCALAPPDATA|PROGRAMDATA|PROGRAMFILES(?:\(X86\))?)$/i;
-function neededVariables(variables2,platform=process.platform){return Object.fromEntries(Object.entries(variables2).filter(
+function neededVariables(variables,platform=process.platform){return Object.fromEntries(Object.entries(variables).filter(
 ([name2])=>needed.test(name2)||platform==="win32"&&neededOnWindows.test(name2)))}function run2(program2,args,where,timeout){
-return new Promise(resolve15=>{const chunks={stdout:[],stderr:[]};const bytes={stdout:0,stderr:0};let why=null;const child=started(
-program2,args,where);if(typeof child==="string"){resolve15({stdout:"",stderr:"",why:child});return}const giveUp=reason=>{
+return new Promise(resolve16=>{const chunks={stdout:[],stderr:[]};const bytes={stdout:0,stderr:0};let why=null;const child=started(
+program2,args,where);if(typeof child==="string"){resolve16({stdout:"",stderr:"",why:child});return}const giveUp=reason=>{
 why??=reason;child.kill("SIGKILL");child.stdout.destroy();child.stderr.destroy()};const timer=setTimeout(()=>giveUp(`did\
  not end within ${timeout} s`),timeout*1e3);for(const stream of["stdout","stderr"]){child[stream].on("data",chunk=>{bytes[stream]+=
 chunk.length;if(bytes[stream]<=maxBytes)chunks[stream].push(chunk);else if(stream==="stdout")giveUp("printed more than a\
- token")})}const text4=stream=>Buffer.concat(chunks[stream]).toString("utf8");const end=reason=>{clearTimeout(timer);resolve15(
+ token")})}const text4=stream=>Buffer.concat(chunks[stream]).toString("utf8");const end=reason=>{clearTimeout(timer);resolve16(
 {stdout:text4("stdout"),stderr:text4("stderr"),why:why??reason})};child.on("error",failure2=>end(whyNotStarted(failure2.
 code)));child.on("close",(code2,signal)=>{end(code2===0?null:code2===null?`was ended by ${signal}`:`ended with ${code2}`)})})}
 function started(program2,args,where){try{return spawn(program2,args,{...where,shell:false,stdio:["ignore","pipe","pipe"]})}catch(failure2){
@@ -18301,13 +18300,13 @@ test(token))return"has white space in it";if(/[^\x21-\x7e]/.test(token))return"h
 p-alive","proxy-authorization","proxy-connection","te","trailer","transfer-encoding","upgrade","user-agent"]);function wrongInHeader(name2,value3){
 if(!/^[\w!#$%&'*+.^`|~-]+$/.test(name2))return{part:"name",why:"is not the name of a header"};if(takenHeaders.has(name2.
 toLowerCase()))return{part:"name",why:"is a header that carries no credentials"};if(!/^[\x21-\x7e]([\x20-\x7e]*[\x21-\x7e])?$/.
-test(value3)){return{part:"value",why:"is empty, or has characters in it that are not visible ASCII"}}return null}init_problems();function proxyFor(origin2,variables2){const{protocol,hostname:hostname5,port}=new URL(origin2);if(isLoopback(hostname5))
-return null;const name2=protocol==="https:"?"https_proxy":"http_proxy";const found2=setting(variables2,name2);if(found2===
-void 0||isExempt(hostname5,port||defaultPort(protocol),variables2))return null;return readProxy(found2.value,found2.name)}
-function isProblem(found2){return found2!==null&&"severity"in found2}function setting(variables2,name2){for(const writing of[
-name2,name2.toUpperCase()]){const value3=Object.hasOwn(variables2,writing)?variables2[writing]?.trim():void 0;if(value3)
-return{name:writing,value:value3}}return void 0}function defaultPort(protocol){return protocol==="https:"?"443":"80"}function isExempt(host,port,variables2){
-const entries=(setting(variables2,"no_proxy")?.value??"").toLowerCase().split(/[\s,]+/);const name2=host.replace(/^\[|\]$|\.$/g,
+test(value3)){return{part:"value",why:"is empty, or has characters in it that are not visible ASCII"}}return null}init_problems();function proxyFor(origin2,variables){const{protocol,hostname:hostname5,port}=new URL(origin2);if(isLoopback(hostname5))return null;
+const name2=protocol==="https:"?"https_proxy":"http_proxy";const found2=setting(variables,name2);if(found2===void 0||isExempt(
+hostname5,port||defaultPort(protocol),variables))return null;return readProxy(found2.value,found2.name)}function isProblem(found2){
+return found2!==null&&"severity"in found2}function setting(variables,name2){for(const writing of[name2,name2.toUpperCase()]){
+const value3=Object.hasOwn(variables,writing)?variables[writing]?.trim():void 0;if(value3)return{name:writing,value:value3}}
+return void 0}function defaultPort(protocol){return protocol==="https:"?"443":"80"}function isExempt(host,port,variables){
+const entries=(setting(variables,"no_proxy")?.value??"").toLowerCase().split(/[\s,]+/);const name2=host.replace(/^\[|\]$|\.$/g,
 "");return entries.filter(Boolean).some(entry=>{if(entry==="*")return true;const{address:address2,only:only2}=/^(?<address>\[.+\]|[^:]+):(?<only>\d+)$/.
 exec(entry)?.groups??{};if(only2!==void 0&&only2!==port)return false;const domain2=(address2??entry).replace(/^\[|\]$/g,
 "").replace(/^\*?\./,"");return name2===domain2||name2.endsWith(`.${domain2}`)})}function readProxy(text4,variable){const bad=why=>error(
@@ -18339,8 +18338,8 @@ root,auth2.token_file),place("auth","token_file"))}if(auth2?.token_command!==voi
 token_command,cwd:root,passed:this.#passed(auth2)}}if(auth2?.client_credentials!==void 0){return this.#clientCredentials(
 auth2.client_credentials,allowInsecureHttp)}if(auth2?.header!==void 0)return this.#header(auth2.header);this.#missing("h\
 ow to authenticate","add server.auth to the configuration, or give --token-file or IDOPS_TOKEN");return void 0}#passed({
-pass_env:names2=[]}){const{variables:variables2}=this.#sources;return Object.fromEntries(names2.flatMap(name2=>{const value3=Object.
-hasOwn(variables2,name2)?variables2[name2]:void 0;return value3===void 0?[]:[[name2,value3]]}))}#token(text4,what,places2){
+pass_env:names2=[]}){const{variables}=this.#sources;return Object.fromEntries(names2.flatMap(name2=>{const value3=Object.
+hasOwn(variables,name2)?variables[name2]:void 0;return value3===void 0?[]:[[name2,value3]]}))}#token(text4,what,places2){
 const token=text4.trim();this.#wrong(wrongInToken(token,what,places2));this.#secrets.push(token);return{way:"token",token:new Sensitive(
 token)}}async#tokenFile(path,places2){const shown2=shownPath(path,this.#sources.cwd);const text4=await this.#read(path,`\
 the token file ${shown2}`,"token-unreadable",places2);if(text4!==void 0){const token=text4.trim();this.#wrong(wrongInToken(
@@ -18373,11 +18372,11 @@ push(value3)}}};function memberOf(value3,step){if(Array.isArray(value3))return v
 object"||value3===null||!Object.hasOwn(value3,step))return void 0;return value3[step]}var certificate=/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
 function checkCertificates(pem){const found2=pem.match(certificate)??[];if(found2.length===0)throw new Error("no certifi\
 cate");for(const one of found2)new X509Certificate(one)}function belong(cert,key){const[own4]=cert.match(certificate)??[];
-return own4!==void 0&&new X509Certificate(own4).checkPrivateKey(createPrivateKey(key))}var exclusive=new Set(["auth"]);async function loadProject(options){const{cwd,variables:variables2}=options;const given=options.
-config??setting2(variables2,"IDOPS_CONFIG");const path=resolvePath3(cwd,given??"idops.yaml");const file2=await readSource(
-path,shownPath(path,cwd));if(!("text"in file2))throw new ProblemsError([await unreadableConfig(path,cwd,given,file2)]);const root=await realpath2(
+return own4!==void 0&&new X509Certificate(own4).checkPrivateKey(createPrivateKey(key))}var exclusive=new Set(["auth"]);async function loadProject(options){const{cwd,variables}=options;const given=options.config??
+setting2(variables,"IDOPS_CONFIG");const path=resolvePath3(cwd,given??"idops.yaml");const file2=await readSource(path,shownPath(
+path,cwd));if(!("text"in file2))throw new ProblemsError([await unreadableConfig(path,cwd,given,file2)]);const root=await realpath2(
 dirname4(path)).catch(failure2=>{throw new ProblemsError([error("file-unreadable",`${shownPath(dirname4(path),cwd)} ${unreadable(
-failure2).detail}`)])});const environment=options.env??setting2(variables2,"IDOPS_ENV")??null;return new LoadedProject(options,
+failure2).detail}`)])});const environment=options.env??setting2(variables,"IDOPS_ENV")??null;return new LoadedProject(options,
 root,file2,environment,readConfig(file2,environment))}async function unreadableConfig(path,cwd,given,problem){const bytes=await readBytes(
 path);if(bytes instanceof Uint8Array||bytes.reason!=="missing")return problem;return error("no-config",given===void 0?"t\
 here is no idops.yaml in this folder":`there is no file ${shownPath(path,cwd)}`,[],given===void 0?'start idops in the fo\
@@ -18404,7 +18403,7 @@ value.type!=="map")return clean;const cleaned=new Map([...environments.value.ent
 if(isEmpty(value4))return[name2,{...entry,value:mapNode(value4.range,new Map)}];return[name2,value4.type==="map"?{...entry,
 value:without(value4,(_,inner)=>isEmpty(inner))}:entry]}));const value3=mapNode(environments.value.range,cleaned);return mapNode(
 clean.range,new Map([...clean.entries,["environments",{...environments,value:value3}]]))}function isEmpty(node2){return node2.
-type==="scalar"&&node2.value===null}function setting2(variables2,name2){const value3=Object.hasOwn(variables2,name2)?variables2[name2]:
+type==="scalar"&&node2.value===null}function setting2(variables,name2){const value3=Object.hasOwn(variables,name2)?variables[name2]:
 void 0;return value3===""?void 0:value3}var LoadedProject=class{root;file;cwd;environment;profile;#source;#config;#all;#process;#sources;#tokenFile;#guarded;constructor(options,root,source,environment,{
 chosen,all}){this.root=root;this.#tokenFile=options.tokenFile;this.file=source.path;this.cwd=options.cwd;this.environment=
 environment;this.#source=source;this.#config=chosen;this.#all=all;this.#process=options.variables;this.#sources=variableSources(
@@ -18413,9 +18412,9 @@ credentials:this.guarded().variables},options)}guarded(){this.#guarded??=guarded
 const given=[this.file,...this.#tokenFile===void 0?[]:[this.#tokenFile]];return{...this.#guarded,files:[...given.map(file2=>resolvePath3(
 this.cwd,file2)),...this.#guarded.files]}}everyGlobs(){return this.#layers().map(({config:config3,text:text4})=>{const node2=config3.
 entries.get("manifests")?.value;if(node2?.type!=="list")return[];return node2.items.flatMap(item=>item.type==="scalar"?text4(
-item)??[]:[])})}#layers(){return this.#all().map(config3=>{const variables2=new Variables(variableSources(config3,this.#source,
+item)??[]:[])})}#layers(){return this.#all().map(config3=>{const variables=new Variables(variableSources(config3,this.#source,
 this.#process),{lenient:true});return{config:config3,text:node2=>{if(typeof node2.value!=="string")return void 0;const{text:text4,
-unknown:unknown3}=variables2.resolve(node2.value,node2,this.#source);return unknown3?void 0:text4}}})}statePath(){return resolvePath3(
+unknown:unknown3}=variables.resolve(node2.value,node2,this.#source);return unknown3?void 0:text4}}})}statePath(){return resolvePath3(
 this.root,this.#section("state",stateSettingsSchema)?.path??DEFAULT_STATE)}allowsTracked(){return this.#section("state",
 stateSettingsSchema)?.allow_tracked??false}maxDestructive(){return this.#section("safety",safetySchema)?.max_destructive??
 DEFAULT_MAX_DESTRUCTIVE}checks(){return this.#section("checks",checksSchema)??{}}patterns(){const entry=this.#config.entries.
@@ -18428,17 +18427,17 @@ void 0||given.token!==void 0)replaced2.add("auth");const entry=this.#config.entr
 void 0?[]:[this.#source.place(entry.key)],place:(...path)=>entry===void 0?[]:[this.#source.place(find(entry.value,path).
 node.range)]})}#section(name2,schema){const{data:data3,problems}=this.#needed(name2,schema);refuse(problems);return data3}#needed(name2,schema,replaced2){
 const entry=this.#config.entries.get(name2);if(entry===void 0)return{data:void 0,problems:[],notes:new Map};const root=replaced2!==
-void 0&&entry.value.type==="map"?without(entry.value,member2=>replaced2.has(member2)):entry.value;const variables2=new Variables(
-this.#sources,{lenient:false});return check2({schema,root,file:this.#source,variables:variables2,name:"configuration",under:[
-name2]})}#literalProfile(){const{node:node2,complete:complete2}=find(this.#config,["server","profile"]);const fallback=profiles.
-documented;if(fallback===void 0)throw new Error("no documented profile");if(!complete2||node2.type!=="scalar"||typeof node2.
-value!=="string")return fallback;let name2=node2.value;if(name2.includes("$")){const variables2=new Variables(this.#sources,
-{lenient:true});const{text:text4,tainted,unknown:unknown3}=variables2.resolve(name2,node2,this.#source);if(tainted||unknown3)
-return fallback;name2=text4}return(Object.hasOwn(profiles,name2)?profiles[name2]:void 0)??fallback}};function variableSources(config3,file2,process2){
-const vars=config3.entries.get("vars")?.value;const allowed=config3.entries.get("allow_env")?.value;const scalars=new Map;
-if(vars?.type==="map"){for(const[name2,{value:value3}]of vars.entries)if(value3.type==="scalar")scalars.set(name2,value3)}
-const names2=allowed?.type==="list"?allowed.items:[];return{vars:scalars,file:file2,allowed:new Set(names2.flatMap(item=>item.
-type==="scalar"?[String(item.value)]:[])),process:process2}}init_values();function redactPlan(plan,redactor){return{...plan,changes:plan.changes.map(change=>redactChange(change,redactor)),
+void 0&&entry.value.type==="map"?without(entry.value,member2=>replaced2.has(member2)):entry.value;const variables=new Variables(
+this.#sources,{lenient:false});return check2({schema,root,file:this.#source,variables,name:"configuration",under:[name2]})}#literalProfile(){
+const{node:node2,complete:complete2}=find(this.#config,["server","profile"]);const fallback=profiles.documented;if(fallback===
+void 0)throw new Error("no documented profile");if(!complete2||node2.type!=="scalar"||typeof node2.value!=="string")return fallback;
+let name2=node2.value;if(name2.includes("$")){const variables=new Variables(this.#sources,{lenient:true});const{text:text4,
+tainted,unknown:unknown3}=variables.resolve(name2,node2,this.#source);if(tainted||unknown3)return fallback;name2=text4}return(Object.
+hasOwn(profiles,name2)?profiles[name2]:void 0)??fallback}};function variableSources(config3,file2,process2){const vars=config3.
+entries.get("vars")?.value;const allowed=config3.entries.get("allow_env")?.value;const scalars=new Map;if(vars?.type==="\
+map"){for(const[name2,{value:value3}]of vars.entries)if(value3.type==="scalar")scalars.set(name2,value3)}const names2=allowed?.
+type==="list"?allowed.items:[];return{vars:scalars,file:file2,allowed:new Set(names2.flatMap(item=>item.type==="scalar"?
+[String(item.value)]:[])),process:process2}}init_values();function redactPlan(plan,redactor){return{...plan,changes:plan.changes.map(change=>redactChange(change,redactor)),
 warnings:plan.warnings.map(warning3=>redactWarning(warning3,redactor))}}function redactChange(change,redactor){const{reason,
 declaredAt,apply}=change;return{...change,address:redactAddress(change.address,redactor),destructions:change.destructions.
 map(redactor.redactSentence),requests:change.requests.map(({operation,params})=>({operation,params:mapValues(params,redactor.
@@ -18461,9 +18460,9 @@ data3])=>[redactAddress(address2,redactor),redactSample(data3,redactor)]))}funct
 results.map(one=>({...one,address:redactAddress(one.address,redactor),unverified:one.unverified.map(redactor.redactName),
 error:one.error===null?null:redactor.redactSentence(one.error),...one.notes===void 0?{}:{notes:one.notes.map(redactor.redactSentence)}}))}}function redactProblems(problems,{redact,redactFile,redactSentence}){return problems.map(({hint,...problem})=>({...problem,
 message:redactSentence(problem.message),...hint===void 0?{}:{hint:redactSentence(hint)},places:problem.places.map(({text:text4,
-...place})=>({...place,file:redactFile(place.file),...text4===void 0||redact(text4)!==text4?{}:{text:text4}}))}))}async function render4(report2,format,shown2,look2){const renderer=await report2.formats[format]?.();if(renderer===void 0)
+...place})=>({...place,file:redactFile(place.file),...text4===void 0||redact(text4)!==text4?{}:{text:text4}}))}))}async function render3(report2,format,shown2,look2){const renderer=await report2.formats[format]?.();if(renderer===void 0)
 throw new TypeError(`there is no ${format} of it`);return renderer(shown2,look2)}async function renderText(report2,format,shown2,look2){
-const rendering=await render4(report2,format,shown2,look2);if("json"in rendering)throw new TypeError(`${format} is no te\
+const rendering=await render3(report2,format,shown2,look2);if("json"in rendering)throw new TypeError(`${format} is no te\
 xt`);return rendering.text}var asText=write=>(shown2,look2)=>({text:write(shown2,look2)});var asJson=make=>(shown2,look2)=>({
 json:make(shown2,look2)});var planReport={redact:({plan,samples},redactor)=>({plan:redactPlan(plan,redactor),samples:redactSamples(
 samples,redactor)}),formats:{async text(){const{planText:planText2}=await Promise.resolve().then(()=>(init_text(),text_exports));
@@ -18602,11 +18601,11 @@ void 0;this.#size=0}get size(){return this.#size}*[Symbol.iterator](){let curren
 value;current=current.next}}*drain(){while(this.#head){yield this.dequeue()}}};function pLimit(concurrency){let rejectOnClear=false;if(typeof concurrency==="object"){({concurrency,rejectOnClear=false}=
 concurrency)}validateConcurrency(concurrency);if(typeof rejectOnClear!=="boolean"){throw new TypeError("Expected `reject\
 OnClear` to be a boolean")}const queue=new Queue;let activeCount=0;const resumeNext=()=>{if(activeCount<concurrency&&queue.
-size>0){activeCount++;queue.dequeue().run()}};const next=()=>{activeCount--;resumeNext()};const run4=async(function_,resolve15,arguments_)=>{
-const result=(async()=>function_(...arguments_))();resolve15(result);try{await result}catch{}next()};const enqueue=(function_,resolve15,reject,arguments_)=>{
+size>0){activeCount++;queue.dequeue().run()}};const next=()=>{activeCount--;resumeNext()};const run4=async(function_,resolve16,arguments_)=>{
+const result=(async()=>function_(...arguments_))();resolve16(result);try{await result}catch{}next()};const enqueue=(function_,resolve16,reject,arguments_)=>{
 const queueItem={reject};new Promise(internalResolve=>{queueItem.run=internalResolve;queue.enqueue(queueItem)}).then(run4.
-bind(void 0,function_,resolve15,arguments_));if(activeCount<concurrency){resumeNext()}};const generator=(function_,...arguments_)=>new Promise(
-(resolve15,reject)=>{enqueue(function_,resolve15,reject,arguments_)});Object.defineProperties(generator,{activeCount:{get:()=>activeCount},
+bind(void 0,function_,resolve16,arguments_));if(activeCount<concurrency){resumeNext()}};const generator=(function_,...arguments_)=>new Promise(
+(resolve16,reject)=>{enqueue(function_,resolve16,reject,arguments_)});Object.defineProperties(generator,{activeCount:{get:()=>activeCount},
 pendingCount:{get:()=>queue.size},clearQueue:{value(){if(!rejectOnClear){queue.clear();return}const abortError=AbortSignal.
 abort().reason;while(queue.size>0){queue.dequeue().reject(abortError)}}},concurrency:{get:()=>concurrency,set(newConcurrency){
 validateConcurrency(newConcurrency);concurrency=newConcurrency;queueMicrotask(()=>{while(activeCount<concurrency&&queue.
@@ -18627,8 +18626,8 @@ const around=lacking;const lacks=new Map;lacking=lacks;try{return{result:work(),
 lacks}}finally{lacking=around}}async function prepared(one,signal){const key=keyOf(one.salt,one.text);const before=known2.
 get(key);if(before!==void 0){keep(key,before);return}let work=underWay2.get(key);if(work===void 0){work=limit(async()=>{
 if(signal?.aborted!==true)keep(key,await hashed(one))}).finally(()=>underWay2.delete(key));underWay2.set(key,work)}await work}
-function hashed({salt,text:text4}){return new Promise((resolve15,reject)=>{scrypt(text4,salt,LENGTH,COST,(failure2,hash3)=>{
-if(failure2===null)resolve15(hash3);else reject(failure2)})})}function keep(key,hash3){known2.delete(key);known2.set(key,
+function hashed({salt,text:text4}){return new Promise((resolve16,reject)=>{scrypt(text4,salt,LENGTH,COST,(failure2,hash3)=>{
+if(failure2===null)resolve16(hash3);else reject(failure2)})})}function keep(key,hash3){known2.delete(key);known2.set(key,
 hash3);if(known2.size>KEPT){const[oldest]=known2.keys();if(oldest!==void 0)known2.delete(oldest)}return hash3}function keyOf(salt,text4){
 return createHmac("sha256",ownKey2).update(JSON.stringify([salt,text4])).digest("base64")}var Hasher=class{#slowSalt;#salt;#holds;constructor({server,salt},holds=()=>false){this.#slowSalt=`idops secrets of ${server}`;
 this.#salt=salt;this.#holds=holds}conceals(text4){return this.#holds(text4)}hash(value3){return this.#keyed(this.#slow(value3))}secret(hash3){
@@ -18654,8 +18653,8 @@ new Sensitive(reveal(asked)):got;if(isMap(asked)&&isMap(got)){return mapValues(g
 hasOwn(asked,key)?asked[key]:void 0))}return got}init_problems();init_settle();init_kinds();init_values();init_values();function betterProfileByError(used,{status,members:members3=[]}){return otherProfiles(used).find(({signs})=>signs?.errors.
 some(sign=>sign.members.every(member2=>members3.includes(member2))&&(sign.status===void 0||sign.status===status)))}function adviceFor({
 name:name2}){return`this may be a server of the profile ${name2}, which resets what it isn't sent: if idops doctor says \
-so, set "profile: ${name2}" under server`}function errorMembers(document3){if(!isMap(document3))return[];const inner=isMap(
-document3.errors)?Object.keys(document3.errors):[];return[...Object.keys(document3),...inner.map(member2=>`errors.${member2}`)]}
+so, set "profile: ${name2}" under server`}function errorMembers(document2){if(!isMap(document2))return[];const inner=isMap(
+document2.errors)?Object.keys(document2.errors):[];return[...Object.keys(document2),...inner.map(member2=>`errors.${member2}`)]}
 function otherProfiles(used){return Object.values(profiles).filter(({name:name2,signs})=>name2!==used.name&&signs!==null)}function showsSigns({signs},answer){if(signs===void 0)return false;const{has=[],lacks=[],null:nulls=[]}=signs;return has.
 every(field=>Object.hasOwn(answer,field))&&lacks.every(field=>!Object.hasOwn(answer,field))&&nulls.every(field=>answer[field]===
 null)}function betterProfile(used,{traits:traits5},answer){return otherProfiles(used).find(({name:name2})=>showsSigns(traits5[name2],
@@ -18683,7 +18682,27 @@ withoutSuccessor}})}function level2({kind}){return kinds.findIndex(({name:name2}
 change))return-1;return givesUp(change)?1:0}function takesOver({kind,apply:{expected}}){const{succession}=kindOf(kind);return succession!==
 void 0&&expected[succession.field]===true}function givesUp({kind,action,apply:{expected}}){const{succession}=kindOf(kind);
 if(succession===void 0||action!=="update")return false;const asked=expected[succession.field];return asked===false||asked===
-null}init_operations();init_fields();init_loss();init_rules();init_fields();init_loss();init_json();init_values();init_fields();function verify(kind,expected,answer){const parts=Object.entries(expected).flatMap(
+null}init_operations();init_fields();init_loss();init_rules();init_loss();var NOTHING_KNOWN={message:"",httpStatus:null,attempts:0,answered:true,refused:false,unsteady:false};var BY_ANOTHER={
+...NOTHING_KNOWN,message:"nothing was sent, since the server does it with another change"};function closed(open9,ambiguous){
+return{status:ambiguous?"unknown":"failed",httpStatus:open9.httpStatus,attempts:open9.attempts,ambiguous,after:void 0,unverified:[],
+error:ambiguous?`${open9.message}; what the server did is not known`:open9.message}}function advised(outcome,advice){const{
+error:error63,notes=[]}=outcome;return error63===null?{...outcome,notes:[...notes,advice]}:{...outcome,error:`${error63}\
+; ${advice}`}}function brokenOff(failure2){const message=failure2 instanceof Error?failure2.message:String(failure2);return closed(
+{...NOTHING_KNOWN,message},true)}function openOutcome({regeneration:regeneration2},change,open9,{verdict,different,unverified,
+lost:lost2},live){const base2={httpStatus:open9.httpStatus,attempts:open9.attempts,unverified:[],after:live?.fields};if(live===
+void 0){const error63=`${open9.message}; it could not be read back, so what the server did is not known`;return{...base2,
+status:"unknown",ambiguous:true,after:void 0,error:error63}}if(verdict==="unseen"){if(change.action==="regenerate")return closed(
+open9,true);const error63=`${open9.message}; read back: ${unverified.join(", ")} could not be seen, so what the server d\
+id is not known`;return{...base2,status:"unknown",ambiguous:true,error:error63}}if(verdict==="done"){const notes=change.
+action==="regenerate"&&regeneration2!==void 0?[`${open9.message}; read back: the ${regeneration2.noun} is another one no\
+w`]:[];return{...base2,status:"applied",ambiguous:false,error:null,notes}}const names2=namesOfLost(lost2);const found2=change.
+action==="delete"?["it is still there"]:[...different];if(names2!=="")found2.push(`lost: ${names2}, which the next apply\
+ that takes it in puts back`);if(found2.length===0)found2.push("it was not done");return{...base2,status:open9.answered?
+"not_converged":"failed",ambiguous:false,error:`${open9.message}; read back: ${found2.join("; ")}`}}function repaired(aim,open9,names2,after){
+const base2={httpStatus:open9.httpStatus,attempts:open9.attempts,ambiguous:false,after,unverified:[]};if(aim==="asked"){
+const note=`${open9.message}; read back: it had lost ${names2}; what is asked for was sent after that, and all is as ask\
+ed`;return{...base2,status:"applied",error:null,notes:[note]}}return{...base2,status:open9.answered?"not_converged":"fai\
+led",error:`${open9.message}; read back: it had lost ${names2}; that is put back as it was before`}}init_fields();init_loss();init_json();init_values();init_fields();function verify(kind,expected,answer){const parts=Object.entries(expected).flatMap(
 ([field,asked])=>contrast(kind.fields[field]??value,field,asked,answer[field]));return{different:parts.filter(({verdict})=>verdict===
 "different").map(sentenceOf),unverified:parts.filter(({verdict})=>verdict==="unknown").map(({path})=>path)}}function emptied(fields2,{
 before,expected},answer){return fields2.flatMap(field=>{const got=answer[field];if(got===void 0||field in expected||field in
@@ -18694,32 +18713,32 @@ for(const part of["id","backend_id","type"]){const asked=identity2[part];const g
 "string"&&!sameIdentifier(got,asked)){return`the answer is about another object: ${part} is ${JSON.stringify(got)}`}}return void 0}
 var BRIEF=60;function brief(shown2,other){if(holdsSensitive(shown2)||other!==void 0&&holdsSensitive(other))return"(sensi\
 tive)";const text4=stringifyJson(reveal(shown2));return text4.length<=BRIEF?text4:`${text4.slice(0,BRIEF)}\u2026 (${text4.
-length} characters)`}var SHOWN="as reading it back shows";var NOBODY_KNOWS="was sent, and nobody can tell whether it was done";function judge(kind,aim,live){
-const nothing2={different:[],unverified:[],lost:{},begun:false};const done2={...nothing2,verdict:"done",sentence:`was do\
-ne, ${SHOWN}`};const notDone={...nothing2,verdict:"not-done",sentence:`was not done, ${SHOWN}`};const unseen={...nothing2,
-verdict:"unseen",sentence:NOBODY_KNOWS};if(live===void 0)return unseen;switch(aim.action){case"adopt":return done2;case"\
-regenerate":{const{field=""}=kind.regeneration??{};const{[field]:before}=aim.before;const{[field]:now}=live.fields;return typeof before===
-"string"&&typeof now==="string"&&before!==now?done2:unseen}case"delete":return kind.deletion?.exists(live)===true?notDone:
-done2;default:return judgeUpdate(kind,aim,live)}}function judgeUpdate(kind,{before,expected},live){if(!live.exists){const sentence2=`\
-left nothing that could be read: the ${kind.noun} is not there`;const different=["it is not there"];return{verdict:"part",
-different,unverified:[],lost:{},begun:false,sentence:sentence2}}const now=live.fields;const parts=Object.entries(expected).
-flatMap(([field,asked])=>partsOf3(kind,field,asked,before,now));const lost2=kind.lost?.({before,asked:expected,now})??{};
-const off=parts.filter(({part})=>part.verdict==="different");const wished=parts.filter(({changes})=>changes);const begun=wished.
-some(({part})=>part.verdict==="same");const found2={different:off.filter(({changes})=>changes).map(({part})=>sentenceOf(
-part)),unverified:parts.filter(({part})=>part.verdict==="unknown").map(({part})=>part.path),lost:lost2,begun};const isWhole=Object.
-keys(lost2).length===0;if(off.length===0&&isWhole){return found2.unverified.length===0?{...found2,verdict:"done",sentence:`\
-was done, ${SHOWN}`}:{...found2,verdict:"unseen",sentence:NOBODY_KNOWS}}if(found2.different.length===0&&isWhole&&wished.
-length>0){return{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.filter(({part,kept})=>part.
-verdict==="different"&&!kept);if(!begun&&isWhole&&neither.length===0){return{...found2,verdict:"not-done",sentence:`was \
-not done, ${SHOWN}`}}const paths=which=>which.map(({part})=>part.path).join(", ");const shown2=[...begun?[`as asked: ${paths(
-wished.filter(({part})=>part.verdict==="same"))}`]:[],...neither.length>0?[`neither as asked nor as before: ${paths(neither)}`]:
-[],...isWhole?[]:[`lost: ${namesOfLost(lost2)}`]];return{...found2,verdict:"part",sentence:`was not done as a whole, ${SHOWN}\
- (${shown2.join("; ")})`}}function partsOf3(kind,field,asked,before,now){const type=kind.fields[field]??value;const was=new Map(
-contrast(type,field,asked,before[field]).map(part=>[part.path,part]));const since=new Map(before[field]===void 0?[]:contrast(
-type,field,before[field],now[field]).map(part=>[part.path,part]));return contrast(type,field,asked,now[field]).map(part=>{
-const first=was.get(part.path);const changes=first===void 0?part.type.type!=="map":first.verdict!=="same";const shown2=since.
-get(part.path)?.verdict;const absent=shown2===void 0&&part.type.type==="map"&&before[field]!==void 0;return{part,changes,
-kept:shown2==="same"||absent}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};init_values();init_problems();init_settle();init_fields();init_kinds();init_references();init_rules();async function observe2(objects2,needed2,{reader,profile,concurrency,progress,signal,lists={}}){const limit2=pLimit(concurrency);
+length} characters)`}function aimOf({action,apply:{before,expected}}){return{action,before,expected}}var SHOWN="as reading it back shows";var NOBODY_KNOWS="\
+was sent, and nobody can tell whether it was done";function judge(kind,aim,live){const nothing2={different:[],unverified:[],
+lost:{},begun:false};const done2={...nothing2,verdict:"done",sentence:`was done, ${SHOWN}`};const notDone={...nothing2,verdict:"\
+not-done",sentence:`was not done, ${SHOWN}`};const unseen={...nothing2,verdict:"unseen",sentence:NOBODY_KNOWS};if(live===
+void 0)return unseen;switch(aim.action){case"adopt":return done2;case"regenerate":{const{field=""}=kind.regeneration??{};
+const{[field]:before}=aim.before;const{[field]:now}=live.fields;return typeof before==="string"&&typeof now==="string"&&
+before!==now?done2:unseen}case"delete":return kind.deletion?.exists(live)===true?notDone:done2;default:return judgeUpdate(
+kind,aim,live)}}function judgeUpdate(kind,{before,expected},live){if(!live.exists){const sentence2=`left nothing that co\
+uld be read: the ${kind.noun} is not there`;const different=["it is not there"];return{verdict:"part",different,unverified:[],
+lost:{},begun:false,sentence:sentence2}}const now=live.fields;const parts=Object.entries(expected).flatMap(([field,asked])=>partsOf3(
+kind,field,asked,before,now));const lost2=kind.lost?.({before,asked:expected,now})??{};const off=parts.filter(({part})=>part.
+verdict==="different");const wished=parts.filter(({changes})=>changes);const begun=wished.some(({part})=>part.verdict===
+"same");const found2={different:off.filter(({changes})=>changes).map(({part})=>sentenceOf(part)),unverified:parts.filter(
+({part})=>part.verdict==="unknown").map(({part})=>part.path),lost:lost2,begun};const isWhole=Object.keys(lost2).length===
+0;if(off.length===0&&isWhole){return found2.unverified.length===0?{...found2,verdict:"done",sentence:`was done, ${SHOWN}`}:
+{...found2,verdict:"unseen",sentence:NOBODY_KNOWS}}if(found2.different.length===0&&isWhole&&wished.length>0){return{...found2,
+verdict:"done",sentence:`was done, ${SHOWN}`}}const neither=wished.filter(({part,kept})=>part.verdict==="different"&&!kept);
+if(!begun&&isWhole&&neither.length===0){return{...found2,verdict:"not-done",sentence:`was not done, ${SHOWN}`}}const paths=which=>which.
+map(({part})=>part.path).join(", ");const shown2=[...begun?[`as asked: ${paths(wished.filter(({part})=>part.verdict==="s\
+ame"))}`]:[],...neither.length>0?[`neither as asked nor as before: ${paths(neither)}`]:[],...isWhole?[]:[`lost: ${namesOfLost(
+lost2)}`]];return{...found2,verdict:"part",sentence:`was not done as a whole, ${SHOWN} (${shown2.join("; ")})`}}function partsOf3(kind,field,asked,before,now){
+const type=kind.fields[field]??value;const was=new Map(contrast(type,field,asked,before[field]).map(part=>[part.path,part]));
+const since=new Map(before[field]===void 0?[]:contrast(type,field,before[field],now[field]).map(part=>[part.path,part]));
+return contrast(type,field,asked,now[field]).map(part=>{const first=was.get(part.path);const changes=first===void 0?part.
+type.type!=="map":first.verdict!=="same";const shown2=since.get(part.path)?.verdict;const absent=shown2===void 0&&part.type.
+type==="map"&&before[field]!==void 0;return{part,changes,kept:shown2==="same"||absent}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};init_values();init_problems();init_settle();init_fields();init_kinds();init_references();init_rules();async function observe(objects2,needed2,{reader,profile,concurrency,progress,signal,lists={}}){const limit2=pLimit(concurrency);
 let refused2;const goOn=()=>{if(signal?.aborted)throw interrupted()};const paged={...reader,listOrganizations:async page=>{
 goOn();return await reader.listOrganizations(page)},listExtra:async(read,page,parse12)=>{goOn();return await reader.listExtra(
 read,page,parse12)}};const limited=step=>read=>limit2(async()=>{goOn();if(refused2!==void 0)throw refused2;try{const result=await read();
@@ -18735,13 +18754,18 @@ set(object3,{...shown2,fields:fields2})}}),...shared.map(name2=>context3.list(na
 iled");throw failure2}progress.end();return{live,references:await heldLists(lists)}}function stepsOf(asked,needed2,held){
 const shared=new Set(needed2);let steps=0;for(const{kind,own:own4}of asked){if(kind.listed===void 0)steps+=own4.length;else if(kind.
 listed==="own")steps+=1;else shared.add(kind.listed)}return steps+[...shared].filter(name2=>held[name2]===void 0).length}
-function listsFor(declared,profile){return declared.flatMap(document3=>kindOf(document3.kind).refersTo?.(document3,profile)??
-[])}function interrupted(){return new ProblemsError([error("interrupted","interrupted: nothing more was asked")])}var MOMENT=500;var MOST=8;async function readBack(objects2,isUnsteady,{pause=sleep,...options}){const read=async which=>(await observe2(
+function listsFor(declared,profile){return declared.flatMap(document2=>kindOf(document2.kind).refersTo?.(document2,profile)??
+[])}function interrupted(){return new ProblemsError([error("interrupted","interrupted: nothing more was asked")])}var MOMENT=500;var MOST=8;async function readBack(objects2,isUnsteady,{pause=sleep,...options}){const read=async which=>(await observe(
 which,[],{...options,progress:noProgress})).live;const found2=new Map(await read(objects2));let open9=[...found2].flatMap(
 ([object3,live])=>isUnsteady(object3,live)?[object3]:[]);for(let round=0;open9.length>0&&round<MOST;round+=1){await pause(
 MOMENT);const again=await read(open9);open9=open9.filter(object3=>{const before=found2.get(object3);const now=again.get(
 object3);if(now!==void 0)found2.set(object3,now);return before!==void 0&&now!==void 0&&!same(before.fields,now.fields)})}
-return found2}var EXPIRED="expired";var Attempt=class{#kind;#options;#better;#suspected;constructor(kind,options){this.#kind=kind;this.#options=
+return found2}async function readBackAll(kind,open9,{reader,profile,pause},concurrency){const objects2=open9.map(one=>({
+kind:kind.name,identity:one.change.apply.identity,one}));const isUnsteady=({one:{change,failure:failure2}},live)=>failure2.
+unsteady&&judge(kind,aimOf(change),live).verdict!=="done";const options={reader,profile,concurrency,...pause===void 0?{}:
+{pause}};try{const live=await readBack(objects2,isUnsteady,options);return new Map([...live].map(([{one},found2])=>[one,
+found2]))}catch{return new Map}}async function readBackOne(kind,open9,options){return(await readBackAll(kind,[open9],options,
+1)).get(open9)}var EXPIRED="expired";var Attempt=class{#kind;#options;#better;#suspected;constructor(kind,options){this.#kind=kind;this.#options=
 options}async send(change,freshUntil){const sent=change.requests.length===0?{open:BY_ANOTHER}:await this.#send(change,freshUntil);
 if("expired"in sent)return EXPIRED;if("closed"in sent)return this.#ended(sent.closed,change);if("open"in sent)return{change,
 failure:sent.open};const other=otherObject(change.apply.identity,sent.data);if(other===void 0)return this.#ended(this.#answered(
@@ -18766,7 +18790,7 @@ betterProfileByError(profile,failure2);const remarks=isOwn?[`or this ${this.#kin
 "forbidden";const open9={message:[failure2.message,...remarks].join("; "),httpStatus:failure2.status,attempts,answered:failure2.
 kind==="answer",refused:refused2,unsteady:failure2.kind==="lost"||failure2.doubt===true};const harmful=failure2.kind==="\
 refused"&&this.#kind.traits[profile.name].piecemeal===true;if((ambiguous||harmful||begun)&&this.#readable)return{open:open9};
-return{closed:closed(open9,ambiguous)}}#answered(change,{status,data:data3,attempts}){const{different,unverified}=check3(
+return{closed:closed(open9,ambiguous)}}#answered(change,{status,data:data3,attempts}){const{different,unverified}=compareAnswer(
 this.#kind,change,data3);const errors2=[...different.length>0?[`the server answered ${status} and kept another value: ${different.
 join("; ")}`]:[],...this.#otherServer(change,data3)];return{status:errors2.length>0?"not_converged":"applied",httpStatus:status,
 attempts,ambiguous:false,after:data3,unverified,error:errors2.length>0?errors2.join("; "):null,notes:notesOf(this.#kind,
@@ -18788,39 +18812,13 @@ apply.expected},now);const end2={...open9,attempts};if(now===void 0)return this.
 became,now),again);if(became.verdict==="done")return this.#ended(repaired(aim,end2,names2,now.fields),again);known3={judgement:{
 ...judge(this.#kind,aimOf(change),now),lost:became.lost},live:now};if(Object.keys(known3.judgement.lost).length===0)break}
 const end={...open9,attempts};return this.#ended(openOutcome(this.#kind,change,end,known3.judgement,known3.live),sent)}};
-async function readBackAll(kind,open9,{reader,profile,pause},concurrency){const objects2=open9.map(one=>({kind:kind.name,
-identity:one.change.apply.identity,one}));const isUnsteady=({one:{change,failure:failure2}},live)=>failure2.unsteady&&judge(
-kind,aimOf(change),live).verdict!=="done";const options={reader,profile,concurrency,...pause===void 0?{}:{pause}};try{const live=await readBack(
-objects2,isUnsteady,options);return new Map([...live].map(([{one},found2])=>[one,found2]))}catch{return new Map}}async function readBackOne(kind,open9,options){
-return(await readBackAll(kind,[open9],options,1)).get(open9)}function attemptsOf(sent){if("data"in sent)return sent.attempts;
-if("open"in sent)return sent.open.attempts;return"closed"in sent?sent.closed.attempts:0}function aimOf({action,apply:{before,
-expected}}){return{action,before,expected}}var NOTHING_KNOWN={message:"",httpStatus:null,attempts:0,answered:true,refused:false,
-unsteady:false};var BY_ANOTHER={...NOTHING_KNOWN,message:"nothing was sent, since the server does it with another change"};
-function closed(open9,ambiguous){return{status:ambiguous?"unknown":"failed",httpStatus:open9.httpStatus,attempts:open9.attempts,
-ambiguous,after:void 0,unverified:[],error:ambiguous?`${open9.message}; what the server did is not known`:open9.message}}
-function advised(outcome,advice){const{error:error63,notes=[]}=outcome;return error63===null?{...outcome,notes:[...notes,
-advice]}:{...outcome,error:`${error63}; ${advice}`}}function brokenOff(failure2){const message=failure2 instanceof Error?
-failure2.message:String(failure2);return closed({...NOTHING_KNOWN,message},true)}function check3(kind,change,answer){if(change.
-action==="update")return verify(kind,change.apply.expected,answer);const{regeneration:regeneration2}=kind;const missing2=change.
-action==="regenerate"&&typeof answer[regeneration2?.field??""]!=="string";return{different:[],unverified:missing2&&regeneration2!==
-void 0?[regeneration2.field]:[]}}function notesOf({regeneration:regeneration2},change,answer){if(change.action!=="regene\
-rate"||regeneration2===void 0)return[];const{[regeneration2.field]:before}=change.apply.before;return typeof before==="s\
-tring"&&before===answer[regeneration2.field]?[regeneration2.same(before)]:[]}function openOutcome({regeneration:regeneration2},change,open9,{
-verdict,different,unverified,lost:lost2},live){const base2={httpStatus:open9.httpStatus,attempts:open9.attempts,unverified:[],
-after:live?.fields};if(live===void 0){const error63=`${open9.message}; it could not be read back, so what the server did\
- is not known`;return{...base2,status:"unknown",ambiguous:true,after:void 0,error:error63}}if(verdict==="unseen"){if(change.
-action==="regenerate")return closed(open9,true);const error63=`${open9.message}; read back: ${unverified.join(", ")} cou\
-ld not be seen, so what the server did is not known`;return{...base2,status:"unknown",ambiguous:true,error:error63}}if(verdict===
-"done"){const notes=change.action==="regenerate"&&regeneration2!==void 0?[`${open9.message}; read back: the ${regeneration2.
-noun} is another one now`]:[];return{...base2,status:"applied",ambiguous:false,error:null,notes}}const names2=namesOfLost(
-lost2);const found2=change.action==="delete"?["it is still there"]:[...different];if(names2!=="")found2.push(`lost: ${names2}\
-, which the next apply that takes it in puts back`);if(found2.length===0)found2.push("it was not done");return{...base2,
-status:open9.answered?"not_converged":"failed",ambiguous:false,error:`${open9.message}; read back: ${found2.join("; ")}`}}
-function repaired(aim,open9,names2,after){const base2={httpStatus:open9.httpStatus,attempts:open9.attempts,ambiguous:false,
-after,unverified:[]};if(aim==="asked"){const note=`${open9.message}; read back: it had lost ${names2}; what is asked for\
- was sent after that, and all is as asked`;return{...base2,status:"applied",error:null,notes:[note]}}return{...base2,status:open9.
-answered?"not_converged":"failed",error:`${open9.message}; read back: it had lost ${names2}; that is put back as it was \
-before`}}var FRESH=3e4;var ROUNDS=5;async function execute(plan,options){return await new Execution(options).run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#forbidden=new Map;#harmful=new Map;#stop;#unsucceeded=new Set;constructor(options){
+function attemptsOf(sent){if("data"in sent)return sent.attempts;if("open"in sent)return sent.open.attempts;return"closed"in
+sent?sent.closed.attempts:0}function compareAnswer(kind,change,answer){if(change.action==="update")return verify(kind,change.
+apply.expected,answer);const{regeneration:regeneration2}=kind;const missing2=change.action==="regenerate"&&typeof answer[regeneration2?.
+field??""]!=="string";return{different:[],unverified:missing2&&regeneration2!==void 0?[regeneration2.field]:[]}}function notesOf({
+regeneration:regeneration2},change,answer){if(change.action!=="regenerate"||regeneration2===void 0)return[];const{[regeneration2.
+field]:before}=change.apply.before;return typeof before==="string"&&before===answer[regeneration2.field]?[regeneration2.
+same(before)]:[]}var FRESH=3e4;var ROUNDS=5;async function execute(plan,options){return await new Execution(options).run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#forbidden=new Map;#harmful=new Map;#stop;#unsucceeded=new Set;constructor(options){
 this.#options=options}async run(changes){const todo=changes.filter(({action})=>action!=="unchanged"&&action!=="blocked");
 const{progress,concurrency}=this.#options;let fatal;progress.phase("Applying",todo.length);for(const kind of kinds){const level3=todo.
 filter(change=>change.kind===kind.name);if(level3.length===0)continue;try{await this.#level(kind,level3,kind.sequential?
@@ -19020,29 +19018,29 @@ address2=>matchesTarget(target,address2)))}function mayMatchKind({targets,kinds:
 includes(kind))return false;if(targets.length===0)return true;return targets.some(target=>{const prefix=target.split("*")[0]??
 "";const start2=`${kind}/`;return prefix.startsWith(start2)||target.includes("*")&&start2.startsWith(prefix)})}function undocumented(kind,identity2){const nowhere2={file:"",line:1,column:1,length:1};return{kind,identity:identity2,fields:{},
 absent:false,whole:[],place:nowhere2,placeOf:()=>nowhere2}}function candidates(options){const{declared,selection,prune,state}=options;
-const documents=declared.filter(document3=>mayBeSelected(document3,selection)).map(document3=>({kind:document3.kind,identity:document3.
-identity,declared:document3}));const named2=new Set(declared.map(document3=>addressOf(document3.kind,document3.identity)));
-const others=Object.entries(state.resources).filter(([address2,{kind}])=>!named2.has(address2)&&isSelected(selection,kind,
-[address2]));const orphans=others.flatMap(([,record2])=>{const{kind,identity:identity2,deleted,managed}=record2;if(prune&&
-kindOf(kind).deletion!==void 0&&deleted===void 0&&managed.length>0){return[{kind,identity:identity2,declared:void 0}]}return isOwed(
-record2,options)?[{kind,identity:identity2,declared:undocumented(kind,identity2),owed:true}]:[]});return[...documents,...orphans]}
-function isOwed({kind,owed:owed2},{restores,profile}){if(owed2===void 0||restores==="none"||!kindOf(kind).readable(profile))
-return false;return restores==="all"||restores.run===owed2.run}function debtsLeftOut(options){const{selection,state,restores}=options;
-if(restores!=="all")return[];return Object.entries(state.resources).filter(([address2,record2])=>isOwed(record2,options)&&
-!isSelected(selection,record2.kind,[address2])).map(([address2])=>address2)}function mayBeSelected(document3,selection){
-if(kindOf(document3.kind).naming!==void 0)return mayMatchKind(selection,document3.kind);return isSelected(selection,document3.
-kind,[addressOf(document3.kind,document3.identity)])}function addresses({kind,identity:identity2},live,references){const naming2=kindOf(
-kind).naming?.({...identity2,...live?.identity},references);const{address:address2,key,all}=naming2??{address:identity2,
-key:identity2,all:[identity2]};return{address:addressOf(kind,address2),key:addressOf(kind,key),all:all.map(one=>addressOf(
-kind,one))}}function checkTargets(targets,all){const lost2=targets.filter(target=>!all.some(address2=>matchesTarget(target,
-address2)));if(lost2.length===0)return;throw new ProblemsError(lost2.map(target=>error("no-such-target",`--target ${target}\
- matches nothing that the manifests declare`,[],"an address is KIND/ID, such as User/9b1d\u2026; * stands for any characters")))}
-function sameObjects(subjects){const byKey=new Map;for(const{subject,key}of subjects){if(subject.declared===void 0)continue;
-const others=byKey.get(key);if(others===void 0)byKey.set(key,[subject.declared]);else others.push(subject.declared)}const twice=[
-...byKey.values()].filter(group=>group.length>1);return new Map(twice.flatMap(group=>group.map(one=>[one,group.filter(other=>other!==
-one)])))}function blockedAsTwice(others){const places2=others.map(({place})=>`${place.file}:${place.line}`).join(", ");return{
-action:"blocked",requests:[],fields:[],destructions:[],reason:`this is the same object as the one declared at ${places2}\
-: keep one document`}}var Decider=class{#options;references;constructor(options,references){this.#options=options;this.references=afterwards(references,
+const documents=declared.filter(document2=>mayBeSelected(document2,selection)).map(document2=>({kind:document2.kind,identity:document2.
+identity,declared:document2}));const named2=new Set(declared.map(document2=>addressOf(document2.kind,document2.identity)));
+const others=Object.entries(state.resources).filter(([address2,{kind,identity:identity2}])=>!named2.has(address2)&&!named2.
+has(addressOf(kind,identity2))&&isSelected(selection,kind,[address2]));const orphans=others.flatMap(([,record2])=>{const{
+kind,identity:identity2,deleted,managed}=record2;if(prune&&kindOf(kind).deletion!==void 0&&deleted===void 0&&managed.length>
+0){return[{kind,identity:identity2,declared:void 0}]}return isOwed(record2,options)?[{kind,identity:identity2,declared:undocumented(
+kind,identity2),owed:true}]:[]});return[...documents,...orphans]}function isOwed({kind,owed:owed2},{restores,profile}){if(owed2===
+void 0||restores==="none"||!kindOf(kind).readable(profile))return false;return restores==="all"||restores.run===owed2.run}
+function debtsLeftOut(options){const{selection,state,restores}=options;if(restores!=="all")return[];return Object.entries(
+state.resources).filter(([address2,record2])=>isOwed(record2,options)&&!isSelected(selection,record2.kind,[address2])).map(
+([address2])=>address2)}function mayBeSelected(document2,selection){if(kindOf(document2.kind).naming!==void 0)return mayMatchKind(
+selection,document2.kind);return isSelected(selection,document2.kind,[addressOf(document2.kind,document2.identity)])}function addresses({
+kind,identity:identity2},live,references){const naming2=kindOf(kind).naming?.({...identity2,...live?.identity},references);
+const{address:address2,key,all}=naming2??{address:identity2,key:identity2,all:[identity2]};return{address:addressOf(kind,
+address2),key:addressOf(kind,key),all:all.map(one=>addressOf(kind,one))}}function checkTargets(targets,all){const lost2=targets.
+filter(target=>!all.some(address2=>matchesTarget(target,address2)));if(lost2.length===0)return;throw new ProblemsError(lost2.
+map(target=>error("no-such-target",`--target ${target} matches nothing that the manifests declare`,[],"an address is KIN\
+D/ID, such as User/9b1d\u2026; * stands for any characters")))}function sameObjects(subjects){const byKey=new Map;for(const{
+subject,key}of subjects){if(subject.declared===void 0)continue;const others=byKey.get(key);if(others===void 0)byKey.set(
+key,[subject.declared]);else others.push(subject.declared)}const twice=[...byKey.values()].filter(group=>group.length>1);
+return new Map(twice.flatMap(group=>group.map(one=>[one,group.filter(other=>other!==one)])))}function blockedAsTwice(others){
+const places2=others.map(({place})=>`${place.file}:${place.line}`).join(", ");return{action:"blocked",requests:[],fields:[],
+destructions:[],reason:`this is the same object as the one declared at ${places2}: keep one document`}}var Decider=class{#options;references;constructor(options,references){this.#options=options;this.references=afterwards(references,
 options.declared)}recorded(key){return recordOf(this.#options.state,key,this.#options.hasher)}decide(one,live){const{subject,
 address:address2,key}=one;if(subject.declared===void 0){const change2=pruned(subject,{address:address2,key,live,profile:this.#options.
 profile});const reason=idTrouble(subject.identity,this.#options.profile);if(change2===void 0||reason===void 0)return change2;
@@ -19200,7 +19198,7 @@ state,options.holds);const keep2=fields2=>state.salt===run4.salt?fields2:without
 content).filter(({sending})=>state.resources[sending.key]?.run!==run4.run);const live=await readOpen(entries.filter(({answered})=>answered===
 void 0),journalHasher,options);const takeIn=()=>{let after2=state;const findings2=[];const additions2=[];for(const entry of entries){
 const{sending,answered}=entry;const{generation:generation2,...asked}=sending;const readable2=kindOf(sending.kind).readable(
-options.profile);const became=answered===void 0?openOutcome2(entry,live.get(entry),journalHasher):{...answered,otherProfile:answered.
+options.profile);const became=answered===void 0?becameOf(entry,live.get(entry),journalHasher):{...answered,otherProfile:answered.
 other_profile,sentence:"",after:answered.after===null?void 0:fieldsOf(answered.after,journalHasher)};const at3=answered?.
 at??options.now().toISOString();const expected=keep2(fieldsOf(sending.expected,journalHasher));after2=recordOutcome(after2,
 {...asked,before:keep2(fieldsOf(sending.before,journalHasher)),expected,...generation2===void 0?{}:{generation:generation2}},
@@ -19216,8 +19214,8 @@ return;const journal=await options.runs.reopen(content);try{for(const line of ad
 write({type:"end",at:options.now().toISOString(),interrupted:true,by:`process ${process.pid}`})}finally{await journal.close()}}}}
 var SETTLED=1e4;async function readOpen(entries,hasher,options){const objects2=entries.filter(({sending})=>sending.action!==
 "adopt").map(entry=>({kind:entry.sending.kind,identity:entry.sending.identity,entry}));const isUnsteady=({entry},live2)=>options.
-now().getTime()-Date.parse(entry.sending.at)<SETTLED&&openOutcome2(entry,live2,hasher).status==="failed";const live=await readBack(
-objects2,isUnsteady,options);return new Map([...live].map(([object3,found2])=>[object3.entry,found2]))}function openOutcome2({
+now().getTime()-Date.parse(entry.sending.at)<SETTLED&&becameOf(entry,live2,hasher).status==="failed";const live=await readBack(
+objects2,isUnsteady,options);return new Map([...live].map(([object3,found2])=>[object3.entry,found2]))}function becameOf({
 sending},live,hasher){const{action}=sending;const aim={action,before:fieldsOf(sending.before,hasher),expected:fieldsOf(sending.
 expected,hasher)};const{verdict,unverified,sentence:sentence2}=judge(kindOf(sending.kind),aim,live);if(verdict==="unseen"){
 return{status:"unknown",ambiguous:true,after:void 0,unverified,sentence:sentence2}}const shown2=action==="adopt"?void 0:
@@ -19230,30 +19228,30 @@ const hasher=new Hasher(content.run);const left=[];const kept=new Map;for(const 
 entry);if(reason!==void 0){left.push({address:entry.sending.address,path:null,reason});continue}if(!wasDone(entry))continue;
 const undone=undoEntry(entry,hasher,`run ${content.run.run}`);left.push(...undone.left.map(why=>({address:entry.sending.
 address,...why})));if(undone.document!==void 0)kept.set(undone.document,undone.after)}for(const{former,field}of formerHolders(
-content,hasher,[...kept.keys()])){kept.set(former,{[field]:false})}return{declared:[...kept.keys()],left,adjust:(document3,now)=>force?
-{document:document3,left:[]}:movedOn(document3,now,[...kept.keys()])??withoutConflicts(document3,kept.get(document3)??{},
-present2(document3,now))}}function formerHolders(content,hasher,documents){return entriesOf(content).flatMap(entry=>{const{
+content,hasher,[...kept.keys()])){kept.set(former,{[field]:false})}return{declared:[...kept.keys()],left,adjust:(document2,now)=>force?
+{document:document2,left:[]}:movedOn(document2,now,[...kept.keys()])??withoutConflicts(document2,kept.get(document2)??{},
+present2(document2,now))}}function formerHolders(content,hasher,documents){return entriesOf(content).flatMap(entry=>{const{
 sending}=entry;const{succession}=kindOf(sending.kind);if(succession===void 0||!wasDone(entry))return[];const{field,holders}=succession;
 const before=fieldsOf(sending.before,hasher);const[id,...others]=holders(before)??[];const moved=fieldsOf(sending.expected,
 hasher)[field]===true&&before[field]!==true;const known3=documents.some(({kind,identity:identity2})=>kind===sending.kind&&
 identity2.id===id);if(!moved||id===void 0||others.length>0||known3)return[];const source=`run ${content.run.run}`;return[
-{former:document2({...sending,identity:{id}},{[field]:true},source,false),field}]})}function movedOn(document3,now,documents){
-const{kind,identity:identity2,fields:fields2}=document3;const{succession}=kindOf(kind);if(succession===void 0||fields2[succession.
+{former:documentOf({...sending,identity:{id}},{[field]:true},source,false),field}]})}function movedOn(document2,now,documents){
+const{kind,identity:identity2,fields:fields2}=document2;const{succession}=kindOf(kind);if(succession===void 0||fields2[succession.
 field]!==true)return void 0;const holders=succession.holders(now);if(holders===void 0)return void 0;const asLeft=id=>id===
-identity2.id||documents.some(other=>other.kind===kind&&other.identity.id===id&&other!==document3);if(holders.length===0||
-holders.some(asLeft))return void 0;return{document:{...document3,fields:{}},left:[{address:addressOf(kind,identity2),path:succession.
+identity2.id||documents.some(other=>other.kind===kind&&other.identity.id===id&&other!==document2);if(holders.length===0||
+holders.some(asLeft))return void 0;return{document:{...document2,fields:{}},left:[{address:addressOf(kind,identity2),path:succession.
 field,reason:CHANGED_SINCE}]}}function present2({kind},now){return kindOf(kind).deletion?.isBuiltIn(now)===true?{}:now}function wasDone({
 sending,answered}){if(sending.action==="adopt")return false;return answered===void 0||answered.status!=="skipped"}function whyNot({
 sending,answered}){if(sending.action!=="regenerate")return void 0;if(answered!==void 0&&answered.status==="failed")return void 0;
 return"a regenerated DID can not be put back"}function undoEntry({sending,answered},hasher,source){const kind=kindOf(sending.
 kind);const before=fieldsOf(sending.before,hasher);const asked=fieldsOf(sending.expected,hasher);const shown2=answered?.
 after==null?{}:fieldsOf(answered.after,hasher);const{deletion:deletion2}=kind;if(deletion2!==void 0&&(sending.existed===
-false||deletion2.isBuiltIn(before))){if(sending.action==="delete")return{document:void 0,after:{},left:[]};return{document:document2(
+false||deletion2.isBuiltIn(before))){if(sending.action==="delete")return{document:void 0,after:{},left:[]};return{document:documentOf(
 sending,{},source,true),after:deletion2.restored(asked),left:[]}}const wished=sending.action==="delete"?deletion2?.restored(
 before)??{}:asked;const fields2={};const after={};const left=[];for(const[name2,wish]of Object.entries(wished)){const type=kind.
 fields[name2]??value;const was=before[name2];const became=sending.action==="delete"?null:(name2 in shown2?shown2:asked)[name2]??
 null;const undone=undoField(type,name2,wish,was,became);left.push(...undone.left);if(undone.value===void 0)continue;fields2[name2]=
-undone.value;after[name2]=became}const none=Object.keys(fields2).length===0;return{document:none?void 0:document2(sending,
+undone.value;after[name2]=became}const none=Object.keys(fields2).length===0;return{document:none?void 0:documentOf(sending,
 fields2,source,false),after,left}}function undoField(type,path,asked,was,became){if(type.type==="members"&&isMap(asked)&&
 isMap(became)&&(was===void 0||isMap(was))){const members3=Object.entries(asked).map(([member2,wish])=>{const inner=type.
 members[member2]??value;return{member:member2,...undoField(inner,`${path}.${member2}`,wish,was?.[member2],became[member2]??
@@ -19264,16 +19262,16 @@ if(was===void 0)return{...nothing2,left:[{path,reason:UNKNOWN_BEFORE}]};if(holds
 return nothing2;if(type.type==="map"&&isMap(was)&&isMap(became))return{value:mapPatch(was,became),left:[]};return{value:type.
 type==="set"?asElements(was):was,left:[]}}function mapPatch(was,became){const changed2=Object.keys({...was,...became}).filter(
 key=>Object.hasOwn(was,key)!==Object.hasOwn(became,key)||!same(was[key]??null,became[key]??null));return Object.fromEntries(
-changed2.map(key=>[key,Object.hasOwn(was,key)?was[key]??null:null]))}function document2({kind,identity:identity2},fields2,source,absent){
+changed2.map(key=>[key,Object.hasOwn(was,key)?was[key]??null:null]))}function documentOf({kind,identity:identity2},fields2,source,absent){
 const place={file:source,line:1,column:1,length:1};const deciding=kindOf(kind).deciding?.(part=>identity2[part]!==void 0);
 const parts=Object.entries(identity2).filter(([part])=>deciding?.includes(part)??true);return{kind,identity:Object.fromEntries(
-parts),fields:fields2,absent,whole:[],remembered:true,place,placeOf:()=>place}}function withoutConflicts(document3,after,now){
-const kind=kindOf(document3.kind);const address2=addressOf(document3.kind,document3.identity);const present3=markSecrets(
+parts),fields:fields2,absent,whole:[],remembered:true,place,placeOf:()=>place}}function withoutConflicts(document2,after,now){
+const kind=kindOf(document2.kind);const address2=addressOf(document2.kind,document2.identity);const present3=markSecrets(
 kind.fields,now);const conflicts=[];const fields2={};for(const[name2,left2]of Object.entries(after)){const type=kind.fields[name2]??
-value;const wished=document3.absent?left2:document3.fields[name2]??null;const parts=withoutConflict(type,name2,wished,left2,
-present3[name2]);conflicts.push(...parts.conflicts);if(parts.value!==void 0&&!document3.absent)fields2[name2]=parts.value}
-const left=conflicts.map(path=>({address:address2,path,reason:CHANGED_SINCE}));if(!document3.absent)return{document:{...document3,
-fields:fields2},left};return{document:left.length>0?{...document3,absent:false}:document3,left}}function withoutConflict(type,path,wished,left,present3){
+value;const wished=document2.absent?left2:document2.fields[name2]??null;const parts=withoutConflict(type,name2,wished,left2,
+present3[name2]);conflicts.push(...parts.conflicts);if(parts.value!==void 0&&!document2.absent)fields2[name2]=parts.value}
+const left=conflicts.map(path=>({address:address2,path,reason:CHANGED_SINCE}));if(!document2.absent)return{document:{...document2,
+fields:fields2},left};return{document:left.length>0?{...document2,absent:false}:document2,left}}function withoutConflict(type,path,wished,left,present3){
 if(present3===void 0)return{value:wished,conflicts:[]};const partwise=type.type==="map"||type.type==="members";if(partwise&&
 isMap(wished)&&isMap(left)&&isMap(present3)){const conflicts=[];const kept=Object.entries(wished).filter(([key,was])=>{const inner=type.
 type==="members"?type.members[key]??value:value;const now=Object.hasOwn(present3,key)?present3[key]:type.type==="map"?null:
@@ -19341,35 +19339,34 @@ places2);case"not-utf8":return error("body-not-utf8",`${shown2} ${found2.detail}
 "body-unreadable",`${shown2} ${found2.detail}`,places2)}}};init_problems();init_values();init_fields();init_kinds();init_schema();init_kinds();function fieldHint(kind,field,path){if(path.length>0)return void 0;if(kind.onlyAnswered?.has(field)===true){return`the s\
 erver answers with "${field}", but no operation changes it`}const others=kinds.filter(other=>other!==kind&&knownFields(other.
 schema,[]).includes(field));if(others.length===0)return void 0;return`"${field}" is a field of ${others.map(({name:name2})=>name2).
-join(" and ")}`}function readDocument(document3,reading){const{root}=document3;const{file:file2,variables:variables2}=reading;if(root.type!==
-"map"){const problem=error("wrong-type",`a manifest document must be a map, got ${typeOf(root)}`,[file2.place(root.range)],
-'begin it with "kind:"');return Promise.resolve({declared:void 0,problems:[problem]})}const kind=readKind(root,reading);
-if(!("schema"in kind))return Promise.resolve({declared:void 0,problems:kind});const{data:data3,problems,notes}=check2({schema:kind.
-schema,root,file:file2,variables:variables2,name:kind.name,fieldHint:(field,path)=>fieldHint(kind,field,path)});const sensitive=sensitiveIdentities(
+join(" and ")}`}function readDocument(document2,reading){const{root}=document2;const{file:file2,variables}=reading;if(root.type!=="map"){
+const problem=error("wrong-type",`a manifest document must be a map, got ${typeOf(root)}`,[file2.place(root.range)],'beg\
+in it with "kind:"');return Promise.resolve({declared:void 0,problems:[problem]})}const kind=readKind(root,reading);if(!("\
+schema"in kind))return Promise.resolve({declared:void 0,problems:kind});const{data:data3,problems,notes}=check2({schema:kind.
+schema,root,file:file2,variables,name:kind.name,fieldHint:(field,path)=>fieldHint(kind,field,path)});const sensitive=sensitiveIdentities(
 kind,root,file2,notes);const found2=[...problems.filter(problem=>!sensitive.some(other=>covers(other,problem))),...sensitive];
-if(!isObject3(data3)||document3.broken||found2.some(({severity})=>severity==="error")){return bodyProblems2(kind,root,notes,
+if(!isObject3(data3)||document2.broken||found2.some(({severity})=>severity==="error")){return bodyProblems2(kind,root,notes,
 reading).then(bodies2=>({declared:void 0,problems:[...found2,...bodies2]}))}return new Builder(kind,root,notes,reading).
 build(data3,found2)}function covers(one,other){const[a2]=one.places;const[b]=other.places;const about2=other.code==="wro\
 ng-value"||other.code==="wrong-type";return about2&&a2?.file===b?.file&&a2?.line===b?.line&&a2?.column===b?.column}function isObject3(value3){
 return typeof value3==="object"&&value3!==null&&!Array.isArray(value3)&&!(value3 instanceof ExactNumber)}function readKind(root,{
-file:file2,variables:variables2}){const entry=root.entries.get("kind");const names2=kinds.map(({name:name3})=>name3);if(entry===
-void 0){const hint=`write one of ${names2.join(", ")}`;return[error("missing-field",'missing field "kind" in a manifest \
-document',[file2.place(startOf(root))],hint)]}const{value:node2}=entry;const places2=()=>[file2.place(node2.range.end>node2.
-range.start?node2.range:entry.key)];if(node2.type!=="scalar"||typeof node2.value!=="string"){return[error("wrong-type",`\
-"kind" must be one of ${names2.join(", ")}, got ${typeOf(node2)}`,places2())]}let name2=node2.value;if(name2.includes("$")){
-const resolved=variables2.resolve(name2,node2,file2);if(resolved.tainted)return[sensitiveIdentity("kind",places2()),...variables2.
-takeProblems()];if(resolved.unknown)return variables2.takeProblems();name2=resolved.text}if(isKindName(name2))return kindOf(
-name2);const similar=nearest(name2,names2);return[error("unknown-kind",`unknown kind "${name2}"${similar===void 0?"":`, \
-did you mean "${similar}"?`}`,places2(),`kinds: ${names2.join(", ")}`)]}function sensitiveIdentities(kind,root,file2,notes){
-return[...notes.values()].filter(({path,tainted})=>tainted&&identifies(kind,root,path)).map(({path})=>sensitiveIdentity(
-pathText(path),[valuePlace(file2,root,path)]))}function sensitiveIdentity(what,places2){return error("sensitive-identity",
-`"${what}" can't come from a process variable, since it says which object is meant`,places2,"put the value into vars of \
-the configuration")}function identifies(kind,root,path){const[field="",...rest]=path;const decisive=kind.deciding?.(part=>root.
-entries.has(part))??kind.identity;if(decisive.includes(String(field)))return true;const type=kind.fields[field];if(type===
-void 0)return true;return decidesElement(type,rest)}function decidesElement(type,path){if(type.type==="members"){const[member3="",
-...rest2]=path;const inner2=type.members[member3];return inner2!==void 0&&decidesElement(inner2,rest2)}if(type.type!=="s\
-et")return false;const[,member2,...rest]=path;if(member2===void 0||member2==="id"||member2==="name")return true;const inner=type.
-nested[member2];return inner!==void 0&&decidesElement(inner,rest)}async function bodyProblems2(kind,root,notes,reading){
+file:file2,variables}){const entry=root.entries.get("kind");const names2=kinds.map(({name:name3})=>name3);if(entry===void 0){
+const hint=`write one of ${names2.join(", ")}`;return[error("missing-field",'missing field "kind" in a manifest document',
+[file2.place(startOf(root))],hint)]}const{value:node2}=entry;const places2=()=>[file2.place(node2.range.end>node2.range.
+start?node2.range:entry.key)];if(node2.type!=="scalar"||typeof node2.value!=="string"){return[error("wrong-type",`"kind"\
+ must be one of ${names2.join(", ")}, got ${typeOf(node2)}`,places2())]}let name2=node2.value;if(name2.includes("$")){const resolved=variables.
+resolve(name2,node2,file2);if(resolved.tainted)return[sensitiveIdentity("kind",places2()),...variables.takeProblems()];if(resolved.
+unknown)return variables.takeProblems();name2=resolved.text}if(isKindName(name2))return kindOf(name2);const similar=nearest(
+name2,names2);return[error("unknown-kind",`unknown kind "${name2}"${similar===void 0?"":`, did you mean "${similar}"?`}`,
+places2(),`kinds: ${names2.join(", ")}`)]}function sensitiveIdentities(kind,root,file2,notes){return[...notes.values()].
+filter(({path,tainted})=>tainted&&identifies(kind,root,path)).map(({path})=>sensitiveIdentity(pathText(path),[valuePlace(
+file2,root,path)]))}function sensitiveIdentity(what,places2){return error("sensitive-identity",`"${what}" can't come fro\
+m a process variable, since it says which object is meant`,places2,"put the value into vars of the configuration")}function identifies(kind,root,path){
+const[field="",...rest]=path;const decisive=kind.deciding?.(part=>root.entries.has(part))??kind.identity;if(decisive.includes(
+String(field)))return true;const type=kind.fields[field];if(type===void 0)return true;return decidesElement(type,rest)}function decidesElement(type,path){
+if(type.type==="members"){const[member3="",...rest2]=path;const inner2=type.members[member3];return inner2!==void 0&&decidesElement(
+inner2,rest2)}if(type.type!=="set")return false;const[,member2,...rest]=path;if(member2===void 0||member2==="id"||member2===
+"name")return true;const inner=type.nested[member2];return inner!==void 0&&decidesElement(inner,rest)}async function bodyProblems2(kind,root,notes,reading){
 const requests=[];const walk=(node2,path)=>{if(node2.type==="list")node2.items.forEach((item,index)=>void walk(item,[...path,
 index]));if(node2.type!=="map")return;const file2=node2.entries.get("file")?.value;const note=notes.get(pathKey([...path,
 "file"]));if(node2.entries.size===1&&file2?.type==="scalar"&&typeof file2.value==="string"){if(note===void 0&&file2.value!==
@@ -19392,7 +19389,7 @@ const identity2={};for(const part of kind.identity){const value3=this.#value(dat
 if(data3[name2]!==void 0)fields2[name2]=this.#field(type,data3[name2],[name2])}let place;return{kind:kind.name,identity:identity2,
 fields:fields2,absent:data3.state==="absent",whole:Array.isArray(data3.whole)?data3.whole.filter(name2=>typeof name2==="\
 string"):[],...typeof data3.did_generation==="number"?{generation:data3.did_generation}:{},get place(){place??=file2.place(
-startOf(root));return place},placeOf(...path){return placeOf3(file2,root,path)}}}#identifier(part,value3){return part===
+startOf(root));return place},placeOf(...path){return placeOf2(file2,root,path)}}}#identifier(part,value3){return part===
 "name"||this.#reading.profile.limits?.uuids===true?value3:identifierKey(value3)}#field(type,value3,path){if(type.type===
 "members"&&isObject3(value3)){return Object.fromEntries(Object.entries(value3).filter(([,member2])=>member2!==void 0).map(
 ([name2,member2])=>[name2,this.#field(type.members[name2]??{type:"value"},member2,[...path,name2])]))}const plain2=this.#value(
@@ -19404,7 +19401,7 @@ tainted===true?new Sensitive(text4):text4}if(Array.isArray(value3))return value3
 index]));if(isObject3(value3)){return Object.fromEntries(Object.entries(value3).filter(([,member2])=>member2!==void 0).map(
 ([key,member2])=>[key,this.#value(member2,[...path,key])]))}const leaf=typeof value3==="string"||typeof value3==="number"||
 typeof value3==="boolean"||value3 instanceof ExactNumber?value3:null;return this.#note(path)?.tainted===true?new Sensitive(
-leaf):leaf}#note(path){return this.#notes.size===0?void 0:this.#notes.get(pathKey(path))}};function placeOf3(file2,root,path){
+leaf):leaf}#note(path){return this.#notes.size===0?void 0:this.#notes.get(pathKey(path))}};function placeOf2(file2,root,path){
 const{node:node2,key}=find(root,path);return file2.place(key??(node2===root?startOf(root):node2.range))}import{isAbsolute as isAbsolute3,resolve as resolve10}from"node:path";import{readdir as readdir2,readdirSync,realpath as realpath4,realpathSync,stat as stat3,statSync}from"fs";import{isAbsolute as isAbsolute2,
 posix,resolve as resolve7}from"path";import{fileURLToPath}from"url";import{createRequire}from"module";import{basename as basename5,dirname as dirname8,normalize as normalize2,relative as relative4,
 resolve as resolve6,sep as sep4}from"path";import*as nativeFs from"fs";var __require2=createRequire(import.meta.url);function cleanPath(path){
@@ -19670,10 +19667,10 @@ add(sample);break}}return{found:found2,problems:[...problems]}}function foldersA
 manifest);isInside(folder,root);folder=dirname9(folder))folders.push(folder);return[...folders,root]}async function readSample(project,access3,path){
 const read=await access3.read(path);const shown2=shownPath(path,project.cwd);if(!("text"in read))return refusal2(shown2,
 read);const source=sourceOf(shown2,read.text);const{documents,problems}=parseYaml(source);const[problem]=problems.filter(
-({severity})=>severity==="error");if(problem!==void 0)return problem;const[document3]=documents;if(document3===void 0)return{
-data:{},file:shown2};const{value:value3}=resolve3(document3.root,source,null);if(documents.length>1||!isMap(value3)){return error(
-"wrong-type",`sample data must be one map, got ${documents.length>1?"several documents":typeOf(document3.root)}`,[source.
-place(document3.root.range)],'write "placeholder: value" for each placeholder')}return{data:mapValues(value3,printable),
+({severity})=>severity==="error");if(problem!==void 0)return problem;const[document2]=documents;if(document2===void 0)return{
+data:{},file:shown2};const{value:value3}=resolve3(document2.root,source,null);if(documents.length>1||!isMap(value3)){return error(
+"wrong-type",`sample data must be one map, got ${documents.length>1?"several documents":typeOf(document2.root)}`,[source.
+place(document2.root.range)],'write "placeholder: value" for each placeholder')}return{data:mapValues(value3,printable),
 file:shown2}}function printable(value3){if(value3 instanceof ExactNumber)return plainNumber(value3.text)===0?0:value3.text;
 if(Array.isArray(value3))return value3.map(printable);return isMap(value3)?mapValues(value3,printable):value3}function refusal2(shown2,{
 reason,detail}){const start2={file:shown2,line:1,column:1,length:1};switch(reason){case"missing":return void 0;case"outs\
@@ -19681,32 +19678,32 @@ ide":return error("body-outside",`the sample data ${shown2} is a link that leads
 ate":return error("body-private",`the sample data ${shown2} ${detail}, which no sample may be`,[start2]);case"too-large":
 return error("too-large",`${shown2} ${detail}`,[start2]);case"not-utf8":return error("not-utf8",`${shown2} ${detail}`,[start2],
 "save it as UTF-8");default:return error("file-unreadable",`${shown2} ${detail}`,[start2])}}var MAX_SECRETS=2e3;async function loadManifests(project,options){const{profile=project.profile}=options;const problems=[];
-const variables2=project.variables(options);const secretsOf=new Map;const access3=new Access(project,options.tokenFile===
+const variables=project.variables(options);const secretsOf=new Map;const access3=new Access(project,options.tokenFile===
 void 0?[]:[options.tokenFile]);const{files,unread}=await listed(project,access3,problems);const bodies2=new Bodies(project,
 access3);const limit2=pLimit(readsAtOnce);const sources=await Promise.all(files.map(async file2=>({...file2,source:await limit2(
 ()=>readManifest(access3,file2))})));const documents=[];for(const{path,source}of sources){if(!("text"in source)){problems.
 push(source);continue}if(isSampleData(path,source.text))continue;const parsed2=parseYaml(source);problems.push(...parsed2.
-problems);for(const document3 of parsed2.documents){const secrets2=new Set;const reading=readDocument(document3,{file:source,
-path,variables:variables2,profile,bodies:bodies2,secrets:secrets2});secretsOf.set(reading,secrets2);documents.push(reading)}}
-const read=await Promise.all(documents);for(const document3 of read)for(const problem of document3.problems)problems.push(
-problem);const declared=read.flatMap(({declared:declared2})=>declared2===void 0?[]:[declared2]);for(const problem of duplicates(
-declared))problems.push(problem);for(const kind of kinds){const ofKind=declared.filter(object3=>object3.kind===kind.name);
-for(const problem of kind.check(ofKind,profile))problems.push(problem)}const secrets=new Set;let beyond;for(const[index,
-reading]of documents.entries()){for(const secret3 of secretsOf.get(reading)??[])secrets.add(secret3);if(secrets.size>MAX_SECRETS)
-beyond??=read[index]?.declared}for(const value3 of variables2.used.values())secrets.add(value3);if(secrets.size>MAX_SECRETS){
-problems.push(error("too-many-secrets",`the manifests have ${secrets.size} different secrets, and ${MAX_SECRETS} are the\
- most that can be hashed slowly`,beyond===void 0?[]:[beyond.place],"split the project, so that each part has fewer"))}return{
-declared,problems:inOrder(problems),secrets:[...secrets].filter(secret3=>secret3!==""),variableValues:[...variables2.used.
-values()].filter(secret3=>secret3!==""),usedVariables:[...variables2.used.keys()].sort(),files:[...files.map(({target})=>target),
-...bodies2.files],unread}}function tellSecrets({secrets,variableValues},onSecret){const credentials=new Set(variableValues);
-for(const secret3 of secrets)onSecret(secret3,credentials.has(secret3)?"variable":"declared")}function isSampleData(path,text4){
-return basename7(dirname10(path))===samplesFolder&&!/\bkind["']?\s*:/.test(text4)}async function listed(project,access3,problems){
-try{return await findManifests(project,access3,problems)}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;
-problems.push(...failure2.problems);return{files:[],unread:async()=>[]}}}function duplicates(declared){const problems=[];
-for(const kind of kinds){const first=new Map;for(const object3 of declared){if(object3.kind!==kind.name||Object.keys(object3.
-identity).length===0)continue;for(const text4 of kind.identities(object3)){const before=first.get(text4);if(before===void 0)
-first.set(text4,object3);else{problems.push(error("duplicate-object",`the same ${kind.noun} is declared twice`,[object3.
-place,before.place],"put everything about it into one document"));break}}}}return problems}init_problems();var SHOWN3=10;async function pruneRefusals({declared,unread}){const missed2=await unread();const reasons=declared.
+problems);for(const document2 of parsed2.documents){const secrets2=new Set;const reading=readDocument(document2,{file:source,
+path,variables,profile,bodies:bodies2,secrets:secrets2});secretsOf.set(reading,secrets2);documents.push(reading)}}const read=await Promise.
+all(documents);for(const document2 of read)for(const problem of document2.problems)problems.push(problem);const declared=read.
+flatMap(({declared:declared2})=>declared2===void 0?[]:[declared2]);for(const problem of duplicates(declared))problems.push(
+problem);for(const kind of kinds){const ofKind=declared.filter(object3=>object3.kind===kind.name);for(const problem of kind.
+check(ofKind,profile))problems.push(problem)}const secrets=new Set;let beyond;for(const[index,reading]of documents.entries()){
+for(const secret3 of secretsOf.get(reading)??[])secrets.add(secret3);if(secrets.size>MAX_SECRETS)beyond??=read[index]?.declared}
+for(const value3 of variables.used.values())secrets.add(value3);if(secrets.size>MAX_SECRETS){problems.push(error("too-ma\
+ny-secrets",`the manifests have ${secrets.size} different secrets, and ${MAX_SECRETS} are the most that can be hashed sl\
+owly`,beyond===void 0?[]:[beyond.place],"split the project, so that each part has fewer"))}return{declared,problems:inOrder(
+problems),secrets:[...secrets].filter(secret3=>secret3!==""),variableValues:[...variables.used.values()].filter(secret3=>secret3!==
+""),usedVariables:[...variables.used.keys()].sort(),files:[...files.map(({target})=>target),...bodies2.files],unread}}function tellSecrets({
+secrets,variableValues},onSecret){const credentials=new Set(variableValues);for(const secret3 of secrets)onSecret(secret3,
+credentials.has(secret3)?"variable":"declared")}function isSampleData(path,text4){return basename7(dirname10(path))===samplesFolder&&
+!/\bkind["']?\s*:/.test(text4)}async function listed(project,access3,problems){try{return await findManifests(project,access3,
+problems)}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;problems.push(...failure2.problems);return{
+files:[],unread:async()=>[]}}}function duplicates(declared){const problems=[];for(const kind of kinds){const first=new Map;
+for(const object3 of declared){if(object3.kind!==kind.name||Object.keys(object3.identity).length===0)continue;for(const text4 of kind.
+identities(object3)){const before=first.get(text4);if(before===void 0)first.set(text4,object3);else{problems.push(error(
+"duplicate-object",`the same ${kind.noun} is declared twice`,[object3.place,before.place],"put everything about it into \
+one document"));break}}}}return problems}init_problems();var SHOWN3=10;async function pruneRefusals({declared,unread}){const missed2=await unread();const reasons=declared.
 length===0?["no document was read",...missed2]:missed2;const more=reasons.length>SHOWN3?[`there are ${reasons.length-SHOWN3}\
  more like these`]:[];return[...reasons.slice(0,SHOWN3),...more].map(reason=>error("prune-refused",`--prune deletes noth\
 ing: ${reason}`,[],declared.length===0?'delete a template with "state: absent", or look whether the manifests are where \
@@ -19743,7 +19740,7 @@ return{code:"profile-unsure",message:`no profile is configured, and how the serv
 e (${status}) does not tell which one fits; ${name2} is taken: run idops doctor, and set the profile under server`}}init_kinds();var noReplan={observedAt:Number.POSITIVE_INFINITY,again:async()=>void 0,repair:()=>void 0};function replanOf(options,byKey,planned,observedAt){
 let decider=planned;let held;return{observedAt,async again({apply:{key}},notBefore){const one=byKey.get(key);if(one===void 0||
 !kindOf(one.subject.kind).readable(options.profile))return void 0;if(held===void 0||held.at<notBefore)held={at:performance.
-now(),lists:{}};const needed2=listsFor(referring([one.subject],options),options.profile);const{live,references}=await observe2(
+now(),lists:{}};const needed2=listsFor(referring([one.subject],options),options.profile);const{live,references}=await observe(
 [one.subject],needed2,{...options,lists:held.lists,progress:noProgress});decider=new Decider(options,{...decider.references,
 ...references});return await withSlowHashes(()=>decider.decide(one,live.get(one.subject)))},repair({apply},owed2,live,aim){
 const one=byKey.get(apply.key);if(one===void 0)return void 0;const known3=planned.recorded(apply.key)??NO_RECORD;const asked=decider.
@@ -19756,15 +19753,15 @@ function referring(subjects,{state,hasher}){return subjects.flatMap(({kind,ident
 void 0)return[];const{owed:owed2}=recordOf(state,addressOf(kind,identity2),hasher)??{};if(owed2===void 0)return[declared];
 const fields2="before"in owed2?owed2.before:owed2.lost;return[declared,{...undocumented(kind,identity2),fields:fields2}]})}async function buildPlan(options){const{selection,profile}=options;const observedAt=performance.now();const subjects=candidates(
 options);const documents=subjects.flatMap(subject=>subject.declared??[]);const{live,references}=await whileHashing(documents,
-options,()=>observe2(subjects,listsFor(referring(subjects,options),profile),options));const decider=new Decider(options,
-references);const addressed=subjects.map(subject=>({subject,...addresses(subject,live.get(subject),decider.references)}));
-const selected=addressed.filter(({subject,all})=>isSelected(selection,subject.kind,all));checkTargets(selection.targets,
-addressed.flatMap(({all})=>all));const twice=sameObjects(selected.map(({subject,key})=>({subject,key})));const decided=await eachWithSlowHashes(
-selected,one=>({one,change:decider.decide(one,live.get(one.subject)),settled:isSettled(one.subject,live.get(one.subject),
-decider.recorded(one.key))}));const compared=decided.flatMap(({one:{subject},change})=>{const others=subject.declared===
-void 0?void 0:twice.get(subject.declared);if(change===void 0)return[];return[others===void 0?change:{...change,...blockedAsTwice(
-others)}]});const reads2=kinds.filter(kind=>kind.readable(profile)&&subjects.some(subject=>subject.kind===kind.name)).map(
-kind=>kind.scopes.read);const lists=listNames.filter(name2=>references[name2]!==void 0);const listing=lists.flatMap(name2=>listScope(
+options,()=>observe(subjects,listsFor(referring(subjects,options),profile),options));const decider=new Decider(options,references);
+const addressed=subjects.map(subject=>({subject,...addresses(subject,live.get(subject),decider.references)}));const selected=addressed.
+filter(({subject,all})=>isSelected(selection,subject.kind,all));checkTargets(selection.targets,addressed.flatMap(({all})=>all));
+const twice=sameObjects(selected.map(({subject,key})=>({subject,key})));const decided=await eachWithSlowHashes(selected,
+one=>({one,change:decider.decide(one,live.get(one.subject)),settled:isSettled(one.subject,live.get(one.subject),decider.
+recorded(one.key))}));const compared=decided.flatMap(({one:{subject},change})=>{const others=subject.declared===void 0?void 0:
+twice.get(subject.declared);if(change===void 0)return[];return[others===void 0?change:{...change,...blockedAsTwice(others)}]});
+const reads2=kinds.filter(kind=>kind.readable(profile)&&subjects.some(subject=>subject.kind===kind.name)).map(kind=>kind.
+scopes.read);const lists=listNames.filter(name2=>references[name2]!==void 0);const listing=lists.flatMap(name2=>listScope(
 name2,profile)??[]);const fitting3=await makeSure(compared.map(change=>isUnchanged(change)?{...change,warnings:[]}:change),
 {profile,seen:seenProfile(profile,live),recognise:options.recognise,state:options.state});const warnings=[...fitting3.warnings,
 ...leftOut2(debtsLeftOut(options)),...missingLists(references),...selected.flatMap(({subject,address:address2})=>ignored(
@@ -19793,7 +19790,7 @@ change;const readable2=regenerated.kind.readable(options.profile);const{profile,
 [change],{profile,seen:void 0,recognise,state});return{plan:{...await assemble(changes,reads2,options),warnings},replan:{
 ...noReplan,observedAt,...readable2?{again}:{}}}}async function regenerationOf(id,options){const{kind,regeneration:regeneration2}=regenerated;
 const identity2={id};const subject={kind:kind.name,identity:identity2};const address2=addressOf(kind.name,identity2);const unfit=idTrouble(
-identity2,options.profile);const{live}=await observe2(unfit===void 0?[subject]:[],[],options);const shown2=live.get(subject);
+identity2,options.profile);const{live}=await observe(unfit===void 0?[subject]:[],[],options);const shown2=live.get(subject);
 const before=shown2?.fields??{};const trouble=unfit??shown2?.trouble;const change={...regeneration2.verdict(identity2,before,
 before),...trouble===void 0?{}:{action:"blocked",requests:[],destructions:[]},address:address2,kind:kind.name,observed:shown2===
 void 0?"unknown":"live",warnings:[],reason:trouble??null,declaredAt:null,apply:{key:address2,identity:identity2,expected:{},
@@ -19838,7 +19835,7 @@ s record was`);else if(present3.action!==object3.action)found2.push(`${address2}
 action} now`);else if(present3.requests!==object3.requests)found2.push(`${address2} is declared otherwise now`)}for(const address2 of after.
 keys())if(!met.has(address2))found2.push(`${address2} is new in it`);if(found2.length===0&&stored3.digest!==now.digest)found2.
 push("its digest is another one now");if(found2.length===0)return[];return[error("stale-plan",`stale plan: ${found2.join(
-"; ")}`,[],"nothing was sent; make a new plan and review it")]}var anything=document3=>({value:document3});function nowhere(scope2){return{title:"ask for a path that no server has",path:"\
+"; ")}`,[],"nothing was sent; make a new plan and review it")]}var anything=document2=>({value:document2});function nowhere(scope2){return{title:"ask for a path that no server has",path:"\
 /api/idops-doctor",scope:scope2}}function profileByUnknownPath(status){return Object.values(profiles).find(({signs})=>signs!==
 null&&signs.unknownPath===status)}async function probe(reader,scope2){try{const answer=await reader.showExtra(nowhere(scope2),
 {},anything);return answer===null?{kind:"plain"}:{kind:"unclear",status:200}}catch(failure2){if(!(failure2 instanceof ServerFailure))
@@ -19898,14 +19895,14 @@ t its ${unnamedParts(holder).join(" and ")}, as by a former version`}function no
 ade it")])}function notWritable(path,failure2){const message=failure2 instanceof Error?failure2.message:String(failure2);
 return new ProblemsError([error("not-writable",`the lock ${relative7(process.cwd(),path)} can't be written: ${message}`,
 [],"nothing was sent; make room or mend the permissions of the folder of the state")],{cause:failure2})}init_json();init_problems();import{constants as constants5}from"node:fs";import{open as open7,readdir as readdir5,rm as rm4}from"node:fs/promises";
-import{join as join11,relative as relative8}from"node:path";function fileRuns(folder){return{list:()=>listRuns(folder),read:run4=>readJournal(folder,run4),hasEnd:run4=>hasEnd(folder,
+import{join as join11,relative as relative8}from"node:path";function fileRuns(folder){return{list:()=>runsIn(folder),read:run4=>readJournal(folder,run4),hasEnd:run4=>hasEnd(folder,
 run4),create:first=>createJournal(folder,first),reopen:content=>reopenJournal(folder,content),remove:runs=>removeJournals(
 folder,runs)}}async function createJournal(folder,first){await makeFolder(folder);const path=join11(folder,`${first.run}\
 .jsonl`);const file2=await open7(path,"ax",384);const journal=new FileJournal(file2,0);try{await journal.write(first);await syncFolder(
 folder)}catch(failure2){await journal.close();await rm4(path,{force:true}).catch(()=>{});throw failure2}return journal}async function reopenJournal(folder,content){
 if(isUnderWay(content))throw underWay(content.run);const file2=await open7(join11(folder,`${content.run.run}.jsonl`),"r+");
 await file2.truncate(content.bytes);await file2.close();return new FileJournal(await open7(join11(folder,`${content.run.
-run}.jsonl`),"a"),content.bytes)}async function listRuns(folder){let names2;try{names2=await readdir5(folder)}catch(failure2){
+run}.jsonl`),"a"),content.bytes)}async function runsIn(folder){let names2;try{names2=await readdir5(folder)}catch(failure2){
 if(failure2.code==="ENOENT")return[];throw unusable(folder,failure2 instanceof Error?failure2.message:String(failure2))}
 return names2.filter(name2=>name2.endsWith(".jsonl")).map(name2=>name2.slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run4){
 const path=join11(folder,`${run4}.jsonl`);let text4;try{text4=await readRegular(path)}catch(failure2){throw unusable(path,
@@ -19931,12 +19928,12 @@ text).join("");await this.#file.appendFile(text4);await this.#file.datasync();th
 done:done2}of batch)done2()}catch(failure2){await this.#takeBack(failure2);for(const{failed}of batch)failed(failure2)}}this.#flushing=
 void 0}async#takeBack(failure2){try{await this.#file.truncate(this.#end)}catch{this.#broken=failure2}}async close(){await this.#flushing;
 await this.#file.close()}};init_json();import{relative as relative9}from"node:path";init_problems();init_values();function stateFile(path){const place=relative9(process.cwd(),path)||path;return{place,async load(server){const text4=await readText(
-path,place);return text4===void 0?emptyState(server):check4(text4,place,server)},async saved(){const text4=await readText(
+path,place);return text4===void 0?emptyState(server):checkedState(text4,place,server)},async saved(){const text4=await readText(
 path,place);return text4===void 0?void 0:parseState(text4,place)},async save(state){await writeWhole(await leadsTo(path),
 `${stringifyJson(state,2)}
 `)}}}async function readText(path,place){try{return await readRegular(path)}catch(failure2){const{code:code2,message}=failure2;
 if(code2==="ENOENT")return void 0;throw new ProblemsError([error("state-unreadable",`the state ${place} can't be read: ${message}`,
-[],"check its permissions")])}}function check4(text4,place,server){const state=parseState(text4,place);if(state.server!==
+[],"check its permissions")])}}function checkedState(text4,place,server){const state=parseState(text4,place);if(state.server!==
 server){throw new ProblemsError([error("state-other-server",`the state ${place} belongs to ${state.server}, and this is ${server}`,
 [],'give each server a state of its own with state.path, in its environment for instance; after a move of the server, ed\
 it "server" in the file')])}return state}function parseState(text4,place){let data3;try{data3=parseJson(text4)}catch{throw new ProblemsError(
@@ -19994,9 +19991,9 @@ command2,now),holder:()=>lockHolder(path),removable:()=>removableLock(path),asyn
 profile)?[kind.scopes.read,kind.scopes.write]:[kind.scopes.write]});return[...new Set(scopes)].sort()}function scopesOf(declared,profile){
 const kinds2=new Set(declared.map(({kind})=>kind));const listing=listsFor(declared,profile).flatMap(list3=>listScope(list3,
 profile)??[]);return[...new Set([...scopesOfKinds(kinds2,profile),...listing])].sort()}init_values();init_answers();init_operations();init_json();import{setMaxListeners}from"node:events";var import_undici2=__toESM(require_undici(),1);var import_undici=__toESM(require_undici(),1);function answerHeaders(headers){return new Map(Object.entries(headers).map(([name2,value3=[]])=>[name2,typeof value3==="\
-string"?[value3]:value3]))}function firstHeader(headers,name2){return headers.get(name2)?.[0]}var maxTimer=2**31-1;function exchange(dispatcher,request4,limits2){return new Promise((resolve15,reject)=>{new Exchange(
-resolve15,reject,limits2).start(dispatcher,request4)})}var Exchange=class{#resolve;#reject;#limits;#timer;#controller;#settled=false;#head;#chunks=[];#bytes=0;constructor(resolve15,reject,limits2){
-this.#resolve=resolve15;this.#reject=reject;this.#limits=limits2;this.#timer=setTimeout(()=>this.#giveUp("timeout"),Math.
+string"?[value3]:value3]))}function firstHeader(headers,name2){return headers.get(name2)?.[0]}var maxTimer=2**31-1;function exchange(dispatcher,request4,limits2){return new Promise((resolve16,reject)=>{new Exchange(
+resolve16,reject,limits2).start(dispatcher,request4)})}var Exchange=class{#resolve;#reject;#limits;#timer;#controller;#settled=false;#head;#chunks=[];#bytes=0;constructor(resolve16,reject,limits2){
+this.#resolve=resolve16;this.#reject=reject;this.#limits=limits2;this.#timer=setTimeout(()=>this.#giveUp("timeout"),Math.
 min(limits2.timeout*1e3,maxTimer))}start(dispatcher,request4){dispatcher.dispatch({...request4,headersTimeout:0,bodyTimeout:0},
 this)}onRequestStart(controller2){if(this.#settled||this.#controller!==void 0){controller2.abort(new Error("the request \
 is over"));return}this.#controller=controller2}onResponseStart(_,status,headers){if(status>=200)this.#head={status,headers:answerHeaders(
@@ -20021,8 +20018,8 @@ super.connect(options,callback2);return void 0}async#tunnel(options){const made2
 throw new ProxyFailure(codeOf(failure2))});if(made2.statusCode===200)return made2;made2.socket.on("error",()=>{}).destroy();
 throw new ProxyFailure(String(made2.statusCode))}};var ProxyFailure=class extends Error{code;constructor(code2){super(`t\
 he proxy failed: ${code2}`);this.name="ProxyFailure";this.code=`${proxyMark}${code2}`}};init_json();init_secret_names();init_values();function readJson(body2){let text4;try{text4=new TextDecoder("utf-8",{fatal:true}).
-decode(body2)}catch{return{wrong:"not-utf-8"}}try{return{value:parseJson(text4)}}catch{return{wrong:"not-json"}}}function secretTextsIn(document3){
-const secrets=[];const open9=[document3];while(open9.length>0){const next=open9.pop();if(Array.isArray(next))for(const item of next)
+decode(body2)}catch{return{wrong:"not-utf-8"}}try{return{value:parseJson(text4)}}catch{return{wrong:"not-json"}}}function secretTextsIn(document2){
+const secrets=[];const open9=[document2];while(open9.length>0){const next=open9.pop();if(Array.isArray(next))for(const item of next)
 open9.push(item);else if(isMap(next)){for(const[name2,member2]of Object.entries(next)){if(typeof member2==="string"){if(isSecretMember(
 name2))secrets.push(member2)}else open9.push(member2)}}}return secrets}import{setTimeout as sleep2}from"node:timers/promises";var defaultRetries=3;var longestPause=60;var firstPause=1;var longestOwnPause=30;var defaultPatience=300;var relief=1;var retriedStatuses=new Set(
 [408,425,429,502,503,504]);function seconds(){return performance.now()/1e3}function mayPass(outcome){if(outcome.status===
@@ -20034,33 +20031,33 @@ if(/^\d{1,9}$/.test(value3))return Number(value3);const until=httpDate(value3);i
 headers,"date");const now=(date5===void 0?null:httpDate(date5))??Date.now();return Math.max(0,Math.ceil((until-now)/1e3))}
 function httpDate(text4){const time3=/^[A-Z][a-z]{2,8},? .*\d{2}:\d{2}:\d{2}/.test(text4)?Date.parse(text4):Number.NaN;return Number.
 isNaN(time3)?null:time3}var Patience=class{#most;#now;#left;#paidUntil=Number.NEGATIVE_INFINITY;constructor(most,now){this.#most=
-most;this.#left=most;this.#now=now}take(seconds3){const now=this.#now();const end=now+seconds3;const cost=Math.max(0,end-
+most;this.#left=most;this.#now=now}take(seconds2){const now=this.#now();const end=now+seconds2;const cost=Math.max(0,end-
 Math.max(now,this.#paidUntil));if(cost>this.#left)return false;this.#left-=cost;this.#paidUntil=Math.max(end,this.#paidUntil);
-return true}answered(){this.#left=Math.min(this.#most,this.#left+relief)}};async function sleepSeconds(seconds3,signal){
-try{await sleep2(seconds3*1e3,void 0,{signal})}catch(interruption){if(!signal.aborted)throw interruption}}var crowdedStatuses=new Set([429,500,502,503,504]);function isCrowded(verdict){if("value"in verdict)return false;const{kind,
+return true}answered(){this.#left=Math.min(this.#most,this.#left+relief)}};async function sleepSeconds(seconds2,signal){
+try{await sleep2(seconds2*1e3,void 0,{signal})}catch(interruption){if(!signal.aborted)throw interruption}}var crowdedStatuses=new Set([429,500,502,503,504]);function isCrowded(verdict){if("value"in verdict)return false;const{kind,
 status}=verdict.problem;const cut=kind==="lost"||kind==="answer"&&verdict.passing;return cut||status!==null&&crowdedStatuses.
 has(status)}var Judge=class{#options;constructor(options){this.#options=options}judge(call,outcome){const passing=mayPass(
 outcome);if(outcome.status===null){const{sent,reason}=outcome;return{problem:{kind:sent?"lost":"unreachable",status:null,
 reason},sent,passing}}const{status,headers,body:body2,broken}=outcome;if(call.whenMissing!==void 0&&(call.missing??[404]).
 includes(status)){return{value:call.whenMissing,status}}if(status>=200&&status<300)return this.#judgeBody(call.parse,outcome);
-const document3=broken===null?this.#read(body2):{wrong:broken};const problem={kind:kindOfStatus(status),status,serverMessage:"\
-value"in document3?messageIn(document3.value):null,members:"value"in document3?errorMembers(document3.value):[],detail:status<
+const document2=broken===null?this.#read(body2):{wrong:broken};const problem={kind:kindOfStatus(status),status,serverMessage:"\
+value"in document2?messageIn(document2.value):null,members:"value"in document2?errorMembers(document2.value):[],detail:status<
 400?this.#target(firstHeader(headers,"location")):null,retryAfter:retryAfterSeconds(headers)};return{problem,sent:true,passing}}#judgeBody(parse12,outcome){
 const{status,headers,body:body2,broken}=outcome;const unusable2=(facts,passing=false)=>({problem:{kind:"answer",status,...facts},
-sent:true,passing});if(broken!==null)return unusable2({reason:broken},broken!=="too-large");const document3=body2.length===
-0?{wrong:"empty"}:this.#read(body2);if("wrong"in document3){return unusable2({reason:document3.wrong,detail:firstHeader(
-headers,"content-type")??null})}const parsed2=parse12(document3.value);if(!("wrong"in parsed2))return{value:parsed2.value,
-status};const{wrong:wrong2,reason="wrong-type"}=parsed2;return unusable2({reason,detail:wrong2,serverMessage:messageIn(document3.
-value)})}#read(body2){const document3=readJson(body2);const{onSecret}=this.#options;if(onSecret!==void 0&&"value"in document3){
-for(const secret3 of secretTextsIn(document3.value))onSecret(secret3,"answer")}return document3}#target(location){const base2=this.#options.
+sent:true,passing});if(broken!==null)return unusable2({reason:broken},broken!=="too-large");const document2=body2.length===
+0?{wrong:"empty"}:this.#read(body2);if("wrong"in document2){return unusable2({reason:document2.wrong,detail:firstHeader(
+headers,"content-type")??null})}const parsed2=parse12(document2.value);if(!("wrong"in parsed2))return{value:parsed2.value,
+status};const{wrong:wrong2,reason="wrong-type"}=parsed2;return unusable2({reason,detail:wrong2,serverMessage:messageIn(document2.
+value)})}#read(body2){const document2=readJson(body2);const{onSecret}=this.#options;if(onSecret!==void 0&&"value"in document2){
+for(const secret3 of secretTextsIn(document2.value))onSecret(secret3,"answer")}return document2}#target(location){const base2=this.#options.
 baseUrl.href;if(location===void 0||!URL.canParse(location,base2))return null;const{origin:origin2,pathname}=new URL(location,
 base2);return origin2==="null"?null:`${origin2}${pathname}`}};var Pace=class{#options;#waiting=[];#window;#running=0;#era=0;#held=Promise.resolve();#nextStart=Number.NEGATIVE_INFINITY;constructor(options){
 this.#options=options;this.#window=options.most}get width(){return Math.floor(this.#window)}async begin(){if(this.#running<
-this.width&&this.#waiting.length===0)this.#running+=1;else await new Promise(resolve15=>this.#waiting.push(resolve15));for(let held;held!==
+this.width&&this.#waiting.length===0)this.#running+=1;else await new Promise(resolve16=>this.#waiting.push(resolve16));for(let held;held!==
 this.#held;){held=this.#held;await this.#held}await this.#inRate();return{era:this.#era}}end(turn,outcome){this.#running-=
 1;if(outcome==="fine")this.#window=Math.min(this.#options.most,this.#window+1/this.width);if(outcome==="crowded"&&turn.era===
 this.#era){this.#window=Math.max(1,this.#window/2);this.#era+=1}while(this.#running<this.width){const next=this.#waiting.
-shift();if(next===void 0)return;this.#running+=1;next()}}async hold(seconds3){const pause=this.#options.delay(seconds3);
+shift();if(next===void 0)return;this.#running+=1;next()}}async hold(seconds2){const pause=this.#options.delay(seconds2);
 this.#held=Promise.all([this.#held,pause]);await pause}async#inRate(){const{rate,now,delay}=this.#options;if(rate===void 0)
 return;const time3=now();const start2=Math.max(time3,this.#nextStart);this.#nextStart=start2+1/rate;if(start2>time3)await delay(
 start2-time3)}};var defaultMaxAnswerBytes=64*2**20;var Transport=class{#options;#route;#pool;#pace;#judge;#patience;#delay;#random;#closing=new AbortController;constructor(options){
@@ -20150,12 +20147,12 @@ text4]]).toString().slice(1)}function readToken({address:address2},outcome,scope
 proxy,now=Date.now}=network;const problem=(code2,message,hint)=>new ProblemsError([error(code2,`the token address ${address2.
 href} ${message}`,[],hint)]);if(outcome.status===null){const why=outcome.sent?`gave no answer (${outcome.reason})`:`coul\
 d not be reached: ${whyNotConnected({origin:address2.origin,reason:outcome.reason,timeout,proxy:proxy?.origin??null})}`;
-throw problem("token-unavailable",why)}const{status,body:body2,broken}=outcome;const document3=broken===null?readJson(body2):
-{wrong:broken};if("value"in document3)for(const secret3 of secretTextsIn(document3.value))onSecret(secret3);if(status<200||
-status>299){const said="value"in document3?messageIn(document3.value):null;const text4=said===null?"":`: ${oneLine(redact(
+throw problem("token-unavailable",why)}const{status,body:body2,broken}=outcome;const document2=broken===null?readJson(body2):
+{wrong:broken};if("value"in document2)for(const secret3 of secretTextsIn(document2.value))onSecret(secret3);if(status<200||
+status>299){const said="value"in document2?messageIn(document2.value):null;const text4=said===null?"":`: ${oneLine(redact(
 said))}`;if(status>=400&&status<500){throw problem("token-refused",`answered ${status}${text4}`,"check client_id, client\
 _secret, and the scopes that this client may have")}throw problem("token-unavailable",`answered ${status}${text4}`,"chec\
-k token_url")}const parsed2="value"in document3?tokenAnswer.safeParse(document3.value):void 0;if(parsed2?.success!==true){
+k token_url")}const parsed2="value"in document2?tokenAnswer.safeParse(document2.value):void 0;if(parsed2?.success!==true){
 throw problem("token-unavailable",`answered ${status} without a token`,"check token_url")}const{access_token,token_type,
 expires_in}=parsed2.data;onSecret(access_token);if(token_type!=null&&token_type.toLowerCase()!=="bearer"){throw problem(
 "token-unavailable","gave a token that is no bearer token")}return{text:bearerText(access_token,`the token from ${address2.
@@ -20237,8 +20234,8 @@ state);if(run4!==void 0)return run4;throw new ProblemsError([error("no-such-run"
  lists them")])},async planUndo(run4,{force=false}={}){const content=await findRun(backend3.runs,run4);if(content.run.server!==
 server.baseUrl)throw otherServer(content.run,server.baseUrl);const isOther=await othersOf(state,home);if(isOther(content.
 run))throw refuseOther(content.run,home);const undo=undoRun(content,force);const leftOf=new Map;const made2=await build2(
-{declared:undo.declared,restores:{run:content.run.run},adjust:(document3,now)=>{const adjusted=undo.adjust(document3,now);
-leftOf.set(document3,adjusted.left);return adjusted.document}});const undone=undoPlan({...made2.plan,undoes:content.run.
+{declared:undo.declared,restores:{run:content.run.run},adjust:(document2,now)=>{const adjusted=undo.adjust(document2,now);
+leftOf.set(document2,adjusted.left);return adjusted.document}});const undone=undoPlan({...made2.plan,undoes:content.run.
 run},[...undo.left,...[...leftOf.values()].flat()]);remembered({plan:undone.plan,replan:made2.replan});return undone},planRegeneration:async clientId=>remembered(
 await regenerationPlan(clientId,{...shared,...header(),state})),close};const apply=async approved=>{if(command2===void 0||
 closed2)throw new Error("this session does not hold the lock of its state");if(!ApprovedPlan.is(approved))throw new TypeError(
@@ -20260,7 +20257,7 @@ d value already matches")]}function acceptDidOption(){return new Option("--accep
 return[new Option("--token-file <FILE>","file with the bearer token (IDOPS_TOKEN holds the token itself)").argParser(notEmpty),
 new Option("--concurrency <N>","requests at once (10)").argParser(wholeNumber(1,1e3)),new Option("--rate <N>","requests \
 a second at most (any number)").argParser(positive),new Option("--timeout <SECONDS>","seconds that one request may take \
-(30)").argParser(seconds2),new Option("--retries <N>","how often a request is repeated where that may help (3)").argParser(
+(30)").argParser(secondsOption),new Option("--retries <N>","how often a request is repeated where that may help (3)").argParser(
 wholeNumber(0,100))]}function debugOption(){return new Option("--debug","unchanged objects, whole values, requests and s\
 tack traces too")}function planOptionsOf({target,kind,prune=false,assert:assert2=false,acceptDid=[]}){return{targets:target,
 kinds:kind,prune,assert:assert2,acceptDids:acceptDid}}function sessionOptionsOf({baseUrl:baseUrl2,tokenFile:tokenFile2,concurrency,
@@ -20281,8 +20278,8 @@ MAX_SAFE_INTEGER){return value3=>{const number5=/^\d+$/.test(value3)?Number(valu
 max)return number5;throw new InvalidArgumentError(max===Number.MAX_SAFE_INTEGER?`It must be a whole number of ${min} or \
 more.`:`It must be a whole number from ${min} to ${max}.`)}}function positive(value3){const number5=Number(value3);if(/^[\d.]+$/.
 test(value3)&&Number.isFinite(number5)&&number5>0)return number5;throw new InvalidArgumentError("It must be a number of \
-more than 0.")}function seconds2(value3){const number5=Number(value3);if(value3.trim()!==""&&Number.isFinite(number5)&&number5>
-0&&number5<=86400)return number5;throw new InvalidArgumentError("It must be a number of seconds, more than 0.")}import{stat as stat6}from"node:fs/promises";import{basename as basename12,dirname as dirname15,join as join14,resolve as resolve13}from"node:path";init_problems();async function refuseInputs(outputs,config3,known3){const{files,states}=await inputsOf(known3);const inputs=new Set((await Promise.
+more than 0.")}function secondsOption(value3){const number5=Number(value3);if(value3.trim()!==""&&Number.isFinite(number5)&&
+number5>0&&number5<=86400)return number5;throw new InvalidArgumentError("It must be a number of seconds, more than 0.")}import{stat as stat6}from"node:fs/promises";import{basename as basename12,dirname as dirname15,join as join14,resolve as resolve13}from"node:path";init_problems();async function refuseInputs(outputs,config3,known3){const{files,states}=await inputsOf(known3);const inputs=new Set((await Promise.
 all([resolve13(config3),...files].map(identity))).flat());const kept=(await Promise.all(states.map(ways3))).flat();const problems=[];
 for(const output2 of outputs){const path=resolve13(output2);const names2=await identity(path);if(names2.some(name2=>inputs.
 has(name2)))problems.push(refusal3(output2,"idops reads it"));else if((await ways3(path)).some(way=>kept.some(state=>isOfState(
@@ -20292,8 +20289,8 @@ problems)}async function inputsOf(known3){try{const project=typeof known3==="fun
 ...read.files],states}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;return{files:[],states:[]}}}
 function refusal3(output2,why){return error("output-is-input",`${output2} is not written: ${why}`,[],"name another file")}
 async function identity(path){const there=await stat6(path).catch(()=>void 0);return there?.isFile()===true?[path,`${there.
-dev}:${there.ino}`]:[path]}async function ways3(path){return[path,join14(await placeOf(dirname15(path)),basename12(path)),
-await placeOf(path)]}init_problems();init_kinds();async function planSamples(plan,project){const{found:found2,problems}=await loadSamples(project,plan.changes.flatMap(({kind,
+dev}:${there.ino}`]:[path]}async function ways3(path){return[path,join14(await realPlaceOf(dirname15(path)),basename12(path)),
+await realPlaceOf(path)]}init_problems();init_kinds();async function planSamples(plan,project){const{found:found2,problems}=await loadSamples(project,plan.changes.flatMap(({kind,
 address:address2,apply,declaredAt})=>{const{email:email4}=kindOf(kind);return email4!==void 0&&declaredAt!==null?[{address:address2,
 type:apply.identity[email4.type]??"",manifest:declaredAt.file}]:[]}));const warnings=refuse(problems);return{samples:new Map(
 [...found2].map(([address2,{data:data3}])=>[address2,data3])),warnings}}async function validateProject(load,onSecret){try{const project=await load();const loaded=await loadManifests(project,{lenient:true});
@@ -20326,8 +20323,8 @@ said.length>300?`${said.slice(0,300)}\u2026`:said);throw new GithubFailure(code2
  be asked: ${short3}`:`GitHub answers ${code2}: ${short3}`,code2,{cause:failure2})}}function pauseAfter(failure2,method,attempt){
 const{status,response}=failure2;const headers=response?.headers??{};if(status===403||status===429){const pause=limitPause(
 headers);return pause!==null&&pause<=longestPause2?pause:null}if(method==="POST"||typeof status!=="number")return null;return status>=
-500?2**(attempt-1):null}function limitPause(headers){const after=headers["retry-after"];if(after!==void 0){const seconds3=Number(
-after);return Number.isFinite(seconds3)?Math.max(0,seconds3):null}if(String(headers["x-ratelimit-remaining"])!=="0")return null;
+500?2**(attempt-1):null}function limitPause(headers){const after=headers["retry-after"];if(after!==void 0){const seconds2=Number(
+after);return Number.isFinite(seconds2)?Math.max(0,seconds2):null}if(String(headers["x-ratelimit-remaining"])!=="0")return null;
 const reset=Number(headers["x-ratelimit-reset"]);return Number.isFinite(reset)?Math.max(0,reset-Date.now()/1e3)+1:null}init_zod();import{createHash as createHash5}from"node:crypto";import{deflateRawSync,inflateRawSync}from"node:zlib";var changesRoom=12e3;var packed=external_exports.array(external_exports.tuple([external_exports.string(),external_exports.
 string(),external_exports.string()]));function markerKey(config3,environment){return createHash5("sha256").update(JSON.stringify(
 [config3,environment])).digest("hex").slice(0,16)}function markedChanges(plan,redactor){return plan.changes.filter(({action})=>action!==
@@ -20377,9 +20374,9 @@ async function problemsBlock(problems){return block(await renderText(problemsRep
 const short3=text4.length>blockRoom?`${text4.slice(0,blockRoom)}
 \u2026 (the log has all of it)`:text4;return`${fence(short3.trimEnd().split("\n"))}
 `}function origin({sha,runUrl}){return`<sub>Commit \`${escapeText(sha).replaceAll("`","")}\`, [run](${encodeURI(runUrl)}\
-).</sub>`}async function fitting2(plan,measure3,limit2){const render5=budget3=>renderText(planReport,"markdown",{plan,samples:new Map},
-{...look,budget:budget3});let budget2=limit2;let text4=await render5(budget2);while(measure3(text4)>limit2&&budget2>1e3){
-budget2=Math.floor(Math.min(budget2-500,budget2*limit2/measure3(text4)));text4=await render5(budget2)}return text4}async function syncComment(api,number5,key,told){const comments=(await api.comments(number5)).filter(({body:body2})=>isAbout(
+).</sub>`}async function fitting2(plan,measure3,limit2){const render4=budget3=>renderText(planReport,"markdown",{plan,samples:new Map},
+{...look,budget:budget3});let budget2=limit2;let text4=await render4(budget2);while(measure3(text4)>limit2&&budget2>1e3){
+budget2=Math.floor(Math.min(budget2-500,budget2*limit2/measure3(text4)));text4=await render4(budget2)}return text4}async function syncComment(api,number5,key,told){const comments=(await api.comments(number5)).filter(({body:body2})=>isAbout(
 body2,"plan",key));const[own4]=await ownRemarks(api,comments);if(own4!==void 0)await api.updateComment(own4.id,told.body);else if(told.
 opens)await api.addComment(number5,told.body)}function outdatedComment(key,digest,event){return plainComment(markerLine(
 {kind:"plan",key,digest,changes:[]}),"outdated, nothing to change","What was planned here before is done, or no longer d\
@@ -20404,12 +20401,12 @@ pull_request");const run4=member(payload,"workflow_run");if(pull!==void 0){if(!i
 at2(pull,"base","repo","full_name")))return another}else if(name2.startsWith("pull_request"))return unknown2(event);if(run4!==
 void 0){if(!isSame2(at2(run4,"head_repository","full_name"),at2(payload,"repository","full_name")))return another;if(bringsForeign(
 run4))return another}else if(name2==="workflow_run")return unknown2(event);if(name2==="check_run"||name2==="check_suite"){
-const check5=member(payload,name2);const suite=name2==="check_run"?member(check5,"check_suite"):check5;if(bringsForeign(
-check5)||bringsForeign(suite))return another;if(typeof member(suite,"head_branch")!=="string")return unknown2(event)}if(name2===
+const check3=member(payload,name2);const suite=name2==="check_run"?member(check3,"check_suite"):check3;if(bringsForeign(
+check3)||bringsForeign(suite))return another;if(typeof member(suite,"head_branch")!=="string")return unknown2(event)}if(name2===
 "issue_comment"){const issue3=member(payload,"issue");if(member(issue3,"pull_request")!==void 0)return"issue_comment giv\
 es secrets to runs for comments on any pull request";if(issue3===void 0)return unknown2(event)}return own3.has(name2)||typeof payload===
 "object"&&payload!==null?null:unknown2(event)}function unknown2(event){return`the event ${event===""?"of this run":event}\
- doesn't say that this run isn't for a branch of another repository`}function bringsForeign(check5){const pulls=member(check5,
+ doesn't say that this run isn't for a branch of another repository`}function bringsForeign(check3){const pulls=member(check3,
 "pull_requests");return Array.isArray(pulls)&&pulls.some(pull=>!isSame2(at2(pull,"head","repo","id"),at2(pull,"base","re\
 po","id")))}function isSame2(from,into){return(typeof from==="string"||typeof from==="number")&&from===into}function at2(value3,...path){
 return path.reduce(member,value3)}function readPayload(path){if(path===void 0||path==="")return void 0;try{return JSON.parse(
@@ -20442,112 +20439,113 @@ option);try{parser.parse(given,{from:"user"});for(const argument of parser.args)
 '`);return parser.opts()}catch(failure2){if(!(failure2 instanceof CommanderError))throw failure2;if(failure2.code==="com\
 mander.optionMissingArgument")readArgs(given.slice(0,-1),problems);const{message,reason}=commanderWords(failure2);refuseWith(
 message,reason);return{target:[],kind:[],acceptDid:[]}}}function words4(text4){const found2=text4.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??
-[];return found2.map(word=>word.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}init_plan();init_safety();function writeOutputs(outcome,failed){const{code:code2,plan}=outcome;setOutput("changed",String(
+[];return found2.map(word=>word.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}init_escape();import{relative as relative11,resolve as resolve14,sep as sep8}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own4=Object.entries(
+process.env).filter(([name2])=>!name2.startsWith("INPUT_"));return{...Object.fromEntries(own4),...token===void 0?{}:{IDOPS_TOKEN:token}}}
+function folderOf({workingDirectory}){return resolve14(workspace(),workingDirectory)}function folderInRepository(inputs){
+const folder=relative11(workspace(),folderOf(inputs)).split(sep8).join("/");return folder.startsWith("..")?"":folder}function configOf(inputs){
+return resolve14(folderOf(inputs),inputs.config??(process.env.IDOPS_CONFIG||"idops.yaml"))}function commentKey(inputs,environment){
+const name2=environment??inputs.environment??(process.env.IDOPS_ENV||null);return markerKey(relative11(workspace(),configOf(
+inputs)).split(sep8).join("/"),name2)}var Log=class{#inputs;learn(inputs){this.#inputs=inputs}get look(){const inputs=this.#inputs;return{color:false,debug:inputs?.
+args.debug===true,folder:inputs===void 0?"":folderInRepository(inputs)}}say(text4){if(text4!=="")process.stdout.write(text4.
+endsWith("\n")?text4:`${text4}
+`)}async report(report2,shown2){for(const format of["text","github"])this.say(await renderText(report2,format,shown2,this.
+look))}async problems(problems){if(problems.length>0)await this.report(problemsReport,problems)}};function titleLine(text4){
+return escapeLines(text4).split("\n").join(" ").slice(0,1e3)}init_plan();init_safety();function writeOutputs(outcome,failed){const{code:code2,plan}=outcome;setOutput("changed",String(
 outcome.changed));setOutput("failed",String(failed));setOutput("exit-code",String(code2));setOutput("summary",outcome.summary);
 setOutput("digest",plan?.digest??"");setOutput("plan-file",outcome.planFile??"");setOutput("html-report",outcome.htmlReport??
 "");const counts3=plan===void 0?{}:{...summarize(plan),destructive:countDestructions(plan)};for(const[name2,count2]of Object.
 entries(counts3))setOutput(name2,String(count2))}async function writeSummary(text4){if((process.env.GITHUB_STEP_SUMMARY??
 "")==="")return;try{await summary.addRaw(text4,true).write()}catch{warning("The summary of the step can't be written.",{
-title:"idops"})}}async function run3(signal){const secrets=["token","github-token"].map(name2=>getInput(name2)).filter(secret3=>secret3!==
+title:"idops"})}}var Posts=class{#event;#redactor;#log;constructor(event,redactor,log2){this.#event=event;this.#redactor=redactor;this.#log=
+log2}async comment(inputs,key,told){const{pullRequest}=this.#event;if(pullRequest===null||inputs.comment==="false"||inputs.
+githubToken===void 0)return;await this.#asking("The comment","pull-requests: write",inputs.githubToken,async api=>syncComment(
+api,pullRequest.number,key,await told()))}async drift(inputs,plan,{found:found2,...marker}){if(inputs.githubToken===void 0){
+this.#log.say("::warning title=idops::The issue can not be written: there is no github-token.");return}const first=markerLine(
+{kind:"drift",...marker});const name2=titleLine(plan.environment??plan.server).slice(0,100);const outcome=await this.#asking(
+"The issue","issues: write",inputs.githubToken,async api=>syncDriftIssue(api,marker.key,found2?{title:`Identity server i\
+s not as declared: ${name2}`,body:await planComment(first,plan,this.#event,"The server is not as the manifests say. Appl\
+y puts it right; so does a change of the manifests.\n\n")}:null,plainComment(first,"no drift","The server is as the mani\
+fests say.",this.#event)));if(outcome!==void 0&&outcome!==null)this.#log.say(`Issue #${outcome.issue} was ${outcome.done}\
+.`)}async#asking(what,permission,token,ask2){try{return await ask2(await openGithub(token,this.#event))}catch(failure2){
+if(!(failure2 instanceof GithubFailure))throw failure2;const denied=failure2.status===403||failure2.status===404;const help=denied?
+` The job needs the permission ${permission}.`:"";this.#log.say(`::warning title=idops::${commandText(`${what} can't be \
+written: ${this.#redactor.redactSentence(failure2.message)}.${help}`)}`);return void 0}}};function commandText(text4){return text4.
+replaceAll("%","%25").replaceAll("\r","%0D").replaceAll("\n","%0A")}async function run3(signal){const secrets=["token","github-token"].map(name2=>getInput(name2)).filter(secret3=>secret3!==
 "");secrets.forEach(setSecret);const typed=[];const work=new Work(signal,secrets,typed);let outcome;try{const inputs=readInputs(
 name2=>{const text4=getInput(name2);typed.push(text4);return text4});for(const name2 of["INPUT_TOKEN","INPUT_GITHUB-TOKE\
 N"])delete process.env[name2];outcome=await work.run(inputs)}catch(failure2){outcome=await work.failed(failure2)}const failed=outcome.
 code===1||outcome.code===130||outcome.code===2&&work.failsOnChanges;writeOutputs(outcome,failed);if(!failed)return 0;return outcome.
-code===130?130:1}var Work=class{#signal;#event;#redactor=createRedactor();#typed;#inputs;#made;#temporary;constructor(signal,secrets,typed){
+code===130?130:1}var Work=class{#signal;#event;#redactor=createRedactor();#typed;#log=new Log;#posts;#inputs;#made;#temporary;constructor(signal,secrets,typed){
 this.#typed=typed;this.#signal=signal;for(const secret3 of secrets)this.#redactor.add(secret3);this.#event=readEvent(process.
-env)}get failsOnChanges(){return this.#inputs?.failOnChanges===true}async run(inputs){this.#inputs=inputs;if(inputs.command===
-"validate")return await this.#validate(inputs);const hasToken=inputs.token!==void 0||(process.env.IDOPS_TOKEN??"")!=="";
-const reason=hasToken?null:this.#event.pullRequest?.withoutSecrets??null;if(reason!==null)return await this.#validate(inputs,
-reason);this.#refuseForeign(inputs);return inputs.command==="plan"?await this.#plan(inputs):await this.#apply(inputs)}#refuseForeign({
-baseUrl:baseUrl2,token}){const{foreign}=this.#event;if(foreign===null||baseUrl2!==void 0&&token!==void 0)return;throw new ProblemsError(
-[error("foreign-files",`${foreign}, whose idops.yaml would say where the token goes`,[],"give both base-url and token as\
- inputs, or use the command validate")])}async failed(failure2){const problems=redactProblems(withoutPastedIn(problemsOf(
-failure2),this.#typed,this.#redactor),this.#redactor);await this.#tellProblems(problems);if(this.#inputs?.args.debug===true)
-this.#say(escapeLines(this.#redactor.redact(stacksOf(failure2))));const[first]=problems;const code2=this.#signal.aborted?
-130:1;await writeSummary(`## idops: failed
+env);this.#posts=new Posts(this.#event,this.#redactor,this.#log)}get failsOnChanges(){return this.#inputs?.failOnChanges===
+true}async run(inputs){this.#inputs=inputs;this.#log.learn(inputs);if(inputs.command==="validate")return await this.#validate(
+inputs);const hasToken=inputs.token!==void 0||(process.env.IDOPS_TOKEN??"")!=="";const reason=hasToken?null:this.#event.
+pullRequest?.withoutSecrets??null;if(reason!==null)return await this.#validate(inputs,reason);this.#refuseForeign(inputs);
+return inputs.command==="plan"?await this.#plan(inputs):await this.#apply(inputs)}#refuseForeign({baseUrl:baseUrl2,token}){
+const{foreign}=this.#event;if(foreign===null||baseUrl2!==void 0&&token!==void 0)return;throw new ProblemsError([error("f\
+oreign-files",`${foreign}, whose idops.yaml would say where the token goes`,[],"give both base-url and token as inputs, \
+or use the command validate")])}async failed(failure2){const problems=redactProblems(withoutPastedIn(problemsOf(failure2),
+this.#typed,this.#redactor),this.#redactor);await this.#log.problems(problems);if(this.#inputs?.args.debug===true)this.#log.
+say(escapeLines(this.#redactor.redact(stacksOf(failure2))));const[first]=problems;const code2=this.#signal.aborted?130:1;
+await writeSummary(`## idops: failed
 
-${await problemsBlock(problems)}`);const inputs=this.#inputs;if(inputs?.command==="plan"){const key=this.#key(inputs,null);
-await this.#comment(inputs,key,async()=>({body:plainComment(markerLine({kind:"plan",key,digest:null,changes:null}),"fail\
-ed",`There is no plan for this commit:
+${await problemsBlock(problems)}`);const inputs=this.#inputs;if(inputs?.command==="plan"){const key=commentKey(inputs,null);
+await this.#posts.comment(inputs,key,async()=>({body:plainComment(markerLine({kind:"plan",key,digest:null,changes:null}),
+"failed",`There is no plan for this commit:
 
-${await problemsBlock(problems)}`,this.#event),opens:inputs.comment==="true"}))}return{code:code2,summary:this.#oneLine(
-first===void 0?"failed":`${first.code}: ${first.message}`),changed:this.#made!==void 0&&changesServer(this.#made),...this.#made===
+${await problemsBlock(problems)}`,this.#event),opens:inputs.comment==="true"}))}return{code:code2,summary:titleLine(first===
+void 0?"failed":`${first.code}: ${first.message}`),changed:this.#made!==void 0&&changesServer(this.#made),...this.#made===
 void 0?{}:{plan:this.#made}}}async#validate(inputs,reason=null){const{problems:found2,objects:objects2}=await validateProject(
-()=>this.#project(inputs),this.#redactor.add);const problems=redactProblems(found2,this.#redactor);await this.#tellProblems(
+()=>this.#project(inputs),this.#redactor.add);const problems=redactProblems(found2,this.#redactor);await this.#log.problems(
 problems);const errors2=problems.filter(({severity})=>severity==="error").length;const failed=errors2>0;const summary2=failed?
 plural2(errors2,"error"):validText(objects2);const why=reason===null?"":`There is no plan for this pull request: ${reason}\
-. It was validated alone.`;if(why!=="")this.#say(`::notice title=idops::${why}`);this.#say(`${summary2}.`);await writeSummary(
+. It was validated alone.`;if(why!=="")this.#log.say(`::notice title=idops::${why}`);this.#log.say(`${summary2}.`);await writeSummary(
 [`## idops validate: ${summary2}
 `,...why===""?[]:[`${why}
 `],...problems.length===0?[]:[await problemsBlock(problems)]].join("\n"));return{code:failed?1:0,summary:why===""?summary2:
 `${summary2}. ${why}`,changed:false}}async#plan(inputs){const opened=await openSession(await this.#project(inputs),this.#sessionOptions(
-inputs));const made2=await this.#within(opened,async session=>{if(inputs.planFile!==void 0){const asked=resolve14(this.#folder(
-inputs),inputs.planFile);await refuseInputs([asked],this.#config(inputs),session)}const plan2=await session.plan(planOptionsOf(
+inputs));const made2=await this.#within(opened,async session=>{if(inputs.planFile!==void 0){const asked=resolve15(folderOf(
+inputs),inputs.planFile);await refuseInputs([asked],configOf(inputs),session)}const plan2=await session.plan(planOptionsOf(
 inputs.args));return{plan:plan2,...await this.#writePlan(inputs,session,plan2),project:session.project}});const{plan,project}=made2;
 const shown2=redactPlan(plan,this.#redactor);const htmlReport=await this.#writeHtml(plan,project);await this.#tellPlan(plan,
 shown2);await writeSummary(await planSummary(shown2));const changed2=changesServer(plan);const blocked4=plan.changes.some(
-({action})=>action==="blocked");const tells2=changed2||blocked4||leavesDebts(plan);const key=this.#key(inputs,plan.environment);
-const marker={key,digest:plan.digest,changes:markedChanges(plan,this.#redactor)};await this.#comment(inputs,key,async()=>tells2?
+({action})=>action==="blocked");const tells2=changed2||blocked4||leavesDebts(plan);const key=commentKey(inputs,plan.environment);
+const marker={key,digest:plan.digest,changes:markedChanges(plan,this.#redactor)};await this.#posts.comment(inputs,key,async()=>tells2?
 {body:await planComment(markerLine({kind:"plan",...marker}),shown2,this.#event),opens:true}:{body:outdatedComment(key,plan.
-digest,this.#event),opens:inputs.comment==="true"});if(inputs.driftIssue)await this.#drift(inputs,shown2,{...marker,found:tells2});
-if(changed2&&inputs.failOnChanges)this.#say("::error title=idops::There are changes, and fail-on-changes is set.");return{
-code:blocked4?1:changed2?2:0,summary:summaryLine(plan),changed:changed2,plan,planFile:made2.planFile,htmlReport}}async#apply(inputs){
-const{planFile,expectDigest}=inputs;const file2=planFile===void 0?void 0:resolve14(this.#folder(inputs),planFile);const stored3=file2===
-void 0?void 0:await readPlanFile(file2,planFile);const project=await this.#project(inputs);const opened=await openForWriting(
-project,"apply",this.#sessionOptions(inputs));return await this.#within(opened,async session=>{const{plan,problems}=stored3===
-void 0?{plan:await session.plan(planOptionsOf(inputs.args)),problems:[]}:await session.planStored(stored3);const shown2=redactPlan(
-plan,this.#redactor);await this.#tellPlan(plan,shown2);await writeSummary(await planSummary(shown2));if(problems.length>
-0)throw new ProblemsError(problems);if(expectDigest!==void 0){checkApproval(plan,await this.#approval(inputs,expectDigest,
-plan),this.#redactor)}const maxDestructive=inputs.allowDestructive??project.maxDestructive();const{result:became,problems:after}=await session.
-apply(approve(plan,{maxDestructive}));const result=redactResult(became,this.#redactor);if(after.length>0)await this.#tellProblems(
-redactProblems(after,this.#redactor));if(result.run!==null){const done2={result,plan:shown2};await this.#log(resultReport,
-done2);await writeSummary(await renderText(resultReport,"markdown",done2,this.#look))}const{failed,not_converged,unknown:unknown3,
-skipped:skipped2}=summarizeResult(result);const bad=failed+not_converged+unknown3+skipped2+after.length>0;return{code:result.
-interrupted?130:bad?1:0,summary:this.#applied(result,after),changed:changesServer(plan),plan,...file2===void 0?{}:{planFile:file2},
-htmlReport:await this.#writeHtml(plan,session.project)}})}#applied(result,problems){if(result.run!==null)return resultSummaryLine(
-result);const[first]=redactProblems(problems,this.#redactor);return first===void 0?"There was nothing to apply.":this.#oneLine(
-`${first.code}: ${first.message}`)}async#approval(inputs,expected,plan){if(expected!==fromPullRequest)return{digest:expected,
-changes:null,source:"expect-digest"};if(inputs.githubToken===void 0){throw new ProblemsError([error("not-approved","expe\
-ct-digest: from-pull-request needs the input github-token")])}const api=await openGithub(inputs.githubToken,this.#event);
-const approval=await approvalOf(api,this.#event,this.#key(inputs,plan.environment));if(approval!==null)this.#say(`${approval.
-source} approved ${approval.digest}`);return approval}#sessionOptions({args,baseUrl:baseUrl2}){return{...sessionOptionsOf(
-{...args,...baseUrl2===void 0?{}:{baseUrl:baseUrl2}}),signal:this.#signal,redactor:this.#redactor}}async#within(session,work){
-try{if(session.warnings.length>0)await this.#tellProblems(redactProblems(session.warnings,this.#redactor));for(const note of session.
-notes)this.#say(escapeLines(this.#redactor.redactSentence(note)));return await work(session)}finally{await session.close()}}async#project({
-config:config3,environment,token,...inputs}){return await loadProject({cwd:this.#folder(inputs),variables:variables(token),
+digest,this.#event),opens:inputs.comment==="true"});if(inputs.driftIssue)await this.#posts.drift(inputs,shown2,{...marker,
+found:tells2});if(changed2&&inputs.failOnChanges)this.#log.say("::error title=idops::There are changes, and fail-on-chan\
+ges is set.");return{code:blocked4?1:changed2?2:0,summary:summaryLine(plan),changed:changed2,plan,planFile:made2.planFile,
+htmlReport}}async#apply(inputs){const{planFile,expectDigest}=inputs;const file2=planFile===void 0?void 0:resolve15(folderOf(
+inputs),planFile);const stored3=file2===void 0?void 0:await readPlanFile(file2,planFile);const project=await this.#project(
+inputs);const opened=await openForWriting(project,"apply",this.#sessionOptions(inputs));return await this.#within(opened,
+async session=>{const{plan,problems}=stored3===void 0?{plan:await session.plan(planOptionsOf(inputs.args)),problems:[]}:
+await session.planStored(stored3);const shown2=redactPlan(plan,this.#redactor);await this.#tellPlan(plan,shown2);await writeSummary(
+await planSummary(shown2));if(problems.length>0)throw new ProblemsError(problems);if(expectDigest!==void 0){checkApproval(
+plan,await this.#approval(inputs,expectDigest,plan),this.#redactor)}const maxDestructive=inputs.allowDestructive??project.
+maxDestructive();const{result:became,problems:after}=await session.apply(approve(plan,{maxDestructive}));const result=redactResult(
+became,this.#redactor);if(after.length>0)await this.#log.problems(redactProblems(after,this.#redactor));if(result.run!==
+null){const done2={result,plan:shown2};await this.#log.report(resultReport,done2);await writeSummary(await renderText(resultReport,
+"markdown",done2,this.#log.look))}const{failed,not_converged,unknown:unknown3,skipped:skipped2}=summarizeResult(result);
+const bad=failed+not_converged+unknown3+skipped2+after.length>0;return{code:result.interrupted?130:bad?1:0,summary:this.#applied(
+result,after),changed:changesServer(plan),plan,...file2===void 0?{}:{planFile:file2},htmlReport:await this.#writeHtml(plan,
+session.project)}})}#applied(result,problems){if(result.run!==null)return resultSummaryLine(result);const[first]=redactProblems(
+problems,this.#redactor);return first===void 0?"There was nothing to apply.":titleLine(`${first.code}: ${first.message}`)}async#approval(inputs,expected,plan){
+if(expected!==fromPullRequest)return{digest:expected,changes:null,source:"expect-digest"};if(inputs.githubToken===void 0){
+throw new ProblemsError([error("not-approved","expect-digest: from-pull-request needs the input github-token")])}const api=await openGithub(
+inputs.githubToken,this.#event);const approval=await approvalOf(api,this.#event,commentKey(inputs,plan.environment));if(approval!==
+null)this.#log.say(`${approval.source} approved ${approval.digest}`);return approval}#sessionOptions({args,baseUrl:baseUrl2}){
+return{...sessionOptionsOf({...args,...baseUrl2===void 0?{}:{baseUrl:baseUrl2}}),signal:this.#signal,redactor:this.#redactor}}async#within(session,work){
+try{if(session.warnings.length>0)await this.#log.problems(redactProblems(session.warnings,this.#redactor));for(const note of session.
+notes)this.#log.say(escapeLines(this.#redactor.redactSentence(note)));return await work(session)}finally{await session.close()}}async#project({
+config:config3,environment,token,...inputs}){return await loadProject({cwd:folderOf(inputs),variables:variablesOf(token),
 tokenFile:inputs.args.tokenFile,...config3===void 0?{}:{config:config3},...environment===void 0?{}:{env:environment}})}async#writePlan(inputs,session,plan){
-const planFile=inputs.planFile===void 0?join15(await this.#temporaryFolder(),"plan.json"):resolve14(this.#folder(inputs),
-inputs.planFile);await writeResult(planFile,await session.storePlan(plan),384);return{planFile}}async#writeHtml(plan,project){
-const{samples,warnings}=await planSamples(plan,project);if(warnings.length>0)await this.#tellProblems(redactProblems(warnings,
+const planFile=inputs.planFile===void 0?join15(await this.#temporaryFolder(),"plan.json"):resolve15(folderOf(inputs),inputs.
+planFile);await writeResult(planFile,await session.storePlan(plan),384);return{planFile}}async#writeHtml(plan,project){const{
+samples,warnings}=await planSamples(plan,project);if(warnings.length>0)await this.#log.problems(redactProblems(warnings,
 this.#redactor));const shown2=planReport.redact({plan,samples},this.#redactor);const file2=join15(await this.#temporaryFolder(),
-"plan.html");await writeResult(file2,await renderText(planReport,"html",shown2,this.#look),384);return file2}async#temporaryFolder(){
+"plan.html");await writeResult(file2,await renderText(planReport,"html",shown2,this.#log.look),384);return file2}async#temporaryFolder(){
 this.#temporary??=await mkdtemp(join15(process.env.RUNNER_TEMP||tmpdir(),"idops-"));return this.#temporary}async#tellPlan(plan,shown2){
-this.#made=plan;await this.#log(planReport,{plan:shown2,samples:new Map})}async#log(report2,shown2){for(const format of[
-"text","github"])this.#say(await renderText(report2,format,shown2,this.#look))}get#look(){const inputs=this.#inputs;return{
-color:false,debug:inputs?.args.debug===true,folder:inputs===void 0?"":this.#inRepository(inputs)}}async#tellProblems(problems){
-if(problems.length>0)await this.#log(problemsReport,problems)}async#comment(inputs,key,told){const{pullRequest}=this.#event;
-if(pullRequest===null||inputs.comment==="false"||inputs.githubToken===void 0)return;await this.#asking("The comment","pu\
-ll-requests: write",inputs.githubToken,async api=>syncComment(api,pullRequest.number,key,await told()))}async#drift(inputs,plan,{
-found:found2,...marker}){if(inputs.githubToken===void 0){this.#say("::warning title=idops::The issue can not be written:\
- there is no github-token.");return}const first=markerLine({kind:"drift",...marker});const name2=this.#oneLine(plan.environment??
-plan.server).slice(0,100);const outcome=await this.#asking("The issue","issues: write",inputs.githubToken,async api=>syncDriftIssue(
-api,marker.key,found2?{title:`Identity server is not as declared: ${name2}`,body:await planComment(first,plan,this.#event,
-"The server is not as the manifests say. Apply puts it right; so does a change of the manifests.\n\n")}:null,plainComment(
-first,"no drift","The server is as the manifests say.",this.#event)));if(outcome!==void 0&&outcome!==null)this.#say(`Iss\
-ue #${outcome.issue} was ${outcome.done}.`)}async#asking(what,permission,token,ask2){try{return await ask2(await openGithub(
-token,this.#event))}catch(failure2){if(!(failure2 instanceof GithubFailure))throw failure2;const denied=failure2.status===
-403||failure2.status===404;const help=denied?` The job needs the permission ${permission}.`:"";this.#say(`::warning titl\
-e=idops::${commandText(`${what} can't be written: ${this.#redactor.redactSentence(failure2.message)}.${help}`)}`);return void 0}}#key(inputs,environment){
-const config3=this.#config(inputs);const name2=environment??inputs.environment??(process.env.IDOPS_ENV||null);return markerKey(
-relative11(workspace(),config3).split(sep8).join("/"),name2)}#config(inputs){return resolve14(this.#folder(inputs),inputs.
-config??(process.env.IDOPS_CONFIG||"idops.yaml"))}#folder({workingDirectory}){return resolve14(workspace(),workingDirectory)}#inRepository(inputs){
-const folder=relative11(workspace(),this.#folder(inputs)).split(sep8).join("/");return folder.startsWith("..")?"":folder}#oneLine(text4){
-return escapeLines(text4).split("\n").join(" ").slice(0,1e3)}#say(text4){if(text4!=="")process.stdout.write(text4.endsWith(
-"\n")?text4:`${text4}
-`)}};function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variables(token){const own4=Object.
-entries(process.env).filter(([name2])=>!name2.startsWith("INPUT_"));return{...Object.fromEntries(own4),...token===void 0?
-{}:{IDOPS_TOKEN:token}}}function commandText(text4){return text4.replaceAll("%","%25").replaceAll("\r","%0D").replaceAll(
-"\n","%0A")}var controller=new AbortController;for(const name2 of["SIGINT","SIGTERM"])process.on(name2,()=>controller.abort());process.
+this.#made=plan;await this.#log.report(planReport,{plan:shown2,samples:new Map})}};var controller=new AbortController;for(const name2 of["SIGINT","SIGTERM"])process.on(name2,()=>controller.abort());process.
 exitCode=await run3(controller.signal);
 /*! Bundled license information:
 
