@@ -159,6 +159,9 @@ export async function goOn(on: Stage, left: Left): Promise<Outcome> {
     );
     check(`left behind: ${locks}`, locks.length === 0);
     return { wrong, settled };
+  } catch (failure) {
+    // Where it was killed is said with all that is wrong.
+    return { wrong: [...wrong, String(failure)], settled: 0 };
   } finally {
     await sandbox.close();
     await rm(folder, { recursive: true, force: true });
