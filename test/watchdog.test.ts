@@ -42,10 +42,11 @@ it('says after which test, where none has begun', () => {
   expect(said).toEqual(['test/some.test.ts hangs after "adds": nothing was heard of it for 70 s']);
 });
 
-it('says nothing of a file that has ended', () => {
+it('says nothing of a file that has ended, even where the result of a test comes later', () => {
   watchdog.onTestModuleStart(file);
   watchdog.onTestCaseReady(test('adds'));
   watchdog.onTestModuleEnd(file);
+  watchdog.onTestCaseResult(test('adds'));
   vi.advanceTimersByTime(1_000_000);
   expect(said).toEqual([]);
 });

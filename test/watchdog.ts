@@ -10,6 +10,8 @@ export class Watchdog implements Reporter {
   readonly #limit: number;
   readonly #end: (words: string) => void;
   readonly #files = new Map<string, NodeJS.Timeout>();
+  /** What is said of a test may come after the end of its file. */
+  readonly #ended = new Set<string>();
 
   /** `limit` is what a test has in milliseconds, where it doesn't say so itself. */
   constructor(limit: number, end: (words: string) => void = endAll) {
@@ -18,6 +20,7 @@ export class Watchdog implements Reporter {
   }
 
   onTestModuleStart(file: TestModule): void {
+    this.#ended.delete(file.moduleId);
     this.#heard(file, 'before its first test', this.#limit);
   }
 
@@ -30,11 +33,13 @@ export class Watchdog implements Reporter {
   }
 
   onTestModuleEnd({ moduleId }: TestModule): void {
+    this.#ended.add(moduleId);
     clearTimeout(this.#files.get(moduleId));
     this.#files.delete(moduleId);
   }
 
   #heard({ moduleId }: TestModule, words: string, limit: number): void {
+    if (this.#ended.has(moduleId)) return;
     clearTimeout(this.#files.get(moduleId));
     const timer = setTimeout(() => {
       const name = relative(process.cwd(), moduleId);
