@@ -92,8 +92,8 @@ export interface Session {
   /** Observes and compares; sends GETs alone. */
   plan(options?: PlanOptions): Promise<Plan>;
   /**
-   * What to keep of a plan that `plan` made, for `readPlan` or `idops apply FILE`: JSON without a secret in it. Throws a
-   * TypeError for any other plan.
+   * What to keep of a plan that this session made of the manifests, for `readPlan` or `idops apply FILE`: JSON without a secret in
+   * it. Throws a TypeError for any other plan.
    */
   storePlan(plan: Plan): Promise<string>;
   /** Makes a stored plan anew from the manifests and the server as they are now. */
@@ -102,19 +102,22 @@ export interface Session {
   lastRun(): Promise<string>;
   /** A plan that puts back what a run changed, with `force` even what was changed since. `run` is its name or the beginning of it. */
   planUndo(run: string, options?: { readonly force?: boolean }): Promise<UndoPlan>;
-  /** A plan that regenerates one client's DID, whatever the manifests say. */
+  /** A plan that regenerates one client's DID, whatever the manifests say. Throws a TypeError for what is no id. */
   planRegeneration(clientId: string): Promise<Plan>;
-  /** Ends the connections to the server, and lets go of the lock. */
+  /** Starts nothing more, waits for what is under way, ends the connections to the server, and lets go of the lock. */
   close(): Promise<void>;
 }
 
-/** What a session is opened for that writes. */
+/** What a session is opened for that writes, as whoever finds the lock is told; journals say what was applied. */
 export type WritingCommand = 'apply' | 'undo' | 'regenerate-did';
+
+const writingCommands: readonly WritingCommand[] = ['apply', 'undo', 'regenerate-did'];
 
 /** A session that holds the lock of its state until it is closed. */
 export interface WritingSession extends Session {
   /**
-   * Applies a plan of this session that `approve` has let through, journals each request and saves the state. What was read more than 30 seconds
+   * Applies a plan of this session that `approve` has let through, once: a TypeError is thrown where another one is being applied, or
+   * was since the plan was made. Journals each request and saves the state. What was read more than 30 seconds
    * ago, or before the plan was asked about, is read again before it is built on. That a request fails is told in the result;
    * throws a ProblemsError where nothing could be begun.
    */
@@ -141,6 +144,8 @@ export async function openForWriting(
   options: SessionOptions = {},
 ): Promise<WritingSession> {
   const inside = insideOf(project);
+  const known: readonly string[] = writingCommands;
+  if (!known.includes(command)) throw new TypeError(`${command} is none of ${known.join(', ')}`);
   const { redactor } = inside;
   const opened = await telling(redactor, () => openLocked(inside.project, command, given(options, inside)));
   return Object.freeze({

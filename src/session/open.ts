@@ -8,6 +8,7 @@ import { noProgress } from '../base/progress.js';
 import { createRedactor } from '../base/redact.js';
 import { version } from '../base/version.js';
 import type { Declared } from '../kinds/kind.js';
+import { identifier } from '../kinds/schema.js';
 import { pruneRefusals } from '../manifests/index.js';
 import { ApprovedPlan, markStale } from '../plan/approve.js';
 import { buildPlan, type Planned, regenerationPlan } from '../plan/build.js';
@@ -23,6 +24,7 @@ import { backendOf } from './backend.js';
 import { openConnection } from './connection.js';
 import { otherServer, undeclaredClient } from './guard.js';
 import { settleState } from './hold.js';
+import { Life } from './life.js';
 import { loadAll } from './load.js';
 import { type StoredOptions, storedPlanText } from './plan-file.js';
 import type {
@@ -59,6 +61,21 @@ export async function openForWriting(
   return { ...session, apply };
 }
 
+/** Plans that a session made. */
+class Plans {
+  readonly #made = new WeakMap<Plan, { readonly replan: Replan; readonly command: WritingCommand }>();
+
+  /** Gives the plan. */
+  remember({ plan, replan }: Planned, command: WritingCommand): Plan {
+    this.#made.set(plan, { replan, command });
+    return plan;
+  }
+
+  find(plan: Plan): { readonly replan: Replan; readonly command: WritingCommand } | undefined {
+    return this.#made.get(plan);
+  }
+}
+
 interface Opened {
   readonly session: Session;
   readonly apply: WritingSession['apply'];
@@ -69,12 +86,12 @@ async function open(
   command: WritingCommand | undefined,
   options: SessionOptions,
 ): Promise<Opened> {
-  const {
-    progress = noProgress,
-    concurrency = DEFAULT_CONCURRENCY,
-    signal = new AbortController().signal,
-    network = {},
-  } = options;
+  const { progress = noProgress, concurrency = DEFAULT_CONCURRENCY, network = {} } = options;
+  const life = new Life(async () => {
+    await connection.close();
+    await held.lock?.release();
+  });
+  const signal = options.signal === undefined ? life.signal : AbortSignal.any([options.signal, life.signal]);
   const redactor = options.redactor ?? createRedactor();
   const { server, declared, warnings, manifests } = await loadAll(project, options, redactor.add);
   const backend = backendOf(project);
@@ -100,18 +117,9 @@ async function open(
     throw failure;
   });
   let { state } = held;
-  let closed = false;
-  const close = async (): Promise<void> => {
-    closed = true;
-    await connection.close();
-    await held.lock?.release();
-  };
-  const replans = new WeakMap<Plan, Replan>();
+  /** What each plan was made for, and how it is made anew; nothing of what was begun before an apply had ended. */
+  let current = new Plans();
   const madeWith = new WeakMap<Plan, StoredOptions>();
-  const remembered = ({ plan, replan }: Planned): Plan => {
-    replans.set(plan, replan);
-    return plan;
-  };
   const build = async (what: Pick<BuildOptions, 'declared'> & Partial<BuildOptions>): Promise<Planned> => {
     const made = await buildPlan({
       ...shared,
@@ -146,93 +154,112 @@ async function open(
     recognise: server.profileWritten ? null : recognise,
   });
   const plan = async (given: PlanOptions = {}): Promise<Plan> => {
+    const plans = current;
     const { targets, kinds, prune, assert } = withDefaults(given);
     const { acceptDids = [] } = given;
     refuse(acceptDids.flatMap((id) => undeclaredClient(id, declared)));
     if (prune) refuse(await pruneRefusals(manifests));
-    const made = remembered(
+    const made = plans.remember(
       await build({ declared, selection: { targets, kinds }, prune, assert, acceptDids, restores: 'all' }),
+      'apply',
     );
     madeWith.set(made, { targets, kinds, prune, assert });
     return made;
+  };
+  const planUndo = async (run: string, force: boolean): Promise<UndoPlan> => {
+    const plans = current;
+    const content = await findRun(backend.runs, run);
+    if (content.run.server !== server.baseUrl) throw otherServer(content.run, server.baseUrl);
+    const isOther = await othersOf(state, home);
+    if (isOther(content.run)) throw refuseOther(content.run, home);
+    const undo = undoRun(content, force);
+    // What is left of an object, which may be compared more than once.
+    const leftOf = new Map<Declared, readonly Left[]>();
+    const made = await build({
+      declared: undo.declared,
+      restores: { run: content.run.run },
+      adjust: (document, now) => {
+        const adjusted = undo.adjust(document, now);
+        leftOf.set(document, adjusted.left);
+        return adjusted.document;
+      },
+    });
+    const undone = undoPlan({ ...made.plan, undoes: content.run.run }, [
+      ...undo.left,
+      ...[...leftOf.values()].flat(),
+    ]);
+    plans.remember({ plan: undone.plan, replan: made.replan }, 'undo');
+    return undone;
   };
   const session: Session = {
     project,
     warnings,
     notes: held.notes,
     files: manifests.files,
-    plan,
+    plan: (given) => life.does(() => plan(given)),
     async storePlan(made) {
       const given = madeWith.get(made);
       if (given === undefined)
         throw new TypeError('only a plan that this session made of the manifests can be stored');
       return await storedPlanText(made, given, redactor);
     },
-    async planStored(stored) {
-      const made = await plan(stored.apply);
-      const problems = await staleness(stored, made);
-      if (problems.length > 0) markStale(made, problems);
-      return { plan: made, problems };
-    },
-    async lastRun() {
-      const run = await newestRun(backend.runs, state);
-      if (run !== undefined) return run;
-      throw new ProblemsError([error('no-such-run', 'this state has no runs', [], 'idops runs lists them')]);
-    },
-    async planUndo(run, { force = false } = {}) {
-      const content = await findRun(backend.runs, run);
-      if (content.run.server !== server.baseUrl) throw otherServer(content.run, server.baseUrl);
-      const isOther = await othersOf(state, home);
-      if (isOther(content.run)) throw refuseOther(content.run, home);
-      const undo = undoRun(content, force);
-      // What is left of an object, which may be compared more than once.
-      const leftOf = new Map<Declared, readonly Left[]>();
-      const made = await build({
-        declared: undo.declared,
-        restores: { run: content.run.run },
-        adjust: (document, now) => {
-          const adjusted = undo.adjust(document, now);
-          leftOf.set(document, adjusted.left);
-          return adjusted.document;
-        },
+    planStored: (stored) =>
+      life.does(async () => {
+        const made = await plan(stored.apply);
+        const problems = await staleness(stored, made);
+        if (problems.length > 0) markStale(made, problems);
+        return { plan: made, problems };
+      }),
+    lastRun: () =>
+      life.does(async () => {
+        const run = await newestRun(backend.runs, state);
+        if (run !== undefined) return run;
+        throw new ProblemsError([
+          error('no-such-run', 'this state has no runs', [], 'idops runs lists them'),
+        ]);
+      }),
+    planUndo: (run, { force = false } = {}) => life.does(() => planUndo(run, force)),
+    planRegeneration: (clientId) =>
+      life.does(async () => {
+        if (!identifier().safeParse(clientId).success)
+          throw new TypeError(`${JSON.stringify(clientId)} is not the id of a client`);
+        const plans = current;
+        return plans.remember(
+          await regenerationPlan(clientId, { ...shared, ...header(), state }),
+          'regenerate-did',
+        );
+      }),
+    close: () => life.end(),
+  };
+  const apply: WritingSession['apply'] = (approved) =>
+    life.applies(async () => {
+      if (!ApprovedPlan.is(approved))
+        throw new TypeError('this plan was not approved: approve(plan, limits) does it');
+      const made = current.find(approved.plan);
+      if (made === undefined) {
+        throw new TypeError(
+          'this plan was made in another session, or before something was applied in this one, and what is there may have ' +
+            'changed since: make it in this one, or store it and let planStored make it anew',
+        );
+      }
+      const applied = await applyPlan(approved, {
+        ...shared,
+        replan: made.replan,
+        recognise,
+        writer,
+        backend,
+        state,
+        hasher: new Hasher(state, redactor.holds),
+        command: made.command,
+        now: () => new Date(),
+        redactor,
+      }).finally(() => {
+        // Whatever came of it, no plan from before tells any more what there is to do.
+        current = new Plans();
       });
-      const undone = undoPlan({ ...made.plan, undoes: content.run.run }, [
-        ...undo.left,
-        ...[...leftOf.values()].flat(),
-      ]);
-      remembered({ plan: undone.plan, replan: made.replan });
-      return undone;
-    },
-    planRegeneration: async (clientId) =>
-      remembered(await regenerationPlan(clientId, { ...shared, ...header(), state })),
-    close,
-  };
-  const apply: WritingSession['apply'] = async (approved) => {
-    if (command === undefined || closed) throw new Error('this session does not hold the lock of its state');
-    if (!ApprovedPlan.is(approved))
-      throw new TypeError('this plan was not approved: approve(plan, limits) does it');
-    const replan = replans.get(approved.plan);
-    if (replan === undefined) {
-      const hint = 'make it in this one, or store it and let planStored make it anew';
-      throw new TypeError(
-        `this plan was made in another session, and what is there may have changed since: ${hint}`,
-      );
-    }
-    const applied = await applyPlan(approved, {
-      ...shared,
-      replan,
-      recognise,
-      writer,
-      backend,
-      state,
-      hasher: new Hasher(state, redactor.holds),
-      command,
-      now: () => new Date(),
-      redactor,
+      state = applied.state;
+      return applied;
     });
-    state = applied.state;
-    return applied;
-  };
   return { session, apply };
 }
 

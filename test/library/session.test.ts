@@ -116,7 +116,7 @@ describe('a plan of the library', () => {
     await expect(session.storePlan(elsewhere)).rejects.toThrow(TypeError);
     await session.close();
     await expect(session.apply(approve(plan, { maxDestructive: 0 }))).rejects.toThrow(
-      'does not hold the lock',
+      'this session is closed',
     );
     expect(at.writes()).toEqual([]);
   });

@@ -42,7 +42,7 @@ describe('a writer is earned', () => {
     const plan = await first.plan();
     await first.close();
     const second = await openForWriting(project, 'apply');
-    await expect(first.apply(approve(plan, { maxDestructive: 0 }))).rejects.toThrow('does not hold the lock');
+    await expect(first.apply(approve(plan, { maxDestructive: 0 }))).rejects.toThrow('this session is closed');
     await second.close();
     expect(at.writes()).toEqual([]);
   });

@@ -1,0 +1,172 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setTimeout as pause } from 'node:timers/promises';
+import { describe, expect, test } from 'vitest';
+import { ProblemsError } from '../../src/base/problems.js';
+import { approve } from '../../src/plan/approve.js';
+import { loadProject } from '../../src/project/index.js';
+import { openForWriting } from '../../src/session/open.js';
+import type { WritingSession } from '../../src/session/session.js';
+import { applyAll } from '../approving.js';
+import { ids, type Site, site } from '../boruta/site.js';
+
+const ada = { kind: 'User', id: ids.ada, group: 'audit' };
+const acme = { kind: 'Organization', id: ids.acme, label: 'New' };
+const regenerated = (generation: number) => ({
+  kind: 'Client',
+  id: ids.portal,
+  did_generation: generation,
+});
+const any = { maxDestructive: Number.POSITIVE_INFINITY };
+
+async function opened({ folder, sandbox }: Site): Promise<WritingSession> {
+  return await openForWriting(
+    await loadProject({ cwd: folder, variables: { IDOPS_TOKEN: sandbox.token } }),
+    'apply',
+  );
+}
+
+describe('an approval', () => {
+  test.each(['documented', 'boruta'] as const)(
+    'is good for one apply: a DID is regenerated once (%s)',
+    async (profile) => {
+      const at = await site({ profile });
+      await at.apply(regenerated(1));
+      await at.declare(regenerated(2));
+      at.writes();
+      await at.writing('apply', async (session) => {
+        const plan = await session.plan();
+        const approved = approve(plan, any);
+        await session.apply(approved);
+        await expect(session.apply(approved)).rejects.toThrow(TypeError);
+        await expect(session.apply(approve(plan, any))).rejects.toThrow('before something was applied');
+      });
+      expect(at.writes()).toEqual([`POST /api/clients/${ids.portal}/regenerate_did`]);
+    },
+  );
+
+  test('is no good after an apply whose outcome is not known, nor is a plan from before it', async () => {
+    const at = await site();
+    await at.apply(regenerated(1));
+    await at.declare(regenerated(2), acme);
+    at.writes();
+    at.fault = ({ method }) => (method === 'POST' ? { kind: 'reset', when: 'after' } : undefined);
+    await at.writing('apply', async (session) => {
+      const all = await session.plan();
+      const some = await session.plan({ kinds: ['Client'] });
+      const { result } = await session.apply(approve(all, any));
+      expect(result.results.map(({ status }) => status)).toContain('unknown');
+      await expect(session.apply(approve(some, any))).rejects.toThrow(TypeError);
+      const again = await session.plan();
+      expect(again.changes.find(({ kind }) => kind === 'Client')?.action).toBe('blocked');
+    });
+    expect(at.writes().filter((write) => write.startsWith('POST'))).toHaveLength(1);
+  });
+
+  test('is no good where its plan was begun before an apply had ended', async () => {
+    const at = await site();
+    await at.declare(acme);
+    await at.writing('apply', async (session) => {
+      const approved = approve(await session.plan(), any);
+      const before = session.plan();
+      const applying = session.apply(approved);
+      const during = session.plan();
+      await applying;
+      for (const plan of [await before, await during]) {
+        await expect(session.apply(approve(plan, any))).rejects.toThrow(TypeError);
+      }
+      await session.apply(approve(await session.plan(), any));
+    });
+    expect(at.writes()).toHaveLength(1);
+  });
+
+  test('waits for nobody: two applies at once are one, and a mistake', async () => {
+    const at = await site();
+    await at.declare(ada, acme);
+    await at.writing('apply', async (session) => {
+      const users = approve(await session.plan({ kinds: ['User'] }), any);
+      const others = approve(await session.plan({ kinds: ['Organization'] }), any);
+      const [first, second] = await Promise.allSettled([session.apply(users), session.apply(others)]);
+      expect([first.status, second.status]).toEqual(['fulfilled', 'rejected']);
+      const plan = await session.plan();
+      expect(plan.changes.map(({ kind, action }) => [kind, action])).toEqual([
+        ['Organization', 'update'],
+        ['User', 'unchanged'],
+      ]);
+    });
+    expect(at.writes()).toEqual([`PATCH /api/users/${ids.ada}`]);
+  });
+});
+
+describe('closing a session', () => {
+  test.each([50, 250, 420])(
+    'waits for an apply, which is finished and recorded (after %i ms)',
+    async (after) => {
+      const at = await site({ profile: 'boruta', latency: 500 });
+      const before = at.sandbox.snapshot().users.find(({ id }) => id === ids.ada);
+      await at.declare(ada, { ...ada, id: ids.grace });
+      const session = await opened(at);
+      const plan = await session.plan();
+      let ended = false;
+      const applying = session.apply(approve(plan, any)).finally(() => {
+        ended = true;
+      });
+      await pause(after);
+      const other = opened(at).then(
+        (taken) => taken.close(),
+        (failure: unknown) => {
+          if (!(failure instanceof ProblemsError)) throw failure;
+          return failure.problems.map(({ code }) => code);
+        },
+      );
+      expect(await other).toEqual(['locked']);
+      await session.close();
+      expect(ended).toBe(true);
+      const { result, problems } = await applying;
+      expect(problems).toEqual([]);
+      for (const { status } of result.results) expect(['applied', 'skipped']).toContain(status);
+      const user = at.sandbox.snapshot().users.find(({ id }) => id === ids.ada);
+      expect(user?.organizations).toEqual(before?.organizations);
+      expect(user?.authorized_scopes).toEqual(before?.authorized_scopes);
+      const next = await opened(at);
+      expect(next.notes).toEqual([]);
+      await next.close();
+    },
+  );
+
+  test('can be done twice, and everything else is a mistake after it', async () => {
+    const at = await site();
+    await at.declare(acme);
+    const session = await opened(at);
+    const approved = approve(await session.plan(), any);
+    await Promise.all([session.close(), session.close()]);
+    await session.close();
+    const calls = [
+      () => session.plan(),
+      () => session.apply(approved),
+      () => session.lastRun(),
+      () => session.planUndo('1'),
+      () => session.planRegeneration(ids.portal),
+    ];
+    for (const call of calls) await expect(call()).rejects.toThrow(new TypeError('this session is closed'));
+    expect(at.writes()).toEqual([]);
+  });
+});
+
+test('a journal says what was applied, whatever the session was opened for', async () => {
+  const at = await site();
+  await at.declare(acme);
+  await at.writing('regenerate-did', async (session) => {
+    const { result } = await applyAll(session, await session.plan());
+    const { plan } = await session.planUndo(result.run ?? '');
+    await applyAll(session, plan);
+    await applyAll(session, await session.planRegeneration(ids.portal));
+    // @ts-expect-error: a program in JavaScript may say anything.
+    await expect(session.planRegeneration(undefined)).rejects.toThrow(TypeError);
+  });
+  const runs = join(at.folder, '.idops/runs');
+  const names = (await readdir(runs)).filter((name) => name.endsWith('.jsonl')).sort();
+  const texts = await Promise.all(names.map((name) => readFile(join(runs, name), 'utf8')));
+  const commands = texts.map((text) => JSON.parse(text.split('\n')[0] ?? '').command);
+  expect(commands.sort()).toEqual(['apply', 'regenerate-did', 'undo']);
+});
