@@ -1,6 +1,6 @@
 /** What long work tells whoever watches: one phase at a time, and how far it is. */
 export type Progress = {
-  /** A phase begins: its name, as a noun phrase such as `organizations read`, and its number of steps. */
+  /** A phase begins: its name, such as `Observing` or `Applying`, and its number of steps. */
   phase(name: string, total: number): void;
   /** One step is done. */
   step(): void;

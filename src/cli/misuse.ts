@@ -1,6 +1,7 @@
 import type { Command, CommanderError } from 'commander';
 import { error, type Problem } from '../base/problems.js';
 import { commanderWords } from '../session/options.js';
+import { nearest } from '../source/nearest.js';
 import type { Streams } from './context.js';
 import type { OutputStream } from './output.js';
 
@@ -41,19 +42,37 @@ function widthOf({ isTTY, columns }: OutputStream): number {
 }
 
 /** What is wrong with a command line, in the form of all other problems; nothing where help or the version were shown. */
-export function misuse({ command, failure }: Ended): Problem[] {
+export function misuse(ended: Ended): Problem[] {
+  const { command, failure } = ended;
+  const unknown = unknownCommand(ended);
+  if (unknown !== undefined) {
+    const { above, name } = unknown;
+    const similar = nearest(
+      name,
+      above.commands.map((one) => one.name()),
+    );
+    const message = `unknown command '${name}'${similar === undefined ? '' : `, did you mean ${similar}?`}`;
+    return [error('wrong-option', message, [], `${nameOf(above)} --help lists what there is`)];
+  }
   // Without any command its help is what says what is missing.
   if (failure.exitCode === 0 || failure.code === 'commander.help') return [];
   const { message, reason } = commanderWords(failure);
-  return [
-    error('wrong-option', message, [], reason ?? `${helpful(failure, command)} --help lists what there is`),
-  ];
+  return [error('wrong-option', message, [], reason ?? `${nameOf(command)} --help lists what there is`)];
 }
 
-/** Whose help says what to do: an argument too many may be a mistyped command beside the default one. */
-function helpful({ code }: CommanderError, command: Command): string {
+/** A mistyped command that commander takes for an argument of the default one, or has no help for; and where it is none. */
+function unknownCommand({
+  command,
+  failure,
+}: Ended): { readonly above: Command; readonly name: string } | undefined {
   const { parent } = command;
-  return nameOf(code === 'commander.excessArguments' && parent?.parent ? parent : command);
+  if (failure.code === 'commander.excessArguments' && parent?.parent && parent.args[0] !== command.name()) {
+    const [name = ''] = command.args;
+    return { above: parent, name };
+  }
+  const [word, name] = command.args;
+  const asked = failure.code === 'commander.help' && word === 'help' && name !== undefined;
+  return asked && !command.commands.some((one) => one.name() === name) ? { above: command, name } : undefined;
 }
 
 /** Whether a command line that can't be read asks for annotations on standard output, as far as one can tell. */

@@ -215,7 +215,7 @@ ${rows.map((view) => markup`<tr><th scope="row"><code>${view.path}</code></th>${
 `;
 }
 
-const setClasses = { '+': 'added', '-': 'removed', '~': 'changed', '=': 'added' } as const;
+const setClasses = { '+': 'added', '-': 'removed', '~': 'changed', '=': 'changed' } as const;
 const setMarks = { '+': '+', '-': '−', '~': '~', '=': '=' } as const;
 
 function cells(view: FieldView): Insertable {

@@ -261,8 +261,8 @@ function valueLines(view: FieldView): string[] {
   }
 }
 
-/** The marks that a diff is coloured by; `!` stands for a change in place. */
-const setMarks = { '+': '+', '-': '-', '~': '!', '=': '+' } as const;
+/** The marks that a diff is coloured by; `!` stands for a change in place, and for what may be there already. */
+const setMarks = { '+': '+', '-': '-', '~': '!', '=': '!' } as const;
 
 function bodyBlock(view: BodyView, shown: boolean): string {
   const { path, hunks } = view;

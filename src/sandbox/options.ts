@@ -18,7 +18,10 @@ export interface SandboxRequest {
   method: string;
   /** The raw request target, query included. */
   path: string;
-  /** The parsed JSON, the text as sent if it isn't JSON, or undefined if there was no body. */
+  /**
+   * The parsed JSON, numbers that JavaScript can't hold as an object with their text; the text as sent if it isn't JSON, or
+   * undefined if there was no body.
+   */
   body: unknown;
   /** 1 for the first request of this sandbox. */
   number: number;

@@ -77,11 +77,16 @@ describe('a command line that cannot be run is a problem', () => {
     ],
     [['pull'], "required option '--out <DIR>' not specified", seeHelp('idops pull')],
     [['runs', 'show'], "missing required argument 'run'", seeHelp('idops runs show')],
+    [['runs', 'shwo'], "unknown command 'shwo', did you mean show?", seeHelp('idops runs')],
+    [['runs', 'shwo', 'x'], "unknown command 'shwo', did you mean show?", seeHelp('idops runs')],
+    [['runs', 'zzzz'], "unknown command 'zzzz'", seeHelp('idops runs')],
     [
-      ['runs', 'shwo'],
+      ['runs', 'list', 'x'],
       "too many arguments for 'list': expected 0 arguments but got 1",
-      seeHelp('idops runs'),
+      seeHelp('idops runs list'),
     ],
+    [['help', 'plam'], "unknown command 'plam', did you mean plan?", seeHelp('idops')],
+    [['runs', 'help', 'shwo'], "unknown command 'shwo', did you mean show?", seeHelp('idops runs')],
   ])('%j', async (words, message, hint) => {
     expect(await found(...words)).toEqual([
       { code: 'wrong-option', severity: 'error', message, hint, places: [] },
