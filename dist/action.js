@@ -13428,7 +13428,7 @@ word+end}else if(piece.startsWith("{{")){if(run4.endsWith(" "))flush();run4+=pie
 run4==="")run4=end;else if(end!==""&&/[\p{L}\p{N})\]}"'`]$/u.test(run4)){flush();shown2+=end}else run4+=end}}flush();return shown2}
 var defaultBudget,leastBudget,noticeRoom,moreRoom,setMarks,plainWord,referringWord,pieces;var init_markdown=__esm({"src/\
 report/markdown.ts"(){"use strict";init_escape();init_safety();init_markup();init_review();init_values2();init_view();init_words();
-defaultBudget=6e4;leastBudget=1e3;noticeRoom=400;moreRoom=60;setMarks={"+":"+","-":"-","~":"!","=":"+"};plainWord=/^[("]?[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*[)"]?$|^\d{1,6}$|^[—–→…]$/u;
+defaultBudget=6e4;leastBudget=1e3;noticeRoom=400;moreRoom=60;setMarks={"+":"+","-":"-","~":"!","=":"!"};plainWord=/^[("]?[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*[)"]?$|^\d{1,6}$|^[—–→…]$/u;
 referringWord=/^[("]?(?:www|gh-)|[0-9a-f]{7}/i;pieces=/\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu}});function isSurrogate(cp){return cp>=55296&&cp<=57343}function isSurrogatePair(cp){return cp>=56320&&cp<=57343}function getSurrogatePairCodePoint(cp1,cp2){
 return(cp1-55296)*1024+9216+cp2}function isControlCodePoint(cp){return cp!==32&&cp!==10&&cp!==13&&cp!==9&&cp!==12&&cp>=1&&
 cp<=31||cp>=127&&cp<=159}function isUndefinedCodePoint(cp){return cp>=64976&&cp<=65007||UNDEFINED_CODE_POINTS.has(cp)}var UNDEFINED_CODE_POINTS,
@@ -15643,7 +15643,7 @@ label,bodies:bodies2,none:held?"held back, since it holds a secret":none}}var un
 lineClasses;var init_html2=__esm({"src/report/html.ts"(){"use strict";init_values();init_kinds();init_plan();init_safety();
 init_emails();init_markup();init_page();init_review();init_view();init_words();unfoldedChanges=12;actionWords={update:"t\
 o update",delete:"to delete",regenerate:"to regenerate",adopt:"to adopt",blocked:"blocked",unchanged:"unchanged"};setClasses=
-{"+":"added","-":"removed","~":"changed","=":"added"};setMarks2={"+":"+","-":"\u2212","~":"~","=":"="};lineClasses={"+":"\
+{"+":"added","-":"removed","~":"changed","=":"changed"};setMarks2={"+":"+","-":"\u2212","~":"~","=":"="};lineClasses={"+":"\
 added","-":"removed"," ":"same"}}});var github_exports={};__export(github_exports,{planGithub:()=>planGithub,problemsGithub:()=>problemsGithub,resultGithub:()=>resultGithub});
 function planGithub(plan,options={}){const annotations=[...plan.changes.filter(({action})=>action==="blocked").map(blocked2),
 ...plan.changes.filter(({destructions})=>destructions.length>0).map(destructive),...plan.warnings.map(({code:code2,message})=>warned(
@@ -19280,7 +19280,7 @@ value!==void 0});return{value:kept.length===0?void 0:Object.fromEntries(kept),co
 present3)||agrees(type,wished,present3);return untouched?{value:wished,conflicts:[]}:{value:void 0,conflicts:[path]}}function agrees(type,wanted,present3){
 return contrast(type,"",wanted,present3).every(({verdict})=>verdict!=="different")}init_problems();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=readVersion();function readVersion(){
 const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.url));const file2=files.find(one=>existsSync2(
-one));return file2===void 0?"unknown":JSON.parse(readFileSync2(file2,"utf8")).version}import{basename as basename7,dirname as dirname10}from"node:path";init_problems();init_kinds();import{realpath as realpath3}from"node:fs/promises";import{basename as basename4,dirname as dirname6,join as join6,relative as relative3,
+one));return file2===void 0?"unknown":JSON.parse(readFileSync2(file2,"utf8")).version}init_schema();import{basename as basename7,dirname as dirname10}from"node:path";init_problems();init_kinds();import{realpath as realpath3}from"node:fs/promises";import{basename as basename4,dirname as dirname6,join as join6,relative as relative3,
 resolve as resolve4,sep as sep3}from"node:path";import{lstat,readlink as readlink2}from"node:fs/promises";import{dirname as dirname5,isAbsolute,join as join5,parse as parse9,
 relative as relative2,sep as sep2}from"node:path";var MAX_LINKS=40;function isInside(path,folder){const way=relative2(folder,
 path);return way!==""&&way!==".."&&!way.startsWith(`..${sep2}`)&&!isAbsolute(way)}async function follow(path,root){const steps=stepsOf2(
@@ -20193,7 +20193,12 @@ content.run),{...options,runs:backend3.runs,now:()=>new Date});state=resumed.sta
 finish();notes.push(content.ended?`run ${resumed.run} is newer than the state: ${resumed.settled} of its answers were ta\
 ken into it`:`run ${resumed.run} had not ended: ${resumed.settled} of its answers were taken into the state`,...resumed.
 findings)}if(writes!==void 0)return{state,lock,notes};await lock.release();return{state,lock:void 0,notes}}catch(failure2){
-await lock?.release();throw failure2}}function takeover(lock){return lock===void 0||lock.takenOver===null?[]:[lock.takenOver]}init_problems();import{resolve as resolve12}from"node:path";async function secretsAlone(project,options){return{...await loadManifests(project,{...options,lenient:true}),declared:[],
+await lock?.release();throw failure2}}function takeover(lock){return lock===void 0||lock.takenOver===null?[]:[lock.takenOver]}var Life=class{#stop=new AbortController;#underWay=new Set;#end;#ended;#applying=false;constructor(end){this.#end=end}get signal(){
+return this.#stop.signal}async does(work){if(this.#ended!==void 0)throw new TypeError("this session is closed");const doing=work();
+this.#underWay.add(doing);try{return await doing}finally{this.#underWay.delete(doing)}}async applies(work){if(this.#applying)
+throw new TypeError("this session is applying a plan: wait for it, and plan again");this.#applying=true;try{return await this.
+does(work)}finally{this.#applying=false}}async end(){this.#stop.abort();this.#ended??=Promise.allSettled([...this.#underWay]).
+then(()=>this.#end());await this.#ended}};init_problems();import{resolve as resolve12}from"node:path";async function secretsAlone(project,options){return{...await loadManifests(project,{...options,lenient:true}),declared:[],
 problems:[]}}async function loadAll(project,options,onSecret){const{manifests:wanted=true}=options;const settings=project.
 server(options);const profile=await settings.then(known3=>known3.profile,()=>project.profile);const{tokenFile:tokenFile2}=options;
 const reading={profile,lenient:false,tokenFile:tokenFile2===void 0?void 0:resolve12(project.cwd,tokenFile2)};const[server,
@@ -20208,46 +20213,50 @@ try{text4=await readFile2(path,"utf8")}catch(failure2){throw new ProblemsError([
  be read: ${failure2 instanceof Error?failure2.message:String(failure2)}`)])}return readStoredPlan(text4,shown2)}function readStoredPlan(text4,shown2){
 const stored3=parseStoredPlan(text4,shown2);if(!isStoredPlan(stored3))throw new ProblemsError([stored3]);return stored3}var DEFAULT_CONCURRENCY=10;var DEFAULT_TIMEOUT=30;async function openSession(project,options={}){const{session}=await open8(
 project,void 0,options);return session}async function openForWriting(project,command2,options={}){const{session,apply}=await open8(
-project,command2,options);return{...session,apply}}async function open8(project,command2,options){const{progress=noProgress,
-concurrency=DEFAULT_CONCURRENCY,signal=new AbortController().signal,network={}}=options;const redactor=options.redactor??
-createRedactor();const{server,declared,warnings,manifests}=await loadAll(project,options,redactor.add);const backend3=backendOf(
-project);await backend3.check(command2===void 0?"read":"write");const connection=openConnection(server,declared,{concurrency,
-timeout:options.timeout??DEFAULT_TIMEOUT,redact:redactor.redactEcho,onSecret:redactor.add,signal,version:version2,...network});
-const{reader,writer}=connection;const shared={reader,profile:server.profile,concurrency,progress,signal};const home={backend:backend3,
-environment:project.environment};const held=await settleState(home,command2,{...shared,server:server.baseUrl,holds:redactor.
-holds}).catch(async failure2=>{await connection.close();throw failure2});let{state}=held;let closed2=false;const close=async()=>{
-closed2=true;await connection.close();await held.lock?.release()};const replans=new WeakMap;const madeWith=new WeakMap;const remembered=({
-plan:plan2,replan})=>{replans.set(plan2,replan);return plan2};const build2=async what=>{const made2=await buildPlan({...shared,
-state,hasher:new Hasher(state,redactor.holds),selection:{targets:[],kinds:[]},prune:false,assert:false,restores:"none",checks:project.
+project,command2,options);return{...session,apply}}var Plans=class{#made=new WeakMap;remember({plan,replan},command2){this.#made.
+set(plan,{replan,command:command2});return plan}find(plan){return this.#made.get(plan)}};async function open8(project,command2,options){
+const{progress=noProgress,concurrency=DEFAULT_CONCURRENCY,network={}}=options;const life=new Life(async()=>{await connection.
+close();await held.lock?.release()});const signal=options.signal===void 0?life.signal:AbortSignal.any([options.signal,life.
+signal]);const redactor=options.redactor??createRedactor();const{server,declared,warnings,manifests}=await loadAll(project,
+options,redactor.add);const backend3=backendOf(project);await backend3.check(command2===void 0?"read":"write");const connection=openConnection(
+server,declared,{concurrency,timeout:options.timeout??DEFAULT_TIMEOUT,redact:redactor.redactEcho,onSecret:redactor.add,signal,
+version:version2,...network});const{reader,writer}=connection;const shared={reader,profile:server.profile,concurrency,progress,
+signal};const home={backend:backend3,environment:project.environment};const held=await settleState(home,command2,{...shared,
+server:server.baseUrl,holds:redactor.holds}).catch(async failure2=>{await connection.close();throw failure2});let{state}=held;
+let current=new Plans;const madeWith=new WeakMap;const build2=async what=>{const made2=await buildPlan({...shared,state,
+hasher:new Hasher(state,redactor.holds),selection:{targets:[],kinds:[]},prune:false,assert:false,restores:"none",checks:project.
 checks(),...header(),...what});return{...made2,plan:warnOfMasks(made2.plan,redactor.redact)}};let probed;const recognise=scope2=>{
 probed??=probe(reader,scope2).catch(failure2=>{probed=void 0;throw failure2});return probed};const header=()=>({server:server.
 baseUrl,profile:server.profile,environment:project.environment,toolVersion:version2,now:new Date,recognise:server.profileWritten?
-null:recognise});const plan=async(given={})=>{const{targets,kinds:kinds2,prune,assert:assert2}=withDefaults(given);const{
-acceptDids=[]}=given;refuse(acceptDids.flatMap(id=>undeclaredClient(id,declared)));if(prune)refuse(await pruneRefusals(manifests));
-const made2=remembered(await build2({declared,selection:{targets,kinds:kinds2},prune,assert:assert2,acceptDids,restores:"\
-all"}));madeWith.set(made2,{targets,kinds:kinds2,prune,assert:assert2});return made2};const session={project,warnings,notes:held.
-notes,files:manifests.files,plan,async storePlan(made2){const given=madeWith.get(made2);if(given===void 0)throw new TypeError(
-"only a plan that this session made of the manifests can be stored");return await storedPlanText(made2,given,redactor)},
-async planStored(stored3){const made2=await plan(stored3.apply);const problems=await staleness(stored3,made2);if(problems.
-length>0)markStale(made2,problems);return{plan:made2,problems}},async lastRun(){const run4=await newestRun(backend3.runs,
-state);if(run4!==void 0)return run4;throw new ProblemsError([error("no-such-run","this state has no runs",[],"idops runs\
- lists them")])},async planUndo(run4,{force=false}={}){const content=await findRun(backend3.runs,run4);if(content.run.server!==
-server.baseUrl)throw otherServer(content.run,server.baseUrl);const isOther=await othersOf(state,home);if(isOther(content.
-run))throw refuseOther(content.run,home);const undo=undoRun(content,force);const leftOf=new Map;const made2=await build2(
-{declared:undo.declared,restores:{run:content.run.run},adjust:(document2,now)=>{const adjusted=undo.adjust(document2,now);
-leftOf.set(document2,adjusted.left);return adjusted.document}});const undone=undoPlan({...made2.plan,undoes:content.run.
-run},[...undo.left,...[...leftOf.values()].flat()]);remembered({plan:undone.plan,replan:made2.replan});return undone},planRegeneration:async clientId=>remembered(
-await regenerationPlan(clientId,{...shared,...header(),state})),close};const apply=async approved=>{if(command2===void 0||
-closed2)throw new Error("this session does not hold the lock of its state");if(!ApprovedPlan.is(approved))throw new TypeError(
-"this plan was not approved: approve(plan, limits) does it");const replan=replans.get(approved.plan);if(replan===void 0){
-const hint="make it in this one, or store it and let planStored make it anew";throw new TypeError(`this plan was made in\
- another session, and what is there may have changed since: ${hint}`)}const applied=await applyPlan(approved,{...shared,
-replan,recognise,writer,backend:backend3,state,hasher:new Hasher(state,redactor.holds),command:command2,now:()=>new Date,
-redactor});state=applied.state;return applied};return{session,apply}}function withDefaults({targets=[],kinds:kinds2=[],prune=false,
-assert:assert2=false}={}){return{targets:[...targets],kinds:[...kinds2],prune,assert:assert2}}function undoPlan(plan,left){
-const blocked4=plan.changes.filter(({action})=>action==="blocked");return{plan:{...plan,changes:plan.changes.filter(({action})=>action!==
-"blocked").map(change=>({...change,declaredAt:null,apply:{...change.apply,managed:[]}}))},left:[...left,...blocked4.map(
-({address:address2,reason})=>({address:address2,path:null,reason:reason??"it is blocked"}))]}}var import_index3=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
+null:recognise});const plan=async(given={})=>{const plans=current;const{targets,kinds:kinds2,prune,assert:assert2}=withDefaults(
+given);const{acceptDids=[]}=given;refuse(acceptDids.flatMap(id=>undeclaredClient(id,declared)));if(prune)refuse(await pruneRefusals(
+manifests));const made2=plans.remember(await build2({declared,selection:{targets,kinds:kinds2},prune,assert:assert2,acceptDids,
+restores:"all"}),"apply");madeWith.set(made2,{targets,kinds:kinds2,prune,assert:assert2});return made2};const planUndo=async(run4,force)=>{
+const plans=current;const content=await findRun(backend3.runs,run4);if(content.run.server!==server.baseUrl)throw otherServer(
+content.run,server.baseUrl);const isOther=await othersOf(state,home);if(isOther(content.run))throw refuseOther(content.run,
+home);const undo=undoRun(content,force);const leftOf=new Map;const made2=await build2({declared:undo.declared,restores:{
+run:content.run.run},adjust:(document2,now)=>{const adjusted=undo.adjust(document2,now);leftOf.set(document2,adjusted.left);
+return adjusted.document}});const undone=undoPlan({...made2.plan,undoes:content.run.run},[...undo.left,...[...leftOf.values()].
+flat()]);plans.remember({plan:undone.plan,replan:made2.replan},"undo");return undone};const session={project,warnings,notes:held.
+notes,files:manifests.files,plan:given=>life.does(()=>plan(given)),async storePlan(made2){const given=madeWith.get(made2);
+if(given===void 0)throw new TypeError("only a plan that this session made of the manifests can be stored");return await storedPlanText(
+made2,given,redactor)},planStored:stored3=>life.does(async()=>{const made2=await plan(stored3.apply);const problems=await staleness(
+stored3,made2);if(problems.length>0)markStale(made2,problems);return{plan:made2,problems}}),lastRun:()=>life.does(async()=>{
+const run4=await newestRun(backend3.runs,state);if(run4!==void 0)return run4;throw new ProblemsError([error("no-such-run",
+"this state has no runs",[],"idops runs lists them")])}),planUndo:(run4,{force=false}={})=>life.does(()=>planUndo(run4,force)),
+planRegeneration:clientId=>life.does(async()=>{if(!identifier2().safeParse(clientId).success)throw new TypeError(`${JSON.
+stringify(clientId)} is not the id of a client`);const plans=current;return plans.remember(await regenerationPlan(clientId,
+{...shared,...header(),state}),"regenerate-did")}),close:()=>life.end()};const apply=approved=>life.applies(async()=>{if(!ApprovedPlan.
+is(approved))throw new TypeError("this plan was not approved: approve(plan, limits) does it");const made2=current.find(approved.
+plan);if(made2===void 0){throw new TypeError("this plan was made in another session, or before something was applied in \
+this one, and what is there may have changed since: make it in this one, or store it and let planStored make it anew")}const applied=await applyPlan(
+approved,{...shared,replan:made2.replan,recognise,writer,backend:backend3,state,hasher:new Hasher(state,redactor.holds),
+command:made2.command,now:()=>new Date,redactor}).finally(()=>{current=new Plans});state=applied.state;return applied});
+return{session,apply}}function withDefaults({targets=[],kinds:kinds2=[],prune=false,assert:assert2=false}={}){return{targets:[
+...targets],kinds:[...kinds2],prune,assert:assert2}}function undoPlan(plan,left){const blocked4=plan.changes.filter(({action})=>action===
+"blocked");return{plan:{...plan,changes:plan.changes.filter(({action})=>action!=="blocked").map(change=>({...change,declaredAt:null,
+apply:{...change.apply,managed:[]}}))},left:[...left,...blocked4.map(({address:address2,reason})=>({address:address2,path:null,
+reason:reason??"it is blocked"}))]}}var import_index3=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
 InvalidOptionArgumentError,Command:Command2,Argument,Option,Help}=import_index3.default;init_kind_names();init_problems();function selectionOptions(){return[new Option("--target <ADDRESS>","only what matches,\
  such as User/9b1d\u2026; * stands for any characters (repeatable)").argParser(collect2).default([]),new Option("--kind \
 <KIND>","only this kind (repeatable)").choices(kindNames).argParser(collectKinds).default([],"all"),new Option("--prune",
