@@ -19275,10 +19275,11 @@ fields:fields2},left};return{document:left.length>0?{...document2,absent:false}:
 if(present3===void 0)return{value:wished,conflicts:[]};const partwise=type.type==="map"||type.type==="members";if(partwise&&
 isMap(wished)&&isMap(left)&&isMap(present3)){const conflicts=[];const kept=Object.entries(wished).filter(([key,was])=>{const inner=type.
 type==="members"?type.members[key]??value:value;const now=Object.hasOwn(present3,key)?present3[key]:type.type==="map"?null:
-void 0;const part=withoutConflict(inner,`${path}.${key}`,was,left[key]??null,now);conflicts.push(...part.conflicts);return part.
-value!==void 0});return{value:kept.length===0?void 0:Object.fromEntries(kept),conflicts}}const untouched=agrees(type,left,
-present3)||agrees(type,wished,present3);return untouched?{value:wished,conflicts:[]}:{value:void 0,conflicts:[path]}}function agrees(type,wanted,present3){
-return contrast(type,"",wanted,present3).every(({verdict})=>verdict!=="different")}init_problems();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=readVersion();function readVersion(){
+void 0;const part=withoutConflict(inner,`${path}.${key}`,was,Object.hasOwn(left,key)?left[key]??null:null,now);conflicts.
+push(...part.conflicts);return part.value!==void 0});return{value:kept.length===0?void 0:Object.fromEntries(kept),conflicts}}
+const untouched=agrees(type,left,present3)||agrees(type,wished,present3);return untouched?{value:wished,conflicts:[]}:{value:void 0,
+conflicts:[path]}}function agrees(type,wanted,present3){return contrast(type,"",wanted,present3).every(({verdict})=>verdict!==
+"different")}init_problems();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=readVersion();function readVersion(){
 const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.url));const file2=files.find(one=>existsSync2(
 one));return file2===void 0?"unknown":JSON.parse(readFileSync2(file2,"utf8")).version}init_schema();import{basename as basename7,dirname as dirname10}from"node:path";init_problems();init_kinds();import{realpath as realpath3}from"node:fs/promises";import{basename as basename4,dirname as dirname6,join as join6,relative as relative3,
 resolve as resolve4,sep as sep3}from"node:path";import{lstat,readlink as readlink2}from"node:fs/promises";import{dirname as dirname5,isAbsolute,join as join5,parse as parse9,

@@ -265,7 +265,13 @@ function withoutConflict(
     const kept = Object.entries(wished).filter(([key, was]) => {
       const inner = type.type === 'members' ? (type.members[key] ?? value) : value;
       const now = Object.hasOwn(present, key) ? present[key] : type.type === 'map' ? null : undefined;
-      const part = withoutConflict(inner, `${path}.${key}`, was, left[key] ?? null, now);
+      const part = withoutConflict(
+        inner,
+        `${path}.${key}`,
+        was,
+        Object.hasOwn(left, key) ? (left[key] ?? null) : null,
+        now,
+      );
       conflicts.push(...part.conflicts);
       return part.value !== undefined;
     });

@@ -210,6 +210,32 @@ describe('undoing a change of a template', () => {
   const template = { kind: 'EmailTemplate', identity: { backend_id: 'b', type: 't' } } as const;
   const made: Told = { ...template, existed: false, before: {}, expected: { txt_content: 'new' } };
 
+  it.each(['constructor', 'toString', '__proto__'])('a key named %s is one like all others', (name) => {
+    const one = (value: string): Fields => JSON.parse(`{"metadata": {"${name}": ${value}, "kept": 0}}`);
+    const gone = undoRun(
+      journalOf({
+        kind: 'User',
+        identity: { id: 'u' },
+        before: one('"a"'),
+        expected: { metadata: { kept: 0 } },
+      }),
+      false,
+    );
+    const { fields, left } = putBack(gone, { metadata: { kept: 0 } });
+    expect([JSON.stringify(fields), left]).toEqual([`[{"metadata":{"${name}":"a"}}]`, []]);
+    const come = undoRun(
+      journalOf({
+        kind: 'User',
+        identity: { id: 'u' },
+        before: { metadata: { kept: 0 } },
+        expected: one('"a"'),
+      }),
+      false,
+    );
+    const back = putBack(come, one('"a"'));
+    expect([JSON.stringify(back.fields), back.left]).toEqual([`[{"metadata":{"${name}":null}}]`, []]);
+  });
+
   it('takes away one that the run made, unless somebody changed it since', () => {
     expect(putBack(undoRun(journalOf(made), false), { id: '1', txt_content: 'new' })).toEqual({
       fields: [{ state: 'absent' }],
