@@ -297,6 +297,7 @@ class Work {
   async #project({ config, environment, token, ...inputs }: Inputs): Promise<Project> {
     return await loadProject({
       cwd: folderOf(inputs),
+      above: false,
       variables: variablesOf(token),
       tokenFile: inputs.args.tokenFile,
       ...(config === undefined ? {} : { config }),

@@ -71,16 +71,28 @@ export function createContext(
     quiet: options.quiet === true,
     now: () => performance.now(),
   });
+  const place = () => ({
+    cwd: process.cwd(),
+    ...(options.config === undefined ? {} : { config: options.config }),
+  });
   // What reads projects and speaks to servers is loaded when it is used: --help needs none of it.
   const load = async (variables: NodeJS.ProcessEnv, environment: string | undefined) =>
     (await import('../project/index.js')).loadProject({
-      cwd: process.cwd(),
+      ...place(),
       variables,
-      ...(options.config === undefined ? {} : { config: options.config }),
       tokenFile: options.tokenFile,
       ...(environment === undefined ? {} : { env: environment }),
     });
-  const project = () => load(env, options.env);
+  let told = false;
+  const project = async (): Promise<Project> => {
+    const loaded = await load(env, options.env);
+    const found = options.config === undefined && (env.IDOPS_CONFIG ?? '') === '';
+    if (found && !told && loaded.file !== 'idops.yaml') {
+      told = true;
+      output.message(`The configuration is ${loaded.file}`);
+    }
+    return loaded;
+  };
   const sessionOptions = (): SessionOptions => {
     const given = sessionOptionsOf(options);
     return {
@@ -112,7 +124,7 @@ export function createContext(
     project,
     async learnTokens() {
       // Where the environment is what is wrong, the rest of the configuration may still name a token.
-      const loaded = await project().catch(() =>
+      const loaded = await load(env, options.env).catch(() =>
         load({ ...env, IDOPS_ENV: undefined }, undefined).catch(() => undefined),
       );
       const server = await loaded?.server().catch(() => undefined);
@@ -122,7 +134,9 @@ export function createContext(
       const open = files.filter((file) => !checked.has(file));
       if (open.length === 0) return;
       const { refuseInputs } = await import('../session/outputs.js');
-      await refuseInputs(open, options.config ?? env.IDOPS_CONFIG ?? 'idops.yaml', session ?? project);
+      const { configPath } = await import('../project/index.js');
+      const config = await configPath({ ...place(), variables: env });
+      await refuseInputs(open, config, session ?? project);
       for (const file of open) checked.add(file);
     },
     async session(work) {

@@ -1,3 +1,3 @@
 export { configSchema } from './config.js';
-export { loadProject } from './load.js';
+export { configPath, loadProject } from './load.js';
 export type { AuthSettings, Project, ProjectOptions, ServerOverrides, ServerSettings } from './project.js';

@@ -22,10 +22,14 @@ import {
   serverSchema,
   stateSettingsSchema,
 } from './config.js';
+import { findAbove, topOf } from './find.js';
 import { type ConfigLayer, type Guarded, guardedOf } from './guarded.js';
 import { merge, without } from './merge.js';
 import type { Pattern, Project, ProjectOptions, ServerOverrides, ServerSettings } from './project.js';
 import { serverSettings } from './server.js';
+
+/** The name that a configuration is looked for by. */
+const CONFIG = 'idops.yaml';
 
 /** What the ways to authenticate exclude each other in: an environment's replaces the one below. */
 const exclusive: ReadonlySet<string> = new Set(['auth']);
@@ -36,10 +40,9 @@ const exclusive: ReadonlySet<string> = new Set(['auth']);
  */
 export async function loadProject(options: ProjectOptions): Promise<Project> {
   const { cwd, variables } = options;
-  const given = options.config ?? setting(variables, 'IDOPS_CONFIG');
-  const path = resolvePath(cwd, given ?? 'idops.yaml');
+  const path = await configPath(options);
   const file = await readSource(path, shownPath(path, cwd));
-  if (!('text' in file)) throw new ProblemsError([await unreadableConfig(path, cwd, given, file)]);
+  if (!('text' in file)) throw new ProblemsError([await unreadableConfig(path, options, file)]);
   const root = await realpath(dirname(path)).catch((failure: unknown) => {
     throw new ProblemsError([
       error('file-unreadable', `${shownPath(dirname(path), cwd)} ${unreadable(failure).detail}`),
@@ -49,23 +52,43 @@ export async function loadProject(options: ProjectOptions): Promise<Project> {
   return new LoadedProject(options, root, file, environment, readConfig(file, environment));
 }
 
-async function unreadableConfig(
-  path: string,
-  cwd: string,
-  given: string | undefined,
-  problem: Problem,
-): Promise<Problem> {
+/** Where the configuration is: as it is named, or as it is found. Throws a ProblemsError where what was found isn't to be believed. */
+export async function configPath(
+  options: Pick<ProjectOptions, 'cwd' | 'variables' | 'config' | 'above'>,
+): Promise<string> {
+  const { cwd, above = true } = options;
+  const given = givenConfig(options);
+  if (given !== undefined) return resolvePath(cwd, given);
+  return (above ? await findAbove(CONFIG, cwd) : undefined) ?? resolvePath(cwd, CONFIG);
+}
+
+function givenConfig({
+  config,
+  variables,
+}: Pick<ProjectOptions, 'variables' | 'config'>): string | undefined {
+  return config ?? setting(variables, 'IDOPS_CONFIG');
+}
+
+async function unreadableConfig(path: string, options: ProjectOptions, problem: Problem): Promise<Problem> {
+  const { cwd, above = true } = options;
   const bytes = await readBytes(path);
   if (bytes instanceof Uint8Array || bytes.reason !== 'missing') return problem;
+  if (givenConfig(options) !== undefined) {
+    return error(
+      'no-config',
+      `there is no file ${shownPath(path, cwd)}`,
+      [],
+      'check --config and IDOPS_CONFIG',
+    );
+  }
+  const top = above ? await topOf(cwd) : undefined;
+  const searched =
+    top === undefined ? '' : `, nor above it up to ${shownPath(top, cwd)}, where its git work tree ends`;
   return error(
     'no-config',
-    given === undefined
-      ? 'there is no idops.yaml in this folder'
-      : `there is no file ${shownPath(path, cwd)}`,
+    `there is no ${CONFIG} in this folder${searched}`,
     [],
-    given === undefined
-      ? 'start idops in the folder of your idops.yaml, name it with --config, or write one with "idops init"'
-      : 'check --config and IDOPS_CONFIG',
+    'start idops in the folder of your idops.yaml, name it with --config, or write one with "idops init"',
   );
 }
 

@@ -15,8 +15,10 @@ export interface ProjectOptions {
   readonly cwd: string;
   /** The process's environment variables. */
   readonly variables: { readonly [name: string]: string | undefined };
-  /** `--config`; otherwise `IDOPS_CONFIG`, otherwise `idops.yaml` in the folder. */
+  /** `--config`; otherwise `IDOPS_CONFIG`, otherwise `idops.yaml` in the folder, or in one above it in the same git work tree. */
   readonly config?: string;
+  /** False where `idops.yaml` is looked for in the folder alone. */
+  readonly above?: boolean;
   /** `--env`; otherwise `IDOPS_ENV`, otherwise none. */
   readonly env?: string;
   /** `--token-file`, relative to `cwd`: no manifest may get at it, whether a server is asked or not. */

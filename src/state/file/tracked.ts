@@ -1,9 +1,10 @@
 import { type ExecFileException, execFile } from 'node:child_process';
-import { access, constants, lstat, realpath } from 'node:fs/promises';
+import { access, constants, realpath } from 'node:fs/promises';
 import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
 import { leadsTo } from '../../base/links.js';
 import { error, ProblemsError } from '../../base/problems.js';
 import { readRegular } from '../../base/regular.js';
+import { isThere, workTreeOf } from '../../base/work-tree.js';
 import { lockPath } from './lock.js';
 
 /** Milliseconds that git gets; looking into its index takes a few. */
@@ -47,7 +48,7 @@ function refuseAll([first, ...others]: readonly string[], decided: string): void
 async function trackedOf(files: readonly string[], journals?: string): Promise<string[]> {
   const named = journals === undefined ? files : [...files, journals];
   const real = await Promise.all(named.map(realName));
-  const root = await workTree(dirname(real[0] ?? ''));
+  const root = await workTreeOf(dirname(real[0] ?? ''));
   if (root === undefined) return [];
   const git = await findGit();
   if (git === undefined) return [];
@@ -64,13 +65,6 @@ async function trackedOf(files: readonly string[], journals?: string): Promise<s
   });
 }
 
-async function isThere(path: string): Promise<boolean> {
-  return await lstat(path).then(
-    () => true,
-    () => false,
-  );
-}
-
 /** A path as git knows it: what lies on the way to it followed, itself not. */
 async function realName(path: string): Promise<string> {
   const folder = dirname(path);
@@ -81,13 +75,6 @@ async function realName(path: string): Promise<string> {
 
 function isBelow(way: string): boolean {
   return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
-}
-
-/** The nearest folder above that holds a `.git`, which no commit can bring along. */
-async function workTree(folder: string): Promise<string | undefined> {
-  if (await isThere(join(folder, '.git'))) return folder;
-  const above = dirname(folder);
-  return above === folder ? undefined : await workTree(above);
 }
 
 /** The git of the search path; what lies there by a relative name isn't taken, since that may be the project's. */

@@ -1,0 +1,122 @@
+import { chown, mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Problem, ProblemsError } from '../../src/base/problems.js';
+import { loadProject, type ProjectOptions } from '../../src/project/index.js';
+
+let top: string;
+let deep: string;
+
+/** A folder with one two floors below, and nothing else. */
+beforeEach(async () => {
+  top = await realpath(await mkdtemp(join(tmpdir(), 'idops-find-')));
+  deep = join(top, 'repository/manifests/emails');
+  await mkdir(deep, { recursive: true });
+});
+
+afterEach(async () => {
+  await rm(top, { recursive: true });
+});
+
+async function workTree(folder: string): Promise<void> {
+  await mkdir(join(top, folder, '.git'));
+}
+
+async function configure(folder: string, text = 'version: 1\n'): Promise<void> {
+  await writeFile(join(top, folder, 'idops.yaml'), text);
+}
+
+async function find(options: Partial<ProjectOptions> = {}): Promise<string> {
+  return (await loadProject({ cwd: deep, variables: {}, ...options })).file;
+}
+
+async function refusal(options: Partial<ProjectOptions> = {}): Promise<Problem | undefined> {
+  const failure = await find(options).catch((thrown: unknown) => thrown);
+  if (failure instanceof ProblemsError) return failure.problems[0];
+  throw new Error(`found ${failure}`);
+}
+
+describe('the configuration is looked for', () => {
+  it('in the folders above, up to the root of the work tree', async () => {
+    await workTree('repository');
+    await configure('repository');
+    const project = await loadProject({ cwd: deep, variables: {} });
+    expect(project).toMatchObject({ file: '../../idops.yaml', root: join(top, 'repository'), cwd: deep });
+    await configure('repository/manifests');
+    expect(await find()).toBe('../idops.yaml');
+    await configure('repository/manifests/emails');
+    expect(await find()).toBe('idops.yaml');
+  });
+
+  it('never outside the work tree', async () => {
+    await configure('.');
+    await workTree('repository');
+    expect(await refusal()).toMatchObject({
+      code: 'no-config',
+      message:
+        'there is no idops.yaml in this folder, nor above it up to ../.., where its git work tree ends',
+    });
+    // A work tree within another, such as a submodule, ends the search as well.
+    await configure('repository');
+    await writeFile(join(deep, '.git'), 'gitdir: elsewhere\n');
+    expect(await refusal()).toMatchObject({ message: 'there is no idops.yaml in this folder' });
+  });
+
+  it('in the folder alone without a work tree', async () => {
+    await configure('repository');
+    expect(await refusal()).toMatchObject({
+      code: 'no-config',
+      message: 'there is no idops.yaml in this folder',
+    });
+  });
+
+  it('in the folder alone where a program wants that', async () => {
+    await workTree('repository');
+    await configure('repository');
+    expect(await refusal({ above: false })).toMatchObject({
+      message: 'there is no idops.yaml in this folder',
+    });
+  });
+
+  it('nowhere where it is named', async () => {
+    await workTree('repository');
+    await configure('repository');
+    for (const named of [{ config: 'idops.yaml' }, { variables: { IDOPS_CONFIG: 'idops.yaml' } }]) {
+      expect(await refusal(named)).toMatchObject({ message: 'there is no file idops.yaml' });
+    }
+    expect(await find({ variables: { IDOPS_CONFIG: '' } })).toBe('../../idops.yaml');
+  });
+
+  it('from where the folder really lies, whatever link leads there', async () => {
+    await workTree('repository');
+    await configure('repository');
+    await symlink(deep, join(top, 'link'));
+    expect(await find({ cwd: join(top, 'link') })).toBe('../repository/idops.yaml');
+  });
+
+  it('and the nearest is taken as it is, whatever is wrong with it', async () => {
+    await workTree('repository');
+    await configure('repository');
+    await configure('repository/manifests', 'version: 2\n');
+    expect(await refusal()).toMatchObject({ code: 'wrong-value', places: [{ file: '../idops.yaml' }] });
+    await rm(join(top, 'repository/manifests/idops.yaml'));
+    await symlink('nowhere', join(top, 'repository/manifests/idops.yaml'));
+    expect(await refusal()).toMatchObject({ code: 'no-config' });
+  });
+
+  it.skipIf(process.getuid?.() !== 0).each([
+    ['configuration', 'idops.yaml'],
+    ['repository', '.git'],
+  ])('and not taken above where the %s belongs to another user', async (_, owned) => {
+    await workTree('repository');
+    await configure('repository');
+    await chown(join(top, 'repository', owned), 12_345, 12_345);
+    expect(await refusal()).toMatchObject({
+      code: 'no-config',
+      message: expect.stringContaining(`since ../../${owned} belongs to another user`),
+      hint: 'write --config ../../idops.yaml if that is the one',
+    });
+    expect(await find({ config: '../../idops.yaml' })).toBe('../../idops.yaml');
+  });
+});
