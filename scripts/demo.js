@@ -1,4 +1,4 @@
-// The main job on the embedded sandbox: validate, plan, apply, and a second plan that is empty.
+// The main job on the embedded sandbox: validate, show the plan and apply it, and a second plan that is empty.
 import { spawn } from 'node:child_process';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -25,7 +25,6 @@ async function idops(expected, ...args) {
 
 try {
   await idops(0, 'validate');
-  await idops(2, 'plan', '--detailed-exitcode');
   await idops(0, 'apply', '--yes');
   await idops(0, 'plan', '--detailed-exitcode');
 } finally {
