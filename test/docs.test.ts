@@ -2,6 +2,7 @@ import { access, readdir, readFile } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
 import pLimit from 'p-limit';
 import { describe, expect, test } from 'vitest';
+import { pages as generatedPages } from '../scripts/reference/pages.js';
 import { kindNames } from '../src/base/kind-names.js';
 import { runInProcess } from './e2e/in-process.js';
 
@@ -61,6 +62,13 @@ function anchorsOf(page: string): Set<string> {
   }
   return anchors;
 }
+
+test('the generated parts of pages are what the code generates; npm run docs writes them', async () => {
+  for (const { path, is, made } of await generatedPages()) {
+    expect(is, path).toContain('<!-- generated: ');
+    expect(is, path).toBe(made);
+  }
+});
 
 test('the pages that tell of kinds name every one, and each has a section with an example', async () => {
   const manifests = await readFile('docs/manifests.md', 'utf8');

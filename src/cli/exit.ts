@@ -8,3 +8,13 @@ export const exit = {
 } as const;
 
 export type ExitCode = (typeof exit)[keyof typeof exit];
+
+/** The same in words, for help and for the page of commands. */
+export const exitMeanings: { readonly [name in keyof typeof exit]: string } = {
+  done: 'done; plan --detailed-exitcode: nothing to change',
+  failed:
+    'failed: bad input, server or network error, something blocked, not applied or not converged; or the answer to a question was no',
+  changes: 'plan --detailed-exitcode: there are changes, none blocked',
+  interrupted:
+    'interrupted by Ctrl-C or SIGTERM: requests in flight were finished and recorded, nothing new was started',
+};

@@ -27,7 +27,7 @@ import {
   wholeNumber,
 } from '../session/options.js';
 import { type Context, createContext, type GlobalOptions, type Streams } from './context.js';
-import { type ExitCode, exit } from './exit.js';
+import { type ExitCode, exit, exitMeanings } from './exit.js';
 import { faultNames, readFaults } from './faults.js';
 import { lookOf } from './formats.js';
 import { onInterrupt } from './interrupt.js';
@@ -140,7 +140,8 @@ function formatsOf(options: object): readonly unknown[] {
 
 type Act = <A extends unknown[], O>(load: () => Promise<Work<A, O>>) => (...all: unknown[]) => Promise<void>;
 
-function declare(action: Act): Command {
+/** Every command with its arguments and options; `action` says what becomes of one that is run. */
+export function declare(action: Act): Command {
   const program = new Command('idops')
     .description('Identity server configuration in git: plan, review and apply')
     .version(version)
@@ -153,7 +154,8 @@ function declare(action: Act): Command {
   program
     .option('--quiet', 'results and errors alone')
     .addOption(debugOption())
-    .option('--no-color', 'no colours (NO_COLOR)');
+    .option('--no-color', 'no colours (NO_COLOR)')
+    .addHelpText('after', exitCodes);
 
   program
     .command('init')
@@ -176,7 +178,7 @@ function declare(action: Act): Command {
       wholeNumber(1000),
     )
     .option('--detailed-exitcode', 'exit 2 where there are changes')
-    .option('--out <FILE>', 'store the plan, for idops apply FILE', notEmpty)
+    .option('--out <FILE>', 'store the plan in a file, for idops apply FILE', notEmpty)
     .action(action(async () => (await import('./commands/plan.js')).plan));
 
   selecting(program.command('apply'), resultReport)
@@ -186,7 +188,7 @@ function declare(action: Act): Command {
     .option('--yes', "don't ask")
     .option(
       '--allow-destructive <N>',
-      'how many destructive changes are meant (safety.max_destructive)',
+      'how many destructive changes are meant, in the place of safety.max_destructive',
       wholeNumber(0),
     )
     .action(action(async () => (await import('./commands/apply.js')).apply));
@@ -198,13 +200,17 @@ function declare(action: Act): Command {
     .option('--last', 'the newest run of this state')
     .option('--force', 'put back even what was changed since')
     .option('--yes', "don't ask")
-    .option('--allow-destructive <N>', 'how many destructive changes are meant', wholeNumber(0))
+    .option(
+      '--allow-destructive <N>',
+      'how many destructive changes are meant, in the place of safety.max_destructive',
+      wholeNumber(0),
+    )
     .addOption(format(resultReport))
     .action(action(async () => (await import('./commands/undo.js')).undo));
 
   const runs = program
     .command('runs')
-    .description('list the runs; show or settle one')
+    .description('list the runs; show, settle, prune or unlock')
     .enablePositionalOptions();
   runs
     .command('list', { isDefault: true })
@@ -264,7 +270,11 @@ function declare(action: Act): Command {
     .description('render every email template with sample data into a page to look at')
     .option('--out <FILE>', 'the page to write (preview.html); - is standard output', notEmpty)
     .option('--serve', 'serve the page on this machine, and load it again on change')
-    .option('--port <N>', 'port on 127.0.0.1; a free one where it is left out', wholeNumber(0, 65535))
+    .option(
+      '--port <N>',
+      'with --serve: the port on 127.0.0.1; a free one where it is left out',
+      wholeNumber(0, 65535),
+    )
     .action(action(async () => (await import('./commands/preview.js')).preview));
 
   program
@@ -281,11 +291,30 @@ function declare(action: Act): Command {
     .option('--port <N>', 'port on 127.0.0.1; a free one where it is left out', wholeNumber(0, 65535))
     .option('--page-size <N>', 'organizations a page (500)', wholeNumber(1))
     .option('--omit-optional-fields', 'leave out every optional field of an answer')
-    .option('--own-user <ID>', 'the user that the token belongs to, whom boruta protects')
-    .option('--latency <TIME>', 'what each answer takes, such as 50ms or 1s', milliseconds)
-    .option('--faults <LIST>', `what goes wrong: ${faultNames} (repeatable)`, readFaults, {})
+    .option('--own-user <ID>', 'the user that the token belongs to, whom boruta refuses to write')
+    .option(
+      '--latency <TIME>',
+      'what each answer takes, such as 50ms or 1s, spread over the steps of its work (0ms)',
+      milliseconds,
+    )
+    .addOption(
+      new Option('--faults <LIST>', `what goes wrong: ${faultNames} (repeatable)`)
+        .argParser(readFaults)
+        .default({}, 'none'),
+    )
     .action(action(async () => (await import('./commands/sandbox.js')).sandbox));
   return program;
+}
+
+/** The exit codes, below the help of the whole. */
+function exitCodes({ command }: { readonly command: Command }): string {
+  const help = command.createHelp();
+  const { getOutHelpWidth } = command.configureOutput();
+  help.prepareContext({ helpWidth: getOutHelpWidth?.() ?? 80 });
+  const lines = Object.entries(exit).map(([name, code]) =>
+    help.formatItem(String(code), 3, exitMeanings[name as keyof typeof exit], help),
+  );
+  return ['\nExit codes:', ...lines].join('\n');
 }
 
 /** The options of the commands that plan. */

@@ -32,7 +32,7 @@ export function selectionOptions(): Option[] {
       'only what matches, such as User/9b1d…; * stands for any characters (repeatable)',
     )
       .argParser(collect)
-      .default([]),
+      .default([], 'everything'),
     new Option('--kind <KIND>', 'only this kind (repeatable)')
       .choices(kindNames)
       .argParser(collectKinds)
@@ -49,7 +49,7 @@ export function acceptDidOption(): Option {
     'take the DID of this client as it is and record the declared number: sends nothing for it (repeatable)',
   )
     .argParser(collect)
-    .default([]);
+    .default([], 'none');
 }
 
 /** The options that say how a server is spoken to. */
@@ -59,12 +59,13 @@ export function connectionOptions(): Option[] {
       '--token-file <FILE>',
       'file with the bearer token (IDOPS_TOKEN holds the token itself)',
     ).argParser(notEmpty),
-    new Option('--concurrency <N>', 'requests at once (10)').argParser(wholeNumber(1, 1000)),
+    new Option('--concurrency <N>', 'requests at once, 1 to 1000 (10)').argParser(wholeNumber(1, 1000)),
     new Option('--rate <N>', 'requests a second at most (any number)').argParser(positive),
     new Option('--timeout <SECONDS>', 'seconds that one request may take (30)').argParser(secondsOption),
-    new Option('--retries <N>', 'how often a request is repeated where that may help (3)').argParser(
-      wholeNumber(0, 100),
-    ),
+    new Option(
+      '--retries <N>',
+      'how often a request is repeated where that may help (3: four tries in all)',
+    ).argParser(wholeNumber(0, 100)),
   ];
 }
 

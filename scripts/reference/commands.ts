@@ -1,0 +1,74 @@
+import type { Argument, Command, Option } from 'commander';
+import { exit, exitMeanings } from '../../src/cli/exit.js';
+import { declare } from '../../src/cli/program.js';
+import { code, type Makers, plain, table } from './blocks.js';
+
+/** The tables of the page of commands, from what the command line itself is declared with. */
+export function commandMakers(): Makers {
+  const program = declare(() => async () => {});
+  return {
+    commands: () =>
+      table(
+        ['command', 'does'],
+        program.commands.map((command) => [
+          `[${code(['idops', command.name(), ...command.registeredArguments.map(usage)].join(' '))}](#${command.name()})`,
+          plain(command.description()),
+        ]),
+      ),
+    options: (name) => (name === '' ? optionsOf(program) : ofCommand(find(program, name))),
+    'exit-codes': () =>
+      table(
+        ['code', 'meaning'],
+        Object.entries(exit).map(([name, number]) => [
+          String(number),
+          plain(exitMeanings[name as keyof typeof exit]),
+        ]),
+      ),
+  };
+}
+
+function find(program: Command, name: string): Command {
+  const found = program.commands.find((command) => command.name() === name);
+  if (found === undefined) throw new Error(`there is no command "${name}"`);
+  return found;
+}
+
+/** The options of a command, and those of the commands below it, each with whose it is. */
+function ofCommand(command: Command): string {
+  if (command.commands.length === 0) return optionsOf(command);
+  const names = command.commands.map((below) => [
+    code(['idops', command.name(), below.name(), ...below.registeredArguments.map(usage)].join(' ')),
+    plain(below.description()),
+  ]);
+  const options = command.commands.flatMap((below) =>
+    below.options.map((option) => [flags(option), code(below.name()), meaning(option)]),
+  );
+  return `${table(['command', 'does'], names)}\n\n${table(['option', 'of', 'meaning'], options)}`;
+}
+
+function optionsOf(command: Command): string {
+  const own = command.options.map((option) => [flags(option), meaning(option)]);
+  // Help is no option that commander lists; every command has it, and the page tells of it once.
+  const help = command.parent === null ? [['`-h, --help`', 'display help for a command']] : [];
+  return table(['option', 'meaning'], [...own, ...help]);
+}
+
+function usage(argument: Argument): string {
+  const name = argument.name().toUpperCase().replaceAll('-', '_');
+  return argument.required ? name : `[${name}]`;
+}
+
+function flags(option: Option): string {
+  return code(option.flags.replaceAll('<', '').replaceAll('>', ''));
+}
+
+/** What an option does, with its choices and its default as `--help` tells them. */
+function meaning(option: Option): string {
+  const told = [
+    ...(option.argChoices === undefined ? [] : [option.argChoices.map(code).join(', ')]),
+    ...(option.defaultValue === undefined || option.negate
+      ? []
+      : [`default: ${plain(option.defaultValueDescription ?? String(option.defaultValue))}`]),
+  ];
+  return [plain(option.description), ...(told.length === 0 ? [] : [`(${told.join('; ')})`])].join(' ');
+}

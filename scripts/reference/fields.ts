@@ -1,0 +1,137 @@
+import { jsonSchema } from '../../src/session/json-schema.js';
+import { code, type Makers, plain, table } from './blocks.js';
+
+/** The parts of a JSON Schema that the pages tell of. */
+interface Schema {
+  readonly type?: string | readonly string[];
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly description?: string;
+  readonly default?: unknown;
+  readonly examples?: readonly unknown[];
+  readonly pattern?: string;
+  readonly format?: string;
+  readonly properties?: { readonly [name: string]: Schema };
+  readonly required?: readonly string[];
+  readonly additionalProperties?: Schema | boolean;
+  readonly propertyNames?: Schema;
+  readonly items?: Schema;
+  readonly anyOf?: readonly Schema[];
+  readonly oneOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+}
+
+/** The tables of fields, from the schemas that idops checks with. */
+export function fieldMakers(): Makers {
+  return {
+    kind: (name) => fieldsOf(documentOf(name)),
+    config: () => fieldsOf(jsonSchema('config')),
+    plan: () => fieldsOf(jsonSchema('plan')),
+    result: () => fieldsOf(resultOf(jsonSchema('run'))),
+    journal: () => linesOf(jsonSchema('run')),
+  };
+}
+
+function documentOf(kind: string): Schema {
+  const { anyOf = [] } = jsonSchema('manifest') as Schema;
+  const found = anyOf.find(({ properties }) => properties?.kind?.const === kind);
+  if (found === undefined) throw new Error(`there is no kind "${kind}"`);
+  return found;
+}
+
+/** The schema of runs is one of a result, or of a line of a journal. */
+function resultOf({ anyOf = [] }: Schema): Schema {
+  const [result] = anyOf;
+  if (result === undefined) throw new Error('the schema of runs has another shape');
+  return result;
+}
+
+/** The lines of a journal, each with what it holds. */
+function linesOf({ anyOf = [] }: Schema): string {
+  const [, journal] = anyOf;
+  const lines = journal?.anyOf ?? journal?.oneOf ?? [];
+  if (lines.length === 0) throw new Error('the schema of journals has another shape');
+  return lines.map((line) => `${sentence(line.description ?? '')}:\n\n${fieldsOf(line)}`).join('\n\n');
+}
+
+function sentence(text: string): string {
+  return plain(`${text.slice(0, 1).toUpperCase()}${text.slice(1)}`);
+}
+
+function fieldsOf(schema: object): string {
+  return table(['field', 'type', 'meaning'], rowsOf(schema as Schema, ''));
+}
+
+function rowsOf(schema: Schema, above: string): string[][] {
+  return Object.entries(schema.properties ?? {})
+    .filter(([name]) => name !== 'kind' || above !== '')
+    .flatMap(([name, field]) => {
+      const path = `${above}${name}`;
+      const required = schema.required?.includes(name) === true;
+      const shown = required ? `**${code(path)}**` : code(path);
+      return [[shown, typeOf(field), meaningOf(field)], ...below(field, path)];
+    });
+}
+
+/** Those of which the pages tell elsewhere: environments hold what the configuration does, and checks are told with emails. */
+const elsewhere = ['environments', 'checks'];
+
+/** The fields within a field. */
+function below(field: Schema, path: string): string[][] {
+  if (elsewhere.includes(path)) return [];
+  for (const shape of shapes(field)) {
+    if (shape.properties !== undefined && !isFile(shape)) return rowsOf(shape, `${path}.`);
+    const element =
+      shape.items ?? (typeof shape.additionalProperties === 'object' ? shape.additionalProperties : {});
+    const found = shapes(element).find(({ properties }) => properties !== undefined);
+    if (found !== undefined && !isFile(found))
+      return rowsOf(found, `${path}${shape.items === undefined ? '.NAME.' : '[].'}`);
+  }
+  return [];
+}
+
+/** All that a field may be. */
+function shapes(schema: Schema): readonly Schema[] {
+  const several = schema.anyOf ?? schema.oneOf;
+  return several === undefined || schema.properties !== undefined ? [schema] : several.flatMap(shapes);
+}
+
+function typeOf(schema: Schema): string {
+  const all = shapes(schema);
+  if (all.some(isAnything)) return 'anything';
+  const names = all.map(nameOf);
+  return [...new Set(names.filter((name) => name !== ''))].join(', ');
+}
+
+function isAnything({ description, examples, ...rest }: Schema): boolean {
+  return Object.keys(rest).length === 0;
+}
+
+function nameOf(schema: Schema): string {
+  if (schema.const !== undefined) return code(JSON.stringify(schema.const));
+  if (schema.enum !== undefined) return schema.enum.map((value) => code(JSON.stringify(value))).join(', ');
+  // A variable may stand wherever something narrower than text is expected; the page says so once.
+  if (schema.pattern === '\\$\\{') return '';
+  if (isFile(schema)) return code('{file: PATH}');
+  if (schema.type === 'array') return `list of ${typeOf(schema.items ?? {})}`;
+  if (schema.format === 'date-time') return 'date-time';
+  if (Array.isArray(schema.type)) return schema.type.map(word).join(', ');
+  return word(String(schema.type ?? ''));
+}
+
+function word(type: string): string {
+  return { object: 'map', integer: 'whole number', string: 'text' }[type] ?? type;
+}
+
+function isFile({ properties }: Schema): boolean {
+  return properties !== undefined && Object.keys(properties).join() === 'file';
+}
+
+function meaningOf(schema: Schema): string {
+  const parts = [
+    ...(schema.description === undefined ? [] : [sentence(schema.description)]),
+    ...(schema.default === undefined ? [] : [`Default: ${code(JSON.stringify(schema.default))}.`]),
+    ...(schema.examples?.[0] === undefined ? [] : [`Example: ${code(JSON.stringify(schema.examples[0]))}.`]),
+  ];
+  return parts.join(' ');
+}

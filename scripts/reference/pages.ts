@@ -1,0 +1,25 @@
+import { readFile } from 'node:fs/promises';
+import { problemCodes } from '../../src/base/problem-codes.js';
+import { withBlocks } from './blocks.js';
+import { commandMakers } from './commands.js';
+import { fieldMakers } from './fields.js';
+
+/** The pages that have generated parts. */
+const generated = ['commands', 'configuration', 'errors', 'json'].map((name) => `docs/${name}.md`);
+
+/** Each page with generated parts, as it is and as the code generates it now. */
+export async function pages(): Promise<
+  { readonly path: string; readonly is: string; readonly made: string }[]
+> {
+  const makers = {
+    ...commandMakers(),
+    ...fieldMakers(),
+    codes: () => problemCodes.map((name) => `[${name}](#${name})`).join(', '),
+  };
+  return await Promise.all(
+    generated.map(async (path) => {
+      const is = await readFile(path, 'utf8');
+      return { path, is, made: withBlocks(is, makers) };
+    }),
+  );
+}
