@@ -22,6 +22,22 @@ export async function readRegular(path: string): Promise<string> {
   }
 }
 
+/** The beginning of a regular file, for telling what it is; nothing of what is none, or can't be read. */
+export async function startOf(path: string, bytes: number): Promise<string> {
+  try {
+    const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
+    try {
+      if (!(await handle.stat()).isFile()) return '';
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytes), 0, bytes, 0);
+      return buffer.toString('utf8', 0, bytesRead);
+    } finally {
+      await handle.close();
+    }
+  } catch {
+    return '';
+  }
+}
+
 function fileType(stat: Stats): string {
   if (stat.isDirectory()) return 'a folder';
   if (stat.isSymbolicLink()) return 'a link';

@@ -255,7 +255,9 @@ export function declare(action: Act): Command {
 
   program
     .command('doctor')
-    .description('check configuration, address, TLS, credentials, scopes, and which profile fits the server')
+    .description(
+      'check configuration, server, credentials, profile, state and what git tracks; writes nothing',
+    )
     .addOption(format(diagnosisReport))
     .action(action(async () => (await import('./commands/doctor.js')).doctor));
 

@@ -8,6 +8,10 @@ export interface Guarded {
   readonly variables: ReadonlySet<string>;
   /** The configuration, and the credential files of all environments; absolute. */
   readonly files: readonly string[];
+  /** Those of them that are secret from beginning to end: tokens and private keys. */
+  readonly secretFiles: readonly string[];
+  /** What the configuration says in plain words that should be a variable, such as `server.auth.token`. */
+  readonly plain: readonly string[];
   /** The state files of all environments; absolute. */
   readonly states: readonly string[];
 }
@@ -23,6 +27,8 @@ export interface ConfigLayer {
 export function guardedOf(layers: readonly ConfigLayer[], root: string, defaultState: string): Guarded {
   const variables = new Set<string>();
   const files = new Set<string>();
+  const secretFiles = new Set<string>();
+  const plain = new Set<string>();
   const states = new Set<string>();
   const named = new Set(['IDOPS_TOKEN']);
   for (const { config, text } of layers) {
@@ -37,6 +43,13 @@ export function guardedOf(layers: readonly ConfigLayer[], root: string, defaultS
       for (const scalar of scalarsOf(node)) for (const name of namesIn(scalar)) named.add(name);
       for (const name of passedNodes(node).flatMap(texts)) named.add(name);
       const given = commandNodes(node).flatMap(texts).flatMap(filesIn);
+      for (const file of fileNodes(node, isSecretFile).flatMap(texts))
+        secretFiles.add(resolvePath(root, file));
+      for (const path of secretPaths) {
+        const { node: secret, complete: said } = find(node, path);
+        if (section === 'auth' && said && secret.type === 'scalar' && namesIn(secret).length === 0)
+          plain.add(['server', section, ...path].join('.'));
+      }
       for (const file of [...fileNodes(node).flatMap(texts), ...given]) files.add(resolvePath(root, file));
     }
     const state = find(config, ['state', 'path']);
@@ -53,14 +66,27 @@ export function guardedOf(layers: readonly ConfigLayer[], root: string, defaultS
         pending.push(...namesIn(node).filter((one) => !variables.has(one)));
     }
   }
-  return { variables, files: [...files], states: [...states] };
+  return {
+    variables,
+    files: [...files],
+    secretFiles: [...secretFiles],
+    plain: [...plain],
+    states: [...states],
+  };
+}
+
+/** Where a configuration has what is secret itself. */
+const secretPaths = [['token'], ['client_credentials', 'client_secret'], ['header', 'value']];
+
+function isSecretFile(key: string): boolean {
+  return key === 'token_file' || key === 'client_key_file';
 }
 
 /** The values of the keys that name files. */
-function fileNodes(node: Node): Node[] {
+function fileNodes(node: Node, isMeant = (key: string) => key.endsWith('_file')): Node[] {
   if (node.type !== 'map') return [];
   return [...node.entries].flatMap(([key, { value }]) =>
-    key.endsWith('_file') ? [value] : fileNodes(value),
+    isMeant(key) ? [value] : fileNodes(value, isMeant),
   );
 }
 

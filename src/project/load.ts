@@ -239,10 +239,11 @@ class LoadedProject implements Project {
 
   guarded(): Guarded {
     this.#guarded ??= guardedOf(this.#layers(), this.root, DEFAULT_STATE);
-    const given = [this.file, ...(this.#tokenFile === undefined ? [] : [this.#tokenFile])];
+    const token = this.#tokenFile === undefined ? [] : [resolvePath(this.cwd, this.#tokenFile)];
     return {
       ...this.#guarded,
-      files: [...given.map((file) => resolvePath(this.cwd, file)), ...this.#guarded.files],
+      files: [resolvePath(this.cwd, this.file), ...token, ...this.#guarded.files],
+      secretFiles: [...token, ...this.#guarded.secretFiles],
     };
   }
 

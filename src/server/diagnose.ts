@@ -1,17 +1,9 @@
+import { type Check, fail, ok, warn } from '../base/checks.js';
 import { type ServerFailure as Failure, isCertificateCode, ServerFailure } from './failures.js';
 import { operations, type Scope } from './operations.js';
 import { anything, nowhere, profileByUnknownPath } from './probe.js';
 import { type Profile, type ProfileName, profiles } from './profiles.js';
 import type { Reader } from './reader.js';
-
-/** One thing that was looked at. */
-export interface Check {
-  /** `address`, `tls`, `credentials`, `scope clients:manage:all`, `profile` and the like. */
-  readonly name: string;
-  readonly status: 'ok' | 'warn' | 'fail';
-  readonly message: string;
-  readonly hint: string | null;
-}
 
 /** What was found out about a server, in the order in which it was. */
 export interface Diagnosis {
@@ -146,16 +138,4 @@ function profileCheck({ name }: Profile, fits: ProfileName | null): Check {
     `${name} is configured, and the server answers as those of the profile ${fits} do`,
     `set "profile: ${fits}" under server`,
   );
-}
-
-function ok(name: string, message: string): Check {
-  return { name, status: 'ok', message, hint: null };
-}
-
-function warn(name: string, message: string, hint: string | null): Check {
-  return { name, status: 'warn', message, hint };
-}
-
-function fail(name: string, message: string, hint: string | null): Check {
-  return { name, status: 'fail', message, hint };
 }

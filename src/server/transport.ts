@@ -6,6 +6,7 @@ import { openRoute, type Route } from './connections.js';
 import type { Credential } from './credentials.js';
 import { type Exchanged, exchange, triedOf } from './exchange.js';
 import { Expired, type FailureFacts, leavesOpen, ServerFailure } from './failures.js';
+import { firstHeader } from './headers.js';
 import { isCrowded, Judge, type Trouble, type TryVerdict } from './judge.js';
 import { isRaw, oneLine } from './messages.js';
 import type { Scope } from './operations.js';
@@ -138,12 +139,14 @@ export class Transport {
         : await exchange(this.#pool, request, limits);
     const verdict = this.#judge.judge(call, outcome);
     const said = 'problem' in verdict ? verdict.problem.serverMessage : null;
+    const date = outcome.status === null ? undefined : firstHeader(outcome.headers, 'date');
     onTry?.({
       method: call.method,
       path: call.path,
       ...triedOf(outcome),
       milliseconds: performance.now() - began,
       attempt,
+      ...(date === undefined ? {} : { date }),
       ...(said != null && isRaw(said) ? { raw: this.#cleaner(credential)(said) } : {}),
     });
     return { verdict, credential };

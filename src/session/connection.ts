@@ -1,3 +1,5 @@
+import type { Redactor } from '../base/redact.js';
+import { version } from '../base/version.js';
 import type { Declared } from '../kinds/kind.js';
 import { scopesOf } from '../plan/scopes.js';
 import type { AuthSettings, ServerSettings } from '../project/index.js';
@@ -13,7 +15,11 @@ import {
   tokenFile,
 } from '../server/credentials.js';
 import type { Scope } from '../server/operations.js';
+import type { Reader } from '../server/reader.js';
 import { defaultPatience, Patience, seconds, sleepSeconds } from '../server/retry.js';
+
+/** Seconds that one request may take. */
+export const DEFAULT_TIMEOUT = 30;
 
 /** How a server is spoken to, beside what its settings say. */
 export type SendingOptions = Omit<NetworkOptions, 'tls' | 'proxy' | 'patience'>;
@@ -35,6 +41,37 @@ export function openConnection(
     proxy: server.proxy,
     credentials: credentialsOf(server, scopesOf(declared, server.profile), network),
   });
+}
+
+/** How a server is looked at by what plans nothing. */
+export interface LookingOptions extends Partial<Pick<SendingOptions, 'concurrency' | 'timeout'>> {
+  readonly redactor: Redactor;
+  readonly signal: AbortSignal;
+  readonly network?: Partial<SendingOptions>;
+}
+
+/** Reads from a server for as long as something is looked at: one request at a time where nothing else is said. It can't write. */
+export async function whileReading<T>(
+  server: ServerSettings,
+  declared: readonly Declared[],
+  { redactor, signal, concurrency = 1, timeout = DEFAULT_TIMEOUT, network }: LookingOptions,
+  work: (reader: Reader) => Promise<T>,
+): Promise<T> {
+  for (const secret of server.secrets) redactor.add(secret);
+  const connection = openConnection(server, declared, {
+    concurrency,
+    timeout,
+    redact: redactor.redactEcho,
+    onSecret: redactor.add,
+    signal,
+    version,
+    ...network,
+  });
+  try {
+    return await work(connection.reader);
+  } finally {
+    await connection.close();
+  }
 }
 
 function credentialsOf(

@@ -21,7 +21,7 @@ import type { Project } from '../project/index.js';
 import { type Probed, probe } from '../server/probe.js';
 import { Hasher } from '../state/secrets.js';
 import { backendOf } from './backend.js';
-import { openConnection } from './connection.js';
+import { DEFAULT_TIMEOUT, openConnection } from './connection.js';
 import { otherServer, undeclaredClient } from './guard.js';
 import { settleState } from './hold.js';
 import { Life } from './life.js';
@@ -37,7 +37,6 @@ import type {
 } from './session.js';
 
 const DEFAULT_CONCURRENCY = 10;
-const DEFAULT_TIMEOUT = 30;
 
 /**
  * Loads the manifests, the credentials and the state of a project, all before anything is sent. What it gives can plan

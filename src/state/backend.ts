@@ -1,3 +1,4 @@
+import type { Fate } from '../base/process.js';
 import type { Journal, JournalContent, RunLine } from './journal.js';
 import type { State } from './state.js';
 
@@ -6,6 +7,18 @@ export interface Lock {
   /** Says that a lock was taken over from a process that is gone; null where it was free. */
   readonly takenOver: string | null;
   release(): Promise<void>;
+}
+
+/** A lock as it stands. */
+export interface Holding {
+  /** Who has it, in words. */
+  readonly holder: string;
+  /** Whether it says who has it; idops writes no other. */
+  readonly readable: boolean;
+  /** Whether its process still runs, as far as that can be told from here. */
+  readonly fate: Fate;
+  /** Why that can't be told; null where it can, or where nobody is named. */
+  readonly elsewhere: string | null;
 }
 
 /** A lock that may be removed. */
@@ -71,6 +84,8 @@ export interface StateBackend {
   lock(command: string, now: Date): Promise<Lock>;
   /** Who holds the lock, in words; null where it is free or its holder is gone. */
   holder(): Promise<string | null>;
+  /** The lock as it stands, a dead holder's too; null where there is none. Throws a ProblemsError (`locked`) where it is no lock. */
+  holding(): Promise<Holding | null>;
   /** The lock, to be removed; null where there is none. Throws a ProblemsError (`locked`) where its holder surely runs. */
   removable(): Promise<Removable | null>;
   /** Throws a ProblemsError (`state-tracked`) where what would be used may come from a commit. */

@@ -4,11 +4,11 @@ import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { escapeText } from '../../base/escape.js';
 import { error, ProblemsError } from '../../base/problems.js';
-import { version } from '../../base/version.js';
 import { serverSettings } from '../../project/server.js';
 import { diagnose } from '../../server/diagnose.js';
 import { type ProfileName, profiles } from '../../server/profiles.js';
-import { openConnection } from '../../session/connection.js';
+import { whileReading } from '../../session/connection.js';
+import { sessionOptionsOf } from '../../session/options.js';
 import { shownPath } from '../../source/file.js';
 import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
@@ -53,7 +53,7 @@ const CONFIG = 'idops.yaml';
 async function fittingProfile({ options, output, redactor, signal }: Context): Promise<ProfileName | null> {
   const { env } = process;
   const baseUrl = options.baseUrl ?? (env.IDOPS_BASE_URL || undefined);
-  const { tokenFile, concurrency = 1, timeout = 30 } = options;
+  const { tokenFile } = options;
   const token = env.IDOPS_TOKEN || undefined;
   const { documented } = profiles;
   if (baseUrl === undefined || (tokenFile ?? token) === undefined || documented === undefined) return null;
@@ -66,29 +66,20 @@ async function fittingProfile({ options, output, redactor, signal }: Context): P
     key: [],
     place: () => [],
   });
-  for (const secret of server.secrets) redactor.add(secret);
-  const connection = openConnection(server, [], {
-    concurrency,
-    timeout,
-    redact: redactor.redactEcho,
-    onSecret: redactor.add,
-    signal,
-    version,
-  });
-  try {
-    const { baseUrl: address } = server;
-    const { reader } = connection;
-    const { checks, fits } = await diagnose({ reader, baseUrl: address, profile: documented, needed: [] });
-    const failed = checks.filter(({ status, name }) => status === 'fail' && name !== 'profile');
-    output.message(
-      fits === null
-        ? `Which profile fits ${address} could not be found out${failed.map(({ message }) => `: ${message}`).join('')}`
-        : `The profile ${fits} fits ${address}`,
-    );
-    return fits;
-  } finally {
-    await connection.close();
-  }
+  const { baseUrl: address } = server;
+  const { checks, fits } = await whileReading(
+    server,
+    [],
+    { ...sessionOptionsOf(options), redactor, signal },
+    (reader) => diagnose({ reader, baseUrl: address, profile: documented, needed: [] }),
+  );
+  const failed = checks.filter(({ status, name }) => status === 'fail' && name !== 'profile');
+  output.message(
+    fits === null
+      ? `Which profile fits ${address} could not be found out${failed.map(({ message }) => `: ${message}`).join('')}`
+      : `The profile ${fits} fits ${address}`,
+  );
+  return fits;
 }
 
 /** The configuration with the profile written out: the one that was found, or the document's. */

@@ -1,7 +1,7 @@
 import { basename, dirname, join } from 'node:path';
 import type { StateBackend } from '../backend.js';
 import { stateName, statesBeside } from './beside.js';
-import { acquireLock, lockHolder, removableLock } from './lock.js';
+import { acquireLock, lockHolder, lockHolding, removableLock } from './lock.js';
 import { fileRuns } from './runs.js';
 import { stateFile } from './state-file.js';
 import { refuseTracked, refuseTrackedLock } from './tracked.js';
@@ -25,6 +25,7 @@ export function fileBackend({ path, allowTracked }: FileSettings): StateBackend 
     beside: () => statesBeside(path),
     lock: (command, now) => acquireLock(path, command, now),
     holder: () => lockHolder(path),
+    holding: () => lockHolding(path),
     removable: () => removableLock(path),
     async check(use) {
       if (allowTracked) return;

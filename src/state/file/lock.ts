@@ -10,7 +10,7 @@ import { NoRegularFile, readRegular } from '../../base/regular.js';
 import { sweepTemporaries, temporaryName } from '../../base/temporary.js';
 import { userName } from '../../base/user-name.js';
 import { makeFolder } from '../../base/whole-file.js';
-import type { Lock, Removable } from '../backend.js';
+import type { Holding, Lock, Removable } from '../backend.js';
 
 const holderSchema = z.object({
   user: z.string(),
@@ -21,6 +21,9 @@ const holderSchema = z.object({
 });
 
 type Holder = z.infer<typeof holderSchema>;
+
+/** What a lock is called that names nobody. */
+const UNREADABLE = 'an unreadable lock file';
 
 /** Milliseconds that another process gets to take over a lock. */
 const A_MOMENT = 20;
@@ -57,12 +60,18 @@ export async function acquireLock(statePath: string, command: string, now: Date)
 
 /** Who holds the lock of a state: a holder that isn't known to be gone, in words; null where it is free or its holder is gone. */
 export async function lockHolder(statePath: string): Promise<string | null> {
+  const holding = await lockHolding(statePath);
+  if (holding === null || holding.fate === 'gone') return null;
+  const unsure = holding.readable && holding.fate === 'unknown';
+  return unsure ? `${holding.holder}, if that process still runs` : holding.holder;
+}
+
+/** The lock of a state as it stands, a dead holder's too; null where there is none. */
+export async function lockHolding(statePath: string): Promise<Holding | null> {
   const holder = await readHolder(lockPath(statePath));
   if (holder === undefined) return null;
-  if (holder === null) return 'an unreadable lock file';
-  const fate = fateOf(holder);
-  if (fate === 'gone') return null;
-  return fate === 'alive' ? describe(holder) : `${describe(holder)}, if that process still runs`;
+  if (holder === null) return { holder: UNREADABLE, readable: false, fate: 'unknown', elsewhere: null };
+  return { holder: describe(holder), readable: true, fate: fateOf(holder), elsewhere: whereElse(holder) };
 }
 
 /**
@@ -84,7 +93,7 @@ export async function removableLock(statePath: string): Promise<Removable | null
     ]);
   }
   return {
-    holder: holder === null ? 'an unreadable lock file' : describe(holder),
+    holder: holder === null ? UNREADABLE : describe(holder),
     remove: async () => {
       // While a question waited for its answer, another process may have taken it.
       const now = await readHolder(path);

@@ -1,17 +1,10 @@
-import { type ExecFileException, execFile } from 'node:child_process';
-import { access, constants, realpath } from 'node:fs/promises';
-import { basename, delimiter, dirname, isAbsolute, join, relative, resolve, sep } from 'node:path';
+import { realpath } from 'node:fs/promises';
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
+import { inGitIndex } from '../../base/git.js';
 import { leadsTo } from '../../base/links.js';
 import { error, ProblemsError } from '../../base/problems.js';
-import { readRegular } from '../../base/regular.js';
 import { isThere, workTreeOf } from '../../base/work-tree.js';
 import { lockPath } from './lock.js';
-
-/** Milliseconds that git gets; looking into its index takes a few. */
-const PATIENCE = 10_000;
-
-/** Bytes of names: those of very many journals. */
-const MOST = 64 * 1024 * 1024;
 
 /**
  * A state that a commit brings along is believed like any other, so nobody's branch may bring one unless that is meant.
@@ -50,15 +43,12 @@ async function trackedOf(files: readonly string[], journals?: string): Promise<s
   const real = await Promise.all(named.map(realName));
   const root = await workTreeOf(dirname(real[0] ?? ''));
   if (root === undefined) return [];
-  const git = await findGit();
-  if (git === undefined) return [];
   const targets = [...new Set([...real, ...(await Promise.all(named.map((path) => leadsTo(path))))])];
   const inside = targets.map((path) => relative(root, path)).filter(isBelow);
-  const listed = inside.length === 0 ? '' : await listOf(git, root, inside);
+  const listed = await listOf(root, inside);
   const folder = journals === undefined ? [] : [journals, await realName(journals)];
   const folders = new Set(folder.map((path) => relative(root, path)));
-  return listed.split('\0').filter((path) => {
-    if (path === '') return false;
+  return listed.filter((path) => {
     // A folder of runs may have files in it that are none of idops'.
     const isInFolder = folders.has(dirname(path).split('/').join(sep));
     return !isInFolder || path.endsWith('.jsonl');
@@ -77,28 +67,12 @@ function isBelow(way: string): boolean {
   return way !== '' && way !== '..' && !way.startsWith(`..${sep}`) && !isAbsolute(way);
 }
 
-/** The git of the search path; what lies there by a relative name isn't taken, since that may be the project's. */
-async function findGit(): Promise<string | undefined> {
-  const name = process.platform === 'win32' ? 'git.exe' : 'git';
-  for (const folder of (process.env.PATH ?? '').split(delimiter).filter((path) => isAbsolute(path))) {
-    const path = join(folder, name);
-    if (
-      await access(path, constants.X_OK).then(
-        () => true,
-        () => false,
-      )
-    )
-      return path;
-  }
-  return undefined;
-}
-
 /** What git's index has of these paths. Throws a ProblemsError (`state-tracked`) where git can't tell. */
-async function listOf(git: string, root: string, paths: readonly string[]): Promise<string> {
+async function listOf(root: string, paths: readonly string[]): Promise<readonly string[]> {
   try {
-    return await list(git, root, paths);
+    const listed = await inGitIndex(root, paths);
+    return listed === 'no git' ? [] : listed;
   } catch (failure) {
-    if (!(await hasRepository(join(root, '.git')))) return '';
     throw new ProblemsError(
       [
         error(
@@ -111,46 +85,4 @@ async function listOf(git: string, root: string, paths: readonly string[]): Prom
       { cause: failure },
     );
   }
-}
-
-/** Whether a `.git` is a repository, or names one that is there: that of a linked work tree may not be, in a container. */
-async function hasRepository(path: string): Promise<boolean> {
-  const text = await readRegular(path).catch(() => undefined);
-  const folder = text === undefined ? path : /^gitdir: (.+)/.exec(text)?.[1];
-  if (folder === undefined) return false;
-  const real = resolve(dirname(path), folder);
-  return (await isThere(join(real, 'HEAD'))) || (await isThere(join(real, 'index')));
-}
-
-/**
- * Asks git for its index of these paths; throws an Error that says in a few words why git fails. The repository is named
- * to it, and nothing of it may make git run, fetch or wait for anything.
- */
-async function list(git: string, root: string, paths: readonly string[]): Promise<string> {
-  const settings = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'protocol.allow=never'];
-  const args = [
-    ...['--no-pager', '--no-optional-locks', '--literal-pathspecs'],
-    ...settings.flatMap((setting) => ['-c', setting]),
-    ...[`--git-dir=${join(root, '.git')}`, `--work-tree=${root}`],
-    ...['ls-files', '-z', '--', ...paths],
-  ];
-  const own = Object.entries(process.env).filter(([name]) => !name.toUpperCase().startsWith('GIT_'));
-  const env = { ...Object.fromEntries(own), GIT_NO_LAZY_FETCH: '1', GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' };
-  const limits = { timeout: PATIENCE, killSignal: 'SIGKILL', maxBuffer: MOST } as const;
-  const options = { cwd: root, env, windowsHide: true, ...limits } as const;
-  return await new Promise((done, failed) => {
-    execFile(git, args, options, (failure, stdout, stderr) => {
-      if (failure === null) done(stdout);
-      else failed(new Error(whyFailed(failure, stderr), { cause: failure }));
-    });
-  });
-}
-
-function whyFailed({ killed, code, message }: ExecFileException, stderr: string): string {
-  const said = stderr.split('\n').find((line) => line.startsWith('fatal: ') || line.startsWith('error: '));
-  if (said !== undefined) return said.slice('fatal: '.length);
-  if (typeof code === 'number') return `it ended with exit code ${code}`;
-  if (killed === true && code == null) return `it did not end in ${PATIENCE / 1000} s`;
-  // The message of a failed start has the whole command in it.
-  return typeof code === 'string' ? code : (message.split('\n')[0] ?? '');
 }

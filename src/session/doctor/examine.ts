@@ -1,0 +1,118 @@
+import { type Check, fail, ok } from '../../base/checks.js';
+import type { Problem } from '../../base/problems.js';
+import { loadManifests, tellSecrets } from '../../manifests/index.js';
+import { scopesOf } from '../../plan/scopes.js';
+import type { Project, ServerOverrides, ServerSettings } from '../../project/index.js';
+import type { Diagnosed } from '../../report/diagnosis.js';
+import type { Try } from '../../server/call.js';
+import { type Diagnosis, diagnose } from '../../server/diagnose.js';
+import { backendOf } from '../backend.js';
+import { type LookingOptions, whileReading } from '../connection.js';
+import { problemsOf } from '../failures.js';
+import { lookAtIndex } from './committed.js';
+import { type ClockReading, clockCheck, versionsCheck } from './machine.js';
+import { lookAtState } from './state.js';
+
+export type ExamineOptions = LookingOptions & ServerOverrides;
+
+/**
+ * Finds out whether configuration, server, credentials and state go together, and what is in the way. Sends GETs alone, and
+ * writes nothing anywhere.
+ */
+export async function examine(load: () => Promise<Project>, options: ExamineOptions): Promise<Diagnosed> {
+  const project = await attempt(load);
+  if ('failed' in project) {
+    return { server: null, configured: null, fits: null, checks: [...project.failed, versionsCheck([])] };
+  }
+  const server = await attempt(() => project.found.server(options));
+  const settings = 'found' in server ? server.found : null;
+  const looked =
+    'found' in server
+      ? await attempt(() => lookAtServer(project.found, server.found, options))
+      : { failed: server.failed };
+  const beside = await attempt(() => lookAround(project.found, settings?.baseUrl ?? null));
+  return {
+    server: settings?.baseUrl ?? null,
+    configured: settings?.profile.name ?? null,
+    fits: 'found' in looked ? looked.found.fits : null,
+    checks: [...checksOf(looked), ...checksOf(beside)],
+  };
+}
+
+/** What is beside the server: the state and what belongs to it, git and the machine. */
+async function lookAround(
+  project: Project,
+  server: string | null,
+): Promise<{ readonly checks: readonly Check[] }> {
+  const backend = backendOf(project);
+  const { checks, versions } = await lookAtState({ backend, environment: project.environment }, server);
+  return { checks: [...checks, ...(await lookAtIndex(project, backend)), versionsCheck(versions)] };
+}
+
+async function lookAtServer(
+  project: Project,
+  server: ServerSettings,
+  options: ExamineOptions,
+): Promise<Diagnosis> {
+  const { redactor, network = {} } = options;
+  const loaded = await loadManifests(project, { lenient: true, profile: server.profile });
+  tellSecrets(loaded, redactor.add);
+  const { declared, problems } = loaded;
+  const readings: ClockReading[] = [];
+  const onTry = (made: Try): void => {
+    const { date, milliseconds } = made;
+    if (date !== undefined) readings.push({ date, milliseconds, at: Date.now() });
+    network.onTry?.(made);
+  };
+  const { checks, fits } = await whileReading(
+    server,
+    declared,
+    { ...options, network: { ...network, onTry } },
+    (reader) =>
+      diagnose({
+        reader,
+        baseUrl: server.baseUrl,
+        profile: server.profile,
+        needed: scopesOf(declared, server.profile),
+      }),
+  );
+  return {
+    fits,
+    checks: [
+      ok('configuration', `${project.file} is fine`),
+      manifestsCheck(problems),
+      ...checks,
+      ...clockCheck(readings),
+    ],
+  };
+}
+
+function manifestsCheck(problems: readonly Problem[]): Check {
+  const errors = problems.filter(({ severity }) => severity === 'error').length;
+  if (errors === 0) return ok('manifests', 'they are valid');
+  const message = errors === 1 ? 'one thing is wrong with them' : `${errors} things are wrong with them`;
+  return fail('manifests', message, 'idops validate shows what');
+}
+
+type Attempt<T> = { readonly found: T } | { readonly failed: readonly Check[] };
+
+/** What is wrong with what a person gave is a check like the others; mistakes of ours are thrown. */
+async function attempt<T>(work: () => Promise<T>): Promise<Attempt<T>> {
+  try {
+    return { found: await work() };
+  } catch (failure) {
+    const problems = problemsOf(failure);
+    if (problems.some(({ code }) => code === 'internal')) throw failure;
+    return { failed: problems.map(asCheck) };
+  }
+}
+
+function checksOf(attempted: Attempt<{ readonly checks: readonly Check[] }>): readonly Check[] {
+  return 'found' in attempted ? attempted.found.checks : attempted.failed;
+}
+
+function asCheck({ code, message, hint, places: [place] }: Problem): Check {
+  const where = place === undefined ? '' : ` (${place.file}:${place.line})`;
+  const name = code.startsWith('server-') ? 'credentials' : 'configuration';
+  return fail(name, `${message}${where}`, hint ?? null);
+}

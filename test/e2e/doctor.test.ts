@@ -1,0 +1,225 @@
+import { execFileSync } from 'node:child_process';
+import { mkdir, readdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { ownMark } from '../../src/base/process.js';
+import { journals, project, sure, type TestProject } from './running.js';
+
+interface Check {
+  readonly name: string;
+  readonly status: string;
+  readonly message: string;
+  readonly hint: string | null;
+}
+
+const manifest = 'kind: Organization\nname: acme\nlabel: First\n';
+
+/** A project in which something was applied. */
+async function applied(files: { readonly [path: string]: string } = {}): Promise<TestProject> {
+  const at = await project({ 'idops.yaml': sure, 'manifests/all.yaml': manifest, ...files });
+  expect((await at.idops('apply --yes')).code).toBe(0);
+  return at;
+}
+
+/** What the doctor says of one thing; it must have written and sent nothing. */
+async function say(at: TestProject, name: string, args = ''): Promise<Check[]> {
+  const [files, written] = [await at.files(), at.writes().length];
+  const { code, stdout } = await at.idops(`doctor --format json ${args}`);
+  expect(await at.files()).toEqual(files);
+  expect(at.writes()).toHaveLength(written);
+  const { checks } = JSON.parse(stdout) as { checks: Check[] };
+  expect(code).toBe(checks.some(({ status }) => status === 'fail') ? 1 : 0);
+  return checks.filter((check) => check.name === name);
+}
+
+function git(at: TestProject, ...args: string[]): void {
+  execFileSync('git', args, { cwd: at.folder, stdio: 'pipe' });
+}
+
+describe('idops doctor, of the state', () => {
+  it('finds nothing in the way', async () => {
+    const at = await applied();
+    expect((await at.idops('doctor')).stdout).toMatch(/Nothing is in the way\.\n$/);
+    expect(await say(at, 'state')).toMatchObject([
+      { status: 'ok', message: `.idops/state.json records 1 object of ${at.sandbox.url}` },
+    ]);
+    expect(await say(at, 'lock')).toMatchObject([{ status: 'ok' }]);
+    expect(await say(at, 'journals')).toMatchObject([{ message: '1 run, all of them settled' }]);
+    expect(await say(at, 'clock')).toMatchObject([{ status: 'ok' }]);
+    expect(await say(at, 'versions')).toMatchObject([{ status: 'ok' }]);
+  });
+
+  it.each([
+    ['is for another server', /"server": "[^"]+"/, '"server": "https://other.example"', 'belongs to'],
+    ['is of a newer format', '"format_version": 1', '"format_version": 2', 'format 2'],
+    ['is no JSON', '{', '', 'is not JSON'],
+  ])('says where it %s, and what to do', async (_, before, after, message) => {
+    const at = await applied();
+    await at.write({ '.idops/state.json': (await at.read('.idops/state.json')).replace(before, after) });
+    expect(await say(at, 'state')).toMatchObject([
+      { status: 'fail', message: expect.stringContaining(message), hint: expect.stringMatching(/\w+ .*/) },
+    ]);
+    expect(await say(at, 'journals')).toMatchObject([{ status: 'ok' }]);
+  });
+
+  it('looks at it where no server can be spoken to as well', async () => {
+    const at = await applied();
+    const { stdout } = await at.idops('doctor', { env: { IDOPS_TOKEN: undefined } });
+    expect(stdout).toMatch(/^fail {2}configuration/m);
+    expect(stdout).toMatch(/^ok {4}state +\.idops\/state\.json records 1 object/m);
+  });
+
+  it('knows what a run left open', async () => {
+    const at = await applied();
+    const state = JSON.parse(await at.read('.idops/state.json'));
+    const [run] = journals(await at.files());
+    const name = (run ?? '').replace(/^.*\/|\.jsonl$/g, '');
+    await at.write({
+      '.idops/state.json': JSON.stringify({
+        ...state,
+        resources: {
+          'Client/c1': {
+            ...Object.values<object>(state.resources)[0],
+            kind: 'Client',
+            identity: { id: 'c1' },
+            pending_regeneration: name,
+          },
+        },
+      }),
+    });
+    expect(await say(at, 'state')).toMatchObject([
+      { status: 'ok' },
+      { status: 'warn', hint: expect.stringContaining(`idops runs settle ${name} Client/c1 --done`) },
+    ]);
+  });
+});
+
+describe('idops doctor, of the lock', () => {
+  const mark = ownMark();
+  it.each([
+    ['of a process that is gone', { ...mark, pid: 2 ** 22 - 1, started: null }, 'warn', 'takes it over'],
+    ['of a living one', mark, 'warn', 'wait until'],
+    ['of another host', { ...mark, host: 'elsewhere' }, 'warn', 'idops runs unlock'],
+    ['without a name', 'nobody', 'fail', 'idops runs unlock'],
+  ])('tells of one %s', async (_, holder, status, hint) => {
+    const at = await applied();
+    const named = { user: 'ada', command: 'apply', at: '2026-01-31T12:00:00Z', nonce: 'n' };
+    const text = typeof holder === 'string' ? holder : JSON.stringify({ ...named, ...holder });
+    await at.write({ '.idops/state.json.lock': text });
+    expect(await say(at, 'lock')).toMatchObject([{ status, hint: expect.stringContaining(hint) }]);
+  });
+});
+
+describe('idops doctor, of journals', () => {
+  it('tells of a run that had not ended, and what settles it', async () => {
+    const at = await applied();
+    const [run = ''] = journals(await at.files());
+    const text = await at.read(run);
+    await at.write({
+      [run]: text.slice(0, text.lastIndexOf('{"type":"end"')).replace(/"pid":\d+/, '"pid":4194303'),
+    });
+    expect(await say(at, 'journals')).toMatchObject([
+      {
+        status: 'warn',
+        message: expect.stringContaining('had not ended'),
+        hint: expect.stringContaining('plan'),
+      },
+    ]);
+    expect((await at.idops('plan')).code).toBe(0);
+    expect(await say(at, 'journals')).toMatchObject([{ status: 'ok' }]);
+  });
+
+  it('tells of those that can not be read, of other states, and of later versions', async () => {
+    const at = await applied({
+      'other.yaml': `${sure}state: {path: .idops/other.json}\n`,
+    });
+    expect(await say(at, 'journals', '--config other.yaml')).toMatchObject([
+      { status: 'ok', message: 'there are none yet; 1 run of other states beside them' },
+    ]);
+    const [run = ''] = journals(await at.files());
+    await at.write({
+      [run]: (await at.read(run)).replace(/"tool_version":"[^"]+"/, '"tool_version":"900.0.0"'),
+    });
+    expect(await say(at, 'versions')).toMatchObject([
+      { status: 'warn', message: expect.stringContaining('900.0.0') },
+    ]);
+    await at.write({ '.idops/runs/20260101T000000Z-000000.jsonl': 'no journal\n' });
+    expect(await say(at, 'journals')).toMatchObject([
+      { status: 'fail', message: expect.stringContaining('line 1 is not JSON') },
+    ]);
+  });
+});
+
+describe("idops doctor, of git's index", () => {
+  const key = '-----BEGIN EC PRIVATE KEY-----\nMHcC\n-----END EC PRIVATE KEY-----\n';
+
+  it('has nothing to say without a repository', async () => {
+    expect(await say(await project({}), 'git')).toMatchObject([{ status: 'ok' }]);
+  });
+
+  it('finds what is secret and what belongs to a state, with a cure for each', async () => {
+    const at = await applied({
+      'idops.yaml': `${sure}environments:
+  production:
+    server: {auth: {token_file: secrets/token}, tls: {client_key_file: client.key, ca_file: ca.pem}}
+`,
+      '.gitignore': '.idops/\n',
+      'secrets/token': 'abc',
+      'ca.pem': '-----BEGIN CERTIFICATE-----\n',
+      'client.key': 'any',
+      'deploy.pem': key,
+      '.env': 'A=1',
+      '.env.example': 'A=',
+      'store.p12': '',
+    });
+    expect((await at.idops('plan --out plan.json')).code).toBe(0);
+    git(at, 'init', '-q');
+    expect(await say(at, 'git')).toMatchObject([{ status: 'ok' }]);
+    git(at, 'add', '-A');
+    const found = await say(at, 'git');
+    expect(found.map(({ status, message }) => `${status} ${message.split(':')[0]}`).sort()).toEqual([
+      'fail it tracks .env',
+      'fail it tracks client.key',
+      'fail it tracks deploy.pem',
+      'fail it tracks secrets/token',
+      'fail it tracks store.p12',
+      'warn it tracks plan.json',
+    ]);
+    for (const { hint } of found) expect(hint).toMatch(/^git rm --cached \S+, and name it in \.gitignore; /);
+    git(
+      at,
+      'rm',
+      '-q',
+      '--cached',
+      'plan.json',
+      '.env',
+      'client.key',
+      'deploy.pem',
+      'secrets/token',
+      'store.p12',
+    );
+    git(at, 'add', '-f', '.idops');
+    expect(await say(at, 'git')).toMatchObject([
+      { status: 'fail', message: expect.stringContaining('.idops/state.json') },
+    ]);
+    expect((await at.idops('plan')).stderr).toContain('state-tracked');
+    await at.write({ 'idops.yaml': `${sure}state: {allow_tracked: true}\n` });
+    expect(await say(at, 'git')).toMatchObject([{ status: 'ok' }]);
+    // Without git on the search path there is nobody to ask.
+    await mkdir(join(at.folder, 'bin'));
+    const { stdout } = await at.idops('doctor', { env: { PATH: join(at.folder, 'bin') } });
+    expect(stdout).toMatch(/^ok {4}git +there is no git here/m);
+    expect(await readdir(join(at.folder, '.git'))).not.toContain('index.lock');
+  });
+
+  it('finds a token that the configuration says in plain words', async () => {
+    const at = await project({ 'idops.yaml': sure.replace('${IDOPS_TOKEN}', 'plain-token-0123456789') });
+    git(at, 'init', '-q');
+    git(at, 'add', 'idops.yaml');
+    const [check] = await say(at, 'git');
+    expect(check).toMatchObject({
+      status: 'fail',
+      message: 'idops.yaml says server.auth.token in plain words, and git tracks it',
+    });
+  });
+});
