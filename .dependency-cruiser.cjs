@@ -79,6 +79,11 @@ module.exports = {
       to: { path: '^src/server/(client|writer|transport)\\.ts$' },
     },
     uses(
+      'pull',
+      ['base', 'server', 'kinds', 'source', 'project', 'manifests', 'plan'],
+      'It turns what a server has into manifests, and asks the planner whether they say just that; who connects and who is told comes after it.',
+    ),
+    uses(
       'apply',
       ['base', 'server', 'state', 'kinds', 'plan'],
       'It carries out a plan, and neither makes nor shows one.',

@@ -56,6 +56,7 @@ export const problemCodes = [
   'no-such-target',
   'no-terminal',
   'not-approved',
+  'not-found',
   'not-in-list',
   'not-there',
   'not-undone',

@@ -43,6 +43,17 @@ export async function readCatalog(
   parse: Parser<Page<Fields>>,
   reader: Pick<Reader, 'listExtra'>,
 ): Promise<Catalog | null> {
+  const rows = await readRows(name, read, parse, reader);
+  return rows === null ? null : new Catalog(rows);
+}
+
+/** The rows of such a list, as the server gave them. */
+export async function readRows(
+  name: string,
+  read: ExtraRead,
+  parse: Parser<Page<Fields>>,
+  reader: Pick<Reader, 'listExtra'>,
+): Promise<readonly Fields[] | null> {
   let offered = true;
   const rows = await readListing(name, async (number) => {
     const page = await reader.listExtra(read, number, parse);
@@ -54,5 +65,5 @@ export async function readCatalog(
       rows: page?.rows ?? [],
     };
   });
-  return offered ? new Catalog(rows) : null;
+  return offered ? rows : null;
 }

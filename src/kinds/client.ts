@@ -1,8 +1,18 @@
 import { z } from 'zod';
 import { settle } from '../base/settle.js';
-import type { Fields, Value } from '../base/values.js';
-import { answers } from '../server/answers.js';
-import type { Identity, Kind, PlanInput, Present, Verdict } from './kind.js';
+import { compareText, type Fields, type Value } from '../base/values.js';
+import { answers, pages } from '../server/answers.js';
+import { idsOf, withoutIds } from './discovery.js';
+import type {
+  DiscoverContext,
+  Discovered,
+  Finding,
+  Identity,
+  Kind,
+  PlanInput,
+  Present,
+  Verdict,
+} from './kind.js';
 import { missing, readOne } from './reading.js';
 import { profileProblems } from './rules.js';
 import { document, identifier } from './schema.js';
@@ -45,7 +55,10 @@ const onlyAnswered = [
 const traits: ProfileTraits = {
   documented: {},
   boruta: {
-    reads: { one: { title: 'show a client', path: '/api/clients/:client_id', scope: 'clients:manage:all' } },
+    reads: {
+      one: { title: 'show a client', path: '/api/clients/:client_id', scope: 'clients:manage:all' },
+      all: { title: 'list clients', path: '/api/clients', scope: 'clients:manage:all' },
+    },
     unsafe: true,
   },
 };
@@ -75,16 +88,17 @@ export const client: Kind = {
           const { identity } = object;
           const params = { client_id: identity.id ?? '' };
           const shown = await readOne(context, read, params, answers.client.one);
-          // The rest of a client is nobody's business here, least of all its keys.
-          // Null is a DID that isn't there; one that isn't shown is not known.
-          const fields = shown?.did === undefined ? {} : { did: shown.did };
-          const found = shown === null ? missing(identity, 'client') : { exists: true, identity, fields };
+          const found =
+            shown === null
+              ? missing(identity, 'client')
+              : { exists: true, identity, fields: shownClient(shown) };
           return [object, found] as const;
         }),
       ),
     );
   },
   onlyAnswered: new Set(onlyAnswered),
+  discovery: { options: { client: 'id' }, find },
   decide,
   regeneration: {
     field: 'did',
@@ -97,6 +111,48 @@ export const client: Kind = {
   update: () => ({ requests: [], expected: {} }),
   destructions: () => [],
 };
+
+/** The rest of a client is nobody's business here, least of all its keys. */
+function shownClient({ did }: Fields): Fields {
+  // Null is a DID that isn't there; one that isn't shown is not known.
+  return did === undefined ? {} : { did };
+}
+
+/** By the list where the server offers one; otherwise those that are named somewhere, each by a read of its own. */
+async function find(context: DiscoverContext): Promise<Discovered> {
+  const { one, all } = traits[context.profile.name].reads ?? {};
+  const wanted = context.asked.client ?? [];
+  const rows = all === undefined ? null : await context.rows('clients', all, pages.client);
+  if (rows !== null) {
+    const found = rows
+      .filter(({ id }) => wanted.length === 0 || wanted.includes(String(id)))
+      .flatMap(asFinding);
+    return {
+      found: found.sort((a, b) => compareText(a.identity.id ?? '', b.identity.id ?? '')),
+      notes: withoutIds(rows.filter(({ id }) => typeof id !== 'string').length, 'clients'),
+    };
+  }
+  if (one === undefined) return { found: [], notes: [] };
+  const ids = idsOf('Client', 'client', context);
+  const shown = await settle(
+    ids.map(async (id) => {
+      const client = await readOne(context, one, { client_id: id }, answers.client.one);
+      return client === null ? [] : asFinding({ ...client, id });
+    }),
+  );
+  const unnamed =
+    'the server offers no list of clients, so those alone are found that a manifest, the state or --client ID names';
+  return { found: shown.flat(), notes: wanted.length > 0 ? [] : [unnamed] };
+}
+
+function asFinding(client: Fields): Finding[] {
+  const { id, name } = client;
+  if (typeof id !== 'string') return [];
+  const called = typeof name === 'string' ? name : null;
+  return [
+    { identity: { id }, called, live: { exists: true, identity: { id }, fields: shownClient(client) } },
+  ];
+}
 
 function decide({ declared, present, accepted }: PlanInput): Verdict | undefined {
   const { generation } = declared;

@@ -1,12 +1,17 @@
 import { z } from 'zod';
 import { error, type Problem } from '../base/problems.js';
 import { settle } from '../base/settle.js';
-import { type Fields, Sensitive, same } from '../base/values.js';
+import { compareText, type Fields, isMap, Sensitive, same } from '../base/values.js';
+import { pages } from '../server/answers.js';
 import type { Profile } from '../server/profiles.js';
+import type { ExtraRead } from '../server/reads.js';
 import type { FieldChange, PlanWarning } from './change.js';
 import { body, carried, value } from './fields.js';
 import type {
   Declared,
+  DiscoverContext,
+  Discovered,
+  Finding,
   Identity,
   Kind,
   Live,
@@ -29,7 +34,12 @@ interface TemplateTraits extends Traits {
    * GET that finds nothing means that there is no such backend or type.
    */
   readonly allBuiltIn: boolean;
+  /** The lists that show which backends there are: their own, and where that isn't offered the one of users. */
+  readonly backends?: { readonly own: ExtraRead; readonly ofUsers: ExtraRead };
 }
+
+/** The types that are known of servers of this API. */
+const knownTypes = ['confirmation_instructions', 'reset_password_instructions', 'tx_code'];
 
 const BUILT_IN = 'to go back to the built-in text, declare "state: absent"';
 
@@ -38,13 +48,17 @@ const traits: ProfileTraits<TemplateTraits> = {
   boruta: {
     halvesFallBack: true,
     allBuiltIn: true,
+    backends: {
+      own: { title: 'list backends', path: '/api/backends', scope: 'identity-providers:manage:all' },
+      ofUsers: { title: 'list users', path: '/api/users', scope: 'users:manage:all' },
+    },
     whole: ['txt_content', 'html_content'],
     // A template that is written anew gets an id of its own.
     ignored: ['id'],
     limits: {
       identity: {
         type: {
-          known: ['confirmation_instructions', 'reset_password_instructions', 'tx_code'],
+          known: knownTypes,
           otherwise: 'this server has no email template of this type',
         },
       },
@@ -143,6 +157,12 @@ export const emailTemplate: Kind = {
     };
   },
   lost: lostTemplate,
+  discovery: {
+    options: { backend: 'backend_id', type: 'type' },
+    find,
+    writes: ['txt_content', 'html_content'],
+    files: { folder: 'emails', endings: { txt_content: 'txt', html_content: 'html' } },
+  },
   destructions: () => [],
 };
 
@@ -279,4 +299,42 @@ async function showTemplate(identity: Identity, { reader, limit }: ObserveContex
   return template === null
     ? { exists: false, identity, fields: {} }
     : { exists: true, identity, fields: { ...template } };
+}
+
+/** Of each backend the types that are asked for, or those that are known, of servers of this API or of this one. */
+async function find(context: DiscoverContext): Promise<Discovered> {
+  const { asked, known } = context;
+  const { backend: wanted = [], type: types = [] } = asked;
+  const named = known.filter(({ kind }) => kind === 'EmailTemplate').map(({ identity }) => identity);
+  const backends = wanted.length > 0 ? wanted : await backendsOf(context, named);
+  const identities = [...new Set(backends)].sort().flatMap((backend_id) => {
+    const own = named.flatMap((one) => (one.backend_id === backend_id ? [one.type ?? ''] : []));
+    return [...new Set(types.length > 0 ? types : [...knownTypes, ...own])]
+      .sort(compareText)
+      .map((type) => ({ backend_id, type }));
+  });
+  const found = await settle(
+    identities.map(async (identity): Promise<Finding[]> => {
+      const live = await showTemplate(identity, context);
+      if (!live.exists) return [];
+      const remark = live.fields.id === null ? { remark: 'the built-in text' } : {};
+      return [{ identity, called: null, ...remark, live }];
+    }),
+  );
+  const unnamed =
+    'no backend is known, so no email template can be found: name the backends with --backend ID, which a server shows in the address of its page about one';
+  return { found: found.flat(), notes: backends.length === 0 ? [unnamed] : [] };
+}
+
+async function backendsOf({ rows, profile }: DiscoverContext, named: readonly Identity[]): Promise<string[]> {
+  const known = named.flatMap(({ backend_id }) => backend_id ?? []);
+  const { backends } = traits[profile.name];
+  if (backends === undefined) return known;
+  const own = await rows('backends', backends.own, pages.backend);
+  const shown = own ?? (await rows('users', backends.ofUsers, pages.user)) ?? [];
+  const ids = shown.map((row) => {
+    if (own !== null) return row.id;
+    return isMap(row.backend) ? row.backend.id : undefined;
+  });
+  return [...known, ...ids.flatMap((id) => (typeof id === 'string' ? [id] : []))];
 }

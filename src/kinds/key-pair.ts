@@ -1,11 +1,21 @@
 import { z } from 'zod';
 import { error } from '../base/problems.js';
 import { settle } from '../base/settle.js';
-import type { Fields } from '../base/values.js';
-import { answers } from '../server/answers.js';
+import { compareText, type Fields } from '../base/values.js';
+import { answers, pages } from '../server/answers.js';
 import type { PlanWarning } from './change.js';
+import { withoutIds } from './discovery.js';
 import { value } from './fields.js';
-import type { Identity, Kind, Live, ObserveContext, PlanInput, Update } from './kind.js';
+import type {
+  DiscoverContext,
+  Discovered,
+  Identity,
+  Kind,
+  Live,
+  ObserveContext,
+  PlanInput,
+  Update,
+} from './kind.js';
 import { missing, readOne } from './reading.js';
 import { profileProblems } from './rules.js';
 import { document, identifier, text } from './schema.js';
@@ -87,6 +97,7 @@ export const keyPair: Kind = {
     );
     return { requests: [request(present.identity, body)], expected: body };
   },
+  discovery: { options: {}, find },
   destructions: (fields) =>
     fields.some(({ path, after }) => path === 'is_default' && after === true)
       ? ['moves the default key pair']
@@ -142,9 +153,7 @@ async function observeKeyPairs<T extends { readonly identity: Identity }>(
   if (all === undefined) return new Map();
   const list = (await readOne(context, all, {}, answers.keyPair.list)) ?? [];
   const byId = new Map(list.map((pair) => [pair.id, pair]));
-  const defaults = list.flatMap(({ id, is_default }) =>
-    is_default === true && typeof id === 'string' ? [id] : [],
-  );
+  const defaults = defaultsOf(list);
   return new Map(
     await settle(
       objects.map(async (object) => {
@@ -156,12 +165,37 @@ async function observeKeyPairs<T extends { readonly identity: Identity }>(
             ? null
             : await readOne(context, single, { key_pair_id: identity.id ?? '' }, answers.keyPair.one));
         if (shown === null) return [object, missing(identity, 'key pair')] as const;
-        const { is_default, ...rest } = shown;
-        // Null is what a pair has that was never the default.
-        const known = is_default === undefined ? {} : { is_default: is_default === true };
-        const fields = { ...rest, ...known, [DEFAULTS]: [...defaults].sort() };
-        return [object, { exists: true, identity, fields }] as const;
+        return [object, { exists: true, identity, fields: shownPair(shown, defaults) }] as const;
       }),
     ),
   );
+}
+
+function shownPair({ is_default, ...rest }: Fields, defaults: readonly string[]): Fields {
+  // Null is what a pair has that was never the default.
+  const known = is_default === undefined ? {} : { is_default: is_default === true };
+  return { ...rest, ...known, [DEFAULTS]: [...defaults].sort() };
+}
+
+/** The ids of the pairs that are the default. */
+function defaultsOf(pairs: readonly Fields[]): string[] {
+  return pairs.flatMap(({ id, is_default }) => (is_default === true && typeof id === 'string' ? [id] : []));
+}
+
+async function find({ rows, profile }: DiscoverContext): Promise<Discovered> {
+  const { all } = traits[profile.name].reads ?? {};
+  const pairs = all === undefined ? null : await rows('key pairs', all, pages.keyPair);
+  if (pairs === null) return { found: [], notes: ['the server offers no list of key pairs'] };
+  const defaults = defaultsOf(pairs);
+  const found = pairs.flatMap((pair) => {
+    const { id } = pair;
+    if (typeof id !== 'string') return [];
+    const remark = pair.is_default === true ? { remark: 'the default' } : {};
+    const live = { exists: true, identity: { id }, fields: shownPair(pair, defaults) };
+    return [{ identity: { id }, called: null, ...remark, live }];
+  });
+  return {
+    found: found.sort((a, b) => compareText(a.identity.id, b.identity.id)),
+    notes: withoutIds(pairs.filter(({ id }) => typeof id !== 'string').length, 'key pairs'),
+  };
 }

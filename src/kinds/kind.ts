@@ -2,9 +2,11 @@ import type { z } from 'zod';
 import type { KindName } from '../base/kind-names.js';
 import type { Problem } from '../base/problems.js';
 import type { Fields } from '../base/values.js';
+import type { Page, Parser } from '../server/answers.js';
 import type { Scope, WriteRequest } from '../server/operations.js';
 import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
+import type { ExtraRead } from '../server/reads.js';
 import type { Action, FieldChange, PlanWarning } from './change.js';
 import type { Declared, Identity } from './declared.js';
 import type { FieldTypes } from './fields.js';
@@ -165,6 +167,53 @@ export interface Email {
   readonly type: string;
 }
 
+/** What was asked for, by the name of the option: `backend`, `type`, `user`, `client`. None means all that can be found. */
+export interface Asked {
+  readonly [option: string]: readonly string[] | undefined;
+}
+
+/** An object that manifests or the state name. */
+export interface Known {
+  readonly kind: KindName;
+  readonly identity: Identity;
+}
+
+export interface DiscoverContext extends ObserveContext {
+  readonly asked: Asked;
+  readonly known: readonly Known[];
+  /** The rows of a list that the document doesn't have, read once however many ask for it; null where there is none. */
+  rows(noun: string, read: ExtraRead, parse: Parser<Page<Fields>>): Promise<readonly Fields[] | null>;
+}
+
+/** An object that the server has. */
+export interface Finding {
+  readonly identity: Identity;
+  /** What tells a person which one it is; null where nothing does. */
+  readonly called: string | null;
+  /** What else is worth a word in a list. */
+  readonly remark?: string;
+  readonly live: Live;
+}
+
+export interface Discovered {
+  /** In an order that is the same each time. */
+  readonly found: readonly Finding[];
+  /** What could not be found or asked for, and what to do, a sentence each. */
+  readonly notes: readonly string[];
+}
+
+/** How the objects of a kind are found on a server, and what is written down of one. */
+export interface Discovery {
+  /** The options that ask for some of them alone, and the part of the identity that each gives. */
+  readonly options: { readonly [option: string]: string };
+  /** Finds those that the profile's server shows; called where the kind is readable. */
+  find(context: DiscoverContext): Promise<Discovered>;
+  /** The fields of a document that is written anew; all that the server doesn't ignore where it isn't given. */
+  readonly writes?: readonly string[];
+  /** The texts that lie in files of their own: the folder of all of them, and the ending of each field's. */
+  readonly files?: { readonly folder: string; readonly endings: { readonly [field: string]: string } };
+}
+
 /** All that is peculiar to a kind of object. */
 export interface Kind {
   readonly name: KindName;
@@ -226,6 +275,8 @@ export interface Kind {
   readonly regeneration?: Regeneration;
   readonly succession?: Succession;
   readonly email?: Email;
+  /** How they are found on a server, to be listed and written down; left out where nothing can find them. */
+  readonly discovery?: Discovery;
   /** What an update would lose, a sentence each. */
   destructions(fields: readonly FieldChange[]): string[];
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { error } from '../base/problems.js';
+import { withoutIds } from './discovery.js';
 import { carried, value } from './fields.js';
-import type { Identity, Kind, Live, Naming } from './kind.js';
+import type { DiscoverContext, Discovered, Identity, Kind, Live, Naming } from './kind.js';
 import type { OrganizationIndex } from './organizations.js';
 import type { References } from './references.js';
 import { profileProblems, unknownWhole, wholeFields } from './rules.js';
@@ -65,8 +66,26 @@ export const organization: Kind = {
       ...(unknown.length === 0 ? {} : { trouble: unknownWhole('organization', unknown) }),
     };
   },
+  discovery: { options: {}, find },
   destructions: () => [],
 };
+
+async function find({ list }: DiscoverContext): Promise<Discovered> {
+  const index = await list('organizations');
+  if (index === null) return { found: [], notes: [] };
+  return {
+    found: index.rows().map((row) => {
+      const identity = { id: String(row.id) };
+      const { name } = row;
+      return {
+        identity,
+        called: typeof name === 'string' ? name : null,
+        live: { exists: true, identity, fields: row },
+      };
+    }),
+    notes: withoutIds(index.anonymous, 'organizations'),
+  };
+}
 
 /** By its name where no other has it, else by its id; by the name that it will have, where that is to be changed. */
 function naming({ id, name: given }: Identity, { organizations }: References): Naming {

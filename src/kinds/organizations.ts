@@ -1,4 +1,4 @@
-import { type Fields, identifierKey, isUuid } from '../base/values.js';
+import { compareText, type Fields, identifierKey, isUuid } from '../base/values.js';
 import type { Page } from '../server/answers.js';
 import type { Reader } from '../server/reader.js';
 import type { Declared } from './declared.js';
@@ -27,6 +27,11 @@ export class OrganizationIndex {
     }
     this.anonymous = anonymous;
     this.#formerNames = formerNames;
+  }
+
+  /** Those that have an id, in the order of their ids, which a list that writes reorder doesn't have. */
+  rows(): readonly Fields[] {
+    return [...this.#byId].sort(([a], [b]) => compareText(a, b)).map(([, row]) => row);
   }
 
   byId(id: string): Fields | undefined {

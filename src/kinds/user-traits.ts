@@ -15,7 +15,10 @@ export const userTraits: ProfileTraits<UserTraits> = {
     scopeNeedsLabel: false,
     elementsNeedIds: true,
     hasRoles: true,
-    reads: { one: { title: 'show a user', path: '/api/users/:user_id', scope: 'users:manage:all' } },
+    reads: {
+      one: { title: 'show a user', path: '/api/users/:user_id', scope: 'users:manage:all' },
+      all: { title: 'list users', path: '/api/users', scope: 'users:manage:all' },
+    },
     whole: ['metadata', 'group', 'authorized_scopes', 'organizations', 'roles'],
     ignored: ['uid', 'username', 'totp_registered_at', 'federated_metadata', 'blocked', 'backend'],
     emptyIsNull: ['group'],

@@ -1,8 +1,17 @@
 import { z } from 'zod';
 import { error, type Problem } from '../base/problems.js';
 import { settle } from '../base/settle.js';
-import { type Fields, holdsSensitive, identifierKey, isMap, mapValues, type Value } from '../base/values.js';
-import { answers } from '../server/answers.js';
+import {
+  compareText,
+  type Fields,
+  holdsSensitive,
+  identifierKey,
+  isMap,
+  mapValues,
+  type Value,
+} from '../base/values.js';
+import { answers, pages } from '../server/answers.js';
+import { withoutIds } from './discovery.js';
 import {
   asElements,
   contrast,
@@ -16,7 +25,7 @@ import {
   set,
   value,
 } from './fields.js';
-import type { Declared, Kind, Traces } from './kind.js';
+import type { Declared, DiscoverContext, Discovered, Finding, Kind, Traces } from './kind.js';
 import { lostElements } from './loss.js';
 import { missing, readOne } from './reading.js';
 import { profileProblems } from './rules.js';
@@ -163,9 +172,7 @@ export const user: Kind = {
           const { identity } = object;
           const shown = await readOne(context, read, { user_id: identity.id ?? '' }, answers.user.one);
           if (shown === null) return [object, missing(identity, 'user')] as const;
-          // Rows have no order, and a plan must not grow stale by that.
-          const known = mapValues({ ...shown }, (field, name) => normalForm(fields[name] ?? value, field));
-          return [object, { exists: true, identity, fields: known }] as const;
+          return [object, { exists: true, identity, fields: shownUser(shown) }] as const;
         }),
       ),
     );
@@ -182,6 +189,7 @@ export const user: Kind = {
   },
   lost: lostLists,
   restorable: existing,
+  discovery: { options: { user: 'id' }, find },
   destructions: (fields) =>
     fields.flatMap(({ path, before, after, confirmed = false }) => {
       if (path === 'blocked') return after === true ? ['blocks the user'] : [];
@@ -199,6 +207,47 @@ export const user: Kind = {
       ];
     }),
 };
+
+/** Rows have no order, and a plan must not grow stale by that. */
+function shownUser(shown: Fields): Fields {
+  return mapValues({ ...shown }, (field, name) => normalForm(fields[name] ?? value, field));
+}
+
+/** By the list, whose rows are whole users as a rule; one that is asked for, or whose row lacks something, by its own read. */
+async function find(context: DiscoverContext): Promise<Discovered> {
+  const { profile, asked, rows } = context;
+  const { whole = [], reads: { one, all } = {} } = userTraits[profile.name];
+  const wanted = asked.user ?? [];
+  const users = wanted.length > 0 || all === undefined ? null : await rows('users', all, pages.user);
+  if (users === null && wanted.length === 0) {
+    const note = 'the server offers no list of users: name those that are meant with --user ID';
+    return { found: [], notes: [note] };
+  }
+  const listed: readonly Fields[] = users ?? [...new Set(wanted)].map((id) => ({ id }));
+  const found = await settle(
+    listed.map(async (row): Promise<Finding[]> => {
+      const { id } = row;
+      if (typeof id !== 'string') return [];
+      const isWhole = whole.every((field) => row[field] !== undefined);
+      const shown =
+        isWhole || one === undefined ? row : await readOne(context, one, { user_id: id }, answers.user.one);
+      if (shown === null) return [];
+      const called = [shown.username, shown.uid].find((name) => typeof name === 'string');
+      const identity = { id };
+      return [
+        {
+          identity,
+          called: typeof called === 'string' ? called : null,
+          live: { exists: true, identity, fields: shownUser(shown) },
+        },
+      ];
+    }),
+  );
+  return {
+    found: found.flat().sort((a, b) => compareText(a.identity.id ?? '', b.identity.id ?? '')),
+    notes: withoutIds(listed.filter(({ id }) => typeof id !== 'string').length, 'users'),
+  };
+}
 
 /** The roles that a membership of a user is to have no more. */
 function rolesLost(wanted: Fields, got: Fields): readonly Fields[] {

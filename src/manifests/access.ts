@@ -123,7 +123,7 @@ export function isOfState(path: string, state: string): boolean {
 }
 
 /** What idops writes begins like no manifest and no body, wherever somebody keeps it. */
-function isWritten(text: string): boolean {
+export function isWritten(text: string): boolean {
   if (!text.startsWith('{') || !/"format_version"\s*:/.test(text.slice(0, 4096))) return false;
   if (/^\{"type":"run",/.test(text)) return true;
   try {

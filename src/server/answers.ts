@@ -232,7 +232,15 @@ export const parseOrganizationPage: Parser<OrganizationPage> = (document) => {
 };
 
 /** The pages of lists that the document doesn't have; one that comes whole is its only page. */
-export const pages = { scope: pageOf(listedScope), role: pageOf(listedRole) } satisfies {
+export const pages = {
+  scope: pageOf(listedScope),
+  role: pageOf(listedRole),
+  user: pageOf(user),
+  keyPair: pageOf(keyPair),
+  // What else these have, their passwords and secrets among it, never gets any further.
+  backend: pageOf(z.object({ id: text, name: text })),
+  client: pageOf(z.object({ id: identifier, name: text, did: text })),
+} satisfies {
   [resource: string]: Parser<Page<Fields>>;
 };
 

@@ -6,7 +6,7 @@ import { MASK, secretRanges } from './mask.js';
 import type { Range } from './tree.js';
 
 /** How large a file may be: far above any manifest, far below what exhausts the memory. */
-const MAX_BYTES = 16 * 1024 * 1024;
+export const MAX_BYTES = 16 * 1024 * 1024;
 
 /** A path as a person would type it in the folder `cwd`. */
 export function shownPath(path: string, cwd: string): string {

@@ -85,7 +85,10 @@ export interface Place {
   /** Replaces the manifests. */
   declare(docs: readonly Doc[], layout?: Layout): void;
   /** Opens a session for as long as the work takes, as each command does. */
-  session<T>(work: (session: Session) => Promise<T>): Promise<T>;
+  session<T>(
+    work: (session: Session) => Promise<T>,
+    variables?: { readonly [name: string]: string | undefined },
+  ): Promise<T>;
   writing<T>(work: (session: WritingSession) => Promise<T>, options?: SessionOptions): Promise<T>;
 }
 
@@ -93,8 +96,11 @@ export interface Place {
 export async function inPlace<T>(options: SandboxOptions, work: (place: Place) => Promise<T>): Promise<T> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'idops-property-')));
   const sandbox = await startSandbox(options);
-  const load = () =>
-    loadProject({ cwd: folder, variables: { IDOPS_BASE_URL: sandbox.url, IDOPS_TOKEN: sandbox.token } });
+  const load = (variables = {}) =>
+    loadProject({
+      cwd: folder,
+      variables: { IDOPS_BASE_URL: sandbox.url, IDOPS_TOKEN: sandbox.token, ...variables },
+    });
   const within = async <S extends Session, R>(session: S, use: (session: S) => Promise<R>): Promise<R> => {
     try {
       return await use(session);
@@ -116,7 +122,7 @@ export async function inPlace<T>(options: SandboxOptions, work: (place: Place) =
           writeFileSync(join(folder, path), text);
         }
       },
-      session: async (use) => await within(await openSession(await load()), use),
+      session: async (use, variables) => await within(await openSession(await load(variables)), use),
       writing: async (use, given = {}) =>
         await within(await openForWriting(await load(), 'apply', given), use),
     });

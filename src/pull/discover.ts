@@ -1,0 +1,111 @@
+import pLimit from 'p-limit';
+import type { Progress } from '../base/progress.js';
+import { settle } from '../base/settle.js';
+import { readRows } from '../kinds/catalog.js';
+import { markSecrets } from '../kinds/fields.js';
+import type { Asked, DiscoverContext, Discovered, Kind, Known } from '../kinds/kind.js';
+import { idTrouble } from '../kinds/limits.js';
+import { type HeldLists, holdList } from '../kinds/references.js';
+import { shownFields } from '../kinds/rules.js';
+import { interrupted } from '../plan/observe.js';
+import type { Profile } from '../server/profiles.js';
+import type { Reader } from '../server/reader.js';
+
+/** How a server is looked at. */
+export interface LookOptions {
+  readonly reader: Reader;
+  readonly profile: Profile;
+  readonly concurrency: number;
+  readonly progress: Progress;
+  /** Aborted where nothing more may be asked. */
+  readonly signal?: AbortSignal;
+}
+
+/** What is looked for. */
+export interface Wanted {
+  readonly kinds: readonly Kind[];
+  readonly asked: Asked;
+  /** What manifests and the state name. */
+  readonly known: readonly Known[];
+}
+
+/** What a server has, by kind; a kind without an entry can't be read there. */
+export interface Found {
+  readonly byKind: ReadonlyMap<Kind, Discovered>;
+  readonly lists: HeldLists;
+}
+
+/** Finds the objects of some kinds, with GETs alone. Throws an AggregateError of all that the reader threw. */
+export async function discover({ kinds, asked, known }: Wanted, look: LookOptions): Promise<Found> {
+  const { reader, profile, concurrency, progress, signal } = look;
+  const limit = pLimit(concurrency);
+  const goOn = (): void => {
+    if (signal?.aborted) throw interrupted();
+  };
+  const paged: Reader = {
+    ...reader,
+    listOrganizations: async (page) => {
+      goOn();
+      return await reader.listOrganizations(page);
+    },
+    listExtra: async (read, page, parse) => {
+      goOn();
+      return await reader.listExtra(read, page, parse);
+    },
+  };
+  const lists: HeldLists = {};
+  const rows = new Map<string, ReturnType<DiscoverContext['rows']>>();
+  const context: DiscoverContext = {
+    reader: paged,
+    profile,
+    asked,
+    // No path can carry what the server could not have given.
+    known: known.filter(({ identity }) => idTrouble(identity, profile) === undefined),
+    list: (name) => holdList(lists, name, { reader: paged, profile }, () => {}),
+    limit: (read) =>
+      limit(async () => {
+        goOn();
+        return await read();
+      }),
+    rows: (noun, read, parse) => {
+      const before = rows.get(read.path);
+      if (before !== undefined) return before;
+      const reading = readRows(noun, read, parse, paged);
+      rows.set(read.path, reading);
+      return reading;
+    },
+  };
+  const readable = kinds.filter((kind) => kind.discovery !== undefined && kind.readable(profile));
+  if (readable.length > 0) progress.phase('Looking', readable.length);
+  try {
+    const found = await settle(
+      readable.map(async (kind): Promise<readonly [Kind, Discovered]> => {
+        const { found = [], notes = [] } = (await kind.discovery?.find(context)) ?? {};
+        progress.step();
+        const shown = found.map((one) => ({
+          ...one,
+          live: {
+            ...one.live,
+            fields: markSecrets(kind.fields, shownFields(kind, one.live.fields, profile)),
+          },
+        }));
+        return [kind, { found: shown, notes }];
+      }),
+    );
+    progress.end();
+    return { byKind: new Map(found), lists };
+  } catch (failure) {
+    progress.end('failed');
+    throw failure;
+  }
+}
+
+/** Says which kinds the profile has no read for, and what to do. */
+export function unreadable(kinds: readonly Kind[], { name }: Profile): string[] {
+  const nouns = kinds.filter((kind) => kind.discovery !== undefined).map(({ noun }) => `${noun}s`);
+  if (nouns.length === 0) return [];
+  const list = nouns.length === 1 ? nouns[0] : `${nouns.slice(0, -1).join(', ')} and ${nouns.at(-1)}`;
+  return [
+    `${list} can't be read with the profile ${name}: declare what you manage of them by hand, or set another profile under server where idops doctor says that it fits`,
+  ];
+}

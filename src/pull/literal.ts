@@ -1,0 +1,188 @@
+import { looksSecret } from '../base/secret-names.js';
+import { type Fields, isMap, type Json, Sensitive, type Value } from '../base/values.js';
+import { asElements, type FieldType, value as plain } from '../kinds/fields.js';
+import type { VariableNames } from './names.js';
+
+/** A value as a manifest says it, and as it is understood then. */
+export interface Written {
+  readonly raw: Json;
+  readonly value: Value;
+}
+
+/** A variable that stands in the place of a secret. */
+export interface ToSet {
+  readonly name: string;
+  /** The object that it belongs to, and where in it. */
+  readonly address: string;
+  readonly path: string;
+}
+
+/** What writing the values of one object takes, and what it comes to. */
+export interface Writing {
+  readonly address: string;
+  readonly names: VariableNames;
+  /** Whether a text is a credential that is known, or has one in it. */
+  readonly holds: (text: string) => boolean;
+  /** The members of elements that are no secret, whatever the element is called, by field. */
+  readonly open: { readonly [field: string]: readonly string[] };
+  readonly toSet: ToSet[];
+  /** What could not be written down, a sentence each. */
+  readonly left: string[];
+}
+
+type Path = readonly (string | number)[];
+
+/** A text of a server as a manifest writes it, so that nothing in it names a variable. */
+export function escapeVariables(text: string): string {
+  return text.replace(/\$(?=[${])/g, '$$$$');
+}
+
+/** A field of the server as a document says it; undefined where no document can. */
+export function writeField(
+  type: FieldType,
+  field: string,
+  value: Value,
+  writing: Writing,
+): Written | undefined {
+  return writeTyped(type, value, [field], writing);
+}
+
+function writeTyped(type: FieldType, value: Value, path: Path, writing: Writing): Written | undefined {
+  if (value === null) return { raw: null, value: null };
+  if (type.type === 'set') {
+    if (!Array.isArray(value)) return undefined;
+    const elements = asElements(value).map((element) => writeElement(type.nested, element, path, writing));
+    const written = elements.filter((element) => element !== undefined);
+    // A part of a set is another set.
+    if (written.length < value.length) {
+      writing.left.push(`${shownPath(path)} has an element without a name or an id`);
+      return undefined;
+    }
+    return { raw: written.map(({ raw }) => raw), value: written.map((one) => one.value) };
+  }
+  if (type.type === 'map') {
+    if (!isMap(value)) return undefined;
+    return fromMembers(
+      Object.entries(value).flatMap(([key, member]) => {
+        const at = [...path, key];
+        if (key === '__proto__' || holdsUnwritableKey(member)) {
+          writing.left.push(`${shownPath(at)} has the key "__proto__", which no manifest can have`);
+          return [];
+        }
+        if (member === null) {
+          writing.left.push(`${shownPath(at)} is null, which in a manifest says that there is no such key`);
+          return [];
+        }
+        const written = writePlain(member, at, writing);
+        return written === undefined ? [] : [[key, written] as const];
+      }),
+    );
+  }
+  if (type.type === 'members') {
+    if (!isMap(value)) return undefined;
+    return fromMembers(
+      Object.entries(value).flatMap(([name, member]) => {
+        const written = writeTyped(type.members[name] ?? plain, member, [...path, name], writing);
+        return written === undefined ? [] : [[name, written] as const];
+      }),
+    );
+  }
+  if (holdsUnwritableKey(value)) {
+    writing.left.push(`${shownPath(path)} has the key "__proto__", which no manifest can have`);
+    return undefined;
+  }
+  return writePlain(value, path, writing);
+}
+
+/** An element by its id and its name, and the sets in it: what else it has is the server's to say. */
+function writeElement(
+  nested: { readonly [field: string]: FieldType },
+  element: Fields,
+  path: Path,
+  writing: Writing,
+): Written | undefined {
+  const named = ['id', 'name'].flatMap((member) => {
+    const text = element[member];
+    // What says which element is meant can't come from a variable.
+    if (typeof text !== 'string' || writing.holds(text)) return [];
+    return [[member, { raw: escapeVariables(text), value: text }] as const];
+  });
+  if (named.length === 0) return undefined;
+  const sets = Object.entries(nested).flatMap(([member, type]) => {
+    const inner = element[member];
+    const written = inner === undefined ? undefined : writeTyped(type, inner, [...path, member], writing);
+    return written === undefined ? [] : [[member, written] as const];
+  });
+  return fromMembers([...named, ...sets]);
+}
+
+/** A value of whatever shape; its secrets become variables. Undefined where a part of it can be neither. */
+function writePlain(value: Value, path: Path, writing: Writing): Written | undefined {
+  if (value instanceof Sensitive) return writeSecret(value.reveal(), path, writing);
+  if (typeof value === 'string') {
+    const isSecret = isUnderSecret(path, writing) || writing.holds(value);
+    return isSecret && value !== ''
+      ? writeSecret(value, path, writing)
+      : { raw: escapeVariables(value), value };
+  }
+  if (Array.isArray(value)) {
+    const items = value.map((item, index) => writePlain(item, [...path, index], writing));
+    const written = items.filter((item) => item !== undefined);
+    if (written.length < items.length) return undefined;
+    return { raw: written.map(({ raw }) => raw), value: written.map((item) => item.value) };
+  }
+  if (isMap(value)) {
+    const members = Object.entries(value).map(
+      ([key, member]) => [key, writePlain(member, [...path, key], writing)] as const,
+    );
+    const written = members.flatMap(([key, member]) =>
+      member === undefined ? [] : [[key, member] as const],
+    );
+    return written.length < members.length ? undefined : fromMembers(written);
+  }
+  if (value !== null && typeof value !== 'boolean' && isUnderSecret(path, writing)) {
+    return writeSecret(value, path, writing);
+  }
+  return { raw: value, value };
+}
+
+function writeSecret(secret: Json, path: Path, writing: Writing): Written | undefined {
+  const where = shownPath(path);
+  // A variable gives a text, and a process can't have a NUL in one.
+  if (typeof secret !== 'string' || secret.includes('\0') || secret === '' || !secret.isWellFormed()) {
+    writing.left.push(`${where} is a secret that no variable can give`);
+    return undefined;
+  }
+  const name = writing.names.of(writing.address, path);
+  writing.toSet.push({ name, address: writing.address, path: where });
+  return { raw: `\${${name}}`, value: new Sensitive(secret) };
+}
+
+/** Whether a key on the way says that it is a secret. */
+function isUnderSecret([field = '', ...keys]: Path, { open }: Writing): boolean {
+  const last = keys.at(-1);
+  const isOpen = keys.length > 1 && (open[String(field)] ?? []).some((member) => keys[1] === member);
+  return !isOpen && last !== undefined && keys.some((key) => typeof key === 'string' && looksSecret(key));
+}
+
+function holdsUnwritableKey(value: Value): boolean {
+  if (Array.isArray(value)) return value.some(holdsUnwritableKey);
+  if (!isMap(value)) return false;
+  return Object.entries(value).some(([key, member]) => key === '__proto__' || holdsUnwritableKey(member));
+}
+
+function fromMembers(members: readonly (readonly [string, Written])[]): Written {
+  return {
+    raw: Object.fromEntries(members.map(([key, { raw }]) => [key, raw])),
+    value: Object.fromEntries(members.map(([key, { value }]) => [key, value])),
+  };
+}
+
+/** A path as a sentence names it. */
+export function shownPath([field = '', ...rest]: Path): string {
+  return rest.reduce<string>(
+    (text, step) =>
+      /^[A-Za-z_]\w*$/.test(String(step)) ? `${text}.${step}` : `${text}[${JSON.stringify(step)}]`,
+    String(field),
+  );
+}

@@ -1,0 +1,91 @@
+import { error, type Problem } from '../base/problems.js';
+import { isAsked } from '../kinds/discovery.js';
+import { kinds as everyKind } from '../kinds/index.js';
+import type { Asked, Declared, Finding, Kind } from '../kinds/kind.js';
+import { idTrouble } from '../kinds/limits.js';
+import { heldLists, holdList, listNames, listScope, type References } from '../kinds/references.js';
+import { identifier } from '../kinds/schema.js';
+import { undocumented } from '../plan/subjects.js';
+import type { Profile } from '../server/profiles.js';
+import { discover, type LookOptions, unreadable, type Wanted } from './discover.js';
+
+/** What a server has of what was looked for, and the lists that its objects refer to. */
+export interface Survey {
+  readonly found: readonly { readonly kind: Kind; readonly finding: Finding }[];
+  readonly references: References;
+  /** What could not be looked for, and what to do, a sentence each. */
+  readonly notes: readonly string[];
+  /** What was asked for by its id and isn't there. */
+  readonly missing: readonly Problem[];
+}
+
+/** Looks at the server, with GETs alone. `declared` are documents whose references are looked up besides. */
+export async function survey(
+  wanted: Wanted,
+  declared: readonly Declared[],
+  look: LookOptions,
+): Promise<Survey> {
+  const { kinds, asked } = wanted;
+  const { reader, profile } = look;
+  const { byKind, lists } = await discover(wanted, look);
+  const found = kinds.flatMap((kind) =>
+    (byKind.get(kind)?.found ?? [])
+      .filter(({ identity }) => kind.discovery !== undefined && isAsked(kind.discovery, identity, asked))
+      .map((finding) => ({ kind, finding })),
+  );
+  const referring = [
+    ...declared,
+    ...found.map(({ kind, finding: { identity, live } }) => ({
+      ...undocumented(kind.name, identity),
+      fields: live.fields,
+    })),
+  ];
+  const needed = new Set(
+    referring.flatMap((one) => kinds.find(({ name }) => name === one.kind)?.refersTo?.(one, profile) ?? []),
+  );
+  await Promise.all(
+    listNames
+      .filter((name) => needed.has(name) && listScope(name, profile) !== undefined)
+      .map((name) => holdList(lists, name, { reader, profile }, () => {})),
+  );
+  return {
+    found,
+    references: await heldLists(lists),
+    notes: [
+      ...unreadable(
+        kinds.filter((kind) => !byKind.has(kind)),
+        profile,
+      ),
+      ...kinds.flatMap((kind) => byKind.get(kind)?.notes ?? []),
+    ],
+    missing: kinds.flatMap((kind) => (byKind.has(kind) ? missing(kind, found, asked) : [])),
+  };
+}
+
+function missing(kind: Kind, found: Survey['found'], asked: Asked): Problem[] {
+  return Object.entries(kind.discovery?.options ?? {}).flatMap(([option, part]) =>
+    (asked[option] ?? [])
+      .filter((id) => !found.some((one) => one.kind === kind && one.finding.identity[part] === id))
+      .map((id) =>
+        error(
+          'not-found',
+          `--${option} ${id}: the server shows no ${kind.noun} with this ${part}`,
+          [],
+          'idops list shows what there is',
+        ),
+      ),
+  );
+}
+
+/** What is wrong with what was asked for: ids that no path can carry, and options of kinds that were left out. */
+export function askedProblems(asked: Asked, profile: Profile): Problem[] {
+  return everyKind.flatMap((kind) =>
+    Object.entries(kind.discovery?.options ?? {}).flatMap(([option, part]) =>
+      (asked[option] ?? []).flatMap((id) => {
+        const usable = identifier().safeParse(id).success;
+        const why = usable ? idTrouble({ [part]: id }, profile) : `the ${part} can't name an object`;
+        return why === undefined ? [] : [error('wrong-option', `--${option}: ${why}`)];
+      }),
+    ),
+  );
+}

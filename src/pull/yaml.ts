@@ -1,0 +1,101 @@
+import { Document, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml';
+import { jsonText } from '../base/escape.js';
+import { type ExactNumber, isMap, isUuid, type Json } from '../base/values.js';
+
+/** A value as it is to stand in YAML: to the digit, and nothing in it can end the scalar that it is in. */
+class Literal {
+  readonly text: string;
+
+  constructor(value: null | boolean | number | ExactNumber | string) {
+    this.text = typeof value === 'string' ? quoted(value) : value === null ? 'null' : String(value);
+  }
+}
+
+/** What can be taken for nothing but itself, by any reader of YAML. */
+const plainText = /^[A-Za-z][A-Za-z0-9_-]*(?:[ .@/:][A-Za-z0-9_-]+)*$/;
+/** What some reader of YAML takes for another type. */
+const notText = /^(?:null|true|false|yes|no|on|off|y|n|inf|nan)$/i;
+
+/** In JSON's quotes, which YAML has too; what a reader could be fooled with is escaped. */
+function quoted(text: string): string {
+  const isPlain = text.length <= 200 && plainText.test(text) && !notText.test(text);
+  return isPlain || isUuid(text) ? text : jsonText(text).trimEnd();
+}
+
+const options = {
+  // Every scalar that is there already keeps its own writing: nothing is taken for a number.
+  schema: 'failsafe',
+  resolveKnownTags: false,
+  customTags: (tags: object[]) => [
+    {
+      tag: 'tag:yaml.org,2002:str',
+      default: true,
+      identify: (value: unknown) => value instanceof Literal,
+      resolve: (text: string) => text,
+      stringify: ({ value }: { value: unknown }) => (value instanceof Literal ? value.text : ''),
+    },
+    ...tags,
+  ],
+} as const;
+
+/** How what is read from a file is read, so that nothing in it changes that isn't changed on purpose. */
+export const faithful = {
+  ...options,
+  uniqueKeys: false,
+  merge: false,
+  strict: true,
+  logLevel: 'silent',
+  prettyErrors: false,
+} as const;
+
+/** The node of a value. */
+export function nodeOf(value: Json): Scalar | YAMLMap | YAMLSeq {
+  if (Array.isArray(value)) {
+    const list = new YAMLSeq();
+    list.items = value.map(nodeOf);
+    list.flow = value.length === 0;
+    return list;
+  }
+  if (isMap(value)) {
+    const map = new YAMLMap();
+    const members = Object.entries(value);
+    map.items = members.map(([key, member]) => pairOf(key, member ?? null));
+    map.flow = members.length === 0 || (members.length === 1 && members[0]?.[0] === 'file');
+    return map;
+  }
+  return new Scalar(new Literal(value as Exclude<Json, Json[] | { [key: string]: Json }>));
+}
+
+/** A key and its value. */
+export function pairOf(key: string, value: Json): Pair {
+  return new Pair(new Scalar(new Literal(key)), nodeOf(value));
+}
+
+export interface Style {
+  readonly indent?: number;
+  readonly indentSeq?: boolean;
+}
+
+/** The YAML of a node, without a line being folded. */
+export function textOf(
+  node: Scalar | YAMLMap | YAMLSeq,
+  { indent = 2, indentSeq = true }: Style = {},
+): string {
+  const document = new Document(null, options as never);
+  document.contents = node as never;
+  return document.toString({
+    lineWidth: 0,
+    doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER,
+    flowCollectionPadding: false,
+    indent,
+    indentSeq,
+  });
+}
+
+/** The YAML of a whole document; the comment, one line, says to people what it is about. */
+export function documentText(members: { readonly [key: string]: Json }, comment: string | null): string {
+  const map = nodeOf({ ...members }) as YAMLMap;
+  const [first] = map.items;
+  if (comment !== null && first !== undefined) (first.key as Scalar).commentBefore = ` ${comment}`;
+  return textOf(map);
+}

@@ -1,0 +1,123 @@
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { createRedactor } from '../../src/base/redact.js';
+import { kinds } from '../../src/kinds/index.js';
+import { loadManifests } from '../../src/manifests/index.js';
+import { loadProject } from '../../src/project/index.js';
+import type { SandboxProfile, SandboxSeed } from '../../src/sandbox/index.js';
+import { loadSeed } from '../../src/sandbox/seed.js';
+import { profiles } from '../../src/server/profiles.js';
+import { openConnection } from '../../src/session/connection.js';
+import { type FreshFiles, freshFiles, type PullRequest } from '../../src/session/pull.js';
+import { samples } from '../kinds/conformance/samples.js';
+import { inPlace, type Place } from '../properties/writing.js';
+
+/** What a server may answer with to mislead what is written down, or whoever reads it. */
+const hostile = fc.constantFrom(
+  '${IDOPS_TOKEN}',
+  '$${a}$',
+  '$',
+  '{{ x }}',
+  'a: b # c',
+  '---\nkind: Client\n',
+  '\'"\n\t\\',
+  '\ufeffmark',
+  '\u202e\u2028\u0085\u0007',
+  'no',
+  '1e3',
+  '~',
+  '../../x',
+  '💣\udc00',
+  'end\r\n',
+);
+const texts = fc.oneof(hostile, fc.string({ unit: 'grapheme', maxLength: 12 }));
+const numbers = fc.constantFrom(1, -0.5, 1e21, 2 ** 53);
+
+/** A server with what the samples of all kinds have, and some texts of the hostile sort in its organizations and bodies. */
+function servers(profile: SandboxProfile): fc.Arbitrary<SandboxSeed> {
+  const parts = kinds.map(({ name }) => samples[name].server(profile));
+  return fc
+    .tuple(fc.tuple(...parts), fc.array(texts, { minLength: 8, maxLength: 8 }), numbers)
+    .map(([rows, words, number]) => {
+      const seed: SandboxSeed = Object.assign(loadSeed('demo'), ...rows);
+      const word = (index: number): string => words[index] ?? '';
+      const [first, second] = seed.organizations;
+      if (first !== undefined && profile === 'documented') first.name = `${word(0)} one`;
+      if (second !== undefined) second.label = word(1).trim() === '' ? null : word(1);
+      for (const [index, template] of seed.templates.entries()) {
+        template.txt_content = `${word(2 + index)}x`;
+        template.html_content = `x${word(4 + index)}`;
+      }
+      const [user] = seed.users;
+      if (user !== undefined) {
+        user.metadata[word(6)] = { value: { [word(7)]: [number, null, word(1)] }, status: 'valid' };
+        user.metadata.api_token = { value: `${word(0)}?`, status: 'valid', display: ['shown'] };
+      }
+      return seed;
+    });
+}
+
+async function pulled(place: Place, profile: SandboxProfile, request: PullRequest): Promise<FreshFiles> {
+  const project = await loadProject({
+    cwd: place.folder,
+    variables: { IDOPS_BASE_URL: place.sandbox.url, IDOPS_TOKEN: place.sandbox.token },
+  });
+  const server = await project.server();
+  const redactor = createRedactor();
+  for (const secret of server.secrets) redactor.add(secret);
+  const connection = openConnection(server, [], {
+    concurrency: 10,
+    timeout: 30,
+    redact: redactor.redactEcho,
+    onSecret: redactor.add,
+    signal: new AbortController().signal,
+    version: 'test',
+  });
+  try {
+    const { [profile]: known = server.profile } = profiles;
+    return await freshFiles({ reader: connection.reader, profile: known, holds: redactor.holds }, request);
+  } finally {
+    await connection.close();
+  }
+}
+
+describe.each(['documented', 'boruta'] as const)('%s', (profile) => {
+  it('whatever a server has, what is pulled into an empty folder is valid, and the plan right after it is empty', async () => {
+    await fc.assert(
+      fc.asyncProperty(
+        servers(profile),
+        fc.constantFrom('file-per-kind' as const, 'file-per-object' as const),
+        fc.boolean(),
+        async (seed, layout, builtIn) => {
+          await inPlace({ seed, profile }, async (place) => {
+            const backends = seed.backends.map(({ id }) => id);
+            const { files, toSet, counts } = await pulled(place, profile, {
+              layout,
+              builtIn,
+              asked: { backend: backends },
+            });
+            expect(counts.Organization).toBe(seed.organizations.length);
+            expect(counts.User).toBe(profile === 'boruta' ? seed.users.length : undefined);
+            expect(counts.EmailTemplate ?? 0).toBeGreaterThanOrEqual(seed.templates.length);
+            expect(new Set(files.map(({ path }) => path.toLowerCase())).size).toBe(files.length);
+            for (const { path, text } of files) {
+              mkdirSync(dirname(join(place.folder, 'manifests', path)), { recursive: true });
+              writeFileSync(join(place.folder, 'manifests', path), text);
+            }
+            const secret = seed.users[0]?.metadata.api_token as { value: string } | undefined;
+            const set = Object.fromEntries(toSet.map(({ name }) => [name, secret?.value]));
+            const project = await loadProject({ cwd: place.folder, variables: set });
+            const { problems } = await loadManifests(project, { lenient: false });
+            expect(problems).toEqual([]);
+            const plan = await place.session((session) => session.plan(), set);
+            expect(plan.changes.filter(({ action }) => action !== 'unchanged')).toEqual([]);
+            expect(place.sandbox.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+          });
+        },
+      ),
+      { numRuns: 8, endOnFailure: true },
+    );
+  });
+});
