@@ -1,6 +1,7 @@
 // Writes schemas/ anew from the schemas that idops checks with; a test holds the two equal.
 import { mkdirSync, writeFileSync } from 'node:fs';
-import { jsonSchema, schemaNames } from '../dist/session/json-schema.js';
+import { jsonSchema } from '../dist/session/json-schema.js';
+import { schemaNames } from '../dist/session/schema-names.js';
 
 mkdirSync('schemas', { recursive: true });
 for (const name of schemaNames) {

@@ -1,20 +1,9 @@
 import { access, readdir, readFile } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
-import pLimit from 'p-limit';
 import { describe, expect, test } from 'vitest';
 import { pages as generatedPages } from '../scripts/reference/pages.js';
 import { kindNames } from '../src/base/kind-names.js';
-import { runInProcess } from './e2e/in-process.js';
-
-const oneAtATime = pLimit(1);
-
-/** What `--help` of a command says, of the command that a user runs. */
-async function helpOf(...command: string[]): Promise<string> {
-  const surroundings = { cwd: process.cwd(), env: { NO_COLOR: '1' } };
-  const ran = await oneAtATime(() => runInProcess([...command, '--help'], surroundings));
-  if (ran?.code !== 0) throw new Error(`no help of ${command.join(' ')}`);
-  return ran.stdout;
-}
+import { helpOf } from './help.js';
 
 /** The names in one section of a help text: each entry stands two columns in, what it means further right. */
 function entriesOf(help: string, section: string): string[] {

@@ -4,7 +4,8 @@ import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { jsonSchema, type SchemaName, schemaNames } from '../src/session/json-schema.js';
+import { jsonSchema } from '../src/session/json-schema.js';
+import { type SchemaName, schemaNames } from '../src/session/schema-names.js';
 
 function schema(name: SchemaName): object {
   return JSON.parse(readFileSync(`schemas/${name}.schema.json`, 'utf8'));

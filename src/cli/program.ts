@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { error, type Problem } from '../base/problems.js';
 import { withoutPasted, withoutPastedIn } from '../base/unsaid.js';
 import { version } from '../base/version.js';
@@ -26,13 +26,17 @@ import {
   selectionOptions,
   wholeNumber,
 } from '../session/options.js';
+import { schemaNames } from '../session/schema-names.js';
+import { suggest } from './completion/suggestions.js';
 import { type Context, createContext, type GlobalOptions, type Streams } from './context.js';
+import { addExamples } from './examples.js';
 import { type ExitCode, exit, exitMeanings } from './exit.js';
 import { faultNames, readFaults } from './faults.js';
 import { lookOf } from './formats.js';
 import { onInterrupt } from './interrupt.js';
 import { knownAtStart } from './known.js';
 import { asksForAnnotations, Ended, endQuietly, misuse } from './misuse.js';
+import { shells } from './shells.js';
 
 /** A command's work: it gets its arguments and options, and says how it ended. */
 type Work<A extends unknown[], O> = (
@@ -263,9 +267,17 @@ export function declare(action: Act): Command {
 
   program
     .command('schema')
-    .argument('[name]', 'manifest, config, plan or run', 'manifest')
+    .addArgument(
+      suggest(new Argument('[name]', 'manifest, config, plan or run').default('manifest'), schemaNames),
+    )
     .description('print a JSON Schema')
     .action(action(async () => (await import('./commands/schema.js')).schema));
+
+  program
+    .command('completion')
+    .addArgument(new Argument('<shell>', 'whose').choices(shells))
+    .description('print the completion script for a shell, to be sourced by it')
+    .action(action(async () => (await import('./commands/completion.js')).completionOf(program)));
 
   program
     .command('preview')
@@ -300,11 +312,15 @@ export function declare(action: Act): Command {
       milliseconds,
     )
     .addOption(
-      new Option('--faults <LIST>', `what goes wrong: ${faultNames} (repeatable)`)
-        .argParser(readFaults)
-        .default({}, 'none'),
+      suggest(
+        new Option('--faults <LIST>', `what goes wrong: ${faultNames} (repeatable)`)
+          .argParser(readFaults)
+          .default({}, 'none'),
+        faultNames.split(', '),
+      ),
     )
     .action(action(async () => (await import('./commands/sandbox.js')).sandbox));
+  addExamples(program);
   return program;
 }
 
@@ -326,9 +342,13 @@ function selecting<T>(command: Command, report: Report<T>): Command {
 }
 
 function format<T>(report: Report<T>): Option {
-  return new Option('--format <NAME[=FILE]>', `${formatNames(report).join(', ')} (repeatable)`)
-    .argParser(collect)
-    .default([], 'text');
+  const names = formatNames(report);
+  return suggest(
+    new Option('--format <NAME[=FILE]>', `${names.join(', ')} (repeatable)`)
+      .argParser(collect)
+      .default([], 'text'),
+    names,
+  );
 }
 
 /** An age in milliseconds. */

@@ -3,11 +3,7 @@ import { kinds } from '../kinds/index.js';
 import { configSchema } from '../project/index.js';
 import { planSchema, resultSchema } from '../report/schemas.js';
 import { journalLineSchema } from '../state/journal.js';
-
-/** The JSON Schemas that `idops schema` prints and that lie in schemas/. */
-export const schemaNames = ['manifest', 'config', 'plan', 'run'] as const;
-
-export type SchemaName = (typeof schemaNames)[number];
+import type { SchemaName } from './schema-names.js';
 
 const titles: { readonly [name in SchemaName]: string } = {
   manifest: 'One document of an idops manifest',

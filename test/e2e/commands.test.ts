@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { version } from '../../src/base/version.js';
-import { jsonSchema, schemaNames } from '../../src/session/json-schema.js';
+import { jsonSchema } from '../../src/session/json-schema.js';
+import { schemaNames } from '../../src/session/schema-names.js';
 import { project } from './running.js';
 
 const organization = { 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: New\n' };

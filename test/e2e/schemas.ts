@@ -2,7 +2,7 @@ import { readFileSync } from 'node:fs';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { expect } from 'vitest';
-import type { SchemaName } from '../../src/session/json-schema.js';
+import type { SchemaName } from '../../src/session/schema-names.js';
 
 /** Checks what a command printed against the schema that lies in schemas/. */
 export function expectToFit(name: SchemaName, value: unknown): void {

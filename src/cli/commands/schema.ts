@@ -1,5 +1,6 @@
 import { error, ProblemsError } from '../../base/problems.js';
-import { jsonSchema, schemaNames } from '../../session/json-schema.js';
+import { jsonSchema } from '../../session/json-schema.js';
+import { schemaNames } from '../../session/schema-names.js';
 import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 

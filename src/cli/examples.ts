@@ -1,0 +1,64 @@
+import type { Command } from 'commander';
+
+interface Example {
+  /** What stands behind `idops`. */
+  readonly args: string;
+  /** What it does, as an addition to what the command does anyway. */
+  readonly does: string;
+}
+
+/** One for each command, by the names that lead to it. */
+const examples: { readonly [command: string]: Example } = {
+  init: {
+    args: 'init acme --ci gitlab',
+    does: 'begin a project in the folder acme, with a pipeline for GitLab',
+  },
+  validate: {
+    args: 'validate --format github',
+    does: 'what is wrong, as annotations of the lines that a pull request changes',
+  },
+  plan: {
+    args: 'plan --env production --out plan.json',
+    does: 'show what would change in production, and store it for idops apply plan.json',
+  },
+  apply: { args: 'apply plan.json', does: 'apply what was reviewed, or refuse where it no longer holds' },
+  undo: { args: 'undo --last', does: 'put back what the newest run changed' },
+  runs: { args: 'runs', does: 'list the runs, the newest last' },
+  'runs list': { args: 'runs list --format json', does: 'the same for a program' },
+  'runs show': { args: 'runs show 20260131T', does: 'the run whose name begins so, and what it changed' },
+  'runs settle': {
+    args: 'runs settle 20260131T120000Z-4f2a1c Client/6a2f --done',
+    does: 'say that this DID was regenerated, after a look at the server',
+  },
+  'runs prune': {
+    args: 'runs prune --keep 90d --keep-last 20',
+    does: 'remove older journals, but for the last 20',
+  },
+  'runs unlock': { args: 'runs unlock', does: 'after a crash on a machine that is gone' },
+  'regenerate-did': {
+    args: 'regenerate-did 6a2f0d1e-0000-4000-8000-000000000001 --yes',
+    does: 'without a question, as a job of its own',
+  },
+  doctor: { args: 'doctor --env production', does: 'whether everything is ready for a plan of production' },
+  schema: { args: 'schema config > config.schema.json', does: 'the schema of idops.yaml, for an editor' },
+  completion: {
+    args: 'completion bash > ~/.local/share/bash-completion/completions/idops',
+    does: 'completion in every new bash',
+  },
+  preview: { args: 'preview --serve', does: 'look at the emails while they are being written' },
+  sandbox: {
+    args: 'sandbox --profile boruta --latency 50ms',
+    does: 'a server to try things on that behaves as Boruta does',
+  },
+};
+
+/** Puts its example below the help of every command in a program that has one. */
+export function addExamples(program: Command, path: readonly string[] = []): void {
+  for (const command of program.commands) {
+    const names = [...path, command.name()];
+    const example = examples[names.join(' ')];
+    if (example !== undefined)
+      command.addHelpText('after', `\nExample:\n  idops ${example.args}\n      ${example.does}`);
+    addExamples(command, names);
+  }
+}
