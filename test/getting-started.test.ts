@@ -1,8 +1,10 @@
 import { type ChildProcess, spawn } from 'node:child_process';
-import { chmod, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
-import { delimiter, join, resolve } from 'node:path';
+import { join } from 'node:path';
 import { afterEach, describe, expect, test } from 'vitest';
+import { runInProcess } from './e2e/in-process.js';
+import { cli } from './e2e/running.js';
 
 interface Block {
   readonly secondTerminal: boolean;
@@ -19,9 +21,9 @@ function typed(page: string): Block[] {
   );
 }
 
-interface Ran {
-  readonly code: number | null;
-  readonly output: string;
+/** The lines of a block, with those that a shell reads together in one. */
+function steps(commands: string): string[] {
+  return commands.match(/^.*<<'END'\n[\s\S]*?^END$|^.+$/gm) ?? [];
 }
 
 const cleanups: (() => Promise<void>)[] = [];
@@ -30,34 +32,42 @@ afterEach(async () => {
   for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
 });
 
-/** A folder with nothing in it, and the command `idops` on the path. */
-async function beginner(): Promise<{ readonly folder: string; readonly env: NodeJS.ProcessEnv }> {
-  const folder = await mkdtemp(join(tmpdir(), 'idops-beginner-'));
-  cleanups.push(() => rm(folder, { recursive: true, force: true }));
-  const home = await mkdtemp(join(tmpdir(), 'idops-home-'));
-  cleanups.push(() => rm(home, { recursive: true, force: true }));
-  const command = join(home, 'idops');
-  await writeFile(command, `#!/bin/sh\nexec "${process.execPath}" "${resolve('dist/cli/main.js')}" "$@"\n`);
-  await chmod(command, 0o755);
-  return {
-    folder,
-    env: { PATH: `${home}${delimiter}${process.env.PATH}`, HOME: home, GIT_CONFIG_NOSYSTEM: '1' },
-  };
+/** A terminal in a folder with nothing in it. */
+class Terminal {
+  readonly env: { [name: string]: string | undefined };
+  output = '';
+  cwd: string;
+
+  constructor(folder: string) {
+    this.cwd = folder;
+    this.env = { PATH: process.env.PATH, HOME: folder };
+  }
+
+  /** Types one command, and waits for its end; it must go well. `idops` runs in this process, all else in a shell. */
+  async type(command: string): Promise<void> {
+    const [word, ...words] = command.split(' ');
+    if (word === 'cd') this.cwd = join(this.cwd, words.join(' '));
+    else if (word === 'idops') {
+      const ran = await runInProcess(words, this);
+      this.output += `${ran?.stdout}${ran?.stderr}`;
+      expect(ran?.code, `${command}\n${ran?.stderr}`).toBe(0);
+    } else {
+      const child = spawn('bash', ['-euo', 'pipefail', '-c', command], { cwd: this.cwd, env: this.env });
+      for (const stream of [child.stdout, child.stderr]) {
+        stream.on('data', (chunk) => {
+          this.output += chunk;
+        });
+      }
+      expect(await new Promise((done) => child.on('close', done)), command).toBe(0);
+    }
+  }
 }
 
-/** Runs commands to their end, or to the first that fails. */
-function shell(commands: string, folder: string, env: NodeJS.ProcessEnv): Promise<Ran> {
-  const child = spawn('bash', ['-euo', 'pipefail', '-c', commands], { cwd: folder, env });
-  let output = '';
-  child.stdout.on('data', (chunk) => (output += chunk));
-  child.stderr.on('data', (chunk) => (output += chunk));
-  child.stdin.end();
-  return new Promise((done) => child.on('close', (code) => done({ code, output })));
-}
-
-/** Starts what the second terminal is for, and gives the `export` lines that it prints. */
-async function secondTerminal(commands: string, folder: string, env: NodeJS.ProcessEnv): Promise<string> {
-  const child: ChildProcess = spawn('bash', ['-c', `exec ${commands}`], { cwd: folder, env });
+/** Starts what the second terminal is for, and gives the variables that it says are to be exported. */
+async function secondTerminal(command: string, cwd: string): Promise<{ [name: string]: string }> {
+  const [word, ...words] = command.trim().split(' ');
+  expect(word).toBe('idops');
+  const child: ChildProcess = spawn(process.execPath, [cli, ...words], { cwd });
   const ended = new Promise((done) => child.on('close', done));
   cleanups.push(async () => {
     child.kill('SIGTERM');
@@ -67,8 +77,8 @@ async function secondTerminal(commands: string, folder: string, env: NodeJS.Proc
   return await new Promise((done, failed) => {
     child.stdout?.on('data', (chunk) => {
       output += chunk;
-      const lines = output.match(/^export .+\n/gm) ?? [];
-      if (lines.length === 2) done(lines.join(''));
+      const found = [...output.matchAll(/^export (\w+)=(.+)\n/gm)].map(([, name, value]) => [name, value]);
+      if (found.length === 2) done(Object.fromEntries(found));
     });
     child.on('close', () => failed(new Error(`the server has ended: ${output}`)));
   });
@@ -79,24 +89,23 @@ describe('the page for beginners', async () => {
 
   // The page is about one of the two; with the other it must work as well.
   test.each(['boruta', 'documented'])('works as it stands, with the profile %s', async (profile) => {
-    const { folder, env } = await beginner();
+    const folder = await mkdtemp(join(tmpdir(), 'idops-beginner-'));
+    cleanups.push(() => rm(folder, { recursive: true, force: true }));
+    const terminal = new Terminal(folder);
     const blocks = typed(page.replaceAll('boruta\n', `${profile}\n`));
     expect(blocks.filter((block) => block.secondTerminal)).toHaveLength(1);
-    let exports = '';
-    const commands: string[] = [];
     for (const block of blocks) {
-      if (block.secondTerminal) exports = await secondTerminal(block.commands, folder, env);
-      else commands.push(`echo "## ${commands.length}"`, block.commands);
+      if (block.secondTerminal) Object.assign(terminal.env, await secondTerminal(block.commands, folder));
+      else for (const step of steps(block.commands)) await terminal.type(step);
     }
-    const { code, output } = await shell(`${exports}${commands.join('\n')}`, folder, env);
-    expect(code, output).toBe(0);
     // What the page shows of the output is what comes.
     const shown = [...page.matchAll(/^```console\n([\s\S]*?)^```$/gm)].map(([, text = '']) => text);
     expect(shown).toHaveLength(1);
-    for (const text of shown) expect(output).toContain(text);
-    expect(output).toContain('Nothing to change');
+    for (const text of shown) expect(terminal.output).toContain(text);
+    expect(terminal.output).toContain('Nothing to change');
     // What isn't for git stays out of it.
-    expect(output.split('## ').at(-1)).not.toMatch(/\.idops|plan\.json|preview\.html/);
-    expect(output.split('## ').at(-1)).toContain('A  idops.yaml');
+    const inGit = terminal.output.slice(terminal.output.indexOf('A  '));
+    expect(inGit).toContain('A  idops.yaml');
+    expect(inGit).not.toMatch(/\.idops|plan\.json|preview\.html/);
   });
 });
