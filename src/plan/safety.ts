@@ -16,7 +16,7 @@ export function refusals(plan: Plan, maxDestructive: number): Problem[] {
     problems.push(
       error(
         'too-destructive',
-        `the plan does ${destructions} destructive things, and ${maxDestructive} are allowed (safety.max_destructive, or --allow-destructive)`,
+        `the plan does ${destructions} destructive ${destructions === 1 ? 'thing' : 'things'}, and ${maxDestructive} are allowed (safety.max_destructive, or --allow-destructive)`,
         [],
         `review the plan; if it is meant, use --allow-destructive ${destructions}`,
       ),

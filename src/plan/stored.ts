@@ -149,7 +149,7 @@ export async function staleness(stored: StoredPlan, now: Plan): Promise<Problem[
       'stale-plan',
       `stale plan: ${found.join('; ')}`,
       [],
-      'nothing was sent; make a new plan and review it',
+      'nothing was sent; make a new one with idops plan --out FILE and review it',
     ),
   ];
 }

@@ -143,7 +143,7 @@ function readConfig(file: SourceFile, environment: string | null): Configs {
         `there is no environment "${environment}" in ${file.path}${similar === undefined ? '' : `, did you mean "${similar}"?`}`,
         [],
         known.length === 0
-          ? 'the configuration has no environments'
+          ? 'the configuration has none: leave out --env and IDOPS_ENV, or write it under environments'
           : `environments there: ${known.join(', ')}`,
       ),
     );

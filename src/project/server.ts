@@ -166,7 +166,13 @@ class Settings {
   /** It is read when it is used; what is wrong with it now is told now. */
   async #tokenFile(path: string, places: readonly Place[]): Promise<AuthSettings> {
     const shown = shownPath(path, this.#sources.cwd);
-    const text = await this.#read(path, `the token file ${shown}`, 'token-unreadable', places);
+    const text = await this.#read(
+      path,
+      `the token file ${shown}`,
+      'token-unreadable',
+      places,
+      'check --token-file and server.auth.token_file',
+    );
     if (text !== undefined) {
       const token = text.trim();
       this.#wrong(wrongInToken(token, `the token file ${shown}`, places));
@@ -246,7 +252,13 @@ class Settings {
     const path = resolvePath(this.#sources.root, file);
     const places = this.#sources.place('tls', member);
     const shown = shownPath(path, this.#sources.cwd);
-    const pem = await this.#read(path, `the file ${shown} of tls.${member}`, 'bad-certificate', places);
+    const pem = await this.#read(
+      path,
+      `the file ${shown} of tls.${member}`,
+      'bad-certificate',
+      places,
+      'the path is relative to the configuration',
+    );
     if (pem === undefined) return undefined;
     try {
       parse(pem);
@@ -264,11 +276,12 @@ class Settings {
     what: string,
     code: ProblemCode,
     places: readonly Place[],
+    hint: string,
   ): Promise<string | undefined> {
     const bytes = await readBytes(path);
     const text = bytes instanceof Uint8Array ? decode(bytes) : bytes;
     if (typeof text === 'string') return text.replace(/^\uFEFF/, '');
-    this.#problems.push(error(code, `${what} ${text.detail}`, places));
+    this.#problems.push(error(code, `${what} ${text.detail}`, places, hint));
     return undefined;
   }
 

@@ -63,7 +63,8 @@ export function tokenFile(path: string, shown: string, onSecret: OnSecret): Cred
     const text = await readFile(path, 'utf8').catch((failure: unknown) => {
       const code = failure instanceof Error && 'code' in failure ? String(failure.code) : 'unknown error';
       const why = code === 'ENOENT' ? 'does not exist' : `can't be read (${code})`;
-      throw new ProblemsError([error('token-unreadable', `the token file ${shown} ${why}`)]);
+      const hint = 'check --token-file and server.auth.token_file';
+      throw new ProblemsError([error('token-unreadable', `the token file ${shown} ${why}`, [], hint)]);
     });
     return endless(text, `the token in ${shown}`);
   }, onSecret);

@@ -214,7 +214,12 @@ async function open(
         const run = await newestRun(backend.runs, state);
         if (run !== undefined) return run;
         throw new ProblemsError([
-          error('no-such-run', 'this state has no runs', [], 'idops runs lists them'),
+          error(
+            'no-such-run',
+            'this state has no runs',
+            [],
+            'a run is what idops apply leaves; which state this is, --env and state.path say',
+          ),
         ]);
       }),
     planUndo: (run, { force = false } = {}) => life.does(() => planUndo(run, force)),

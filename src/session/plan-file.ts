@@ -26,11 +26,13 @@ export async function readPlanFile(path: string, shown = path): Promise<StoredPl
   try {
     text = await readFile(path, 'utf8');
   } catch (failure) {
+    const message = failure instanceof Error ? failure.message : String(failure);
+    const why =
+      failure instanceof Error && 'code' in failure && failure.code === 'ENOENT'
+        ? 'is not there'
+        : `can't be read: ${message}`;
     throw new ProblemsError([
-      error(
-        'plan-unreadable',
-        `${shown} can't be read: ${failure instanceof Error ? failure.message : String(failure)}`,
-      ),
+      error('plan-unreadable', `${shown} ${why}`, [], `idops plan --out ${shown} stores one`),
     ]);
   }
   return readStoredPlan(text, shown);

@@ -200,7 +200,7 @@ export class Variables {
     const advice =
       state === undefined
         ? `add it to vars in the configuration${similar === undefined ? '' : `, or write ${similar}`}`
-        : `set it, or write \${${name}:-default}`;
+        : (ownVariables.get(name) ?? `set it, or write \${${name}:-default}`);
     const text =
       message !== undefined && message !== ''
         ? `variable ${name}: ${message}`
@@ -218,6 +218,18 @@ export class Variables {
     this.#problems.push(problem);
   }
 }
+
+/** What to do about the variables that every new configuration has. */
+const ownVariables: ReadonlyMap<string, string> = new Map([
+  [
+    'IDOPS_BASE_URL',
+    'set it to the address of your server, or give --base-url; idops sandbox runs one to practise on and prints both',
+  ],
+  [
+    'IDOPS_TOKEN',
+    'set it to a bearer token of your server; idops sandbox runs one to practise on and prints both',
+  ],
+]);
 
 interface ScalarContext {
   readonly node: ScalarNode;
