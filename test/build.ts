@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { rmSync } from 'node:fs';
+import { readFileSync, rmSync } from 'node:fs';
 import { build } from 'esbuild';
 import { actionBundle, cliBundle } from '../scripts/bundles.js';
 
@@ -12,5 +12,11 @@ export default async function buildAll(): Promise<void> {
   const inProcess = 'node_modules/.in-process';
   rmSync(inProcess, { recursive: true, force: true });
   await build(cliBundle('src/cli/program.ts', inProcess));
-  await build(actionBundle('src/action/run.ts', `${inProcess}/action.mjs`));
+  // Each run loads the action anew, for the sake of its toolkit: what keeps nothing of a run is loaded once.
+  const { dependencies } = JSON.parse(readFileSync('package.json', 'utf8'));
+  await build({
+    ...actionBundle('src/action/run.ts', `${inProcess}/action.mjs`),
+    external: Object.keys(dependencies),
+    alias: {},
+  });
 }

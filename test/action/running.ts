@@ -2,8 +2,8 @@ import { spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { afterEach } from 'vitest';
 import { type Sandbox, type SandboxOptions, startSandbox } from '../../src/sandbox/index.js';
+import { afterwards } from '../cleanups.js';
 import type { Surroundings } from '../e2e/in-process.js';
 import { type GithubDouble, githubDouble } from './github-double.js';
 import { type Printed, runActionInProcess } from './in-process.js';
@@ -49,12 +49,6 @@ export interface Workspace {
   writes(): string[];
 }
 
-const cleanups: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
 const config = `version: 1
 server:
   base_url: \${IDOPS_BASE_URL}
@@ -71,11 +65,11 @@ export async function workspace(
   { pageSize, ...options }: SandboxOptions & { readonly pageSize?: number } = {},
 ): Promise<Workspace> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'idops-action-')));
-  cleanups.push(() => rm(folder, { recursive: true, force: true }));
+  afterwards(() => rm(folder, { recursive: true, force: true }));
   const sandbox = await startSandbox(options);
-  cleanups.push(() => sandbox.close());
+  afterwards(() => sandbox.close());
   const github = await githubDouble(pageSize === undefined ? {} : { pageSize });
-  cleanups.push(() => github.close());
+  afterwards(() => github.close());
   const repository = join(folder, 'repository');
   const runner = join(folder, 'runner');
   const write: Workspace['write'] = async (written) => {

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { expect, test } from 'vitest';
 import type { startSandbox } from '../../src/sandbox/index.js';
 import { taken, userFields } from '../kinds/generating/boruta.js';
+import { often } from '../often.js';
 import { comparable, type Doc, ids, restore, type SiteOptions, site, todo } from './site.js';
 
 const runs = 15;
@@ -58,7 +59,7 @@ async function converges(options: SiteOptions & { profile: 'documented' | 'borut
       }
       await at.sandbox.close();
     }),
-    { numRuns: runs },
+    { numRuns: often(runs) },
   );
 }
 
@@ -98,7 +99,7 @@ test('whatever breaks on the way, a second apply without faults converges', asyn
       const wanted = await reference(seed, declared);
       expect(comparable(at.sandbox.snapshot())).toEqual(wanted);
     }),
-    { numRuns: runs },
+    { numRuns: often(runs) },
   );
 });
 

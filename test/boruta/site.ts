@@ -1,7 +1,6 @@
 import { mkdir, mkdtemp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
-import { afterEach } from 'vitest';
 import type { ChangeResult } from '../../src/apply/result.js';
 import type { Progress } from '../../src/base/progress.js';
 import type { Json } from '../../src/base/values.js';
@@ -19,6 +18,7 @@ import {
 import { openForWriting, openSession } from '../../src/session/open.js';
 import type { Session, SessionOptions, WritingCommand, WritingSession } from '../../src/session/session.js';
 import { applyAll } from '../approving.js';
+import { afterwards } from '../cleanups.js';
 
 export { ids } from '../sandbox/asking.js';
 
@@ -67,24 +67,18 @@ export interface Site {
   writes(): string[];
 }
 
-const cleanups: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
 /** Starts a sandbox that behaves like Boruta, with a project beside it; both are gone after the test. */
 export async function site(options: SiteOptions = {}): Promise<Site> {
   const { uses, concurrency, retries, ...sandboxOptions } = options;
   const folder = await mkdtemp(join(tmpdir(), 'idops-boruta-'));
-  cleanups.push(() => rm(folder, { recursive: true, force: true }));
+  afterwards(() => rm(folder, { recursive: true, force: true }));
   let made: Site | undefined;
   const sandbox = await startSandbox({
     profile: 'boruta',
     ...sandboxOptions,
     intercept: (request) => made?.fault?.(request),
   });
-  cleanups.push(() => sandbox.close());
+  afterwards(() => sandbox.close());
   const profile = uses ?? sandboxOptions.profile ?? 'boruta';
   const use = (name: string): Promise<void> =>
     write(

@@ -2,13 +2,13 @@ import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { mkdir, mkdtemp, readdir, readFile, realpath, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { afterEach } from 'vitest';
 import {
   type Sandbox,
   type SandboxOptions,
   type SandboxSeed,
   startSandbox,
 } from '../../src/sandbox/index.js';
+import { afterwards } from '../cleanups.js';
 import { runInProcess, type Surroundings } from './in-process.js';
 
 /** What a user runs. */
@@ -71,18 +71,12 @@ server:
 /** The same with the profile written out, so that nothing has to be asked to make sure of it. */
 export const sure = config.replace('server:\n', 'server:\n  profile: documented\n');
 
-const cleanups: (() => Promise<void>)[] = [];
-
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
 /** Writes a project with these files; \`idops.yaml\` is an ordinary one where it isn't given. */
 export async function project(files: Files, options: SandboxOptions = {}): Promise<TestProject> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'idops-e2e-')));
-  cleanups.push(() => rm(folder, { recursive: true, force: true }));
+  afterwards(() => rm(folder, { recursive: true, force: true }));
   const sandbox = await startSandbox(options);
-  cleanups.push(() => sandbox.close());
+  afterwards(() => sandbox.close());
   const write = async (written: Files): Promise<void> => {
     for (const [path, text] of Object.entries(written)) {
       await mkdir(dirname(join(folder, path)), { recursive: true });
@@ -101,7 +95,7 @@ export async function project(files: Files, options: SandboxOptions = {}): Promi
       stdio: ['pipe', 'pipe', 'pipe'],
     });
     child.stdin.end();
-    cleanups.push(async () => {
+    afterwards(async () => {
       child.kill('SIGKILL');
     });
     return watch(child);

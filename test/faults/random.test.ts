@@ -7,9 +7,12 @@ import { loadProject } from '../../src/project/index.js';
 import { type Intercept, type Sandbox, startSandbox } from '../../src/sandbox/index.js';
 import { openForWriting } from '../../src/session/open.js';
 import { applyAll } from '../approving.js';
+import { often } from '../often.js';
 
-const users = 2_000;
-const templates = 2_700;
+const users = often(2_000);
+const templates = often(2_700);
+/** What reading and writing all of them takes, more than twice over. */
+const requests = often(10_000);
 const share = 0.05;
 
 /** A number from 0 up to 1, the same ones in each run. */
@@ -76,7 +79,7 @@ async function begin(folder: string, intercept: (method: string) => Intercept | 
   return sandbox;
 }
 
-test('ten thousand requests with 5 % random faults end converged, and each result on the way is true', async () => {
+test(`${requests} requests with 5 % random faults end converged, and each result on the way is true`, async () => {
   const folder = await mkdtemp(join(tmpdir(), 'idops-random-'));
   const random = numbers(20_26);
   let faultsMade = 0;
@@ -119,9 +122,11 @@ test('ten thousand requests with 5 % random faults end converged, and each resul
       }
       toDo = result.results.length;
     }
-    expect(sandbox.requests.length).toBeGreaterThan(10_000);
-    expect(faultsMade).toBeGreaterThan(400);
+    expect(sandbox.requests.length).toBeGreaterThan(requests);
+    expect(faultsMade).toBeGreaterThan(requests * share * 0.8);
     expect(runs).toBeLessThan(6);
+    // Few requests may meet no fault that is final.
+    if (requests < 10_000) seen.add('failed');
     expect(seen).toEqual(new Set(['applied', 'failed', 'unknown', 'unchanged']));
     expect(sandbox.data.users.every(({ group }) => group === 'new')).toBe(true);
     expect(sandbox.data.templates.every(({ txt_content }) => txt_content === 'new')).toBe(true);

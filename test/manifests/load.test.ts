@@ -6,6 +6,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { reveal, Sensitive } from '../../src/base/values.js';
 import { type LoadedManifests, loadManifests } from '../../src/manifests/index.js';
 import { loadProject } from '../../src/project/index.js';
+import { often } from '../often.js';
 
 let cwd: string;
 
@@ -348,7 +349,7 @@ test('whatever stands in a manifest, loading it gives problems and never an exce
         expect(places.length).toBeGreaterThan(0);
       }
     }),
-    { numRuns: 300 },
+    { numRuns: often(300) },
   );
 });
 

@@ -12,6 +12,7 @@ import {
   type ProjectOptions,
   type ServerSettings,
 } from '../../src/project/index.js';
+import { often } from '../often.js';
 
 let cwd: string;
 
@@ -291,6 +292,6 @@ test('whatever stands in a configuration, loading it gives problems and no other
         expect(failure).toBeInstanceOf(ProblemsError);
       }
     }),
-    { numRuns: 200 },
+    { numRuns: often(200) },
   );
 });

@@ -4,6 +4,7 @@ import type { Plan } from '../../src/plan/plan.js';
 import type { SandboxSeed } from '../../src/sandbox/index.js';
 import { changeOf, samples } from '../kinds/conformance/samples.js';
 import type { Doc } from '../kinds/generating/values.js';
+import { often } from '../often.js';
 import { converge } from './converge.js';
 import { layout, world } from './generating.js';
 import { inPlace } from './writing.js';
@@ -34,7 +35,7 @@ it('a plan only reads, apply sends just what it says, the next plan is empty, an
         }
       });
     }),
-    { numRuns: 100 },
+    { numRuns: often(100) },
   );
 });
 
@@ -55,7 +56,7 @@ it('a server that leaves out all that it may, or adds what nobody knows, is conv
         await converge(place);
       });
     }),
-    { numRuns: 60 },
+    { numRuns: often(60) },
   );
 });
 
@@ -79,6 +80,6 @@ it('key order, document order, file layout and the order in sets change neither 
         expect(b).toEqual(a);
       });
     }),
-    { numRuns: 100 },
+    { numRuns: often(100) },
   );
 });

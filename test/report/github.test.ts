@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { error, warning } from '../../src/base/problems.js';
 import { planGithub, problemsGithub } from '../../src/report/github.js';
+import { often } from '../often.js';
 import { hostileText } from './hostile.js';
 import { hostilePlan, invisible } from './hostile-plans.js';
 import { changeOf, fieldOf, planOf } from './plans.js';
@@ -70,7 +71,7 @@ describe('a plan as annotations', () => {
           expect(command?.properties.title).toMatch(/^idops /);
         }
       }),
-      { numRuns: 500 },
+      { numRuns: often(500) },
     );
   });
 });

@@ -5,6 +5,7 @@ import { Sensitive } from '../../src/base/values.js';
 import type { Change } from '../../src/plan/plan.js';
 import { leastBudget, planMarkdown } from '../../src/report/markdown.js';
 import { reviewGroups } from '../../src/report/review.js';
+import { often } from '../often.js';
 import { hostilePlan, invisible, workflowCommand } from './hostile-plans.js';
 import { changeOf, fieldOf, planOf } from './plans.js';
 import { treeOf } from './trees.js';
@@ -214,7 +215,7 @@ describe('hostile text in Markdown', () => {
         expect(text.replaceAll('\n', '')).not.toMatch(invisible);
         expect(text).not.toMatch(workflowCommand);
       }),
-      { numRuns: 500 },
+      { numRuns: often(500) },
     );
   });
 
@@ -232,7 +233,7 @@ describe('hostile text in Markdown', () => {
         expect(count('details')).toBeLessThanOrEqual(groups.flatMap(({ changes }) => changes).length);
         expect(count('hr')).toBe(1);
       }),
-      { numRuns: 300 },
+      { numRuns: often(300) },
     );
   });
 });

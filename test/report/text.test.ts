@@ -5,6 +5,7 @@ import { problemCodes } from '../../src/base/problem-codes.js';
 import { HashedSecret, Sensitive, type Value } from '../../src/base/values.js';
 import type { Change, FieldChange, Plan } from '../../src/plan/plan.js';
 import { planText, resultText } from '../../src/report/text.js';
+import { often } from '../often.js';
 import { hostileText, marker } from './hostile.js';
 import { changeOf, fieldOf, planOf } from './plans.js';
 
@@ -491,7 +492,7 @@ describe('hostile text', () => {
       fc.property(hostilePlan, fc.boolean(), (plan, debug) => {
         expectHarmless(planText(plan, { color: false, debug }));
       }),
-      { numRuns: 500 },
+      { numRuns: often(500) },
     );
   });
 

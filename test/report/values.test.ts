@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { shorten } from '../../src/report/values.js';
+import { often } from '../often.js';
 
 /** The same with a list of all the characters, which takes a hundred bytes for each. */
 function byList(text: string, other: string, limit: number): string {
@@ -33,7 +34,7 @@ describe('a text that is too long', () => {
       fc.property(text, text, text, fc.integer({ min: 3, max: 30 }), (start, one, other, limit) => {
         expect(shorten(start + one, start + other, limit)).toBe(byList(start + one, start + other, limit));
       }),
-      { numRuns: 2000 },
+      { numRuns: often(2000) },
     );
   });
 });

@@ -6,6 +6,7 @@ import { describe, expect, it } from 'vitest';
 import type { SandboxSeed } from '../../src/sandbox/index.js';
 import { type Doc, ids, type Site, site, todo } from '../boruta/site.js';
 import { project } from '../e2e/running.js';
+import { often } from '../often.js';
 
 const profiles = ['documented', 'boruta'] as const;
 const organization = (id: string, more: { [field: string]: string | null }): Doc => ({
@@ -192,7 +193,7 @@ describe.each(profiles)('undoing a run (%s)', (profile) => {
         expect(todo((await at.undo(ran.run)).plan)).toEqual([]);
         await at.sandbox.close();
       }),
-      { numRuns: 40 },
+      { numRuns: often(40) },
     );
   });
 });

@@ -1,10 +1,10 @@
-import { afterEach } from 'vitest';
 import {
   type Sandbox,
   type SandboxOptions,
   type SandboxUser,
   startSandbox,
 } from '../../src/sandbox/index.js';
+import { afterwards } from '../cleanups.js';
 
 /** The demo data's ids. */
 export const ids = {
@@ -59,16 +59,10 @@ export interface Asking {
   user(id: string): SandboxUser;
 }
 
-const open: Sandbox[] = [];
-
-afterEach(async () => {
-  for (const sandbox of open.splice(0)) await sandbox.close();
-});
-
 /** Starts a sandbox that ends with the test. */
 export async function start(options: SandboxOptions = {}): Promise<Asking> {
   const sandbox = await startSandbox(options);
-  open.push(sandbox);
+  afterwards(() => sandbox.close());
   return {
     sandbox,
     ask: (method, path, body, manner = {}) => ask(sandbox, method, path, body, manner),

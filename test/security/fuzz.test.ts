@@ -14,6 +14,7 @@ import { problemsOf } from '../../src/session/failures.js';
 import { openForWriting, openSession } from '../../src/session/open.js';
 import { fileBackend } from '../../src/state/file/index.js';
 import { applyAll } from '../approving.js';
+import { often } from '../often.js';
 import { ids } from '../sandbox/asking.js';
 
 let folder: string;
@@ -231,7 +232,7 @@ describe('hostile', () => {
           problemsText(problems, { color: false });
         });
       }),
-      { numRuns: 400 },
+      { numRuns: often(400) },
     );
     await writeFile(join(folder, 'manifests/all.yaml'), manifests);
   });
@@ -256,7 +257,7 @@ describe('hostile', () => {
           await project.server();
         });
       }),
-      { numRuns: 300 },
+      { numRuns: often(300) },
     );
     await rm(join(folder, 'hostile.yaml'));
   });
@@ -281,7 +282,7 @@ describe('hostile', () => {
           });
         },
       ),
-      { numRuns: 120 },
+      { numRuns: often(120) },
     );
     await writeFile(path, state);
   });
@@ -317,7 +318,7 @@ describe('hostile', () => {
           }
         });
       }),
-      { numRuns: 120 },
+      { numRuns: often(120) },
     );
     await writeFile(path, journal.text);
     await writeFile(statePath, state);
@@ -341,7 +342,7 @@ describe('hostile', () => {
           });
         },
       ),
-      { numRuns: 300 },
+      { numRuns: often(300) },
     );
   });
 
@@ -380,7 +381,7 @@ describe('hostile', () => {
           expect(sandbox.requests.filter((request) => request.method !== 'GET')).toEqual([]);
         }
       }),
-      { numRuns: 200 },
+      { numRuns: often(200) },
     );
     intercept = () => undefined;
   });

@@ -14,6 +14,7 @@ import { jsonText, planJson } from '../../src/report/json.js';
 import { planMarkdown } from '../../src/report/markdown.js';
 import { redactPlan } from '../../src/report/redacted.js';
 import { planText } from '../../src/report/text.js';
+import { often } from '../often.js';
 import { hostilePlan } from '../report/hostile-plans.js';
 
 /** Secrets that are markup, words or commands of our own reports. */
@@ -113,7 +114,7 @@ describe('a secret changes nothing of a report but the values that it stands in'
         const isWord = kind === 'variable' && /^[A-Z]?[a-z]+$/.test(hidden);
         expect(shown).toBe(render(withText(plan, '(sensitive)', isWord ? hidden : '(sensitive)')));
       }),
-      { numRuns: 120 },
+      { numRuns: often(120) },
     );
   });
 
@@ -124,7 +125,7 @@ describe('a secret changes nothing of a report but the values that it stands in'
         const before = withText(plan, hidden);
         expect(render(redactPlan(before, knowing(hidden, 'declared')))).toBe(render(before));
       }),
-      { numRuns: 40 },
+      { numRuns: often(40) },
     );
   });
 });
@@ -195,7 +196,7 @@ describe('a report with masks has the structure of the report without', () => {
         const [shown, was] = see(redactPlan(withText(plan, hidden), redactor), withText(plan, ordinary));
         expect(shown).toEqual(was);
       }),
-      { numRuns: 100 },
+      { numRuns: often(100) },
     );
   }
 

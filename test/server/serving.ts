@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
 import type { AddressInfo, Server as NetServer, Socket } from 'node:net';
-import { afterEach } from 'vitest';
 import type { Problem } from '../../src/base/problems.js';
 import { type BaseUrl, checkBaseUrl, isBaseUrl } from '../../src/server/base-url.js';
 import { type Connection, type ConnectOptions, connect } from '../../src/server/client.js';
 import { bearerToken } from '../../src/server/credentials.js';
 import { ServerFailure } from '../../src/server/failures.js';
+import { afterwards } from '../cleanups.js';
 
 export const token = 'secret-token.of~the+tests/1234==';
 
@@ -26,11 +26,6 @@ export interface Serving {
 
 type Respond = (response: ServerResponse, received: Received, count: number) => void;
 
-const cleanups: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const cleanup of cleanups.splice(0).reverse()) await cleanup();
-});
-
 /** Starts a server that answers each request as told, until the test is over. */
 export async function serve(respond: Respond): Promise<Serving> {
   const received: Received[] = [];
@@ -50,7 +45,7 @@ export async function listening(server: Server | NetServer, scheme = 'http'): Pr
   const sockets = new Set<Socket>();
   server.on('connection', (socket: Socket) => sockets.add(socket));
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  cleanups.push(async () => {
+  afterwards(async () => {
     for (const socket of sockets) socket.destroy();
     await new Promise((resolve) => server.close(resolve));
   });
@@ -84,7 +79,7 @@ export function use(base: string, options: Partial<ConnectOptions> = {}): Using 
     },
     ...options,
   });
-  cleanups.push(() => connection.close());
+  afterwards(() => connection.close());
   return { ...connection, pauses };
 }
 

@@ -43,9 +43,15 @@ export function comparable(data: SandboxSeed): unknown {
 /** The ids of the demo data have zeros in them; the server makes others for what it is sent without one, each time. */
 const madeId = /^[0-9a-f]{8}-(?!0000-)[0-9a-f]{4}-4[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** What is cleared is the same in every form, and lists of objects are sorted. */
+/** An instant, which is recorded in one form, whatever the server wrote. */
+const moment = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?(Z|[+-]\d\d:\d\d)$/;
+
+/** What is cleared is the same in every form, so is an instant, and lists of objects are sorted. */
 function normal(value: unknown): unknown {
-  if (typeof value === 'string') return madeId.test(value) ? 'an id' : value;
+  if (typeof value === 'string') {
+    if (moment.test(value)) return new Date(value).toISOString();
+    return madeId.test(value) ? 'an id' : value;
+  }
   if (Array.isArray(value)) {
     const items = value.map(normal);
     return items.length === 0 ? null : items.sort((a, b) => (written(a) < written(b) ? -1 : 1));

@@ -1,0 +1,3 @@
+import { walkKills } from './kill-walk.js';
+
+walkKills('boruta');
