@@ -11,8 +11,11 @@ export type Status = 'applied' | 'failed' | 'not_converged' | 'unknown' | 'skipp
 
 /** What became of one planned change. */
 export interface ChangeResult {
+  /** What names the object. */
   readonly address: string;
+  /** What was to be done. */
   readonly action: Action;
+  /** What became of it. */
   readonly status: Status;
   /** The status of the last answer; null where there was none. */
   readonly httpStatus: number | null;
@@ -20,6 +23,7 @@ export interface ChangeResult {
   readonly attempts: number;
   /** Sent fields that the answer didn't carry. */
   readonly unverified: readonly string[];
+  /** What went wrong; null where nothing did. */
   readonly error: string | null;
   /** What a person should know although it went well; not there where there is nothing. */
   readonly notes?: readonly string[];
@@ -29,6 +33,7 @@ export interface ChangeResult {
 export interface Result {
   /** The name of the run and of its journal; null where there was nothing to do, so that none was written. */
   readonly run: string | null;
+  /** What became of each change, in the order of the plan. */
   readonly results: readonly ChangeResult[];
   /** Whether it was interrupted, so that what is left was not started. */
   readonly interrupted: boolean;

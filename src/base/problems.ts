@@ -6,7 +6,9 @@ export type { ProblemCode };
 export interface Place {
   /** The path as a person would type it, relative to the folder idops was started in. */
   readonly file: string;
+  /** The line, from 1. */
   readonly line: number;
+  /** The column, from 1. */
   readonly column: number;
   /** How many characters to underline; 1 where only a point is known. */
   readonly length: number;
@@ -19,10 +21,15 @@ export type Severity = 'error' | 'warning';
 
 /** A mistake in what the user gave: data, so that every format can show it. */
 export interface Problem {
+  /** A stable code; docs/errors.md explains each. */
   readonly code: ProblemCode;
+  /** Whether it stops the work. */
   readonly severity: Severity;
+  /** What is wrong, in one sentence. */
   readonly message: string;
+  /** What to do about it. */
   readonly hint?: string;
+  /** Where it is. */
   readonly places: readonly Place[];
 }
 

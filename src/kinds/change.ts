@@ -25,6 +25,8 @@ export interface FieldChange {
 
 /** Something a reviewer should know; it stops nothing. */
 export interface PlanWarning {
+  /** A stable code; docs/errors.md explains each. */
   readonly code: ProblemCode;
+  /** What a reviewer should know, in one sentence. */
   readonly message: string;
 }

@@ -8,9 +8,11 @@ import { problemsOf as everyProblem } from '../session/failures.js';
 
 /** A request that failed; no credential is in it. */
 export interface FailedRequest {
+  /** What kind of failure it is. */
   readonly kind: FailureKind;
   /** The operation of the API document; null for a read that the document doesn't have. */
   readonly operation: OperationName | null;
+  /** The method of the request. */
   readonly method: 'GET' | 'PATCH' | 'POST' | 'DELETE';
   /** Below the base URL, percent-encoded, with its query. */
   readonly path: string;

@@ -30,6 +30,7 @@ export interface FieldChange {
   readonly before: Json;
   /** The new value; `{sensitive: true}` for a secret, `{unknown: true}` where the server has its own. */
   readonly after: Json;
+  /** Whether the values are held back. */
   readonly sensitive: boolean;
   /** Where the object is deleted: whether a text that the server has built in takes the place, or the field is gone. */
   readonly becomes?: 'built-in' | 'gone' | undefined;
@@ -37,6 +38,7 @@ export interface FieldChange {
 
 /** A request that applying would send. */
 export interface PlannedRequest {
+  /** The method of the request. */
   readonly method: 'PATCH' | 'POST' | 'DELETE';
   /** Below the base URL, its parameters percent-encoded. */
   readonly path: string;
@@ -46,8 +48,11 @@ export interface PlannedRequest {
 export interface Change {
   /** What names the object, such as `Organization/acme`. */
   readonly address: string;
+  /** The kind of the object. */
   readonly kind: KindName;
+  /** What is to be done. */
   readonly action: Action;
+  /** Where the present values come from. */
   readonly observed: Source;
   /** When the record that it was compared with was made, ISO 8601 in UTC; where `observed` is `recorded` alone. */
   readonly recordedAt?: string;
@@ -55,7 +60,9 @@ export interface Change {
   readonly destructions: readonly string[];
   /** What would be sent, in this order. */
   readonly requests: readonly PlannedRequest[];
+  /** The differences. */
   readonly fields: readonly FieldChange[];
+  /** What a reviewer should know about it. */
   readonly warnings: readonly PlanWarning[];
   /** Why it is blocked, and what to do. */
   readonly reason: string | null;
@@ -68,17 +75,21 @@ export interface Change {
  * kept beside it, so only a plan that a session made can be shown, stored and approved; a copy of one can't.
  */
 export interface Plan {
+  /** The version of idops that made it. */
   readonly toolVersion: string;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
   /** The server's base URL. */
   readonly server: string;
+  /** The profile that the server was taken for. */
   readonly profile: ProfileName;
+  /** The chosen environment; null where none is. */
   readonly environment: string | null;
   /** In the order in which they are applied; unchanged objects included. */
   readonly changes: readonly Change[];
   /** The scopes that observing and applying need together, sorted. */
   readonly requiredScopes: readonly string[];
+  /** What a reviewer should know about the whole. */
   readonly warnings: readonly PlanWarning[];
   /** `sha256:` and the hash of what would be sent. */
   readonly digest: string;
@@ -99,6 +110,7 @@ declare const approved: unique symbol;
 
 /** A plan that may be applied. Only `approve` makes one. */
 export interface ApprovedPlan {
+  /** What was approved. */
   readonly plan: Plan;
   readonly [approved]: true;
 }

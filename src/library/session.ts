@@ -29,6 +29,7 @@ export interface SessionOptions {
   readonly timeout?: number;
   /** How often a request is repeated where that may help; 3 where it isn't given. */
   readonly retries?: number;
+  /** Is told how far the work is. */
   readonly progress?: Progress;
   /** Aborted where nothing new may be started; requests under way are finished and recorded. */
   readonly signal?: AbortSignal;
@@ -50,15 +51,19 @@ export interface PlanOptions {
 
 /** What undoing a run leaves as it is. */
 export interface Left {
+  /** What names the object. */
   readonly address: string;
   /** The field; null where it is about the whole object. */
   readonly path: string | null;
+  /** Why it is left as it is. */
   readonly reason: string;
 }
 
 /** A plan that puts back what a run changed. */
 export interface UndoPlan {
+  /** What puts the run back. */
   readonly plan: Plan;
+  /** What stays as it is. */
   readonly left: readonly Left[];
 }
 
@@ -72,6 +77,7 @@ export interface Replanned {
 
 /** What applying a plan gave. */
 export interface Applied {
+  /** What became of each change. */
   readonly result: Result;
   /** What is wrong beside the results: a state that couldn't be saved, say. */
   readonly problems: readonly Problem[];
@@ -82,6 +88,7 @@ export interface Applied {
  * with everything that is wrong; where requests failed, it is a ServerError.
  */
 export interface Session {
+  /** The project that it is for. */
   readonly project: Project;
   /** Warnings of the manifests. */
   readonly warnings: readonly Problem[];

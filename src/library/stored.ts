@@ -7,9 +7,11 @@ import { tellable, telling } from './errors.js';
 export interface StoredPlan {
   /** The base URL of the server that it is for. */
   readonly server: string;
+  /** The environment that it was made for; null where none was chosen. */
   readonly environment: string | null;
   /** ISO 8601, UTC. */
   readonly createdAt: string;
+  /** A hash of what applying it would send. */
   readonly digest: string;
 }
 

@@ -7,6 +7,7 @@ import { problemsOf } from './failures.js';
 
 /** What can be said of a project without a server. */
 export interface Validation {
+  /** All that was found. */
   readonly problems: readonly Problem[];
   /** How many documents are fine. */
   readonly objects: number;

@@ -39,7 +39,7 @@ const options = {
     types: ['node'],
     outDir: 'out',
   },
-  files: ['release.ts'],
+  files: ['release.ts', 'guide.ts'],
 };
 
 let folder = '';
@@ -62,6 +62,8 @@ beforeAll(async () => {
   await symlink(resolve('node_modules/@types'), join(modules, '@types'));
   await symlink(resolve('node_modules/undici-types'), join(modules, 'undici-types'));
   await cp('examples/library/release.ts', join(folder, 'user', 'release.ts'));
+  const [, guide = ''] = /^```ts\n([\s\S]*?)^```$/m.exec(await readFile('docs/library.md', 'utf8')) ?? [];
+  await writeFile(join(folder, 'user', 'guide.ts'), guide);
   await writeFile(join(folder, 'user', 'package.json'), '{"type":"module"}');
   await writeFile(join(folder, 'user', 'tsconfig.json'), JSON.stringify(options));
   sandbox = await startSandbox();
@@ -119,4 +121,25 @@ describe('the example for programs', () => {
     expect(invalid.stderr).toContain('error[unknown-kind]');
     expect(invalid.code).toBe(1);
   });
+});
+
+test('the first example of the page about the library shows a plan and applies it', async () => {
+  const project = join(folder, 'guided');
+  await cp('examples', project, { recursive: true });
+  const own = await startSandbox();
+  try {
+    const env = { IDOPS_BASE_URL: own.url, IDOPS_TOKEN: own.token };
+    const { code, stdout, stderr } = await ran(
+      process.execPath,
+      [join(folder, 'user', 'out', 'guide.js')],
+      project,
+      env,
+    );
+    expect(stderr).toBe('');
+    expect(stdout).toContain('Plan: 6 to update, 1 to delete');
+    expect(code).toBe(0);
+    expect(own.requests.filter(({ method }) => method !== 'GET')).toHaveLength(7);
+  } finally {
+    await own.close();
+  }
 });

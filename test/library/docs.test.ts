@@ -1,0 +1,41 @@
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { expect, test } from 'vitest';
+
+/** What a module declares under a name, with the line above it; undefined where it only passes it on. */
+function declared(
+  source: string,
+  name: string,
+): { readonly above: string; readonly body: string } | undefined {
+  const found = new RegExp(
+    `^(.*)\n(?:export )(?:async )?(?:function|const|class|interface|type) ${name}\\b[^]*?(?=\n\n|$(?![^]))`,
+    'm',
+  ).exec(source);
+  return found === null ? undefined : { above: found[1] ?? '', body: found[0] };
+}
+
+test('everything that the library exports has a docstring, and so has each member of its interfaces', async () => {
+  const index = await readFile('src/index.ts', 'utf8');
+  const exported = [...index.matchAll(/^export (?:type )?\{([^}]*)\} from '(\.[^']+)'/gm)].flatMap(
+    ([, names = '', from = '']) =>
+      names
+        .split(',')
+        .map((name) => name.replace('type ', '').trim())
+        .filter((name) => name !== '')
+        .map((name) => ({ name, file: join('src', from.replace(/\.js$/, '.ts')) })),
+  );
+  expect(exported.length).toBeGreaterThan(50);
+  const lacking: string[] = [];
+  for (const { name, file } of exported) {
+    const found = declared(await readFile(file, 'utf8'), name);
+    if (found === undefined) continue;
+    if (!found.above.endsWith('*/')) lacking.push(name);
+    if (!/^export interface/m.test(found.body)) continue;
+    const lines = found.body.split('\n');
+    lines.forEach((line, number) => {
+      const member = /^ {2}(?:readonly )?(\w+)[?(:]/.exec(line)?.[1];
+      if (member !== undefined && !lines[number - 1]?.endsWith('*/')) lacking.push(`${name}.${member}`);
+    });
+  }
+  expect(lacking).toEqual([]);
+});
