@@ -2,7 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
 import { jsonSchema } from '../src/session/json-schema.js';
 import { type SchemaName, schemaNames } from '../src/session/schema-names.js';
@@ -54,6 +54,75 @@ describe('examples/', () => {
     expect(documents.length).toBeGreaterThan(0);
     for (const document of documents) expectToFit(name, document.toJS());
   });
+});
+
+/** A part of a schema, by the way that leads to it. */
+interface Part {
+  readonly path: string;
+  readonly schema: { readonly [keyword: string]: unknown };
+}
+
+function isSchema(value: unknown): value is Part['schema'] {
+  return typeof value === 'object' && value !== null && !Array.isArray(value);
+}
+
+/** Every property that an editor may come upon, however deep. */
+function propertiesOf(schema: unknown, path = ''): Part[] {
+  if (!isSchema(schema)) return [];
+  const { properties, items, additionalProperties } = schema;
+  const own = isSchema(properties) ? Object.entries(properties) : [];
+  const kind = isSchema(properties) && isSchema(properties.kind) ? String(properties.kind.const) : path;
+  return [
+    ...own.flatMap(([name, part]) => [
+      ...(isSchema(part) ? [{ path: `${kind}.${name}`, schema: part }] : []),
+      ...propertiesOf(part, `${kind}.${name}`),
+    ]),
+    ...propertiesOf(items, `${path}[]`),
+    ...propertiesOf(additionalProperties, `${path}.NAME`),
+    ...['anyOf', 'oneOf', 'allOf'].flatMap((word) => {
+      const parts = schema[word];
+      return Array.isArray(parts) ? parts.flatMap((part) => propertiesOf(part, path)) : [];
+    }),
+  ];
+}
+
+describe.each(['manifest', 'config'] as const)('in an editor, every property of a %s', (name) => {
+  const properties = propertiesOf(schema(name));
+  const ajv = new Ajv2020({ strict: false });
+  addFormats.default(ajv);
+
+  it('says what it is', () => {
+    expect(properties.length).toBeGreaterThan(50);
+    const silent = properties.filter(
+      ({ schema: { description } }) => !/^[A-Z\da-z].+\.$/.test(String(description)),
+    );
+    expect(silent.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('has an example, or can only be one thing', () => {
+    const without = properties.filter(
+      ({ schema: part }) =>
+        part.const === undefined && !(Array.isArray(part.examples) && part.examples.length > 0),
+    );
+    expect(without.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('fits its own examples and its default', () => {
+    const wrong = properties.flatMap(({ path, schema: part }) => {
+      const { examples = [], default: usual, ...plain } = part;
+      const fits = ajv.compile(plain);
+      const given = [...(examples as unknown[]), ...(usual === undefined ? [] : [usual])];
+      return given.filter((one) => !fits(one)).map((one) => `${path}: ${JSON.stringify(one)}`);
+    });
+    expect(wrong).toEqual([]);
+  });
+});
+
+test('what an environment leaves out has no default of its own', () => {
+  const inner = propertiesOf(schema('config')).filter(({ path }) => path.startsWith('.environments.'));
+  expect(inner.length).toBeGreaterThan(20);
+  expect(inner.filter(({ schema: part }) => part.default !== undefined)).toEqual([]);
+  expect(propertiesOf(schema('config')).some(({ schema: part }) => part.default === 'documented')).toBe(true);
 });
 
 describe('the schema of a manifest', () => {

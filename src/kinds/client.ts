@@ -15,7 +15,7 @@ import type {
 } from './kind.js';
 import { missing, readOne } from './reading.js';
 import { profileProblems } from './rules.js';
-import { document, identifier } from './schema.js';
+import { document, identifier, UUID } from './schema.js';
 import type { ProfileTraits } from './traits.js';
 
 /** What the server answers with a client beside its id; no operation takes any of it. */
@@ -66,9 +66,17 @@ const traits: ProfileTraits = {
 export const client: Kind = {
   name: 'Client',
   noun: 'client',
-  schema: document('Client', {
-    id: identifier(),
-    did_generation: z.int().min(0, 'must be 0 or more').optional(),
+  schema: document('Client', "A client's DID. Nothing else of a client can be changed by the API.", {
+    id: identifier().meta({ description: 'The id of the client.', examples: [UUID] }),
+    did_generation: z
+      .int()
+      .min(0, 'must be 0 or more')
+      .optional()
+      .meta({
+        description:
+          'Greater than recorded: the DID is regenerated, once, whatever the distance. Where nothing is recorded, the number is taken as the present one and nothing is sent.',
+        examples: [1],
+      }),
   }),
   identity: ['id'],
   fields: {},

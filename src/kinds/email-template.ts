@@ -22,7 +22,7 @@ import type {
   Verdict,
 } from './kind.js';
 import { profileProblems, unknownWhole, wholeFields } from './rules.js';
-import { document, identifier, text } from './schema.js';
+import { document, identifier, text, UUID } from './schema.js';
 import { characters, isBlank, textOf } from './texts.js';
 import type { ProfileTraits, Traits } from './traits.js';
 
@@ -72,13 +72,38 @@ const traits: ProfileTraits<TemplateTraits> = {
 export const emailTemplate: Kind = {
   name: 'EmailTemplate',
   noun: 'email template',
-  schema: document('EmailTemplate', {
-    backend_id: identifier(),
-    type: identifier(),
-    id: text().optional(),
-    txt_content: text().nullable().optional(),
-    html_content: text().nullable().optional(),
-    state: z.enum(['present', 'absent']).optional(),
+  schema: document('EmailTemplate', 'An email template of a backend, in Mustache.', {
+    backend_id: identifier().meta({
+      description: 'The id of the backend whose template it is.',
+      examples: [UUID],
+    }),
+    type: identifier().meta({
+      description: 'What the email is for, as the server names it.',
+      examples: knownTypes,
+    }),
+    id: text()
+      .optional()
+      .meta({
+        description: 'The id that the server has for the template. Backend and type find it.',
+        examples: [UUID],
+      }),
+    txt_content: text()
+      .nullable()
+      .optional()
+      .meta({ description: 'The body in plain text.', examples: [{ file: 'emails/reset_password.txt' }] }),
+    html_content: text()
+      .nullable()
+      .optional()
+      .meta({ description: 'The body in HTML.', examples: [{ file: 'emails/reset_password.html' }] }),
+    state: z
+      .enum(['present', 'absent'])
+      .optional()
+      .meta({
+        description:
+          "absent: delete the template, so that the server's built-in text holds. Nothing else is deleted without this word.",
+        examples: ['absent'],
+        default: 'present',
+      }),
   }),
   identity: ['backend_id', 'type'],
   fields: { id: value, txt_content: body, html_content: body },

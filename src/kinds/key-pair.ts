@@ -18,7 +18,7 @@ import type {
 } from './kind.js';
 import { missing, readOne } from './reading.js';
 import { profileProblems } from './rules.js';
-import { document, identifier, text } from './schema.js';
+import { document, identifier, text, UUID } from './schema.js';
 import type { ProfileTraits, Traits } from './traits.js';
 
 /**
@@ -49,11 +49,29 @@ const traits: ProfileTraits<KeyPairTraits> = {
 export const keyPair: Kind = {
   name: 'KeyPair',
   noun: 'key pair',
-  schema: document('KeyPair', {
-    id: identifier(),
-    public_key: text().nullable().optional(),
-    is_default: z.boolean().nullable().optional(),
-  }),
+  schema: document(
+    'KeyPair',
+    'A key pair that the server signs with. Key pairs are made by the server, never by idops.',
+    {
+      id: identifier().meta({ description: 'The id of the key pair.', examples: [UUID] }),
+      public_key: text()
+        .nullable()
+        .optional()
+        .meta({
+          description: 'The public key in PEM form. Servers of the boruta profile ignore it.',
+          examples: [{ file: 'keys/signing.pub.pem' }],
+        }),
+      is_default: z
+        .boolean()
+        .nullable()
+        .optional()
+        .meta({
+          description:
+            'Whether it is the default key pair; one of them is. Moving the default counts as destructive.',
+          examples: [true],
+        }),
+    },
+  ),
   identity: ['id'],
   fields: { public_key: value, is_default: value },
   decisive: [DEFAULTS],

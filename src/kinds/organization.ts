@@ -6,7 +6,7 @@ import type { DiscoverContext, Discovered, Identity, Kind, Live, Naming } from '
 import type { OrganizationIndex } from './organizations.js';
 import type { References } from './references.js';
 import { profileProblems, unknownWhole, wholeFields } from './rules.js';
-import { document, identifier, text } from './schema.js';
+import { document, identifier, organizationId, text } from './schema.js';
 import type { ProfileTraits } from './traits.js';
 
 const traits: ProfileTraits = {
@@ -21,11 +21,25 @@ const traits: ProfileTraits = {
 export const organization: Kind = {
   name: 'Organization',
   noun: 'organization',
-  schema: document('Organization', {
-    id: identifier().optional(),
-    name: z.union([identifier(), text()]).optional(),
-    label: text().nullable().optional(),
-  }),
+  schema: document(
+    'Organization',
+    'An organization that users can be in. Organizations are made by the server, never by idops.',
+    {
+      id: organizationId,
+      name: z
+        .union([identifier(), text()])
+        .optional()
+        .meta({
+          description:
+            'The name of the organization. Without an id it finds the organization; beside one it is a value to be set.',
+          examples: ['acme'],
+        }),
+      label: text()
+        .nullable()
+        .optional()
+        .meta({ description: 'What people read in the place of the name.', examples: ['ACME Corporation'] }),
+    },
+  ),
   identity: ['id', 'name'],
   fields: { name: value, label: value },
   scopes: { read: 'users:manage:all', write: 'users:manage:all' },

@@ -12,7 +12,19 @@ export class FileReference {
   }
 }
 
-const fileReference = z.strictObject({ file: z.string().min(1) });
+/** An id, where an example of one is needed. */
+export const UUID = '5f0c1a9e-2f5d-4a58-9a51-6b1f8a1d7c11';
+
+const fileReference = z.strictObject({
+  file: z
+    .string()
+    .min(1)
+    .meta({
+      description:
+        'A file with the text, relative to this one, inside the project. It is taken to the byte, as UTF-8.',
+      examples: ['emails/reset_password.txt'],
+    }),
+});
 
 /** Any string field: the text itself, or `{file: PATH}`. */
 export function text() {
@@ -36,22 +48,50 @@ export function identifier() {
 /** Any JSON, for the fields whose structure the API doesn't show. */
 export const anyObject = z.record(z.string(), z.unknown());
 
-/** The parts that every kind of document shares. */
-export function document<K extends string, S extends z.ZodRawShape>(kind: K, shape: S) {
-  return z.strictObject({ kind: z.literal(kind), ...shape });
+/** The parts that every kind of document shares; `about` says what one is. */
+export function document<K extends string, S extends z.ZodRawShape>(kind: K, about: string, shape: S) {
+  return z
+    .strictObject({ kind: z.literal(kind).meta({ description: about }), ...shape })
+    .meta({ description: about });
 }
 
+/** The id of an organization that is referred to. */
+export const organizationId = identifier()
+  .optional()
+  .meta({ description: 'The id of the organization; without it, the name finds it.', examples: [UUID] });
+
 const roleScope = z.strictObject({
-  id: text().optional(),
-  name: text().optional(),
-  public: z.boolean().optional(),
+  id: text()
+    .optional()
+    .meta({ description: 'The id of the scope.', examples: [UUID] }),
+  name: text()
+    .optional()
+    .meta({ description: 'The name of the scope.', examples: ['billing:read'] }),
+  public: z
+    .boolean()
+    .optional()
+    .meta({ description: 'Whether any client may ask for the scope.', examples: [false] }),
 });
 
 /** A role, as an organization of a user or a backend carries it. */
 export const role = z.strictObject({
-  id: text().optional(),
-  name: text().optional(),
-  scopes: z.array(roleScope).optional(),
+  id: text()
+    .optional()
+    .meta({
+      description:
+        'The id of the role. Servers go by it alone; the boruta profile looks it up by the name where it is left out.',
+      examples: [UUID],
+    }),
+  name: text()
+    .optional()
+    .meta({ description: 'The name of the role.', examples: ['billing-admin'] }),
+  scopes: z
+    .array(roleScope)
+    .optional()
+    .meta({
+      description: 'The scopes that the role grants.',
+      examples: [[{ id: UUID, name: 'billing:read' }]],
+    }),
 });
 
 export const roles = z.array(

@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import { error, type Problem } from '../base/problems.js';
 import { settle } from '../base/settle.js';
 import {
@@ -29,56 +28,10 @@ import type { Declared, DiscoverContext, Discovered, Finding, Kind, Traces } fro
 import { lostElements } from './loss.js';
 import { missing, readOne } from './reading.js';
 import { profileProblems } from './rules.js';
-import { anyObject, document, identifier, role, roles, text } from './schema.js';
 import { existing, listsOfUser, resolveUser } from './user-references.js';
+import { backend, userSchema } from './user-schema.js';
 import { userTraits } from './user-traits.js';
 import { replaceUser } from './user-whole.js';
-
-const scope = z.strictObject({
-  id: text().optional(),
-  name: text(),
-  label: text().optional(),
-  public: z.boolean().optional(),
-});
-
-const membership = z
-  .strictObject({
-    id: identifier().optional(),
-    name: identifier().optional(),
-    label: text().nullable().optional(),
-    roles: roles.optional(),
-  })
-  .refine((it) => it.id !== undefined || it.name !== undefined, 'needs an "id" or a "name"');
-
-const backend = z.strictObject({
-  id: text().nullable().optional(),
-  name: text().nullable().optional(),
-  type: text().nullable().optional(),
-  is_default: z.boolean().nullable().optional(),
-  create_default_organization: z.boolean().nullable().optional(),
-  roles: z.array(role).nullable().optional(),
-  metadata_fields: z.array(anyObject).nullable().optional(),
-  federated_servers: z.array(anyObject).nullable().optional(),
-  verifiable_credentials: z.array(anyObject).nullable().optional(),
-  verifiable_presentations: z.array(anyObject).nullable().optional(),
-  password_hashing_alg: text().nullable().optional(),
-  password_hashing_opts: anyObject.nullable().optional(),
-  ldap_pool_size: z.int32().nullable().optional(),
-  ldap_host: text().nullable().optional(),
-  ldap_user_rdn_attribute: text().nullable().optional(),
-  ldap_base_dn: text().nullable().optional(),
-  ldap_ou: text().nullable().optional(),
-  ldap_master_dn: text().nullable().optional(),
-  ldap_master_password: text().nullable().optional(),
-  smtp_from: text().nullable().optional(),
-  smtp_relay: text().nullable().optional(),
-  smtp_username: text().nullable().optional(),
-  smtp_password: text().nullable().optional(),
-  smtp_ssl: z.boolean().nullable().optional(),
-  smtp_tls: z.boolean().nullable().optional(),
-  smtp_port: z.int32().nullable().optional(),
-  features: z.array(text()).nullable().optional(),
-});
 
 const backendFields: FieldTypes = {
   ...Object.fromEntries(Object.keys(backend.shape).map((name) => [name, plain(name)])),
@@ -123,31 +76,7 @@ function lostLists(traces: Traces): Fields {
 export const user: Kind = {
   name: 'User',
   noun: 'user',
-  schema: document('User', {
-    id: identifier(),
-    uid: text().nullable().optional(),
-    username: text().nullable().optional(),
-    totp_registered_at: z.iso
-      .datetime({ offset: true, error: 'expected a date-time such as 2026-01-31T12:00:00Z' })
-      .nullable()
-      .optional(),
-    metadata: anyObject.nullable().optional(),
-    federated_metadata: anyObject.nullable().optional(),
-    blocked: z.boolean().nullable().optional(),
-    group: text().nullable().optional(),
-    authorized_scopes: z.array(scope).nullable().optional(),
-    organizations: z
-      .array(
-        z.union([identifier(), membership], {
-          error: 'expected the name or id of an organization, or an object with one',
-        }),
-      )
-      .nullable()
-      .optional(),
-    roles: roles.nullable().optional(),
-    backend: backend.nullable().optional(),
-    whole: z.array(z.enum(['metadata', 'federated_metadata'])).optional(),
-  }),
+  schema: userSchema,
   identity: ['id'],
   fields,
   scopes: { read: 'users:manage:all', write: 'users:manage:all' },

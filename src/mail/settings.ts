@@ -28,7 +28,10 @@ export type CheckLevel = 'error' | 'warning' | 'off';
 export type ChecksSettings = { readonly [code in CheckCode]?: CheckLevel | undefined };
 
 const level = (code: CheckCode) =>
-  z.enum(['error', 'warning', 'off']).optional().describe(`${checkDescriptions[code]} Default: warning.`);
+  z
+    .enum(['error', 'warning', 'off'])
+    .optional()
+    .meta({ description: checkDescriptions[code], examples: ['error'], default: 'warning' });
 
 /** `checks` of the configuration. */
 export const checksSchema = z
@@ -43,7 +46,10 @@ export const checksSchema = z
     'html-nesting': level('html-nesting'),
     'image-without-alt': level('image-without-alt'),
   })
-  .describe('What is made of findings in email bodies: each can be an error, a warning or off.');
+  .meta({
+    description: 'What is made of findings in email bodies: each can be an error, a warning or off.',
+    examples: [{ 'html-script': 'error', 'image-without-alt': 'off' }],
+  });
 
 /** What becomes of a finding under these settings. */
 export function levelOf(code: CheckCode, settings: ChecksSettings): CheckLevel {

@@ -14,39 +14,70 @@ const text = () => z.string().min(1, 'must not be empty');
 
 const clientCredentialsSchema = z
   .strictObject({
-    token_url: text().describe('The address that gives tokens, by the same rules as base_url.'),
-    client_id: text().describe('The id of the client.'),
-    client_secret: text().describe(
-      `The secret of the client. Write \${IDOPS_CLIENT_SECRET} here, never the secret itself.`,
-    ),
+    token_url: text().meta({
+      description: 'The address that gives tokens, by the same rules as base_url.',
+      examples: ['https://id.example.com/oauth/token'],
+    }),
+    client_id: text().meta({ description: 'The id of the client.', examples: ['${IDOPS_CLIENT_ID}'] }),
+    client_secret: text().meta({
+      description: 'The secret of the client. Write a variable here, never the secret itself.',
+      examples: ['${IDOPS_CLIENT_SECRET}'],
+    }),
     scopes: z
       .array(text().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/, 'must be a scope: visible ASCII without spaces'))
       .optional()
-      .describe('The scopes to ask for. Default: those that the manifests need.'),
+      .meta({
+        description: 'The scopes to ask for; those that the manifests need where it is left out.',
+        examples: [['users:manage:all']],
+      }),
   })
-  .describe('Asks an OAuth 2.0 token address for a token, by the client credentials grant.');
+  .meta({
+    description: 'Asks an OAuth 2.0 token address for a token, by the client credentials grant.',
+    examples: [
+      {
+        token_url: 'https://id.example.com/oauth/token',
+        client_id: '${IDOPS_CLIENT_ID}',
+        client_secret: '${IDOPS_CLIENT_SECRET}',
+      },
+    ],
+  });
 
 const headerSchema = z
   .strictObject({
-    name: text().describe('The name of the header, such as X-Api-Key.'),
-    value: text().describe(`Its value. Write \${IDOPS_API_KEY} here, never the value itself.`),
+    name: text().meta({ description: 'The name of the header.', examples: ['X-Api-Key'] }),
+    value: text().meta({
+      description: 'Its value. Write a variable here, never the value itself.',
+      examples: ['${IDOPS_API_KEY}'],
+    }),
   })
-  .describe('A header of your own in the place of "Authorization: Bearer".');
+  .meta({
+    description: 'A header of your own in the place of "Authorization: Bearer".',
+    examples: [{ name: 'X-Api-Key', value: '${IDOPS_API_KEY}' }],
+  });
 
 const ways = {
-  token: text().optional().describe(`The bearer token. Write \${IDOPS_TOKEN} here, never the token itself.`),
+  token: text()
+    .optional()
+    .meta({
+      description: 'The bearer token. Write a variable here, never the token itself.',
+      examples: ['${IDOPS_TOKEN}'],
+    }),
   token_file: text()
     .optional()
-    .describe(
-      'A file with the bearer token, relative to the configuration. Read again when the server refuses it.',
-    ),
+    .meta({
+      description:
+        'A file with the bearer token, relative to the configuration. Read again when the server refuses it.',
+      examples: ['/run/secrets/idops-token'],
+    }),
   token_command: z
     .array(text())
     .min(1, 'must not be empty')
     .optional()
-    .describe(
-      'A program that prints the bearer token, and its arguments; no shell takes part. Run again when the server refuses it. It gets no process variables but those that programs need to run, and those of pass_env.',
-    ),
+    .meta({
+      description:
+        'A program that prints the bearer token, and its arguments; no shell takes part. Run again when the server refuses it. It gets no process variables but those that programs need to run, and those of pass_env.',
+      examples: [['vault', 'read', '-field=token', 'identity/token']],
+    }),
   client_credentials: clientCredentialsSchema.optional(),
   header: headerSchema.optional(),
 };
@@ -59,7 +90,10 @@ const authSchema = z
     pass_env: z
       .array(z.string().regex(/^[A-Za-z_]\w*$/, 'must be the name of a process variable'))
       .optional()
-      .describe('Names of further process variables that the program of token_command gets.'),
+      .meta({
+        description: 'Names of further process variables that the program of token_command gets.',
+        examples: [['VAULT_ADDR', 'VAULT_TOKEN']],
+      }),
   })
   .refine(({ pass_env, ...given }) => Object.values(given).filter((way) => way !== undefined).length === 1, {
     error: `needs exactly one of ${wayNames.map((name) => `"${name}"`).join(', ')}`,
@@ -70,22 +104,36 @@ const authSchema = z
   .meta({
     oneOf: wayNames.map((name) => ({ required: [name] })),
     dependentRequired: { pass_env: ['token_command'] },
-  })
-  .describe('How idops authenticates: exactly one of the ways; pass_env belongs to token_command.');
+    description: 'How idops authenticates: exactly one of the ways; pass_env belongs to token_command.',
+    examples: [{ token: '${IDOPS_TOKEN}' }],
+  });
 
 const tlsSchema = z
   .strictObject({
     ca_file: text()
       .optional()
-      .describe(
-        'A PEM file with the authorities to trust, in the place of those that Node.js knows; relative to the configuration.',
-      ),
-    client_cert_file: text().optional().describe('A PEM file with the client certificate and its chain.'),
+      .meta({
+        description:
+          'A PEM file with the authorities to trust, in the place of those that Node.js knows; relative to the configuration.',
+        examples: ['certificates/ca.pem'],
+      }),
+    client_cert_file: text()
+      .optional()
+      .meta({
+        description: 'A PEM file with the client certificate and its chain.',
+        examples: ['certificates/client.pem'],
+      }),
     client_key_file: text()
       .optional()
-      .describe('A PEM file with the private key of the client certificate, without a passphrase.'),
+      .meta({
+        description: 'A PEM file with the private key of the client certificate, without a passphrase.',
+        examples: ['/run/secrets/idops-client.key'],
+      }),
   })
-  .describe('Certificates. TLS 1.2 is the least that is spoken.');
+  .meta({
+    description: 'Certificates. TLS 1.2 is the least that is spoken.',
+    examples: [{ ca_file: 'certificates/ca.pem' }],
+  });
 
 export const serverSchema = z
   .strictObject({
@@ -93,25 +141,42 @@ export const serverSchema = z
       .string()
       .min(1, 'must not be empty')
       .optional()
-      .describe('The address that the paths of the API are relative to, such as https://id.example.com.'),
+      .meta({
+        description: 'The address that the paths of the API are relative to. Needed to speak to a server.',
+        examples: ['https://id.example.com', '${IDOPS_BASE_URL}'],
+      }),
     profile: z
       .enum(Object.keys(profiles))
       .optional()
-      .describe('What the server offers beyond the documented API. Default: documented.'),
+      .meta({
+        description:
+          'What the server offers beyond the documented API; better written out. idops doctor tells which one fits.',
+        examples: ['boruta'],
+        default: 'documented',
+      }),
     auth: authSchema.optional(),
     tls: tlsSchema.optional(),
     allow_insecure_http: z
       .boolean()
       .optional()
-      .describe('Allow http, which shows the token to the network, to other hosts than this one.'),
+      .meta({
+        description: 'Allow http, which shows the token to the network, to other hosts than this one.',
+        examples: [true],
+        default: false,
+      }),
   })
-  .describe('The server to manage. May be left out where --base-url and IDOPS_TOKEN are given.');
+  .meta({
+    description: 'The server to manage. May be left out where --base-url and IDOPS_TOKEN are given.',
+    examples: [
+      { base_url: 'https://id.example.com', profile: 'documented', auth: { token: '${IDOPS_TOKEN}' } },
+    ],
+  });
 
-export const manifestsSchema = z
-  .array(z.string().min(1, 'must not be empty'))
-  .describe(
-    `Globs of manifests, relative to the configuration; "!" before one excludes. Default: ${DEFAULT_MANIFESTS.join(', ')}.`,
-  );
+export const manifestsSchema = z.array(z.string().min(1, 'must not be empty')).meta({
+  description: 'Globs of manifests, relative to the configuration; "!" before one excludes.',
+  examples: [['manifests/**/*.yaml', '!manifests/drafts/**']],
+  default: DEFAULT_MANIFESTS,
+});
 
 export const stateSettingsSchema = z
   .strictObject({
@@ -119,13 +184,24 @@ export const stateSettingsSchema = z
       .string()
       .min(1, 'must not be empty')
       .optional()
-      .describe(`The state file, relative to the configuration. Default: ${DEFAULT_STATE}.`),
+      .meta({
+        description: 'The state file, relative to the configuration. A state belongs to one server.',
+        examples: ['.idops/production.json'],
+        default: DEFAULT_STATE,
+      }),
     allow_tracked: z
       .boolean()
       .optional()
-      .describe('Take a state, a lock and journals that git tracks. Default: false, they are refused.'),
+      .meta({
+        description: 'Take a state, a lock and journals that git tracks; they are refused otherwise.',
+        examples: [true],
+        default: false,
+      }),
   })
-  .describe('Where idops records what it applied.');
+  .meta({
+    description: 'Where idops records what it applied.',
+    examples: [{ path: '.idops/production.json' }],
+  });
 
 export const safetySchema = z
   .strictObject({
@@ -133,9 +209,13 @@ export const safetySchema = z
       .int()
       .min(0, 'must be 0 or more')
       .optional()
-      .describe(`How many destructive changes one apply may make. Default: ${DEFAULT_MAX_DESTRUCTIVE}.`),
+      .meta({
+        description: 'How many destructive changes one apply may make.',
+        examples: [0],
+        default: DEFAULT_MAX_DESTRUCTIVE,
+      }),
   })
-  .describe('Limits that stop an apply.');
+  .meta({ description: 'Limits that stop an apply.', examples: [{ max_destructive: 0 }] });
 
 const sections = {
   server: serverSchema.optional(),
@@ -146,11 +226,17 @@ const sections = {
       z.union([z.string(), z.number(), z.boolean()], { error: 'expected a string, a number or a boolean' }),
     )
     .optional()
-    .describe(`Values for \${NAME} in manifests and in this file; they stand above process variables.`),
+    .meta({
+      description: 'Values for ${NAME} in manifests and in this file; they stand above process variables.',
+      examples: [{ support_email: 'help@example.com' }],
+    }),
   allow_env: z
     .array(variableName)
     .optional()
-    .describe(`Process variables that may be used as \${NAME}, beside those that start with IDOPS_.`),
+    .meta({
+      description: 'Process variables that may be used as ${NAME}, beside those that start with IDOPS_.',
+      examples: [['SMTP_PASSWORD']],
+    }),
   state: stateSettingsSchema.optional(),
   safety: safetySchema.optional(),
   checks: checksSchema.optional(),
@@ -168,6 +254,9 @@ export const configSchema = z
     environments: z
       .record(z.string().regex(/^[\w.-]+$/), environmentSchema)
       .optional()
-      .describe('What is different in an environment, by its name.'),
+      .meta({
+        description: 'What is different in an environment, by its name. --env chooses one.',
+        examples: [{ production: { server: { base_url: 'https://id.example.com' } } }],
+      }),
   })
   .describe('The configuration of an idops project.');

@@ -16,11 +16,27 @@ const titles: { readonly [name in SchemaName]: string } = {
 export function jsonSchema(name: SchemaName): object {
   const { $schema, ...schema } = z.toJSONSchema(sources[name](), {
     io: name === 'manifest' || name === 'config' ? 'input' : 'output',
-    override: ({ jsonSchema: part }) => {
-      if (name === 'manifest' || name === 'config') allowVariables(part);
+    override: ({ zodSchema, jsonSchema: part }) => {
+      if (name !== 'manifest' && name !== 'config') return;
+      allowVariables(part);
+      // zod leaves them out where a value is made into another one, as a file reference is.
+      const { examples, default: usual } = z.globalRegistry.get(zodSchema) ?? {};
+      if (Array.isArray(examples)) part.examples = examples;
+      if (usual !== undefined) part.default = usual as typeof part.default;
     },
   });
+  if (name === 'config') withoutDefaults(schema.properties?.environments);
   return { $schema, title: titles[name], ...schema };
+}
+
+/** What an environment leaves out is as the rest of the configuration has it. */
+function withoutDefaults(part: unknown): void {
+  if (typeof part !== 'object' || part === null) return;
+  for (const [key, inner] of Object.entries(part)) {
+    const isSchema = 'description' in part || 'type' in part || 'anyOf' in part;
+    if (key === 'default' && isSchema) Reflect.deleteProperty(part, key);
+    else if (key !== 'examples') withoutDefaults(inner);
+  }
 }
 
 const sources: { readonly [name in SchemaName]: () => z.ZodType } = {
@@ -39,10 +55,9 @@ function allowVariables(part: z.core.JSONSchema.BaseSchema): void {
     (part.type === 'string' &&
       (part.format !== undefined || part.pattern !== undefined || part.enum !== undefined));
   if (!narrow || part.const !== undefined) return;
-  const { description, ...rest } = part;
+  const { description, examples, default: usual, ...rest } = part;
+  const said = { description, examples, default: usual };
   for (const key of Object.keys(part)) delete part[key];
-  Object.assign(part, {
-    ...(description === undefined ? {} : { description }),
-    anyOf: [rest, { type: 'string', pattern: '\\$\\{' }],
-  });
+  for (const [key, value] of Object.entries(said)) if (value !== undefined) part[key] = value;
+  part.anyOf = [rest, { type: 'string', pattern: '\\$\\{' }];
 }
