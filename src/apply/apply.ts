@@ -24,6 +24,8 @@ export interface ApplyOptions extends Omit<ExecuteOptions, 'recorder' | 'notBefo
   /** The state that the plan was made with. */
   readonly state: State;
   readonly hasher: Hasher;
+  /** Throws where the right to write is lost. */
+  readonly confirm: () => Promise<void>;
   readonly command: RunLine['command'];
   readonly now: () => Date;
   /** Takes secrets out of messages of the server, and out of names, before they are journalled. */
@@ -40,7 +42,7 @@ export interface Applied {
 
 /**
  * Applies an approved plan: journals each request before it is sent and after its answer, and saves the state at the end.
- * A plan with nothing to do writes nothing. Throws a ProblemsError where the journal or the state can't be
+ * A plan with nothing to do writes nothing. Throws a ProblemsError where the lock was lost, or the journal or the state can't be
  * written, before anything is sent.
  */
 export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOptions): Promise<Applied> {
@@ -50,11 +52,13 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
     if (plan.settled === undefined || plan.settled.length === 0) {
       return { result, state: options.state, problems: stillOwed(plan) };
     }
+    await options.confirm();
     const state = { ...withoutDebts(options.state, plan.settled), serial: options.state.serial + 1 };
     const problems = [...(await saved(backend, state)), ...stillOwed(plan)];
     return { result, state, problems };
   }
   const run = await nextRun(options);
+  await options.confirm();
   const resources = { ...withoutDebts(options.state, plan.settled ?? []).resources };
   let state: State = { ...options.state, resources, serial: options.state.serial + 1, open_run: run };
   const journal = await start(plan, run, state, options);

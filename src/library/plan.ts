@@ -21,6 +21,7 @@ import { redactPlan, redactProblems } from '../report/redacted.js';
 import type { ProfileName } from '../server/profiles.js';
 import { tellable } from './errors.js';
 import type { Inside } from './project.js';
+import { said } from './said.js';
 
 /** One difference. */
 export interface FieldChange {
@@ -201,7 +202,7 @@ export function changesServer(plan: Plan): boolean {
  */
 export function refusalsOf(plan: Plan, maxDestructive: number): Problem[] {
   const { made, inside } = knownOf(plan);
-  refuseNonsense(maxDestructive);
+  refuseNonsense(maxDestructive, inside);
   return redactProblems(refusals(made, maxDestructive), inside.redactor);
 }
 
@@ -211,9 +212,15 @@ export function refusalsOf(plan: Plan, maxDestructive: number): Problem[] {
  */
 export function approve(plan: Plan, limits: Limits): ApprovedPlan {
   const { made, inside } = knownOf(plan);
-  refuseNonsense(limits.maxDestructive);
+  // Read once: what was checked is what counts.
+  const { maxDestructive, asked = 0 } = limits;
+  refuseNonsense(maxDestructive, inside);
+  if (!Number.isFinite(asked)) {
+    const given = said(asked, inside.redactor);
+    throw new TypeError(`asked is ${given}: it must be a number, a time of performance.now()`);
+  }
   try {
-    const inner = approveMade(made, limits);
+    const inner = approveMade(made, { maxDestructive, asked });
     // The symbol is of the type alone: what was approved is known by itself.
     const outer = Object.freeze({ plan }) as ApprovedPlan;
     approvals.set(outer, inner);
@@ -224,9 +231,11 @@ export function approve(plan: Plan, limits: Limits): ApprovedPlan {
 }
 
 /** No number is more than NaN, nor than what isn't there: nothing would be too destructive. */
-function refuseNonsense(maxDestructive: unknown): void {
+function refuseNonsense(maxDestructive: unknown, { redactor }: Inside): void {
   if (typeof maxDestructive === 'number' && maxDestructive >= 0) return;
-  throw new TypeError(`maxDestructive is ${maxDestructive}: it must be a number of 0 or more`);
+  throw new TypeError(
+    `maxDestructive is ${said(maxDestructive, redactor)}: it must be a number of 0 or more`,
+  );
 }
 
 /** What is shown of a plan is what is applied, so nothing in it may be changed. */

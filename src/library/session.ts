@@ -100,7 +100,7 @@ export interface Session {
   plan(options?: PlanOptions): Promise<Plan>;
   /**
    * What to keep of a plan that this session made of the manifests, for `readPlan` or `idops apply FILE`: JSON without a secret in
-   * it. Throws a TypeError for any other plan.
+   * it. Throws a TypeError for any other plan, and for one with `acceptDids`, which can only be applied where it was made.
    */
   storePlan(plan: Plan): Promise<string>;
   /** Makes a stored plan anew from the manifests and the server as they are now. */

@@ -3,6 +3,6 @@ import type { StateBackend } from '../state/backend.js';
 import { fileBackend } from '../state/file/index.js';
 
 /** Where a project's state is kept. Throws a ProblemsError where the configuration doesn't say that rightly. */
-export function backendOf(project: Project): StateBackend {
-  return fileBackend({ path: project.statePath(), allowTracked: project.allowsTracked() });
+export async function backendOf(project: Project): Promise<StateBackend> {
+  return await fileBackend({ path: project.statePath(), allowTracked: project.allowsTracked() });
 }

@@ -93,7 +93,7 @@ async function open(
   const signal = options.signal === undefined ? life.signal : AbortSignal.any([options.signal, life.signal]);
   const redactor = options.redactor ?? createRedactor();
   const { server, declared, warnings, manifests } = await loadAll(project, options, redactor.add);
-  const backend = backendOf(project);
+  const backend = await backendOf(project);
   await backend.check(command === undefined ? 'read' : 'write');
   const connection = openConnection(server, declared, {
     concurrency,
@@ -118,7 +118,7 @@ async function open(
   let { state } = held;
   /** What each plan was made for, and how it is made anew; nothing of what was begun before an apply had ended. */
   let current = new Plans();
-  const madeWith = new WeakMap<Plan, StoredOptions>();
+  const madeWith = new WeakMap<Plan, { readonly options: StoredOptions; readonly storable: boolean }>();
   const build = async (what: Pick<BuildOptions, 'declared'> & Partial<BuildOptions>): Promise<Planned> => {
     const made = await buildPlan({
       ...shared,
@@ -162,7 +162,7 @@ async function open(
       await build({ declared, selection: { targets, kinds }, prune, assert, acceptDids, restores: 'all' }),
       'apply',
     );
-    madeWith.set(made, { targets, kinds, prune, assert });
+    madeWith.set(made, { options: { targets, kinds, prune, assert }, storable: acceptDids.length === 0 });
     return made;
   };
   const planUndo = async (run: string, force: boolean): Promise<UndoPlan> => {
@@ -196,12 +196,18 @@ async function open(
     notes: held.notes,
     files: manifests.files,
     plan: (given) => life.does(() => plan(given)),
-    async storePlan(made) {
-      const given = madeWith.get(made);
-      if (given === undefined)
-        throw new TypeError('only a plan that this session made of the manifests can be stored');
-      return await storedPlanText(made, given, redactor);
-    },
+    storePlan: (made) =>
+      life.does(async () => {
+        const given = madeWith.get(made);
+        if (given === undefined)
+          throw new TypeError('only a plan that this session made of the manifests can be stored');
+        if (!given.storable) {
+          throw new TypeError(
+            'a plan with acceptDids is not stored, since applying it reads the manifests again and takes no DID: apply it here',
+          );
+        }
+        return await storedPlanText(made, given.options, redactor);
+      }),
     planStored: (stored) =>
       life.does(async () => {
         const made = await plan(stored.apply);
@@ -248,6 +254,7 @@ async function open(
       }
       const applied = await applyPlan(approved, {
         ...shared,
+        confirm: async () => await held.lock?.confirm(),
         replan: made.replan,
         recognise,
         writer,

@@ -50,7 +50,10 @@ export interface Session {
   readonly files: readonly string[];
   /** Observes and compares; sends GETs alone. */
   plan(options?: PlanOptions): Promise<Plan>;
-  /** What to keep of a plan that `plan` made, for `planStored`: JSON without a secret in it. Throws a TypeError for another plan. */
+  /**
+   * What to keep of a plan that `plan` made, for `planStored`: JSON without a secret in it. Throws a TypeError for another plan, and
+   * for one with `acceptDids`.
+   */
   storePlan(plan: Plan): Promise<string>;
   /**
    * Makes a stored plan anew; the problems say how it differs now, and none means that it still holds. One that differs

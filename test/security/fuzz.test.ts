@@ -306,7 +306,8 @@ describe('hostile', () => {
         // The state says that this run has not ended, so that the journal is read into it.
         await writeFile(statePath, JSON.stringify({ ...JSON.parse(state), last_run: '0', resources: {} }));
         await harmless(
-          async () => void (await readRuns(fileBackend({ path: statePath, allowTracked: true }).runs)),
+          async () =>
+            void (await readRuns((await fileBackend({ path: statePath, allowTracked: true })).runs)),
         );
         await harmless(async () => {
           const session = await openSession(await load());

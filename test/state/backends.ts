@@ -11,7 +11,7 @@ import { emptyState, type State } from '../../src/state/state.js';
 
 /** A place for states of a kind of backend: each name has one, all of them their runs together. */
 export interface BackendPlace {
-  open(name: string): StateBackend;
+  open(name: string): Promise<StateBackend>;
   remove(): Promise<void>;
 }
 
@@ -87,7 +87,7 @@ export function conforms(kind: string, make: () => Promise<BackendPlace>): void 
 
   describe(`${kind}: a state`, () => {
     test('is empty where there is none, and of its own each time', async () => {
-      const backend = (await place()).open('a');
+      const backend = await (await place()).open('a');
       const [first, second] = [await backend.load(server), await backend.load(server)];
       expect(first).toMatchObject({ server, serial: 0, resources: {} });
       expect(first.lineage).not.toBe(second.lineage);
@@ -98,16 +98,16 @@ export function conforms(kind: string, make: () => Promise<BackendPlace>): void 
     test('is there as it was saved, for whoever opens it', async () => {
       const here = await place();
       const state: State = { ...emptyState(server), serial: 3, last_run: '20260131T120000Z-abcdef' };
-      await here.open('a').save(state);
-      await here.open('a').save({ ...state, serial: 4 });
-      expect(await here.open('a').load(server)).toEqual({ ...state, serial: 4 });
-      expect(await here.open('a').saved()).toEqual({ ...state, serial: 4 });
-      expect(await here.open('a').told()).toMatchObject({ lineage: state.lineage, salt: state.salt });
-      expect(await here.open('b').saved()).toBeUndefined();
+      await (await here.open('a')).save(state);
+      await (await here.open('a')).save({ ...state, serial: 4 });
+      expect(await (await here.open('a')).load(server)).toEqual({ ...state, serial: 4 });
+      expect(await (await here.open('a')).saved()).toEqual({ ...state, serial: 4 });
+      expect(await (await here.open('a')).told()).toMatchObject({ lineage: state.lineage, salt: state.salt });
+      expect(await (await here.open('b')).saved()).toBeUndefined();
     });
 
     test('of another server is refused', async () => {
-      const backend = (await place()).open('a');
+      const backend = await (await place()).open('a');
       await backend.save(emptyState('https://other.example.com'));
       expect(await codeOf(backend.load(server))).toBe('state-other-server');
       expect((await backend.saved())?.server).toBe('https://other.example.com');
@@ -116,55 +116,61 @@ export function conforms(kind: string, make: () => Promise<BackendPlace>): void 
     test('knows the others beside it, and they have other names', async () => {
       const here = await place();
       const [one, other] = [emptyState(server), emptyState(server)];
-      await here.open('a').save(one);
-      await here.open('b').save(other);
-      expect((await here.open('a').beside()).map(({ lineage }) => lineage)).toEqual([other.lineage]);
-      expect(here.open('a').name).not.toBe(here.open('b').name);
+      await (await here.open('a')).save(one);
+      await (await here.open('b')).save(other);
+      expect((await (await here.open('a')).beside()).map(({ lineage }) => lineage)).toEqual([other.lineage]);
+      expect((await here.open('a')).name).not.toBe((await here.open('b')).name);
     });
   });
 
   describe(`${kind}: the lock`, () => {
     test('is held by one at a time, and tells who that is', async () => {
       const here = await place();
-      const held = await here.open('a').lock('apply', new Date(at));
+      const held = await (await here.open('a')).lock('apply', new Date(at));
       expect(held.takenOver).toBeNull();
-      expect(await here.open('a').holder()).toContain('apply by');
-      expect(await codeOf(here.open('a').lock('undo', new Date(at)))).toBe('locked');
-      expect(await here.open('b').holder()).toBeNull();
-      await (await here.open('b').lock('apply', new Date(at))).release();
+      expect(await (await here.open('a')).holder()).toContain('apply by');
+      expect(await codeOf((await here.open('a')).lock('undo', new Date(at)))).toBe('locked');
+      expect(await (await here.open('b')).holder()).toBeNull();
+      await (await (await here.open('b')).lock('apply', new Date(at))).release();
       await held.release();
-      expect(await here.open('a').holder()).toBeNull();
-      await (await here.open('a').lock('undo', new Date(at))).release();
+      expect(await (await here.open('a')).holder()).toBeNull();
+      await (await (await here.open('a')).lock('undo', new Date(at))).release();
     });
 
     test('goes to one of many that want it at once', async () => {
       const here = await place();
-      const wanted = Array.from({ length: 12 }, () => here.open('a').lock('apply', new Date(at)));
+      const wanted = Array.from({ length: 12 }, async () =>
+        (await here.open('a')).lock('apply', new Date(at)),
+      );
       const got = (await Promise.allSettled(wanted)).filter(({ status }) => status === 'fulfilled');
       expect(got).toHaveLength(1);
     });
 
     test('can be removed as its holder left it, and not once somebody else has it', async () => {
       const here = await place();
-      expect(await here.open('a').removable()).toBeNull();
-      const held = await here.open('a').lock('apply', new Date(at));
-      const removable = await here.open('a').removable();
+      expect(await (await here.open('a')).removable()).toBeNull();
+      const held = await (await here.open('a')).lock('apply', new Date(at));
+      const removable = await (await here.open('a')).removable();
       expect(removable?.holder).toContain('apply by');
       await held.release();
-      const other = await here.open('a').lock('undo', new Date(at));
+      const other = await (await here.open('a')).lock('undo', new Date(at));
       expect(await codeOf(removable?.remove() ?? Promise.resolve())).toBe('locked');
-      await (await here.open('a').removable())?.remove();
-      expect(await here.open('a').holder()).toBeNull();
+      await (await (await here.open('a')).removable())?.remove();
+      expect(await (await here.open('a')).holder()).toBeNull();
       await other.release();
     });
 
     test('that was removed under its holder stays with who took it then', async () => {
       const here = await place();
-      const first = await here.open('a').lock('apply', new Date(at));
-      await (await here.open('a').removable())?.remove();
-      const second = await here.open('a').lock('undo', new Date(at));
+      const first = await (await here.open('a')).lock('apply', new Date(at));
+      await first.confirm();
+      await (await (await here.open('a')).removable())?.remove();
+      expect(await codeOf(first.confirm())).toBe('locked');
+      const second = await (await here.open('a')).lock('undo', new Date(at));
+      expect(await codeOf(first.confirm())).toBe('locked');
+      await second.confirm();
       await first.release();
-      expect(await here.open('a').holder()).toContain('undo by');
+      expect(await (await here.open('a')).holder()).toContain('undo by');
       await second.release();
     });
   });
@@ -176,15 +182,15 @@ export function conforms(kind: string, make: () => Promise<BackendPlace>): void 
     test('are listed oldest first, and read as they were written', async () => {
       const here = await place();
       const state = emptyState(server);
-      const { runs } = here.open('a');
+      const { runs } = await here.open('a');
       expect(await runs.list()).toEqual([]);
       for (const run of [late, early]) {
         const journal = await runs.create(runLine(run, state, 'a'));
         if (run === early) await Promise.all([journal.write(answer), journal.write(end)]);
         await journal.close();
       }
-      expect(await here.open('a').runs.list()).toEqual([early, late]);
-      expect(await here.open('a').runs.read(early)).toMatchObject({
+      expect(await (await here.open('a')).runs.list()).toEqual([early, late]);
+      expect(await (await here.open('a')).runs.read(early)).toMatchObject({
         run: runLine(early, state, 'a'),
         lines: [answer, end],
         ended: true,
@@ -196,18 +202,18 @@ export function conforms(kind: string, make: () => Promise<BackendPlace>): void 
     test('a line is there once it was written, and a name is taken once', async () => {
       const here = await place();
       const state = emptyState(server);
-      const journal = await here.open('a').runs.create(runLine(early, state, 'a'));
+      const journal = await (await here.open('a')).runs.create(runLine(early, state, 'a'));
       await journal.write(answer);
-      expect((await here.open('a').runs.read(early))?.lines).toEqual([answer]);
-      await expect(here.open('a').runs.create(runLine(early, state, 'a'))).rejects.toThrow();
-      expect((await here.open('a').runs.read(early))?.lines).toEqual([answer]);
+      expect((await (await here.open('a')).runs.read(early))?.lines).toEqual([answer]);
+      await expect((await here.open('a')).runs.create(runLine(early, state, 'a'))).rejects.toThrow();
+      expect((await (await here.open('a')).runs.read(early))?.lines).toEqual([answer]);
       await journal.close();
     });
 
     test('one that was left is gone on with, one whose process lives is not', async () => {
       const here = await place();
       const state = emptyState(server);
-      const { runs } = here.open('a');
+      const { runs } = await here.open('a');
       const gone: RunLine = { ...runLine(early, state, 'a'), host: 'a-host-that-is-gone' };
       const alive: RunLine = { ...runLine(late, state, 'a'), ...(await livingMark()) };
       for (const run of [gone, alive]) await (await runs.create(run)).close();
@@ -222,10 +228,10 @@ export function conforms(kind: string, make: () => Promise<BackendPlace>): void 
 
     test('are removed for good, and what is not there is no failure', async () => {
       const here = await place();
-      const { runs } = here.open('a');
+      const { runs } = await here.open('a');
       await (await runs.create(runLine(early, emptyState(server), 'a'))).close();
       await runs.remove([early, late]);
-      expect(await here.open('a').runs.list()).toEqual([]);
+      expect(await (await here.open('a')).runs.list()).toEqual([]);
     });
   });
 }

@@ -67,7 +67,7 @@ export async function settleRun(
       ),
     ]);
   }
-  const backend = backendOf(await context.project());
+  const backend = await backendOf(await context.project());
   await backend.check('write');
   const lock = await backend.lock('runs settle', new Date());
   try {
@@ -93,7 +93,7 @@ export async function unlock(
   context: Context,
   options: { readonly yes?: boolean } & GlobalOptions,
 ): Promise<ExitCode> {
-  const backend = backendOf(await context.project());
+  const backend = await backendOf(await context.project());
   await backend.check('unlock');
   const lock = await backend.removable();
   if (lock === null) {
@@ -114,7 +114,7 @@ export async function unlock(
 
 /** Which runs in the folder of a project's journals are of another state, whether its own can be read or not. */
 async function told(project: Project): Promise<{ home: StateHome; isOther: (run: RunLine) => boolean }> {
-  const backend = backendOf(project);
+  const backend = await backendOf(project);
   const home = { backend, environment: project.environment };
   return { home, isOther: await othersOf(await backend.told(), home) };
 }

@@ -44,7 +44,7 @@ async function lookAround(
   project: Project,
   server: string | null,
 ): Promise<{ readonly checks: readonly Check[] }> {
-  const backend = backendOf(project);
+  const backend = await backendOf(project);
   const { checks, versions } = await lookAtState({ backend, environment: project.environment }, server);
   return { checks: [...checks, ...(await lookAtIndex(project, backend)), versionsCheck(versions)] };
 }

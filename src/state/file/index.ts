@@ -1,4 +1,5 @@
 import { basename, dirname, join } from 'node:path';
+import { realPlaceOf } from '../../base/links.js';
 import type { StateBackend } from '../backend.js';
 import { stateName, statesBeside } from './beside.js';
 import { acquireLock, lockHolder, lockHolding, removableLock } from './lock.js';
@@ -15,7 +16,9 @@ export interface FileSettings {
 }
 
 /** The backend that keeps a state in a file, for processes of one machine. */
-export function fileBackend({ path, allowTracked }: FileSettings): StateBackend {
+export async function fileBackend({ path: named, allowTracked }: FileSettings): Promise<StateBackend> {
+  // A state has one lock and one place for its runs, by whichever links somebody comes to it.
+  const path = await realPlaceOf(named);
   const folder = join(dirname(path), 'runs');
   return {
     ...stateFile(path),
@@ -30,7 +33,8 @@ export function fileBackend({ path, allowTracked }: FileSettings): StateBackend 
     async check(use) {
       if (allowTracked) return;
       if (use === 'unlock') await refuseTrackedLock(path);
-      else await refuseTracked(path, folder, use === 'write');
+      // A link that a commit brings along decides as well which state is believed.
+      else await refuseTracked([...new Set([named, path])], folder, use === 'write');
     },
   };
 }

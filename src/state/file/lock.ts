@@ -54,6 +54,7 @@ export async function acquireLock(statePath: string, command: string, now: Date)
   await sweepTurns(path);
   return {
     takenOver,
+    confirm: () => confirm(path, holder),
     release: () => release(path, holder),
   };
 }
@@ -147,6 +148,21 @@ async function sweepTurns(path: string): Promise<void> {
     const holder = await readHolder(turn).catch(() => undefined);
     if (holder != null && fateOf(holder) === 'gone') await rm(turn, { force: true }).catch(() => {});
   }
+}
+
+/** Throws a ProblemsError (`locked`) where the lock is no longer a holder's own. */
+async function confirm(path: string, { nonce }: Holder): Promise<void> {
+  const now = await readHolder(path);
+  if (now?.nonce === nonce) return;
+  const who = now === undefined ? 'it was removed' : `it is ${now === null ? UNREADABLE : describe(now)}`;
+  throw new ProblemsError([
+    error(
+      'locked',
+      `the lock of the state was lost: ${who} (${relative(process.cwd(), path)})`,
+      [],
+      'nothing was sent; find out who removes locks, and run it again once no other run is under way',
+    ),
+  ]);
 }
 
 async function release(path: string, { nonce }: Holder): Promise<void> {

@@ -10,8 +10,12 @@ import { lockPath } from './lock.js';
  * A state that a commit brings along is believed like any other, so nobody's branch may bring one unless that is meant.
  * What isn't there is asked about only where it is to be written. Throws a ProblemsError (`state-tracked`).
  */
-export async function refuseTracked(path: string, journals: string, written: boolean): Promise<void> {
-  const files = [path, lockPath(path)];
+export async function refuseTracked(
+  paths: readonly string[],
+  journals: string,
+  written: boolean,
+): Promise<void> {
+  const files = paths.flatMap((path) => [path, lockPath(path)]);
   if (!written && !(await Promise.all([...files, journals].map(isThere))).includes(true)) return;
   refuseAll(await trackedOf(files, journals), 'what idops believes was recorded');
 }
