@@ -29,4 +29,6 @@ export interface PlanWarning {
   readonly code: ProblemCode;
   /** What a reviewer should know, in one sentence. */
   readonly message: string;
+  /** What it is about, where that is another place than the declaration of its object. */
+  readonly place?: { readonly file: string; readonly line: number };
 }

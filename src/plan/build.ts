@@ -96,7 +96,8 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
   ];
   const settled = decided.filter((one) => one.settled).map(({ one: { key } }) => key);
   const made = await assemble(arrange(fitting.changes), [...reads, ...listing], options);
-  const plan = { ...made, warnings, settled };
+  const leavesOut = selected.length === 0 && options.declared.length > 0;
+  const plan = { ...made, warnings, settled, ...(leavesOut ? { leavesOut } : {}) };
   return {
     plan,
     replan: replanOf(options, new Map(selected.map((one) => [one.key, one])), decider, observedAt),
@@ -175,6 +176,7 @@ function ignored({ declared }: Subject, address: string, profile: Profile): Plan
     return {
       code: 'ignored-field',
       message: `${address}: the server takes no notice of "${field}" (${file}:${line}), so it is neither sent nor compared`,
+      place: { file, line },
     };
   });
 }

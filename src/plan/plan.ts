@@ -63,6 +63,8 @@ export interface Plan {
   readonly warnings: readonly PlanWarning[];
   /** The state's keys of objects that got back what an update had taken away, or were set otherwise since. */
   readonly settled?: readonly string[];
+  /** True where manifests declare something, and nothing of that is selected. */
+  readonly leavesOut?: boolean;
   /** The run that it puts back; left out where it follows manifests. */
   readonly undoes?: string;
   /** `sha256:` and the hash of what would be sent. */

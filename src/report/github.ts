@@ -27,10 +27,10 @@ export function planGithub(plan: Plan, options: GithubOptions = {}): string {
   const annotations = [
     ...plan.changes.filter(({ action }) => action === 'blocked').map(blocked),
     ...plan.changes.filter(({ destructions }) => destructions.length > 0).map(destructive),
-    ...plan.warnings.map(({ code, message }) => warned(code, message, null)),
+    ...plan.warnings.map(({ code, message, place = null }) => warned(code, message, place)),
     ...plan.changes.flatMap((change) =>
-      change.warnings.map(({ code, message }) =>
-        warned(code, `${change.address}: ${message}`, change.declaredAt),
+      change.warnings.map(({ code, message, place = change.declaredAt }) =>
+        warned(code, `${change.address}: ${message}`, place),
       ),
     ),
     ...plan.changes

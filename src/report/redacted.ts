@@ -46,8 +46,12 @@ function redactChange(change: Change, redactor: Redactor): Change {
   };
 }
 
-function redactWarning({ code, message }: PlanWarning, { redactSentence }: Redactor): PlanWarning {
-  return { code, message: redactSentence(message) };
+function redactWarning({ code, message, place }: PlanWarning, redactor: Redactor): PlanWarning {
+  return {
+    code,
+    message: redactor.redactSentence(message),
+    ...(place === undefined ? {} : { place: { ...place, file: redactor.redactFile(place.file) } }),
+  };
 }
 
 /** A difference; where it is in what is masked alone, it is a secret one, since both sides would look alike. */

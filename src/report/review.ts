@@ -2,7 +2,7 @@ import { bare } from '../base/escape.js';
 import type { ProblemCode } from '../base/problems.js';
 import { kindOf } from '../kinds/index.js';
 import type { Action, Change, Plan } from '../plan/plan.js';
-import { summarize } from '../plan/plan.js';
+import { leavesDebts, summarize } from '../plan/plan.js';
 import type { DiffLine } from './hunks.js';
 import { type BodyView, originOf, viewField } from './view.js';
 import { plural } from './words.js';
@@ -65,11 +65,28 @@ export function headline(plan: Plan): string {
     [count.blocked, 'blocked'],
   ] as const;
   const told = parts.filter(([number]) => number > 0).map(([number, words]) => `${number} ${words}`);
-  if (told.length === 0) {
-    if (plan.undoes !== undefined) return 'nothing to put back';
-    return count.unchanged === 0 ? 'nothing is declared' : `nothing to change, ${count.unchanged} unchanged`;
+  const unchanged = count.unchanged === 0 ? '' : `, ${count.unchanged} unchanged`;
+  if (told.length > 0) return [...told, `${count.unchanged} unchanged`].join(', ');
+  switch (idleBecause(plan)) {
+    case 'undone':
+      return 'nothing to put back';
+    case 'owed':
+      return `nothing to change of what is selected${unchanged}; of what is left out, something is still owed`;
+    case 'unselected':
+      return 'nothing of what is selected is declared';
+    case 'undeclared':
+      return 'nothing is declared';
+    case 'unchanged':
+      return `nothing to change${unchanged}`;
   }
-  return [...told, `${count.unchanged} unchanged`].join(', ');
+}
+
+/** Why a plan in which nothing is to be done has nothing to do; every format says so in its words. */
+export function idleBecause(plan: Plan): 'undone' | 'owed' | 'unselected' | 'undeclared' | 'unchanged' {
+  if (plan.undoes !== undefined) return 'undone';
+  if (leavesDebts(plan)) return 'owed';
+  if (plan.changes.length > 0) return 'unchanged';
+  return plan.leavesOut === true ? 'unselected' : 'undeclared';
 }
 
 /** Where the present value came from, where that isn't the server just now, in words. */

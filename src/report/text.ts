@@ -4,13 +4,13 @@ import {
   type Action,
   type Change,
   type FieldChange,
-  leavesDebts,
   type Plan,
   type PlanWarning,
   summarize,
 } from '../plan/plan.js';
 import { countDestructions } from '../plan/safety.js';
 import type { DiffLine } from './hunks.js';
+import { idleBecause } from './review.js';
 import { type BodyView, originOf, requestTexts, type SetView, type ValueView, viewField } from './view.js';
 import { type Colors, colors, lineWidth, plural, wrap } from './words.js';
 
@@ -31,7 +31,7 @@ export function planText(plan: Plan, options: TextOptions): string {
     `Environment: ${plan.environment === null ? 'none' : paint.bold(escapeText(plan.environment))}`,
     '',
     ...listed.flatMap((change) => [...changeLines(change, options, paint), '']),
-    ...(idle ? [nothingToDo(plan), ''] : []),
+    ...(idle ? [nothingToDo[idleBecause(plan)], ''] : []),
     ...plan.warnings.flatMap((warning) => warningLines('', warning, paint)),
     ...(plan.warnings.length === 0 ? [] : ['']),
   ];
@@ -63,15 +63,13 @@ export function summaryLine(plan: Plan): string {
   return `Plan: ${parts.join(', ')}.`;
 }
 
-function nothingToDo(plan: Plan): string {
-  if (plan.undoes !== undefined) return 'Nothing to put back: nothing of the run that can be undone is left.';
-  if (leavesDebts(plan)) {
-    return 'Nothing to change of what is selected; of what is left out, something is still owed.';
-  }
-  return plan.changes.length === 0
-    ? 'Nothing is declared, so there is nothing to do.'
-    : 'Nothing to change: everything is as the manifests say.';
-}
+const nothingToDo: { readonly [why in ReturnType<typeof idleBecause>]: string } = {
+  undone: 'Nothing to put back: nothing of the run that can be undone is left.',
+  owed: 'Nothing to change of what is selected; of what is left out, something is still owed.',
+  unselected: 'Nothing of what is selected is declared, so there is nothing to do.',
+  undeclared: 'Nothing is declared, so there is nothing to do.',
+  unchanged: 'Nothing to change: everything is as the manifests say.',
+};
 
 function destructiveLines(plan: Plan, paint: Colors): string[] {
   const destructive = plan.changes.filter(({ destructions }) => destructions.length > 0);

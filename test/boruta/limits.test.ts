@@ -192,7 +192,13 @@ describe('fields that the server ignores', () => {
     ]);
     const plan = await at.plan();
     expect(plan.changes.map(({ action }) => action)).toEqual(['unchanged']);
-    expect(plan.warnings).toEqual([{ code: 'ignored-field', message: expect.stringContaining(name) }]);
+    expect(plan.warnings).toEqual([
+      {
+        code: 'ignored-field',
+        message: expect.stringContaining(name),
+        place: { file: 'manifests/0.yaml', line: expect.any(Number) },
+      },
+    ]);
   });
 });
 

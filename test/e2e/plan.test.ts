@@ -44,6 +44,16 @@ describe('a plan', () => {
     expect(sandbox.requests).toEqual([]);
   });
 
+  it('of a selection that nothing declared is in says so, whatever the format', async () => {
+    const { idops } = await project({ 'manifests/all.yaml': renamed });
+    const { code, stdout } = await idops('plan --kind User');
+    expect(code).toBe(0);
+    expect(stdout).toContain('Nothing of what is selected is declared');
+    expect((await idops('plan --kind User --format github')).stdout).toContain(
+      'idops plan: nothing of what is selected is declared',
+    );
+  });
+
   it('reads only the kinds that the manifests name', async () => {
     const { idops, reads } = await project({
       'idops.yaml': sure,

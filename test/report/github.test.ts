@@ -33,6 +33,18 @@ function commandOf(line: string): Command | null {
 }
 
 describe('a plan as annotations', () => {
+  it('puts a warning where it points, be it about an object or about the whole plan', () => {
+    const place = { file: 'manifests/a.yaml', line: 7 };
+    const warning = { code: 'ignored-field' as const, message: 'no notice', place };
+    const declaredAt = { file: 'manifests/a.yaml', line: 3 };
+    const plan = planOf([changeOf({ declaredAt, warnings: [warning] })], { warnings: [warning] });
+    const told = planGithub(plan, { folder: 'infra' }).split('\n').slice(0, 2).map(commandOf);
+    expect(told.map((one) => one?.properties)).toEqual([
+      { file: 'infra/manifests/a.yaml', line: '7', title: 'idops ignored-field' },
+      { file: 'infra/manifests/a.yaml', line: '7', title: 'idops ignored-field' },
+    ]);
+  });
+
   it('puts what is blocked and destructive first, each at its place', () => {
     const declaredAt = { file: 'manifests/a.yaml', line: 3 };
     const plan = planOf([

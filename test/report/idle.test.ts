@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import type { Plan } from '../../src/plan/plan.js';
+import { planGithub } from '../../src/report/github.js';
+import { planHtml } from '../../src/report/html.js';
+import { planMarkdown } from '../../src/report/markdown.js';
+import { planText } from '../../src/report/text.js';
+import { changeOf, planOf } from './plans.js';
+
+const owed = { warnings: [{ code: 'restores-left-out' as const, message: 'still owed' }] };
+const unchanged = changeOf({ action: 'unchanged' });
+
+/** A plan in which nothing is to be done, and what each format says of it in its words. */
+const plans: readonly [string, Plan, RegExp][] = [
+  ['nothing is declared', planOf([]), /nothing is declared/i],
+  [
+    'nothing of the selection is',
+    planOf([], { leavesOut: true }),
+    /nothing of what is selected is declared/i,
+  ],
+  [
+    'something is owed to what is left out',
+    planOf([], { ...owed, leavesOut: true }),
+    /nothing to change of what is selected; of what is left out, something is still owed/i,
+  ],
+  [
+    'the same beside what is as declared',
+    planOf([unchanged], owed),
+    /nothing to change of what is selected(, 1 unchanged)?; of what is left out, something is still owed/i,
+  ],
+  ['all is as declared', planOf([unchanged]), /nothing to change/i],
+  ['nothing is to be put back', planOf([], { undoes: 'r1' }), /nothing to put back/i],
+];
+
+describe('a plan in which nothing is to be done', () => {
+  it.each(plans)('says the same in every format where %s', (_, plan, words) => {
+    const texts = [
+      planText(plan, { color: false, debug: false }),
+      planMarkdown(plan, { debug: false }),
+      planHtml(plan, { debug: false, samples: new Map() }),
+      planGithub(plan),
+    ];
+    for (const text of texts) {
+      expect(text).toMatch(words);
+      if (plan.leavesOut === true) expect(text).not.toMatch(/nothing is declared/i);
+    }
+  });
+});
