@@ -209,7 +209,7 @@ describe('a file that is no plan', () => {
     const at = await planned();
     expect(await at.idops('apply no.json')).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('ENOENT'),
+      stderr: expect.stringContaining('no.json is not there'),
     });
     for (const option of ['--target User/*', '--kind User', '--prune', '--assert']) {
       const { code, stderr } = await at.idops(`apply plan.json ${option}`);

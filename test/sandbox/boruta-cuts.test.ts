@@ -52,6 +52,9 @@ const once = (fault: Intercept): SandboxOptions => ({
   intercept: ({ method, number }) => (method === 'PATCH' && number === 1 ? fault : undefined),
 });
 
+/** The milliseconds of a request each of whose steps takes long enough to end the client meanwhile, on a busy machine too. */
+const stepwise = 8_000;
+
 /** Resolves when a test's condition holds. */
 async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await wait(2);
@@ -68,7 +71,7 @@ describe('PATCH of a user is cut off', () => {
   });
 
   test('the work ends when the client goes away, and nothing answers', async () => {
-    const asking = await start({ ...boruta, latency: 1_000 });
+    const asking = await start({ ...boruta, latency: stepwise });
     const { sandbox, user } = asking;
     const leaving = request(sandbox.url + path, {
       method: 'PATCH',
@@ -78,13 +81,13 @@ describe('PATCH of a user is cut off', () => {
     leaving.end(JSON.stringify({ user: changed }));
     await until(() => user(ids.ada).authorized_scopes.length === 0);
     leaving.destroy();
-    await wait(1_000);
+    await wait(stepwise / 6);
     expect(state(asking)).toEqual(steps[2]?.expected);
     expect(sandbox.requests).toMatchObject([{ status: null }]);
   });
 
   test('the work ends when the client is killed', async () => {
-    const asking = await start({ ...boruta, latency: 1_000 });
+    const asking = await start({ ...boruta, latency: stepwise });
     const { sandbox, user } = asking;
     const options = {
       method: 'PATCH',
@@ -95,7 +98,7 @@ describe('PATCH of a user is cut off', () => {
     const client = spawn(process.execPath, ['-e', script], { stdio: 'ignore' });
     await until(() => user(ids.ada).organizations.length === 0);
     client.kill('SIGKILL');
-    await wait(1_000);
+    await wait(stepwise / 6);
     expect(state(asking)).toEqual(steps[4]?.expected);
     expect(sandbox.requests).toMatchObject([{ status: null }]);
   });
