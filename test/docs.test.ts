@@ -1,8 +1,12 @@
 import { access, readdir, readFile } from 'node:fs/promises';
 import { dirname, join, normalize } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import { describe, expect, test } from 'vitest';
+import { parseAllDocuments } from 'yaml';
 import { pages as generatedPages } from '../scripts/reference/pages.js';
 import { kindNames } from '../src/base/kind-names.js';
+import { jsonSchema } from '../src/session/json-schema.js';
 import { helpOf } from './help.js';
 
 /** The names in one section of a help text: each entry stands two columns in, what it means further right. */
@@ -106,6 +110,34 @@ describe('the page of commands', () => {
       expect([...shown, ...common].sort(), title).toEqual([...options].sort());
     }
   });
+});
+
+test('what pages show of manifests and configurations is valid', async () => {
+  const ajv = new Ajv2020({ strict: false, allErrors: true });
+  addFormats.default(ajv);
+  const [manifest, config] = [ajv.compile(jsonSchema('manifest')), ajv.compile(jsonSchema('config'))];
+  let seen = 0;
+  for (const path of await pages()) {
+    const page = await readFile(path, 'utf8');
+    const blocks = [...page.matchAll(/^( *)```yaml\n([\s\S]*?)^ *```$/gm)].map(([, indent = '', text = '']) =>
+      text.replaceAll(new RegExp(`^${indent}`, 'gm'), ''),
+    );
+    for (const document of blocks.flatMap((block) => parseAllDocuments(block))) {
+      const value: unknown = document.toJS();
+      if (typeof value !== 'object' || value === null) continue;
+      const check = 'kind' in value ? manifest : 'version' in value && 'server' in value ? config : null;
+      if (check === null) continue;
+      seen += 1;
+      expect(check(value), `${path}: ${String(document)}${JSON.stringify(check.errors)}`).toBe(true);
+    }
+  }
+  expect(seen).toBeGreaterThan(8);
+});
+
+test('every page is named where one begins to read', async () => {
+  const readme = await readFile('README.md', 'utf8');
+  const lost = (await pages()).filter((path) => path !== 'README.md' && !readme.includes(`(${path})`));
+  expect(lost).toEqual([]);
 });
 
 describe('links', () => {

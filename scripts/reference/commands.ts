@@ -1,4 +1,5 @@
 import type { Argument, Command, Option } from 'commander';
+import { examples } from '../../src/cli/examples.js';
 import { exit, exitMeanings } from '../../src/cli/exit.js';
 import { declare } from '../../src/cli/program.js';
 import { code, type Makers, plain, table } from './blocks.js';
@@ -35,7 +36,7 @@ function find(program: Command, name: string): Command {
 
 /** The options of a command, and those of the commands below it, each with whose it is. */
 function ofCommand(command: Command): string {
-  if (command.commands.length === 0) return optionsOf(command);
+  if (command.commands.length === 0) return [optionsOf(command), exampleOf(command.name())].join('\n\n');
   const names = command.commands.map((below) => [
     code(['idops', command.name(), below.name(), ...below.registeredArguments.map(usage)].join(' ')),
     plain(below.description()),
@@ -43,14 +44,25 @@ function ofCommand(command: Command): string {
   const options = command.commands.flatMap((below) =>
     below.options.map((option) => [flags(option), code(below.name()), meaning(option)]),
   );
-  return `${table(['command', 'does'], names)}\n\n${table(['option', 'of', 'meaning'], options)}`;
+  const shown = command.commands.map((below) => exampleOf(`${command.name()} ${below.name()}`));
+  return [table(['command', 'does'], names), table(['option', 'of', 'meaning'], options), ...shown].join(
+    '\n\n',
+  );
 }
 
 function optionsOf(command: Command): string {
   const own = command.options.map((option) => [flags(option), meaning(option)]);
   // Help is no option that commander lists; every command has it, and the page tells of it once.
   const help = command.parent === null ? [['`-h, --help`', 'display help for a command']] : [];
-  return table(['option', 'meaning'], [...own, ...help]);
+  const all = [...own, ...help];
+  return all.length === 0 ? 'It has no options of its own.' : table(['option', 'meaning'], all);
+}
+
+/** The example that `--help` of a command ends with. */
+function exampleOf(command: string): string {
+  const example = examples[command];
+  if (example === undefined) throw new Error(`${command} has no example`);
+  return `${code(`idops ${example.args}`)}: ${plain(example.does)}.`;
 }
 
 function usage(argument: Argument): string {

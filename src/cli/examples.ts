@@ -8,7 +8,7 @@ interface Example {
 }
 
 /** One for each command, by the names that lead to it. */
-const examples: { readonly [command: string]: Example } = {
+export const examples: { readonly [command: string]: Example } = {
   init: {
     args: 'init acme --ci gitlab',
     does: 'begin a project in the folder acme, with a pipeline for GitLab',
