@@ -24,7 +24,11 @@ interface Schema {
 /** The tables of fields, from the schemas that idops checks with. */
 export function fieldMakers(): Makers {
   return {
-    kind: (name) => fieldsOf(documentOf(name)),
+    kind: (name) => {
+      const [kind = '', field] = name.split(' ');
+      const found = documentOf(kind);
+      return fieldsOf(field === undefined ? found : mapOf(found, field));
+    },
     config: () => fieldsOf(jsonSchema('config')),
     plan: () => fieldsOf(jsonSchema('plan')),
     result: () => fieldsOf(resultOf(jsonSchema('run'))),
@@ -36,6 +40,13 @@ function documentOf(kind: string): Schema {
   const { anyOf = [] } = jsonSchema('manifest') as Schema;
   const found = anyOf.find(({ properties }) => properties?.kind?.const === kind);
   if (found === undefined) throw new Error(`there is no kind "${kind}"`);
+  return found;
+}
+
+/** The map that a field of a document may be. */
+function mapOf(document: Schema, name: string): Schema {
+  const found = shapes(document.properties?.[name] ?? {}).find(({ properties }) => properties !== undefined);
+  if (found === undefined) throw new Error(`"${name}" is no map`);
   return found;
 }
 
@@ -73,8 +84,11 @@ function rowsOf(schema: Schema, above: string): string[][] {
     });
 }
 
-/** Those of which the pages tell elsewhere: environments hold what the configuration does, and checks are told with emails. */
-const elsewhere = ['environments', 'checks'];
+/**
+ * Those of which the pages tell elsewhere: environments hold what the configuration does, checks are told with emails, a
+ * backend has a table of its own, and all roles are like a user's.
+ */
+const elsewhere = ['environments', 'checks', 'backend', 'organizations[].roles'];
 
 /** The fields within a field. */
 function below(field: Schema, path: string): string[][] {
@@ -131,7 +145,14 @@ function meaningOf(schema: Schema): string {
   const parts = [
     ...(schema.description === undefined ? [] : [sentence(schema.description)]),
     ...(schema.default === undefined ? [] : [`Default: ${code(JSON.stringify(schema.default))}.`]),
-    ...(schema.examples?.[0] === undefined ? [] : [`Example: ${code(JSON.stringify(schema.examples[0]))}.`]),
+    ...exampleOf(schema),
   ];
   return parts.join(' ');
+}
+
+/** An example that fits into a cell; ids are all alike. */
+function exampleOf({ examples = [] }: Schema): string[] {
+  const [example] = examples;
+  const text = example === undefined ? '' : JSON.stringify(example);
+  return text === '' || text.length > 60 || /[0-9a-f]{8}-/.test(text) ? [] : [`Example: ${code(text)}.`];
 }

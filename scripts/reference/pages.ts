@@ -5,7 +5,9 @@ import { commandMakers } from './commands.js';
 import { fieldMakers } from './fields.js';
 
 /** The pages that have generated parts. */
-const generated = ['commands', 'configuration', 'errors', 'json'].map((name) => `docs/${name}.md`);
+const generated = ['commands', 'configuration', 'errors', 'json', 'manifests'].map(
+  (name) => `docs/${name}.md`,
+);
 
 /** Each page with generated parts, as it is and as the code generates it now. */
 export async function pages(): Promise<
