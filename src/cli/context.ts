@@ -34,6 +34,8 @@ export interface Context {
   /** Aborted by SIGINT or SIGTERM: nothing new may be started. */
   readonly signal: AbortSignal;
   project(): Promise<Project>;
+  /** How a session speaks to the server, by the options that every command takes. */
+  sessionOptions(): SessionOptions;
   /** Tells the redactor the tokens that the configuration names, as far as it can be read; nothing is run or sent. */
   learnTokens(): Promise<void>;
   /** Throws a ProblemsError where a file that is asked for is one that idops reads or keeps; asks once for each. */
@@ -122,6 +124,7 @@ export function createContext(
     prompt: createPrompt({ stdin, stderr, color: output.color.stderr, redactor }),
     signal,
     project,
+    sessionOptions,
     async learnTokens() {
       // Where the environment is what is wrong, the rest of the configuration may still name a token.
       const loaded = await load(env, options.env).catch(() =>

@@ -22,6 +22,11 @@ export const examples: { readonly [command: string]: Example } = {
     does: 'show what would change in production, and store it for idops apply plan.json',
   },
   apply: { args: 'apply plan.json', does: 'apply what was reviewed, or refuse where it no longer holds' },
+  pull: {
+    args: 'pull --check',
+    does: 'say whether the server has moved away from the manifests, and what would be written',
+  },
+  list: { args: 'list User --format json', does: 'the ids and names of all users, for a program' },
   undo: { args: 'undo --last', does: 'put back what the newest run changed' },
   runs: { args: 'runs', does: 'list the runs, the newest last' },
   'runs list': { args: 'runs list --format json', does: 'the same for a program' },

@@ -1,13 +1,16 @@
 import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { kindNames } from '../base/kind-names.js';
 import { error, type Problem } from '../base/problems.js';
 import { withoutPasted, withoutPastedIn } from '../base/unsaid.js';
 import { version } from '../base/version.js';
 import {
   diagnosisReport,
   formatNames,
+  listReport,
   planReport,
   problemsReport,
   pruningReport,
+  pullReport,
   type Report,
   renderText,
   resultReport,
@@ -19,9 +22,11 @@ import { problemsText } from '../report/problems.js';
 import { problemsOf, stacksOf } from '../session/failures.js';
 import {
   acceptDidOption,
+  askingOptions,
   collect,
   connectionOptions,
   debugOption,
+  kindOption,
   notEmpty,
   selectionOptions,
   wholeNumber,
@@ -197,6 +202,26 @@ export function declare(action: Act): Command {
     )
     .action(action(async () => (await import('./commands/apply.js')).apply));
 
+  asking(program.command('pull'))
+    .description('write manifests and body files from the live server; a plan right after it is empty')
+    .addOption(kindOption())
+    .option('--out <DIR>', "a fresh set of files in this folder, in the place of the project's own", notEmpty)
+    .addOption(
+      new Option('--layout <NAME>', 'where documents about new objects go')
+        .choices(['file-per-kind', 'file-per-object'])
+        .default('file-per-kind'),
+    )
+    .option('--check', 'write nothing; exit 1 where the server has moved away from the files')
+    .option('--all-templates', 'built-in email templates too, which nobody customised')
+    .addOption(format(pullReport))
+    .action(action(async () => (await import('./commands/pull.js')).pull));
+
+  asking(program.command('list'))
+    .addArgument(new Argument('[kind]', 'this kind alone').choices(kindNames))
+    .description('list what the server has, with ids and names, as far as its profile can read it')
+    .addOption(format(listReport))
+    .action(action(async () => (await import('./commands/list.js')).list));
+
   program
     .command('undo')
     .argument('[run]', 'the run, or the beginning of its name')
@@ -339,6 +364,12 @@ function exitCodes({ command }: { readonly command: Command }): string {
 function selecting<T>(command: Command, report: Report<T>): Command {
   for (const option of selectionOptions()) command.addOption(option);
   return command.addOption(format(report));
+}
+
+/** The options of the commands that look for what a server has. */
+function asking(command: Command): Command {
+  for (const option of askingOptions()) command.addOption(option);
+  return command;
 }
 
 function format<T>(report: Report<T>): Option {

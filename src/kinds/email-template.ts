@@ -347,7 +347,7 @@ async function find(context: DiscoverContext): Promise<Discovered> {
     }),
   );
   const unnamed =
-    'no backend is known, so no email template can be found: name the backends with --backend ID, which a server shows in the address of its page about one';
+    'no backend is known, so no email template can be found: name the backends with --backend ID';
   return { found: found.flat(), notes: backends.length === 0 ? [unnamed] : [] };
 }
 

@@ -2,17 +2,31 @@ import { basename, dirname } from 'node:path';
 import pLimit from 'p-limit';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
 import type { OnSecret } from '../base/redact.js';
+import type { Json } from '../base/values.js';
 import { kinds } from '../kinds/index.js';
 import type { Declared } from '../kinds/kind.js';
 import type { Project } from '../project/project.js';
 import type { Profile } from '../server/profiles.js';
+import type { SourceFile } from '../source/file.js';
 import { inOrder } from '../source/order.js';
-import { parseYaml } from '../source/yaml.js';
+import { resolve } from '../source/resolve.js';
+import { type ParsedDocument, parseYaml } from '../source/yaml.js';
 import { Access, readsAtOnce } from './access.js';
 import { Bodies } from './bodies.js';
 import { type ReadDocument, readDocument } from './document.js';
-import { type FoundManifests, findManifests, readManifest } from './files.js';
+import { type FoundManifests, findManifests, type ManifestFile, readManifest } from './files.js';
 import { samplesFolder } from './samples.js';
+
+/** A manifest that was read, and its documents; one that something is wrong with declares nothing. */
+export interface ManifestSource extends ManifestFile {
+  /** Without a byte order mark. */
+  readonly text: string;
+  readonly documents: readonly {
+    /** As it is written, its variables and body files not filled in. */
+    written(): Json;
+    readonly declared: Declared | undefined;
+  }[];
+}
 
 /** All manifests of a project, and everything that is wrong with them. */
 export interface LoadedManifests {
@@ -28,6 +42,8 @@ export interface LoadedManifests {
   readonly usedVariables: readonly string[];
   /** Every file that was read: the manifests and the bodies, where they really lie. */
   readonly files: readonly string[];
+  /** The manifests, in the order in which they were read. */
+  readonly sources: readonly ManifestSource[];
   /** What looks like a manifest and isn't read as one, each in words. */
   unread(): Promise<readonly string[]>;
 }
@@ -61,7 +77,14 @@ export async function loadManifests(project: Project, options: ManifestOptions):
     files.map(async (file) => ({ ...file, source: await limit(() => readManifest(access, file)) })),
   );
   const documents: Promise<ReadDocument>[] = [];
-  for (const { path, source } of sources) {
+  const parsedFiles: {
+    file: ManifestFile;
+    source: SourceFile;
+    from: number;
+    parsed: readonly ParsedDocument[];
+  }[] = [];
+  for (const { source, ...found } of sources) {
+    const { path } = found;
     if (!('text' in source)) {
       problems.push(source);
       continue;
@@ -69,6 +92,7 @@ export async function loadManifests(project: Project, options: ManifestOptions):
     if (isSampleData(path, source.text)) continue;
     const parsed = parseYaml(source);
     problems.push(...parsed.problems);
+    parsedFiles.push({ file: found, source, from: documents.length, parsed: parsed.documents });
     for (const document of parsed.documents) {
       const secrets = new Set<string>();
       const reading = readDocument(document, { file: source, path, variables, profile, bodies, secrets });
@@ -108,6 +132,14 @@ export async function loadManifests(project: Project, options: ManifestOptions):
     variableValues: [...variables.used.values()].filter((secret) => secret !== ''),
     usedVariables: [...variables.used.keys()].sort(),
     files: [...files.map(({ target }) => target), ...bodies.files],
+    sources: parsedFiles.map(({ file, source, from, parsed }) => ({
+      ...file,
+      text: source.text,
+      documents: parsed.map(({ root }, index) => ({
+        written: () => resolve(root, source, null).value,
+        declared: read[from + index]?.declared,
+      })),
+    })),
     unread,
   };
 }

@@ -73,13 +73,15 @@ export function placed(
   document: FreshDocument,
   manifest: string,
   holds: (text: string) => boolean,
+  bodyAt: (path: string, text: string) => string = (path) => path,
 ): { readonly text: string; readonly files: readonly NewFile[] } {
   const { kind, identity, called } = document;
   const files: NewFile[] = [];
   const { files: own } = kind.discovery ?? {};
   const members = membersWith(document, (field, text): Json => {
     if (own === undefined || !fitsFile(text)) return escapeVariables(text);
-    const path = `${own.folder}/${Object.values(identity).map(safeName).join('/')}.${own.endings[field]}`;
+    const name = Object.values(identity).map(safeName).join('/');
+    const path = bodyAt(`${own.folder}/${name}.${own.endings[field]}`, text);
     files.push({ path, text });
     return { file: posix.relative(posix.dirname(manifest), path) };
   });

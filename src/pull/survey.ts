@@ -3,7 +3,14 @@ import { isAsked } from '../kinds/discovery.js';
 import { kinds as everyKind } from '../kinds/index.js';
 import type { Asked, Declared, Finding, Kind } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
-import { heldLists, holdList, listNames, listScope, type References } from '../kinds/references.js';
+import {
+  type HeldLists,
+  heldLists,
+  holdList,
+  listNames,
+  listScope,
+  type References,
+} from '../kinds/references.js';
 import { identifier } from '../kinds/schema.js';
 import { undocumented } from '../plan/subjects.js';
 import type { Profile } from '../server/profiles.js';
@@ -13,6 +20,8 @@ import { discover, type LookOptions, unreadable, type Wanted } from './discover.
 export interface Survey {
   readonly found: readonly { readonly kind: Kind; readonly finding: Finding }[];
   readonly references: References;
+  /** The same while they are held, for what is read after them. */
+  readonly lists: HeldLists;
   /** What could not be looked for, and what to do, a sentence each. */
   readonly notes: readonly string[];
   /** What was asked for by its id and isn't there. */
@@ -51,6 +60,7 @@ export async function survey(
   return {
     found,
     references: await heldLists(lists),
+    lists,
     notes: [
       ...unreadable(
         kinds.filter((kind) => !byKind.has(kind)),

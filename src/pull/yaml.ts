@@ -1,5 +1,5 @@
 import { Document, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml';
-import { jsonText } from '../base/escape.js';
+import { escapeText, jsonText } from '../base/escape.js';
 import { type ExactNumber, isMap, isUuid, type Json } from '../base/values.js';
 
 /** A value as it is to stand in YAML: to the digit, and nothing in it can end the scalar that it is in. */
@@ -48,8 +48,22 @@ export const faithful = {
   prettyErrors: false,
 } as const;
 
+/** Whether a text of several lines reads as it is in a block, and comes back out of one. */
+function fitsBlock(text: string): boolean {
+  if (!text.includes('\n') || /^\s|\n\n$/.test(text)) return false;
+  return text.split('\n').every((line) => {
+    const visible = line.replaceAll('\t', ' ');
+    return !line.startsWith('\t') && escapeText(visible) === visible;
+  });
+}
+
 /** The node of a value. */
 export function nodeOf(value: Json): Scalar | YAMLMap | YAMLSeq {
+  if (typeof value === 'string' && fitsBlock(value)) {
+    const block = new Scalar(value);
+    block.type = 'BLOCK_LITERAL';
+    return block;
+  }
   if (Array.isArray(value)) {
     const list = new YAMLSeq();
     list.items = value.map(nodeOf);
@@ -85,6 +99,7 @@ export function textOf(
   document.contents = node as never;
   return document.toString({
     lineWidth: 0,
+    blockQuote: 'literal',
     doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER,
     flowCollectionPadding: false,
     indent,

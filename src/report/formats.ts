@@ -6,7 +6,16 @@ import type { Redactor } from '../base/redact.js';
 import type { SampleData } from '../mail/samples.js';
 import type { Plan } from '../plan/plan.js';
 import type { Diagnosed } from './diagnosis.js';
-import { redactPlan, redactProblems, redactResult, redactRun, redactSamples } from './redacted.js';
+import type { ShownListing, ShownPull } from './pull.js';
+import {
+  redactListing,
+  redactPlan,
+  redactProblems,
+  redactPull,
+  redactResult,
+  redactRun,
+  redactSamples,
+} from './redacted.js';
 
 /*
  * Everything that can be shown, and the formats that there are of it. The command and the action know no others; what a format
@@ -235,6 +244,36 @@ export const pruningReport: Report<Pruning> = {
     async json() {
       const { pruningJson } = await import('./pruning.js');
       return asJson(pruningJson);
+    },
+  },
+};
+
+/** `pull`. */
+export const pullReport: Report<ShownPull> = {
+  redact: redactPull,
+  formats: {
+    async text() {
+      const { pullText } = await import('./pull.js');
+      return asText(pullText);
+    },
+    async json() {
+      const { pullJson } = await import('./pull.js');
+      return asJson(pullJson);
+    },
+  },
+};
+
+/** `list`. */
+export const listReport: Report<ShownListing> = {
+  redact: redactListing,
+  formats: {
+    async text() {
+      const { listText } = await import('./pull.js');
+      return asText(listText);
+    },
+    async json() {
+      const { listJson } = await import('./pull.js');
+      return asJson(listJson);
     },
   },
 };

@@ -6,6 +6,7 @@ import { isMap, type Json, mapValues, same, type Value } from '../base/values.js
 import type { SampleData } from '../mail/samples.js';
 import type { Change, FieldChange, Plan, PlanWarning } from '../plan/plan.js';
 import type { Gallery } from './gallery.js';
+import type { ShownListing, ShownPull } from './pull.js';
 
 /*
  * Everything that is shown, without credentials in its values, before it is laid out. What idops itself says of it
@@ -171,5 +172,41 @@ export function redactGallery({ templates, problems, ...gallery }: Gallery, reda
       warnings: template.warnings.map((warning) => redactWarning(warning, redactor)),
     })),
     problems: redactProblems(problems, redactor),
+  };
+}
+
+/** What a pull came to, to be shown. */
+export function redactPull(pull: ShownPull, redactor: Redactor): ShownPull {
+  const { redactName, redactSentence, redactFile } = redactor;
+  return {
+    ...pull,
+    files: pull.files.map(({ shown, path, action }) => ({
+      shown: redactFile(shown),
+      path: redactFile(path),
+      action,
+    })),
+    toSet: pull.toSet.map(({ name, address, path }) => ({
+      name,
+      address: redactAddress(address, redactor),
+      path: redactName(path),
+    })),
+    leftOut: pull.leftOut.map(({ address, reason }) => ({
+      address: redactAddress(address, redactor),
+      reason: redactSentence(reason),
+    })),
+    left: redactProblems(pull.left, redactor),
+  };
+}
+
+/** What a server has, to be shown. */
+export function redactListing(listing: ShownListing, redactor: Redactor): ShownListing {
+  return {
+    ...listing,
+    objects: listing.objects.map((object) => ({
+      ...object,
+      address: redactAddress(object.address, redactor),
+      identity: mapValues({ ...object.identity }, redactor.redactName),
+      name: object.name === null ? null : redactor.redact(object.name),
+    })),
   };
 }

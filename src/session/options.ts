@@ -1,5 +1,5 @@
 import { type CommanderError, InvalidArgumentError, Option } from 'commander';
-import { kindNames } from '../base/kind-names.js';
+import { type KindName, kindNames } from '../base/kind-names.js';
 import { error, type Problem } from '../base/problems.js';
 import type { PlanOptions, SessionOptions } from './session.js';
 
@@ -33,13 +33,48 @@ export function selectionOptions(): Option[] {
     )
       .argParser(collect)
       .default([], 'everything'),
-    new Option('--kind <KIND>', 'only this kind (repeatable)')
-      .choices(kindNames)
-      .argParser(collectKinds)
-      .default([], 'all'),
+    kindOption(),
     new Option('--prune', 'delete templates that idops applied and no manifest names any more'),
     new Option('--assert', 'send even where the recorded value already matches'),
   ];
+}
+
+/** The option that says which kinds something is about. */
+export function kindOption(): Option {
+  return new Option('--kind <KIND>', 'only this kind (repeatable)')
+    .choices(kindNames)
+    .argParser(collectKinds)
+    .default([], 'all');
+}
+
+/** What is looked for on a server. */
+export interface PullingOptions {
+  readonly kind: readonly string[];
+  readonly backend: readonly string[];
+  readonly type: readonly string[];
+  readonly user: readonly string[];
+  readonly client: readonly string[];
+  readonly format: readonly string[];
+}
+
+/** The options that say what is looked for on a server, beside the kind. */
+export function askingOptions(): Option[] {
+  const repeatable = (flags: string, description: string): Option =>
+    new Option(flags, `${description} (repeatable)`).argParser(collect).default([], 'all');
+  return [
+    repeatable('--backend <ID>', 'email templates of this backend'),
+    repeatable('--type <TYPE>', 'email templates of this type'),
+    repeatable('--user <ID>', 'of users this one'),
+    repeatable('--client <ID>', 'of clients this one, which has to be named where the server lists none'),
+  ];
+}
+
+/** What is looked for, as the session takes it. */
+export function askedOf({ kind, backend, type, user, client }: Omit<PullingOptions, 'format'>): {
+  readonly kinds: readonly KindName[];
+  readonly asked: { readonly [option: string]: readonly string[] };
+} {
+  return { kinds: kindNames.filter((name) => kind.includes(name)), asked: { backend, type, user, client } };
 }
 
 /** The option of applying that takes clients' DIDs as they are. */

@@ -1,15 +1,31 @@
-import type { Problem } from '../base/problems.js';
+import { mkdir, realpath } from 'node:fs/promises';
+import { relative, resolve, sep } from 'node:path';
+import { realPlaceOf } from '../base/links.js';
+import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
 import { noProgress, type Progress } from '../base/progress.js';
+import { createRedactor } from '../base/redact.js';
+import { version } from '../base/version.js';
+import { addressOf } from '../kinds/address.js';
 import { kindOf, kinds } from '../kinds/index.js';
-import type { Asked, KindName } from '../kinds/kind.js';
+import type { Asked, Identity, Kind, KindName, Known } from '../kinds/kind.js';
+import { type LoadedManifests, loadManifests, tellSecrets } from '../manifests/index.js';
+import { namedByGlobs } from '../manifests/named.js';
+import type { Project, ServerSettings } from '../project/index.js';
+import type { LookOptions } from '../pull/discover.js';
 import type { LeftOut } from '../pull/fresh.js';
 import { pullFresh } from '../pull/fresh-files.js';
+import { type PulledFile, pullInto } from '../pull/into.js';
 import type { Layout, NewFile } from '../pull/layout.js';
 import type { ToSet } from '../pull/literal.js';
+import { askedProblems, survey } from '../pull/survey.js';
+import { filesInFolder, writeFiles } from '../pull/write.js';
 import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
+import { backendOf } from './backend.js';
+import { openConnection } from './connection.js';
+import type { SessionOptions } from './session.js';
 
-/** What is to be pulled; all that the server shows where nothing is said. */
+/** What is to be pulled or listed; all that the server shows where nothing is said. */
 export interface PullRequest {
   readonly kinds?: readonly KindName[];
   /** The ids that are asked for, by option: `backend`, `type`, `user`, `client`. */
@@ -54,14 +70,217 @@ export async function freshFiles(
   { reader, profile, holds, concurrency = 10, progress = noProgress, signal }: PullSource,
   request: PullRequest = {},
 ): Promise<FreshFiles> {
-  const { layout = 'file-per-kind', asked = {}, builtIn = false } = request;
-  const chosen = request.kinds === undefined ? kinds : request.kinds.map(kindOf);
   const pulled = await pullFresh(
-    { kinds: kinds.filter((kind) => chosen.includes(kind)), asked, known: [], layout, builtIn, holds },
+    { ...wishesOf(request), known: [], holds },
     { reader, profile, concurrency, progress, ...(signal === undefined ? {} : { signal }) },
   );
   const counts: { [kind in KindName]?: number } = {};
   for (const { kind } of pulled.documents) counts[kind.name] = (counts[kind.name] ?? 0) + 1;
-  const { files, toSet, left, survey } = pulled;
-  return { files, counts, toSet, left, notes: survey.notes, missing: survey.missing };
+  const { files, toSet, left, survey: seen } = pulled;
+  return { files, counts, toSet, left, notes: seen.notes, missing: seen.missing };
+}
+
+/** What a pull comes to; nothing is written yet. */
+export interface Pulling {
+  readonly server: string;
+  readonly profile: string;
+  /** The files, absolute, and what becomes of each. */
+  readonly files: readonly PulledFile[];
+  /** Objects that get a document, whose documents get changed, and whose documents say what the server has. */
+  readonly added: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  readonly toSet: readonly ToSet[];
+  readonly leftOut: readonly LeftOut[];
+  /** What can't be brought into the files, each with its place, and what was asked for and isn't there. */
+  readonly left: readonly Problem[];
+  readonly notes: readonly string[];
+  /** Writes the files. Throws a ProblemsError where one was changed meanwhile, or can't be written. */
+  write(): Promise<void>;
+}
+
+/**
+ * Works out how a project's manifests come to say what its server has, or with `out` a fresh set of files for a folder. Sends
+ * GETs alone; takes no lock, and leaves the state alone. Throws a ProblemsError with everything that is wrong before that.
+ */
+export async function pull(
+  project: Project,
+  options: SessionOptions,
+  { out, ...request }: PullRequest & { readonly out?: string },
+): Promise<Pulling> {
+  return await looking(project, options, request, async (looked) => {
+    const { server, manifests, look, known, notes, holds } = looked;
+    const wishes = { ...wishesOf(request), known, holds };
+    const shared = { server: server.baseUrl, profile: server.profile.name };
+    if (out === undefined) {
+      const {
+        survey: seen,
+        left,
+        ...rest
+      } = await pullInto(project, manifests, wishes, {
+        ...look,
+        tokenFile: options.tokenFile,
+      });
+      return {
+        ...shared,
+        ...rest,
+        left: [...left, ...seen.missing],
+        notes: [...notes, ...seen.notes],
+        write: async () => void (await writeFiles(rest.files, project.root, project.cwd)),
+      };
+    }
+    const fresh = await pullFresh(wishes, look);
+    const folder = await realPlaceOf(resolve(project.cwd, out));
+    await refuseTwice(folder, fresh.files, manifests, project);
+    const files = await filesInFolder(fresh, folder, project.cwd);
+    return {
+      ...shared,
+      files,
+      added: fresh.documents.length,
+      updated: 0,
+      unchanged: 0,
+      toSet: fresh.toSet,
+      leftOut: fresh.left,
+      left: fresh.survey.missing,
+      notes: [...notes, ...fresh.survey.notes],
+      async write() {
+        await mkdir(folder, { recursive: true });
+        await writeFiles(files, await realpath(folder), project.cwd);
+      },
+    };
+  });
+}
+
+/** One object of a server, as `list` shows it. */
+export interface Listed {
+  readonly kind: KindName;
+  readonly address: string;
+  readonly identity: Identity;
+  readonly name: string | null;
+  readonly remark: string | null;
+}
+
+/** What a server has. */
+export interface Listing {
+  readonly server: string;
+  readonly profile: string;
+  readonly objects: readonly Listed[];
+  readonly notes: readonly string[];
+  readonly missing: readonly Problem[];
+}
+
+/** Lists what the server has, as far as its profile can read it, with GETs alone. */
+export async function list(
+  project: Project,
+  options: SessionOptions,
+  request: Pick<PullRequest, 'kinds' | 'asked'>,
+): Promise<Listing> {
+  return await looking(project, options, request, async ({ server, look, known, notes }) => {
+    const seen = await survey({ ...wishesOf(request), known }, [], look);
+    return {
+      server: server.baseUrl,
+      profile: server.profile.name,
+      objects: seen.found.map(({ kind, finding: { identity, called, remark = null } }) => ({
+        kind: kind.name,
+        address: addressOf(kind.name, identity),
+        identity,
+        name: called,
+        remark,
+      })),
+      notes: [...notes, ...seen.notes],
+      missing: seen.missing,
+    };
+  });
+}
+
+interface Looked {
+  readonly server: ServerSettings;
+  readonly manifests: LoadedManifests;
+  readonly look: LookOptions;
+  readonly known: readonly Known[];
+  readonly notes: readonly string[];
+  readonly holds: (text: string) => boolean;
+}
+
+/** Reads what the project says of itself, and connects to its server for as long as the work takes. */
+async function looking<T>(
+  project: Project,
+  options: SessionOptions,
+  request: PullRequest,
+  work: (looked: Looked) => Promise<T>,
+): Promise<T> {
+  const { tokenFile, concurrency = 10, timeout = 30, progress = noProgress, network = {} } = options;
+  const redactor = options.redactor ?? createRedactor();
+  const signal = options.signal ?? new AbortController().signal;
+  const server = await project.server(options);
+  for (const secret of server.secrets) redactor.add(secret);
+  const { profile } = server;
+  const manifests = await loadManifests(project, {
+    lenient: true,
+    profile,
+    tokenFile: tokenFile === undefined ? undefined : resolve(project.cwd, tokenFile),
+  });
+  tellSecrets(manifests, redactor.add);
+  refuse([...askedProblems(request.asked ?? {}, profile), ...manifests.problems]);
+  const { known, notes } = await knownIn(project, manifests, server);
+  const connection = openConnection(server, manifests.declared, {
+    concurrency,
+    timeout,
+    redact: redactor.redactEcho,
+    onSecret: redactor.add,
+    signal,
+    version,
+    ...network,
+  });
+  try {
+    const look = { reader: connection.reader, profile, concurrency, progress, signal };
+    return await work({ server, manifests, look, known, notes, holds: redactor.holds });
+  } finally {
+    await connection.close();
+  }
+}
+
+/** What manifests and the state name; a state that can't be used is told, since nothing is built on it. */
+async function knownIn(
+  project: Project,
+  { declared }: LoadedManifests,
+  server: ServerSettings,
+): Promise<{ known: readonly Known[]; notes: readonly string[] }> {
+  try {
+    const backend = backendOf(project);
+    await backend.check('read');
+    const { resources } = await backend.load(server.baseUrl);
+    return { known: [...declared, ...Object.values(resources)], notes: [] };
+  } catch (failure) {
+    if (!(failure instanceof ProblemsError)) throw failure;
+    const [problem] = failure.problems;
+    return { known: declared, notes: [`the state is left out of account: ${problem?.message}`] };
+  }
+}
+
+function wishesOf({ kinds: wanted, asked = {}, layout = 'file-per-kind', builtIn = false }: PullRequest) {
+  const chosen: readonly Kind[] = wanted === undefined || wanted.length === 0 ? kinds : wanted.map(kindOf);
+  return { kinds: kinds.filter((kind) => chosen.includes(kind)), asked, layout, builtIn };
+}
+
+/** A fresh set must not declare a second time what the project's own manifests declare. */
+async function refuseTwice(
+  folder: string,
+  files: readonly NewFile[],
+  { declared }: LoadedManifests,
+  project: Project,
+): Promise<void> {
+  const inProject = relative(project.root, folder).split(sep).join('/');
+  if (declared.length === 0 || inProject.startsWith('..')) return;
+  const paths = files.map(({ path }) => (inProject === '' ? path : `${inProject}/${path}`));
+  const named = await namedByGlobs(project, paths);
+  if (named.size === 0) return;
+  throw new ProblemsError([
+    error(
+      'wrong-option',
+      `--out names a folder whose files the configuration takes for manifests, and the project has manifests already`,
+      [],
+      'leave --out away to bring those up to what the server has, or name a folder that no glob of the configuration names',
+    ),
+  ]);
 }

@@ -24,6 +24,7 @@ async function run(at: Site, format: string, token = at.sandbox.token): Promise<
     prompt: { available: false, confirm: unused },
     signal: new AbortController().signal,
     project: () => loadProject({ cwd: at.folder, variables: { IDOPS_TOKEN: token } }),
+    sessionOptions: () => ({}),
     learnTokens: async () => {},
     refuseOutputs: async () => {},
     session: unused,

@@ -1,0 +1,22 @@
+import { listReport } from '../../report/formats.js';
+import { askedOf, type PullingOptions } from '../../session/options.js';
+import { list as listFrom } from '../../session/pull.js';
+import type { Context, GlobalOptions } from '../context.js';
+import { type ExitCode, exit } from '../exit.js';
+import { parseFormats, show } from '../formats.js';
+
+/** `idops list`: what the server has, as far as its profile can read it. */
+export async function list(
+  context: Context,
+  options: PullingOptions & GlobalOptions,
+  kind: string | undefined,
+): Promise<ExitCode> {
+  const formats = parseFormats(options.format, listReport);
+  const { output } = context;
+  const asked = askedOf({ ...options, kind: kind === undefined ? [] : [kind] });
+  const listing = await listFrom(await context.project(), context.sessionOptions(), asked);
+  for (const note of listing.notes) output.message(note);
+  if (listing.missing.length > 0) output.problems(listing.missing);
+  await show(formats, listReport, listing, context);
+  return listing.missing.length > 0 ? exit.failed : exit.done;
+}

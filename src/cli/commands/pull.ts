@@ -1,0 +1,91 @@
+import { relative, sep } from 'node:path';
+import { error, ProblemsError } from '../../base/problems.js';
+import { pullReport } from '../../report/formats.js';
+import type { ShownFile, ShownPull } from '../../report/pull.js';
+import { askedOf, type PullingOptions } from '../../session/options.js';
+import { type Pulling, pull as pullFrom } from '../../session/pull.js';
+import { shownPath } from '../../source/file.js';
+import type { Context, GlobalOptions } from '../context.js';
+import { type ExitCode, exit } from '../exit.js';
+import { parseFormats, show } from '../formats.js';
+
+interface Options extends PullingOptions {
+  readonly out?: string;
+  readonly layout: 'file-per-kind' | 'file-per-object';
+  readonly check?: boolean;
+  readonly allTemplates?: boolean;
+}
+
+/** `idops pull`: manifests and bodies that say what the server has. */
+export async function pull(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
+  const formats = parseFormats(options.format, pullReport);
+  const { output } = context;
+  const { out, layout, check = false, allTemplates = false } = options;
+  const project = await context.project();
+  const pulling = await pullFrom(project, context.sessionOptions(), {
+    ...askedOf(options),
+    layout,
+    builtIn: allTemplates,
+    ...(out === undefined ? {} : { out }),
+  });
+  for (const note of pulling.notes) output.message(note);
+  const changes = pulling.files.some(({ action }) => action !== 'unchanged');
+  const isEmpty = pulling.added + pulling.updated + pulling.unchanged + pulling.left.length === 0;
+  if (isEmpty && pulling.leftOut.length === 0) throw nothingToPull(pulling);
+  if (changes && !check) {
+    await context.refuseOutputs(out === undefined ? [] : pulling.files.map(({ path }) => path));
+    await pulling.write();
+  }
+  for (const { address, reason } of pulling.leftOut)
+    output.message(`${address} stays unmanaged in part: ${reason}`);
+  if (pulling.left.length > 0) output.problems(pulling.left);
+  const shown = asShown(pulling, project, check, out !== undefined);
+  await show(formats, pullReport, shown, context);
+  if (pulling.left.length > 0) return exit.failed;
+  return check && changes ? exit.failed : exit.done;
+}
+
+function nothingToPull({ notes }: Pulling): ProblemsError {
+  const why = notes[0] === undefined ? '' : ': see above';
+  return new ProblemsError([
+    error(
+      'nothing-to-pull',
+      `nothing of what was asked for could be found on the server${why}`,
+      [],
+      'idops list shows what there is; name a backend with --backend ID to find its templates',
+    ),
+  ]);
+}
+
+function asShown(
+  pulling: Pulling,
+  { root, cwd }: { readonly root: string; readonly cwd: string },
+  check: boolean,
+  isApart: boolean,
+): ShownPull {
+  const files = pulling.files.map(({ path, action }): ShownFile => {
+    const shown = shownPath(path, cwd);
+    return { shown, path: isApart ? shown : relative(root, path).split(sep).join('/'), action };
+  });
+  const next = check
+    ? files.some(({ action }) => action !== 'unchanged')
+      ? 'idops pull, without --check, writes this'
+      : null
+    : isApart
+      ? 'name the folder under "manifests" of the configuration, then idops plan'
+      : 'idops plan, which finds nothing to do for what was pulled';
+  const { server, profile, added, updated, unchanged, toSet, leftOut, left } = pulling;
+  return {
+    server,
+    profile,
+    check,
+    files,
+    added,
+    updated,
+    unchanged,
+    toSet,
+    leftOut,
+    left,
+    next: left.length > 0 && !check ? 'idops plan, which shows what was left' : next,
+  };
+}

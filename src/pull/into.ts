@@ -1,0 +1,437 @@
+import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, posix, relative, resolve, sep } from 'node:path';
+import { error, type Place, type Problem } from '../base/problems.js';
+import { isMap, type Json, objectKey } from '../base/values.js';
+import { isAsked } from '../kinds/discovery.js';
+import { kindOf } from '../kinds/index.js';
+import type { Declared, Finding, Kind, Live } from '../kinds/kind.js';
+import { Access } from '../manifests/access.js';
+import type { LoadedManifests } from '../manifests/index.js';
+import type { ManifestSource } from '../manifests/load.js';
+import { observe } from '../plan/observe.js';
+import { addresses } from '../plan/subjects.js';
+import type { Project } from '../project/index.js';
+import { shownPath } from '../source/file.js';
+import type { LookOptions } from './discover.js';
+import { type FreshDocument, freshDocuments, type LeftOut } from './fresh.js';
+import { type PullWishes, withoutBuiltIn } from './fresh-files.js';
+import { firstFree, homesFor } from './homes.js';
+import { fitsFile, placed } from './layout.js';
+import type { ToSet } from './literal.js';
+import { VariableNames } from './names.js';
+import { appendDocuments, editFields, type FieldEdit } from './splice.js';
+import { type Survey, survey } from './survey.js';
+import { type BodyEdit, type Update, updateOf } from './update.js';
+
+/** A file that a pull writes, or that says all that is so already. */
+export interface PulledFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly action: 'write' | 'update' | 'unchanged';
+  readonly text: string;
+  /** What was there when the text was made; undefined where there was nothing. */
+  readonly before: string | undefined;
+}
+
+/** What a pull into a project's files comes to. */
+export interface ProjectPull {
+  readonly files: readonly PulledFile[];
+  readonly added: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  readonly toSet: readonly ToSet[];
+  /** What the server has and can't be brought into the files as they are. */
+  readonly left: readonly Problem[];
+  /** What of new objects can't be written down; it stays unmanaged. */
+  readonly leftOut: readonly LeftOut[];
+  readonly survey: Survey;
+}
+
+/** A document of a manifest, and where it stands. */
+interface Standing {
+  readonly source: ManifestSource;
+  readonly number: number;
+  readonly declared: Declared;
+  written(): Json;
+}
+
+const BOM = '\ufeff';
+
+/**
+ * Works out how the manifests and bodies of a project come to say what the server has. Sends GETs alone, and writes nothing.
+ * Throws an AggregateError of what the reader threw, and a ProblemsError where there is no place for a new document.
+ */
+export async function pullInto(
+  project: Project,
+  manifests: LoadedManifests,
+  wishes: PullWishes,
+  look: LookOptions & { readonly tokenFile?: string | undefined },
+): Promise<ProjectPull> {
+  const { kinds, asked, builtIn, holds } = wishes;
+  const { profile } = look;
+  const standing = manifests.sources.flatMap((source) =>
+    source.documents.flatMap(({ declared, written }, number): Standing[] =>
+      declared === undefined ? [] : [{ source, number, declared, written }],
+    ),
+  );
+  const concerned = standing.filter(({ declared }) => {
+    const kind = kindOf(declared.kind);
+    const { discovery } = kind;
+    if (!kinds.includes(kind) || discovery === undefined || !kind.readable(profile)) return false;
+    return isAsked(discovery, declared.identity, asked);
+  });
+  const seen = await survey(
+    wishes,
+    concerned.map(({ declared }) => declared),
+    look,
+  );
+  const { references } = seen;
+  const byKey = new Map(seen.found.map((one) => [keyOf(one, references), one]));
+  const { live, found } = await lookUp(concerned, byKey, seen, look);
+  const names = new VariableNames();
+  const options = { profile, names, holds, references, builtIn };
+  const bodies = new BodyFiles(project, manifests, look.tokenFile);
+  await bodies.look();
+  const wanted = concerned.map((one) => {
+    const now = live.get(one);
+    const update: Update | undefined =
+      now === undefined
+        ? undefined
+        : updateOf({ declared: one.declared, written: one.written() }, now, {
+            ...options,
+            bodyTrouble: (path, text) => bodies.trouble(one.source, path, text),
+          });
+    return { one, update };
+  });
+  const updates = withoutRefused(wanted, manifests.declared, look.profile);
+  const left: Problem[] = updates.flatMap(({ update }) => update?.left ?? []);
+  for (const { one, update } of updates) {
+    for (const body of update?.bodies ?? []) bodies.want(one.source, body);
+  }
+  left.push(...bodies.conflicts());
+  const fresh = withoutBuiltIn(seen, builtIn).filter((one) => !found.has(one.finding));
+  const { documents, left: leftOut } = freshDocuments(fresh, manifests.declared, options);
+  const edited = editedSources(updates, left);
+  const changed = await withNew(documents, edited, project, manifests, wishes, bodies);
+  const toSet = [
+    ...updates.flatMap(({ update }) => update?.toSet ?? []),
+    ...documents.flatMap((document) => document.toSet),
+  ];
+  const files = [...changed, ...bodies.files()].sort((a, b) => (a.path < b.path ? -1 : 1));
+  const updated = updates.filter(
+    ({ update }) =>
+      update !== undefined && (Object.keys(update.fields).length > 0 || update.bodies.length > 0),
+  ).length;
+  const untouched = updates.filter(({ update }) => update !== undefined && update.left.length === 0).length;
+  return {
+    files: files.filter(({ path, action }) => action !== 'unchanged' || isConcerned(path, concerned)),
+    added: documents.length,
+    updated,
+    unchanged: Math.max(0, untouched - updated),
+    toSet,
+    left,
+    leftOut,
+    survey: seen,
+  };
+}
+
+type Wanted = { readonly one: Standing; readonly update: Update | undefined };
+
+/** Takes out what `validate` would have something to say about that it doesn't say now, be it about one document or several. */
+function withoutRefused(
+  updates: readonly Wanted[],
+  declared: readonly Declared[],
+  profile: LookOptions['profile'],
+): readonly Wanted[] {
+  const changed = new Map(
+    updates.flatMap(({ one, update }) =>
+      update === undefined ? [] : [[one.declared, update.declared] as const],
+    ),
+  );
+  const refused = new Map<string, string>();
+  const at = ({ file, line, column }: Place): string => `${file}\0${line}\0${column}`;
+  for (const kind of new Set(updates.map(({ one }) => kindOf(one.declared.kind)))) {
+    const own = declared.filter((document) => document.kind === kind.name);
+    const before = new Set(kind.check(own, profile).map(({ message }) => message));
+    const after = kind.check(
+      own.map((document) => changed.get(document) ?? document),
+      profile,
+    );
+    for (const { message, places } of after.filter((problem) => !before.has(problem.message))) {
+      for (const place of places) refused.set(at(place), message);
+    }
+  }
+  if (refused.size === 0) return updates;
+  return updates.map(({ one, update }) => {
+    const now: { readonly [field: string]: unknown } = update?.declared.fields ?? {};
+    const fields = Object.keys(now).filter((field) => now[field] !== one.declared.fields[field]);
+    const wrong = fields.flatMap((field) => {
+      const place = one.declared.placeOf(field);
+      const message = refused.get(at(place));
+      return message === undefined ? [] : [{ field, place, message }];
+    });
+    if (update === undefined || wrong.length === 0) return { one, update };
+    const kept = Object.entries(update.fields).filter(
+      ([field]) => !wrong.some((other) => other.field === field),
+    );
+    const left = wrong.map(({ field, message, place }) =>
+      error('not-pulled', `${field} stays as it is: with what the server has, ${message}`, [place]),
+    );
+    const bodies = update.bodies.filter(({ field }) => !wrong.some((other) => other.field === field));
+    return {
+      one,
+      update: { ...update, fields: Object.fromEntries(kept), bodies, left: [...update.left, ...left] },
+    };
+  });
+}
+
+function isConcerned(path: string, concerned: readonly Standing[]): boolean {
+  return concerned.some(({ source }) => source.path === path);
+}
+
+function keyOf(
+  { kind, finding }: { kind: Kind; finding: Finding },
+  references: Survey['references'],
+): string {
+  const { identity, live } = finding;
+  return objectKey(addresses({ kind: kind.name, identity, declared: undefined }, live, references).key);
+}
+
+/** What the server has of each document's object: as it was found, or read now where it wasn't. */
+async function lookUp(
+  concerned: readonly Standing[],
+  byKey: ReadonlyMap<string, { readonly kind: Kind; readonly finding: Finding }>,
+  { references, lists }: Survey,
+  look: LookOptions,
+): Promise<{ live: ReadonlyMap<Standing, Live>; found: ReadonlySet<Finding> }> {
+  const live = new Map<Standing, Live>();
+  const found = new Set<Finding>();
+  const take = (one: Standing, now: Live | undefined): boolean => {
+    const { kind, identity } = one.declared;
+    const key = addresses({ kind, identity, declared: one.declared }, now, references).key;
+    const known = byKey.get(objectKey(key));
+    if (known === undefined) return false;
+    found.add(known.finding);
+    live.set(one, known.finding.live);
+    return true;
+  };
+  const others = concerned.filter((one) => !take(one, undefined));
+  const wanted = others.map(({ declared: { kind, identity } }) => ({ kind, identity }));
+  const observed = await observe(wanted, [], { ...look, lists });
+  for (const [index, one] of others.entries()) {
+    const object = wanted[index];
+    const now = object === undefined ? undefined : observed.live.get(object);
+    if (now !== undefined && !take(one, now)) live.set(one, now);
+  }
+  return { live, found };
+}
+
+/** The manifests with their documents brought up to what the server has. */
+function editedSources(updates: readonly Wanted[], left: Problem[]): ReadonlyMap<ManifestSource, string> {
+  const bySource = new Map<ManifestSource, { edit: FieldEdit; place: Place }[]>();
+  for (const { one, update } of updates) {
+    for (const [field, next] of Object.entries(update?.fields ?? {})) {
+      const edits = bySource.get(one.source) ?? [];
+      edits.push({ edit: { document: one.number, field, next }, place: one.declared.placeOf(field) });
+      bySource.set(one.source, edits);
+    }
+  }
+  return new Map(
+    [...bySource].map(([source, edits]) => {
+      const isLink = source.path !== source.target;
+      const { text, refused } = isLink
+        ? {
+            text: source.text,
+            refused: edits.map(({ edit }) => ({
+              edit,
+              reason: 'its file is a link, which is not written through',
+            })),
+          }
+        : editFields(
+            source.text,
+            edits.map(({ edit }) => edit),
+          );
+      for (const { edit, reason } of refused) {
+        const place = edits.find((one) => one.edit === edit)?.place;
+        left.push(
+          error(
+            'not-pulled',
+            `${edit.field} differs from what the server has, and ${reason}`,
+            place === undefined ? [] : [place],
+            'change it by hand; idops plan shows both values',
+          ),
+        );
+      }
+      return [source, text];
+    }),
+  );
+}
+
+/** The manifests as they are to be, with the documents about new objects in the files of their kinds. */
+async function withNew(
+  documents: readonly FreshDocument[],
+  edited: ReadonlyMap<ManifestSource, string>,
+  project: Project,
+  { sources }: LoadedManifests,
+  { layout, holds }: PullWishes,
+  bodies: BodyFiles,
+): Promise<PulledFile[]> {
+  const { root } = project;
+  const inRoot = (path: string): string => relative(root, path).split(sep).join('/');
+  const writable = sources.filter(({ path, target }) => path === target);
+  const files = writable.map((source) => ({
+    path: inRoot(source.path),
+    kinds: source.documents.flatMap(({ declared }) => declared?.kind ?? []),
+  }));
+  const isTaken = (path: string): boolean =>
+    isThere(join(root, path)) && !files.some((file) => file.path === path);
+  const homes =
+    documents.length === 0
+      ? { folder: '.', manifests: new Map<FreshDocument, string>() }
+      : await homesFor(documents, layout, project, { files, isTaken });
+  const byFile = new Map<string, string[]>();
+  for (const document of documents) {
+    const manifest = homes.manifests.get(document) ?? '';
+    const { text } = placed(document, manifest, holds, (path, body) =>
+      bodies.place(posix.join(homes.folder, path), body),
+    );
+    byFile.set(manifest, [...(byFile.get(manifest) ?? []), text]);
+  }
+  const present = sources.map((source): PulledFile => {
+    const bom = readFileSync(source.target, 'utf8').startsWith(BOM) ? BOM : '';
+    const text = edited.get(source) ?? source.text;
+    const mine = inRoot(source.path);
+    const added = appendDocuments(text, byFile.get(mine) ?? []);
+    if (added !== undefined) byFile.delete(mine);
+    const next = bom + (added ?? text);
+    const before = bom + source.text;
+    return { path: source.path, action: next === before ? 'unchanged' : 'update', text: next, before };
+  });
+  const made = [...byFile].map(([path, texts]): PulledFile => {
+    const free = firstFree(path, (one) => isThere(join(root, one)));
+    return { path: join(root, free), action: 'write', text: texts.join('---\n'), before: undefined };
+  });
+  return [...present, ...made];
+}
+
+function isThere(path: string): boolean {
+  return existsSync(path) || lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}
+
+/** The files of bodies: who names them, and what is to be in them. */
+class BodyFiles {
+  readonly #project: Project;
+  readonly #manifests: LoadedManifests;
+  readonly #access: Access;
+  /** How many fields of documents name each file. */
+  readonly #named = new Map<string, number>();
+  readonly #troubles = new Map<string, string>();
+  readonly #wanted = new Map<string, { text: string; place: Place }[]>();
+  readonly #made = new Map<string, string>();
+
+  constructor(project: Project, manifests: LoadedManifests, tokenFile: string | undefined) {
+    this.#project = project;
+    this.#manifests = manifests;
+    this.#access = new Access(project, tokenFile === undefined ? [] : [resolve(project.cwd, tokenFile)]);
+  }
+
+  /** Finds out which files are named, and which of them may not be written. */
+  async look(): Promise<void> {
+    for (const source of this.#manifests.sources) {
+      for (const { written } of source.documents) {
+        for (const path of filesNamed(written())) {
+          const file = resolve(dirname(source.path), path);
+          this.#named.set(file, (this.#named.get(file) ?? 0) + 1);
+        }
+      }
+    }
+    const manifests = new Set(this.#manifests.sources.map(({ target }) => target));
+    for (const file of this.#named.keys()) {
+      const found = await this.#access.find(file);
+      const trouble =
+        'target' in found
+          ? found.target !== file
+            ? 'is a link, which is not written through'
+            : manifests.has(file)
+              ? 'is a manifest too'
+              : undefined
+          : found.detail;
+      if (trouble !== undefined) this.#troubles.set(file, trouble);
+    }
+  }
+
+  /** Why a text can't be put into a file that a document names; undefined where it can. */
+  trouble(source: ManifestSource, path: string, text: string): string | undefined {
+    const file = resolve(dirname(source.path), path);
+    const shown = shownPath(file, this.#project.cwd);
+    const found = this.#troubles.get(file);
+    if (found !== undefined) return `the body file ${shown} ${found}`;
+    return fitsFile(text) ? undefined : `the server has a text that ${shown} can't hold as a file of UTF-8`;
+  }
+
+  want(source: ManifestSource, { path, text, place }: BodyEdit): void {
+    const file = resolve(dirname(source.path), path);
+    this.#wanted.set(file, [...(this.#wanted.get(file) ?? []), { text, place }]);
+  }
+
+  /** Files that several documents share and that would have to have several texts: they stay as they are. */
+  conflicts(): Problem[] {
+    return [...this.#wanted].flatMap(([file, wanted]) => {
+      const texts = new Set(wanted.map(({ text }) => text));
+      const isShared = wanted.length < (this.#named.get(file) ?? 0);
+      if (texts.size === 1 && !isShared) return [];
+      this.#wanted.delete(file);
+      return [
+        error(
+          'not-pulled',
+          `the body file ${shownPath(file, this.#project.cwd)} is shared by several documents, and the server has another text for each`,
+          wanted.map(({ place }) => place),
+          'give each of them a file of its own',
+        ),
+      ];
+    });
+  }
+
+  /** Where a new body goes: to its usual place, or beside what is there already. */
+  place(path: string, text: string): string {
+    const { root } = this.#project;
+    const free = firstFree(path, (one) => {
+      const file = join(root, one);
+      return (
+        this.#made.has(file) || this.#wanted.has(file) || (isThere(file) && !this.#hasAlready(file, text))
+      );
+    });
+    this.#made.set(join(root, free), text);
+    return free;
+  }
+
+  files(): PulledFile[] {
+    const made = [...this.#made].map(([path, text]): PulledFile => {
+      const isSame = isThere(path);
+      return { path, text, action: isSame ? 'unchanged' : 'write', before: isSame ? text : undefined };
+    });
+    const updated = [...this.#wanted].map(([path, wanted]): PulledFile => {
+      const text = wanted[0]?.text ?? '';
+      return { path, text, action: 'update', before: readFileSync(path, 'utf8') };
+    });
+    return [...made, ...updated];
+  }
+
+  #hasAlready(file: string, text: string): boolean {
+    const there = lstatSync(file, { throwIfNoEntry: false });
+    return (
+      there?.isFile() === true &&
+      statSync(file).size === Buffer.byteLength(text) &&
+      readFileSync(file, 'utf8') === text
+    );
+  }
+}
+
+/** The files that a document's texts lie in. */
+function filesNamed(written: Json): string[] {
+  if (Array.isArray(written)) return written.flatMap(filesNamed);
+  if (!isMap(written)) return [];
+  const { file, ...rest } = written as { [key: string]: Json };
+  if (typeof file === 'string' && Object.keys(rest).length === 0) return [file];
+  return Object.values(written).flatMap((member) => filesNamed(member as Json));
+}

@@ -1,0 +1,129 @@
+import { bare, displayWidth, escapeText } from '../base/escape.js';
+import type { KindName } from '../base/kind-names.js';
+import type { Problem } from '../base/problems.js';
+
+/** A file of a pull, and what became of it, or would. */
+export interface ShownFile {
+  /** As a person would type it. */
+  readonly shown: string;
+  /** From the project's root, with `/`. */
+  readonly path: string;
+  readonly action: 'write' | 'update' | 'unchanged';
+}
+
+/** What a pull came to. */
+export interface ShownPull {
+  readonly server: string;
+  readonly profile: string;
+  /** Whether nothing was written, since only the question was asked. */
+  readonly check: boolean;
+  readonly files: readonly ShownFile[];
+  readonly added: number;
+  readonly updated: number;
+  readonly unchanged: number;
+  /** Variables that stand in the place of secrets. */
+  readonly toSet: readonly { readonly name: string; readonly address: string; readonly path: string }[];
+  /** What of new objects no document can say. */
+  readonly leftOut: readonly { readonly address: string; readonly reason: string }[];
+  /** What can't be brought into the files, each with its place. */
+  readonly left: readonly Problem[];
+  /** What to type next; null where nothing follows. */
+  readonly next: string | null;
+}
+
+const words = {
+  check: { write: 'would write', update: 'would update', unchanged: 'unchanged' },
+  done: { write: 'wrote', update: 'updated', unchanged: 'unchanged' },
+} as const;
+
+/** The files, a line each, then what to set, then what to type. */
+export function pullText(pull: ShownPull): string {
+  const verbs = words[pull.check ? 'check' : 'done'];
+  const files = pull.files.map(({ shown, action }) => `${verbs[action]} ${escapeText(shown)}`);
+  const summary = `${count(pull.added)} added, ${pull.updated} updated, ${pull.unchanged} unchanged.`;
+  const toSet =
+    pull.toSet.length === 0
+      ? []
+      : [
+          '',
+          'Set these process variables, whose values no file holds (names that begin with IDOPS_ need no allow_env):',
+          ...pull.toSet.map(({ name, address, path }) => `  ${name}  ${escapeText(`${address} ${path}`)}`),
+        ];
+  const next = pull.next === null ? [] : ['', `Next: ${pull.next}`];
+  return `${[...files, ...(files.length > 0 ? [''] : []), summary, ...toSet, ...next].join('\n')}\n`;
+}
+
+function count(objects: number): string {
+  return objects === 1 ? '1 object' : `${objects} objects`;
+}
+
+/** The same as `--format json` gives it. */
+export function pullJson(pull: ShownPull): object {
+  return {
+    format_version: 1,
+    server: pull.server,
+    profile: pull.profile,
+    check: pull.check,
+    summary: { added: pull.added, updated: pull.updated, unchanged: pull.unchanged, left: pull.left.length },
+    files: pull.files.map(({ path, action }) => ({ path, action })),
+    to_set: pull.toSet.map(({ name, address, path }) => ({ name, address, path })),
+    left_out: pull.leftOut.map(({ address, reason }) => ({ address, reason })),
+    left: pull.left.map(({ code, message, hint = null, places: [place] }) => ({
+      code,
+      message,
+      hint,
+      place: place === undefined ? null : { file: place.file, line: place.line },
+    })),
+  };
+}
+
+/** An object of a server. */
+export interface ShownObject {
+  readonly kind: KindName;
+  readonly address: string;
+  readonly identity: { readonly [part: string]: string };
+  readonly name: string | null;
+  readonly remark: string | null;
+}
+
+/** What a server has. */
+export interface ShownListing {
+  readonly server: string;
+  readonly profile: string;
+  readonly objects: readonly ShownObject[];
+}
+
+/** A table: kinds, ids and names. */
+export function listText({ objects }: ShownListing): string {
+  const rows = objects.map(({ kind, address, name, remark }) => [
+    kind,
+    bare(address.slice(kind.length + 1)),
+    [...(name === null ? [] : [bare(name)]), ...(remark === null ? [] : [`(${escapeText(remark)})`])].join(
+      ' ',
+    ),
+  ]);
+  const widths = [0, 1].map((column) => Math.max(0, ...rows.map((row) => displayWidth(row[column] ?? ''))));
+  const lines = rows.map((row) =>
+    row
+      .map((cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - displayWidth(cell))))
+      .join('  ')
+      .trimEnd(),
+  );
+  return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
+}
+
+/** The same as `--format json` gives it. */
+export function listJson({ server, profile, objects }: ShownListing): object {
+  return {
+    format_version: 1,
+    server,
+    profile,
+    objects: objects.map(({ kind, address, identity, name, remark }) => ({
+      kind,
+      address,
+      ...identity,
+      name,
+      remark,
+    })),
+  };
+}

@@ -1,0 +1,238 @@
+import { mkdir, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { loadSeed } from '../../src/sandbox/seed.js';
+import { ids } from '../sandbox/asking.js';
+import { config, project, sure } from './running.js';
+
+const boruta = config.replace('server:\n', 'server:\n  profile: boruta\n');
+
+describe('idops pull into an empty project', () => {
+  it('writes manifests and bodies, and the plan right after it is empty', async () => {
+    const at = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
+    const pulled = await at.idops('pull');
+    expect(pulled).toMatchObject({ code: 0 });
+    expect(pulled.stdout).toContain('wrote manifests/users.yaml\n');
+    expect(pulled.stdout).toContain(`wrote manifests/emails/${ids.backend}/tx_code.html\n`);
+    expect(pulled.stdout).toContain('Next: idops plan');
+    expect(pulled.stderr).toContain('offers no list of clients');
+    expect(await at.read('manifests/users.yaml')).toMatch(/^# ada@acme\.example\nkind: User\n/);
+    expect(await at.idops('validate')).toMatchObject({ code: 0, stdout: '11 objects are valid.\n' });
+    expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
+    expect(await at.idops('pull --check')).toMatchObject({ code: 0 });
+    expect(at.writes()).toEqual([]);
+    expect(Object.keys(await at.files()).some((path) => path.startsWith('.idops'))).toBe(false);
+  });
+
+  it('has one file for each object where that is asked for, and clients by their ids', async () => {
+    const at = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
+    const asked = `pull --layout file-per-object --kind Client --kind Organization --client ${ids.portal}`;
+    expect(await at.idops(asked)).toMatchObject({ code: 0 });
+    expect(Object.keys(await at.files())).toEqual([
+      'idops.yaml',
+      `manifests/clients/${ids.portal}.yaml`,
+      ...['acme', 'globex', 'initech', 'umbrella'].map((name) => `manifests/organizations/${name}.yaml`),
+    ]);
+    expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
+  });
+
+  it('under the documented profile says what can not be read, and what to do', async () => {
+    const at = await project({ 'idops.yaml': sure });
+    const pulled = await at.idops('pull');
+    expect(pulled.code).toBe(0);
+    expect(pulled.stderr).toContain("users, key pairs and clients can't be read with the profile documented");
+    expect(pulled.stderr).toContain('--backend ID');
+    expect(await at.idops(`pull --backend ${ids.backend}`)).toMatchObject({ code: 0 });
+    expect(await at.read('manifests/email-templates.yaml')).toContain('type: tx_code');
+    expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
+    expect(await at.idops('pull --kind User')).toMatchObject({ code: 1 });
+  });
+});
+
+describe('idops pull into a project that has manifests', () => {
+  const organizations = `# All of them.
+kind: Organization   # the first
+id: ${ids.acme}
+label: "Old"  # to be mended
+---
+{kind: Organization, name: globex, label: "Globex Corporation"}
+`;
+
+  it('changes what differs and nothing else, adds what is new behind it, and keeps comments', async () => {
+    const at = await project(
+      { 'idops.yaml': boruta, 'manifests/all.yaml': organizations },
+      { profile: 'boruta' },
+    );
+    const checked = await at.idops('pull --kind Organization --check');
+    expect(checked).toMatchObject({ code: 1 });
+    expect(checked.stdout).toContain('would update manifests/all.yaml\n');
+    expect(await at.read('manifests/all.yaml')).toBe(organizations);
+    expect(await at.idops('pull --kind Organization --format json')).toMatchObject({ code: 0 });
+    expect(await at.read('manifests/all.yaml')).toBe(
+      `${organizations.replace('"Old"', 'ACME Corp')}---
+kind: Organization
+id: ${ids.initech}
+name: initech
+label: Initech
+---
+kind: Organization
+id: ${ids.umbrella}
+name: umbrella
+label: null
+`,
+    );
+    expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
+  });
+
+  it('writes bodies anew where documents name their files, and leaves what is shared, a link or from a variable', async () => {
+    const template = (type: string, rest: string): string =>
+      `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: ${type}\n${rest}`;
+    const manifest = [
+      template('tx_code', 'txt_content: {file: a.txt}\nhtml_content: {file: shared.html}\n'),
+      template(
+        'reset_password_instructions',
+        'txt_content: {file: link.txt}\nhtml_content: {file: shared.html}\n',
+      ),
+      `kind: User\nid: ${ids.ada}\ngroup: \${group}\n`,
+    ].join('---\n');
+    const files = { 'manifests/all.yaml': manifest, 'manifests/a.txt': 'a', 'manifests/shared.html': 'b' };
+    const at = await project(
+      { 'idops.yaml': `${boruta}vars: {group: other}\n`, ...files },
+      { profile: 'boruta' },
+    );
+    await writeFile(join(at.folder, 'elsewhere.txt'), 'c');
+    await symlink('../elsewhere.txt', join(at.folder, 'manifests/link.txt'));
+    const pulled = await at.idops('pull --kind EmailTemplate --kind User');
+    expect(pulled.code).toBe(1);
+    expect(pulled.stderr).toContain('manifests/shared.html is shared by several documents');
+    expect(pulled.stderr).toContain('manifests/link.txt is a link');
+    expect(pulled.stderr).toContain('group comes from a variable');
+    expect(await at.read('manifests/a.txt')).toContain('your transaction code is');
+    expect(await at.read('elsewhere.txt')).toBe('c');
+    expect(await at.read('manifests/shared.html')).toBe('b');
+    expect((await at.read('manifests/all.yaml')).startsWith(manifest)).toBe(true);
+  });
+
+  it('refuses manifests that are not valid, and tells what the server has no longer', async () => {
+    const at = await project(
+      { 'idops.yaml': boruta, 'manifests/a.yaml': 'kind: Organisation\n' },
+      { profile: 'boruta' },
+    );
+    expect(await at.idops('pull')).toMatchObject({ code: 1, stdout: '' });
+    expect(at.reads()).toEqual([]);
+    await at.write({ 'manifests/a.yaml': 'kind: Organization\nname: nobody\n' });
+    const pulled = await at.idops('pull --kind Organization --check');
+    expect(pulled.code).toBe(1);
+    expect(pulled.stderr).toContain('the server has no organization "nobody"');
+    expect(pulled.stderr).toContain('--> manifests/a.yaml:1:1');
+  });
+});
+
+describe('idops pull --out', () => {
+  it('writes a fresh set elsewhere, and overwrites nothing there', async () => {
+    const at = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
+    expect(await at.idops('pull --out fresh')).toMatchObject({ code: 0 });
+    expect(await at.idops('pull --out fresh')).toMatchObject({ code: 0 });
+    await at.write({ 'fresh/users.yaml': 'mine' });
+    const again = await at.idops('pull --out fresh');
+    expect(again).toMatchObject({ code: 1, stdout: '' });
+    expect(again.stderr).toContain('error[file-exists]: fresh/users.yaml is there already');
+    expect(await at.read('fresh/users.yaml')).toBe('mine');
+    const wrong = await at.idops('pull --out manifests');
+    expect(wrong).toMatchObject({ code: 0 });
+    expect(await at.idops('pull --out manifests/again')).toMatchObject({ code: 1 });
+    expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
+  });
+
+  it('writes through no link', async () => {
+    const at = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
+    await mkdir(join(at.folder, 'outside'));
+    await mkdir(join(at.folder, 'manifests'));
+    await symlink('../outside', join(at.folder, 'manifests/emails'));
+    const pulled = await at.idops('pull');
+    expect(pulled).toMatchObject({ code: 1, stdout: '' });
+    expect(pulled.stderr).toContain('lies behind a link');
+    expect(Object.keys(await at.files())).toEqual(['idops.yaml']);
+  });
+});
+
+describe('secrets', () => {
+  it('become variables with a list of what to set, and reach neither a file nor an output', async () => {
+    const seed = loadSeed('demo');
+    const [user] = seed.users;
+    if (user === undefined) throw new Error('nobody is there');
+    const secret = 'Zm9vYmFyLXNlY3JldA';
+    user.metadata = {
+      api_token: { value: secret, status: 'valid' },
+      plain: { value: '${IDOPS_TOKEN}$$', status: '$' },
+    };
+    const at = await project({ 'idops.yaml': boruta }, { profile: 'boruta', seed });
+    const pulled = await at.idops('pull --format json');
+    expect(pulled.code).toBe(0);
+    const { to_set } = JSON.parse(pulled.stdout) as {
+      to_set: { name: string; address: string; path: string }[];
+    };
+    expect(to_set).toEqual([
+      {
+        name: expect.stringMatching(/^IDOPS_USER_/),
+        address: `User/${ids.ada}`,
+        path: 'metadata.api_token.value',
+      },
+    ]);
+    const written = Object.values(await at.files()).join('\n');
+    const hidden = [
+      secret,
+      'demo-smtp-password',
+      'demo-ldap-password',
+      'demo-client-secret',
+      at.sandbox.token,
+    ];
+    for (const one of hidden) expect(written + pulled.stdout + pulled.stderr).not.toContain(one);
+    const [variable] = to_set;
+    const env = { [variable?.name ?? '']: secret };
+    expect(await at.idops('plan --detailed-exitcode', { env })).toMatchObject({ code: 0 });
+    expect(await at.idops('pull --check', { env })).toMatchObject({ code: 0 });
+  });
+});
+
+describe('idops list', () => {
+  it('lists ids and names, aligned, and says what can not be listed', async () => {
+    const at = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
+    const listed = await at.idops('list User');
+    expect(listed).toMatchObject({
+      code: 0,
+      stdout: `User  ${ids.ada}  ada@acme.example\nUser  ${ids.grace}  grace@globex.example\n`,
+    });
+    const all = await at.idops('list --format json');
+    const { format_version, objects } = JSON.parse(all.stdout);
+    expect(format_version).toBe(1);
+    expect(objects).toContainEqual({
+      kind: 'EmailTemplate',
+      address: `EmailTemplate/${ids.backend}/confirmation_instructions`,
+      backend_id: ids.backend,
+      type: 'confirmation_instructions',
+      name: null,
+      remark: 'the built-in text',
+    });
+    expect(all.stderr).toContain('offers no list of clients');
+    expect(await at.idops(`list --client ${ids.portal} Client`)).toMatchObject({
+      code: 0,
+      stdout: `Client  ${ids.portal}  "Customer portal"\n`,
+    });
+  });
+
+  it('escapes what a server calls its objects, and refuses what can not be asked for', async () => {
+    const seed = loadSeed('demo');
+    const [first] = seed.organizations;
+    if (first !== undefined) first.name = 'a\u001b[31m\n::error::b';
+    const at = await project({}, { seed });
+    const listed = await at.idops('list Organization');
+    expect(listed.stdout.split('\n')).toHaveLength(5);
+    expect(listed.stdout).not.toContain('\u001b');
+    expect((await at.idops('list Organisation')).stderr).toContain('Allowed choices are Organization');
+    expect((await at.idops('list --backend ..')).stderr).toContain('error[wrong-option]');
+    const missing = await at.idops('list EmailTemplate --backend nobody');
+    expect(missing).toMatchObject({ code: 1, stdout: '' });
+    expect(missing.stderr).toContain('error[not-found]');
+  });
+});

@@ -1,0 +1,53 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { loadManifests } from '../../src/manifests/index.js';
+import { loadProject } from '../../src/project/index.js';
+import { pull } from '../../src/session/pull.js';
+import { cases } from '../kinds/conformance/worlds.js';
+import { layout } from '../properties/generating.js';
+import { inPlace } from '../properties/writing.js';
+
+describe.each(cases.filter(({ kind, profile }) => kind.readable(profile)))(
+  '$kind.name, $profile.name',
+  ({ kind, profile, worlds }) => {
+    it('documents, however they are written, come to say what the server has, and of no other field', async () => {
+      await fc.assert(
+        fc.asyncProperty(worlds, layout, async ({ seed, known }, written) => {
+          await inPlace({ seed, profile: profile.name }, async (place) => {
+            place.declare(known, written);
+            const variables = { IDOPS_BASE_URL: place.sandbox.url, IDOPS_TOKEN: place.sandbox.token };
+            const load = () => loadProject({ cwd: place.folder, variables });
+            const declared = async () => {
+              const loaded = await loadManifests(await load(), { lenient: false, profile });
+              expect(loaded.problems.filter(({ severity }) => severity === 'error')).toEqual([]);
+              return new Map(
+                loaded.sources.map(({ path, documents }) => [
+                  path,
+                  documents.map((one) => Object.keys(Object(one.written())).sort()),
+                ]),
+              );
+            };
+            const before = await declared();
+            const pulling = await pull(await load(), {}, { kinds: [kind.name], asked: {} });
+            await pulling.write();
+            const after = await declared();
+            // Each document mentions what it mentioned; those about other objects come behind.
+            for (const [path, fields] of before) {
+              expect(after.get(path)?.slice(0, fields.length)).toEqual(fields);
+            }
+            const plan = await place.session((session) => session.plan());
+            const changes = plan.changes.filter(({ action }) => action !== 'unchanged' && action !== 'adopt');
+            const why =
+              /has its built-in text|has no such email template|says "state: absent"|white space alone/;
+            expect(pulling.left.filter(({ message }) => !why.test(message))).toEqual([]);
+            expect(changes.length).toBeLessThanOrEqual(pulling.left.length);
+            const again = await pull(await load(), {}, { kinds: [kind.name], asked: {} });
+            expect(again.files.filter(({ action }) => action !== 'unchanged')).toEqual([]);
+            expect(place.sandbox.requests.filter(({ method }) => method !== 'GET')).toEqual([]);
+          });
+        }),
+        { numRuns: 5, endOnFailure: true },
+      );
+    });
+  },
+);
