@@ -247,7 +247,7 @@ async function knownIn(
   server: ServerSettings,
 ): Promise<{ known: readonly Known[]; notes: readonly string[] }> {
   try {
-    const backend = backendOf(project);
+    const backend = await backendOf(project);
     await backend.check('read');
     const { resources } = await backend.load(server.baseUrl);
     return { known: [...declared, ...Object.values(resources)], notes: [] };
