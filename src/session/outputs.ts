@@ -10,6 +10,31 @@ import type { Project } from '../project/index.js';
 type Known = { readonly project: Project; readonly files: readonly string[] } | (() => Promise<Project>);
 
 /**
+ * Makes sure that no two files that are asked for are one, by whatever names: the second would take the place of the first. Throws
+ * a ProblemsError (`wrong-option`).
+ */
+export async function refuseTwice(outputs: readonly string[]): Promise<void> {
+  const met = new Map<string, string>();
+  const problems: Problem[] = [];
+  for (const output of outputs) {
+    const names = await placesOf(resolve(output));
+    const other = names.map((name) => met.get(name)).find((name) => name !== undefined);
+    for (const name of names) met.set(name, output);
+    if (other === undefined) continue;
+    const which = other === output ? `${output} is named twice` : `${other} and ${output} are one file`;
+    problems.push(error('wrong-option', which, [], 'name a file of its own for each output'));
+  }
+  if (problems.length > 0) throw new ProblemsError(problems);
+}
+
+/** Where an output would be written; nothing for a device or a pipe, which takes several one after the other. */
+async function placesOf(path: string): Promise<string[]> {
+  const there = await stat(path).catch(() => undefined);
+  if (there !== undefined && !there.isFile()) return [];
+  return [await realPlaceOf(path), ...(there === undefined ? [] : [`${there.dev}:${there.ino}`])];
+}
+
+/**
  * Makes sure that no file that is asked for is one that idops reads or keeps: the configuration, a credential, a
  * manifest, a body, the state, its lock or a journal. Throws a ProblemsError (`output-is-input`).
  */

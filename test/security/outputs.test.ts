@@ -34,6 +34,30 @@ async function shell(at: TestProject, line: string) {
 }
 
 posix('a file that is asked for', () => {
+  it('is asked for once, by whichever of its names', async () => {
+    const at = await project(files);
+    await mkdir(join(at.folder, 'out'));
+    await writeFile(join(at.folder, 'out/old.json'), 'old');
+    await symlink('out/old.json', join(at.folder, 'there.json'));
+    await symlink('out', join(at.folder, 'way'));
+    for (const args of [
+      'plan --out s.json --format json=s.json',
+      'plan --out s.json --format json=./s.json',
+      'plan --format html=s.html --format markdown=out/../s.html',
+      'plan --format json=there.json --format markdown=out/old.json',
+      'plan --out way/new.json --format json=out/new.json',
+      'validate --format json=v.json --format github=v.json',
+    ]) {
+      const { code, stderr } = await at.idops(args);
+      expect(code, args).toBe(1);
+      expect(stderr, args).toMatch(/error\[wrong-option\]: .*(is named twice|are one file)/);
+    }
+    expect(at.sandbox.requests).toEqual([]);
+    expect((await at.files())['out/old.json']).toBe('old');
+    expect((await at.idops('plan --format json=/dev/null --format markdown=/dev/null')).code).toBe(0);
+    expect((await at.idops('plan --out one.json --format json=two.json')).code).toBe(0);
+  });
+
   it('is written where a link leads to, and the link stays', async () => {
     const at = await project(files);
     await mkdir(join(at.folder, 'out'));
