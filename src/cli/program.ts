@@ -32,6 +32,7 @@ import {
   wholeNumber,
 } from '../session/options.js';
 import { schemaNames } from '../session/schema-names.js';
+import { helpAsOption, mistakeBeside } from './asked.js';
 import { suggest } from './completion/suggestions.js';
 import { type Context, createContext, type GlobalOptions, type Streams } from './context.js';
 import { addExamples } from './examples.js';
@@ -94,14 +95,22 @@ export async function run(argv: readonly string[], streams: Streams): Promise<nu
   const watched = watchStreams(streams);
   const program = declare(action);
   endQuietly(program, streams);
+  let parsed = program;
   try {
-    await program.parseAsync(argv, { from: 'user' });
+    const line = helpAsOption(argv, program);
+    const probe = declare(() => async () => {});
+    const mistake = await mistakeBeside(line, probe);
+    if (mistake !== undefined) {
+      parsed = probe;
+      throw mistake;
+    }
+    await program.parseAsync(line, { from: 'user' });
   } catch (failure) {
     if (!(failure instanceof Ended)) throw failure;
     code = failure.failure.exitCode === 0 ? exit.done : exit.failed;
     const problems = misuse(failure);
     if (problems.length > 0) {
-      const context = createContext(program.opts<GlobalOptions>(), interrupt.signal, redactor, streams);
+      const context = createContext(parsed.opts<GlobalOptions>(), interrupt.signal, redactor, streams);
       await tell(context, problems, asksForAnnotations(argv));
       await context.output.flush().catch(() => {});
     }
@@ -333,7 +342,7 @@ export function declare(action: Act): Command {
     .option('--own-user <ID>', 'the user that the token belongs to, whom boruta refuses to write')
     .option(
       '--latency <TIME>',
-      'what each answer takes, such as 50ms or 1s, spread over the steps of its work (0ms)',
+      'what each answer takes, such as 50ms or 1s (a number alone is milliseconds), spread over the steps of its work (0ms)',
       milliseconds,
     )
     .addOption(
@@ -394,5 +403,7 @@ function milliseconds(value: string): number {
   const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s)?$/.exec(value) ?? [];
   const time = Number(number) * (unit === 's' ? 1000 : 1);
   if (time <= 600_000) return time;
-  throw new InvalidArgumentError('It must be a time of 10 minutes at most, such as 50ms or 1s.');
+  throw new InvalidArgumentError(
+    'It must be a time of 10 minutes at most, such as 50ms, 1s, or a number of milliseconds.',
+  );
 }

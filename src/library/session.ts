@@ -25,7 +25,7 @@ export interface SessionOptions {
   readonly concurrency?: number;
   /** Requests a second at most; any number where it isn't given. */
   readonly rate?: number;
-  /** Seconds that one request may take; 30 where it isn't given. */
+  /** Seconds that one request may take, 86400 at most; 30 where it isn't given. */
   readonly timeout?: number;
   /** How often a request is repeated where that may help; 3 where it isn't given. */
   readonly retries?: number;

@@ -96,7 +96,9 @@ export function connectionOptions(): Option[] {
     ).argParser(notEmpty),
     new Option('--concurrency <N>', 'requests at once, 1 to 1000 (10)').argParser(wholeNumber(1, 1000)),
     new Option('--rate <N>', 'requests a second at most (any number)').argParser(positive),
-    new Option('--timeout <SECONDS>', 'seconds that one request may take (30)').argParser(secondsOption),
+    new Option('--timeout <SECONDS>', 'seconds that one request may take, up to 86400 (30)').argParser(
+      secondsOption,
+    ),
     new Option(
       '--retries <N>',
       'how often a request is repeated where that may help (3: four tries in all)',
@@ -221,6 +223,6 @@ function positive(value: string): number {
 
 function secondsOption(value: string): number {
   const number = Number(value);
-  if (value.trim() !== '' && Number.isFinite(number) && number > 0 && number <= 86400) return number;
-  throw new InvalidArgumentError('It must be a number of seconds, more than 0.');
+  if (value.trim() !== '' && Number.isFinite(number) && number > 0 && number <= 86_400) return number;
+  throw new InvalidArgumentError('It must be a number of seconds, more than 0 and 86400 (a day) at most.');
 }

@@ -1,6 +1,7 @@
 import { Command, InvalidArgumentError, Option } from 'commander';
 import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../src/base/problems.js';
+import { helpAsOption, mistakeBeside } from '../../src/cli/asked.js';
 import { asksForAnnotations, Ended, endQuietly, misuse } from '../../src/cli/misuse.js';
 
 function never(): never {
@@ -41,7 +42,10 @@ function program(): Command {
 
 async function found(...words: string[]): Promise<Problem[]> {
   try {
-    await program().parseAsync(words, { from: 'user' });
+    const line = helpAsOption(words, program());
+    const mistake = await mistakeBeside(line, program());
+    if (mistake !== undefined) return misuse(mistake);
+    await program().parseAsync(line, { from: 'user' });
   } catch (failure) {
     if (failure instanceof Ended) return misuse(failure);
     throw failure;
@@ -86,6 +90,21 @@ describe('a command line that cannot be run is a problem', () => {
       seeHelp('idops runs list'),
     ],
     [['help', 'plam'], "unknown command 'plam', did you mean plan?", seeHelp('idops')],
+    [['plam', '--help'], "unknown command 'plam', did you mean plan?", seeHelp('idops')],
+    [['--help', 'plam'], "unknown command 'plam', did you mean plan?", seeHelp('idops')],
+    [['plam', '--version'], "unknown command 'plam', did you mean plan?", seeHelp('idops')],
+    [['plan', '--tagret', '-h'], "unknown option '--tagret', did you mean --target?", seeHelp('idops plan')],
+    [['runs', 'shwo', '--help'], "unknown command 'shwo', did you mean show?", seeHelp('idops runs')],
+    [['help', 'runs', 'shwo'], "unknown command 'shwo', did you mean show?", seeHelp('idops runs')],
+    [
+      ['help', 'plan', 'a', 'b'],
+      "too many arguments for 'plan': expected 1 argument but got 2",
+      seeHelp('idops plan'),
+    ],
+    [['plan', '--all=1'], "option '--all' takes no value", seeHelp('idops plan')],
+    [['plan', '--oen'], "unknown option '--oen', did you mean --one?", seeHelp('idops plan')],
+    [['plan', '--tree'], "unknown option '--tree'", seeHelp('idops plan')],
+    [['runs', 'list', '--keep'], "unknown option '--keep'", seeHelp('idops runs list')],
     [['runs', 'help', 'shwo'], "unknown command 'shwo', did you mean show?", seeHelp('idops runs')],
   ])('%j', async (words, message, hint) => {
     expect(await found(...words)).toEqual([
@@ -93,12 +112,18 @@ describe('a command line that cannot be run is a problem', () => {
     ]);
   });
 
-  it.each([[['--help']], [['plan', '--help']], [['--version']], [['help', 'plan']], [[]]])(
-    'but %j is none',
-    async (words) => {
-      expect(await found(...words)).toEqual([]);
-    },
-  );
+  it.each([
+    [['--help']],
+    [['plan', '--help']],
+    [['--version']],
+    [['help', 'plan']],
+    [['help', 'help']],
+    [['runs', 'show', '--help']],
+    [['help', 'runs', 'show', '--', 'x']],
+    [[]],
+  ])('but %j is none', async (words) => {
+    expect(await found(...words)).toEqual([]);
+  });
 });
 
 it.each([
