@@ -60,6 +60,8 @@ test('the generated parts of pages are what the code generates; npm run docs wri
   for (const { path, is, made } of await generatedPages()) {
     expect(is, path).toContain('<!-- generated: ');
     expect(is, path).toBe(made);
+    // A field, option or command of which nothing is said.
+    expect(made.match(/^\|.*\| {2}\|$/gm), path).toBe(null);
   }
 });
 

@@ -75,7 +75,7 @@ function fieldsOf(schema: object): string {
 
 function rowsOf(schema: Schema, above: string): string[][] {
   return Object.entries(schema.properties ?? {})
-    .filter(([name]) => name !== 'kind' || above !== '')
+    .filter(([name, { const: only }]) => name !== 'kind' || only === undefined)
     .flatMap(([name, field]) => {
       const path = `${above}${name}`;
       const required = schema.required?.includes(name) === true;

@@ -4,15 +4,15 @@ import { z } from 'zod';
 
 /** How a process is known again, by itself and by others that find what it left behind. */
 export const processMark = {
-  host: z.string(),
+  host: z.string().describe('the machine that runs it'),
   /** No process has another: 0 and less name groups, which seem to run for ever. */
-  pid: z.int().positive(),
+  pid: z.int().positive().describe('the number of the process'),
   /** The boot and the tick at which it started, where the system tells: a process number is used again. */
-  started: z.string().nullable().optional(),
+  started: z.string().nullable().optional().describe('the boot and the tick at which it started'),
   /** The boot of the machine: host names are used again too. */
-  boot: z.string().nullable().optional(),
+  boot: z.string().nullable().optional().describe('the boot of the machine'),
   /** What its number counts in: each container has process numbers of its own. */
-  namespace: z.string().nullable().optional(),
+  namespace: z.string().nullable().optional().describe('what its number counts in, such as a container'),
 };
 
 const markSchema = z.object(processMark);

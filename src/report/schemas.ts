@@ -21,14 +21,14 @@ const anyJson = z.unknown() as z.ZodType<Json>;
 const side = (description: string) =>
   z
     .union([
-      z.strictObject({ unknown: z.literal(true) }),
+      z.strictObject({ unknown: z.literal(true).describe('Nobody knows it') }),
       z.strictObject({ sensitive: z.literal(true) }),
       anyJson,
     ])
     .describe(description);
 
 const request = z.strictObject({
-  method: z.enum(['PATCH', 'POST', 'DELETE']),
+  method: z.enum(['PATCH', 'POST', 'DELETE']).describe('The method of the request'),
   path: text('The path under the base URL, its parameters percent-encoded'),
 });
 
@@ -57,10 +57,13 @@ const change = z.strictObject({
   destructions: z.array(z.string()).describe('What would be lost, a sentence each'),
   requests: z.array(request).describe('What apply would send, in this order'),
   fields: z.array(field).describe('The differences'),
-  warnings: z.array(warning),
+  warnings: z.array(warning).describe('What a reviewer should know about it'),
   reason: z.string().nullable().describe('Why it is blocked, and what to do'),
   declared_at: z
-    .strictObject({ file: z.string(), line: z.int().min(1) })
+    .strictObject({
+      file: text('The file, relative to the project'),
+      line: z.int().min(1).describe('The line of the first key'),
+    })
     .nullable()
     .describe('Where the manifest declares it'),
 });
@@ -68,7 +71,7 @@ const change = z.strictObject({
 /** `plan --format json`. */
 export const planSchema = z
   .strictObject({
-    format_version: z.literal(1),
+    format_version: z.literal(1).describe('The version of this format'),
     tool_version: text('The version of idops that made the plan'),
     created_at: text('When the plan was made, ISO 8601 in UTC'),
     server: text('The base URL of the server'),
@@ -88,7 +91,7 @@ export const planSchema = z
     changes: z
       .array(change)
       .describe('In the order in which they are applied; unchanged objects with --debug only'),
-    warnings: z.array(warning),
+    warnings: z.array(warning).describe('What a reviewer should know about the whole'),
     digest: text('sha256 over what would be sent, in a normal form'),
   })
   .describe('What idops would do to a server');
@@ -96,7 +99,7 @@ export const planSchema = z
 /** `apply --format json`. */
 export const resultSchema = z
   .strictObject({
-    format_version: z.literal(1),
+    format_version: z.literal(1).describe('The version of this format'),
     run: z
       .string()
       .nullable()
@@ -110,28 +113,35 @@ export const resultSchema = z
         skipped: count('Not sent, because of something before it'),
       })
       .describe('How many changes ended in each way'),
-    results: z.array(
-      z.strictObject({
-        address: text('What names the object, such as Organization/acme'),
-        action,
-        status: z.enum(['applied', 'failed', 'not_converged', 'unknown', 'skipped']),
-        http_status: z.int().nullable().describe('The status of the last answer; null where there was none'),
-        attempts: count('How many times a request was sent'),
-        unverified: z.array(z.string()).describe('Sent fields that the answer did not carry'),
-        error: z.string().nullable().describe('What went wrong'),
-        notes: z
-          .array(z.string())
-          .optional()
-          .describe('What a person should know although it went well; left out where there is nothing'),
-      }),
-    ),
+    results: z
+      .array(
+        z.strictObject({
+          address: text('What names the object, such as Organization/acme'),
+          action,
+          status: z
+            .enum(['applied', 'failed', 'not_converged', 'unknown', 'skipped'])
+            .describe('What became of it, in the words of the summary'),
+          http_status: z
+            .int()
+            .nullable()
+            .describe('The status of the last answer; null where there was none'),
+          attempts: count('How many times a request was sent'),
+          unverified: z.array(z.string()).describe('Sent fields that the answer did not carry'),
+          error: z.string().nullable().describe('What went wrong'),
+          notes: z
+            .array(z.string())
+            .optional()
+            .describe('What a person should know although it went well; left out where there is nothing'),
+        }),
+      )
+      .describe('What became of each change, in the order of the plan'),
   })
   .describe('What one run of apply did');
 
 /** `validate --format json`. */
 export const problemsSchema = z
   .strictObject({
-    format_version: z.literal(1),
+    format_version: z.literal(1).describe('The version of this format'),
     problems: z.array(
       z.strictObject({
         code: text('A stable code with an entry in the documentation'),

@@ -17,39 +17,45 @@ const at = z.iso.datetime().describe('UTC');
 
 const runLine = z
   .strictObject({
-    type: z.literal('run'),
-    format_version: z.literal(JOURNAL_FORMAT),
-    run: z.string(),
-    tool_version: z.string(),
+    type: z.literal('run').describe('which line this is'),
+    format_version: z.literal(JOURNAL_FORMAT).describe('the version of this format'),
+    run: z.string().describe('the name of the run and of this file'),
+    tool_version: z.string().describe('the version of idops'),
     at,
-    command: z.enum(['apply', 'undo', 'regenerate-did']),
-    user: z.string(),
+    command: z.enum(['apply', 'undo', 'regenerate-did']).describe('what was run'),
+    user: z.string().describe('who ran it, as the system names them'),
     ...processMark,
     state: z
-      .strictObject({ lineage: z.string(), file: z.string().describe("the name of the state's file") })
+      .strictObject({
+        lineage: z.string().describe('what tells a state from others'),
+        file: z.string().describe("the name of the state's file"),
+      })
       .optional()
       .describe('the state that the run belongs to; states in one folder have their journals in one'),
-    server: z.string(),
-    profile: z.string(),
-    environment: z.string().nullable(),
-    digest: z.string(),
+    server: z.string().describe('the base URL of the server'),
+    profile: z.string().describe('the profile that it was taken for'),
+    environment: z.string().nullable().describe('the chosen environment'),
+    digest: z.string().describe('the digest of the plan'),
     salt: z.string().describe('the salt of the hashes in this file'),
   })
   .describe('the first line: who, when, where');
 
 const sendingLine = z
   .strictObject({
-    type: z.literal('sending'),
-    seq: z.int(),
+    type: z.literal('sending').describe('which line this is'),
+    seq: z.int().describe('the number of the request, which its answer has too'),
     at,
-    address: z.string(),
-    key: z.string(),
-    kind: z.enum(kindNames),
-    identity: identitySchema,
-    action: z.enum(['update', 'delete', 'regenerate', 'adopt']),
-    operation: z.string().nullable().describe('null for an adoption, which sends nothing'),
-    method: z.string().nullable(),
-    path: z.string().nullable(),
+    address: z.string().describe('what names the object, such as Organization/acme'),
+    key: z.string().describe('what the state records it under: its address by ids alone'),
+    kind: z.enum(kindNames).describe('the kind of the object'),
+    identity: identitySchema.describe('what finds the object on the server'),
+    action: z.enum(['update', 'delete', 'regenerate', 'adopt']).describe('what is done to it'),
+    operation: z
+      .string()
+      .nullable()
+      .describe('the operation of the API; null for an adoption, which sends nothing'),
+    method: z.string().nullable().describe('the method of the request'),
+    path: z.string().nullable().describe('the path under the base URL'),
     last: z.boolean().describe('whether this is the last request of the change'),
     existed: z
       .boolean()
@@ -58,8 +64,8 @@ const sendingLine = z
     before: storedFields.describe('the object as it was known to be'),
     body: storedFields.nullable().describe('what is sent'),
     expected: storedFields.describe('what the object is to be afterwards'),
-    managed: z.array(z.string()),
-    generation: z.int().optional(),
+    managed: z.array(z.string()).describe('the fields that manifests declare'),
+    generation: z.int().optional().describe('the generation to be recorded'),
     recorded_generation: z
       .int()
       .optional()
@@ -69,16 +75,18 @@ const sendingLine = z
 
 const answeredLine = z
   .strictObject({
-    type: z.literal('answered'),
-    seq: z.int(),
+    type: z.literal('answered').describe('which line this is'),
+    seq: z.int().describe('the number of the request'),
     at,
-    status: z.enum(['applied', 'failed', 'not_converged', 'unknown', 'skipped']),
-    ambiguous: z.boolean(),
-    http_status: z.int().nullable(),
-    attempts: z.int(),
+    status: z
+      .enum(['applied', 'failed', 'not_converged', 'unknown', 'skipped'])
+      .describe('what became of it'),
+    ambiguous: z.boolean().describe('whether it may have been done although nothing says so'),
+    http_status: z.int().nullable().describe('the status of the last answer; null where there was none'),
+    attempts: z.int().describe('how many times the request was sent'),
     after: storedFields.nullable().describe('what the server showed afterwards'),
-    unverified: z.array(z.string()),
-    error: z.string().nullable(),
+    unverified: z.array(z.string()).describe('sent fields that the answer did not carry'),
+    error: z.string().nullable().describe('what went wrong'),
     other_profile: z
       .string()
       .optional()
@@ -91,9 +99,9 @@ const answeredLine = z
 
 const endLine = z
   .strictObject({
-    type: z.literal('end'),
+    type: z.literal('end').describe('which line this is'),
     at,
-    interrupted: z.boolean(),
+    interrupted: z.boolean().describe('whether the run was interrupted'),
     by: z.string().optional().describe('the later run that settled what this one left open'),
   })
   .describe('the last line: the state holds everything above');
