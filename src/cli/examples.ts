@@ -10,8 +10,8 @@ interface Example {
 /** One for each command, by the names that lead to it. */
 export const examples: { readonly [command: string]: Example } = {
   init: {
-    args: 'init acme --ci gitlab',
-    does: 'begin a project in the folder acme, with a pipeline for GitLab',
+    args: 'init acme --base-url https://id.example.com --ci gitlab',
+    does: 'begin a project for this server in the folder acme, with a pipeline for GitLab',
   },
   validate: {
     args: 'validate --format github',

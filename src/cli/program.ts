@@ -20,6 +20,7 @@ import {
 } from '../report/formats.js';
 import { problemsText } from '../report/problems.js';
 import { problemsOf, stacksOf } from '../session/failures.js';
+import { ciNames } from '../session/init/choices.js';
 import {
   acceptDidOption,
   askingOptions,
@@ -178,8 +179,22 @@ export function declare(action: Act): Command {
   program
     .command('init')
     .argument('[dir]', 'the folder of the new project; this one where it is left out')
-    .description('write a configuration, example manifests and a CI workflow; never overwrites')
-    .addOption(new Option('--ci <NAME>', 'whose workflow').choices(['github', 'gitlab']).default('github'))
+    .description(
+      'write a configuration, manifests of what the server has, and a CI workflow; asks, or takes options; never overwrites',
+    )
+    .addOption(
+      new Option('--profile <NAME>', 'what the server offers (found out by how it answers)').choices([
+        'documented',
+        'boruta',
+      ]),
+    )
+    .option(
+      '--token-env <NAME>',
+      'the process variable that holds the bearer token, as the configuration will say it (IDOPS_TOKEN)',
+      notEmpty,
+    )
+    .addOption(new Option('--ci <NAME>', 'whose workflow; github where nobody is asked').choices(ciNames))
+    .option('--yes', "don't ask for what is left out")
     .action(action(async () => (await import('./commands/init.js')).init));
 
   program

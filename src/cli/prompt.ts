@@ -5,11 +5,26 @@ import type { OutputStream } from './output.js';
 
 export type Reply = 'yes' | 'no' | 'aborted';
 
+/** One of several answers. */
+export interface Choice<T extends string> {
+  readonly value: T;
+  readonly label: string;
+  readonly hint?: string;
+}
+
 export interface Prompt {
   /** Whether there is someone to ask: standard input and standard error are both terminals. */
   readonly available: boolean;
   /** Asks a question with yes or no; no is the default. Ctrl-C, Ctrl-D and Escape abort. */
   confirm(question: string): Promise<Reply>;
+  /** Asks for a text, until `wrong` has nothing to say of it; null where that is aborted. It is shown while it is typed. */
+  text(
+    question: string,
+    wrong: (text: string) => string | undefined,
+    example?: string,
+  ): Promise<string | null>;
+  /** Asks for one of several answers, the first of which is the default; null where that is aborted. */
+  select<T extends string>(question: string, choices: readonly Choice<T>[]): Promise<T | null>;
 }
 
 export interface PromptOptions {
@@ -22,30 +37,56 @@ export interface PromptOptions {
 /** Questions to a person, on standard error, since standard output carries the result alone. */
 export function createPrompt({ stdin, stderr, color, redactor }: PromptOptions): Prompt {
   const available = stdin.isTTY === true && stderr.isTTY === true;
+  type Clack = typeof import('@clack/prompts');
+  type Common = { message: string; input: typeof stdin; output: Writable; signal: AbortSignal };
+
+  /** Asks in one of the library's ways; null where that is aborted. */
+  const ask = async <T>(
+    question: string,
+    way: (clack: Clack, common: Common) => Promise<T | symbol>,
+  ): Promise<T | null> => {
+    if (!available) throw new Error('a question was asked where nobody can answer');
+    const clack = await import('@clack/prompts');
+    const over = new AbortController();
+    // Without this, the end of the input would leave the question open for ever.
+    const abort = (): void => over.abort();
+    const onKey = (_: unknown, key?: { ctrl?: boolean; name?: string }): void => {
+      if (key?.ctrl === true && key.name === 'd') abort();
+    };
+    stdin.on('keypress', onKey).once('end', abort).once('close', abort);
+    try {
+      const answer = await way(clack, {
+        message: escapeLines(redactor.redactSentence(question)),
+        input: stdin,
+        output: screen(stderr, color),
+        signal: over.signal,
+      });
+      return clack.isCancel(answer) ? null : (answer as T);
+    } finally {
+      stdin.off('keypress', onKey).off('end', abort).off('close', abort);
+    }
+  };
+
   return {
     available,
     confirm: async (question) => {
-      if (!available) throw new Error('a question was asked where nobody can answer');
-      const { confirm, isCancel } = await import('@clack/prompts');
-      const over = new AbortController();
-      // Without this, the end of the input would leave the question open for ever.
-      const abort = (): void => over.abort();
-      const onKey = (_: unknown, key?: { ctrl?: boolean; name?: string }): void => {
-        if (key?.ctrl === true && key.name === 'd') abort();
-      };
-      stdin.on('keypress', onKey).once('end', abort).once('close', abort);
-      try {
-        const answer = await confirm({
-          message: escapeLines(redactor.redactSentence(question)),
-          initialValue: false,
-          input: stdin,
-          output: screen(stderr, color),
-          signal: over.signal,
-        });
-        return isCancel(answer) ? 'aborted' : answer ? 'yes' : 'no';
-      } finally {
-        stdin.off('keypress', onKey).off('end', abort).off('close', abort);
-      }
+      const answer = await ask(question, (clack, common) =>
+        clack.confirm({ ...common, initialValue: false }),
+      );
+      return answer === null ? 'aborted' : answer ? 'yes' : 'no';
+    },
+    text: (question, wrong, example) =>
+      ask<string>(question, (clack, common) =>
+        clack.text({
+          ...common,
+          validate: (text) => wrong(text ?? ''),
+          ...(example === undefined ? {} : { placeholder: example }),
+        }),
+      ),
+    select: async <T extends string>(question: string, choices: readonly Choice<T>[]) => {
+      const options = choices.map((choice) => ({ ...choice, value: choice.value as string }));
+      const answer = await ask(question, (clack, common) => clack.select({ ...common, options }));
+      return choices.find(({ value }) => value === answer)?.value ?? null;
     },
   };
 }

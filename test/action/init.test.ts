@@ -1,5 +1,8 @@
-import { readFile } from 'node:fs/promises';
+import { mkdir, readFile, rm, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
+import { parseAllDocuments } from 'yaml';
 import { project } from '../e2e/running.js';
 
 describe('idops init', () => {
@@ -28,7 +31,9 @@ describe('idops init', () => {
       code: 0,
       stdout: expect.stringMatching(/objects are valid/),
     });
-    expect(await idops('plan --detailed-exitcode', run)).toMatchObject({ code: 2 });
+    // Nothing is invented: what was written is what is there.
+    expect(await idops('plan --detailed-exitcode', run)).toMatchObject({ code: 0 });
+    expect(await idops('plan --detailed-exitcode --env production', run)).toMatchObject({ code: 0 });
   });
 
   it('writes the workflows of the examples, as they are', async () => {
@@ -88,5 +93,163 @@ describe('idops init', () => {
       stderr: expect.stringContaining('not-writable'),
     });
     expect(await idops('init --ci jenkins')).toMatchObject({ code: 1 });
+  });
+
+  it.each(['documented', 'boruta'] as const)(
+    'writes what a server holds, and a plan right after it is empty (%s)',
+    async (profile) => {
+      const { idops, files, writes, folder } = await project({}, { profile });
+      const { code, stderr } = await idops('init new --ci none');
+      expect(code).toBe(0);
+      expect(stderr).toContain('Next: cd new && idops plan');
+      const written = Object.keys(await files()).filter((path) => path.startsWith('new/manifests/'));
+      expect(written).toContain('new/manifests/organizations.yaml');
+      expect(written.includes('new/manifests/users.yaml')).toBe(profile === 'boruta');
+      expect(written.some((path) => path.endsWith('.html'))).toBe(profile === 'boruta');
+      const run = { cwd: `${folder}/new` };
+      expect(await idops('validate', run)).toMatchObject({ code: 0, stderr: '' });
+      expect(await idops('plan --detailed-exitcode', run)).toMatchObject({ code: 0 });
+      // It is what a pull would write.
+      expect((await idops('pull --check', run)).code).toBe(0);
+      expect((await idops('apply --yes', run)).code).toBe(0);
+      expect(writes()).toEqual([]);
+    },
+  );
+
+  it('declares nothing where there is no server yet, and says what is to be done', async () => {
+    const { idops, read, folder } = await project({});
+    const env = { IDOPS_BASE_URL: undefined, IDOPS_TOKEN: undefined };
+    const { code, stderr } = await idops('init new', { env });
+    expect(code).toBe(0);
+    expect(stderr).toContain('The server was not looked at, since no address is given.');
+    expect(stderr).not.toContain('fits');
+    for (const said of [
+      'say in new/idops.yaml where the server is',
+      'set IDOPS_TOKEN to a token',
+      'create IDOPS_PLAN_TOKEN, IDOPS_TOKEN in CI',
+      'Next: cd new && idops doctor',
+    ]) {
+      expect(stderr).toContain(said);
+    }
+    const examples = await read('new/manifests/examples.yaml');
+    expect(examples).toContain('# kind: Organization\n');
+    expect(examples.split('\n').filter((line) => line !== '' && !line.startsWith('#'))).toEqual([]);
+    expect(await idops('validate', { env, cwd: `${folder}/new` })).toMatchObject({
+      code: 0,
+      stdout: '0 objects are valid.\n',
+      stderr: '',
+    });
+  });
+
+  it('takes the address, the profile, the token and the CI from options', async () => {
+    const { idops, read, sandbox, folder } = await project({ 'secrets/token': '' });
+    const env = { IDOPS_BASE_URL: undefined, IDOPS_TOKEN: undefined, MY_TOKEN: sandbox.token };
+    const address = `--base-url ${sandbox.url}/`;
+    expect((await idops(`init one ${address} --token-env MY_TOKEN --ci none`, { env })).code).toBe(0);
+    expect(await read('one/idops.yaml')).toMatch(
+      new RegExp(`base_url: ${sandbox.url}\n[^]*token: \\$\\{MY_TOKEN\\}\n[^]*allow_env: \\[MY_TOKEN\\]\n`),
+    );
+    expect(await read('one/idops.yaml')).not.toContain('environments');
+    expect((await idops('plan --detailed-exitcode', { env, cwd: `${folder}/one` })).code).toBe(0);
+    // Not found out, but said: that is told apart, and nothing is claimed.
+    const said = await idops(`init two ${address} --profile boruta --ci gitlab`, { env });
+    expect(said.stderr).toContain('IDOPS_TOKEN is not set');
+    expect(said.stderr).toContain('create IDOPS_PLAN_TOKEN, IDOPS_APPLY_TOKEN in CI');
+    expect(await read('two/idops.yaml')).toMatch(/# As .idops init. was told.*\n {2}profile: boruta\n/);
+    // A profile that doesn't fit is written where somebody wants it, and told of.
+    const other = await idops(`init three ${address} --profile boruta --token-env MY_TOKEN`, { env });
+    expect(other.stderr).toContain(`The profile documented fits ${sandbox.url}`);
+    expect(other.stderr).toContain('boruta is written all the same');
+  });
+
+  it('keeps a token file in the project out of git, and the token out of everything', async () => {
+    const { idops, read, write, sandbox, files, folder } = await project({});
+    await write({ 'new/token': sandbox.token });
+    const env = { IDOPS_TOKEN: undefined };
+    const ran = await idops('init new --token-file new/token --ci none', { env });
+    expect(ran.code).toBe(0);
+    expect(await read('new/idops.yaml')).toContain('token_file: token\n');
+    expect(await read('new/.gitignore')).toBe('.idops/\n/token\n');
+    expect((await idops('plan --detailed-exitcode', { env, cwd: `${folder}/new` })).code).toBe(0);
+    const { 'new/token': _, ...others } = await files();
+    expect(JSON.stringify([ran, others])).not.toContain(sandbox.token);
+  });
+
+  it.each([
+    ['--token-env 1x', '--token-env takes the name of a variable'],
+    ['--token-env A --token-file B', 'say two things'],
+    ['--token-file nowhere', 'nowhere'],
+    ['--base-url http://id.example.com', 'insecure-http'],
+    ['--base-url ftp://id.example.com', 'bad-address'],
+    ['--profile other', 'llowed choices are documented, boruta'],
+  ])('refuses %s, and writes nothing', async (args, message) => {
+    const { idops, files } = await project({});
+    const before = await files();
+    const { code, stderr } = await idops(`init new ${args}`);
+    expect(code).toBe(1);
+    expect(stderr).toContain(message);
+    expect(await files()).toEqual(before);
+  });
+
+  it('adds lines that git needs to what is there, once', async () => {
+    const { idops, read } = await project({
+      'new/.gitignore': 'node_modules/\r\n/.idops\r\n*.log',
+      'new/.gitattributes': '*.png binary',
+    });
+    expect((await idops('init new --ci none')).stdout).toContain('added to new/.gitattributes\n');
+    expect(await read('new/.gitignore')).toBe('node_modules/\r\n/.idops\r\n*.log');
+    expect(await read('new/.gitattributes')).toBe('*.png binary\nmanifests/emails/** -text\n');
+    expect((await idops('init new --ci none')).stdout).toBe('');
+  });
+
+  it('adds no manifest to those that are there', async () => {
+    const { idops, files } = await project({ 'new/manifests/mine.yaml': '' });
+    const { stderr } = await idops('init new --ci none');
+    expect(stderr).toContain('manifests has files in it already: none is added.');
+    const written = Object.keys(await files()).filter((path) => path.startsWith('new/manifests/'));
+    expect(written).toEqual(['new/manifests/mine.yaml']);
+  });
+
+  it('follows no link out of the folder, and says what is in the way', async () => {
+    const { idops, files, folder, write } = await project({ 'victim/kept': '', 'two/.github': 'a file' });
+    await mkdir(join(folder, 'one'));
+    await symlink('../victim', join(folder, 'one/manifests'));
+    await symlink('../victim/ignored', join(folder, 'one/.gitignore'));
+    const one = await idops('init one');
+    expect(one).toMatchObject({ code: 0 });
+    expect(one.stderr).toContain(
+      'one/.gitignore was there already, and stays as it is: see that it has: .idops/',
+    );
+    await rm(join(folder, 'victim/kept'));
+    await rm(join(folder, 'one/idops.yaml'));
+    expect((await idops('init one')).stderr).toContain('it leads out of the folder of the project');
+    expect(await idops('init two')).toMatchObject({ code: 1, stdout: '' });
+    await write({ nothing: '' });
+    const left = Object.keys(await files());
+    expect(left.filter((path) => path.startsWith('victim/'))).toEqual([]);
+    expect(left).not.toContain('two/idops.yaml');
+  });
+
+  it('says where a project lies above, and where workflows have to go', async () => {
+    const { idops, folder } = await project({});
+    await mkdir(join(folder, '.git'));
+    const { stderr } = await idops('init below');
+    expect(stderr).toContain('There is a project above this one, by idops.yaml');
+    expect(stderr).toContain(
+      'move the workflows to ., the root of the repository, and let them work in below',
+    );
+  });
+
+  it('writes schemas that an editor finds from each file', async () => {
+    const { idops, read, files } = await project({}, { profile: 'boruta' });
+    await idops('init new --ci none');
+    const named = Object.entries(await files()).filter(([path]) => /^new\/.*\.yaml$/.test(path));
+    expect(named.length).toBeGreaterThan(3);
+    for (const [path, text] of named) {
+      const [, reference = ''] = /^# yaml-language-server: \$schema=(\S+)\n/.exec(text) ?? [];
+      const schema = JSON.parse(await read(join(path, '..', reference)));
+      const validate = new Ajv2020({ strict: false, validateFormats: false }).compile(schema);
+      for (const document of parseAllDocuments(text)) expect(validate(document.toJS()), path).toBe(true);
+    }
   });
 });

@@ -21,7 +21,7 @@ async function run(at: Site, format: string, token = at.sandbox.token): Promise<
     options,
     output,
     redactor,
-    prompt: { available: false, confirm: unused },
+    prompt: { available: false, confirm: unused, text: unused, select: unused },
     signal: new AbortController().signal,
     project: () => loadProject({ cwd: at.folder, variables: { IDOPS_TOKEN: token } }),
     sessionOptions: () => ({}),

@@ -18,7 +18,7 @@ function asked(parts: { stdin?: boolean; stderr?: boolean; color?: boolean } = {
     else stdin.write(keys);
     return given;
   };
-  return { prompt, stderr, answer };
+  return { prompt, stdin, stderr, answer };
 }
 
 describe('a question', () => {
@@ -55,5 +55,42 @@ describe('a question', () => {
     expect(asked({ stdin: false }).prompt.available).toBe(false);
     expect(asked({ stderr: false }).prompt.available).toBe(false);
     await expect(asked({ stdin: false }).prompt.confirm('?')).rejects.toThrow('nobody can answer');
+  });
+
+  it.each([
+    ['id\r', 'id'],
+    ['\u0003', null],
+    ['\u0004', null],
+    [null, null],
+  ])('for a text, answered with %j, gives %j', async (keys, given) => {
+    const { prompt, stderr, stdin } = asked();
+    const answer = prompt.text('Which?', () => undefined, 'an-example');
+    while (!stderr.text.includes('an-example')) await new Promise(setImmediate);
+    if (keys === null) stdin.end();
+    else stdin.write(keys);
+    expect(await answer).toBe(given);
+  });
+
+  it('for a text is asked until it is right', async () => {
+    const { prompt, stderr, stdin } = asked();
+    const answer = prompt.text('Which?', (text) => (text === 'right' ? undefined : 'it is wrong'));
+    while (!stderr.text.includes('Which?')) await new Promise(setImmediate);
+    stdin.write('\r');
+    while (!stderr.text.includes('it is wrong')) await new Promise(setImmediate);
+    stdin.write('right\r');
+    expect(await answer).toBe('right');
+  });
+
+  it.each([
+    ['\r', 'first'],
+    ['\u001b[B\r', 'second'],
+    ['\u0003', null],
+  ])('for one of several, answered with %j, gives %j', async (keys, given) => {
+    const { prompt, stderr, stdin } = asked();
+    const choices = ['first', 'second'].map((value) => ({ value, label: `the ${value}` }));
+    const answer = prompt.select('Which?', choices);
+    while (!stderr.text.includes('the second')) await new Promise(setImmediate);
+    stdin.write(keys);
+    expect(await answer).toBe(given);
   });
 });

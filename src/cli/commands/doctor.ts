@@ -1,6 +1,5 @@
 import { diagnosisReport } from '../../report/formats.js';
 import { examine } from '../../session/doctor/examine.js';
-import { sessionOptionsOf } from '../../session/options.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats, show } from '../formats.js';
@@ -13,7 +12,7 @@ interface Options {
 export async function doctor(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
   const formats = parseFormats(options.format, diagnosisReport);
   const { redactor, signal } = context;
-  const report = await examine(context.project, { ...sessionOptionsOf(options), redactor, signal });
+  const report = await examine(context.project, { ...context.sessionOptions(), redactor, signal });
   await show(formats, diagnosisReport, report, context);
   return report.checks.some(({ status }) => status === 'fail') ? exit.failed : exit.done;
 }

@@ -1,150 +1,143 @@
-import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join, resolve } from 'node:path';
-import { fileURLToPath } from 'node:url';
+import { resolve } from 'node:path';
 import { escapeText } from '../../base/escape.js';
-import { error, ProblemsError } from '../../base/problems.js';
-import { serverSettings } from '../../project/server.js';
-import { diagnose } from '../../server/diagnose.js';
-import { type ProfileName, profiles } from '../../server/profiles.js';
-import { whileReading } from '../../session/connection.js';
-import { sessionOptionsOf } from '../../session/options.js';
+import { findAbove } from '../../project/find.js';
+import type { NewFile } from '../../pull/layout.js';
+import { checkBaseUrl, isBaseUrl, isLoopback } from '../../server/base-url.js';
+import type { Choices } from '../../session/init/choices.js';
+import {
+  CONFIG,
+  configText,
+  gitLines,
+  MANIFESTS,
+  schemaFiles,
+  withSchemaLine,
+} from '../../session/init/files.js';
+import { commentedManifests, workflowsOf } from '../../session/init/templates.js';
+import { ProjectWriter, type Written } from '../../session/init/write.js';
+import type { FreshFiles } from '../../session/pull.js';
 import { shownPath } from '../../source/file.js';
-import type { Context } from '../context.js';
+import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
+import { EXAMPLES, type NewProject, whatIsNext } from './init-next.js';
+import { askAddress, askCi, askToken, type InitOptions } from './init-questions.js';
+import { lookForInit } from './init-server.js';
 
-interface Options {
-  readonly ci: 'github' | 'gitlab';
-}
-
-/** A file to write: its path in the new project, and its text. */
-interface NewFile {
-  readonly path: string;
-  readonly text: string;
-}
-
-/** `idops init`: a configuration, example manifests and a CI workflow. What is already there stays as it is. */
+/**
+ * `idops init`: a configuration, manifests of what the server has, and a CI workflow. What is already there stays as it is. All
+ * questions come before the first file.
+ */
 export async function init(
   context: Context,
-  { ci }: Options,
+  options: InitOptions & GlobalOptions,
   folder: string | undefined = '.',
 ): Promise<ExitCode> {
   const { output } = context;
+  const cwd = process.cwd();
   const root = resolve(folder);
-  const kept: string[] = [];
-  const found = existsSync(join(root, CONFIG)) ? null : await fittingProfile(context);
-  for (const { path, text: example } of await templates(ci)) {
-    const text = path === CONFIG ? withProfile(example, found) : example;
-    const file = join(root, path);
-    const shown = escapeText(shownPath(file, process.cwd()));
-    if (await writeNew(file, text, shown)) output.result(`wrote ${shown}`);
-    else kept.push(shown);
+  const writer = new ProjectWriter(root, cwd);
+  const isNew = !(await writer.has(CONFIG));
+  const project = isNew
+    ? await newProject(context, options, root, !(await writer.has(MANIFESTS)))
+    : await oldProject(context, options, root);
+  if (project === null || context.signal.aborted) {
+    output.message('Nothing was written.');
+    return exit.interrupted;
   }
-  for (const shown of kept) output.message(`${shown} was there already, and stays as it is`);
-  output.message(
-    'Say in idops.yaml where your server is, in the manifests what it holds, and run idops validate.',
-  );
+  const lines = gitLines(project.choices, root);
+  const files = [...project.files, ...project.workflows];
+  await writer.prepare([...files, ...lines].map(({ path }) => path));
+  if (isNew) await tellOfAbove(context, root);
+  const written: Written[] = [];
+  for (const file of files) written.push(await writer.make(file));
+  for (const needed of lines) written.push(await writer.need(needed));
+  for (const { shown, outcome } of written) {
+    if (outcome !== 'kept') output.result(outcome === 'made' ? `wrote ${shown}` : `added to ${shown}`);
+  }
+  for (const { shown, outcome, left } of written) {
+    if (outcome === 'kept')
+      output.message(`${shown} was there already, and stays as it is${left === null ? '' : `: ${left}`}`);
+  }
+  if (!isNew) output.message('This was a project already: idops doctor tells whether everything is ready.');
+  else output.message(await whatIsNext(project, root, folder));
   return exit.done;
 }
 
-const CONFIG = 'idops.yaml';
+async function newProject(
+  context: Context,
+  options: InitOptions & GlobalOptions,
+  root: string,
+  isEmpty: boolean,
+): Promise<NewProject | null> {
+  const { prompt } = context;
+  const asks = prompt.available && options.yes !== true;
+  const address = await askAddress(context, options, asks);
+  if (address === null) return null;
+  const token = await askToken(context, options, asks);
+  if (token === null) return null;
+  const ci = await askCi(context, options, asks);
+  if (ci === null) return null;
+  const found = await lookForInit(context, options, { address, token, asks, pulls: isEmpty });
+  if (found === null) return null;
+  const isNamed = options.baseUrl === undefined && (process.env.IDOPS_BASE_URL ?? '') !== '';
+  const choices: Choices = {
+    // The address of a sandbox is another one each time.
+    baseUrl: address === '' || (isNamed && isOfHere(address)) ? null : address,
+    profile: found.profile,
+    because: found.because,
+    token,
+    ci,
+  };
+  if (!isEmpty) context.output.message(`${MANIFESTS} has files in it already: none is added.`);
+  const manifests = isEmpty ? await manifestsOf(found.fresh) : [];
+  return {
+    choices,
+    found,
+    files: [{ path: CONFIG, text: configText(choices, root) }, ...manifests, ...schemaFiles()],
+    workflows: await workflowsOf(ci),
+  };
+}
 
-/** The profile that fits the server, where its address and a token are given; found out with GETs alone. */
-async function fittingProfile({ options, output, redactor, signal }: Context): Promise<ProfileName | null> {
-  const { env } = process;
-  const baseUrl = options.baseUrl ?? (env.IDOPS_BASE_URL || undefined);
-  const { tokenFile } = options;
-  const token = env.IDOPS_TOKEN || undefined;
-  const { documented } = profiles;
-  if (baseUrl === undefined || (tokenFile ?? token) === undefined || documented === undefined) return null;
-  const server = await serverSettings({
-    section: { data: {}, problems: [], notes: new Map() },
-    given: { baseUrl, tokenFile, token },
-    variables: env,
-    cwd: process.cwd(),
-    root: process.cwd(),
-    key: [],
-    place: () => [],
-  });
-  const { baseUrl: address } = server;
-  const { checks, fits } = await whileReading(
-    server,
-    [],
-    { ...sessionOptionsOf(options), redactor, signal },
-    (reader) => diagnose({ reader, baseUrl: address, profile: documented, needed: [] }),
+/** Where there is a configuration, only what belongs beside one is written. */
+async function oldProject(
+  context: Context,
+  options: InitOptions & GlobalOptions,
+  root: string,
+): Promise<NewProject | null> {
+  const ci = await askCi(context, options, context.prompt.available && options.yes !== true);
+  if (ci === null) return null;
+  const { tokenFile, tokenEnv: variable = 'IDOPS_TOKEN' } = options;
+  const unknown = { profile: 'documented', because: 'unknown' } as const;
+  const token = tokenFile === undefined ? { variable } : { file: resolve(tokenFile) };
+  const choices: Choices = { ...unknown, baseUrl: null, token, ci };
+  return {
+    choices,
+    found: { ...unknown, fresh: null, isReached: false },
+    files: [{ path: CONFIG, text: configText(choices, root) }, ...schemaFiles()],
+    workflows: await workflowsOf(ci),
+  };
+}
+
+function isOfHere(address: string): boolean {
+  const checked = checkBaseUrl(address, { allowInsecureHttp: false });
+  return isBaseUrl(checked) && isLoopback(new URL(checked.origin).hostname);
+}
+
+/** What the server has; where that isn't known, or is nothing, examples that declare nothing. */
+async function manifestsOf(fresh: FreshFiles | null): Promise<NewFile[]> {
+  const pulled = (fresh?.files ?? []).map(({ path, text }) =>
+    withSchemaLine({ path: `${MANIFESTS}/${path}`, text }),
   );
-  const failed = checks.filter(({ status, name }) => status === 'fail' && name !== 'profile');
+  if (pulled.length > 0) return pulled;
+  const text = `# One document is one object of the server. These are examples: none of them is there before you say so.\n#\n${await commentedManifests()}`;
+  return [withSchemaLine({ path: EXAMPLES, text })];
+}
+
+/** Commands that are started in the folder have taken the configuration above it so far. */
+async function tellOfAbove({ output }: Context, root: string): Promise<void> {
+  const above = await findAbove(CONFIG, root).catch(() => undefined);
+  if (above === undefined) return;
+  const shown = escapeText(shownPath(above, process.cwd()));
   output.message(
-    fits === null
-      ? `Which profile fits ${address} could not be found out${failed.map(({ message }) => `: ${message}`).join('')}`
-      : `The profile ${fits} fits ${address}`,
+    `There is a project above this one, by ${shown}: in this folder, the new one is taken from now on.`,
   );
-  return fits;
-}
-
-/** The configuration with the profile written out: the one that was found, or the document's. */
-function withProfile(text: string, found: ProfileName | null): string {
-  const remark =
-    found === null
-      ? 'The documented API alone. `idops doctor` finds out whether the server needs another profile.'
-      : 'Found by `idops init`, by how the server answers; `idops doctor` looks again.';
-  return text.replace(/^( *)profile: .*$/m, `$1# ${remark}\n$1profile: ${found ?? 'documented'}`);
-}
-
-/** Where the workflows of each CI are kept. */
-const workflowFolders = { github: '.github/workflows/idops-', gitlab: '' } as const;
-
-async function templates(ci: Options['ci']): Promise<NewFile[]> {
-  const examples = examplesFolder();
-  const read = async (path: string): Promise<string> =>
-    withoutSchemaLine(await readFile(join(examples, path), 'utf8'));
-  const manifests = (await readdir(join(examples, 'manifests'), { recursive: true, withFileTypes: true }))
-    .filter((entry) => entry.isFile())
-    .map((entry) => join(entry.parentPath, entry.name).slice(examples.length + 1))
-    .sort();
-  const workflows = (await readdir(join(examples, ci))).filter((name) => /\.yml$/.test(name)).sort();
-  return await Promise.all([
-    ...['idops.yaml', ...manifests].map(async (path) => ({ path, text: await read(path) })),
-    { path: '.gitignore', text: '.idops/\n' },
-    ...workflows.map(async (name) => ({
-      path: `${workflowFolders[ci]}${name}`,
-      text: await read(join(ci, name)),
-    })),
-  ]);
-}
-
-/** The examples of the package: what is shown there is what is written. */
-function examplesFolder(): string {
-  // A bundle lies a folder above the module that it was made from.
-  const folders = ['../../examples/', '../../../examples/'].map((path) =>
-    fileURLToPath(new URL(path, import.meta.url)),
-  );
-  const folder = folders.find((one) => existsSync(join(one, 'idops.yaml')));
-  if (folder === undefined) throw new Error('the examples are not in the package');
-  return resolve(folder);
-}
-
-/** The line names a file of this package, which a new project doesn't have. */
-function withoutSchemaLine(text: string): string {
-  return text.replace(/^# yaml-language-server: .*\n/, '');
-}
-
-/** Writes a file that isn't there yet; false where it is. Throws a ProblemsError where that can't be done. */
-async function writeNew(file: string, text: string, shown: string): Promise<boolean> {
-  try {
-    await mkdir(dirname(file), { recursive: true });
-    await writeFile(file, text, { flag: 'wx' });
-    return true;
-  } catch (failure) {
-    const { code, message } = failure as NodeJS.ErrnoException;
-    if (code === 'EEXIST' && existsSync(file)) return false;
-    throw new ProblemsError([
-      error(
-        'not-writable',
-        `${shown} can't be written: ${message}`,
-        [],
-        'check the folder and its permissions',
-      ),
-    ]);
-  }
 }

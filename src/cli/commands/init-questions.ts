@@ -1,0 +1,102 @@
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { error, ProblemsError } from '../../base/problems.js';
+import { checkBaseUrl, isBaseUrl } from '../../server/base-url.js';
+import type { ProfileName } from '../../server/profiles.js';
+import type { CiName, TokenSource } from '../../session/init/choices.js';
+import type { Context, GlobalOptions } from '../context.js';
+
+export interface InitOptions {
+  readonly profile?: ProfileName;
+  readonly tokenEnv?: string;
+  readonly ci?: CiName;
+  readonly yes?: boolean;
+}
+
+type Options = InitOptions & GlobalOptions;
+
+const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
+
+/** The server's address, checked; empty where it isn't known, null where the question is aborted. */
+export async function askAddress(
+  { prompt }: Context,
+  options: Options,
+  asks: boolean,
+): Promise<string | null> {
+  const given = options.baseUrl ?? process.env.IDOPS_BASE_URL ?? '';
+  if (given === '' && !asks) return '';
+  const wrong = (text: string): string | undefined => {
+    const checked = text.trim() === '' ? undefined : checkBaseUrl(text.trim(), { allowInsecureHttp: false });
+    return checked === undefined || isBaseUrl(checked)
+      ? undefined
+      : `${checked.message}: ${checked.hint ?? ''}`;
+  };
+  const typed =
+    given === ''
+      ? await prompt.text(
+          'Where is the server? Leave this empty where there is none yet.',
+          wrong,
+          'https://id.example.com',
+        )
+      : given;
+  if (typed === null || typed.trim() === '') return typed === null ? null : '';
+  const checked = checkBaseUrl(typed.trim(), { allowInsecureHttp: false });
+  if (!isBaseUrl(checked)) throw new ProblemsError([checked]);
+  return checked.href;
+}
+
+/** Where the token comes from; null where a question is aborted. The token itself is never typed. */
+export async function askToken(
+  { prompt }: Context,
+  options: Options,
+  asks: boolean,
+): Promise<TokenSource | null> {
+  const { tokenEnv, tokenFile } = options;
+  if (tokenEnv !== undefined && tokenFile !== undefined) {
+    throw wrongOption('--token-env and --token-file say two things', 'give one of them');
+  }
+  if (tokenFile !== undefined) return { file: resolve(tokenFile) };
+  if (tokenEnv !== undefined) {
+    if (!variableName.test(tokenEnv)) {
+      throw wrongOption(
+        '--token-env takes the name of a variable',
+        'write --token-env IDOPS_TOKEN, never the token',
+      );
+    }
+    return { variable: tokenEnv };
+  }
+  const usual = { variable: 'IDOPS_TOKEN' };
+  if (!asks) return usual;
+  const isSet = (process.env.IDOPS_TOKEN ?? '') !== '';
+  const way = await prompt.select('Where does the token for the server come from?', [
+    { value: 'usual', label: 'the variable IDOPS_TOKEN', hint: isSet ? 'it is set' : 'it is not set now' },
+    { value: 'variable', label: 'another variable' },
+    { value: 'file', label: 'a file' },
+  ]);
+  if (way === null) return null;
+  if (way === 'usual') return usual;
+  if (way === 'variable') {
+    const name = await prompt.text('What is it called?', (text) =>
+      variableName.test(text) ? undefined : 'the name of a variable has letters, digits and "_" alone',
+    );
+    return name === null ? null : { variable: name };
+  }
+  const file = await prompt.text('Which file?', (text) =>
+    existsSync(text) ? undefined : 'there is no such file',
+  );
+  return file === null ? null : { file: resolve(file) };
+}
+
+/** Whose workflows are written; null where the question is aborted. */
+export async function askCi({ prompt }: Context, { ci }: Options, asks: boolean): Promise<CiName | null> {
+  if (ci !== undefined || !asks) return ci ?? 'github';
+  return await prompt.select('Which CI shows plans, and applies what was approved?', [
+    { value: 'github', label: 'GitHub Actions' },
+    { value: 'gitlab', label: 'GitLab' },
+    { value: 'none', label: 'none' },
+  ]);
+}
+
+function wrongOption(message: string, hint: string): ProblemsError {
+  return new ProblemsError([error('wrong-option', message, [], hint)]);
+}

@@ -1,0 +1,115 @@
+import { mkdtemp, readdir, readFile, realpath, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterEach, beforeEach, expect, it } from 'vitest';
+import { createRedactor } from '../../../src/base/redact.js';
+import { init } from '../../../src/cli/commands/init.js';
+import type { Context, GlobalOptions } from '../../../src/cli/context.js';
+import type { Prompt } from '../../../src/cli/prompt.js';
+import { startSandbox } from '../../../src/sandbox/index.js';
+import { keptOutput } from '../streams.js';
+
+let folder: string;
+
+beforeEach(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), 'idops-init-')));
+});
+
+afterEach(() => rm(folder, { recursive: true }));
+
+/** Runs `idops init` for somebody who gives these answers, in this order; null aborts. */
+async function run(
+  answers: readonly (string | null)[],
+  options: Partial<GlobalOptions> & { readonly yes?: boolean } = {},
+) {
+  const redactor = createRedactor();
+  const { output, stdout, stderr } = keptOutput({ color: false, redactor });
+  const left = [...answers];
+  const questions: string[] = [];
+  const next = async (question: string): Promise<string | null> => {
+    questions.push(question);
+    expect(left.length, question).toBeGreaterThan(0);
+    return left.shift() ?? null;
+  };
+  const prompt: Prompt = {
+    available: true,
+    confirm: () => Promise.reject(new Error('init asks for no consent')),
+    text: async (question, wrong) => {
+      const answer = await next(question);
+      if (answer !== null) expect(wrong(answer)).toBeUndefined();
+      return answer;
+    },
+    select: async (question, choices) => {
+      const answer = await next(question);
+      const choice = choices.find(({ value }) => value === answer);
+      expect(answer === null || choice !== undefined).toBe(true);
+      return choice?.value ?? null;
+    },
+  };
+  const unused = () => Promise.reject(new Error('init has no project'));
+  const context: Context = {
+    options: { color: false },
+    output,
+    redactor,
+    prompt,
+    signal: new AbortController().signal,
+    project: unused,
+    learnTokens: async () => {},
+    refuseOutputs: async () => {},
+    sessionOptions: () => ({}),
+    session: unused,
+    writing: unused,
+  };
+  const code = await init(context, { color: false, ...options }, join(folder, 'new'));
+  await output.flush();
+  return { code, questions, unasked: left.length, stdout: stdout.text, stderr: stderr.text };
+}
+
+const ADDRESS = 'https://id.example.com';
+
+it.each<[string, readonly (string | null)[]]>([
+  ['the first question', [null]],
+  ['the second', [ADDRESS, null]],
+  ['the name of a variable', ['', 'variable', null]],
+  ['the last', ['', 'usual', null]],
+])('writes nothing where %s is aborted', async (_, answers) => {
+  const ran = await run(answers);
+  expect(ran).toMatchObject({ code: 130, unasked: 0, stdout: '', stderr: 'Nothing was written.\n' });
+  expect(await readdir(folder)).toEqual([]);
+});
+
+it('asks for the address, where the token comes from, and whose workflows', async () => {
+  const ran = await run(['https://id.example.com/', 'variable', 'MY_TOKEN', 'gitlab']);
+  expect(ran).toMatchObject({ code: 0, unasked: 0 });
+  expect(ran.questions).toHaveLength(4);
+  expect(ran.stderr).toContain('The server was not looked at, since MY_TOKEN is not set.');
+  const config = await readFile(join(folder, 'new/idops.yaml'), 'utf8');
+  expect(config).toContain(`  base_url: ${ADDRESS}\n`);
+  expect(config).toContain('    token: ${MY_TOKEN}\n');
+  expect(await readdir(join(folder, 'new'))).toContain('.gitlab-ci.yml');
+});
+
+it('asks for the profile where it can not be found out, and never says that it fits', async () => {
+  process.env.IDOPS_TEST_TOKEN = 'wrong-token-0123456789';
+  const sandbox = await startSandbox({ profile: 'boruta' });
+  try {
+    const answers = [sandbox.url, 'variable', 'IDOPS_TEST_TOKEN', 'none'];
+    const aborted = await run([...answers, null]);
+    expect(aborted).toMatchObject({ code: 130, unasked: 0, stdout: '' });
+    expect(await readdir(folder)).toEqual([]);
+    const ran = await run([...answers, 'boruta']);
+    expect(ran).toMatchObject({ code: 0, unasked: 0 });
+    expect(ran.stderr).toContain('could not be found out');
+    expect(ran.stderr).not.toMatch(/profile \w+ fits/);
+    const config = await readFile(join(folder, 'new/idops.yaml'), 'utf8');
+    expect(config).toMatch(/# As .idops init. was told.*\n {2}profile: boruta\n/);
+    expect(ran.stderr + config).not.toContain('wrong-token');
+  } finally {
+    delete process.env.IDOPS_TEST_TOKEN;
+    await sandbox.close();
+  }
+});
+
+it('asks nothing with --yes', async () => {
+  expect(await run([], { yes: true })).toMatchObject({ code: 0, questions: [] });
+});
