@@ -74,7 +74,11 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
     );
     recordInto(resources, asked, became, context);
   });
-  const { results, fatal } = await execute(plan, { ...options, notBefore: asked, recorder });
+  const executing = execute(plan, { ...options, notBefore: asked, recorder });
+  const { results, fatal } = await executing.catch(async (failure: unknown) => {
+    await journal.close();
+    throw failure;
+  });
   const result = { run, results, interrupted: signal.aborted };
   const problems = [...(fatal === undefined ? [] : [runEndedEarly(run, fatal)]), ...stillOwed(plan)];
   try {

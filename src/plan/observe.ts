@@ -115,10 +115,10 @@ export async function observe<T extends Wanted>(
       ...shared.map((name) => context.list(name)),
     ]);
   } catch (failure) {
-    progress.end('failed');
+    if (steps > 0) progress.end('failed');
     throw failure;
   }
-  progress.end();
+  if (steps > 0) progress.end();
   return { live, references: await heldLists(lists) };
 }
 

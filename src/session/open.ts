@@ -4,7 +4,7 @@ import { othersOf, refuseOther } from '../apply/owner.js';
 import { newestRun } from '../apply/resume.js';
 import { type Left, undoRun } from '../apply/undo.js';
 import { error, ProblemsError, refuse } from '../base/problems.js';
-import { noProgress } from '../base/progress.js';
+import { noProgress, withoutHarm } from '../base/progress.js';
 import { createRedactor } from '../base/redact.js';
 import { version } from '../base/version.js';
 import type { Declared } from '../kinds/kind.js';
@@ -85,7 +85,8 @@ async function open(
   command: WritingCommand | undefined,
   options: SessionOptions,
 ): Promise<Opened> {
-  const { progress = noProgress, concurrency = DEFAULT_CONCURRENCY, network = {} } = options;
+  const { concurrency = DEFAULT_CONCURRENCY, network = {} } = options;
+  const progress = withoutHarm(options.progress ?? noProgress);
   const life = new Life(async () => {
     await connection.close();
     await held.lock?.release();
