@@ -5,7 +5,7 @@ import type { Declared, Finding, Identity, Kind, Live } from '../kinds/kind.js';
 import type { References } from '../kinds/references.js';
 import { compare } from '../plan/compare.js';
 import type { Profile } from '../server/profiles.js';
-import { SourceFile } from '../source/file.js';
+import { MAX_BYTES, SourceFile } from '../source/file.js';
 import { resolve } from '../source/resolve.js';
 import { parseYaml } from '../source/yaml.js';
 import { escapeVariables, type ToSet, type Writing, writeField } from './literal.js';
@@ -112,8 +112,13 @@ function draftOf(kind: Kind, finding: Finding, { profile, names, holds, referenc
     const isWritten = writes === undefined ? !Object.hasOwn(identity, field) : writes.includes(field);
     if (value === undefined || !isWritten || ignored.includes(field)) continue;
     if (files?.endings[field] !== undefined && typeof value === 'string') {
-      if (holds(value)) {
-        draft.left.push(`${field} has a credential in it, which no file may hold`);
+      const trouble = holds(value)
+        ? 'has a credential in it, which no file may hold'
+        : value.length > MAX_BYTES / 4 && Buffer.byteLength(value) > MAX_BYTES
+          ? 'is larger than 16 MiB, which no file may be'
+          : undefined;
+      if (trouble !== undefined) {
+        draft.left.push(`${field} ${trouble}`);
         continue;
       }
       draft.fields.set(field, value);
@@ -137,6 +142,10 @@ function isSound(draft: Draft, { holds }: FreshOptions): boolean {
     draft.left.push("its id can't stand in a manifest, so that nothing is written down of it");
     return false;
   }
+  // One by one where something is wrong with it as a whole.
+  const whole = { ...named, ...mapValues(Object.fromEntries(draft.fields), reveal) };
+  const written = { ...namedRaw(draft), ...Object.fromEntries(draft.raw) };
+  if (kind.schema.safeParse(whole).success && isReadBack(written)) return true;
   for (const [field, value] of draft.fields) {
     const one = { ...named, [field]: reveal(value) };
     const raw = draft.raw.get(field);

@@ -54,22 +54,28 @@ function placesIn(
 ): Homes {
   const folder = 'file' in home ? posix.dirname(home.file) : home.folder;
   const taken = new Set(inhabited.files.map(({ path }) => path));
+  // As a fresh layout calls them.
+  const own = new Set([...taken].map((path) => posix.relative(folder, path).replace(/\.yml$/, '.yaml')));
+  const homesOf = new Map<FreshDocument['kind'], string>();
   const manifests = documents.map((document): readonly [FreshDocument, string] => {
     if ('file' in home) return [document, home.file];
     const at = (path: string): string => posix.join(folder, path.replace(/\.yaml$/, home.ending));
     if (layout === 'file-per-object') {
-      const own = new Set([...taken].map((path) => posix.relative(folder, path).replace(/\.yml$/, '.yaml')));
       const path = at(perObject(document, own));
       const free = firstFree(path, (one) => taken.has(one) || inhabited.isTaken(one));
       taken.add(free);
       return [document, free];
     }
     const usual = at(`${kindFile(document.kind)}.yaml`);
+    const known = homesOf.get(document.kind);
+    if (known !== undefined) return [document, known];
     const there = inhabited.files
       .map(({ path, kinds }) => ({ path, count: kinds.filter((kind) => kind === document.kind.name).length }))
       .filter(({ path, count }) => count > 0 || path === usual)
       .sort((a, b) => b.count - a.count || Number(b.path === usual) - Number(a.path === usual));
-    return [document, there[0]?.path ?? firstFree(usual, inhabited.isTaken)];
+    const path = there[0]?.path ?? firstFree(usual, inhabited.isTaken);
+    homesOf.set(document.kind, path);
+    return [document, path];
   });
   return { folder, manifests: new Map(manifests) };
 }

@@ -1,37 +1,24 @@
-import { existsSync, lstatSync, readFileSync, statSync } from 'node:fs';
-import { dirname, join, posix, relative, resolve, sep } from 'node:path';
 import { error, type Place, type Problem } from '../base/problems.js';
-import { isMap, type Json, objectKey } from '../base/values.js';
+import { type Json, objectKey } from '../base/values.js';
 import { isAsked } from '../kinds/discovery.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, Finding, Kind, Live } from '../kinds/kind.js';
-import { Access } from '../manifests/access.js';
 import type { LoadedManifests } from '../manifests/index.js';
 import type { ManifestSource } from '../manifests/load.js';
 import { observe } from '../plan/observe.js';
 import { addresses } from '../plan/subjects.js';
 import type { Project } from '../project/index.js';
-import { shownPath } from '../source/file.js';
+import { withNew } from './assemble.js';
+import { BodyFiles } from './bodies.js';
 import type { LookOptions } from './discover.js';
-import { type FreshDocument, freshDocuments, type LeftOut } from './fresh.js';
+import { freshDocuments, type LeftOut } from './fresh.js';
 import { type PullWishes, withoutBuiltIn } from './fresh-files.js';
-import { firstFree, homesFor } from './homes.js';
-import { fitsFile, placed } from './layout.js';
 import type { ToSet } from './literal.js';
 import { VariableNames } from './names.js';
-import { appendDocuments, editFields, type FieldEdit } from './splice.js';
+import type { PulledFile } from './pulled-file.js';
+import { editFields, type FieldEdit } from './splice.js';
 import { type Survey, survey } from './survey.js';
-import { type BodyEdit, type Update, updateOf } from './update.js';
-
-/** A file that a pull writes, or that says all that is so already. */
-export interface PulledFile {
-  /** Absolute. */
-  readonly path: string;
-  readonly action: 'write' | 'update' | 'unchanged';
-  readonly text: string;
-  /** What was there when the text was made; undefined where there was nothing. */
-  readonly before: string | undefined;
-}
+import { type Update, updateOf } from './update.js';
 
 /** What a pull into a project's files comes to. */
 export interface ProjectPull {
@@ -54,8 +41,6 @@ interface Standing {
   readonly declared: Declared;
   written(): Json;
 }
-
-const BOM = '\ufeff';
 
 /**
  * Works out how the manifests and bodies of a project come to say what the server has. Sends GETs alone, and writes nothing.
@@ -265,173 +250,4 @@ function editedSources(updates: readonly Wanted[], left: Problem[]): ReadonlyMap
       return [source, text];
     }),
   );
-}
-
-/** The manifests as they are to be, with the documents about new objects in the files of their kinds. */
-async function withNew(
-  documents: readonly FreshDocument[],
-  edited: ReadonlyMap<ManifestSource, string>,
-  project: Project,
-  { sources }: LoadedManifests,
-  { layout, holds }: PullWishes,
-  bodies: BodyFiles,
-): Promise<PulledFile[]> {
-  const { root } = project;
-  const inRoot = (path: string): string => relative(root, path).split(sep).join('/');
-  const writable = sources.filter(({ path, target }) => path === target);
-  const files = writable.map((source) => ({
-    path: inRoot(source.path),
-    kinds: source.documents.flatMap(({ declared }) => declared?.kind ?? []),
-  }));
-  const isTaken = (path: string): boolean =>
-    isThere(join(root, path)) && !files.some((file) => file.path === path);
-  const homes =
-    documents.length === 0
-      ? { folder: '.', manifests: new Map<FreshDocument, string>() }
-      : await homesFor(documents, layout, project, { files, isTaken });
-  const byFile = new Map<string, string[]>();
-  for (const document of documents) {
-    const manifest = homes.manifests.get(document) ?? '';
-    const { text } = placed(document, manifest, holds, (path, body) =>
-      bodies.place(posix.join(homes.folder, path), body),
-    );
-    byFile.set(manifest, [...(byFile.get(manifest) ?? []), text]);
-  }
-  const present = sources.map((source): PulledFile => {
-    const bom = readFileSync(source.target, 'utf8').startsWith(BOM) ? BOM : '';
-    const text = edited.get(source) ?? source.text;
-    const mine = inRoot(source.path);
-    const added = appendDocuments(text, byFile.get(mine) ?? []);
-    if (added !== undefined) byFile.delete(mine);
-    const next = bom + (added ?? text);
-    const before = bom + source.text;
-    return { path: source.path, action: next === before ? 'unchanged' : 'update', text: next, before };
-  });
-  const made = [...byFile].map(([path, texts]): PulledFile => {
-    const free = firstFree(path, (one) => isThere(join(root, one)));
-    return { path: join(root, free), action: 'write', text: texts.join('---\n'), before: undefined };
-  });
-  return [...present, ...made];
-}
-
-function isThere(path: string): boolean {
-  return existsSync(path) || lstatSync(path, { throwIfNoEntry: false }) !== undefined;
-}
-
-/** The files of bodies: who names them, and what is to be in them. */
-class BodyFiles {
-  readonly #project: Project;
-  readonly #manifests: LoadedManifests;
-  readonly #access: Access;
-  /** How many fields of documents name each file. */
-  readonly #named = new Map<string, number>();
-  readonly #troubles = new Map<string, string>();
-  readonly #wanted = new Map<string, { text: string; place: Place }[]>();
-  readonly #made = new Map<string, string>();
-
-  constructor(project: Project, manifests: LoadedManifests, tokenFile: string | undefined) {
-    this.#project = project;
-    this.#manifests = manifests;
-    this.#access = new Access(project, tokenFile === undefined ? [] : [resolve(project.cwd, tokenFile)]);
-  }
-
-  /** Finds out which files are named, and which of them may not be written. */
-  async look(): Promise<void> {
-    for (const source of this.#manifests.sources) {
-      for (const { written } of source.documents) {
-        for (const path of filesNamed(written())) {
-          const file = resolve(dirname(source.path), path);
-          this.#named.set(file, (this.#named.get(file) ?? 0) + 1);
-        }
-      }
-    }
-    const manifests = new Set(this.#manifests.sources.map(({ target }) => target));
-    for (const file of this.#named.keys()) {
-      const found = await this.#access.find(file);
-      const trouble =
-        'target' in found
-          ? found.target !== file
-            ? 'is a link, which is not written through'
-            : manifests.has(file)
-              ? 'is a manifest too'
-              : undefined
-          : found.detail;
-      if (trouble !== undefined) this.#troubles.set(file, trouble);
-    }
-  }
-
-  /** Why a text can't be put into a file that a document names; undefined where it can. */
-  trouble(source: ManifestSource, path: string, text: string): string | undefined {
-    const file = resolve(dirname(source.path), path);
-    const shown = shownPath(file, this.#project.cwd);
-    const found = this.#troubles.get(file);
-    if (found !== undefined) return `the body file ${shown} ${found}`;
-    return fitsFile(text) ? undefined : `the server has a text that ${shown} can't hold as a file of UTF-8`;
-  }
-
-  want(source: ManifestSource, { path, text, place }: BodyEdit): void {
-    const file = resolve(dirname(source.path), path);
-    this.#wanted.set(file, [...(this.#wanted.get(file) ?? []), { text, place }]);
-  }
-
-  /** Files that several documents share and that would have to have several texts: they stay as they are. */
-  conflicts(): Problem[] {
-    return [...this.#wanted].flatMap(([file, wanted]) => {
-      const texts = new Set(wanted.map(({ text }) => text));
-      const isShared = wanted.length < (this.#named.get(file) ?? 0);
-      if (texts.size === 1 && !isShared) return [];
-      this.#wanted.delete(file);
-      return [
-        error(
-          'not-pulled',
-          `the body file ${shownPath(file, this.#project.cwd)} is shared by several documents, and the server has another text for each`,
-          wanted.map(({ place }) => place),
-          'give each of them a file of its own',
-        ),
-      ];
-    });
-  }
-
-  /** Where a new body goes: to its usual place, or beside what is there already. */
-  place(path: string, text: string): string {
-    const { root } = this.#project;
-    const free = firstFree(path, (one) => {
-      const file = join(root, one);
-      return (
-        this.#made.has(file) || this.#wanted.has(file) || (isThere(file) && !this.#hasAlready(file, text))
-      );
-    });
-    this.#made.set(join(root, free), text);
-    return free;
-  }
-
-  files(): PulledFile[] {
-    const made = [...this.#made].map(([path, text]): PulledFile => {
-      const isSame = isThere(path);
-      return { path, text, action: isSame ? 'unchanged' : 'write', before: isSame ? text : undefined };
-    });
-    const updated = [...this.#wanted].map(([path, wanted]): PulledFile => {
-      const text = wanted[0]?.text ?? '';
-      return { path, text, action: 'update', before: readFileSync(path, 'utf8') };
-    });
-    return [...made, ...updated];
-  }
-
-  #hasAlready(file: string, text: string): boolean {
-    const there = lstatSync(file, { throwIfNoEntry: false });
-    return (
-      there?.isFile() === true &&
-      statSync(file).size === Buffer.byteLength(text) &&
-      readFileSync(file, 'utf8') === text
-    );
-  }
-}
-
-/** The files that a document's texts lie in. */
-function filesNamed(written: Json): string[] {
-  if (Array.isArray(written)) return written.flatMap(filesNamed);
-  if (!isMap(written)) return [];
-  const { file, ...rest } = written as { [key: string]: Json };
-  if (typeof file === 'string' && Object.keys(rest).length === 0) return [file];
-  return Object.values(written).flatMap((member) => filesNamed(member as Json));
 }

@@ -22,7 +22,7 @@ export interface NewFile {
 }
 
 /** Far below what a manifest may have. */
-const MOST_CHARACTERS = 8_000_000;
+export const MOST_CHARACTERS = 8_000_000;
 const COMMENT = 100;
 
 /** The files of documents that none of them has yet: manifests, and the bodies that they name. */
@@ -33,14 +33,17 @@ export function filesOf(
 ): NewFile[] {
   const taken = new Set<string>();
   const bodies: NewFile[] = [];
-  const manifests = new Map<string, string[]>();
+  const manifests = new Map<string, Growing>();
   for (const document of documents) {
     const place = layout === 'file-per-kind' ? perKind(document.kind, manifests) : perObject(document, taken);
     const { text, files } = placed(document, place, holds);
     bodies.push(...files);
-    manifests.set(place, [...(manifests.get(place) ?? []), text]);
+    const file = manifests.get(place) ?? { texts: [], length: 0 };
+    file.texts.push(text);
+    file.length += text.length;
+    manifests.set(place, file);
   }
-  return [...[...manifests].map(([path, texts]) => ({ path, text: texts.join('---\n') })), ...bodies];
+  return [...[...manifests].map(([path, { texts }]) => ({ path, text: texts.join('---\n') })), ...bodies];
 }
 
 /** What the files of a kind are called. */
@@ -48,12 +51,16 @@ export function kindFile({ noun }: Kind): string {
   return `${noun.replaceAll(' ', '-')}s`;
 }
 
+interface Growing {
+  readonly texts: string[];
+  length: number;
+}
+
 /** The one file of a kind, or the next one where that is full. */
-function perKind(kind: Kind, manifests: ReadonlyMap<string, readonly string[]>): string {
+function perKind(kind: Kind, manifests: ReadonlyMap<string, Growing>): string {
   for (let number = 1; ; number += 1) {
     const path = `${kindFile(kind)}${number === 1 ? '' : `-${number}`}.yaml`;
-    const length = manifests.get(path)?.reduce((sum, text) => sum + text.length, 0) ?? 0;
-    if (length < MOST_CHARACTERS) return path;
+    if ((manifests.get(path)?.length ?? 0) < MOST_CHARACTERS) return path;
   }
 }
 

@@ -1,4 +1,4 @@
-import { isMap, type Json, same, type Value } from '../base/values.js';
+import { HashedSecret, isMap, type Json, reveal, same, UNKNOWN_TEXT, type Value } from '../base/values.js';
 import { asElements, contrast, desired, type FieldType, value as plain } from '../kinds/fields.js';
 import { parseVariables } from '../source/template.js';
 import { shownPath, type Writing, type Written, writeField } from './literal.js';
@@ -218,8 +218,17 @@ function write(live: Value, path: Path, merging: Merging): Written | undefined {
 }
 
 function refuse(said: Said, path: Path, merging: Merging): Written {
-  merging.kept.push(`${shownPath(path)} comes from a variable, and the server has another value`);
+  const why = holdsUnknown(said.value)
+    ? "comes from a variable that isn't set here, so it can't be compared with what the server has"
+    : 'comes from a variable, and the server has another value';
+  merging.kept.push(`${shownPath(path)} ${why}`);
   return said;
+}
+
+function holdsUnknown(value: Value): boolean {
+  if (Array.isArray(value)) return value.some(holdsUnknown);
+  if (isMap(value)) return Object.values(value).some(holdsUnknown);
+  return !(value instanceof HashedSecret) && reveal(value) === UNKNOWN_TEXT;
 }
 
 /** Whether a value that is written has a variable in it. */

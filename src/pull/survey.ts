@@ -68,30 +68,38 @@ export async function survey(
       ),
       ...kinds.flatMap((kind) => byKind.get(kind)?.notes ?? []),
     ],
-    missing: kinds.flatMap((kind) => (byKind.has(kind) ? missing(kind, found, asked) : [])),
+    missing: kinds.flatMap((kind) => missing(kind, found, asked, byKind.has(kind) ? null : profile)),
   };
 }
 
-function missing(kind: Kind, found: Survey['found'], asked: Asked): Problem[] {
+/** What was asked for and isn't there; `unread` is the profile where that has no read for the kind. */
+function missing(kind: Kind, found: Survey['found'], asked: Asked, unread: Profile | null): Problem[] {
   return Object.entries(kind.discovery?.options ?? {}).flatMap(([option, part]) =>
     (asked[option] ?? [])
       .filter((id) => !found.some((one) => one.kind === kind && one.finding.identity[part] === id))
       .map((id) =>
         error(
           'not-found',
-          `--${option} ${id}: the server shows no ${kind.noun} with this ${part}`,
+          unread === null
+            ? `--${option} ${id}: the server shows no ${kind.noun} with this ${part}`
+            : `--${option} ${id}: no ${kind.noun} can be read with the profile ${unread.name}`,
           [],
-          'idops list shows what there is',
+          unread === null ? 'idops list shows what there is' : 'idops doctor finds out which profile fits',
         ),
       ),
   );
 }
 
 /** What is wrong with what was asked for: ids that no path can carry, and options of kinds that were left out. */
-export function askedProblems(asked: Asked, profile: Profile): Problem[] {
+export function askedProblems(asked: Asked, kinds: readonly Kind[], profile: Profile): Problem[] {
   return everyKind.flatMap((kind) =>
     Object.entries(kind.discovery?.options ?? {}).flatMap(([option, part]) =>
       (asked[option] ?? []).flatMap((id) => {
+        if (!kinds.includes(kind)) {
+          return [
+            error('wrong-option', `--${option} goes with the kind ${kind.name}, which isn't asked for`),
+          ];
+        }
         const usable = identifier().safeParse(id).success;
         const why = usable ? idTrouble({ [part]: id }, profile) : `the ${part} can't name an object`;
         return why === undefined ? [] : [error('wrong-option', `--${option}: ${why}`)];

@@ -5,7 +5,7 @@ import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { writeWhole } from '../base/whole-file.js';
 import { shownPath } from '../source/file.js';
 import type { FreshPull } from './fresh-files.js';
-import type { PulledFile } from './into.js';
+import type { PulledFile } from './pulled-file.js';
 
 /**
  * Writes what a pull worked out, each file whole or not at all, bodies before the manifests that name them. Nothing is written

@@ -14,9 +14,10 @@ import type { Project, ServerSettings } from '../project/index.js';
 import type { LookOptions } from '../pull/discover.js';
 import type { LeftOut } from '../pull/fresh.js';
 import { pullFresh } from '../pull/fresh-files.js';
-import { type PulledFile, pullInto } from '../pull/into.js';
+import { pullInto } from '../pull/into.js';
 import type { Layout, NewFile } from '../pull/layout.js';
 import type { ToSet } from '../pull/literal.js';
+import type { PulledFile } from '../pull/pulled-file.js';
 import { askedProblems, survey } from '../pull/survey.js';
 import { filesInFolder, writeFiles } from '../pull/write.js';
 import type { Profile } from '../server/profiles.js';
@@ -221,7 +222,7 @@ async function looking<T>(
     tokenFile: tokenFile === undefined ? undefined : resolve(project.cwd, tokenFile),
   });
   tellSecrets(manifests, redactor.add);
-  refuse([...askedProblems(request.asked ?? {}, profile), ...manifests.problems]);
+  refuse([...askedProblems(request.asked ?? {}, wishesOf(request).kinds, profile), ...manifests.problems]);
   const { known, notes } = await knownIn(project, manifests, server);
   const connection = openConnection(server, manifests.declared, {
     concurrency,

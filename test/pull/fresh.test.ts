@@ -31,6 +31,7 @@ const hostile = fc.constantFrom(
   '../../x',
   '💣\udc00',
   'end\r\n',
+  '__proto__',
 );
 const texts = fc.oneof(hostile, fc.string({ unit: 'grapheme', maxLength: 12 }));
 const numbers = fc.constantFrom(1, -0.5, 1e21, 2 ** 53);

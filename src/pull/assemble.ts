@@ -1,0 +1,82 @@
+import { readFileSync } from 'node:fs';
+import { join, posix, relative, sep } from 'node:path';
+import type { LoadedManifests } from '../manifests/index.js';
+import type { ManifestSource } from '../manifests/load.js';
+import type { Project } from '../project/index.js';
+import type { BodyFiles } from './bodies.js';
+import type { FreshDocument } from './fresh.js';
+import type { PullWishes } from './fresh-files.js';
+import { firstFree, homesFor } from './homes.js';
+import { MOST_CHARACTERS, placed } from './layout.js';
+import { isThere, type PulledFile } from './pulled-file.js';
+import { appendDocuments } from './splice.js';
+
+const BOM = '\ufeff';
+
+/** The manifests as they are to be, with the documents about new objects in the files of their kinds. */
+export async function withNew(
+  documents: readonly FreshDocument[],
+  edited: ReadonlyMap<ManifestSource, string>,
+  project: Project,
+  { sources }: LoadedManifests,
+  { layout, holds }: PullWishes,
+  bodies: BodyFiles,
+): Promise<PulledFile[]> {
+  const { root } = project;
+  const inRoot = (path: string): string => relative(root, path).split(sep).join('/');
+  const writable = sources.filter(({ path, target }) => path === target);
+  const files = writable.map((source) => ({
+    path: inRoot(source.path),
+    kinds: source.documents.flatMap(({ declared }) => declared?.kind ?? []),
+  }));
+  const isTaken = (path: string): boolean =>
+    isThere(join(root, path)) && !files.some((file) => file.path === path);
+  const homes =
+    documents.length === 0
+      ? { folder: '.', manifests: new Map<FreshDocument, string>() }
+      : await homesFor(documents, layout, project, { files, isTaken });
+  const byFile = new Map<string, string[]>();
+  for (const document of documents) {
+    const manifest = homes.manifests.get(document) ?? '';
+    const { text } = placed(document, manifest, holds, (path, body) =>
+      bodies.place(posix.join(homes.folder, path), body),
+    );
+    const texts = byFile.get(manifest) ?? [];
+    texts.push(text);
+    byFile.set(manifest, texts);
+  }
+  const present = sources.map((source): PulledFile => {
+    const bom = readFileSync(source.target, 'utf8').startsWith(BOM) ? BOM : '';
+    const text = edited.get(source) ?? source.text;
+    const mine = inRoot(source.path);
+    const added = appendDocuments(text, byFile.get(mine) ?? []);
+    if (added !== undefined) byFile.delete(mine);
+    const next = bom + (added ?? text);
+    const before = bom + source.text;
+    return { path: source.path, action: next === before ? 'unchanged' : 'update', text: next, before };
+  });
+  const names = new Set<string>();
+  const made = [...byFile].flatMap(([path, texts]) =>
+    chunks(texts).map((chunk): PulledFile => {
+      const free = firstFree(path, (one) => names.has(one) || isThere(join(root, one)));
+      names.add(free);
+      return { path: join(root, free), action: 'write', text: chunk.join('---\n'), before: undefined };
+    }),
+  );
+  return [...present, ...made];
+}
+
+/** Documents in as many parts as files have to have. */
+function chunks(texts: readonly string[]): string[][] {
+  const parts: string[][] = [[]];
+  let length = 0;
+  for (const text of texts) {
+    if (length + text.length > MOST_CHARACTERS) {
+      parts.push([]);
+      length = 0;
+    }
+    parts.at(-1)?.push(text);
+    length += text.length;
+  }
+  return parts.filter((part) => part.length > 0);
+}

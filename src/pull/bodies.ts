@@ -1,0 +1,131 @@
+import { lstatSync, readFileSync, statSync } from 'node:fs';
+import { dirname, join, resolve } from 'node:path';
+import { error, type Place, type Problem } from '../base/problems.js';
+import { isMap, type Json } from '../base/values.js';
+import { Access } from '../manifests/access.js';
+import type { LoadedManifests } from '../manifests/index.js';
+import type { ManifestSource } from '../manifests/load.js';
+import type { Project } from '../project/index.js';
+import { shownPath } from '../source/file.js';
+import { firstFree } from './homes.js';
+import { fitsFile } from './layout.js';
+import { isThere, type PulledFile } from './pulled-file.js';
+import type { BodyEdit } from './update.js';
+
+/** The files of bodies: who names them, and what is to be in them. */
+export class BodyFiles {
+  readonly #project: Project;
+  readonly #manifests: LoadedManifests;
+  readonly #access: Access;
+  /** How many fields of documents name each file. */
+  readonly #named = new Map<string, number>();
+  readonly #troubles = new Map<string, string>();
+  readonly #wanted = new Map<string, { text: string; place: Place }[]>();
+  readonly #made = new Map<string, string>();
+
+  constructor(project: Project, manifests: LoadedManifests, tokenFile: string | undefined) {
+    this.#project = project;
+    this.#manifests = manifests;
+    this.#access = new Access(project, tokenFile === undefined ? [] : [resolve(project.cwd, tokenFile)]);
+  }
+
+  /** Finds out which files are named, and which of them may not be written. */
+  async look(): Promise<void> {
+    for (const source of this.#manifests.sources) {
+      for (const { written } of source.documents) {
+        for (const path of filesNamed(written())) {
+          const file = resolve(dirname(source.path), path);
+          this.#named.set(file, (this.#named.get(file) ?? 0) + 1);
+        }
+      }
+    }
+    const manifests = new Set(this.#manifests.sources.map(({ target }) => target));
+    for (const file of this.#named.keys()) {
+      const found = await this.#access.find(file);
+      const trouble =
+        'target' in found
+          ? found.target !== file
+            ? 'is a link, which is not written through'
+            : manifests.has(file)
+              ? 'is a manifest too'
+              : undefined
+          : found.detail;
+      if (trouble !== undefined) this.#troubles.set(file, trouble);
+    }
+  }
+
+  /** Why a text can't be put into a file that a document names; undefined where it can. */
+  trouble(source: ManifestSource, path: string, text: string): string | undefined {
+    const file = resolve(dirname(source.path), path);
+    const shown = shownPath(file, this.#project.cwd);
+    const found = this.#troubles.get(file);
+    if (found !== undefined) return `the body file ${shown} ${found}`;
+    return fitsFile(text) ? undefined : `the server has a text that ${shown} can't hold as a file of UTF-8`;
+  }
+
+  want(source: ManifestSource, { path, text, place }: BodyEdit): void {
+    const file = resolve(dirname(source.path), path);
+    this.#wanted.set(file, [...(this.#wanted.get(file) ?? []), { text, place }]);
+  }
+
+  /** Files that several documents share and that would have to have several texts: they stay as they are. */
+  conflicts(): Problem[] {
+    return [...this.#wanted].flatMap(([file, wanted]) => {
+      const texts = new Set(wanted.map(({ text }) => text));
+      const isShared = wanted.length < (this.#named.get(file) ?? 0);
+      if (texts.size === 1 && !isShared) return [];
+      this.#wanted.delete(file);
+      return [
+        error(
+          'not-pulled',
+          `the body file ${shownPath(file, this.#project.cwd)} is shared by several documents, and the server has another text for each`,
+          wanted.map(({ place }) => place),
+          'give each of them a file of its own',
+        ),
+      ];
+    });
+  }
+
+  /** Where a new body goes: to its usual place, or beside what is there already. */
+  place(path: string, text: string): string {
+    const { root } = this.#project;
+    const free = firstFree(path, (one) => {
+      const file = join(root, one);
+      return (
+        this.#made.has(file) || this.#wanted.has(file) || (isThere(file) && !this.#hasAlready(file, text))
+      );
+    });
+    this.#made.set(join(root, free), text);
+    return free;
+  }
+
+  files(): PulledFile[] {
+    const made = [...this.#made].map(([path, text]): PulledFile => {
+      const isSame = isThere(path);
+      return { path, text, action: isSame ? 'unchanged' : 'write', before: isSame ? text : undefined };
+    });
+    const updated = [...this.#wanted].map(([path, wanted]): PulledFile => {
+      const text = wanted[0]?.text ?? '';
+      return { path, text, action: 'update', before: readFileSync(path, 'utf8') };
+    });
+    return [...made, ...updated];
+  }
+
+  #hasAlready(file: string, text: string): boolean {
+    const there = lstatSync(file, { throwIfNoEntry: false });
+    return (
+      there?.isFile() === true &&
+      statSync(file).size === Buffer.byteLength(text) &&
+      readFileSync(file, 'utf8') === text
+    );
+  }
+}
+
+/** The files that a document's texts lie in. */
+function filesNamed(written: Json): string[] {
+  if (Array.isArray(written)) return written.flatMap(filesNamed);
+  if (!isMap(written)) return [];
+  const { file, ...rest } = written as { [key: string]: Json };
+  if (typeof file === 'string' && Object.keys(rest).length === 0) return [file];
+  return Object.values(written).flatMap((member) => filesNamed(member as Json));
+}

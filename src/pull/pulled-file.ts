@@ -1,0 +1,16 @@
+import { existsSync, lstatSync } from 'node:fs';
+
+/** A file that a pull writes, or that says all that is so already. */
+export interface PulledFile {
+  /** Absolute. */
+  readonly path: string;
+  readonly action: 'write' | 'update' | 'unchanged';
+  readonly text: string;
+  /** What was there when the text was made; undefined where there was nothing. */
+  readonly before: string | undefined;
+}
+
+/** Whether something is at a path, be it a link that leads nowhere. */
+export function isThere(path: string): boolean {
+  return existsSync(path) || lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+}

@@ -1,0 +1,115 @@
+import fc from 'fast-check';
+import { expect, it } from 'vitest';
+import { exactly, type Json, Sensitive } from '../../src/base/values.js';
+import { map, members, plain, set, value } from '../../src/kinds/fields.js';
+import { isReadBack } from '../../src/pull/fresh.js';
+import { escapeVariables, type Writing, writeField } from '../../src/pull/literal.js';
+import { VariableNames } from '../../src/pull/names.js';
+import { parseVariables } from '../../src/source/template.js';
+
+function writing(
+  holds: (text: string) => boolean = () => false,
+): Writing & { toSet: unknown[]; left: string[] } {
+  return {
+    address: 'User/1',
+    names: new VariableNames(),
+    holds,
+    open: { metadata: ['status', 'display'] },
+    toSet: [],
+    left: [],
+  };
+}
+
+it('whatever a text has in it, none of it names a variable', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: fc.constantFrom('$', '{', '}', 'A', ':', '-', '?') }), (text) => {
+      const parts = parseVariables(escapeVariables(text));
+      expect(parts.join('')).toBe(text);
+      expect(parts.filter((part) => typeof part !== 'string')).toEqual([]);
+    }),
+  );
+});
+
+it('whatever a value is, its YAML says just that', () => {
+  const json = fc.letrec<{ value: Json }>((tie) => ({
+    value: fc.oneof(
+      { maxDepth: 4, withCrossShrink: true },
+      fc.string({ unit: 'binary', maxLength: 6 }),
+      fc.constantFrom(
+        '\ud800',
+        '\0',
+        '- a',
+        '? b',
+        '#c',
+        'null',
+        '0x1f',
+        '1_000',
+        '<<',
+        'a\nb\n',
+        ' a\n',
+        '---\nb: c\n',
+      ),
+      fc.constant(null),
+      fc.boolean(),
+      fc.constantFrom(exactly('9007199254740993'), exactly('10.0'), exactly('-0'), exactly('1e400'), 0.1, -3),
+      fc.array(tie('value'), { maxLength: 3 }),
+      fc.dictionary(fc.string({ unit: 'grapheme', maxLength: 4 }), tie('value'), {
+        maxKeys: 3,
+        noNullPrototype: true,
+      }),
+    ),
+  })).value;
+  fc.assert(
+    fc.property(json, (made) => {
+      fc.pre(!JSON.stringify(made).includes('__proto__'));
+      expect(isReadBack({ kind: 'x', made })).toBe(true);
+    }),
+    { numRuns: 100 },
+  );
+});
+
+it('of a map the keys are left out that no manifest can have, each with a word', () => {
+  const made = writing();
+  const metadata = JSON.parse(
+    '{"a": {"value": 1}, "gone": null, "__proto__": {"value": 2}, "in": {"__proto__": 3}}',
+  );
+  expect(writeField(map, 'metadata', metadata, made)?.raw).toEqual({ a: { value: 1 } });
+  expect(made.left).toEqual([
+    'metadata.gone is null, which in a manifest says that there is no such key',
+    'metadata.__proto__ has the key "__proto__", which no manifest can have',
+    'metadata.in has the key "__proto__", which no manifest can have',
+  ]);
+});
+
+it('secrets become variables: by the name of the field, of the key, or since they are known', () => {
+  const made = writing((text) => text.includes('known'));
+  const backend = members({ smtp_password: plain('smtp_password'), smtp_from: value });
+  const written = writeField(backend, 'backend', { smtp_password: new Sensitive('p'), smtp_from: 'x' }, made);
+  expect(written?.raw).toEqual({ smtp_password: '${IDOPS_USER_1_BACKEND_SMTP_PASSWORD}', smtp_from: 'x' });
+  const metadata = {
+    'Api Secret': { value: ['a', 'b'], status: 'valid' },
+    note: { value: 'it is known', status: '' },
+  };
+  expect(writeField(map, 'metadata', metadata, made)?.raw).toEqual({
+    'Api Secret': {
+      value: ['${IDOPS_USER_1_METADATA_API_SECRET_VALUE_0}', '${IDOPS_USER_1_METADATA_API_SECRET_VALUE_1}'],
+      status: 'valid',
+    },
+    note: { value: '${IDOPS_USER_1_METADATA_NOTE_VALUE}', status: '' },
+  });
+  expect(made.toSet).toHaveLength(4);
+  expect(JSON.stringify(made.toSet)).not.toContain('known');
+  // A variable gives a text, so that another secret is left out.
+  expect(writeField(map, 'metadata', { pin_token: { value: 1234, status: 'x' } }, made)?.raw).toEqual({});
+  expect(made.left.at(-1)).toBe('metadata.pin_token.value is a secret that no variable can give');
+});
+
+it('of the elements of a set the id and the name are written, and of none that has neither', () => {
+  const roles = [{ id: 'r', name: 'member', scopes: [{ id: 's' }] }];
+  const organizations = [{ id: 'o', name: null, label: 'x', roles }];
+  const type = set({ roles: set() });
+  expect(writeField(type, 'organizations', organizations, writing())?.raw).toEqual([
+    { id: 'o', roles: [{ id: 'r', name: 'member' }] },
+  ]);
+  expect(writeField(type, 'organizations', [{ id: 'o' }, { label: 'x' }], writing())).toBeUndefined();
+});
