@@ -1,4 +1,5 @@
 import { type Readable, Writable } from 'node:stream';
+import { setTimeout as wait } from 'node:timers/promises';
 import { escapeLines } from '../base/escape.js';
 import type { Redactor } from '../base/redact.js';
 import type { OutputStream } from './output.js';
@@ -28,7 +29,7 @@ export interface Prompt {
 }
 
 export interface PromptOptions {
-  readonly stdin: Readable & { readonly isTTY?: boolean };
+  readonly stdin: Readable & { readonly isTTY?: boolean; setRawMode?(raw: boolean): unknown };
   readonly stderr: OutputStream;
   readonly color: boolean;
   readonly redactor: Redactor;
@@ -55,6 +56,7 @@ export function createPrompt({ stdin, stderr, color, redactor }: PromptOptions):
     };
     stdin.on('keypress', onKey).once('end', abort).once('close', abort);
     try {
+      if ((await dropTyped(stdin)) === 'aborted') abort();
       const answer = await way(clack, {
         message: escapeLines(redactor.redactSentence(question)),
         input: stdin,
@@ -89,6 +91,27 @@ export function createPrompt({ stdin, stderr, color, redactor }: PromptOptions):
       return choices.find(({ value }) => value === answer)?.value ?? null;
     },
   };
+}
+
+/** Milliseconds in which everything arrives that was typed before. */
+const A_MOMENT = 50;
+
+/** Takes away what was typed before a question is shown, which can't be meant for it; a Ctrl-C still is. */
+async function dropTyped(stdin: PromptOptions['stdin']): Promise<'aborted' | 'dropped'> {
+  let typed = '';
+  const drop = (chunk: Buffer | string): void => {
+    typed += chunk;
+  };
+  // A terminal keeps a line that has no end yet to itself, until it is told to give each character.
+  stdin.setRawMode?.(true);
+  stdin.on('data', drop);
+  try {
+    await wait(A_MOMENT);
+  } finally {
+    stdin.off('data', drop).pause();
+    stdin.setRawMode?.(false);
+  }
+  return typed.includes('\u0003') ? 'aborted' : 'dropped';
 }
 
 /** Standard error as the library sees it: without colours where they aren't wanted; cursor movements stay. */

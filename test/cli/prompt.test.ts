@@ -32,6 +32,24 @@ describe('a question', () => {
     expect(await asked().answer(keys)).toBe(meaning);
   });
 
+  it('takes nothing that was typed before it was shown', async () => {
+    const { stdin, stderr, prompt } = asked();
+    stdin.write('y\r');
+    const given = prompt.confirm('Apply?');
+    while (!stderr.text.includes('No')) await new Promise(setImmediate);
+    // What was typed ahead would have answered by now.
+    await new Promise((done) => setTimeout(done, 50));
+    stdin.write('n');
+    expect(await given).toBe('no');
+  });
+
+  it('is aborted by a Ctrl-C that comes just before it', async () => {
+    const { stdin, prompt } = asked();
+    const given = prompt.confirm('Apply?');
+    setTimeout(() => stdin.write('\u0003'), 5);
+    expect(await given).toBe('aborted');
+  });
+
   it('is aborted where the input ends', async () => {
     expect(await asked().answer(null)).toBe('aborted');
   });
