@@ -171,12 +171,20 @@ export function commanderWords({ code, message }: CommanderError): {
 
 /** What is wrong with a value stands in a second sentence, which says what to write. */
 function halves(said: string): { readonly message: string; readonly reason?: string } {
+  const [, value, name = '', choices = ''] =
+    /^command-argument value (.*) is invalid for argument '([^']+)'\. (.+)$/s.exec(said) ?? [];
+  if (value !== undefined)
+    return { message: `argument ${name.toUpperCase()} ${value} is invalid`, reason: asHint(choices) };
   const mark = ' is invalid. ';
   // The value is quoted before it, whatever it is.
   const at = said.lastIndexOf(mark);
   if (at < 0) return { message: said };
-  const [first = '', ...rest] = said.slice(at + mark.length);
-  return { message: `${said.slice(0, at)} is invalid`, reason: first.toLowerCase() + rest.join('') };
+  return { message: `${said.slice(0, at)} is invalid`, reason: asHint(said.slice(at + mark.length)) };
+}
+
+/** A sentence as one of a problem's hints. */
+function asHint([first = '', ...rest]: string): string {
+  return first.toLowerCase() + rest.join('');
 }
 
 function whole(said: string): string {

@@ -1,4 +1,4 @@
-import { Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../src/base/problems.js';
 import { helpAsOption, mistakeBeside } from '../../src/cli/asked.js';
@@ -20,6 +20,10 @@ function program(): Command {
     .addOption(new Option('--one').conflicts('all'))
     .addOption(new Option('--kind <KIND>').choices(['User', 'Client']))
     .option('--rate <N>', 'requests', never)
+    .action(() => {});
+  idops
+    .command('list')
+    .addArgument(new Argument('[kind]').choices(['User', 'Client']))
     .action(() => {});
   idops
     .command('pull')
@@ -78,6 +82,11 @@ describe('a command line that cannot be run is a problem', () => {
       ['plan', '--rate', 'x is invalid. Y'],
       "option '--rate <N>' argument 'x is invalid. Y' is invalid",
       'it must be a number',
+    ],
+    [
+      ['list', "x is invalid for argument 'y'. Z"],
+      "argument KIND 'x is invalid for argument 'y'. Z' is invalid",
+      'allowed choices are User, Client',
     ],
     [['pull'], "required option '--out <DIR>' not specified", seeHelp('idops pull')],
     [['runs', 'show'], "missing required argument 'run'", seeHelp('idops runs show')],
