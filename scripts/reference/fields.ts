@@ -1,3 +1,5 @@
+import { z } from 'zod';
+import { problemsSchema } from '../../src/report/schemas.js';
 import { jsonSchema } from '../../src/session/json-schema.js';
 import { code, type Makers, plain, table } from './blocks.js';
 
@@ -32,6 +34,7 @@ export function fieldMakers(): Makers {
     config: () => fieldsOf(jsonSchema('config')),
     plan: () => fieldsOf(jsonSchema('plan')),
     result: () => fieldsOf(resultOf(jsonSchema('run'))),
+    problems: () => fieldsOf(z.toJSONSchema(problemsSchema)),
     journal: () => linesOf(jsonSchema('run')),
   };
 }
