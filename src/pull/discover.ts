@@ -78,20 +78,18 @@ export async function discover({ kinds, asked, known }: Wanted, look: LookOption
   const readable = kinds.filter((kind) => kind.discovery !== undefined && kind.readable(profile));
   if (readable.length > 0) progress.phase('Looking', readable.length);
   try {
-    const found = await settle(
-      readable.map(async (kind): Promise<readonly [Kind, Discovered]> => {
-        const { found = [], notes = [] } = (await kind.discovery?.find(context)) ?? {};
-        progress.step();
-        const shown = found.map((one) => ({
-          ...one,
-          live: {
-            ...one.live,
-            fields: markSecrets(kind.fields, shownFields(kind, one.live.fields, profile)),
-          },
-        }));
-        return [kind, { found: shown, notes }];
-      }),
-    );
+    const look = async (kind: Kind): Promise<readonly [Kind, Discovered]> => {
+      const { found = [], notes = [] } = (await kind.discovery?.find(context)) ?? {};
+      progress.step();
+      const shown = found.map((one) => ({
+        ...one,
+        live: { ...one.live, fields: markSecrets(kind.fields, shownFields(kind, one.live.fields, profile)) },
+      }));
+      return [kind, { found: shown, notes }];
+    };
+    // A server that isn't there, or that refuses the token, is told of once.
+    const [first, ...others] = readable;
+    const found = first === undefined ? [] : [await look(first), ...(await settle(others.map(look)))];
     progress.end();
     return { byKind: new Map(found), lists };
   } catch (failure) {

@@ -1,4 +1,4 @@
-import { lstat, readFile } from 'node:fs/promises';
+import { lstat, readFile, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { realPlaceOf } from '../base/links.js';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
@@ -63,6 +63,17 @@ export async function filesInFolder(
   folder: string,
   cwd: string,
 ): Promise<PulledFile[]> {
+  const there = await stat(folder).catch(() => undefined);
+  if (there !== undefined && !there.isDirectory()) {
+    throw new ProblemsError([
+      error(
+        'file-exists',
+        `${shownPath(folder, cwd)} is there already, and is no folder`,
+        [],
+        'name another folder',
+      ),
+    ]);
+  }
   const made = await Promise.all(
     files.map(async ({ path: name, text }): Promise<PulledFile> => {
       const path = resolve(folder, name);

@@ -93,8 +93,10 @@ export interface Pulling {
   readonly unchanged: number;
   readonly toSet: readonly ToSet[];
   readonly leftOut: readonly LeftOut[];
-  /** What can't be brought into the files, each with its place, and what was asked for and isn't there. */
+  /** What can't be brought into the files, each with its place. */
   readonly left: readonly Problem[];
+  /** What was asked for by its id and isn't there. */
+  readonly missing: readonly Problem[];
   readonly notes: readonly string[];
   /** Writes the files. Throws a ProblemsError where one was changed meanwhile, or can't be written. */
   write(): Promise<void>;
@@ -125,7 +127,8 @@ export async function pull(
       return {
         ...shared,
         ...rest,
-        left: [...left, ...seen.missing],
+        left,
+        missing: seen.missing,
         notes: [...notes, ...seen.notes],
         write: async () => void (await writeFiles(rest.files, project.root, project.cwd)),
       };
@@ -142,7 +145,8 @@ export async function pull(
       unchanged: 0,
       toSet: fresh.toSet,
       leftOut: fresh.left,
-      left: fresh.survey.missing,
+      left: [],
+      missing: fresh.survey.missing,
       notes: [...notes, ...fresh.survey.notes],
       async write() {
         await mkdir(folder, { recursive: true });

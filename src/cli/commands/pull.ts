@@ -30,7 +30,8 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
   });
   for (const note of pulling.notes) output.message(note);
   const changes = pulling.files.some(({ action }) => action !== 'unchanged');
-  const isEmpty = pulling.added + pulling.updated + pulling.unchanged + pulling.left.length === 0;
+  const isEmpty =
+    pulling.added + pulling.updated + pulling.unchanged + pulling.left.length + pulling.missing.length === 0;
   if (isEmpty && pulling.leftOut.length === 0) throw nothingToPull(pulling);
   if (changes && !check) {
     await context.refuseOutputs(out === undefined ? [] : pulling.files.map(({ path }) => path));
@@ -38,10 +39,11 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
   }
   for (const { address, reason } of pulling.leftOut)
     output.message(`${address} stays unmanaged in part: ${reason}`);
-  if (pulling.left.length > 0) output.problems(pulling.left);
+  const problems = [...pulling.left, ...pulling.missing];
+  if (problems.length > 0) output.problems(problems);
   const shown = asShown(pulling, project, check, out !== undefined);
   await show(formats, pullReport, shown, context);
-  if (pulling.left.length > 0) return exit.failed;
+  if (problems.length > 0) return exit.failed;
   return check && changes ? exit.failed : exit.done;
 }
 
@@ -67,14 +69,7 @@ function asShown(
     const shown = shownPath(path, cwd);
     return { shown, path: isApart ? shown : relative(root, path).split(sep).join('/'), action };
   });
-  const next = check
-    ? files.some(({ action }) => action !== 'unchanged')
-      ? 'idops pull, without --check, writes this'
-      : null
-    : isApart
-      ? 'name the folder under "manifests" of the configuration, then idops plan'
-      : 'idops plan, which finds nothing to do for what was pulled';
-  const { server, profile, added, updated, unchanged, toSet, leftOut, left } = pulling;
+  const { server, profile, added, updated, unchanged, toSet, leftOut, left, missing } = pulling;
   return {
     server,
     profile,
@@ -85,7 +80,17 @@ function asShown(
     unchanged,
     toSet,
     leftOut,
-    left,
-    next: left.length > 0 && !check ? 'idops plan, which shows what was left' : next,
+    left: [...left, ...missing],
+    next: nextOf(pulling, check, isApart),
   };
+}
+
+/** What to type next; null where nothing follows. */
+function nextOf({ files, left }: Pulling, check: boolean, isApart: boolean): string | null {
+  const changes = files.some(({ action }) => action !== 'unchanged');
+  if (check) return changes ? 'idops pull, without --check, writes this' : null;
+  if (left.length > 0) return 'idops plan, which shows what was left';
+  if (files.length === 0) return null;
+  if (isApart) return 'name the folder under "manifests" of the configuration, then idops plan';
+  return 'idops plan, which finds nothing to do for what was pulled';
 }
