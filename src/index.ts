@@ -41,6 +41,17 @@ export {
 } from './library/plan.js';
 export { loadProject, type Project, validateProject } from './library/project.js';
 export {
+  type ListedObject,
+  type Listing,
+  type ListOptions,
+  listObjects,
+  type PulledFile,
+  type Pulling,
+  type PullOptions,
+  pull,
+  type VariableToSet,
+} from './library/pull.js';
+export {
   type GithubOptions,
   type HtmlOptions,
   type MarkdownOptions,

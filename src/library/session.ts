@@ -165,7 +165,8 @@ export async function openForWriting(
   });
 }
 
-function given(sessionOptions: SessionOptions, { redactor }: Inside): Given {
+/** The options of a session, as it takes them. Throws a TypeError where one is none. */
+export function given(sessionOptions: SessionOptions, { redactor }: Inside): Given {
   refuseNonsense(sessionOptions);
   const { rate, retries, ...options } = sessionOptions;
   return {
@@ -190,7 +191,8 @@ function refuseNonsense(options: SessionOptions): void {
   }
 }
 
-function refuseUnknownKinds({ kinds = [] }: PlanOptions): void {
+/** Throws a TypeError for a kind that there is not. */
+export function refuseUnknownKinds({ kinds = [] }: Pick<PlanOptions, 'kinds'>): void {
   const known: readonly string[] = kindNames;
   const unknown = kinds.filter((kind) => !known.includes(kind));
   if (unknown.length > 0)

@@ -99,6 +99,21 @@ export class BodyFiles {
     return free;
   }
 
+  /** What is wrong with files that are to be written: one may be meant to be a state, or hidden from manifests. */
+  async guarded(files: readonly PulledFile[]): Promise<Problem[]> {
+    const wanted = files.filter(({ action }) => action !== 'unchanged');
+    const looked = await Promise.all(
+      wanted.map(async ({ path }) => ({ path, found: await this.#access.find(path) })),
+    );
+    return looked.flatMap(({ path, found }) => {
+      if ('target' in found || (found.reason !== 'private' && found.reason !== 'outside')) return [];
+      const message = `${shownPath(path, this.#project.cwd)} is not written: it ${found.detail}`;
+      return [
+        error('output-is-input', message, [], 'change "manifests" or the other path in the configuration'),
+      ];
+    });
+  }
+
   files(): PulledFile[] {
     const made = [...this.#made].map(([path, text]): PulledFile => {
       const isSame = isThere(path);

@@ -1,4 +1,4 @@
-import { error, type Place, type Problem } from '../base/problems.js';
+import { error, type Place, type Problem, refuse } from '../base/problems.js';
 import { type Json, objectKey } from '../base/values.js';
 import { isAsked } from '../kinds/discovery.js';
 import { kindOf } from '../kinds/index.js';
@@ -103,6 +103,7 @@ export async function pullInto(
     ...documents.flatMap((document) => document.toSet),
   ];
   const files = [...changed, ...bodies.files()].sort((a, b) => (a.path < b.path ? -1 : 1));
+  refuse(await bodies.guarded(files));
   const updated = updates.filter(
     ({ update }) =>
       update !== undefined && (Object.keys(update.fields).length > 0 || update.bodies.length > 0),

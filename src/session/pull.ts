@@ -20,10 +20,11 @@ import type { ToSet } from '../pull/literal.js';
 import type { PulledFile } from '../pull/pulled-file.js';
 import { askedProblems, survey } from '../pull/survey.js';
 import { filesInFolder, writeFiles } from '../pull/write.js';
-import type { Profile } from '../server/profiles.js';
+import type { Profile, ProfileName } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 import { backendOf } from './backend.js';
 import { openConnection } from './connection.js';
+import { refuseInputs } from './outputs.js';
 import type { SessionOptions } from './session.js';
 
 /** What is to be pulled or listed; all that the server shows where nothing is said. */
@@ -84,7 +85,7 @@ export async function freshFiles(
 /** What a pull comes to; nothing is written yet. */
 export interface Pulling {
   readonly server: string;
-  readonly profile: string;
+  readonly profile: ProfileName;
   /** The files, absolute, and what becomes of each. */
   readonly files: readonly PulledFile[];
   /** Objects that get a document, whose documents get changed, and whose documents say what the server has. */
@@ -137,6 +138,8 @@ export async function pull(
     const folder = await realPlaceOf(resolve(project.cwd, out));
     await refuseTwice(folder, fresh.files, manifests, project);
     const files = await filesInFolder(fresh, folder, project.cwd);
+    const written = files.filter(({ action }) => action !== 'unchanged').map(({ path }) => path);
+    await refuseInputs(written, resolve(project.cwd, project.file), { project, files: manifests.files });
     return {
       ...shared,
       files,
@@ -168,7 +171,7 @@ export interface Listed {
 /** What a server has. */
 export interface Listing {
   readonly server: string;
-  readonly profile: string;
+  readonly profile: ProfileName;
   readonly objects: readonly Listed[];
   readonly notes: readonly string[];
   readonly missing: readonly Problem[];

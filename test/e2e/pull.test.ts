@@ -144,6 +144,17 @@ describe('idops pull --out', () => {
     expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
   });
 
+  it('writes nothing where the state is to be', async () => {
+    const state = `${boruta}state: {path: manifests/users.yaml}\n`;
+    const at = await project({ 'idops.yaml': state }, { profile: 'boruta' });
+    for (const args of ['pull', 'pull --out manifests']) {
+      const pulled = await at.idops(args);
+      expect(pulled).toMatchObject({ code: 1, stdout: '' });
+      expect(pulled.stderr).toMatch(/error\[output-is-input\]: \S*manifests\/users\.yaml is not written/);
+    }
+    expect(Object.keys(await at.files())).toEqual(['idops.yaml']);
+  });
+
   it('writes through no link', async () => {
     const at = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
     await mkdir(join(at.folder, 'outside'));
@@ -229,7 +240,7 @@ describe('idops list', () => {
     const listed = await at.idops('list Organization');
     expect(listed.stdout.split('\n')).toHaveLength(5);
     expect(listed.stdout).not.toContain('\u001b');
-    expect((await at.idops('list Organisation')).stderr).toContain('Allowed choices are Organization');
+    expect((await at.idops('list Organisation')).stderr).toMatch(/choices are Organization/);
     expect((await at.idops('list --backend ..')).stderr).toContain('error[wrong-option]');
     const missing = await at.idops('list EmailTemplate --backend nobody');
     expect(missing).toMatchObject({ code: 1, stdout: '' });

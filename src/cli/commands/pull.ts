@@ -33,10 +33,7 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
   const isEmpty =
     pulling.added + pulling.updated + pulling.unchanged + pulling.left.length + pulling.missing.length === 0;
   if (isEmpty && pulling.leftOut.length === 0) throw nothingToPull(pulling);
-  if (changes && !check) {
-    await context.refuseOutputs(out === undefined ? [] : pulling.files.map(({ path }) => path));
-    await pulling.write();
-  }
+  if (changes && !check) await pulling.write();
   for (const { address, reason } of pulling.leftOut)
     output.message(`${address} stays unmanaged in part: ${reason}`);
   const problems = [...pulling.left, ...pulling.missing];

@@ -1,0 +1,197 @@
+import type { KindName } from '../base/kind-names.js';
+import type { Problem } from '../base/problems.js';
+import { type Redactor, redactAddress } from '../base/redact.js';
+import { mapValues } from '../base/values.js';
+import { redactProblems } from '../report/redacted.js';
+import type { ProfileName } from '../server/profiles.js';
+import { list as listFrom, type PullRequest, pull as pullFrom } from '../session/pull.js';
+import { telling } from './errors.js';
+import { type Inside, insideOf, type Project } from './project.js';
+import { given, refuseUnknownKinds, type SessionOptions } from './session.js';
+
+/** What is looked for on a server, and how it is spoken to. */
+export interface ListOptions extends Omit<SessionOptions, 'manifests'> {
+  /** Objects of these kinds alone. */
+  readonly kinds?: readonly KindName[];
+  /** The backends whose email templates are meant; those that can be found where it isn't given. */
+  readonly backends?: readonly string[];
+  /** The types of email templates that are meant; those that are known where it isn't given. */
+  readonly types?: readonly string[];
+  /** The ids of the users that are meant. */
+  readonly users?: readonly string[];
+  /** The ids of the clients that are meant, which have to be given where the server lists none. */
+  readonly clients?: readonly string[];
+}
+
+/** What is pulled, and where to. */
+export interface PullOptions extends ListOptions {
+  /** Where documents about new objects go: `file-per-kind` where it isn't given. */
+  readonly layout?: 'file-per-kind' | 'file-per-object';
+  /** A folder for a fresh set of files, relative to `ProjectOptions.cwd`; the project's own manifests where it isn't given. */
+  readonly out?: string;
+  /** Built-in email templates too, which nobody customised. */
+  readonly allTemplates?: boolean;
+}
+
+/** A file of a pull. */
+export interface PulledFile {
+  /** Absolute. */
+  readonly path: string;
+  /** What `write` does with it. */
+  readonly action: 'write' | 'update' | 'unchanged';
+  /** What is in it then. */
+  readonly text: string;
+}
+
+/** A process variable that stands in the place of a secret. */
+export interface VariableToSet {
+  /** Begins with `IDOPS_`, so that no `allow_env` is needed. */
+  readonly name: string;
+  /** The object that the secret belongs to. */
+  readonly address: string;
+  /** Where in it the secret stands. */
+  readonly path: string;
+}
+
+/** What a pull comes to; nothing is written before `write`. */
+export interface Pulling {
+  /** The base URL of the server. */
+  readonly server: string;
+  /** The profile that it was read with. */
+  readonly profile: ProfileName;
+  /** Manifests and bodies. */
+  readonly files: readonly PulledFile[];
+  /** How many objects get a document. */
+  readonly added: number;
+  /** How many documents are changed. */
+  readonly updated: number;
+  /** How many documents say what the server has already. */
+  readonly unchanged: number;
+  /** What to set before the next plan. */
+  readonly toSet: readonly VariableToSet[];
+  /** What of new objects no manifest can say, and what could not be looked for, a sentence each. */
+  readonly notes: readonly string[];
+  /** What stays as it is although the server has something else (`not-pulled`), and ids that it doesn't show (`not-found`). */
+  readonly left: readonly Problem[];
+  /** Writes the files, each whole or not at all. Throws a ProblemsError (`file-moved`, `not-writable`) where that can't be done. */
+  write(): Promise<void>;
+}
+
+/** An object of a server. */
+export interface ListedObject {
+  /** Its kind. */
+  readonly kind: KindName;
+  /** What names it, by its ids. */
+  readonly address: string;
+  /** Its path parameters: `id`, or `backend_id` and `type`. */
+  readonly identity: { readonly [part: string]: string };
+  /** What people call it; null where nothing does. */
+  readonly name: string | null;
+  /** What else is worth a word, such as `the default`; null where nothing is. */
+  readonly remark: string | null;
+}
+
+/** What a server has. */
+export interface Listing {
+  /** The base URL of the server. */
+  readonly server: string;
+  /** The profile that it was read with. */
+  readonly profile: ProfileName;
+  /** In the order of kinds and ids. */
+  readonly objects: readonly ListedObject[];
+  /** What could not be looked for, a sentence each. */
+  readonly notes: readonly string[];
+  /** Ids that were asked for and that the server doesn't show (`not-found`). */
+  readonly missing: readonly Problem[];
+}
+
+/**
+ * Works out how manifests come to say what the server has: the project's own, or with `out` a fresh set. Sends GETs alone, takes no
+ * lock and leaves the state alone; nothing is written yet. Throws a ProblemsError with everything that is wrong.
+ */
+export async function pull(project: Project, options: PullOptions = {}): Promise<Pulling> {
+  const inside = insideOf(project);
+  const { redactor } = inside;
+  const { out, layout = 'file-per-kind', allTemplates = false } = options;
+  if (layout !== 'file-per-kind' && layout !== 'file-per-object')
+    throw new TypeError(`there is no layout ${String(layout)}: file-per-kind or file-per-object`);
+  const request = { ...requestOf(options), layout, builtIn: allTemplates };
+  const made = await telling(redactor, () =>
+    pullFrom(inside.project, sessionOf(options, inside), {
+      ...request,
+      ...(out === undefined ? {} : { out }),
+    }),
+  );
+  const { server, profile, added, updated, unchanged } = made;
+  return Object.freeze({
+    server,
+    profile,
+    added,
+    updated,
+    unchanged,
+    files: made.files.map(({ path, action, text }) => ({ path, action, text })),
+    toSet: made.toSet.map(({ name, address, path }) => ({
+      name,
+      address: redactAddress(address, redactor),
+      path: redactor.redactName(path),
+    })),
+    notes: [
+      ...sentences(made.notes, redactor),
+      ...sentences(
+        made.leftOut.map(({ address, reason }) => `${address}: ${reason}`),
+        redactor,
+      ),
+    ],
+    left: redactProblems([...made.left, ...made.missing], redactor),
+    write: () => telling(redactor, () => made.write()),
+  });
+}
+
+/** Lists what the project's server has, as far as its profile can read it, with GETs alone. */
+export async function listObjects(project: Project, options: ListOptions = {}): Promise<Listing> {
+  const inside = insideOf(project);
+  const { redactor } = inside;
+  const { server, profile, objects, notes, missing } = await telling(redactor, () =>
+    listFrom(inside.project, sessionOf(options, inside), requestOf(options)),
+  );
+  return {
+    server,
+    profile,
+    objects: objects.map(({ kind, address, identity, name, remark }) => ({
+      kind,
+      address: redactAddress(address, redactor),
+      identity: mapValues({ ...identity }, redactor.redactName),
+      name: name === null ? null : redactor.redact(name),
+      remark,
+    })),
+    notes: sentences(notes, redactor),
+    missing: redactProblems(missing, redactor),
+  };
+}
+
+function sentences(texts: readonly string[], { redactSentence }: Redactor): string[] {
+  return texts.map(redactSentence);
+}
+
+function requestOf({ kinds, backends, types, users, clients }: ListOptions): PullRequest {
+  refuseUnknownKinds(kinds === undefined ? {} : { kinds });
+  const asked = { backend: backends, type: types, user: users, client: clients };
+  return { asked, ...(kinds === undefined ? {} : { kinds }) };
+}
+
+function sessionOf(options: ListOptions, inside: Inside) {
+  const { baseUrl, tokenFile, concurrency, rate, timeout, retries, progress, signal } = options;
+  return given(
+    {
+      ...(baseUrl === undefined ? {} : { baseUrl }),
+      ...(tokenFile === undefined ? {} : { tokenFile }),
+      ...(concurrency === undefined ? {} : { concurrency }),
+      ...(rate === undefined ? {} : { rate }),
+      ...(timeout === undefined ? {} : { timeout }),
+      ...(retries === undefined ? {} : { retries }),
+      ...(progress === undefined ? {} : { progress }),
+      ...(signal === undefined ? {} : { signal }),
+    },
+    inside,
+  );
+}
