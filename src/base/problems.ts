@@ -6,6 +6,8 @@ export type { ProblemCode };
 export interface Place {
   /** The path as a person would type it, relative to the folder idops was started in. */
   readonly file: string;
+  /** The path from the root of the project, with `/`, where that is another one. */
+  readonly inProject?: string;
   /** The line, from 1. */
   readonly line: number;
   /** The column, from 1. */

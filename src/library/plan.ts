@@ -161,7 +161,7 @@ function publicChange(change: MadeChange): Change {
     fields,
     warnings,
     reason,
-    declaredAt,
+    declaredAt: declaredAt === null ? null : { file: declaredAt.file, line: declaredAt.line },
   };
 }
 

@@ -2,7 +2,7 @@ import { isAbsolute, resolve } from 'node:path';
 import { glob } from 'tinyglobby';
 import { error, type Problem, warning } from '../base/problems.js';
 import type { Project } from '../project/project.js';
-import { type SourceFile, shownPath, sourceOf } from '../source/file.js';
+import { type FileName, nameOf, type SourceFile, sourceOf, wholeFile } from '../source/file.js';
 import type { Access } from './access.js';
 import { unreadOf, type WalkedGlob } from './unread.js';
 import { Walk } from './walk.js';
@@ -13,8 +13,7 @@ export interface ManifestFile {
   readonly path: string;
   /** Where it really lies. */
   readonly target: string;
-  /** As a person would type it. */
-  readonly shown: string;
+  readonly name: FileName;
 }
 
 /** Every manifest of a project, and how to tell whether that is all that its globs and folders have names for. */
@@ -89,35 +88,36 @@ async function eachOnce(
   const seen = new Set<string>();
   const direct = new Set(paths);
   return paths.flatMap((path, index) => {
-    const shown = shownPath(path, project.cwd);
+    const name = nameOf(path, project);
     const found = looked[index];
     if (found === undefined) return [];
     if (!('target' in found)) {
-      problems.push(refusal(shown, found));
+      problems.push(refusal(name, found));
       return [];
     }
     const { target } = found;
     if (seen.has(target) || (path !== target && direct.has(target))) return [];
     seen.add(target);
-    return [{ path, target, shown }];
+    return [{ path, target, name }];
   });
 }
 
 /** Reads a manifest by the path that was looked at; a problem where that can't be done. */
 export async function readManifest(
   access: Access,
-  { path, shown }: ManifestFile,
+  { path, name }: ManifestFile,
 ): Promise<SourceFile | Problem> {
   const read = await access.read(path);
-  if ('text' in read) return sourceOf(shown, read.text);
-  return refusal(shown, read);
+  if ('text' in read) return sourceOf(name, read.text);
+  return refusal(name, read);
 }
 
 type Unusable = Exclude<Awaited<ReturnType<Access['read']>>, { text: string }>;
 
 /** Why a manifest isn't read; never with a line of it. */
-function refusal(shown: string, { reason, detail }: Unusable): Problem {
-  const place = [{ file: shown, line: 1, column: 1, length: 1 }];
+function refusal(name: FileName, { reason, detail }: Unusable): Problem {
+  const { file: shown } = name;
+  const place = [wholeFile(name)];
   switch (reason) {
     case 'outside':
       return error(

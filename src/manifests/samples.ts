@@ -4,7 +4,7 @@ import { error, type Problem } from '../base/problems.js';
 import { ExactNumber, isMap, type Json, mapValues } from '../base/values.js';
 import type { Project } from '../project/project.js';
 import { typeOf } from '../source/check.js';
-import { shownPath, sourceOf } from '../source/file.js';
+import { type FileName, nameOf, sourceOf, wholeFile } from '../source/file.js';
 import { resolve } from '../source/resolve.js';
 import { parseYaml } from '../source/yaml.js';
 import { Access } from './access.js';
@@ -73,9 +73,10 @@ async function readSample(
   path: string,
 ): Promise<Sample | Problem | undefined> {
   const read = await access.read(path);
-  const shown = shownPath(path, project.cwd);
-  if (!('text' in read)) return refusal(shown, read);
-  const source = sourceOf(shown, read.text);
+  const name = nameOf(path, project);
+  const { file: shown } = name;
+  if (!('text' in read)) return refusal(name, read);
+  const source = sourceOf(name, read.text);
   const { documents, problems } = parseYaml(source);
   const [problem] = problems.filter(({ severity }) => severity === 'error');
   if (problem !== undefined) return problem;
@@ -103,8 +104,9 @@ function printable(value: Json): Json {
 type Unusable = Exclude<Awaited<ReturnType<Access['read']>>, { text: string }>;
 
 /** Why sample data isn't read, never with a line of it; nothing where there is none. */
-function refusal(shown: string, { reason, detail }: Unusable): Problem | undefined {
-  const start = { file: shown, line: 1, column: 1, length: 1 };
+function refusal(name: FileName, { reason, detail }: Unusable): Problem | undefined {
+  const { file: shown } = name;
+  const start = wholeFile(name);
   switch (reason) {
     case 'missing':
       return undefined;

@@ -4,7 +4,7 @@ import { basename, extname, join, relative, resolve } from 'node:path';
 import type { GlobOptions } from 'tinyglobby';
 import { error, type Problem, warning } from '../base/problems.js';
 import type { Project } from '../project/project.js';
-import { shownPath, unreadable } from '../source/file.js';
+import { nameOf, unreadable, wholeFile } from '../source/file.js';
 import { isMountedFolder } from './access.js';
 import { follow, leadsOut } from './follow.js';
 
@@ -63,15 +63,16 @@ export class Walk {
     const problems = [...this.#refused.values()];
     const unread = [...this.linked, ...this.#passed];
     if (unread.length === 0) return problems;
-    const paths = unread.sort().map((path) => shownPath(path, this.#project.cwd));
+    const names = unread.sort().map((path) => nameOf(path, this.#project));
+    const paths = names.map(({ file }) => file);
     const more = paths.length > SHOWN ? `, and ${paths.length - SHOWN} more` : '';
-    const [first = ''] = paths;
+    const [first = { file: '' }] = names;
     return [
       ...problems,
       warning(
         'linked-folder',
         `links to folders and out of the project are not followed, so no manifest is read from ${paths.slice(0, SHOWN).join(', ')}${more}`,
-        [{ file: first, line: 1, column: 1, length: 1 }],
+        [wholeFile(first)],
         'put the manifests into the folder itself, or name the folder that the link leads to in "manifests"',
       ),
     ];
@@ -137,25 +138,23 @@ export class Walk {
   }
 
   #refuseOutside(folder: string): void {
-    const shown = shownPath(folder, this.#project.cwd);
+    const name = nameOf(folder, this.#project);
     this.#refused.set(
       folder,
       error(
         'manifest-outside',
-        `${shown} is a link that leads out of the project`,
-        [{ file: shown, line: 1, column: 1, length: 1 }],
+        `${name.file} is a link that leads out of the project`,
+        [wholeFile(name)],
         'copy the files into the project',
       ),
     );
   }
 
   #report(path: string, failure: unknown): void {
-    const shown = shownPath(path, this.#project.cwd);
+    const name = nameOf(path, this.#project);
     this.#refused.set(
       path,
-      error('file-unreadable', `${shown} ${unreadable(failure).detail}`, [
-        { file: shown, line: 1, column: 1, length: 1 },
-      ]),
+      error('file-unreadable', `${name.file} ${unreadable(failure).detail}`, [wholeFile(name)]),
     );
   }
 }

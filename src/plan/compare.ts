@@ -262,7 +262,7 @@ function baseChange(input: CompareInput, present: Present, before: Fields, obser
     fields: [],
     warnings: [],
     reason: null,
-    declaredAt: { file: declared.place.file, line: declared.place.line },
+    declaredAt: declaredPlace(declared),
     apply: {
       key,
       identity: present.identity,
@@ -328,4 +328,8 @@ function updateWarnings(kind: Kind, live: Live | undefined, parts: readonly Cont
     });
   }
   return warnings;
+}
+
+function declaredPlace({ place: { file, inProject, line } }: Declared): Change['declaredAt'] {
+  return { file, line, ...(inProject === undefined ? {} : { inProject }) };
 }

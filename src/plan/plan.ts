@@ -1,3 +1,4 @@
+import type { Place } from '../base/problems.js';
 import type { Fields } from '../base/values.js';
 import type { Action, FieldChange, PlanWarning } from '../kinds/change.js';
 import type { KindName } from '../kinds/kind.js';
@@ -24,7 +25,7 @@ export interface Change {
   readonly warnings: readonly PlanWarning[];
   /** Why it is blocked, and what to do. */
   readonly reason: string | null;
-  readonly declaredAt: { readonly file: string; readonly line: number } | null;
+  readonly declaredAt: Pick<Place, 'file' | 'inProject' | 'line'> | null;
   /** What apply needs besides. */
   readonly apply: ApplyInfo;
 }

@@ -5,7 +5,7 @@ import { error, type Problem, ProblemsError, refuse } from '../base/problems.js'
 import { type ChecksSettings, checksSchema } from '../mail/settings.js';
 import { type Profile, profiles } from '../server/profiles.js';
 import { check } from '../source/check.js';
-import { readBytes, readSource, type SourceFile, shownPath, unreadable } from '../source/file.js';
+import { nameOf, readBytes, readSource, type SourceFile, shownPath, unreadable } from '../source/file.js';
 import { nearest } from '../source/nearest.js';
 import { inOrder } from '../source/order.js';
 import type { Note } from '../source/resolve.js';
@@ -41,7 +41,7 @@ const exclusive: ReadonlySet<string> = new Set(['auth']);
 export async function loadProject(options: ProjectOptions): Promise<Project> {
   const { cwd, variables } = options;
   const path = await configPath(options);
-  const file = await readSource(path, shownPath(path, cwd));
+  const file = await readSource(path, nameOf(path, { cwd, root: dirname(path) }));
   if (!('text' in file)) throw new ProblemsError([await unreadableConfig(path, options, file)]);
   const root = await realpath(dirname(path)).catch((failure: unknown) => {
     throw new ProblemsError([

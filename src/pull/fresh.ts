@@ -158,7 +158,7 @@ function isSound(draft: Draft, { holds }: FreshOptions): boolean {
 
 /** Whether what is written comes back as it was. */
 export function isReadBack(members: { readonly [key: string]: Json }): boolean {
-  const file = new SourceFile('', documentText(members, null));
+  const file = new SourceFile({ file: '' }, documentText(members, null));
   const { documents, problems } = parseYaml(file);
   const [document] = documents;
   if (problems.length > 0 || document === undefined || documents.length > 1) return false;

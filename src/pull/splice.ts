@@ -31,7 +31,7 @@ export interface Edited {
 
 /** The documents of a text as they are written, without their variables being filled in; undefined where it isn't right. */
 export function writtenDocuments(text: string): Json[] | undefined {
-  const file = new SourceFile('', text);
+  const file = new SourceFile({ file: '' }, text);
   const { documents, problems } = parseYaml(file);
   if (problems.some(({ severity }) => severity === 'error')) return undefined;
   return documents.map(({ root }) => resolve(root, file, null).value);

@@ -45,7 +45,9 @@ export function changeJson(change: Change): PlanJson['changes'][number] {
     warnings: change.warnings.map(({ code, message }) => ({ code, message })),
     reason: change.reason,
     declared_at:
-      change.declaredAt === null ? null : { file: change.declaredAt.file, line: change.declaredAt.line },
+      change.declaredAt === null
+        ? null
+        : { file: change.declaredAt.inProject ?? change.declaredAt.file, line: change.declaredAt.line },
   };
 }
 
@@ -103,7 +105,7 @@ export function problemsJson(problems: readonly Problem[]): ProblemsJson {
       severity,
       message,
       hint: hint ?? null,
-      places: places.map(({ file, line, column }) => ({ file, line, column })),
+      places: places.map(({ file, inProject, line, column }) => ({ file: inProject ?? file, line, column })),
     })),
   };
 }

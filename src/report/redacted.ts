@@ -1,6 +1,6 @@
 import type { PastRun } from '../apply/history.js';
 import type { Result } from '../apply/result.js';
-import type { Problem } from '../base/problems.js';
+import type { Place, Problem } from '../base/problems.js';
 import { type Redactor, redactAddress } from '../base/redact.js';
 import { isMap, type Json, mapValues, same, type Value } from '../base/values.js';
 import type { SampleData } from '../mail/samples.js';
@@ -36,7 +36,7 @@ function redactChange(change: Change, redactor: Redactor): Change {
     fields: change.fields.map((field) => redactField(field, redactor)),
     warnings: change.warnings.map((warning) => redactWarning(warning, redactor)),
     reason: reason === null ? null : redactor.redactSentence(reason),
-    declaredAt: declaredAt === null ? null : { ...declaredAt, file: redactor.redactFile(declaredAt.file) },
+    declaredAt: declaredAt === null ? null : redactNames(declaredAt, redactor.redactFile),
     apply: {
       ...apply,
       key: redactAddress(apply.key, redactor),
@@ -139,6 +139,19 @@ export function redactRun(past: PastRun, redactor: Redactor): PastRun {
   };
 }
 
+/** Both names of a file. */
+function redactNames<T extends Pick<Place, 'file' | 'inProject'>>(
+  place: T,
+  redact: (file: string) => string,
+): T {
+  const { file, inProject } = place;
+  return {
+    ...place,
+    file: redact(file),
+    ...(inProject === undefined ? {} : { inProject: redact(inProject) }),
+  };
+}
+
 /** Problems: what they say, and the lines that they are about. */
 export function redactProblems(
   problems: readonly Problem[],
@@ -149,8 +162,7 @@ export function redactProblems(
     message: redactSentence(problem.message),
     ...(hint === undefined ? {} : { hint: redactSentence(hint) }),
     places: problem.places.map(({ text, ...place }) => ({
-      ...place,
-      file: redactFile(place.file),
+      ...redactNames(place, redactFile),
       // A caret under a line that is shorter or longer than it was would point at something else.
       ...(text === undefined || redact(text) !== text ? {} : { text }),
     })),

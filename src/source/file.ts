@@ -13,18 +13,37 @@ export function shownPath(path: string, cwd: string): string {
   return (relative(cwd, path) || '.').split(sep).join('/');
 }
 
+/** What a file is called: as a person would type it, and from the root of its project, where that is another path. */
+export type FileName = Pick<Place, 'file' | 'inProject'>;
+
+/** What a file of a project is called. */
+export function nameOf(
+  path: string,
+  { cwd, root }: { readonly cwd: string; readonly root: string },
+): FileName {
+  const [file, inProject] = [shownPath(path, cwd), shownPath(path, root)];
+  return file === inProject ? { file } : { file, inProject };
+}
+
+/** The place of a file as a whole. */
+export function wholeFile(name: FileName): Place {
+  return { ...name, line: 1, column: 1, length: 1 };
+}
+
 /** A text file, which can say where something in it stands. */
 export class SourceFile {
   /** As a person would type it. */
   readonly path: string;
   readonly text: string;
+  readonly #inProject: string | undefined;
   #lines: number[] | undefined;
   #written: Range[] | undefined;
   #secrets: Range[] | undefined;
   readonly #hidden: Range[] = [];
 
-  constructor(path: string, text: string) {
-    this.path = path;
+  constructor({ file, inProject }: FileName, text: string) {
+    this.path = file;
+    this.#inProject = inProject;
     this.text = text;
   }
 
@@ -59,6 +78,7 @@ export class SourceFile {
     const length = Math.max(1, Math.min(range.end, lineEnd) - start);
     return {
       file: this.path,
+      ...(this.#inProject === undefined ? {} : { inProject: this.#inProject }),
       line: low + 1,
       column: start - lineStart + 1,
       ...this.#shown(lineStart, lineEnd, start, length),
@@ -174,16 +194,17 @@ export function unreadable(failure: unknown): Unreadable {
 }
 
 /** A YAML file that was read; a byte order mark says nothing in it. */
-export function sourceOf(shown: string, text: string): SourceFile {
-  return new SourceFile(shown, text.startsWith('\uFEFF') ? text.slice(1) : text);
+export function sourceOf(name: FileName, text: string): SourceFile {
+  return new SourceFile(name, text.startsWith('\uFEFF') ? text.slice(1) : text);
 }
 
 /** Reads a YAML file; a problem where that can't be done. */
-export async function readSource(path: string, shown: string): Promise<SourceFile | Problem> {
+export async function readSource(path: string, name: FileName): Promise<SourceFile | Problem> {
+  const { file: shown } = name;
   const bytes = await readBytes(path);
   const text = bytes instanceof Uint8Array ? decode(bytes) : bytes;
-  if (typeof text === 'string') return sourceOf(shown, text);
-  const place: Place = { file: shown, line: 1, column: 1, length: 1 };
+  if (typeof text === 'string') return sourceOf(name, text);
+  const place = wholeFile(name);
   if (text.reason === 'too-large') {
     return error('too-large', `${shown} ${text.detail}`, [place], 'split it into several files');
   }

@@ -4,7 +4,7 @@ import { expect, it } from 'vitest';
 import { project, sure } from './running.js';
 
 it('commands find the project of a folder below it, and tell paths from there', async () => {
-  const { idops, read, folder } = await project({
+  const { idops, read, write, folder } = await project({
     'idops.yaml': sure,
     'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: Changed\n',
   });
@@ -16,9 +16,23 @@ it('commands find the project of a folder below it, and tell paths from there', 
   expect(planned.stderr.split('\n')[0]).toBe('The configuration is ../idops.yaml');
   expect((await idops('plan --quiet', below)).stderr).toBe('');
   expect((await idops('plan --config ../idops.yaml', below)).stderr).not.toContain('configuration');
+  // A program knows the files from the root of the project, whatever folder it is started in.
+  const inProject = { file: 'manifests/all.yaml', line: 1 };
+  expect(JSON.parse((await idops('plan --format json', below)).stdout)).toMatchObject({
+    changes: [{ declared_at: inProject }],
+  });
+  await write({ 'manifests/bad.yaml': 'kind: Organisation\n' });
+  const wrong = await idops('validate --format json', below);
+  expect(JSON.parse(wrong.stdout)).toMatchObject({
+    problems: [{ places: [{ file: 'manifests/bad.yaml' }] }],
+  });
+  expect(wrong.stderr).toContain('--> bad.yaml:1:');
+  await write({ 'manifests/bad.yaml': '' });
   // What is asked for lies where it is asked for, and is no input.
   expect((await idops('plan --out plan.json', below)).code).toBe(0);
-  expect(await read('manifests/plan.json')).toContain('"format_version"');
+  expect(JSON.parse(await read('manifests/plan.json'))).toMatchObject({
+    changes: [{ declared_at: inProject }],
+  });
   expect(await idops('plan --out ../idops.yaml', below)).toMatchObject({
     code: 1,
     stderr: expect.stringContaining('error[output-is-input]'),

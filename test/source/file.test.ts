@@ -6,7 +6,7 @@ import { SourceFile } from '../../src/source/file.js';
 /** The place of the first `find` in a text. */
 function placeOf(text: string, find: string) {
   const start = text.indexOf(find);
-  return new SourceFile('x.yaml', text).place({ start, end: start + find.length });
+  return new SourceFile({ file: 'x.yaml' }, text).place({ start, end: start + find.length });
 }
 
 describe('places', () => {
@@ -25,9 +25,12 @@ describe('places', () => {
   });
 
   test('the end of the file is a place', () => {
-    const file = new SourceFile('x.yaml', 'a: 1');
+    const file = new SourceFile({ file: 'x.yaml' }, 'a: 1');
     expect(file.place({ start: 99, end: 100 })).toMatchObject({ line: 1, column: 5, length: 1 });
-    expect(new SourceFile('x.yaml', '').place({ start: 0, end: 1 })).toMatchObject({ line: 1, column: 1 });
+    expect(new SourceFile({ file: 'x.yaml' }, '').place({ start: 0, end: 1 })).toMatchObject({
+      line: 1,
+      column: 1,
+    });
   });
 });
 
@@ -45,7 +48,7 @@ describe('secrets in shown lines', () => {
     ['smtp_password            : hunter2', 'smtp_password            : ***'],
     ['label: nothing secret', 'label: nothing secret'],
   ])('%s', (text, shown) => {
-    expect(new SourceFile('x.yaml', text).place({ start: 0, end: 1 }).text).toBe(shown);
+    expect(new SourceFile({ file: 'x.yaml' }, text).place({ start: 0, end: 1 }).text).toBe(shown);
   });
 
   test.each([
@@ -57,7 +60,7 @@ describe('secrets in shown lines', () => {
     'secrets: [a,\n  hunter2,\n hunter2]\nport: 25\n',
     '? smtp_password\n: hunter2\n',
   ])('on each of their lines: %j', (text) => {
-    const file = new SourceFile('x.yaml', text);
+    const file = new SourceFile({ file: 'x.yaml' }, text);
     for (let start = 0; start <= text.length; start += 1) {
       const place = file.place({ start, end: start + 3 });
       expect(place.text ?? '').not.toContain('hunter2');
@@ -97,7 +100,7 @@ describe('secrets in shown lines', () => {
     );
     fc.assert(
       fc.property(fc.array(part), fc.nat(), fc.nat(), (parts, start, length) => {
-        const file = new SourceFile('x.yaml', parts.join(''));
+        const file = new SourceFile({ file: 'x.yaml' }, parts.join(''));
         expect(file.place({ start, end: start + length }).length).toBeGreaterThan(0);
       }),
     );

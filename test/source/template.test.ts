@@ -18,7 +18,7 @@ function scalar(value: string): ScalarNode {
 }
 
 function fill(text: string, vars: { [name: string]: string } = {}, process: { [name: string]: string } = {}) {
-  const file = new SourceFile('x.yaml', text);
+  const file = new SourceFile({ file: 'x.yaml' }, text);
   const variables = new Variables(
     {
       vars: new Map(Object.entries(vars).map(([name, value]) => [name, scalar(value)])),

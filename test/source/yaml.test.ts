@@ -6,7 +6,7 @@ import { resolve } from '../../src/source/resolve.js';
 import { parseYaml } from '../../src/source/yaml.js';
 
 function values(text: string) {
-  const file = new SourceFile('x.yaml', text);
+  const file = new SourceFile({ file: 'x.yaml' }, text);
   const { documents, problems } = parseYaml(file);
   return {
     values: documents.map(({ root }) => resolve(root, file, null).value),
