@@ -28,6 +28,7 @@ import {
   connectionOptions,
   debugOption,
   kindOption,
+  leastBudget,
   notEmpty,
   selectionOptions,
   wholeNumber,
@@ -208,7 +209,7 @@ export function declare(action: Act): Command {
     .option(
       '--markdown-budget <N>',
       'how many characters --format markdown may have (60000)',
-      wholeNumber(1000),
+      wholeNumber(leastBudget),
     )
     .option('--detailed-exitcode', 'exit 2 where there are changes')
     .option('--out <FILE>', 'store the plan in a file, for idops apply FILE', notEmpty)

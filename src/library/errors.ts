@@ -1,4 +1,4 @@
-import { type Problem, type ProblemCode, ProblemsError } from '../base/problems.js';
+import { error as internal, type Problem, type ProblemCode, ProblemsError } from '../base/problems.js';
 import type { Redactor } from '../base/redact.js';
 import { failuresIn } from '../base/settle.js';
 import { redactProblems } from '../report/redacted.js';
@@ -57,7 +57,23 @@ export class ServerError extends ProblemsError {
  * else, which is a mistake in idops or in the program.
  */
 export function problemsOf(error: unknown): Problem[] {
-  return everyProblem(error);
+  return every(error).map((problem) =>
+    problem.code === 'internal'
+      ? {
+          ...problem,
+          hint: 'this is a mistake in idops or in the program; please report it where it is in idops',
+        }
+      : problem,
+  );
+}
+
+/** Some of what can be thrown throws itself where it is looked at. */
+function every(error: unknown): Problem[] {
+  try {
+    return everyProblem(error);
+  } catch {
+    return [internal('internal', `a thrown ${typeof error} that can't be looked at`)];
+  }
 }
 
 /** Does something, and throws what goes wrong in it as a `ProblemsError` without a secret. */

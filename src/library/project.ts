@@ -4,6 +4,7 @@ import { redactProblems } from '../report/redacted.js';
 import type { ProfileName } from '../server/profiles.js';
 import { type Validation, validateProject as validate } from '../session/validation.js';
 import { tellable, telling } from './errors.js';
+import { checkedOptions, type Rule, someText, text, yesOrNo } from './given.js';
 
 /** A configuration that was read. It shows nothing of its credentials and variables. */
 export interface Project {
@@ -37,10 +38,10 @@ export function insideOf(project: Project): Inside {
 
 /**
  * Reads the configuration of a project. Variables are resolved and the rest is read when it is needed. Throws a ProblemsError
- * (`no-config`, `yaml-syntax`, `unknown-field` and others) with everything that is wrong with its shape.
+ * (`no-config`, `yaml-syntax`, `unknown-field` and others) with everything that is wrong with its shape, and a TypeError where an option is none.
  */
-export async function loadProject(options: ProjectOptions): Promise<Project> {
-  const redactor = knowing(options);
+export async function loadProject(given: ProjectOptions): Promise<Project> {
+  const { options, redactor } = checked(given);
   const project = await telling(redactor, () => load(options));
   const { root, file, environment, profile } = project;
   const made: Project = Object.freeze({
@@ -64,16 +65,33 @@ export async function loadProject(options: ProjectOptions): Promise<Project> {
  * Finds everything that is wrong with a project without a server: configuration, manifests, references and bodies, a
  * configuration that can't be read among it. Nothing is thrown for what is wrong; `problems` has errors and warnings.
  */
-export async function validateProject(options: ProjectOptions): Promise<Validation> {
-  const redactor = knowing(options);
+export async function validateProject(given: ProjectOptions): Promise<Validation> {
+  const { options, redactor } = checked(given);
   const { problems, objects } = await validate(() => load(options), redactor.add);
   return { problems: redactProblems(problems, redactor), objects };
 }
 
-/** A redactor that knows the token that the variables name. */
-function knowing({ variables }: ProjectOptions): Redactor {
+const rules: { readonly [name in keyof ProjectOptions]-?: Rule } = {
+  cwd: { ...someText, required: true },
+  variables: {
+    takes: 'an object with texts, such as process.env',
+    fits: (value) =>
+      typeof value === 'object' &&
+      value !== null &&
+      Object.values(value).every((one) => one === undefined || typeof one === 'string'),
+    required: true,
+  },
+  config: text,
+  above: yesOrNo,
+  env: text,
+  tokenFile: text,
+};
+
+/** Options that are ones, and a redactor that knows the token that the variables name. */
+function checked(given: ProjectOptions): { options: ProjectOptions; redactor: Redactor } {
   const redactor = createRedactor();
-  const token = variables.IDOPS_TOKEN?.trim() ?? '';
+  const options = checkedOptions(given, rules, redactor);
+  const token = options.variables.IDOPS_TOKEN?.trim() ?? '';
   if (token !== '') redactor.add(token);
-  return redactor;
+  return { options, redactor };
 }

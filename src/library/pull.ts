@@ -6,8 +6,9 @@ import { redactProblems } from '../report/redacted.js';
 import type { ProfileName } from '../server/profiles.js';
 import { list as listFrom, type PullRequest, pull as pullFrom } from '../session/pull.js';
 import { telling } from './errors.js';
+import { checkedOptions, type Rule, someKinds, someText, someTexts, yesOrNo } from './given.js';
 import { type Inside, insideOf, type Project } from './project.js';
-import { given, refuseUnknownKinds, type SessionOptions } from './session.js';
+import { type SessionOptions, given as sessionGiven, sessionRules } from './session.js';
 
 /** What is looked for on a server, and how it is spoken to. */
 export interface ListOptions extends Omit<SessionOptions, 'manifests'> {
@@ -107,14 +108,13 @@ export interface Listing {
 
 /**
  * Works out how manifests come to say what the server has: the project's own, or with `out` a fresh set. Sends GETs alone, takes no
- * lock and leaves the state alone; nothing is written yet. Throws a ProblemsError with everything that is wrong.
+ * lock and leaves the state alone; nothing is written yet. Throws a ProblemsError with everything that is wrong, and a TypeError where an option is none.
  */
-export async function pull(project: Project, options: PullOptions = {}): Promise<Pulling> {
+export async function pull(project: Project, given: PullOptions = {}): Promise<Pulling> {
   const inside = insideOf(project);
   const { redactor } = inside;
+  const options = checkedOptions<PullOptions>(given, pullRules(), redactor);
   const { out, layout = 'file-per-kind', allTemplates = false } = options;
-  if (layout !== 'file-per-kind' && layout !== 'file-per-object')
-    throw new TypeError(`there is no layout ${String(layout)}: file-per-kind or file-per-object`);
   const request = { ...requestOf(options), layout, builtIn: allTemplates };
   const made = await telling(redactor, () =>
     pullFrom(inside.project, sessionOf(options, inside), {
@@ -147,10 +147,11 @@ export async function pull(project: Project, options: PullOptions = {}): Promise
   });
 }
 
-/** Lists what the project's server has, as far as its profile can read it, with GETs alone. */
-export async function listObjects(project: Project, options: ListOptions = {}): Promise<Listing> {
+/** Lists what the project's server has, as far as its profile can read it, with GETs alone. Throws a TypeError where an option is none. */
+export async function listObjects(project: Project, given: ListOptions = {}): Promise<Listing> {
   const inside = insideOf(project);
   const { redactor } = inside;
+  const options = checkedOptions<ListOptions>(given, listRules(), redactor);
   const { server, profile, objects, notes, missing } = await telling(redactor, () =>
     listFrom(inside.project, sessionOf(options, inside), requestOf(options)),
   );
@@ -169,19 +170,42 @@ export async function listObjects(project: Project, options: ListOptions = {}): 
   };
 }
 
+function listRules(): { readonly [name in keyof ListOptions]-?: Rule } {
+  const { manifests: _, ...rules } = sessionRules();
+  return {
+    ...rules,
+    kinds: someKinds,
+    backends: someTexts,
+    types: someTexts,
+    users: someTexts,
+    clients: someTexts,
+  };
+}
+
+function pullRules(): { readonly [name in keyof PullOptions]-?: Rule } {
+  return {
+    ...listRules(),
+    layout: {
+      takes: 'file-per-kind or file-per-object',
+      fits: (value) => value === 'file-per-kind' || value === 'file-per-object',
+    },
+    out: someText,
+    allTemplates: yesOrNo,
+  };
+}
+
 function sentences(texts: readonly string[], { redactSentence }: Redactor): string[] {
   return texts.map(redactSentence);
 }
 
 function requestOf({ kinds, backends, types, users, clients }: ListOptions): PullRequest {
-  refuseUnknownKinds(kinds === undefined ? {} : { kinds });
   const asked = { backend: backends, type: types, user: users, client: clients };
   return { asked, ...(kinds === undefined ? {} : { kinds }) };
 }
 
 function sessionOf(options: ListOptions, inside: Inside) {
   const { baseUrl, tokenFile, concurrency, rate, timeout, retries, progress, signal } = options;
-  return given(
+  return sessionGiven(
     {
       ...(baseUrl === undefined ? {} : { baseUrl }),
       ...(tokenFile === undefined ? {} : { tokenFile }),

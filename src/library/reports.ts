@@ -8,9 +8,11 @@ import * as problemsReport from '../report/problems.js';
 import { redactProblems, redactSamples } from '../report/redacted.js';
 import * as results from '../report/results.js';
 import * as text from '../report/text.js';
+import { leastBudget } from '../session/options.js';
 import { planSamples } from '../session/plan-samples.js';
 import { telling } from './errors.js';
 import { knownOf, type Plan, shownOf } from './plan.js';
+import { said } from './said.js';
 
 /** How much of a plan or a result is shown. */
 export interface ReportOptions {
@@ -26,7 +28,7 @@ export interface TextOptions extends ReportOptions {
 
 /** How long Markdown may be. */
 export interface MarkdownOptions extends ReportOptions {
-  /** Characters at most; 60,000 where it isn't given. What matters least is left out first, and the report says so. */
+  /** Characters at most, a whole number from 1000; 60,000 where it isn't given. What matters least is left out first, and the report says so. */
   readonly budget?: number;
 }
 
@@ -47,8 +49,16 @@ export function planText(plan: Plan, { color = false, debug = false }: TextOptio
   return text.planText(shownOf(plan), { color, debug });
 }
 
-/** A plan as Markdown, for a comment of a pull request. Nothing in it is a mention or markup that isn't idops' own. */
+/**
+ * A plan as Markdown, for a comment of a pull request. Nothing in it is a mention or markup that isn't idops' own. Throws a
+ * TypeError where `budget` is none.
+ */
 export function planMarkdown(plan: Plan, { debug = false, budget }: MarkdownOptions = {}): string {
+  const { redactor } = knownOf(plan).inside;
+  if (budget !== undefined && !(Number.isSafeInteger(budget) && budget >= leastBudget))
+    throw new TypeError(
+      `budget is ${said(budget, redactor)}: it must be a whole number of ${leastBudget} or more`,
+    );
   return markdown.planMarkdown(shownOf(plan), { debug, ...(budget === undefined ? {} : { budget }) });
 }
 

@@ -1,5 +1,5 @@
 import type { Result } from '../apply/result.js';
-import { type KindName, kindNames } from '../base/kind-names.js';
+import type { KindName } from '../base/kind-names.js';
 import type { Problem } from '../base/problems.js';
 import type { Progress } from '../base/progress.js';
 import { redactAddress } from '../base/redact.js';
@@ -9,8 +9,10 @@ import { openSession as open, openForWriting as openLocked } from '../session/op
 import { connectionOptions } from '../session/options.js';
 import type { SessionOptions as Given, Session as Opened } from '../session/session.js';
 import { telling } from './errors.js';
+import { checkedOptions, type Rule, someKinds, someText, someTexts, texts, yesOrNo } from './given.js';
 import { type ApprovedPlan, approvedOf, knownOf, type Plan, publicPlan } from './plan.js';
 import { type Inside, insideOf, type Project } from './project.js';
+import { said } from './said.js';
 import { readOf, type StoredPlan } from './stored.js';
 
 /** How a session works. */
@@ -37,9 +39,9 @@ export interface SessionOptions {
 
 /** What a plan is about. */
 export interface PlanOptions {
-  /** Only objects whose address matches one of these; `*` stands for any characters. */
+  /** Only objects whose address matches one of these; `*` stands for any characters. An empty list is refused. */
   readonly targets?: readonly string[];
-  /** Only objects of these kinds. */
+  /** Only objects of these kinds. An empty list is refused. */
   readonly kinds?: readonly KindName[];
   /** Delete templates that idops applied and no manifest names any more. */
   readonly prune?: boolean;
@@ -96,7 +98,7 @@ export interface Session {
   readonly notes: readonly string[];
   /** The manifests and bodies that were read, absolute, links followed. */
   readonly files: readonly string[];
-  /** Observes and compares; sends GETs alone. */
+  /** Observes and compares; sends GETs alone. Throws a TypeError where an option is none. */
   plan(options?: PlanOptions): Promise<Plan>;
   /**
    * What to keep of a plan that this session made of the manifests, for `readPlan` or `idops apply FILE`: JSON without a secret in
@@ -151,9 +153,10 @@ export async function openForWriting(
   options: SessionOptions = {},
 ): Promise<WritingSession> {
   const inside = insideOf(project);
-  const known: readonly string[] = writingCommands;
-  if (!known.includes(command)) throw new TypeError(`${command} is none of ${known.join(', ')}`);
   const { redactor } = inside;
+  const known: readonly string[] = writingCommands;
+  if (!known.includes(command))
+    throw new TypeError(`${said(command, redactor)} is none of ${known.join(', ')}`);
   const opened = await telling(redactor, () => openLocked(inside.project, command, given(options, inside)));
   return Object.freeze({
     ...publicSession(project, opened, inside),
@@ -166,38 +169,58 @@ export async function openForWriting(
 }
 
 /** The options of a session, as it takes them. Throws a TypeError where one is none. */
-export function given(sessionOptions: SessionOptions, { redactor }: Inside): Given {
-  refuseNonsense(sessionOptions);
-  const { rate, retries, ...options } = sessionOptions;
+export function given(options: SessionOptions, { redactor }: Inside): Given {
+  const { rate, retries, ...checked } = checkedOptions(options, sessionRules(), redactor);
   return {
-    ...options,
+    ...checked,
     redactor,
     network: { ...(rate === undefined ? {} : { rate }), ...(retries === undefined ? {} : { retries }) },
   };
 }
 
 /** What the command line would refuse, a program may not say either. */
-function refuseNonsense(options: SessionOptions): void {
-  const { tokenFile, concurrency, rate, timeout, retries } = options;
-  const given: { readonly [name: string]: unknown } = { tokenFile, concurrency, rate, timeout, retries };
-  for (const option of connectionOptions()) {
-    const name = option.attributeName();
-    if (given[name] === undefined) continue;
-    try {
-      option.parseArg?.(String(given[name]), undefined);
-    } catch (failure) {
-      throw new TypeError(`${name} is ${given[name]}. ${failure instanceof Error ? failure.message : ''}`);
-    }
-  }
+export function sessionRules(): { readonly [name in keyof SessionOptions]-?: Rule } {
+  const parsers = new Map(connectionOptions().map((option) => [option.attributeName(), option.parseArg]));
+  const number = (name: 'concurrency' | 'rate' | 'timeout' | 'retries', takes: string): Rule => ({
+    takes,
+    fits(value) {
+      if (typeof value !== 'number') return false;
+      try {
+        parsers.get(name)?.(String(value), undefined);
+        return true;
+      } catch {
+        return false;
+      }
+    },
+  });
+  return {
+    baseUrl: someText,
+    tokenFile: someText,
+    manifests: yesOrNo,
+    concurrency: number('concurrency', 'a whole number from 1 to 1000'),
+    rate: number('rate', 'a number of more than 0'),
+    timeout: number('timeout', 'a number of seconds, more than 0 and 86400 at most'),
+    retries: number('retries', 'a whole number from 0 to 100'),
+    progress: {
+      takes: 'an object with the functions phase, step and end',
+      fits: (value) =>
+        typeof value === 'object' &&
+        value !== null &&
+        ['phase', 'step', 'end'].every((name) => typeof Reflect.get(value, name) === 'function'),
+    },
+    signal: { takes: 'an AbortSignal', fits: (value) => value instanceof AbortSignal },
+  };
 }
 
-/** Throws a TypeError for a kind that there is not. */
-export function refuseUnknownKinds({ kinds = [] }: Pick<PlanOptions, 'kinds'>): void {
-  const known: readonly string[] = kindNames;
-  const unknown = kinds.filter((kind) => !known.includes(kind));
-  if (unknown.length > 0)
-    throw new TypeError(`there is no kind ${unknown.join(', ')}: the kinds are ${known.join(', ')}`);
-}
+const planRules: { readonly [name in keyof PlanOptions]-?: Rule } = {
+  targets: someTexts,
+  kinds: someKinds,
+  prune: yesOrNo,
+  assert: yesOrNo,
+  acceptDids: texts,
+};
+
+const undoRules = { force: yesOrNo };
 
 function publicSession(project: Project, opened: Opened, inside: Inside): Session {
   const { redactor } = inside;
@@ -210,8 +233,7 @@ function publicSession(project: Project, opened: Opened, inside: Inside): Sessio
     files: opened.files,
     plan: (options = {}) =>
       tell(async () => {
-        refuseUnknownKinds(options);
-        return shown(await opened.plan(options));
+        return shown(await opened.plan(checkedOptions(options, planRules, redactor)));
       }),
     storePlan: (plan) => tell(() => opened.storePlan(knownOf(plan).made)),
     planStored: (stored) =>
@@ -220,9 +242,11 @@ function publicSession(project: Project, opened: Opened, inside: Inside): Sessio
         return { plan: shown(plan), problems: redactProblems(problems, redactor) };
       }),
     lastRun: () => tell(() => opened.lastRun()),
-    planUndo: (run, options) =>
+    planUndo: (run, options = {}) =>
       tell(async () => {
-        const { plan, left } = await opened.planUndo(run, options);
+        if (typeof run !== 'string') throw new TypeError(`${said(run, redactor)} is not the name of a run`);
+        const checked = checkedOptions<{ readonly force?: boolean }>(options, undoRules, redactor);
+        const { plan, left } = await opened.planUndo(run, checked);
         return {
           plan: shown(plan),
           left: left.map(({ address, path, reason }) => ({

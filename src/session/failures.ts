@@ -27,11 +27,20 @@ function problemsOfOne(one: unknown): readonly Problem[] {
   return [
     error(
       'internal',
-      one instanceof Error ? `${one.name}: ${one.message}` : String(one),
+      wordsOf(one),
       [],
       'this is a mistake in idops: please report it with the output of --debug',
     ),
   ];
+}
+
+/** What was thrown, in words; some of what can be thrown has none, or throws where it is asked. */
+function wordsOf(one: unknown): string {
+  try {
+    return one instanceof Error ? `${one.name}: ${one.message}` : String(one);
+  } catch {
+    return `a thrown ${typeof one} that has no words`;
+  }
 }
 
 /** The stack traces of everything that went wrong, for --debug. */

@@ -3,6 +3,7 @@ import { findRun } from '../apply/history.js';
 import { othersOf, refuseOther } from '../apply/owner.js';
 import { newestRun } from '../apply/resume.js';
 import { type Left, undoRun } from '../apply/undo.js';
+import { quote } from '../base/escape.js';
 import { error, ProblemsError, refuse } from '../base/problems.js';
 import { noProgress, withoutHarm } from '../base/progress.js';
 import { createRedactor } from '../base/redact.js';
@@ -233,7 +234,7 @@ async function open(
     planRegeneration: (clientId) =>
       life.does(async () => {
         if (!identifier().safeParse(clientId).success)
-          throw new TypeError(`${JSON.stringify(clientId)} is not the id of a client`);
+          throw new TypeError(`${quote(redactor.redactEcho(String(clientId)))} is not the id of a client`);
         const plans = current;
         return plans.remember(
           await regenerationPlan(clientId, { ...shared, ...header(), state }),
