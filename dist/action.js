@@ -3724,7 +3724,7 @@ isArray(value3)?value3.join(", "):String(value3)}}}return normalizedHeaders}var 
 "update"];function validateSnapshotMode(mode){if(!validSnapshotModes.includes(mode)){throw new InvalidArgumentError2(`In\
 valid snapshot mode: ${mode}. Must be one of: ${validSnapshotModes.join(", ")}`)}}module.exports={createHeaderFilters,hashId,
 isUndiciHeaders,normalizeHeaders,isUrlExcludedFactory,validateSnapshotMode}}});var require_snapshot_recorder=__commonJS({"node_modules/undici/lib/mock/snapshot-recorder.js"(exports,module){"use stric\
-t";var{writeFile:writeFile2,readFile:readFile3,mkdir:mkdir2}=__require("node:fs/promises");var{dirname:dirname16,resolve:resolve16}=__require("node:path");
+t";var{writeFile:writeFile2,readFile:readFile3,mkdir:mkdir2}=__require("node:fs/promises");var{dirname:dirname19,resolve:resolve16}=__require("node:path");
 var{setTimeout:setTimeout2,clearTimeout:clearTimeout2}=__require("node:timers");var{InvalidArgumentError:InvalidArgumentError2,
 UndiciError}=require_errors();var{hashId,isUrlExcludedFactory,normalizeHeaders,createHeaderFilters}=require_snapshot_utils();
 function formatRequestKey(opts,headerFilters,matchOptions={}){const url2=new URL(opts.path,opts.origin);const normalized2=opts.
@@ -3767,7 +3767,7 @@ resolve16(path),"utf8");const parsed2=JSON.parse(data3);if(Array.isArray(parsed2
 snapshot}of parsed2){this.#snapshots.set(hash3,snapshot)}}else{this.#snapshots=new Map(Object.entries(parsed2))}}catch(error63){
 if(error63.code==="ENOENT"){this.#snapshots.clear()}else{throw new UndiciError(`Failed to load snapshots from ${path}`,{
 cause:error63})}}}async saveSnapshots(filePath){const path=filePath||this.#snapshotPath;if(!path){throw new InvalidArgumentError2(
-"Snapshot path is required")}const resolvedPath=resolve16(path);await mkdir2(dirname16(resolvedPath),{recursive:true});const data3=Array.
+"Snapshot path is required")}const resolvedPath=resolve16(path);await mkdir2(dirname19(resolvedPath),{recursive:true});const data3=Array.
 from(this.#snapshots.entries()).map(([hash3,snapshot])=>({hash:hash3,snapshot}));await writeFile2(resolvedPath,JSON.stringify(
 data3,null,2),{flush:true})}clear(){this.#snapshots.clear()}getSnapshots(){return Array.from(this.#snapshots.values())}size(){
 return this.#snapshots.size}resetCallCounts(){for(const snapshot of this.#snapshots.values()){snapshot.callCount=0}}deleteSnapshot(requestOpts){
@@ -11093,15 +11093,15 @@ init_checks2();init_errors2();init_parse3();init_compat();init_core2();init_json
 init_deep_partial();init_in_out();init_locales();init_iso();init_iso();init_coerce()}});var init_zod=__esm({"node_modules/zod/index.js"(){init_external();init_external()}});function countDestructions(plan){return plan.changes.reduce((sum,{destructions})=>sum+destructions.length,0)}function refusals(plan,maxDestructive){
 const problems=blockedBy(plan).map(([reason,changes])=>error("blocked",blockedMessage(reason,changes),[],blockedHint(changes)));
 const destructions=countDestructions(plan);if(destructions>maxDestructive){problems.push(error("too-destructive",`the pl\
-an does ${destructions} destructive things, and ${maxDestructive} are allowed (safety.max_destructive, or --allow-destru\
-ctive)`,[],`review the plan; if it is meant, use --allow-destructive ${destructions}`))}return problems}function blockedBy({
-changes}){const byReason=new Map;for(const change of changes){if(change.action!=="blocked")continue;byReason.set(change.
-reason,[...byReason.get(change.reason)??[],change])}return[...byReason]}function blockedMessage(reason,changes){const[only2]=changes;
-if(changes.length===1)return`${only2?.address} is blocked: ${reason}`;const named2=changes.slice(0,NAMED).map(({address:address2})=>address2);
-const more=changes.length>NAMED?` and ${changes.length-NAMED} more`:"";return`${changes.length} objects are blocked (${named2.
-join(", ")}${more}): ${reason}`}function blockedHint(changes){if(changes.every(({declaredAt})=>declaredAt===null))return void 0;
-return changes.length===1?"mend it, or leave it out with --target":"mend them, or leave them out with --target"}var NAMED;
-var init_safety=__esm({"src/plan/safety.ts"(){"use strict";init_problems();NAMED=3}});function summarize(plan){const summary2={update:0,delete:0,regenerate:0,adopt:0,blocked:0,unchanged:0};for(const change of plan.
+an does ${destructions} destructive ${destructions===1?"thing":"things"}, and ${maxDestructive} are allowed (safety.max_\
+destructive, or --allow-destructive)`,[],`review the plan; if it is meant, use --allow-destructive ${destructions}`))}return problems}
+function blockedBy({changes}){const byReason=new Map;for(const change of changes){if(change.action!=="blocked")continue;
+byReason.set(change.reason,[...byReason.get(change.reason)??[],change])}return[...byReason]}function blockedMessage(reason,changes){
+const[only2]=changes;if(changes.length===1)return`${only2?.address} is blocked: ${reason}`;const named2=changes.slice(0,
+NAMED).map(({address:address2})=>address2);const more=changes.length>NAMED?` and ${changes.length-NAMED} more`:"";return`${changes.
+length} objects are blocked (${named2.join(", ")}${more}): ${reason}`}function blockedHint(changes){if(changes.every(({declaredAt})=>declaredAt===
+null))return void 0;return changes.length===1?"mend it, or leave it out with --target":"mend them, or leave them out wit\
+h --target"}var NAMED;var init_safety=__esm({"src/plan/safety.ts"(){"use strict";init_problems();NAMED=3}});function summarize(plan){const summary2={update:0,delete:0,regenerate:0,adopt:0,blocked:0,unchanged:0};for(const change of plan.
 changes)summary2[change.action]+=1;return summary2}function changesServer(plan){return plan.changes.some(({action})=>action===
 "update"||action==="delete"||action==="regenerate")}function leavesDebts({warnings}){return warnings.some(({code:code2})=>code2===
 "restores-left-out")}var init_plan=__esm({"src/plan/plan.ts"(){"use strict"}});var require_mod=__commonJS({"node_modules/fastest-levenshtein/mod.js"(exports){"use strict";exports.__esModule=true;exports.
@@ -12450,7 +12450,429 @@ isMap=identity2.isMap;exports.isNode=identity2.isNode;exports.isPair=identity2.i
 exports.isSeq=identity2.isSeq;exports.Pair=Pair.Pair;exports.Scalar=Scalar.Scalar;exports.YAMLMap=YAMLMap.YAMLMap;exports.
 YAMLSeq=YAMLSeq.YAMLSeq;exports.CST=cst;exports.Lexer=lexer.Lexer;exports.LineCounter=lineCounter.LineCounter;exports.Parser=
 parser.Parser;exports.parse=publicApi.parse;exports.parseAllDocuments=publicApi.parseAllDocuments;exports.parseDocument=
-publicApi.parseDocument;exports.stringify=publicApi.stringify;exports.visit=visit2.visit;exports.visitAsync=visit2.visitAsync}});function operationPath(name2,params={}){return fillPath(operations[name2].path,params)}function fillPath(path,params){return path.
+publicApi.parseDocument;exports.stringify=publicApi.stringify;exports.visit=visit2.visit;exports.visitAsync=visit2.visitAsync}});var kindNames;var init_kind_names=__esm({"src/base/kind-names.ts"(){"use strict";kindNames=["Organization","User","KeyPa\
+ir","EmailTemplate","Client"]}});async function settle2(promises3){const settled=await Promise.allSettled(promises3);const failures=settled.flatMap(it=>it.
+status==="rejected"?failuresIn(it.reason):[]);if(failures.length>0)throw new AggregateError(new Set(failures),"several t\
+hings failed");return settled.flatMap(it=>it.status==="fulfilled"?[it.value]:[])}function failuresIn(failure2){return failure2 instanceof
+AggregateError?failure2.errors.flatMap(failuresIn):[failure2]}var init_settle=__esm({"src/base/settle.ts"(){"use strict"}});function about(asked,parse12){return document2=>{const parsed2=parse12(document2);if("wrong"in parsed2)return parsed2;const{
+value:value3}=parsed2;if(!isMap(value3))return parsed2;const other=Object.entries(asked).find(([member2,wanted])=>{const got=Object.
+hasOwn(value3,member2)?value3[member2]:void 0;return typeof got==="string"&&!sameIdentifier(got,wanted)});return other===
+void 0?parsed2:{wrong:`its ${other[0]} is another one`,reason:"other-object"}}}function pageOf(row){const schema=external_exports.
+object({data:external_exports.array(row),...counts});return document2=>{const page=parse4(schema,document2);if("wrong"in
+page)return page;const{data:data3,page_number,page_size,total_pages,total_entries}=page.value;return{value:{rows:data3,...page_number==
+null?{}:{pageNumber:page_number},...page_size==null?{}:{pageSize:page_size},...total_pages==null?{}:{totalPages:total_pages},
+...total_entries==null?{}:{totalEntries:total_entries}}}}}function answerType(schema){const one=external_exports.object(
+{data:schema});const list3=external_exports.object({data:external_exports.array(schema)});return{one:document2=>data(parse4(
+one,document2)),list:document2=>data(parse4(list3,document2))}}function data(parsed2){return"wrong"in parsed2?parsed2:{value:parsed2.
+value.data}}function parse4(schema,document2){const result=schema.safeParse(document2);if(result.success)return{value:result.
+data};const shown2=result.error.issues.slice(0,3).map(({path,message})=>{const place=path.length===0?"the answer":path.map(
+String).join(".");return`${place}: ${message.replace(/^Invalid input: /,"").replace("ExactNumber","number")}`});const more=result.
+error.issues.length-shown2.length;return{wrong:`${shown2.join("; ")}${more>0?`; and ${more} more`:""}`}}function deeperThan(levels,value3){
+if(typeof value3!=="object"||value3===null||value3 instanceof ExactNumber)return false;return levels===0||Object.values(
+value3).some(member2=>deeperThan(levels-1,member2))}var maxDepth2,text2,flag,integer2,int2,identifier,texts,anyObject,object2,
+objects,secret,namedScopes,roles,organization,listedScope,listedRole,backend,user,template,keyPair,client,count,counts,answers,
+parseOrganizationPage,pages;var init_answers=__esm({"src/server/answers.ts"(){"use strict";init_zod();init_json();init_values();
+maxDepth2=100;text2=external_exports.string().nullable().exactOptional();flag=external_exports.boolean().nullable().exactOptional();
+integer2=external_exports.preprocess(value3=>value3 instanceof ExactNumber?plainNumber(value3.text):value3,external_exports.
+int32());int2=integer2.nullable().exactOptional();identifier=external_exports.string().refine(isPathParameter,"an id tha\
+t no path can carry").nullable().exactOptional();texts=external_exports.array(external_exports.string()).nullable().exactOptional();
+anyObject=external_exports.custom(value3=>isMap(value3)&&!deeperThan(maxDepth2,value3),`expected an object, nested ${maxDepth2}\
+ levels at most`);object2=anyObject.nullable().exactOptional();objects=external_exports.array(anyObject).nullable().exactOptional();
+secret=external_exports.string().transform(value3=>new Sensitive(value3)).nullable().exactOptional();namedScopes=external_exports.
+array(external_exports.object({id:text2,name:text2,public:flag})).nullable().exactOptional();roles=external_exports.array(
+external_exports.object({id:text2,name:text2,scopes:namedScopes})).nullable().exactOptional();organization=external_exports.
+object({id:identifier,name:text2,label:text2});listedScope=external_exports.object({id:text2,name:text2,label:text2,public:flag});
+listedRole=external_exports.object({id:text2,name:text2,scopes:namedScopes});backend=external_exports.object({id:text2,name:text2,
+type:text2,is_default:flag,create_default_organization:flag,roles,metadata_fields:objects,federated_servers:objects,verifiable_credentials:objects,
+verifiable_presentations:objects,password_hashing_alg:text2,password_hashing_opts:object2,ldap_pool_size:int2,ldap_host:text2,
+ldap_user_rdn_attribute:text2,ldap_base_dn:text2,ldap_ou:text2,ldap_master_dn:text2,ldap_master_password:secret,smtp_from:text2,
+smtp_relay:text2,smtp_username:text2,smtp_password:secret,smtp_ssl:flag,smtp_tls:flag,smtp_port:int2,features:texts});user=
+external_exports.object({id:identifier,uid:text2,username:text2,totp_registered_at:text2,metadata:object2,federated_metadata:object2,
+blocked:flag,group:text2,authorized_scopes:external_exports.array(external_exports.object({id:text2,name:text2,label:text2,
+public:flag})).nullable().exactOptional(),organizations:external_exports.array(external_exports.object({id:text2,name:text2,
+label:text2,roles})).nullable().exactOptional(),backend:backend.nullable().exactOptional(),roles});template=external_exports.
+object({id:text2,txt_content:text2,html_content:text2,type:text2,backend_id:text2});keyPair=external_exports.object({id:identifier,
+public_key:text2,is_default:flag});client=external_exports.object({id:identifier,public_client_id:text2,check_public_client_id:flag,
+name:text2,confidential:flag,redirect_uris:texts,public_refresh_token:flag,public_revoke:flag,authorize_scope:flag,enforce_dpop:flag,
+enforce_tx_code:flag,access_token_ttl:int2,authorization_code_ttl:int2,authorization_request_ttl:int2,refresh_token_ttl:int2,
+id_token_ttl:int2,pkce:flag,public_key:text2,key_pair_type:object2,signatures_adapter:text2,did:text2,identity_provider:external_exports.
+object({id:text2,name:text2}).nullable().exactOptional(),authorized_scopes:namedScopes,supported_grant_types:texts,id_token_signature_alg:text2,
+userinfo_signed_response_alg:text2,token_endpoint_jwt_auth_alg:text2,token_endpoint_auth_methods:texts,jwt_public_key:text2,
+response_mode:text2});count=integer2.pipe(external_exports.int32().min(0)).nullable().exactOptional();counts={page_number:count,
+page_size:count,total_pages:count,total_entries:count};answers={organization:answerType(organization),user:answerType(user),
+template:answerType(template),keyPair:answerType(keyPair),client:answerType(client)};parseOrganizationPage=document2=>{const page=pageOf(
+organization)(document2);if("wrong"in page)return page;const{rows,...rest}=page.value;return{value:{organizations:rows,...rest}}};
+pages={scope:pageOf(listedScope),role:pageOf(listedRole),user:pageOf(user),keyPair:pageOf(keyPair),backend:pageOf(external_exports.
+object({id:text2,name:text2})),client:pageOf(external_exports.object({id:identifier,name:text2,did:text2}))}}});function idsOf(kind,option,{asked,known:known3}){const wanted=asked[option]??[];const ids=wanted.length>0?wanted:known3.
+flatMap(one=>one.kind===kind&&one.identity.id!==void 0?[one.identity.id]:[]);return[...new Set(ids)].sort()}function withoutIds(count2,nouns){
+if(count2===0)return[];return[`${count2} of the server's ${nouns} came without an id, so that nothing can be written dow\
+n of ${count2===1?"it":"them"}`]}var init_discovery=__esm({"src/kinds/discovery.ts"(){"use strict"}});async function readOne({reader,limit:limit2},read,params,parse12){return await limit2(()=>reader.showExtra(read,params,parse12))}
+function missing(identity2,noun){return{exists:false,identity:identity2,fields:{},trouble:`the server has no ${noun} wit\
+h the id ${identity2.id}, and no operation creates one: create it there, or correct the id`}}var init_reading=__esm({"sr\
+c/kinds/reading.ts"(){"use strict"}});function isBlank(value3){if(value3===void 0)return false;const text4=reveal(value3);return typeof text4==="string"&&new RegExp(
+"^\\p{White_Space}*$","u").test(text4)}function textOf(value3){const text4=value3===void 0?"":reveal(value3);return typeof text4===
+"string"?text4:""}function characters(text4){return[...text4].length}var init_texts=__esm({"src/kinds/texts.ts"(){"use s\
+trict";init_values()}});function idTrouble(identity2,{name:name2,limits:limits2}){const unusable2=Object.entries(identity2).find(([part,text4])=>part!==
+"name"&&text4!==void 0&&!isPathParameter(text4));if(unusable2!==void 0){return`the ${unusable2[0]} ${JSON.stringify(unusable2[1])}\
+ can't name an object in a path of the API: correct it`}if(limits2?.uuids!==true)return void 0;const wrong2=["id","backe\
+nd_id"].find(part=>identity2[part]!==void 0&&!uuid5.test(identity2[part]));if(wrong2===void 0)return void 0;return`the ${wrong2}\
+ ${identity2[wrong2]} is not a UUID in lower case, as the ids of this server are (profile ${name2}): correct it`}function limitProblems(object3,profile,limits2,{
+ignored:ignored2=[],emptyIsNull=[],limits:own4={}}){const refused2=(message,path,hint)=>error("profile-limit",`${message}\
+ (profile ${profile.name})`,[object3.placeOf(...path)],hint);const sent=Object.fromEntries(Object.entries(object3.fields).
+filter(([field])=>!ignored2.includes(field)));return[...idProblems(object3,limits2,own4,refused2),...identityProblems(object3,
+own4,refused2),...nulProblems(sent,refused2),...lengthProblems(object3,own4,refused2),...emptyProblems(object3,profile,emptyIsNull,
+own4,refused2),...wordProblems(object3,own4,refused2),...elementProblems(object3,own4,refused2),...sizeProblems(object3,
+limits2,refused2)]}function idProblems(object3,limits2,{ids={}},refused2){return idsOf2(object3).flatMap(({id,path,most})=>{
+const text4=reveal(id);if(typeof text4!=="string"||text4===UNKNOWN_TEXT)return[];const name2=path.join(".");if(most!==void 0){
+const length=characters(text4);return length<=most?[]:[refused2(`"${name2}" has ${length} characters, and may have ${most}`,
+path)]}if(!limits2.uuids||uuid5.test(text4))return[];const lower=text4.toLowerCase();const hint=uuid5.test(lower)?`this \
+server writes its ids in lower case: ${lower}`:"copy the id from the server, such as 9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b7\
+7";return[refused2(`"${name2}" is not a UUID, as the ids of this server are`,path,hint)]});function idsOf2({identity:identity2,
+fields:fields2}){const own4=["id","backend_id"].flatMap(part=>identity2[part]===void 0?[]:[{id:identity2[part],path:[part]}]);
+const inLists=Object.entries(ids).flatMap(([list3,most])=>elementIds(fields2[list3],[list3],most??void 0));return[...own4,
+...inLists]}}function elementIds(list3,path,most){if(!Array.isArray(list3))return[];return list3.flatMap((element,index)=>{
+if(!isMap(element))return[];const at3=[...path,index];const own4=element.id===void 0?[]:[{id:element.id,path:[...at3,"id"],
+...most===void 0?{}:{most}}];return[...own4,...elementIds(element.roles,[...at3,"roles"])]})}function identityProblems({
+identity:identity2},{identity:parts={}},refused2){return Object.entries(parts).flatMap(([part,{known:known3,otherwise}])=>{
+const{[part]:text4}=identity2;if(text4===void 0||text4===UNKNOWN_TEXT||known3.includes(text4))return[];return[refused2(otherwise,
+[part],`the ${part}s are ${known3.join(", ")}`)]})}function nulProblems(fields2,refused2){const walk=(value3,path)=>{if(value3 instanceof
+HashedSecret)return[];if(holdsNul(value3))return[path];if(Array.isArray(value3))return value3.flatMap((item,index)=>walk(
+item,[...path,index]));if(!isMap(value3))return[];return Object.entries(value3).flatMap(([key,member2])=>key.includes("\0")?
+[[...path,key]]:walk(member2,[...path,key]))};return Object.entries(fields2).flatMap(([field,value3])=>walk(value3,[field]).
+map(path=>refused2(`"${path.join(".").replaceAll("\0","\\0")}" has a NUL character, which this server can't keep`,path)))}
+function holdsNul(value3){return!Array.isArray(value3)&&!isMap(value3)&&textOf(value3).includes("\0")}function lengthProblems({
+fields:fields2},{characters:limited={}},refused2){return Object.entries(limited).flatMap(([field,most])=>{const length=characters(
+textOf(fields2[field]));return length<=most?[]:[refused2(`"${field}" has ${length} characters, and may have ${most}`,[field])]})}
+function emptyProblems({fields:fields2,placeOf:placeOf3},profile,emptyIsNull,{filled={},notEmpty:notEmpty2=[]},refused2){
+const empty2=value3=>value3!==void 0&&reveal(value3)===""?"empty":"white space alone";const unfilled=Object.entries(filled).
+flatMap(([field,instead])=>{const value3=fields2[field];if(value3!==null&&!isBlank(value3))return[];return[refused2(`"${field}\
+" can't be ${value3===null?"null":empty2(value3)}`,[field],instead??void 0)]});const nulled=emptyIsNull.flatMap(field=>{
+if(!isBlank(fields2[field]))return[];const message=empty2(fields2[field])==="empty"?`an empty "${field}" becomes null`:`\
+a "${field}" of white space alone becomes null`;const hint=`write ${field}: null`;if(notEmpty2.includes(field))return[refused2(
+message,[field],hint)];return[warning2("becomes-null",`${message} (profile ${profile.name})`,[placeOf3(field)],hint)]});
+return[...unfilled,...nulled]}function wordProblems({fields:fields2},{uniqueWords=[]},refused2){return uniqueWords.flatMap(
+field=>{if(fields2[field]===void 0||isBlank(fields2[field]))return[];const words5=textOf(fields2[field]).split(" ");if(words5.
+length>1&&words5.includes("")){return[refused2(`"${field}" has a space at its start, at its end or next to another one, \
+and this server takes single spaces between words`,[field],"leave out the spaces that separate nothing")]}const twice=words5.
+find((word,index)=>words5.indexOf(word)!==index);if(twice===void 0)return[];const shown2=holdsSensitive(fields2[field]??
+null)?"a word":`"${twice}"`;return[refused2(`"${field}" has ${shown2} twice`,[field],"keep one of the two")]})}function isText(value3){
+return!Array.isArray(value3)&&!isMap(value3)&&typeof reveal(value3)==="string"}function elementProblems({fields:fields2},{
+elements:elements2={}},refused2){return Object.entries(elements2).flatMap(([field,{needs,types:types2}])=>{const map3=fields2[field];
+if(!isMap(map3))return[];return Object.entries(map3).flatMap(([key,element])=>{if(element===null||reveal(element)===UNKNOWN_TEXT)
+return[];if(!isMap(element)||!needs.every(member2=>Object.hasOwn(element,member2))){const members3=needs.map(member2=>`"${member2}\
+"`).join(" and ");const example=`${key}: {${needs.map(member2=>`${member2}: \u2026`).join(", ")}}`;return[refused2(`an e\
+lement of "${field}" must be a map with ${members3}`,[field,key],`write it as ${example}`)]}return Object.entries(types2).
+flatMap(([member2,type])=>{const value3=Object.hasOwn(element,member2)?element[member2]:void 0;if(value3===void 0||memberTypes[type].
+fits(value3))return[];return[refused2(`"${member2}" in an element of "${field}" must be ${memberTypes[type].words}`,[field,
+key,member2])]})})})}function sizeProblems({fields:fields2},limits2,refused2){const bytes=requestSize(fields2);if(bytes<=
+limits2.requestBytes)return[];const[longest=""]=Object.keys(fields2).sort((a2,b)=>size(fields2[b])-size(fields2[a2]));const message=`\
+the request would have ${bytes} bytes, and this server takes ${limits2.requestBytes}`;return[refused2(message,[longest])]}
+function requestSize(fields2){return Object.entries(fields2).reduce((sum,[name2,value3])=>sum+name2.length+4+size(value3),
+32)}function size(value3){return value3===void 0?0:Buffer.byteLength(stringifyJson(reveal(value3)))}var uuid5,memberTypes;
+var init_limits=__esm({"src/kinds/limits.ts"(){"use strict";init_json();init_problems();init_values();init_texts();uuid5=
+/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;memberTypes={text:{words:"a text",fits:isText},texts:{words:"a list of tex\
+ts",fits:value3=>Array.isArray(value3)&&value3.every(isText)}}}});function takenFields(fields2,{ignored:ignored2=[],emptyIsNull=[],nullBecomes={}}){return Object.fromEntries(Object.entries(
+fields2).filter(([field])=>!ignored2.includes(field)).map(([field,value3])=>{if(isBlank(value3)&&emptyIsNull.includes(field))
+return[field,null];const{[field]:instead}=nullBecomes;return[field,value3===null&&instead!==void 0&&!isMap(instead)?instead:
+value3]}))}function shownFields({fields:fields2,traits:traits5},answer,{name:name2}){const left=(traits5[name2].ignored??
+[]).filter(field=>fields2[field]?.type==="members");return Object.fromEntries(Object.entries(answer).filter(([field])=>!left.
+includes(field)))}function ignoredFields(fields2,{ignored:ignored2}){return Object.keys(fields2).filter(field=>ignored2?.
+includes(field)??false)}function wholeFields(desired2,present3,{whole:whole4=[],nullBecomes={}}){const fields2={};const unknown3=[];
+for(const name2 of whole4){const value3=Object.hasOwn(desired2,name2)?desired2[name2]:present3[name2];if(value3===void 0)
+unknown3.push(name2);else fields2[name2]=value3??nullBecomes[name2]??null}return{fields:fields2,unknown:unknown3}}function unknownWhole(noun,unknown3){
+return`the server's answer does not show ${unknown3.join(" and ")} of this ${noun}, and an update that does not send ${unknown3.
+length===1?"it":"them"} would reset ${unknown3.length===1?"it":"them"}: declare ${unknown3.join(" and ")} too`}function profileProblems(declared,profile,{
+[profile.name]:traits5}){return declared.flatMap(object3=>{const ignored2=ignoredFields(object3.fields,traits5);return[...ignored2.
+map(field=>ignoredWarning(object3,field,profile)),...profile.limits===null?[]:limitProblems(object3,profile,profile.limits,
+traits5)]})}function ignoredWarning(object3,field,profile){return warning2("ignored-field",`a server of the profile ${profile.
+name} takes no notice of "${field}", so it is neither sent nor compared`,[object3.placeOf(field)],"remove it, or keep it\
+ for a server that does")}var init_rules=__esm({"src/kinds/rules.ts"(){"use strict";init_problems();init_values();init_limits();
+init_texts()}});function text3(){return external_exports.union([external_exports.string(),fileReference.transform(({file:file2})=>new FileReference(
+file2))],{error:"expected a string or {file: PATH}"})}function identifier2(){return external_exports.string().min(1,"mus\
+t not be empty").max(512,"must not be longer than 512 characters").refine(id=>!/^\.{1,2}$/.test(id)&&id.isWellFormed()&&
+!new RegExp("\\p{Cc}","u").test(id),"is not usable as an id")}function document(kind,about2,shape){return external_exports.
+strictObject({kind:external_exports.literal(kind).meta({description:about2}),...shape}).meta({description:about2})}var FileReference,
+UUID,fileReference,anyObject2,organizationId,roleScope,role,roles2;var init_schema=__esm({"src/kinds/schema.ts"(){"use s\
+trict";init_zod();FileReference=class{file;constructor(file2){this.file=file2}};UUID="5f0c1a9e-2f5d-4a58-9a51-6b1f8a1d7c\
+11";fileReference=external_exports.strictObject({file:external_exports.string().min(1).meta({description:"A file with th\
+e text, relative to this one, inside the project. It is taken to the byte, as UTF-8.",examples:["emails/reset_password.t\
+xt"]})});anyObject2=external_exports.record(external_exports.string(),external_exports.unknown());organizationId=identifier2().
+optional().meta({description:"The id of the organization; without it, the name finds it.",examples:[UUID]});roleScope=external_exports.
+strictObject({id:text3().optional().meta({description:"The id of the scope.",examples:[UUID]}),name:text3().optional().meta(
+{description:"The name of the scope.",examples:["billing:read"]}),public:external_exports.boolean().optional().meta({description:"\
+Whether any client may ask for the scope.",examples:[false]})});role=external_exports.strictObject({id:text3().optional().
+meta({description:"The id of the role. Servers go by it alone; the boruta profile looks it up by the name where it is le\
+ft out.",examples:[UUID]}),name:text3().optional().meta({description:"The name of the role.",examples:["billing-admin"]}),
+scopes:external_exports.array(roleScope).optional().meta({description:"The scopes that the role grants.",examples:[[{id:UUID,
+name:"billing:read"}]]})});roles2=external_exports.array(role.refine(it=>it.id!==void 0||it.name!==void 0,"needs an id o\
+r a name"))}});function shownClient({did}){return did===void 0?{}:{did}}async function find2(context3){const{one,all}=traits[context3.profile.
+name].reads??{};const wanted=context3.asked.client??[];const rows=all===void 0?null:await context3.rows("clients",all,pages.
+client);if(rows!==null){const found2=rows.filter(({id})=>wanted.length===0||wanted.includes(String(id))).flatMap(asFinding);
+return{found:found2.sort((a2,b)=>compareText(a2.identity.id??"",b.identity.id??"")),notes:withoutIds(rows.filter(({id})=>typeof id!==
+"string").length,"clients")}}if(one===void 0)return{found:[],notes:[]};const ids=idsOf("Client","client",context3);const shown2=await settle2(
+ids.map(async id=>{const client3=await readOne(context3,one,{client_id:id},answers.client.one);return client3===null?[]:
+asFinding({...client3,id})}));const unnamed="the server offers no list of clients, so those alone are found that a manif\
+est, the state or --client ID names";return{found:shown2.flat(),notes:wanted.length>0?[]:[unnamed]}}function asFinding(client3){
+const{id,name:name2}=client3;if(typeof id!=="string")return[];const called=typeof name2==="string"?name2:null;return[{identity:{
+id},called,live:{exists:true,identity:{id},fields:shownClient(client3)}}]}function decide({declared,present:present3,accepted}){
+const{generation:generation2}=declared;if(generation2===void 0)return void 0;const recorded2=present3.generation;const nothing2={
+fields:[],requests:[],destructions:[]};if(present3.pendingRun!==void 0){return{...nothing2,action:"blocked",reason:`run ${present3.
+pendingRun} sent a regeneration whose outcome is not known: look at the client's DID on the server${presentDid(present3.
+fields,present3.shown)} and say what you found with idops runs settle ${present3.pendingRun} Client/${present3.identity.
+id} --done or --not-done; nothing is sent by itself`}}const fields2=[{path:"did_generation",type:"value",before:recorded2,
+after:generation2,sensitive:false}];if(recorded2===void 0)return{...nothing2,action:"adopt",fields:fields2};const moved=movedDid(
+present3);if(generation2<recorded2){return{...nothing2,fields:fields2,action:"blocked",reason:`did_generation ${generation2}\
+ is smaller than the recorded ${recorded2}: a generation never goes back; declare ${recorded2}, or more to regenerate`}}
+if(accepted&&(moved!==void 0||generation2>recorded2)){return{...nothing2,action:"adopt",fields:fields2}}if(generation2===
+recorded2){if(moved!==void 0){return{...nothing2,action:"unchanged",warnings:[{code:"did-moved",message:moved}]}}const unrecorded=present3.
+fields.did!==void 0&&present3.record?.fields.did===void 0;return{...nothing2,action:unrecorded?"adopt":"unchanged"}}if(moved!==
+void 0)return{...nothing2,fields:fields2,action:"blocked",reason:moved};return{...regeneration(present3.identity,present3.
+fields,present3.shown),fields:fields2}}function movedDid({fields:fields2,record:record2,identity:identity2}){const{did:now}=fields2;
+const{did:then2}=record2?.fields??{};if(record2===void 0||!isKnown(now)||!isKnown(then2)||then2===now)return void 0;const{
+id}=identity2;return`the client's DID was ${then2??"none"} when run ${record2.run} recorded it at ${record2.at}, and is ${now??
+"none"} now: it was regenerated by hand, or by a run that this state, an older copy perhaps, doesn't know of; nothing is\
+ regenerated by itself: look at it, and take it as it is with idops apply --accept-did ${id}, which sends nothing and re\
+cords the declared number`}function isKnown(did){return typeof did==="string"||did===null}function presentDid({did},shown2){
+if(typeof did!=="string")return"";return shown2.did===void 0?`, which was ${did} when it was recorded`:`, which is ${did}\
+ now`}function regeneration(identity2,present3,shown2){return{action:"regenerate",fields:[],requests:[{operation:"regene\
+rateDid",params:{client_id:identity2.id??""}}],destructions:[`regenerates the DID${presentDid(present3,shown2)}`]}}var onlyAnswered,
+traits,client2;var init_client=__esm({"src/kinds/client.ts"(){"use strict";init_zod();init_settle();init_values();init_answers();
+init_discovery();init_reading();init_rules();init_schema();onlyAnswered=["public_client_id","check_public_client_id","na\
+me","secret","confidential","redirect_uris","public_refresh_token","public_revoke","authorize_scope","enforce_dpop","enf\
+orce_tx_code","access_token_ttl","authorization_code_ttl","authorization_request_ttl","refresh_token_ttl","id_token_ttl",
+"pkce","public_key","key_pair_type","signatures_adapter","did","identity_provider","authorized_scopes","supported_grant_\
+types","id_token_signature_alg","userinfo_signed_response_alg","token_endpoint_jwt_auth_alg","token_endpoint_auth_method\
+s","jwt_public_key","response_mode"];traits={documented:{},boruta:{reads:{one:{title:"show a client",path:"/api/clients/\
+:client_id",scope:"clients:manage:all"},all:{title:"list clients",path:"/api/clients",scope:"clients:manage:all"}},unsafe:true}};
+client2={name:"Client",noun:"client",schema:document("Client","A client's DID. Nothing else of a client can be changed b\
+y the API.",{id:identifier2().meta({description:"The id of the client.",examples:[UUID]}),did_generation:external_exports.
+int().min(0,"must be 0 or more").optional().meta({description:"Greater than recorded: the DID is regenerated, once, what\
+ever the distance. Where nothing is recorded, the number is taken as the present one and nothing is sent.",examples:[1]})}),
+identity:["id"],fields:{},decisive:["did"],scopes:{read:"clients:manage:all",write:"clients:manage:all"},traits,identities:({
+identity:identity2})=>[`id ${identity2.id}`],check:(declared,profile)=>profileProblems(declared,profile,traits),addressPart:({
+id})=>id??"",readable:({name:name2})=>traits[name2].reads?.one!==void 0,async observe(objects2,context3){const{one:read}=traits[context3.
+profile.name].reads??{};if(read===void 0)return new Map;return new Map(await settle2(objects2.map(async object3=>{const{
+identity:identity2}=object3;const params={client_id:identity2.id??""};const shown2=await readOne(context3,read,params,answers.
+client.one);const found2=shown2===null?missing(identity2,"client"):{exists:true,identity:identity2,fields:shownClient(shown2)};
+return[object3,found2]})))},onlyAnswered:new Set(onlyAnswered),discovery:{options:{client:"id"},find:find2},decide,regeneration:{
+field:"did",noun:"DID",verdict:regeneration,same:did=>`the DID came out the same (${did}): the server derives it from th\
+e client's key, which is the same`},update:()=>({requests:[],expected:{}}),destructions:()=>[]}}});function plain(name2){return isSecretField(name2)?secret2:value}function set2(nested={}){return{type:"set",nested}}function members2(types2){
+return{type:"members",members:types2}}function contrast(type,path,wanted,got){const whole4=verdict=>[{path,type,verdict,
+wanted,got}];if(got===void 0){if(type.type==="members"&&isMap(wanted))return memberContrasts(type.members,path,wanted,{});
+return whole4("unknown")}if(got instanceof HashedSecret){if(wanted instanceof HashedSecret)return whole4(same(wanted,got)?
+"same":"different");if(holdsHashed(wanted))return whole4("unknown");return whole4(got.matches(reveal(normalForm(type,wanted)))?
+"same":"different")}switch(type.type){case"members":if(!isMap(wanted))return whole4(same(wanted,got)?"same":"different");
+return memberContrasts(type.members,path,wanted,isMap(got)?got:null);case"map":{if(!isMap(wanted)||!isMap(got)){return whole4(
+same(wanted??{},got??{})?"same":"different")}const keys=[...new Set([...Object.keys(wanted),...Object.keys(got)])];return keys.
+map(key=>{const there=Object.hasOwn(got,key)?got[key]??null:null;const asked=Object.hasOwn(wanted,key)?wanted[key]??null:
+null;const equal=same(asked,there)&&Object.hasOwn(wanted,key)===Object.hasOwn(got,key);return{path:join6(path,key),type,
+verdict:equal?"same":"different",wanted:asked,got:there}})}case"set":return whole4(contrastSets(type.nested,asElements(wanted),
+got));case"instant":return whole4(same(wanted,got)||sameInstant(wanted,got)?"same":"different");default:return whole4(same(
+wanted,got)||isCleared(wanted)&&isCleared(got)?"same":"different")}}function memberContrasts(types2,path,wanted,got){return Object.
+entries(wanted).flatMap(([name2,member2])=>{const there=got===null?null:Object.hasOwn(got,name2)?got[name2]:void 0;return contrast(
+types2[name2]??value,join6(path,name2),member2,there)})}function isCleared(field){if(Array.isArray(field))return field.length===
+0;return field===null||isMap(field)&&Object.keys(field).length===0}function sameInstant(a2,b){return typeof a2==="string"&&
+typeof b==="string"&&Date.parse(a2)===Date.parse(b)}function asElements(set3){return Array.isArray(set3)?set3.filter(isMap):
+[]}function matchSets(wanted,got){const left=new Set(got);const found2={id:queuesBy("id",[...left]),name:queuesBy("name",
+[...left])};const keyless={id:[...left].filter(({id})=>typeof id!=="string").length,name:[...left].filter(({name:name2})=>typeof name2!==
+"string").length};const pairs=[];const added=[];let decidable=true;for(const element of wanted){const key=typeof element.
+id==="string"?"id":"name";const queue=found2[key].get(element[key]);let there=queue?.pop();while(there!==void 0&&!left.has(
+there))there=queue?.pop();if(there!==void 0){left.delete(there);if(typeof there.id!=="string")keyless.id-=1;if(typeof there.
+name!=="string")keyless.name-=1;pairs.push({wanted:element,got:there})}else{added.push(element);if(keyless[key]>0)decidable=
+false}}const removed=[...left];if(removed.some(element=>typeof element.id!=="string"&&typeof element.name!=="string")){decidable=
+false}return{pairs,added,removed,decidable}}function queuesBy(key,elements2){const queues=new Map;for(const element of elements2.
+toReversed()){const queue=queues.get(element[key]);if(queue===void 0)queues.set(element[key],[element]);else queue.push(
+element)}return queues}function contrastSets(nested,wanted,got){if(got!==null&&!Array.isArray(got))return"different";const there=asElements(
+got);const match=matchSets(wanted,there);if(match.added.length>0||match.removed.length>0){return match.decidable||wanted.
+length!==there.length?"different":"unknown"}const inner=match.pairs.flatMap(pair=>Object.entries(nested).filter(([name2])=>Object.
+hasOwn(pair.wanted,name2)).flatMap(([name2,type])=>contrast(type,name2,pair.wanted[name2]??null,pair.got[name2])));if(inner.
+some(part=>part.verdict==="different"))return"different";return inner.some(part=>part.verdict==="unknown")?"unknown":"sa\
+me"}function desired(type,declared,present3,whole4){if(type.type==="set")return desiredSet(declared,present3);if(type.type!==
+"map"||!isMap(declared))return declared;const kept=Object.entries(declared).filter(([,member2])=>member2!==null);if(whole4)
+return Object.fromEntries(kept);if(present3===void 0||present3!==null&&!isMap(present3))return void 0;const untouched=Object.
+entries(present3??{}).filter(([key])=>!Object.hasOwn(declared,key));if(untouched.some(([,member2])=>holdsHashed(member2)))
+return void 0;return Object.fromEntries([...untouched,...kept])}function holdsHashed(field){if(field instanceof HashedSecret)
+return true;if(Array.isArray(field))return field.some(holdsHashed);return isMap(field)&&Object.values(field).some(holdsHashed)}
+function desiredSet(declared,present3){const wanted=asElements(declared);if(present3===void 0)return wanted;const known3=new Map(
+matchSets(wanted,asElements(present3)).pairs.map(pair=>[pair.wanted,pair.got]));return wanted.map(element=>({...known3.get(
+element),...element}))}function carried(fields2,names2){return Object.fromEntries(names2.flatMap(name2=>{const field=fields2[name2];
+return field===void 0||holdsHashed(field)?[]:[[name2,field]]}))}function normalForm(type,field){if(type.type==="set"&&Array.
+isArray(field)){const elements2=asElements(field).map(element=>mapValues(element,(member2,name2)=>{const inner=type.nested[name2];
+return inner===void 0?member2:normalForm(inner,member2)}));return elements2.sort((a2,b)=>compareText(elementKey(a2),elementKey(
+b)))}if(type.type==="members"&&isMap(field)){return mapValues(field,(member2,name2)=>normalForm(type.members[name2]??value,
+member2))}return field}function elementKey(element){return`${String(element.id??"")}\0${String(element.name??"")}`}function join6(path,key){
+return/^[\w-]+$/.test(key)?`${path}.${key}`:`${path}[${JSON.stringify(key)}]`}function isSecret(type){return type.type===
+"value"&&type.secret===true}function markSecrets(types2,fields2){return mapValues(fields2,(field,name2)=>markSecret(types2[name2]??
+value,field))}function markSecret(type,field){if(isSecret(type)&&field!==null){return field instanceof Sensitive?field:new Sensitive(
+reveal(field))}return type.type==="members"&&isMap(field)?markSecrets(type.members,field):field}var value,secret2,instant,
+body,map2;var init_fields=__esm({"src/kinds/fields.ts"(){"use strict";init_secret_names();init_values();value={type:"val\
+ue"};secret2={type:"value",secret:true};instant={type:"instant"};body={type:"body"};map2={type:"map"}}});function bodyProblems(template2){return halves.flatMap(half=>bodyProblem(template2,half)??[])}function bodyProblem({fields:fields2,
+placeOf:placeOf3},half){const text4=textOf(fields2[half]);if(text4==="")return void 0;if(isBlank(text4)){const message2=`\
+"${half}" is white space alone, which is no body of an email`;const hint='write the text, or declare "state: absent" to \
+delete the template';return error("body-blank",message2,[placeOf3(half)],hint)}if(!text4.includes("\0"))return void 0;const message=`\
+"${half}" has a NUL character in it, at character ${characters(text4.slice(0,text4.indexOf("\0")))+1}`;return error("bod\
+y-nul",message,[placeOf3(half)],"no server can keep one: save the file as UTF-8 text")}function withUsableBodies(template2){
+const unusable2=halves.filter(half=>bodyProblem(template2,half)!==void 0);const fields2=Object.entries(template2.fields).
+filter(([field])=>!unusable2.some(half=>half===field));return{...template2,fields:Object.fromEntries(fields2)}}function nothingThere({
+backend_id="",type=""}){return`the server answers 404 for it: it has no backend with the id ${backend_id}, or no email t\
+emplate of the type ${type}, so there is nothing to delete; is backend_id right, and type?`}function notThere({backend_id="",
+type=""}){return`the server answers 404 for it: it has no backend with the id ${backend_id}, or no email template of the\
+ type ${type}, and no operation creates one; correct backend_id or type, or create the backend there`}function rewrite({
+present:present3,desired:desired2,profile}){const{backend_id="",type=""}=present3.identity;const params={backend_id,template_type:type};
+const{fields:fields2,unknown:unknown3}=wholeFields(desired2,present3.fields,traits2[profile.name]);if(unknown3.length>0){
+return{requests:[],expected:fields2,trouble:unknownWhole("email template",unknown3)}}const kept=Object.keys(fields2).some(
+half=>same(fields2[half]??null,present3.fields[half]??null));const deletes=typeof present3.fields.id==="string"&&kept;const from=deletes?
+{id:null}:carried(present3.fields,["id","txt_content","html_content"]);const patch={operation:"updateTemplate",params,body:{
+...fields2,type,backend_id},confirm:{from}};return{requests:deletes?[{operation:"deleteTemplate",params},patch]:[patch],
+expected:fields2}}function lostTemplate({before,asked,now}){if(typeof before.id!=="string")return{};const halves3=Object.
+fromEntries(["txt_content","html_content"].flatMap(half=>typeof before[half]==="string"||before[half]instanceof Sensitive?
+[[half,before[half]]]:[]));if(now.id===null)return{id:before.id,...halves3};if(now.id!==void 0&&now.id!==before.id)return{};
+const wished=Object.entries(asked).filter(([field,sent])=>!same(sent,before[field]??null));if(wished.length>0&&!wished.some(
+([field,sent])=>same(sent,now[field]??null)))return{};const fallen=Object.fromEntries(Object.entries(halves3).filter(([half,
+was=null])=>{const sent=asked[half];return sent!==void 0&&same(sent,was)&&now[half]!==void 0&&!same(now[half]??null,was)}));
+return Object.keys(fallen).length===0?{}:{id:before.id,...fallen}}function deletion(identity2,fields2,profile){const{backend_id="",
+type=""}=identity2;return{action:"delete",fields:deletedBodies(fields2,profile),requests:[{operation:"deleteTemplate",params:{
+backend_id,template_type:type}}],destructions:["deletes the template"]}}function deletedBodies(fields2,{name:name2}){return[
+"txt_content","html_content"].filter(field=>typeof fields2[field]==="string").map(path=>({path,type:"body",before:fields2[path],
+after:null,sensitive:false,becomes:traits2[name2].allBuiltIn?"built-in":"gone"}))}function bodiesOf(fields2){return Object.
+fromEntries(halves.flatMap(half=>typeof fields2[half]==="string"?[[half,fields2[half]]]:[]))}async function showTemplate(identity2,{
+reader,limit:limit2}){const{backend_id="",type=""}=identity2;const template2=await limit2(()=>reader.showTemplate(backend_id,
+type));return template2===null?{exists:false,identity:identity2,fields:{}}:{exists:true,identity:identity2,fields:{...template2}}}
+async function find3(context3){const{asked,known:known3}=context3;const{backend:wanted=[],type:types2=[]}=asked;const named2=known3.
+filter(({kind})=>kind==="EmailTemplate").map(({identity:identity2})=>identity2);const backends=wanted.length>0?wanted:await backendsOf(
+context3,named2);const identities=[...new Set(backends)].sort().flatMap(backend_id=>{const own4=named2.flatMap(one=>one.
+backend_id===backend_id?[one.type??""]:[]);return[...new Set(types2.length>0?types2:[...knownTypes,...own4])].sort(compareText).
+map(type=>({backend_id,type}))});const found2=await settle2(identities.map(async identity2=>{const live=await showTemplate(
+identity2,context3);if(!live.exists)return[];const remark2=live.fields.id===null?{remark:"the built-in text"}:{};return[
+{identity:identity2,called:null,...remark2,live}]}));const unnamed="no backend is known, so no email template can be fou\
+nd: name the backends with --backend ID";return{found:found2.flat(),notes:backends.length===0?[unnamed]:[]}}async function backendsOf({
+rows,profile},named2){const known3=named2.flatMap(({backend_id})=>backend_id??[]);const{backends}=traits2[profile.name];
+if(backends===void 0)return known3;const own4=await rows("backends",backends.own,pages.backend);const shown2=own4??await rows(
+"users",backends.ofUsers,pages.user)??[];const ids=shown2.map(row=>{if(own4!==null)return row.id;return isMap(row.backend)?
+row.backend.id:void 0});return[...known3,...ids.flatMap(id=>typeof id==="string"?[id]:[])]}var knownTypes,BUILT_IN,traits2,
+emailTemplate,halves;var init_email_template=__esm({"src/kinds/email-template.ts"(){"use strict";init_zod();init_problems();
+init_settle();init_values();init_answers();init_fields();init_rules();init_schema();init_texts();knownTypes=["confirmati\
+on_instructions","reset_password_instructions","tx_code"];BUILT_IN='to go back to the built-in text, declare "state: abs\
+ent"';traits2={documented:{halvesFallBack:false,allBuiltIn:false},boruta:{halvesFallBack:true,allBuiltIn:true,backends:{
+own:{title:"list backends",path:"/api/backends",scope:"identity-providers:manage:all"},ofUsers:{title:"list users",path:"\
+/api/users",scope:"users:manage:all"}},whole:["txt_content","html_content"],ignored:["id"],limits:{identity:{type:{known:knownTypes,
+otherwise:"this server has no email template of this type"}},filled:{txt_content:BUILT_IN,html_content:BUILT_IN}},signs:{
+null:["id"],resets:true},unsafe:true}};emailTemplate={name:"EmailTemplate",noun:"email template",schema:document("EmailT\
+emplate","An email template of a backend, in Mustache.",{backend_id:identifier2().meta({description:"The id of the backe\
+nd whose template it is.",examples:[UUID]}),type:identifier2().meta({description:"What the email is for, as the server n\
+ames it.",examples:knownTypes}),id:text3().optional().meta({description:"The id that the server has for the template. Ba\
+ckend and type find it.",examples:[UUID]}),txt_content:text3().nullable().optional().meta({description:"The body in plai\
+n text.",examples:[{file:"emails/reset_password.txt"}]}),html_content:text3().nullable().optional().meta({description:"T\
+he body in HTML.",examples:[{file:"emails/reset_password.html"}]}),state:external_exports.enum(["present","absent"]).optional().
+meta({description:"absent: delete the template, so that the server's built-in text holds. Nothing else is deleted withou\
+t this word.",examples:["absent"],default:"present"})}),identity:["backend_id","type"],fields:{id:value,txt_content:body,
+html_content:body},scopes:{read:"identity-providers:manage:all",write:"identity-providers:manage:all"},traits:traits2,identities:({
+identity:identity2})=>[JSON.stringify([identity2.backend_id,identity2.type])],check:(declared,profile)=>[...declared.filter(
+({absent,fields:fields2})=>absent&&Object.keys(fields2).length>0).map(template2=>error("absent-with-fields",'a template \
+with "state: absent" has no other fields',Object.keys(template2.fields).map(field=>template2.placeOf(field)),"remove the\
+ fields to delete the template, or the state to keep it")),...declared.flatMap(bodyProblems),...profileProblems(declared.
+map(withUsableBodies),profile,traits2)],addressPart:({backend_id="",type=""})=>`${/[/%]/.test(backend_id)?encodeURIComponent(
+backend_id):backend_id}/${type}`,readable:()=>true,email:{txt:"txt_content",html:"html_content",type:"type"},deletion:{verdict:deletion,
+exists:({exists,fields:fields2})=>exists&&typeof fields2.id==="string",isBuiltIn:({id})=>id===null,traces:({id,txt_content,
+html_content})=>[id,txt_content,html_content].map(part=>typeof part==="string"?part:""),restored:bodiesOf},async observe(objects2,context3){
+return new Map(await settle2(objects2.map(async object3=>[object3,await showTemplate(object3.identity,context3)])))},decide({
+declared,present:present3,profile}){if(!declared.absent)return void 0;const holds=present3.exists===false||typeof present3.
+fields.id!=="string"||present3.asDeleted;if(holds){const strange=present3.exists===false&&traits2[profile.name].allBuiltIn;
+const warnings=strange?[{code:"not-there",message:nothingThere(present3.identity)}]:[];return{action:"unchanged",fields:[],
+requests:[],destructions:[],warnings}}return deletion(present3.identity,present3.fields,profile)},update(input2){if(input2.
+present.exists===false&&traits2[input2.profile.name].allBuiltIn){return{requests:[],expected:{},trouble:notThere(input2.
+present.identity)}}if(traits2[input2.profile.name].halvesFallBack)return rewrite(input2);const{present:present3,desired:desired2}=input2;
+const{backend_id="",type=""}=present3.identity;const known3=carried(present3.fields,["id","txt_content","html_content"]);
+const there=Object.fromEntries(Object.entries(known3).filter(([,half])=>half!==null));const template2={...there,...desired2};
+return{requests:[{operation:"updateTemplate",params:{backend_id,template_type:type},body:{...template2,type,backend_id}}],
+expected:template2}},lost:lostTemplate,discovery:{options:{backend:"backend_id",type:"type"},find:find3,writes:["txt_con\
+tent","html_content"],files:{folder:"emails",endings:{txt_content:"txt",html_content:"html"}}},destructions:()=>[]};halves=
+["txt_content","html_content"]}});function defaultsAmong(fields2){const defaults2=fields2[DEFAULTS];return Array.isArray(defaults2)?defaults2.filter(id=>typeof id===
+"string"):void 0}function move({present:present3,desired:desired2}){const asked=desired2.is_default===true;const expected={
+is_default:asked};const defaults2=defaultsAmong(present3.fields)??[];if(defaults2.length>1){return{requests:[],expected,
+trouble:`the server has ${defaults2.length} default key pairs (${defaults2.join(", ")}) and fails when one is set: take \
+the default away from all but one by hand, with is_default: false, and plan again`}}if(!asked){const message="nothing is\
+ sent for it: the server does it when the other key pair becomes the default";return{requests:[],expected,warnings:[{code:"\
+by-server",message}]}}const warnings=defaults2.length>0?[]:[{code:"extra-key-pair",message:"no key pair is the default n\
+ow, and the server creates one more when the first is set"}];return{requests:[request(present3.identity,expected)],expected,
+warnings}}function request({id=""},body2){return{operation:"updateKeyPair",params:{key_pair_id:id},body:body2}}async function observeKeyPairs(objects2,context3){
+const{all,one:single}=traits3[context3.profile.name].reads??{};if(all===void 0)return new Map;const list3=await readOne(
+context3,all,{},answers.keyPair.list)??[];const byId=new Map(list3.map(pair=>[pair.id,pair]));const defaults2=defaultsOf(
+list3);return new Map(await settle2(objects2.map(async object3=>{const{identity:identity2}=object3;const shown2=byId.get(
+identity2.id)??(single===void 0?null:await readOne(context3,single,{key_pair_id:identity2.id??""},answers.keyPair.one));
+if(shown2===null)return[object3,missing(identity2,"key pair")];return[object3,{exists:true,identity:identity2,fields:shownPair(
+shown2,defaults2)}]})))}function shownPair({is_default:is_default2,...rest},defaults2){const known3=is_default2===void 0?
+{}:{is_default:is_default2===true};return{...rest,...known3,[DEFAULTS]:[...defaults2].sort()}}function defaultsOf(pairs){
+return pairs.flatMap(({id,is_default:is_default2})=>is_default2===true&&typeof id==="string"?[id]:[])}async function find4({
+rows,profile}){const{all}=traits3[profile.name].reads??{};const pairs=all===void 0?null:await rows("key pairs",all,pages.
+keyPair);if(pairs===null)return{found:[],notes:["the server offers no list of key pairs"]};const defaults2=defaultsOf(pairs);
+const found2=pairs.flatMap(pair=>{const{id}=pair;if(typeof id!=="string")return[];const remark2=pair.is_default===true?{
+remark:"the default"}:{};const live={exists:true,identity:{id},fields:shownPair(pair,defaults2)};return[{identity:{id},called:null,
+...remark2,live}]});return{found:found2.sort((a2,b)=>compareText(a2.identity.id,b.identity.id)),notes:withoutIds(pairs.filter(
+({id})=>typeof id!=="string").length,"key pairs")}}var DEFAULTS,traits3,keyPair2;var init_key_pair=__esm({"src/kinds/key\
+-pair.ts"(){"use strict";init_zod();init_problems();init_settle();init_values();init_answers();init_discovery();init_fields();
+init_reading();init_rules();init_schema();DEFAULTS="defaults";traits3={documented:{movesDefault:false},boruta:{movesDefault:true,
+reads:{one:{title:"show a key pair",path:"/api/key-pairs/:key_pair_id",scope:"clients:manage:all"},all:{title:"list key \
+pairs",path:"/api/key-pairs",scope:"clients:manage:all"}},ignored:["public_key"],nullBecomes:{is_default:false},unsafe:true}};
+keyPair2={name:"KeyPair",noun:"key pair",schema:document("KeyPair","A key pair that the server signs with. Key pairs are\
+ made by the server, never by idops.",{id:identifier2().meta({description:"The id of the key pair.",examples:[UUID]}),public_key:text3().
+nullable().optional().meta({description:"The public key in PEM form. Servers of the boruta profile ignore it.",examples:[
+{file:"keys/signing.pub.pem"}]}),is_default:external_exports.boolean().nullable().optional().meta({description:"Whether \
+it is the default key pair; one of them is. Moving the default counts as destructive.",examples:[true]})}),identity:["id"],
+fields:{public_key:value,is_default:value},decisive:[DEFAULTS],scopes:{read:"clients:manage:all",write:"clients:manage:a\
+ll"},traits:traits3,sequential:true,identities:({identity:identity2})=>[`id ${identity2.id}`],check(declared,profile){const problems=profileProblems(
+declared,profile,traits3);const defaults2=declared.filter(({fields:fields2})=>fields2.is_default===true);if(defaults2.length<
+2)return problems;return[...problems,error("two-defaults",`${defaults2.length} key pairs have "is_default: true", and a \
+server has one default`,defaults2.map(pair=>pair.placeOf("is_default")),"keep it on the one that is to be the default")]},
+addressPart:({id})=>id??"",readable:({name:name2})=>traits3[name2].reads?.all!==void 0,listed:"own",succession:{field:"i\
+s_default",holders:defaultsAmong,withoutSuccessor:'no other key pair of this plan becomes the default, and a server must\
+ not be left without one: declare "is_default: true" on the new default',failed:"the new default key pair could not be s\
+et"},observe:observeKeyPairs,update(input2){if(traits3[input2.profile.name].movesDefault)return move(input2);const{present:present3,
+desired:desired2,changed:changed2}=input2;const body2=Object.fromEntries(Object.entries(desired2).filter(([field,asked])=>field!==
+"is_default"||asked===true||changed2.has(field)));return{requests:[request(present3.identity,body2)],expected:body2}},discovery:{
+options:{},find:find4},destructions:fields2=>fields2.some(({path,after})=>path==="is_default"&&after===true)?["moves the\
+ default key pair"]:[]}}});async function find5({list:list3}){const index=await list3("organizations");if(index===null)return{found:[],notes:[]};return{
+found:index.rows().map(row=>{const identity2={id:String(row.id)};const{name:name2}=row;return{identity:identity2,called:typeof name2===
+"string"?name2:null,live:{exists:true,identity:identity2,fields:row}}}),notes:withoutIds(index.anonymous,"organizations")}}
+function naming({id,name:given},{organizations}){const row=id===void 0?void 0:organizations?.byId(id);const name2=typeof row?.
+name==="string"?row.name:given;const unique=name2!==void 0&&(organizations?.byName(name2).length??0)<=1;const byName2=name2===
+void 0?[]:[{name:name2}];const byId=id===void 0?[]:[{id}];const address2=(unique||id===void 0?byName2[0]:void 0)??byId[0]??
+{};return{address:address2,key:byId[0]??address2,all:[...byName2,...byId]}}function lookUp(identity2,index){if(identity2.
+id===void 0){const found2=index.findNamed(identity2.name??"");if(typeof found2==="string")return{exists:false,identity:identity2,
+fields:{},trouble:found2};return{exists:true,identity:{...identity2,id:String(found2.id)},fields:found2}}const row=index.
+byId(identity2.id);if(row!==void 0)return{exists:true,identity:identity2,fields:row};if(index.anonymous>0)return{exists:true,
+identity:identity2,fields:{}};const trouble=`the server has no organization with the id ${identity2.id}, and no operatio\
+n creates one: create it there, or correct the id`;return{exists:false,identity:identity2,fields:{},trouble}}var traits4,
+organization2;var init_organization=__esm({"src/kinds/organization.ts"(){"use strict";init_zod();init_problems();init_discovery();
+init_fields();init_rules();init_schema();traits4={documented:{},boruta:{whole:["name","label"],emptyIsNull:["label"],limits:{
+characters:{name:255,label:255},filled:{name:null},notEmpty:["label"]}}};organization2={name:"Organization",noun:"organi\
+zation",schema:document("Organization","An organization that users can be in. Organizations are made by the server, neve\
+r by idops.",{id:organizationId,name:external_exports.union([identifier2(),text3()]).optional().meta({description:"The n\
+ame of the organization. Without an id it finds the organization; beside one it is a value to be set.",examples:["acme"]}),
+label:text3().nullable().optional().meta({description:"What people read in the place of the name.",examples:["ACME Corpo\
+ration"]})}),identity:["id","name"],fields:{name:value,label:value},scopes:{read:"users:manage:all",write:"users:manage:\
+all"},traits:traits4,identities:({identity:identity2})=>identity2.id===void 0?[`name ${identity2.name}`]:[`id ${identity2.
+id}`],check:(declared,profile)=>[...declared.filter(({identity:identity2})=>identity2.id===void 0&&identity2.name===void 0).
+map(({place})=>error("missing-field",'an Organization needs an "id" or a "name"',[place],"add the name that it has on th\
+e server")),...profileProblems(declared,profile,traits4)],deciding:has=>has("id")?["id"]:["id","name"],addressPart:({id,
+name:name2})=>name2??id??"",naming,readable:()=>true,listed:"organizations",async observe(objects2,context3){const index=await context3.
+list("organizations");if(index===null)return new Map;return new Map(objects2.map(object3=>[object3,lookUp(object3.identity,
+index)]))},update({present:present3,desired:desired2,profile}){const id=present3.identity.id??"";const{unknown:unknown3}=wholeFields(
+desired2,present3.fields,traits4[profile.name]);const body2={id,...carried(present3.fields,["name","label"]),...desired2};
+return{requests:[{operation:"updateOrganization",params:{organization_id:id},body:body2}],expected:body2,...unknown3.length===
+0?{}:{trouble:unknownWhole("organization",unknown3)}}},discovery:{options:{},find:find5},destructions:()=>[]}}});function lostElements(lists,{before,asked,now}){return Object.fromEntries(lists.flatMap(list3=>{const left=now[list3];const isEmpty4=left===
+null||Array.isArray(left)&&left.length===0;if(!isEmpty4||asked[list3]===void 0)return[];const wanted=new Set(asElements(
+asked[list3]).map(({id})=>id));const lost2=asElements(before[list3]??null).filter(({id})=>wanted.has(id));return lost2.length===
+0?[]:[[list3,lost2]]}))}function withLost(type,now,lost2){if(type.type!=="set")return lost2;const there=asElements(now??
+null);const ids=new Set(there.map(({id})=>id));return[...there,...asElements(lost2).filter(({id})=>!ids.has(id))]}function namesOfLost(lost2){
+return Object.entries(lost2).filter(([field])=>field!=="id").map(([field,part])=>{const names2=Array.isArray(part)?asElements(
+part).map(({name:name2,id})=>JSON.stringify(name2??id)):[];return names2.length===0?field:`${field} (${names2.join(", ")}\
+)`}).join(", ")}function seenLoss(run4,lost2,now){return{run:run4,lost:lost2,seen:Object.fromEntries(Object.keys(lost2).
+map(field=>[field,now[field]??null]))}}function stillLost(kind,owed2,now){if("before"in owed2)return kind.lost?.({...owed2,
+now})??{};const asSeen=field=>!Object.hasOwn(owed2.seen,field)||contrast(kind.fields[field]??value,field,owed2.seen[field]??
+null,now[field]).every(({verdict})=>verdict==="same");const lost2=kind.lost?.({before:owed2.lost,asked:owed2.lost,now})??
+{};return Object.fromEntries(Object.entries(lost2).filter(([field])=>asSeen(field)))}var init_loss=__esm({"src/kinds/los\
+s.ts"(){"use strict";init_fields()}});function operationPath(name2,params={}){return fillPath(operations[name2].path,params)}function fillPath(path,params){return path.
 replace(/:([a-z_]+)/g,(_,parameter)=>{const value3=Object.hasOwn(params,parameter)?params[parameter]:void 0;if(value3===
 void 0||!isPathParameter(value3)){throw new Error(`unusable path parameter ${parameter} for ${path}`)}return encodeURIComponent(
 value3)})}var operations;var init_operations=__esm({"src/server/operations.ts"(){"use strict";init_values();operations={
@@ -12463,7 +12885,271 @@ age:all"},updateKeyPair:{title:"update a key pair",method:"PATCH",path:"/api/key
 ge:all",wrapper:"key_pair"},updateOrganization:{title:"update an organization",method:"PATCH",path:"/api/organizations/:\
 organization_id",scope:"users:manage:all",wrapper:"organization"},showTemplate:{title:"show an email template",method:"G\
 ET",path:"/api/backends/:backend_id/email-templates/:template_type",scope:"identity-providers:manage:all"},listOrganizations:{
-title:"list organizations",method:"GET",path:"/api/organizations",scope:"users:manage:all"}}}});var Diff;var init_base=__esm({"node_modules/diff/libesm/diff/base.js"(){Diff=class{diff(oldStr,newStr,options={}){let callback2;
+title:"list organizations",method:"GET",path:"/api/organizations",scope:"users:manage:all"}}}});async function readListing(noun,readPage){let sum="";for(let pass=0;pass<PASSES;pass+=1){const{rows,found:found2,total}=await readAllPages(
+noun,readPage);if(total===void 0||found2===total)return rows;sum=`${found2} ${noun} were listed, total_entries says ${total}`}
+throw new ProblemsError([error("unstable-list",`the list of ${noun} does not add up, read ${PASSES} times: ${sum}`,[],"t\
+ry again when nobody else is writing")])}async function readAllPages(noun,readPage){const byId=new Map;const anonymous=[];
+let total;let idle=0;for(let number5=1;number5<=MOST_PAGES;number5+=1){const page=await readPage(number5);const before=byId.
+size;for(const row of page.rows){if(typeof row.id==="string")byId.set(row.id,row);else anonymous.push(row)}idle=byId.size===
+before?idle+1:0;total=page.totalEntries??total;const found2=byId.size+anonymous.length;const pages2=page.totalPages??pagesFrom(
+total,page.pageSize);const done2=pages2===void 0?idle>0:number5>=pages2||idle>=IDLE_PAGES;const complete2=total!==void 0&&
+found2>=total;if(done2||complete2)return{rows:[...byId.values(),...anonymous],found:found2,total};if(found2>MOST_ROWS)throw endless2(
+noun,`${MOST_ROWS} ${noun}`)}throw endless2(noun,`${MOST_PAGES} pages`)}function endless2(noun,most){return new ProblemsError(
+[error("unstable-list",`the list of ${noun} goes on after ${most}`,[],"check that base_url is the address of an identity\
+ server of this API")])}function pagesFrom(total,size2){return total===void 0||!size2?void 0:Math.ceil(total/size2)}var PASSES,
+IDLE_PAGES,MOST_PAGES,MOST_ROWS;var init_listing=__esm({"src/kinds/listing.ts"(){"use strict";init_problems();PASSES=4;IDLE_PAGES=
+3;MOST_PAGES=1e4;MOST_ROWS=1e6}});async function readCatalog(name2,read,parse12,reader){const rows=await readRows(name2,read,parse12,reader);return rows===
+null?null:new Catalog(rows)}async function readRows(name2,read,parse12,reader){let offered=true;const rows=await readListing(
+name2,async number5=>{const page=await reader.listExtra(read,number5,parse12);if(page===null)offered=false;return{...page?.
+totalEntries===void 0?{totalPages:1}:{},...page,rows:page?.rows??[]}});return offered?rows:null}var Catalog;var init_catalog=__esm(
+{"src/kinds/catalog.ts"(){"use strict";init_listing();Catalog=class{#byId=new Map;#byName=new Map;unsure;constructor(rows){
+let unsure2=false;for(const row of rows){if(typeof row.id!=="string"){unsure2=true;continue}this.#byId.set(row.id,row);if(typeof row.
+name!=="string")continue;const others=this.#byName.get(row.name);if(others===void 0)this.#byName.set(row.name,[row]);else
+others.push(row)}this.unsure=unsure2}byId(id){return this.#byId.get(id)}byName(name2){return this.#byName.get(name2)??[]}}}});async function readOrganizations(reader){const readPage=async number5=>{const{organizations,...counts3}=await reader.listOrganizations(
+number5);return{rows:organizations,...counts3}};return new OrganizationIndex(await readListing("organizations",readPage))}
+function renamedBy(organizations,declared){const names2=declared.flatMap(({kind,identity:identity2,fields:fields2})=>kind===
+"Organization"&&identity2.id!==void 0&&typeof fields2.name==="string"&&organizations.byId(identity2.id)!==void 0?[[identity2.
+id,fields2.name]]:[]);return organizations.renamed(new Map(names2))}var OrganizationIndex;var init_organizations=__esm({
+"src/kinds/organizations.ts"(){"use strict";init_values();init_listing();OrganizationIndex=class _OrganizationIndex{#byId=new Map;#byName=new Map;#formerNames;anonymous;constructor(rows,formerNames=new Map){
+let anonymous=0;for(const row of rows){if(typeof row.id!=="string"){anonymous+=1;continue}this.#byId.set(identifierKey(row.
+id),row);if(typeof row.name!=="string")continue;const others=this.#byName.get(row.name);if(others===void 0)this.#byName.
+set(row.name,[row]);else others.push(row)}this.anonymous=anonymous;this.#formerNames=formerNames}rows(){return[...this.#byId].
+sort(([a2],[b])=>compareText(a2,b)).map(([,row])=>row)}byId(id){return this.#byId.get(identifierKey(id))}byName(name2){return this.#byName.
+get(name2)??[]}renamed(names2){const former=new Map;const given=new Map([...names2].map(([id,name2])=>[identifierKey(id),
+name2]));const rows=[...this.#byId].map(([id,row])=>{const name2=given.get(id);if(name2===void 0||name2===row.name)return row;
+if(typeof row.name==="string")former.set(row.name,name2);return{...row,name:name2}});return new _OrganizationIndex(rows,
+former)}find(reference){const byId=this.byId(reference);return this.#only(reference,byId===void 0?[]:[byId])}findNamed(name2){
+return this.#only(name2,[])}#only(reference,candidates2){const found2=new Set([...candidates2,...this.byName(reference)]);
+const[only2]=found2;if(only2!==void 0&&found2.size===1)return only2;if(found2.size>1){const ids=[...found2].map(({id})=>id).
+join(", ");return`${found2.size} organizations are called "${reference}" (${ids}): refer to one by its id`}const renamed=this.#formerNames.
+get(reference);if(renamed!==void 0){return`the organization "${reference}" is renamed to "${renamed}": refer to it by it\
+s new name`}const unsure2=this.anonymous>0?" (its list has rows without an id)":"";return`the server has no organization\
+ "${reference}"${unsure2}, and no operation creates one: create it there, or correct the ${isUuid(reference)?"id":"name"}`}}}});function listScope(name2,profile){return types[name2].scope(profile)}function holdList(held,name2,{reader,profile},onRead){
+const type=types[name2];const before=held[name2];if(before!==void 0)return before;const list3=type.read(reader,profile);
+held[name2]=list3;list3.then(onRead,()=>{});return list3}async function heldLists(held){const references={};const take2=async name2=>{
+const list3=held[name2];if(list3!==void 0)references[name2]=await list3};for(const name2 of listNames)await take2(name2);
+return references}function afterwards(references,declared){const next={...references};const take2=name2=>{const type=types[name2];
+const list3=references[name2];if(list3!=null&&type.after!==void 0)next[name2]=type.after(list3,declared)};for(const name2 of listNames)
+take2(name2);return next}var reads,types,listNames;var init_references=__esm({"src/kinds/references.ts"(){"use strict";init_answers();
+init_operations();init_catalog();init_organizations();reads={documented:{},boruta:{scopes:{title:"list scopes",path:"/ap\
+i/scopes",scope:"users:manage:all"},roles:{title:"list roles",path:"/api/roles",scope:"users:manage:all"}}};types={organizations:{
+scope:()=>operations.listOrganizations.scope,read:readOrganizations,after:renamedBy},scopes:{scope:({name:name2})=>reads[name2].
+scopes?.scope,read:async(reader,{name:name2})=>{const{scopes}=reads[name2];return scopes===void 0?null:await readCatalog(
+"scopes",scopes,pages.scope,reader)}},roles:{scope:({name:name2})=>reads[name2].roles?.scope,read:async(reader,{name:name2})=>{
+const{roles:roles3}=reads[name2];return roles3===void 0?null:await readCatalog("roles",roles3,pages.role,reader)}}};listNames=
+["organizations","scopes","roles"]}});var userTraits;var init_user_traits=__esm({"src/kinds/user-traits.ts"(){"use strict";userTraits={documented:{scopeNeedsLabel:true,
+elementsNeedIds:false,hasRoles:false},boruta:{scopeNeedsLabel:false,elementsNeedIds:true,hasRoles:true,reads:{one:{title:"\
+show a user",path:"/api/users/:user_id",scope:"users:manage:all"},all:{title:"list users",path:"/api/users",scope:"users\
+:manage:all"}},whole:["metadata","group","authorized_scopes","organizations","roles"],ignored:["uid","username","totp_re\
+gistered_at","federated_metadata","blocked","backend"],emptyIsNull:["group"],nullBecomes:{metadata:{},authorized_scopes:[],
+organizations:[],roles:[]},piecemeal:true,protects:true,limits:{ids:{authorized_scopes:255,roles:null,organizations:null},
+characters:{group:255},uniqueWords:["group"],elements:{metadata:{needs:["value","status"],types:{status:"text",display:"\
+texts"}}}},signs:{has:["roles"],lacks:["blocked"],losesSilently:true},unsafe:true}}}});function listsOfUser({fields:fields2},profile){const filled=list3=>Array.isArray(list3)&&list3.length>0;const roles3=[fields2.
+roles,...asElements(fields2.organizations??null).map(({roles:roles4})=>roles4)];return[...(userTraits[profile.name].whole?.
+includes("organizations")??false)||filled(fields2.organizations)?["organizations"]:[],...listScope("scopes",profile)!==void 0&&
+filled(fields2.authorized_scopes)?["scopes"]:[],...listScope("roles",profile)!==void 0&&roles3.some(filled)?["roles"]:[]]}
+function resolveUser(fields2,context3){const{references,present:present3,profile,wished}=context3;const resolved={...fields2};
+const troubles=[];const confirmed=[];const take2=(field,{elements:elements2,troubles:found2,sure})=>{resolved[field]=elements2;
+troubles.push(...found2);if(sure)confirmed.push(field)};const lookUp2=(list3,catalog,noun,own4,field)=>findAll(asElements(
+list3),{catalog,noun,own:own4,strict:wished(field),live:userTraits[profile.name].reads?.one!==void 0});if(Array.isArray(
+fields2.authorized_scopes)){const own4=asElements(present3.authorized_scopes??null);const{authorized_scopes:list3}=fields2;
+take2("authorized_scopes",lookUp2(list3,references.scopes,"scope",own4,"authorized_scopes"))}const ownRoles=rolesOf(present3);
+if(Array.isArray(fields2.roles)){take2("roles",lookUp2(fields2.roles,references.roles,"role",ownRoles,"roles"))}if(Array.
+isArray(fields2.organizations)&&references.organizations!=null){const members3=memberships(fields2.organizations,references.
+organizations,wished("organizations"));const inner=members3.elements.map(element=>{if(element.roles===void 0)return{elements:[
+element],troubles:[],sure:true};const found2=lookUp2(element.roles,references.roles,"role",ownRoles,"organizations");return{
+...found2,elements:[{...element,roles:found2.elements}]}});take2("organizations",{elements:inner.flatMap(({elements:elements2})=>elements2),
+troubles:[...members3.troubles,...inner.flatMap(({troubles:troubles2})=>troubles2)],sure:listScope("roles",profile)!==void 0&&
+members3.sure&&inner.every(({sure})=>sure)})}return{fields:resolved,troubles:[...new Set(troubles)],confirmed}}function existing(lists,{
+organizations,scopes,roles:roles3}){const isIn=(catalog,{id})=>catalog==null||catalog.unsure||typeof id==="string"&&catalog.
+byId(id)!==void 0;const isMember=({id})=>organizations==null||organizations.anonymous>0||typeof id==="string"&&organizations.
+byId(id)!==void 0;const kept=Object.entries(lists).map(([field,list3])=>{if(!Array.isArray(list3))return[field,list3];const elements2=asElements(
+list3);if(field==="authorized_scopes")return[field,elements2.filter(scope2=>isIn(scopes,scope2))];if(field==="roles")return[
+field,elements2.filter(role2=>isIn(roles3,role2))];const members3=elements2.filter(isMember).map(member2=>member2.roles===
+void 0?member2:{...member2,roles:asElements(member2.roles).filter(role2=>isIn(roles3,role2))});return[field,members3]});
+return Object.fromEntries(kept.filter(([,list3])=>!Array.isArray(list3)||list3.length>0))}function rolesOf(user3){const memberships2=asElements(
+user3.organizations??null);return[user3,...memberships2].flatMap(({roles:roles3=null})=>asElements(roles3))}function findAll(list3,{
+catalog,noun,own:own4,strict,live}){if(catalog==null){return{elements:[...list3],troubles:[],sure:live&&catalog===void 0&&
+list3.length===0}}const troubles=[];let sure=true;const elements2=list3.map(element=>{const row=typeof element.id==="str\
+ing"?byId(element.id):byName2(String(element.name));if(typeof row==="string"){troubles.push(row);return element}if(typeof row?.
+name!=="string")sure=false;if(row===void 0)return element;const misnamed=strict?otherName(noun,element,row):void 0;if(misnamed!==
+void 0)troubles.push(misnamed);return shownAs(element,row,own4)});return{elements:elements2,troubles,sure};function byId(id){
+const row=catalog?.byId(id)??own4.find(one=>one.id===id);if(row!==void 0||catalog?.unsure===true)return row;if(!strict)return`\
+the server has no ${noun} with the id ${id} any more, so it can't be put back`;return`the server has no ${noun} with the\
+ id ${id}: correct the id, or create the ${noun} there`}function byName2(name2){const listed2=catalog?.byName(name2)??[];
+const found2=listed2.length>0?listed2:own4.filter(one=>one.name===name2);const ids=[...new Set(found2.flatMap(({id})=>typeof id===
+"string"?[id]:[]))];const[row]=found2;if(row!==void 0&&ids.length===1)return row;if(ids.length>1){return`${ids.length} ${noun}\
+s are called "${name2}" (${ids.join(", ")}): refer to one by its id`}const unsure2=catalog?.unsure===true?" (its list ha\
+s rows without an id)":"";if(!strict)return`the server has no ${noun} "${name2}"${unsure2} any more, so it can't be put \
+back`;return`the server has no ${noun} "${name2}"${unsure2}: correct the name, or create the ${noun} there`}}function otherName(noun,{
+id,name:name2},row){if(typeof name2!=="string"||typeof row.name!=="string"||name2===row.name)return void 0;return`the ${noun}\
+ with the id ${String(id)} is called "${row.name}" on the server, not "${name2}": correct the id or the name`}function shownAs(element,row,own4){
+const{scopes:_,...said}=element;const isNew=!own4.some(({id})=>id===row.id);return{...said,...said.public!==void 0&&row.
+public!==void 0?{public:row.public}:{},...isNew&&row.scopes!==void 0?{scopes:row.scopes}:{},...row.id===void 0?{}:{id:row.
+id},...typeof row.name==="string"?{name:row.name}:{}}}function memberships(references,index,strict){const troubles=[];const seen2=new Set;
+let sure=true;const elements2=references.flatMap(reference=>{const element=isMap(reference)?reference:{};const row=findMember(
+reference,index);if(typeof row==="string"){troubles.push(row);return[]}const id=String(row.id);if(seen2.has(id)){troubles.
+push(`the organization ${id} is twice in organizations: remove one of the two`);return[]}seen2.add(id);if(typeof row.name!==
+"string")sure=false;const misnamed=strict?otherName("organization",element,row):void 0;if(misnamed!==void 0)troubles.push(
+misnamed);return[{...row,...element,id,...typeof row.name==="string"?{name:row.name}:{}}]});return{elements:elements2,troubles,
+sure}}function findMember(reference,organizations){if(!isMap(reference))return organizations.find(String(reference));if(typeof reference.
+id!=="string")return organizations.findNamed(String(reference.name));const row=organizations.byId(reference.id);if(row!==
+void 0)return row;if(organizations.anonymous>0)return{id:reference.id};return`the server has no organization with the id\
+ ${reference.id}, and no operation creates one: create it there, or correct the id`}var init_user_references=__esm({"src\
+/kinds/user-references.ts"(){"use strict";init_values();init_fields();init_references();init_user_traits()}});var scope,membership,backend2,userSchema;var init_user_schema=__esm({"src/kinds/user-schema.ts"(){"use strict";init_zod();
+init_schema();scope=external_exports.strictObject({id:text3().optional().meta({description:"The id of the scope. Servers\
+ go by it alone; the boruta profile looks it up by the name where it is left out.",examples:[UUID]}),name:text3().meta({
+description:"The name of the scope.",examples:["billing:read"]}),label:text3().optional().meta({description:"What people\
+ read in the place of the name.",examples:["Read billing"]}),public:external_exports.boolean().optional().meta({description:"\
+Whether any client may ask for the scope.",examples:[false]})});membership=external_exports.strictObject({id:organizationId,
+name:identifier2().optional().meta({description:"The name of the organization; finds it where there is no id.",examples:[
+"acme"]}),label:text3().nullable().optional().meta({description:"The label of the organization.",examples:["ACME Corpora\
+tion"]}),roles:roles2.optional().meta({description:"The user's roles in this organization, the whole set: an empty list \
+takes all away, no list leaves them.",examples:[[{id:UUID,name:"billing-admin"}]]})}).refine(it=>it.id!==void 0||it.name!==
+void 0,'needs an "id" or a "name"');backend2=external_exports.strictObject({id:text3().nullable().optional().meta({description:"\
+The id of the backend.",examples:[UUID]}),name:text3().nullable().optional().meta({description:"The name of the backend.",
+examples:["Staff directory"]}),type:text3().nullable().optional().meta({description:"What the backend keeps its users in\
+, as the server names it.",examples:["ldap"]}),is_default:external_exports.boolean().nullable().optional().meta({description:"\
+Whether it is the backend of those that name none.",examples:[false]}),create_default_organization:external_exports.boolean().
+nullable().optional().meta({description:"Whether a new user gets an organization of their own.",examples:[true]}),roles:external_exports.
+array(role).nullable().optional().meta({description:"The roles of the backend, the whole set.",examples:[[{id:UUID,name:"\
+member"}]]}),metadata_fields:external_exports.array(anyObject2).nullable().optional().meta({description:"The fields that\
+ users' metadata may have. Their members are the server's; idops compares and sends them as they are.",examples:[[{attribute_name:"\
+department",user_editable:false}]]}),federated_servers:external_exports.array(anyObject2).nullable().optional().meta({description:"\
+Other servers that users may sign in with. Their members are the server's; idops compares and sends them as they are.",examples:[
+[{name:"partner"}]]}),verifiable_credentials:external_exports.array(anyObject2).nullable().optional().meta({description:"\
+The verifiable credentials that it issues. Their members are the server's; idops compares and sends them as they are.",examples:[
+[{credential_identifier:"EmployeeCard"}]]}),verifiable_presentations:external_exports.array(anyObject2).nullable().optional().
+meta({description:"The verifiable presentations that it asks for. Their members are the server's; idops compares and sen\
+ds them as they are.",examples:[[{presentation_identifier:"EmployeeCard"}]]}),password_hashing_alg:text3().nullable().optional().
+meta({description:"How passwords are hashed.",examples:["argon2"]}),password_hashing_opts:anyObject2.nullable().optional().
+meta({description:"The settings of that hash. Their names are the server's.",examples:[{m_cost:16}]}),ldap_pool_size:external_exports.
+int32().nullable().optional().meta({description:"How many connections to the directory are kept open.",examples:[5]}),ldap_host:text3().
+nullable().optional().meta({description:"The host of the LDAP directory.",examples:["ldap.example.com"]}),ldap_user_rdn_attribute:text3().
+nullable().optional().meta({description:"The attribute that names a user in the directory.",examples:["uid"]}),ldap_base_dn:text3().
+nullable().optional().meta({description:"Where users are looked for in the directory.",examples:["dc=example,dc=com"]}),
+ldap_ou:text3().nullable().optional().meta({description:"The organizational unit that users are in.",examples:["ou=peopl\
+e"]}),ldap_master_dn:text3().nullable().optional().meta({description:"Whom the server signs in to the directory as.",examples:[
+"cn=idp,dc=example,dc=com"]}),ldap_master_password:text3().nullable().optional().meta({description:"The password of ldap\
+_master_dn, a secret wherever it comes from. Write a variable here, never the password itself.",examples:["${LDAP_PASSWO\
+RD}"]}),smtp_from:text3().nullable().optional().meta({description:"The sender of emails.",examples:["no-reply@example.co\
+m"]}),smtp_relay:text3().nullable().optional().meta({description:"The mail server that emails are handed to.",examples:[
+"smtp.example.com"]}),smtp_username:text3().nullable().optional().meta({description:"Whom the server signs in to the mai\
+l server as.",examples:["idp"]}),smtp_password:text3().nullable().optional().meta({description:"The password of smtp_use\
+rname, a secret wherever it comes from. Write a variable here, never the password itself.",examples:["${SMTP_PASSWORD}"]}),
+smtp_ssl:external_exports.boolean().nullable().optional().meta({description:"Whether the mail server is spoken to over T\
+LS from the first byte.",examples:[true]}),smtp_tls:external_exports.boolean().nullable().optional().meta({description:"\
+Whether the connection to the mail server changes to TLS (STARTTLS).",examples:[false]}),smtp_port:external_exports.int32().
+nullable().optional().meta({description:"The port of the mail server.",examples:[465]}),features:external_exports.array(
+text3()).nullable().optional().meta({description:"What the backend can do, as the server names it.",examples:[["authenti\
+cable"]]})});userSchema=document("User","A user's record: what they belong to and may do. Users are made by the server, \
+never by idops.",{id:identifier2().meta({description:"The id of the user.",examples:[UUID]}),uid:text3().nullable().optional().
+meta({description:"What the user's backend knows them by.",examples:["ada"]}),username:text3().nullable().optional().meta(
+{description:"What the user signs in as.",examples:["ada@example.com"]}),totp_registered_at:external_exports.iso.datetime(
+{offset:true,error:"expected a date-time such as 2026-01-31T12:00:00Z"}).nullable().optional().meta({description:"When t\
+he user registered a device for one-time passwords; null takes it away.",examples:["2026-01-31T12:00:00Z"]}),metadata:anyObject2.
+nullable().optional().meta({description:"What is known of the user, by name. Keys that are not mentioned stay, null remo\
+ves one; see whole.",examples:[{department:{value:"R&D",status:"valid"}}]}),federated_metadata:anyObject2.nullable().optional().
+meta({description:"The same, as another server told it. Keys that are not mentioned stay, null removes one; see whole.",
+examples:[{department:{value:"R&D",status:"valid"}}]}),blocked:external_exports.boolean().nullable().optional().meta({description:"\
+Whether the user is kept from signing in. Blocking counts as destructive.",examples:[false]}),group:text3().nullable().optional().
+meta({description:"The groups of the user, one or several with a space between them.",examples:["staff"]}),authorized_scopes:external_exports.
+array(scope).nullable().optional().meta({description:"The scopes that the user may be granted, the whole set: an empty l\
+ist takes all away, no list leaves them.",examples:[[{id:UUID,name:"billing:read",label:"Read billing"}]]}),organizations:external_exports.
+array(external_exports.union([identifier2(),membership],{error:"expected the name or id of an organization, or an object\
+ with one"})).nullable().optional().meta({description:"The organizations that the user is in, the whole set: each an org\
+anization's name or id, or an object with roles. An empty list takes all away, no list leaves them.",examples:[["acme",{
+id:UUID,roles:[{id:UUID,name:"billing-admin"}]}]]}),roles:roles2.nullable().optional().meta({description:"The user's own\
+ roles, the whole set. For servers of the boruta profile; the documented API has none.",examples:[[{id:UUID,name:"audito\
+r"}]]}),backend:backend2.nullable().optional().meta({description:"The backend that the user comes from, with its setting\
+s. The members that are mentioned are managed.",examples:[{id:UUID,smtp_relay:"smtp.example.com"}]}),whole:external_exports.
+array(external_exports.enum(["metadata","federated_metadata"])).optional().meta({description:"Which of these maps are wr\
+itten whole: a key that is not mentioned is removed.",examples:[["metadata"]],default:[]})})}});function replaceUser({present:present3,desired:desired2,profile,references}){const{[profile.name]:traits5}=userTraits;const{
+fields:fields2,unknown:unknown3}=wholeFields(desired2,present3.fields,traits5);if(unknown3.length>0)return blocked(unknownWhole(
+"user",unknown3),fields2);const troubles=[];const body2=traits5.elementsNeedIds?withIds(fields2,present3.fields,references,
+troubles):fields2;troubles.push(...strangers(body2,references.organizations));if(troubles.length>0)return blocked([...new Set(
+troubles)].join("; "),body2);return{requests:[{operation:"updateUser",params:{user_id:present3.identity.id??""},body:body2}],
+expected:body2,warnings:unlisted(body2,references)}}function blocked(trouble,expected){return{requests:[],expected,trouble}}
+function withIds(fields2,present3,references,troubles){const scopes=asElements(present3.authorized_scopes??null);const roles3=rolesOf(
+present3);const identified=(list3,known3,noun)=>{const elements2=asElements(list3).map(element=>identify(element,known3,
+noun,troubles));for(const id of repeated(elements2))troubles.push(`the ${noun} ${id} is twice: remove one of the two`);return elements2};
+const lists={};for(const[name2,list3]of Object.entries(fields2)){if(name2==="authorized_scopes"){lists[name2]=identified(
+list3,scopes,"scope").map(scope2=>labelled(scope2,references.scopes))}else if(name2==="roles")lists[name2]=identified(list3,
+roles3,"role");else if(name2==="organizations"){lists[name2]=asElements(list3).map(element=>element.roles===void 0?element:
+{...element,roles:identified(element.roles,roles3,"role")})}}return{...fields2,...lists}}function identify(element,known3,noun,troubles){
+if(typeof element.id==="string")return element;const ids=new Set(known3.flatMap(({id:id2,name:name2})=>name2===element.name&&
+typeof id2==="string"?[id2]:[]));const[id]=ids;if(id!==void 0&&ids.size===1)return{...element,id};const why=ids.size===0?
+"the user does not have it yet":"several of the user have this name";troubles.push(`the ${noun} "${String(element.name)}\
+" needs its id: ${why}, and this server offers no list to find it in`);return element}function repeated(elements2){const ids=elements2.
+flatMap(({id})=>typeof id==="string"?[id]:[]);return ids.filter((id,index)=>ids.indexOf(id)!==index)}function labelled(scope2,catalog){
+if(scope2.label!==void 0||scope2.name===void 0)return scope2;const listed2=typeof scope2.id==="string"?catalog?.byId(scope2.
+id)?.label:void 0;return{...scope2,label:typeof listed2==="string"&&listed2!==""?listed2:scope2.name}}function unlisted(body2,{
+scopes,roles:roles3}){const strange=(elements2,catalog,noun)=>elements2.flatMap(({id,name:name2})=>{if(catalog==null||catalog.
+unsure||typeof id!=="string"||catalog.byId(id)!==void 0)return[];const called=typeof name2==="string"?`"${name2}" (id ${id}\
+)`:id;return[{code:"not-in-list",message:`the user has the ${noun} ${called}, which the server's list of ${noun}s doesn'\
+t show: it is sent along as it is; where the server runs on several nodes that aren't clustered, each may know other ${noun}\
+s`}]});const found2=[...strange(asElements(body2.authorized_scopes??null),scopes,"scope"),...strange(rolesOf(body2),roles3,
+"role")];return[...new Map(found2.map(warning3=>[warning3.message,warning3])).values()]}function strangers({organizations=null},index){
+const memberships2=asElements(organizations);if(memberships2.length===0)return[];if(index==null)return["the list of orga\
+nizations was not read"];return memberships2.flatMap(element=>{if(isMap(element)&&typeof element.id==="string"&&index.byId(
+element.id)!==void 0)return[];const name2=typeof element.name==="string"?` ("${element.name}")`:"";return[`the user is t\
+o be a member of the organization ${String(element.id)}${name2}, which the list of organizations does not have, and the \
+server would empty all memberships over it: declare organizations without it, or create it there`]})}var init_user_whole=__esm(
+{"src/kinds/user-whole.ts"(){"use strict";init_values();init_fields();init_rules();init_user_references();init_user_traits()}});function lostLists(traces){const{before,asked,now}=traces;const is=(field,there)=>there!==void 0&&contrast(fields[field]??
+value,field,there,now[field]).every(({verdict})=>verdict==="same");const untouched=WRITTEN_FIRST.some(field=>asked[field]!==
+void 0&&is(field,before[field])&&!is(field,asked[field]));return untouched?{}:lostElements(["authorized_scopes","organiz\
+ations","roles"],traces)}function shownUser(shown2){return mapValues({...shown2},(field,name2)=>normalForm(fields[name2]??
+value,field))}async function find6(context3){const{profile,asked,rows}=context3;const{whole:whole4=[],reads:{one,all}={}}=userTraits[profile.
+name];const wanted=asked.user??[];const users=wanted.length>0||all===void 0?null:await rows("users",all,pages.user);if(users===
+null&&wanted.length===0){const note="the server offers no list of users: name those that are meant with --user ID";return{
+found:[],notes:[note]}}const listed2=users??[...new Set(wanted)].map(id=>({id}));const found2=await settle2(listed2.map(
+async row=>{const{id}=row;if(typeof id!=="string")return[];const isWhole=whole4.every(field=>row[field]!==void 0);const shown2=isWhole||
+one===void 0?row:await readOne(context3,one,{user_id:id},answers.user.one);if(shown2===null)return[];const called=[shown2.
+username,shown2.uid].find(name2=>typeof name2==="string");const identity2={id};return[{identity:identity2,called:typeof called===
+"string"?called:null,live:{exists:true,identity:identity2,fields:shownUser(shown2)}}]}));return{found:found2.flat().sort(
+(a2,b)=>compareText(a2.identity.id??"",b.identity.id??"")),notes:withoutIds(listed2.filter(({id})=>typeof id!=="string").
+length,"users")}}function rolesLost(wanted,got){if(wanted.roles===void 0||got.roles===void 0)return[];return matchSets(asElements(
+wanted.roles),asElements(got.roles)).removed}function nameOf(element,confirmed){if(holdsSensitive(element))return" (sens\
+itive)";const{id,name:name2}=element;const beside=!confirmed&&typeof name2==="string"&&typeof id==="string"&&id!==name2;
+return` "${String(name2??id)}"${beside?` (id ${id})`:""}`}function unknownRoles(user3){if(user3.fields.roles===void 0)return[];
+return[error("profile-field",'the documented API has no "roles" of a user; only those of its organizations',[user3.placeOf(
+"roles")],'if the server is a Boruta, set "profile: boruta" under server; otherwise remove the field')]}function unlabelledScopes(user3){
+const scopes=user3.fields.authorized_scopes;if(!Array.isArray(scopes))return[];return scopes.flatMap((scope2,index)=>isMap(
+scope2)&&scope2.label===void 0?[error("missing-field",'a scope of a user needs a "label"',[user3.placeOf("authorized_sco\
+pes",index)],"the API requires name and label in each element of authorized_scopes")]:[])}function repeatedElements(user3,field,value3,within4=[]){
+if(!Array.isArray(value3)||!["organizations","authorized_scopes","roles"].includes(field))return[];const at3=[...within4,
+field];const first=new Map;return value3.flatMap((element,index)=>{const inner=isMap(element)?repeatedElements(user3,"ro\
+les",element.roles??null,[...at3,index]):[];const key=isMap(element)?element.id??element.name:element;if(typeof key!=="s\
+tring")return inner;const same2=identifierKey(key);const before=first.get(same2);if(before===void 0){first.set(same2,index);
+return inner}return[...inner,error("duplicate-element",`"${key}" is twice in ${at3.join(".")}`,[user3.placeOf(...at3,index),
+user3.placeOf(...at3,before)],"remove one of the two")]})}var backendFields,elementNouns,fields,WRITTEN_FIRST,user2;var init_user=__esm(
+{"src/kinds/user.ts"(){"use strict";init_problems();init_settle();init_values();init_answers();init_discovery();init_fields();
+init_loss();init_reading();init_rules();init_user_references();init_user_schema();init_user_traits();init_user_whole();backendFields=
+{...Object.fromEntries(Object.keys(backend2.shape).map(name2=>[name2,plain(name2)])),roles:set2()};elementNouns={organizations:"\
+membership",authorized_scopes:"scope",roles:"role"};fields={uid:value,username:value,totp_registered_at:instant,metadata:map2,
+federated_metadata:map2,blocked:value,group:value,authorized_scopes:set2(),organizations:set2({roles:set2()}),roles:set2(),
+backend:members2(backendFields)};WRITTEN_FIRST=["metadata","group"];user2={name:"User",noun:"user",schema:userSchema,identity:[
+"id"],fields,scopes:{read:"users:manage:all",write:"users:manage:all"},traits:userTraits,identities:({identity:identity2})=>[
+`id ${identity2.id}`],check:(declared,profile)=>[...declared.flatMap(user3=>[...userTraits[profile.name].scopeNeedsLabel?
+unlabelledScopes(user3):[],...userTraits[profile.name].hasRoles?[]:unknownRoles(user3),...Object.entries(user3.fields).flatMap(
+([field,value3])=>repeatedElements(user3,field,value3))]),...profileProblems(declared,profile,userTraits)],addressPart:({
+id})=>id??"",readable:({name:name2})=>userTraits[name2].reads?.one!==void 0,async observe(objects2,context3){const{one:read}=userTraits[context3.
+profile.name].reads??{};if(read===void 0)return new Map;return new Map(await settle2(objects2.map(async object3=>{const{
+identity:identity2}=object3;const shown2=await readOne(context3,read,{user_id:identity2.id??""},answers.user.one);if(shown2===
+null)return[object3,missing(identity2,"user")];return[object3,{exists:true,identity:identity2,fields:shownUser(shown2)}]})))},
+refersTo:listsOfUser,resolve:resolveUser,update(input2){if(userTraits[input2.profile.name].whole!==void 0)return replaceUser(
+input2);const{present:present3,desired:desired2}=input2;return{requests:[{operation:"updateUser",params:{user_id:present3.
+identity.id??""},body:desired2}],expected:desired2}},lost:lostLists,restorable:existing,discovery:{options:{user:"id"},find:find6},
+destructions:fields2=>fields2.flatMap(({path,before,after,confirmed=false})=>{if(path==="blocked")return after===true?["\
+blocks the user"]:[];const loses=elementNouns[path];if(loses===void 0||before===void 0)return[];const{removed,pairs}=matchSets(
+asElements(after),asElements(before));const called=element=>nameOf(element,confirmed);return[...removed.map(element=>`re\
+moves the ${loses}${called(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(wanted,got).map(role2=>`removes the ro\
+le${called(role2)} within the ${loses}${called(got)}`))]})}}});function kindOf(name2){return byName[name2]}function only(found2){const[one,...others]=found2;if(one===void 0||others.length>
+0)throw new Error("one kind has a regeneration, and no other");return one}function isKindName(name2){return Object.hasOwn(
+byName,name2)}var byName,kinds,regenerated;var init_kinds=__esm({"src/kinds/index.ts"(){"use strict";init_kind_names();init_client();
+init_email_template();init_key_pair();init_organization();init_user();byName={Organization:organization2,User:user2,KeyPair:keyPair2,
+EmailTemplate:emailTemplate,Client:client2};kinds=kindNames.map(name2=>byName[name2]);regenerated=only(kinds.flatMap(kind=>kind.
+regeneration===void 0?[]:[{kind,regeneration:kind.regeneration}]))}});var Diff;var init_base=__esm({"node_modules/diff/libesm/diff/base.js"(){Diff=class{diff(oldStr,newStr,options={}){let callback2;
 if(typeof options==="function"){callback2=options;options={}}else if("callback"in options){callback2=options.callback}const oldString=this.
 castInput(oldStr,options);const newString=this.castInput(newStr,options);const oldTokens=this.removeEmpty(this.tokenize(
 oldString,options));const newTokens=this.removeEmpty(this.tokenize(newString,options));return this.diffWithOptionsObj(oldTokens,
@@ -12588,57 +13274,7 @@ const paired=lines.map(()=>void 0);let start2=0;while(start2<lines.length){let m
 "-"))middle+=1;let end=middle;while(lines[end]?.startsWith("+"))end+=1;for(let offset=0;offset<Math.min(middle-start2,end-
 middle);offset+=1){paired[start2+offset]=lines[middle+offset]?.slice(1);paired[middle+offset]=lines[start2+offset]?.slice(
 1)}start2=Math.max(end,start2+1)}return paired}var diffLineLimits;var init_hunks=__esm({"src/report/hunks.ts"(){"use str\
-ict";init_escape();init_values2();diffLineLimits={terminal:200,comment:200,page:2e3}}});function plain(name2){return isSecretField(name2)?secret:value}function set2(nested={}){return{type:"set",nested}}function members2(types2){
-return{type:"members",members:types2}}function contrast(type,path,wanted,got){const whole4=verdict=>[{path,type,verdict,
-wanted,got}];if(got===void 0){if(type.type==="members"&&isMap(wanted))return memberContrasts(type.members,path,wanted,{});
-return whole4("unknown")}if(got instanceof HashedSecret){if(wanted instanceof HashedSecret)return whole4(same(wanted,got)?
-"same":"different");if(holdsHashed(wanted))return whole4("unknown");return whole4(got.matches(reveal(normalForm(type,wanted)))?
-"same":"different")}switch(type.type){case"members":if(!isMap(wanted))return whole4(same(wanted,got)?"same":"different");
-return memberContrasts(type.members,path,wanted,isMap(got)?got:null);case"map":{if(!isMap(wanted)||!isMap(got)){return whole4(
-same(wanted??{},got??{})?"same":"different")}const keys=[...new Set([...Object.keys(wanted),...Object.keys(got)])];return keys.
-map(key=>{const there=Object.hasOwn(got,key)?got[key]??null:null;const asked=Object.hasOwn(wanted,key)?wanted[key]??null:
-null;const equal=same(asked,there)&&Object.hasOwn(wanted,key)===Object.hasOwn(got,key);return{path:join4(path,key),type,
-verdict:equal?"same":"different",wanted:asked,got:there}})}case"set":return whole4(contrastSets(type.nested,asElements(wanted),
-got));case"instant":return whole4(same(wanted,got)||sameInstant(wanted,got)?"same":"different");default:return whole4(same(
-wanted,got)||isCleared(wanted)&&isCleared(got)?"same":"different")}}function memberContrasts(types2,path,wanted,got){return Object.
-entries(wanted).flatMap(([name2,member2])=>{const there=got===null?null:Object.hasOwn(got,name2)?got[name2]:void 0;return contrast(
-types2[name2]??value,join4(path,name2),member2,there)})}function isCleared(field){if(Array.isArray(field))return field.length===
-0;return field===null||isMap(field)&&Object.keys(field).length===0}function sameInstant(a2,b){return typeof a2==="string"&&
-typeof b==="string"&&Date.parse(a2)===Date.parse(b)}function asElements(set3){return Array.isArray(set3)?set3.filter(isMap):
-[]}function matchSets(wanted,got){const left=new Set(got);const found2={id:queuesBy("id",[...left]),name:queuesBy("name",
-[...left])};const keyless={id:[...left].filter(({id})=>typeof id!=="string").length,name:[...left].filter(({name:name2})=>typeof name2!==
-"string").length};const pairs=[];const added=[];let decidable=true;for(const element of wanted){const key=typeof element.
-id==="string"?"id":"name";const queue=found2[key].get(element[key]);let there=queue?.pop();while(there!==void 0&&!left.has(
-there))there=queue?.pop();if(there!==void 0){left.delete(there);if(typeof there.id!=="string")keyless.id-=1;if(typeof there.
-name!=="string")keyless.name-=1;pairs.push({wanted:element,got:there})}else{added.push(element);if(keyless[key]>0)decidable=
-false}}const removed=[...left];if(removed.some(element=>typeof element.id!=="string"&&typeof element.name!=="string")){decidable=
-false}return{pairs,added,removed,decidable}}function queuesBy(key,elements2){const queues=new Map;for(const element of elements2.
-toReversed()){const queue=queues.get(element[key]);if(queue===void 0)queues.set(element[key],[element]);else queue.push(
-element)}return queues}function contrastSets(nested,wanted,got){if(got!==null&&!Array.isArray(got))return"different";const there=asElements(
-got);const match=matchSets(wanted,there);if(match.added.length>0||match.removed.length>0){return match.decidable||wanted.
-length!==there.length?"different":"unknown"}const inner=match.pairs.flatMap(pair=>Object.entries(nested).filter(([name2])=>Object.
-hasOwn(pair.wanted,name2)).flatMap(([name2,type])=>contrast(type,name2,pair.wanted[name2]??null,pair.got[name2])));if(inner.
-some(part=>part.verdict==="different"))return"different";return inner.some(part=>part.verdict==="unknown")?"unknown":"sa\
-me"}function desired(type,declared,present3,whole4){if(type.type==="set")return desiredSet(declared,present3);if(type.type!==
-"map"||!isMap(declared))return declared;const kept=Object.entries(declared).filter(([,member2])=>member2!==null);if(whole4)
-return Object.fromEntries(kept);if(present3===void 0||present3!==null&&!isMap(present3))return void 0;const untouched=Object.
-entries(present3??{}).filter(([key])=>!Object.hasOwn(declared,key));if(untouched.some(([,member2])=>holdsHashed(member2)))
-return void 0;return Object.fromEntries([...untouched,...kept])}function holdsHashed(field){if(field instanceof HashedSecret)
-return true;if(Array.isArray(field))return field.some(holdsHashed);return isMap(field)&&Object.values(field).some(holdsHashed)}
-function desiredSet(declared,present3){const wanted=asElements(declared);if(present3===void 0)return wanted;const known3=new Map(
-matchSets(wanted,asElements(present3)).pairs.map(pair=>[pair.wanted,pair.got]));return wanted.map(element=>({...known3.get(
-element),...element}))}function carried(fields2,names2){return Object.fromEntries(names2.flatMap(name2=>{const field=fields2[name2];
-return field===void 0||holdsHashed(field)?[]:[[name2,field]]}))}function normalForm(type,field){if(type.type==="set"&&Array.
-isArray(field)){const elements2=asElements(field).map(element=>mapValues(element,(member2,name2)=>{const inner=type.nested[name2];
-return inner===void 0?member2:normalForm(inner,member2)}));return elements2.sort((a2,b)=>compareText(elementKey(a2),elementKey(
-b)))}if(type.type==="members"&&isMap(field)){return mapValues(field,(member2,name2)=>normalForm(type.members[name2]??value,
-member2))}return field}function elementKey(element){return`${String(element.id??"")}\0${String(element.name??"")}`}function join4(path,key){
-return/^[\w-]+$/.test(key)?`${path}.${key}`:`${path}[${JSON.stringify(key)}]`}function isSecret(type){return type.type===
-"value"&&type.secret===true}function markSecrets(types2,fields2){return mapValues(fields2,(field,name2)=>markSecret(types2[name2]??
-value,field))}function markSecret(type,field){if(isSecret(type)&&field!==null){return field instanceof Sensitive?field:new Sensitive(
-reveal(field))}return type.type==="members"&&isMap(field)?markSecrets(type.members,field):field}var value,secret,instant,
-body,map2;var init_fields=__esm({"src/kinds/fields.ts"(){"use strict";init_secret_names();init_values();value={type:"val\
-ue"};secret={type:"value",secret:true};instant={type:"instant"};body={type:"body"};map2={type:"map"}}});function compareSets(before,after,confirmed){if(!isSet(after)||before!==void 0&&!isSet(before))return void 0;const wanted=asElements(
+ict";init_escape();init_values2();diffLineLimits={terminal:200,comment:200,page:2e3}}});function compareSets(before,after,confirmed){if(!isSet(after)||before!==void 0&&!isSet(before))return void 0;const wanted=asElements(
 after);if(before===void 0){const name3=namer(wanted,confirmed);return{elements:wanted.map(it=>({mark:"=",text:described(
 it,name3,confirmed)})),kept:0,move:null}}const got=asElements(before);const match=matchSets(wanted,got);const name2=namer(
 [...match.removed,...wanted],confirmed);const changed2=match.pairs.flatMap(pair=>{const inner=innerChanges(pair.wanted,pair.
@@ -12695,11 +13331,11 @@ whole:whole4}){const pair=inlinePair(field.before,field.after,whole4);const fate
 {...pair,after:`(${fate})`}}function viewSet(path,{before,after,confirmed=false}){const difference=compareSets(before,after,
 confirmed);if(difference===void 0)return void 0;const{elements:elements2,kept,move:move2}=difference;const head=before!==
 void 0?move2:`(unknown) \u2192 ${elements2.length===0?"none":"exactly these"}`;return{view:"set",path,head,elements:elements2,
-kept}}function viewBody(path,field,options){const{before,after}=field;if(!isText(before)||!isText(after)||fitsLine(field,
+kept}}function viewBody(path,field,options){const{before,after}=field;if(!isText2(before)||!isText2(after)||fitsLine(field,
 before,after,options))return void 0;const{notes,hunks}=before===void 0?newLines(after??"",options):changedLines(before??
 "",after??"");const limit2=options.whole?Number.POSITIVE_INFINITY:diffLineLimits[options.room];return{view:"body",path,before:before===
 void 0?"unknown":before===null?"null":"text",fate:after===null?fateText(field)??"cleared (null)":null,lines:countLines(after??
-""),notes,hunks:hunks.map(hunk=>({head:hunkHead(hunk),lines:hunkLines(hunk,limit2)}))}}function isText(value3){return value3===
+""),notes,hunks:hunks.map(hunk=>({head:hunkHead(hunk),lines:hunkLines(hunk,limit2)}))}}function isText2(value3){return value3===
 void 0||value3===null||typeof value3==="string"}function fitsLine({type},before,after,{room}){const texts2=[before,after];
 if(texts2.some(text4=>text4?.includes("\n")))return false;if(type!=="body")return true;if(room==="terminal"&&before===void 0)
 return true;return room!=="page"&&texts2.every(text4=>text4==null||displayWidth(text4)<=lineWidth/2)}function changedLines(before,after){
@@ -12713,12 +13349,42 @@ if(action==="adopt")return{origin:"adoption",generation:generation2,told:fields2
 origin:"record",what:generation2===void 0?"":"did_generation",at:recordedAt??null,why:existed===true?"since the server d\
 oesn't show it":"not read from the server"}}return observed==="unknown"&&action==="update"?{origin:"unknown"}:null}var init_view=__esm(
 {"src/report/view.ts"(){"use strict";init_escape();init_operations();init_bodies();init_hunks();init_sets();init_values2();
-init_words()}});var text_exports={};__export(text_exports,{changeLines:()=>changeLines,planText:()=>planText,resultSummaryLine:()=>resultSummaryLine,
+init_words()}});function reviewGroups(plan,{debug}){const destructive2=plan.changes.filter(isDestructive);const rest=plan.changes.filter(
+change=>!isDestructive(change));const of=action=>rest.filter(change=>change.action===action);const done2=rest.filter(({action})=>[
+"update","delete","regenerate"].includes(action));const byKind=new Map;for(const change of done2)byKind.set(change.kind,
+[...byKind.get(change.kind)??[],change]);return[{title:"Destructive",rank:0,changes:destructive2},{title:"Blocked",rank:0,
+changes:of("blocked")},...[...byKind.values()].map(changes=>({title:kindTitle(changes),rank:1,changes})),{title:"Recorde\
+d only, nothing is sent",rank:2,changes:of("adopt")},{title:"Unchanged",rank:3,changes:debug?of("unchanged"):[]}].filter(
+({changes})=>changes.length>0)}function kindTitle(changes){const[first]=changes;if(first===void 0)return"";const noun=kindOf(
+first.kind).noun;return noun.charAt(0).toUpperCase()+noun.slice(1)+(changes.length===1?"":"s")}function isDestructive({destructions}){
+return destructions.length>0}function allWarnings(plan){return[...plan.warnings.map(warning3=>({...warning3,change:null})),
+...plan.changes.flatMap(change=>change.warnings.map(warning3=>({...warning3,change})))]}function headline(plan){const count2=summarize(
+plan);const parts=[[count2.update,"to update"],[count2.delete,"to delete"],[count2.regenerate,"to regenerate"],[count2.adopt,
+"to adopt"],[count2.blocked,"blocked"]];const told=parts.filter(([number5])=>number5>0).map(([number5,words5])=>`${number5}\
+ ${words5}`);const unchanged=count2.unchanged===0?"":`, ${count2.unchanged} unchanged`;if(told.length>0)return[...told,`${count2.
+unchanged} unchanged`].join(", ");switch(idleBecause(plan)){case"undone":return"nothing to put back";case"owed":return`n\
+othing to change of what is selected${unchanged}; of what is left out, something is still owed`;case"unselected":return"\
+nothing of what is selected is declared";case"undeclared":return"nothing is declared";case"unchanged":return`nothing to \
+change${unchanged}`}}function idleBecause(plan){if(plan.undoes!==void 0)return"undone";if(leavesDebts(plan))return"owed";
+if(plan.changes.length>0)return"unchanged";return plan.leavesOut===true?"unselected":"undeclared"}function observedNote(change){
+const origin2=originOf(change);switch(origin2?.origin){case"adoption":{const{generation:generation2,told}=origin2;const what=generation2===
+void 0||told?"":`did_generation ${generation2} `;return`${what}will be recorded, nothing is sent`}case"record":{const{what,
+at:at3,why}=origin2;return`${what===""?"":`${what} `}compared with what was recorded${at3===null?"":` ${at3}`}, ${why}`}case"\
+unknown":return"the present value is unknown, so this will be asserted";default:return null}}function shortValue(change){
+const[field,...others]=change.fields;if(field===void 0||others.length>0||observedNote(change)!==null)return void 0;const view=viewField(
+field,{whole:false,room:"comment"});if(view.view!=="value"||view.before.length+view.after.length>shortLength)return void 0;
+return{path:field.path,before:view.before,after:view.after}}function bodyNotes({before,fate,lines,notes,hunks}){const all=hunks.
+flatMap(hunk=>hunk.lines);const count2=wanted=>all.filter(({mark})=>mark===wanted).length;const unknown3=fate===null?`th\
+e present value is unknown; it will be ${plural2(lines,"line")}`:"the present value is unknown";return[...hunks.length===
+0||before==="unknown"?[]:[`${plural2(count2("+"),"line")} added, ${count2("-")} removed`],...before==="unknown"?[unknown3]:
+[],...before==="null"?["there was none (null)"]:[],...fate===null?[]:[fate],...notes]}function placeText({file:file2,line}){
+return`${bare(file2)}:${line}`}var shortLength;var init_review=__esm({"src/report/review.ts"(){"use strict";init_escape();
+init_kinds();init_plan();init_view();init_words();shortLength=100}});var text_exports={};__export(text_exports,{changeLines:()=>changeLines,planText:()=>planText,resultSummaryLine:()=>resultSummaryLine,
 resultText:()=>resultText,summaryLine:()=>summaryLine});function planText(plan,options){const paint=colors(options.color);
 const listed2=plan.changes.filter(({action})=>options.debug||action!=="unchanged");const idle=plan.changes.every(({action})=>action===
 "unchanged");const lines=[`Server:      ${paint.bold(escapeText(plan.server))}`,`Profile:     ${escapeText(plan.profile)}`,
 `Environment: ${plan.environment===null?"none":paint.bold(escapeText(plan.environment))}`,"",...listed2.flatMap(change=>[
-...changeLines(change,options,paint),""]),...idle?[nothingToDo(plan),""]:[],...plan.warnings.flatMap(warning3=>warningLines(
+...changeLines(change,options,paint),""]),...idle?[nothingToDo[idleBecause(plan)],""]:[],...plan.warnings.flatMap(warning3=>warningLines(
 "",warning3,paint)),...plan.warnings.length===0?[]:[""]];if(!idle){lines.push(...wrap("Required scopes: ",plan.requiredScopes.
 join(", ")||"none"),`Digest: ${escapeText(plan.digest)}`,...destructiveLines(plan,paint))}return`${[...lines,paint.bold(
 summaryLine(plan))].join("\n")}
@@ -12726,19 +13392,16 @@ summaryLine(plan))].join("\n")}
 "unchanged"&&observed==="recorded").length;const parts=[`${count2.update} to update`,`${count2.delete} to delete`,`${count2.
 regenerate} to regenerate`,...count2.adopt>0?[`${count2.adopt} to adopt`]:[],...count2.blocked>0?[`${count2.blocked} blo\
 cked`]:[],`${count2.unchanged} unchanged`,...recorded2>0?[`${recorded2} of them by record`]:[]];return`Plan: ${parts.join(
-", ")}.`}function nothingToDo(plan){if(plan.undoes!==void 0)return"Nothing to put back: nothing of the run that can be u\
-ndone is left.";if(leavesDebts(plan)){return"Nothing to change of what is selected; of what is left out, something is st\
-ill owed."}return plan.changes.length===0?"Nothing is declared, so there is nothing to do.":"Nothing to change: everythi\
-ng is as the manifests say."}function destructiveLines(plan,paint){const destructive2=plan.changes.filter(({destructions})=>destructions.
-length>0);if(destructive2.length===0)return[];const named2=destructive2.slice(0,5).map(({address:address2})=>bare(address2));
-const more=destructive2.length-named2.length;const names2=more>0?[...named2,`${more} more`]:named2;return[paint.red(`${countDestructions(
-plan)} destructive: ${names2.join(", ")}`)]}function changeLines(change,options,paint){const{mark,color}=marks[change.action];
-const place=change.declaredAt===null?"":paint.dim(`  at ${escapeText(change.declaredAt.file)}:${change.declaredAt.line}`);
-return[`${paint[color](`${mark} ${change.action}`)} ${paint.bold(bare(change.address))}${place}`,...observedLines(change).
-map(line=>paint.dim(line)),...change.reason===null?[]:wrap("    reason: ",change.reason).map(line=>paint.red(line)),...change.
-destructions.flatMap(loss=>wrap("    destructive: ",loss).map(line=>paint.red(line))),...change.fields.flatMap(field=>fieldLines(
-field,options,paint).map(line=>`    ${line}`)),...change.warnings.flatMap(warning3=>warningLines("    ",warning3,paint)),
-...options.debug||change.requests.length>1?requestTexts(change).map(request4=>paint.dim(`    sends ${request4}`)):[]]}function observedLines(change){
+", ")}.`}function destructiveLines(plan,paint){const destructive2=plan.changes.filter(({destructions})=>destructions.length>
+0);if(destructive2.length===0)return[];const named2=destructive2.slice(0,5).map(({address:address2})=>bare(address2));const more=destructive2.
+length-named2.length;const names2=more>0?[...named2,`${more} more`]:named2;return[paint.red(`${countDestructions(plan)} \
+destructive: ${names2.join(", ")}`)]}function changeLines(change,options,paint){const{mark,color}=marks[change.action];const place=change.
+declaredAt===null?"":paint.dim(`  at ${escapeText(change.declaredAt.file)}:${change.declaredAt.line}`);return[`${paint[color](
+`${mark} ${change.action}`)} ${paint.bold(bare(change.address))}${place}`,...observedLines(change).map(line=>paint.dim(line)),
+...change.reason===null?[]:wrap("    reason: ",change.reason).map(line=>paint.red(line)),...change.destructions.flatMap(
+loss=>wrap("    destructive: ",loss).map(line=>paint.red(line))),...change.fields.flatMap(field=>fieldLines(field,options,
+paint).map(line=>`    ${line}`)),...change.warnings.flatMap(warning3=>warningLines("    ",warning3,paint)),...options.debug||
+change.requests.length>1?requestTexts(change).map(request4=>paint.dim(`    sends ${request4}`)):[]]}function observedLines(change){
 const origin2=originOf(change);switch(origin2?.origin){case"adoption":{const{generation:generation2,told}=origin2;if(generation2===
 void 0)return[];return[`    ${told?"":`did_generation ${generation2} `}will be recorded, nothing is sent`]}case"record":{
 const{what,at:at3,why}=origin2;const time3=at3===null?"":` ${escapeText(at3)}`;return[`    ${what===""?"":`${what} as `}\
@@ -12773,12 +13436,15 @@ result.status==="unknown"?paint.yellow:paint.red;return[`${tint(`${mark} ${resul
 status)}${attemptsText(result)}`,...result.error===null?[]:wrap("    error: ",result.error),...result.unverified.length===
 0?[]:wrap("    not in the answer, so unverified: ",result.unverified.join(", "))]}function attemptsText({httpStatus,attempts}){
 const parts=[...httpStatus===null?[]:[`HTTP ${httpStatus}`],...attempts>1?[plural2(attempts,"attempt")]:[]];return parts.
-length===0?"":` (${parts.join(", ")})`}var marks,done,statusWords;var init_text=__esm({"src/report/text.ts"(){"use stric\
-t";init_result();init_escape();init_plan();init_safety();init_view();init_words();marks={update:{mark:"~",color:"yellow"},
-delete:{mark:"-",color:"red"},regenerate:{mark:"\u21BB",color:"magenta"},adopt:{mark:"*",color:"dim"},blocked:{mark:"!",
-color:"red"},unchanged:{mark:"=",color:"dim"}};done={update:"updated",delete:"deleted",regenerate:"regenerated",adopt:"a\
-dopted",blocked:"blocked",unchanged:"unchanged"};statusWords={applied:"applied",failed:"failed",not_converged:"not conve\
-rged",unknown:"unknown",skipped:"skipped"}}});var json_exports={};__export(json_exports,{changeJson:()=>changeJson,fieldJson:()=>fieldJson,jsonText:()=>jsonText,planJson:()=>planJson,
+length===0?"":` (${parts.join(", ")})`}var nothingToDo,marks,done,statusWords;var init_text=__esm({"src/report/text.ts"(){
+"use strict";init_result();init_escape();init_plan();init_safety();init_review();init_view();init_words();nothingToDo={undone:"\
+Nothing to put back: nothing of the run that can be undone is left.",owed:"Nothing to change of what is selected; of wha\
+t is left out, something is still owed.",unselected:"Nothing of what is selected is declared, so there is nothing to do.",
+undeclared:"Nothing is declared, so there is nothing to do.",unchanged:"Nothing to change: everything is as the manifest\
+s say."};marks={update:{mark:"~",color:"yellow"},delete:{mark:"-",color:"red"},regenerate:{mark:"\u21BB",color:"magenta"},
+adopt:{mark:"*",color:"dim"},blocked:{mark:"!",color:"red"},unchanged:{mark:"=",color:"dim"}};done={update:"updated",delete:"\
+deleted",regenerate:"regenerated",adopt:"adopted",blocked:"blocked",unchanged:"unchanged"};statusWords={applied:"applied",
+failed:"failed",not_converged:"not converged",unknown:"unknown",skipped:"skipped"}}});var json_exports={};__export(json_exports,{changeJson:()=>changeJson,fieldJson:()=>fieldJson,jsonText:()=>jsonText,planJson:()=>planJson,
 problemsJson:()=>problemsJson,resultJson:()=>resultJson});function planJson(plan,{debug}){const{update,delete:deleted,regenerate,
 adopt,blocked:blocked4,unchanged}=summarize(plan);return{format_version:1,tool_version:plan.toolVersion,created_at:plan.
 createdAt,server:plan.server,profile:plan.profile,environment:plan.environment,summary:{update,delete:deleted,regenerate,
@@ -12808,548 +13474,7 @@ text4.split(/\r?\n/).map(escapeMarkup).join("\n"))}function srcdoc(document2){re
 replace(/[&<>"'`:#]|[^\x20-\x7e]/gu,character=>{const code2=character.codePointAt(0)??0;const control=code2<32&&!/[\t\n\r]/.
 test(character)||code2>=127&&code2<160;return control?"&#xfffd;":`&#x${code2.toString(16)};`}))}var Markup,entities;var init_markup=__esm(
 {"src/report/markup.ts"(){"use strict";init_escape();Markup=class{text;constructor(text4){this.text=text4}toString(){return this.
-text}};entities={"&":"&amp;","<":"&lt;",">":"&gt;",'"':"&quot;","'":"&#39;",":":"&#58;"}}});var kindNames;var init_kind_names=__esm({"src/base/kind-names.ts"(){"use strict";kindNames=["Organization","User","KeyPa\
-ir","EmailTemplate","Client"]}});async function settle2(promises3){const settled=await Promise.allSettled(promises3);const failures=settled.flatMap(it=>it.
-status==="rejected"?failuresIn(it.reason):[]);if(failures.length>0)throw new AggregateError(new Set(failures),"several t\
-hings failed");return settled.flatMap(it=>it.status==="fulfilled"?[it.value]:[])}function failuresIn(failure2){return failure2 instanceof
-AggregateError?failure2.errors.flatMap(failuresIn):[failure2]}var init_settle=__esm({"src/base/settle.ts"(){"use strict"}});function about(asked,parse12){return document2=>{const parsed2=parse12(document2);if("wrong"in parsed2)return parsed2;const{
-value:value3}=parsed2;if(!isMap(value3))return parsed2;const other=Object.entries(asked).find(([member2,wanted])=>{const got=Object.
-hasOwn(value3,member2)?value3[member2]:void 0;return typeof got==="string"&&!sameIdentifier(got,wanted)});return other===
-void 0?parsed2:{wrong:`its ${other[0]} is another one`,reason:"other-object"}}}function pageOf(row){const schema=external_exports.
-object({data:external_exports.array(row),...counts});return document2=>{const page=parse4(schema,document2);if("wrong"in
-page)return page;const{data:data3,page_number,page_size,total_pages,total_entries}=page.value;return{value:{rows:data3,...page_number==
-null?{}:{pageNumber:page_number},...page_size==null?{}:{pageSize:page_size},...total_pages==null?{}:{totalPages:total_pages},
-...total_entries==null?{}:{totalEntries:total_entries}}}}}function answerType(schema){const one=external_exports.object(
-{data:schema});const list3=external_exports.object({data:external_exports.array(schema)});return{one:document2=>data(parse4(
-one,document2)),list:document2=>data(parse4(list3,document2))}}function data(parsed2){return"wrong"in parsed2?parsed2:{value:parsed2.
-value.data}}function parse4(schema,document2){const result=schema.safeParse(document2);if(result.success)return{value:result.
-data};const shown2=result.error.issues.slice(0,3).map(({path,message})=>{const place=path.length===0?"the answer":path.map(
-String).join(".");return`${place}: ${message.replace(/^Invalid input: /,"").replace("ExactNumber","number")}`});const more=result.
-error.issues.length-shown2.length;return{wrong:`${shown2.join("; ")}${more>0?`; and ${more} more`:""}`}}function deeperThan(levels,value3){
-if(typeof value3!=="object"||value3===null||value3 instanceof ExactNumber)return false;return levels===0||Object.values(
-value3).some(member2=>deeperThan(levels-1,member2))}var maxDepth2,text2,flag,integer2,int2,identifier,texts,anyObject,object2,
-objects,secret2,namedScopes,roles,organization,listedScope,listedRole,backend,user,template,keyPair,client,count,counts,
-answers,parseOrganizationPage,pages;var init_answers=__esm({"src/server/answers.ts"(){"use strict";init_zod();init_json();
-init_values();maxDepth2=100;text2=external_exports.string().nullable().exactOptional();flag=external_exports.boolean().nullable().
-exactOptional();integer2=external_exports.preprocess(value3=>value3 instanceof ExactNumber?plainNumber(value3.text):value3,
-external_exports.int32());int2=integer2.nullable().exactOptional();identifier=external_exports.string().refine(isPathParameter,
-"an id that no path can carry").nullable().exactOptional();texts=external_exports.array(external_exports.string()).nullable().
-exactOptional();anyObject=external_exports.custom(value3=>isMap(value3)&&!deeperThan(maxDepth2,value3),`expected an obje\
-ct, nested ${maxDepth2} levels at most`);object2=anyObject.nullable().exactOptional();objects=external_exports.array(anyObject).
-nullable().exactOptional();secret2=external_exports.string().transform(value3=>new Sensitive(value3)).nullable().exactOptional();
-namedScopes=external_exports.array(external_exports.object({id:text2,name:text2,public:flag})).nullable().exactOptional();
-roles=external_exports.array(external_exports.object({id:text2,name:text2,scopes:namedScopes})).nullable().exactOptional();
-organization=external_exports.object({id:identifier,name:text2,label:text2});listedScope=external_exports.object({id:text2,
-name:text2,label:text2,public:flag});listedRole=external_exports.object({id:text2,name:text2,scopes:namedScopes});backend=
-external_exports.object({id:text2,name:text2,type:text2,is_default:flag,create_default_organization:flag,roles,metadata_fields:objects,
-federated_servers:objects,verifiable_credentials:objects,verifiable_presentations:objects,password_hashing_alg:text2,password_hashing_opts:object2,
-ldap_pool_size:int2,ldap_host:text2,ldap_user_rdn_attribute:text2,ldap_base_dn:text2,ldap_ou:text2,ldap_master_dn:text2,
-ldap_master_password:secret2,smtp_from:text2,smtp_relay:text2,smtp_username:text2,smtp_password:secret2,smtp_ssl:flag,smtp_tls:flag,
-smtp_port:int2,features:texts});user=external_exports.object({id:identifier,uid:text2,username:text2,totp_registered_at:text2,
-metadata:object2,federated_metadata:object2,blocked:flag,group:text2,authorized_scopes:external_exports.array(external_exports.
-object({id:text2,name:text2,label:text2,public:flag})).nullable().exactOptional(),organizations:external_exports.array(external_exports.
-object({id:text2,name:text2,label:text2,roles})).nullable().exactOptional(),backend:backend.nullable().exactOptional(),roles});
-template=external_exports.object({id:text2,txt_content:text2,html_content:text2,type:text2,backend_id:text2});keyPair=external_exports.
-object({id:identifier,public_key:text2,is_default:flag});client=external_exports.object({id:identifier,public_client_id:text2,
-check_public_client_id:flag,name:text2,confidential:flag,redirect_uris:texts,public_refresh_token:flag,public_revoke:flag,
-authorize_scope:flag,enforce_dpop:flag,enforce_tx_code:flag,access_token_ttl:int2,authorization_code_ttl:int2,authorization_request_ttl:int2,
-refresh_token_ttl:int2,id_token_ttl:int2,pkce:flag,public_key:text2,key_pair_type:object2,signatures_adapter:text2,did:text2,
-identity_provider:external_exports.object({id:text2,name:text2}).nullable().exactOptional(),authorized_scopes:namedScopes,
-supported_grant_types:texts,id_token_signature_alg:text2,userinfo_signed_response_alg:text2,token_endpoint_jwt_auth_alg:text2,
-token_endpoint_auth_methods:texts,jwt_public_key:text2,response_mode:text2});count=integer2.pipe(external_exports.int32().
-min(0)).nullable().exactOptional();counts={page_number:count,page_size:count,total_pages:count,total_entries:count};answers=
-{organization:answerType(organization),user:answerType(user),template:answerType(template),keyPair:answerType(keyPair),client:answerType(
-client)};parseOrganizationPage=document2=>{const page=pageOf(organization)(document2);if("wrong"in page)return page;const{
-rows,...rest}=page.value;return{value:{organizations:rows,...rest}}};pages={scope:pageOf(listedScope),role:pageOf(listedRole)}}});async function readOne({reader,limit:limit2},read,params,parse12){return await limit2(()=>reader.showExtra(read,params,parse12))}
-function missing(identity2,noun){return{exists:false,identity:identity2,fields:{},trouble:`the server has no ${noun} wit\
-h the id ${identity2.id}, and no operation creates one: create it there, or correct the id`}}var init_reading=__esm({"sr\
-c/kinds/reading.ts"(){"use strict"}});function isBlank(value3){if(value3===void 0)return false;const text4=reveal(value3);return typeof text4==="string"&&new RegExp(
-"^\\p{White_Space}*$","u").test(text4)}function textOf(value3){const text4=value3===void 0?"":reveal(value3);return typeof text4===
-"string"?text4:""}function characters(text4){return[...text4].length}var init_texts=__esm({"src/kinds/texts.ts"(){"use s\
-trict";init_values()}});function idTrouble(identity2,{name:name2,limits:limits2}){const unusable2=Object.entries(identity2).find(([part,text4])=>part!==
-"name"&&text4!==void 0&&!isPathParameter(text4));if(unusable2!==void 0){return`the ${unusable2[0]} ${JSON.stringify(unusable2[1])}\
- can't name an object in a path of the API: correct it`}if(limits2?.uuids!==true)return void 0;const wrong2=["id","backe\
-nd_id"].find(part=>identity2[part]!==void 0&&!uuid5.test(identity2[part]));if(wrong2===void 0)return void 0;return`the ${wrong2}\
- ${identity2[wrong2]} is not a UUID in lower case, as the ids of this server are (profile ${name2}): correct it`}function limitProblems(object3,profile,limits2,{
-ignored:ignored2=[],emptyIsNull=[],limits:own4={}}){const refused2=(message,path,hint)=>error("profile-limit",`${message}\
- (profile ${profile.name})`,[object3.placeOf(...path)],hint);const sent=Object.fromEntries(Object.entries(object3.fields).
-filter(([field])=>!ignored2.includes(field)));return[...idProblems(object3,limits2,own4,refused2),...identityProblems(object3,
-own4,refused2),...nulProblems(sent,refused2),...lengthProblems(object3,own4,refused2),...emptyProblems(object3,profile,emptyIsNull,
-own4,refused2),...wordProblems(object3,own4,refused2),...elementProblems(object3,own4,refused2),...sizeProblems(object3,
-limits2,refused2)]}function idProblems(object3,limits2,{ids={}},refused2){return idsOf(object3).flatMap(({id,path,most})=>{
-const text4=reveal(id);if(typeof text4!=="string"||text4===UNKNOWN_TEXT)return[];const name2=path.join(".");if(most!==void 0){
-const length=characters(text4);return length<=most?[]:[refused2(`"${name2}" has ${length} characters, and may have ${most}`,
-path)]}if(!limits2.uuids||uuid5.test(text4))return[];const lower=text4.toLowerCase();const hint=uuid5.test(lower)?`this \
-server writes its ids in lower case: ${lower}`:"copy the id from the server, such as 9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b7\
-7";return[refused2(`"${name2}" is not a UUID, as the ids of this server are`,path,hint)]});function idsOf({identity:identity2,
-fields:fields2}){const own4=["id","backend_id"].flatMap(part=>identity2[part]===void 0?[]:[{id:identity2[part],path:[part]}]);
-const inLists=Object.entries(ids).flatMap(([list3,most])=>elementIds(fields2[list3],[list3],most??void 0));return[...own4,
-...inLists]}}function elementIds(list3,path,most){if(!Array.isArray(list3))return[];return list3.flatMap((element,index)=>{
-if(!isMap(element))return[];const at3=[...path,index];const own4=element.id===void 0?[]:[{id:element.id,path:[...at3,"id"],
-...most===void 0?{}:{most}}];return[...own4,...elementIds(element.roles,[...at3,"roles"])]})}function identityProblems({
-identity:identity2},{identity:parts={}},refused2){return Object.entries(parts).flatMap(([part,{known:known3,otherwise}])=>{
-const{[part]:text4}=identity2;if(text4===void 0||text4===UNKNOWN_TEXT||known3.includes(text4))return[];return[refused2(otherwise,
-[part],`the ${part}s are ${known3.join(", ")}`)]})}function nulProblems(fields2,refused2){const walk=(value3,path)=>{if(value3 instanceof
-HashedSecret)return[];if(holdsNul(value3))return[path];if(Array.isArray(value3))return value3.flatMap((item,index)=>walk(
-item,[...path,index]));if(!isMap(value3))return[];return Object.entries(value3).flatMap(([key,member2])=>key.includes("\0")?
-[[...path,key]]:walk(member2,[...path,key]))};return Object.entries(fields2).flatMap(([field,value3])=>walk(value3,[field]).
-map(path=>refused2(`"${path.join(".").replaceAll("\0","\\0")}" has a NUL character, which this server can't keep`,path)))}
-function holdsNul(value3){return!Array.isArray(value3)&&!isMap(value3)&&textOf(value3).includes("\0")}function lengthProblems({
-fields:fields2},{characters:limited={}},refused2){return Object.entries(limited).flatMap(([field,most])=>{const length=characters(
-textOf(fields2[field]));return length<=most?[]:[refused2(`"${field}" has ${length} characters, and may have ${most}`,[field])]})}
-function emptyProblems({fields:fields2,placeOf:placeOf3},profile,emptyIsNull,{filled={},notEmpty:notEmpty2=[]},refused2){
-const empty2=value3=>value3!==void 0&&reveal(value3)===""?"empty":"white space alone";const unfilled=Object.entries(filled).
-flatMap(([field,instead])=>{const value3=fields2[field];if(value3!==null&&!isBlank(value3))return[];return[refused2(`"${field}\
-" can't be ${value3===null?"null":empty2(value3)}`,[field],instead??void 0)]});const nulled=emptyIsNull.flatMap(field=>{
-if(!isBlank(fields2[field]))return[];const message=empty2(fields2[field])==="empty"?`an empty "${field}" becomes null`:`\
-a "${field}" of white space alone becomes null`;const hint=`write ${field}: null`;if(notEmpty2.includes(field))return[refused2(
-message,[field],hint)];return[warning2("becomes-null",`${message} (profile ${profile.name})`,[placeOf3(field)],hint)]});
-return[...unfilled,...nulled]}function wordProblems({fields:fields2},{uniqueWords=[]},refused2){return uniqueWords.flatMap(
-field=>{if(fields2[field]===void 0||isBlank(fields2[field]))return[];const words5=textOf(fields2[field]).split(" ");if(words5.
-length>1&&words5.includes("")){return[refused2(`"${field}" has a space at its start, at its end or next to another one, \
-and this server takes single spaces between words`,[field],"leave out the spaces that separate nothing")]}const twice=words5.
-find((word,index)=>words5.indexOf(word)!==index);if(twice===void 0)return[];const shown2=holdsSensitive(fields2[field]??
-null)?"a word":`"${twice}"`;return[refused2(`"${field}" has ${shown2} twice`,[field],"keep one of the two")]})}function isText2(value3){
-return!Array.isArray(value3)&&!isMap(value3)&&typeof reveal(value3)==="string"}function elementProblems({fields:fields2},{
-elements:elements2={}},refused2){return Object.entries(elements2).flatMap(([field,{needs,types:types2}])=>{const map3=fields2[field];
-if(!isMap(map3))return[];return Object.entries(map3).flatMap(([key,element])=>{if(element===null||reveal(element)===UNKNOWN_TEXT)
-return[];if(!isMap(element)||!needs.every(member2=>Object.hasOwn(element,member2))){const members3=needs.map(member2=>`"${member2}\
-"`).join(" and ");const example=`${key}: {${needs.map(member2=>`${member2}: \u2026`).join(", ")}}`;return[refused2(`an e\
-lement of "${field}" must be a map with ${members3}`,[field,key],`write it as ${example}`)]}return Object.entries(types2).
-flatMap(([member2,type])=>{const value3=Object.hasOwn(element,member2)?element[member2]:void 0;if(value3===void 0||memberTypes[type].
-fits(value3))return[];return[refused2(`"${member2}" in an element of "${field}" must be ${memberTypes[type].words}`,[field,
-key,member2])]})})})}function sizeProblems({fields:fields2},limits2,refused2){const bytes=requestSize(fields2);if(bytes<=
-limits2.requestBytes)return[];const[longest=""]=Object.keys(fields2).sort((a2,b)=>size(fields2[b])-size(fields2[a2]));const message=`\
-the request would have ${bytes} bytes, and this server takes ${limits2.requestBytes}`;return[refused2(message,[longest])]}
-function requestSize(fields2){return Object.entries(fields2).reduce((sum,[name2,value3])=>sum+name2.length+4+size(value3),
-32)}function size(value3){return value3===void 0?0:Buffer.byteLength(stringifyJson(reveal(value3)))}var uuid5,memberTypes;
-var init_limits=__esm({"src/kinds/limits.ts"(){"use strict";init_json();init_problems();init_values();init_texts();uuid5=
-/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;memberTypes={text:{words:"a text",fits:isText2},texts:{words:"a list of te\
-xts",fits:value3=>Array.isArray(value3)&&value3.every(isText2)}}}});function takenFields(fields2,{ignored:ignored2=[],emptyIsNull=[],nullBecomes={}}){return Object.fromEntries(Object.entries(
-fields2).filter(([field])=>!ignored2.includes(field)).map(([field,value3])=>{if(isBlank(value3)&&emptyIsNull.includes(field))
-return[field,null];const{[field]:instead}=nullBecomes;return[field,value3===null&&instead!==void 0&&!isMap(instead)?instead:
-value3]}))}function shownFields({fields:fields2,traits:traits5},answer,{name:name2}){const left=(traits5[name2].ignored??
-[]).filter(field=>fields2[field]?.type==="members");return Object.fromEntries(Object.entries(answer).filter(([field])=>!left.
-includes(field)))}function ignoredFields(fields2,{ignored:ignored2}){return Object.keys(fields2).filter(field=>ignored2?.
-includes(field)??false)}function wholeFields(desired2,present3,{whole:whole4=[],nullBecomes={}}){const fields2={};const unknown3=[];
-for(const name2 of whole4){const value3=Object.hasOwn(desired2,name2)?desired2[name2]:present3[name2];if(value3===void 0)
-unknown3.push(name2);else fields2[name2]=value3??nullBecomes[name2]??null}return{fields:fields2,unknown:unknown3}}function unknownWhole(noun,unknown3){
-return`the server's answer does not show ${unknown3.join(" and ")} of this ${noun}, and an update that does not send ${unknown3.
-length===1?"it":"them"} would reset ${unknown3.length===1?"it":"them"}: declare ${unknown3.join(" and ")} too`}function profileProblems(declared,profile,{
-[profile.name]:traits5}){return declared.flatMap(object3=>{const ignored2=ignoredFields(object3.fields,traits5);return[...ignored2.
-map(field=>ignoredWarning(object3,field,profile)),...profile.limits===null?[]:limitProblems(object3,profile,profile.limits,
-traits5)]})}function ignoredWarning(object3,field,profile){return warning2("ignored-field",`a server of the profile ${profile.
-name} takes no notice of "${field}", so it is neither sent nor compared`,[object3.placeOf(field)],"remove it, or keep it\
- for a server that does")}var init_rules=__esm({"src/kinds/rules.ts"(){"use strict";init_problems();init_values();init_limits();
-init_texts()}});function text3(){return external_exports.union([external_exports.string(),fileReference.transform(({file:file2})=>new FileReference(
-file2))],{error:"expected a string or {file: PATH}"})}function identifier2(){return external_exports.string().min(1,"mus\
-t not be empty").max(512,"must not be longer than 512 characters").refine(id=>!/^\.{1,2}$/.test(id)&&id.isWellFormed()&&
-!new RegExp("\\p{Cc}","u").test(id),"is not usable as an id")}function document(kind,shape){return external_exports.strictObject(
-{kind:external_exports.literal(kind),...shape})}var FileReference,fileReference,anyObject2,roleScope,role,roles2;var init_schema=__esm(
-{"src/kinds/schema.ts"(){"use strict";init_zod();FileReference=class{file;constructor(file2){this.file=file2}};fileReference=
-external_exports.strictObject({file:external_exports.string().min(1)});anyObject2=external_exports.record(external_exports.
-string(),external_exports.unknown());roleScope=external_exports.strictObject({id:text3().optional(),name:text3().optional(),
-public:external_exports.boolean().optional()});role=external_exports.strictObject({id:text3().optional(),name:text3().optional(),
-scopes:external_exports.array(roleScope).optional()});roles2=external_exports.array(role.refine(it=>it.id!==void 0||it.name!==
-void 0,"needs an id or a name"))}});function decide({declared,present:present3,accepted}){const{generation:generation2}=declared;if(generation2===void 0)return void 0;
-const recorded2=present3.generation;const nothing2={fields:[],requests:[],destructions:[]};if(present3.pendingRun!==void 0){
-return{...nothing2,action:"blocked",reason:`run ${present3.pendingRun} sent a regeneration whose outcome is not known: l\
-ook at the client's DID on the server${presentDid(present3.fields,present3.shown)} and say what you found with idops run\
-s settle ${present3.pendingRun} Client/${present3.identity.id} --done or --not-done; nothing is sent by itself`}}const fields2=[
-{path:"did_generation",type:"value",before:recorded2,after:generation2,sensitive:false}];if(recorded2===void 0)return{...nothing2,
-action:"adopt",fields:fields2};const moved=movedDid(present3);if(generation2<recorded2){return{...nothing2,fields:fields2,
-action:"blocked",reason:`did_generation ${generation2} is smaller than the recorded ${recorded2}: a generation never goe\
-s back; declare ${recorded2}, or more to regenerate`}}if(accepted&&(moved!==void 0||generation2>recorded2)){return{...nothing2,
-action:"adopt",fields:fields2}}if(generation2===recorded2){if(moved!==void 0){return{...nothing2,action:"unchanged",warnings:[
-{code:"did-moved",message:moved}]}}const unrecorded=present3.fields.did!==void 0&&present3.record?.fields.did===void 0;return{
-...nothing2,action:unrecorded?"adopt":"unchanged"}}if(moved!==void 0)return{...nothing2,fields:fields2,action:"blocked",
-reason:moved};return{...regeneration(present3.identity,present3.fields,present3.shown),fields:fields2}}function movedDid({
-fields:fields2,record:record2,identity:identity2}){const{did:now}=fields2;const{did:then2}=record2?.fields??{};if(record2===
-void 0||!isKnown(now)||!isKnown(then2)||then2===now)return void 0;const{id}=identity2;return`the client's DID was ${then2??
-"none"} when run ${record2.run} recorded it at ${record2.at}, and is ${now??"none"} now: it was regenerated by hand, or \
-by a run that this state, an older copy perhaps, doesn't know of; nothing is regenerated by itself: look at it, and take\
- it as it is with idops apply --accept-did ${id}, which sends nothing and records the declared number`}function isKnown(did){
-return typeof did==="string"||did===null}function presentDid({did},shown2){if(typeof did!=="string")return"";return shown2.
-did===void 0?`, which was ${did} when it was recorded`:`, which is ${did} now`}function regeneration(identity2,present3,shown2){
-return{action:"regenerate",fields:[],requests:[{operation:"regenerateDid",params:{client_id:identity2.id??""}}],destructions:[
-`regenerates the DID${presentDid(present3,shown2)}`]}}var onlyAnswered,traits,client2;var init_client=__esm({"src/kinds/\
-client.ts"(){"use strict";init_zod();init_settle();init_answers();init_reading();init_rules();init_schema();onlyAnswered=
-["public_client_id","check_public_client_id","name","secret","confidential","redirect_uris","public_refresh_token","publ\
-ic_revoke","authorize_scope","enforce_dpop","enforce_tx_code","access_token_ttl","authorization_code_ttl","authorization\
-_request_ttl","refresh_token_ttl","id_token_ttl","pkce","public_key","key_pair_type","signatures_adapter","did","identit\
-y_provider","authorized_scopes","supported_grant_types","id_token_signature_alg","userinfo_signed_response_alg","token_e\
-ndpoint_jwt_auth_alg","token_endpoint_auth_methods","jwt_public_key","response_mode"];traits={documented:{},boruta:{reads:{
-one:{title:"show a client",path:"/api/clients/:client_id",scope:"clients:manage:all"}},unsafe:true}};client2={name:"Clie\
-nt",noun:"client",schema:document("Client",{id:identifier2(),did_generation:external_exports.int().min(0,"must be 0 or m\
-ore").optional()}),identity:["id"],fields:{},decisive:["did"],scopes:{read:"clients:manage:all",write:"clients:manage:al\
-l"},traits,identities:({identity:identity2})=>[`id ${identity2.id}`],check:(declared,profile)=>profileProblems(declared,
-profile,traits),addressPart:({id})=>id??"",readable:({name:name2})=>traits[name2].reads?.one!==void 0,async observe(objects2,context3){
-const{one:read}=traits[context3.profile.name].reads??{};if(read===void 0)return new Map;return new Map(await settle2(objects2.
-map(async object3=>{const{identity:identity2}=object3;const params={client_id:identity2.id??""};const shown2=await readOne(
-context3,read,params,answers.client.one);const fields2=shown2?.did===void 0?{}:{did:shown2.did};const found2=shown2===null?
-missing(identity2,"client"):{exists:true,identity:identity2,fields:fields2};return[object3,found2]})))},onlyAnswered:new Set(
-onlyAnswered),decide,regeneration:{field:"did",noun:"DID",verdict:regeneration,same:did=>`the DID came out the same (${did}\
-): the server derives it from the client's key, which is the same`},update:()=>({requests:[],expected:{}}),destructions:()=>[]}}});function bodyProblems(template2){return halves.flatMap(half=>bodyProblem(template2,half)??[])}function bodyProblem({fields:fields2,
-placeOf:placeOf3},half){const text4=textOf(fields2[half]);if(text4==="")return void 0;if(isBlank(text4)){const message2=`\
-"${half}" is white space alone, which is no body of an email`;const hint='write the text, or declare "state: absent" to \
-delete the template';return error("body-blank",message2,[placeOf3(half)],hint)}if(!text4.includes("\0"))return void 0;const message=`\
-"${half}" has a NUL character in it, at character ${characters(text4.slice(0,text4.indexOf("\0")))+1}`;return error("bod\
-y-nul",message,[placeOf3(half)],"no server can keep one: save the file as UTF-8 text")}function withUsableBodies(template2){
-const unusable2=halves.filter(half=>bodyProblem(template2,half)!==void 0);const fields2=Object.entries(template2.fields).
-filter(([field])=>!unusable2.some(half=>half===field));return{...template2,fields:Object.fromEntries(fields2)}}function nothingThere({
-backend_id="",type=""}){return`the server answers 404 for it: it has no backend with the id ${backend_id}, or no email t\
-emplate of the type ${type}, so there is nothing to delete; is backend_id right, and type?`}function notThere({backend_id="",
-type=""}){return`the server answers 404 for it: it has no backend with the id ${backend_id}, or no email template of the\
- type ${type}, and no operation creates one; correct backend_id or type, or create the backend there`}function rewrite({
-present:present3,desired:desired2,profile}){const{backend_id="",type=""}=present3.identity;const params={backend_id,template_type:type};
-const{fields:fields2,unknown:unknown3}=wholeFields(desired2,present3.fields,traits2[profile.name]);if(unknown3.length>0){
-return{requests:[],expected:fields2,trouble:unknownWhole("email template",unknown3)}}const kept=Object.keys(fields2).some(
-half=>same(fields2[half]??null,present3.fields[half]??null));const deletes=typeof present3.fields.id==="string"&&kept;const from=deletes?
-{id:null}:carried(present3.fields,["id","txt_content","html_content"]);const patch={operation:"updateTemplate",params,body:{
-...fields2,type,backend_id},confirm:{from}};return{requests:deletes?[{operation:"deleteTemplate",params},patch]:[patch],
-expected:fields2}}function lostTemplate({before,asked,now}){if(typeof before.id!=="string")return{};const halves3=Object.
-fromEntries(["txt_content","html_content"].flatMap(half=>typeof before[half]==="string"||before[half]instanceof Sensitive?
-[[half,before[half]]]:[]));if(now.id===null)return{id:before.id,...halves3};if(now.id!==void 0&&now.id!==before.id)return{};
-const wished=Object.entries(asked).filter(([field,sent])=>!same(sent,before[field]??null));if(wished.length>0&&!wished.some(
-([field,sent])=>same(sent,now[field]??null)))return{};const fallen=Object.fromEntries(Object.entries(halves3).filter(([half,
-was=null])=>{const sent=asked[half];return sent!==void 0&&same(sent,was)&&now[half]!==void 0&&!same(now[half]??null,was)}));
-return Object.keys(fallen).length===0?{}:{id:before.id,...fallen}}function deletion(identity2,fields2,profile){const{backend_id="",
-type=""}=identity2;return{action:"delete",fields:deletedBodies(fields2,profile),requests:[{operation:"deleteTemplate",params:{
-backend_id,template_type:type}}],destructions:["deletes the template"]}}function deletedBodies(fields2,{name:name2}){return[
-"txt_content","html_content"].filter(field=>typeof fields2[field]==="string").map(path=>({path,type:"body",before:fields2[path],
-after:null,sensitive:false,becomes:traits2[name2].allBuiltIn?"built-in":"gone"}))}function bodiesOf(fields2){return Object.
-fromEntries(halves.flatMap(half=>typeof fields2[half]==="string"?[[half,fields2[half]]]:[]))}async function showTemplate(identity2,{
-reader,limit:limit2}){const{backend_id="",type=""}=identity2;const template2=await limit2(()=>reader.showTemplate(backend_id,
-type));return template2===null?{exists:false,identity:identity2,fields:{}}:{exists:true,identity:identity2,fields:{...template2}}}
-var BUILT_IN,traits2,emailTemplate,halves;var init_email_template=__esm({"src/kinds/email-template.ts"(){"use strict";init_zod();
-init_problems();init_settle();init_values();init_fields();init_rules();init_schema();init_texts();BUILT_IN='to go back t\
-o the built-in text, declare "state: absent"';traits2={documented:{halvesFallBack:false,allBuiltIn:false},boruta:{halvesFallBack:true,
-allBuiltIn:true,whole:["txt_content","html_content"],ignored:["id"],limits:{identity:{type:{known:["confirmation_instruc\
-tions","reset_password_instructions","tx_code"],otherwise:"this server has no email template of this type"}},filled:{txt_content:BUILT_IN,
-html_content:BUILT_IN}},signs:{null:["id"],resets:true},unsafe:true}};emailTemplate={name:"EmailTemplate",noun:"email te\
-mplate",schema:document("EmailTemplate",{backend_id:identifier2(),type:identifier2(),id:text3().optional(),txt_content:text3().
-nullable().optional(),html_content:text3().nullable().optional(),state:external_exports.enum(["present","absent"]).optional()}),
-identity:["backend_id","type"],fields:{id:value,txt_content:body,html_content:body},scopes:{read:"identity-providers:man\
-age:all",write:"identity-providers:manage:all"},traits:traits2,identities:({identity:identity2})=>[JSON.stringify([identity2.
-backend_id,identity2.type])],check:(declared,profile)=>[...declared.filter(({absent,fields:fields2})=>absent&&Object.keys(
-fields2).length>0).map(template2=>error("absent-with-fields",'a template with "state: absent" has no other fields',Object.
-keys(template2.fields).map(field=>template2.placeOf(field)),"remove the fields to delete the template, or the state to k\
-eep it")),...declared.flatMap(bodyProblems),...profileProblems(declared.map(withUsableBodies),profile,traits2)],addressPart:({
-backend_id="",type=""})=>`${/[/%]/.test(backend_id)?encodeURIComponent(backend_id):backend_id}/${type}`,readable:()=>true,
-email:{txt:"txt_content",html:"html_content",type:"type"},deletion:{verdict:deletion,exists:({exists,fields:fields2})=>exists&&
-typeof fields2.id==="string",isBuiltIn:({id})=>id===null,traces:({id,txt_content,html_content})=>[id,txt_content,html_content].
-map(part=>typeof part==="string"?part:""),restored:bodiesOf},async observe(objects2,context3){return new Map(await settle2(
-objects2.map(async object3=>[object3,await showTemplate(object3.identity,context3)])))},decide({declared,present:present3,
-profile}){if(!declared.absent)return void 0;const holds=present3.exists===false||typeof present3.fields.id!=="string"||present3.
-asDeleted;if(holds){const strange=present3.exists===false&&traits2[profile.name].allBuiltIn;const warnings=strange?[{code:"\
-not-there",message:nothingThere(present3.identity)}]:[];return{action:"unchanged",fields:[],requests:[],destructions:[],
-warnings}}return deletion(present3.identity,present3.fields,profile)},update(input2){if(input2.present.exists===false&&traits2[input2.
-profile.name].allBuiltIn){return{requests:[],expected:{},trouble:notThere(input2.present.identity)}}if(traits2[input2.profile.
-name].halvesFallBack)return rewrite(input2);const{present:present3,desired:desired2}=input2;const{backend_id="",type=""}=present3.
-identity;const known3=carried(present3.fields,["id","txt_content","html_content"]);const there=Object.fromEntries(Object.
-entries(known3).filter(([,half])=>half!==null));const template2={...there,...desired2};return{requests:[{operation:"upda\
-teTemplate",params:{backend_id,template_type:type},body:{...template2,type,backend_id}}],expected:template2}},lost:lostTemplate,
-destructions:()=>[]};halves=["txt_content","html_content"]}});function defaultsAmong(fields2){const defaults2=fields2[DEFAULTS];return Array.isArray(defaults2)?defaults2.filter(id=>typeof id===
-"string"):void 0}function move({present:present3,desired:desired2}){const asked=desired2.is_default===true;const expected={
-is_default:asked};const defaults2=defaultsAmong(present3.fields)??[];if(defaults2.length>1){return{requests:[],expected,
-trouble:`the server has ${defaults2.length} default key pairs (${defaults2.join(", ")}) and fails when one is set: take \
-the default away from all but one by hand, with is_default: false, and plan again`}}if(!asked){const message="nothing is\
- sent for it: the server does it when the other key pair becomes the default";return{requests:[],expected,warnings:[{code:"\
-by-server",message}]}}const warnings=defaults2.length>0?[]:[{code:"extra-key-pair",message:"no key pair is the default n\
-ow, and the server creates one more when the first is set"}];return{requests:[request(present3.identity,expected)],expected,
-warnings}}function request({id=""},body2){return{operation:"updateKeyPair",params:{key_pair_id:id},body:body2}}async function observeKeyPairs(objects2,context3){
-const{all,one:single}=traits3[context3.profile.name].reads??{};if(all===void 0)return new Map;const list3=await readOne(
-context3,all,{},answers.keyPair.list)??[];const byId=new Map(list3.map(pair=>[pair.id,pair]));const defaults2=list3.flatMap(
-({id,is_default:is_default2})=>is_default2===true&&typeof id==="string"?[id]:[]);return new Map(await settle2(objects2.map(
-async object3=>{const{identity:identity2}=object3;const shown2=byId.get(identity2.id)??(single===void 0?null:await readOne(
-context3,single,{key_pair_id:identity2.id??""},answers.keyPair.one));if(shown2===null)return[object3,missing(identity2,"\
-key pair")];const{is_default:is_default2,...rest}=shown2;const known3=is_default2===void 0?{}:{is_default:is_default2===
-true};const fields2={...rest,...known3,[DEFAULTS]:[...defaults2].sort()};return[object3,{exists:true,identity:identity2,
-fields:fields2}]})))}var DEFAULTS,traits3,keyPair2;var init_key_pair=__esm({"src/kinds/key-pair.ts"(){"use strict";init_zod();
-init_problems();init_settle();init_answers();init_fields();init_reading();init_rules();init_schema();DEFAULTS="defaults";
-traits3={documented:{movesDefault:false},boruta:{movesDefault:true,reads:{one:{title:"show a key pair",path:"/api/key-pa\
-irs/:key_pair_id",scope:"clients:manage:all"},all:{title:"list key pairs",path:"/api/key-pairs",scope:"clients:manage:al\
-l"}},ignored:["public_key"],nullBecomes:{is_default:false},unsafe:true}};keyPair2={name:"KeyPair",noun:"key pair",schema:document(
-"KeyPair",{id:identifier2(),public_key:text3().nullable().optional(),is_default:external_exports.boolean().nullable().optional()}),
-identity:["id"],fields:{public_key:value,is_default:value},decisive:[DEFAULTS],scopes:{read:"clients:manage:all",write:"\
-clients:manage:all"},traits:traits3,sequential:true,identities:({identity:identity2})=>[`id ${identity2.id}`],check(declared,profile){
-const problems=profileProblems(declared,profile,traits3);const defaults2=declared.filter(({fields:fields2})=>fields2.is_default===
-true);if(defaults2.length<2)return problems;return[...problems,error("two-defaults",`${defaults2.length} key pairs have \
-"is_default: true", and a server has one default`,defaults2.map(pair=>pair.placeOf("is_default")),"keep it on the one th\
-at is to be the default")]},addressPart:({id})=>id??"",readable:({name:name2})=>traits3[name2].reads?.all!==void 0,listed:"\
-own",succession:{field:"is_default",holders:defaultsAmong,withoutSuccessor:'no other key pair of this plan becomes the d\
-efault, and a server must not be left without one: declare "is_default: true" on the new default',failed:"the new defaul\
-t key pair could not be set"},observe:observeKeyPairs,update(input2){if(traits3[input2.profile.name].movesDefault)return move(
-input2);const{present:present3,desired:desired2,changed:changed2}=input2;const body2=Object.fromEntries(Object.entries(desired2).
-filter(([field,asked])=>field!=="is_default"||asked===true||changed2.has(field)));return{requests:[request(present3.identity,
-body2)],expected:body2}},destructions:fields2=>fields2.some(({path,after})=>path==="is_default"&&after===true)?["moves t\
-he default key pair"]:[]}}});function naming({id,name:given},{organizations}){const row=id===void 0?void 0:organizations?.byId(id);const name2=typeof row?.
-name==="string"?row.name:given;const unique=name2!==void 0&&(organizations?.byName(name2).length??0)<=1;const byName2=name2===
-void 0?[]:[{name:name2}];const byId=id===void 0?[]:[{id}];const address2=(unique||id===void 0?byName2[0]:void 0)??byId[0]??
-{};return{address:address2,key:byId[0]??address2,all:[...byName2,...byId]}}function lookUp(identity2,index){if(identity2.
-id===void 0){const found2=index.findNamed(identity2.name??"");if(typeof found2==="string")return{exists:false,identity:identity2,
-fields:{},trouble:found2};return{exists:true,identity:{...identity2,id:String(found2.id)},fields:found2}}const row=index.
-byId(identity2.id);if(row!==void 0)return{exists:true,identity:identity2,fields:row};if(index.anonymous>0)return{exists:true,
-identity:identity2,fields:{}};const trouble=`the server has no organization with the id ${identity2.id}, and no operatio\
-n creates one: create it there, or correct the id`;return{exists:false,identity:identity2,fields:{},trouble}}var traits4,
-organization2;var init_organization=__esm({"src/kinds/organization.ts"(){"use strict";init_zod();init_problems();init_fields();
-init_rules();init_schema();traits4={documented:{},boruta:{whole:["name","label"],emptyIsNull:["label"],limits:{characters:{
-name:255,label:255},filled:{name:null},notEmpty:["label"]}}};organization2={name:"Organization",noun:"organization",schema:document(
-"Organization",{id:identifier2().optional(),name:external_exports.union([identifier2(),text3()]).optional(),label:text3().
-nullable().optional()}),identity:["id","name"],fields:{name:value,label:value},scopes:{read:"users:manage:all",write:"us\
-ers:manage:all"},traits:traits4,identities:({identity:identity2})=>identity2.id===void 0?[`name ${identity2.name}`]:[`id\
- ${identity2.id}`],check:(declared,profile)=>[...declared.filter(({identity:identity2})=>identity2.id===void 0&&identity2.
-name===void 0).map(({place})=>error("missing-field",'an Organization needs an "id" or a "name"',[place],"add the name th\
-at it has on the server")),...profileProblems(declared,profile,traits4)],deciding:has=>has("id")?["id"]:["id","name"],addressPart:({
-id,name:name2})=>name2??id??"",naming,readable:()=>true,listed:"organizations",async observe(objects2,context3){const index=await context3.
-list("organizations");if(index===null)return new Map;return new Map(objects2.map(object3=>[object3,lookUp(object3.identity,
-index)]))},update({present:present3,desired:desired2,profile}){const id=present3.identity.id??"";const{unknown:unknown3}=wholeFields(
-desired2,present3.fields,traits4[profile.name]);const body2={id,...carried(present3.fields,["name","label"]),...desired2};
-return{requests:[{operation:"updateOrganization",params:{organization_id:id},body:body2}],expected:body2,...unknown3.length===
-0?{}:{trouble:unknownWhole("organization",unknown3)}}},destructions:()=>[]}}});function lostElements(lists,{before,asked,now}){return Object.fromEntries(lists.flatMap(list3=>{const left=now[list3];const isEmpty4=left===
-null||Array.isArray(left)&&left.length===0;if(!isEmpty4||asked[list3]===void 0)return[];const wanted=new Set(asElements(
-asked[list3]).map(({id})=>id));const lost2=asElements(before[list3]??null).filter(({id})=>wanted.has(id));return lost2.length===
-0?[]:[[list3,lost2]]}))}function withLost(type,now,lost2){if(type.type!=="set")return lost2;const there=asElements(now??
-null);const ids=new Set(there.map(({id})=>id));return[...there,...asElements(lost2).filter(({id})=>!ids.has(id))]}function namesOfLost(lost2){
-return Object.entries(lost2).filter(([field])=>field!=="id").map(([field,part])=>{const names2=Array.isArray(part)?asElements(
-part).map(({name:name2,id})=>JSON.stringify(name2??id)):[];return names2.length===0?field:`${field} (${names2.join(", ")}\
-)`}).join(", ")}function seenLoss(run4,lost2,now){return{run:run4,lost:lost2,seen:Object.fromEntries(Object.keys(lost2).
-map(field=>[field,now[field]??null]))}}function stillLost(kind,owed2,now){if("before"in owed2)return kind.lost?.({...owed2,
-now})??{};const asSeen=field=>!Object.hasOwn(owed2.seen,field)||contrast(kind.fields[field]??value,field,owed2.seen[field]??
-null,now[field]).every(({verdict})=>verdict==="same");const lost2=kind.lost?.({before:owed2.lost,asked:owed2.lost,now})??
-{};return Object.fromEntries(Object.entries(lost2).filter(([field])=>asSeen(field)))}var init_loss=__esm({"src/kinds/los\
-s.ts"(){"use strict";init_fields()}});async function readListing(noun,readPage){let sum="";for(let pass=0;pass<PASSES;pass+=1){const{rows,found:found2,total}=await readAllPages(
-noun,readPage);if(total===void 0||found2===total)return rows;sum=`${found2} ${noun} were listed, total_entries says ${total}`}
-throw new ProblemsError([error("unstable-list",`the list of ${noun} does not add up, read ${PASSES} times: ${sum}`,[],"t\
-ry again when nobody else is writing")])}async function readAllPages(noun,readPage){const byId=new Map;const anonymous=[];
-let total;let idle=0;for(let number5=1;number5<=MOST_PAGES;number5+=1){const page=await readPage(number5);const before=byId.
-size;for(const row of page.rows){if(typeof row.id==="string")byId.set(row.id,row);else anonymous.push(row)}idle=byId.size===
-before?idle+1:0;total=page.totalEntries??total;const found2=byId.size+anonymous.length;const pages2=page.totalPages??pagesFrom(
-total,page.pageSize);const done2=pages2===void 0?idle>0:number5>=pages2||idle>=IDLE_PAGES;const complete2=total!==void 0&&
-found2>=total;if(done2||complete2)return{rows:[...byId.values(),...anonymous],found:found2,total};if(found2>MOST_ROWS)throw endless2(
-noun,`${MOST_ROWS} ${noun}`)}throw endless2(noun,`${MOST_PAGES} pages`)}function endless2(noun,most){return new ProblemsError(
-[error("unstable-list",`the list of ${noun} goes on after ${most}`,[],"check that base_url is the address of an identity\
- server of this API")])}function pagesFrom(total,size2){return total===void 0||!size2?void 0:Math.ceil(total/size2)}var PASSES,
-IDLE_PAGES,MOST_PAGES,MOST_ROWS;var init_listing=__esm({"src/kinds/listing.ts"(){"use strict";init_problems();PASSES=4;IDLE_PAGES=
-3;MOST_PAGES=1e4;MOST_ROWS=1e6}});async function readCatalog(name2,read,parse12,reader){let offered=true;const rows=await readListing(name2,async number5=>{
-const page=await reader.listExtra(read,number5,parse12);if(page===null)offered=false;return{...page?.totalEntries===void 0?
-{totalPages:1}:{},...page,rows:page?.rows??[]}});return offered?new Catalog(rows):null}var Catalog;var init_catalog=__esm(
-{"src/kinds/catalog.ts"(){"use strict";init_listing();Catalog=class{#byId=new Map;#byName=new Map;unsure;constructor(rows){
-let unsure2=false;for(const row of rows){if(typeof row.id!=="string"){unsure2=true;continue}this.#byId.set(row.id,row);if(typeof row.
-name!=="string")continue;const others=this.#byName.get(row.name);if(others===void 0)this.#byName.set(row.name,[row]);else
-others.push(row)}this.unsure=unsure2}byId(id){return this.#byId.get(id)}byName(name2){return this.#byName.get(name2)??[]}}}});async function readOrganizations(reader){const readPage=async number5=>{const{organizations,...counts3}=await reader.listOrganizations(
-number5);return{rows:organizations,...counts3}};return new OrganizationIndex(await readListing("organizations",readPage))}
-function renamedBy(organizations,declared){const names2=declared.flatMap(({kind,identity:identity2,fields:fields2})=>kind===
-"Organization"&&identity2.id!==void 0&&typeof fields2.name==="string"&&organizations.byId(identity2.id)!==void 0?[[identity2.
-id,fields2.name]]:[]);return organizations.renamed(new Map(names2))}var OrganizationIndex;var init_organizations=__esm({
-"src/kinds/organizations.ts"(){"use strict";init_values();init_listing();OrganizationIndex=class _OrganizationIndex{#byId=new Map;#byName=new Map;#formerNames;anonymous;constructor(rows,formerNames=new Map){
-let anonymous=0;for(const row of rows){if(typeof row.id!=="string"){anonymous+=1;continue}this.#byId.set(identifierKey(row.
-id),row);if(typeof row.name!=="string")continue;const others=this.#byName.get(row.name);if(others===void 0)this.#byName.
-set(row.name,[row]);else others.push(row)}this.anonymous=anonymous;this.#formerNames=formerNames}byId(id){return this.#byId.
-get(identifierKey(id))}byName(name2){return this.#byName.get(name2)??[]}renamed(names2){const former=new Map;const given=new Map(
-[...names2].map(([id,name2])=>[identifierKey(id),name2]));const rows=[...this.#byId].map(([id,row])=>{const name2=given.
-get(id);if(name2===void 0||name2===row.name)return row;if(typeof row.name==="string")former.set(row.name,name2);return{...row,
-name:name2}});return new _OrganizationIndex(rows,former)}find(reference){const byId=this.byId(reference);return this.#only(
-reference,byId===void 0?[]:[byId])}findNamed(name2){return this.#only(name2,[])}#only(reference,candidates2){const found2=new Set(
-[...candidates2,...this.byName(reference)]);const[only2]=found2;if(only2!==void 0&&found2.size===1)return only2;if(found2.
-size>1){const ids=[...found2].map(({id})=>id).join(", ");return`${found2.size} organizations are called "${reference}" (${ids}\
-): refer to one by its id`}const renamed=this.#formerNames.get(reference);if(renamed!==void 0){return`the organization "${reference}\
-" is renamed to "${renamed}": refer to it by its new name`}const unsure2=this.anonymous>0?" (its list has rows without a\
-n id)":"";return`the server has no organization "${reference}"${unsure2}, and no operation creates one: create it there,\
- or correct the ${isUuid(reference)?"id":"name"}`}}}});function listScope(name2,profile){return types[name2].scope(profile)}function holdList(held,name2,{reader,profile},onRead){
-const type=types[name2];const before=held[name2];if(before!==void 0)return before;const list3=type.read(reader,profile);
-held[name2]=list3;list3.then(onRead,()=>{});return list3}async function heldLists(held){const references={};const take2=async name2=>{
-const list3=held[name2];if(list3!==void 0)references[name2]=await list3};for(const name2 of listNames)await take2(name2);
-return references}function afterwards(references,declared){const next={...references};const take2=name2=>{const type=types[name2];
-const list3=references[name2];if(list3!=null&&type.after!==void 0)next[name2]=type.after(list3,declared)};for(const name2 of listNames)
-take2(name2);return next}var reads,types,listNames;var init_references=__esm({"src/kinds/references.ts"(){"use strict";init_answers();
-init_operations();init_catalog();init_organizations();reads={documented:{},boruta:{scopes:{title:"list scopes",path:"/ap\
-i/scopes",scope:"users:manage:all"},roles:{title:"list roles",path:"/api/roles",scope:"users:manage:all"}}};types={organizations:{
-scope:()=>operations.listOrganizations.scope,read:readOrganizations,after:renamedBy},scopes:{scope:({name:name2})=>reads[name2].
-scopes?.scope,read:async(reader,{name:name2})=>{const{scopes}=reads[name2];return scopes===void 0?null:await readCatalog(
-"scopes",scopes,pages.scope,reader)}},roles:{scope:({name:name2})=>reads[name2].roles?.scope,read:async(reader,{name:name2})=>{
-const{roles:roles3}=reads[name2];return roles3===void 0?null:await readCatalog("roles",roles3,pages.role,reader)}}};listNames=
-["organizations","scopes","roles"]}});var userTraits;var init_user_traits=__esm({"src/kinds/user-traits.ts"(){"use strict";userTraits={documented:{scopeNeedsLabel:true,
-elementsNeedIds:false,hasRoles:false},boruta:{scopeNeedsLabel:false,elementsNeedIds:true,hasRoles:true,reads:{one:{title:"\
-show a user",path:"/api/users/:user_id",scope:"users:manage:all"}},whole:["metadata","group","authorized_scopes","organi\
-zations","roles"],ignored:["uid","username","totp_registered_at","federated_metadata","blocked","backend"],emptyIsNull:[
-"group"],nullBecomes:{metadata:{},authorized_scopes:[],organizations:[],roles:[]},piecemeal:true,protects:true,limits:{ids:{
-authorized_scopes:255,roles:null,organizations:null},characters:{group:255},uniqueWords:["group"],elements:{metadata:{needs:[
-"value","status"],types:{status:"text",display:"texts"}}}},signs:{has:["roles"],lacks:["blocked"],losesSilently:true},unsafe:true}}}});function listsOfUser({fields:fields2},profile){const filled=list3=>Array.isArray(list3)&&list3.length>0;const roles3=[fields2.
-roles,...asElements(fields2.organizations??null).map(({roles:roles4})=>roles4)];return[...(userTraits[profile.name].whole?.
-includes("organizations")??false)||filled(fields2.organizations)?["organizations"]:[],...listScope("scopes",profile)!==void 0&&
-filled(fields2.authorized_scopes)?["scopes"]:[],...listScope("roles",profile)!==void 0&&roles3.some(filled)?["roles"]:[]]}
-function resolveUser(fields2,context3){const{references,present:present3,profile,wished}=context3;const resolved={...fields2};
-const troubles=[];const confirmed=[];const take2=(field,{elements:elements2,troubles:found2,sure})=>{resolved[field]=elements2;
-troubles.push(...found2);if(sure)confirmed.push(field)};const lookUp2=(list3,catalog,noun,own4,field)=>findAll(asElements(
-list3),{catalog,noun,own:own4,strict:wished(field),live:userTraits[profile.name].reads?.one!==void 0});if(Array.isArray(
-fields2.authorized_scopes)){const own4=asElements(present3.authorized_scopes??null);const{authorized_scopes:list3}=fields2;
-take2("authorized_scopes",lookUp2(list3,references.scopes,"scope",own4,"authorized_scopes"))}const ownRoles=rolesOf(present3);
-if(Array.isArray(fields2.roles)){take2("roles",lookUp2(fields2.roles,references.roles,"role",ownRoles,"roles"))}if(Array.
-isArray(fields2.organizations)&&references.organizations!=null){const members3=memberships(fields2.organizations,references.
-organizations,wished("organizations"));const inner=members3.elements.map(element=>{if(element.roles===void 0)return{elements:[
-element],troubles:[],sure:true};const found2=lookUp2(element.roles,references.roles,"role",ownRoles,"organizations");return{
-...found2,elements:[{...element,roles:found2.elements}]}});take2("organizations",{elements:inner.flatMap(({elements:elements2})=>elements2),
-troubles:[...members3.troubles,...inner.flatMap(({troubles:troubles2})=>troubles2)],sure:listScope("roles",profile)!==void 0&&
-members3.sure&&inner.every(({sure})=>sure)})}return{fields:resolved,troubles:[...new Set(troubles)],confirmed}}function existing(lists,{
-organizations,scopes,roles:roles3}){const isIn=(catalog,{id})=>catalog==null||catalog.unsure||typeof id==="string"&&catalog.
-byId(id)!==void 0;const isMember=({id})=>organizations==null||organizations.anonymous>0||typeof id==="string"&&organizations.
-byId(id)!==void 0;const kept=Object.entries(lists).map(([field,list3])=>{if(!Array.isArray(list3))return[field,list3];const elements2=asElements(
-list3);if(field==="authorized_scopes")return[field,elements2.filter(scope2=>isIn(scopes,scope2))];if(field==="roles")return[
-field,elements2.filter(role2=>isIn(roles3,role2))];const members3=elements2.filter(isMember).map(member2=>member2.roles===
-void 0?member2:{...member2,roles:asElements(member2.roles).filter(role2=>isIn(roles3,role2))});return[field,members3]});
-return Object.fromEntries(kept.filter(([,list3])=>!Array.isArray(list3)||list3.length>0))}function rolesOf(user3){const memberships2=asElements(
-user3.organizations??null);return[user3,...memberships2].flatMap(({roles:roles3=null})=>asElements(roles3))}function findAll(list3,{
-catalog,noun,own:own4,strict,live}){if(catalog==null){return{elements:[...list3],troubles:[],sure:live&&catalog===void 0&&
-list3.length===0}}const troubles=[];let sure=true;const elements2=list3.map(element=>{const row=typeof element.id==="str\
-ing"?byId(element.id):byName2(String(element.name));if(typeof row==="string"){troubles.push(row);return element}if(typeof row?.
-name!=="string")sure=false;if(row===void 0)return element;const misnamed=strict?otherName(noun,element,row):void 0;if(misnamed!==
-void 0)troubles.push(misnamed);return shownAs(element,row,own4)});return{elements:elements2,troubles,sure};function byId(id){
-const row=catalog?.byId(id)??own4.find(one=>one.id===id);if(row!==void 0||catalog?.unsure===true)return row;if(!strict)return`\
-the server has no ${noun} with the id ${id} any more, so it can't be put back`;return`the server has no ${noun} with the\
- id ${id}: correct the id, or create the ${noun} there`}function byName2(name2){const listed2=catalog?.byName(name2)??[];
-const found2=listed2.length>0?listed2:own4.filter(one=>one.name===name2);const ids=[...new Set(found2.flatMap(({id})=>typeof id===
-"string"?[id]:[]))];const[row]=found2;if(row!==void 0&&ids.length===1)return row;if(ids.length>1){return`${ids.length} ${noun}\
-s are called "${name2}" (${ids.join(", ")}): refer to one by its id`}const unsure2=catalog?.unsure===true?" (its list ha\
-s rows without an id)":"";if(!strict)return`the server has no ${noun} "${name2}"${unsure2} any more, so it can't be put \
-back`;return`the server has no ${noun} "${name2}"${unsure2}: correct the name, or create the ${noun} there`}}function otherName(noun,{
-id,name:name2},row){if(typeof name2!=="string"||typeof row.name!=="string"||name2===row.name)return void 0;return`the ${noun}\
- with the id ${String(id)} is called "${row.name}" on the server, not "${name2}": correct the id or the name`}function shownAs(element,row,own4){
-const{scopes:_,...said}=element;const isNew=!own4.some(({id})=>id===row.id);return{...said,...said.public!==void 0&&row.
-public!==void 0?{public:row.public}:{},...isNew&&row.scopes!==void 0?{scopes:row.scopes}:{},...row.id===void 0?{}:{id:row.
-id},...typeof row.name==="string"?{name:row.name}:{}}}function memberships(references,index,strict){const troubles=[];const seen2=new Set;
-let sure=true;const elements2=references.flatMap(reference=>{const element=isMap(reference)?reference:{};const row=findMember(
-reference,index);if(typeof row==="string"){troubles.push(row);return[]}const id=String(row.id);if(seen2.has(id)){troubles.
-push(`the organization ${id} is twice in organizations: remove one of the two`);return[]}seen2.add(id);if(typeof row.name!==
-"string")sure=false;const misnamed=strict?otherName("organization",element,row):void 0;if(misnamed!==void 0)troubles.push(
-misnamed);return[{...row,...element,id,...typeof row.name==="string"?{name:row.name}:{}}]});return{elements:elements2,troubles,
-sure}}function findMember(reference,organizations){if(!isMap(reference))return organizations.find(String(reference));if(typeof reference.
-id!=="string")return organizations.findNamed(String(reference.name));const row=organizations.byId(reference.id);if(row!==
-void 0)return row;if(organizations.anonymous>0)return{id:reference.id};return`the server has no organization with the id\
- ${reference.id}, and no operation creates one: create it there, or correct the id`}var init_user_references=__esm({"src\
-/kinds/user-references.ts"(){"use strict";init_values();init_fields();init_references();init_user_traits()}});function replaceUser({present:present3,desired:desired2,profile,references}){const{[profile.name]:traits5}=userTraits;const{
-fields:fields2,unknown:unknown3}=wholeFields(desired2,present3.fields,traits5);if(unknown3.length>0)return blocked(unknownWhole(
-"user",unknown3),fields2);const troubles=[];const body2=traits5.elementsNeedIds?withIds(fields2,present3.fields,references,
-troubles):fields2;troubles.push(...strangers(body2,references.organizations));if(troubles.length>0)return blocked([...new Set(
-troubles)].join("; "),body2);return{requests:[{operation:"updateUser",params:{user_id:present3.identity.id??""},body:body2}],
-expected:body2,warnings:unlisted(body2,references)}}function blocked(trouble,expected){return{requests:[],expected,trouble}}
-function withIds(fields2,present3,references,troubles){const scopes=asElements(present3.authorized_scopes??null);const roles3=rolesOf(
-present3);const identified=(list3,known3,noun)=>{const elements2=asElements(list3).map(element=>identify(element,known3,
-noun,troubles));for(const id of repeated(elements2))troubles.push(`the ${noun} ${id} is twice: remove one of the two`);return elements2};
-const lists={};for(const[name2,list3]of Object.entries(fields2)){if(name2==="authorized_scopes"){lists[name2]=identified(
-list3,scopes,"scope").map(scope2=>labelled(scope2,references.scopes))}else if(name2==="roles")lists[name2]=identified(list3,
-roles3,"role");else if(name2==="organizations"){lists[name2]=asElements(list3).map(element=>element.roles===void 0?element:
-{...element,roles:identified(element.roles,roles3,"role")})}}return{...fields2,...lists}}function identify(element,known3,noun,troubles){
-if(typeof element.id==="string")return element;const ids=new Set(known3.flatMap(({id:id2,name:name2})=>name2===element.name&&
-typeof id2==="string"?[id2]:[]));const[id]=ids;if(id!==void 0&&ids.size===1)return{...element,id};const why=ids.size===0?
-"the user does not have it yet":"several of the user have this name";troubles.push(`the ${noun} "${String(element.name)}\
-" needs its id: ${why}, and this server offers no list to find it in`);return element}function repeated(elements2){const ids=elements2.
-flatMap(({id})=>typeof id==="string"?[id]:[]);return ids.filter((id,index)=>ids.indexOf(id)!==index)}function labelled(scope2,catalog){
-if(scope2.label!==void 0||scope2.name===void 0)return scope2;const listed2=typeof scope2.id==="string"?catalog?.byId(scope2.
-id)?.label:void 0;return{...scope2,label:typeof listed2==="string"&&listed2!==""?listed2:scope2.name}}function unlisted(body2,{
-scopes,roles:roles3}){const strange=(elements2,catalog,noun)=>elements2.flatMap(({id,name:name2})=>{if(catalog==null||catalog.
-unsure||typeof id!=="string"||catalog.byId(id)!==void 0)return[];const called=typeof name2==="string"?`"${name2}" (id ${id}\
-)`:id;return[{code:"not-in-list",message:`the user has the ${noun} ${called}, which the server's list of ${noun}s doesn'\
-t show: it is sent along as it is; where the server runs on several nodes that aren't clustered, each may know other ${noun}\
-s`}]});const found2=[...strange(asElements(body2.authorized_scopes??null),scopes,"scope"),...strange(rolesOf(body2),roles3,
-"role")];return[...new Map(found2.map(warning3=>[warning3.message,warning3])).values()]}function strangers({organizations=null},index){
-const memberships2=asElements(organizations);if(memberships2.length===0)return[];if(index==null)return["the list of orga\
-nizations was not read"];return memberships2.flatMap(element=>{if(isMap(element)&&typeof element.id==="string"&&index.byId(
-element.id)!==void 0)return[];const name2=typeof element.name==="string"?` ("${element.name}")`:"";return[`the user is t\
-o be a member of the organization ${String(element.id)}${name2}, which the list of organizations does not have, and the \
-server would empty all memberships over it: declare organizations without it, or create it there`]})}var init_user_whole=__esm(
-{"src/kinds/user-whole.ts"(){"use strict";init_values();init_fields();init_rules();init_user_references();init_user_traits()}});function lostLists(traces){const{before,asked,now}=traces;const is=(field,there)=>there!==void 0&&contrast(fields[field]??
-value,field,there,now[field]).every(({verdict})=>verdict==="same");const untouched=WRITTEN_FIRST.some(field=>asked[field]!==
-void 0&&is(field,before[field])&&!is(field,asked[field]));return untouched?{}:lostElements(["authorized_scopes","organiz\
-ations","roles"],traces)}function rolesLost(wanted,got){if(wanted.roles===void 0||got.roles===void 0)return[];return matchSets(
-asElements(wanted.roles),asElements(got.roles)).removed}function nameOf(element,confirmed){if(holdsSensitive(element))return"\
- (sensitive)";const{id,name:name2}=element;const beside=!confirmed&&typeof name2==="string"&&typeof id==="string"&&id!==
-name2;return` "${String(name2??id)}"${beside?` (id ${id})`:""}`}function unknownRoles(user3){if(user3.fields.roles===void 0)
-return[];return[error("profile-field",'the documented API has no "roles" of a user; only those of its organizations',[user3.
-placeOf("roles")],'if the server is a Boruta, set "profile: boruta" under server; otherwise remove the field')]}function unlabelledScopes(user3){
-const scopes=user3.fields.authorized_scopes;if(!Array.isArray(scopes))return[];return scopes.flatMap((scope2,index)=>isMap(
-scope2)&&scope2.label===void 0?[error("missing-field",'a scope of a user needs a "label"',[user3.placeOf("authorized_sco\
-pes",index)],"the API requires name and label in each element of authorized_scopes")]:[])}function repeatedElements(user3,field,value3,within4=[]){
-if(!Array.isArray(value3)||!["organizations","authorized_scopes","roles"].includes(field))return[];const at3=[...within4,
-field];const first=new Map;return value3.flatMap((element,index)=>{const inner=isMap(element)?repeatedElements(user3,"ro\
-les",element.roles??null,[...at3,index]):[];const key=isMap(element)?element.id??element.name:element;if(typeof key!=="s\
-tring")return inner;const same2=identifierKey(key);const before=first.get(same2);if(before===void 0){first.set(same2,index);
-return inner}return[...inner,error("duplicate-element",`"${key}" is twice in ${at3.join(".")}`,[user3.placeOf(...at3,index),
-user3.placeOf(...at3,before)],"remove one of the two")]})}var scope,membership,backend2,backendFields,elementNouns,fields,
-WRITTEN_FIRST,user2;var init_user=__esm({"src/kinds/user.ts"(){"use strict";init_zod();init_problems();init_settle();init_values();
-init_answers();init_fields();init_loss();init_reading();init_rules();init_schema();init_user_references();init_user_traits();
-init_user_whole();scope=external_exports.strictObject({id:text3().optional(),name:text3(),label:text3().optional(),public:external_exports.
-boolean().optional()});membership=external_exports.strictObject({id:identifier2().optional(),name:identifier2().optional(),
-label:text3().nullable().optional(),roles:roles2.optional()}).refine(it=>it.id!==void 0||it.name!==void 0,'needs an "id"\
- or a "name"');backend2=external_exports.strictObject({id:text3().nullable().optional(),name:text3().nullable().optional(),
-type:text3().nullable().optional(),is_default:external_exports.boolean().nullable().optional(),create_default_organization:external_exports.
-boolean().nullable().optional(),roles:external_exports.array(role).nullable().optional(),metadata_fields:external_exports.
-array(anyObject2).nullable().optional(),federated_servers:external_exports.array(anyObject2).nullable().optional(),verifiable_credentials:external_exports.
-array(anyObject2).nullable().optional(),verifiable_presentations:external_exports.array(anyObject2).nullable().optional(),
-password_hashing_alg:text3().nullable().optional(),password_hashing_opts:anyObject2.nullable().optional(),ldap_pool_size:external_exports.
-int32().nullable().optional(),ldap_host:text3().nullable().optional(),ldap_user_rdn_attribute:text3().nullable().optional(),
-ldap_base_dn:text3().nullable().optional(),ldap_ou:text3().nullable().optional(),ldap_master_dn:text3().nullable().optional(),
-ldap_master_password:text3().nullable().optional(),smtp_from:text3().nullable().optional(),smtp_relay:text3().nullable().
-optional(),smtp_username:text3().nullable().optional(),smtp_password:text3().nullable().optional(),smtp_ssl:external_exports.
-boolean().nullable().optional(),smtp_tls:external_exports.boolean().nullable().optional(),smtp_port:external_exports.int32().
-nullable().optional(),features:external_exports.array(text3()).nullable().optional()});backendFields={...Object.fromEntries(
-Object.keys(backend2.shape).map(name2=>[name2,plain(name2)])),roles:set2()};elementNouns={organizations:"membership",authorized_scopes:"\
-scope",roles:"role"};fields={uid:value,username:value,totp_registered_at:instant,metadata:map2,federated_metadata:map2,blocked:value,
-group:value,authorized_scopes:set2(),organizations:set2({roles:set2()}),roles:set2(),backend:members2(backendFields)};WRITTEN_FIRST=
-["metadata","group"];user2={name:"User",noun:"user",schema:document("User",{id:identifier2(),uid:text3().nullable().optional(),
-username:text3().nullable().optional(),totp_registered_at:external_exports.iso.datetime({offset:true,error:"expected a d\
-ate-time such as 2026-01-31T12:00:00Z"}).nullable().optional(),metadata:anyObject2.nullable().optional(),federated_metadata:anyObject2.
-nullable().optional(),blocked:external_exports.boolean().nullable().optional(),group:text3().nullable().optional(),authorized_scopes:external_exports.
-array(scope).nullable().optional(),organizations:external_exports.array(external_exports.union([identifier2(),membership],
-{error:"expected the name or id of an organization, or an object with one"})).nullable().optional(),roles:roles2.nullable().
-optional(),backend:backend2.nullable().optional(),whole:external_exports.array(external_exports.enum(["metadata","federa\
-ted_metadata"])).optional()}),identity:["id"],fields,scopes:{read:"users:manage:all",write:"users:manage:all"},traits:userTraits,
-identities:({identity:identity2})=>[`id ${identity2.id}`],check:(declared,profile)=>[...declared.flatMap(user3=>[...userTraits[profile.
-name].scopeNeedsLabel?unlabelledScopes(user3):[],...userTraits[profile.name].hasRoles?[]:unknownRoles(user3),...Object.entries(
-user3.fields).flatMap(([field,value3])=>repeatedElements(user3,field,value3))]),...profileProblems(declared,profile,userTraits)],
-addressPart:({id})=>id??"",readable:({name:name2})=>userTraits[name2].reads?.one!==void 0,async observe(objects2,context3){
-const{one:read}=userTraits[context3.profile.name].reads??{};if(read===void 0)return new Map;return new Map(await settle2(
-objects2.map(async object3=>{const{identity:identity2}=object3;const shown2=await readOne(context3,read,{user_id:identity2.
-id??""},answers.user.one);if(shown2===null)return[object3,missing(identity2,"user")];const known3=mapValues({...shown2},
-(field,name2)=>normalForm(fields[name2]??value,field));return[object3,{exists:true,identity:identity2,fields:known3}]})))},
-refersTo:listsOfUser,resolve:resolveUser,update(input2){if(userTraits[input2.profile.name].whole!==void 0)return replaceUser(
-input2);const{present:present3,desired:desired2}=input2;return{requests:[{operation:"updateUser",params:{user_id:present3.
-identity.id??""},body:desired2}],expected:desired2}},lost:lostLists,restorable:existing,destructions:fields2=>fields2.flatMap(
-({path,before,after,confirmed=false})=>{if(path==="blocked")return after===true?["blocks the user"]:[];const loses=elementNouns[path];
-if(loses===void 0||before===void 0)return[];const{removed,pairs}=matchSets(asElements(after),asElements(before));const called=element=>nameOf(
-element,confirmed);return[...removed.map(element=>`removes the ${loses}${called(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(
-wanted,got).map(role2=>`removes the role${called(role2)} within the ${loses}${called(got)}`))]})}}});function kindOf(name2){return byName[name2]}function only(found2){const[one,...others]=found2;if(one===void 0||others.length>
-0)throw new Error("one kind has a regeneration, and no other");return one}function isKindName(name2){return Object.hasOwn(
-byName,name2)}var byName,kinds,regenerated;var init_kinds=__esm({"src/kinds/index.ts"(){"use strict";init_kind_names();init_client();
-init_email_template();init_key_pair();init_organization();init_user();byName={Organization:organization2,User:user2,KeyPair:keyPair2,
-EmailTemplate:emailTemplate,Client:client2};kinds=kindNames.map(name2=>byName[name2]);regenerated=only(kinds.flatMap(kind=>kind.
-regeneration===void 0?[]:[{kind,regeneration:kind.regeneration}]))}});function reviewGroups(plan,{debug}){const destructive2=plan.changes.filter(isDestructive);const rest=plan.changes.filter(
-change=>!isDestructive(change));const of=action=>rest.filter(change=>change.action===action);const done2=rest.filter(({action})=>[
-"update","delete","regenerate"].includes(action));const byKind=new Map;for(const change of done2)byKind.set(change.kind,
-[...byKind.get(change.kind)??[],change]);return[{title:"Destructive",rank:0,changes:destructive2},{title:"Blocked",rank:0,
-changes:of("blocked")},...[...byKind.values()].map(changes=>({title:kindTitle(changes),rank:1,changes})),{title:"Recorde\
-d only, nothing is sent",rank:2,changes:of("adopt")},{title:"Unchanged",rank:3,changes:debug?of("unchanged"):[]}].filter(
-({changes})=>changes.length>0)}function kindTitle(changes){const[first]=changes;if(first===void 0)return"";const noun=kindOf(
-first.kind).noun;return noun.charAt(0).toUpperCase()+noun.slice(1)+(changes.length===1?"":"s")}function isDestructive({destructions}){
-return destructions.length>0}function allWarnings(plan){return[...plan.warnings.map(warning3=>({...warning3,change:null})),
-...plan.changes.flatMap(change=>change.warnings.map(warning3=>({...warning3,change})))]}function headline(plan){const count2=summarize(
-plan);const parts=[[count2.update,"to update"],[count2.delete,"to delete"],[count2.regenerate,"to regenerate"],[count2.adopt,
-"to adopt"],[count2.blocked,"blocked"]];const told=parts.filter(([number5])=>number5>0).map(([number5,words5])=>`${number5}\
- ${words5}`);if(told.length===0){if(plan.undoes!==void 0)return"nothing to put back";return count2.unchanged===0?"nothin\
-g is declared":`nothing to change, ${count2.unchanged} unchanged`}return[...told,`${count2.unchanged} unchanged`].join("\
-, ")}function observedNote(change){const origin2=originOf(change);switch(origin2?.origin){case"adoption":{const{generation:generation2,
-told}=origin2;const what=generation2===void 0||told?"":`did_generation ${generation2} `;return`${what}will be recorded, \
-nothing is sent`}case"record":{const{what,at:at3,why}=origin2;return`${what===""?"":`${what} `}compared with what was re\
-corded${at3===null?"":` ${at3}`}, ${why}`}case"unknown":return"the present value is unknown, so this will be asserted";default:
-return null}}function shortValue(change){const[field,...others]=change.fields;if(field===void 0||others.length>0||observedNote(
-change)!==null)return void 0;const view=viewField(field,{whole:false,room:"comment"});if(view.view!=="value"||view.before.
-length+view.after.length>shortLength)return void 0;return{path:field.path,before:view.before,after:view.after}}function bodyNotes({
-before,fate,lines,notes,hunks}){const all=hunks.flatMap(hunk=>hunk.lines);const count2=wanted=>all.filter(({mark})=>mark===
-wanted).length;const unknown3=fate===null?`the present value is unknown; it will be ${plural2(lines,"line")}`:"the prese\
-nt value is unknown";return[...hunks.length===0||before==="unknown"?[]:[`${plural2(count2("+"),"line")} added, ${count2(
-"-")} removed`],...before==="unknown"?[unknown3]:[],...before==="null"?["there was none (null)"]:[],...fate===null?[]:[fate],
-...notes]}function placeText({file:file2,line}){return`${bare(file2)}:${line}`}var shortLength;var init_review=__esm({"s\
-rc/report/review.ts"(){"use strict";init_escape();init_kinds();init_plan();init_view();init_words();shortLength=100}});var markdown_exports={};__export(markdown_exports,{code:()=>code,fence:()=>fence,leastBudget:()=>leastBudget,planMarkdown:()=>planMarkdown,
+text}};entities={"&":"&amp;","<":"&lt;",">":"&gt;",'"':"&quot;","'":"&#39;",":":"&#58;"}}});var markdown_exports={};__export(markdown_exports,{code:()=>code,fence:()=>fence,leastBudget:()=>leastBudget,planMarkdown:()=>planMarkdown,
 prose:()=>prose});function planMarkdown(plan,{budget:budget2=defaultBudget,debug}){const head=headText(plan);const foot=footText(
 plan);const title=`## idops plan: ${headline(plan)}
 `;const bare2=`${title}
@@ -15646,18 +15771,18 @@ o update",delete:"to delete",regenerate:"to regenerate",adopt:"to adopt",blocked
 {"+":"added","-":"removed","~":"changed","=":"changed"};setMarks2={"+":"+","-":"\u2212","~":"~","=":"="};lineClasses={"+":"\
 added","-":"removed"," ":"same"}}});var github_exports={};__export(github_exports,{planGithub:()=>planGithub,problemsGithub:()=>problemsGithub,resultGithub:()=>resultGithub});
 function planGithub(plan,options={}){const annotations=[...plan.changes.filter(({action})=>action==="blocked").map(blocked2),
-...plan.changes.filter(({destructions})=>destructions.length>0).map(destructive),...plan.warnings.map(({code:code2,message})=>warned(
-code2,message,null)),...plan.changes.flatMap(change=>change.warnings.map(({code:code2,message})=>warned(code2,`${change.
-address}: ${message}`,change.declaredAt))),...plan.changes.filter(({action,destructions})=>action!=="unchanged"&&action!==
-"blocked"&&!destructions.length).map(changed)];return[...annotations.map(annotation=>command(annotation,options)),`idops\
- plan: ${headline(plan)}`,""].join("\n")}function blocked2({address:address2,reason,declaredAt}){return{level:"error",title:"\
-idops blocked",message:reason===null?address2:`${address2}: ${reason}`,place:declaredAt}}function destructive({address:address2,
-action,destructions,declaredAt}){return{level:"warning",title:`idops destructive ${action}`,message:`${address2}: ${destructions.
-join("; ")}`,place:declaredAt}}function warned(code2,message,place){return{level:"warning",title:`idops ${code2}`,message,
-place}}function changed({address:address2,action,fields:fields2,declaredAt}){const paths=fields2.map(({path})=>path).join(
-", ");return{level:"notice",title:`idops ${action}`,message:paths===""||action==="delete"?address2:`${address2}: ${paths}`,
-place:declaredAt}}function problemsGithub(problems,options={}){return problems.toSorted((a2,b)=>a2.severity===b.severity?
-0:a2.severity==="error"?-1:1).map(problem=>`${command(annotationOf(problem),options)}
+...plan.changes.filter(({destructions})=>destructions.length>0).map(destructive),...plan.warnings.map(({code:code2,message,
+place=null})=>warned(code2,message,place)),...plan.changes.flatMap(change=>change.warnings.map(({code:code2,message,place=change.
+declaredAt})=>warned(code2,`${change.address}: ${message}`,place))),...plan.changes.filter(({action,destructions})=>action!==
+"unchanged"&&action!=="blocked"&&!destructions.length).map(changed)];return[...annotations.map(annotation=>command(annotation,
+options)),`idops plan: ${headline(plan)}`,""].join("\n")}function blocked2({address:address2,reason,declaredAt}){return{
+level:"error",title:"idops blocked",message:reason===null?address2:`${address2}: ${reason}`,place:declaredAt}}function destructive({
+address:address2,action,destructions,declaredAt}){return{level:"warning",title:`idops destructive ${action}`,message:`${address2}\
+: ${destructions.join("; ")}`,place:declaredAt}}function warned(code2,message,place){return{level:"warning",title:`idops\
+ ${code2}`,message,place}}function changed({address:address2,action,fields:fields2,declaredAt}){const paths=fields2.map(
+({path})=>path).join(", ");return{level:"notice",title:`idops ${action}`,message:paths===""||action==="delete"?address2:
+`${address2}: ${paths}`,place:declaredAt}}function problemsGithub(problems,options={}){return problems.toSorted((a2,b)=>a2.
+severity===b.severity?0:a2.severity==="error"?-1:1).map(problem=>`${command(annotationOf(problem),options)}
 `).join("")}function annotationOf({code:code2,severity,message,hint,places:places2}){const[first=null,...others]=places2;
 const also=others.map(({file:file2,line,column})=>`also at ${file2}:${line}:${column}`);const help=hint===void 0?[]:[`he\
 lp: ${hint}`];return{level:severity,title:`idops ${code2}`,message:[message,...also,...help].join("\n"),place:first}}function command({
@@ -17677,7 +17802,7 @@ baseUrl=getApiBaseUrl();defaults={baseUrl,request:{agent:getProxyAgent(baseUrl),
 plugin(restEndpointMethods,paginateRest).defaults(defaults)}});var github_exports2={};__export(github_exports2,{context:()=>context2,getOctokit:()=>getOctokit});function getOctokit(token,options,...additionalPlugins){
 const GitHubWithPlugins=GitHub.plugin(...additionalPlugins);return new GitHubWithPlugins(getOctokitOptions(token,options))}
 var context2;var init_github2=__esm({"node_modules/@actions/github/lib/github.js"(){init_context();init_utils3();context2=
-new Context2}});import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join15,resolve as resolve15}from"node:path";import*as os from"os";function toCommandValue(input2){if(input2===null||input2===void 0){return""}else if(typeof input2==="string"||input2 instanceof
+new Context2}});import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join18,resolve as resolve15}from"node:path";import*as os from"os";function toCommandValue(input2){if(input2===null||input2===void 0){return""}else if(typeof input2==="string"||input2 instanceof
 String){return input2}return JSON.stringify(input2)}function toCommandProperties(annotationProperties){if(!Object.keys(annotationProperties).
 length){return{}}return{title:annotationProperties.title,file:annotationProperties.file,line:annotationProperties.startLine,
 endLine:annotationProperties.endLine,col:annotationProperties.startColumn,endColumn:annotationProperties.endColumn}}function issueCommand(command2,properties2,message){const cmd=new Command(command2,properties2,message);process.stdout.write(
@@ -17829,21 +17954,23 @@ const real=await realpath(path).catch(unlessMissing);if(real!==void 0)return rea
 1)}async function realPlaceOf(path){try{const target=await leadsTo(path);const folder=dirname(target);return folder===target?
 target:join(await realPlaceOf(folder),basename(target))}catch{return path}}function unlessMissing(failure2){if(failure2.
 code!=="ENOENT"&&failure2.code!=="ENOTDIR")throw failure2;return void 0}init_problems();import{createHash,randomBytes}from"node:crypto";import{readdir,rm,stat}from"node:fs/promises";import{join as join2}from"node:path";init_zod();import{readFileSync,readlinkSync}from"node:fs";import{hostname as hostname3}from"node:os";var processMark={host:external_exports.
-string(),pid:external_exports.int().positive(),started:external_exports.string().nullable().optional(),boot:external_exports.
-string().nullable().optional(),namespace:external_exports.string().nullable().optional()};var markSchema=external_exports.
-object(processMark);function ownMark(){return{host:hostname3(),pid:process.pid,started:processStart(process.pid),boot:bootId(),
-namespace:namespaceId()}}function fateOf(mark){const{host,pid,started:started2,boot,namespace}=mark;if(host!==hostname3())
-return"unknown";if(boot!==void 0&&boot!==bootId())return"unknown";if(namespace!==void 0&&namespace!==namespaceId())return"\
-unknown";const now=processStart(pid);if(unnamedParts(mark).length>0){return started2!=null&&started2===now&&!isZombie(pid)?
-"alive":"unknown"}if(pid===process.pid)return started2===void 0||started2===now?"alive":"gone";try{process.kill(pid,0)}catch(failure2){
-if(failure2.code==="ESRCH")return"gone"}if(isZombie(pid))return"gone";return started2!=null&&now!==null&&started2!==now?
-"gone":"alive"}function unnamedParts({boot,namespace}){return[...boot===void 0&&bootId()!==null?["boot"]:[],...namespace===
-void 0&&namespaceId()!==null?["process namespace"]:[]]}function surelyAlive(mark){return mark.pid!==process.pid&&mark.started!=
-null&&fateOf(mark)==="alive"}function isZombie(pid){const[state]=processStat(pid)??[];return state==="Z"||state==="X"}function processStart(pid){
-const start2=processStat(pid)?.[19];const boot=bootId();return start2===void 0||boot===null?null:`${boot} ${start2}`}function processStat(pid){
-try{const stat7=readFileSync(`/proc/${pid}/stat`,"utf8");return stat7.slice(stat7.lastIndexOf(")")+2).split(" ")}catch{return void 0}}
-function bootId(){try{return readFileSync("/proc/sys/kernel/random/boot_id","utf8").trim()}catch{return null}}function namespaceId(){
-try{return readlinkSync("/proc/self/ns/pid")}catch{return null}}var named=/^\.idops-(\d+)-([0-9a-f]{8})-[0-9a-f]{12}\.tmp$/;var formerly=/^\.[0-9a-f]{12}\.tmp$|\.lock(?:\.[0-9a-f]{16})?\.[0-9a-f-]{36}\.tmp$/;
+string().describe("the machine that runs it"),pid:external_exports.int().positive().describe("the number of the process"),
+started:external_exports.string().nullable().optional().describe("the boot and the tick at which it started"),boot:external_exports.
+string().nullable().optional().describe("the boot of the machine"),namespace:external_exports.string().nullable().optional().
+describe("what its number counts in, such as a container")};var markSchema=external_exports.object(processMark);function ownMark(){
+return{host:hostname3(),pid:process.pid,started:processStart(process.pid),boot:bootId(),namespace:namespaceId()}}function fateOf(mark){
+const{host,pid,started:started2,boot,namespace}=mark;if(host!==hostname3())return"unknown";if(boot!==void 0&&boot!==bootId())
+return"unknown";if(namespace!==void 0&&namespace!==namespaceId())return"unknown";const now=processStart(pid);if(unnamedParts(
+mark).length>0){return started2!=null&&started2===now&&!isZombie(pid)?"alive":"unknown"}if(pid===process.pid)return started2===
+void 0||started2===now?"alive":"gone";try{process.kill(pid,0)}catch(failure2){if(failure2.code==="ESRCH")return"gone"}if(isZombie(
+pid))return"gone";return started2!=null&&now!==null&&started2!==now?"gone":"alive"}function unnamedParts({boot,namespace}){
+return[...boot===void 0&&bootId()!==null?["boot"]:[],...namespace===void 0&&namespaceId()!==null?["process namespace"]:[]]}
+function surelyAlive(mark){return mark.pid!==process.pid&&mark.started!=null&&fateOf(mark)==="alive"}function isZombie(pid){
+const[state]=processStat(pid)??[];return state==="Z"||state==="X"}function processStart(pid){const start2=processStat(pid)?.[19];
+const boot=bootId();return start2===void 0||boot===null?null:`${boot} ${start2}`}function processStat(pid){try{const stat7=readFileSync(
+`/proc/${pid}/stat`,"utf8");return stat7.slice(stat7.lastIndexOf(")")+2).split(" ")}catch{return void 0}}function bootId(){
+try{return readFileSync("/proc/sys/kernel/random/boot_id","utf8").trim()}catch{return null}}function namespaceId(){try{return readlinkSync(
+"/proc/self/ns/pid")}catch{return null}}var named=/^\.idops-(\d+)-([0-9a-f]{8})-[0-9a-f]{12}\.tmp$/;var formerly=/^\.[0-9a-f]{12}\.tmp$|\.lock(?:\.[0-9a-f]{16})?\.[0-9a-f-]{36}\.tmp$/;
 var OLD=60*60*1e3;function temporaryName(){return`.idops-${process.pid}-${here()}-${randomBytes(6).toString("hex")}.tmp`}
 async function sweepTemporaries(folder){const names2=await readdir(folder).catch(()=>[]);await Promise.all(names2.map(async name2=>{
 const path=join2(folder,name2);if(await isLeft(path,name2))await rm(path,{force:true}).catch(()=>{})}))}async function isLeft(path,name2){
@@ -17886,61 +18013,75 @@ cuments, which mail clients remove or distrust.","html-too-large":"HTML of more 
 html-charset":"HTML without a declared character set, or with another one than UTF-8.","html-nesting":"HTML that is nest\
 ed deeper than browsers and mail clients go, or that makes them repeat elements without end.","image-without-alt":"Image\
 s without a text for readers who do not see them."};var checkCodes=Object.keys(checkDescriptions);var level=code2=>external_exports.
-enum(["error","warning","off"]).optional().describe(`${checkDescriptions[code2]} Default: warning.`);var checksSchema=external_exports.
-strictObject({"lost-placeholder":level("lost-placeholder"),"template-syntax":level("template-syntax"),"body-too-large":level(
-"body-too-large"),"placeholder-mismatch":level("placeholder-mismatch"),"html-script":level("html-script"),"html-too-larg\
-e":level("html-too-large"),"html-charset":level("html-charset"),"html-nesting":level("html-nesting"),"image-without-alt":level(
-"image-without-alt")}).describe("What is made of findings in email bodies: each can be an error, a warning or off.");function levelOf(code2,settings){
+enum(["error","warning","off"]).optional().meta({description:checkDescriptions[code2],examples:["error"],default:"warnin\
+g"});var checksSchema=external_exports.strictObject({"lost-placeholder":level("lost-placeholder"),"template-syntax":level(
+"template-syntax"),"body-too-large":level("body-too-large"),"placeholder-mismatch":level("placeholder-mismatch"),"html-s\
+cript":level("html-script"),"html-too-large":level("html-too-large"),"html-charset":level("html-charset"),"html-nesting":level(
+"html-nesting"),"image-without-alt":level("image-without-alt")}).meta({description:"What is made of findings in email bo\
+dies: each can be an error, a warning or off.",examples:[{"html-script":"error","image-without-alt":"off"}]});function levelOf(code2,settings){
 return settings[code2]??"warning"}var documented={name:"documented",limits:null,signs:null};var boruta={name:"boruta",limits:{uuids:true,requestBytes:8e6},
 signs:{read:{title:"list key pairs",path:"/api/key-pairs",scope:"clients:manage:all"},errors:[{members:["code","message",
 "errors"]},{members:["code","message"],status:500}],unknownPath:406}};var profiles={documented,boruta};var DEFAULT_MANIFESTS=["manifests/**/*.yaml","manifests/**/*.yml"];var DEFAULT_STATE=".idops/state.json";var DEFAULT_MAX_DESTRUCTIVE=5;
 var variableName=external_exports.string().regex(/^[A-Za-z_][A-Za-z0-9_]*$/,'must be a name of letters, digits and "_"');
 var text=()=>external_exports.string().min(1,"must not be empty");var clientCredentialsSchema=external_exports.strictObject(
-{token_url:text().describe("The address that gives tokens, by the same rules as base_url."),client_id:text().describe("T\
-he id of the client."),client_secret:text().describe(`The secret of the client. Write \${IDOPS_CLIENT_SECRET} here, never\
- the secret itself.`),scopes:external_exports.array(text().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/,"must be a scope: visible\
- ASCII without spaces")).optional().describe("The scopes to ask for. Default: those that the manifests need.")}).describe(
-"Asks an OAuth 2.0 token address for a token, by the client credentials grant.");var headerSchema=external_exports.strictObject(
-{name:text().describe("The name of the header, such as X-Api-Key."),value:text().describe(`Its value. Write \${IDOPS_API_\
-KEY} here, never the value itself.`)}).describe('A header of your own in the place of "Authorization: Bearer".');var ways={
-token:text().optional().describe(`The bearer token. Write \${IDOPS_TOKEN} here, never the token itself.`),token_file:text().
-optional().describe("A file with the bearer token, relative to the configuration. Read again when the server refuses it."),
-token_command:external_exports.array(text()).min(1,"must not be empty").optional().describe("A program that prints the b\
-earer token, and its arguments; no shell takes part. Run again when the server refuses it. It gets no process variables \
-but those that programs need to run, and those of pass_env."),client_credentials:clientCredentialsSchema.optional(),header:headerSchema.
+{token_url:text().meta({description:"The address that gives tokens, by the same rules as base_url.",examples:["https://i\
+d.example.com/oauth/token"]}),client_id:text().meta({description:"The id of the client.",examples:["${IDOPS_CLIENT_ID}"]}),
+client_secret:text().meta({description:"The secret of the client. Write a variable here, never the secret itself.",examples:[
+"${IDOPS_CLIENT_SECRET}"]}),scopes:external_exports.array(text().regex(/^[\x21\x23-\x5b\x5d-\x7e]+$/,"must be a scope: v\
+isible ASCII without spaces")).optional().meta({description:"The scopes to ask for; those that the manifests need where \
+it is left out.",examples:[["users:manage:all"]]})}).meta({description:"Asks an OAuth 2.0 token address for a token, by \
+the client credentials grant.",examples:[{token_url:"https://id.example.com/oauth/token",client_id:"${IDOPS_CLIENT_ID}",
+client_secret:"${IDOPS_CLIENT_SECRET}"}]});var headerSchema=external_exports.strictObject({name:text().meta({description:"\
+The name of the header.",examples:["X-Api-Key"]}),value:text().meta({description:"Its value. Write a variable here, neve\
+r the value itself.",examples:["${IDOPS_API_KEY}"]})}).meta({description:'A header of your own in the place of "Authoriz\
+ation: Bearer".',examples:[{name:"X-Api-Key",value:"${IDOPS_API_KEY}"}]});var ways={token:text().optional().meta({description:"\
+The bearer token. Write a variable here, never the token itself.",examples:["${IDOPS_TOKEN}"]}),token_file:text().optional().
+meta({description:"A file with the bearer token, relative to the configuration. Read again when the server refuses it.",
+examples:["/run/secrets/idops-token"]}),token_command:external_exports.array(text()).min(1,"must not be empty").optional().
+meta({description:"A program that prints the bearer token, and its arguments; no shell takes part. Run again when the se\
+rver refuses it. It gets no process variables but those that programs need to run, and those of pass_env.",examples:[["v\
+ault","read","-field=token","identity/token"]]}),client_credentials:clientCredentialsSchema.optional(),header:headerSchema.
 optional()};var wayNames=Object.keys(ways);var authSchema=external_exports.strictObject({...ways,pass_env:external_exports.
-array(external_exports.string().regex(/^[A-Za-z_]\w*$/,"must be the name of a process variable")).optional().describe("N\
-ames of further process variables that the program of token_command gets.")}).refine(({pass_env,...given})=>Object.values(
-given).filter(way=>way!==void 0).length===1,{error:`needs exactly one of ${wayNames.map(name2=>`"${name2}"`).join(", ")}`}).
-refine(({pass_env,token_command})=>pass_env===void 0||token_command!==void 0,{error:'"pass_env" goes with "token_command\
-" alone'}).meta({oneOf:wayNames.map(name2=>({required:[name2]})),dependentRequired:{pass_env:["token_command"]}}).describe(
-"How idops authenticates: exactly one of the ways; pass_env belongs to token_command.");var tlsSchema=external_exports.strictObject(
-{ca_file:text().optional().describe("A PEM file with the authorities to trust, in the place of those that Node.js knows;\
- relative to the configuration."),client_cert_file:text().optional().describe("A PEM file with the client certificate an\
-d its chain."),client_key_file:text().optional().describe("A PEM file with the private key of the client certificate, wi\
-thout a passphrase.")}).describe("Certificates. TLS 1.2 is the least that is spoken.");var serverSchema=external_exports.
-strictObject({base_url:external_exports.string().min(1,"must not be empty").optional().describe("The address that the pa\
-ths of the API are relative to, such as https://id.example.com."),profile:external_exports.enum(Object.keys(profiles)).optional().
-describe("What the server offers beyond the documented API. Default: documented."),auth:authSchema.optional(),tls:tlsSchema.
-optional(),allow_insecure_http:external_exports.boolean().optional().describe("Allow http, which shows the token to the \
-network, to other hosts than this one.")}).describe("The server to manage. May be left out where --base-url and IDOPS_TO\
-KEN are given.");var manifestsSchema=external_exports.array(external_exports.string().min(1,"must not be empty")).describe(
-`Globs of manifests, relative to the configuration; "!" before one excludes. Default: ${DEFAULT_MANIFESTS.join(", ")}.`);
-var stateSettingsSchema=external_exports.strictObject({path:external_exports.string().min(1,"must not be empty").optional().
-describe(`The state file, relative to the configuration. Default: ${DEFAULT_STATE}.`),allow_tracked:external_exports.boolean().
-optional().describe("Take a state, a lock and journals that git tracks. Default: false, they are refused.")}).describe("\
-Where idops records what it applied.");var safetySchema=external_exports.strictObject({max_destructive:external_exports.
-int().min(0,"must be 0 or more").optional().describe(`How many destructive changes one apply may make. Default: ${DEFAULT_MAX_DESTRUCTIVE}\
-.`)}).describe("Limits that stop an apply.");var sections={server:serverSchema.optional(),manifests:manifestsSchema.optional(),
-vars:external_exports.record(variableName,external_exports.union([external_exports.string(),external_exports.number(),external_exports.
-boolean()],{error:"expected a string, a number or a boolean"})).optional().describe(`Values for \${NAME} in manifests and\
- in this file; they stand above process variables.`),allow_env:external_exports.array(variableName).optional().describe(
-`Process variables that may be used as \${NAME}, beside those that start with IDOPS_.`),state:stateSettingsSchema.optional(),
-safety:safetySchema.optional(),checks:checksSchema.optional()};var environmentSchema=external_exports.strictObject(sections).
-describe("Laid over the rest with --env: maps merge, lists and single values replace.");var configSchema=external_exports.
+array(external_exports.string().regex(/^[A-Za-z_]\w*$/,"must be the name of a process variable")).optional().meta({description:"\
+Names of further process variables that the program of token_command gets.",examples:[["VAULT_ADDR","VAULT_TOKEN"]]})}).
+refine(({pass_env,...given})=>Object.values(given).filter(way=>way!==void 0).length===1,{error:`needs exactly one of ${wayNames.
+map(name2=>`"${name2}"`).join(", ")}`}).refine(({pass_env,token_command})=>pass_env===void 0||token_command!==void 0,{error:'\
+"pass_env" goes with "token_command" alone'}).meta({oneOf:wayNames.map(name2=>({required:[name2]})),dependentRequired:{pass_env:[
+"token_command"]},description:"How idops authenticates: exactly one of the ways; pass_env belongs to token_command.",examples:[
+{token:"${IDOPS_TOKEN}"}]});var tlsSchema=external_exports.strictObject({ca_file:text().optional().meta({description:"A \
+PEM file with the authorities to trust, in the place of those that Node.js knows; relative to the configuration.",examples:[
+"certificates/ca.pem"]}),client_cert_file:text().optional().meta({description:"A PEM file with the client certificate an\
+d its chain.",examples:["certificates/client.pem"]}),client_key_file:text().optional().meta({description:"A PEM file wit\
+h the private key of the client certificate, without a passphrase.",examples:["/run/secrets/idops-client.key"]})}).meta(
+{description:"Certificates. TLS 1.2 is the least that is spoken.",examples:[{ca_file:"certificates/ca.pem"}]});var serverSchema=external_exports.
+strictObject({base_url:external_exports.string().min(1,"must not be empty").optional().meta({description:"The address th\
+at the paths of the API are relative to. Needed to speak to a server.",examples:["https://id.example.com","${IDOPS_BASE_\
+URL}"]}),profile:external_exports.enum(Object.keys(profiles)).optional().meta({description:"What the server offers beyon\
+d the documented API; better written out. idops doctor tells which one fits.",examples:["boruta"],default:"documented"}),
+auth:authSchema.optional(),tls:tlsSchema.optional(),allow_insecure_http:external_exports.boolean().optional().meta({description:"\
+Allow http, which shows the token to the network, to other hosts than this one.",examples:[true],default:false})}).meta(
+{description:"The server to manage. May be left out where --base-url and IDOPS_TOKEN are given.",examples:[{base_url:"ht\
+tps://id.example.com",profile:"documented",auth:{token:"${IDOPS_TOKEN}"}}]});var manifestsSchema=external_exports.array(
+external_exports.string().min(1,"must not be empty")).meta({description:'Globs of manifests, relative to the configurati\
+on; "!" before one excludes.',examples:[["manifests/**/*.yaml","!manifests/drafts/**"]],default:DEFAULT_MANIFESTS});var stateSettingsSchema=external_exports.
+strictObject({path:external_exports.string().min(1,"must not be empty").optional().meta({description:"The state file, re\
+lative to the configuration. A state belongs to one server.",examples:[".idops/production.json"],default:DEFAULT_STATE}),
+allow_tracked:external_exports.boolean().optional().meta({description:"Take a state, a lock and journals that git tracks\
+; they are refused otherwise.",examples:[true],default:false})}).meta({description:"Where idops records what it applied.",
+examples:[{path:".idops/production.json"}]});var safetySchema=external_exports.strictObject({max_destructive:external_exports.
+int().min(0,"must be 0 or more").optional().meta({description:"How many destructive changes one apply may make.",examples:[
+0],default:DEFAULT_MAX_DESTRUCTIVE})}).meta({description:"Limits that stop an apply.",examples:[{max_destructive:0}]});var sections={
+server:serverSchema.optional(),manifests:manifestsSchema.optional(),vars:external_exports.record(variableName,external_exports.
+union([external_exports.string(),external_exports.number(),external_exports.boolean()],{error:"expected a string, a numb\
+er or a boolean"})).optional().meta({description:"Values for ${NAME} in manifests and in this file; they stand above pro\
+cess variables.",examples:[{support_email:"help@example.com"}]}),allow_env:external_exports.array(variableName).optional().
+meta({description:"Process variables that may be used as ${NAME}, beside those that start with IDOPS_.",examples:[["SMTP\
+_PASSWORD"]]}),state:stateSettingsSchema.optional(),safety:safetySchema.optional(),checks:checksSchema.optional()};var environmentSchema=external_exports.
+strictObject(sections).describe("Laid over the rest with --env: maps merge, lists and single values replace.");var configSchema=external_exports.
 strictObject({version:external_exports.literal(1).describe("The version of this format."),...sections,environments:external_exports.
-record(external_exports.string().regex(/^[\w.-]+$/),environmentSchema).optional().describe("What is different in an envi\
-ronment, by its name.")}).describe("The configuration of an idops project.");init_problems();import{realpath as realpath2}from"node:fs/promises";import{dirname as dirname4,resolve as resolvePath3}from"node:path";init_zod();init_json();init_problems();init_values();var import_fastest_levenshtein=__toESM(require_mod(),1);function nearest(name2,known3){const wanted=name2.toLowerCase();
+record(external_exports.string().regex(/^[\w.-]+$/),environmentSchema).optional().meta({description:"What is different i\
+n an environment, by its name. --env chooses one.",examples:[{production:{server:{base_url:"https://id.example.com"}}}]})}).
+describe("The configuration of an idops project.");init_problems();import{realpath as realpath3}from"node:fs/promises";import{dirname as dirname6,resolve as resolvePath3}from"node:path";init_zod();init_json();init_problems();init_values();var import_fastest_levenshtein=__toESM(require_mod(),1);function nearest(name2,known3){const wanted=name2.toLowerCase();
 if(wanted.length>100)return void 0;let best;let least=(wanted.length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known3){
 const far=(0,import_fastest_levenshtein.distance)(wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}
 return best}function decimalText(text4){const parts=/^([-+]?)(?=\.?\d)(\d*)(?:\.(\d*))?([eE][-+]?\d+)?$/.exec(text4);if(parts===null)
@@ -18133,14 +18274,16 @@ node2.value instanceof ExactNumber;const text4=isNumber3&&node2.source!==""?node
 includes("$")?this.resolve(text4,node2,file2):{text:text4,tainted:false,unknown:node2.value===null};this.#resolving.pop();
 this.#resolved.set(name2,value3);return value3}#unresolved(reference,context3,state){const{name:name2,message}=reference;
 const known3=[...this.#sources.vars.keys(),...this.#sources.allowed];const similar=nearest(name2,known3);const advice=state===
-void 0?`add it to vars in the configuration${similar===void 0?"":`, or write ${similar}`}`:`set it, or write \${${name2}\
-:-default}`;const text4=message!==void 0&&message!==""?`variable ${name2}: ${message}`:`variable ${name2} ${state??"is n\
-either in vars nor an allowed process variable"}`;this.#report(error("unresolved-variable",text4,[placeOf(reference.written,
-context3)],advice));return{...nothing,tainted:state!==void 0}}#report(problem){const[place]=problem.places;const key=`${problem.
-code}\0${problem.message}\0${place?.file}\0${place?.line}\0${place?.column}`;if(this.#reported.has(key))return;this.#reported.
-add(key);this.#problems.push(problem)}};function placeOf(written3,{node:node2,file:file2}){const at3=written3===""?-1:file2.
-text.indexOf(written3,node2.range.start);if(at3===-1||at3>=node2.range.end)return file2.place(node2.range);return file2.
-place({start:at3,end:at3+written3.length})}var import_yaml=__toESM(require_dist(),1);init_problems();init_secret_names();init_values();var MAX_DEPTH=100;var MAX_LEXEMES=1e6;var MAX_ALIASED=1e5;var MAX_ERRORS=100;function parseYaml(file2){const documents=[];
+void 0?`add it to vars in the configuration${similar===void 0?"":`, or write ${similar}`}`:ownVariables.get(name2)??`set\
+ it, or write \${${name2}:-default}`;const text4=message!==void 0&&message!==""?`variable ${name2}: ${message}`:`variabl\
+e ${name2} ${state??"is neither in vars nor an allowed process variable"}`;this.#report(error("unresolved-variable",text4,
+[placeOf(reference.written,context3)],advice));return{...nothing,tainted:state!==void 0}}#report(problem){const[place]=problem.
+places;const key=`${problem.code}\0${problem.message}\0${place?.file}\0${place?.line}\0${place?.column}`;if(this.#reported.
+has(key))return;this.#reported.add(key);this.#problems.push(problem)}};var ownVariables=new Map([["IDOPS_BASE_URL","set \
+it to the address of your server, or give --base-url; idops sandbox runs one to practise on and prints both"],["IDOPS_TO\
+KEN","set it to a bearer token of your server; idops sandbox runs one to practise on and prints both"]]);function placeOf(written3,{
+node:node2,file:file2}){const at3=written3===""?-1:file2.text.indexOf(written3,node2.range.start);if(at3===-1||at3>=node2.
+range.end)return file2.place(node2.range);return file2.place({start:at3,end:at3+written3.length})}var import_yaml=__toESM(require_dist(),1);init_problems();init_secret_names();init_values();var MAX_DEPTH=100;var MAX_LEXEMES=1e6;var MAX_ALIASED=1e5;var MAX_ERRORS=100;function parseYaml(file2){const documents=[];
 const problems=[];const allowance={aliased:0,exceeded:false};try{for(const document2 of compose(file2,problems)){const found2=documentErrors(
 file2,document2);for(const problem of found2)problems.push(problem);if(found2.some(({code:code2})=>code2!=="unknown-tag"))
 continue;const converter=new Converter(file2,allowance);const root=document2.contents===null?void 0:converter.convert(document2.
@@ -18203,19 +18346,33 @@ this.#file.hide(node2.range);if(!(0,import_yaml.isAlias)(written3))return;const 
 if(target)this.#file.hide(target.range)}};function numberOf(source){if(/^0[xo]/.test(source))return exactly(BigInt(source).
 toString());const text4=decimalText(source);return text4===void 0?void 0:exactly(text4)}function rangeOf(node2){if(typeof node2===
 "object"&&node2!==null&&"range"in node2&&Array.isArray(node2.range)){const[start2,end]=node2.range;if(typeof start2==="n\
-umber"&&typeof end==="number")return{start:start2,end}}return{start:0,end:0}}import{resolve as resolvePath}from"node:path";function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const states=new Set;const named2=new Set(
-["IDOPS_TOKEN"]);for(const{config:config3,text:text4}of layers){const texts2=node2=>scalarsOf(node2).flatMap(scalar=>{const known3=text4(
-scalar);return known3===void 0||known3===""?[]:[known3]});for(const section2 of["auth","tls"]){const{node:node2,complete:complete2}=find(
-config3,["server",section2]);if(!complete2)continue;for(const scalar of scalarsOf(node2))for(const name2 of namesIn(scalar))
-named2.add(name2);for(const name2 of passedNodes(node2).flatMap(texts2))named2.add(name2);const given=commandNodes(node2).
-flatMap(texts2).flatMap(filesIn);for(const file2 of[...fileNodes(node2).flatMap(texts2),...given])files.add(resolvePath(
-root,file2))}const state=find(config3,["state","path"]);const[path=defaultState]=state.complete?texts2(state.node):[];states.
-add(resolvePath(root,path))}const pending=[...named2];for(let name2=pending.pop();name2!==void 0;name2=pending.pop()){variables.
-add(name2);for(const{config:config3}of layers){const{node:node2,complete:complete2}=find(config3,["vars",name2]);if(complete2&&
-node2.type==="scalar")pending.push(...namesIn(node2).filter(one=>!variables.has(one)))}}return{variables,files:[...files],
-states:[...states]}}function fileNodes(node2){if(node2.type!=="map")return[];return[...node2.entries].flatMap(([key,{value:value3}])=>key.
-endsWith("_file")?[value3]:fileNodes(value3))}function commandNodes(node2){const command2=node2.type==="map"?node2.entries.
-get("token_command")?.value:void 0;return command2===void 0?[]:[command2]}function filesIn(argument){const behind=[...argument.
+umber"&&typeof end==="number")return{start:start2,end}}return{start:0,end:0}}init_problems();import{lstat as lstat2,realpath as realpath2}from"node:fs/promises";import{dirname as dirname5,join as join5}from"node:path";import{lstat}from"node:fs/promises";import{dirname as dirname4,join as join4}from"node:path";async function workTreeOf(folder){
+if(await isThere(join4(folder,".git")))return folder;const above=dirname4(folder);return above===folder?void 0:await workTreeOf(
+above)}async function isThere(path){return await lstat(path).then(()=>true,()=>false)}async function findAbove(name2,cwd){if(await isThere(join5(cwd,name2)))return join5(cwd,name2);const top=await topOf(cwd);
+if(top===void 0)return void 0;for(let folder=await realpath2(cwd);folder!==top;){folder=dirname5(folder);const path=join5(
+folder,name2);if(!await isThere(path))continue;for(const one of[path,join5(top,".git")])await refuseOthers(one,path,cwd);
+return path}return void 0}async function topOf(cwd){const folder=await realpath2(cwd).catch(()=>void 0);const top=folder===
+void 0?void 0:await workTreeOf(folder);return top===folder?void 0:top}async function refuseOthers(one,config3,cwd){const own4=process.
+getuid?.();const{uid}=await lstat2(one);if(own4===void 0||uid===own4||uid===0)return;const[shown2,owned]=[shownPath(config3,
+cwd),shownPath(one,cwd)];throw new ProblemsError([error("no-config",`there is no idops.yaml in this folder, and ${shown2}\
+ is not taken by itself, since ${owned} belongs to another user`,[],`write --config ${shown2} if that is the one`)])}import{resolve as resolvePath}from"node:path";function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const secretFiles=new Set;const plain2=new Set;
+const states=new Set;const named2=new Set(["IDOPS_TOKEN"]);for(const{config:config3,text:text4}of layers){const texts2=node2=>scalarsOf(
+node2).flatMap(scalar=>{const known3=text4(scalar);return known3===void 0||known3===""?[]:[known3]});for(const section2 of[
+"auth","tls"]){const{node:node2,complete:complete2}=find(config3,["server",section2]);if(!complete2)continue;for(const scalar of scalarsOf(
+node2))for(const name2 of namesIn(scalar))named2.add(name2);for(const name2 of passedNodes(node2).flatMap(texts2))named2.
+add(name2);const given=commandNodes(node2).flatMap(texts2).flatMap(filesIn);for(const file2 of fileNodes(node2,isSecretFile).
+flatMap(texts2))secretFiles.add(resolvePath(root,file2));for(const path2 of secretPaths){const{node:secret3,complete:said}=find(
+node2,path2);if(section2==="auth"&&said&&secret3.type==="scalar"&&namesIn(secret3).length===0)plain2.add(["server",section2,
+...path2].join("."))}for(const file2 of[...fileNodes(node2).flatMap(texts2),...given])files.add(resolvePath(root,file2))}
+const state=find(config3,["state","path"]);const[path=defaultState]=state.complete?texts2(state.node):[];states.add(resolvePath(
+root,path))}const pending=[...named2];for(let name2=pending.pop();name2!==void 0;name2=pending.pop()){variables.add(name2);
+for(const{config:config3}of layers){const{node:node2,complete:complete2}=find(config3,["vars",name2]);if(complete2&&node2.
+type==="scalar")pending.push(...namesIn(node2).filter(one=>!variables.has(one)))}}return{variables,files:[...files],secretFiles:[
+...secretFiles],plain:[...plain2],states:[...states]}}var secretPaths=[["token"],["client_credentials","client_secret"],
+["header","value"]];function isSecretFile(key){return key==="token_file"||key==="client_key_file"}function fileNodes(node2,isMeant=key=>key.
+endsWith("_file")){if(node2.type!=="map")return[];return[...node2.entries].flatMap(([key,{value:value3}])=>isMeant(key)?
+[value3]:fileNodes(value3,isMeant))}function commandNodes(node2){const command2=node2.type==="map"?node2.entries.get("to\
+ken_command")?.value:void 0;return command2===void 0?[]:[command2]}function filesIn(argument){const behind=[...argument.
 matchAll(/[=@:]/g)].map(({index})=>argument.slice(index+1));return[argument,...behind,...argument.split(/[\s"'`=@:,;|&<>()]+/)].
 filter(part=>part!=="")}function passedNodes(node2){const passed=node2.type==="map"?node2.entries.get("pass_env")?.value:
 void 0;return passed===void 0?[]:scalarsOf(passed)}function scalarsOf(node2){if(node2.type==="scalar")return[node2];if(node2.
@@ -18277,15 +18434,16 @@ return whyNotStarted(failure2.code)}}function whyNotStarted(code2){if(code2==="E
 toLowerCase(),value:value3})}function fixed(credential){return{current:async()=>credential,renew:async()=>false}}function tokenFile(path,shown2,onSecret){
 return renewing(async()=>{const text4=await readFile(path,"utf8").catch(failure2=>{const code2=failure2 instanceof Error&&
 "code"in failure2?String(failure2.code):"unknown error";const why=code2==="ENOENT"?"does not exist":`can't be read (${code2}\
-)`;throw new ProblemsError([error("token-unreadable",`the token file ${shown2} ${why}`)])});return endless(text4,`the to\
-ken in ${shown2}`)},onSecret)}function tokenCommand(command2,{redact,onSecret}){return renewing(async()=>{const text4=await runTokenCommand(
-command2,{redact,onSecret});return endless(text4,`the output of ${basename3(command2.argv[0]??"")}`)},onSecret)}function endless(text4,what){
-return{text:bearerText(text4,what),renewAt:null,scopes:null}}function renewing(source,onSecret,now=Date.now){return new Renewing(
-source,onSecret,now)}var Renewing=class{#source;#onSecret;#now;#needed=new Set;#held;#coming;constructor(source,onSecret,now){
-this.#source=source;this.#onSecret=onSecret;this.#now=now}async current(scope2){this.#needed.add(scope2);const held=this.#held;
-if(held!==void 0&&this.#suits(held,scope2))return headerOf(held);try{return headerOf(await this.#obtain(scope2))}catch(failure2){
-if(held===void 0)throw failure2;return headerOf(held)}}async renew(refused2,scope2){if(this.#held!==void 0&&headerOf(this.#held).
-value!==refused2.value)return true;return headerOf(await this.#obtain(scope2)).value!==refused2.value}#suits({renewAt,scopes},scope2){
+)`;const hint="check --token-file and server.auth.token_file";throw new ProblemsError([error("token-unreadable",`the tok\
+en file ${shown2} ${why}`,[],hint)])});return endless(text4,`the token in ${shown2}`)},onSecret)}function tokenCommand(command2,{
+redact,onSecret}){return renewing(async()=>{const text4=await runTokenCommand(command2,{redact,onSecret});return endless(
+text4,`the output of ${basename3(command2.argv[0]??"")}`)},onSecret)}function endless(text4,what){return{text:bearerText(
+text4,what),renewAt:null,scopes:null}}function renewing(source,onSecret,now=Date.now){return new Renewing(source,onSecret,
+now)}var Renewing=class{#source;#onSecret;#now;#needed=new Set;#held;#coming;constructor(source,onSecret,now){this.#source=
+source;this.#onSecret=onSecret;this.#now=now}async current(scope2){this.#needed.add(scope2);const held=this.#held;if(held!==
+void 0&&this.#suits(held,scope2))return headerOf(held);try{return headerOf(await this.#obtain(scope2))}catch(failure2){if(held===
+void 0)throw failure2;return headerOf(held)}}async renew(refused2,scope2){if(this.#held!==void 0&&headerOf(this.#held).value!==
+refused2.value)return true;return headerOf(await this.#obtain(scope2)).value!==refused2.value}#suits({renewAt,scopes},scope2){
 return(scopes?.has(scope2)??true)&&(renewAt===null||this.#now()<renewAt)}async#obtain(scope2){while(this.#coming!==void 0){
 const token=await this.#coming;if(this.#suits(token,scope2))return token}this.#coming=this.#source(new Set(this.#needed));
 try{const token=await this.#coming;this.#onSecret(token.text);this.#held=token;return token}finally{this.#coming=void 0}}};
@@ -18342,45 +18500,50 @@ pass_env:names2=[]}){const{variables}=this.#sources;return Object.fromEntries(na
 hasOwn(variables,name2)?variables[name2]:void 0;return value3===void 0?[]:[[name2,value3]]}))}#token(text4,what,places2){
 const token=text4.trim();this.#wrong(wrongInToken(token,what,places2));this.#secrets.push(token);return{way:"token",token:new Sensitive(
 token)}}async#tokenFile(path,places2){const shown2=shownPath(path,this.#sources.cwd);const text4=await this.#read(path,`\
-the token file ${shown2}`,"token-unreadable",places2);if(text4!==void 0){const token=text4.trim();this.#wrong(wrongInToken(
-token,`the token file ${shown2}`,places2));this.#secrets.push(token)}return{way:"token_file",path,shown:shown2}}#clientCredentials({
-token_url,client_id,client_secret,scopes},allowInsecureHttp){const places2=this.#sources.place("auth","client_credential\
-s","token_url");const address2=this.#address(token_url,"the token address",places2,allowInsecureHttp);this.#secrets.push(
-client_secret);if(address2===void 0)return void 0;return{way:"client_credentials",address:address2,proxy:this.#proxy(address2),
-clientId:client_id,clientSecret:new Sensitive(client_secret),scopes:scopes??null}}#header({name:name2,value:value3}){const wrong2=wrongInHeader(
-name2,value3);if(wrong2!==null){const{part,why}=wrong2;this.#problems.push(error("bad-header",`"auth.header.${part}" ${why}`,
-this.#sources.place("auth","header",part)))}this.#secrets.push(value3,value3.slice(value3.indexOf(" ")+1));return{way:"h\
-eader",name:name2,value:new Sensitive(value3)}}#wrong(problem){if(problem!==null)this.#problems.push(problem)}async#tls(tls){
-const ca=await this.#pem("ca_file",tls.ca_file,checkCertificates);const cert=await this.#pem("client_cert_file",tls.client_cert_file,
-checkCertificates);const key=await this.#pem("client_key_file",tls.client_key_file,createPrivateKey);if(tls.client_cert_file===
-void 0!==(tls.client_key_file===void 0)){const[there,lacking2]=tls.client_key_file===void 0?["client_cert_file","client_\
-key_file"]:["client_key_file","client_cert_file"];const places2=this.#sources.place("tls",there);this.#problems.push(error(
-"bad-certificate",`"tls.${there}" needs "tls.${lacking2}" beside it`,places2))}else if(cert!==void 0&&key!==void 0&&!belong(
-cert,key)){const places2=this.#sources.place("tls","client_key_file");this.#problems.push(error("bad-certificate",'"tls.\
-client_key_file" is not the key of the client certificate',places2))}if(key!==void 0)this.#secrets.push(key);return{...ca===
-void 0?{}:{ca},...cert===void 0?{}:{clientCert:cert},...key===void 0?{}:{clientKey:new Sensitive(key)}}}async#pem(member2,file2,parse12){
-if(file2===void 0)return void 0;const path=resolvePath2(this.#sources.root,file2);const places2=this.#sources.place("tls",
-member2);const shown2=shownPath(path,this.#sources.cwd);const pem=await this.#read(path,`the file ${shown2} of tls.${member2}`,
-"bad-certificate",places2);if(pem===void 0)return void 0;try{parse12(pem);return pem}catch{const what=member2==="client_\
-key_file"?"a private key without a passphrase":"certificates";this.#problems.push(error("bad-certificate",`${shown2} doe\
-s not hold ${what} in PEM form`,places2));return void 0}}async#read(path,what,code2,places2){const bytes=await readBytes(
-path);const text4=bytes instanceof Uint8Array?decode3(bytes):bytes;if(typeof text4==="string")return text4.replace(/^\uFEFF/,
-"");this.#problems.push(error(code2,`${what} ${text4.detail}`,places2));return void 0}#rememberVariables(){const{data:data3,
-notes}=this.#sources.section;for(const{path,tainted}of notes.values()){if(!tainted||path[0]!=="auth"||path.includes("tok\
-en_url")||path.includes("client_id"))continue;const value3=path.reduce(memberOf,data3);if(typeof value3==="string")this.#secrets.
-push(value3)}}};function memberOf(value3,step){if(Array.isArray(value3))return value3[Number(step)];if(typeof value3!=="\
-object"||value3===null||!Object.hasOwn(value3,step))return void 0;return value3[step]}var certificate=/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;
-function checkCertificates(pem){const found2=pem.match(certificate)??[];if(found2.length===0)throw new Error("no certifi\
-cate");for(const one of found2)new X509Certificate(one)}function belong(cert,key){const[own4]=cert.match(certificate)??[];
-return own4!==void 0&&new X509Certificate(own4).checkPrivateKey(createPrivateKey(key))}var exclusive=new Set(["auth"]);async function loadProject(options){const{cwd,variables}=options;const given=options.config??
-setting2(variables,"IDOPS_CONFIG");const path=resolvePath3(cwd,given??"idops.yaml");const file2=await readSource(path,shownPath(
-path,cwd));if(!("text"in file2))throw new ProblemsError([await unreadableConfig(path,cwd,given,file2)]);const root=await realpath2(
-dirname4(path)).catch(failure2=>{throw new ProblemsError([error("file-unreadable",`${shownPath(dirname4(path),cwd)} ${unreadable(
-failure2).detail}`)])});const environment=options.env??setting2(variables,"IDOPS_ENV")??null;return new LoadedProject(options,
-root,file2,environment,readConfig(file2,environment))}async function unreadableConfig(path,cwd,given,problem){const bytes=await readBytes(
-path);if(bytes instanceof Uint8Array||bytes.reason!=="missing")return problem;return error("no-config",given===void 0?"t\
-here is no idops.yaml in this folder":`there is no file ${shownPath(path,cwd)}`,[],given===void 0?'start idops in the fo\
-lder of your idops.yaml, name it with --config, or write one with "idops init"':"check --config and IDOPS_CONFIG")}function readConfig(file2,environment){
+the token file ${shown2}`,"token-unreadable",places2,"check --token-file and server.auth.token_file");if(text4!==void 0){
+const token=text4.trim();this.#wrong(wrongInToken(token,`the token file ${shown2}`,places2));this.#secrets.push(token)}return{
+way:"token_file",path,shown:shown2}}#clientCredentials({token_url,client_id,client_secret,scopes},allowInsecureHttp){const places2=this.#sources.
+place("auth","client_credentials","token_url");const address2=this.#address(token_url,"the token address",places2,allowInsecureHttp);
+this.#secrets.push(client_secret);if(address2===void 0)return void 0;return{way:"client_credentials",address:address2,proxy:this.#proxy(
+address2),clientId:client_id,clientSecret:new Sensitive(client_secret),scopes:scopes??null}}#header({name:name2,value:value3}){
+const wrong2=wrongInHeader(name2,value3);if(wrong2!==null){const{part,why}=wrong2;this.#problems.push(error("bad-header",
+`"auth.header.${part}" ${why}`,this.#sources.place("auth","header",part)))}this.#secrets.push(value3,value3.slice(value3.
+indexOf(" ")+1));return{way:"header",name:name2,value:new Sensitive(value3)}}#wrong(problem){if(problem!==null)this.#problems.
+push(problem)}async#tls(tls){const ca=await this.#pem("ca_file",tls.ca_file,checkCertificates);const cert=await this.#pem(
+"client_cert_file",tls.client_cert_file,checkCertificates);const key=await this.#pem("client_key_file",tls.client_key_file,
+createPrivateKey);if(tls.client_cert_file===void 0!==(tls.client_key_file===void 0)){const[there,lacking2]=tls.client_key_file===
+void 0?["client_cert_file","client_key_file"]:["client_key_file","client_cert_file"];const places2=this.#sources.place("\
+tls",there);this.#problems.push(error("bad-certificate",`"tls.${there}" needs "tls.${lacking2}" beside it`,places2))}else if(cert!==
+void 0&&key!==void 0&&!belong(cert,key)){const places2=this.#sources.place("tls","client_key_file");this.#problems.push(
+error("bad-certificate",'"tls.client_key_file" is not the key of the client certificate',places2))}if(key!==void 0)this.#secrets.
+push(key);return{...ca===void 0?{}:{ca},...cert===void 0?{}:{clientCert:cert},...key===void 0?{}:{clientKey:new Sensitive(
+key)}}}async#pem(member2,file2,parse12){if(file2===void 0)return void 0;const path=resolvePath2(this.#sources.root,file2);
+const places2=this.#sources.place("tls",member2);const shown2=shownPath(path,this.#sources.cwd);const pem=await this.#read(
+path,`the file ${shown2} of tls.${member2}`,"bad-certificate",places2,"the path is relative to the configuration");if(pem===
+void 0)return void 0;try{parse12(pem);return pem}catch{const what=member2==="client_key_file"?"a private key without a p\
+assphrase":"certificates";this.#problems.push(error("bad-certificate",`${shown2} does not hold ${what} in PEM form`,places2));
+return void 0}}async#read(path,what,code2,places2,hint){const bytes=await readBytes(path);const text4=bytes instanceof Uint8Array?
+decode3(bytes):bytes;if(typeof text4==="string")return text4.replace(/^\uFEFF/,"");this.#problems.push(error(code2,`${what}\
+ ${text4.detail}`,places2,hint));return void 0}#rememberVariables(){const{data:data3,notes}=this.#sources.section;for(const{
+path,tainted}of notes.values()){if(!tainted||path[0]!=="auth"||path.includes("token_url")||path.includes("client_id"))continue;
+const value3=path.reduce(memberOf,data3);if(typeof value3==="string")this.#secrets.push(value3)}}};function memberOf(value3,step){
+if(Array.isArray(value3))return value3[Number(step)];if(typeof value3!=="object"||value3===null||!Object.hasOwn(value3,step))
+return void 0;return value3[step]}var certificate=/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;function checkCertificates(pem){
+const found2=pem.match(certificate)??[];if(found2.length===0)throw new Error("no certificate");for(const one of found2)new X509Certificate(
+one)}function belong(cert,key){const[own4]=cert.match(certificate)??[];return own4!==void 0&&new X509Certificate(own4).checkPrivateKey(
+createPrivateKey(key))}var CONFIG="idops.yaml";var exclusive=new Set(["auth"]);async function loadProject(options){const{cwd,variables}=options;
+const path=await configPath(options);const file2=await readSource(path,shownPath(path,cwd));if(!("text"in file2))throw new ProblemsError(
+[await unreadableConfig(path,options,file2)]);const root=await realpath3(dirname6(path)).catch(failure2=>{throw new ProblemsError(
+[error("file-unreadable",`${shownPath(dirname6(path),cwd)} ${unreadable(failure2).detail}`)])});const environment=options.
+env??setting2(variables,"IDOPS_ENV")??null;return new LoadedProject(options,root,file2,environment,readConfig(file2,environment))}
+async function configPath(options){const{cwd,above=true}=options;const given=givenConfig(options);if(given!==void 0)return resolvePath3(
+cwd,given);return(above?await findAbove(CONFIG,cwd):void 0)??resolvePath3(cwd,CONFIG)}function givenConfig({config:config3,
+variables}){return config3??setting2(variables,"IDOPS_CONFIG")}async function unreadableConfig(path,options,problem){const{
+cwd,above=true}=options;const bytes=await readBytes(path);if(bytes instanceof Uint8Array||bytes.reason!=="missing")return problem;
+if(givenConfig(options)!==void 0){return error("no-config",`there is no file ${shownPath(path,cwd)}`,[],"check --config \
+and IDOPS_CONFIG")}const top=above?await topOf(cwd):void 0;const searched=top===void 0?"":`, nor above it up to ${shownPath(
+top,cwd)}, where its git work tree ends`;return error("no-config",`there is no ${CONFIG} in this folder${searched}`,[],'\
+start idops in the folder of your idops.yaml, name it with --config, or write one with "idops init"')}function readConfig(file2,environment){
 const{documents,problems:found2}=parseYaml(file2);const problems=[...found2];const[first,second]=documents;if(second!==void 0){
 problems.push(error("wrong-value","a configuration is one document",[file2.place(second.root.range)],"remove the others"))}
 const empty2=mapNode({start:0,end:0},new Map);const written3=first?.root??(problems.length===0?empty2:void 0);if(written3===
@@ -18391,53 +18554,56 @@ configuration"}).problems);const environments=root.entries.get("environments")?.
 "map"?[...environments.entries.keys()]:[];const chosen=environment===null?void 0:find(root,["environments",environment]);
 if(environment!==null&&chosen?.complete!==true){const similar=nearest(environment,known3);problems.push(error("unknown-e\
 nvironment",`there is no environment "${environment}" in ${file2.path}${similar===void 0?"":`, did you mean "${similar}"\
-?`}`,[],known3.length===0?"the configuration has no environments":`environments there: ${known3.join(", ")}`))}refuse(inOrder(
-problems));const base2=without(root,name2=>name2==="environments");const over=({node:node2})=>node2.type==="map"?merge2(
-base2,node2,exclusive):base2;return{chosen:chosen===void 0?base2:over(chosen),all:()=>[base2,...known3.map(name2=>over(find(
-root,["environments",name2])))]}}function hideCredentials(root,file2){const environments=root.entries.get("environments")?.
-value;const chosen=environments?.type==="map"?[...environments.entries.values()]:[];for(const node2 of[root,...chosen.map(
-({value:value3})=>value3)]){for(const path of[["header","value"],["token_command"]]){const found2=find(node2,["server","\
-auth",...path]);if(found2.complete)file2.hide(found2.node.range)}}}function withoutEmpty(root){const clean=without(root,
-(name2,value4)=>name2!=="version"&&isEmpty(value4));const environments=clean.entries.get("environments");if(environments?.
-value.type!=="map")return clean;const cleaned=new Map([...environments.value.entries].map(([name2,entry])=>{const{value:value4}=entry;
-if(isEmpty(value4))return[name2,{...entry,value:mapNode(value4.range,new Map)}];return[name2,value4.type==="map"?{...entry,
-value:without(value4,(_,inner)=>isEmpty(inner))}:entry]}));const value3=mapNode(environments.value.range,cleaned);return mapNode(
-clean.range,new Map([...clean.entries,["environments",{...environments,value:value3}]]))}function isEmpty(node2){return node2.
-type==="scalar"&&node2.value===null}function setting2(variables,name2){const value3=Object.hasOwn(variables,name2)?variables[name2]:
-void 0;return value3===""?void 0:value3}var LoadedProject=class{root;file;cwd;environment;profile;#source;#config;#all;#process;#sources;#tokenFile;#guarded;constructor(options,root,source,environment,{
+?`}`,[],known3.length===0?"the configuration has none: leave out --env and IDOPS_ENV, or write it under environments":`e\
+nvironments there: ${known3.join(", ")}`))}refuse(inOrder(problems));const base2=without(root,name2=>name2==="environmen\
+ts");const over=({node:node2})=>node2.type==="map"?merge2(base2,node2,exclusive):base2;return{chosen:chosen===void 0?base2:
+over(chosen),all:()=>[base2,...known3.map(name2=>over(find(root,["environments",name2])))]}}function hideCredentials(root,file2){
+const environments=root.entries.get("environments")?.value;const chosen=environments?.type==="map"?[...environments.entries.
+values()]:[];for(const node2 of[root,...chosen.map(({value:value3})=>value3)]){for(const path of[["header","value"],["to\
+ken_command"]]){const found2=find(node2,["server","auth",...path]);if(found2.complete)file2.hide(found2.node.range)}}}function withoutEmpty(root){
+const clean=without(root,(name2,value4)=>name2!=="version"&&isEmpty(value4));const environments=clean.entries.get("envir\
+onments");if(environments?.value.type!=="map")return clean;const cleaned=new Map([...environments.value.entries].map(([name2,
+entry])=>{const{value:value4}=entry;if(isEmpty(value4))return[name2,{...entry,value:mapNode(value4.range,new Map)}];return[
+name2,value4.type==="map"?{...entry,value:without(value4,(_,inner)=>isEmpty(inner))}:entry]}));const value3=mapNode(environments.
+value.range,cleaned);return mapNode(clean.range,new Map([...clean.entries,["environments",{...environments,value:value3}]]))}
+function isEmpty(node2){return node2.type==="scalar"&&node2.value===null}function setting2(variables,name2){const value3=Object.
+hasOwn(variables,name2)?variables[name2]:void 0;return value3===""?void 0:value3}var LoadedProject=class{root;file;cwd;environment;profile;#source;#config;#all;#process;#sources;#tokenFile;#guarded;constructor(options,root,source,environment,{
 chosen,all}){this.root=root;this.#tokenFile=options.tokenFile;this.file=source.path;this.cwd=options.cwd;this.environment=
 environment;this.#source=source;this.#config=chosen;this.#all=all;this.#process=options.variables;this.#sources=variableSources(
 chosen,source,options.variables);this.profile=this.#literalProfile()}variables(options){return new Variables({...this.#sources,
 credentials:this.guarded().variables},options)}guarded(){this.#guarded??=guardedOf(this.#layers(),this.root,DEFAULT_STATE);
-const given=[this.file,...this.#tokenFile===void 0?[]:[this.#tokenFile]];return{...this.#guarded,files:[...given.map(file2=>resolvePath3(
-this.cwd,file2)),...this.#guarded.files]}}everyGlobs(){return this.#layers().map(({config:config3,text:text4})=>{const node2=config3.
-entries.get("manifests")?.value;if(node2?.type!=="list")return[];return node2.items.flatMap(item=>item.type==="scalar"?text4(
-item)??[]:[])})}#layers(){return this.#all().map(config3=>{const variables=new Variables(variableSources(config3,this.#source,
-this.#process),{lenient:true});return{config:config3,text:node2=>{if(typeof node2.value!=="string")return void 0;const{text:text4,
-unknown:unknown3}=variables.resolve(node2.value,node2,this.#source);return unknown3?void 0:text4}}})}statePath(){return resolvePath3(
-this.root,this.#section("state",stateSettingsSchema)?.path??DEFAULT_STATE)}allowsTracked(){return this.#section("state",
-stateSettingsSchema)?.allow_tracked??false}maxDestructive(){return this.#section("safety",safetySchema)?.max_destructive??
-DEFAULT_MAX_DESTRUCTIVE}checks(){return this.#section("checks",checksSchema)??{}}patterns(){const entry=this.#config.entries.
-get("manifests");if(entry===void 0)return DEFAULT_MANIFESTS.map(pattern=>({pattern,place:null}));return(this.#section("m\
-anifests",manifestsSchema)??[]).map((pattern,index)=>({pattern,place:this.#source.place(find(entry.value,[index]).node.range)}))}async server(overrides={}){
+const token=this.#tokenFile===void 0?[]:[resolvePath3(this.cwd,this.#tokenFile)];return{...this.#guarded,files:[resolvePath3(
+this.cwd,this.file),...token,...this.#guarded.files],secretFiles:[...token,...this.#guarded.secretFiles]}}everyGlobs(){return this.#layers().
+map(({config:config3,text:text4})=>{const node2=config3.entries.get("manifests")?.value;if(node2?.type!=="list")return[];
+return node2.items.flatMap(item=>item.type==="scalar"?text4(item)??[]:[])})}#layers(){return this.#all().map(config3=>{const variables=new Variables(
+variableSources(config3,this.#source,this.#process),{lenient:true});return{config:config3,text:node2=>{if(typeof node2.value!==
+"string")return void 0;const{text:text4,unknown:unknown3}=variables.resolve(node2.value,node2,this.#source);return unknown3?
+void 0:text4}}})}statePath(){return resolvePath3(this.root,this.#section("state",stateSettingsSchema)?.path??DEFAULT_STATE)}allowsTracked(){
+return this.#section("state",stateSettingsSchema)?.allow_tracked??false}settingsProblems(){const sections2={state:stateSettingsSchema,
+safety:safetySchema,checks:checksSchema};return Object.entries(sections2).flatMap(([name2,schema])=>this.#resolved(name2,
+schema,true).problems)}maxDestructive(){return this.#section("safety",safetySchema)?.max_destructive??DEFAULT_MAX_DESTRUCTIVE}checks(){
+return this.#section("checks",checksSchema)??{}}patterns(){const entry=this.#config.entries.get("manifests");if(entry===
+void 0)return DEFAULT_MANIFESTS.map(pattern=>({pattern,place:null}));return(this.#section("manifests",manifestsSchema)??
+[]).map((pattern,index)=>({pattern,place:this.#source.place(find(entry.value,[index]).node.range)}))}async server(overrides={}){
 const given={baseUrl:overrides.baseUrl??setting2(this.#process,"IDOPS_BASE_URL"),tokenFile:overrides.tokenFile,token:setting2(
 this.#process,"IDOPS_TOKEN")};const replaced2=new Set;if(given.baseUrl!==void 0)replaced2.add("base_url");if(given.tokenFile!==
 void 0||given.token!==void 0)replaced2.add("auth");const entry=this.#config.entries.get("server");return await serverSettings(
 {section:this.#needed("server",serverSchema,replaced2),given,variables:this.#process,cwd:this.cwd,root:this.root,key:entry===
 void 0?[]:[this.#source.place(entry.key)],place:(...path)=>entry===void 0?[]:[this.#source.place(find(entry.value,path).
 node.range)]})}#section(name2,schema){const{data:data3,problems}=this.#needed(name2,schema);refuse(problems);return data3}#needed(name2,schema,replaced2){
-const entry=this.#config.entries.get(name2);if(entry===void 0)return{data:void 0,problems:[],notes:new Map};const root=replaced2!==
-void 0&&entry.value.type==="map"?without(entry.value,member2=>replaced2.has(member2)):entry.value;const variables=new Variables(
-this.#sources,{lenient:false});return check2({schema,root,file:this.#source,variables,name:"configuration",under:[name2]})}#literalProfile(){
-const{node:node2,complete:complete2}=find(this.#config,["server","profile"]);const fallback=profiles.documented;if(fallback===
-void 0)throw new Error("no documented profile");if(!complete2||node2.type!=="scalar"||typeof node2.value!=="string")return fallback;
-let name2=node2.value;if(name2.includes("$")){const variables=new Variables(this.#sources,{lenient:true});const{text:text4,
-tainted,unknown:unknown3}=variables.resolve(name2,node2,this.#source);if(tainted||unknown3)return fallback;name2=text4}return(Object.
-hasOwn(profiles,name2)?profiles[name2]:void 0)??fallback}};function variableSources(config3,file2,process2){const vars=config3.
-entries.get("vars")?.value;const allowed=config3.entries.get("allow_env")?.value;const scalars=new Map;if(vars?.type==="\
-map"){for(const[name2,{value:value3}]of vars.entries)if(value3.type==="scalar")scalars.set(name2,value3)}const names2=allowed?.
-type==="list"?allowed.items:[];return{vars:scalars,file:file2,allowed:new Set(names2.flatMap(item=>item.type==="scalar"?
-[String(item.value)]:[])),process:process2}}init_values();function redactPlan(plan,redactor){return{...plan,changes:plan.changes.map(change=>redactChange(change,redactor)),
+return this.#resolved(name2,schema,false,replaced2)}#resolved(name2,schema,lenient,replaced2){const entry=this.#config.entries.
+get(name2);if(entry===void 0)return{data:void 0,problems:[],notes:new Map};const root=replaced2!==void 0&&entry.value.type===
+"map"?without(entry.value,member2=>replaced2.has(member2)):entry.value;const variables=new Variables(this.#sources,{lenient});
+return check2({schema,root,file:this.#source,variables,name:"configuration",under:[name2]})}#literalProfile(){const{node:node2,
+complete:complete2}=find(this.#config,["server","profile"]);const fallback=profiles.documented;if(fallback===void 0)throw new Error(
+"no documented profile");if(!complete2||node2.type!=="scalar"||typeof node2.value!=="string")return fallback;let name2=node2.
+value;if(name2.includes("$")){const variables=new Variables(this.#sources,{lenient:true});const{text:text4,tainted,unknown:unknown3}=variables.
+resolve(name2,node2,this.#source);if(tainted||unknown3)return fallback;name2=text4}return(Object.hasOwn(profiles,name2)?
+profiles[name2]:void 0)??fallback}};function variableSources(config3,file2,process2){const vars=config3.entries.get("var\
+s")?.value;const allowed=config3.entries.get("allow_env")?.value;const scalars=new Map;if(vars?.type==="map"){for(const[
+name2,{value:value3}]of vars.entries)if(value3.type==="scalar")scalars.set(name2,value3)}const names2=allowed?.type==="l\
+ist"?allowed.items:[];return{vars:scalars,file:file2,allowed:new Set(names2.flatMap(item=>item.type==="scalar"?[String(item.
+value)]:[])),process:process2}}init_values();function redactPlan(plan,redactor){return{...plan,changes:plan.changes.map(change=>redactChange(change,redactor)),
 warnings:plan.warnings.map(warning3=>redactWarning(warning3,redactor))}}function redactChange(change,redactor){const{reason,
 declaredAt,apply}=change;return{...change,address:redactAddress(change.address,redactor),destructions:change.destructions.
 map(redactor.redactSentence),requests:change.requests.map(({operation,params})=>({operation,params:mapValues(params,redactor.
@@ -18445,20 +18611,21 @@ redactName)})),fields:change.fields.map(field=>redactField(field,redactor)),warn
 warning3,redactor)),reason:reason===null?null:redactor.redactSentence(reason),declaredAt:declaredAt===null?null:{...declaredAt,
 file:redactor.redactFile(declaredAt.file)},apply:{...apply,key:redactAddress(apply.key,redactor),identity:mapValues(apply.
 identity,redactor.redactName),expected:mapValues(apply.expected,field=>redactValue(field,redactor)),before:mapValues(apply.
-before,field=>redactValue(field,redactor))}}}function redactWarning({code:code2,message},{redactSentence}){return{code:code2,
-message:redactSentence(message)}}function redactField(field,redactor){const before=field.before===void 0?void 0:redactValue(
-field.before,redactor);const after=redactValue(field.after,redactor);const[name2=""]=/^\w*/.exec(field.path)??[];const rest=field.
-path.slice(name2.length);const path=name2+(field.type==="map"?redactor.redactKey(rest):redactor.redactName(rest));const hidden=before!==
-void 0&&same(before,after)&&!same(field.before??null,field.after);return{...field,path,before,after,sensitive:field.sensitive||
-hidden}}function redactValue(value3,redactor){if(typeof value3==="string")return redactor.redact(value3);if(Array.isArray(
-value3))return value3.map(item=>redactValue(item,redactor));if(!isMap(value3))return value3;const members3=[];const taken=new Set;
-for(const[key,member2]of Object.entries(value3)){const shown2=redactor.redactKey(key);let unique=shown2;for(let number5=2;taken.
-has(unique);number5+=1)unique=`${shown2} ${number5}`;taken.add(unique);members3.push([unique,redactValue(member2,redactor)])}
-return Object.fromEntries(members3)}function redactSamples(samples,redactor){return new Map([...samples].map(([address2,
-data3])=>[redactAddress(address2,redactor),redactSample(data3,redactor)]))}function redactSample(data3,redactor){return mapValues(
-{...data3},value3=>redactValue(value3,redactor))}function redactResult(result,redactor){return{...result,results:result.
-results.map(one=>({...one,address:redactAddress(one.address,redactor),unverified:one.unverified.map(redactor.redactName),
-error:one.error===null?null:redactor.redactSentence(one.error),...one.notes===void 0?{}:{notes:one.notes.map(redactor.redactSentence)}}))}}function redactProblems(problems,{redact,redactFile,redactSentence}){return problems.map(({hint,...problem})=>({...problem,
+before,field=>redactValue(field,redactor))}}}function redactWarning({code:code2,message,place},redactor){return{code:code2,
+message:redactor.redactSentence(message),...place===void 0?{}:{place:{...place,file:redactor.redactFile(place.file)}}}}function redactField(field,redactor){
+const before=field.before===void 0?void 0:redactValue(field.before,redactor);const after=redactValue(field.after,redactor);
+const[name2=""]=/^\w*/.exec(field.path)??[];const rest=field.path.slice(name2.length);const path=name2+(field.type==="ma\
+p"?redactor.redactKey(rest):redactor.redactName(rest));const hidden=before!==void 0&&same(before,after)&&!same(field.before??
+null,field.after);return{...field,path,before,after,sensitive:field.sensitive||hidden}}function redactValue(value3,redactor){
+if(typeof value3==="string")return redactor.redact(value3);if(Array.isArray(value3))return value3.map(item=>redactValue(
+item,redactor));if(!isMap(value3))return value3;const members3=[];const taken=new Set;for(const[key,member2]of Object.entries(
+value3)){const shown2=redactor.redactKey(key);let unique=shown2;for(let number5=2;taken.has(unique);number5+=1)unique=`${shown2}\
+ ${number5}`;taken.add(unique);members3.push([unique,redactValue(member2,redactor)])}return Object.fromEntries(members3)}
+function redactSamples(samples,redactor){return new Map([...samples].map(([address2,data3])=>[redactAddress(address2,redactor),
+redactSample(data3,redactor)]))}function redactSample(data3,redactor){return mapValues({...data3},value3=>redactValue(value3,
+redactor))}function redactResult(result,redactor){return{...result,results:result.results.map(one=>({...one,address:redactAddress(
+one.address,redactor),unverified:one.unverified.map(redactor.redactName),error:one.error===null?null:redactor.redactSentence(
+one.error),...one.notes===void 0?{}:{notes:one.notes.map(redactor.redactSentence)}}))}}function redactProblems(problems,{redact,redactFile,redactSentence}){return problems.map(({hint,...problem})=>({...problem,
 message:redactSentence(problem.message),...hint===void 0?{}:{hint:redactSentence(hint)},places:problem.places.map(({text:text4,
 ...place})=>({...place,file:redactFile(place.file),...text4===void 0||redact(text4)!==text4?{}:{text:text4}}))}))}async function render3(report2,format,shown2,look2){const renderer=await report2.formats[format]?.();if(renderer===void 0)
 throw new TypeError(`there is no ${format} of it`);return renderer(shown2,look2)}async function renderText(report2,format,shown2,look2){
@@ -18545,9 +18712,10 @@ return distinct(failuresIn(failure2).flatMap(problemsOfOne))}function distinct(p
 "server-unauthorized"?problem.code:JSON.stringify(problem);const first=new Map(problems.map(problem=>[cause(problem),problem]).
 reverse());return problems.filter(problem=>first.get(cause(problem))===problem)}function problemsOfOne(one){if(one instanceof
 ProblemsError)return one.problems;if(one instanceof ServerFailure)return[error(`server-${one.kind}`,one.message,[],hints[one.
-kind])];return[error("internal",one instanceof Error?`${one.name}: ${one.message}`:String(one),[],"this is a mistake in \
-idops: please report it with the output of --debug")]}function stacksOf(failure2){return failuresIn(failure2).map(one=>one instanceof
-Error?one.stack??one.message:String(one)).join("\n")}init_problems();import{randomBytes as randomBytes4}from"node:crypto";import{userInfo}from"node:os";function userName(){try{return userInfo().username}catch{return"unknown"}}init_values();init_kinds();init_operations();init_zod();init_kind_names();init_problems();init_zod();init_values();function jsonFields(){const fields2=external_exports.unknown().refine(isMap,"expected a map").meta(
+kind])];return[error("internal",wordsOf(one),[],"this is a mistake in idops: please report it with the output of --debug")]}
+function wordsOf(one){try{return one instanceof Error?`${one.name}: ${one.message}`:String(one)}catch{return`a thrown ${typeof one}\
+ that has no words`}}function stacksOf(failure2){return failuresIn(failure2).map(one=>one instanceof Error?one.stack??one.
+message:String(one)).join("\n")}init_problems();import{randomBytes as randomBytes4}from"node:crypto";import{userInfo}from"node:os";function userName(){try{return userInfo().username}catch{return"unknown"}}init_values();init_kinds();init_operations();init_zod();init_kind_names();init_problems();init_zod();init_values();function jsonFields(){const fields2=external_exports.unknown().refine(isMap,"expected a map").meta(
 {type:"object"});return fields2}init_zod();init_kind_names();init_values();import{randomBytes as randomBytes2,randomUUID as randomUUID2}from"node:crypto";var STATE_FORMAT=1;var stored=external_exports.strictObject({fields:jsonFields(),hashes:external_exports.record(external_exports.
 string(),external_exports.string())});var owedSchema=external_exports.union([external_exports.strictObject({run:external_exports.
 string(),lost:stored,seen:stored}),external_exports.strictObject({run:external_exports.string(),before:stored,asked:stored})]);
@@ -18565,35 +18733,47 @@ optional(),resources:external_exports.record(external_exports.string(),recordSch
 format_version:STATE_FORMAT,serial:0,lineage:randomUUID2(),server,salt:randomBytes2(16).toString("base64url"),resources:{}}}var JOURNAL_FORMAT=1;var storedFields=external_exports.strictObject({fields:jsonFields().describe("the fields; a secret \
 is null here"),hashes:external_exports.record(external_exports.string(),external_exports.string()).describe("salted hash\
 es of the secrets, by JSON pointer")});var at=external_exports.iso.datetime().describe("UTC");var runLine=external_exports.
-strictObject({type:external_exports.literal("run"),format_version:external_exports.literal(JOURNAL_FORMAT),run:external_exports.
-string(),tool_version:external_exports.string(),at,command:external_exports.enum(["apply","undo","regenerate-did"]),user:external_exports.
-string(),...processMark,state:external_exports.strictObject({lineage:external_exports.string(),file:external_exports.string().
-describe("the name of the state's file")}).optional().describe("the state that the run belongs to; states in one folder \
-have their journals in one"),server:external_exports.string(),profile:external_exports.string(),environment:external_exports.
-string().nullable(),digest:external_exports.string(),salt:external_exports.string().describe("the salt of the hashes in \
-this file")}).describe("the first line: who, when, where");var sendingLine=external_exports.strictObject({type:external_exports.
-literal("sending"),seq:external_exports.int(),at,address:external_exports.string(),key:external_exports.string(),kind:external_exports.
-enum(kindNames),identity:identitySchema,action:external_exports.enum(["update","delete","regenerate","adopt"]),operation:external_exports.
-string().nullable().describe("null for an adoption, which sends nothing"),method:external_exports.string().nullable(),path:external_exports.
-string().nullable(),last:external_exports.boolean().describe("whether this is the last request of the change"),existed:external_exports.
-boolean().nullable().describe("whether the server had it before; null where it could not be asked"),before:storedFields.
-describe("the object as it was known to be"),body:storedFields.nullable().describe("what is sent"),expected:storedFields.
-describe("what the object is to be afterwards"),managed:external_exports.array(external_exports.string()),generation:external_exports.
-int().optional(),recorded_generation:external_exports.int().optional().describe("the generation that was recorded before\
-; left out where none was")}).describe("before a request is sent");var answeredLine=external_exports.strictObject({type:external_exports.
-literal("answered"),seq:external_exports.int(),at,status:external_exports.enum(["applied","failed","not_converged","unkn\
-own","skipped"]),ambiguous:external_exports.boolean(),http_status:external_exports.int().nullable(),attempts:external_exports.
-int(),after:storedFields.nullable().describe("what the server showed afterwards"),unverified:external_exports.array(external_exports.
-string()),error:external_exports.string().nullable(),other_profile:external_exports.string().optional().describe("the pr\
-ofile whose server this surely is, where that is another one and loses what is not mentioned"),notes:external_exports.array(
-external_exports.string()).optional().describe("what a person should know although it went well")}).describe("after its \
-answer");var endLine=external_exports.strictObject({type:external_exports.literal("end"),at,interrupted:external_exports.
-boolean(),by:external_exports.string().optional().describe("the later run that settled what this one left open")}).describe(
-"the last line: the state holds everything above");var journalLineSchema=external_exports.discriminatedUnion("type",[runLine,
-sendingLine,answeredLine,endLine]);function isUnderWay({run:run4,ended}){return!ended&&surelyAlive(run4)}function underWay(run4){
-return new ProblemsError([error("locked",`${runHolder(run4)} is still under way`,[],"wait until it has ended, or end it")])}
-function runHolder({run:run4,command:command2,user:user3,host,pid,at:at3}){return`run ${run4} (${command2} by ${user3} o\
-n ${host}, process ${pid}, since ${at3})`}init_values();import{createHmac as createHmac2}from"node:crypto";import{createHmac,randomBytes as randomBytes3,scrypt,scryptSync}from"node:crypto";import{availableParallelism}from"node:os";var Node=class{value;next;constructor(value3){this.value=value3}};var Queue=class{#head;#tail;#size;constructor(){this.clear()}enqueue(value3){
+strictObject({type:external_exports.literal("run").describe("which line this is"),format_version:external_exports.literal(
+JOURNAL_FORMAT).describe("the version of this format"),run:external_exports.string().describe("the name of the run and o\
+f this file"),tool_version:external_exports.string().describe("the version of idops"),at,command:external_exports.enum([
+"apply","undo","regenerate-did"]).describe("what was run"),user:external_exports.string().describe("who ran it, as the s\
+ystem names them"),...processMark,state:external_exports.strictObject({lineage:external_exports.string().describe("what \
+tells a state from others"),file:external_exports.string().describe("the name of the state's file")}).optional().describe(
+"the state that the run belongs to; states in one folder have their journals in one"),server:external_exports.string().describe(
+"the base URL of the server"),profile:external_exports.string().describe("the profile that it was taken for"),environment:external_exports.
+string().nullable().describe("the chosen environment"),digest:external_exports.string().describe("the digest of the plan"),
+salt:external_exports.string().describe("the salt of the hashes in this file")}).describe("the first line: who, when, wh\
+ere");var sendingLine=external_exports.strictObject({type:external_exports.literal("sending").describe("which line this \
+is"),seq:external_exports.int().describe("the number of the request, which its answer has too"),at,address:external_exports.
+string().describe("what names the object, such as Organization/acme"),key:external_exports.string().describe("what the s\
+tate records it under: its address by ids alone"),kind:external_exports.enum(kindNames).describe("the kind of the object"),
+identity:identitySchema.describe("what finds the object on the server"),action:external_exports.enum(["update","delete",
+"regenerate","adopt"]).describe("what is done to it"),operation:external_exports.string().nullable().describe("the opera\
+tion of the API; null for an adoption, which sends nothing"),method:external_exports.string().nullable().describe("the m\
+ethod of the request"),path:external_exports.string().nullable().describe("the path under the base URL"),last:external_exports.
+boolean().describe("whether this is the last request of the change"),existed:external_exports.boolean().nullable().describe(
+"whether the server had it before; null where it could not be asked"),before:storedFields.describe("the object as it was\
+ known to be"),body:storedFields.nullable().describe("what is sent"),expected:storedFields.describe("what the object is \
+to be afterwards"),managed:external_exports.array(external_exports.string()).describe("the fields that manifests declare"),
+generation:external_exports.int().optional().describe("the generation to be recorded"),recorded_generation:external_exports.
+int().optional().describe("the generation that was recorded before; left out where none was")}).describe("before a reque\
+st is sent");var answeredLine=external_exports.strictObject({type:external_exports.literal("answered").describe("which l\
+ine this is"),seq:external_exports.int().describe("the number of the request"),at,status:external_exports.enum(["applied",
+"failed","not_converged","unknown","skipped"]).describe("what became of it"),ambiguous:external_exports.boolean().describe(
+"whether it may have been done although nothing says so"),http_status:external_exports.int().nullable().describe("the st\
+atus of the last answer; null where there was none"),attempts:external_exports.int().describe("how many times the reques\
+t was sent"),after:storedFields.nullable().describe("what the server showed afterwards"),unverified:external_exports.array(
+external_exports.string()).describe("sent fields that the answer did not carry"),error:external_exports.string().nullable().
+describe("what went wrong"),other_profile:external_exports.string().optional().describe("the profile whose server this s\
+urely is, where that is another one and loses what is not mentioned"),notes:external_exports.array(external_exports.string()).
+optional().describe("what a person should know although it went well")}).describe("after its answer");var endLine=external_exports.
+strictObject({type:external_exports.literal("end").describe("which line this is"),at,interrupted:external_exports.boolean().
+describe("whether the run was interrupted"),by:external_exports.string().optional().describe("the later run that settled\
+ what this one left open")}).describe("the last line: the state holds everything above");var journalLineSchema=external_exports.
+discriminatedUnion("type",[runLine,sendingLine,answeredLine,endLine]);function isUnderWay({run:run4,ended}){return!ended&&
+surelyAlive(run4)}function underWay(run4){return new ProblemsError([error("locked",`${runHolder(run4)} is still under wa\
+y`,[],"wait until it has ended, or end it")])}function runHolder({run:run4,command:command2,user:user3,host,pid,at:at3}){
+return`run ${run4} (${command2} by ${user3} on ${host}, process ${pid}, since ${at3})`}init_values();import{createHmac as createHmac2}from"node:crypto";import{createHmac,randomBytes as randomBytes3,scrypt,scryptSync}from"node:crypto";import{availableParallelism}from"node:os";var Node=class{value;next;constructor(value3){this.value=value3}};var Queue=class{#head;#tail;#size;constructor(){this.clear()}enqueue(value3){
 const node2=new Node(value3);if(this.#head){this.#tail.next=node2;this.#tail=node2}else{this.#head=node2;this.#tail=node2}
 this.#size++}dequeue(){const current=this.#head;if(!current){return}this.#head=this.#head.next;this.#size--;if(!this.#head){
 this.#tail=void 0}return current.value}peek(){if(!this.#head){return}return this.#head.value}clear(){this.#head=void 0;this.#tail=
@@ -18738,7 +18918,9 @@ const type=kind.fields[field]??value;const was=new Map(contrast(type,field,asked
 const since=new Map(before[field]===void 0?[]:contrast(type,field,before[field],now[field]).map(part=>[part.path,part]));
 return contrast(type,field,asked,now[field]).map(part=>{const first=was.get(part.path);const changes=first===void 0?part.
 type.type!=="map":first.verdict!=="same";const shown2=since.get(part.path)?.verdict;const absent=shown2===void 0&&part.type.
-type==="map"&&before[field]!==void 0;return{part,changes,kept:shown2==="same"||absent}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};init_values();init_problems();init_settle();init_fields();init_kinds();init_references();init_rules();async function observe(objects2,needed2,{reader,profile,concurrency,progress,signal,lists={}}){const limit2=pLimit(concurrency);
+type==="map"&&before[field]!==void 0;return{part,changes,kept:shown2==="same"||absent}})}import{setTimeout as sleep}from"node:timers/promises";var noProgress={phase(){},step(){},end(){}};function withoutHarm(progress){let failed=false;const fail=()=>{failed=true};
+const tell=telling=>{if(failed)return;try{Promise.resolve(telling()).catch(fail)}catch{fail()}};return{phase:(name2,total)=>tell(
+()=>progress.phase(name2,total)),step:()=>tell(()=>progress.step()),end:how=>tell(()=>progress.end(how))}}init_values();init_problems();init_settle();init_fields();init_kinds();init_references();init_rules();async function observe(objects2,needed2,{reader,profile,concurrency,progress,signal,lists={}}){const limit2=pLimit(concurrency);
 let refused2;const goOn=()=>{if(signal?.aborted)throw interrupted()};const paged={...reader,listOrganizations:async page=>{
 goOn();return await reader.listOrganizations(page)},listExtra:async(read,page,parse12)=>{goOn();return await reader.listExtra(
 read,page,parse12)}};const limited=step=>read=>limit2(async()=>{goOn();if(refused2!==void 0)throw refused2;try{const result=await read();
@@ -18750,8 +18932,8 @@ has(name2)&&listScope(name2,profile)!==void 0);const steps=stepsOf(asked,shared,
 ing",steps);try{await settle2([...asked.map(async({kind,own:own4})=>{const step=kind.listed===void 0?()=>progress.step():
 ()=>{};const observed=await kind.observe(own4,{...context3,limit:limited(step)});if(kind.listed==="own")progress.step();
 for(const[object3,shown2]of observed){const fields2=markSecrets(kind.fields,shownFields(kind,shown2.fields,profile));live.
-set(object3,{...shown2,fields:fields2})}}),...shared.map(name2=>context3.list(name2))])}catch(failure2){progress.end("fa\
-iled");throw failure2}progress.end();return{live,references:await heldLists(lists)}}function stepsOf(asked,needed2,held){
+set(object3,{...shown2,fields:fields2})}}),...shared.map(name2=>context3.list(name2))])}catch(failure2){if(steps>0)progress.
+end("failed");throw failure2}if(steps>0)progress.end();return{live,references:await heldLists(lists)}}function stepsOf(asked,needed2,held){
 const shared=new Set(needed2);let steps=0;for(const{kind,own:own4}of asked){if(kind.listed===void 0)steps+=own4.length;else if(kind.
 listed==="own")steps+=1;else shared.add(kind.listed)}return steps+[...shared].filter(name2=>held[name2]===void 0).length}
 function listsFor(declared,profile){return declared.flatMap(document2=>kindOf(document2.kind).refersTo?.(document2,profile)??
@@ -19113,15 +19295,16 @@ type!=="members"||!isMap(wanted))continue;const left=Object.entries(wanted).filt
 .${member2}`));if(left.length===0)continue;const there=shown2[name2];fields2[name2]={...there!==void 0&&isMap(there)?there:
 {},...Object.fromEntries(left)}}return fields2}async function applyPlan({plan,asked},options){const{backend:backend3,now,signal}=options;if(plan.changes.every(({action})=>action===
 "unchanged")){const result2={run:null,results:[],interrupted:false};if(plan.settled===void 0||plan.settled.length===0){return{
-result:result2,state:options.state,problems:stillOwed(plan)}}const state2={...withoutDebts(options.state,plan.settled),serial:options.
-state.serial+1};const problems2=[...await saved(backend3,state2),...stillOwed(plan)];return{result:result2,state:state2,
-problems:problems2}}const run4=await nextRun(options);const resources={...withoutDebts(options.state,plan.settled??[]).resources};
-let state={...options.state,resources,serial:options.state.serial+1,open_run:run4};const journal=await start(plan,run4,state,
-options);const recorder=journalRecorder(journal,options,async(change,outcome,at3)=>{const readable2=kindOf(change.kind).
-readable(options.profile);const became={...outcome,after:outcome.after};const asked2={...change,...change.apply};const context3={
-run:run4,at:at3,hasher:options.hasher,readable:readable2};const{[asked2.key]:known3}=resources;await withSlowHashes(()=>recordInto(
-known3===void 0?{}:{[asked2.key]:known3},asked2,became,context3));recordInto(resources,asked2,became,context3)});const{results,
-fatal}=await execute(plan,{...options,notBefore:asked,recorder});const result={run:run4,results,interrupted:signal.aborted};
+result:result2,state:options.state,problems:stillOwed(plan)}}await options.confirm();const state2={...withoutDebts(options.
+state,plan.settled),serial:options.state.serial+1};const problems2=[...await saved(backend3,state2),...stillOwed(plan)];
+return{result:result2,state:state2,problems:problems2}}const run4=await nextRun(options);await options.confirm();const resources={
+...withoutDebts(options.state,plan.settled??[]).resources};let state={...options.state,resources,serial:options.state.serial+
+1,open_run:run4};const journal=await start(plan,run4,state,options);const recorder=journalRecorder(journal,options,async(change,outcome,at3)=>{
+const readable2=kindOf(change.kind).readable(options.profile);const became={...outcome,after:outcome.after};const asked2={
+...change,...change.apply};const context3={run:run4,at:at3,hasher:options.hasher,readable:readable2};const{[asked2.key]:known3}=resources;
+await withSlowHashes(()=>recordInto(known3===void 0?{}:{[asked2.key]:known3},asked2,became,context3));recordInto(resources,
+asked2,became,context3)});const executing=execute(plan,{...options,notBefore:asked,recorder});const{results,fatal}=await executing.
+catch(async failure2=>{await journal.close();throw failure2});const result={run:run4,results,interrupted:signal.aborted};
 const problems=[...fatal===void 0?[]:[runEndedEarly(run4,fatal)],...stillOwed(plan)];try{if(fatal===void 0){const{open_run:_,
 ...rest}=state;state={...rest,last_run:run4}}await backend3.save(state);if(fatal===void 0)await journal.write({type:"end",
 at:now().toISOString(),interrupted:signal.aborted})}catch(failure2){problems.push(error("state-not-saved",`the state ${backend3.
@@ -19279,24 +19462,25 @@ void 0;const part=withoutConflict(inner,`${path}.${key}`,was,Object.hasOwn(left,
 push(...part.conflicts);return part.value!==void 0});return{value:kept.length===0?void 0:Object.fromEntries(kept),conflicts}}
 const untouched=agrees(type,left,present3)||agrees(type,wished,present3);return untouched?{value:wished,conflicts:[]}:{value:void 0,
 conflicts:[path]}}function agrees(type,wanted,present3){return contrast(type,"",wanted,present3).every(({verdict})=>verdict!==
-"different")}init_problems();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=readVersion();function readVersion(){
-const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.url));const file2=files.find(one=>existsSync2(
-one));return file2===void 0?"unknown":JSON.parse(readFileSync2(file2,"utf8")).version}init_schema();import{basename as basename7,dirname as dirname10}from"node:path";init_problems();init_kinds();import{realpath as realpath3}from"node:fs/promises";import{basename as basename4,dirname as dirname6,join as join6,relative as relative3,
-resolve as resolve4,sep as sep3}from"node:path";import{lstat,readlink as readlink2}from"node:fs/promises";import{dirname as dirname5,isAbsolute,join as join5,parse as parse9,
-relative as relative2,sep as sep2}from"node:path";var MAX_LINKS=40;function isInside(path,folder){const way=relative2(folder,
-path);return way!==""&&way!==".."&&!way.startsWith(`..${sep2}`)&&!isAbsolute(way)}async function follow(path,root){const steps=stepsOf2(
-relative2(root,path));let place=root;let links=0;for(let step=steps.shift();step!==void 0;step=steps.shift()){const next=step===
-".."?dirname5(place):join5(place,step);if(!isInside(next,root)){if(relative2(next,root)!==""&&!isInside(root,next))return null;
-place=next;continue}const found2=await lstat(next);if(found2.isSymbolicLink()){links+=1;if(links>MAX_LINKS)throw refused(
-"ELOOP",next);const target=await readlink2(next);const{root:top}=parse9(target);if(top!=="")place=top;steps.unshift(...stepsOf2(
-target.slice(top.length)))}else if(steps.length>0&&!found2.isDirectory())throw refused("ENOTDIR",next);else place=next}return relative2(
-place,root)===""||isInside(place,root)?place:null}async function leadsOut(path,root){return await follow(path,root).catch(
-()=>path)===null}function stepsOf2(path){return path.split(sep2==="/"?"/":/[\\/]/).filter(step=>step!==""&&step!==".")}function refused(code2,path){
-return Object.assign(new Error(`${code2}: ${path}`),{code:code2})}var readsAtOnce=16;var Access=class{#root;#states;#files;constructor(project,more=[]){const{files,states}=project.guarded();
+"different")}init_escape();init_problems();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=ownPackage().version;var neededNode=ownPackage().
+engines.node;function ownPackage(){const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.
+url));const file2=files.find(one=>existsSync2(one));return file2===void 0?{version:"unknown",engines:{node:""}}:JSON.parse(
+readFileSync2(file2,"utf8"))}init_schema();import{basename as basename7,dirname as dirname12}from"node:path";init_problems();init_kinds();import{realpath as realpath4}from"node:fs/promises";import{basename as basename4,dirname as dirname8,join as join8,relative as relative3,
+resolve as resolve4,sep as sep3}from"node:path";import{lstat as lstat3,readlink as readlink2}from"node:fs/promises";import{dirname as dirname7,isAbsolute,join as join7,
+parse as parse9,relative as relative2,sep as sep2}from"node:path";var MAX_LINKS=40;function isInside(path,folder){const way=relative2(
+folder,path);return way!==""&&way!==".."&&!way.startsWith(`..${sep2}`)&&!isAbsolute(way)}async function follow(path,root){
+const steps=stepsOf2(relative2(root,path));let place=root;let links=0;for(let step=steps.shift();step!==void 0;step=steps.
+shift()){const next=step===".."?dirname7(place):join7(place,step);if(!isInside(next,root)){if(relative2(next,root)!==""&&
+!isInside(root,next))return null;place=next;continue}const found2=await lstat3(next);if(found2.isSymbolicLink()){links+=
+1;if(links>MAX_LINKS)throw refused("ELOOP",next);const target=await readlink2(next);const{root:top}=parse9(target);if(top!==
+"")place=top;steps.unshift(...stepsOf2(target.slice(top.length)))}else if(steps.length>0&&!found2.isDirectory())throw refused(
+"ENOTDIR",next);else place=next}return relative2(place,root)===""||isInside(place,root)?place:null}async function leadsOut(path,root){
+return await follow(path,root).catch(()=>path)===null}function stepsOf2(path){return path.split(sep2==="/"?"/":/[\\/]/).
+filter(step=>step!==""&&step!==".")}function refused(code2,path){return Object.assign(new Error(`${code2}: ${path}`),{code:code2})}var readsAtOnce=16;var Access=class{#root;#states;#files;constructor(project,more=[]){const{files,states}=project.guarded();
 this.#root=project.root;this.#states=Promise.all(states.map(ways2)).then(all=>all.flat());this.#files=realpaths([...files,
 ...more])}async find(path){if(!isInside(path,this.#root))return outside;const named2=await this.#private(path);if(named2!==
 void 0)return named2;let target;try{const followed=await follow(path,this.#root);if(followed===null)return outside;target=
-await realpath3(followed)}catch(failure2){return unreadable(failure2)}if(!isInside(target,this.#root))return outside;if(target===
+await realpath4(followed)}catch(failure2){return unreadable(failure2)}if(!isInside(target,this.#root))return outside;if(target===
 path)return{target};const shown2=await mountedAs(path,target,this.#root);const led=shown2===void 0?await this.#private(target):
 await this.#owned(target,shown2);return led??{target}}async read(path){const found2=await this.find(path);if(!("target"in
 found2))return found2;const bytes=await readBytes(found2.target);const text4=bytes instanceof Uint8Array?decode3(bytes):
@@ -19305,25 +19489,25 @@ target:found2.target}}async#private(path){return isHidden(path,this.#root)?own2(
 const[files,states]=await Promise.all([this.#files,this.#states]);if(paths.some(path=>files.has(path)))return own2("the \
 configuration or a credential file");return paths.some(path=>states.some(state=>isOfState(path,state)))?own2("a state, a\
  lock or a journal"):void 0}};var outside={reason:"outside",detail:"lies outside the project"};function own2(what){return{
-reason:"private",detail:`is ${what}`}}async function realpaths(paths){const real=await Promise.all(paths.map(path=>realpath3(
+reason:"private",detail:`is ${what}`}}async function realpaths(paths){const real=await Promise.all(paths.map(path=>realpath4(
 path).catch(()=>path)));return new Set([...paths,...real])}async function ways2(path){const[folder,target]=await Promise.
-all([dirname6(path),path].map(one=>realpath3(one).catch(()=>void 0)));return[path,...folder===void 0?[]:[join6(folder,basename4(
+all([dirname8(path),path].map(one=>realpath4(one).catch(()=>void 0)));return[path,...folder===void 0?[]:[join8(folder,basename4(
 path))],...target===void 0?[]:[target]]}function isHidden(path,root){return relative3(root,path).split(sep3).some(step=>step.
 startsWith("."))}function isOfState(path,state){if(path===state||path.startsWith(`${state}.`))return true;return path.endsWith(
-".jsonl")&&dirname6(path)===join6(dirname6(state),"runs")}function isWritten(text4){if(!text4.startsWith("{")||!/"format_version"\s*:/.
+".jsonl")&&dirname8(path)===join8(dirname8(state),"runs")}function isWritten(text4){if(!text4.startsWith("{")||!/"format_version"\s*:/.
 test(text4.slice(0,4096)))return false;if(/^\{"type":"run",/.test(text4))return true;try{const data3=JSON.parse(text4);if(typeof data3!==
 "object"||data3===null)return false;return"lineage"in data3&&"resources"in data3||"digest"in data3&&"changes"in data3}catch{
 return false}}var mountedFolder=/^\.\.\d{4}_\d{2}_\d{2}_\d{2}_\d{2}_\d{2}\.\d+$/;async function mountedAs(path,target,root){
 const steps=relative3(root,target).split(sep3);const at3=steps.findIndex(step=>mountedFolder.test(step));if(at3<0)return void 0;
-const mount=join6(root,...steps.slice(0,at3));const inside3=steps.slice(at3+1);const shown2=join6(mount,...inside3);if(isHidden(
-shown2,root))return void 0;const folder=await realpath3(join6(mount,"..data")).catch(()=>void 0);if(folder!==join6(mount,
+const mount=join8(root,...steps.slice(0,at3));const inside3=steps.slice(at3+1);const shown2=join8(mount,...inside3);if(isHidden(
+shown2,root))return void 0;const folder=await realpath4(join8(mount,"..data")).catch(()=>void 0);if(folder!==join8(mount,
 steps[at3]??""))return void 0;const named2=relative3(root,path).split(sep3);const before=resolve4(root,...named2.slice(0,
--inside3.length));if(named2.slice(-inside3.length).join(sep3)!==inside3.join(sep3))return void 0;return await realpath3(
-before).catch(()=>void 0)===mount?shown2:void 0}async function isMountedFolder(path){const target=await realpath3(path).
-catch(()=>void 0);if(target===void 0)return false;const swapped=dirname6(target);if(basename4(target)!==basename4(path)||
-!mountedFolder.test(basename4(swapped)))return false;const data3=await realpath3(join6(dirname6(path),"..data")).catch(()=>void 0);
-return data3===swapped&&dirname6(swapped)===await realpath3(dirname6(path))}import{dirname as dirname7,resolve as resolve5}from"node:path";init_problems();init_limits2();var Bodies=class{#project;#access;files=new Set;#limit=pLimit(readsAtOnce);#contents=new Map;#characters=0;constructor(project,access3){
-this.#project=project;this.#access=access3}async read(request4){const path=resolve5(dirname7(request4.manifest),request4.
+-inside3.length));if(named2.slice(-inside3.length).join(sep3)!==inside3.join(sep3))return void 0;return await realpath4(
+before).catch(()=>void 0)===mount?shown2:void 0}async function isMountedFolder(path){const target=await realpath4(path).
+catch(()=>void 0);if(target===void 0)return false;const swapped=dirname8(target);if(basename4(target)!==basename4(path)||
+!mountedFolder.test(basename4(swapped)))return false;const data3=await realpath4(join8(dirname8(path),"..data")).catch(()=>void 0);
+return data3===swapped&&dirname8(swapped)===await realpath4(dirname8(path))}import{dirname as dirname9,resolve as resolve5}from"node:path";init_problems();init_limits2();var Bodies=class{#project;#access;files=new Set;#limit=pLimit(readsAtOnce);#contents=new Map;#characters=0;constructor(project,access3){
+this.#project=project;this.#access=access3}async read(request4){const path=resolve5(dirname9(request4.manifest),request4.
 path);let content=this.#contents.get(path);if(content===void 0){content=this.#limit(()=>this.#load(path));this.#contents.
 set(path,content)}const loaded=await content;return"text"in loaded?loaded:this.#problem(request4,path,loaded)}async#load(path){
 const read=await this.#access.read(path);if(!("target"in read))return read;this.files.add(read.target);this.#characters+=
@@ -19403,8 +19587,8 @@ index]));if(isObject3(value3)){return Object.fromEntries(Object.entries(value3).
 ([key,member2])=>[key,this.#value(member2,[...path,key])]))}const leaf=typeof value3==="string"||typeof value3==="number"||
 typeof value3==="boolean"||value3 instanceof ExactNumber?value3:null;return this.#note(path)?.tainted===true?new Sensitive(
 leaf):leaf}#note(path){return this.#notes.size===0?void 0:this.#notes.get(pathKey(path))}};function placeOf2(file2,root,path){
-const{node:node2,key}=find(root,path);return file2.place(key??(node2===root?startOf(root):node2.range))}import{isAbsolute as isAbsolute3,resolve as resolve10}from"node:path";import{readdir as readdir2,readdirSync,realpath as realpath4,realpathSync,stat as stat3,statSync}from"fs";import{isAbsolute as isAbsolute2,
-posix,resolve as resolve7}from"path";import{fileURLToPath}from"url";import{createRequire}from"module";import{basename as basename5,dirname as dirname8,normalize as normalize2,relative as relative4,
+const{node:node2,key}=find(root,path);return file2.place(key??(node2===root?startOf(root):node2.range))}import{isAbsolute as isAbsolute3,resolve as resolve10}from"node:path";import{readdir as readdir2,readdirSync,realpath as realpath5,realpathSync,stat as stat3,statSync}from"fs";import{isAbsolute as isAbsolute2,
+posix,resolve as resolve7}from"path";import{fileURLToPath}from"url";import{createRequire}from"module";import{basename as basename5,dirname as dirname10,normalize as normalize2,relative as relative4,
 resolve as resolve6,sep as sep4}from"path";import*as nativeFs from"fs";var __require2=createRequire(import.meta.url);function cleanPath(path){
 let normalized2=normalize2(path);if(normalized2.length>1&&normalized2[normalized2.length-1]===sep4)normalized2=normalized2.
 substring(0,normalized2.length-1);return normalized2}var SLASHES_REGEX=/[\\/]/g;function convertSlashes(path,separator){
@@ -19441,9 +19625,9 @@ queue.enqueue();try{const resolvedPath=fs3.realpathSync(path);const stat7=fs3.st
 isRecursive2(path,resolvedPath,state))return;callback$1(stat7,resolvedPath)}catch(e2){if(!suppressErrors)throw e2}};function build$2(options,isSynchronous){
 if(!options.resolveSymlinks||options.excludeSymlinks)return null;return isSynchronous?resolveSymlinks:resolveSymlinksAsync}
 function isRecursive2(path,resolved,state){if(state.options.useRealPaths)return isRecursiveUsingRealPaths(resolved,state);
-let parent=dirname8(path);let depth=1;while(parent!==state.root&&depth<2){const resolvedPath=state.symlinks.get(parent);
+let parent=dirname10(path);let depth=1;while(parent!==state.root&&depth<2){const resolvedPath=state.symlinks.get(parent);
 const isSameRoot=!!resolvedPath&&(resolvedPath===resolved||resolvedPath.startsWith(resolved)||resolved.startsWith(resolvedPath));
-if(isSameRoot)depth++;else parent=dirname8(parent)}state.symlinks.set(path,resolved);return depth>1}function isRecursiveUsingRealPaths(resolved,state){
+if(isSameRoot)depth++;else parent=dirname10(parent)}state.symlinks.set(path,resolved);return depth>1}function isRecursiveUsingRealPaths(resolved,state){
 return state.visited.includes(resolved+state.options.pathSeparator)}var onlyCountsSync=state=>{return state.counts};var groupsSync=state=>{
 return state.groups};var defaultSync=state=>{return state.paths};var limitFilesSync=state=>{return state.paths.slice(0,state.
 options.maxFiles)};var onlyCountsAsync=(state,error63,callback$1)=>{report(error63,callback$1,state.counts,state.options.
@@ -19484,7 +19668,7 @@ this.walkDirectory(this.state,path,path,depth-1,this.walk)}else if(this.resolveS
 entry.name,directoryPath);this.resolveSymlink(path,this.state,(stat7,resolvedPath)=>{if(stat7.isDirectory()){resolvedPath=
 normalizePath(resolvedPath,this.state.options);if(exclude&&exclude(entry.name,useRealPaths?resolvedPath:path+pathSeparator))
 return;this.walkDirectory(this.state,resolvedPath,useRealPaths?resolvedPath:path+pathSeparator,depth-1,this.walk)}else{resolvedPath=
-useRealPaths?resolvedPath:path;const filename=basename5(resolvedPath);const directoryPath$1=normalizePath(dirname8(resolvedPath),
+useRealPaths?resolvedPath:path;const filename=basename5(resolvedPath);const directoryPath$1=normalizePath(dirname10(resolvedPath),
 this.state.options);resolvedPath=this.joinPath(filename,directoryPath$1);this.pushFile(resolvedPath,files,this.state.counts,
 filters3)}})}}this.groupFiles(this.state.groups,directoryPath,files)}};function promise2(root,options){return new Promise(
 (resolve$1,reject)=>{callback(root,options,(err,output2)=>{if(err)return reject(err);resolve$1(output2)})})}function callback(root,options,callback$1){
@@ -19571,7 +19755,7 @@ env.TINYGLOBBY_DEBUG,expandDirectories:true,followSymbolicLinks:true,onlyFiles:t
 assign({},options);for(const key in defaultOptions)if(opts[key]===void 0)Object.assign(opts,{[key]:defaultOptions[key]});
 opts.cwd=(opts.cwd instanceof URL?fileURLToPath(opts.cwd):resolve7(opts.cwd||process.cwd())).replace(BACKSLASHES,"/");opts.
 ignore=ensureStringArray(opts.ignore);opts.fs&&(opts.fs={readdir:opts.fs.readdir||readdir2,readdirSync:opts.fs.readdirSync||
-readdirSync,realpath:opts.fs.realpath||realpath4,realpathSync:opts.fs.realpathSync||realpathSync,stat:opts.fs.stat||stat3,
+readdirSync,realpath:opts.fs.realpath||realpath5,realpathSync:opts.fs.realpathSync||realpathSync,stat:opts.fs.stat||stat3,
 statSync:opts.fs.statSync||statSync});if(opts.debug)log("globbing with options:",opts);return opts}function getCrawler(globInput,inputOptions={}){
 var _ref;if(globInput&&(inputOptions===null||inputOptions===void 0?void 0:inputOptions.patterns))throw new Error("Cannot\
  pass patterns as both an argument and an option");const isModern=isReadonlyArray(globInput)||typeof globInput==="string";
@@ -19579,7 +19763,7 @@ const patterns=ensureStringArray((_ref=isModern?globInput:globInput.patterns)!==
 isModern?inputOptions:globInput);return patterns.length>0?buildCrawler(options,patterns):[]}async function glob(globInput,options){
 const[crawler,relative12]=getCrawler(globInput,options);return crawler?formatPaths(await crawler.withPromise(),relative12):
 []}init_problems();import{stat as stat5}from"node:fs/promises";import{relative as relative6,resolve as resolve9,sep as sep5}from"node:path";init_kinds();init_problems();import*as fs2 from"node:fs";import{stat as stat4}from"node:fs/promises";import{basename as basename6,extname,
-join as join7,relative as relative5,resolve as resolve8}from"node:path";var NOWHERE=resolve8("/project");var SHOWN2=3;var Walk=class{#project;#refused=new Map;linked=new Set;dangling=new Set;#unfollowed=new Set;#outside=new Set;#passed=new Set;#seeking;constructor(project,{
+join as join9,relative as relative5,resolve as resolve8}from"node:path";var NOWHERE=resolve8("/project");var SHOWN2=3;var Walk=class{#project;#refused=new Map;linked=new Set;dangling=new Set;#unfollowed=new Set;#outside=new Set;#passed=new Set;#seeking;constructor(project,{
 seeking=false}={}){this.#project=project;this.#seeking=seeking}options(){return{cwd:NOWHERE,expandDirectories:false,followSymbolicLinks:false,
 fs:{readdir:this.#reader()}}}problems(){const problems=[...this.#refused.values()];const unread=[...this.linked,...this.#passed];
 if(unread.length===0)return problems;const paths=unread.sort().map(path=>shownPath(path,this.#project.cwd));const more=paths.
@@ -19594,7 +19778,7 @@ folder!==root){if(await follow(folder,root)===null){this.#refuseOutside(folder);
 if(this.#seeking&&!relative5(root,folder).startsWith("."))this.#refuseOutside(folder);if(!this.#seeking&&extname(folder)===
 ""&&!basename6(folder).startsWith("."))this.#passed.add(folder);return[]}const entries=await fs2.promises.readdir(folder,
 {withFileTypes:true});const seen2=await Promise.all(entries.map(async entry=>{if(entry.isFile()||entry.isDirectory())return[
-entry];if(!entry.isSymbolicLink())return[asFile(entry.name)];const path=join7(folder,entry.name);if(await leadsOut(path,
+entry];if(!entry.isSymbolicLink())return[asFile(entry.name)];const path=join9(folder,entry.name);if(await leadsOut(path,
 root)){this.#outside.add(path);return[asFile(entry.name),asFolder(entry.name)]}const target=await stat4(path).catch(()=>void 0);
 if(this.#seeking&&target===void 0){this.#unfollowed.add(path);return[asFile(entry.name),asFolder(entry.name)]}if(target?.
 isDirectory()!==true)return[asFile(entry.name)];if(await isMountedFolder(path))return[asFolder(entry.name)];if(!entry.name.
@@ -19659,13 +19843,13 @@ he project");case"private":return error("manifest-private",`${shown2} ${detail},
 anifests in files of their own, or exclude the file from the globs with "!"');case"missing":return error("file-unreadabl\
 e",`${shown2} is a link that leads nowhere`,place);case"too-large":return error("too-large",`${shown2} ${detail}`,place,
 "split it into several files");case"not-utf8":return error("not-utf8",`${shown2} ${detail}`,place,"save it as UTF-8");default:
-return error("file-unreadable",`${shown2} ${detail}`,place)}}init_json();init_problems();init_values();import{dirname as dirname9,join as join8,resolve as resolvePath4}from"node:path";var samplesFolder="samples";async function loadSamples(project,templates){const read=new Map;const access3=new Access(project);
+return error("file-unreadable",`${shown2} ${detail}`,place)}}init_json();init_problems();init_values();import{dirname as dirname11,join as join10,resolve as resolvePath4}from"node:path";var samplesFolder="samples";async function loadSamples(project,templates){const read=new Map;const access3=new Access(project);
 const once=path=>{const known3=read.get(path)??readSample(project,access3,path);read.set(path,known3);return known3};const found2=new Map;
 const problems=new Set;for(const{address:address2,type,manifest}of templates){if(!/^[\w@+-][\w.@+-]*$/.test(type))continue;
-for(const folder of foldersAbove(resolvePath4(project.cwd,manifest),project.root)){const sample=await once(join8(folder,
+for(const folder of foldersAbove(resolvePath4(project.cwd,manifest),project.root)){const sample=await once(join10(folder,
 samplesFolder,`${type}.yaml`));if(sample===void 0)continue;if("data"in sample)found2.set(address2,sample);else problems.
-add(sample);break}}return{found:found2,problems:[...problems]}}function foldersAbove(manifest,root){const folders=[];for(let folder=dirname9(
-manifest);isInside(folder,root);folder=dirname9(folder))folders.push(folder);return[...folders,root]}async function readSample(project,access3,path){
+add(sample);break}}return{found:found2,problems:[...problems]}}function foldersAbove(manifest,root){const folders=[];for(let folder=dirname11(
+manifest);isInside(folder,root);folder=dirname11(folder))folders.push(folder);return[...folders,root]}async function readSample(project,access3,path){
 const read=await access3.read(path);const shown2=shownPath(path,project.cwd);if(!("text"in read))return refusal2(shown2,
 read);const source=sourceOf(shown2,read.text);const{documents,problems}=parseYaml(source);const[problem]=problems.filter(
 ({severity})=>severity==="error");if(problem!==void 0)return problem;const[document2]=documents;if(document2===void 0)return{
@@ -19682,10 +19866,11 @@ return error("too-large",`${shown2} ${detail}`,[start2]);case"not-utf8":return e
 const variables=project.variables(options);const secretsOf=new Map;const access3=new Access(project,options.tokenFile===
 void 0?[]:[options.tokenFile]);const{files,unread}=await listed(project,access3,problems);const bodies2=new Bodies(project,
 access3);const limit2=pLimit(readsAtOnce);const sources=await Promise.all(files.map(async file2=>({...file2,source:await limit2(
-()=>readManifest(access3,file2))})));const documents=[];for(const{path,source}of sources){if(!("text"in source)){problems.
-push(source);continue}if(isSampleData(path,source.text))continue;const parsed2=parseYaml(source);problems.push(...parsed2.
-problems);for(const document2 of parsed2.documents){const secrets2=new Set;const reading=readDocument(document2,{file:source,
-path,variables,profile,bodies:bodies2,secrets:secrets2});secretsOf.set(reading,secrets2);documents.push(reading)}}const read=await Promise.
+()=>readManifest(access3,file2))})));const documents=[];const parsedFiles=[];for(const{source,...found2}of sources){const{
+path}=found2;if(!("text"in source)){problems.push(source);continue}if(isSampleData(path,source.text))continue;const parsed2=parseYaml(
+source);problems.push(...parsed2.problems);parsedFiles.push({file:found2,source,from:documents.length,parsed:parsed2.documents});
+for(const document2 of parsed2.documents){const secrets2=new Set;const reading=readDocument(document2,{file:source,path,
+variables,profile,bodies:bodies2,secrets:secrets2});secretsOf.set(reading,secrets2);documents.push(reading)}}const read=await Promise.
 all(documents);for(const document2 of read)for(const problem of document2.problems)problems.push(problem);const declared=read.
 flatMap(({declared:declared2})=>declared2===void 0?[]:[declared2]);for(const problem of duplicates(declared))problems.push(
 problem);for(const kind of kinds){const ofKind=declared.filter(object3=>object3.kind===kind.name);for(const problem of kind.
@@ -19695,16 +19880,18 @@ for(const value3 of variables.used.values())secrets.add(value3);if(secrets.size>
 ny-secrets",`the manifests have ${secrets.size} different secrets, and ${MAX_SECRETS} are the most that can be hashed sl\
 owly`,beyond===void 0?[]:[beyond.place],"split the project, so that each part has fewer"))}return{declared,problems:inOrder(
 problems),secrets:[...secrets].filter(secret3=>secret3!==""),variableValues:[...variables.used.values()].filter(secret3=>secret3!==
-""),usedVariables:[...variables.used.keys()].sort(),files:[...files.map(({target})=>target),...bodies2.files],unread}}function tellSecrets({
-secrets,variableValues},onSecret){const credentials=new Set(variableValues);for(const secret3 of secrets)onSecret(secret3,
-credentials.has(secret3)?"variable":"declared")}function isSampleData(path,text4){return basename7(dirname10(path))===samplesFolder&&
-!/\bkind["']?\s*:/.test(text4)}async function listed(project,access3,problems){try{return await findManifests(project,access3,
-problems)}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;problems.push(...failure2.problems);return{
-files:[],unread:async()=>[]}}}function duplicates(declared){const problems=[];for(const kind of kinds){const first=new Map;
-for(const object3 of declared){if(object3.kind!==kind.name||Object.keys(object3.identity).length===0)continue;for(const text4 of kind.
-identities(object3)){const before=first.get(text4);if(before===void 0)first.set(text4,object3);else{problems.push(error(
-"duplicate-object",`the same ${kind.noun} is declared twice`,[object3.place,before.place],"put everything about it into \
-one document"));break}}}}return problems}init_problems();var SHOWN3=10;async function pruneRefusals({declared,unread}){const missed2=await unread();const reasons=declared.
+""),usedVariables:[...variables.used.keys()].sort(),files:[...files.map(({target})=>target),...bodies2.files],sources:parsedFiles.
+map(({file:file2,source,from,parsed:parsed2})=>({...file2,text:source.text,documents:parsed2.map(({root},index)=>({written:()=>resolve3(
+root,source,null).value,declared:read[from+index]?.declared}))})),unread}}function tellSecrets({secrets,variableValues},onSecret){
+const credentials=new Set(variableValues);for(const secret3 of secrets)onSecret(secret3,credentials.has(secret3)?"variab\
+le":"declared")}function isSampleData(path,text4){return basename7(dirname12(path))===samplesFolder&&!/\bkind["']?\s*:/.
+test(text4)}async function listed(project,access3,problems){try{return await findManifests(project,access3,problems)}catch(failure2){
+if(!(failure2 instanceof ProblemsError))throw failure2;problems.push(...failure2.problems);return{files:[],unread:async()=>[]}}}
+function duplicates(declared){const problems=[];for(const kind of kinds){const first=new Map;for(const object3 of declared){
+if(object3.kind!==kind.name||Object.keys(object3.identity).length===0)continue;for(const text4 of kind.identities(object3)){
+const before=first.get(text4);if(before===void 0)first.set(text4,object3);else{problems.push(error("duplicate-object",`t\
+he same ${kind.noun} is declared twice`,[object3.place,before.place],"put everything about it into one document"));break}}}}
+return problems}init_problems();var SHOWN3=10;async function pruneRefusals({declared,unread}){const missed2=await unread();const reasons=declared.
 length===0?["no document was read",...missed2]:missed2;const more=reasons.length>SHOWN3?[`there are ${reasons.length-SHOWN3}\
  more like these`]:[];return[...reasons.slice(0,SHOWN3),...more].map(reason=>error("prune-refused",`--prune deletes noth\
 ing: ${reason}`,[],declared.length===0?'delete a template with "state: absent", or look whether the manifests are where \
@@ -19768,38 +19955,38 @@ name2,profile)??[]);const fitting3=await makeSure(compared.map(change=>isUnchang
 ...leftOut2(debtsLeftOut(options)),...missingLists(references),...selected.flatMap(({subject,address:address2})=>ignored(
 subject,address2,profile)),...compared.filter(isUnchanged).flatMap(({address:address2,warnings:warnings2})=>warnings2.map(
 ({code:code2,message})=>({code:code2,message:`${address2}: ${message}`})))];const settled=decided.filter(one=>one.settled).
-map(({one:{key}})=>key);const made2=await assemble(arrange(fitting3.changes),[...reads2,...listing],options);const plan={
-...made2,warnings,settled};return{plan,replan:replanOf(options,new Map(selected.map(one=>[one.key,one])),decider,observedAt)}}
-async function whileHashing(documents,{hasher,signal},observing){const failed=new AbortController;const stop=signal===void 0?
-failed.signal:AbortSignal.any([failed.signal,signal]);const secrets=documents.flatMap(({fields:fields2})=>secretsIn(fields2));
-const hashing=hasher.prepare(secrets,stop);try{const observed=await observing();await hashing;if(secrets.length>0&&signal?.
-aborted)throw interrupted();return observed}catch(failure2){failed.abort();throw failure2}}function isUnchanged({action}){
-return action==="unchanged"}function isSettled({kind,declared},live,recorded2){if(recorded2?.owed===void 0||live===void 0)
-return false;const gone=!live.exists||declared===void 0||declared.absent;return gone||Object.keys(stillLost(kindOf(kind),
-recorded2.owed,live.fields)).length===0}var NAMED2=3;function leftOut2(addresses2){if(addresses2.length===0)return[];const more=addresses2.
-length-NAMED2;const names2=`${addresses2.slice(0,NAMED2).join(", ")}${more>0?` and ${more} more`:""}`;const objects2=addresses2.
-length===1?"1 object":`${addresses2.length} objects`;return[{code:"restores-left-out",message:`what an update took away \
-from ${objects2} that --kind or --target leave out is still owed (${names2}): an apply without --kind and --target puts \
-it back`}]}function missingLists(references){return listNames.filter(name2=>references[name2]===null).map(name2=>({code:"\
-no-list",message:`the server offers no list of ${name2}, so nothing could check that the ids of ${name2} in the manifest\
-s exist and mean what their names say: compare the ids`}))}function ignored({declared},address2,profile){if(declared===void 0)
-return[];return ignoredFields(declared.fields,kindOf(declared.kind).traits[profile.name]).map(field=>{const{file:file2,line}=declared.
-placeOf(field);return{code:"ignored-field",message:`${address2}: the server takes no notice of "${field}" (${file2}:${line}\
-), so it is neither sent nor compared`}})}async function regenerationPlan(id,options){const observedAt=performance.now();
-const{change,reads:reads2}=await regenerationOf(id,options);const again=async()=>(await regenerationOf(id,{...options,progress:noProgress})).
-change;const readable2=regenerated.kind.readable(options.profile);const{profile,recognise,state}=options;const{changes,warnings}=await makeSure(
-[change],{profile,seen:void 0,recognise,state});return{plan:{...await assemble(changes,reads2,options),warnings},replan:{
-...noReplan,observedAt,...readable2?{again}:{}}}}async function regenerationOf(id,options){const{kind,regeneration:regeneration2}=regenerated;
-const identity2={id};const subject={kind:kind.name,identity:identity2};const address2=addressOf(kind.name,identity2);const unfit=idTrouble(
-identity2,options.profile);const{live}=await observe(unfit===void 0?[subject]:[],[],options);const shown2=live.get(subject);
-const before=shown2?.fields??{};const trouble=unfit??shown2?.trouble;const change={...regeneration2.verdict(identity2,before,
-before),...trouble===void 0?{}:{action:"blocked",requests:[],destructions:[]},address:address2,kind:kind.name,observed:shown2===
-void 0?"unknown":"live",warnings:[],reason:trouble??null,declaredAt:null,apply:{key:address2,identity:identity2,expected:{},
-before,existed:shown2?.exists??null,managed:[]}};return{change,reads:shown2===void 0?[]:[kind.scopes.read]}}async function assemble(changes,reads2,header){
-const writes=changes.flatMap(({requests})=>requests.map(({operation})=>operations[operation].scope));return{toolVersion:header.
-toolVersion,createdAt:header.now.toISOString(),server:header.server,profile:header.profile.name,environment:header.environment,
-changes,requiredScopes:[...new Set([...reads2,...writes])].sort(),warnings:[],digest:await withSlowHashes(()=>planDigest(
-header,changes))}}function warnOfMasks(plan,redact){return{...plan,changes:plan.changes.map(change=>warned2(change,redact))}}function warned2(change,redact){
+map(({one:{key}})=>key);const made2=await assemble(arrange(fitting3.changes),[...reads2,...listing],options);const leavesOut=selected.
+length===0&&options.declared.length>0;const plan={...made2,warnings,settled,...leavesOut?{leavesOut}:{}};return{plan,replan:replanOf(
+options,new Map(selected.map(one=>[one.key,one])),decider,observedAt)}}async function whileHashing(documents,{hasher,signal},observing){
+const failed=new AbortController;const stop=signal===void 0?failed.signal:AbortSignal.any([failed.signal,signal]);const secrets=documents.
+flatMap(({fields:fields2})=>secretsIn(fields2));const hashing=hasher.prepare(secrets,stop);try{const observed=await observing();
+await hashing;if(secrets.length>0&&signal?.aborted)throw interrupted();return observed}catch(failure2){failed.abort();throw failure2}}
+function isUnchanged({action}){return action==="unchanged"}function isSettled({kind,declared},live,recorded2){if(recorded2?.
+owed===void 0||live===void 0)return false;const gone=!live.exists||declared===void 0||declared.absent;return gone||Object.
+keys(stillLost(kindOf(kind),recorded2.owed,live.fields)).length===0}var NAMED2=3;function leftOut2(addresses2){if(addresses2.
+length===0)return[];const more=addresses2.length-NAMED2;const names2=`${addresses2.slice(0,NAMED2).join(", ")}${more>0?`\
+ and ${more} more`:""}`;const objects2=addresses2.length===1?"1 object":`${addresses2.length} objects`;return[{code:"res\
+tores-left-out",message:`what an update took away from ${objects2} that --kind or --target leave out is still owed (${names2}\
+): an apply without --kind and --target puts it back`}]}function missingLists(references){return listNames.filter(name2=>references[name2]===
+null).map(name2=>({code:"no-list",message:`the server offers no list of ${name2}, so nothing could check that the ids of\
+ ${name2} in the manifests exist and mean what their names say: compare the ids`}))}function ignored({declared},address2,profile){
+if(declared===void 0)return[];return ignoredFields(declared.fields,kindOf(declared.kind).traits[profile.name]).map(field=>{
+const{file:file2,line}=declared.placeOf(field);return{code:"ignored-field",message:`${address2}: the server takes no not\
+ice of "${field}" (${file2}:${line}), so it is neither sent nor compared`,place:{file:file2,line}}})}async function regenerationPlan(id,options){
+const observedAt=performance.now();const{change,reads:reads2}=await regenerationOf(id,options);const again=async()=>(await regenerationOf(
+id,{...options,progress:noProgress})).change;const readable2=regenerated.kind.readable(options.profile);const{profile,recognise,
+state}=options;const{changes,warnings}=await makeSure([change],{profile,seen:void 0,recognise,state});return{plan:{...await assemble(
+changes,reads2,options),warnings},replan:{...noReplan,observedAt,...readable2?{again}:{}}}}async function regenerationOf(id,options){
+const{kind,regeneration:regeneration2}=regenerated;const identity2={id};const subject={kind:kind.name,identity:identity2};
+const address2=addressOf(kind.name,identity2);const unfit=idTrouble(identity2,options.profile);const{live}=await observe(
+unfit===void 0?[subject]:[],[],options);const shown2=live.get(subject);const before=shown2?.fields??{};const trouble=unfit??
+shown2?.trouble;const change={...regeneration2.verdict(identity2,before,before),...trouble===void 0?{}:{action:"blocked",
+requests:[],destructions:[]},address:address2,kind:kind.name,observed:shown2===void 0?"unknown":"live",warnings:[],reason:trouble??
+null,declaredAt:null,apply:{key:address2,identity:identity2,expected:{},before,existed:shown2?.exists??null,managed:[]}};
+return{change,reads:shown2===void 0?[]:[kind.scopes.read]}}async function assemble(changes,reads2,header){const writes=changes.
+flatMap(({requests})=>requests.map(({operation})=>operations[operation].scope));return{toolVersion:header.toolVersion,createdAt:header.
+now.toISOString(),server:header.server,profile:header.profile.name,environment:header.environment,changes,requiredScopes:[
+...new Set([...reads2,...writes])].sort(),warnings:[],digest:await withSlowHashes(()=>planDigest(header,changes))}}function warnOfMasks(plan,redact){return{...plan,changes:plan.changes.map(change=>warned2(change,redact))}}function warned2(change,redact){
 const warnings=change.fields.flatMap(({path,type,before,after,sensitive})=>{if(type!=="body"||sensitive)return[];return[
 ...isMasked(before,redact)?[maskedBody(`the present ${path}`)]:[],...isMasked(after,redact)?[maskedBody(`the new ${path}`)]:
 []]});return warnings.length===0?change:{...change,warnings:[...change.warnings,...warnings]}}function isMasked(body2,redact){
@@ -19836,51 +20023,55 @@ s record was`);else if(present3.action!==object3.action)found2.push(`${address2}
 action} now`);else if(present3.requests!==object3.requests)found2.push(`${address2} is declared otherwise now`)}for(const address2 of after.
 keys())if(!met.has(address2))found2.push(`${address2} is new in it`);if(found2.length===0&&stored3.digest!==now.digest)found2.
 push("its digest is another one now");if(found2.length===0)return[];return[error("stale-plan",`stale plan: ${found2.join(
-"; ")}`,[],"nothing was sent; make a new plan and review it")]}var anything=document2=>({value:document2});function nowhere(scope2){return{title:"ask for a path that no server has",path:"\
+"; ")}`,[],"nothing was sent; make a new one with idops plan --out FILE and review it")]}var anything=document2=>({value:document2});function nowhere(scope2){return{title:"ask for a path that no server has",path:"\
 /api/idops-doctor",scope:scope2}}function profileByUnknownPath(status){return Object.values(profiles).find(({signs})=>signs!==
 null&&signs.unknownPath===status)}async function probe(reader,scope2){try{const answer=await reader.showExtra(nowhere(scope2),
 {},anything);return answer===null?{kind:"plain"}:{kind:"unclear",status:200}}catch(failure2){if(!(failure2 instanceof ServerFailure))
 throw failure2;const{kind,status}=failure2;if(kind==="unreachable"||kind==="lost"||kind==="server-error")throw failure2;
-const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclear",status}:{kind:"recognised",profile}}}import{basename as basename11,dirname as dirname14,join as join13}from"node:path";init_zod();import{readdir as readdir3}from"node:fs/promises";import{basename as basename8,dirname as dirname11,join as join9}from"node:path";import{constants as constants4}from"node:fs";import{open as open5}from"node:fs/promises";var NoRegularFile=class extends Error{constructor(stat7){
+const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclear",status}:{kind:"recognised",profile}}}import{basename as basename11,dirname as dirname17,join as join16}from"node:path";init_zod();import{readdir as readdir3}from"node:fs/promises";import{basename as basename8,dirname as dirname13,join as join11}from"node:path";import{constants as constants4}from"node:fs";import{open as open5}from"node:fs/promises";var NoRegularFile=class extends Error{constructor(stat7){
 super(`it is ${fileType(stat7)}, not a regular file`);this.name="NoRegularFile"}};async function readRegular(path){const handle=await open5(
 path,constants4.O_RDONLY|(constants4.O_NONBLOCK??0));try{const stat7=await handle.stat();if(!stat7.isFile())throw new NoRegularFile(
-stat7);return await handle.readFile("utf8")}finally{await handle.close()}}function fileType(stat7){if(stat7.isDirectory())
-return"a folder";if(stat7.isSymbolicLink())return"a link";if(stat7.isFIFO())return"a named pipe";if(stat7.isSocket())return"\
-a socket";return"a device"}var nameSchema=external_exports.object({lineage:external_exports.string(),salt:external_exports.string(),resources:external_exports.
-unknown()});async function statesBeside(statePath){const folder=dirname11(statePath);const entries=await readdir3(folder,
+stat7);return await handle.readFile("utf8")}finally{await handle.close()}}function fileType(stat7){if(stat7.isDirectory())return"a folder";if(stat7.isSymbolicLink())return"a link";if(stat7.isFIFO())
+return"a named pipe";if(stat7.isSocket())return"a socket";return"a device"}var nameSchema=external_exports.object({lineage:external_exports.string(),salt:external_exports.string(),resources:external_exports.
+unknown()});async function statesBeside(statePath){const folder=dirname13(statePath);const entries=await readdir3(folder,
 {withFileTypes:true}).catch(()=>[]);const names2=entries.filter(entry=>!entry.isDirectory()&&entry.name!==basename8(statePath));
-const states=await Promise.all(names2.map(({name:name2})=>stateName(join9(folder,name2))));return states.filter(state=>state!==
-void 0)}async function stateName(path){try{return nameSchema.safeParse(JSON.parse(await readRegular(path))).data}catch{return void 0}}init_zod();init_problems();import{createHash as createHash4,randomUUID as randomUUID3}from"node:crypto";import{link,lstat as lstat2,
+const states=await Promise.all(names2.map(({name:name2})=>stateName(join11(folder,name2))));return states.filter(state=>state!==
+void 0)}async function stateName(path){try{return nameSchema.safeParse(JSON.parse(await readRegular(path))).data}catch{return void 0}}init_zod();init_problems();import{createHash as createHash4,randomUUID as randomUUID3}from"node:crypto";import{link,lstat as lstat4,
 open as open6,readdir as readdir4,rename as rename2,rm as rm3}from"node:fs/promises";import{hostname as hostname4}from"node:os";
-import{basename as basename9,dirname as dirname12,join as join10,relative as relative7}from"node:path";import{setTimeout as wait}from"node:timers/promises";var holderSchema=external_exports.object({user:external_exports.string(),...processMark,command:external_exports.string(),
-at:external_exports.string(),nonce:external_exports.string()});var A_MOMENT=20;var TRIES2=250;function lockPath(statePath){
-return`${statePath}.lock`}async function acquireLock(statePath,command2,now){const path=lockPath(statePath);const holder={
-user:userName(),...ownMark(),command:command2,at:now.toISOString(),nonce:randomUUID3()};const takenOver=await take(path,
-holder);await sweepTemporaries(dirname12(path));await sweepTurns(path);return{takenOver,release:()=>release(path,holder)}}
-async function lockHolder(statePath){const holder=await readHolder(lockPath(statePath));if(holder===void 0)return null;if(holder===
-null)return"an unreadable lock file";const fate=fateOf(holder);if(fate==="gone")return null;return fate==="alive"?describe4(
-holder):`${describe4(holder)}, if that process still runs`}async function removableLock(statePath){const path=lockPath(statePath);
-const holder=await readHolder(path);if(holder===void 0)return null;if(holder!==null&&holder.pid!==process.pid&&fateOf(holder)===
-"alive"){throw new ProblemsError([error("locked",`the lock is in use: ${describe4(holder)} still runs on this host`,[],"\
-wait until it has ended, or end it")])}return{holder:holder===null?"an unreadable lock file":describe4(holder),remove:async()=>{
-const now=await readHolder(path);if(now!=null&&now.nonce!==holder?.nonce)throw locked(path,now);await rm3(path,{force:true})}}}
-async function take(path,holder){for(let tries2=1;;tries2+=1){if(await create(path,holder,link))return null;const other=await readHolder(
-path);if(other===void 0)continue;if(other===null||fateOf(other)!=="gone"||tries2>TRIES2)throw locked(path,other);if(await replace(
-path,other,holder))return`took over the lock of ${describe4(other)}, which is gone`;await wait(A_MOMENT)}}async function replace(path,dead,holder){
-const turn=`${path}.${createHash4("sha256").update(dead.nonce).digest("hex").slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};
-try{await take(turn,mine)}catch(failure2){if(failure2 instanceof ProblemsError&&failure2.problems.some(({code:code2})=>code2===
-"locked"))return false;throw failure2}try{if((await readHolder(path))?.nonce!==dead.nonce)return false;return await create(
-path,holder,rename2)}finally{await release(turn,mine)}}async function sweepTurns(path){const names2=await readdir4(dirname12(
-path)).catch(()=>[]);const turns=names2.filter(name2=>name2.startsWith(`${basename9(path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));
-for(const turn of turns.map(name2=>join10(dirname12(path),name2))){const holder=await readHolder(turn).catch(()=>void 0);
-if(holder!=null&&fateOf(holder)==="gone")await rm3(turn,{force:true}).catch(()=>{})}}async function release(path,{nonce}){
-if((await readHolder(path))?.nonce===nonce)await rm3(path,{force:true})}function unlessThere(failure2){if(failure2.code!==
-"EEXIST")throw failure2;return false}async function create(path,holder,place){const temporary=join10(dirname12(path),temporaryName());
-try{await makeFolder(dirname12(path));const file2=await open6(temporary,"wx",384);try{await file2.writeFile(`${JSON.stringify(
-holder,null,2)}
+import{basename as basename9,dirname as dirname14,join as join12,relative as relative7}from"node:path";import{setTimeout as wait}from"node:timers/promises";var holderSchema=external_exports.object({user:external_exports.string(),...processMark,command:external_exports.string(),
+at:external_exports.string(),nonce:external_exports.string()});var UNREADABLE="an unreadable lock file";var A_MOMENT=20;
+var TRIES2=250;function lockPath(statePath){return`${statePath}.lock`}async function acquireLock(statePath,command2,now){
+const path=lockPath(statePath);const holder={user:userName(),...ownMark(),command:command2,at:now.toISOString(),nonce:randomUUID3()};
+const takenOver=await take(path,holder);await sweepTemporaries(dirname14(path));await sweepTurns(path);return{takenOver,
+confirm:()=>confirm(path,holder),release:()=>release(path,holder)}}async function lockHolder(statePath){const holding=await lockHolding(
+statePath);if(holding===null||holding.fate==="gone")return null;const unsure2=holding.readable&&holding.fate==="unknown";
+return unsure2?`${holding.holder}, if that process still runs`:holding.holder}async function lockHolding(statePath){const holder=await readHolder(
+lockPath(statePath));if(holder===void 0)return null;if(holder===null)return{holder:UNREADABLE,readable:false,fate:"unkno\
+wn",elsewhere:null};return{holder:describe4(holder),readable:true,fate:fateOf(holder),elsewhere:whereElse(holder)}}async function removableLock(statePath){
+const path=lockPath(statePath);const holder=await readHolder(path);if(holder===void 0)return null;if(holder!==null&&holder.
+pid!==process.pid&&fateOf(holder)==="alive"){throw new ProblemsError([error("locked",`the lock is in use: ${describe4(holder)}\
+ still runs on this host`,[],"wait until it has ended, or end it")])}return{holder:holder===null?UNREADABLE:describe4(holder),
+remove:async()=>{const now=await readHolder(path);if(now!=null&&now.nonce!==holder?.nonce)throw locked(path,now);await rm3(
+path,{force:true})}}}async function take(path,holder){for(let tries2=1;;tries2+=1){if(await create(path,holder,link))return null;
+const other=await readHolder(path);if(other===void 0)continue;if(other===null||fateOf(other)!=="gone"||tries2>TRIES2)throw locked(
+path,other);if(await replace(path,other,holder))return`took over the lock of ${describe4(other)}, which is gone`;await wait(
+A_MOMENT)}}async function replace(path,dead,holder){const turn=`${path}.${createHash4("sha256").update(dead.nonce).digest(
+"hex").slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};try{await take(turn,mine)}catch(failure2){if(failure2 instanceof
+ProblemsError&&failure2.problems.some(({code:code2})=>code2==="locked"))return false;throw failure2}try{if((await readHolder(
+path))?.nonce!==dead.nonce)return false;return await create(path,holder,rename2)}finally{await release(turn,mine)}}async function sweepTurns(path){
+const names2=await readdir4(dirname14(path)).catch(()=>[]);const turns=names2.filter(name2=>name2.startsWith(`${basename9(
+path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));for(const turn of turns.map(name2=>join12(dirname14(path),name2))){const holder=await readHolder(
+turn).catch(()=>void 0);if(holder!=null&&fateOf(holder)==="gone")await rm3(turn,{force:true}).catch(()=>{})}}async function confirm(path,{
+nonce}){const now=await readHolder(path);if(now?.nonce===nonce)return;const who=now===void 0?"it was removed":`it is ${now===
+null?UNREADABLE:describe4(now)}`;throw new ProblemsError([error("locked",`the lock of the state was lost: ${who} (${relative7(
+process.cwd(),path)})`,[],"nothing was sent; find out who removes locks, and run it again once no other run is under way")])}
+async function release(path,{nonce}){if((await readHolder(path))?.nonce===nonce)await rm3(path,{force:true})}function unlessThere(failure2){
+if(failure2.code!=="EEXIST")throw failure2;return false}async function create(path,holder,place){const temporary=join12(
+dirname14(path),temporaryName());try{await makeFolder(dirname14(path));const file2=await open6(temporary,"wx",384);try{await file2.
+writeFile(`${JSON.stringify(holder,null,2)}
 `);await file2.sync()}finally{await file2.close()}return await place(temporary,path).then(()=>true,unlessThere)}catch(failure2){
 throw notWritable(path,failure2)}finally{await rm3(temporary,{force:true}).catch(()=>{})}}async function readHolder(path){
-let text4;try{const there=await lstat2(path);if(there.isSymbolicLink())throw new NoRegularFile(there);text4=await readRegular(
+let text4;try{const there=await lstat4(path);if(there.isSymbolicLink())throw new NoRegularFile(there);text4=await readRegular(
 path)}catch(failure2){if(failure2 instanceof NoRegularFile)throw noLock(path,failure2);return failure2.code==="ENOENT"?void 0:
 null}try{return holderSchema.parse(JSON.parse(text4))}catch{return null}}function describe4({user:user3,host,pid,command:command2,
 at:at3}){return`${command2} by ${user3} on ${host}, process ${pid}, since ${at3}`}function locked(path,holder){const who=holder===
@@ -19896,22 +20087,22 @@ t its ${unnamedParts(holder).join(" and ")}, as by a former version`}function no
 ade it")])}function notWritable(path,failure2){const message=failure2 instanceof Error?failure2.message:String(failure2);
 return new ProblemsError([error("not-writable",`the lock ${relative7(process.cwd(),path)} can't be written: ${message}`,
 [],"nothing was sent; make room or mend the permissions of the folder of the state")],{cause:failure2})}init_json();init_problems();import{constants as constants5}from"node:fs";import{open as open7,readdir as readdir5,rm as rm4}from"node:fs/promises";
-import{join as join11,relative as relative8}from"node:path";function fileRuns(folder){return{list:()=>runsIn(folder),read:run4=>readJournal(folder,run4),hasEnd:run4=>hasEnd(folder,
+import{join as join13,relative as relative8}from"node:path";function fileRuns(folder){return{list:()=>runsIn(folder),read:run4=>readJournal(folder,run4),hasEnd:run4=>hasEnd(folder,
 run4),create:first=>createJournal(folder,first),reopen:content=>reopenJournal(folder,content),remove:runs=>removeJournals(
-folder,runs)}}async function createJournal(folder,first){await makeFolder(folder);const path=join11(folder,`${first.run}\
+folder,runs)}}async function createJournal(folder,first){await makeFolder(folder);const path=join13(folder,`${first.run}\
 .jsonl`);const file2=await open7(path,"ax",384);const journal=new FileJournal(file2,0);try{await journal.write(first);await syncFolder(
 folder)}catch(failure2){await journal.close();await rm4(path,{force:true}).catch(()=>{});throw failure2}return journal}async function reopenJournal(folder,content){
-if(isUnderWay(content))throw underWay(content.run);const file2=await open7(join11(folder,`${content.run.run}.jsonl`),"r+");
-await file2.truncate(content.bytes);await file2.close();return new FileJournal(await open7(join11(folder,`${content.run.
+if(isUnderWay(content))throw underWay(content.run);const file2=await open7(join13(folder,`${content.run.run}.jsonl`),"r+");
+await file2.truncate(content.bytes);await file2.close();return new FileJournal(await open7(join13(folder,`${content.run.
 run}.jsonl`),"a"),content.bytes)}async function runsIn(folder){let names2;try{names2=await readdir5(folder)}catch(failure2){
 if(failure2.code==="ENOENT")return[];throw unusable(folder,failure2 instanceof Error?failure2.message:String(failure2))}
 return names2.filter(name2=>name2.endsWith(".jsonl")).map(name2=>name2.slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run4){
-const path=join11(folder,`${run4}.jsonl`);let text4;try{text4=await readRegular(path)}catch(failure2){throw unusable(path,
+const path=join13(folder,`${run4}.jsonl`);let text4;try{text4=await readRegular(path)}catch(failure2){throw unusable(path,
 failure2 instanceof Error?failure2.message:String(failure2))}const whole4=text4.slice(0,text4.lastIndexOf("\n")+1);const[
 first,...lines]=whole4.split("\n").slice(0,-1).map((line,index)=>parseLine(line,path,index+1));if(first===void 0)return null;
 if(first.type!=="run"||first.run!==run4)throw unusable(path,"line 1 does not name this run");return{run:first,lines,bytes:Buffer.
 byteLength(whole4),ended:lines.at(-1)?.type==="end"}}var TAIL=4096;async function hasEnd(folder,run4){const file2=await open7(
-join11(folder,`${run4}.jsonl`),constants5.O_RDONLY|(constants5.O_NONBLOCK??0));try{const{size:size2}=await file2.stat();
+join13(folder,`${run4}.jsonl`),constants5.O_RDONLY|(constants5.O_NONBLOCK??0));try{const{size:size2}=await file2.stat();
 const{buffer,bytesRead}=await file2.read(Buffer.alloc(TAIL),0,TAIL,Math.max(0,size2-TAIL));const lines=buffer.subarray(0,
 bytesRead).toString("utf8").split("\n");return lines.pop()===""&&(lines.pop()??"").startsWith('{"type":"end"')}finally{await file2.
 close()}}function parseLine(line,path,number5){let data3;try{data3=parseJson(line)}catch{throw unusable(path,`line ${number5}\
@@ -19920,7 +20111,7 @@ path,`it has format ${version3}, this idops knows formats up to ${JOURNAL_FORMAT
 data3);if(parsed2.success)return parsed2.data;throw unusable(path,`line ${number5} is not a line of a journal`)}function unusable(path,why){
 return new ProblemsError([error("journal-unreadable",`the journal ${relative8(process.cwd(),path)||path} can't be used: ${why}`,
 [],"put a good copy back, or move it away; what it says of its run is then no longer known")])}async function removeJournals(folder,runs){
-for(const run4 of runs)await rm4(join11(folder,`${run4}.jsonl`),{force:true});if(runs.length>0)await syncFolder(folder)}
+for(const run4 of runs)await rm4(join13(folder,`${run4}.jsonl`),{force:true});if(runs.length>0)await syncFolder(folder)}
 var FileJournal=class{#file;#end;#broken;#waiting=[];#flushing;constructor(file2,end){this.#file=file2;this.#end=end}write(line){
 return new Promise((done2,failed)=>{this.#waiting.push({text:`${stringifyJson(line)}
 `,done:done2,failed});this.#flushing??=this.#flush()})}async#flush(){await Promise.resolve();while(this.#waiting.length>
@@ -19948,36 +20139,18 @@ py back, or move it away: ${LOSS}`)])}return{...parsed2.data,resources:oneSpelli
 const records=Object.entries(resources);if(records.every(([key])=>objectKey(key)===key))return resources;const one={};for(const[
 key,record2]of records){const{[objectKey(key)]:other}=one;if(other!==void 0&&other.recorded_at>record2.recorded_at)continue;
 one[objectKey(key)]={...record2,identity:identityKey(record2.identity)}}return one}var LOSS="without it requests may be \
-sent again, and nothing is deleted or regenerated";import{execFile}from"node:child_process";import{access as access2,constants as constants6,lstat as lstat3,realpath as realpath5}from"node:fs/promises";
-import{basename as basename10,delimiter,dirname as dirname13,isAbsolute as isAbsolute4,join as join12,relative as relative10,
-resolve as resolve11,sep as sep6}from"node:path";init_problems();var PATIENCE=1e4;var MOST2=64*1024*1024;async function refuseTracked(path,journals,written3){const files=[path,lockPath(
-path)];if(!written3&&!(await Promise.all([...files,journals].map(isThere))).includes(true))return;refuseAll(await trackedOf(
-files,journals),"what idops believes was recorded")}async function refuseTrackedLock(path){refuseAll(await trackedOf([lockPath(
-path)]),"who seems to hold it")}function refuseAll([first,...others],decided){if(first===void 0)return;const more=others.
-length===0?"":` and ${others.length} more of the state`;throw new ProblemsError([error("state-tracked",`git tracks ${first}${more}\
-, so a commit decides ${decided}`,[],'take it out of git with "git rm --cached" and name it in .gitignore; or set state.\
-allow_tracked: true, if that is meant')])}async function trackedOf(files,journals){const named2=journals===void 0?files:
-[...files,journals];const real=await Promise.all(named2.map(realName));const root=await workTree(dirname13(real[0]??""));
-if(root===void 0)return[];const git=await findGit();if(git===void 0)return[];const targets=[...new Set([...real,...await Promise.
-all(named2.map(path=>leadsTo(path)))])];const inside3=targets.map(path=>relative10(root,path)).filter(isBelow);const listed2=inside3.
-length===0?"":await listOf(git,root,inside3);const folder=journals===void 0?[]:[journals,await realName(journals)];const folders=new Set(
-folder.map(path=>relative10(root,path)));return listed2.split("\0").filter(path=>{if(path==="")return false;const isInFolder=folders.
-has(dirname13(path).split("/").join(sep6));return!isInFolder||path.endsWith(".jsonl")})}async function isThere(path){return await lstat3(
-path).then(()=>true,()=>false)}async function realName(path){const folder=dirname13(path);const real=await realpath5(folder).
-catch(()=>void 0);if(real!==void 0)return join12(real,basename10(path));return folder===path?path:join12(await realName(
-folder),basename10(path))}function isBelow(way){return way!==""&&way!==".."&&!way.startsWith(`..${sep6}`)&&!isAbsolute4(
-way)}async function workTree(folder){if(await isThere(join12(folder,".git")))return folder;const above=dirname13(folder);
-return above===folder?void 0:await workTree(above)}async function findGit(){const name2=process.platform==="win32"?"git.\
-exe":"git";for(const folder of(process.env.PATH??"").split(delimiter).filter(path=>isAbsolute4(path))){const path=join12(
-folder,name2);if(await access2(path,constants6.X_OK).then(()=>true,()=>false))return path}return void 0}async function listOf(git,root,paths){
-try{return await list2(git,root,paths)}catch(failure2){if(!await hasRepository(join12(root,".git")))return"";throw new ProblemsError(
-[error("state-tracked",`git can't tell whether it tracks the state: ${failure2.message}`,[],'mend the repository, so tha\
-t "git status" works; or set state.allow_tracked: true, if a state that git tracks is meant')],{cause:failure2})}}async function hasRepository(path){
+sent again, and nothing is deleted or regenerated";import{realpath as realpath6}from"node:fs/promises";import{basename as basename10,dirname as dirname16,isAbsolute as isAbsolute5,
+join as join15,relative as relative10,sep as sep6}from"node:path";import{execFile}from"node:child_process";import{access as access2,constants as constants6}from"node:fs/promises";import{
+delimiter,dirname as dirname15,isAbsolute as isAbsolute4,join as join14,resolve as resolve11}from"node:path";var PATIENCE=1e4;var MOST2=64*1024*1024;async function inGitIndex(root,paths){const git=await findGit();if(git===void 0)
+return"no git";if(paths.length===0)return[];try{return(await list2(git,root,paths)).split("\0").filter(path=>path!=="")}catch(failure2){
+if(!await hasRepository(join14(root,".git")))return[];throw failure2}}async function findGit(){const name2=process.platform===
+"win32"?"git.exe":"git";for(const folder of(process.env.PATH??"").split(delimiter).filter(path=>isAbsolute4(path))){const path=join14(
+folder,name2);if(await access2(path,constants6.X_OK).then(()=>true,()=>false))return path}return void 0}async function hasRepository(path){
 const text4=await readRegular(path).catch(()=>void 0);const folder=text4===void 0?path:/^gitdir: (.+)/.exec(text4)?.[1];
-if(folder===void 0)return false;const real=resolve11(dirname13(path),folder);return await isThere(join12(real,"HEAD"))||
-await isThere(join12(real,"index"))}async function list2(git,root,paths){const settings=["core.fsmonitor=false","core.ho\
+if(folder===void 0)return false;const real=resolve11(dirname15(path),folder);return await isThere(join14(real,"HEAD"))||
+await isThere(join14(real,"index"))}async function list2(git,root,paths){const settings=["core.fsmonitor=false","core.ho\
 oksPath=/dev/null","protocol.allow=never"];const args=[...["--no-pager","--no-optional-locks","--literal-pathspecs"],...settings.
-flatMap(setting3=>["-c",setting3]),...[`--git-dir=${join12(root,".git")}`,`--work-tree=${root}`],...["ls-files","-z","--",
+flatMap(setting3=>["-c",setting3]),...[`--git-dir=${join14(root,".git")}`,`--work-tree=${root}`],...["ls-files","-z","--",
 ...paths]];const own4=Object.entries(process.env).filter(([name2])=>!name2.toUpperCase().startsWith("GIT_"));const env={
 ...Object.fromEntries(own4),GIT_NO_LAZY_FETCH:"1",GIT_TERMINAL_PROMPT:"0",LC_ALL:"C"};const limits2={timeout:PATIENCE,killSignal:"\
 SIGKILL",maxBuffer:MOST2};const options={cwd:root,env,windowsHide:true,...limits2};return await new Promise((done2,failed)=>{
@@ -19985,10 +20158,28 @@ execFile(git,args,options,(failure2,stdout,stderr)=>{if(failure2===null)done2(st
 stderr),{cause:failure2}))})})}function whyFailed({killed,code:code2,message},stderr){const said=stderr.split("\n").find(
 line=>line.startsWith("fatal: ")||line.startsWith("error: "));if(said!==void 0)return said.slice("fatal: ".length);if(typeof code2===
 "number")return`it ended with exit code ${code2}`;if(killed===true&&code2==null)return`it did not end in ${PATIENCE/1e3}\
- s`;return typeof code2==="string"?code2:message.split("\n")[0]??""}function fileBackend({path,allowTracked}){const folder=join13(dirname14(path),"runs");return{...stateFile(path),name:basename11(
-path),runs:fileRuns(folder),told:()=>stateName(path),beside:()=>statesBeside(path),lock:(command2,now)=>acquireLock(path,
-command2,now),holder:()=>lockHolder(path),removable:()=>removableLock(path),async check(use){if(allowTracked)return;if(use===
-"unlock")await refuseTrackedLock(path);else await refuseTracked(path,folder,use==="write")}}}function backendOf(project){return fileBackend({path:project.statePath(),allowTracked:project.allowsTracked()})}init_kinds();init_references();function scopesOfKinds(kinds2,profile){const scopes=[...kinds2].flatMap(name2=>{const kind=kindOf(name2);return kind.readable(
+ s`;return typeof code2==="string"?code2:message.split("\n")[0]??""}init_problems();async function refuseTracked(paths,journals,written3){const files=paths.flatMap(path=>[path,lockPath(path)]);if(!written3&&
+!(await Promise.all([...files,journals].map(isThere))).includes(true))return;refuseAll(await trackedOf(files,journals),"\
+what idops believes was recorded")}async function refuseTrackedLock(path){refuseAll(await trackedOf([lockPath(path)]),"w\
+ho seems to hold it")}function refuseAll([first,...others],decided){if(first===void 0)return;const more=others.length===
+0?"":` and ${others.length} more of the state`;throw new ProblemsError([error("state-tracked",`git tracks ${first}${more}\
+, so a commit decides ${decided}`,[],'take it out of git with "git rm --cached" and name it in .gitignore; or set state.\
+allow_tracked: true, if that is meant')])}async function trackedOf(files,journals){const named2=journals===void 0?files:
+[...files,journals];const real=await Promise.all(named2.map(realName));const root=await workTreeOf(dirname16(real[0]??""));
+if(root===void 0)return[];const targets=[...new Set([...real,...await Promise.all(named2.map(path=>leadsTo(path)))])];const inside3=targets.
+map(path=>relative10(root,path)).filter(isBelow);const listed2=await listOf(root,inside3);const folder=journals===void 0?
+[]:[journals,await realName(journals)];const folders=new Set(folder.map(path=>relative10(root,path)));return listed2.filter(
+path=>{const isInFolder=folders.has(dirname16(path).split("/").join(sep6));return!isInFolder||path.endsWith(".jsonl")})}
+async function realName(path){const folder=dirname16(path);const real=await realpath6(folder).catch(()=>void 0);if(real!==
+void 0)return join15(real,basename10(path));return folder===path?path:join15(await realName(folder),basename10(path))}function isBelow(way){
+return way!==""&&way!==".."&&!way.startsWith(`..${sep6}`)&&!isAbsolute5(way)}async function listOf(root,paths){try{const listed2=await inGitIndex(
+root,paths);return listed2==="no git"?[]:listed2}catch(failure2){throw new ProblemsError([error("state-tracked",`git can\
+'t tell whether it tracks the state: ${failure2.message}`,[],'mend the repository, so that "git status" works; or set st\
+ate.allow_tracked: true, if a state that git tracks is meant')],{cause:failure2})}}async function fileBackend({path:named2,allowTracked}){const path=await realPlaceOf(named2);const folder=join16(dirname17(
+path),"runs");return{...stateFile(path),name:basename11(path),runs:fileRuns(folder),told:()=>stateName(path),beside:()=>statesBeside(
+path),lock:(command2,now)=>acquireLock(path,command2,now),holder:()=>lockHolder(path),holding:()=>lockHolding(path),removable:()=>removableLock(
+path),async check(use){if(allowTracked)return;if(use==="unlock")await refuseTrackedLock(path);else await refuseTracked([
+...new Set([named2,path])],folder,use==="write")}}}async function backendOf(project){return await fileBackend({path:project.statePath(),allowTracked:project.allowsTracked()})}init_kinds();init_references();function scopesOfKinds(kinds2,profile){const scopes=[...kinds2].flatMap(name2=>{const kind=kindOf(name2);return kind.readable(
 profile)?[kind.scopes.read,kind.scopes.write]:[kind.scopes.write]});return[...new Set(scopes)].sort()}function scopesOf(declared,profile){
 const kinds2=new Set(declared.map(({kind})=>kind));const listing=listsFor(declared,profile).flatMap(list3=>listScope(list3,
 profile)??[]);return[...new Set([...scopesOfKinds(kinds2,profile),...listing])].sort()}init_values();init_answers();init_operations();init_json();import{setMaxListeners}from"node:events";var import_undici2=__toESM(require_undici(),1);var import_undici=__toESM(require_undici(),1);function answerHeaders(headers){return new Map(Object.entries(headers).map(([name2,value3=[]])=>[name2,typeof value3==="\
@@ -20086,26 +20277,26 @@ answered()}else if(isCrowded(verdict))outcome="crowded";return tried2}finally{th
 const{credentials,timeout,maxAnswerBytes=defaultMaxAnswerBytes,onTry}=this.#options;const credential=await credentials.current(
 call.scope);const limits2={timeout,maxBytes:maxAnswerBytes};const request4=this.#request(call,credential);const began=performance.
 now();const outcome=call.method==="POST"?await this.#exchangeOnce(request4,limits2):await exchange(this.#pool,request4,limits2);
-const verdict=this.#judge.judge(call,outcome);const said="problem"in verdict?verdict.problem.serverMessage:null;onTry?.(
-{method:call.method,path:call.path,...triedOf(outcome),milliseconds:performance.now()-began,attempt,...said!=null&&isRaw(
-said)?{raw:this.#cleaner(credential)(said)}:{}});return{verdict,credential}}async#exchangeOnce(request4,limits2){const route=openRoute(
-this.#route,{connections:"once",seconds:limits2.timeout});try{return await exchange(route,request4,limits2)}finally{await route.
-destroy()}}async#renew(refused2,scope2){try{return await this.#options.credentials.renew(refused2,scope2)||null}catch(failure2){
-return`it could not be renewed: ${failure2 instanceof Error?failure2.message:String(failure2)}`}}#request(call,credential){
-const{baseUrl:baseUrl2,version:version3}=this.#options;return{origin:baseUrl2.origin,method:call.method,path:`${baseUrl2.
-prefix}${call.path}`,headers:{[credential.name]:credential.value,accept:"application/json","user-agent":`idops/${version3}`,
-...call.body===void 0?{}:{"content-type":"application/json"}},...call.body===void 0?{}:{body:stringifyJson(call.body)},idempotent:call.
-method!=="POST"}}#failure(call,problem,{sent,attempts,credential}){const{baseUrl:baseUrl2,timeout,proxy}=this.#options;const{
-serverMessage,detail,reason,retryAfter,members:members3,doubt,outOfPatience,changed:changed2}=problem;const strip=this.#stripper(
-credential);const clean=this.#cleaner(credential);return new ServerFailure({kind:problem.kind==="unreachable"&&sent?"los\
-t":problem.kind,operation:call.operation,title:call.title,method:call.method,path:oneLine(strip(call.path)),scope:call.scope,
-origin:baseUrl2.origin,status:problem.status,serverMessage:serverMessage==null?null:clean(serverMessage)||null,attempts,
-retryAfter:retryAfter??null,sent,reason:reason??null,detail:detail==null?null:clean(detail),timeout,...proxy==null?{}:{proxy:proxy.
-origin},...doubt===void 0?{}:{doubt},...changed2===void 0?{}:{changed:changed2},...outOfPatience===void 0?{}:{outOfPatience},
-...members3===void 0?{}:{members:members3.map(clean)}})}#cleaner(credential){const strip=this.#stripper(credential);return text4=>oneLine(
-this.#options.redact(strip(text4)))}#stripper({value:value3}){const token=value3.slice(value3.indexOf(" ")+1);const echoes=[
-...new Set([value3,token,encodeURIComponent(token)])].filter(Boolean);return text4=>echoes.reduce((rest,echo)=>rest.replaceAll(
-echo,"***"),text4)}};var written2={regenerateDid:answers.client.one,updateUser:answers.user.one,updateTemplate:answers.template.one,deleteTemplate:answers.
+const verdict=this.#judge.judge(call,outcome);const said="problem"in verdict?verdict.problem.serverMessage:null;const date5=outcome.
+status===null?void 0:firstHeader(outcome.headers,"date");onTry?.({method:call.method,path:call.path,...triedOf(outcome),
+milliseconds:performance.now()-began,attempt,...date5===void 0?{}:{date:date5},...said!=null&&isRaw(said)?{raw:this.#cleaner(
+credential)(said)}:{}});return{verdict,credential}}async#exchangeOnce(request4,limits2){const route=openRoute(this.#route,
+{connections:"once",seconds:limits2.timeout});try{return await exchange(route,request4,limits2)}finally{await route.destroy()}}async#renew(refused2,scope2){
+try{return await this.#options.credentials.renew(refused2,scope2)||null}catch(failure2){return`it could not be renewed: ${failure2 instanceof
+Error?failure2.message:String(failure2)}`}}#request(call,credential){const{baseUrl:baseUrl2,version:version3}=this.#options;
+return{origin:baseUrl2.origin,method:call.method,path:`${baseUrl2.prefix}${call.path}`,headers:{[credential.name]:credential.
+value,accept:"application/json","user-agent":`idops/${version3}`,...call.body===void 0?{}:{"content-type":"application/j\
+son"}},...call.body===void 0?{}:{body:stringifyJson(call.body)},idempotent:call.method!=="POST"}}#failure(call,problem,{
+sent,attempts,credential}){const{baseUrl:baseUrl2,timeout,proxy}=this.#options;const{serverMessage,detail,reason,retryAfter,
+members:members3,doubt,outOfPatience,changed:changed2}=problem;const strip=this.#stripper(credential);const clean=this.#cleaner(
+credential);return new ServerFailure({kind:problem.kind==="unreachable"&&sent?"lost":problem.kind,operation:call.operation,
+title:call.title,method:call.method,path:oneLine(strip(call.path)),scope:call.scope,origin:baseUrl2.origin,status:problem.
+status,serverMessage:serverMessage==null?null:clean(serverMessage)||null,attempts,retryAfter:retryAfter??null,sent,reason:reason??
+null,detail:detail==null?null:clean(detail),timeout,...proxy==null?{}:{proxy:proxy.origin},...doubt===void 0?{}:{doubt},
+...changed2===void 0?{}:{changed:changed2},...outOfPatience===void 0?{}:{outOfPatience},...members3===void 0?{}:{members:members3.
+map(clean)}})}#cleaner(credential){const strip=this.#stripper(credential);return text4=>oneLine(this.#options.redact(strip(
+text4)))}#stripper({value:value3}){const token=value3.slice(value3.indexOf(" ")+1);const echoes=[...new Set([value3,token,
+encodeURIComponent(token)])].filter(Boolean);return text4=>echoes.reduce((rest,echo)=>rest.replaceAll(echo,"***"),text4)}};var written2={regenerateDid:answers.client.one,updateUser:answers.user.one,updateTemplate:answers.template.one,deleteTemplate:answers.
 template.one,updateKeyPair:answers.keyPair.one,updateOrganization:answers.organization.one};function connect(options){const transport=new Transport(
 options);return{reader:readerOver(transport),writer:writerOver(transport),close:()=>transport.close()}}function readerOver(transport){
 const read=async call=>(await transport.call({...call,method:"GET"})).data;const documented2=operation=>({operation,title:operations[operation].
@@ -20117,11 +20308,11 @@ path:`${operationPath("listOrganizations")}?page=${page}`,parse:parseOrganizatio
 title,path,scope:scope2},page,parse12)=>read({operation:null,title,scope:scope2,path:page===1?path:`${path}?page=${page}`,
 parse:parse12,whenMissing:null,missing:[404,406]})}}function aboutOne(path,params,parse12){const id=params[/\/:([a-z_]+)$/.
 exec(path)?.[1]??""];return id===void 0?parse12:about({id},parse12)}function writerOver(transport){return{async send({operation,
-params,body:body2,confirm},freshUntil){const{title,method,scope:scope2}=operations[operation];const call={operation,title,
-method,scope:scope2,path:operationPath(operation,params),parse:about(templateOf(params),written2[operation]),...method===
+params,body:body2,confirm:confirm2},freshUntil){const{title,method,scope:scope2}=operations[operation];const call={operation,
+title,method,scope:scope2,path:operationPath(operation,params),parse:about(templateOf(params),written2[operation]),...method===
 "DELETE"?{whenMissing:{}}:{},...freshUntil===void 0?{}:{freshUntil}};const wrapper=wrapperOf(operation);if(wrapper===void 0||
-body2===void 0)return await transport.call(call);return await transport.call({...call,body:{[wrapper]:reveal(body2)},...confirm===
-void 0?{}:{confirm:()=>lookAgain(body2,confirm.from,call,transport)}})}}}function templateOf({backend_id,template_type}){
+body2===void 0)return await transport.call(call);return await transport.call({...call,body:{[wrapper]:reveal(body2)},...confirm2===
+void 0?{}:{confirm:()=>lookAgain(body2,confirm2.from,call,transport)}})}}}function templateOf({backend_id,template_type}){
 return{...backend_id===void 0?{}:{backend_id},...template_type===void 0?{}:{type:template_type}}}async function lookAgain(body2,from,call,transport){
 const{title,scope:scope2,path,parse:parse12}=call;const{data:data3}=await transport.call({operation:null,title:`read bac\
 k, to ${title}`,method:"GET",scope:scope2,path,parse:parse12,whenMissing:{}});const holds=Object.entries(body2).every(([
@@ -20158,14 +20349,14 @@ throw problem("token-unavailable",`answered ${status} without a token`,"check to
 expires_in}=parsed2.data;onSecret(access_token);if(token_type!=null&&token_type.toLowerCase()!=="bearer"){throw problem(
 "token-unavailable","gave a token that is no bearer token")}return{text:bearerText(access_token,`the token from ${address2.
 href}`),renewAt:expires_in==null?null:now()+renewAfter(expires_in)*1e3,scopes}}function renewAfter(lifetime){return Math.
-max(lifetime-30,lifetime/2)}function openConnection(server,declared,options){const network={...options,patience:new Patience(defaultPatience,seconds)};
-return connect({...network,baseUrl:server.address,tls:server.tls,proxy:server.proxy,credentials:credentialsOf(server,scopesOf(
-declared,server.profile),network)})}function credentialsOf({auth:auth2,tls},scopes,options){const{redact,onSecret=()=>{},
-delay=sleepSeconds,random=Math.random}=options;switch(auth2.way){case"token":return bearerToken(String(auth2.token.reveal()));case"\
-token_file":return tokenFile(auth2.path,auth2.shown,onSecret);case"token_command":return tokenCommand(auth2,{redact,onSecret});case"\
-header":return chosenHeader(auth2.name,String(auth2.value.reveal()));case"client_credentials":return renewing(clientCredentials(
-clientOf(auth2),scopes,{...options,tls,proxy:auth2.proxy,onSecret,delay,random}),onSecret)}}function clientOf(auth2){return{
-address:auth2.address,clientId:auth2.clientId,clientSecret:String(auth2.clientSecret.reveal()),scopes:auth2.scopes}}init_problems();init_values();init_kinds();function undeclaredClient(id,declared){const{name:name2}=regenerated.kind;if(declared.
+max(lifetime-30,lifetime/2)}var DEFAULT_TIMEOUT=30;function openConnection(server,declared,options){const network={...options,patience:new Patience(
+defaultPatience,seconds)};return connect({...network,baseUrl:server.address,tls:server.tls,proxy:server.proxy,credentials:credentialsOf(
+server,scopesOf(declared,server.profile),network)})}function credentialsOf({auth:auth2,tls},scopes,options){const{redact,onSecret=()=>{},delay=sleepSeconds,random=Math.random}=options;
+switch(auth2.way){case"token":return bearerToken(String(auth2.token.reveal()));case"token_file":return tokenFile(auth2.path,
+auth2.shown,onSecret);case"token_command":return tokenCommand(auth2,{redact,onSecret});case"header":return chosenHeader(
+auth2.name,String(auth2.value.reveal()));case"client_credentials":return renewing(clientCredentials(clientOf(auth2),scopes,
+{...options,tls,proxy:auth2.proxy,onSecret,delay,random}),onSecret)}}function clientOf(auth2){return{address:auth2.address,
+clientId:auth2.clientId,clientSecret:String(auth2.clientSecret.reveal()),scopes:auth2.scopes}}init_problems();init_values();init_kinds();function undeclaredClient(id,declared){const{name:name2}=regenerated.kind;if(declared.
 some(({kind,identity:identity2})=>kind===name2&&sameIdentifier(identity2.id??"",id)))return[];return[error("no-such-targ\
 et",`--accept-did ${id} is the id of no client that the manifests declare`)]}function otherServer({run:run4,server},here2){
 return new ProblemsError([error("run-other-server",`run ${run4} was on ${server}, and this is ${here2}`,[],"choose the e\
@@ -20203,93 +20394,101 @@ then(()=>this.#end());await this.#ended}};init_problems();import{resolve as reso
 problems:[]}}async function loadAll(project,options,onSecret){const{manifests:wanted=true}=options;const settings=project.
 server(options);const profile=await settings.then(known3=>known3.profile,()=>project.profile);const{tokenFile:tokenFile2}=options;
 const reading={profile,lenient:false,tokenFile:tokenFile2===void 0?void 0:resolve12(project.cwd,tokenFile2)};const[server,
-manifests]=await Promise.allSettled([settings,wanted?loadManifests(project,reading):secretsAlone(project,reading)]);const problems=[];
-for(const part of[server,manifests]){if(part.status==="fulfilled")continue;if(!(part.reason instanceof ProblemsError))throw part.
-reason;problems.push(...part.reason.problems)}if(server.status==="fulfilled")for(const secret3 of server.value.secrets)onSecret(
-secret3);if(manifests.status==="fulfilled"){tellSecrets(manifests.value,onSecret);problems.push(...manifests.value.problems)}
-refuse(problems);if(server.status==="rejected"||manifests.status==="rejected")throw new ProblemsError(problems);return{server:server.
-value,declared:manifests.value.declared,warnings:problems,manifests:manifests.value}}init_problems();import{readFile as readFile2}from"node:fs/promises";init_json2();async function storedPlanText(plan,options,redactor){const shown2=planJson(redactPlan(plan,redactor),{debug:false});return jsonText(
+manifests]=await Promise.allSettled([settings,wanted?loadManifests(project,reading):secretsAlone(project,reading)]);const problems=project.
+settingsProblems().filter(({severity})=>severity==="error");for(const part of[server,manifests]){if(part.status==="fulfi\
+lled")continue;if(!(part.reason instanceof ProblemsError))throw part.reason;problems.push(...part.reason.problems)}if(server.
+status==="fulfilled")for(const secret3 of server.value.secrets)onSecret(secret3);if(manifests.status==="fulfilled"){tellSecrets(
+manifests.value,onSecret);problems.push(...manifests.value.problems)}refuse(problems);if(server.status==="rejected"||manifests.
+status==="rejected")throw new ProblemsError(problems);return{server:server.value,declared:manifests.value.declared,warnings:problems,
+manifests:manifests.value}}init_problems();import{readFile as readFile2}from"node:fs/promises";init_json2();async function storedPlanText(plan,options,redactor){const shown2=planJson(redactPlan(plan,redactor),{debug:false});return jsonText(
 {...shown2,apply:await seal(plan,options,redactor.redactName)})}async function readPlanFile(path,shown2=path){let text4;
-try{text4=await readFile2(path,"utf8")}catch(failure2){throw new ProblemsError([error("plan-unreadable",`${shown2} can't\
- be read: ${failure2 instanceof Error?failure2.message:String(failure2)}`)])}return readStoredPlan(text4,shown2)}function readStoredPlan(text4,shown2){
-const stored3=parseStoredPlan(text4,shown2);if(!isStoredPlan(stored3))throw new ProblemsError([stored3]);return stored3}var DEFAULT_CONCURRENCY=10;var DEFAULT_TIMEOUT=30;async function openSession(project,options={}){const{session}=await open8(
-project,void 0,options);return session}async function openForWriting(project,command2,options={}){const{session,apply}=await open8(
-project,command2,options);return{...session,apply}}var Plans=class{#made=new WeakMap;remember({plan,replan},command2){this.#made.
-set(plan,{replan,command:command2});return plan}find(plan){return this.#made.get(plan)}};async function open8(project,command2,options){
-const{progress=noProgress,concurrency=DEFAULT_CONCURRENCY,network={}}=options;const life=new Life(async()=>{await connection.
-close();await held.lock?.release()});const signal=options.signal===void 0?life.signal:AbortSignal.any([options.signal,life.
-signal]);const redactor=options.redactor??createRedactor();const{server,declared,warnings,manifests}=await loadAll(project,
-options,redactor.add);const backend3=backendOf(project);await backend3.check(command2===void 0?"read":"write");const connection=openConnection(
-server,declared,{concurrency,timeout:options.timeout??DEFAULT_TIMEOUT,redact:redactor.redactEcho,onSecret:redactor.add,signal,
-version:version2,...network});const{reader,writer}=connection;const shared={reader,profile:server.profile,concurrency,progress,
-signal};const home={backend:backend3,environment:project.environment};const held=await settleState(home,command2,{...shared,
-server:server.baseUrl,holds:redactor.holds}).catch(async failure2=>{await connection.close();throw failure2});let{state}=held;
-let current=new Plans;const madeWith=new WeakMap;const build2=async what=>{const made2=await buildPlan({...shared,state,
-hasher:new Hasher(state,redactor.holds),selection:{targets:[],kinds:[]},prune:false,assert:false,restores:"none",checks:project.
-checks(),...header(),...what});return{...made2,plan:warnOfMasks(made2.plan,redactor.redact)}};let probed;const recognise=scope2=>{
-probed??=probe(reader,scope2).catch(failure2=>{probed=void 0;throw failure2});return probed};const header=()=>({server:server.
-baseUrl,profile:server.profile,environment:project.environment,toolVersion:version2,now:new Date,recognise:server.profileWritten?
-null:recognise});const plan=async(given={})=>{const plans=current;const{targets,kinds:kinds2,prune,assert:assert2}=withDefaults(
+try{text4=await readFile2(path,"utf8")}catch(failure2){const message=failure2 instanceof Error?failure2.message:String(failure2);
+const why=failure2 instanceof Error&&"code"in failure2&&failure2.code==="ENOENT"?"is not there":`can't be read: ${message}`;
+throw new ProblemsError([error("plan-unreadable",`${shown2} ${why}`,[],`idops plan --out ${shown2} stores one`)])}return readStoredPlan(
+text4,shown2)}function readStoredPlan(text4,shown2){const stored3=parseStoredPlan(text4,shown2);if(!isStoredPlan(stored3))
+throw new ProblemsError([stored3]);return stored3}var DEFAULT_CONCURRENCY=10;async function openSession(project,options={}){const{session}=await open8(project,void 0,options);
+return session}async function openForWriting(project,command2,options={}){const{session,apply}=await open8(project,command2,
+options);return{...session,apply}}var Plans=class{#made=new WeakMap;remember({plan,replan},command2){this.#made.set(plan,
+{replan,command:command2});return plan}find(plan){return this.#made.get(plan)}};async function open8(project,command2,options){
+const{concurrency=DEFAULT_CONCURRENCY,network={}}=options;const progress=withoutHarm(options.progress??noProgress);const life=new Life(
+async()=>{await connection.close();await held.lock?.release()});const signal=options.signal===void 0?life.signal:AbortSignal.
+any([options.signal,life.signal]);const redactor=options.redactor??createRedactor();const{server,declared,warnings,manifests}=await loadAll(
+project,options,redactor.add);const backend3=await backendOf(project);await backend3.check(command2===void 0?"read":"wri\
+te");const connection=openConnection(server,declared,{concurrency,timeout:options.timeout??DEFAULT_TIMEOUT,redact:redactor.
+redactEcho,onSecret:redactor.add,signal,version:version2,...network});const{reader,writer}=connection;const shared={reader,
+profile:server.profile,concurrency,progress,signal};const home={backend:backend3,environment:project.environment};const held=await settleState(
+home,command2,{...shared,server:server.baseUrl,holds:redactor.holds}).catch(async failure2=>{await connection.close();throw failure2});
+let{state}=held;let current=new Plans;const madeWith=new WeakMap;const build2=async what=>{const made2=await buildPlan({
+...shared,state,hasher:new Hasher(state,redactor.holds),selection:{targets:[],kinds:[]},prune:false,assert:false,restores:"\
+none",checks:project.checks(),...header(),...what});return{...made2,plan:warnOfMasks(made2.plan,redactor.redact)}};let probed;
+const recognise=scope2=>{probed??=probe(reader,scope2).catch(failure2=>{probed=void 0;throw failure2});return probed};const header=()=>({
+server:server.baseUrl,profile:server.profile,environment:project.environment,toolVersion:version2,now:new Date,recognise:server.
+profileWritten?null:recognise});const plan=async(given={})=>{const plans=current;const{targets,kinds:kinds2,prune,assert:assert2}=withDefaults(
 given);const{acceptDids=[]}=given;refuse(acceptDids.flatMap(id=>undeclaredClient(id,declared)));if(prune)refuse(await pruneRefusals(
 manifests));const made2=plans.remember(await build2({declared,selection:{targets,kinds:kinds2},prune,assert:assert2,acceptDids,
-restores:"all"}),"apply");madeWith.set(made2,{targets,kinds:kinds2,prune,assert:assert2});return made2};const planUndo=async(run4,force)=>{
-const plans=current;const content=await findRun(backend3.runs,run4);if(content.run.server!==server.baseUrl)throw otherServer(
-content.run,server.baseUrl);const isOther=await othersOf(state,home);if(isOther(content.run))throw refuseOther(content.run,
-home);const undo=undoRun(content,force);const leftOf=new Map;const made2=await build2({declared:undo.declared,restores:{
-run:content.run.run},adjust:(document2,now)=>{const adjusted=undo.adjust(document2,now);leftOf.set(document2,adjusted.left);
-return adjusted.document}});const undone=undoPlan({...made2.plan,undoes:content.run.run},[...undo.left,...[...leftOf.values()].
-flat()]);plans.remember({plan:undone.plan,replan:made2.replan},"undo");return undone};const session={project,warnings,notes:held.
-notes,files:manifests.files,plan:given=>life.does(()=>plan(given)),async storePlan(made2){const given=madeWith.get(made2);
-if(given===void 0)throw new TypeError("only a plan that this session made of the manifests can be stored");return await storedPlanText(
-made2,given,redactor)},planStored:stored3=>life.does(async()=>{const made2=await plan(stored3.apply);const problems=await staleness(
+restores:"all"}),"apply");madeWith.set(made2,{options:{targets,kinds:kinds2,prune,assert:assert2},storable:acceptDids.length===
+0});return made2};const planUndo=async(run4,force)=>{const plans=current;const content=await findRun(backend3.runs,run4);
+if(content.run.server!==server.baseUrl)throw otherServer(content.run,server.baseUrl);const isOther=await othersOf(state,
+home);if(isOther(content.run))throw refuseOther(content.run,home);const undo=undoRun(content,force);const leftOf=new Map;
+const made2=await build2({declared:undo.declared,restores:{run:content.run.run},adjust:(document2,now)=>{const adjusted=undo.
+adjust(document2,now);leftOf.set(document2,adjusted.left);return adjusted.document}});const undone=undoPlan({...made2.plan,
+undoes:content.run.run},[...undo.left,...[...leftOf.values()].flat()]);plans.remember({plan:undone.plan,replan:made2.replan},
+"undo");return undone};const session={project,warnings,notes:held.notes,files:manifests.files,plan:given=>life.does(()=>plan(
+given)),storePlan:made2=>life.does(async()=>{const given=madeWith.get(made2);if(given===void 0)throw new TypeError("only\
+ a plan that this session made of the manifests can be stored");if(!given.storable){throw new TypeError("a plan with acc\
+eptDids is not stored, since applying it reads the manifests again and takes no DID: apply it here")}return await storedPlanText(
+made2,given.options,redactor)}),planStored:stored3=>life.does(async()=>{const made2=await plan(stored3.apply);const problems=await staleness(
 stored3,made2);if(problems.length>0)markStale(made2,problems);return{plan:made2,problems}}),lastRun:()=>life.does(async()=>{
 const run4=await newestRun(backend3.runs,state);if(run4!==void 0)return run4;throw new ProblemsError([error("no-such-run",
-"this state has no runs",[],"idops runs lists them")])}),planUndo:(run4,{force=false}={})=>life.does(()=>planUndo(run4,force)),
-planRegeneration:clientId=>life.does(async()=>{if(!identifier2().safeParse(clientId).success)throw new TypeError(`${JSON.
-stringify(clientId)} is not the id of a client`);const plans=current;return plans.remember(await regenerationPlan(clientId,
-{...shared,...header(),state}),"regenerate-did")}),close:()=>life.end()};const apply=approved=>life.applies(async()=>{if(!ApprovedPlan.
-is(approved))throw new TypeError("this plan was not approved: approve(plan, limits) does it");const made2=current.find(approved.
-plan);if(made2===void 0){throw new TypeError("this plan was made in another session, or before something was applied in \
-this one, and what is there may have changed since: make it in this one, or store it and let planStored make it anew")}const applied=await applyPlan(
-approved,{...shared,replan:made2.replan,recognise,writer,backend:backend3,state,hasher:new Hasher(state,redactor.holds),
-command:made2.command,now:()=>new Date,redactor}).finally(()=>{current=new Plans});state=applied.state;return applied});
-return{session,apply}}function withDefaults({targets=[],kinds:kinds2=[],prune=false,assert:assert2=false}={}){return{targets:[
-...targets],kinds:[...kinds2],prune,assert:assert2}}function undoPlan(plan,left){const blocked4=plan.changes.filter(({action})=>action===
-"blocked");return{plan:{...plan,changes:plan.changes.filter(({action})=>action!=="blocked").map(change=>({...change,declaredAt:null,
-apply:{...change.apply,managed:[]}}))},left:[...left,...blocked4.map(({address:address2,reason})=>({address:address2,path:null,
-reason:reason??"it is blocked"}))]}}var import_index3=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
-InvalidOptionArgumentError,Command:Command2,Argument,Option,Help}=import_index3.default;init_kind_names();init_problems();function selectionOptions(){return[new Option("--target <ADDRESS>","only what matches,\
- such as User/9b1d\u2026; * stands for any characters (repeatable)").argParser(collect2).default([]),new Option("--kind \
-<KIND>","only this kind (repeatable)").choices(kindNames).argParser(collectKinds).default([],"all"),new Option("--prune",
-"delete templates that idops applied and no manifest names any more"),new Option("--assert","send even where the recorde\
-d value already matches")]}function acceptDidOption(){return new Option("--accept-did <ID>","take the DID of this client\
- as it is and record the declared number: sends nothing for it (repeatable)").argParser(collect2).default([])}function connectionOptions(){
-return[new Option("--token-file <FILE>","file with the bearer token (IDOPS_TOKEN holds the token itself)").argParser(notEmpty),
-new Option("--concurrency <N>","requests at once (10)").argParser(wholeNumber(1,1e3)),new Option("--rate <N>","requests \
-a second at most (any number)").argParser(positive),new Option("--timeout <SECONDS>","seconds that one request may take \
-(30)").argParser(secondsOption),new Option("--retries <N>","how often a request is repeated where that may help (3)").argParser(
-wholeNumber(0,100))]}function debugOption(){return new Option("--debug","unchanged objects, whole values, requests and s\
-tack traces too")}function planOptionsOf({target,kind,prune=false,assert:assert2=false,acceptDid=[]}){return{targets:target,
-kinds:kind,prune,assert:assert2,acceptDids:acceptDid}}function sessionOptionsOf({baseUrl:baseUrl2,tokenFile:tokenFile2,concurrency,
-rate,timeout,retries}){return{...baseUrl2===void 0?{}:{baseUrl:baseUrl2},...tokenFile2===void 0?{}:{tokenFile:tokenFile2},
-...concurrency===void 0?{}:{concurrency},...timeout===void 0?{}:{timeout},network:{...rate===void 0?{}:{rate},...retries===
-void 0?{}:{retries}}}}function besidePlanFile({target,kind,prune=false,assert:assert2=false,acceptDid}){if(target.length+
-kind.length+acceptDid.length===0&&!prune&&!assert2)return[];return[error("wrong-option","--target, --kind, --prune, --as\
-sert and --accept-did don't go with a plan file",[],"a stored plan says itself what it is about")]}function commanderWords({
-code:code2,message}){const said=message.replace(/^error: /,"").replace(/\.$/,"");return code2==="commander.invalidArgume\
-nt"?halves2(said):{message:whole2(said)}}function halves2(said){const mark=" is invalid. ";const at3=said.lastIndexOf(mark);
-if(at3<0)return{message:said};const[first="",...rest]=said.slice(at3+mark.length);return{message:`${said.slice(0,at3)} i\
-s invalid`,reason:first.toLowerCase()+rest.join("")}}function whole2(said){return said.replace(/\n\(Did you mean (one of )?(.+)\?\)$/,
-", did you mean $1$2?").replace(/\. Expected (\d+ arguments?) but/,": expected $1 but")}function collect2(value3,before){
-return[...before,notEmpty(value3)]}function collectKinds(value3,before){const known3=kindNames;if(!known3.includes(value3))
-throw new InvalidArgumentError(`The kinds are ${known3.join(", ")}.`);return[...before,value3]}function notEmpty(value3){
-if(value3==="")throw new InvalidArgumentError("It must not be empty.");return value3}function wholeNumber(min,max=Number.
-MAX_SAFE_INTEGER){return value3=>{const number5=/^\d+$/.test(value3)?Number(value3):Number.NaN;if(number5>=min&&number5<=
-max)return number5;throw new InvalidArgumentError(max===Number.MAX_SAFE_INTEGER?`It must be a whole number of ${min} or \
-more.`:`It must be a whole number from ${min} to ${max}.`)}}function positive(value3){const number5=Number(value3);if(/^[\d.]+$/.
-test(value3)&&Number.isFinite(number5)&&number5>0)return number5;throw new InvalidArgumentError("It must be a number of \
-more than 0.")}function secondsOption(value3){const number5=Number(value3);if(value3.trim()!==""&&Number.isFinite(number5)&&
-number5>0&&number5<=86400)return number5;throw new InvalidArgumentError("It must be a number of seconds, more than 0.")}import{stat as stat6}from"node:fs/promises";import{basename as basename12,dirname as dirname15,join as join14,resolve as resolve13}from"node:path";init_problems();async function refuseInputs(outputs,config3,known3){const{files,states}=await inputsOf(known3);const inputs=new Set((await Promise.
+"this state has no runs",[],"a run is what idops apply leaves; which state this is, --env and state.path say")])}),planUndo:(run4,{
+force=false}={})=>life.does(()=>planUndo(run4,force)),planRegeneration:clientId=>life.does(async()=>{if(!identifier2().safeParse(
+clientId).success)throw new TypeError(`${quote(redactor.redactEcho(String(clientId)))} is not the id of a client`);const plans=current;
+return plans.remember(await regenerationPlan(clientId,{...shared,...header(),state}),"regenerate-did")}),close:()=>life.
+end()};const apply=approved=>life.applies(async()=>{if(!ApprovedPlan.is(approved))throw new TypeError("this plan was not\
+ approved: approve(plan, limits) does it");const made2=current.find(approved.plan);if(made2===void 0){throw new TypeError(
+"this plan was made in another session, or before something was applied in this one, and what is there may have changed \
+since: make it in this one, or store it and let planStored make it anew")}const applied=await applyPlan(approved,{...shared,
+confirm:async()=>await held.lock?.confirm(),replan:made2.replan,recognise,writer,backend:backend3,state,hasher:new Hasher(
+state,redactor.holds),command:made2.command,now:()=>new Date,redactor}).finally(()=>{current=new Plans});state=applied.state;
+return applied});return{session,apply}}function withDefaults({targets=[],kinds:kinds2=[],prune=false,assert:assert2=false}={}){
+return{targets:[...targets],kinds:[...kinds2],prune,assert:assert2}}function undoPlan(plan,left){const blocked4=plan.changes.
+filter(({action})=>action==="blocked");return{plan:{...plan,changes:plan.changes.filter(({action})=>action!=="blocked").
+map(change=>({...change,declaredAt:null,apply:{...change.apply,managed:[]}}))},left:[...left,...blocked4.map(({address:address2,
+reason})=>({address:address2,path:null,reason:reason??"it is blocked"}))]}}var import_index3=__toESM(require_commander(),1);var{program,createCommand,createArgument,createOption,CommanderError,InvalidArgumentError,
+InvalidOptionArgumentError,Command:Command2,Argument,Option,Help}=import_index3.default;init_kind_names();init_problems();function selectionOptions(){return[new Option("--target <ADDRESS>","only what matches, such as User/9b1d\u2026; * stands for \
+any characters (repeatable)").argParser(collect2).default([],"everything"),kindOption(),new Option("--prune","delete tem\
+plates that idops applied and no manifest names any more"),new Option("--assert","send even where the recorded value alr\
+eady matches")]}function kindOption(){return new Option("--kind <KIND>","only this kind (repeatable)").choices(kindNames).
+argParser(collectKinds).default([],"all")}function acceptDidOption(){return new Option("--accept-did <ID>","take the DID of this client as it is and record the de\
+clared number: sends nothing for it (repeatable)").argParser(collect2).default([],"none")}function connectionOptions(){return[
+new Option("--token-file <FILE>","file with the bearer token (IDOPS_TOKEN holds the token itself)").argParser(notEmpty),
+new Option("--concurrency <N>","requests at once, 1 to 1000 (10)").argParser(wholeNumber(1,1e3)),new Option("--rate <N>",
+"requests a second at most (any number)").argParser(positive),new Option("--timeout <SECONDS>","seconds that one request\
+ may take, up to 86400 (30)").argParser(secondsOption),new Option("--retries <N>","how often a request is repeated where\
+ that may help (3: four tries in all)").argParser(wholeNumber(0,100))]}function debugOption(){return new Option("--debug",
+"unchanged objects, whole values, requests and stack traces too")}function planOptionsOf({target,kind,prune=false,assert:assert2=false,
+acceptDid=[]}){return{targets:target,kinds:kind,prune,assert:assert2,acceptDids:acceptDid}}function sessionOptionsOf({baseUrl:baseUrl2,
+tokenFile:tokenFile2,concurrency,rate,timeout,retries}){return{...baseUrl2===void 0?{}:{baseUrl:baseUrl2},...tokenFile2===
+void 0?{}:{tokenFile:tokenFile2},...concurrency===void 0?{}:{concurrency},...timeout===void 0?{}:{timeout},network:{...rate===
+void 0?{}:{rate},...retries===void 0?{}:{retries}}}}function besidePlanFile({target,kind,prune=false,assert:assert2=false,
+acceptDid}){if(target.length+kind.length+acceptDid.length===0&&!prune&&!assert2)return[];return[error("wrong-option","--\
+target, --kind, --prune, --assert and --accept-did don't go with a plan file",[],"a stored plan says itself what it is a\
+bout")]}function commanderWords({code:code2,message}){const said=message.replace(/^error: /,"").replace(/\.$/,"");return code2===
+"commander.invalidArgument"?halves2(said):{message:whole2(said)}}function halves2(said){const[,value3,name2="",choices=""]=/^command-argument value (.*) is invalid for argument '([^']+)'\. (.+)$/s.
+exec(said)??[];if(value3!==void 0)return{message:`argument ${name2.toUpperCase()} ${value3} is invalid`,reason:asHint(choices)};
+const mark=" is invalid. ";const at3=said.lastIndexOf(mark);if(at3<0)return{message:said};return{message:`${said.slice(0,
+at3)} is invalid`,reason:asHint(said.slice(at3+mark.length))}}function asHint([first="",...rest]){return first.toLowerCase()+
+rest.join("")}function whole2(said){return said.replace(/\n\(Did you mean (one of )?(.+)\?\)$/,", did you mean $1$2?").replace(
+/\. Expected (\d+ arguments?) but/,": expected $1 but")}function collect2(value3,before){return[...before,notEmpty(value3)]}
+function collectKinds(value3,before){const known3=kindNames;if(!known3.includes(value3))throw new InvalidArgumentError(`\
+The kinds are ${known3.join(", ")}.`);return[...before,value3]}function notEmpty(value3){if(value3==="")throw new InvalidArgumentError(
+"It must not be empty.");return value3}function wholeNumber(min,max=Number.MAX_SAFE_INTEGER){return value3=>{const number5=/^\d+$/.
+test(value3)?Number(value3):Number.NaN;if(number5>=min&&number5<=max)return number5;throw new InvalidArgumentError(max===
+Number.MAX_SAFE_INTEGER?`It must be a whole number of ${min} or more.`:`It must be a whole number from ${min} to ${max}.`)}}
+function positive(value3){const number5=Number(value3);if(/^[\d.]+$/.test(value3)&&Number.isFinite(number5)&&number5>0)return number5;
+throw new InvalidArgumentError("It must be a number of more than 0.")}function secondsOption(value3){const number5=Number(
+value3);if(value3.trim()!==""&&Number.isFinite(number5)&&number5>0&&number5<=86400)return number5;throw new InvalidArgumentError(
+"It must be a number of seconds, more than 0 and 86400 (a day) at most.")}import{stat as stat6}from"node:fs/promises";import{basename as basename12,dirname as dirname18,join as join17,resolve as resolve13}from"node:path";init_problems();async function refuseInputs(outputs,config3,known3){const{files,states}=await inputsOf(known3);const inputs=new Set((await Promise.
 all([resolve13(config3),...files].map(identity))).flat());const kept=(await Promise.all(states.map(ways3))).flat();const problems=[];
 for(const output2 of outputs){const path=resolve13(output2);const names2=await identity(path);if(names2.some(name2=>inputs.
 has(name2)))problems.push(refusal3(output2,"idops reads it"));else if((await ways3(path)).some(way=>kept.some(state=>isOfState(
@@ -20299,14 +20498,15 @@ problems)}async function inputsOf(known3){try{const project=typeof known3==="fun
 ...read.files],states}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;return{files:[],states:[]}}}
 function refusal3(output2,why){return error("output-is-input",`${output2} is not written: ${why}`,[],"name another file")}
 async function identity(path){const there=await stat6(path).catch(()=>void 0);return there?.isFile()===true?[path,`${there.
-dev}:${there.ino}`]:[path]}async function ways3(path){return[path,join14(await realPlaceOf(dirname15(path)),basename12(path)),
+dev}:${there.ino}`]:[path]}async function ways3(path){return[path,join17(await realPlaceOf(dirname18(path)),basename12(path)),
 await realPlaceOf(path)]}init_problems();init_kinds();async function planSamples(plan,project){const{found:found2,problems}=await loadSamples(project,plan.changes.flatMap(({kind,
 address:address2,apply,declaredAt})=>{const{email:email4}=kindOf(kind);return email4!==void 0&&declaredAt!==null?[{address:address2,
 type:apply.identity[email4.type]??"",manifest:declaredAt.file}]:[]}));const warnings=refuse(problems);return{samples:new Map(
 [...found2].map(([address2,{data:data3}])=>[address2,data3])),warnings}}async function validateProject(load,onSecret){try{const project=await load();const loaded=await loadManifests(project,{lenient:true});
-tellSecrets(loaded,onSecret);const bodies2=checkDeclaredTemplates(loaded.declared,project.checks());return{problems:[...loaded.
-problems,...bodies2],objects:loaded.declared.length}}catch(failure2){const problems=problemsOf(failure2);if(problems.some(
-({code:code2})=>code2==="internal"))throw failure2;return{problems,objects:0}}}init_problems();init_plan();init_escape();import{setTimeout as sleep3}from"node:timers/promises";var GithubFailure=class extends Error{status;constructor(message,status,options){
+tellSecrets(loaded,onSecret);const settings=project.settingsProblems();const known3=settings.every(({severity})=>severity===
+"warning");const bodies2=known3?checkDeclaredTemplates(loaded.declared,project.checks()):[];return{problems:[...settings,
+...loaded.problems,...bodies2],objects:loaded.declared.length}}catch(failure2){const problems=problemsOf(failure2);if(problems.
+some(({code:code2})=>code2==="internal"))throw failure2;return{problems,objects:0}}}init_problems();init_plan();init_escape();import{setTimeout as sleep3}from"node:timers/promises";var GithubFailure=class extends Error{status;constructor(message,status,options){
 super(message,options);this.name="GithubFailure";this.status=status}};var tries=4;var longestPause2=120;async function openGithub(token,{
 owner,repository:repo}){const{getOctokit:getOctokit2}=await Promise.resolve().then(()=>(init_github2(),github_exports2));
 const octokit=getOctokit2(token,{log:silent});octokit.hook.wrap("request",async(request4,options)=>{for(let attempt=1;;attempt+=
@@ -20547,14 +20747,14 @@ null)this.#log.say(`${approval.source} approved ${approval.digest}`);return appr
 return{...sessionOptionsOf({...args,...baseUrl2===void 0?{}:{baseUrl:baseUrl2}}),signal:this.#signal,redactor:this.#redactor}}async#within(session,work){
 try{if(session.warnings.length>0)await this.#log.problems(redactProblems(session.warnings,this.#redactor));for(const note of session.
 notes)this.#log.say(escapeLines(this.#redactor.redactSentence(note)));return await work(session)}finally{await session.close()}}async#project({
-config:config3,environment,token,...inputs}){return await loadProject({cwd:folderOf(inputs),variables:variablesOf(token),
-tokenFile:inputs.args.tokenFile,...config3===void 0?{}:{config:config3},...environment===void 0?{}:{env:environment}})}async#writePlan(inputs,session,plan){
-const planFile=inputs.planFile===void 0?join15(await this.#temporaryFolder(),"plan.json"):resolve15(folderOf(inputs),inputs.
+config:config3,environment,token,...inputs}){return await loadProject({cwd:folderOf(inputs),above:false,variables:variablesOf(
+token),tokenFile:inputs.args.tokenFile,...config3===void 0?{}:{config:config3},...environment===void 0?{}:{env:environment}})}async#writePlan(inputs,session,plan){
+const planFile=inputs.planFile===void 0?join18(await this.#temporaryFolder(),"plan.json"):resolve15(folderOf(inputs),inputs.
 planFile);await writeResult(planFile,await session.storePlan(plan),384);return{planFile}}async#writeHtml(plan,project){const{
 samples,warnings}=await planSamples(plan,project);if(warnings.length>0)await this.#log.problems(redactProblems(warnings,
-this.#redactor));const shown2=planReport.redact({plan,samples},this.#redactor);const file2=join15(await this.#temporaryFolder(),
+this.#redactor));const shown2=planReport.redact({plan,samples},this.#redactor);const file2=join18(await this.#temporaryFolder(),
 "plan.html");await writeResult(file2,await renderText(planReport,"html",shown2,this.#log.look),384);return file2}async#temporaryFolder(){
-this.#temporary??=await mkdtemp(join15(process.env.RUNNER_TEMP||tmpdir(),"idops-"));return this.#temporary}async#tellPlan(plan,shown2){
+this.#temporary??=await mkdtemp(join18(process.env.RUNNER_TEMP||tmpdir(),"idops-"));return this.#temporary}async#tellPlan(plan,shown2){
 this.#made=plan;await this.#log.report(planReport,{plan:shown2,samples:new Map})}};var controller=new AbortController;for(const name2 of["SIGINT","SIGTERM"])process.on(name2,()=>controller.abort());process.
 exitCode=await run3(controller.signal);
 /*! Bundled license information:

@@ -279,6 +279,15 @@ class LoadedProject implements Project {
     return this.#section('state', stateSettingsSchema)?.allow_tracked ?? false;
   }
 
+  settingsProblems(): readonly Problem[] {
+    const sections: { readonly [name: string]: z.ZodType } = {
+      state: stateSettingsSchema,
+      safety: safetySchema,
+      checks: checksSchema,
+    };
+    return Object.entries(sections).flatMap(([name, schema]) => this.#resolved(name, schema, true).problems);
+  }
+
   maxDestructive(): number {
     return this.#section('safety', safetySchema)?.max_destructive ?? DEFAULT_MAX_DESTRUCTIVE;
   }
@@ -326,13 +335,17 @@ class LoadedProject implements Project {
 
   /** Resolves one section, since it is needed now. */
   #needed<T>(name: string, schema: z.ZodType<T>, replaced?: ReadonlySet<string>) {
+    return this.#resolved(name, schema, false, replaced);
+  }
+
+  #resolved<T>(name: string, schema: z.ZodType<T>, lenient: boolean, replaced?: ReadonlySet<string>) {
     const entry = this.#config.entries.get(name);
     if (entry === undefined) return { data: undefined, problems: [], notes: new Map<string, Note>() };
     const root =
       replaced !== undefined && entry.value.type === 'map'
         ? without(entry.value, (member) => replaced.has(member))
         : entry.value;
-    const variables = new Variables(this.#sources, { lenient: false });
+    const variables = new Variables(this.#sources, { lenient });
     return check({ schema, root, file: this.#source, variables, name: 'configuration', under: [name] });
   }
 

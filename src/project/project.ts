@@ -1,4 +1,4 @@
-import type { Place } from '../base/problems.js';
+import type { Place, Problem } from '../base/problems.js';
 import type { Sensitive } from '../base/values.js';
 import type { ChecksSettings } from '../mail/settings.js';
 import type { BaseUrl } from '../server/base-url.js';
@@ -98,6 +98,11 @@ export interface Project {
   statePath(): string;
   /** Whether a state that git tracks is taken. */
   allowsTracked(): boolean;
+  /**
+   * What is wrong with the sections that no server needs, whether they are used now or not; a variable that isn't set is a
+   * warning, and what it would give isn't checked.
+   */
+  settingsProblems(): readonly Problem[];
   maxDestructive(): number;
   /** What is made of findings in email bodies. */
   checks(): ChecksSettings;

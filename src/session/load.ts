@@ -44,7 +44,7 @@ export async function loadAll(
     settings,
     wanted ? loadManifests(project, reading) : secretsAlone(project, reading),
   ]);
-  const problems: Problem[] = [];
+  const problems = project.settingsProblems().filter(({ severity }) => severity === 'error');
   for (const part of [server, manifests]) {
     if (part.status === 'fulfilled') continue;
     if (!(part.reason instanceof ProblemsError)) throw part.reason;

@@ -19,8 +19,10 @@ export async function validateProject(load: () => Promise<Project>, onSecret: On
     const project = await load();
     const loaded = await loadManifests(project, { lenient: true });
     tellSecrets(loaded, onSecret);
-    const bodies = checkDeclaredTemplates(loaded.declared, project.checks());
-    return { problems: [...loaded.problems, ...bodies], objects: loaded.declared.length };
+    const settings = project.settingsProblems();
+    const known = settings.every(({ severity }) => severity === 'warning');
+    const bodies = known ? checkDeclaredTemplates(loaded.declared, project.checks()) : [];
+    return { problems: [...settings, ...loaded.problems, ...bodies], objects: loaded.declared.length };
   } catch (failure) {
     const problems = problemsOf(failure);
     if (problems.some(({ code }) => code === 'internal')) throw failure;

@@ -84,6 +84,28 @@ describe('a configuration', () => {
     await expectRefused({ 'idops.yaml': text }, message, { IDOPS_BASE_URL: undefined, IDOPS_TOKEN: 'x' });
   });
 
+  it('with a limit from a variable is checked by validate and plan, as far as the variable is known', async () => {
+    const { idops, sandbox } = await project({
+      'idops.yaml': `${config}safety: {max_destructive: "\${IDOPS_LIMIT}"}\n`,
+      'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: New\n',
+    });
+    for (const command of ['validate', 'plan']) {
+      for (const [value, why] of [
+        ['-1', 'must be 0 or more'],
+        ['abc', 'expected a number'],
+      ] as const) {
+        const { code, stderr } = await idops(command, { env: { IDOPS_LIMIT: value } });
+        expect([code, stderr], `${command} ${value}`).toEqual([1, expect.stringContaining(why)]);
+        expect(stderr).toContain('idops.yaml:6');
+      }
+      expect(sandbox.requests).toEqual([]);
+      expect((await idops(command, { env: { IDOPS_LIMIT: '3' } })).code).toBe(0);
+      expect((await idops(command)).code).toBe(0);
+      sandbox.requests.splice(0);
+    }
+    expect((await idops('validate')).stderr).toContain('warning[unset-variable]');
+  });
+
   it('that is not there is told of', async () => {
     const { idops } = await project({});
     const { code, stderr } = await idops('plan --config nowhere.yaml');
