@@ -168,7 +168,8 @@ describe("idops doctor, of git's index", () => {
       'ca.pem': '-----BEGIN CERTIFICATE-----\n',
       'client.key': 'any',
       'deploy.pem': key,
-      '.env': 'A=1',
+      '.env': 'A=1\nexport API_TOKEN="abc"\n',
+      '.env.development': 'A=1\nAPI_TOKEN=\nTOKEN=$OTHER\n',
       '.env.example': 'A=',
       'store.p12': '',
     });
@@ -183,9 +184,10 @@ describe("idops doctor, of git's index", () => {
       'fail it tracks deploy.pem',
       'fail it tracks secrets/token',
       'fail it tracks store.p12',
+      'warn it tracks .env.development',
       'warn it tracks plan.json',
     ]);
-    for (const { hint } of found) expect(hint).toMatch(/^git rm --cached \S+, and name it in \.gitignore; /);
+    for (const { hint } of found) expect(hint).toMatch(/git rm --cached \S+, and name it in \.gitignore/);
     git(
       at,
       'rm',
@@ -193,6 +195,8 @@ describe("idops doctor, of git's index", () => {
       '--cached',
       'plan.json',
       '.env',
+      '.env.development',
+      '.env.development',
       'client.key',
       'deploy.pem',
       'secrets/token',

@@ -5,6 +5,7 @@ import { inGitIndex } from '../../base/git.js';
 import { realPlaceOf } from '../../base/links.js';
 import { ProblemsError } from '../../base/problems.js';
 import { readRegular, startOf } from '../../base/regular.js';
+import { looksSecret } from '../../base/secret-names.js';
 import { workTreeOf } from '../../base/work-tree.js';
 import type { Project } from '../../project/index.js';
 import { shownPath } from '../../source/file.js';
@@ -19,7 +20,7 @@ const ENOUGH = 4096;
 interface Finding {
   readonly path: string;
   readonly what: string;
-  readonly kind: 'secret' | 'state' | 'plan';
+  readonly kind: 'secret' | 'doubtful' | 'state' | 'plan';
 }
 
 /**
@@ -115,8 +116,12 @@ const worthReading = /\.(jsonl?|bak|old|orig|backup|plan|out|pem|key|p8)$|^[^.]+
 /** What a file is that git shouldn't have; undefined for all others. */
 async function recognise(file: string, path: string): Promise<Finding | undefined> {
   const name = basename(path);
-  if (environmentFile.test(name) && !harmlessEnvironment.test(name))
-    return { path, what: 'such a file holds the values of process variables', kind: 'secret' };
+  if (environmentFile.test(name) && !harmlessEnvironment.test(name)) {
+    const secret = secretVariable(await startOf(file, ENOUGH));
+    return secret === undefined
+      ? { path, what: 'such a file holds the values of process variables', kind: 'doubtful' }
+      : { path, what: `it has a value for ${secret}`, kind: 'secret' };
+  }
   if (keyStore.test(name)) return { path, what: 'it is a store of keys', kind: 'secret' };
   if (!worthReading.test(name)) return undefined;
   const start = await startOf(file, ENOUGH);
@@ -131,6 +136,17 @@ async function recognise(file: string, path: string): Promise<Finding | undefine
   return undefined;
 }
 
+/** The first variable that looks like a secret and has a value, which is none of another variable. */
+function secretVariable(text: string): string | undefined {
+  for (const [, name = '', value = ''] of text.matchAll(
+    /^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*=[ \t]*["']?([^\s"'#]*)/gm,
+  )) {
+    const isIt = looksSecret(name) || /KEY$/i.test(name);
+    if (isIt && value !== '' && !value.startsWith('$')) return name;
+  }
+  return undefined;
+}
+
 /** A report of a plan begins alike; only a plan that can be applied has what applying needs. */
 async function isStoredPlan(file: string): Promise<boolean> {
   return /^ {2}"apply": \{/m.test(await readRegular(file).catch(() => ''));
@@ -138,13 +154,10 @@ async function isStoredPlan(file: string): Promise<boolean> {
 
 function asCheck({ what, kind }: Finding, shown: string): Check {
   const out = `git rm --cached ${shown}, and name it in .gitignore`;
-  return kind === 'plan'
-    ? warn(NAME, `it tracks ${shown}: ${what}`, `${out}; a plan holds for what was there when it was made`)
-    : fail(
-        NAME,
-        `it tracks ${shown}: ${what}`,
-        `${out}; then replace the secret, since git's history keeps it`,
-      );
+  const message = `it tracks ${shown}: ${what}`;
+  if (kind === 'plan') return warn(NAME, message, `${out}; a plan holds for what was there when it was made`);
+  if (kind === 'doubtful') return warn(NAME, message, `where one of them is secret, ${out}`);
+  return fail(NAME, message, `${out}; then replace the secret, since git's history keeps it`);
 }
 
 /** There may be very many journals: three names are enough to find the rest. */
