@@ -2,6 +2,7 @@ import { lstatSync, readFileSync, statSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
 import { error, type Place, type Problem } from '../base/problems.js';
 import { isMap, type Json } from '../base/values.js';
+import type { Declared } from '../kinds/kind.js';
 import { Access } from '../manifests/access.js';
 import type { LoadedManifests } from '../manifests/index.js';
 import type { ManifestSource } from '../manifests/load.js';
@@ -17,8 +18,11 @@ export class BodyFiles {
   readonly #project: Project;
   readonly #manifests: LoadedManifests;
   readonly #access: Access;
-  /** How many fields of documents name each file. */
-  readonly #named = new Map<string, number>();
+  /** Where each file that is named lies, links followed, and how many fields of documents name it by whatever path. */
+  readonly #targets = new Map<string, string>();
+  readonly #users = new Map<string, number>();
+  /** What lies in files whose names have variables in them, which may be any. */
+  readonly #elsewhere = new Set<string>();
   readonly #troubles = new Map<string, string>();
   readonly #wanted = new Map<string, { text: string; place: Place }[]>();
   readonly #made = new Map<string, string>();
@@ -31,17 +35,23 @@ export class BodyFiles {
 
   /** Finds out which files are named, and which of them may not be written. */
   async look(): Promise<void> {
+    const named: string[] = [];
     for (const source of this.#manifests.sources) {
-      for (const { written } of source.documents) {
+      for (const { written, declared } of source.documents) {
         for (const path of filesNamed(written())) {
-          const file = resolve(dirname(source.path), path);
-          this.#named.set(file, (this.#named.get(file) ?? 0) + 1);
+          if (path.includes('${')) for (const text of textsOf(declared)) this.#elsewhere.add(text);
+          named.push(resolve(dirname(source.path), path));
         }
       }
     }
     const manifests = new Set(this.#manifests.sources.map(({ target }) => target));
-    for (const file of this.#named.keys()) {
+    const counts = new Map<string, number>();
+    for (const file of named) counts.set(file, (counts.get(file) ?? 0) + 1);
+    for (const [file, users] of counts) {
       const found = await this.#access.find(file);
+      const target = 'target' in found ? found.target : file;
+      this.#targets.set(file, target);
+      this.#users.set(target, (this.#users.get(target) ?? 0) + users);
       const trouble =
         'target' in found
           ? found.target !== file
@@ -72,13 +82,14 @@ export class BodyFiles {
   conflicts(): Problem[] {
     return [...this.#wanted].flatMap(([file, wanted]) => {
       const texts = new Set(wanted.map(({ text }) => text));
-      const isShared = wanted.length < (this.#named.get(file) ?? 0);
+      const users = this.#users.get(this.#targets.get(file) ?? file) ?? 0;
+      const isShared = wanted.length < users || this.#elsewhere.has(readFileSync(file, 'utf8'));
       if (texts.size === 1 && !isShared) return [];
       this.#wanted.delete(file);
       return [
         error(
           'not-pulled',
-          `the body file ${shownPath(file, this.#project.cwd)} is shared by several documents, and the server has another text for each`,
+          `the body file ${shownPath(file, this.#project.cwd)} is shared by several documents, and the server's text isn't that of all of them`,
           wanted.map(({ place }) => place),
           'give each of them a file of its own',
         ),
@@ -134,6 +145,11 @@ export class BodyFiles {
       readFileSync(file, 'utf8') === text
     );
   }
+}
+
+/** The texts of a document's fields. */
+function textsOf(declared: Declared | undefined): string[] {
+  return Object.values(declared?.fields ?? {}).filter((field) => typeof field === 'string');
 }
 
 /** The files that a document's texts lie in. */

@@ -10,6 +10,7 @@ import { kindOf, kinds } from '../kinds/index.js';
 import type { Asked, Identity, Kind, KindName, Known } from '../kinds/kind.js';
 import { type LoadedManifests, loadManifests, tellSecrets } from '../manifests/index.js';
 import { namedByGlobs } from '../manifests/named.js';
+import { interrupted } from '../plan/observe.js';
 import type { Project, ServerSettings } from '../project/index.js';
 import type { LookOptions } from '../pull/discover.js';
 import type { LeftOut } from '../pull/fresh.js';
@@ -114,6 +115,8 @@ export async function pull(
 ): Promise<Pulling> {
   return await looking(project, options, request, async (looked) => {
     const { server, manifests, look, known, notes, holds } = looked;
+    // What is wrong with manifests is in the way of changing them, and of nothing else.
+    if (out === undefined) refuse(manifests.problems);
     const wishes = { ...wishesOf(request), known, holds };
     const shared = { server: server.baseUrl, profile: server.profile.name };
     if (out === undefined) {
@@ -131,7 +134,10 @@ export async function pull(
         left,
         missing: seen.missing,
         notes: [...notes, ...seen.notes],
-        write: async () => void (await writeFiles(rest.files, project.root, project.cwd)),
+        async write() {
+          if (options.signal?.aborted) throw interrupted();
+          await writeFiles(rest.files, project.root, project.cwd);
+        },
       };
     }
     const fresh = await pullFresh(wishes, look);
@@ -152,6 +158,7 @@ export async function pull(
       missing: fresh.survey.missing,
       notes: [...notes, ...fresh.survey.notes],
       async write() {
+        if (options.signal?.aborted) throw interrupted();
         await mkdir(folder, { recursive: true });
         await writeFiles(files, await realpath(folder), project.cwd);
       },
@@ -229,7 +236,7 @@ async function looking<T>(
     tokenFile: tokenFile === undefined ? undefined : resolve(project.cwd, tokenFile),
   });
   tellSecrets(manifests, redactor.add);
-  refuse([...askedProblems(request.asked ?? {}, wishesOf(request).kinds, profile), ...manifests.problems]);
+  refuse(askedProblems(request.asked ?? {}, wishesOf(request).kinds, profile));
   const { known, notes } = await knownIn(project, manifests, server);
   const connection = openConnection(server, manifests.declared, {
     concurrency,

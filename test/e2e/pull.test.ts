@@ -113,13 +113,33 @@ label: null
     expect((await at.read('manifests/all.yaml')).startsWith(manifest)).toBe(true);
   });
 
+  it('leaves a body alone that another document names by a variable or by a link', async () => {
+    const template = (type: string, txt: string): string =>
+      `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: ${type}\ntxt_content: {file: "${txt}"}\n`;
+    const files = {
+      'manifests/a.yaml': template('tx_code', 'a.txt'),
+      'manifests/b.yaml': `${template('reset_password_instructions', '${name}.txt')}state: present\n`,
+      'manifests/a.txt': 'text',
+    };
+    const at = await project({ 'idops.yaml': `${boruta}vars: {name: a}\n`, ...files }, { profile: 'boruta' });
+    const byVariable = await at.idops('pull --kind EmailTemplate --type tx_code');
+    expect(byVariable.stderr).toContain('manifests/a.txt is shared by several documents');
+    await symlink('a.txt', join(at.folder, 'manifests/link.txt'));
+    await at.write({ 'manifests/b.yaml': template('reset_password_instructions', 'link.txt') });
+    const byLink = await at.idops('pull --kind EmailTemplate --type tx_code');
+    expect(byLink.stderr).toContain('manifests/a.txt is shared by several documents');
+    expect(await at.read('manifests/a.txt')).toBe('text');
+  });
+
   it('refuses manifests that are not valid, and tells what the server has no longer', async () => {
     const at = await project(
       { 'idops.yaml': boruta, 'manifests/a.yaml': 'kind: Organisation\n' },
       { profile: 'boruta' },
     );
     expect(await at.idops('pull')).toMatchObject({ code: 1, stdout: '' });
-    expect(at.reads()).toEqual([]);
+    // What is listed, and what goes elsewhere, has nothing to do with them.
+    expect(await at.idops('list Organization')).toMatchObject({ code: 0 });
+    expect(await at.idops('pull --kind Organization --out fresh')).toMatchObject({ code: 0 });
     await at.write({ 'manifests/a.yaml': 'kind: Organization\nname: nobody\n' });
     const pulled = await at.idops('pull --kind Organization --check');
     expect(pulled.code).toBe(1);
