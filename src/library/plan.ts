@@ -20,7 +20,7 @@ import { changeJson } from '../report/json.js';
 import { redactPlan, redactProblems } from '../report/redacted.js';
 import type { ProfileName } from '../server/profiles.js';
 import { tellable } from './errors.js';
-import type { Inside } from './project.js';
+import type { Inside, Members } from './project.js';
 import { said } from './said.js';
 
 /** One difference. */
@@ -75,7 +75,9 @@ export interface Change {
  * What would be done, and all that a reviewer needs to judge it: frozen data in which secrets are masked. What applying sends is
  * kept beside it, so only a plan that a session made can be shown, stored and approved; a copy of one can't.
  */
-export interface Plan {
+export declare class Plan {
+  // Of the type alone: what a copy doesn't have.
+  protected readonly made: true;
   /** The version of idops that made it. */
   readonly toolVersion: string;
   /** ISO 8601, UTC. */
@@ -107,13 +109,12 @@ export interface Limits {
   readonly asked?: number;
 }
 
-declare const approved: unique symbol;
-
 /** A plan that may be applied. Only `approve` makes one. */
-export interface ApprovedPlan {
+export declare class ApprovedPlan {
+  // Of the type alone: what a copy doesn't have.
+  protected readonly approved: true;
   /** What was approved. */
   readonly plan: Plan;
-  readonly [approved]: true;
 }
 
 /** What is known of a plan, and isn't for programs. */
@@ -131,7 +132,7 @@ const approvals = new WeakMap<ApprovedPlan, Approved>();
 export function publicPlan(made: Made, inside: Inside, maker: object): Plan {
   const { toolVersion, createdAt, server, profile, environment, changes, requiredScopes, warnings, digest } =
     redactPlan(made, inside.redactor);
-  const plan: Plan = {
+  const members: Members<Plan> = {
     toolVersion,
     createdAt,
     server,
@@ -142,7 +143,8 @@ export function publicPlan(made: Made, inside: Inside, maker: object): Plan {
     warnings,
     digest,
   };
-  deepFreeze(plan);
+  deepFreeze(members);
+  const plan = members as Plan;
   known.set(plan, { made, inside, maker });
   return plan;
 }
@@ -221,7 +223,6 @@ export function approve(plan: Plan, limits: Limits): ApprovedPlan {
   }
   try {
     const inner = approveMade(made, { maxDestructive, asked });
-    // The symbol is of the type alone: what was approved is known by itself.
     const outer = Object.freeze({ plan }) as ApprovedPlan;
     approvals.set(outer, inner);
     return outer;

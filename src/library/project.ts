@@ -7,7 +7,9 @@ import { tellable, telling } from './errors.js';
 import { checkedOptions, type Rule, someText, text, yesOrNo } from './given.js';
 
 /** A configuration that was read. It shows nothing of its credentials and variables. */
-export interface Project {
+export declare class Project {
+  // Of the type alone: what a copy doesn't have.
+  protected readonly loaded: true;
   /** The configuration's folder, absolute, links followed. */
   readonly root: string;
   /** The configuration as a person would type it, relative to `ProjectOptions.cwd`. */
@@ -17,8 +19,11 @@ export interface Project {
   /** The profile as far as it can be had without process variables; `documented` otherwise. */
   readonly profile: ProfileName;
   /** `safety.max_destructive`: how many destructive changes may be applied. Throws a ProblemsError where it is no such number. */
-  maxDestructive(): number;
+  readonly maxDestructive: () => number;
 }
+
+/** What is open of something that only idops makes. */
+export type Members<T> = { [name in keyof T]: T[name] };
 
 /** What is known of a project, and isn't for programs. */
 export interface Inside {
@@ -44,7 +49,7 @@ export async function loadProject(given: ProjectOptions): Promise<Project> {
   const { options, redactor } = checked(given);
   const project = await telling(redactor, () => load(options));
   const { root, file, environment, profile } = project;
-  const made: Project = Object.freeze({
+  const members: Members<Project> = {
     root,
     file,
     environment,
@@ -56,7 +61,8 @@ export async function loadProject(given: ProjectOptions): Promise<Project> {
         throw tellable(failure, redactor);
       }
     },
-  });
+  };
+  const made = Object.freeze(members) as Project;
   insides.set(made, { project, redactor });
   return made;
 }

@@ -2,9 +2,12 @@ import { createRedactor } from '../base/redact.js';
 import type { StoredPlan as Read } from '../plan/stored.js';
 import { readPlanFile as readFile, readStoredPlan } from '../session/plan-file.js';
 import { tellable, telling } from './errors.js';
+import type { Members } from './project.js';
 
 /** A plan that was stored, to be made anew by `Session.planStored`. */
-export interface StoredPlan {
+export declare class StoredPlan {
+  // Of the type alone: what a copy doesn't have.
+  protected readonly read: true;
   /** The base URL of the server that it is for. */
   readonly server: string;
   /** The environment that it was made for; null where none was chosen. */
@@ -44,7 +47,8 @@ export async function readPlanFile(path: string): Promise<StoredPlan> {
 
 function publicStored(stored: Read): StoredPlan {
   const { server, environment, created_at: createdAt, digest } = stored;
-  const made = Object.freeze({ server, environment, createdAt, digest });
+  const members: Members<StoredPlan> = { server, environment, createdAt, digest };
+  const made = Object.freeze(members) as StoredPlan;
   read.set(made, stored);
   return made;
 }

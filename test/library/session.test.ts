@@ -104,12 +104,17 @@ describe('a plan of the library', () => {
     const project = await loadProject(optionsOf(at));
     const session = await openForWriting(project, 'apply');
     const plan = await session.plan();
+    // @ts-expect-error: a copy is none, whatever it holds.
     expect(() => approve({ ...plan }, { maxDestructive: 0 })).toThrow('no session made this plan');
+    const copied = { ...approve(plan, { maxDestructive: 0 }) };
+    // @ts-expect-error: nor is one of an approval.
+    await expect(session.apply(copied)).rejects.toThrow('was not approved');
     // @ts-expect-error: only approve makes one.
     await expect(session.apply({ plan })).rejects.toThrow('was not approved');
-    await expect(session.planStored({ ...readPlan(await session.storePlan(plan)) })).rejects.toThrow(
-      TypeError,
-    );
+    const stored = { ...readPlan(await session.storePlan(plan)) };
+    // @ts-expect-error: nor one of a stored plan.
+    await expect(session.planStored(stored)).rejects.toThrow(TypeError);
+    // @ts-expect-error: nor one of a project.
     await expect(openSession({ ...project })).rejects.toThrow('loadProject() makes one');
     const elsewhere = await within(project, (other) => other.plan());
     await expect(session.apply(approve(elsewhere, { maxDestructive: 0 }))).rejects.toThrow('another session');
