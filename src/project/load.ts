@@ -22,7 +22,7 @@ import {
   serverSchema,
   stateSettingsSchema,
 } from './config.js';
-import { findAbove, topOf } from './find.js';
+import { findAbove, passedAbove, topOf } from './find.js';
 import { type ConfigLayer, type Guarded, guardedOf } from './guarded.js';
 import { merge, without } from './merge.js';
 import type { Pattern, Project, ProjectOptions, ServerOverrides, ServerSettings } from './project.js';
@@ -79,6 +79,16 @@ async function unreadableConfig(path: string, options: ProjectOptions, problem: 
       `there is no file ${shownPath(path, cwd)}`,
       [],
       'check --config and IDOPS_CONFIG',
+    );
+  }
+  const passed = above ? await passedAbove(CONFIG, cwd) : undefined;
+  if (passed !== undefined) {
+    const shown = shownPath(passed, cwd);
+    return error(
+      'no-config',
+      `there is no ${CONFIG} in this folder, and ${shown} is not taken by itself, since this is no git work tree`,
+      [],
+      `start idops in that folder, or write --config ${shown}`,
     );
   }
   const top = above ? await topOf(cwd) : undefined;

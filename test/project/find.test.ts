@@ -64,10 +64,16 @@ describe('the configuration is looked for', () => {
   });
 
   it('in the folder alone without a work tree', async () => {
-    await configure('repository');
     expect(await refusal()).toMatchObject({
       code: 'no-config',
       message: 'there is no idops.yaml in this folder',
+    });
+    await configure('repository');
+    expect(await refusal()).toMatchObject({
+      code: 'no-config',
+      message:
+        'there is no idops.yaml in this folder, and ../../idops.yaml is not taken by itself, since this is no git work tree',
+      hint: 'start idops in that folder, or write --config ../../idops.yaml',
     });
   });
 
