@@ -1,7 +1,7 @@
 import type { Command, CommanderError, Option } from 'commander';
 import { error, type Problem } from '../base/problems.js';
 import { commanderWords } from '../session/options.js';
-import { areNear, nearest } from '../source/nearest.js';
+import { nearest } from '../source/nearest.js';
 import type { Streams } from './context.js';
 import type { OutputStream } from './output.js';
 
@@ -56,8 +56,7 @@ export function misuse(ended: Ended): Problem[] {
   }
   // Without any command its help is what says what is missing.
   if (failure.exitCode === 0 || failure.code === 'commander.help') return [];
-  const { message: said, reason } = commanderWords(failure);
-  const message = failure.code === 'commander.unknownOption' ? unknownOption(ended, said) : said;
+  const { message, reason } = commanderWords(failure, optionsOf(command));
   return [error('wrong-option', message, [], reason ?? `${nameOf(command)} --help lists what there is`)];
 }
 
@@ -71,19 +70,6 @@ function unknownCommand({
   if (parent.args[0] === command.name()) return undefined;
   const [name = ''] = command.args;
   return { above: parent, name };
-}
-
-/** What is said of an option that there isn't: what is meant, as far as that is near. */
-function unknownOption({ command }: Ended, said: string): string {
-  const [, word = ''] = /^unknown option '(.+?)'(?:, did you mean .*)?$/s.exec(said) ?? [];
-  const [flag = '', value] = word.split('=', 2);
-  const bare = (one: string): string => one.replace(/^-+/, '');
-  const known = optionsOf(command).flatMap(({ short, long }) => [short, long]);
-  if (value !== undefined && known.includes(flag)) return `option '${flag}' takes no value`;
-  const [, one, list = ''] = /, did you mean (one of )?(.+)\?$/.exec(said) ?? [];
-  const near = list.split(', ').filter((candidate) => areNear(bare(flag), bare(candidate)));
-  const names = `${one !== undefined && near.length > 1 ? one : ''}${near.join(', ')}`;
-  return `unknown option '${word}'${near.length === 0 ? '' : `, did you mean ${names}?`}`;
 }
 
 /** The options of a command and of those above it. */

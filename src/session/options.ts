@@ -1,6 +1,7 @@
 import { type CommanderError, InvalidArgumentError, Option } from 'commander';
 import { type KindName, kindNames } from '../base/kind-names.js';
 import { error, type Problem } from '../base/problems.js';
+import { areNear } from '../source/nearest.js';
 import type { PlanOptions, SessionOptions } from './session.js';
 
 /*
@@ -163,13 +164,30 @@ export function besidePlanFile({
   ];
 }
 
-/** What commander says of options, as a message, and what to write where it says that. */
-export function commanderWords({ code, message }: CommanderError): {
+/** What commander says of options, of those that there are, as a message, and what to write where it says that. */
+export function commanderWords(
+  { code, message }: CommanderError,
+  options: readonly Option[],
+): {
   readonly message: string;
   readonly reason?: string;
 } {
   const said = message.replace(/^error: /, '').replace(/\.$/, '');
-  return code === 'commander.invalidArgument' ? halves(said) : { message: whole(said) };
+  if (code === 'commander.invalidArgument') return halves(said);
+  return { message: code === 'commander.unknownOption' ? unknownOption(whole(said), options) : whole(said) };
+}
+
+/** What is said of an option that there isn't: what is meant, as far as that is near. */
+function unknownOption(said: string, options: readonly Option[]): string {
+  const [, word = ''] = /^unknown option '(.+?)'(?:, did you mean .*)?$/s.exec(said) ?? [];
+  const [flag = '', value] = word.split('=', 2);
+  const bare = (one: string): string => one.replace(/^-+/, '');
+  const known = options.flatMap(({ short, long }) => [short, long]);
+  if (value !== undefined && known.includes(flag)) return `option '${flag}' takes no value`;
+  const [, one, list = ''] = /, did you mean (one of )?(.+)\?$/.exec(said) ?? [];
+  const near = list.split(', ').filter((candidate) => areNear(bare(flag), bare(candidate)));
+  const names = `${one !== undefined && near.length > 1 ? one : ''}${near.join(', ')}`;
+  return `unknown option '${word}'${near.length === 0 ? '' : `, did you mean ${names}?`}`;
 }
 
 /** What is wrong with a value stands in a second sentence, which says what to write. */
