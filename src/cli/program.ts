@@ -19,6 +19,7 @@ import {
   validationReport,
 } from '../report/formats.js';
 import { problemsText } from '../report/problems.js';
+import { leastBudget } from '../report/words.js';
 import { problemsOf, stacksOf } from '../session/failures.js';
 import { ciNames } from '../session/init/choices.js';
 import {
@@ -28,7 +29,6 @@ import {
   connectionOptions,
   debugOption,
   kindOption,
-  leastBudget,
   notEmpty,
   selectionOptions,
   wholeNumber,

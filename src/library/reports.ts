@@ -8,7 +8,7 @@ import * as problemsReport from '../report/problems.js';
 import { redactProblems, redactSamples } from '../report/redacted.js';
 import * as results from '../report/results.js';
 import * as text from '../report/text.js';
-import { leastBudget } from '../session/options.js';
+import { leastBudget } from '../report/words.js';
 import { planSamples } from '../session/plan-samples.js';
 import { telling } from './errors.js';
 import { knownOf, type Plan, shownOf } from './plan.js';

@@ -18,8 +18,6 @@ import { plural } from './words.js';
 
 /** Below what GitHub takes as a comment, with room for what a workflow adds. */
 const defaultBudget = 60_000;
-/** So little can't hold a headline and say what was left out. */
-export const leastBudget = 1_000;
 
 /** What is kept free for saying what was left out. */
 const noticeRoom = 400;
@@ -320,6 +318,26 @@ const plainWord = /^[("]?[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*[)"]?$|^\d{1,6}$|
 const referringWord = /^[("]?(?:www|gh-)|[0-9a-f]{7}/i;
 /** A placeholder of an email, a word, or what is between words. */
 const pieces = /\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu;
+/** The same, with a quotation of several words as one: marks of code that begin in it end in it. */
+const quotedPieces =
+  /(?<![^\s])"[^"\s{][^"\n{]{0,200}"(?=[,.;:!?)]?(?:\s|$))|\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu;
+
+/** A text in pieces; a quotation in words is words, whatever is around them. */
+function piecesOf(text: string): string[] {
+  return (text.match(quotedPieces) ?? []).flatMap((piece) => {
+    const words = piece.match(pieces) ?? [];
+    return words.every((word) => word.trim() === '' || isPlain(word)) ? words : [piece];
+  });
+}
+
+/** Whether a word, with what may stand behind it, means itself. */
+function isPlain(piece: string): boolean {
+  const word = piece.replace(/[,.;:!?]$/, '');
+  // A number with a full stop could begin a list.
+  return (
+    plainWord.test(word) && !referringWord.test(word) && !/^\d+\.$/.test(piece) && escapeText(word) === word
+  );
+}
 
 function wordsAs(text: string, show: (text: string) => string): string {
   let shown = '';
@@ -329,19 +347,14 @@ function wordsAs(text: string, show: (text: string) => string): string {
     if (run !== '') shown += `${show(run.trimEnd())}${space}`;
     run = '';
   };
-  for (const piece of text.trim().match(pieces) ?? []) {
+  for (const piece of piecesOf(text.trim())) {
     if (piece.trim() === '') {
       if (run === '') shown += ' ';
       else run += ' ';
       continue;
     }
     const [, word = '', end = ''] = /^(.*?)([,.;:!?]?)$/su.exec(piece) ?? [];
-    // A number with a full stop could begin a list.
-    const plain =
-      plainWord.test(word) &&
-      !referringWord.test(word) &&
-      !/^\d+\.$/.test(piece) &&
-      escapeText(word) === word;
+    const plain = isPlain(piece);
     if (plain && (run === '' || run.endsWith(' '))) {
       flush();
       shown += word + end;

@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { Dispatcher } from 'undici';
 import { stringifyJson } from '../base/json.js';
+import { mask } from '../base/redact.js';
 import type { Answer, Call, TransportOptions } from './call.js';
 import { openRoute, type Route } from './connections.js';
 import type { Credential } from './credentials.js';
@@ -239,6 +240,6 @@ export class Transport {
   #stripper({ value }: Credential): (text: string) => string {
     const token = value.slice(value.indexOf(' ') + 1);
     const echoes = [...new Set([value, token, encodeURIComponent(token)])].filter(Boolean);
-    return (text) => echoes.reduce((rest, echo) => rest.replaceAll(echo, '***'), text);
+    return (text) => echoes.reduce((rest, echo) => rest.replaceAll(echo, mask), text);
   }
 }

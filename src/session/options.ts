@@ -8,9 +8,6 @@ import type { PlanOptions, SessionOptions } from './session.js';
  * The options that the command line and the action's `args` have in common: each is declared here, with what it takes and says.
  */
 
-/** Characters that a plan in Markdown has room for; in fewer there is no place to say what was left out. */
-export const leastBudget = 1000;
-
 /** What a plan is about. */
 export interface SelectionOptions {
   readonly target: readonly string[];

@@ -2,7 +2,8 @@ import { constants } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { relative, sep } from 'node:path';
 import { error, type Place, type Problem } from '../base/problems.js';
-import { MASK, secretRanges } from './mask.js';
+import { mask } from '../base/redact.js';
+import { secretRanges } from './mask.js';
 import type { Range } from './tree.js';
 
 /** How large a file may be: far above any manifest, far below what exhausts the memory. */
@@ -99,12 +100,14 @@ export class SourceFile {
       const secret = masked[index];
       if (secret === undefined || secret.start >= lineEnd) break;
       const from = Math.max(secret.start, at);
-      text += this.text.slice(at, from) + MASK;
+      text += this.text.slice(at, from) + mask;
       at = Math.max(at, Math.min(secret.end, lineEnd));
       // What stands behind a mask has no right column in the masked line any more.
       if (start >= at && at > secret.start) return { length };
-      if (start >= secret.start) shownLength = MASK.length;
-      else shownLength = Math.min(shownLength, Math.max(1, from - start + MASK.length));
+      // Nor has a place within it: how far it is from the beginning would tell something of the secret.
+      if (start > from) return { length: 1 };
+      if (start === from) shownLength = mask.length;
+      else shownLength = Math.min(shownLength, Math.max(1, from - start + mask.length));
     }
     return { length: shownLength, text: text + this.text.slice(at, lineEnd) };
   }

@@ -1,9 +1,6 @@
 import { looksSecret } from '../base/secret-names.js';
 import type { Range } from './tree.js';
 
-/** What stands in the place of a secret; of one length, so that it doesn't tell the secret's. */
-export const MASK = '***';
-
 /**
  * Where a text has values of keys that look secret. Works on the text alone, since lines are shown of
  * files that don't parse too; rather masks too much than too little. Takes time in proportion to the text.

@@ -3,8 +3,9 @@ import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';
 import { Sensitive } from '../../src/base/values.js';
 import type { Change } from '../../src/plan/plan.js';
-import { leastBudget, planMarkdown } from '../../src/report/markdown.js';
+import { planMarkdown, prose } from '../../src/report/markdown.js';
 import { reviewGroups } from '../../src/report/review.js';
+import { leastBudget } from '../../src/report/words.js';
 import { often } from '../often.js';
 import { hostilePlan, invisible, workflowCommand } from './hostile-plans.js';
 import { changeOf, fieldOf, planOf } from './plans.js';
@@ -28,6 +29,14 @@ function manyChanges(count: number, parts: (index: number) => Partial<Change> = 
 }
 
 describe('the Markdown of a plan', () => {
+  it('marks a quotation as a whole, or not at all', () => {
+    expect(prose('declare it with "whole: [metadata]", or not')).toBe(
+      'declare it with `"whole: [metadata]"`, or not',
+    );
+    expect(prose('the label is "Acme and others" now')).toBe('the label is "Acme and others" now');
+    expect(prose('it says "see #12 there".')).toBe('it says `"see #12 there"`.');
+  });
+
   it('reads as a whole', () => {
     const text = planMarkdown(
       planOf(

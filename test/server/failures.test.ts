@@ -105,7 +105,9 @@ describe('a status other than 2xx', () => {
     const { origin } = await serve((response) => json(response, 401, echo));
     const redact = (text: string): string => text.replaceAll('hunter2\nhunter3', '(redacted)');
     const failure = await failureOf(use(origin, { redact }).writer.send(rename));
-    expect(failure.serverMessage).toBe('bad header ***: ***: got ***, ***, and (redacted)');
+    expect(failure.serverMessage).toBe(
+      'bad header (sensitive): (sensitive): got (sensitive), (sensitive), and (redacted)',
+    );
     expect(inspect(failure, { depth: 9, showHidden: true })).not.toMatch(/secret-token|hunter/);
   });
 

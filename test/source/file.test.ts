@@ -36,16 +36,16 @@ describe('places', () => {
 
 describe('secrets in shown lines', () => {
   test.each([
-    ['smtp_password: hunter2', 'smtp_password: ***'],
-    ['smtp_pasword: hunter2 # mine', 'smtp_pasword: ***'],
-    ['smtppassword: "hunter2"', 'smtppassword: ***'],
-    ['"clientSecret" : hunter2', '"clientSecret" : ***'],
-    ['- api_token: hunter2', '- api_token: ***'],
-    ['{smtp_password: hunter2, smtp_port: 25}', '{smtp_password: ***, smtp_port: 25}'],
-    ['a: {b: 1, smtp_password: "hunter2, }", c: 2}', 'a: {b: 1, smtp_password: ***, c: 2}'],
-    [`{"smtp_password":"hunter2"}`, `{"smtp_password":***}`],
-    ['smtp_password: !hunter2 x', 'smtp_password: ***'],
-    ['smtp_password            : hunter2', 'smtp_password            : ***'],
+    ['smtp_password: hunter2', 'smtp_password: (sensitive)'],
+    ['smtp_pasword: hunter2 # mine', 'smtp_pasword: (sensitive)'],
+    ['smtppassword: "hunter2"', 'smtppassword: (sensitive)'],
+    ['"clientSecret" : hunter2', '"clientSecret" : (sensitive)'],
+    ['- api_token: hunter2', '- api_token: (sensitive)'],
+    ['{smtp_password: hunter2, smtp_port: 25}', '{smtp_password: (sensitive), smtp_port: 25}'],
+    ['a: {b: 1, smtp_password: "hunter2, }", c: 2}', 'a: {b: 1, smtp_password: (sensitive), c: 2}'],
+    [`{"smtp_password":"hunter2"}`, `{"smtp_password":(sensitive)}`],
+    ['smtp_password: !hunter2 x', 'smtp_password: (sensitive)'],
+    ['smtp_password            : hunter2', 'smtp_password            : (sensitive)'],
     ['label: nothing secret', 'label: nothing secret'],
   ])('%s', (text, shown) => {
     expect(new SourceFile({ file: 'x.yaml' }, text).place({ start: 0, end: 1 }).text).toBe(shown);
@@ -72,7 +72,14 @@ describe('secrets in shown lines', () => {
     const text = '{smtp_password: hunter2hunter2, port: x}';
     expect(placeOf(text, 'x}')).toMatchObject({ column: 39, length: 2 });
     expect(placeOf(text, 'x}').text).toBeUndefined();
-    expect(placeOf(text, 'hunter2hunter2').length).toBe(3);
+    expect(placeOf(text, 'hunter2hunter2').length).toBe('(sensitive)'.length);
+  });
+
+  test('a place within a masked one shows no line either: its caret would stand somewhere else', () => {
+    const text = 'metadata: {secret: {value: "${META}", status: 1}}';
+    expect(placeOf(text, '${META}')).toMatchObject({ line: 1, column: 29, length: 1 });
+    expect(placeOf(text, '${META}').text).toBeUndefined();
+    expect(placeOf(text, '{value').text).toBe('metadata: {secret: (sensitive)}');
   });
 
   test('the name of a variable alone is shown, its default is not', () => {
