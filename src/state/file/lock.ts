@@ -154,7 +154,10 @@ async function sweepTurns(path: string): Promise<void> {
 async function confirm(path: string, { nonce }: Holder): Promise<void> {
   const now = await readHolder(path);
   if (now?.nonce === nonce) return;
-  const who = now === undefined ? 'it was removed' : `it is ${now === null ? UNREADABLE : describe(now)}`;
+  const who =
+    now === undefined
+      ? 'it was removed'
+      : `somebody else has it: ${now === null ? UNREADABLE : describe(now)}`;
   throw new ProblemsError([
     error(
       'locked',
