@@ -104,9 +104,10 @@ export class SourceFile {
       at = Math.max(at, Math.min(secret.end, lineEnd));
       // What stands behind a mask has no right column in the masked line any more.
       if (start >= at && at > secret.start) return { length };
-      // Nor has a place within it: how far it is from the beginning would tell something of the secret.
-      if (start > from) return { length: 1 };
-      if (start === from) shownLength = mask.length;
+      // Nor has a place within it that is further from its beginning than the mask is long.
+      const within = start - from;
+      if (within >= mask.length) return { length: 1 };
+      if (within >= 0) shownLength = mask.length - within;
       else shownLength = Math.min(shownLength, Math.max(1, from - start + mask.length));
     }
     return { length: shownLength, text: text + this.text.slice(at, lineEnd) };

@@ -75,11 +75,21 @@ describe('secrets in shown lines', () => {
     expect(placeOf(text, 'hunter2hunter2').length).toBe('(sensitive)'.length);
   });
 
-  test('a place within a masked one shows no line either: its caret would stand somewhere else', () => {
+  test('a place within a masked one has its caret within the mask, or shows no line', () => {
     const text = 'metadata: {secret: {value: "${META}", status: 1}}';
-    expect(placeOf(text, '${META}')).toMatchObject({ line: 1, column: 29, length: 1 });
-    expect(placeOf(text, '${META}').text).toBeUndefined();
-    expect(placeOf(text, '{value').text).toBe('metadata: {secret: (sensitive)}');
+    const shown = 'metadata: {secret: (sensitive)}';
+    const end = shown.indexOf(')') + 1;
+    for (const [find, length] of [
+      ['{value', 11],
+      ['value', 10],
+      ['${META}', 2],
+    ] as const) {
+      const place = placeOf(text, find);
+      expect(place).toMatchObject({ length, text: shown });
+      expect(place.column - 1 + place.length).toBe(end);
+    }
+    expect(placeOf(text, 'status')).toMatchObject({ line: 1, column: 39, length: 1 });
+    expect(placeOf(text, 'status').text).toBeUndefined();
   });
 
   test('the name of a variable alone is shown, its default is not', () => {
