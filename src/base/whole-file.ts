@@ -10,6 +10,13 @@ export async function makeFolder(folder: string, mode = 0o600): Promise<void> {
   await mkdir(folder, { recursive: true, mode: isPrivate(mode) ? 0o700 : 0o777 });
 }
 
+/** A file that lies beside its place, whole, until it is put there or dropped. */
+export interface Staged {
+  /** Puts it into its place. Throws what the file system throws; the old file is untouched then. */
+  commit(): Promise<void>;
+  drop(): Promise<void>;
+}
+
 /**
  * Writes a file so that a crash leaves the old content or the new, never a mixture.
  * `mode` is who may read it, before the process's umask: the owner alone where it isn't given; a folder that is made
@@ -17,9 +24,26 @@ export async function makeFolder(folder: string, mode = 0o600): Promise<void> {
  * Throws what the file system throws; the old file is untouched then.
  */
 export async function writeWhole(path: string, text: string, mode = 0o600, exactly?: number): Promise<void> {
+  const staged = await stageWhole(path, text, mode, exactly);
+  try {
+    await staged.commit();
+  } catch (failure) {
+    await staged.drop();
+    throw failure;
+  }
+}
+
+/** The first half of `writeWhole`, so that several files can be put into place together. */
+export async function stageWhole(
+  path: string,
+  text: string,
+  mode = 0o600,
+  exactly?: number,
+): Promise<Staged> {
   const folder = dirname(path);
   await makeFolder(folder, mode);
   const temporary = join(folder, temporaryName());
+  const drop = (): Promise<void> => rm(temporary, { force: true });
   try {
     const file = await open(temporary, 'wx', mode);
     try {
@@ -29,12 +53,17 @@ export async function writeWhole(path: string, text: string, mode = 0o600, exact
     } finally {
       await file.close();
     }
-    await rename(temporary, path);
   } catch (failure) {
-    await rm(temporary, { force: true });
+    await drop();
     throw failure;
   }
-  await syncFolder(folder);
+  return {
+    async commit() {
+      await rename(temporary, path);
+      await syncFolder(folder);
+    },
+    drop,
+  };
 }
 
 /** Whether a file is for its owner alone. */

@@ -46,7 +46,7 @@ export async function withNew(
     byFile.set(manifest, texts);
   }
   const present = sources.map((source): PulledFile => {
-    const bom = readFileSync(source.target, 'utf8').startsWith(BOM) ? BOM : '';
+    const bom = startsWithBom(source.target) ? BOM : '';
     const text = edited.get(source) ?? source.text;
     const mine = inRoot(source.path);
     const added = appendDocuments(text, byFile.get(mine) ?? []);
@@ -64,6 +64,15 @@ export async function withNew(
     }),
   );
   return [...present, ...made];
+}
+
+/** Whether a manifest has the mark that its text was read without; one that was removed since is told before writing. */
+function startsWithBom(path: string): boolean {
+  try {
+    return readFileSync(path, 'utf8').startsWith(BOM);
+  } catch {
+    return false;
+  }
 }
 
 /** Documents in as many parts as files have to have. */

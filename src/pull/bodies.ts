@@ -24,7 +24,7 @@ export class BodyFiles {
   /** What lies in files whose names have variables in them, which may be any. */
   readonly #elsewhere = new Set<string>();
   readonly #troubles = new Map<string, string>();
-  readonly #wanted = new Map<string, { text: string; place: Place }[]>();
+  readonly #wanted = new Map<string, { text: string; before: string; place: Place }[]>();
   readonly #made = new Map<string, string>();
 
   constructor(project: Project, manifests: LoadedManifests, tokenFile: string | undefined) {
@@ -73,9 +73,9 @@ export class BodyFiles {
     return fitsFile(text) ? undefined : `the server has a text that ${shown} can't hold as a file of UTF-8`;
   }
 
-  want(source: ManifestSource, { path, text, place }: BodyEdit): void {
+  want(source: ManifestSource, { path, text, before, place }: BodyEdit): void {
     const file = resolve(dirname(source.path), path);
-    this.#wanted.set(file, [...(this.#wanted.get(file) ?? []), { text, place }]);
+    this.#wanted.set(file, [...(this.#wanted.get(file) ?? []), { text, before, place }]);
   }
 
   /** Files that several documents share and that would have to have several texts: they stay as they are. */
@@ -83,7 +83,7 @@ export class BodyFiles {
     return [...this.#wanted].flatMap(([file, wanted]) => {
       const texts = new Set(wanted.map(({ text }) => text));
       const users = this.#users.get(this.#targets.get(file) ?? file) ?? 0;
-      const isShared = wanted.length < users || this.#elsewhere.has(readFileSync(file, 'utf8'));
+      const isShared = wanted.length < users || this.#elsewhere.has(wanted[0]?.before ?? '');
       if (texts.size === 1 && !isShared) return [];
       this.#wanted.delete(file);
       return [
@@ -131,8 +131,8 @@ export class BodyFiles {
       return { path, text, action: isSame ? 'unchanged' : 'write', before: isSame ? text : undefined };
     });
     const updated = [...this.#wanted].map(([path, wanted]): PulledFile => {
-      const text = wanted[0]?.text ?? '';
-      return { path, text, action: 'update', before: readFileSync(path, 'utf8') };
+      const { text = '', before = '' } = wanted[0] ?? {};
+      return { path, text, action: 'update', before };
     });
     return [...made, ...updated];
   }

@@ -65,6 +65,9 @@ export async function pullInto(
     if (!kinds.includes(kind) || discovery === undefined || !kind.readable(profile)) return false;
     return isAsked(discovery, declared.identity, asked);
   });
+  // Before the server is read, so that what becomes a link meanwhile isn't taken for one that was there.
+  const bodies = new BodyFiles(project, manifests, look.tokenFile);
+  await bodies.look();
   const seen = await survey(
     wishes,
     concerned.map(({ declared }) => declared),
@@ -75,8 +78,6 @@ export async function pullInto(
   const { live, found } = await lookUp(concerned, byKey, seen, look);
   const names = new VariableNames();
   const options = { profile, names, holds, references, builtIn };
-  const bodies = new BodyFiles(project, manifests, look.tokenFile);
-  await bodies.look();
   const wanted = concerned.map((one) => {
     const now = live.get(one);
     const update: Update | undefined =

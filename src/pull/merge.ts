@@ -19,8 +19,8 @@ export interface Merging {
   readonly writing: Writing;
   /** The id that an element of a set stands for, where the server's lists tell it. */
   readonly idOf: (element: Value) => string | undefined;
-  /** Takes the new text of a body that lies in a file; says why where it can't. */
-  readonly body: (path: string, text: string) => string | undefined;
+  /** Takes the new text of a body that lies in a file, and the one that was read there; says why where it can't. */
+  readonly body: (path: string, text: string, before: string) => string | undefined;
   /** What could not be changed in place, and why. */
   readonly kept: string[];
 }
@@ -185,7 +185,7 @@ function replace(type: FieldType, said: Said, live: Value, path: Path, merging: 
       merging.kept.push(`${shownPath(path)} has a credential in it on the server, which no file may hold`);
       return said;
     }
-    const trouble = merging.body(raw.file, live);
+    const trouble = merging.body(raw.file, live, typeof said.value === 'string' ? said.value : '');
     if (trouble === undefined) return { raw, value: live };
     merging.kept.push(`${shownPath(path)}: ${trouble}`);
     return said;

@@ -12,5 +12,11 @@ export interface PulledFile {
 
 /** Whether something is at a path, be it a link that leads nowhere. */
 export function isThere(path: string): boolean {
-  return existsSync(path) || lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  try {
+    return existsSync(path) || lstatSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch (failure) {
+    // A file stands where a folder would have to be.
+    if ((failure as NodeJS.ErrnoException).code === 'ENOTDIR') return false;
+    throw failure;
+  }
 }

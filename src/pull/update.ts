@@ -21,6 +21,8 @@ export interface BodyEdit {
   /** As the document writes it, relative to its manifest. */
   readonly path: string;
   readonly text: string;
+  /** What its file had when it was read. */
+  readonly before: string;
   readonly place: Place;
 }
 
@@ -136,7 +138,7 @@ class Updating {
 
   #merged(field: string, said: Value, now: Value) {
     const { profile, names, holds, bodyTrouble } = this.#options;
-    const bodies: { path: string; text: string }[] = [];
+    const bodies: { path: string; text: string; before: string }[] = [];
     const toSet: ToSet[] = [];
     const kept: string[] = [];
     const merged = mergeField(
@@ -157,9 +159,9 @@ class Updating {
           left: kept,
         },
         idOf: (element) => this.#idOf(field, element),
-        body: (path, text) => {
+        body: (path, text, before) => {
           const trouble = bodyTrouble(path, text);
-          if (trouble === undefined) bodies.push({ path, text });
+          if (trouble === undefined) bodies.push({ path, text, before });
           return trouble;
         },
         kept,

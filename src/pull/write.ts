@@ -1,57 +1,111 @@
-import { lstat, readFile, stat } from 'node:fs/promises';
+import { lstat, readFile, rmdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import { realPlaceOf } from '../base/links.js';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
-import { writeWhole } from '../base/whole-file.js';
+import { sweepTemporaries } from '../base/temporary.js';
+import { type Staged, stageWhole } from '../base/whole-file.js';
 import { shownPath } from '../source/file.js';
 import type { FreshPull } from './fresh-files.js';
-import type { PulledFile } from './pulled-file.js';
+import { isThere, type PulledFile } from './pulled-file.js';
 
 /**
- * Writes what a pull worked out, each file whole or not at all, bodies before the manifests that name them. Nothing is written
- * where a file isn't as it was when it was read, or lies behind a link: throws a ProblemsError then.
+ * Writes what a pull worked out, all of it or nothing: each file is laid beside its place first, bodies before the manifests
+ * that name them. Nothing is written where a file isn't as it was when it was read, or lies behind a link, nor after
+ * `signal`: throws a ProblemsError then.
  */
 export async function writeFiles(
   files: readonly PulledFile[],
   root: string,
   cwd: string,
+  signal?: AbortSignal,
 ): Promise<readonly PulledFile[]> {
-  const wanted = files.filter(({ action }) => action !== 'unchanged');
-  const checked = await Promise.all(wanted.map((file) => changedSince(file, root, cwd)));
-  const problems = checked.flat();
-  if (problems.length > 0) throw new ProblemsError(problems);
+  const goOn = (): void => {
+    if (signal?.aborted) throw interruptedBefore();
+  };
+  goOn();
+  await checkFiles(files, root, cwd);
+  const folders = [...new Set(files.map(({ path }) => dirname(path)))];
+  await Promise.all(folders.map(sweepTemporaries));
   const isManifest = ({ path }: PulledFile): number => (/\.ya?ml$/i.test(path) ? 1 : 0);
-  for (const { path, text } of wanted.toSorted((a, b) => isManifest(a) - isManifest(b))) {
-    const there = await lstat(path).catch(() => undefined);
-    try {
-      await writeWhole(path, text, 0o666, there?.mode);
-    } catch (failure) {
-      throw new ProblemsError([
-        error(
-          'not-writable',
-          `${shownPath(path, cwd)} can't be written: ${failure instanceof Error ? failure.message : String(failure)}`,
-          [],
-          'check the folder and its permissions; what was written before it stays, and pulling again goes on',
-        ),
-      ]);
+  const wanted = files
+    .filter(({ action }) => action !== 'unchanged')
+    .sort((a, b) => isManifest(a) - isManifest(b));
+  const missing = wanted.flatMap(({ path }) => foldersToMake(dirname(path)));
+  const staged: { readonly path: string; readonly place: Staged }[] = [];
+  try {
+    for (const { path, text } of wanted) {
+      goOn();
+      const there = await lstat(path).catch(() => undefined);
+      const place = await stageWhole(path, text, 0o666, there?.mode).catch((failure: unknown) => {
+        throw notWritable(path, cwd, failure, 'check the folder and its permissions; nothing was written');
+      });
+      staged.push({ path, place });
     }
+    await checkFiles(files, root, cwd);
+    goOn();
+  } catch (failure) {
+    await Promise.all(staged.map(({ place }) => place.drop()));
+    // The deepest first; what somebody else put something into stays.
+    for (const folder of missing.sort((a, b) => b.length - a.length)) await rmdir(folder).catch(() => {});
+    throw failure;
+  }
+  // What is begun here is ended, so that manifests and bodies stay one whole.
+  for (const [index, { path, place }] of staged.entries()) {
+    await place.commit().catch(async (failure: unknown) => {
+      await Promise.all(staged.slice(index).map((one) => one.place.drop()));
+      const before = index === 0 ? 'nothing was written' : 'what was written before it stays';
+      const hint = `check the folder and its permissions; ${before}, and pulling again goes on`;
+      throw notWritable(path, cwd, failure, hint);
+    });
   }
   return wanted;
 }
 
-async function changedSince({ path, before }: PulledFile, root: string, cwd: string): Promise<Problem[]> {
+/** What a pull ends with where it was interrupted before its files were put into place. */
+export function interruptedBefore(): ProblemsError {
+  return new ProblemsError([error('interrupted', 'interrupted: nothing was written')]);
+}
+
+/** Throws a ProblemsError where a file isn't as it was when it was read, or one that is to be written lies behind a link. */
+export async function checkFiles(files: readonly PulledFile[], root: string, cwd: string): Promise<void> {
+  const problems = (await Promise.all(files.map((file) => changedSince(file, root, cwd)))).flat();
+  if (problems.length > 0) throw new ProblemsError(problems);
+}
+
+function foldersToMake(folder: string): string[] {
+  return isThere(folder) ? [] : [folder, ...foldersToMake(dirname(folder))];
+}
+
+/** What is said of a path that the file system refuses. */
+export function notWritable(path: string, cwd: string, failure: unknown, hint: string): ProblemsError {
+  const why = failure instanceof Error ? failure.message : String(failure);
+  return new ProblemsError([
+    error('not-writable', `${shownPath(path, cwd)} can't be written: ${why}`, [], hint),
+  ]);
+}
+
+async function changedSince(
+  { path, before, action }: PulledFile,
+  root: string,
+  cwd: string,
+): Promise<Problem[]> {
   const shown = shownPath(path, cwd);
-  const real = await realPlaceOf(path);
+  const real = action === 'unchanged' ? path : await realPlaceOf(path);
   if (real !== path || !`${path}/`.startsWith(`${root === '/' ? '' : root}/`)) {
     const message = `${shown} is not written: it lies behind a link, or outside the project`;
     return [error('output-is-input', message, [], 'pull writes through no link')];
   }
   const now = await readFile(path, 'utf8').catch((failure: NodeJS.ErrnoException) =>
-    failure.code === 'ENOENT' ? undefined : null,
+    isMissing(failure) ? undefined : null,
   );
   if (now === before) return [];
-  const message = `${shown} was changed by somebody else while the server was read`;
+  const what = now === undefined ? 'removed' : before === undefined ? 'made' : 'changed';
+  const message = `${shown} was ${what} by somebody else while the server was read`;
   return [error('file-moved', message, [], 'nothing was written: pull again')];
+}
+
+function isMissing({ code }: NodeJS.ErrnoException): boolean {
+  return code === 'ENOENT' || code === 'ENOTDIR';
 }
 
 /**
@@ -78,7 +132,7 @@ export async function filesInFolder(
     files.map(async ({ path: name, text }): Promise<PulledFile> => {
       const path = resolve(folder, name);
       const there = await readFile(path, 'utf8').catch((failure: NodeJS.ErrnoException) =>
-        failure.code === 'ENOENT' ? undefined : null,
+        isMissing(failure) ? undefined : null,
       );
       if (there === undefined) return { path, action: 'write', text, before: undefined };
       return { path, action: there === text ? 'unchanged' : 'update', text, before: there ?? '' };

@@ -1,4 +1,4 @@
-import { mkdir, realpath } from 'node:fs/promises';
+import { mkdir, realpath, rmdir } from 'node:fs/promises';
 import { relative, resolve, sep } from 'node:path';
 import { realPlaceOf } from '../base/links.js';
 import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
@@ -10,7 +10,6 @@ import { kindOf, kinds } from '../kinds/index.js';
 import type { Asked, Identity, Kind, KindName, Known } from '../kinds/kind.js';
 import { type LoadedManifests, loadManifests, tellSecrets } from '../manifests/index.js';
 import { namedByGlobs } from '../manifests/named.js';
-import { interrupted } from '../plan/observe.js';
 import type { Project, ServerSettings } from '../project/index.js';
 import type { LookOptions } from '../pull/discover.js';
 import type { LeftOut } from '../pull/fresh.js';
@@ -20,7 +19,7 @@ import type { Layout, NewFile } from '../pull/layout.js';
 import type { ToSet } from '../pull/literal.js';
 import type { PulledFile } from '../pull/pulled-file.js';
 import { askedProblems, survey } from '../pull/survey.js';
-import { filesInFolder, writeFiles } from '../pull/write.js';
+import { filesInFolder, interruptedBefore, notWritable, writeFiles } from '../pull/write.js';
 import type { Profile, ProfileName } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 import { backendOf } from './backend.js';
@@ -135,8 +134,7 @@ export async function pull(
         missing: seen.missing,
         notes: [...notes, ...seen.notes],
         async write() {
-          if (options.signal?.aborted) throw interrupted();
-          await writeFiles(rest.files, project.root, project.cwd);
+          await writeFiles(rest.files, project.root, project.cwd, options.signal);
         },
       };
     }
@@ -158,9 +156,21 @@ export async function pull(
       missing: fresh.survey.missing,
       notes: [...notes, ...fresh.survey.notes],
       async write() {
-        if (options.signal?.aborted) throw interrupted();
-        await mkdir(folder, { recursive: true });
-        await writeFiles(files, await realpath(folder), project.cwd);
+        if (options.signal?.aborted) throw interruptedBefore();
+        const made = await mkdir(folder, { recursive: true }).catch((failure: unknown) => {
+          throw notWritable(
+            folder,
+            project.cwd,
+            failure,
+            'name a folder that can be made; nothing was written',
+          );
+        });
+        try {
+          await writeFiles(files, await realpath(folder), project.cwd, options.signal);
+        } catch (failure) {
+          if (made !== undefined) await rmdir(folder).catch(() => {});
+          throw failure;
+        }
       },
     };
   });
@@ -249,7 +259,9 @@ async function looking<T>(
   });
   try {
     const look = { reader: connection.reader, profile, concurrency, progress, signal };
-    return await work({ server, manifests, look, known, notes, holds: redactor.holds });
+    const done = await work({ server, manifests, look, known, notes, holds: redactor.holds });
+    if (signal.aborted) throw interruptedBefore();
+    return done;
   } finally {
     await connection.close();
   }

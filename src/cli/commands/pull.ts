@@ -19,7 +19,7 @@ interface Options extends PullingOptions {
 /** `idops pull`: manifests and bodies that say what the server has. */
 export async function pull(context: Context, options: Options & GlobalOptions): Promise<ExitCode> {
   const formats = parseFormats(options.format, pullReport);
-  const { output } = context;
+  const { output, signal } = context;
   const { out, layout, check = false, allTemplates = false } = options;
   const project = await context.project();
   const pulling = await pullFrom(project, context.sessionOptions(), {
@@ -40,6 +40,11 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
   if (problems.length > 0) output.problems(problems);
   const shown = asShown(pulling, project, check, out !== undefined);
   await show(formats, pullReport, shown, context);
+  if (signal.aborted) {
+    const outcome = changes && !check ? 'after all of the files were written' : 'nothing was written';
+    output.message(`interrupted: ${outcome}`);
+    return exit.interrupted;
+  }
   if (problems.length > 0) return exit.failed;
   return check && changes ? exit.failed : exit.done;
 }

@@ -1,0 +1,93 @@
+import { rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { temporaryName } from '../../src/base/temporary.js';
+import { ids } from '../sandbox/asking.js';
+import { project, sure } from './running.js';
+
+const manifest = `kind: Organization
+id: ${ids.acme}
+label: old
+---
+kind: EmailTemplate
+backend_id: ${ids.backend}
+type: tx_code
+txt_content: {file: ../b/x.txt}
+`;
+const files = { 'idops.yaml': sure, 'manifests/a.yaml': manifest, 'b/x.txt': 'old' };
+
+/** A project whose template's answer waits until something else was done. */
+async function raced(meanwhile: (folder: string) => Promise<unknown>) {
+  let folder = '';
+  const at = await project(files, {
+    intercept: async ({ path }) => {
+      if (path.includes('/email-templates/')) await meanwhile(folder);
+      return undefined;
+    },
+  });
+  folder = at.folder;
+  return at;
+}
+
+describe('what somebody else does while the server is read', () => {
+  it.each([
+    ['a body is edited', 'b/x.txt', (path: string) => writeFile(path, 'precious')],
+    ['a body is removed', 'b/x.txt', (path: string) => rm(path)],
+    [
+      'a body becomes a link',
+      'b/x.txt',
+      async (path: string) => {
+        await rename(path, `${path}.old`);
+        await symlink('x.txt.old', path);
+      },
+    ],
+    ['a manifest is removed', 'manifests/a.yaml', (path: string) => rm(path)],
+  ])('%s: nothing is written, and it is told', async (_, which, change) => {
+    let after: Awaited<ReturnType<typeof at.files>> = {};
+    const at = await raced(async (folder) => {
+      await change(join(folder, which)).catch(() => {});
+      after = await at.files();
+    });
+    const pulled = await at.idops('pull --type tx_code');
+    expect(pulled).toMatchObject({ code: 1, stdout: '' });
+    expect(pulled.stderr).toMatch(
+      /error\[(?:file-moved|output-is-input)\]: (?:b\/x\.txt|manifests\/a\.yaml) /,
+    );
+    expect(await at.files()).toEqual(after);
+  });
+
+  it('ends it with 130 and nothing written where it is interrupted, even in the last answer', async () => {
+    const running = { stop: () => {} };
+    const at = await raced(async () => {
+      running.stop();
+      await new Promise((done) => setTimeout(done, 200));
+    });
+    const begun = at.begin(['pull', '--type', 'tx_code']);
+    running.stop = () => begun.child.kill('SIGINT');
+    const ended = await begun.ended;
+    expect(ended).toMatchObject({ code: 130, stdout: '' });
+    expect(ended.stderr).toContain('error[interrupted]');
+    expect(await at.files()).toEqual(files);
+  });
+});
+
+describe('the files of a pull', () => {
+  it('are all written or none, and what a killed one left is removed by the next', async () => {
+    const left = temporaryName().replace(/^\.idops-\d+/, '.idops-999999999');
+    const at = await project({ ...files, [`b/${left}`]: 'half' });
+    await at.write({ 'manifests/emails': 'no folder' });
+    const refused = await at.idops(`pull --backend ${ids.backend}`);
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toContain('error[not-writable]');
+    expect(await at.read('b/x.txt')).toBe('old');
+    expect(await at.read('manifests/a.yaml')).toBe(manifest);
+    expect(Object.keys(await at.files()).filter((path) => path.endsWith('.tmp'))).toEqual([]);
+  });
+
+  it('go into no folder that can not be made, which is told', async () => {
+    const at = await project({ ...files, afile: 'x' });
+    const pulled = await at.idops('pull --out afile/below');
+    expect(pulled).toMatchObject({ code: 1, stdout: '' });
+    expect(pulled.stderr).toContain('error[not-writable]: afile/below');
+  });
+});
