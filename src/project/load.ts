@@ -12,6 +12,7 @@ import type { Note } from '../source/resolve.js';
 import { find, type MapNode, mapNode, type Node, type ScalarNode } from '../source/tree.js';
 import { type VariableSources, Variables } from '../source/variables.js';
 import { parseYaml } from '../source/yaml.js';
+import { addressProblems } from './addresses.js';
 import {
   configSchema,
   DEFAULT_MANIFESTS,
@@ -105,6 +106,7 @@ async function unreadableConfig(path: string, options: ProjectOptions, problem: 
 /** The configuration with the chosen environment laid over it, and with each of those that there are. */
 interface Configs {
   readonly chosen: MapNode;
+  readonly environments: readonly string[];
   readonly all: () => readonly MapNode[];
 }
 
@@ -164,6 +166,7 @@ function readConfig(file: SourceFile, environment: string | null): Configs {
     node.type === 'map' ? merge(base, node, exclusive) : base;
   return {
     chosen: chosen === undefined ? base : over(chosen),
+    environments: known,
     all: () => [base, ...known.map((name) => over(find(root, ['environments', name])))],
   };
 }
@@ -214,6 +217,7 @@ class LoadedProject implements Project {
   readonly file: string;
   readonly cwd: string;
   readonly environment: string | null;
+  readonly environments: readonly string[];
   readonly profile: Profile;
   readonly #source: SourceFile;
   readonly #config: MapNode;
@@ -228,13 +232,14 @@ class LoadedProject implements Project {
     root: string,
     source: SourceFile,
     environment: string | null,
-    { chosen, all }: Configs,
+    { chosen, environments, all }: Configs,
   ) {
     this.root = root;
     this.#tokenFile = options.tokenFile;
     this.file = source.path;
     this.cwd = options.cwd;
     this.environment = environment;
+    this.environments = environments;
     this.#source = source;
     this.#config = chosen;
     this.#all = all;
@@ -265,19 +270,17 @@ class LoadedProject implements Project {
     });
   }
 
-  #layers(): readonly ConfigLayer[] {
-    return this.#all().map((config): ConfigLayer => {
+  #layers(configs = this.#all()): readonly ConfigLayer[] {
+    return configs.map((config): ConfigLayer => {
       const variables = new Variables(variableSources(config, this.#source, this.#process), {
         lenient: true,
       });
-      return {
-        config,
-        text: (node) => {
-          if (typeof node.value !== 'string') return undefined;
-          const { text, unknown } = variables.resolve(node.value, node, this.#source);
-          return unknown ? undefined : text;
-        },
+      const resolved = (node: ScalarNode, takesTainted: boolean): string | undefined => {
+        if (typeof node.value !== 'string') return undefined;
+        const { text, unknown, tainted } = variables.resolve(node.value, node, this.#source);
+        return unknown || (tainted && !takesTainted) ? undefined : text;
       };
+      return { config, text: (node) => resolved(node, true), plain: (node) => resolved(node, false) };
     });
   }
 
@@ -296,6 +299,13 @@ class LoadedProject implements Project {
       checks: checksSchema,
     };
     return Object.entries(sections).flatMap(([name, schema]) => this.#resolved(name, schema, true).problems);
+  }
+
+  addressProblems(): readonly Problem[] {
+    // The part that all environments share need not hold by itself, where one of them is chosen.
+    const [base, ...environments] = this.#all();
+    const used = this.environment === null && base !== undefined ? [base, ...environments] : environments;
+    return addressProblems(this.#layers(used), ({ range }) => this.#source.place(range));
   }
 
   maxDestructive(): number {

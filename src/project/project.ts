@@ -91,6 +91,8 @@ export interface Project {
   readonly cwd: string;
   /** The chosen environment. */
   readonly environment: string | null;
+  /** Those that there are. */
+  readonly environments: readonly string[];
   /** The profile as far as it can be had without process variables; `documented` otherwise. */
   readonly profile: Profile;
   server(overrides?: ServerOverrides): Promise<ServerSettings>;
@@ -103,6 +105,8 @@ export interface Project {
    * warning, and what it would give isn't checked.
    */
   settingsProblems(): readonly Problem[];
+  /** What is wrong with the addresses that stand in plain words in any environment, whether a server is used now or not. */
+  addressProblems(): readonly Problem[];
   maxDestructive(): number;
   /** What is made of findings in email bodies. */
   checks(): ChecksSettings;

@@ -22,7 +22,11 @@ export async function validateProject(load: () => Promise<Project>, onSecret: On
     const settings = project.settingsProblems();
     const known = settings.every(({ severity }) => severity === 'warning');
     const bodies = known ? checkDeclaredTemplates(loaded.declared, project.checks()) : [];
-    return { problems: [...settings, ...loaded.problems, ...bodies], objects: loaded.declared.length };
+    const addresses = project.addressProblems();
+    return {
+      problems: [...addresses, ...settings, ...loaded.problems, ...bodies],
+      objects: loaded.declared.length,
+    };
   } catch (failure) {
     const problems = problemsOf(failure);
     if (problems.some(({ code }) => code === 'internal')) throw failure;

@@ -40,9 +40,11 @@ async function problemsOf(action: () => unknown): Promise<readonly Problem[]> {
 }
 
 async function codesOf(action: () => unknown): Promise<readonly string[]> {
-  return (await problemsOf(action)).map(({ code, places }) =>
-    [code, ...places.map(({ file, line, column }) => `${file}:${line}:${column}`)].join(' '),
-  );
+  return (await problemsOf(action)).map(coded);
+}
+
+function coded({ code, places }: Problem): string {
+  return [code, ...places.map(({ file, line, column }) => `${file}:${line}:${column}`)].join(' ');
 }
 
 const server = `version: 1
@@ -209,6 +211,31 @@ describe('the server', () => {
   ])('%s is refused: %s', async (baseUrl, code) => {
     const project = await load(server, { variables: { IDOPS_TOKEN: 't' } });
     expect(await codesOf(() => project.server({ baseUrl }))).toEqual([code]);
+  });
+
+  test.each([
+    ['ftp://id.example.com', ['bad-address idops.yaml:3:13']],
+    ['nonsense', ['bad-address idops.yaml:3:13']],
+    ['http://example.com', ['insecure-http idops.yaml:3:13']],
+    ["'${host}'\nvars: {host: 'ftp://x'}", ['bad-address idops.yaml:3:13']],
+    ['http://localhost:4000', []],
+    ["'${IDOPS_BASE_URL}'", []],
+    ["'${IDOPS_OTHER}'", []],
+  ])('an address in plain words, %s, is judged without a server: %j', async (baseUrl, codes) => {
+    const text = `version: 1\nserver:\n  base_url: ${baseUrl}\n`;
+    const project = await load(text, { variables: { IDOPS_BASE_URL: 'ftp://x' } });
+    expect(project.addressProblems().map(coded)).toEqual(codes);
+  });
+
+  test('addresses of other environments are judged too, and what they have in common where it is used', async () => {
+    const text = `version: 1\nserver: {base_url: 'http://a.example'}\nenvironments:\n  a: {server: {allow_insecure_http: true}}\n  b: {server: {base_url: 'ftp://x'}}\n`;
+    expect((await load(text)).addressProblems().map(coded)).toEqual([
+      'insecure-http idops.yaml:2:20',
+      'bad-address idops.yaml:5:26',
+    ]);
+    expect((await load(text, { env: 'a' })).addressProblems().map(coded)).toEqual([
+      'bad-address idops.yaml:5:26',
+    ]);
   });
 
   test.each(['http://localhost:4000', 'http://127.0.0.1:4000/x', 'http://[::1]:4000'])(
