@@ -1,9 +1,11 @@
-import { mkdir, readFile, rm, symlink } from 'node:fs/promises';
+import { execFileSync } from 'node:child_process';
+import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
 import { parseAllDocuments } from 'yaml';
-import { project } from '../e2e/running.js';
+import { loadSeed } from '../../src/sandbox/seed.js';
+import { config, project } from '../e2e/running.js';
 
 describe('idops init', () => {
   it.each([
@@ -38,8 +40,8 @@ describe('idops init', () => {
 
   it('writes the workflows of the examples, as they are', async () => {
     const { idops, read } = await project({});
-    await idops('init');
-    expect(await read('.github/workflows/idops-merge.yml')).toBe(
+    await idops('init new');
+    expect(await read('new/.github/workflows/idops-merge.yml')).toBe(
       await readFile('examples/github/merge.yml', 'utf8'),
     );
   });
@@ -238,6 +240,60 @@ describe('idops init', () => {
     expect(stderr).toContain(
       'move the workflows to ., the root of the repository, and let them work in below',
     );
+  });
+
+  it('makes workflows for the configuration that is there, and lists what is to be done', async () => {
+    const { idops, read, folder } = await project({
+      'idops.yaml': `${config}manifests: [tenants/*/*.yaml, '!tenants/old/**']\nenvironments: {staging: {}, eu: {manifests: [eu/**/*.yaml]}}\n`,
+    });
+    const { code, stderr } = await idops('init');
+    expect(code).toBe(0);
+    const merge = await read('.github/workflows/idops-merge.yml');
+    expect(merge).toContain('    paths: [idops.yaml, tenants/**, eu/**]\n');
+    expect(merge).toContain('          environment: staging\n');
+    expect(merge).not.toContain('production');
+    expect(stderr).toContain('they work with the environment staging; copy them for eu');
+    expect(stderr).toContain('create IDOPS_PLAN_TOKEN, IDOPS_TOKEN in CI');
+    // What was left as it was is nobody's to edit.
+    expect((await idops('init')).stderr).not.toContain('To do:');
+    await idops('init --ci gitlab');
+    const pipeline = await read('.gitlab-ci.yml');
+    expect(pipeline).toContain('idops --env staging plan');
+    expect(pipeline).not.toContain('production');
+    expect(parseAllDocuments(pipeline)[0]?.errors).toEqual([]);
+    await rm(join(folder, '.gitlab-ci.yml'));
+    // Without an environment none is named to idops; that of the CI is where a review hangs.
+    await writeFile(join(folder, 'idops.yaml'), config);
+    expect((await idops('init --ci gitlab')).stderr).toContain('write where your copy of idops is');
+    expect(await read('.gitlab-ci.yml')).not.toContain('--env');
+    // What can't be read is said.
+    await rm(join(folder, '.gitlab-ci.yml'));
+    await writeFile(join(folder, 'idops.yaml'), 'mine');
+    expect((await idops('init --ci gitlab')).stderr).toContain(
+      'in .gitlab-ci.yml: write which environment and which paths are meant',
+    );
+  });
+
+  it('names the branch that the repository has, and gives workflows the secrets that manifests need', async () => {
+    const seed = loadSeed('demo');
+    const [user] = seed.users;
+    if (user === undefined) throw new Error('nobody is there');
+    user.metadata = { api_token: { value: 'Zm9vYmFyLXNlY3JldA', status: 'valid' } };
+    const { idops, read, write, folder } = await project({}, { profile: 'boruta', seed });
+    execFileSync('git', ['init', '-q', '-b', 'trunk', 'new'], { cwd: folder });
+    const { stderr } = await idops('init new');
+    const merge = await read('new/.github/workflows/idops-merge.yml');
+    expect(merge).toContain('branches: [trunk]\n');
+    expect(stderr).toContain('see that trunk is the branch');
+    const [name] = /IDOPS_USER_\w+/.exec(stderr) ?? [];
+    expect(merge).toContain(`        env:\n          ${name}: \${{ secrets.${name} }}\n        with:\n`);
+    expect(parseAllDocuments(merge)[0]?.errors).toEqual([]);
+    expect(stderr).toMatch(new RegExp(`create .*${name}.* in CI`));
+    expect(stderr).toContain(`which has nothing to change yet once ${name} `);
+    // The remote's branch is the one that others start from.
+    await write({ 'two/.git/refs/remotes/origin/HEAD': 'ref: refs/remotes/origin/develop\n' });
+    await idops('init two');
+    expect(await read('two/.github/workflows/idops-merge.yml')).toContain('branches: [develop]\n');
   });
 
   it('writes schemas that an editor finds from each file', async () => {

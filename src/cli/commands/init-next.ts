@@ -3,6 +3,7 @@ import { topOf } from '../../project/find.js';
 import type { NewFile } from '../../pull/layout.js';
 import type { Choices, CiName } from '../../session/init/choices.js';
 import { CONFIG, MANIFESTS, secretsOf } from '../../session/init/files.js';
+import { type Existing, type Fit, usual } from '../../session/init/fit.js';
 import { shownPath } from '../../source/file.js';
 import type { Found } from './init-server.js';
 
@@ -14,34 +15,71 @@ export interface NewProject {
   readonly choices: Choices;
   readonly found: Found;
   readonly files: readonly NewFile[];
+  /** Those that are written, and what they are made for. */
   readonly workflows: readonly NewFile[];
+  readonly fit: Fit;
+  /** What the configuration says that was there before; undefined where there was none, or none that can be read. */
+  readonly known?: Existing | undefined;
 }
 
 /** What a person has still to do, and the next command. `folder` is the project's as it was typed. */
 export async function whatIsNext(project: NewProject, root: string, folder: string): Promise<string> {
-  const { choices, found, workflows } = project;
+  const { found } = project;
   const { fresh } = found;
   const todo = [...here(project, root)];
   for (const { name, address, path } of fresh?.toSet ?? [])
     todo.push(`set ${name}, where you work and in CI, to the secret ${path} of ${address}`);
-  const secrets = secretsOf(workflows);
-  if (secrets.length > 0) todo.push(...inCi(choices.ci, secrets, workflows));
-  const top = workflows.length > 0 ? await topOf(root) : undefined;
-  if (top !== undefined) {
-    todo.push(
-      `move the workflows to ${shown(top)}, the root of the repository, and let them work in ${shownPath(root, top)}: CI looks for them there alone`,
-    );
-  }
+  todo.push(...(await ofWorkflows(project, root)));
   const pulled = fresh !== null && fresh.files.length > 0;
   const next = pulled ? 'idops plan' : found.isReached ? 'idops validate' : 'idops doctor';
   const go = folder === '.' ? '' : `cd ${quoted(folder)} && `;
-  const lines = todo.length === 0 ? [] : ['To do:', ...todo.map((one) => `  - ${one}`)];
-  return [...lines, `Next: ${go}${next}${pulled ? ', which has nothing to change yet' : ''}`].join('\n');
+  const unset = (fresh?.toSet ?? []).map(({ name }) => name).filter((name) => !isSet(name));
+  const when = unset.length === 0 ? '' : ` once ${unset.join(', ')} ${unset.length === 1 ? 'is' : 'are'} set`;
+  const empty = pulled ? `, which has nothing to change yet${when}` : '';
+  return [...listed(todo), `Next: ${go}${next}${empty}`].join('\n');
+}
+
+/** What is to be done where there was a project already. */
+export async function whatIsLeft(project: NewProject, root: string): Promise<string> {
+  const { workflows, known, fit } = project;
+  const files = workflows.map(({ path }) => path).join(', ');
+  const config = shown(join(root, CONFIG));
+  const todo: string[] = [];
+  if (workflows.length > 0 && known === undefined) {
+    todo.push(
+      `in ${files}: write which environment and which paths are meant, since ${config} can't be read (idops validate says why)`,
+    );
+  } else if (workflows.length > 0 && (known?.environments.length ?? 0) > 1) {
+    const others = known?.environments.filter((name) => name !== fit.environment) ?? [];
+    todo.push(
+      `in ${files}: they work with the environment ${fit.environment}; copy them for ${others.join(', ')} where that is wanted`,
+    );
+  }
+  todo.push(...(await ofWorkflows(project, root)));
+  return [
+    ...listed(todo),
+    'This was a project already: idops doctor tells whether everything is ready.',
+  ].join('\n');
+}
+
+function listed(todo: readonly string[]): string[] {
+  return todo.length === 0 ? [] : ['To do:', ...todo.map((one) => `  - ${one}`)];
+}
+
+/** What has to be done about the workflows. */
+async function ofWorkflows({ choices, workflows, fit }: NewProject, root: string): Promise<string[]> {
+  const secrets = secretsOf(workflows);
+  const top = workflows.length > 0 ? await topOf(root) : undefined;
+  const ci = secrets.length === 0 ? [] : inCi(choices.ci, secrets, workflows, fit);
+  if (top === undefined) return ci;
+  return [
+    ...ci,
+    `move the workflows to ${shown(top)}, the root of the repository, and let them work in ${shownPath(root, top)}: CI looks for them there alone`,
+  ];
 }
 
 function here({ choices: { baseUrl, token }, files }: NewProject, root: string): string[] {
   const config = shown(join(root, CONFIG));
-  const isSet = (name: string): boolean => (process.env[name] ?? '') !== '';
   const address = isSet('IDOPS_BASE_URL')
     ? `write the server's address into ${config} before CI is to know it: for now IDOPS_BASE_URL says it`
     : `say in ${config} where the server is, or set IDOPS_BASE_URL`;
@@ -58,17 +96,31 @@ function here({ choices: { baseUrl, token }, files }: NewProject, root: string):
   ];
 }
 
-function inCi(ci: CiName, secrets: readonly string[], workflows: readonly NewFile[]): string[] {
+function inCi(
+  ci: CiName,
+  secrets: readonly string[],
+  workflows: readonly NewFile[],
+  { environment, branch }: Fit,
+): string[] {
   const where =
     ci === 'github'
-      ? 'as secrets: the one that applies in the environment production, which should need a review'
+      ? `as secrets: the one that applies in the environment ${environment ?? usual.environment}, which should need a review`
       : 'as masked variables of the project, the one that applies protected too';
   const files = workflows.map(({ path }) => path).join(', ');
   const pin =
     ci === 'github'
       ? `in ${files}: write where your copy of the action is in the place of idops/idops, and pin it to a commit`
-      : `in ${files}: pin the image, and the version of idops`;
-  return [`create ${secrets.join(', ')} in CI, ${where}`, pin];
+      : `in ${files}: write where your copy of idops is in the place of what npm installs (the address of a packed tarball, or a package of a registry of yours), and pin the image`;
+  const applies = `see that ${branch} is the branch that is to be applied: the workflows name it`;
+  return [
+    `create ${secrets.join(', ')} in CI, ${where}`,
+    pin,
+    ...(ci === 'github' && branch !== usual.branch ? [applies] : []),
+  ];
+}
+
+function isSet(name: string): boolean {
+  return (process.env[name] ?? '') !== '';
 }
 
 function shown(path: string): string {

@@ -1,9 +1,10 @@
 import { resolve } from 'node:path';
+import { defaultBranch } from '../../base/branch.js';
 import { escapeText } from '../../base/escape.js';
 import { findAbove } from '../../project/find.js';
 import type { NewFile } from '../../pull/layout.js';
 import { checkBaseUrl, isBaseUrl, isLoopback } from '../../server/base-url.js';
-import type { Choices } from '../../session/init/choices.js';
+import type { Choices, CiName } from '../../session/init/choices.js';
 import {
   CONFIG,
   configText,
@@ -12,13 +13,14 @@ import {
   schemaFiles,
   withSchemaLine,
 } from '../../session/init/files.js';
+import { existing, type Fit, fitted, usual } from '../../session/init/fit.js';
 import { commentedManifests, workflowsOf } from '../../session/init/templates.js';
 import { ProjectWriter, type Written } from '../../session/init/write.js';
 import type { FreshFiles } from '../../session/pull.js';
 import { shownPath } from '../../source/file.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { EXAMPLES, type NewProject, whatIsNext } from './init-next.js';
+import { EXAMPLES, type NewProject, whatIsLeft, whatIsNext } from './init-next.js';
 import { askAddress, askCi, askToken, type InitOptions } from './init-questions.js';
 import { lookForInit } from './init-server.js';
 
@@ -57,8 +59,10 @@ export async function init(
     if (outcome === 'kept')
       output.message(`${shown} was there already, and stays as it is${left === null ? '' : `: ${left}`}`);
   }
-  if (!isNew) output.message('This was a project already: idops doctor tells whether everything is ready.');
-  else output.message(await whatIsNext(project, root, folder));
+  const made = new Set(written.filter(({ outcome }) => outcome === 'made').map(({ path }) => path));
+  const own = { ...project, workflows: project.workflows.filter(({ path }) => made.has(path)) };
+  if (isNew) output.message(await whatIsNext(own, root, folder));
+  else output.message(await whatIsLeft(own, root));
   return exit.done;
 }
 
@@ -93,7 +97,7 @@ async function newProject(
     choices,
     found,
     files: [{ path: CONFIG, text: configText(choices, root) }, ...manifests, ...schemaFiles()],
-    workflows: await workflowsOf(ci),
+    ...(await workflowsFor(ci, root, { variables: (found.fresh?.toSet ?? []).map(({ name }) => name) })),
   };
 }
 
@@ -107,14 +111,27 @@ async function oldProject(
   if (ci === null) return null;
   const { tokenFile, tokenEnv: variable = 'IDOPS_TOKEN' } = options;
   const unknown = { profile: 'documented', because: 'unknown' } as const;
+  const known = await existing(root, CONFIG);
   const token = tokenFile === undefined ? { variable } : { file: resolve(tokenFile) };
   const choices: Choices = { ...unknown, baseUrl: null, token, ci };
   return {
     choices,
     found: { ...unknown, fresh: null, isReached: false },
     files: [{ path: CONFIG, text: configText(choices, root) }, ...schemaFiles()],
-    workflows: await workflowsOf(ci),
+    ...(await workflowsFor(ci, root, known?.fit ?? {})),
+    known,
   };
+}
+
+/** The workflows of a CI, made for what is known of the project; the rest is as usual. */
+async function workflowsFor(
+  ci: CiName,
+  root: string,
+  known: Partial<Fit>,
+): Promise<Pick<NewProject, 'workflows' | 'fit'>> {
+  const branch = await defaultBranch(root);
+  const fit = { ...usual, ...known, ...(branch === undefined ? {} : { branch }) };
+  return { workflows: fitted(await workflowsOf(ci), fit), fit };
 }
 
 function isOfHere(address: string): boolean {

@@ -10,6 +10,8 @@ import type { NeededLines } from './files.js';
 
 /** What became of a file: it was made, lines were added to it, or it stays as it was. */
 export interface Written {
+  /** From the folder of the project. */
+  readonly path: string;
   readonly shown: string;
   readonly outcome: 'made' | 'added' | 'kept';
   /** What a person should do about one that was kept; null where nothing has to be done. */
@@ -56,10 +58,10 @@ export class ProjectWriter {
       await mkdir(dirname(file), { recursive: true });
       try {
         await writeFile(file, text, { flag: 'wx' });
-        return { shown, outcome: 'made', left: null };
+        return { path, shown, outcome: 'made', left: null };
       } catch (failure) {
         if ((failure as NodeJS.ErrnoException).code !== 'EEXIST') throw failure;
-        return { shown, outcome: 'kept', left: null };
+        return { path, shown, outcome: 'kept', left: null };
       }
     });
   }
@@ -72,15 +74,16 @@ export class ProjectWriter {
       const there = await lstat(file).catch(() => undefined);
       if (there === undefined) return await this.make({ path, text: `${lines.join('\n')}\n` });
       // What a link leads to is somebody else's.
-      if (!there.isFile()) return { shown, outcome: 'kept', left: `see that it has: ${lines.join(', ')}` };
+      if (!there.isFile())
+        return { path, shown, outcome: 'kept', left: `see that it has: ${lines.join(', ')}` };
       const text = await readFile(file, 'utf8');
       const had = new Set(text.split(/\r?\n/).map((line) => line.trim().replace(/^\/|\/$/g, '')));
       const missing = lines.filter((line) => !had.has(line.replace(/^\/|\/$/g, '')));
-      if (missing.length === 0) return { shown, outcome: 'kept', left: null };
+      if (missing.length === 0) return { path, shown, outcome: 'kept', left: null };
       const end = text.includes('\r\n') ? '\r\n' : '\n';
       const begin = text === '' || text.endsWith('\n') ? '' : end;
       await appendFile(file, `${begin}${missing.map((line) => `${line}${end}`).join('')}`);
-      return { shown, outcome: 'added', left: null };
+      return { path, shown, outcome: 'added', left: null };
     });
   }
 
