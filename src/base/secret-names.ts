@@ -32,7 +32,9 @@ export function isSecretMember(name: string): boolean {
 }
 
 const words = ['password', 'secret', 'token', 'credential'];
-const abbreviations = new Set(['pass', 'pwd', 'pw', 'passwd', 'passphrase']);
+const abbreviations = new Set(['pass', 'pwd', 'pw', 'passwd', 'passphrase', 'pin']);
+/** The keys that let somebody in, however their words are joined; a public one is none. */
+const secretKey = /(?:api|private|access|signing|encryption|ssh)[^a-z0-9]{0,3}keys?(?![a-z])/;
 
 const memo = new Map<string, boolean>();
 
@@ -46,7 +48,7 @@ export function looksSecret(key: string): boolean {
 }
 
 function resemblesSecret(name: string): boolean {
-  if (words.some((word) => name.includes(word))) return true;
+  if (words.some((word) => name.includes(word)) || secretKey.test(name)) return true;
   if (name.length > 100) return false;
   if (secretFields.some((field) => distance(name, field) <= 3)) return true;
   return name
@@ -55,4 +57,22 @@ function resemblesSecret(name: string): boolean {
       (part) =>
         abbreviations.has(part) || words.some((word) => distance(part, word) <= (word === 'token' ? 1 : 2)),
     );
+}
+
+const credentials: readonly RegExp[] = [
+  // A certificate and a public key are for everybody.
+  /-----BEGIN (?!(?:[A-Z0-9]+ )*(?:CERTIFICATE|CERTIFICATE REQUEST|PUBLIC KEY)-----)/,
+  /-----BEGIN\s*$/m,
+  /(?:^|[\s:="'])bearer\s+[\w.~+/=-]+\s*["']?$/i,
+  // A JSON Web Token.
+  /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/,
+  // What services give out so that it is found by its beginning.
+  /\b(?:AKIA|ASIA)[A-Z0-9]{16}\b|\bgh[oprsu]_\w{36}|\bglpat-[\w-]{20}|\bxox[abeprs]-[\w-]{10}|\b[rs]k_live_\w{16}/,
+  // An address with a password in it.
+  /\b[a-z][a-z0-9+.-]{1,20}:\/\/[^\s:/@]{1,256}:[^\s/@]{1,256}@/i,
+];
+
+/** Whether a text looks as if it signed somebody in, whatever the key that it stands under. */
+export function looksLikeCredential(text: string): boolean {
+  return credentials.some((pattern) => pattern.test(text));
 }

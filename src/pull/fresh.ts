@@ -88,7 +88,9 @@ function draftOf(kind: Kind, finding: Finding, { profile, names, holds, referenc
   const { identity, live } = finding;
   const { ignored = [], limits } = kind.traits[profile.name];
   const { writes, files } = kind.discovery ?? {};
-  const address = addressOf(kind.name, kind.naming?.(identity, references).address ?? identity);
+  const named = addressOf(kind.name, kind.naming?.(identity, references).address ?? identity);
+  // Files and variables are called after it.
+  const address = holds(named) ? addressOf(kind.name, identity) : named;
   const draft: Draft = {
     kind,
     finding,

@@ -1,4 +1,5 @@
-import { looksSecret } from '../base/secret-names.js';
+import { createHash } from 'node:crypto';
+import { looksLikeCredential, looksSecret } from '../base/secret-names.js';
 import { type Fields, isMap, type Json, Sensitive, type Value } from '../base/values.js';
 import { asElements, type FieldType, value as plain } from '../kinds/fields.js';
 import type { VariableNames } from './names.js';
@@ -28,6 +29,8 @@ export interface Writing {
   readonly toSet: ToSet[];
   /** What could not be written down, a sentence each. */
   readonly left: string[];
+  /** Set within an element that is a secret as a whole, since a text in it is one. */
+  readonly secret?: true;
 }
 
 type Path = readonly (string | number)[];
@@ -65,6 +68,10 @@ function writeTyped(type: FieldType, value: Value, path: Path, writing: Writing)
     return fromMembers(
       Object.entries(value).flatMap(([key, member]) => {
         const at = [...path, key];
+        if (writing.holds(key)) {
+          writing.left.push(`${shownPath(path)} has a key with a credential in it, which no file may hold`);
+          return [];
+        }
         if (key === '__proto__' || holdsUnwritableKey(member)) {
           writing.left.push(`${shownPath(at)} has the key "__proto__", which no manifest can have`);
           return [];
@@ -73,7 +80,8 @@ function writeTyped(type: FieldType, value: Value, path: Path, writing: Writing)
           writing.left.push(`${shownPath(at)} is null, which in a manifest says that there is no such key`);
           return [];
         }
-        const written = writePlain(member, at, writing);
+        const within = holdsCredential(member, writing) ? { ...writing, secret: true as const } : writing;
+        const written = writePlain(member, at, within);
         return written === undefined ? [] : [[key, written] as const];
       }),
     );
@@ -120,7 +128,7 @@ function writeElement(
 function writePlain(value: Value, path: Path, writing: Writing): Written | undefined {
   if (value instanceof Sensitive) return writeSecret(value.reveal(), path, writing);
   if (typeof value === 'string') {
-    const isSecret = isUnderSecret(path, writing) || writing.holds(value);
+    const isSecret = isUnderSecret(path, value, writing) || isCredential(value, path, writing);
     return isSecret && value !== ''
       ? writeSecret(value, path, writing)
       : { raw: escapeVariables(value), value };
@@ -132,6 +140,10 @@ function writePlain(value: Value, path: Path, writing: Writing): Written | undef
     return { raw: written.map(({ raw }) => raw), value: written.map((item) => item.value) };
   }
   if (isMap(value)) {
+    if (Object.keys(value).some(writing.holds)) {
+      writing.left.push(`${shownPath(path)} has a key with a credential in it, which no file may hold`);
+      return undefined;
+    }
     const members = Object.entries(value).map(
       ([key, member]) => [key, writePlain(member, [...path, key], writing)] as const,
     );
@@ -140,7 +152,7 @@ function writePlain(value: Value, path: Path, writing: Writing): Written | undef
     );
     return written.length < members.length ? undefined : fromMembers(written);
   }
-  if (value !== null && typeof value !== 'boolean' && isUnderSecret(path, writing)) {
+  if (value !== null && typeof value !== 'boolean' && isUnderSecret(path, value, writing)) {
     return writeSecret(value, path, writing);
   }
   return { raw: value, value };
@@ -153,16 +165,43 @@ function writeSecret(secret: Json, path: Path, writing: Writing): Written | unde
     writing.left.push(`${where} is a secret that no variable can give`);
     return undefined;
   }
-  const name = writing.names.of(writing.address, path);
+  const shown = (text: string): string => (writing.holds(text) ? hashOf(text) : text);
+  const name = writing.names.of(
+    shown(writing.address),
+    path.map((step) => shown(String(step))),
+  );
   writing.toSet.push({ name, address: writing.address, path: where });
   return { raw: `\${${name}}`, value: new Sensitive(secret) };
 }
 
-/** Whether a key on the way says that it is a secret. */
-function isUnderSecret([field = '', ...keys]: Path, { open }: Writing): boolean {
-  const last = keys.at(-1);
-  const isOpen = keys.length > 1 && (open[String(field)] ?? []).some((member) => keys[1] === member);
-  return !isOpen && last !== undefined && keys.some((key) => typeof key === 'string' && looksSecret(key));
+/** In the place of a text in names of variables, since it has a credential in it. */
+function hashOf(text: string): string {
+  return createHash('sha256').update(text).digest('hex').slice(0, 12);
+}
+
+/** A word of the server's own, such as `valid`, which tells nothing of the secret that it is about. */
+const plainWord = /^[a-z]{0,10}$/;
+
+/** Whether a key on the way says that it is a secret, with all that stands beside it but a word of the server's own. */
+function isUnderSecret([field = '', ...keys]: Path, value: Value, { open, secret }: Writing): boolean {
+  if (keys.length === 0) return false;
+  const isOpen =
+    keys.length === 2 &&
+    (open[String(field)] ?? []).some((member) => keys[1] === member) &&
+    typeof value === 'string' &&
+    plainWord.test(value);
+  return !isOpen && (secret === true || keys.some((key) => typeof key === 'string' && looksSecret(key)));
+}
+
+/** Whether a text is a credential that is known, or looks like one in what a server keeps for anybody. */
+function isCredential(text: string, path: Path, { holds }: Writing): boolean {
+  return holds(text) || (path.length > 1 && looksLikeCredential(text));
+}
+
+function holdsCredential(value: Value, writing: Pick<Writing, 'holds'>): boolean {
+  if (typeof value === 'string') return writing.holds(value) || looksLikeCredential(value);
+  if (Array.isArray(value)) return value.some((item) => holdsCredential(item, writing));
+  return isMap(value) && Object.values(value).some((item) => holdsCredential(item, writing));
 }
 
 function holdsUnwritableKey(value: Value): boolean {

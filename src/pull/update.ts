@@ -49,11 +49,9 @@ export function updateOf(present: Present, live: Live, options: UpdateOptions): 
   const { declared, written } = present;
   const kind = kindOf(declared.kind);
   const nothing: Update = { fields: {}, bodies: [], declared, toSet: [], left: [] };
-  const address = addressOf(
-    kind.name,
-    kind.naming?.({ ...declared.identity, ...live.identity }, options.references).address ??
-      declared.identity,
-  );
+  const known = { ...declared.identity, ...live.identity };
+  const named = addressOf(kind.name, kind.naming?.(known, options.references).address ?? declared.identity);
+  const address = options.holds(named) ? addressOf(kind.name, known) : named;
   const left = (message: string, place: Place, hint?: string): Problem =>
     error('not-pulled', `${address}: ${message}`, [place], hint);
   if (declared.absent) {

@@ -1,5 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { isSecretField, isSecretMember, looksSecret, secretFields } from '../../src/base/secret-names.js';
+import {
+  isSecretField,
+  isSecretMember,
+  looksLikeCredential,
+  looksSecret,
+  secretFields,
+} from '../../src/base/secret-names.js';
 import { Sensitive } from '../../src/base/values.js';
 import { type FieldTypes, isSecret, markSecrets } from '../../src/kinds/fields.js';
 import { kinds } from '../../src/kinds/index.js';
@@ -51,4 +57,27 @@ it('what signs somebody in is a secret member of an answer, wherever it stands',
     ]);
   }
   expect(isSecretMember('client_id')).toBe(false);
+});
+
+it.each([
+  '-----BEGIN RSA PRIVATE KEY-----\nMIIE\n',
+  '-----BEGIN\nabc\n',
+  'Bearer xyz',
+  'Authorization: Bearer a.b-c_d=',
+  'eyJhbGciOiJub25lIn0.eyJzdWIiOiIxIn0.',
+  'AKIAABCDEFGHIJKLMNOP',
+  'postgres://ada:hush@db.example/app',
+])('%s looks like a credential whatever its key', (text) => {
+  expect(looksLikeCredential(text)).toBe(true);
+});
+
+it.each([
+  '-----BEGIN CERTIFICATE-----\nMIIE\n',
+  '-----BEGIN RSA PUBLIC KEY-----\nMIIE\n',
+  'the bearer of this may enter',
+  'https://example.com:8080/a@b',
+  'ada@acme.example',
+  '',
+])('%s does not look like a credential', (text) => {
+  expect(looksLikeCredential(text)).toBe(false);
 });

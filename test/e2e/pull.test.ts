@@ -226,6 +226,35 @@ describe('secrets', () => {
   });
 });
 
+describe('the token that idops uses', () => {
+  it('stands in no name of a file, of a variable or of a key where the server calls something so', async () => {
+    const at = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
+    const { token, data } = at.sandbox;
+    const [first] = data.organizations;
+    const [user] = data.users;
+    if (first === undefined || user === undefined) throw new Error('nobody is there');
+    first.name = token;
+    user.metadata = { [token]: { value: 'x', status: 'valid' }, plain: { value: 'x', status: 'valid' } };
+    user.organizations = [];
+    const pulled = await at.idops(
+      'pull --layout file-per-object --kind Organization --kind User --format json',
+    );
+    expect(pulled).toMatchObject({ code: 0 });
+    expect(pulled.stderr).toContain('metadata has a key with a credential in it');
+    const variables = (JSON.parse(pulled.stdout).to_set as { name: string }[]).map(({ name }) => name);
+    expect(variables).toHaveLength(1);
+    const said = `${JSON.stringify(await at.files())}${pulled.stdout}${pulled.stderr}`.toLowerCase();
+    for (const part of token
+      .toLowerCase()
+      .split(/[^a-z0-9]+/)
+      .filter(({ length }) => length > 11)) {
+      expect(said).not.toContain(part);
+    }
+    const env = Object.fromEntries(variables.map((name) => [name, token]));
+    expect(await at.idops('plan --detailed-exitcode', { env })).toMatchObject({ code: 0 });
+  });
+});
+
 describe('idops list', () => {
   it('lists ids and names, aligned, and says what can not be listed', async () => {
     const at = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });

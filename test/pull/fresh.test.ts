@@ -108,7 +108,9 @@ describe.each(['documented', 'boruta'] as const)('%s', (profile) => {
               writeFileSync(join(place.folder, 'manifests', path), text);
             }
             const secret = seed.users[0]?.metadata.api_token as { value: string } | undefined;
-            const set = Object.fromEntries(toSet.map(({ name }) => [name, secret?.value]));
+            const set = Object.fromEntries(
+              toSet.map(({ name, path }) => [name, path.includes('.display') ? 'shown' : secret?.value]),
+            );
             const project = await loadProject({ cwd: place.folder, variables: set });
             const { problems } = await loadManifests(project, { lenient: false });
             expect(problems).toEqual([]);

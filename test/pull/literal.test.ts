@@ -104,6 +104,44 @@ it('secrets become variables: by the name of the field, of the key, or since the
   expect(made.left.at(-1)).toBe('metadata.pin_token.value is a secret that no variable can give');
 });
 
+it('what stands beside a secret in its element is a secret too, but for a word of the server', () => {
+  const made = writing();
+  const metadata = {
+    password_hint: { value: 'the dog', status: 'valid', display: ['the dog', 'dog'] },
+    auth: { value: 'Bearer xyz', status: 'Bearer xyz', display: ['xyz'] },
+    note: { value: 'plain', status: 'Valid until noon', display: ['plain'] },
+  };
+  expect(writeField(map, 'metadata', metadata, made)?.raw).toEqual({
+    password_hint: {
+      value: '${IDOPS_USER_1_METADATA_PASSWORD_HINT_VALUE}',
+      status: 'valid',
+      display: [
+        '${IDOPS_USER_1_METADATA_PASSWORD_HINT_DISPLAY_0}',
+        '${IDOPS_USER_1_METADATA_PASSWORD_HINT_DISPLAY_1}',
+      ],
+    },
+    auth: {
+      value: '${IDOPS_USER_1_METADATA_AUTH_VALUE}',
+      status: '${IDOPS_USER_1_METADATA_AUTH_STATUS}',
+      display: ['${IDOPS_USER_1_METADATA_AUTH_DISPLAY_0}'],
+    },
+    note: { value: 'plain', status: 'Valid until noon', display: ['plain'] },
+  });
+});
+
+it('a credential that is known stands in no key and in no name of a variable', () => {
+  const made = { ...writing((text) => text.includes('tok-known')), address: 'User/tok-known' };
+  const metadata = {
+    'tok-known': { value: 'x', status: '' },
+    deep: { value: { 'a tok-known': 1 }, status: '' },
+    token: { value: 'y', status: '' },
+  };
+  const written = writeField(map, 'metadata', metadata, made);
+  expect(Object.keys(Object(written?.raw))).toEqual(['token']);
+  expect(JSON.stringify([written?.raw, made.left])).not.toMatch(/tok.known/i);
+  expect(made.left).toHaveLength(2);
+});
+
 it('of the elements of a set the id and the name are written, and of none that has neither', () => {
   const roles = [{ id: 'r', name: 'member', scopes: [{ id: 's' }] }];
   const organizations = [{ id: 'o', name: null, label: 'x', roles }];

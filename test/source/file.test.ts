@@ -133,6 +133,14 @@ test.each([
   'client_secret',
   'credentials',
   'smtp_pass',
+  'api_key',
+  'apiKey',
+  'APIKEY',
+  'private-key',
+  'privateKey',
+  'access_key',
+  'pin',
+  'card.pin',
 ])('%s looks secret', (key) => expect(looksSecret(key)).toBe(true));
 test.each([
   'label',
@@ -145,4 +153,9 @@ test.each([
   'blocked',
   'group',
   'txt_content',
+  'key_pair',
+  'keyboard',
+  'pinned',
+  'auth',
+  'shipping',
 ])('%s does not look secret', (key) => expect(looksSecret(key)).toBe(false));
