@@ -27,8 +27,10 @@ export async function startOf(path: string, bytes: number): Promise<string> {
   try {
     const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
-      if (!(await handle.stat()).isFile()) return '';
-      const { buffer, bytesRead } = await handle.read(Buffer.alloc(bytes), 0, bytes, 0);
+      const stat = await handle.stat();
+      if (!stat.isFile()) return '';
+      const length = Math.min(bytes, stat.size);
+      const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, 0);
       return buffer.toString('utf8', 0, bytesRead);
     } finally {
       await handle.close();

@@ -216,6 +216,36 @@ describe("idops doctor, of git's index", () => {
     expect(await readdir(join(at.folder, '.git'))).not.toContain('index.lock');
   });
 
+  it('finds what is secret within files, and stored plans by whatever name', async () => {
+    const at = await applied({
+      'manifests/key.yaml': '# nothing',
+      'doc.md': 'see -----BEGIN PRIVATE KEY-----',
+    });
+    git(at, 'init', '-q');
+    git(at, 'add', '-A', '--', 'idops.yaml', 'manifests', 'doc.md');
+    const [fine] = await say(at, 'git');
+    expect(fine).toMatchObject({
+      status: 'ok',
+      message: expect.stringMatching(
+        /^no credential that is known here, no private key, .* is in the \d+ files/,
+      ),
+    });
+    expect((await at.idops('plan --out plan.txt')).code).toBe(0);
+    const inside = `a: |\n  ${key.replaceAll('\n', '\n  ')}\n`;
+    await at.write({
+      'manifests/token.yaml': `# ${'x'.repeat(9000)}\n# ${at.sandbox.token}\n`,
+      'notes.yaml': inside,
+    });
+    git(at, 'add', '-A', '--', 'manifests', 'notes.yaml', 'plan.txt');
+    const found = await say(at, 'git');
+    expect(found.map(({ status, message }) => `${status} ${message}`).sort()).toEqual([
+      'fail it tracks manifests/token.yaml: it has a credential in it that idops uses',
+      'fail it tracks notes.yaml: it has a private key in it',
+      'warn it tracks plan.txt: it is a stored plan',
+    ]);
+    expect(JSON.stringify(found)).not.toContain(at.sandbox.token);
+  });
+
   it('finds a token that the configuration says in plain words', async () => {
     const at = await project({ 'idops.yaml': sure.replace('${IDOPS_TOKEN}', 'plain-token-0123456789') });
     git(at, 'init', '-q');

@@ -30,7 +30,7 @@ export async function examine(load: () => Promise<Project>, options: ExamineOpti
     'found' in server
       ? await attempt(() => lookAtServer(project.found, server.found, options))
       : { failed: server.failed };
-  const beside = await attempt(() => lookAround(project.found, settings?.baseUrl ?? null));
+  const beside = await attempt(() => lookAround(project.found, settings));
   return {
     server: settings?.baseUrl ?? null,
     configured: settings?.profile.name ?? null,
@@ -42,11 +42,13 @@ export async function examine(load: () => Promise<Project>, options: ExamineOpti
 /** What is beside the server: the state and what belongs to it, git and the machine. */
 async function lookAround(
   project: Project,
-  server: string | null,
+  server: ServerSettings | null,
 ): Promise<{ readonly checks: readonly Check[] }> {
   const backend = await backendOf(project);
-  const { checks, versions } = await lookAtState({ backend, environment: project.environment }, server);
-  return { checks: [...checks, ...(await lookAtIndex(project, backend)), versionsCheck(versions)] };
+  const home = { backend, environment: project.environment };
+  const { checks, versions } = await lookAtState(home, server?.baseUrl ?? null);
+  const index = await lookAtIndex(project, backend, server?.secrets ?? []);
+  return { checks: [...checks, ...index, versionsCheck(versions)] };
 }
 
 async function lookAtServer(
