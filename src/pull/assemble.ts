@@ -2,12 +2,13 @@ import { readFileSync } from 'node:fs';
 import { join, posix, relative, sep } from 'node:path';
 import type { LoadedManifests } from '../manifests/index.js';
 import type { ManifestSource } from '../manifests/load.js';
+import { namedByGlobs } from '../manifests/named.js';
 import type { Project } from '../project/index.js';
 import type { BodyFiles } from './bodies.js';
 import type { FreshDocument } from './fresh.js';
 import type { PullWishes } from './fresh-files.js';
-import { firstFree, homesFor } from './homes.js';
-import { MOST_CHARACTERS, placed } from './layout.js';
+import { firstFree, homesFor, noHome } from './homes.js';
+import { ENOUGH_BYTES, fitsManifest, placed } from './layout.js';
 import { isThere, type PulledFile } from './pulled-file.js';
 import { appendDocuments } from './splice.js';
 
@@ -49,7 +50,8 @@ export async function withNew(
     const bom = startsWithBom(source.target) ? BOM : '';
     const text = edited.get(source) ?? source.text;
     const mine = inRoot(source.path);
-    const added = appendDocuments(text, byFile.get(mine) ?? []);
+    const appended = appendDocuments(text, byFile.get(mine) ?? []);
+    const added = appended !== undefined && fitsManifest(bom + appended) ? appended : undefined;
     if (added !== undefined) byFile.delete(mine);
     const next = bom + (added ?? text);
     const before = bom + source.text;
@@ -63,6 +65,8 @@ export async function withNew(
       return { path: join(root, free), action: 'write', text: chunk.join('---\n'), before: undefined };
     }),
   );
+  const named = await namedByGlobs(project, [...names]);
+  if (![...names].every((name) => named.has(name))) throw noHome(project);
   return [...present, ...made];
 }
 
@@ -80,12 +84,13 @@ function chunks(texts: readonly string[]): string[][] {
   const parts: string[][] = [[]];
   let length = 0;
   for (const text of texts) {
-    if (length + text.length > MOST_CHARACTERS) {
+    const size = Buffer.byteLength(text);
+    if (length + size > ENOUGH_BYTES) {
       parts.push([]);
       length = 0;
     }
     parts.at(-1)?.push(text);
-    length += text.length;
+    length += size;
   }
   return parts.filter((part) => part.length > 0);
 }

@@ -2,6 +2,7 @@ import type { Place } from '../base/problems.js';
 import { type Fields, type Json, mapValues, reveal, same } from '../base/values.js';
 import { addressOf } from '../kinds/address.js';
 import type { Declared, Finding, Identity, Kind, Live } from '../kinds/kind.js';
+import { idTrouble } from '../kinds/limits.js';
 import type { References } from '../kinds/references.js';
 import { compare } from '../plan/compare.js';
 import type { Profile } from '../server/profiles.js';
@@ -68,10 +69,10 @@ export function freshDocuments(
 ): Fresh {
   const drafts = found.map(({ kind, finding }) => draftOf(kind, finding, options));
   const sound = drafts.filter((draft) => isSound(draft, options));
-  withoutRefused(sound, existing, options.profile);
-  for (const draft of sound) withoutDiffering(draft, options);
+  const valid = withoutRefused(sound, existing, options.profile);
+  for (const draft of valid) withoutDiffering(draft, options);
   return {
-    documents: sound.map((draft) => ({
+    documents: valid.map((draft) => ({
       kind: draft.kind,
       identity: draft.finding.identity,
       address: draft.address,
@@ -135,9 +136,18 @@ function draftOf(kind: Kind, finding: Finding, { profile, names, holds, referenc
   return draft;
 }
 
+/** What a document may have beside its fields: a comment, and the paths of its bodies. */
+const ROOM = 16 * 1024;
+
 /** Whether a document can say which object is meant. What else it can't say is taken out of it. */
-function isSound(draft: Draft, { holds }: FreshOptions): boolean {
+function isSound(draft: Draft, { holds, profile }: FreshOptions): boolean {
   const { kind, finding } = draft;
+  if (idTrouble(finding.identity, profile) !== undefined) {
+    draft.left.push(
+      `its id is none that a manifest can have with the profile ${profile.name}, so that nothing is written down of it`,
+    );
+    return false;
+  }
   const named = { kind: kind.name, ...finding.identity };
   const isUsable = kind.schema.safeParse(named).success && isReadBack(namedRaw(draft));
   if (!isUsable || Object.values(finding.identity).some(holds)) {
@@ -147,6 +157,10 @@ function isSound(draft: Draft, { holds }: FreshOptions): boolean {
   // One by one where something is wrong with it as a whole.
   const whole = { ...named, ...mapValues(Object.fromEntries(draft.fields), reveal) };
   const written = { ...namedRaw(draft), ...Object.fromEntries(draft.raw) };
+  if (Buffer.byteLength(documentText(written, null)) > MAX_BYTES - ROOM) {
+    draft.left.push('is larger than 16 MiB, which no manifest may be, so that nothing is written down of it');
+    return false;
+  }
   if (kind.schema.safeParse(whole).success && isReadBack(written)) return true;
   for (const [field, value] of draft.fields) {
     const one = { ...named, [field]: reveal(value) };
@@ -168,26 +182,37 @@ export function isReadBack(members: { readonly [key: string]: Json }): boolean {
 }
 
 /** Takes out what `validate` has something to say about, be it about one document or about several together. */
-function withoutRefused(drafts: readonly Draft[], existing: readonly Declared[], profile: Profile): void {
+function withoutRefused(
+  drafts: readonly Draft[],
+  existing: readonly Declared[],
+  profile: Profile,
+): readonly Draft[] {
+  const refused = new Set<Draft>();
   for (const kind of new Set(drafts.map((draft) => draft.kind))) {
-    const own = drafts.filter((draft) => draft.kind === kind);
     const others = existing.filter((document) => document.kind === kind.name);
     // A document that stands somewhere is told by its place, a new one by its number.
     for (let again = true; again; ) {
       again = false;
+      const own = drafts.filter((draft) => draft.kind === kind && !refused.has(draft));
       const numbered = own.map((draft, number) => declaredOf(draft, number));
-      for (const { message, places } of kind.check([...others, ...numbered], profile)) {
+      for (const { message, places, severity } of kind.check([...others, ...numbered], profile)) {
         for (const { file, line, text } of places) {
           const draft = file === FRESH ? own[line] : undefined;
+          if (draft === undefined) continue;
           const field = text ?? '';
-          if (draft === undefined || !draft.fields.has(field)) continue;
-          draft.left.push(`${field}: ${message}`);
-          drop(draft, field);
+          if (draft.fields.has(field)) {
+            draft.left.push(`${field}: ${message}`);
+            drop(draft, field);
+          } else if (severity === 'error' && !kind.fields[field] && !refused.has(draft)) {
+            draft.left.push(`${message}, so that nothing is written down of it`);
+            refused.add(draft);
+          } else continue;
           again = true;
         }
       }
     }
   }
+  return drafts.filter((draft) => !refused.has(draft));
 }
 
 /** Takes out what a plan would change, or could not tell. */

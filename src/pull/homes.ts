@@ -37,13 +37,18 @@ export async function homesFor(
     const named = await namedByGlobs(project, made);
     if (made.every((path) => named.has(path))) return homes;
   }
+  throw noHome(project);
+}
+
+/** What is said where no glob names a file that new documents could go into. */
+export function noHome(project: Project): ProblemsError {
   const problem: Problem = error(
     'no-home',
     'no glob under "manifests" of the configuration names a file that new documents could go into',
     project.patterns().flatMap(({ place }) => place ?? []),
     'add one such as manifests/**/*.yaml, or write a fresh set of files with --out DIR',
   );
-  throw new ProblemsError([problem]);
+  return new ProblemsError([problem]);
 }
 
 function placesIn(

@@ -6,17 +6,18 @@ import type { Declared, Finding, Kind, Live } from '../kinds/kind.js';
 import type { LoadedManifests } from '../manifests/index.js';
 import type { ManifestSource } from '../manifests/load.js';
 import { observe } from '../plan/observe.js';
-import { addresses } from '../plan/subjects.js';
+import { addresses, sameObjects } from '../plan/subjects.js';
 import type { Project } from '../project/index.js';
 import { withNew } from './assemble.js';
 import { BodyFiles } from './bodies.js';
 import type { LookOptions } from './discover.js';
 import { freshDocuments, type LeftOut } from './fresh.js';
 import { type PullWishes, withoutBuiltIn } from './fresh-files.js';
+import { fitsManifest, tooLarge } from './layout.js';
 import type { ToSet } from './literal.js';
 import { VariableNames } from './names.js';
 import type { PulledFile } from './pulled-file.js';
-import { editFields, type FieldEdit } from './splice.js';
+import { type Edited, editFields, type FieldEdit } from './splice.js';
 import { type Survey, survey } from './survey.js';
 import { type Update, updateOf } from './update.js';
 
@@ -78,7 +79,9 @@ export async function pullInto(
   const { live, found } = await lookUp(concerned, byKey, seen, look);
   const names = new VariableNames();
   const options = { profile, names, holds, references, builtIn };
+  const twice = declaredTwice(concerned, live, references);
   const wanted = concerned.map((one) => {
+    if (twice.has(one.declared)) return { one, update: undefined };
     const now = live.get(one);
     const update: Update | undefined =
       now === undefined
@@ -90,7 +93,10 @@ export async function pullInto(
     return { one, update };
   });
   const updates = withoutRefused(wanted, manifests.declared, look.profile);
-  const left: Problem[] = updates.flatMap(({ update }) => update?.left ?? []);
+  const left: Problem[] = [
+    ...new Set(twice.values()),
+    ...updates.flatMap(({ update }) => update?.left ?? []),
+  ];
   for (const { one, update } of updates) {
     for (const body of update?.bodies ?? []) bodies.want(one.source, body);
   }
@@ -213,6 +219,42 @@ async function lookUp(
   return { live, found };
 }
 
+/** The edits of a manifest, or none where it would be larger than one may be. */
+function withinSize(text: string, edits: readonly FieldEdit[]): Edited {
+  const edited = editFields(text, edits);
+  if (fitsManifest(edited.text)) return edited;
+  return { text, refused: edits.map((edit) => ({ edit, reason: `with it the manifest ${tooLarge}` })) };
+}
+
+/** Documents of which several are about one object, each with what is said of all of them: a plan takes none. */
+function declaredTwice(
+  concerned: readonly Standing[],
+  live: ReadonlyMap<Standing, Live>,
+  references: Survey['references'],
+): ReadonlyMap<Declared, Problem> {
+  const groups = sameObjects(
+    concerned.map((one) => {
+      const { kind, identity } = one.declared;
+      const subject = { kind, identity, declared: one.declared };
+      return { subject, key: objectKey(addresses(subject, live.get(one), references).key) };
+    }),
+  );
+  const told = new Map<Declared, Problem>();
+  for (const [one, others] of groups) {
+    if (told.has(one)) continue;
+    const all = [one, ...others];
+    const message = `${all.length} documents are about one ${kindOf(one.kind).noun} of the server, so that none of them is changed`;
+    const problem = error(
+      'not-pulled',
+      message,
+      all.map(({ place }) => place),
+      'keep one of them, and pull again',
+    );
+    for (const document of all) told.set(document, problem);
+  }
+  return told;
+}
+
 /** The manifests with their documents brought up to what the server has. */
 function editedSources(updates: readonly Wanted[], left: Problem[]): ReadonlyMap<ManifestSource, string> {
   const bySource = new Map<ManifestSource, { edit: FieldEdit; place: Place }[]>();
@@ -234,7 +276,7 @@ function editedSources(updates: readonly Wanted[], left: Problem[]): ReadonlyMap
               reason: 'its file is a link, which is not written through',
             })),
           }
-        : editFields(
+        : withinSize(
             source.text,
             edits.map(({ edit }) => edit),
           );

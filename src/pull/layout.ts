@@ -21,8 +21,15 @@ export interface NewFile {
   readonly text: string;
 }
 
-/** Far below what a manifest may have. */
-export const MOST_CHARACTERS = 8_000_000;
+/** How much goes into a new manifest together: below what one may have, so that there is room to edit it. */
+export const ENOUGH_BYTES = 8_000_000;
+
+export const tooLarge = 'would be larger than 16 MiB, which no manifest may be';
+
+export function fitsManifest(text: string): boolean {
+  return Buffer.byteLength(text) <= MAX_BYTES;
+}
+
 const COMMENT = 100;
 
 /** The files of documents that none of them has yet: manifests, and the bodies that they name. */
@@ -35,12 +42,12 @@ export function filesOf(
   const bodies: NewFile[] = [];
   const manifests = new Map<string, Growing>();
   for (const document of documents) {
-    const place = layout === 'file-per-kind' ? perKind(document.kind, manifests) : perObject(document, taken);
+    const place = layout === 'file-per-kind' ? perKind(document, manifests) : perObject(document, taken);
     const { text, files } = placed(document, place, holds);
     bodies.push(...files);
     const file = manifests.get(place) ?? { texts: [], length: 0 };
     file.texts.push(text);
-    file.length += text.length;
+    file.length += Buffer.byteLength(text);
     manifests.set(place, file);
   }
   return [...[...manifests].map(([path, { texts }]) => ({ path, text: texts.join('---\n') })), ...bodies];
@@ -56,11 +63,14 @@ interface Growing {
   length: number;
 }
 
-/** The one file of a kind, or the next one where that is full. */
-function perKind(kind: Kind, manifests: ReadonlyMap<string, Growing>): string {
+/** The one file of a kind, or the next one where the document doesn't fit into that. */
+function perKind(document: FreshDocument, manifests: ReadonlyMap<string, Growing>): string {
+  const { kind } = document;
+  const size = Buffer.byteLength(placed(document, '', () => true).text);
   for (let number = 1; ; number += 1) {
     const path = `${kindFile(kind)}${number === 1 ? '' : `-${number}`}.yaml`;
-    if ((manifests.get(path)?.length ?? 0) < MOST_CHARACTERS) return path;
+    const length = manifests.get(path)?.length ?? 0;
+    if (length === 0 || length + size <= ENOUGH_BYTES) return path;
   }
 }
 

@@ -36,6 +36,18 @@ describe('idops pull into an empty project', () => {
     expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
   });
 
+  it('leaves out what has an id that no manifest of the profile can have', async () => {
+    const at = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
+    at.sandbox.data.organizations.push({ id: 'not-a-uuid', name: 'odd', label: null });
+    const pulled = await at.idops('pull --kind Organization');
+    expect(pulled).toMatchObject({ code: 0 });
+    expect(pulled.stdout).toContain('4 objects added');
+    expect(pulled.stderr).toContain(
+      'its id is none that a manifest can have with the profile boruta, so that nothing is written down of it',
+    );
+    expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
+  });
+
   it('under the documented profile says what can not be read, and what to do', async () => {
     const at = await project({ 'idops.yaml': sure });
     const pulled = await at.idops('pull');
@@ -129,6 +141,16 @@ label: null
     const byLink = await at.idops('pull --kind EmailTemplate --type tx_code');
     expect(byLink.stderr).toContain('manifests/a.txt is shared by several documents');
     expect(await at.read('manifests/a.txt')).toBe('text');
+  });
+
+  it('changes none of the documents that are about one object, and tells', async () => {
+    const twice = `kind: Organization\nname: acme\nlabel: x\n---\nkind: Organization\nid: ${ids.acme}\nlabel: y\n`;
+    const at = await project({ 'idops.yaml': sure, 'manifests/a.yaml': twice });
+    const pulled = await at.idops('pull --kind Organization --check');
+    expect(pulled).toMatchObject({ code: 1 });
+    expect(pulled.stderr).toContain('2 documents are about one organization of the server');
+    await at.idops('pull --kind Organization');
+    expect((await at.read('manifests/a.yaml')).startsWith(twice)).toBe(true);
   });
 
   it('refuses manifests that are not valid, and tells what the server has no longer', async () => {
