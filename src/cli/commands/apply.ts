@@ -9,7 +9,7 @@ import type { Session } from '../../session/session.js';
 import type { Context, GlobalOptions } from '../context.js';
 import type { ExitCode } from '../exit.js';
 import { filesOf, parseFormats } from '../formats.js';
-import { carryOut, consent, showPlan } from './applying.js';
+import { carryOut, consent, showPlan, where } from './applying.js';
 import type { PlanningOptions } from './plan.js';
 
 interface Options extends PlanningOptions {
@@ -35,7 +35,7 @@ export async function apply(
     refuse(refusalsOf(plan, limits.maxDestructive));
     const asks = stored === undefined && changesServer(plan);
     const agreed = await consent(
-      'Apply these changes?',
+      `Apply these changes to ${where(plan)}?`,
       !asks || options.yes === true,
       context,
       undefined,

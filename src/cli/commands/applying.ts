@@ -17,6 +17,11 @@ export async function showPlan(made: Plan, formats: readonly Format[], context: 
   else output.beside(await renderText(planReport, 'text', shown, { ...look, color: false }));
 }
 
+/** A server and an environment, as a question names them. */
+export function where({ server, environment }: Pick<Plan, 'server' | 'environment'>): string {
+  return `${server} (${environment === null ? 'no environment' : `environment ${environment}`})`;
+}
+
 /** Whether to go on: with when a person said so, where one was asked; or with which exit code not. */
 export type Consent = { readonly asked: number } | { readonly refused: ExitCode };
 

@@ -5,7 +5,7 @@ import { resultReport } from '../../report/formats.js';
 import type { Context, GlobalOptions } from '../context.js';
 import type { ExitCode } from '../exit.js';
 import { filesOf, parseFormats } from '../formats.js';
-import { carryOut, consent, showPlan } from './applying.js';
+import { carryOut, consent, showPlan, where } from './applying.js';
 
 interface Options {
   readonly yes?: boolean;
@@ -30,7 +30,11 @@ export async function regenerateDid(
       await showPlan(plan, formats, context);
       const limits = { maxDestructive: Number.POSITIVE_INFINITY };
       refuse(refusalsOf(plan, limits.maxDestructive));
-      const agreed = await consent(`Regenerate the DID of client ${id}?`, options.yes === true, context);
+      const agreed = await consent(
+        `Regenerate the DID of client ${id} on ${where(plan)}?`,
+        options.yes === true,
+        context,
+      );
       return await carryOut(session, plan, limits, agreed, formats, context);
     },
     { manifests: false },

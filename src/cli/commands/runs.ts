@@ -11,7 +11,7 @@ import type { RunLine } from '../../state/journal.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats, show } from '../formats.js';
-import { consent } from './applying.js';
+import { consent, where } from './applying.js';
 
 interface ShowOptions {
   readonly format: readonly string[];
@@ -93,15 +93,20 @@ export async function unlock(
   context: Context,
   options: { readonly yes?: boolean } & GlobalOptions,
 ): Promise<ExitCode> {
-  const backend = await backendOf(await context.project());
+  const project = await context.project();
+  const backend = await backendOf(project);
   await backend.check('unlock');
   const lock = await backend.removable();
   if (lock === null) {
     context.output.message('There is no lock.');
     return exit.done;
   }
+  // A state that can't be read names no server; its lock can be removed all the same.
+  const state = await backend.saved().catch(() => undefined);
+  const { environment } = project;
+  const whose = where({ server: state?.server ?? backend.place, environment });
   const agreed = await consent(
-    `Remove the lock of ${lock.holder}? Its process must surely be gone.`,
+    `Remove the lock of ${lock.holder}, for ${whose}? Its process must surely be gone.`,
     options.yes === true,
     context,
     'The lock stays.',

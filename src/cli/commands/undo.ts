@@ -6,7 +6,7 @@ import { resultReport } from '../../report/formats.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { filesOf, parseFormats } from '../formats.js';
-import { carryOut, consent, showPlan } from './applying.js';
+import { carryOut, consent, showPlan, where } from './applying.js';
 
 interface Options {
   readonly last?: boolean;
@@ -39,7 +39,11 @@ export async function undo(
       if (warnings.length > 0) context.output.problems(warnings);
       const limits = { maxDestructive: options.allowDestructive ?? session.project.maxDestructive() };
       refuse(refusalsOf(plan, limits.maxDestructive));
-      const agreed = await consent(`Undo run ${run}?`, !changesServer(plan) || options.yes === true, context);
+      const agreed = await consent(
+        `Undo run ${run} on ${where(plan)}?`,
+        !changesServer(plan) || options.yes === true,
+        context,
+      );
       const code = await carryOut(session, plan, limits, agreed, formats, context);
       return code === exit.done && left.length > 0 ? exit.failed : code;
     },
