@@ -3,7 +3,7 @@ import { open } from 'node:fs/promises';
 import { relative, sep } from 'node:path';
 import { error, type Place, type Problem } from '../base/problems.js';
 import { mask } from '../base/redact.js';
-import { secretRanges } from './mask.js';
+import { isReference, secretRanges } from './mask.js';
 import type { Range } from './tree.js';
 
 /** How large a file may be: far above any manifest, far below what exhausts the memory. */
@@ -50,7 +50,8 @@ export class SourceFile {
 
   /** Masks a part of the text wherever its lines are shown. */
   hide(range: Range): void {
-    if (range.end <= range.start) return;
+    // The name of a variable tells no secret.
+    if (range.end <= range.start || isReference(this.text.slice(range.start, range.end))) return;
     this.#hidden.push(range);
     this.#secrets = undefined;
   }

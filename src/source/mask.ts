@@ -30,7 +30,7 @@ export function secretRanges(text: string): Range[] {
 }
 
 /** Whether a value is the name of a variable and nothing else, which tells no secret. */
-function isReference(value: string): boolean {
+export function isReference(value: string): boolean {
   return value.length < 200 && /^(["']?)\$\{[A-Za-z_]\w*\}\1\s*$/.test(value);
 }
 

@@ -68,6 +68,18 @@ describe('secrets in shown lines', () => {
     if (text.includes('port')) expect(placeOf(text, 'port').text?.trim()).toBe('port: 25');
   });
 
+  test('the name of a variable stays visible under a key that looks secret', () => {
+    const text = 'api_token: ${IDOPS_API_TOKEN}\nother_token: a${B}c\n';
+    const file = new SourceFile({ file: 'x.yaml' }, text);
+    file.hide({ start: 11, end: 29 });
+    file.hide({ start: 43, end: 49 });
+    expect(file.place({ start: 11, end: 29 })).toMatchObject({
+      length: 18,
+      text: 'api_token: ${IDOPS_API_TOKEN}',
+    });
+    expect(file.place({ start: 43, end: 49 }).text).toBe('other_token: (sensitive)');
+  });
+
   test('a place behind a masked one shows no line that its column does not fit', () => {
     const text = '{smtp_password: hunter2hunter2, port: x}';
     expect(placeOf(text, 'x}')).toMatchObject({ column: 39, length: 2 });
