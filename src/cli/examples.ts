@@ -18,8 +18,8 @@ export const examples: { readonly [command: string]: Example } = {
     does: 'what is wrong, as annotations of the lines that a pull request changes',
   },
   plan: {
-    args: 'plan --env production --out plan.json',
-    does: 'show what would change in production, and store it for idops apply plan.json',
+    args: 'plan --out plan.json',
+    does: 'show what would change, and store it for idops apply plan.json',
   },
   apply: { args: 'apply plan.json', does: 'apply what was reviewed, or refuse where it no longer holds' },
   pull: {
@@ -44,11 +44,11 @@ export const examples: { readonly [command: string]: Example } = {
     args: 'regenerate-did 6a2f0d1e-0000-4000-8000-000000000001 --yes',
     does: 'without a question, as a job of its own',
   },
-  doctor: { args: 'doctor --env production', does: 'whether everything is ready for a plan of production' },
+  doctor: { args: 'doctor --format json', does: 'whether everything is ready, for a program' },
   schema: { args: 'schema config > config.schema.json', does: 'the schema of idops.yaml, for an editor' },
   completion: {
-    args: 'completion bash > ~/.local/share/bash-completion/completions/idops',
-    does: 'completion in every new bash',
+    args: 'completion bash > ~/.idops-completion.bash',
+    does: 'then, in ~/.bashrc: source ~/.idops-completion.bash',
   },
   preview: { args: 'preview --serve', does: 'look at the emails while they are being written' },
   sandbox: {
