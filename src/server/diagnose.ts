@@ -17,6 +17,8 @@ export interface Patient {
   /** An http or https address. */
   readonly baseUrl: string;
   readonly profile: Profile;
+  /** Whether the configuration names the profile. */
+  readonly isWritten: boolean;
   /** The scopes that the manifests need; a lack of others is only worth a warning. */
   readonly needed: readonly Scope[];
 }
@@ -26,7 +28,7 @@ const nobody = '00000000-0000-0000-0000-000000000000';
 
 /** Finds out with GETs alone what a server is and what it lets these credentials do. */
 export async function diagnose(patient: Patient): Promise<Diagnosis> {
-  const { reader, baseUrl, profile, needed } = patient;
+  const { reader, baseUrl, profile, isWritten, needed } = patient;
   const organizations = await outcomeOf(() => reader.listOrganizations(1));
   const reached = reachChecks(baseUrl, organizations.failure);
   if (reached.some(({ status }) => status === 'fail')) return { checks: reached, fits: null };
@@ -48,7 +50,7 @@ export async function diagnose(patient: Patient): Promise<Diagnosis> {
       : scopeCheck(operations.updateKeyPair.scope, keyPairs.failure, needed),
   ];
   return {
-    checks: [...reached, ok('credentials', 'accepted'), ...scopes, profileCheck(profile, fits)],
+    checks: [...reached, ok('credentials', 'accepted'), ...scopes, profileCheck(profile, isWritten, fits)],
     fits,
   };
 }
@@ -128,14 +130,14 @@ async function findProfile(
   return { keyPairs: undefined, fits: null };
 }
 
-function profileCheck({ name }: Profile, fits: ProfileName | null): Check {
+function profileCheck({ name }: Profile, isWritten: boolean, fits: ProfileName | null): Check {
   if (fits === name) return ok('profile', `${name} fits this server`);
   if (fits === null) {
     return warn('profile', `whether ${name} fits could not be found out`, 'GET /api/key-pairs would tell');
   }
   return fail(
     'profile',
-    `${name} is configured, and the server answers as those of the profile ${fits} do`,
+    `${isWritten ? `${name} is configured` : `no profile is configured, so ${name} is taken`}, and the server answers as those of the profile ${fits} do`,
     `set "profile: ${fits}" under server`,
   );
 }

@@ -179,6 +179,9 @@ describe('idops init', () => {
 
   it.each([
     ['--token-env 1x', '--token-env takes the name of a variable'],
+    [`--token-env ${'aB3'.repeat(12)}`, '--token-env takes the name of a variable'],
+    ['--config other.yaml', 'init takes no --config'],
+    ['--env production', 'init takes no --env'],
     ['--token-env A --token-file B', 'say two things'],
     ['--token-file nowhere', 'nowhere'],
     ['--base-url http://id.example.com', 'insecure-http'],
@@ -190,6 +193,20 @@ describe('idops init', () => {
     const { code, stderr } = await idops(`init new ${args}`);
     expect(code).toBe(1);
     expect(stderr).toContain(message);
+    expect(await files()).toEqual(before);
+  });
+
+  it.each([
+    ['-x', 'begins with "-"'],
+    ['', 'it is empty'],
+    ['a\nb', 'has a line break'],
+    ['taken', 'taken/idops.yaml is a folder'],
+    ['blocked', 'blocked/schemas is no folder'],
+  ])('refuses the folder %j', async (named, message) => {
+    const { idopsWith, files } = await project({ 'taken/idops.yaml/kept': '', 'blocked/schemas': '' });
+    const before = await files();
+    const ran = await idopsWith(['init', '--yes', '--ci', 'none', '--', named]);
+    expect(ran).toMatchObject({ code: 1, stdout: '', stderr: expect.stringContaining(message) });
     expect(await files()).toEqual(before);
   });
 

@@ -28,7 +28,13 @@ async function examine(at: Site, address = at.sandbox.url, token = at.sandbox.to
     delay: () => Promise.resolve(),
   });
   const { reader } = connection;
-  const diagnosis = await diagnose({ reader, baseUrl: address, profile: server.profile, needed: scopes });
+  const diagnosis = await diagnose({
+    reader,
+    baseUrl: address,
+    profile: server.profile,
+    isWritten: true,
+    needed: scopes,
+  });
   await connection.close();
   return diagnosis;
 }

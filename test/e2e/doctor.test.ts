@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { mkdir, readdir } from 'node:fs/promises';
+import { chmod, mkdir, readdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ownMark } from '../../src/base/process.js';
@@ -244,6 +244,25 @@ describe("idops doctor, of git's index", () => {
       'warn it tracks plan.txt: it is a stored plan',
     ]);
     expect(JSON.stringify(found)).not.toContain(at.sandbox.token);
+  });
+
+  it.skipIf(process.getuid?.() === 0)('finds a folder of the state that can not be written', async () => {
+    const at = await project({
+      'idops.yaml': `${sure}state: {path: closed/deep/state.json}\n`,
+      'closed/x': '',
+    });
+    await chmod(join(at.folder, 'closed'), 0o500);
+    expect(await say(at, 'state')).toMatchObject([
+      { status: 'ok' },
+      { status: 'fail', message: "closed can't be written (EACCES), so no run could record what it does" },
+    ]);
+  });
+
+  it('says what is in the way of a state', async () => {
+    const at = await project({ 'idops.yaml': sure, '.idops/state.json/x': '' });
+    expect(await say(at, 'state')).toMatchObject([
+      { status: 'fail', hint: expect.stringContaining('move what is in the way') },
+    ]);
   });
 
   it('finds a token that the configuration says in plain words', async () => {

@@ -17,6 +17,19 @@ type Options = InitOptions & GlobalOptions;
 
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
+/** A token that is pasted in the place of a name: it must not get into a file, nor be shown. */
+function resemblesToken(name: string): boolean {
+  return name.length > 30 && !name.includes('_') && /\d/.test(name) && /[A-Za-z]/.test(name);
+}
+
+/** What is wrong with the name of a variable, without the name. */
+function wrongInName(name: string): string | undefined {
+  if (!variableName.test(name)) return 'the name of a variable has letters, digits and "_" alone';
+  return resemblesToken(name)
+    ? 'this looks like the token itself: give the name of the variable that holds it, such as IDOPS_TOKEN'
+    : undefined;
+}
+
 /** The server's address, checked; empty where it isn't known, null where the question is aborted. */
 export async function askAddress(
   { prompt }: Context,
@@ -57,7 +70,7 @@ export async function askToken(
   }
   if (tokenFile !== undefined) return { file: resolve(tokenFile) };
   if (tokenEnv !== undefined) {
-    if (!variableName.test(tokenEnv)) {
+    if (wrongInName(tokenEnv) !== undefined) {
       throw wrongOption(
         '--token-env takes the name of a variable',
         'write --token-env IDOPS_TOKEN, never the token',
@@ -76,9 +89,7 @@ export async function askToken(
   if (way === null) return null;
   if (way === 'usual') return usual;
   if (way === 'variable') {
-    const name = await prompt.text('What is it called?', (text) =>
-      variableName.test(text) ? undefined : 'the name of a variable has letters, digits and "_" alone',
-    );
+    const name = await prompt.text('What is it called?', wrongInName);
     return name === null ? null : { variable: name };
   }
   const file = await prompt.text('Which file?', (text) =>
@@ -95,6 +106,26 @@ export async function askCi({ prompt }: Context, { ci }: Options, asks: boolean)
     { value: 'gitlab', label: 'GitLab' },
     { value: 'none', label: 'none' },
   ]);
+}
+
+/** Options that say which project is meant have no part in beginning one, and a folder must be one that can be named. */
+export function checkInit({ config, env }: Options, folder: string): void {
+  if (config !== undefined || env !== undefined) {
+    throw wrongOption(
+      `init takes no ${config === undefined ? '--env' : '--config'}: it begins a project with an idops.yaml of its own`,
+      'leave it away, and name the folder: idops init DIR',
+    );
+  }
+  const why =
+    folder.trim() === ''
+      ? 'it is empty'
+      : /\p{Cc}/u.test(folder)
+        ? 'it has a line break or another control character in it'
+        : folder.startsWith('-')
+          ? 'it begins with "-", so that most commands take it for an option'
+          : undefined;
+  if (why !== undefined)
+    throw wrongOption(`the folder can't be named so: ${why}`, 'name another, such as ./acme');
 }
 
 function wrongOption(message: string, hint: string): ProblemsError {

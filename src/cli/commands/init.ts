@@ -21,7 +21,7 @@ import { shownPath } from '../../source/file.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { EXAMPLES, type NewProject, whatIsLeft, whatIsNext } from './init-next.js';
-import { askAddress, askCi, askToken, type InitOptions } from './init-questions.js';
+import { askAddress, askCi, askToken, checkInit, type InitOptions } from './init-questions.js';
 import { lookForInit } from './init-server.js';
 
 /**
@@ -33,10 +33,12 @@ export async function init(
   options: InitOptions & GlobalOptions,
   folder: string | undefined = '.',
 ): Promise<ExitCode> {
+  checkInit(options, folder);
   const { output } = context;
   const cwd = process.cwd();
   const root = resolve(folder);
   const writer = new ProjectWriter(root, cwd);
+  await writer.refuseFolder(CONFIG);
   const isNew = !(await writer.has(CONFIG));
   const project = isNew
     ? await newProject(context, options, root, !(await writer.has(MANIFESTS)))

@@ -12,6 +12,7 @@ import { problemsOf } from '../failures.js';
 import { lookAtIndex } from './committed.js';
 import { type ClockReading, clockCheck, versionsCheck } from './machine.js';
 import { lookAtState } from './state.js';
+import { writableCheck } from './writable.js';
 
 export type ExamineOptions = LookingOptions & ServerOverrides;
 
@@ -47,8 +48,10 @@ async function lookAround(
   const backend = await backendOf(project);
   const home = { backend, environment: project.environment };
   const { checks, versions } = await lookAtState(home, server?.baseUrl ?? null);
+  const isFine = checks.every(({ name, status }) => name !== 'state' || status !== 'fail');
+  const place = isFine ? await writableCheck(project.statePath(), project.cwd) : [];
   const index = await lookAtIndex(project, backend, server?.secrets ?? []);
-  return { checks: [...checks, ...index, versionsCheck(versions)] };
+  return { checks: [...checks, ...place, ...index, versionsCheck(versions)] };
 }
 
 async function lookAtServer(
@@ -75,6 +78,7 @@ async function lookAtServer(
         reader,
         baseUrl: server.baseUrl,
         profile: server.profile,
+        isWritten: server.profileWritten,
         needed: scopesOf(declared, server.profile),
       }),
   );

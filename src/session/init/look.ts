@@ -36,6 +36,7 @@ export async function lookAtServer(
       reader,
       baseUrl: server.baseUrl,
       profile: server.profile,
+      isWritten: server.profileWritten,
       needed: [],
     });
     const failed = inTheWay(checks);

@@ -1,4 +1,4 @@
-import { appendFile, lstat, mkdir, readdir, readFile, realpath, writeFile } from 'node:fs/promises';
+import { appendFile, lstat, mkdir, readdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { escapeText } from '../../base/escape.js';
 import { error, ProblemsError } from '../../base/problems.js';
@@ -28,6 +28,20 @@ export class ProjectWriter {
     this.#cwd = cwd;
   }
 
+  /** Throws a ProblemsError (`not-writable`) where something by this name is no file: nothing could read it. */
+  async refuseFolder(path: string): Promise<void> {
+    const there = await stat(join(this.#root, path)).catch(() => undefined);
+    if (there?.isDirectory() !== true) return;
+    throw new ProblemsError([
+      error(
+        'not-writable',
+        `${this.#shown(path)} is a folder, where the configuration is to be`,
+        [],
+        'move it elsewhere, or begin the project in another folder',
+      ),
+    ]);
+  }
+
   /** Whether there is anything by this name already: a file, or a folder with something in it. */
   async has(path: string): Promise<boolean> {
     const file = join(this.#root, path);
@@ -45,7 +59,16 @@ export class ProjectWriter {
         const there = await realpath(await nearest(join(this.#root, path)));
         if (there !== real && !isInside(there, real))
           throw new Error('it leads out of the folder of the project');
-        if (!(await lstat(there)).isDirectory()) throw new Error('a file is in the way');
+        if (!(await lstat(there)).isDirectory()) {
+          throw new ProblemsError([
+            error(
+              'not-writable',
+              `${this.#shown(path)} can't be written: ${escapeText(shownPath(there, this.#cwd))} is no folder`,
+              [],
+              'move that file elsewhere, or begin the project in another folder',
+            ),
+          ]);
+        }
       });
     }
   }

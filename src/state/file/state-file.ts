@@ -2,7 +2,7 @@ import { relative } from 'node:path';
 import { parseJson, stringifyJson } from '../../base/json.js';
 import { leadsTo } from '../../base/links.js';
 import { error, ProblemsError } from '../../base/problems.js';
-import { readRegular } from '../../base/regular.js';
+import { NoRegularFile, readRegular } from '../../base/regular.js';
 import { identityKey, objectKey } from '../../base/values.js';
 import { writeWhole } from '../../base/whole-file.js';
 import type { StateBackend } from '../backend.js';
@@ -34,8 +34,12 @@ async function readText(path: string, place: string): Promise<string | undefined
   } catch (failure) {
     const { code, message } = failure as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;
+    const isElse = failure instanceof NoRegularFile || code === 'ENOTDIR';
+    const hint = isElse
+      ? 'move what is in the way elsewhere, or name another file with state.path'
+      : 'check its permissions';
     throw new ProblemsError([
-      error('state-unreadable', `the state ${place} can't be read: ${message}`, [], 'check its permissions'),
+      error('state-unreadable', `the state ${place} can't be read: ${message}`, [], hint),
     ]);
   }
 }
