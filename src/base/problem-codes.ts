@@ -44,6 +44,7 @@ export const problemCodes = [
   'internal',
   'interrupted',
   'journal-unreadable',
+  'left-out',
   'linked-folder',
   'locked',
   'lost-placeholder',

@@ -348,7 +348,8 @@ async function find(context: DiscoverContext): Promise<Discovered> {
   );
   const unnamed =
     'no backend is known, so no email template can be found: name the backends with --backend ID';
-  return { found: found.flat(), notes: backends.length === 0 ? [unnamed] : [] };
+  if (backends.length > 0) return { found: found.flat(), notes: [] };
+  return { found: [], notes: [unnamed], unasked: 'no backend is known, so that no template was asked for' };
 }
 
 async function backendsOf({ rows, profile }: DiscoverContext, named: readonly Identity[]): Promise<string[]> {

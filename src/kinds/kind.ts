@@ -200,6 +200,8 @@ export interface Discovered {
   readonly found: readonly Finding[];
   /** What could not be found or asked for, and what to do, a sentence each. */
   readonly notes: readonly string[];
+  /** Why nothing at all was asked for. */
+  readonly unasked?: string;
 }
 
 /** How the objects of a kind are found on a server, and what is written down of one. */

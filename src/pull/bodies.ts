@@ -78,6 +78,11 @@ export class BodyFiles {
     this.#wanted.set(file, [...(this.#wanted.get(file) ?? []), { text, before, place }]);
   }
 
+  /** Whether what was wanted for a place is still to be written. */
+  isWanted(source: ManifestSource, path: string): boolean {
+    return this.#wanted.has(resolve(dirname(source.path), path));
+  }
+
   /** Files that several documents share and that would have to have several texts: they stay as they are. */
   conflicts(): Problem[] {
     return [...this.#wanted].flatMap(([file, wanted]) => {
@@ -89,9 +94,9 @@ export class BodyFiles {
       return [
         error(
           'not-pulled',
-          `the body file ${shownPath(file, this.#project.cwd)} is shared by several documents, and the server's text isn't that of all of them`,
+          `the body file ${shownPath(file, this.#project.cwd)} is named in several places, and ${texts.size > 1 ? 'the server has different texts for them' : "not all of them are known to have the server's new text"}`,
           wanted.map(({ place }) => place),
-          'give each of them a file of its own',
+          'give each place a file of its own',
         ),
       ];
     });

@@ -79,13 +79,13 @@ export async function discover({ kinds, asked, known }: Wanted, look: LookOption
   if (readable.length > 0) progress.phase('Looking', readable.length);
   try {
     const look = async (kind: Kind): Promise<readonly [Kind, Discovered]> => {
-      const { found = [], notes = [] } = (await kind.discovery?.find(context)) ?? {};
+      const { found = [], notes = [], ...rest } = (await kind.discovery?.find(context)) ?? {};
       progress.step();
       const shown = found.map((one) => ({
         ...one,
         live: { ...one.live, fields: markSecrets(kind.fields, shownFields(kind, one.live.fields, profile)) },
       }));
-      return [kind, { found: shown, notes }];
+      return [kind, { ...rest, found: shown, notes }];
     };
     // A server that isn't there, or that refuses the token, is told of once.
     const [first, ...others] = readable;

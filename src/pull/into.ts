@@ -103,24 +103,30 @@ export async function pullInto(
   left.push(...bodies.conflicts());
   const fresh = withoutBuiltIn(seen, builtIn).filter((one) => !found.has(one.finding));
   const { documents, left: leftOut } = freshDocuments(fresh, manifests.declared, options);
-  const edited = editedSources(updates, left);
+  const { texts: edited, refused } = editedSources(updates, left);
   const changed = await withNew(documents, edited, project, manifests, wishes, bodies);
   const toSet = [
-    ...updates.flatMap(({ update }) => update?.toSet ?? []),
+    ...updates.flatMap(({ one, update }) =>
+      (update?.toSet ?? []).filter(({ path }) => !refused.has(placeKey(one, /^\w*/.exec(path)?.[0] ?? ''))),
+    ),
     ...documents.flatMap((document) => document.toSet),
   ];
   const files = [...changed, ...bodies.files()].sort((a, b) => (a.path < b.path ? -1 : 1));
   refuse(await bodies.guarded(files));
-  const updated = updates.filter(
-    ({ update }) =>
-      update !== undefined && (Object.keys(update.fields).length > 0 || update.bodies.length > 0),
-  ).length;
-  const untouched = updates.filter(({ update }) => update !== undefined && update.left.length === 0).length;
+  const outcomes = updates.map(({ one, update }) => {
+    if (update === undefined) return 'left';
+    const isMade =
+      Object.keys(update.fields).some((field) => !refused.has(placeKey(one, field))) ||
+      update.bodies.some(({ path }) => bodies.isWanted(one.source, path));
+    if (isMade) return 'updated';
+    const isSaid = update.left.length + update.bodies.length + Object.keys(update.fields).length === 0;
+    return isSaid ? 'unchanged' : 'left';
+  });
   return {
     files: files.filter(({ path, action }) => action !== 'unchanged' || isConcerned(path, concerned)),
     added: documents.length,
-    updated,
-    unchanged: Math.max(0, untouched - updated),
+    updated: outcomes.filter((outcome) => outcome === 'updated').length,
+    unchanged: outcomes.filter((outcome) => outcome === 'unchanged').length,
     toSet,
     left,
     leftOut,
@@ -256,16 +262,21 @@ function declaredTwice(
 }
 
 /** The manifests with their documents brought up to what the server has. */
-function editedSources(updates: readonly Wanted[], left: Problem[]): ReadonlyMap<ManifestSource, string> {
-  const bySource = new Map<ManifestSource, { edit: FieldEdit; place: Place }[]>();
+function editedSources(
+  updates: readonly Wanted[],
+  left: Problem[],
+): { readonly texts: ReadonlyMap<ManifestSource, string>; readonly refused: ReadonlySet<string> } {
+  const kept = new Set<string>();
+  const bySource = new Map<ManifestSource, { edit: FieldEdit; place: Place; key: string }[]>();
   for (const { one, update } of updates) {
     for (const [field, next] of Object.entries(update?.fields ?? {})) {
       const edits = bySource.get(one.source) ?? [];
-      edits.push({ edit: { document: one.number, field, next }, place: one.declared.placeOf(field) });
+      const place = one.declared.placeOf(field);
+      edits.push({ edit: { document: one.number, field, next }, place, key: placeKey(one, field) });
       bySource.set(one.source, edits);
     }
   }
-  return new Map(
+  const texts = new Map(
     [...bySource].map(([source, edits]) => {
       const isLink = source.path !== source.target;
       const { text, refused } = isLink
@@ -281,7 +292,8 @@ function editedSources(updates: readonly Wanted[], left: Problem[]): ReadonlyMap
             edits.map(({ edit }) => edit),
           );
       for (const { edit, reason } of refused) {
-        const place = edits.find((one) => one.edit === edit)?.place;
+        const { place, key = '' } = edits.find((one) => one.edit === edit) ?? {};
+        kept.add(key);
         left.push(
           error(
             'not-pulled',
@@ -291,7 +303,13 @@ function editedSources(updates: readonly Wanted[], left: Problem[]): ReadonlyMap
           ),
         );
       }
-      return [source, text];
+      return [source, text] as const;
     }),
   );
+  return { texts, refused: kept };
+}
+
+/** Names a field of a document. */
+function placeKey({ source, number }: Standing, field: string): string {
+  return JSON.stringify([source.path, number, field]);
 }

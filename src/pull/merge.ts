@@ -180,7 +180,11 @@ function mergePlain(said: Said, live: Value, path: Path, merging: Merging): Writ
 function replace(type: FieldType, said: Said, live: Value, path: Path, merging: Merging): Written {
   const { raw } = said;
   if (isMap(raw) && !isMap(said.value) && typeof raw.file === 'string') {
-    if (holdsVariable(raw.file) || typeof live !== 'string') return refuse(said, path, merging);
+    if (holdsVariable(raw.file)) return refuse(said, path, merging);
+    if (typeof live !== 'string') {
+      merging.kept.push(`${shownPath(path)} lies in a file, and the server has no text there`);
+      return said;
+    }
     if (merging.writing.holds(live)) {
       merging.kept.push(`${shownPath(path)} has a credential in it on the server, which no file may hold`);
       return said;

@@ -1,7 +1,7 @@
 import { error, type Problem } from '../base/problems.js';
 import { isAsked } from '../kinds/discovery.js';
 import { kinds as everyKind } from '../kinds/index.js';
-import type { Asked, Declared, Finding, Kind } from '../kinds/kind.js';
+import type { Asked, Declared, Discovered, Finding, Kind } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
 import {
   type HeldLists,
@@ -68,25 +68,34 @@ export async function survey(
       ),
       ...kinds.flatMap((kind) => byKind.get(kind)?.notes ?? []),
     ],
-    missing: kinds.flatMap((kind) => missing(kind, found, asked, byKind.has(kind) ? null : profile)),
+    missing: kinds.flatMap((kind) => missing(kind, found, asked, byKind.get(kind), profile)),
   };
 }
 
-/** What was asked for and isn't there; `unread` is the profile where that has no read for the kind. */
-function missing(kind: Kind, found: Survey['found'], asked: Asked, unread: Profile | null): Problem[] {
+/** What was asked for and isn't there; `own` is undefined where the profile has no read for the kind. */
+function missing(
+  kind: Kind,
+  found: Survey['found'],
+  asked: Asked,
+  own: Discovered | undefined,
+  { name }: Profile,
+): Problem[] {
+  const [why, hint] =
+    own === undefined
+      ? [
+          () => `no ${kind.noun} can be read with the profile ${name}`,
+          'idops doctor finds out which profile fits',
+        ]
+      : own.unasked === undefined
+        ? [
+            (part: string) => `the server shows no ${kind.noun} with this ${part}`,
+            'idops list shows what there is',
+          ]
+        : [() => own.unasked ?? '', 'name a backend with --backend ID'];
   return Object.entries(kind.discovery?.options ?? {}).flatMap(([option, part]) =>
     (asked[option] ?? [])
       .filter((id) => !found.some((one) => one.kind === kind && one.finding.identity[part] === id))
-      .map((id) =>
-        error(
-          'not-found',
-          unread === null
-            ? `--${option} ${id}: the server shows no ${kind.noun} with this ${part}`
-            : `--${option} ${id}: no ${kind.noun} can be read with the profile ${unread.name}`,
-          [],
-          unread === null ? 'idops list shows what there is' : 'idops doctor finds out which profile fits',
-        ),
-      ),
+      .map((id) => error('not-found', `--${option} ${id}: ${why(part)}`, [], hint)),
   );
 }
 

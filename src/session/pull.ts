@@ -8,6 +8,8 @@ import { version } from '../base/version.js';
 import { addressOf } from '../kinds/address.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import type { Asked, Identity, Kind, KindName, Known } from '../kinds/kind.js';
+import { isHidden } from '../manifests/access.js';
+import { isInside } from '../manifests/follow.js';
 import { type LoadedManifests, loadManifests, tellSecrets } from '../manifests/index.js';
 import { namedByGlobs } from '../manifests/named.js';
 import type { Project, ServerSettings } from '../project/index.js';
@@ -19,7 +21,7 @@ import type { Layout, NewFile } from '../pull/layout.js';
 import type { ToSet } from '../pull/literal.js';
 import type { PulledFile } from '../pull/pulled-file.js';
 import { askedProblems, survey } from '../pull/survey.js';
-import { filesInFolder, interruptedBefore, notWritable, writeFiles } from '../pull/write.js';
+import { checkFiles, filesInFolder, interruptedBefore, notWritable, writeFiles } from '../pull/write.js';
 import type { Profile, ProfileName } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 import { backendOf } from './backend.js';
@@ -82,10 +84,15 @@ export async function freshFiles(
   return { files, counts, toSet, left, notes: seen.notes, missing: seen.missing };
 }
 
+/** Where a fresh set of files lies: under a glob of the configuration, elsewhere in the project, or outside of it. */
+export type Apart = 'named' | 'inside' | 'outside';
+
 /** What a pull comes to; nothing is written yet. */
 export interface Pulling {
   readonly server: string;
   readonly profile: ProfileName;
+  /** Where a fresh set of files goes; null where the project's own are brought up to date. */
+  readonly apart: Apart | null;
   /** The files, absolute, and what becomes of each. */
   readonly files: readonly PulledFile[];
   /** Objects that get a document, whose documents get changed, and whose documents say what the server has. */
@@ -99,6 +106,8 @@ export interface Pulling {
   /** What was asked for by its id and isn't there. */
   readonly missing: readonly Problem[];
   readonly notes: readonly string[];
+  /** Makes sure that they can be written, as far as that shows before. Throws what `write` throws then. */
+  check(): Promise<void>;
   /** Writes the files. Throws a ProblemsError where one was changed meanwhile, or can't be written. */
   write(): Promise<void>;
 }
@@ -130,31 +139,38 @@ export async function pull(
       return {
         ...shared,
         ...rest,
+        apart: null,
         left,
         missing: seen.missing,
         notes: [...notes, ...seen.notes],
+        check: () => checkFiles(rest.files, project.root, project.cwd),
         async write() {
           await writeFiles(rest.files, project.root, project.cwd, options.signal);
         },
       };
     }
-    const fresh = await pullFresh(wishes, look);
     const folder = await realPlaceOf(resolve(project.cwd, out));
-    await refuseTwice(folder, fresh.files, manifests, project);
+    refuseHidden(folder, project.root);
+    const fresh = await pullFresh(wishes, look);
+    const apart = await apartness(folder, fresh.files, project);
+    if (apart === 'named' && manifests.declared.length > 0) throw declaredAlready();
     const files = await filesInFolder(fresh, folder, project.cwd);
     const written = files.filter(({ action }) => action !== 'unchanged').map(({ path }) => path);
+    const isThere = written.length === 0;
     await refuseInputs(written, resolve(project.cwd, project.file), { project, files: manifests.files });
     return {
       ...shared,
+      apart,
       files,
-      added: fresh.documents.length,
+      added: isThere ? 0 : fresh.documents.length,
       updated: 0,
-      unchanged: 0,
+      unchanged: isThere ? fresh.documents.length : 0,
       toSet: fresh.toSet,
       leftOut: fresh.left,
       left: [],
       missing: fresh.survey.missing,
       notes: [...notes, ...fresh.survey.notes],
+      check: () => checkFiles(files, folder, project.cwd),
       async write() {
         if (options.signal?.aborted) throw interruptedBefore();
         const made = await mkdir(folder, { recursive: true }).catch((failure: unknown) => {
@@ -290,24 +306,37 @@ function wishesOf({ kinds: wanted, asked = {}, layout = 'file-per-kind', builtIn
   return { kinds: kinds.filter((kind) => chosen.includes(kind)), asked, layout, builtIn };
 }
 
-/** A fresh set must not declare a second time what the project's own manifests declare. */
-async function refuseTwice(
-  folder: string,
-  files: readonly NewFile[],
-  { declared }: LoadedManifests,
-  project: Project,
-): Promise<void> {
+/** Where a fresh set of files would lie. */
+async function apartness(folder: string, files: readonly NewFile[], project: Project): Promise<Apart> {
+  if (!isInside(folder, project.root)) return 'outside';
   const inProject = relative(project.root, folder).split(sep).join('/');
-  if (declared.length === 0 || inProject.startsWith('..')) return;
   const paths = files.map(({ path }) => (inProject === '' ? path : `${inProject}/${path}`));
-  const named = await namedByGlobs(project, paths);
-  if (named.size === 0) return;
+  return (await namedByGlobs(project, paths)).size > 0 ? 'named' : 'inside';
+}
+
+/** A fresh set must not declare a second time what the project's own manifests declare. */
+function declaredAlready(): ProblemsError {
+  return new ProblemsError([
+    error(
+      'wrong-option',
+      '--out names a folder whose files the configuration takes for manifests, and the project has manifests already',
+      [],
+      'leave --out away to bring those up to what the server has, or name a folder that no glob of the configuration names',
+    ),
+  ]);
+}
+
+/** What git and idops keep for themselves is no place for manifests, and none is read from a hidden folder. */
+function refuseHidden(folder: string, root: string): void {
+  const isGit = folder.split(sep).includes('.git');
+  if (!isGit && !(isInside(folder, root) && isHidden(folder, root))) return;
+  const message = '--out names a hidden folder, from which no manifest is read';
   throw new ProblemsError([
     error(
       'wrong-option',
-      `--out names a folder whose files the configuration takes for manifests, and the project has manifests already`,
+      message,
       [],
-      'leave --out away to bring those up to what the server has, or name a folder that no glob of the configuration names',
+      'name a folder that does not begin with a dot, nor lies in one that does',
     ),
   ]);
 }

@@ -116,7 +116,9 @@ label: null
     await symlink('../elsewhere.txt', join(at.folder, 'manifests/link.txt'));
     const pulled = await at.idops('pull --kind EmailTemplate --kind User');
     expect(pulled.code).toBe(1);
-    expect(pulled.stderr).toContain('manifests/shared.html is shared by several documents');
+    expect(pulled.stderr).toContain(
+      'manifests/shared.html is named in several places, and the server has different texts',
+    );
     expect(pulled.stderr).toContain('manifests/link.txt is a link');
     expect(pulled.stderr).toContain('group comes from a variable');
     expect(await at.read('manifests/a.txt')).toContain('your transaction code is');
@@ -135,12 +137,50 @@ label: null
     };
     const at = await project({ 'idops.yaml': `${boruta}vars: {name: a}\n`, ...files }, { profile: 'boruta' });
     const byVariable = await at.idops('pull --kind EmailTemplate --type tx_code');
-    expect(byVariable.stderr).toContain('manifests/a.txt is shared by several documents');
+    expect(byVariable.stderr).toContain('manifests/a.txt is named in several places, and not all of them');
     await symlink('a.txt', join(at.folder, 'manifests/link.txt'));
     await at.write({ 'manifests/b.yaml': template('reset_password_instructions', 'link.txt') });
     const byLink = await at.idops('pull --kind EmailTemplate --type tx_code');
-    expect(byLink.stderr).toContain('manifests/a.txt is shared by several documents');
+    expect(byLink.stderr).toContain('manifests/a.txt is named in several places, and not all of them');
     expect(await at.read('manifests/a.txt')).toBe('text');
+  });
+
+  it('counts what was left for nothing else, and says just what is so', async () => {
+    const template = `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\n`;
+    const both = `${template}txt_content: {file: a.txt}\nhtml_content: {file: a.txt}\n`;
+    const at = await project({
+      'idops.yaml': sure,
+      'manifests/a.yaml': `kind: Organization\nid: ${ids.acme}\nlabel: &l old\n---\n${both}`,
+      'manifests/a.txt': 'old',
+    });
+    const pulled = await at.idops(`pull --type tx_code --check`);
+    expect(pulled.stdout).toContain('3 objects added, 0 updated, 0 unchanged.');
+    expect(pulled.stderr).toContain('a.txt is named in several places, and the server has different texts');
+    const [row] = at.sandbox.data.templates.filter(({ type }) => type === 'tx_code');
+    if (row === undefined) throw new Error('there is no template');
+    row.txt_content = null as never;
+    await at.write({ 'manifests/a.yaml': `${template}txt_content: {file: a.txt}\n` });
+    const none = await at.idops('pull --type tx_code --kind EmailTemplate');
+    expect(none.stderr).toContain('txt_content lies in a file, and the server has no text there');
+    expect(none.stdout).toContain('Next: mend what was left');
+  });
+
+  it('says of what it did not ask for that it did not, and what follows a refusal', async () => {
+    const at = await project(
+      { 'idops.yaml': boruta },
+      { profile: 'boruta', tokens: { few: ['users:manage:all'] } },
+    );
+    const refused = await at.idops('pull');
+    expect(refused).toMatchObject({ code: 1, stdout: '' });
+    expect(refused.stderr).toContain('nothing was written: use a token with the scopes');
+    expect(refused.stderr).toContain('--kind');
+    const plain = await project({ 'idops.yaml': sure });
+    const { stderr } = await plain.idops('list --type foo');
+    expect(stderr).toContain('--type foo: no backend is known, so that no template was asked for');
+    const user = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
+    user.sandbox.data.organizations.push({ id: 'odd', name: 'odd', label: null });
+    const quiet = await user.idops('pull --kind Organization --quiet');
+    expect(quiet.stderr).toContain('warning[left-out]: Organization/odd stays unmanaged');
   });
 
   it('changes none of the documents that are about one object, and tells', async () => {
@@ -186,6 +226,21 @@ describe('idops pull --out', () => {
     expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
   });
 
+  it('says what to do with the folder: by where it lies', async () => {
+    const at = await project({ 'idops.yaml': sure, 'p/idops.yaml': sure, afile: 'x' });
+    const cwd = join(at.folder, 'p');
+    const out = async (folder: string) => await at.idops(`pull --kind Organization --out ${folder}`, { cwd });
+    expect((await out('fresh')).stdout).toContain('Next: name the folder under "manifests"');
+    expect((await out('fresh')).stdout).toContain('0 objects added, 0 updated, 4 unchanged.');
+    expect((await out('manifests')).stdout).toContain('Next: idops plan,');
+    expect((await out('../outside')).stdout).toContain('Next: move the folder into a project');
+    for (const hidden of ['.idops', '.git/x', '../.git']) {
+      expect((await out(hidden)).stderr).toContain('error[wrong-option]: --out names a hidden folder');
+    }
+    expect((await out('../afile')).stderr).toContain('is there already, and is no folder');
+    expect(Object.keys(await at.files()).filter((path) => /^(?:p\/)?\.(?:idops|git)/.test(path))).toEqual([]);
+  });
+
   it('writes nothing where the state is to be', async () => {
     const state = `${boruta}state: {path: manifests/users.yaml}\n`;
     const at = await project({ 'idops.yaml': state }, { profile: 'boruta' });
@@ -202,9 +257,11 @@ describe('idops pull --out', () => {
     await mkdir(join(at.folder, 'outside'));
     await mkdir(join(at.folder, 'manifests'));
     await symlink('../outside', join(at.folder, 'manifests/emails'));
-    const pulled = await at.idops('pull');
-    expect(pulled).toMatchObject({ code: 1, stdout: '' });
-    expect(pulled.stderr).toContain('lies behind a link');
+    for (const args of ['pull', 'pull --check']) {
+      const pulled = await at.idops(args);
+      expect(pulled).toMatchObject({ code: 1, stdout: '' });
+      expect(pulled.stderr).toContain('lies behind a link');
+    }
     expect(Object.keys(await at.files())).toEqual(['idops.yaml']);
   });
 });

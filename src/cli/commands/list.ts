@@ -4,6 +4,7 @@ import { list as listFrom } from '../../session/pull.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { parseFormats, show } from '../formats.js';
+import { adviceAfter } from './pull.js';
 
 /** `idops list`: what the server has, as far as its profile can read it. */
 export async function list(
@@ -14,7 +15,13 @@ export async function list(
   const formats = parseFormats(options.format, listReport);
   const { output } = context;
   const asked = askedOf({ ...options, kind: kind === undefined ? [] : [kind] });
-  const listing = await listFrom(await context.project(), context.sessionOptions(), asked);
+  const listing = await listFrom(await context.project(), context.sessionOptions(), asked).catch(
+    (failure: unknown) => {
+      const advice = adviceAfter(failure);
+      if (advice !== null && !context.signal.aborted) output.message(`nothing is listed: ${advice}`);
+      throw failure;
+    },
+  );
   for (const note of listing.notes) output.message(note);
   if (listing.missing.length > 0) output.problems(listing.missing);
   await show(formats, listReport, listing, context);

@@ -1,7 +1,8 @@
 import { relative, sep } from 'node:path';
-import { error, ProblemsError } from '../../base/problems.js';
+import { error, type Problem, ProblemsError, warning } from '../../base/problems.js';
 import { pullReport } from '../../report/formats.js';
 import type { ShownFile, ShownPull } from '../../report/pull.js';
+import { ServerFailure } from '../../server/failures.js';
 import { askedOf, type PullingOptions } from '../../session/options.js';
 import { type Pulling, pull as pullFrom } from '../../session/pull.js';
 import { shownPath } from '../../source/file.js';
@@ -27,18 +28,25 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
     layout,
     builtIn: allTemplates,
     ...(out === undefined ? {} : { out }),
+  }).catch((failure: unknown) => {
+    const advice = adviceAfter(failure);
+    if (advice !== null && !signal.aborted) output.message(`nothing was written: ${advice}`);
+    throw failure;
   });
   for (const note of pulling.notes) output.message(note);
   const changes = pulling.files.some(({ action }) => action !== 'unchanged');
   const isEmpty =
     pulling.added + pulling.updated + pulling.unchanged + pulling.left.length + pulling.missing.length === 0;
   if (isEmpty && pulling.leftOut.length === 0) throw nothingToPull(pulling);
-  if (changes && !check) await pulling.write();
-  for (const { address, reason } of pulling.leftOut)
-    output.message(`${address} stays unmanaged in part: ${reason}`);
+  if (changes) await (check ? pulling.check() : pulling.write());
+  if (pulling.leftOut.length > 0) {
+    const unmanaged = ({ address, reason }: Pulling['leftOut'][number]): Problem =>
+      warning('left-out', `${address} stays unmanaged, as a whole or in part: ${reason}`);
+    output.problems(pulling.leftOut.map(unmanaged));
+  }
   const problems = [...pulling.left, ...pulling.missing];
   if (problems.length > 0) output.problems(problems);
-  const shown = asShown(pulling, project, check, out !== undefined);
+  const shown = asShown(pulling, project, check);
   await show(formats, pullReport, shown, context);
   if (signal.aborted) {
     const outcome = changes && !check ? 'after all of the files were written' : 'nothing was written';
@@ -65,11 +73,14 @@ function asShown(
   pulling: Pulling,
   { root, cwd }: { readonly root: string; readonly cwd: string },
   check: boolean,
-  isApart: boolean,
 ): ShownPull {
   const files = pulling.files.map(({ path, action }): ShownFile => {
     const shown = shownPath(path, cwd);
-    return { shown, path: isApart ? shown : relative(root, path).split(sep).join('/'), action };
+    return {
+      shown,
+      path: pulling.apart !== null ? shown : relative(root, path).split(sep).join('/'),
+      action,
+    };
   });
   const { server, profile, added, updated, unchanged, toSet, leftOut, left, missing } = pulling;
   return {
@@ -83,16 +94,33 @@ function asShown(
     toSet,
     leftOut,
     left: [...left, ...missing],
-    next: nextOf(pulling, check, isApart),
+    next: nextOf(pulling, check),
   };
 }
 
 /** What to type next; null where nothing follows. */
-function nextOf({ files, left }: Pulling, check: boolean, isApart: boolean): string | null {
+function nextOf({ files, left, missing, apart }: Pulling, check: boolean): string | null {
   const changes = files.some(({ action }) => action !== 'unchanged');
-  if (check) return changes ? 'idops pull, without --check, writes this' : null;
-  if (left.length > 0) return 'idops plan, which shows what was left';
+  if (check) return changes && missing.length === 0 ? 'idops pull, without --check, writes this' : null;
+  if (left.length > 0) return 'mend what was left, which is told above, then idops plan';
   if (files.length === 0) return null;
-  if (isApart) return 'name the folder under "manifests" of the configuration, then idops plan';
+  if (apart === 'inside') return 'name the folder under "manifests" of the configuration, then idops plan';
+  if (apart === 'outside')
+    return 'move the folder into a project, whose configuration names it under "manifests"';
   return 'idops plan, which finds nothing to do for what was pulled';
+}
+
+/** What to do where the server could not be read; null where what is wrong says that by itself. */
+export function adviceAfter(failure: unknown): string | null {
+  const kinds = failuresIn(failure).map(({ kind }) => kind);
+  if (kinds.length === 0) return null;
+  if (kinds.every((kind) => kind === 'forbidden')) {
+    return 'use a token with the scopes that are named here, or choose with --kind what this one may read';
+  }
+  return 'once what is told here is mended, the same command starts over';
+}
+
+function failuresIn(failure: unknown): readonly ServerFailure[] {
+  if (failure instanceof ServerFailure) return [failure];
+  return failure instanceof AggregateError ? failure.errors.flatMap(failuresIn) : [];
 }
