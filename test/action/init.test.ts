@@ -313,6 +313,25 @@ describe('idops init', () => {
     expect(await read('two/.github/workflows/idops-merge.yml')).toContain('branches: [develop]\n');
   });
 
+  it('writes down what a token may read, and says how the rest is had later', async () => {
+    const scopes = ['users:manage:all'] as const;
+    const tokens = { 'token-with-few-scopes': [...scopes] };
+    const { idops, files, folder } = await project({}, { profile: 'boruta', tokens });
+    const env = { IDOPS_TOKEN: 'token-with-few-scopes' };
+    const { code, stderr } = await idops('init new --ci none', { env });
+    expect(code).toBe(0);
+    expect(stderr).toContain('identity-providers:manage:all');
+    expect(stderr).toMatch(/then type idops pull --kind KeyPair --kind EmailTemplate/);
+    const written = Object.keys(await files()).filter((path) => path.startsWith('new/manifests/'));
+    expect(written).toEqual(
+      expect.arrayContaining(['new/manifests/organizations.yaml', 'new/manifests/users.yaml']),
+    );
+    expect((await idops('plan --detailed-exitcode', { env, cwd: `${folder}/new` })).code).toBe(0);
+    // A token that opens nothing leaves all of it for later.
+    const none = await idops('init none --ci none', { env: { IDOPS_TOKEN: 'wrong-token-0123456789' } });
+    expect(none.stderr).toContain('type idops pull once idops doctor finds nothing in the way');
+  });
+
   it('writes schemas that an editor finds from each file', async () => {
     const { idops, read, files } = await project({}, { profile: 'boruta' });
     await idops('init new --ci none');

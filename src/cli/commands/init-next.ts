@@ -29,6 +29,14 @@ export async function whatIsNext(project: NewProject, root: string, folder: stri
   const todo = [...here(project, root)];
   for (const { name, address, path } of fresh?.toSet ?? [])
     todo.push(`set ${name}, where you work and in CI, to the secret ${path} of ${address}`);
+  if (found.unread.length > 0) {
+    const kinds = found.unread.map((kind) => `--kind ${kind}`).join(' ');
+    todo.push(`get a token with the scopes that were refused above, then type idops pull ${kinds}`);
+  } else if (fresh === null && project.files.some(({ path }) => path === EXAMPLES)) {
+    todo.push(
+      'type idops pull once idops doctor finds nothing in the way: it writes down what the server has',
+    );
+  }
   todo.push(...(await ofWorkflows(project, root)));
   const pulled = fresh !== null && fresh.files.length > 0;
   const next = pulled ? 'idops plan' : found.isReached ? 'idops validate' : 'idops doctor';

@@ -1,4 +1,5 @@
 import { escapeText } from '../../base/escape.js';
+import type { KindName } from '../../base/kind-names.js';
 import type { ServerSettings } from '../../project/index.js';
 import { serverSettings } from '../../project/server.js';
 import type { ProfileName } from '../../server/profiles.js';
@@ -12,6 +13,8 @@ import type { InitOptions } from './init-questions.js';
 export interface Found extends Pick<Choices, 'profile' | 'because'> {
   /** What it has; null where nobody could look. */
   readonly fresh: FreshFiles | null;
+  /** The kinds that it refused to show. */
+  readonly unread: readonly KindName[];
   /** Whether it answered as it should. */
   readonly isReached: boolean;
 }
@@ -37,6 +40,7 @@ export async function lookForInit(
     profile: said ?? 'documented',
     because: said === undefined ? 'unknown' : 'said',
     fresh: null,
+    unread: [],
     isReached: false,
   };
   const value = 'variable' in token ? process.env[token.variable] || undefined : undefined;
@@ -81,10 +85,20 @@ export async function lookForInit(
   if (looked === null) return null;
   if (looked.problems.length > 0) {
     output.problems(looked.problems);
-    output.message('So the manifests are examples: nothing of the server is in them.');
+    output.message(
+      looked.fresh === null
+        ? 'So the manifests are examples: nothing of the server is in them.'
+        : `So nothing of these kinds is in the manifests: ${looked.unread.join(', ')}.`,
+    );
   }
   if (looked.fresh !== null) tell(context, looked.fresh, address);
-  return { profile: looked.profile, because, fresh: looked.fresh, isReached: looked.failed.length === 0 };
+  return {
+    profile: looked.profile,
+    because,
+    fresh: looked.fresh,
+    unread: looked.unread,
+    isReached: looked.failed.length === 0,
+  };
 }
 
 /** The settings that the new configuration will say. */

@@ -118,7 +118,7 @@ async function oldProject(
   const choices: Choices = { ...unknown, baseUrl: null, token, ci };
   return {
     choices,
-    found: { ...unknown, fresh: null, isReached: false },
+    found: { ...unknown, fresh: null, unread: [], isReached: false },
     files: [{ path: CONFIG, text: configText(choices, root) }, ...schemaFiles()],
     ...(await workflowsFor(ci, root, known?.fit ?? {})),
     known,

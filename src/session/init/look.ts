@@ -1,3 +1,4 @@
+import { type KindName, kindNames } from '../../base/kind-names.js';
 import type { Problem } from '../../base/problems.js';
 import { noProgress, type Progress } from '../../base/progress.js';
 import type { ServerSettings } from '../../project/index.js';
@@ -18,6 +19,8 @@ export interface Looked {
   readonly fresh: FreshFiles | null;
   /** Why it can't be, where it could be reached. */
   readonly problems: readonly Problem[];
+  /** The kinds that are left out of `fresh` by that. */
+  readonly unread: readonly KindName[];
 }
 
 /**
@@ -43,24 +46,38 @@ export async function lookAtServer(
     const name = await choose(fits, failed);
     if (name === null) return null;
     const { [name]: profile = server.profile } = profiles;
-    const nothing = { profile: name, failed, fresh: null, problems: [] };
+    const nothing = { profile: name, failed, fresh: null, problems: [], unread: [] };
     if (!pulls || failed.length > 0 || signal.aborted) return nothing;
-    try {
-      const fresh = await freshFiles({
-        reader,
-        profile,
-        holds: redactor.holds,
-        concurrency,
-        progress,
-        signal,
-      });
-      return { ...nothing, fresh };
-    } catch (failure) {
-      const problems = problemsOf(failure);
-      if (problems.some(({ code }) => code === 'internal')) throw failure;
+    const source = { reader, profile, holds: redactor.holds, concurrency, progress, signal };
+    const all = await tried(() => freshFiles(source));
+    if ('fresh' in all) return { ...nothing, ...all };
+    const { problems } = all;
+    if (problems.some(({ code }) => code !== 'server-forbidden' && code !== 'server-unauthorized'))
       return { ...nothing, problems };
+    // What may not be read is no reason to leave out the rest.
+    const readable: KindName[] = [];
+    const unread: KindName[] = [];
+    for (const kind of kindNames) {
+      if (signal.aborted) return { ...nothing, problems };
+      const one = await tried(() => freshFiles({ ...source, progress: noProgress }, { kinds: [kind] }));
+      ('fresh' in one ? readable : unread).push(kind);
     }
+    if (readable.length === 0) return { ...nothing, problems };
+    const rest = await tried(() => freshFiles(source, { kinds: readable }));
+    return 'fresh' in rest ? { ...nothing, ...rest, problems, unread } : { ...nothing, problems };
   });
+}
+
+async function tried(
+  read: () => Promise<FreshFiles>,
+): Promise<{ readonly fresh: FreshFiles } | { readonly problems: readonly Problem[] }> {
+  try {
+    return { fresh: await read() };
+  } catch (failure) {
+    const problems = problemsOf(failure);
+    if (problems.some(({ code }) => code === 'internal')) throw failure;
+    return { problems };
+  }
 }
 
 /** That another profile fits than the one that was asked with is what was to be found out. */
