@@ -20,7 +20,7 @@ const paths = packed.files.map(({ path }) => path);
 
 /** All that the package holds; each of these is in it. */
 const contents = [
-  /^(package\.json|README\.md|CHANGELOG\.md|LICENSE)$/,
+  /^(package\.json|README\.md|CHANGELOG\.md|CONTRIBUTING\.md|LICENSE)$/,
   // The library, module by module, with its types.
   /^dist\/index\.(js|d\.ts)$/,
   /^dist\/(apply|base|kinds|library|mail|manifests|plan|project|pull|report|sandbox|server|session|source|state)\/([\w-]+\/)*[\w-]+\.(js|d\.ts)$/,
@@ -49,6 +49,18 @@ describe('the package', () => {
       .filter((path) => path.endsWith('.js'))
       .filter((path) => /^\/\/# sourceMappingURL=/m.test(readFileSync(path, 'utf8')));
     expect(asking).toEqual([]);
+  });
+
+  it('has each file that a page of it leads to', () => {
+    const pages = paths.filter((path) => path.endsWith('.md') && path !== 'CHANGELOG.md');
+    const linked = pages.flatMap((page) =>
+      [...readFileSync(page, 'utf8').matchAll(/\]\((?![a-z]+:|#)([^)#\s]+)/g)].map(([, link = '']) =>
+        join(page, '..', link),
+      ),
+    );
+    expect(linked.length).toBeGreaterThan(50);
+    const isThere = (link: string) => paths.some((path) => path === link || path.startsWith(join(link, '/')));
+    expect(linked.filter((link) => !isThere(link))).toEqual([]);
   });
 
   it('is no larger than CONTRIBUTING says', () => {
