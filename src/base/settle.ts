@@ -11,5 +11,7 @@ export async function settle<T>(promises: readonly Promise<T>[]): Promise<T[]> {
 
 /** The failures that an error stands for. */
 export function failuresIn(failure: unknown): unknown[] {
-  return failure instanceof AggregateError ? failure.errors.flatMap(failuresIn) : [failure];
+  // One that stands for none is a failure by itself.
+  const within = failure instanceof AggregateError ? failure.errors.flatMap(failuresIn) : [];
+  return within.length > 0 ? within : [failure];
 }

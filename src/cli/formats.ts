@@ -1,8 +1,15 @@
 import { relative, sep } from 'node:path';
 import { stringifyJson } from '../base/json.js';
-import { error, ProblemsError } from '../base/problems.js';
+import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { writeResult } from '../base/through.js';
-import { formatNames, type Look, type Report, render } from '../report/formats.js';
+import {
+  formatNames,
+  type Look,
+  problemsReport,
+  type Report,
+  render,
+  renderText,
+} from '../report/formats.js';
 import type { Context } from './context.js';
 
 /** A `--format` option taken apart: `json`, or `json=plan.json`. */
@@ -87,6 +94,12 @@ export async function show<T>(
     const text = 'json' in rendering ? `${stringifyJson(rendering.json, 2)}\n` : rendering.text;
     await writeResult(file, text);
   }
+}
+
+/** Shows problems as annotations, where a workflow asked for those. */
+export async function annotate(context: Context, problems: readonly Problem[]): Promise<void> {
+  const shown = problemsReport.redact(problems, context.redactor);
+  context.output.result(await renderText(problemsReport, 'github', shown, lookOf(context)));
 }
 
 /** The files among formats. */

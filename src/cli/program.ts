@@ -8,11 +8,9 @@ import {
   formatNames,
   listReport,
   planReport,
-  problemsReport,
   pruningReport,
   pullReport,
   type Report,
-  renderText,
   resultReport,
   runReport,
   runsReport,
@@ -40,7 +38,7 @@ import { type Context, createContext, type GlobalOptions, type Streams } from '.
 import { addExamples } from './examples.js';
 import { type ExitCode, exit, exitMeanings } from './exit.js';
 import { faultNames, readFaults } from './faults.js';
-import { lookOf } from './formats.js';
+import { annotate } from './formats.js';
 import { onInterrupt } from './interrupt.js';
 import { knownAtStart } from './known.js';
 import { asksForAnnotations, Ended, endQuietly, misuse } from './misuse.js';
@@ -145,12 +143,6 @@ function unwritable(failure: unknown): string {
   const hint = 'make room, or send it elsewhere; what the command did is done';
   const problem = error('not-writable', `standard output can't be written: ${message}`, [], hint);
   return problemsText([problem], { color: false });
-}
-
-/** Shows problems as annotations, where a workflow asked for those. */
-async function annotate(context: Context, problems: readonly Problem[]): Promise<void> {
-  const shown = problemsReport.redact(problems, context.redactor);
-  context.output.result(await renderText(problemsReport, 'github', shown, lookOf(context)));
 }
 
 /** The formats that go to standard output, of whatever command. */

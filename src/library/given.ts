@@ -18,7 +18,8 @@ export const someText: Rule = {
 export const yesOrNo: Rule = { takes: 'true or false', fits: (value) => typeof value === 'boolean' };
 export const texts: Rule = {
   takes: 'a list of texts',
-  fits: (value) => Array.isArray(value) && value.every(text.fits),
+  // A list with holes in it has no member there that could be looked at.
+  fits: (value) => Array.isArray(value) && Array.from(value).every(text.fits),
 };
 
 /** A filter that names nothing is more likely a mistake than a wish for everything. */

@@ -171,6 +171,9 @@ export function commanderWords(
 } {
   const said = message.replace(/^error: /, '').replace(/\.$/, '');
   if (code === 'commander.invalidArgument') return halves(said);
+  // What begins like an option is compared without its first characters, and so are the commands.
+  if (code === 'commander.unknownCommand' && said.includes("'-"))
+    return { message: said.replace(/\n\(Did you mean .*$/s, '') };
   return { message: code === 'commander.unknownOption' ? unknownOption(whole(said), options) : whole(said) };
 }
 

@@ -2,7 +2,7 @@ import { mkdir, realpath, rmdir } from 'node:fs/promises';
 import { relative, resolve, sep } from 'node:path';
 import { realPlaceOf } from '../base/links.js';
 import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
-import { noProgress, type Progress } from '../base/progress.js';
+import { noProgress, type Progress, withoutHarm } from '../base/progress.js';
 import { createRedactor } from '../base/redact.js';
 import { version } from '../base/version.js';
 import { addressOf } from '../kinds/address.js';
@@ -250,7 +250,8 @@ async function looking<T>(
   request: PullRequest,
   work: (looked: Looked) => Promise<T>,
 ): Promise<T> {
-  const { tokenFile, concurrency = 10, timeout = 30, progress = noProgress, network = {} } = options;
+  const { tokenFile, concurrency = 10, timeout = 30, network = {} } = options;
+  const progress = withoutHarm(options.progress ?? noProgress);
   const redactor = options.redactor ?? createRedactor();
   const signal = options.signal ?? new AbortController().signal;
   const server = await project.server(options);

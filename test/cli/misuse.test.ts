@@ -90,6 +90,7 @@ describe('a command line that cannot be run is a problem', () => {
     ],
     [['pull'], "required option '--out <DIR>' not specified", seeHelp('idops pull')],
     [['runs', 'show'], "missing required argument 'run'", seeHelp('idops runs show')],
+    [['--', '--help'], "unknown command '--help'", seeHelp('idops')],
     [['runs', 'shwo'], "unknown command 'shwo', did you mean show?", seeHelp('idops runs')],
     [['runs', 'shwo', 'x'], "unknown command 'shwo', did you mean show?", seeHelp('idops runs')],
     [['runs', 'zzzz'], "unknown command 'zzzz'", seeHelp('idops runs')],

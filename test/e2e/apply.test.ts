@@ -396,6 +396,8 @@ describe('what was taken away from objects that a selection leaves out', () => {
     expect(words(applied.stderr)).toContain('error[restores-left-out]');
     expect(words(applied.stderr)).toMatch(said);
     expect(applied.code).toBe(1);
+    const annotated = await idops('apply --yes --kind Organization --format github');
+    expect(annotated.stdout).toMatch(/^::error [^\n]*restores-left-out/m);
     expect((await idops('apply --yes')).code).toBe(0);
     expect((await idops('apply --yes --kind Organization')).code).toBe(0);
   });

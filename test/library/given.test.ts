@@ -38,6 +38,7 @@ describe('options of a program', () => {
     const { at, session } = await opened();
     for (const options of [
       { targets: [] },
+      { targets: new Array(1) },
       { targets: 'User/*' },
       { targets: [5] },
       { targets: null },
@@ -153,7 +154,14 @@ describe('what an error repeats', () => {
           },
         },
       );
-    for (const thrown of [Object.create(null), hostile('get'), hostile('getPrototypeOf'), Symbol('x'), null])
+    for (const thrown of [
+      Object.create(null),
+      hostile('get'),
+      hostile('getPrototypeOf'),
+      Symbol('x'),
+      null,
+      new AggregateError([]),
+    ])
       expect(problemsOf(thrown)).toMatchObject([
         { code: 'internal', hint: expect.stringContaining('in idops or in the program') },
       ]);

@@ -1,5 +1,13 @@
 import { describe, expect, test } from 'vitest';
-import { approve, loadProject, openForWriting, openSession, type Progress } from '../../src/index.js';
+import {
+  approve,
+  listObjects,
+  loadProject,
+  openForWriting,
+  openSession,
+  type Progress,
+  pull,
+} from '../../src/index.js';
 import { ids, type Site, site } from '../boruta/site.js';
 
 const acme = { kind: 'Organization', id: ids.acme, label: 'New' };
@@ -39,6 +47,24 @@ describe('what a program shows of the progress', () => {
       expect(session.notes).toEqual([]);
       expect((await session.plan()).changes.map(({ action }) => action)).toEqual(['unchanged']);
       await session.close();
+    },
+  );
+
+  test.each(['phase', 'step', 'end'] as const)(
+    'keeps nothing from being found or pulled where %s throws',
+    async (member) => {
+      const project = await projectOf(await site());
+      let told = 0;
+      const throwing = (): void => {
+        told += 1;
+        throw new Error('of the program');
+      };
+      for (const failing of [throwing, async () => throwing()]) {
+        const progress: Progress = { phase() {}, step() {}, end() {}, [member]: failing };
+        expect((await listObjects(project, { progress })).objects).toHaveLength(12);
+        expect((await pull(project, { progress })).added).toBeGreaterThan(5);
+      }
+      expect(told).toBeGreaterThanOrEqual(4);
     },
   );
 

@@ -6,7 +6,7 @@ import { planReport, renderText, resultReport } from '../../report/formats.js';
 import type { WritingSession } from '../../session/session.js';
 import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { type Format, lookOf, show, showsText } from '../formats.js';
+import { annotate, type Format, lookOf, show, showsText } from '../formats.js';
 
 /** Shows a plan before it is applied: on standard output where the result is text too, beside it otherwise. */
 export async function showPlan(made: Plan, formats: readonly Format[], context: Context): Promise<void> {
@@ -67,7 +67,11 @@ export async function carryOut(
   if (signal.aborted) return exit.interrupted;
   const { result, problems } = await session.apply(approve(plan, { ...limits, ...agreed }));
   await show(formats, resultReport, { result, plan }, context);
-  if (problems.length > 0) output.problems(problems);
+  if (problems.length > 0) {
+    output.problems(problems);
+    if (formats.some(({ name, file }) => name === 'github' && file === undefined))
+      await annotate(context, problems);
+  }
   if (result.interrupted) return exit.interrupted;
   const { failed, not_converged, unknown, skipped } = summarizeResult(result);
   return failed + not_converged + unknown + skipped + problems.length > 0 ? exit.failed : exit.done;
