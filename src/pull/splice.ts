@@ -38,17 +38,21 @@ export function writtenDocuments(text: string): Json[] | undefined {
 }
 
 /**
- * Writes fields of documents anew and leaves every other character of the text as it is; within a field comments and order
- * stay. An edit after which the text would say something else than that is refused.
+ * Writes fields of documents anew and leaves every other character of the text as it is: where maps and lists keep their
+ * members, those alone that differ are written; else the whole field, with its comments and order. An edit after which the text would say something else than that is refused.
  */
 export function editFields(text: string, edits: readonly FieldEdit[]): Edited {
-  const refused: { edit: FieldEdit; reason: string }[] = [];
-  const all = tryEdits(text, edits, refused);
-  if (all !== undefined) return { text: all, refused };
+  for (const isFine of [true, false]) {
+    const held: { edit: FieldEdit; reason: string }[] = [];
+    const all = tryEdits(text, edits, held, isFine);
+    if (all !== undefined) return { text: all, refused: held };
+  }
   // One by one, so that those that can be made are made.
+  const refused: { edit: FieldEdit; reason: string }[] = [];
+  tryEdits(text, edits, refused, false);
   let made = text;
   for (const edit of edits.filter((one) => !refused.some((other) => other.edit === one))) {
-    const next = tryEdits(made, [edit], []);
+    const next = tryEdits(made, [edit], [], true) ?? tryEdits(made, [edit], [], false);
     if (next === undefined)
       refused.push({ edit, reason: "it is written in a way that can't be changed in place" });
     else made = next;
@@ -66,6 +70,7 @@ function tryEdits(
   text: string,
   edits: readonly FieldEdit[],
   refused: { edit: FieldEdit; reason: string }[],
+  isFine: boolean,
 ): string | undefined {
   const before = writtenDocuments(text);
   if (before === undefined) return undefined;
@@ -86,9 +91,17 @@ function tryEdits(
       refused.push({ edit, reason: 'it is, or has in it, an anchor or an alias' });
       continue;
     }
-    const splice = spliceOf(text, contents.flow === true, pair, (old[field] ?? null) as Json, next);
-    if (splice === undefined) return undefined;
-    splices.push(splice);
+    const whole: Target = {
+      isFlow: contents.flow === true,
+      pair,
+      old: (old[field] ?? null) as Json,
+      next,
+    };
+    for (const target of (isFine ? targetsIn(text, whole) : undefined) ?? [whole]) {
+      const splice = spliceOf(text, target);
+      if (splice === undefined) return undefined;
+      splices.push(splice);
+    }
     expected[document] = Object.fromEntries(
       Object.entries(old).map(([key, member]) => [key, key === field ? next : (member as Json)]),
     );
@@ -113,8 +126,58 @@ function holdsAnchors(pair: Pair): boolean {
   return found;
 }
 
+/** A member of a map that is to say something else. */
+interface Target {
+  readonly isFlow: boolean;
+  readonly pair: Pair;
+  readonly old: Json;
+  readonly next: Json;
+}
+
+/** The innermost members that differ; undefined where what is around them isn't the same any more. */
+function targetsIn(text: string, target: Target): Target[] | undefined {
+  const { isFlow, pair, old, next } = target;
+  const inner = targetsOf(text, pair.value, old, next);
+  if (inner !== undefined) return inner;
+  const start = isScalar(pair.key) ? pair.key.range?.[0] : undefined;
+  if (start === undefined) return undefined;
+  const isFirstInLine = text.slice(text.lastIndexOf('\n', start - 1) + 1, start).trim() === '';
+  return isFlow || isFirstInLine ? [target] : undefined;
+}
+
+function targetsOf(text: string, node: unknown, old: Json, next: Json): Target[] | undefined {
+  const found: Target[] = [];
+  const add = (targets: Target[] | undefined): boolean => {
+    found.push(...(targets ?? []));
+    return targets !== undefined;
+  };
+  if (isMapNode(node) && isMap(old) && isMap(next)) {
+    const keys = Object.keys(old);
+    const isSame = keys.length === Object.keys(next).length && keys.every((key) => Object.hasOwn(next, key));
+    if (!isSame || keys.length !== node.items.length) return undefined;
+    const isFound = node.items.every((pair) => {
+      if (!isScalar(pair.key) || !Object.hasOwn(old, String(pair.key.value))) return false;
+      const key = String(pair.key.value);
+      const [was, now] = [(old[key] ?? null) as Json, (next[key] ?? null) as Json];
+      return (
+        same(was, now) || add(targetsIn(text, { isFlow: node.flow === true, pair, old: was, next: now }))
+      );
+    });
+    return isFound ? found : undefined;
+  }
+  if (isSeq(node) && Array.isArray(old) && Array.isArray(next)) {
+    if (old.length !== next.length || old.length !== node.items.length) return undefined;
+    const isFound = node.items.every((item, index) => {
+      const [was, now] = [(old[index] ?? null) as Json, (next[index] ?? null) as Json];
+      return same(was, now) || (isAlike(was, now) && add(targetsOf(text, item, was, now)));
+    });
+    return isFound ? found : undefined;
+  }
+  return undefined;
+}
+
 /** The new text of a key and its value, and where the old one stands. */
-function spliceOf(text: string, isFlow: boolean, pair: Pair, old: Json, next: Json): Splice | undefined {
+function spliceOf(text: string, { isFlow, pair, old, next }: Target): Splice | undefined {
   const { key, value } = pair;
   if (!isScalar(key) || !key.range) return undefined;
   const [start] = key.range;

@@ -26,6 +26,18 @@ describe('a field is written anew, and all else stays to the character', () => {
       { a: [{ id: 1, n: 'new' }, { id: 3 }] },
       'a:\n# one\n- {id: 1, n: new} # first\n- id: 3\nb: 1\n',
     ],
+    [
+      'within maps and lists, the members that differ alone',
+      "a:\n    x:   # why\n        value:  'old'   # v\n        status:   valid # s\n    y: {value: [1,   2], status: 'b'} # y\nb: 1\n",
+      { a: { x: { value: 'new', status: 'valid' }, y: { value: [1, 2], status: 'c' } } },
+      'a:\n    x:   # why\n        value: new   # v\n        status:   valid # s\n    y: {value: [1,   2], status: c} # y\nb: 1\n',
+    ],
+    [
+      'a member of an element of a list',
+      "a:\n-   id: 1\n    n:   'x'   # n\n-   id:   2 # two\n",
+      { a: [{ id: 1, n: 'new' }, { id: 2 }] },
+      'a:\n-   id: 1\n    n: new   # n\n-   id:   2 # two\n',
+    ],
     ['a block', 'a: |\n  one\n  two\nb: 1\n', { a: 'one\nthree\n' }, 'a: |\n  one\n  three\nb: 1\n'],
     ['a list in the place of null', 'a: null # none\n', { a: [{ id: '1' }] }, 'a:\n  - id: "1" # none\n'],
   ];
