@@ -157,7 +157,8 @@ export function declare(action: Act): Command {
   const program = new Command('idops')
     .description('Identity server configuration in git: plan, review and apply')
     .version(version)
-    .configureHelp({ showGlobalOptions: true })
+    // A narrow terminal is folded for as well.
+    .configureHelp({ showGlobalOptions: true, minWidthToWrap: 16 })
     .showSuggestionAfterError()
     .option('--config <FILE>', 'configuration file (IDOPS_CONFIG; idops.yaml)', notEmpty)
     .option('--env <NAME>', 'environment of the configuration (IDOPS_ENV)', notEmpty)

@@ -28,6 +28,16 @@ async function commandOf(args: readonly string[]): Promise<string> {
   return ran.trim();
 }
 
+it.each([60, 80])('help is folded for %i columns', (width) => {
+  const all = (command: Command): Command[] => [command, ...command.commands.flatMap(all)];
+  for (const command of all(declare(() => async () => {}))) {
+    command.configureOutput({ getOutHelpWidth: () => width });
+    // The line of usage is one that can be copied.
+    const [, ...lines] = command.helpInformation().split('\n');
+    expect(lines.filter((line) => line.length > width)).toEqual([]);
+  }
+});
+
 describe('the help of', () => {
   const commands = commandsOf(declare(() => async () => {}));
 
