@@ -1,7 +1,7 @@
 import type { Argument, Command, Option } from 'commander';
+import { declare } from '../../src/cli/declare.js';
 import { examples } from '../../src/cli/examples.js';
 import { exit, exitMeanings } from '../../src/cli/exit.js';
-import { declare } from '../../src/cli/program.js';
 import { code, type Makers, plain, table } from './blocks.js';
 
 /** The tables of the page of commands, from what the command line itself is declared with. */

@@ -6,15 +6,11 @@ import { type ChecksSettings, checksSchema } from '../mail/settings.js';
 import { type Profile, profiles } from '../server/profiles.js';
 import { check } from '../source/check.js';
 import { nameOf, readBytes, readSource, type SourceFile, shownPath, unreadable } from '../source/file.js';
-import { nearest } from '../source/nearest.js';
-import { inOrder } from '../source/order.js';
 import type { Note } from '../source/resolve.js';
-import { find, type MapNode, mapNode, type Node, type ScalarNode } from '../source/tree.js';
+import { find, type MapNode, type ScalarNode } from '../source/tree.js';
 import { type VariableSources, Variables } from '../source/variables.js';
-import { parseYaml } from '../source/yaml.js';
 import { addressProblems } from './addresses.js';
 import {
-  configSchema,
   DEFAULT_MANIFESTS,
   DEFAULT_MAX_DESTRUCTIVE,
   DEFAULT_STATE,
@@ -25,15 +21,13 @@ import {
 } from './config.js';
 import { findAbove, passedAbove, topOf } from './find.js';
 import { type ConfigLayer, type Guarded, guardedOf } from './guarded.js';
-import { merge, without } from './merge.js';
+import { type Configs, readConfig } from './layers.js';
+import { without } from './merge.js';
 import type { Pattern, Project, ProjectOptions, ServerOverrides, ServerSettings } from './project.js';
 import { serverSettings } from './server.js';
 
 /** The name that a configuration is looked for by. */
 const CONFIG = 'idops.yaml';
-
-/** What the ways to authenticate exclude each other in: an environment's replaces the one below. */
-const exclusive: ReadonlySet<string> = new Set(['auth']);
 
 /**
  * Finds and reads the configuration, and chooses the environment. Checks the shape of all of it, and resolves
@@ -101,109 +95,6 @@ async function unreadableConfig(path: string, options: ProjectOptions, problem: 
     [],
     'start idops in the folder of your idops.yaml, name it with --config, or write one with "idops init"',
   );
-}
-
-/** The configuration with the chosen environment laid over it, and with each of those that there are. */
-interface Configs {
-  readonly chosen: MapNode;
-  readonly environments: readonly string[];
-  readonly all: () => readonly MapNode[];
-}
-
-/** The configuration's one document, with the environment laid over it. */
-function readConfig(file: SourceFile, environment: string | null): Configs {
-  const { documents, problems: found } = parseYaml(file);
-  const problems = [...found];
-  const [first, second] = documents;
-  if (second !== undefined) {
-    problems.push(
-      error(
-        'wrong-value',
-        'a configuration is one document',
-        [file.place(second.root.range)],
-        'remove the others',
-      ),
-    );
-  }
-  const empty = mapNode({ start: 0, end: 0 }, new Map());
-  const written = first?.root ?? (problems.length === 0 ? empty : undefined);
-  if (written === undefined) throw new ProblemsError(problems);
-  if (written.type !== 'map') {
-    throw new ProblemsError([
-      ...problems,
-      error(
-        'wrong-type',
-        'the configuration must be a map',
-        [file.place(written.range)],
-        'begin it with "version: 1"',
-      ),
-    ]);
-  }
-  const root = withoutEmpty(written);
-  hideCredentials(root, file);
-  problems.push(
-    ...check({ schema: configSchema, root, file, variables: null, name: 'configuration' }).problems,
-  );
-  const environments = root.entries.get('environments')?.value;
-  const known = environments?.type === 'map' ? [...environments.entries.keys()] : [];
-  const chosen = environment === null ? undefined : find(root, ['environments', environment]);
-  if (environment !== null && chosen?.complete !== true) {
-    const similar = nearest(environment, known);
-    problems.push(
-      error(
-        'unknown-environment',
-        `there is no environment "${environment}" in ${file.path}${similar === undefined ? '' : `, did you mean "${similar}"?`}`,
-        [],
-        known.length === 0
-          ? 'the configuration has none: leave out --env and IDOPS_ENV, or write it under environments'
-          : `environments there: ${known.join(', ')}`,
-      ),
-    );
-  }
-  refuse(inOrder(problems));
-  const base = without(root, (name) => name === 'environments');
-  const over = ({ node }: { readonly node: Node }): MapNode =>
-    node.type === 'map' ? merge(base, node, exclusive) : base;
-  return {
-    chosen: chosen === undefined ? base : over(chosen),
-    environments: known,
-    all: () => [base, ...known.map((name) => over(find(root, ['environments', name])))],
-  };
-}
-
-/** Masks what is secret here under a key that doesn't look so: messages show lines of the file. */
-function hideCredentials(root: MapNode, file: SourceFile): void {
-  const environments = root.entries.get('environments')?.value;
-  const chosen = environments?.type === 'map' ? [...environments.entries.values()] : [];
-  for (const node of [root, ...chosen.map(({ value }) => value)]) {
-    for (const path of [['header', 'value'], ['token_command']]) {
-      const found = find(node, ['server', 'auth', ...path]);
-      if (found.complete) file.hide(found.node.range);
-    }
-  }
-}
-
-/** A section with nothing in it, as one that is commented out, says nothing. */
-function withoutEmpty(root: MapNode): MapNode {
-  const clean = without(root, (name, value) => name !== 'version' && isEmpty(value));
-  const environments = clean.entries.get('environments');
-  if (environments?.value.type !== 'map') return clean;
-  const cleaned = new Map(
-    [...environments.value.entries].map(([name, entry]) => {
-      const { value } = entry;
-      if (isEmpty(value)) return [name, { ...entry, value: mapNode(value.range, new Map()) }];
-      return [
-        name,
-        value.type === 'map' ? { ...entry, value: without(value, (_, inner) => isEmpty(inner)) } : entry,
-      ];
-    }),
-  );
-  const value = mapNode(environments.value.range, cleaned);
-  return mapNode(clean.range, new Map([...clean.entries, ['environments', { ...environments, value }]]));
-}
-
-function isEmpty(node: Node): boolean {
-  return node.type === 'scalar' && node.value === null;
 }
 
 /** A process variable that stands for an option; an empty one counts as not set. */

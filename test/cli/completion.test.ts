@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { completedCommands } from '../../src/cli/completion/tree.js';
-import { declare } from '../../src/cli/program.js';
+import { declare } from '../../src/cli/declare.js';
 import { type Shell, shells } from '../../src/cli/shells.js';
 import { runInProcess } from '../e2e/in-process.js';
 

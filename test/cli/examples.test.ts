@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { describe, expect, it } from 'vitest';
-import { declare } from '../../src/cli/program.js';
+import { declare } from '../../src/cli/declare.js';
 import { helpOf } from '../help.js';
 
 /** Every command, by the names that lead to it. */

@@ -1,0 +1,310 @@
+import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { kindNames } from '../base/kind-names.js';
+import { version } from '../base/version.js';
+import {
+  diagnosisReport,
+  formatNames,
+  listReport,
+  planReport,
+  pruningReport,
+  pullReport,
+  type Report,
+  resultReport,
+  runReport,
+  runsReport,
+  validationReport,
+} from '../report/formats.js';
+import { leastBudget } from '../report/words.js';
+import { ciNames } from '../session/init/choices.js';
+import {
+  acceptDidOption,
+  askingOptions,
+  collect,
+  connectionOptions,
+  debugOption,
+  kindOption,
+  notEmpty,
+  selectionOptions,
+  wholeNumber,
+} from '../session/options.js';
+import { schemaNames } from '../session/schema-names.js';
+import { suggest } from './completion/suggestions.js';
+import type { Context, GlobalOptions } from './context.js';
+import { addExamples } from './examples.js';
+import { type ExitCode, exit, exitMeanings } from './exit.js';
+import { faultNames, readFaults } from './faults.js';
+import { shells } from './shells.js';
+
+/** A command's work: it gets its arguments and options, and says how it ended. */
+export type Work<A extends unknown[], O> = (
+  context: Context,
+  options: O & GlobalOptions,
+  ...args: A
+) => Promise<ExitCode>;
+
+type Act = <A extends unknown[], O>(load: () => Promise<Work<A, O>>) => (...all: unknown[]) => Promise<void>;
+
+/** Every command with its arguments and options; `action` says what becomes of one that is run. */
+export function declare(action: Act): Command {
+  const program = new Command('idops')
+    .description('Identity server configuration in git: plan, review and apply')
+    .version(version)
+    // A narrow terminal is folded for as well.
+    .configureHelp({ showGlobalOptions: true, minWidthToWrap: 16 })
+    .showSuggestionAfterError()
+    .option('--config <FILE>', 'configuration file (IDOPS_CONFIG; idops.yaml)', notEmpty)
+    .option('--env <NAME>', 'environment of the configuration (IDOPS_ENV)', notEmpty)
+    .option('--base-url <URL>', "the server's address (IDOPS_BASE_URL)", notEmpty);
+  for (const option of connectionOptions()) program.addOption(option);
+  program
+    .option('--quiet', 'results and errors alone')
+    .addOption(debugOption())
+    .option('--no-color', 'no colours (NO_COLOR)')
+    .addHelpText('after', exitCodes);
+
+  program
+    .command('init')
+    .argument('[dir]', 'the folder of the new project; this one where it is left out')
+    .description(
+      'write a configuration, manifests of what the server has, and a CI workflow; asks, or takes options; never overwrites',
+    )
+    .addOption(
+      new Option('--profile <NAME>', 'what the server offers (found out by how it answers)').choices([
+        'documented',
+        'boruta',
+      ]),
+    )
+    .option(
+      '--token-env <NAME>',
+      'the process variable that holds the bearer token, as the configuration will say it (IDOPS_TOKEN)',
+      notEmpty,
+    )
+    .addOption(new Option('--ci <NAME>', 'whose workflow; github where nobody is asked').choices(ciNames))
+    .option('--yes', "don't ask for what is left out")
+    .action(action(async () => (await import('./commands/init.js')).init));
+
+  program
+    .command('validate')
+    .description('check configuration, manifests, references and template bodies; no network')
+    .addOption(format(validationReport))
+    .action(action(async () => (await import('./commands/validate.js')).validate));
+
+  selecting(program.command('plan'), planReport)
+    .description('observe the server and print what would change; sends no write, ever')
+    .option(
+      '--markdown-budget <N>',
+      'how many characters --format markdown may have (60000)',
+      wholeNumber(leastBudget),
+    )
+    .option('--detailed-exitcode', 'exit 2 where there are changes')
+    .option('--out <FILE>', 'store the plan in a file, for idops apply FILE', notEmpty)
+    .action(action(async () => (await import('./commands/plan.js')).plan));
+
+  selecting(program.command('apply'), resultReport)
+    .argument('[planfile]', 'a plan stored with plan --out: apply exactly that, without a question')
+    .description('plan, show, ask, apply')
+    .addOption(acceptDidOption())
+    .option('--yes', "don't ask")
+    .option(
+      '--allow-destructive <N>',
+      'how many destructive changes are meant, in the place of safety.max_destructive',
+      wholeNumber(0),
+    )
+    .action(action(async () => (await import('./commands/apply.js')).apply));
+
+  asking(program.command('pull'))
+    .description('write manifests and body files from the live server; a plan right after it is empty')
+    .addOption(kindOption())
+    .option('--out <DIR>', "a fresh set of files in this folder, in the place of the project's own", notEmpty)
+    .addOption(
+      new Option('--layout <NAME>', 'where documents about new objects go')
+        .choices(['file-per-kind', 'file-per-object'])
+        .default('file-per-kind'),
+    )
+    .option('--check', 'write nothing; exit 1 where the server has moved away from the files')
+    .option('--all-templates', 'built-in email templates too, which nobody customised')
+    .addOption(format(pullReport))
+    .action(action(async () => (await import('./commands/pull.js')).pull));
+
+  asking(program.command('list'))
+    .addArgument(new Argument('[kind]', 'this kind alone').choices(kindNames))
+    .description('list what the server has, with ids and names, as far as its profile can read it')
+    .addOption(format(listReport))
+    .action(action(async () => (await import('./commands/list.js')).list));
+
+  program
+    .command('undo')
+    .argument('[run]', 'the run, or the beginning of its name')
+    .description('plan, show, ask, and put back what a run changed')
+    .option('--last', 'the newest run of this state')
+    .option('--force', 'put back even what was changed since')
+    .option('--yes', "don't ask")
+    .option(
+      '--allow-destructive <N>',
+      'how many destructive changes are meant, in the place of safety.max_destructive',
+      wholeNumber(0),
+    )
+    .addOption(format(resultReport))
+    .action(action(async () => (await import('./commands/undo.js')).undo));
+
+  const runs = program
+    .command('runs')
+    .description('list the runs; show, settle, prune or unlock')
+    .enablePositionalOptions();
+  runs
+    .command('list', { isDefault: true })
+    .description('list the runs')
+    .addOption(format(runsReport))
+    .action(action(async () => (await import('./commands/runs.js')).listRuns));
+  runs
+    .command('show')
+    .argument('<run>', 'the run, or the beginning of its name')
+    .description('show who, when, which server, and what changed')
+    .addOption(format(runReport))
+    .action(action(async () => (await import('./commands/runs.js')).showRun));
+  runs
+    .command('settle')
+    .argument('<run>', 'the run, or the beginning of its name')
+    .argument('<address>', 'the client, as Client/<id>')
+    .description('say what became of a regeneration whose outcome is not known')
+    .option('--done', 'the DID was regenerated')
+    .option('--not-done', 'the DID is the old one')
+    .action(action(async () => (await import('./commands/runs.js')).settleRun));
+  runs
+    .command('prune')
+    .description('remove the journals of runs that nobody needs any more, after a question')
+    .option('--keep <AGE>', 'keep those that are younger: 12h, 90d or 8w', age)
+    .option('--keep-last <N>', 'keep the last so many', wholeNumber(0))
+    .option('--yes', "don't ask")
+    .addOption(format(pruningReport))
+    .action(action(async () => (await import('./commands/runs-prune.js')).prune));
+  runs
+    .command('unlock')
+    .description('remove a lock whose process is surely gone, after a question')
+    .option('--yes', "don't ask")
+    .action(action(async () => (await import('./commands/runs.js')).unlock));
+
+  program
+    .command('regenerate-did')
+    .argument('<client-id>', 'the id of the client')
+    .description("regenerate one client's DID now, after a question")
+    .option('--yes', "don't ask")
+    .addOption(format(resultReport))
+    .action(action(async () => (await import('./commands/regenerate-did.js')).regenerateDid));
+
+  program
+    .command('doctor')
+    .description(
+      'check configuration, server, credentials, profile, state and what git tracks; writes nothing',
+    )
+    .addOption(format(diagnosisReport))
+    .action(action(async () => (await import('./commands/doctor.js')).doctor));
+
+  program
+    .command('schema')
+    .addArgument(
+      suggest(new Argument('[name]', 'manifest, config, plan or run').default('manifest'), schemaNames),
+    )
+    .description('print a JSON Schema')
+    .action(action(async () => (await import('./commands/schema.js')).schema));
+
+  program
+    .command('completion')
+    .addArgument(new Argument('<shell>', 'whose').choices(shells))
+    .description('print the completion script for a shell, to be sourced by it')
+    .action(action(async () => (await import('./commands/completion.js')).completionOf(program)));
+
+  program
+    .command('preview')
+    .description('render every email template with sample data into a page to look at')
+    .option('--out <FILE>', 'the page to write (preview.html); - is standard output', notEmpty)
+    .option('--serve', 'serve the page on this machine, and load it again on change')
+    .option(
+      '--port <N>',
+      'with --serve: the port on 127.0.0.1; a free one where it is left out',
+      wholeNumber(0, 65535),
+    )
+    .action(action(async () => (await import('./commands/preview.js')).preview));
+
+  program
+    .command('sandbox')
+    .description('run the embedded server, in memory, until it is interrupted')
+    .addOption(
+      new Option('--profile <NAME>', 'how it behaves')
+        .choices(['documented', 'boruta'])
+        .default('documented'),
+    )
+    .addOption(
+      new Option('--seed <NAME>', 'what it holds at first').choices(['demo', 'empty']).default('demo'),
+    )
+    .option('--port <N>', 'port on 127.0.0.1; a free one where it is left out', wholeNumber(0, 65535))
+    .option('--page-size <N>', 'organizations a page (500)', wholeNumber(1))
+    .option('--omit-optional-fields', 'leave out every optional field of an answer')
+    .option('--own-user <ID>', 'the user that the token belongs to, whom boruta refuses to write')
+    .option(
+      '--latency <TIME>',
+      'what each answer takes, such as 50ms or 1s (a number alone is milliseconds), spread over the steps of its work (0ms)',
+      milliseconds,
+    )
+    .addOption(
+      suggest(
+        new Option('--faults <LIST>', `what goes wrong: ${faultNames} (repeatable)`)
+          .argParser(readFaults)
+          .default({}, 'none'),
+        faultNames.split(', '),
+      ),
+    )
+    .action(action(async () => (await import('./commands/sandbox.js')).sandbox));
+  addExamples(program);
+  return program;
+}
+
+/** The exit codes, below the help of the whole. */
+function exitCodes({ command }: { readonly command: Command }): string {
+  const help = command.createHelp();
+  const { getOutHelpWidth } = command.configureOutput();
+  help.prepareContext({ helpWidth: getOutHelpWidth?.() ?? 80 });
+  const lines = Object.entries(exit).map(([name, code]) =>
+    help.formatItem(String(code), 3, exitMeanings[name as keyof typeof exit], help),
+  );
+  return ['\nExit codes:', ...lines].join('\n');
+}
+
+/** The options of the commands that plan. */
+function selecting<T>(command: Command, report: Report<T>): Command {
+  for (const option of selectionOptions()) command.addOption(option);
+  return command.addOption(format(report));
+}
+
+/** The options of the commands that look for what a server has. */
+function asking(command: Command): Command {
+  for (const option of askingOptions()) command.addOption(option);
+  return command;
+}
+
+function format<T>(report: Report<T>): Option {
+  const names = formatNames(report);
+  return suggest(
+    new Option('--format <NAME[=FILE]>', `${names.join(', ')} (repeatable)`)
+      .argParser(collect)
+      .default([], 'text'),
+    names,
+  );
+}
+
+/** An age in milliseconds. */
+function age(value: string): number {
+  const [, number = '', unit = ''] = /^(\d{1,5})([hdw])$/.exec(value) ?? [];
+  const hours = { h: 1, d: 24, w: 168 }[unit];
+  if (hours === undefined) throw new InvalidArgumentError('It is an age such as 12h, 90d or 8w.');
+  return Number(number) * hours * 3_600_000;
+}
+
+function milliseconds(value: string): number {
+  const [, number, unit] = /^(\d+(?:\.\d+)?)(ms|s)?$/.exec(value) ?? [];
+  const time = Number(number) * (unit === 's' ? 1000 : 1);
+  if (time <= 600_000) return time;
+  throw new InvalidArgumentError(
+    'It must be a time of 10 minutes at most, such as 50ms, 1s, or a number of milliseconds.',
+  );
+}

@@ -1,0 +1,115 @@
+import { error, ProblemsError, refuse } from '../base/problems.js';
+import { check } from '../source/check.js';
+import type { SourceFile } from '../source/file.js';
+import { nearest } from '../source/nearest.js';
+import { inOrder } from '../source/order.js';
+import { find, type MapNode, mapNode, type Node } from '../source/tree.js';
+import { parseYaml } from '../source/yaml.js';
+import { configSchema } from './config.js';
+import { merge, without } from './merge.js';
+
+/** What the ways to authenticate exclude each other in: an environment's replaces the one below. */
+const exclusive: ReadonlySet<string> = new Set(['auth']);
+
+/** The configuration with the chosen environment laid over it, and with each of those that there are. */
+export interface Configs {
+  readonly chosen: MapNode;
+  readonly environments: readonly string[];
+  readonly all: () => readonly MapNode[];
+}
+
+/** The configuration's one document, with the environment laid over it. */
+export function readConfig(file: SourceFile, environment: string | null): Configs {
+  const { documents, problems: found } = parseYaml(file);
+  const problems = [...found];
+  const [first, second] = documents;
+  if (second !== undefined) {
+    problems.push(
+      error(
+        'wrong-value',
+        'a configuration is one document',
+        [file.place(second.root.range)],
+        'remove the others',
+      ),
+    );
+  }
+  const empty = mapNode({ start: 0, end: 0 }, new Map());
+  const written = first?.root ?? (problems.length === 0 ? empty : undefined);
+  if (written === undefined) throw new ProblemsError(problems);
+  if (written.type !== 'map') {
+    throw new ProblemsError([
+      ...problems,
+      error(
+        'wrong-type',
+        'the configuration must be a map',
+        [file.place(written.range)],
+        'begin it with "version: 1"',
+      ),
+    ]);
+  }
+  const root = withoutEmpty(written);
+  hideCredentials(root, file);
+  problems.push(
+    ...check({ schema: configSchema, root, file, variables: null, name: 'configuration' }).problems,
+  );
+  const environments = root.entries.get('environments')?.value;
+  const known = environments?.type === 'map' ? [...environments.entries.keys()] : [];
+  const chosen = environment === null ? undefined : find(root, ['environments', environment]);
+  if (environment !== null && chosen?.complete !== true) {
+    const similar = nearest(environment, known);
+    problems.push(
+      error(
+        'unknown-environment',
+        `there is no environment "${environment}" in ${file.path}${similar === undefined ? '' : `, did you mean "${similar}"?`}`,
+        [],
+        known.length === 0
+          ? 'the configuration has none: leave out --env and IDOPS_ENV, or write it under environments'
+          : `environments there: ${known.join(', ')}`,
+      ),
+    );
+  }
+  refuse(inOrder(problems));
+  const base = without(root, (name) => name === 'environments');
+  const over = ({ node }: { readonly node: Node }): MapNode =>
+    node.type === 'map' ? merge(base, node, exclusive) : base;
+  return {
+    chosen: chosen === undefined ? base : over(chosen),
+    environments: known,
+    all: () => [base, ...known.map((name) => over(find(root, ['environments', name])))],
+  };
+}
+
+/** Masks what is secret here under a key that doesn't look so: messages show lines of the file. */
+function hideCredentials(root: MapNode, file: SourceFile): void {
+  const environments = root.entries.get('environments')?.value;
+  const chosen = environments?.type === 'map' ? [...environments.entries.values()] : [];
+  for (const node of [root, ...chosen.map(({ value }) => value)]) {
+    for (const path of [['header', 'value'], ['token_command']]) {
+      const found = find(node, ['server', 'auth', ...path]);
+      if (found.complete) file.hide(found.node.range);
+    }
+  }
+}
+
+/** A section with nothing in it, as one that is commented out, says nothing. */
+function withoutEmpty(root: MapNode): MapNode {
+  const clean = without(root, (name, value) => name !== 'version' && isEmpty(value));
+  const environments = clean.entries.get('environments');
+  if (environments?.value.type !== 'map') return clean;
+  const cleaned = new Map(
+    [...environments.value.entries].map(([name, entry]) => {
+      const { value } = entry;
+      if (isEmpty(value)) return [name, { ...entry, value: mapNode(value.range, new Map()) }];
+      return [
+        name,
+        value.type === 'map' ? { ...entry, value: without(value, (_, inner) => isEmpty(inner)) } : entry,
+      ];
+    }),
+  );
+  const value = mapNode(environments.value.range, cleaned);
+  return mapNode(clean.range, new Map([...clean.entries, ['environments', { ...environments, value }]]));
+}
+
+function isEmpty(node: Node): boolean {
+  return node.type === 'scalar' && node.value === null;
+}
