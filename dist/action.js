@@ -3944,15 +3944,15 @@ this.#maxTTL=opts.maxTTL;this.#maxItems=opts.maxItems;this.dualStack=opts.dualSt
 opts.lookup??this.#defaultLookup;this.pick=opts.pick??this.#defaultPick;this.storage=opts.storage??new DNSStorage(opts)}runLookup(origin2,opts,cb){
 const ips=this.storage.get(origin2.hostname);if(ips==null&&this.storage.full()){cb(null,origin2);return}const newOpts={affinity:this.
 affinity,dualStack:this.dualStack,lookup:this.lookup,pick:this.pick,...opts.dns,maxTTL:this.#maxTTL,maxItems:this.#maxItems};
-if(ips==null){this.lookup(origin2,newOpts,(err,addresses2)=>{if(err||addresses2==null||addresses2.length===0){cb(err??new InformationalError(
-"No DNS entries found"));return}this.setRecords(origin2,addresses2);const records=this.storage.get(origin2.hostname);const ip=this.
+if(ips==null){this.lookup(origin2,newOpts,(err,addresses3)=>{if(err||addresses3==null||addresses3.length===0){cb(err??new InformationalError(
+"No DNS entries found"));return}this.setRecords(origin2,addresses3);const records=this.storage.get(origin2.hostname);const ip=this.
 pick(origin2,records,newOpts.affinity);let port;if(typeof ip.port==="number"){port=`:${ip.port}`}else if(origin2.port!==
 ""){port=`:${origin2.port}`}else{port=""}cb(null,new URL(`${origin2.protocol}//${ip.family===6?`[${ip.address}]`:ip.address}${port}`))})}else{
 const ip=this.pick(origin2,ips,newOpts.affinity);if(ip==null){this.storage.delete(origin2.hostname);this.runLookup(origin2,
 opts,cb);return}let port;if(typeof ip.port==="number"){port=`:${ip.port}`}else if(origin2.port!==""){port=`:${origin2.port}`}else{
 port=""}cb(null,new URL(`${origin2.protocol}//${ip.family===6?`[${ip.address}]`:ip.address}${port}`))}}#defaultLookup(origin2,opts,cb){
-lookup2(origin2.hostname,{all:true,family:this.dualStack===false?this.affinity:0,order:"ipv4first"},(err,addresses2)=>{if(err){
-return cb(err)}const results=new Map;for(const addr of addresses2){results.set(`${addr.address}:${addr.family}`,addr)}cb(
+lookup2(origin2.hostname,{all:true,family:this.dualStack===false?this.affinity:0,order:"ipv4first"},(err,addresses3)=>{if(err){
+return cb(err)}const results=new Map;for(const addr of addresses3){results.set(`${addr.address}:${addr.family}`,addr)}cb(
 null,results.values())})}#defaultPick(origin2,hostnameRecords,affinity){let ip=null;const{records,offset}=hostnameRecords;
 let family;if(this.dualStack){if(affinity==null){if(offset==null||offset===maxInt){hostnameRecords.offset=0;affinity=4}else{
 hostnameRecords.offset++;affinity=(hostnameRecords.offset&1)===1?6:4}}if(records[affinity]!=null&&records[affinity].ips.
@@ -3963,8 +3963,8 @@ ips.splice(position,1);return this.pick(origin2,hostnameRecords,affinity)}return
 storage.get(origin2.hostname)?.records;if(!records){return null}const family=records[ipFamily];if(!family){return null}if(family.
 offset==null||family.offset===maxInt){family.offset=0}else{family.offset++}const position=family.offset%family.ips.length;
 const ip=family.ips[position]??null;if(ip==null){return ip}if(Date.now()-ip.timestamp>ip.ttl){family.ips.splice(position,
-1)}return ip}setRecords(origin2,addresses2){const timestamp=Date.now();const records={records:{4:null,6:null}};let minTTL=this.#maxTTL;
-for(const record2 of addresses2){record2.timestamp=timestamp;if(typeof record2.ttl==="number"){record2.ttl=Math.min(record2.
+1)}return ip}setRecords(origin2,addresses3){const timestamp=Date.now();const records={records:{4:null,6:null}};let minTTL=this.#maxTTL;
+for(const record2 of addresses3){record2.timestamp=timestamp;if(typeof record2.ttl==="number"){record2.ttl=Math.min(record2.
 ttl,this.#maxTTL);minTTL=Math.min(minTTL,record2.ttl)}else{record2.ttl=this.#maxTTL}const familyRecords=records.records[record2.
 family]??{ips:[]};familyRecords.ips.push(record2);records.records[record2.family]=familyRecords}this.storage.set(origin2.
 hostname,records,{ttl:minTTL})}deleteRecords(origin2){this.storage.delete(origin2.hostname)}getHandler(meta3,opts){return new DNSDispatchHandler(
@@ -11125,13 +11125,14 @@ arr.length;i2++){var dist=distance3(str,arr[i2]);if(dist<min_distance){min_dista
 exports.closest=closest}});function isSecretField(name2){return secretFieldNames.has(name2)}function isSecretMember(name2){return secretMembers.has(
 name2)}function looksSecret(key){const known3=memo2.get(key);if(known3!==void 0)return known3;const answer=resemblesSecret(
 key.toLowerCase());if(memo2.size<1e4)memo2.set(key,answer);return answer}function resemblesSecret(name2){if(words.some(word=>name2.
-includes(word)))return true;if(name2.length>100)return false;if(secretFields.some(field=>(0,import_fastest_levenshtein2.distance)(
+includes(word))||secretKey.test(name2))return true;if(name2.length>100)return false;if(secretFields.some(field=>(0,import_fastest_levenshtein2.distance)(
 name2,field)<=3))return true;return name2.split(/[^a-z0-9]+/).some(part=>abbreviations.has(part)||words.some(word=>(0,import_fastest_levenshtein2.distance)(
 part,word)<=(word==="token"?1:2)))}var import_fastest_levenshtein2,secretFields,secretFieldNames,secretMembers,words,abbreviations,
-memo2;var init_secret_names=__esm({"src/base/secret-names.ts"(){"use strict";import_fastest_levenshtein2=__toESM(require_mod(),1);
+secretKey,memo2;var init_secret_names=__esm({"src/base/secret-names.ts"(){"use strict";import_fastest_levenshtein2=__toESM(require_mod(),1);
 secretFields=["ldap_master_password","smtp_password"];secretFieldNames=new Set(secretFields);secretMembers=new Set([...secretFields,
 "secret","client_secret","access_token","refresh_token","id_token"]);words=["password","secret","token","credential"];abbreviations=
-new Set(["pass","pwd","pw","passwd","passphrase"]);memo2=new Map}});var require_identity=__commonJS({"node_modules/yaml/dist/nodes/identity.js"(exports){"use strict";var ALIAS=Symbol.for("\
+new Set(["pass","pwd","pw","passwd","passphrase","pin"]);secretKey=/(?:api|private|access|signing|encryption|ssh)[^a-z0-9]{0,3}keys?(?![a-z])/;
+memo2=new Map}});var require_identity=__commonJS({"node_modules/yaml/dist/nodes/identity.js"(exports){"use strict";var ALIAS=Symbol.for("\
 yaml.alias");var DOC=Symbol.for("yaml.document");var MAP=Symbol.for("yaml.map");var PAIR=Symbol.for("yaml.pair");var SCALAR=Symbol.
 for("yaml.scalar");var SEQ=Symbol.for("yaml.seq");var NODE_TYPE=Symbol.for("yaml.node.type");var isAlias2=node2=>!!node2&&
 typeof node2==="object"&&node2[NODE_TYPE]===ALIAS;var isDocument=node2=>!!node2&&typeof node2==="object"&&node2[NODE_TYPE]===
@@ -12453,8 +12454,9 @@ parser.Parser;exports.parse=publicApi.parse;exports.parseAllDocuments=publicApi.
 publicApi.parseDocument;exports.stringify=publicApi.stringify;exports.visit=visit2.visit;exports.visitAsync=visit2.visitAsync}});var kindNames;var init_kind_names=__esm({"src/base/kind-names.ts"(){"use strict";kindNames=["Organization","User","KeyPa\
 ir","EmailTemplate","Client"]}});async function settle2(promises3){const settled=await Promise.allSettled(promises3);const failures=settled.flatMap(it=>it.
 status==="rejected"?failuresIn(it.reason):[]);if(failures.length>0)throw new AggregateError(new Set(failures),"several t\
-hings failed");return settled.flatMap(it=>it.status==="fulfilled"?[it.value]:[])}function failuresIn(failure2){return failure2 instanceof
-AggregateError?failure2.errors.flatMap(failuresIn):[failure2]}var init_settle=__esm({"src/base/settle.ts"(){"use strict"}});function about(asked,parse12){return document2=>{const parsed2=parse12(document2);if("wrong"in parsed2)return parsed2;const{
+hings failed");return settled.flatMap(it=>it.status==="fulfilled"?[it.value]:[])}function failuresIn(failure2){const within4=failure2 instanceof
+AggregateError?failure2.errors.flatMap(failuresIn):[];return within4.length>0?within4:[failure2]}var init_settle=__esm({
+"src/base/settle.ts"(){"use strict"}});function about(asked,parse12){return document2=>{const parsed2=parse12(document2);if("wrong"in parsed2)return parsed2;const{
 value:value3}=parsed2;if(!isMap(value3))return parsed2;const other=Object.entries(asked).find(([member2,wanted])=>{const got=Object.
 hasOwn(value3,member2)?value3[member2]:void 0;return typeof got==="string"&&!sameIdentifier(got,wanted)});return other===
 void 0?parsed2:{wrong:`its ${other[0]} is another one`,reason:"other-object"}}}function pageOf(row){const schema=external_exports.
@@ -12745,49 +12747,49 @@ backend_id===backend_id?[one.type??""]:[]);return[...new Set(types2.length>0?typ
 map(type=>({backend_id,type}))});const found2=await settle2(identities.map(async identity2=>{const live=await showTemplate(
 identity2,context3);if(!live.exists)return[];const remark2=live.fields.id===null?{remark:"the built-in text"}:{};return[
 {identity:identity2,called:null,...remark2,live}]}));const unnamed="no backend is known, so no email template can be fou\
-nd: name the backends with --backend ID";return{found:found2.flat(),notes:backends.length===0?[unnamed]:[]}}async function backendsOf({
-rows,profile},named2){const known3=named2.flatMap(({backend_id})=>backend_id??[]);const{backends}=traits2[profile.name];
-if(backends===void 0)return known3;const own4=await rows("backends",backends.own,pages.backend);const shown2=own4??await rows(
-"users",backends.ofUsers,pages.user)??[];const ids=shown2.map(row=>{if(own4!==null)return row.id;return isMap(row.backend)?
-row.backend.id:void 0});return[...known3,...ids.flatMap(id=>typeof id==="string"?[id]:[])]}var knownTypes,BUILT_IN,traits2,
-emailTemplate,halves;var init_email_template=__esm({"src/kinds/email-template.ts"(){"use strict";init_zod();init_problems();
-init_settle();init_values();init_answers();init_fields();init_rules();init_schema();init_texts();knownTypes=["confirmati\
-on_instructions","reset_password_instructions","tx_code"];BUILT_IN='to go back to the built-in text, declare "state: abs\
-ent"';traits2={documented:{halvesFallBack:false,allBuiltIn:false},boruta:{halvesFallBack:true,allBuiltIn:true,backends:{
-own:{title:"list backends",path:"/api/backends",scope:"identity-providers:manage:all"},ofUsers:{title:"list users",path:"\
-/api/users",scope:"users:manage:all"}},whole:["txt_content","html_content"],ignored:["id"],limits:{identity:{type:{known:knownTypes,
-otherwise:"this server has no email template of this type"}},filled:{txt_content:BUILT_IN,html_content:BUILT_IN}},signs:{
-null:["id"],resets:true},unsafe:true}};emailTemplate={name:"EmailTemplate",noun:"email template",schema:document("EmailT\
-emplate","An email template of a backend, in Mustache.",{backend_id:identifier2().meta({description:"The id of the backe\
-nd whose template it is.",examples:[UUID]}),type:identifier2().meta({description:"What the email is for, as the server n\
-ames it.",examples:knownTypes}),id:text3().optional().meta({description:"The id that the server has for the template. Ba\
-ckend and type find it.",examples:[UUID]}),txt_content:text3().nullable().optional().meta({description:"The body in plai\
-n text.",examples:[{file:"emails/reset_password.txt"}]}),html_content:text3().nullable().optional().meta({description:"T\
-he body in HTML.",examples:[{file:"emails/reset_password.html"}]}),state:external_exports.enum(["present","absent"]).optional().
-meta({description:"absent: delete the template, so that the server's built-in text holds. Nothing else is deleted withou\
-t this word.",examples:["absent"],default:"present"})}),identity:["backend_id","type"],fields:{id:value,txt_content:body,
-html_content:body},scopes:{read:"identity-providers:manage:all",write:"identity-providers:manage:all"},traits:traits2,identities:({
-identity:identity2})=>[JSON.stringify([identity2.backend_id,identity2.type])],check:(declared,profile)=>[...declared.filter(
-({absent,fields:fields2})=>absent&&Object.keys(fields2).length>0).map(template2=>error("absent-with-fields",'a template \
-with "state: absent" has no other fields',Object.keys(template2.fields).map(field=>template2.placeOf(field)),"remove the\
- fields to delete the template, or the state to keep it")),...declared.flatMap(bodyProblems),...profileProblems(declared.
-map(withUsableBodies),profile,traits2)],addressPart:({backend_id="",type=""})=>`${/[/%]/.test(backend_id)?encodeURIComponent(
-backend_id):backend_id}/${type}`,readable:()=>true,email:{txt:"txt_content",html:"html_content",type:"type"},deletion:{verdict:deletion,
-exists:({exists,fields:fields2})=>exists&&typeof fields2.id==="string",isBuiltIn:({id})=>id===null,traces:({id,txt_content,
-html_content})=>[id,txt_content,html_content].map(part=>typeof part==="string"?part:""),restored:bodiesOf},async observe(objects2,context3){
-return new Map(await settle2(objects2.map(async object3=>[object3,await showTemplate(object3.identity,context3)])))},decide({
-declared,present:present3,profile}){if(!declared.absent)return void 0;const holds=present3.exists===false||typeof present3.
-fields.id!=="string"||present3.asDeleted;if(holds){const strange=present3.exists===false&&traits2[profile.name].allBuiltIn;
-const warnings=strange?[{code:"not-there",message:nothingThere(present3.identity)}]:[];return{action:"unchanged",fields:[],
-requests:[],destructions:[],warnings}}return deletion(present3.identity,present3.fields,profile)},update(input2){if(input2.
-present.exists===false&&traits2[input2.profile.name].allBuiltIn){return{requests:[],expected:{},trouble:notThere(input2.
-present.identity)}}if(traits2[input2.profile.name].halvesFallBack)return rewrite(input2);const{present:present3,desired:desired2}=input2;
-const{backend_id="",type=""}=present3.identity;const known3=carried(present3.fields,["id","txt_content","html_content"]);
-const there=Object.fromEntries(Object.entries(known3).filter(([,half])=>half!==null));const template2={...there,...desired2};
-return{requests:[{operation:"updateTemplate",params:{backend_id,template_type:type},body:{...template2,type,backend_id}}],
-expected:template2}},lost:lostTemplate,discovery:{options:{backend:"backend_id",type:"type"},find:find3,writes:["txt_con\
-tent","html_content"],files:{folder:"emails",endings:{txt_content:"txt",html_content:"html"}}},destructions:()=>[]};halves=
-["txt_content","html_content"]}});function defaultsAmong(fields2){const defaults2=fields2[DEFAULTS];return Array.isArray(defaults2)?defaults2.filter(id=>typeof id===
+nd: name the backends with --backend ID";if(backends.length>0)return{found:found2.flat(),notes:[]};return{found:[],notes:[
+unnamed],unasked:"no backend is known, so that no template was asked for"}}async function backendsOf({rows,profile},named2){
+const known3=named2.flatMap(({backend_id})=>backend_id??[]);const{backends}=traits2[profile.name];if(backends===void 0)return known3;
+const own4=await rows("backends",backends.own,pages.backend);const shown2=own4??await rows("users",backends.ofUsers,pages.
+user)??[];const ids=shown2.map(row=>{if(own4!==null)return row.id;return isMap(row.backend)?row.backend.id:void 0});return[
+...known3,...ids.flatMap(id=>typeof id==="string"?[id]:[])]}var knownTypes,BUILT_IN,traits2,emailTemplate,halves;var init_email_template=__esm(
+{"src/kinds/email-template.ts"(){"use strict";init_zod();init_problems();init_settle();init_values();init_answers();init_fields();
+init_rules();init_schema();init_texts();knownTypes=["confirmation_instructions","reset_password_instructions","tx_code"];
+BUILT_IN='to go back to the built-in text, declare "state: absent"';traits2={documented:{halvesFallBack:false,allBuiltIn:false},
+boruta:{halvesFallBack:true,allBuiltIn:true,backends:{own:{title:"list backends",path:"/api/backends",scope:"identity-pr\
+oviders:manage:all"},ofUsers:{title:"list users",path:"/api/users",scope:"users:manage:all"}},whole:["txt_content","html\
+_content"],ignored:["id"],limits:{identity:{type:{known:knownTypes,otherwise:"this server has no email template of this \
+type"}},filled:{txt_content:BUILT_IN,html_content:BUILT_IN}},signs:{null:["id"],resets:true},unsafe:true}};emailTemplate=
+{name:"EmailTemplate",noun:"email template",schema:document("EmailTemplate","An email template of a backend, in Mustache\
+.",{backend_id:identifier2().meta({description:"The id of the backend whose template it is.",examples:[UUID]}),type:identifier2().
+meta({description:"What the email is for, as the server names it.",examples:knownTypes}),id:text3().optional().meta({description:"\
+The id that the server has for the template. Backend and type find it.",examples:[UUID]}),txt_content:text3().nullable().
+optional().meta({description:"The body in plain text.",examples:[{file:"emails/reset_password.txt"}]}),html_content:text3().
+nullable().optional().meta({description:"The body in HTML.",examples:[{file:"emails/reset_password.html"}]}),state:external_exports.
+enum(["present","absent"]).optional().meta({description:"absent: delete the template, so that the server's built-in text\
+ holds. Nothing else is deleted without this word.",examples:["absent"],default:"present"})}),identity:["backend_id","ty\
+pe"],fields:{id:value,txt_content:body,html_content:body},scopes:{read:"identity-providers:manage:all",write:"identity-p\
+roviders:manage:all"},traits:traits2,identities:({identity:identity2})=>[JSON.stringify([identity2.backend_id,identity2.
+type])],check:(declared,profile)=>[...declared.filter(({absent,fields:fields2})=>absent&&Object.keys(fields2).length>0).
+map(template2=>error("absent-with-fields",'a template with "state: absent" has no other fields',Object.keys(template2.fields).
+map(field=>template2.placeOf(field)),"remove the fields to delete the template, or the state to keep it")),...declared.flatMap(
+bodyProblems),...profileProblems(declared.map(withUsableBodies),profile,traits2)],addressPart:({backend_id="",type=""})=>`${/[/%]/.
+test(backend_id)?encodeURIComponent(backend_id):backend_id}/${type}`,readable:()=>true,email:{txt:"txt_content",html:"ht\
+ml_content",type:"type"},deletion:{verdict:deletion,exists:({exists,fields:fields2})=>exists&&typeof fields2.id==="strin\
+g",isBuiltIn:({id})=>id===null,traces:({id,txt_content,html_content})=>[id,txt_content,html_content].map(part=>typeof part===
+"string"?part:""),restored:bodiesOf},async observe(objects2,context3){return new Map(await settle2(objects2.map(async object3=>[
+object3,await showTemplate(object3.identity,context3)])))},decide({declared,present:present3,profile}){if(!declared.absent)
+return void 0;const holds=present3.exists===false||typeof present3.fields.id!=="string"||present3.asDeleted;if(holds){const strange=present3.
+exists===false&&traits2[profile.name].allBuiltIn;const warnings=strange?[{code:"not-there",message:nothingThere(present3.
+identity)}]:[];return{action:"unchanged",fields:[],requests:[],destructions:[],warnings}}return deletion(present3.identity,
+present3.fields,profile)},update(input2){if(input2.present.exists===false&&traits2[input2.profile.name].allBuiltIn){return{
+requests:[],expected:{},trouble:notThere(input2.present.identity)}}if(traits2[input2.profile.name].halvesFallBack)return rewrite(
+input2);const{present:present3,desired:desired2}=input2;const{backend_id="",type=""}=present3.identity;const known3=carried(
+present3.fields,["id","txt_content","html_content"]);const there=Object.fromEntries(Object.entries(known3).filter(([,half])=>half!==
+null));const template2={...there,...desired2};return{requests:[{operation:"updateTemplate",params:{backend_id,template_type:type},
+body:{...template2,type,backend_id}}],expected:template2}},lost:lostTemplate,discovery:{options:{backend:"backend_id",type:"\
+type"},find:find3,writes:["txt_content","html_content"],files:{folder:"emails",endings:{txt_content:"txt",html_content:"\
+html"}}},destructions:()=>[]};halves=["txt_content","html_content"]}});function defaultsAmong(fields2){const defaults2=fields2[DEFAULTS];return Array.isArray(defaults2)?defaults2.filter(id=>typeof id===
 "string"):void 0}function move({present:present3,desired:desired2}){const asked=desired2.is_default===true;const expected={
 is_default:asked};const defaults2=defaultsAmong(present3.fields)??[];if(defaults2.length>1){return{requests:[],expected,
 trouble:`the server has ${defaults2.length} default key pairs (${defaults2.join(", ")}) and fails when one is set: take \
@@ -13109,8 +13111,8 @@ username,shown2.uid].find(name2=>typeof name2==="string");const identity2={id};r
 "string"?called:null,live:{exists:true,identity:identity2,fields:shownUser(shown2)}}]}));return{found:found2.flat().sort(
 (a2,b)=>compareText(a2.identity.id??"",b.identity.id??"")),notes:withoutIds(listed2.filter(({id})=>typeof id!=="string").
 length,"users")}}function rolesLost(wanted,got){if(wanted.roles===void 0||got.roles===void 0)return[];return matchSets(asElements(
-wanted.roles),asElements(got.roles)).removed}function nameOf(element,confirmed){if(holdsSensitive(element))return" (sens\
-itive)";const{id,name:name2}=element;const beside=!confirmed&&typeof name2==="string"&&typeof id==="string"&&id!==name2;
+wanted.roles),asElements(got.roles)).removed}function nameOf2(element,confirmed){if(holdsSensitive(element))return" (sen\
+sitive)";const{id,name:name2}=element;const beside=!confirmed&&typeof name2==="string"&&typeof id==="string"&&id!==name2;
 return` "${String(name2??id)}"${beside?` (id ${id})`:""}`}function unknownRoles(user3){if(user3.fields.roles===void 0)return[];
 return[error("profile-field",'the documented API has no "roles" of a user; only those of its organizations',[user3.placeOf(
 "roles")],'if the server is a Boruta, set "profile: boruta" under server; otherwise remove the field')]}function unlabelledScopes(user3){
@@ -13142,9 +13144,9 @@ input2);const{present:present3,desired:desired2}=input2;return{requests:[{operat
 identity.id??""},body:desired2}],expected:desired2}},lost:lostLists,restorable:existing,discovery:{options:{user:"id"},find:find6},
 destructions:fields2=>fields2.flatMap(({path,before,after,confirmed=false})=>{if(path==="blocked")return after===true?["\
 blocks the user"]:[];const loses=elementNouns[path];if(loses===void 0||before===void 0)return[];const{removed,pairs}=matchSets(
-asElements(after),asElements(before));const called=element=>nameOf(element,confirmed);return[...removed.map(element=>`re\
-moves the ${loses}${called(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(wanted,got).map(role2=>`removes the ro\
-le${called(role2)} within the ${loses}${called(got)}`))]})}}});function kindOf(name2){return byName[name2]}function only(found2){const[one,...others]=found2;if(one===void 0||others.length>
+asElements(after),asElements(before));const called=element=>nameOf2(element,confirmed);return[...removed.map(element=>`r\
+emoves the ${loses}${called(element)}`),...pairs.flatMap(({wanted,got})=>rolesLost(wanted,got).map(role2=>`removes the r\
+ole${called(role2)} within the ${loses}${called(got)}`))]})}}});function kindOf(name2){return byName[name2]}function only(found2){const[one,...others]=found2;if(one===void 0||others.length>
 0)throw new Error("one kind has a regeneration, and no other");return one}function isKindName(name2){return Object.hasOwn(
 byName,name2)}var byName,kinds,regenerated;var init_kinds=__esm({"src/kinds/index.ts"(){"use strict";init_kind_names();init_client();
 init_email_template();init_key_pair();init_organization();init_user();byName={Organization:organization2,User:user2,KeyPair:keyPair2,
@@ -13455,18 +13457,18 @@ observed,...change.observed==="recorded"&&change.recordedAt!==void 0?{recorded_a
 destructions.length>0,destructions:[...change.destructions],requests:change.requests.map(({operation,params})=>({method:operations[operation].
 method,path:operationPath(operation,params)})),fields:change.fields.map(fieldJson),warnings:change.warnings.map(({code:code2,
 message})=>({code:code2,message})),reason:change.reason,declared_at:change.declaredAt===null?null:{file:change.declaredAt.
-file,line:change.declaredAt.line}}}function fieldJson({path,before,after,sensitive,becomes}){if(sensitive)return{path,before:{
-sensitive:true},after:{sensitive:true},sensitive};return{path,before:before===void 0?{unknown:true}:withoutSecrets(before),
-after:becomes==="built-in"?{unknown:true}:withoutSecrets(after),sensitive,...becomes===void 0?{}:{becomes}}}function withoutSecrets(value3){
-if(value3 instanceof Sensitive)return value3.toJSON();if(Array.isArray(value3))return value3.map(withoutSecrets);return isMap(
-value3)?mapValues(value3,withoutSecrets):value3}function resultJson(result){const{applied,failed,not_converged,unknown:unknown3,
-skipped:skipped2}=summarizeResult(result);return{format_version:1,run:result.run,summary:{applied,failed,not_converged,unknown:unknown3,
-skipped:skipped2},results:result.results.map(one=>({address:one.address,action:one.action,status:one.status,http_status:one.
-httpStatus,attempts:one.attempts,unverified:[...one.unverified],error:one.error,...one.notes===void 0?{}:{notes:[...one.
-notes]}}))}}function problemsJson(problems){return{format_version:1,problems:problems.map(({code:code2,severity,message,
-hint,places:places2})=>({code:code2,severity,message,hint:hint??null,places:places2.map(({file:file2,line,column})=>({file:file2,
-line,column}))}))}}var init_json2=__esm({"src/report/json.ts"(){"use strict";init_result();init_values();init_plan();init_operations();
-init_escape()}});function markup(parts,...inserted){return new Markup(parts.map((part,index)=>part+(index<inserted.length?insert(inserted[index]??
+inProject??change.declaredAt.file,line:change.declaredAt.line}}}function fieldJson({path,before,after,sensitive,becomes}){
+if(sensitive)return{path,before:{sensitive:true},after:{sensitive:true},sensitive};return{path,before:before===void 0?{unknown:true}:
+withoutSecrets(before),after:becomes==="built-in"?{unknown:true}:withoutSecrets(after),sensitive,...becomes===void 0?{}:
+{becomes}}}function withoutSecrets(value3){if(value3 instanceof Sensitive)return value3.toJSON();if(Array.isArray(value3))
+return value3.map(withoutSecrets);return isMap(value3)?mapValues(value3,withoutSecrets):value3}function resultJson(result){
+const{applied,failed,not_converged,unknown:unknown3,skipped:skipped2}=summarizeResult(result);return{format_version:1,run:result.
+run,summary:{applied,failed,not_converged,unknown:unknown3,skipped:skipped2},results:result.results.map(one=>({address:one.
+address,action:one.action,status:one.status,http_status:one.httpStatus,attempts:one.attempts,unverified:[...one.unverified],
+error:one.error,...one.notes===void 0?{}:{notes:[...one.notes]}}))}}function problemsJson(problems){return{format_version:1,
+problems:problems.map(({code:code2,severity,message,hint,places:places2})=>({code:code2,severity,message,hint:hint??null,
+places:places2.map(({file:file2,inProject,line,column})=>({file:inProject??file2,line,column}))}))}}var init_json2=__esm(
+{"src/report/json.ts"(){"use strict";init_result();init_values();init_plan();init_operations();init_escape()}});function markup(parts,...inserted){return new Markup(parts.map((part,index)=>part+(index<inserted.length?insert(inserted[index]??
 null):"")).join(""))}function insert(inserted){if(inserted===null)return"";if(inserted instanceof Markup)return inserted.
 text;if(Array.isArray(inserted))return inserted.map(insert).join("");return escapeMarkup(String(inserted))}function escapeMarkup(text4){
 return escapeText(text4).replace(/[&<>"']|:(?=:)/g,character=>entities[character]??"")}function markupLines(text4){return new Markup(
@@ -13474,9 +13476,9 @@ text4.split(/\r?\n/).map(escapeMarkup).join("\n"))}function srcdoc(document2){re
 replace(/[&<>"'`:#]|[^\x20-\x7e]/gu,character=>{const code2=character.codePointAt(0)??0;const control=code2<32&&!/[\t\n\r]/.
 test(character)||code2>=127&&code2<160;return control?"&#xfffd;":`&#x${code2.toString(16)};`}))}var Markup,entities;var init_markup=__esm(
 {"src/report/markup.ts"(){"use strict";init_escape();Markup=class{text;constructor(text4){this.text=text4}toString(){return this.
-text}};entities={"&":"&amp;","<":"&lt;",">":"&gt;",'"':"&quot;","'":"&#39;",":":"&#58;"}}});var markdown_exports={};__export(markdown_exports,{code:()=>code,fence:()=>fence,leastBudget:()=>leastBudget,planMarkdown:()=>planMarkdown,
-prose:()=>prose});function planMarkdown(plan,{budget:budget2=defaultBudget,debug}){const head=headText(plan);const foot=footText(
-plan);const title=`## idops plan: ${headline(plan)}
+text}};entities={"&":"&amp;","<":"&lt;",">":"&gt;",'"':"&quot;","'":"&#39;",":":"&#58;"}}});var markdown_exports={};__export(markdown_exports,{code:()=>code,fence:()=>fence,planMarkdown:()=>planMarkdown,prose:()=>prose});
+function planMarkdown(plan,{budget:budget2=defaultBudget,debug}){const head=headText(plan);const foot=footText(plan);const title=`\
+## idops plan: ${headline(plan)}
 `;const bare2=`${title}
 This is longer than ${budget2} characters even without details.
 `;const fitting3=fillRoom(sectionsOf(plan,debug),budget2-title.length-head.length-foot.length-noticeRoom);const text4=[title,
@@ -13544,17 +13546,20 @@ const marks2="`".repeat(longest+1);return[`${marks2}diff`,...lines.map(disarm),m
 escapeText(text4));if(shown2.trim()==="")return"` `";const longest=Math.max(0,...(shown2.match(/`+/g)??[]).map(({length})=>length));
 const marks2="`".repeat(longest+1);const pad=/^[` ]|[` ]$/.test(shown2)?" ":"";return`${marks2}${pad}${shown2}${pad}${marks2}`}
 function htmlCode(text4){return`<code>${escapeMarkup(text4).replaceAll("&quot;",'"').replaceAll("&#39;","'")}</code>`}function prose(text4){
-return wordsAs(text4,code)}function htmlProse(text4){return wordsAs(text4,htmlCode)}function wordsAs(text4,show){let shown2="";
-let run4="";const flush=()=>{const space=run4.trimEnd()===run4?"":" ";if(run4!=="")shown2+=`${show(run4.trimEnd())}${space}`;
-run4=""};for(const piece of text4.trim().match(pieces)??[]){if(piece.trim()===""){if(run4==="")shown2+=" ";else run4+=" ";
-continue}const[,word="",end=""]=/^(.*?)([,.;:!?]?)$/su.exec(piece)??[];const plain2=plainWord.test(word)&&!referringWord.
-test(word)&&!/^\d+\.$/.test(piece)&&escapeText(word)===word;if(plain2&&(run4===""||run4.endsWith(" "))){flush();shown2+=
-word+end}else if(piece.startsWith("{{")){if(run4.endsWith(" "))flush();run4+=piece}else{run4+=word;if(end!==""&&word===""&&
-run4==="")run4=end;else if(end!==""&&/[\p{L}\p{N})\]}"'`]$/u.test(run4)){flush();shown2+=end}else run4+=end}}flush();return shown2}
-var defaultBudget,leastBudget,noticeRoom,moreRoom,setMarks,plainWord,referringWord,pieces;var init_markdown=__esm({"src/\
-report/markdown.ts"(){"use strict";init_escape();init_safety();init_markup();init_review();init_values2();init_view();init_words();
-defaultBudget=6e4;leastBudget=1e3;noticeRoom=400;moreRoom=60;setMarks={"+":"+","-":"-","~":"!","=":"!"};plainWord=/^[("]?[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*[)"]?$|^\d{1,6}$|^[—–→…]$/u;
-referringWord=/^[("]?(?:www|gh-)|[0-9a-f]{7}/i;pieces=/\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu}});function isSurrogate(cp){return cp>=55296&&cp<=57343}function isSurrogatePair(cp){return cp>=56320&&cp<=57343}function getSurrogatePairCodePoint(cp1,cp2){
+return wordsAs(text4,code)}function htmlProse(text4){return wordsAs(text4,htmlCode)}function piecesOf(text4){return(text4.
+match(quotedPieces)??[]).flatMap(piece=>{const words5=piece.match(pieces)??[];return words5.every(word=>word.trim()===""||
+isPlain(word))?words5:[piece]})}function isPlain(piece){const word=piece.replace(/[,.;:!?]$/,"");return plainWord.test(word)&&
+!referringWord.test(word)&&!/^\d+\.$/.test(piece)&&escapeText(word)===word}function wordsAs(text4,show){let shown2="";let run4="";
+const flush=()=>{const space=run4.trimEnd()===run4?"":" ";if(run4!=="")shown2+=`${show(run4.trimEnd())}${space}`;run4=""};
+for(const piece of piecesOf(text4.trim())){if(piece.trim()===""){if(run4==="")shown2+=" ";else run4+=" ";continue}const[
+,word="",end=""]=/^(.*?)([,.;:!?]?)$/su.exec(piece)??[];const plain2=isPlain(piece);if(plain2&&(run4===""||run4.endsWith(
+" "))){flush();shown2+=word+end}else if(piece.startsWith("{{")){if(run4.endsWith(" "))flush();run4+=piece}else{run4+=word;
+if(end!==""&&word===""&&run4==="")run4=end;else if(end!==""&&/[\p{L}\p{N})\]}"'`]$/u.test(run4)){flush();shown2+=end}else
+run4+=end}}flush();return shown2}var defaultBudget,noticeRoom,moreRoom,setMarks,plainWord,referringWord,pieces,quotedPieces;
+var init_markdown=__esm({"src/report/markdown.ts"(){"use strict";init_escape();init_safety();init_markup();init_review();
+init_values2();init_view();init_words();defaultBudget=6e4;noticeRoom=400;moreRoom=60;setMarks={"+":"+","-":"-","~":"!","\
+=":"!"};plainWord=/^[("]?[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*[)"]?$|^\d{1,6}$|^[—–→…]$/u;referringWord=/^[("]?(?:www|gh-)|[0-9a-f]{7}/i;
+pieces=/\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu;quotedPieces=/(?<![^\s])"[^"\s{][^"\n{]{0,200}"(?=[,.;:!?)]?(?:\s|$))|\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu}});function isSurrogate(cp){return cp>=55296&&cp<=57343}function isSurrogatePair(cp){return cp>=56320&&cp<=57343}function getSurrogatePairCodePoint(cp1,cp2){
 return(cp1-55296)*1024+9216+cp2}function isControlCodePoint(cp){return cp!==32&&cp!==10&&cp!==13&&cp!==9&&cp!==12&&cp>=1&&
 cp<=31||cp>=127&&cp<=159}function isUndefinedCodePoint(cp){return cp>=64976&&cp<=65007||UNDEFINED_CODE_POINTS.has(cp)}var UNDEFINED_CODE_POINTS,
 REPLACEMENT_CHARACTER,CODE_POINTS,SEQUENCES;var init_unicode=__esm({"node_modules/parse5/dist/common/unicode.js"(){UNDEFINED_CODE_POINTS=
@@ -17978,12 +17983,14 @@ const ours=named.exec(name2);if(ours===null&&!formerly.test(name2))return false;
 {...ownMark(),pid:Number(ours[1]),started:null})==="gone"){return true}const made2=await stat(path).catch(()=>void 0);return made2?.
 isFile()===true&&Date.now()-made2.mtimeMs>OLD}function here(){const{host,boot,namespace}=ownMark();return createHash("sh\
 a256").update(JSON.stringify([host,boot,namespace])).digest("hex").slice(0,8)}import{mkdir,open as open2,rename,rm as rm2}from"node:fs/promises";import{dirname as dirname2,join as join3}from"node:path";async function makeFolder(folder,mode=384){await mkdir(folder,{recursive:true,mode:isPrivate(mode)?448:511})}async function writeWhole(path,text4,mode=384,exactly2){
-const folder=dirname2(path);await makeFolder(folder,mode);const temporary=join3(folder,temporaryName());try{const file2=await open2(
-temporary,"wx",mode);try{if(exactly2!==void 0)await file2.chmod(exactly2&511);await file2.writeFile(text4);await file2.sync()}finally{
-await file2.close()}await rename(temporary,path)}catch(failure2){await rm2(temporary,{force:true});throw failure2}await syncFolder(
-folder)}function isPrivate(mode){return(mode&63)===0}async function syncFolder(folder){try{const handle=await open2(folder,
-"r");try{await handle.sync()}finally{await handle.close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&
-code2!=="EPERM"&&code2!=="EINVAL")throw failure2}}async function writeThrough(path,text4,mode){const there=await stat2(path).catch(unlessMissing);if(there!==void 0&&(!there.
+const staged=await stageWhole(path,text4,mode,exactly2);try{await staged.commit()}catch(failure2){await staged.drop();throw failure2}}
+async function stageWhole(path,text4,mode=384,exactly2){const folder=dirname2(path);await makeFolder(folder,mode);const temporary=join3(
+folder,temporaryName());const drop=()=>rm2(temporary,{force:true});try{const file2=await open2(temporary,"wx",mode);try{
+if(exactly2!==void 0)await file2.chmod(exactly2&511);await file2.writeFile(text4);await file2.sync()}finally{await file2.
+close()}}catch(failure2){await drop();throw failure2}return{async commit(){await rename(temporary,path);await syncFolder(
+folder)},drop}}function isPrivate(mode){return(mode&63)===0}async function syncFolder(folder){try{const handle=await open2(
+folder,"r");try{await handle.sync()}finally{await handle.close()}}catch(failure2){const{code:code2}=failure2;if(code2!==
+"EISDIR"&&code2!=="EPERM"&&code2!=="EINVAL")throw failure2}}async function writeThrough(path,text4,mode){const there=await stat2(path).catch(unlessMissing);if(there!==void 0&&(!there.
 isFile()||/^\/(?:dev|proc)\//.test(resolve2(path)))){const handle=await open3(path,constants2.O_WRONLY|constants2.O_APPEND);
 try{await handle.writeFile(text4)}finally{await handle.close()}return}const target=await leadsTo(path);await writeWhole(
 target,text4,mode,isPrivate(mode)?void 0:there?.mode);await sweepTemporaries(dirname3(target))}async function writeResult(file2,text4,mode=438){
@@ -18084,7 +18091,8 @@ n an environment, by its name. --env chooses one.",examples:[{production:{server
 describe("The configuration of an idops project.");init_problems();import{realpath as realpath3}from"node:fs/promises";import{dirname as dirname6,resolve as resolvePath3}from"node:path";init_zod();init_json();init_problems();init_values();var import_fastest_levenshtein=__toESM(require_mod(),1);function nearest(name2,known3){const wanted=name2.toLowerCase();
 if(wanted.length>100)return void 0;let best;let least=(wanted.length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known3){
 const far=(0,import_fastest_levenshtein.distance)(wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}
-return best}function decimalText(text4){const parts=/^([-+]?)(?=\.?\d)(\d*)(?:\.(\d*))?([eE][-+]?\d+)?$/.exec(text4);if(parts===null)
+return best}function areNear(one,other){const sorted=text4=>[...text4].sort().join("");return(0,import_fastest_levenshtein.distance)(
+one,other)*2<Math.max(one.length,other.length)||sorted(one)===sorted(other)}function decimalText(text4){const parts=/^([-+]?)(?=\.?\d)(\d*)(?:\.(\d*))?([eE][-+]?\d+)?$/.exec(text4);if(parts===null)
 return void 0;const[,sign,whole4="",fraction="",exponent=""]=parts;const digits=whole4.replace(/^0+(?=\d)/,"")||"0";return`${sign===
 "-"?"-":""}${digits}${fraction===""?"":`.${fraction}`}${exponent}`}init_values();function pathKey(path){return path.map(String).join("\0")}function resolve3(root,file2,variables){const notes=new Map;
 const path=[];const walk=node2=>{if(node2.type==="scalar"){if(typeof node2.value!=="string"||!node2.value.includes("$"))
@@ -18171,16 +18179,16 @@ function within2(name2,path){return path.length===0?name2:`${pathText(path)} of 
 const{node:node2,key}=find(root,path);return file2.place(node2.range.end>node2.range.start||key===void 0?node2.range:key)}
 function placeIn(file2,root,path){const{node:node2,key}=find(root,path);return file2.place(key??startOf(node2))}function startOf(node2){
 if(node2.type!=="map")return node2.range;const[first]=node2.entries.values();return first?.key??node2.range}init_problems();import{constants as constants3}from"node:fs";import{open as open4}from"node:fs/promises";import{relative,
-sep}from"node:path";init_secret_names();var MASK="***";function secretRanges(text4){const found2=[];let lineStart=0;let nextLine=lineEnd(text4,
-0)+1;for(let colon=text4.indexOf(":");colon!==-1;colon=text4.indexOf(":",colon+1)){const keyStart=keyBefore(text4,colon);
-if(keyStart===void 0)continue;const after=text4.slice(colon+1,colon+500);const start2=colon+1+(/^[ \t]*/.exec(after)?.[0].
-length??0);const at3=colon+1+(/^(?:[ \t]*[!&][^\s,{}[\]]*(?=[ \t]))*[ \t]*/.exec(after)?.[0].length??0);while(nextLine<=
-keyStart){lineStart=nextLine;nextLine=lineEnd(text4,nextLine)+1}const end=secretEnd(text4,lineStart,keyStart,at3);if(end>
-start2){if(!isReference(text4.slice(start2,end)))found2.push({start:start2,end});colon=end-1}}return found2}function isReference(value3){
-return value3.length<200&&/^(["']?)\$\{[A-Za-z_]\w*\}\1\s*$/.test(value3)}function keyBefore(text4,colon){if(!/[\w.\-"'\s]/.
-test(text4[colon-1]??""))return void 0;const before=text4.slice(Math.max(0,colon-100),colon);const gap=/["']?[ \t]*(?:\r?\n[ \t]*)?$/.
-exec(before)?.[0].length??0;const end=colon-gap;let start2=end;while(start2>0&&end-start2<120&&/[\w.-]/.test(text4[start2-
-1]??""))start2-=1;return start2<end&&looksSecret(text4.slice(start2,end))?start2:void 0}function secretEnd(text4,lineStart,key,at3){
+sep}from"node:path";init_secret_names();function secretRanges(text4){const found2=[];let lineStart=0;let nextLine=lineEnd(text4,0)+1;for(let colon=text4.
+indexOf(":");colon!==-1;colon=text4.indexOf(":",colon+1)){const keyStart=keyBefore(text4,colon);if(keyStart===void 0)continue;
+const after=text4.slice(colon+1,colon+500);const start2=colon+1+(/^[ \t]*/.exec(after)?.[0].length??0);const at3=colon+1+
+(/^(?:[ \t]*[!&][^\s,{}[\]]*(?=[ \t]))*[ \t]*/.exec(after)?.[0].length??0);while(nextLine<=keyStart){lineStart=nextLine;
+nextLine=lineEnd(text4,nextLine)+1}const end=secretEnd(text4,lineStart,keyStart,at3);if(end>start2){if(!isReference(text4.
+slice(start2,end)))found2.push({start:start2,end});colon=end-1}}return found2}function isReference(value3){return value3.
+length<200&&/^(["']?)\$\{[A-Za-z_]\w*\}\1\s*$/.test(value3)}function keyBefore(text4,colon){if(!/[\w.\-"'\s]/.test(text4[colon-
+1]??""))return void 0;const before=text4.slice(Math.max(0,colon-100),colon);const gap=/["']?[ \t]*(?:\r?\n[ \t]*)?$/.exec(
+before)?.[0].length??0;const end=colon-gap;let start2=end;while(start2>0&&end-start2<120&&/[\w.-]/.test(text4[start2-1]??
+""))start2-=1;return start2<end&&looksSecret(text4.slice(start2,end))?start2:void 0}function secretEnd(text4,lineStart,key,at3){
 const quoted2=/["']/.test(text4[key-1]??"")?1:0;const indent=key-quoted2-lineStart;const block2=indent<500&&/^\s*(?:[-?:][ \t]+)*$/.
 test(text4.slice(lineStart,key-quoted2));const first=text4[at3]??"";let end=at3;if(first==='"'||first==="'")end=quotedEnd(
 text4,at3,first);else if(first==="{"||first==="[")end=flowEnd(text4,at3);else if(!block2){const plain2=/[,}\]\n]/g;plain2.
@@ -18192,23 +18200,27 @@ index+=1;else if(text4[index]===quote2){if(quote2==="'"&&text4[index+1]===quote2
 length}function flowEnd(text4,at3){let depth=0;for(let index=at3;index<text4.length;index+=1){const char=text4[index];if(char===
 '"'||char==="'")index=quotedEnd(text4,index,char)-1;else if(char==="{"||char==="[")depth+=1;else if(char==="}"||char==="\
 ]"){depth-=1;if(depth===0)return index+1}}return text4.length}function lineEnd(text4,at3){const end=text4.indexOf("\n",at3);
-return end===-1?text4.length:end}var MAX_BYTES=16*1024*1024;function shownPath(path,cwd){return(relative(cwd,path)||".").split(sep).join("/")}var SourceFile=class{path;text;#lines;#written;#secrets;#hidden=[];constructor(path,text4){
-this.path=path;this.text=text4}hide(range2){if(range2.end<=range2.start)return;this.#hidden.push(range2);this.#secrets=void 0}hides(range2){
+return end===-1?text4.length:end}var MAX_BYTES=16*1024*1024;function shownPath(path,cwd){return(relative(cwd,path)||".").split(sep).join("/")}function nameOf(path,{
+cwd,root}){const[file2,inProject]=[shownPath(path,cwd),shownPath(path,root)];return file2===inProject?{file:file2}:{file:file2,
+inProject}}function wholeFile(name2){return{...name2,line:1,column:1,length:1}}var SourceFile=class{path;text;#inProject;#lines;#written;#secrets;#hidden=[];constructor({
+file:file2,inProject},text4){this.path=file2;this.#inProject=inProject;this.text=text4}hide(range2){if(range2.end<=range2.
+start||isReference(this.text.slice(range2.start,range2.end)))return;this.#hidden.push(range2);this.#secrets=void 0}hides(range2){
 const masked=this.#masked();const next=masked[firstEndingAfter(masked,range2.start)];return next!==void 0&&Math.max(range2.
 end,range2.start+1)>next.start}place(range2){const lines=this.#lineStarts();const start2=Math.min(range2.start,this.text.
 length);let low=0;let high=lines.length-1;while(low<high){const middle=low+high+1>>1;if((lines[middle]??0)<=start2)low=middle;else
 high=middle-1}const lineStart=lines[low]??0;let lineEnd2=(lines[low+1]??this.text.length+1)-1;if(this.text[lineEnd2-1]===
 "\r"&&lineEnd2>lineStart)lineEnd2-=1;const length=Math.max(1,Math.min(range2.end,lineEnd2)-start2);return{file:this.path,
-line:low+1,column:start2-lineStart+1,...this.#shown(lineStart,lineEnd2,start2,length)}}#shown(lineStart,lineEnd2,start2,length){
-let text4="";let at3=lineStart;let shownLength=length;const masked=this.#masked();for(let index=firstEndingAfter(masked,
-lineStart);index<masked.length;index+=1){const secret3=masked[index];if(secret3===void 0||secret3.start>=lineEnd2)break;
-const from=Math.max(secret3.start,at3);text4+=this.text.slice(at3,from)+MASK;at3=Math.max(at3,Math.min(secret3.end,lineEnd2));
-if(start2>=at3&&at3>secret3.start)return{length};if(start2>=secret3.start)shownLength=MASK.length;else shownLength=Math.
-min(shownLength,Math.max(1,from-start2+MASK.length))}return{length:shownLength,text:text4+this.text.slice(at3,lineEnd2)}}#masked(){
-if(this.#secrets!==void 0)return this.#secrets;this.#written??=secretRanges(this.text);const sorted=[...this.#written,...this.#hidden].
-sort((a2,b)=>a2.start-b.start);const joined2=[];for(const range2 of sorted){const last=joined2.at(-1);if(last!==void 0&&
-range2.start<=last.end){joined2[joined2.length-1]={start:last.start,end:Math.max(last.end,range2.end)}}else joined2.push(
-range2)}this.#secrets=joined2;return joined2}#lineStarts(){if(this.#lines!==void 0)return this.#lines;const lines=[0];for(let at3=this.
+...this.#inProject===void 0?{}:{inProject:this.#inProject},line:low+1,column:start2-lineStart+1,...this.#shown(lineStart,
+lineEnd2,start2,length)}}#shown(lineStart,lineEnd2,start2,length){let text4="";let at3=lineStart;let shownLength=length;
+const masked=this.#masked();for(let index=firstEndingAfter(masked,lineStart);index<masked.length;index+=1){const secret3=masked[index];
+if(secret3===void 0||secret3.start>=lineEnd2)break;const from=Math.max(secret3.start,at3);text4+=this.text.slice(at3,from)+
+mask;at3=Math.max(at3,Math.min(secret3.end,lineEnd2));if(start2>=at3&&at3>secret3.start)return{length};const within4=start2-
+from;if(within4>=mask.length)return{length:1};if(within4>=0)shownLength=mask.length-within4;else shownLength=Math.min(shownLength,
+Math.max(1,from-start2+mask.length))}return{length:shownLength,text:text4+this.text.slice(at3,lineEnd2)}}#masked(){if(this.#secrets!==
+void 0)return this.#secrets;this.#written??=secretRanges(this.text);const sorted=[...this.#written,...this.#hidden].sort(
+(a2,b)=>a2.start-b.start);const joined2=[];for(const range2 of sorted){const last=joined2.at(-1);if(last!==void 0&&range2.
+start<=last.end){joined2[joined2.length-1]={start:last.start,end:Math.max(last.end,range2.end)}}else joined2.push(range2)}
+this.#secrets=joined2;return joined2}#lineStarts(){if(this.#lines!==void 0)return this.#lines;const lines=[0];for(let at3=this.
 text.indexOf("\n");at3!==-1;at3=this.text.indexOf("\n",at3+1))lines.push(at3+1);this.#lines=lines;return lines}};function firstEndingAfter(ranges,point){
 let low=0;let high=ranges.length;while(low<high){const middle=low+high>>1;if((ranges[middle]?.end??0)>point)high=middle;else
 low=middle+1}return low}async function readBytes(path){try{const handle=await open4(path,constants3.O_RDONLY|(constants3.
@@ -18221,14 +18233,12 @@ not-utf8",detail:"is not valid UTF-8"}}}function unreadable(failure2){const code
 String(failure2.code):"";if(code2==="ENOENT"||code2==="ENOTDIR")return{reason:"missing",detail:"does not exist"};const details2={
 EACCES:"may not be read by this user (EACCES)",EPERM:"may not be read by this user (EPERM)",ELOOP:"is a symbolic link th\
 at leads to itself (ELOOP)"};return{reason:"unreadable",detail:details2[code2]??`can't be read (${code2||"unknown error"}\
-)`}}function sourceOf(shown2,text4){return new SourceFile(shown2,text4.startsWith("\uFEFF")?text4.slice(1):text4)}async function readSource(path,shown2){
-const bytes=await readBytes(path);const text4=bytes instanceof Uint8Array?decode3(bytes):bytes;if(typeof text4==="string")
-return sourceOf(shown2,text4);const place={file:shown2,line:1,column:1,length:1};if(text4.reason==="too-large"){return error(
+)`}}function sourceOf(name2,text4){return new SourceFile(name2,text4.startsWith("\uFEFF")?text4.slice(1):text4)}async function readSource(path,name2){
+const{file:shown2}=name2;const bytes=await readBytes(path);const text4=bytes instanceof Uint8Array?decode3(bytes):bytes;
+if(typeof text4==="string")return sourceOf(name2,text4);const place=wholeFile(name2);if(text4.reason==="too-large"){return error(
 "too-large",`${shown2} ${text4.detail}`,[place],"split it into several files")}if(text4.reason==="not-utf8"){return error(
 "not-utf8",`${shown2} ${text4.detail}`,[place],"save it as UTF-8")}return error("file-unreadable",`${shown2} ${text4.detail}`,
-[place])}function inOrder(problems){return[...problems].sort((one,other)=>{const[a2]=one.places;const[b]=other.places;if(a2===void 0||
-b===void 0)return(a2===void 0?0:1)-(b===void 0?0:1);if(a2.file!==b.file)return a2.file<b.file?-1:1;return a2.line-b.line||
-a2.column-b.column})}init_problems();init_values();var BadVariable=class extends Error{written;constructor(message,written3){super(message);this.written=written3}};var MAX_NESTING=50;
+[place])}init_problems();init_values();var BadVariable=class extends Error{written;constructor(message,written3){super(message);this.written=written3}};var MAX_NESTING=50;
 function parseVariables(text4){return new Scanner(text4).template(false,0)}var Scanner=class{#text;#at=0;constructor(text4){
 this.#text=text4}template(inside3,depth){const parts=[];const stop=inside3?/[$}]/g:/\$/g;let literal2="";while(this.#at<
 this.#text.length){stop.lastIndex=this.#at;const next=stop.exec(this.#text)?.index??this.#text.length;literal2+=this.#text.
@@ -18283,7 +18293,62 @@ has(key))return;this.#reported.add(key);this.#problems.push(problem)}};var ownVa
 it to the address of your server, or give --base-url; idops sandbox runs one to practise on and prints both"],["IDOPS_TO\
 KEN","set it to a bearer token of your server; idops sandbox runs one to practise on and prints both"]]);function placeOf(written3,{
 node:node2,file:file2}){const at3=written3===""?-1:file2.text.indexOf(written3,node2.range.start);if(at3===-1||at3>=node2.
-range.end)return file2.place(node2.range);return file2.place({start:at3,end:at3+written3.length})}var import_yaml=__toESM(require_dist(),1);init_problems();init_secret_names();init_values();var MAX_DEPTH=100;var MAX_LEXEMES=1e6;var MAX_ALIASED=1e5;var MAX_ERRORS=100;function parseYaml(file2){const documents=[];
+range.end)return file2.place(node2.range);return file2.place({start:at3,end:at3+written3.length})}init_problems();function isBaseUrl(checked2){return"origin"in checked2}function checkBaseUrl(text4,use){const{allowInsecureHttp,
+what="the base URL",places:places2=[]}=use;const bad=(why,hint)=>error("bad-address",`${what} ${why}`,places2,hint);const example="\
+write it as https://id.example.com";const url2=URL.canParse(text4)?new URL(text4):void 0;if(url2===void 0||url2.hostname===
+"")return bad("is not an http or https address",example);if(url2.protocol!=="https:"&&url2.protocol!=="http:"){return bad(
+"does not begin with https:// or http://",example)}if(url2.username!==""||url2.password!==""){return bad("holds a user n\
+ame or a password","remove what stands before the @, and give credentials under server.auth")}const mark=/[?#]/.exec(text4)?.[0];
+if(mark!==void 0){return bad(`has a ${mark==="?"?"query":"fragment"}`,`remove everything from the "${mark}" on`)}if(url2.
+protocol==="http:"&&!allowInsecureHttp&&!isLoopback(url2.hostname)){return error("insecure-http",`${what} is plain http \
+to another machine, which would show the token to the network`,places2,'use https, or set "allow_insecure_http: true" un\
+der server if the network is trusted')}const prefix=url2.pathname.replace(/\/+$/,"");return{href:`${url2.origin}${prefix}`,
+origin:url2.origin,prefix}}function isLoopback(host){const name2=host.replace(/\.$/,"");return name2==="localhost"||name2.
+endsWith(".localhost")||name2==="[::1]"||/^127(\.\d+){3}$/.test(name2)}var addresses=[{path:["base_url"],what:"the base URL"},{path:["auth","client_credentials","token_url"],what:"the token a\
+ddress"}];function addressProblems(layers,place){const found2=new Map;for(const{config:config3,plain:plain2}of layers){const allows=find(
+config3,["server","allow_insecure_http"]);const allowInsecureHttp=allows.complete&&allows.node.type==="scalar"&&allows.node.
+value!==false;for(const{path,what}of addresses){const{node:node2,complete:complete2}=find(config3,["server",...path]);const text4=complete2&&
+node2.type==="scalar"?plain2(node2):void 0;if(text4===void 0||node2.type!=="scalar")continue;const checked2=checkBaseUrl(
+text4,{allowInsecureHttp,what,places:[place(node2)]});if(!isBaseUrl(checked2))found2.set(`${checked2.code} ${node2.range.
+start}`,checked2)}}return[...found2.values()]}init_problems();import{lstat as lstat2,realpath as realpath2}from"node:fs/promises";import{dirname as dirname5,join as join5}from"node:path";import{lstat}from"node:fs/promises";import{dirname as dirname4,join as join4}from"node:path";async function workTreeOf(folder){
+if(await isThere(join4(folder,".git")))return folder;const above=dirname4(folder);return above===folder?void 0:await workTreeOf(
+above)}async function isThere(path){return await lstat(path).then(()=>true,()=>false)}async function findAbove(name2,cwd){if(await isThere(join5(cwd,name2)))return join5(cwd,name2);const top=await topOf(cwd);
+if(top===void 0)return void 0;for(let folder=await realpath2(cwd);folder!==top;){folder=dirname5(folder);const path=join5(
+folder,name2);if(!await isThere(path))continue;for(const one of[path,join5(top,".git")])await refuseOthers(one,path,cwd);
+return path}return void 0}async function passedAbove(name2,cwd){let folder=await realpath2(cwd).catch(()=>void 0);if(folder===
+void 0||await workTreeOf(folder)!==void 0)return void 0;for(;dirname5(folder)!==folder;folder=dirname5(folder)){const path=join5(
+dirname5(folder),name2);if(await isThere(path))return path}return void 0}async function topOf(cwd){const folder=await realpath2(
+cwd).catch(()=>void 0);const top=folder===void 0?void 0:await workTreeOf(folder);return top===folder?void 0:top}async function refuseOthers(one,config3,cwd){
+const own4=process.getuid?.();const{uid}=await lstat2(one);if(own4===void 0||uid===own4||uid===0)return;const[shown2,owned]=[
+shownPath(config3,cwd),shownPath(one,cwd)];throw new ProblemsError([error("no-config",`there is no idops.yaml in this fo\
+lder, and ${shown2} is not taken by itself, since ${owned} belongs to another user`,[],`write --config ${shown2} if that\
+ is the one`)])}import{resolve as resolvePath}from"node:path";function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const secretFiles=new Set;const plain2=new Set;
+const states=new Set;const named2=new Set(["IDOPS_TOKEN"]);for(const{config:config3,text:text4}of layers){const texts2=node2=>scalarsOf(
+node2).flatMap(scalar=>{const known3=text4(scalar);return known3===void 0||known3===""?[]:[known3]});for(const section2 of[
+"auth","tls"]){const{node:node2,complete:complete2}=find(config3,["server",section2]);if(!complete2)continue;for(const scalar of scalarsOf(
+node2))for(const name2 of namesIn(scalar))named2.add(name2);for(const name2 of passedNodes(node2).flatMap(texts2))named2.
+add(name2);const given=commandNodes(node2).flatMap(texts2).flatMap(filesIn);for(const file2 of fileNodes(node2,isSecretFile).
+flatMap(texts2))secretFiles.add(resolvePath(root,file2));for(const path2 of secretPaths){const{node:secret3,complete:said}=find(
+node2,path2);if(section2==="auth"&&said&&secret3.type==="scalar"&&namesIn(secret3).length===0)plain2.add(["server",section2,
+...path2].join("."))}for(const file2 of[...fileNodes(node2).flatMap(texts2),...given])files.add(resolvePath(root,file2))}
+const state=find(config3,["state","path"]);const[path=defaultState]=state.complete?texts2(state.node):[];states.add(resolvePath(
+root,path))}const pending=[...named2];for(let name2=pending.pop();name2!==void 0;name2=pending.pop()){variables.add(name2);
+for(const{config:config3}of layers){const{node:node2,complete:complete2}=find(config3,["vars",name2]);if(complete2&&node2.
+type==="scalar")pending.push(...namesIn(node2).filter(one=>!variables.has(one)))}}return{variables,files:[...files],secretFiles:[
+...secretFiles],plain:[...plain2],states:[...states]}}var secretPaths=[["token"],["client_credentials","client_secret"],
+["header","value"]];function isSecretFile(key){return key==="token_file"||key==="client_key_file"}function fileNodes(node2,isMeant=key=>key.
+endsWith("_file")){if(node2.type!=="map")return[];return[...node2.entries].flatMap(([key,{value:value3}])=>isMeant(key)?
+[value3]:fileNodes(value3,isMeant))}function commandNodes(node2){const command2=node2.type==="map"?node2.entries.get("to\
+ken_command")?.value:void 0;return command2===void 0?[]:[command2]}function filesIn(argument){const behind=[...argument.
+matchAll(/[=@:]/g)].map(({index})=>argument.slice(index+1));return[argument,...behind,...argument.split(/[\s"'`=@:,;|&<>()]+/)].
+filter(part=>part!=="")}function passedNodes(node2){const passed=node2.type==="map"?node2.entries.get("pass_env")?.value:
+void 0;return passed===void 0?[]:scalarsOf(passed)}function scalarsOf(node2){if(node2.type==="scalar")return[node2];if(node2.
+type==="list")return node2.items.flatMap(scalarsOf);return[...node2.entries.values()].flatMap(({value:value3})=>scalarsOf(
+value3))}function namesIn({value:value3}){if(typeof value3!=="string"||!value3.includes("$"))return[];try{return namesOf(
+parseVariables(value3))}catch(failure2){if(failure2 instanceof BadVariable)return[];throw failure2}}function namesOf(template2){
+return template2.flatMap(part=>typeof part==="string"?[]:[part.name,...namesOf(part.fallback??[])])}init_problems();function inOrder(problems){return[...problems].sort((one,other)=>{const[a2]=one.places;const[b]=other.places;if(a2===void 0||
+b===void 0)return(a2===void 0?0:1)-(b===void 0?0:1);if(a2.file!==b.file)return a2.file<b.file?-1:1;return a2.line-b.line||
+a2.column-b.column})}var import_yaml=__toESM(require_dist(),1);init_problems();init_secret_names();init_values();var MAX_DEPTH=100;var MAX_LEXEMES=1e6;var MAX_ALIASED=1e5;var MAX_ERRORS=100;function parseYaml(file2){const documents=[];
 const problems=[];const allowance={aliased:0,exceeded:false};try{for(const document2 of compose(file2,problems)){const found2=documentErrors(
 file2,document2);for(const problem of found2)problems.push(problem);if(found2.some(({code:code2})=>code2!=="unknown-tag"))
 continue;const converter=new Converter(file2,allowance);const root=document2.contents===null?void 0:converter.convert(document2.
@@ -18346,56 +18411,34 @@ this.#file.hide(node2.range);if(!(0,import_yaml.isAlias)(written3))return;const 
 if(target)this.#file.hide(target.range)}};function numberOf(source){if(/^0[xo]/.test(source))return exactly(BigInt(source).
 toString());const text4=decimalText(source);return text4===void 0?void 0:exactly(text4)}function rangeOf(node2){if(typeof node2===
 "object"&&node2!==null&&"range"in node2&&Array.isArray(node2.range)){const[start2,end]=node2.range;if(typeof start2==="n\
-umber"&&typeof end==="number")return{start:start2,end}}return{start:0,end:0}}init_problems();import{lstat as lstat2,realpath as realpath2}from"node:fs/promises";import{dirname as dirname5,join as join5}from"node:path";import{lstat}from"node:fs/promises";import{dirname as dirname4,join as join4}from"node:path";async function workTreeOf(folder){
-if(await isThere(join4(folder,".git")))return folder;const above=dirname4(folder);return above===folder?void 0:await workTreeOf(
-above)}async function isThere(path){return await lstat(path).then(()=>true,()=>false)}async function findAbove(name2,cwd){if(await isThere(join5(cwd,name2)))return join5(cwd,name2);const top=await topOf(cwd);
-if(top===void 0)return void 0;for(let folder=await realpath2(cwd);folder!==top;){folder=dirname5(folder);const path=join5(
-folder,name2);if(!await isThere(path))continue;for(const one of[path,join5(top,".git")])await refuseOthers(one,path,cwd);
-return path}return void 0}async function topOf(cwd){const folder=await realpath2(cwd).catch(()=>void 0);const top=folder===
-void 0?void 0:await workTreeOf(folder);return top===folder?void 0:top}async function refuseOthers(one,config3,cwd){const own4=process.
-getuid?.();const{uid}=await lstat2(one);if(own4===void 0||uid===own4||uid===0)return;const[shown2,owned]=[shownPath(config3,
-cwd),shownPath(one,cwd)];throw new ProblemsError([error("no-config",`there is no idops.yaml in this folder, and ${shown2}\
- is not taken by itself, since ${owned} belongs to another user`,[],`write --config ${shown2} if that is the one`)])}import{resolve as resolvePath}from"node:path";function guardedOf(layers,root,defaultState){const variables=new Set;const files=new Set;const secretFiles=new Set;const plain2=new Set;
-const states=new Set;const named2=new Set(["IDOPS_TOKEN"]);for(const{config:config3,text:text4}of layers){const texts2=node2=>scalarsOf(
-node2).flatMap(scalar=>{const known3=text4(scalar);return known3===void 0||known3===""?[]:[known3]});for(const section2 of[
-"auth","tls"]){const{node:node2,complete:complete2}=find(config3,["server",section2]);if(!complete2)continue;for(const scalar of scalarsOf(
-node2))for(const name2 of namesIn(scalar))named2.add(name2);for(const name2 of passedNodes(node2).flatMap(texts2))named2.
-add(name2);const given=commandNodes(node2).flatMap(texts2).flatMap(filesIn);for(const file2 of fileNodes(node2,isSecretFile).
-flatMap(texts2))secretFiles.add(resolvePath(root,file2));for(const path2 of secretPaths){const{node:secret3,complete:said}=find(
-node2,path2);if(section2==="auth"&&said&&secret3.type==="scalar"&&namesIn(secret3).length===0)plain2.add(["server",section2,
-...path2].join("."))}for(const file2 of[...fileNodes(node2).flatMap(texts2),...given])files.add(resolvePath(root,file2))}
-const state=find(config3,["state","path"]);const[path=defaultState]=state.complete?texts2(state.node):[];states.add(resolvePath(
-root,path))}const pending=[...named2];for(let name2=pending.pop();name2!==void 0;name2=pending.pop()){variables.add(name2);
-for(const{config:config3}of layers){const{node:node2,complete:complete2}=find(config3,["vars",name2]);if(complete2&&node2.
-type==="scalar")pending.push(...namesIn(node2).filter(one=>!variables.has(one)))}}return{variables,files:[...files],secretFiles:[
-...secretFiles],plain:[...plain2],states:[...states]}}var secretPaths=[["token"],["client_credentials","client_secret"],
-["header","value"]];function isSecretFile(key){return key==="token_file"||key==="client_key_file"}function fileNodes(node2,isMeant=key=>key.
-endsWith("_file")){if(node2.type!=="map")return[];return[...node2.entries].flatMap(([key,{value:value3}])=>isMeant(key)?
-[value3]:fileNodes(value3,isMeant))}function commandNodes(node2){const command2=node2.type==="map"?node2.entries.get("to\
-ken_command")?.value:void 0;return command2===void 0?[]:[command2]}function filesIn(argument){const behind=[...argument.
-matchAll(/[=@:]/g)].map(({index})=>argument.slice(index+1));return[argument,...behind,...argument.split(/[\s"'`=@:,;|&<>()]+/)].
-filter(part=>part!=="")}function passedNodes(node2){const passed=node2.type==="map"?node2.entries.get("pass_env")?.value:
-void 0;return passed===void 0?[]:scalarsOf(passed)}function scalarsOf(node2){if(node2.type==="scalar")return[node2];if(node2.
-type==="list")return node2.items.flatMap(scalarsOf);return[...node2.entries.values()].flatMap(({value:value3})=>scalarsOf(
-value3))}function namesIn({value:value3}){if(typeof value3!=="string"||!value3.includes("$"))return[];try{return namesOf(
-parseVariables(value3))}catch(failure2){if(failure2 instanceof BadVariable)return[];throw failure2}}function namesOf(template2){
-return template2.flatMap(part=>typeof part==="string"?[]:[part.name,...namesOf(part.fallback??[])])}function merge2(base2,over,exclusive2){const entries=new Map(base2.entries);for(const[name2,entry]of over.entries){const below2=entries.
+umber"&&typeof end==="number")return{start:start2,end}}return{start:0,end:0}}function merge2(base2,over,exclusive2){const entries=new Map(base2.entries);for(const[name2,entry]of over.entries){const below2=entries.
 get(name2);const both=below2!==void 0&&below2.value.type==="map"&&entry.value.type==="map"&&!exclusive2.has(name2);entries.
 set(name2,both?{key:entry.key,value:mergeMaps(below2.value,entry.value,exclusive2)}:entry)}return mapNode(base2.range,entries)}
 function mergeMaps(below2,above,exclusive2){return below2.type==="map"&&above.type==="map"?merge2(below2,above,exclusive2):
 above}function without(node2,drop){return mapNode(node2.range,new Map([...node2.entries].filter(([name2,{value:value3}])=>!drop(
-name2,value3))))}init_problems();init_values();import{createPrivateKey,X509Certificate}from"node:crypto";import{resolve as resolvePath2}from"node:path";init_problems();function isBaseUrl(checked2){return"origin"in checked2}function checkBaseUrl(text4,use){const{allowInsecureHttp,
-what="the base URL",places:places2=[]}=use;const bad=(why,hint)=>error("bad-address",`${what} ${why}`,places2,hint);const example="\
-write it as https://id.example.com";const url2=URL.canParse(text4)?new URL(text4):void 0;if(url2===void 0||url2.hostname===
-"")return bad("is not an http or https address",example);if(url2.protocol!=="https:"&&url2.protocol!=="http:"){return bad(
-"does not begin with https:// or http://",example)}if(url2.username!==""||url2.password!==""){return bad("holds a user n\
-ame or a password","remove what stands before the @, and give credentials under server.auth")}const mark=/[?#]/.exec(text4)?.[0];
-if(mark!==void 0){return bad(`has a ${mark==="?"?"query":"fragment"}`,`remove everything from the "${mark}" on`)}if(url2.
-protocol==="http:"&&!allowInsecureHttp&&!isLoopback(url2.hostname)){return error("insecure-http",`${what} is plain http \
-to another machine, which would show the token to the network`,places2,'use https, or set "allow_insecure_http: true" un\
-der server if the network is trusted')}const prefix=url2.pathname.replace(/\/+$/,"");return{href:`${url2.origin}${prefix}`,
-origin:url2.origin,prefix}}function isLoopback(host){const name2=host.replace(/\.$/,"");return name2==="localhost"||name2.
-endsWith(".localhost")||name2==="[::1]"||/^127(\.\d+){3}$/.test(name2)}init_problems();import{readFile}from"node:fs/promises";import{basename as basename3}from"node:path";init_problems();import{spawn}from"node:child_process";import{basename as basename2}from"node:path";init_values();var maxLength=500;var maxDepth=6;function messageIn(body2){if(typeof body2==="string")return body2.trim()===
+name2,value3))))}var exclusive=new Set(["auth"]);function readConfig(file2,environment){const{documents,problems:found2}=parseYaml(file2);
+const problems=[...found2];const[first,second]=documents;if(second!==void 0){problems.push(error("wrong-value","a config\
+uration is one document",[file2.place(second.root.range)],"remove the others"))}const empty2=mapNode({start:0,end:0},new Map);
+const written3=first?.root??(problems.length===0?empty2:void 0);if(written3===void 0)throw new ProblemsError(problems);if(written3.
+type!=="map"){throw new ProblemsError([...problems,error("wrong-type","the configuration must be a map",[file2.place(written3.
+range)],'begin it with "version: 1"')])}const root=withoutEmpty(written3);hideCredentials(root,file2);problems.push(...check2(
+{schema:configSchema,root,file:file2,variables:null,name:"configuration"}).problems);const environments=root.entries.get(
+"environments")?.value;const known3=environments?.type==="map"?[...environments.entries.keys()]:[];const chosen=environment===
+null?void 0:find(root,["environments",environment]);if(environment!==null&&chosen?.complete!==true){const similar=nearest(
+environment,known3);problems.push(error("unknown-environment",`there is no environment "${environment}" in ${file2.path}${similar===
+void 0?"":`, did you mean "${similar}"?`}`,[],known3.length===0?"the configuration has none: leave out --env and IDOPS_E\
+NV, or write it under environments":`environments there: ${known3.join(", ")}`))}refuse(inOrder(problems));const base2=without(
+root,name2=>name2==="environments");const over=({node:node2})=>node2.type==="map"?merge2(base2,node2,exclusive):base2;return{
+chosen:chosen===void 0?base2:over(chosen),environments:known3,all:()=>[base2,...known3.map(name2=>over(find(root,["envir\
+onments",name2])))]}}function hideCredentials(root,file2){const environments=root.entries.get("environments")?.value;const chosen=environments?.
+type==="map"?[...environments.entries.values()]:[];for(const node2 of[root,...chosen.map(({value:value3})=>value3)]){for(const path of[
+["header","value"],["token_command"]]){const found2=find(node2,["server","auth",...path]);if(found2.complete)file2.hide(
+found2.node.range)}}}function withoutEmpty(root){const clean=without(root,(name2,value4)=>name2!=="version"&&isEmpty(value4));
+const environments=clean.entries.get("environments");if(environments?.value.type!=="map")return clean;const cleaned=new Map(
+[...environments.value.entries].map(([name2,entry])=>{const{value:value4}=entry;if(isEmpty(value4))return[name2,{...entry,
+value:mapNode(value4.range,new Map)}];return[name2,value4.type==="map"?{...entry,value:without(value4,(_,inner)=>isEmpty(
+inner))}:entry]}));const value3=mapNode(environments.value.range,cleaned);return mapNode(clean.range,new Map([...clean.entries,
+["environments",{...environments,value:value3}]]))}function isEmpty(node2){return node2.type==="scalar"&&node2.value===null}init_problems();init_values();import{createPrivateKey,X509Certificate}from"node:crypto";import{resolve as resolvePath2}from"node:path";init_problems();import{readFile}from"node:fs/promises";import{basename as basename3}from"node:path";init_problems();import{spawn}from"node:child_process";import{basename as basename2}from"node:path";init_values();var maxLength=500;var maxDepth=6;function messageIn(body2){if(typeof body2==="string")return body2.trim()===
 ""?null:body2;if(!isMap(body2))return null;const main=firstText(body2.message,body2.error_description,body2.detail,body2.
 error,body2.code);const error63=isMap(body2.error)?messageIn(body2.error):null;const said=main??error63??"";const code2=typeof body2.
 code==="string"?body2.code:"";const more=flatten2(body2.errors,"",maxDepth).filter(part=>!repeats(said,part)&&!isCode(code2,
@@ -18531,9 +18574,9 @@ if(Array.isArray(value3))return value3[Number(step)];if(typeof value3!=="object"
 return void 0;return value3[step]}var certificate=/-----BEGIN CERTIFICATE-----[\s\S]*?-----END CERTIFICATE-----/g;function checkCertificates(pem){
 const found2=pem.match(certificate)??[];if(found2.length===0)throw new Error("no certificate");for(const one of found2)new X509Certificate(
 one)}function belong(cert,key){const[own4]=cert.match(certificate)??[];return own4!==void 0&&new X509Certificate(own4).checkPrivateKey(
-createPrivateKey(key))}var CONFIG="idops.yaml";var exclusive=new Set(["auth"]);async function loadProject(options){const{cwd,variables}=options;
-const path=await configPath(options);const file2=await readSource(path,shownPath(path,cwd));if(!("text"in file2))throw new ProblemsError(
-[await unreadableConfig(path,options,file2)]);const root=await realpath3(dirname6(path)).catch(failure2=>{throw new ProblemsError(
+createPrivateKey(key))}var CONFIG="idops.yaml";async function loadProject(options){const{cwd,variables}=options;const path=await configPath(options);
+const file2=await readSource(path,nameOf(path,{cwd,root:dirname6(path)}));if(!("text"in file2))throw new ProblemsError([
+await unreadableConfig(path,options,file2)]);const root=await realpath3(dirname6(path)).catch(failure2=>{throw new ProblemsError(
 [error("file-unreadable",`${shownPath(dirname6(path),cwd)} ${unreadable(failure2).detail}`)])});const environment=options.
 env??setting2(variables,"IDOPS_ENV")??null;return new LoadedProject(options,root,file2,environment,readConfig(file2,environment))}
 async function configPath(options){const{cwd,above=true}=options;const given=givenConfig(options);if(given!==void 0)return resolvePath3(
@@ -18541,78 +18584,61 @@ cwd,given);return(above?await findAbove(CONFIG,cwd):void 0)??resolvePath3(cwd,CO
 variables}){return config3??setting2(variables,"IDOPS_CONFIG")}async function unreadableConfig(path,options,problem){const{
 cwd,above=true}=options;const bytes=await readBytes(path);if(bytes instanceof Uint8Array||bytes.reason!=="missing")return problem;
 if(givenConfig(options)!==void 0){return error("no-config",`there is no file ${shownPath(path,cwd)}`,[],"check --config \
-and IDOPS_CONFIG")}const top=above?await topOf(cwd):void 0;const searched=top===void 0?"":`, nor above it up to ${shownPath(
-top,cwd)}, where its git work tree ends`;return error("no-config",`there is no ${CONFIG} in this folder${searched}`,[],'\
-start idops in the folder of your idops.yaml, name it with --config, or write one with "idops init"')}function readConfig(file2,environment){
-const{documents,problems:found2}=parseYaml(file2);const problems=[...found2];const[first,second]=documents;if(second!==void 0){
-problems.push(error("wrong-value","a configuration is one document",[file2.place(second.root.range)],"remove the others"))}
-const empty2=mapNode({start:0,end:0},new Map);const written3=first?.root??(problems.length===0?empty2:void 0);if(written3===
-void 0)throw new ProblemsError(problems);if(written3.type!=="map"){throw new ProblemsError([...problems,error("wrong-typ\
-e","the configuration must be a map",[file2.place(written3.range)],'begin it with "version: 1"')])}const root=withoutEmpty(
-written3);hideCredentials(root,file2);problems.push(...check2({schema:configSchema,root,file:file2,variables:null,name:"\
-configuration"}).problems);const environments=root.entries.get("environments")?.value;const known3=environments?.type===
-"map"?[...environments.entries.keys()]:[];const chosen=environment===null?void 0:find(root,["environments",environment]);
-if(environment!==null&&chosen?.complete!==true){const similar=nearest(environment,known3);problems.push(error("unknown-e\
-nvironment",`there is no environment "${environment}" in ${file2.path}${similar===void 0?"":`, did you mean "${similar}"\
-?`}`,[],known3.length===0?"the configuration has none: leave out --env and IDOPS_ENV, or write it under environments":`e\
-nvironments there: ${known3.join(", ")}`))}refuse(inOrder(problems));const base2=without(root,name2=>name2==="environmen\
-ts");const over=({node:node2})=>node2.type==="map"?merge2(base2,node2,exclusive):base2;return{chosen:chosen===void 0?base2:
-over(chosen),all:()=>[base2,...known3.map(name2=>over(find(root,["environments",name2])))]}}function hideCredentials(root,file2){
-const environments=root.entries.get("environments")?.value;const chosen=environments?.type==="map"?[...environments.entries.
-values()]:[];for(const node2 of[root,...chosen.map(({value:value3})=>value3)]){for(const path of[["header","value"],["to\
-ken_command"]]){const found2=find(node2,["server","auth",...path]);if(found2.complete)file2.hide(found2.node.range)}}}function withoutEmpty(root){
-const clean=without(root,(name2,value4)=>name2!=="version"&&isEmpty(value4));const environments=clean.entries.get("envir\
-onments");if(environments?.value.type!=="map")return clean;const cleaned=new Map([...environments.value.entries].map(([name2,
-entry])=>{const{value:value4}=entry;if(isEmpty(value4))return[name2,{...entry,value:mapNode(value4.range,new Map)}];return[
-name2,value4.type==="map"?{...entry,value:without(value4,(_,inner)=>isEmpty(inner))}:entry]}));const value3=mapNode(environments.
-value.range,cleaned);return mapNode(clean.range,new Map([...clean.entries,["environments",{...environments,value:value3}]]))}
-function isEmpty(node2){return node2.type==="scalar"&&node2.value===null}function setting2(variables,name2){const value3=Object.
-hasOwn(variables,name2)?variables[name2]:void 0;return value3===""?void 0:value3}var LoadedProject=class{root;file;cwd;environment;profile;#source;#config;#all;#process;#sources;#tokenFile;#guarded;constructor(options,root,source,environment,{
-chosen,all}){this.root=root;this.#tokenFile=options.tokenFile;this.file=source.path;this.cwd=options.cwd;this.environment=
-environment;this.#source=source;this.#config=chosen;this.#all=all;this.#process=options.variables;this.#sources=variableSources(
-chosen,source,options.variables);this.profile=this.#literalProfile()}variables(options){return new Variables({...this.#sources,
-credentials:this.guarded().variables},options)}guarded(){this.#guarded??=guardedOf(this.#layers(),this.root,DEFAULT_STATE);
-const token=this.#tokenFile===void 0?[]:[resolvePath3(this.cwd,this.#tokenFile)];return{...this.#guarded,files:[resolvePath3(
-this.cwd,this.file),...token,...this.#guarded.files],secretFiles:[...token,...this.#guarded.secretFiles]}}everyGlobs(){return this.#layers().
-map(({config:config3,text:text4})=>{const node2=config3.entries.get("manifests")?.value;if(node2?.type!=="list")return[];
-return node2.items.flatMap(item=>item.type==="scalar"?text4(item)??[]:[])})}#layers(){return this.#all().map(config3=>{const variables=new Variables(
-variableSources(config3,this.#source,this.#process),{lenient:true});return{config:config3,text:node2=>{if(typeof node2.value!==
-"string")return void 0;const{text:text4,unknown:unknown3}=variables.resolve(node2.value,node2,this.#source);return unknown3?
-void 0:text4}}})}statePath(){return resolvePath3(this.root,this.#section("state",stateSettingsSchema)?.path??DEFAULT_STATE)}allowsTracked(){
-return this.#section("state",stateSettingsSchema)?.allow_tracked??false}settingsProblems(){const sections2={state:stateSettingsSchema,
-safety:safetySchema,checks:checksSchema};return Object.entries(sections2).flatMap(([name2,schema])=>this.#resolved(name2,
-schema,true).problems)}maxDestructive(){return this.#section("safety",safetySchema)?.max_destructive??DEFAULT_MAX_DESTRUCTIVE}checks(){
-return this.#section("checks",checksSchema)??{}}patterns(){const entry=this.#config.entries.get("manifests");if(entry===
-void 0)return DEFAULT_MANIFESTS.map(pattern=>({pattern,place:null}));return(this.#section("manifests",manifestsSchema)??
-[]).map((pattern,index)=>({pattern,place:this.#source.place(find(entry.value,[index]).node.range)}))}async server(overrides={}){
-const given={baseUrl:overrides.baseUrl??setting2(this.#process,"IDOPS_BASE_URL"),tokenFile:overrides.tokenFile,token:setting2(
-this.#process,"IDOPS_TOKEN")};const replaced2=new Set;if(given.baseUrl!==void 0)replaced2.add("base_url");if(given.tokenFile!==
-void 0||given.token!==void 0)replaced2.add("auth");const entry=this.#config.entries.get("server");return await serverSettings(
-{section:this.#needed("server",serverSchema,replaced2),given,variables:this.#process,cwd:this.cwd,root:this.root,key:entry===
-void 0?[]:[this.#source.place(entry.key)],place:(...path)=>entry===void 0?[]:[this.#source.place(find(entry.value,path).
-node.range)]})}#section(name2,schema){const{data:data3,problems}=this.#needed(name2,schema);refuse(problems);return data3}#needed(name2,schema,replaced2){
-return this.#resolved(name2,schema,false,replaced2)}#resolved(name2,schema,lenient,replaced2){const entry=this.#config.entries.
-get(name2);if(entry===void 0)return{data:void 0,problems:[],notes:new Map};const root=replaced2!==void 0&&entry.value.type===
-"map"?without(entry.value,member2=>replaced2.has(member2)):entry.value;const variables=new Variables(this.#sources,{lenient});
-return check2({schema,root,file:this.#source,variables,name:"configuration",under:[name2]})}#literalProfile(){const{node:node2,
-complete:complete2}=find(this.#config,["server","profile"]);const fallback=profiles.documented;if(fallback===void 0)throw new Error(
-"no documented profile");if(!complete2||node2.type!=="scalar"||typeof node2.value!=="string")return fallback;let name2=node2.
-value;if(name2.includes("$")){const variables=new Variables(this.#sources,{lenient:true});const{text:text4,tainted,unknown:unknown3}=variables.
-resolve(name2,node2,this.#source);if(tainted||unknown3)return fallback;name2=text4}return(Object.hasOwn(profiles,name2)?
-profiles[name2]:void 0)??fallback}};function variableSources(config3,file2,process2){const vars=config3.entries.get("var\
-s")?.value;const allowed=config3.entries.get("allow_env")?.value;const scalars=new Map;if(vars?.type==="map"){for(const[
-name2,{value:value3}]of vars.entries)if(value3.type==="scalar")scalars.set(name2,value3)}const names2=allowed?.type==="l\
-ist"?allowed.items:[];return{vars:scalars,file:file2,allowed:new Set(names2.flatMap(item=>item.type==="scalar"?[String(item.
-value)]:[])),process:process2}}init_values();function redactPlan(plan,redactor){return{...plan,changes:plan.changes.map(change=>redactChange(change,redactor)),
+and IDOPS_CONFIG")}const passed=above?await passedAbove(CONFIG,cwd):void 0;if(passed!==void 0){const shown2=shownPath(passed,
+cwd);return error("no-config",`there is no ${CONFIG} in this folder, and ${shown2} is not taken by itself, since this is\
+ no git work tree`,[],`start idops in that folder, or write --config ${shown2}`)}const top=above?await topOf(cwd):void 0;
+const searched=top===void 0?"":`, nor above it up to ${shownPath(top,cwd)}, where its git work tree ends`;return error("\
+no-config",`there is no ${CONFIG} in this folder${searched}`,[],'start idops in the folder of your idops.yaml, name it w\
+ith --config, or write one with "idops init"')}function setting2(variables,name2){const value3=Object.hasOwn(variables,name2)?
+variables[name2]:void 0;return value3===""?void 0:value3}var LoadedProject=class{root;file;cwd;environment;environments;profile;#source;#config;#all;#process;#sources;#tokenFile;#guarded;constructor(options,root,source,environment,{
+chosen,environments,all}){this.root=root;this.#tokenFile=options.tokenFile;this.file=source.path;this.cwd=options.cwd;this.
+environment=environment;this.environments=environments;this.#source=source;this.#config=chosen;this.#all=all;this.#process=
+options.variables;this.#sources=variableSources(chosen,source,options.variables);this.profile=this.#literalProfile()}variables(options){
+return new Variables({...this.#sources,credentials:this.guarded().variables},options)}guarded(){this.#guarded??=guardedOf(
+this.#layers(),this.root,DEFAULT_STATE);const token=this.#tokenFile===void 0?[]:[resolvePath3(this.cwd,this.#tokenFile)];
+return{...this.#guarded,files:[resolvePath3(this.cwd,this.file),...token,...this.#guarded.files],secretFiles:[...token,...this.#guarded.
+secretFiles]}}everyGlobs(){return this.#layers().map(({config:config3,text:text4})=>{const node2=config3.entries.get("ma\
+nifests")?.value;if(node2?.type!=="list")return[];return node2.items.flatMap(item=>item.type==="scalar"?text4(item)??[]:
+[])})}#layers(configs=this.#all()){return configs.map(config3=>{const variables=new Variables(variableSources(config3,this.#source,
+this.#process),{lenient:true});const resolved=(node2,takesTainted)=>{if(typeof node2.value!=="string")return void 0;const{
+text:text4,unknown:unknown3,tainted}=variables.resolve(node2.value,node2,this.#source);return unknown3||tainted&&!takesTainted?
+void 0:text4};return{config:config3,text:node2=>resolved(node2,true),plain:node2=>resolved(node2,false)}})}statePath(){return resolvePath3(
+this.root,this.#section("state",stateSettingsSchema)?.path??DEFAULT_STATE)}allowsTracked(){return this.#section("state",
+stateSettingsSchema)?.allow_tracked??false}settingsProblems(){const sections2={state:stateSettingsSchema,safety:safetySchema,
+checks:checksSchema};return Object.entries(sections2).flatMap(([name2,schema])=>this.#resolved(name2,schema,true).problems)}addressProblems(){
+const[base2,...environments]=this.#all();const used=this.environment===null&&base2!==void 0?[base2,...environments]:environments;
+return addressProblems(this.#layers(used),({range:range2})=>this.#source.place(range2))}maxDestructive(){return this.#section(
+"safety",safetySchema)?.max_destructive??DEFAULT_MAX_DESTRUCTIVE}checks(){return this.#section("checks",checksSchema)??{}}patterns(){
+const entry=this.#config.entries.get("manifests");if(entry===void 0)return DEFAULT_MANIFESTS.map(pattern=>({pattern,place:null}));
+return(this.#section("manifests",manifestsSchema)??[]).map((pattern,index)=>({pattern,place:this.#source.place(find(entry.
+value,[index]).node.range)}))}async server(overrides={}){const given={baseUrl:overrides.baseUrl??setting2(this.#process,
+"IDOPS_BASE_URL"),tokenFile:overrides.tokenFile,token:setting2(this.#process,"IDOPS_TOKEN")};const replaced2=new Set;if(given.
+baseUrl!==void 0)replaced2.add("base_url");if(given.tokenFile!==void 0||given.token!==void 0)replaced2.add("auth");const entry=this.#config.
+entries.get("server");return await serverSettings({section:this.#needed("server",serverSchema,replaced2),given,variables:this.#process,
+cwd:this.cwd,root:this.root,key:entry===void 0?[]:[this.#source.place(entry.key)],place:(...path)=>entry===void 0?[]:[this.#source.
+place(find(entry.value,path).node.range)]})}#section(name2,schema){const{data:data3,problems}=this.#needed(name2,schema);
+refuse(problems);return data3}#needed(name2,schema,replaced2){return this.#resolved(name2,schema,false,replaced2)}#resolved(name2,schema,lenient,replaced2){
+const entry=this.#config.entries.get(name2);if(entry===void 0)return{data:void 0,problems:[],notes:new Map};const root=replaced2!==
+void 0&&entry.value.type==="map"?without(entry.value,member2=>replaced2.has(member2)):entry.value;const variables=new Variables(
+this.#sources,{lenient});return check2({schema,root,file:this.#source,variables,name:"configuration",under:[name2]})}#literalProfile(){
+const{node:node2,complete:complete2}=find(this.#config,["server","profile"]);const fallback=profiles.documented;if(fallback===
+void 0)throw new Error("no documented profile");if(!complete2||node2.type!=="scalar"||typeof node2.value!=="string")return fallback;
+let name2=node2.value;if(name2.includes("$")){const variables=new Variables(this.#sources,{lenient:true});const{text:text4,
+tainted,unknown:unknown3}=variables.resolve(name2,node2,this.#source);if(tainted||unknown3)return fallback;name2=text4}return(Object.
+hasOwn(profiles,name2)?profiles[name2]:void 0)??fallback}};function variableSources(config3,file2,process2){const vars=config3.
+entries.get("vars")?.value;const allowed=config3.entries.get("allow_env")?.value;const scalars=new Map;if(vars?.type==="\
+map"){for(const[name2,{value:value3}]of vars.entries)if(value3.type==="scalar")scalars.set(name2,value3)}const names2=allowed?.
+type==="list"?allowed.items:[];return{vars:scalars,file:file2,allowed:new Set(names2.flatMap(item=>item.type==="scalar"?
+[String(item.value)]:[])),process:process2}}init_values();function redactPlan(plan,redactor){return{...plan,changes:plan.changes.map(change=>redactChange(change,redactor)),
 warnings:plan.warnings.map(warning3=>redactWarning(warning3,redactor))}}function redactChange(change,redactor){const{reason,
 declaredAt,apply}=change;return{...change,address:redactAddress(change.address,redactor),destructions:change.destructions.
 map(redactor.redactSentence),requests:change.requests.map(({operation,params})=>({operation,params:mapValues(params,redactor.
 redactName)})),fields:change.fields.map(field=>redactField(field,redactor)),warnings:change.warnings.map(warning3=>redactWarning(
-warning3,redactor)),reason:reason===null?null:redactor.redactSentence(reason),declaredAt:declaredAt===null?null:{...declaredAt,
-file:redactor.redactFile(declaredAt.file)},apply:{...apply,key:redactAddress(apply.key,redactor),identity:mapValues(apply.
-identity,redactor.redactName),expected:mapValues(apply.expected,field=>redactValue(field,redactor)),before:mapValues(apply.
-before,field=>redactValue(field,redactor))}}}function redactWarning({code:code2,message,place},redactor){return{code:code2,
-message:redactor.redactSentence(message),...place===void 0?{}:{place:{...place,file:redactor.redactFile(place.file)}}}}function redactField(field,redactor){
+warning3,redactor)),reason:reason===null?null:redactor.redactSentence(reason),declaredAt:declaredAt===null?null:redactNames(
+declaredAt,redactor.redactFile),apply:{...apply,key:redactAddress(apply.key,redactor),identity:mapValues(apply.identity,
+redactor.redactName),expected:mapValues(apply.expected,field=>redactValue(field,redactor)),before:mapValues(apply.before,
+field=>redactValue(field,redactor))}}}function redactWarning({code:code2,message,place},redactor){return{code:code2,message:redactor.
+redactSentence(message),...place===void 0?{}:{place:{...place,file:redactor.redactFile(place.file)}}}}function redactField(field,redactor){
 const before=field.before===void 0?void 0:redactValue(field.before,redactor);const after=redactValue(field.after,redactor);
 const[name2=""]=/^\w*/.exec(field.path)??[];const rest=field.path.slice(name2.length);const path=name2+(field.type==="ma\
 p"?redactor.redactKey(rest):redactor.redactName(rest));const hidden=before!==void 0&&same(before,after)&&!same(field.before??
@@ -18625,9 +18651,11 @@ function redactSamples(samples,redactor){return new Map([...samples].map(([addre
 redactSample(data3,redactor)]))}function redactSample(data3,redactor){return mapValues({...data3},value3=>redactValue(value3,
 redactor))}function redactResult(result,redactor){return{...result,results:result.results.map(one=>({...one,address:redactAddress(
 one.address,redactor),unverified:one.unverified.map(redactor.redactName),error:one.error===null?null:redactor.redactSentence(
-one.error),...one.notes===void 0?{}:{notes:one.notes.map(redactor.redactSentence)}}))}}function redactProblems(problems,{redact,redactFile,redactSentence}){return problems.map(({hint,...problem})=>({...problem,
-message:redactSentence(problem.message),...hint===void 0?{}:{hint:redactSentence(hint)},places:problem.places.map(({text:text4,
-...place})=>({...place,file:redactFile(place.file),...text4===void 0||redact(text4)!==text4?{}:{text:text4}}))}))}async function render3(report2,format,shown2,look2){const renderer=await report2.formats[format]?.();if(renderer===void 0)
+one.error),...one.notes===void 0?{}:{notes:one.notes.map(redactor.redactSentence)}}))}}function redactNames(place,redact){const{file:file2,inProject}=place;return{...place,file:redact(file2),...inProject===void 0?
+{}:{inProject:redact(inProject)}}}function redactProblems(problems,{redact,redactFile,redactSentence}){return problems.map(
+({hint,...problem})=>({...problem,message:redactSentence(problem.message),...hint===void 0?{}:{hint:redactSentence(hint)},
+places:problem.places.map(({text:text4,...place})=>({...redactNames(place,redactFile),...text4===void 0||redact(text4)!==
+text4?{}:{text:text4}}))}))}async function render3(report2,format,shown2,look2){const renderer=await report2.formats[format]?.();if(renderer===void 0)
 throw new TypeError(`there is no ${format} of it`);return renderer(shown2,look2)}async function renderText(report2,format,shown2,look2){
 const rendering=await render3(report2,format,shown2,look2);if("json"in rendering)throw new TypeError(`${format} is no te\
 xt`);return rendering.text}var asText=write=>(shown2,look2)=>({text:write(shown2,look2)});var asJson=make=>(shown2,look2)=>({
@@ -19119,22 +19147,22 @@ const source=fields2=>{if(declared.generation!==void 0)return recorded2?.generat
 some(field=>!isLive(field)&&now(field)!==void 0))return"recorded";return live===void 0?"unknown":"live"};return{now,source}}
 function baseChange(input2,present3,before,observed){const{declared,recorded:recorded2,address:address2,key}=input2;return{
 address:address2,kind:declared.kind,action:"unchanged",observed,...observed==="recorded"&&recorded2!==void 0?{recordedAt:recorded2.
-at}:{},destructions:[],requests:[],fields:[],warnings:[],reason:null,declaredAt:{file:declared.place.file,line:declared.
-place.line},apply:{key,identity:present3.identity,expected:{},before,existed:present3.exists??null,managed:Object.keys(takenFields(
-declared.fields,kindOf(declared.kind).traits[input2.profile.name])),...declared.generation===void 0?{}:{generation:declared.
-generation},...declared.generation===void 0||recorded2?.generation===void 0?{}:{recordedGeneration:recorded2.generation}}}}
-function wantedFields(kind,fields2,declared,present3){const wanted={};const unknowable=[];for(const[field,asked]of Object.
-entries(fields2)){const type=kind.fields[field]??value;const whole4=desired(type,asked,present3[field],declared.whole.includes(
-field));if(whole4!==void 0)wanted[field]=whole4;else if(typeof asked==="object"&&asked!==null&&Object.keys(asked).length>
-0)unknowable.push(field)}return{fields:wanted,unknowable}}function unmergeable(kind,fields2){const names2=fields2.join("\
- and ");return`the present value of ${names2} isn't known, so what the manifest says can't be merged into it: this ${kind.
-noun} can't be read and nothing is recorded; with "whole: [${fields2.join(", ")}]" the manifest's value becomes the whol\
-e value`}function fieldChange({path,type,wanted,got}){const sensitive=isSecret(type)||holdsSensitive(wanted)||got!==void 0&&
-(got instanceof HashedSecret||holdsSensitive(got));return{path,type:type.type,before:got,after:wanted,sensitive}}function updateWarnings(kind,live,parts){
-const warnings=[];if(live?.exists===false){warnings.push({code:"not-there",message:`the server has no such ${kind.noun};\
- it is asked to take it all the same`})}for(const{path,type,verdict}of parts){if(type.type!=="set"||verdict!=="unknown")
-continue;warnings.push({code:"unknown-set",message:`the present ${path} aren't known: what is there and not in the manif\
-est will be lost`})}return warnings}init_problems();init_kinds();function emailsIn(declared){return declared.flatMap(template2=>{const{email:email4}=kindOf(template2.kind);
+at}:{},destructions:[],requests:[],fields:[],warnings:[],reason:null,declaredAt:declaredPlace(declared),apply:{key,identity:present3.
+identity,expected:{},before,existed:present3.exists??null,managed:Object.keys(takenFields(declared.fields,kindOf(declared.
+kind).traits[input2.profile.name])),...declared.generation===void 0?{}:{generation:declared.generation},...declared.generation===
+void 0||recorded2?.generation===void 0?{}:{recordedGeneration:recorded2.generation}}}}function wantedFields(kind,fields2,declared,present3){
+const wanted={};const unknowable=[];for(const[field,asked]of Object.entries(fields2)){const type=kind.fields[field]??value;
+const whole4=desired(type,asked,present3[field],declared.whole.includes(field));if(whole4!==void 0)wanted[field]=whole4;else if(typeof asked===
+"object"&&asked!==null&&Object.keys(asked).length>0)unknowable.push(field)}return{fields:wanted,unknowable}}function unmergeable(kind,fields2){
+const names2=fields2.join(" and ");return`the present value of ${names2} isn't known, so what the manifest says can't be\
+ merged into it: this ${kind.noun} can't be read and nothing is recorded; with "whole: [${fields2.join(", ")}]" the mani\
+fest's value becomes the whole value`}function fieldChange({path,type,wanted,got}){const sensitive=isSecret(type)||holdsSensitive(
+wanted)||got!==void 0&&(got instanceof HashedSecret||holdsSensitive(got));return{path,type:type.type,before:got,after:wanted,
+sensitive}}function updateWarnings(kind,live,parts){const warnings=[];if(live?.exists===false){warnings.push({code:"not-\
+there",message:`the server has no such ${kind.noun}; it is asked to take it all the same`})}for(const{path,type,verdict}of parts){
+if(type.type!=="set"||verdict!=="unknown")continue;warnings.push({code:"unknown-set",message:`the present ${path} aren't\
+ known: what is there and not in the manifest will be lost`})}return warnings}function declaredPlace({place:{file:file2,
+inProject,line}}){return{file:file2,line,...inProject===void 0?{}:{inProject}}}init_problems();init_kinds();function emailsIn(declared){return declared.flatMap(template2=>{const{email:email4}=kindOf(template2.kind);
 return email4===void 0||template2.absent?[]:[{template:template2,email:email4}]})}init_kinds();init_tree();function inspectHtml(body2){const tree=parseBody(body2);if("refused"in tree)return tree;const{elements:elements2}=tree;
 return{active:[...new Set(elements2.flatMap(activeParts))],charsets:elements2.flatMap(element=>charsetOf(element)??[]),imagesWithoutAlt:elements2.
 filter(element=>element.tagName==="img"&&attribute(element,"alt")===void 0).map(element=>attribute(element,"src")??"")}}
@@ -19194,8 +19222,8 @@ length<first.length+last.length)return false;let position=first.length;const end
 slice(1,-1)){const found2=text4.indexOf(part,position);if(found2<0||found2+part.length>end)return false;position=found2+
 part.length}return true}function matchesTarget(target,address2){if(matchesPattern(target,address2))return true;const id=address2.
 split("/")[1]??"";return isUuid(id)&&matchesPattern(withSmallId(target),withSmallId(address2))}function withSmallId(address2){
-return address2.replace(/\/[^/]*/,id=>id.toLowerCase())}function isSelected({targets,kinds:kinds2},kind,addresses2){if(kinds2.
-length>0&&!kinds2.includes(kind))return false;if(targets.length===0)return true;return targets.some(target=>addresses2.some(
+return address2.replace(/\/[^/]*/,id=>id.toLowerCase())}function isSelected({targets,kinds:kinds2},kind,addresses3){if(kinds2.
+length>0&&!kinds2.includes(kind))return false;if(targets.length===0)return true;return targets.some(target=>addresses3.some(
 address2=>matchesTarget(target,address2)))}function mayMatchKind({targets,kinds:kinds2},kind){if(kinds2.length>0&&!kinds2.
 includes(kind))return false;if(targets.length===0)return true;return targets.some(target=>{const prefix=target.split("*")[0]??
 "";const start2=`${kind}/`;return prefix.startsWith(start2)||target.includes("*")&&start2.startsWith(prefix)})}function undocumented(kind,identity2){const nowhere2={file:"",line:1,column:1,length:1};return{kind,identity:identity2,fields:{},
@@ -19211,7 +19239,7 @@ void 0||restores==="none"||!kindOf(kind).readable(profile))return false;return r
 function debtsLeftOut(options){const{selection,state,restores}=options;if(restores!=="all")return[];return Object.entries(
 state.resources).filter(([address2,record2])=>isOwed(record2,options)&&!isSelected(selection,record2.kind,[address2])).map(
 ([address2])=>address2)}function mayBeSelected(document2,selection){if(kindOf(document2.kind).naming!==void 0)return mayMatchKind(
-selection,document2.kind);return isSelected(selection,document2.kind,[addressOf(document2.kind,document2.identity)])}function addresses({
+selection,document2.kind);return isSelected(selection,document2.kind,[addressOf(document2.kind,document2.identity)])}function addresses2({
 kind,identity:identity2},live,references){const naming2=kindOf(kind).naming?.({...identity2,...live?.identity},references);
 const{address:address2,key,all}=naming2??{address:identity2,key:identity2,all:[identity2]};return{address:addressOf(kind,
 address2),key:addressOf(kind,key),all:all.map(one=>addressOf(kind,one))}}function checkTargets(targets,all){const lost2=targets.
@@ -19766,28 +19794,28 @@ const[crawler,relative12]=getCrawler(globInput,options);return crawler?formatPat
 join as join9,relative as relative5,resolve as resolve8}from"node:path";var NOWHERE=resolve8("/project");var SHOWN2=3;var Walk=class{#project;#refused=new Map;linked=new Set;dangling=new Set;#unfollowed=new Set;#outside=new Set;#passed=new Set;#seeking;constructor(project,{
 seeking=false}={}){this.#project=project;this.#seeking=seeking}options(){return{cwd:NOWHERE,expandDirectories:false,followSymbolicLinks:false,
 fs:{readdir:this.#reader()}}}problems(){const problems=[...this.#refused.values()];const unread=[...this.linked,...this.#passed];
-if(unread.length===0)return problems;const paths=unread.sort().map(path=>shownPath(path,this.#project.cwd));const more=paths.
-length>SHOWN2?`, and ${paths.length-SHOWN2} more`:"";const[first=""]=paths;return[...problems,warning2("linked-folder",`\
-links to folders and out of the project are not followed, so no manifest is read from ${paths.slice(0,SHOWN2).join(", ")}${more}`,
-[{file:first,line:1,column:1,length:1}],'put the manifests into the folder itself, or name the folder that the link lead\
-s to in "manifests"')]}#reader(){let first=true;return(path,_,callback2)=>{const folder=resolve8(this.#project.root,`.${path.
-slice(NOWHERE.length)}`);const isFirst=first;first=false;this.#entries(folder,isFirst).then(entries=>callback2(null,entries),
-failure2=>{if(this.#unfollowed.has(folder))this.dangling.add(folder);else if(failure2.code!=="ENOENT"&&failure2.code!=="\
-ENOTDIR")this.#report(folder,failure2);callback2(failure2)})}}async#entries(folder,isFirst){const{root}=this.#project;if(isFirst&&
-folder!==root){if(await follow(folder,root)===null){this.#refuseOutside(folder);return[]}}if(this.#outside.has(folder)){
-if(this.#seeking&&!relative5(root,folder).startsWith("."))this.#refuseOutside(folder);if(!this.#seeking&&extname(folder)===
-""&&!basename6(folder).startsWith("."))this.#passed.add(folder);return[]}const entries=await fs2.promises.readdir(folder,
-{withFileTypes:true});const seen2=await Promise.all(entries.map(async entry=>{if(entry.isFile()||entry.isDirectory())return[
-entry];if(!entry.isSymbolicLink())return[asFile(entry.name)];const path=join9(folder,entry.name);if(await leadsOut(path,
-root)){this.#outside.add(path);return[asFile(entry.name),asFolder(entry.name)]}const target=await stat4(path).catch(()=>void 0);
-if(this.#seeking&&target===void 0){this.#unfollowed.add(path);return[asFile(entry.name),asFolder(entry.name)]}if(target?.
-isDirectory()!==true)return[asFile(entry.name)];if(await isMountedFolder(path))return[asFolder(entry.name)];if(!entry.name.
-startsWith("."))this.linked.add(path);return[]}));return seen2.flat()}#refuseOutside(folder){const shown2=shownPath(folder,
-this.#project.cwd);this.#refused.set(folder,error("manifest-outside",`${shown2} is a link that leads out of the project`,
-[{file:shown2,line:1,column:1,length:1}],"copy the files into the project"))}#report(path,failure2){const shown2=shownPath(
-path,this.#project.cwd);this.#refused.set(path,error("file-unreadable",`${shown2} ${unreadable(failure2).detail}`,[{file:shown2,
-line:1,column:1,length:1}]))}};function asFile(name2){return{name:name2,isFile:()=>true,isDirectory:()=>false,isSymbolicLink:()=>false}}
-function asFolder(name2){return{name:name2,isFile:()=>false,isDirectory:()=>true,isSymbolicLink:()=>false}}async function unreadOf(seen2){const{project,walk,globs,found:found2,read}=seen2;const ignore=[...seen2.ignore];const shown2=path=>shownPath(
+if(unread.length===0)return problems;const names2=unread.sort().map(path=>nameOf(path,this.#project));const paths=names2.
+map(({file:file2})=>file2);const more=paths.length>SHOWN2?`, and ${paths.length-SHOWN2} more`:"";const[first={file:""}]=names2;
+return[...problems,warning2("linked-folder",`links to folders and out of the project are not followed, so no manifest is\
+ read from ${paths.slice(0,SHOWN2).join(", ")}${more}`,[wholeFile(first)],'put the manifests into the folder itself, or \
+name the folder that the link leads to in "manifests"')]}#reader(){let first=true;return(path,_,callback2)=>{const folder=resolve8(
+this.#project.root,`.${path.slice(NOWHERE.length)}`);const isFirst=first;first=false;this.#entries(folder,isFirst).then(
+entries=>callback2(null,entries),failure2=>{if(this.#unfollowed.has(folder))this.dangling.add(folder);else if(failure2.code!==
+"ENOENT"&&failure2.code!=="ENOTDIR")this.#report(folder,failure2);callback2(failure2)})}}async#entries(folder,isFirst){const{
+root}=this.#project;if(isFirst&&folder!==root){if(await follow(folder,root)===null){this.#refuseOutside(folder);return[]}}
+if(this.#outside.has(folder)){if(this.#seeking&&!relative5(root,folder).startsWith("."))this.#refuseOutside(folder);if(!this.#seeking&&
+extname(folder)===""&&!basename6(folder).startsWith("."))this.#passed.add(folder);return[]}const entries=await fs2.promises.
+readdir(folder,{withFileTypes:true});const seen2=await Promise.all(entries.map(async entry=>{if(entry.isFile()||entry.isDirectory())
+return[entry];if(!entry.isSymbolicLink())return[asFile(entry.name)];const path=join9(folder,entry.name);if(await leadsOut(
+path,root)){this.#outside.add(path);return[asFile(entry.name),asFolder(entry.name)]}const target=await stat4(path).catch(
+()=>void 0);if(this.#seeking&&target===void 0){this.#unfollowed.add(path);return[asFile(entry.name),asFolder(entry.name)]}
+if(target?.isDirectory()!==true)return[asFile(entry.name)];if(await isMountedFolder(path))return[asFolder(entry.name)];if(!entry.
+name.startsWith("."))this.linked.add(path);return[]}));return seen2.flat()}#refuseOutside(folder){const name2=nameOf(folder,
+this.#project);this.#refused.set(folder,error("manifest-outside",`${name2.file} is a link that leads out of the project`,
+[wholeFile(name2)],"copy the files into the project"))}#report(path,failure2){const name2=nameOf(path,this.#project);this.#refused.
+set(path,error("file-unreadable",`${name2.file} ${unreadable(failure2).detail}`,[wholeFile(name2)]))}};function asFile(name2){
+return{name:name2,isFile:()=>true,isDirectory:()=>false,isSymbolicLink:()=>false}}function asFolder(name2){return{name:name2,
+isFile:()=>false,isDirectory:()=>true,isSymbolicLink:()=>false}}async function unreadOf(seen2){const{project,walk,globs,found:found2,read}=seen2;const ignore=[...seen2.ignore];const shown2=path=>shownPath(
 path,project.cwd);const isOthers=path=>isOfTools(path,project.root);const patterns=globs.map(({pattern})=>eitherEnd(pattern));
 const wide2={ignore,dot:true,caseSensitiveMatch:false};const all=new Walk(project,{seeking:true});const names2=await glob(
 patterns,{...all.options(),...wide2});const missed2=names2.map(name2=>resolve9(project.root,name2)).filter(path=>!found2.
@@ -19833,11 +19861,11 @@ null);if(!givenByDefault)problems.push(...empty2);else if(found2.size===0)proble
 ...walk.problems());const files=await eachOnce(project,access3,[...found2].sort(),problems);const read=new Set(files.map(
 ({target})=>target));return{files,unread:()=>unreadOf({project,access:access3,walk,ignore,globs,found:found2,read})}}async function eachOnce(project,access3,paths,problems){
 const looked=await Promise.all(paths.map(path=>access3.find(path)));const seen2=new Set;const direct=new Set(paths);return paths.
-flatMap((path,index)=>{const shown2=shownPath(path,project.cwd);const found2=looked[index];if(found2===void 0)return[];if(!("\
-target"in found2)){problems.push(refusal(shown2,found2));return[]}const{target}=found2;if(seen2.has(target)||path!==target&&
-direct.has(target))return[];seen2.add(target);return[{path,target,shown:shown2}]})}async function readManifest(access3,{
-path,shown:shown2}){const read=await access3.read(path);if("text"in read)return sourceOf(shown2,read.text);return refusal(
-shown2,read)}function refusal(shown2,{reason,detail}){const place=[{file:shown2,line:1,column:1,length:1}];switch(reason){case"\
+flatMap((path,index)=>{const name2=nameOf(path,project);const found2=looked[index];if(found2===void 0)return[];if(!("tar\
+get"in found2)){problems.push(refusal(name2,found2));return[]}const{target}=found2;if(seen2.has(target)||path!==target&&
+direct.has(target))return[];seen2.add(target);return[{path,target,name:name2}]})}async function readManifest(access3,{path,
+name:name2}){const read=await access3.read(path);if("text"in read)return sourceOf(name2,read.text);return refusal(name2,
+read)}function refusal(name2,{reason,detail}){const{file:shown2}=name2;const place=[wholeFile(name2)];switch(reason){case"\
 outside":return error("manifest-outside",`${shown2} is a link that leads out of the project`,place,"copy the file into t\
 he project");case"private":return error("manifest-private",`${shown2} ${detail}, which no manifest may be`,place,'keep m\
 anifests in files of their own, or exclude the file from the globs with "!"');case"missing":return error("file-unreadabl\
@@ -19850,19 +19878,19 @@ for(const folder of foldersAbove(resolvePath4(project.cwd,manifest),project.root
 samplesFolder,`${type}.yaml`));if(sample===void 0)continue;if("data"in sample)found2.set(address2,sample);else problems.
 add(sample);break}}return{found:found2,problems:[...problems]}}function foldersAbove(manifest,root){const folders=[];for(let folder=dirname11(
 manifest);isInside(folder,root);folder=dirname11(folder))folders.push(folder);return[...folders,root]}async function readSample(project,access3,path){
-const read=await access3.read(path);const shown2=shownPath(path,project.cwd);if(!("text"in read))return refusal2(shown2,
-read);const source=sourceOf(shown2,read.text);const{documents,problems}=parseYaml(source);const[problem]=problems.filter(
+const read=await access3.read(path);const name2=nameOf(path,project);const{file:shown2}=name2;if(!("text"in read))return refusal2(
+name2,read);const source=sourceOf(name2,read.text);const{documents,problems}=parseYaml(source);const[problem]=problems.filter(
 ({severity})=>severity==="error");if(problem!==void 0)return problem;const[document2]=documents;if(document2===void 0)return{
 data:{},file:shown2};const{value:value3}=resolve3(document2.root,source,null);if(documents.length>1||!isMap(value3)){return error(
 "wrong-type",`sample data must be one map, got ${documents.length>1?"several documents":typeOf(document2.root)}`,[source.
 place(document2.root.range)],'write "placeholder: value" for each placeholder')}return{data:mapValues(value3,printable),
 file:shown2}}function printable(value3){if(value3 instanceof ExactNumber)return plainNumber(value3.text)===0?0:value3.text;
-if(Array.isArray(value3))return value3.map(printable);return isMap(value3)?mapValues(value3,printable):value3}function refusal2(shown2,{
-reason,detail}){const start2={file:shown2,line:1,column:1,length:1};switch(reason){case"missing":return void 0;case"outs\
-ide":return error("body-outside",`the sample data ${shown2} is a link that leads out of the project`,[start2]);case"priv\
-ate":return error("body-private",`the sample data ${shown2} ${detail}, which no sample may be`,[start2]);case"too-large":
-return error("too-large",`${shown2} ${detail}`,[start2]);case"not-utf8":return error("not-utf8",`${shown2} ${detail}`,[start2],
-"save it as UTF-8");default:return error("file-unreadable",`${shown2} ${detail}`,[start2])}}var MAX_SECRETS=2e3;async function loadManifests(project,options){const{profile=project.profile}=options;const problems=[];
+if(Array.isArray(value3))return value3.map(printable);return isMap(value3)?mapValues(value3,printable):value3}function refusal2(name2,{
+reason,detail}){const{file:shown2}=name2;const start2=wholeFile(name2);switch(reason){case"missing":return void 0;case"o\
+utside":return error("body-outside",`the sample data ${shown2} is a link that leads out of the project`,[start2]);case"p\
+rivate":return error("body-private",`the sample data ${shown2} ${detail}, which no sample may be`,[start2]);case"too-lar\
+ge":return error("too-large",`${shown2} ${detail}`,[start2]);case"not-utf8":return error("not-utf8",`${shown2} ${detail}`,
+[start2],"save it as UTF-8");default:return error("file-unreadable",`${shown2} ${detail}`,[start2])}}var MAX_SECRETS=2e3;async function loadManifests(project,options){const{profile=project.profile}=options;const problems=[];
 const variables=project.variables(options);const secretsOf=new Map;const access3=new Access(project,options.tokenFile===
 void 0?[]:[options.tokenFile]);const{files,unread}=await listed(project,access3,problems);const bodies2=new Bodies(project,
 access3);const limit2=pLimit(readsAtOnce);const sources=await Promise.all(files.map(async file2=>({...file2,source:await limit2(
@@ -19942,7 +19970,7 @@ void 0)return[];const{owed:owed2}=recordOf(state,addressOf(kind,identity2),hashe
 const fields2="before"in owed2?owed2.before:owed2.lost;return[declared,{...undocumented(kind,identity2),fields:fields2}]})}async function buildPlan(options){const{selection,profile}=options;const observedAt=performance.now();const subjects=candidates(
 options);const documents=subjects.flatMap(subject=>subject.declared??[]);const{live,references}=await whileHashing(documents,
 options,()=>observe(subjects,listsFor(referring(subjects,options),profile),options));const decider=new Decider(options,references);
-const addressed=subjects.map(subject=>({subject,...addresses(subject,live.get(subject),decider.references)}));const selected=addressed.
+const addressed=subjects.map(subject=>({subject,...addresses2(subject,live.get(subject),decider.references)}));const selected=addressed.
 filter(({subject,all})=>isSelected(selection,subject.kind,all));checkTargets(selection.targets,addressed.flatMap(({all})=>all));
 const twice=sameObjects(selected.map(({subject,key})=>({subject,key})));const decided=await eachWithSlowHashes(selected,
 one=>({one,change:decider.decide(one,live.get(one.subject)),settled:isSettled(one.subject,live.get(one.subject),decider.
@@ -19963,9 +19991,9 @@ flatMap(({fields:fields2})=>secretsIn(fields2));const hashing=hasher.prepare(sec
 await hashing;if(secrets.length>0&&signal?.aborted)throw interrupted();return observed}catch(failure2){failed.abort();throw failure2}}
 function isUnchanged({action}){return action==="unchanged"}function isSettled({kind,declared},live,recorded2){if(recorded2?.
 owed===void 0||live===void 0)return false;const gone=!live.exists||declared===void 0||declared.absent;return gone||Object.
-keys(stillLost(kindOf(kind),recorded2.owed,live.fields)).length===0}var NAMED2=3;function leftOut2(addresses2){if(addresses2.
-length===0)return[];const more=addresses2.length-NAMED2;const names2=`${addresses2.slice(0,NAMED2).join(", ")}${more>0?`\
- and ${more} more`:""}`;const objects2=addresses2.length===1?"1 object":`${addresses2.length} objects`;return[{code:"res\
+keys(stillLost(kindOf(kind),recorded2.owed,live.fields)).length===0}var NAMED2=3;function leftOut2(addresses3){if(addresses3.
+length===0)return[];const more=addresses3.length-NAMED2;const names2=`${addresses3.slice(0,NAMED2).join(", ")}${more>0?`\
+ and ${more} more`:""}`;const objects2=addresses3.length===1?"1 object":`${addresses3.length} objects`;return[{code:"res\
 tores-left-out",message:`what an update took away from ${objects2} that --kind or --target leave out is still owed (${names2}\
 ): an apply without --kind and --target puts it back`}]}function missingLists(references){return listNames.filter(name2=>references[name2]===
 null).map(name2=>({code:"no-list",message:`the server offers no list of ${name2}, so nothing could check that the ids of\
@@ -20062,13 +20090,13 @@ path))?.nonce!==dead.nonce)return false;return await create(path,holder,rename2)
 const names2=await readdir4(dirname14(path)).catch(()=>[]);const turns=names2.filter(name2=>name2.startsWith(`${basename9(
 path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));for(const turn of turns.map(name2=>join12(dirname14(path),name2))){const holder=await readHolder(
 turn).catch(()=>void 0);if(holder!=null&&fateOf(holder)==="gone")await rm3(turn,{force:true}).catch(()=>{})}}async function confirm(path,{
-nonce}){const now=await readHolder(path);if(now?.nonce===nonce)return;const who=now===void 0?"it was removed":`it is ${now===
-null?UNREADABLE:describe4(now)}`;throw new ProblemsError([error("locked",`the lock of the state was lost: ${who} (${relative7(
-process.cwd(),path)})`,[],"nothing was sent; find out who removes locks, and run it again once no other run is under way")])}
-async function release(path,{nonce}){if((await readHolder(path))?.nonce===nonce)await rm3(path,{force:true})}function unlessThere(failure2){
-if(failure2.code!=="EEXIST")throw failure2;return false}async function create(path,holder,place){const temporary=join12(
-dirname14(path),temporaryName());try{await makeFolder(dirname14(path));const file2=await open6(temporary,"wx",384);try{await file2.
-writeFile(`${JSON.stringify(holder,null,2)}
+nonce}){const now=await readHolder(path);if(now?.nonce===nonce)return;const who=now===void 0?"it was removed":`somebody \
+else has it: ${now===null?UNREADABLE:describe4(now)}`;throw new ProblemsError([error("locked",`the lock of the state was\
+ lost: ${who} (${relative7(process.cwd(),path)})`,[],"nothing was sent; find out who removes locks, and run it again onc\
+e no other run is under way")])}async function release(path,{nonce}){if((await readHolder(path))?.nonce===nonce)await rm3(
+path,{force:true})}function unlessThere(failure2){if(failure2.code!=="EEXIST")throw failure2;return false}async function create(path,holder,place){
+const temporary=join12(dirname14(path),temporaryName());try{await makeFolder(dirname14(path));const file2=await open6(temporary,
+"wx",384);try{await file2.writeFile(`${JSON.stringify(holder,null,2)}
 `);await file2.sync()}finally{await file2.close()}return await place(temporary,path).then(()=>true,unlessThere)}catch(failure2){
 throw notWritable(path,failure2)}finally{await rm3(temporary,{force:true}).catch(()=>{})}}async function readHolder(path){
 let text4;try{const there=await lstat4(path);if(there.isSymbolicLink())throw new NoRegularFile(there);text4=await readRegular(
@@ -20124,15 +20152,17 @@ path,place);return text4===void 0?emptyState(server):checkedState(text4,place,se
 path,place);return text4===void 0?void 0:parseState(text4,place)},async save(state){await writeWhole(await leadsTo(path),
 `${stringifyJson(state,2)}
 `)}}}async function readText(path,place){try{return await readRegular(path)}catch(failure2){const{code:code2,message}=failure2;
-if(code2==="ENOENT")return void 0;throw new ProblemsError([error("state-unreadable",`the state ${place} can't be read: ${message}`,
-[],"check its permissions")])}}function checkedState(text4,place,server){const state=parseState(text4,place);if(state.server!==
-server){throw new ProblemsError([error("state-other-server",`the state ${place} belongs to ${state.server}, and this is ${server}`,
-[],'give each server a state of its own with state.path, in its environment for instance; after a move of the server, ed\
-it "server" in the file')])}return state}function parseState(text4,place){let data3;try{data3=parseJson(text4)}catch{throw new ProblemsError(
-[error("state-unreadable",`the state ${place} is not JSON`,[],`put a good copy back, or move it away: ${LOSS}`)])}const version3=typeof data3===
-"object"&&data3!==null&&"format_version"in data3?data3.format_version:void 0;if(typeof version3==="number"&&version3>STATE_FORMAT){
-throw new ProblemsError([error("state-newer",`the state ${place} has format ${version3}, this idops knows formats up to ${STATE_FORMAT}`,
-[],"use the version of idops that wrote it, or a later one")])}const parsed2=stateSchema.safeParse(data3);if(!parsed2.success){
+if(code2==="ENOENT")return void 0;const isElse=failure2 instanceof NoRegularFile||code2==="ENOTDIR";const hint=isElse?"m\
+ove what is in the way elsewhere, or name another file with state.path":"check its permissions";throw new ProblemsError(
+[error("state-unreadable",`the state ${place} can't be read: ${message}`,[],hint)])}}function checkedState(text4,place,server){
+const state=parseState(text4,place);if(state.server!==server){throw new ProblemsError([error("state-other-server",`the s\
+tate ${place} belongs to ${state.server}, and this is ${server}`,[],'give each server a state of its own with state.path\
+, in its environment for instance; after a move of the server, edit "server" in the file')])}return state}function parseState(text4,place){
+let data3;try{data3=parseJson(text4)}catch{throw new ProblemsError([error("state-unreadable",`the state ${place} is not \
+JSON`,[],`put a good copy back, or move it away: ${LOSS}`)])}const version3=typeof data3==="object"&&data3!==null&&"form\
+at_version"in data3?data3.format_version:void 0;if(typeof version3==="number"&&version3>STATE_FORMAT){throw new ProblemsError(
+[error("state-newer",`the state ${place} has format ${version3}, this idops knows formats up to ${STATE_FORMAT}`,[],"use\
+ the version of idops that wrote it, or a later one")])}const parsed2=stateSchema.safeParse(data3);if(!parsed2.success){
 const[issue3]=parsed2.error.issues;const where=issue3===void 0||issue3.path.length===0?"":` at ${issue3.path.join(".")}`;
 throw new ProblemsError([error("state-unreadable",`the state ${place} is not a state of idops${where}`,[],`put a good co\
 py back, or move it away: ${LOSS}`)])}return{...parsed2.data,resources:oneSpelling(parsed2.data.resources)}}function oneSpelling(resources){
@@ -20296,7 +20326,7 @@ null,detail:detail==null?null:clean(detail),timeout,...proxy==null?{}:{proxy:pro
 ...changed2===void 0?{}:{changed:changed2},...outOfPatience===void 0?{}:{outOfPatience},...members3===void 0?{}:{members:members3.
 map(clean)}})}#cleaner(credential){const strip=this.#stripper(credential);return text4=>oneLine(this.#options.redact(strip(
 text4)))}#stripper({value:value3}){const token=value3.slice(value3.indexOf(" ")+1);const echoes=[...new Set([value3,token,
-encodeURIComponent(token)])].filter(Boolean);return text4=>echoes.reduce((rest,echo)=>rest.replaceAll(echo,"***"),text4)}};var written2={regenerateDid:answers.client.one,updateUser:answers.user.one,updateTemplate:answers.template.one,deleteTemplate:answers.
+encodeURIComponent(token)])].filter(Boolean);return text4=>echoes.reduce((rest,echo)=>rest.replaceAll(echo,mask),text4)}};var written2={regenerateDid:answers.client.one,updateUser:answers.user.one,updateTemplate:answers.template.one,deleteTemplate:answers.
 template.one,updateKeyPair:answers.keyPair.one,updateOrganization:answers.organization.one};function connect(options){const transport=new Transport(
 options);return{reader:readerOver(transport),writer:writerOver(transport),close:()=>transport.close()}}function readerOver(transport){
 const read=async call=>(await transport.call({...call,method:"GET"})).data;const documented2=operation=>({operation,title:operations[operation].
@@ -20473,8 +20503,15 @@ void 0?{}:{tokenFile:tokenFile2},...concurrency===void 0?{}:{concurrency},...tim
 void 0?{}:{rate},...retries===void 0?{}:{retries}}}}function besidePlanFile({target,kind,prune=false,assert:assert2=false,
 acceptDid}){if(target.length+kind.length+acceptDid.length===0&&!prune&&!assert2)return[];return[error("wrong-option","--\
 target, --kind, --prune, --assert and --accept-did don't go with a plan file",[],"a stored plan says itself what it is a\
-bout")]}function commanderWords({code:code2,message}){const said=message.replace(/^error: /,"").replace(/\.$/,"");return code2===
-"commander.invalidArgument"?halves2(said):{message:whole2(said)}}function halves2(said){const[,value3,name2="",choices=""]=/^command-argument value (.*) is invalid for argument '([^']+)'\. (.+)$/s.
+bout")]}function commanderWords({code:code2,message},options){const said=message.replace(/^error: /,"").replace(/\.$/,"");
+if(code2==="commander.invalidArgument")return halves2(said);if(code2==="commander.unknownCommand"&&said.includes("'-"))return{
+message:said.replace(/\n\(Did you mean .*$/s,"")};return{message:code2==="commander.unknownOption"?unknownOption(whole2(
+said),options):whole2(said)}}function unknownOption(said,options){const[,word=""]=/^unknown option '(.+?)'(?:, did you mean .*)?$/s.
+exec(said)??[];const[flag2="",value3]=word.split("=",2);const bare2=one2=>one2.replace(/^-+/,"");const known3=options.flatMap(
+({short:short3,long})=>[short3,long]);if(value3!==void 0&&known3.includes(flag2))return`option '${flag2}' takes no value`;
+const[,one,list3=""]=/, did you mean (one of )?(.+)\?$/.exec(said)??[];const near=list3.split(", ").filter(candidate=>areNear(
+bare2(flag2),bare2(candidate)));const names2=`${one!==void 0&&near.length>1?one:""}${near.join(", ")}`;return`unknown op\
+tion '${word}'${near.length===0?"":`, did you mean ${names2}?`}`}function halves2(said){const[,value3,name2="",choices=""]=/^command-argument value (.*) is invalid for argument '([^']+)'\. (.+)$/s.
 exec(said)??[];if(value3!==void 0)return{message:`argument ${name2.toUpperCase()} ${value3} is invalid`,reason:asHint(choices)};
 const mark=" is invalid. ";const at3=said.lastIndexOf(mark);if(at3<0)return{message:said};return{message:`${said.slice(0,
 at3)} is invalid`,reason:asHint(said.slice(at3+mark.length))}}function asHint([first="",...rest]){return first.toLowerCase()+
@@ -20504,9 +20541,10 @@ address:address2,apply,declaredAt})=>{const{email:email4}=kindOf(kind);return em
 type:apply.identity[email4.type]??"",manifest:declaredAt.file}]:[]}));const warnings=refuse(problems);return{samples:new Map(
 [...found2].map(([address2,{data:data3}])=>[address2,data3])),warnings}}async function validateProject(load,onSecret){try{const project=await load();const loaded=await loadManifests(project,{lenient:true});
 tellSecrets(loaded,onSecret);const settings=project.settingsProblems();const known3=settings.every(({severity})=>severity===
-"warning");const bodies2=known3?checkDeclaredTemplates(loaded.declared,project.checks()):[];return{problems:[...settings,
-...loaded.problems,...bodies2],objects:loaded.declared.length}}catch(failure2){const problems=problemsOf(failure2);if(problems.
-some(({code:code2})=>code2==="internal"))throw failure2;return{problems,objects:0}}}init_problems();init_plan();init_escape();import{setTimeout as sleep3}from"node:timers/promises";var GithubFailure=class extends Error{status;constructor(message,status,options){
+"warning");const bodies2=known3?checkDeclaredTemplates(loaded.declared,project.checks()):[];const addresses3=project.addressProblems();
+return{problems:[...addresses3,...settings,...loaded.problems,...bodies2],objects:loaded.declared.length}}catch(failure2){
+const problems=problemsOf(failure2);if(problems.some(({code:code2})=>code2==="internal"))throw failure2;return{problems,
+objects:0}}}init_problems();init_plan();init_escape();import{setTimeout as sleep3}from"node:timers/promises";var GithubFailure=class extends Error{status;constructor(message,status,options){
 super(message,options);this.name="GithubFailure";this.status=status}};var tries=4;var longestPause2=120;async function openGithub(token,{
 owner,repository:repo}){const{getOctokit:getOctokit2}=await Promise.resolve().then(()=>(init_github2(),github_exports2));
 const octokit=getOctokit2(token,{log:silent});octokit.hook.wrap("request",async(request4,options)=>{for(let attempt=1;;attempt+=
@@ -20647,8 +20685,8 @@ map(({long})=>long).join(", ")}`)=>problems.push(wrong(`args: ${message}`,hint))
 false).allowExcessArguments().configureOutput({outputError(){}}).exitOverride();for(const option of options)parser.addOption(
 option);try{parser.parse(given,{from:"user"});for(const argument of parser.args)refuseWith(`unexpected argument '${argument}\
 '`);return parser.opts()}catch(failure2){if(!(failure2 instanceof CommanderError))throw failure2;if(failure2.code==="com\
-mander.optionMissingArgument")readArgs(given.slice(0,-1),problems);const{message,reason}=commanderWords(failure2);refuseWith(
-message,reason);return{target:[],kind:[],acceptDid:[]}}}function words4(text4){const found2=text4.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??
+mander.optionMissingArgument")readArgs(given.slice(0,-1),problems);const{message,reason}=commanderWords(failure2,options);
+refuseWith(message,reason);return{target:[],kind:[],acceptDid:[]}}}function words4(text4){const found2=text4.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??
 [];return found2.map(word=>word.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}init_escape();import{relative as relative11,resolve as resolve14,sep as sep8}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own4=Object.entries(
 process.env).filter(([name2])=>!name2.startsWith("INPUT_"));return{...Object.fromEntries(own4),...token===void 0?{}:{IDOPS_TOKEN:token}}}
 function folderOf({workingDirectory}){return resolve14(workspace(),workingDirectory)}function folderInRepository(inputs){
