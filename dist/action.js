@@ -16883,37 +16883,31 @@ assign(endpoint2,{DEFAULTS:DEFAULTS22,defaults:withDefaults2.bind(null,DEFAULTS2
 var VERSION,userAgent,DEFAULTS2,urlVariableRegex,endpoint;var init_dist_bundle=__esm({"node_modules/@octokit/endpoint/di\
 st-bundle/index.js"(){init_universal_user_agent();VERSION="0.0.0-development";userAgent=`octokit-endpoint.js/${VERSION} ${getUserAgent()}`;
 DEFAULTS2={method:"GET",baseUrl:"https://api.github.com",headers:{accept:"application/vnd.github.v3+json","user-agent":userAgent},
-mediaType:{format:""}};urlVariableRegex=/\{[^{}}]+\}/g;endpoint=withDefaults2(null,DEFAULTS2)}});function parse11(header,options){const stopFlags=SEMI_FLAG|(options?.comma===true?COMMA_FLAG:0);const len=header.length;
-let valueStart=options?.start??0;while((CHAR_MAP[header.charCodeAt(valueStart)]&OWS)!==0){valueStart++}let index=valueStart;
-let typeFlags=0;let whitespace=-1;let stop=options?.parameters===false?COMMA_FLAG:0;while(index<len){const code2=header.
-charCodeAt(index);const flags=CHAR_MAP[code2];if((flags&stopFlags)!==0){stop|=flags&COMMA_FLAG;break}if((flags&OWS)!==0){
-if(whitespace===-1)whitespace=index}else{whitespace=-1}typeFlags|=code2&NON_ASCII|flags;index++}const valueEnd=whitespace===
--1?index:whitespace;const value3=header.slice(valueStart,valueEnd);const type=(typeFlags&CASE_FLAGS)===0?value3:value3.toLowerCase();
-if(index===len||stop!==0){return{type,index,parameters:new NullObject}}return parseParameters(header,type,index,len,stopFlags)}
-function parseParameters(header,type,index,len,stopFlags){const parameters=new NullObject;parameter:while(index<len){index++;
-while((CHAR_MAP[header.charCodeAt(index)]&OWS)!==0){index++}const keyStart=index;let keyFlags=0;let keyWhitespace=-1;while(index<
-len){const code2=header.charCodeAt(index);const flags=CHAR_MAP[code2];if((flags&stopFlags)!==0){if((flags&COMMA_FLAG)!==
-0)break parameter;continue parameter}if(code2===EQ){const keyEnd=keyWhitespace===-1?index:keyWhitespace;const value3=header.
-slice(keyStart,keyEnd);const key=(keyFlags&CASE_FLAGS)===0?value3:value3.toLowerCase();index++;while((CHAR_MAP[header.charCodeAt(
-index)]&OWS)!==0){index++}if(index<len&&header.charCodeAt(index)===DQUOTE){const quotedStart=++index;let escaped3=false;
-while(index<len){const code3=header.charCodeAt(index);if(code3===DQUOTE){if(parameters[key]===void 0){parameters[key]=escaped3?
-unescapeQuotedPairs(header,quotedStart,index):header.slice(quotedStart,index)}index++;let stop2=0;while(index<len){const code4=header.
-charCodeAt(index);const flags2=CHAR_MAP[code4];if((flags2&stopFlags)!==0){stop2=flags2&COMMA_FLAG;break}index++}if(stop2!==
-0)break parameter;continue parameter}if(code3===BSLASH&&index+1<len){escaped3=true;index+=2;continue}index++}continue parameter}
-const valueStart=index;let stop=0;let valueWhitespace=-1;while(index<len){const code3=header.charCodeAt(index);const flags2=CHAR_MAP[code3];
-if((flags2&stopFlags)!==0){stop=flags2&COMMA_FLAG;break}if((flags2&OWS)!==0){if(valueWhitespace===-1)valueWhitespace=index}else{
-valueWhitespace=-1}index++}if(parameters[key]===void 0){const valueEnd=valueWhitespace===-1?index:valueWhitespace;parameters[key]=
-header.slice(valueStart,valueEnd)}if(stop!==0)break parameter;continue parameter}if((flags&OWS)!==0){if(keyWhitespace===
--1)keyWhitespace=index}else{keyWhitespace=-1}keyFlags|=code2&NON_ASCII|flags;index++}}return{type,index,parameters}}function unescapeQuotedPairs(str,start2,end){
-let result="";for(let index=start2;index<end;index++){if(str.charCodeAt(index)===BSLASH){result+=str.slice(start2,index);
-start2=++index}}return result+str.slice(start2,end)}var SP,HTAB,SEMI,EQ,DQUOTE,BSLASH,COMMA,LOWER_CASE,OWS,SEMI_FLAG,COMMA_FLAG,
-TOKEN_FLAG,NON_ASCII,CASE_FLAGS,CHAR_MAP,NullObject;var init_dist3=__esm({"node_modules/content-type/dist/index.js"(){SP=
-32;HTAB=9;SEMI=59;EQ=61;DQUOTE=34;BSLASH=92;COMMA=44;LOWER_CASE=1;OWS=2;SEMI_FLAG=4;COMMA_FLAG=8;TOKEN_FLAG=16;NON_ASCII=
-65280;CASE_FLAGS=LOWER_CASE|NON_ASCII;CHAR_MAP=new Uint8Array(256);CHAR_MAP[HTAB]|=OWS;CHAR_MAP[SP]|=OWS;CHAR_MAP[SEMI]|=
-SEMI_FLAG;CHAR_MAP[COMMA]|=COMMA_FLAG;for(let code2=128;code2<=255;code2++){CHAR_MAP[code2]|=LOWER_CASE}for(const char of"\
-!#$%&'*+-.^_`|~"){CHAR_MAP[char.charCodeAt(0)]|=TOKEN_FLAG}for(let code2=48;code2<=57;code2++){CHAR_MAP[code2]|=TOKEN_FLAG}
-for(let code2=65;code2<=90;code2++){CHAR_MAP[code2]|=LOWER_CASE|TOKEN_FLAG}for(let code2=97;code2<=122;code2++){CHAR_MAP[code2]|=
-TOKEN_FLAG}NullObject=(()=>{const C=function(){};C.prototype=Object.create(null);return C})()}});var intRegex,noiseValue,originalStringify,originalParse,customFormat,bigIntsStringify,noiseStringify,isUnstringifiable,isRawJSON,
+mediaType:{format:""}};urlVariableRegex=/\{[^{}}]+\}/g;endpoint=withDefaults2(null,DEFAULTS2)}});var require_dist2=__commonJS({"node_modules/@octokit/request/node_modules/content-type/dist/index.js"(exports){"use stri\
+ct";Object.defineProperty(exports,"__esModule",{value:true});exports.format=format;exports.parse=parse12;var TEXT_REGEXP=/^[\u0009\u0020-\u007e\u0080-\u00ff]*$/;
+var TOKEN_REGEXP=/^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;var QUOTE_REGEXP=/[\\"]/g;var TYPE_REGEXP=/^[!#$%&'*+.^_`|~0-9A-Za-z-]+\/[!#$%&'*+.^_`|~0-9A-Za-z-]+$/;
+var NullObject=(()=>{const C=function(){};C.prototype=Object.create(null);return C})();function format(obj){const{type,parameters}=obj;
+if(!type||!TYPE_REGEXP.test(type)){throw new TypeError(`Invalid type: ${type}`)}let result=type;if(parameters){for(const param of Object.
+keys(parameters)){if(!TOKEN_REGEXP.test(param)){throw new TypeError(`Invalid parameter name: ${param}`)}result+=`; ${param}\
+=${qstring(parameters[param])}`}}return result}function parse12(header,options){const stopChar=options?.comma===true?COMMA:
+65536;const len=header.length;let index=skipOWS(header,options?.start??0,len);const valueStart=index;index=skipValue(header,
+index,len,stopChar);const valueEnd=trailingOWS(header,valueStart,index);const type=header.slice(valueStart,valueEnd).toLowerCase();
+if(options?.parameters===false){return{type,index,parameters:new NullObject}}return parseParameters(header,type,index,len,
+stopChar)}var SP=32;var HTAB=9;var SEMI=59;var EQ=61;var DQUOTE=34;var BSLASH=92;var COMMA=44;function parseParameters(header,type,index,len,stopChar){
+const parameters=new NullObject;parameter:while(index<len){if(header.charCodeAt(index)===stopChar)break;index=skipOWS(header,
+index+1,len);const keyStart=index;while(index<len){const code2=header.charCodeAt(index);if(code2===stopChar)break parameter;
+if(code2===SEMI)continue parameter;if(code2===EQ){const keyEnd=trailingOWS(header,keyStart,index);const key=header.slice(
+keyStart,keyEnd).toLowerCase();index=skipOWS(header,index+1,len);if(index<len&&header.charCodeAt(index)===DQUOTE){index++;
+let value3="";while(index<len){const code3=header.charCodeAt(index++);if(code3===DQUOTE){index=skipValue(header,index,len,
+stopChar);if(parameters[key]===void 0)parameters[key]=value3;break}if(code3===BSLASH&&index<len){value3+=header[index++];
+continue}value3+=String.fromCharCode(code3)}continue parameter}const valueStart=index;index=skipValue(header,index,len,stopChar);
+if(parameters[key]===void 0){const valueEnd=trailingOWS(header,valueStart,index);parameters[key]=header.slice(valueStart,
+valueEnd)}continue parameter}index++}}return{type,index,parameters}}function skipValue(str,index,len,stopChar){while(index<
+len){const code2=str.charCodeAt(index);if(code2===SEMI||code2===stopChar)break;index++}return index}function skipOWS(header,index,len){
+while(index<len){const char=header.charCodeAt(index);if(char!==SP&&char!==HTAB)break;index++}return index}function trailingOWS(header,start2,end){
+while(end>start2){const char=header.charCodeAt(end-1);if(char!==SP&&char!==HTAB)break;end--}return end}function qstring(str){
+if(TOKEN_REGEXP.test(str))return str;if(TEXT_REGEXP.test(str))return`"${str.replace(QUOTE_REGEXP,"\\$&")}"`;throw new TypeError(
+`Invalid parameter value: ${str}`)}}});var intRegex,noiseValue,originalStringify,originalParse,customFormat,bigIntsStringify,noiseStringify,isUnstringifiable,isRawJSON,
 stringifyIteratively,JSONStringify,featureCache,isContextSourceSupported,convertMarkedBigIntsReviver,JSONParseV2,MAX_INT,
 MAX_DIGITS,stringsOrLargeNumbers,noiseValueWithQuotes,applyReviverIteratively,serializeBigInts,JSONParse;var init_json_with_bigint=__esm(
 {"node_modules/json-with-bigint/json-with-bigint.js"(){intRegex=/^-?\d+$/;noiseValue=/^-?\d+n+$/;originalStringify=JSON.
@@ -17020,23 +17014,24 @@ request:requestOptions})}if(status===304){octokitResponse.data=await getResponse
 fetchResponse);throw new RequestError(toErrorMessage(octokitResponse.data),status,{response:octokitResponse,request:requestOptions})}
 octokitResponse.data=parseSuccessResponseBody?await getResponseData(fetchResponse):fetchResponse.body;return octokitResponse}
 async function getResponseData(response){const contentType=response.headers.get("content-type");if(!contentType){return response.
-text().catch(noop2)}const mimetype=parse11(contentType);if(isJSONResponse(mimetype)){let text4="";try{text4=await response.
-text();return JSONParse(text4)}catch(err){return text4}}else if(mimetype.type.startsWith("text/")||mimetype.parameters.charset?.
-toLowerCase()==="utf-8"&&mimetype.type!=="application/octet-stream"){return response.text().catch(noop2)}else{return response.
-arrayBuffer().catch(()=>new ArrayBuffer(0))}}function isJSONResponse(mimetype){return mimetype.type==="application/json"||
-mimetype.type==="application/scim+json"}function toErrorMessage(data3){if(typeof data3==="string"){return data3}if(data3 instanceof
-ArrayBuffer){return"Unknown error"}if(typeof data3==="object"&&data3!==null&&"message"in data3){const objectData=data3;const suffix="\
-documentation_url"in objectData?` - ${objectData.documentation_url}`:"";return Array.isArray(objectData.errors)?`${objectData.
-message}: ${objectData.errors.map(v=>JSON.stringify(v)).join(", ")}${suffix}`:`${objectData.message}${suffix}`}return`Un\
-known error: ${JSON.stringify(data3)}`}function withDefaults3(oldEndpoint,newDefaults){const endpoint2=oldEndpoint.defaults(
-newDefaults);const newApi=function(route,parameters){const endpointOptions=endpoint2.merge(route,parameters);if(!endpointOptions.
-request||!endpointOptions.request.hook){return fetchWrapper(endpoint2.parse(endpointOptions))}const request22=(route2,parameters2)=>{
-return fetchWrapper(endpoint2.parse(endpoint2.merge(route2,parameters2)))};Object.assign(request22,{endpoint:endpoint2,defaults:withDefaults3.
-bind(null,endpoint2)});return endpointOptions.request.hook(request22,endpointOptions)};return Object.assign(newApi,{endpoint:endpoint2,
-defaults:withDefaults3.bind(null,endpoint2)})}var VERSION2,defaults_default,noop2,request3;var init_dist_bundle2=__esm({
-"node_modules/@octokit/request/dist-bundle/index.js"(){init_dist_bundle();init_universal_user_agent();init_dist3();init_json_with_bigint();
-init_dist_src();VERSION2="10.0.16";defaults_default={headers:{"user-agent":`octokit-request.js/${VERSION2} ${getUserAgent()}`}};
-noop2=()=>"";request3=withDefaults3(endpoint,defaults_default);}});function _buildMessageForResponseErrors(data3){return`Request failed due to following response errors:
+text().catch(noop2)}const mimetype=(0,import_content_type.parse)(contentType);if(isJSONResponse(mimetype)){let text4="";
+try{text4=await response.text();return JSONParse(text4)}catch(err){return text4}}else if(mimetype.type.startsWith("text/")||
+mimetype.parameters.charset?.toLowerCase()==="utf-8"&&mimetype.type!=="application/octet-stream"){return response.text().
+catch(noop2)}else{return response.arrayBuffer().catch(()=>new ArrayBuffer(0))}}function isJSONResponse(mimetype){return mimetype.
+type==="application/json"||mimetype.type==="application/scim+json"}function toErrorMessage(data3){if(typeof data3==="str\
+ing"){return data3}if(data3 instanceof ArrayBuffer){return"Unknown error"}if(typeof data3==="object"&&data3!==null&&"mes\
+sage"in data3){const objectData=data3;const suffix="documentation_url"in objectData?` - ${objectData.documentation_url}`:
+"";return Array.isArray(objectData.errors)?`${objectData.message}: ${objectData.errors.map(v=>JSON.stringify(v)).join(",\
+ ")}${suffix}`:`${objectData.message}${suffix}`}return`Unknown error: ${JSON.stringify(data3)}`}function withDefaults3(oldEndpoint,newDefaults){
+const endpoint2=oldEndpoint.defaults(newDefaults);const newApi=function(route,parameters){const endpointOptions=endpoint2.
+merge(route,parameters);if(!endpointOptions.request||!endpointOptions.request.hook){return fetchWrapper(endpoint2.parse(
+endpointOptions))}const request22=(route2,parameters2)=>{return fetchWrapper(endpoint2.parse(endpoint2.merge(route2,parameters2)))};
+Object.assign(request22,{endpoint:endpoint2,defaults:withDefaults3.bind(null,endpoint2)});return endpointOptions.request.
+hook(request22,endpointOptions)};return Object.assign(newApi,{endpoint:endpoint2,defaults:withDefaults3.bind(null,endpoint2)})}
+var import_content_type,VERSION2,defaults_default,noop2,request3;var init_dist_bundle2=__esm({"node_modules/@octokit/req\
+uest/dist-bundle/index.js"(){init_dist_bundle();init_universal_user_agent();import_content_type=__toESM(require_dist2(),1);
+init_json_with_bigint();init_dist_src();VERSION2="10.0.16";defaults_default={headers:{"user-agent":`octokit-request.js/${VERSION2}\
+ ${getUserAgent()}`}};noop2=()=>"";request3=withDefaults3(endpoint,defaults_default);}});function _buildMessageForResponseErrors(data3){return`Request failed due to following response errors:
 `+data3.errors.map(e2=>` - ${e2.message}`).join("\n")}function graphql(request22,query,options){if(options){if(typeof query===
 "string"&&"query"in options){return Promise.reject(new Error(`[@octokit/graphql] "query" cannot be used as variable name`))}
 for(const key in options){if(!FORBIDDEN_VARIABLE_OPTIONS.includes(key))continue;return Promise.reject(new Error(`[@octok\
