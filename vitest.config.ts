@@ -4,8 +4,12 @@ import { Watchdog } from './test/watchdog.js';
 /** A net: far more than any test takes on a busy machine. Those that take longer by nature name a limit of their own. */
 const limit = 300_000;
 
-/** These replace modules of Node, so that no other file may have loaded what uses them. */
-const apart = ['test/state/slow-hash.test.ts'];
+/** These replace modules of Node, so that no other file may have loaded what uses them, or measure what their process works. */
+const apart = [
+  'test/state/slow-hash.test.ts',
+  'test/security/credential-forms.test.ts',
+  'test/mail/proportion.test.ts',
+];
 
 export default defineConfig({
   test: {
