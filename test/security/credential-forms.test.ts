@@ -281,6 +281,6 @@ describe('time and memory are in proportion', () => {
     const small = Math.min(timeOf(size), timeOf(size));
     const large = Math.min(timeOf(10 * size), timeOf(10 * size));
     // In proportion would be 10; with the square of the size it would be 100.
-    expect(large).toBeLessThan(60 * Math.max(small, 20));
+    expect(large).toBeLessThan(40 * Math.max(small, 20));
   });
 });
