@@ -1,24 +1,7 @@
 // Writes the generated parts of docs/ anew: commands, options, exit codes, fields, the list of errors. A test holds them equal.
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { join, resolve } from 'node:path';
-import { pathToFileURL } from 'node:url';
-import { build } from 'esbuild';
+import { writeFileSync } from 'node:fs';
+import { bundled } from './bundled.js';
 
-// In the package, so that its dependencies and its version are found.
-const folder = mkdtempSync(resolve('.docs-'));
-try {
-  const outfile = join(folder, 'pages.mjs');
-  await build({
-    entryPoints: ['scripts/reference/pages.ts'],
-    outfile,
-    bundle: true,
-    platform: 'node',
-    format: 'esm',
-    packages: 'external',
-    logLevel: 'error',
-  });
-  const { pages } = await import(pathToFileURL(outfile).href);
+await bundled('scripts/reference/pages.ts', async ({ pages }) => {
   for (const { path, made } of await pages()) writeFileSync(path, made);
-} finally {
-  rmSync(folder, { recursive: true, force: true });
-}
+});

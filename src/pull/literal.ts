@@ -58,7 +58,7 @@ function writeTyped(type: FieldType, value: Value, path: Path, writing: Writing)
     const written = elements.filter((element) => element !== undefined);
     // A part of a set is another set.
     if (written.length < value.length) {
-      writing.left.push(`${shownPath(path)} has an element without a name or an id`);
+      writing.left.push(`${fieldPath(path)} has an element without a name or an id`);
       return undefined;
     }
     return { raw: written.map(({ raw }) => raw), value: written.map((one) => one.value) };
@@ -69,15 +69,15 @@ function writeTyped(type: FieldType, value: Value, path: Path, writing: Writing)
       Object.entries(value).flatMap(([key, member]) => {
         const at = [...path, key];
         if (writing.holds(key)) {
-          writing.left.push(`${shownPath(path)} has a key with a credential in it, which no file may hold`);
+          writing.left.push(`${fieldPath(path)} has a key with a credential in it, which no file may hold`);
           return [];
         }
         if (key === '__proto__' || holdsUnwritableKey(member)) {
-          writing.left.push(`${shownPath(at)} has the key "__proto__", which no manifest can have`);
+          writing.left.push(`${fieldPath(at)} has the key "__proto__", which no manifest can have`);
           return [];
         }
         if (member === null) {
-          writing.left.push(`${shownPath(at)} is null, which in a manifest says that there is no such key`);
+          writing.left.push(`${fieldPath(at)} is null, which in a manifest says that there is no such key`);
           return [];
         }
         const within = holdsCredential(member, writing) ? { ...writing, secret: true as const } : writing;
@@ -96,7 +96,7 @@ function writeTyped(type: FieldType, value: Value, path: Path, writing: Writing)
     );
   }
   if (holdsUnwritableKey(value)) {
-    writing.left.push(`${shownPath(path)} has the key "__proto__", which no manifest can have`);
+    writing.left.push(`${fieldPath(path)} has the key "__proto__", which no manifest can have`);
     return undefined;
   }
   return writePlain(value, path, writing);
@@ -141,7 +141,7 @@ function writePlain(value: Value, path: Path, writing: Writing): Written | undef
   }
   if (isMap(value)) {
     if (Object.keys(value).some(writing.holds)) {
-      writing.left.push(`${shownPath(path)} has a key with a credential in it, which no file may hold`);
+      writing.left.push(`${fieldPath(path)} has a key with a credential in it, which no file may hold`);
       return undefined;
     }
     const members = Object.entries(value).map(
@@ -159,7 +159,7 @@ function writePlain(value: Value, path: Path, writing: Writing): Written | undef
 }
 
 function writeSecret(secret: Json, path: Path, writing: Writing): Written | undefined {
-  const where = shownPath(path);
+  const where = fieldPath(path);
   // A variable gives a text, and a process can't have a NUL in one.
   if (typeof secret !== 'string' || secret.includes('\0') || secret === '' || !secret.isWellFormed()) {
     writing.left.push(`${where} is a secret that no variable can give`);
@@ -218,7 +218,7 @@ function fromMembers(members: readonly (readonly [string, Written])[]): Written 
 }
 
 /** A path as a sentence names it. */
-export function shownPath([field = '', ...rest]: Path): string {
+export function fieldPath([field = '', ...rest]: Path): string {
   return rest.reduce<string>(
     (text, step) =>
       /^[A-Za-z_]\w*$/.test(String(step)) ? `${text}.${step}` : `${text}[${JSON.stringify(step)}]`,

@@ -1,7 +1,7 @@
 import { HashedSecret, isMap, type Json, reveal, same, UNKNOWN_TEXT, type Value } from '../base/values.js';
 import { asElements, contrast, desired, type FieldType, value as plain } from '../kinds/fields.js';
 import { parseVariables } from '../source/template.js';
-import { shownPath, type Writing, type Written, writeField } from './literal.js';
+import { fieldPath, type Writing, type Written, writeField } from './literal.js';
 
 /** What a document says of a field, and how it is written. */
 interface Said {
@@ -73,7 +73,7 @@ function mergeSet(
   });
   const added = writeField({ type: 'set', nested }, merging.field, [...left], merging.writing);
   if (added === undefined) {
-    merging.kept.push(`${shownPath(path)} has an element on the server that no document can name`);
+    merging.kept.push(`${fieldPath(path)} has an element on the server that no document can name`);
     return { raw: [...raws], value: [...values] };
   }
   const more = (one: Json | Value): readonly never[] => (Array.isArray(one) ? (one as never[]) : []);
@@ -81,6 +81,15 @@ function mergeSet(
     raw: [...kept.map((one) => one.raw), ...more(added.raw)],
     value: [...kept.map((one) => one.value), ...more(added.value)],
   };
+}
+
+/** A member of a map as a document has it. */
+function memberOf(
+  raw: { [key: string]: Json } | { [key: string]: Value },
+  value: { [key: string]: Value },
+  key: string,
+): Written {
+  return { raw: (raw[key] ?? null) as Json, value: value[key] ?? null };
 }
 
 /** An element with the server's name and with the sets that the document has of it. */
@@ -93,7 +102,7 @@ function mergeElement(
   merging: Merging,
 ): Written {
   const members = Object.keys(value).map((key): readonly [string, Written] => {
-    const said = { raw: (raw[key] ?? null) as Json, value: value[key] ?? null };
+    const said = memberOf(raw, value, key);
     const now = live[key];
     const type = nested[key];
     const at = [...path, key];
@@ -112,7 +121,7 @@ function mergeMap(
   merging: Merging,
 ): Written {
   const members = Object.keys(value).map((key): readonly [string, Written] => {
-    const said = { raw: (raw[key] ?? null) as Json, value: value[key] ?? null };
+    const said = memberOf(raw, value, key);
     const there = Object.hasOwn(live, key) ? (live[key] ?? null) : null;
     return [key, mergePlain(said, there, [...path, key], merging)];
   });
@@ -143,11 +152,11 @@ function mergeMembers(
 ): Written {
   return joined(
     Object.keys(value).map((key): readonly [string, Written] => {
-      const said = { raw: (raw[key] ?? null) as Json, value: value[key] ?? null };
+      const said = memberOf(raw, value, key);
       const now = Object.hasOwn(live, key) ? live[key] : undefined;
       const at = [...path, key];
       if (now !== undefined) return [key, mergeTyped(types[key] ?? plain, said, now, at, merging)];
-      merging.kept.push(`${shownPath(at)}: the server doesn't show it`);
+      merging.kept.push(`${fieldPath(at)}: the server doesn't show it`);
       return [key, said];
     }),
   );
@@ -182,16 +191,16 @@ function replace(type: FieldType, said: Said, live: Value, path: Path, merging: 
   if (isMap(raw) && !isMap(said.value) && typeof raw.file === 'string') {
     if (holdsVariable(raw.file)) return refuse(said, path, merging);
     if (typeof live !== 'string') {
-      merging.kept.push(`${shownPath(path)} lies in a file, and the server has no text there`);
+      merging.kept.push(`${fieldPath(path)} lies in a file, and the server has no text there`);
       return said;
     }
     if (merging.writing.holds(live)) {
-      merging.kept.push(`${shownPath(path)} has a credential in it on the server, which no file may hold`);
+      merging.kept.push(`${fieldPath(path)} has a credential in it on the server, which no file may hold`);
       return said;
     }
     const trouble = merging.body(raw.file, live, typeof said.value === 'string' ? said.value : '');
     if (trouble === undefined) return { raw, value: live };
-    merging.kept.push(`${shownPath(path)}: ${trouble}`);
+    merging.kept.push(`${fieldPath(path)}: ${trouble}`);
     return said;
   }
   if (holdsVariable(raw)) return refuse(said, path, merging);
@@ -199,7 +208,7 @@ function replace(type: FieldType, said: Said, live: Value, path: Path, merging: 
   const written =
     path.length === 1 ? writeField(type, merging.field, live, merging.writing) : write(live, path, merging);
   if (written !== undefined) return written;
-  merging.kept.push(`${shownPath(path)} can't stand in a manifest as the server has it`);
+  merging.kept.push(`${fieldPath(path)} can't stand in a manifest as the server has it`);
   return said;
 }
 
@@ -225,7 +234,7 @@ function refuse(said: Said, path: Path, merging: Merging): Written {
   const why = holdsUnknown(said.value)
     ? "comes from a variable that isn't set here, so it can't be compared with what the server has"
     : 'comes from a variable, and the server has another value';
-  merging.kept.push(`${shownPath(path)} ${why}`);
+  merging.kept.push(`${fieldPath(path)} ${why}`);
   return said;
 }
 

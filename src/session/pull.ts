@@ -4,7 +4,6 @@ import { realPlaceOf } from '../base/links.js';
 import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
 import { noProgress, type Progress, withoutHarm } from '../base/progress.js';
 import { createRedactor } from '../base/redact.js';
-import { version } from '../base/version.js';
 import { addressOf } from '../kinds/address.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import type { Asked, Identity, Kind, KindName, Known } from '../kinds/kind.js';
@@ -25,7 +24,7 @@ import { checkFiles, filesInFolder, interruptedBefore, notWritable, writeFiles }
 import type { Profile, ProfileName } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 import { backendOf } from './backend.js';
-import { openConnection } from './connection.js';
+import { whileReading } from './connection.js';
 import { refuseInputs } from './outputs.js';
 import type { SessionOptions } from './session.js';
 
@@ -265,23 +264,13 @@ async function looking<T>(
   tellSecrets(manifests, redactor.add);
   refuse(askedProblems(request.asked ?? {}, wishesOf(request).kinds, profile));
   const { known, notes } = await knownIn(project, manifests, server);
-  const connection = openConnection(server, manifests.declared, {
-    concurrency,
-    timeout,
-    redact: redactor.redactEcho,
-    onSecret: redactor.add,
-    signal,
-    version,
-    ...network,
-  });
-  try {
-    const look = { reader: connection.reader, profile, concurrency, progress, signal };
+  const sending = { concurrency, timeout, redactor, signal, network };
+  return await whileReading(server, manifests.declared, sending, async (reader) => {
+    const look = { reader, profile, concurrency, progress, signal };
     const done = await work({ server, manifests, look, known, notes, holds: redactor.holds });
     if (signal.aborted) throw interruptedBefore();
     return done;
-  } finally {
-    await connection.close();
-  }
+  });
 }
 
 /** What manifests and the state name; a state that can't be used is told, since nothing is built on it. */
