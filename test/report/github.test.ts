@@ -72,7 +72,9 @@ describe('a plan as annotations', () => {
         const lines = text.split('\n');
         expect(text.replaceAll('\n', '')).not.toMatch(invisible);
         expect(lines.pop()).toBe('');
-        expect(lines.pop()).toMatch(/^idops plan: [\w, ]+(?:; of what is left out, something is still owed)?$/);
+        expect(lines.pop()).toMatch(
+          /^idops plan: [\w, ]+(?:; of what is left out, something is still owed)?$/,
+        );
         for (const line of lines) {
           const command = commandOf(line);
           expect(['error', 'warning', 'notice']).toContain(command?.level);
