@@ -62,7 +62,8 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
   const resources = { ...withoutDebts(options.state, plan.settled ?? []).resources };
   let state: State = { ...options.state, resources, serial: options.state.serial + 1, open_run: run };
   const journal = await start(plan, run, state, options);
-  const recorder = journalRecorder(journal, options, async (change, outcome, at) => {
+  const held = new Held(options.confirm);
+  const recorder = journalRecorder(journal, held, options, async (change, outcome, at) => {
     const readable = kindOf(change.kind).readable(options.profile);
     const became = { ...outcome, after: outcome.after };
     const asked = { ...change, ...change.apply };
@@ -81,6 +82,17 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
   });
   const result = { run, results, interrupted: signal.aborted };
   const problems = [...(fatal === undefined ? [] : [runEndedEarly(run, fatal)]), ...stillOwed(plan)];
+  try {
+    await held.check();
+  } catch (failure) {
+    // The state is somebody else's now: the journal has no end, and whoever holds the lock next takes it in.
+    await journal.close();
+    return {
+      result,
+      state,
+      problems: fatal === undefined ? [runEndedEarly(run, failure), ...problems] : problems,
+    };
+  }
   try {
     if (fatal === undefined) {
       const { open_run: _, ...rest } = state;
@@ -161,15 +173,47 @@ async function start(plan: Plan, run: string, state: State, options: ApplyOption
   }
 }
 
+/** Milliseconds for which a look at the lock holds good. */
+const HELD = 100;
+
+/** The lock of a run, looked at while the run goes on: somebody may have removed it. */
+class Held {
+  readonly #confirm: () => Promise<void>;
+  #until = 0;
+  #looking: Promise<void> | undefined;
+
+  constructor(confirm: () => Promise<void>) {
+    this.#confirm = confirm;
+  }
+
+  /** Throws a ProblemsError (`locked`) where it is lost. One look serves all that is begun at the same time. */
+  async check(): Promise<void> {
+    if (performance.now() < this.#until) return;
+    this.#looking ??= this.#confirm()
+      .then(() => {
+        this.#until = performance.now() + HELD;
+      })
+      .finally(() => {
+        this.#looking = undefined;
+      });
+    await this.#looking;
+  }
+}
+
 function journalRecorder(
   journal: Journal,
+  lock: Held,
   { hasher, now, redactor }: ApplyOptions,
   record: (change: Change, outcome: Outcome, at: string) => Promise<void>,
 ): Recorder {
   const sequences = new Map<Change, number>();
+  const begun = new Set<string>();
   let sequence = 0;
   return {
     async sending(change, request, last) {
+      // What is begun is brought to its end: a template would stay deleted between two requests.
+      if (!begun.has(change.apply.key)) await lock.check();
+      begun.add(change.apply.key);
       const { key, identity, expected, before, existed, managed, generation, recordedGeneration } =
         change.apply;
       const held = await withSlowHashes(() => ({
@@ -288,6 +332,7 @@ function runEndedEarly(run: string, failure: unknown): Problem {
 }
 
 function messageOf(failure: unknown): string {
+  if (failure instanceof ProblemsError) return failure.problems.map(({ message }) => message).join('; ');
   if (failure instanceof AggregateError) return failure.errors.map(messageOf).join('; ');
   return failure instanceof Error ? failure.message : String(failure);
 }

@@ -333,7 +333,10 @@ class Execution {
     try {
       await write();
     } catch (failure) {
-      this.#stop ??= 'not sent: the journal could not be written';
+      this.#stop ??=
+        failure instanceof ProblemsError
+          ? 'not sent: the lock of the state was lost'
+          : 'not sent: the journal could not be written';
       throw failure;
     }
   }
@@ -353,7 +356,6 @@ function isSame(one: WriteRequest, other: WriteRequest): boolean {
   return one.operation === other.operation && path(one) === path(other);
 }
 
-/** Whether an update of this kind loses something on a server of some profile. */
 /** What reading can throw without anything being wrong with us. */
 function isExpected(failure: unknown): failure is ServerFailure | ProblemsError {
   return failure instanceof ServerFailure || failure instanceof ProblemsError;

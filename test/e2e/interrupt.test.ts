@@ -1,3 +1,5 @@
+import { rm } from 'node:fs/promises';
+import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
 import { journals, project, sure } from './running.js';
@@ -54,6 +56,39 @@ describe('an interruption', () => {
       );
     },
   );
+
+  it('by a lock that is taken away stops what is not begun, and leaves the state to whoever has it', async () => {
+    const { came, open, intercept } = gate();
+    const { begin, idops, writes, files, write, folder } = await project(
+      {
+        'idops.yaml': sure,
+        'manifests/all.yaml': [`kind: User\nid: ${ids.ada}\ngroup: staff\n`, ...users].join('---\n'),
+      },
+      { intercept },
+    );
+    const running = begin(['apply', '--yes', '--concurrency', '1']);
+    await came;
+    await rm(join(folder, '.idops/state.json.lock'));
+    const state = '{"somebody": "else\'s"}';
+    await write({ '.idops/state.json': state });
+    await new Promise((resolve) => setTimeout(resolve, 150));
+    open();
+    const { code, stdout, stderr } = await running.ended;
+    expect(code).toBe(1);
+    expect(writes()).toEqual([`PATCH /api/users/${ids.ada}`]);
+    expect(stdout).toContain('not sent: the lock of the state was lost');
+    expect(stdout).toContain('Applied: 1 applied, 0 failed, 6 skipped.');
+    expect(stderr).toMatch(
+      /error\[run-ended-early\]: run \S+ ended early: the lock of the state was lost: it was removed/,
+    );
+    const left = await files();
+    expect(left['.idops/state.json']).toBe(state);
+    await rm(join(folder, '.idops/state.json'));
+    const plan = await idops('plan');
+    expect(plan.stderr).toMatch(/run \S+ had not ended/);
+    expect(plan.stdout).toContain('6 to update');
+    expect(plan.stdout).toContain('1 unchanged');
+  });
 
   it('of an apply that observes writes nothing', async () => {
     const { came, open, intercept } = gate();

@@ -163,7 +163,7 @@ async function confirm(path: string, { nonce }: Holder): Promise<void> {
       'locked',
       `the lock of the state was lost: ${who} (${relative(process.cwd(), path)})`,
       [],
-      'nothing was sent; find out who removes locks, and run it again once no other run is under way',
+      'find out who removes locks, and run it again once no other run is under way',
     ),
   ]);
 }
