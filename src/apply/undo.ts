@@ -223,6 +223,7 @@ function documentOf(
     remembered: true,
     place,
     placeOf: () => place,
+    placeWithin: () => place,
   };
 }
 

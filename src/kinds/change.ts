@@ -1,4 +1,4 @@
-import type { ProblemCode } from '../base/problems.js';
+import type { Place, ProblemCode } from '../base/problems.js';
 import type { Value } from '../base/values.js';
 import type { FieldType } from './fields.js';
 
@@ -30,5 +30,5 @@ export interface PlanWarning {
   /** What a reviewer should know, in one sentence. */
   readonly message: string;
   /** What it is about, where that is another place than the declaration of its object. */
-  readonly place?: { readonly file: string; readonly line: number };
+  readonly place?: Pick<Place, 'file' | 'inProject' | 'line'> & { readonly column?: number };
 }

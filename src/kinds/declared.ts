@@ -1,5 +1,6 @@
 import type { KindName } from '../base/kind-names.js';
 import type { Place } from '../base/problems.js';
+import type { Span } from '../base/span.js';
 import type { Fields } from '../base/values.js';
 
 /** What names an object: `id`, `name`, or `backend_id` and `type`. */
@@ -25,4 +26,9 @@ export interface Declared {
   readonly place: Place;
   /** Where a field stands, for warnings; the document's own place where it isn't known. */
   placeOf(...path: (string | number)[]): Place;
+  /**
+   * Where a part of a field's text stands: in its own file or in the manifest. Where that can't be told, and without a
+   * part, its file as a whole, or the field's place in the manifest.
+   */
+  placeWithin(field: string, part: Span | undefined): Place;
 }

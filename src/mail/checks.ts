@@ -1,13 +1,9 @@
-import { inspectHtml } from './html.js';
-import { limits } from './limits.js';
+import type { Span } from '../base/span.js';
+import { htmlFindings } from './html-checks.js';
 import { missingFrom, type Placeholder, placeholdersOf, written } from './placeholders.js';
 import type { CheckCode } from './settings.js';
 import { type MustacheTemplate, parseMustache, type SyntaxProblem } from './template.js';
-
-/** Gmail clips what is longer, and others follow it. */
-const clippedBytes = 102 * 1024;
-/** More names than this say no more. */
-const namedAtMost = 5;
+import { short, some } from './words.js';
 
 /** The two bodies of an email; undefined where one isn't known, null where there is none. */
 export interface TemplateBodies {
@@ -23,6 +19,8 @@ export interface TemplateFinding {
   readonly message: string;
   /** The body that it is about; null where it is about both. */
   readonly body: BodyName | null;
+  /** What it is about in each body, where one place is the first or the only one. */
+  readonly at?: { readonly [body in BodyName]?: Span };
   /** It is about the body that the server has, which nobody can be asked to mend first: never more than a warning. */
   readonly live?: true;
 }
@@ -50,8 +48,19 @@ export function checkTemplate({
     ...syntax('txt', txt),
     ...syntax('html', html),
     ...mismatch(txt, html),
-    ...(present(after.html) ? htmlFindings(after.html) : []),
+    ...(present(after.txt) ? insecureText(after.txt) : []),
+    ...(present(after.html)
+      ? htmlFindings(after.html).map(({ at, ...finding }) => ({
+          ...finding,
+          body: 'html' as const,
+          ...within('html', at),
+        }))
+      : []),
   ];
+}
+
+function within(body: BodyName, at: Span | undefined): Pick<TemplateFinding, 'at'> {
+  return at === undefined ? {} : { at: { [body]: at } };
 }
 
 function present(body: string | null | undefined): body is string {
@@ -84,10 +93,10 @@ function syntax(body: BodyName, template: ParsedBody | undefined): TemplateFindi
   if (template === undefined || !('syntax' in template)) return [];
   if (template.limit) {
     const message = `the ${body} body can't be checked or rendered: ${template.syntax}; shorten it, or look at what is sent yourself`;
-    return [{ code: 'body-too-large', message, body }];
+    return [{ code: 'body-too-large', message, body, ...within(body, template.at) }];
   }
   const message = `the ${body} body is not a Mustache template: ${template.syntax}`;
-  return [{ code: 'template-syntax', message, body }];
+  return [{ code: 'template-syntax', message, body, ...within(body, template.at) }];
 }
 
 /** A live body that can't be compared with the new one, where that could be. */
@@ -112,54 +121,23 @@ function mismatch(txt: ParsedBody | undefined, html: ParsedBody | undefined): Te
     ...(onlyTxt.length > 0 ? [`only the txt body has ${list(onlyTxt)}`] : []),
     ...(onlyHtml.length > 0 ? [`only the html body has ${list(onlyHtml)}`] : []),
   ];
-  return parts.length === 0 ? [] : [{ code: 'placeholder-mismatch', message: parts.join(', '), body: null }];
+  if (parts.length === 0) return [];
+  const at = { ...within('txt', onlyTxt[0]?.at).at, ...within('html', onlyHtml[0]?.at).at };
+  return [{ code: 'placeholder-mismatch', message: parts.join(', '), body: null, at }];
 }
 
-function htmlFindings(body: string): TemplateFinding[] {
-  const found: TemplateFinding[] = [];
-  const add = (code: CheckCode, message: string) => found.push({ code, message, body: 'html' });
-  const facts = inspectHtml(body);
-  // That a body has too many characters is told of each, whatever is in it.
-  if ('refused' in facts) {
-    if (body.length <= limits.bodyCharacters)
-      add('html-nesting', `the html body is ${facts.refused}, so nothing else is said about it`);
-  } else if (facts.active.length > 0) {
-    add(
-      'html-script',
-      `the html body has ${some(facts.active.map(short))}, which mail clients remove or distrust`,
-    );
+/** Mail programs make a link of an address in plain text too. */
+function insecureText(body: string): TemplateFinding[] {
+  const found = new Map<string, Span>();
+  for (const { 0: address, index } of body.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)) {
+    if (!found.has(address)) found.set(address, { start: index, end: index + address.length });
   }
-  const bytes = Buffer.byteLength(body);
-  if (bytes > clippedBytes) {
-    const size = (bytes / 1024).toFixed(1);
-    add('html-too-large', `the html body has ${size} KB, and mail clients clip what is longer than 102 KB`);
-  }
-  if ('refused' in facts) return found;
-  const foreign = facts.charsets.filter((charset) => !['utf-8', 'utf8'].includes(charset));
-  if (foreign.length > 0) {
-    add('html-charset', `the html body says that it is ${some(foreign.map(short))}, and it is sent as UTF-8`);
-  } else if (facts.charsets.length === 0) {
-    add('html-charset', 'the html body declares no character set: <meta charset="utf-8"> is missing');
-  }
-  const images = facts.imagesWithoutAlt;
-  if (images.length > 0) {
-    const many =
-      images.length === 1 ? '1 image without alt text' : `${images.length} images without alt text`;
-    const sources = [...new Set(images)].filter((source) => source !== '').map(short);
-    add('image-without-alt', `the html body has ${many}${sources.length > 0 ? `: ${some(sources)}` : ''}`);
-  }
-  return found;
+  const [first] = found.values();
+  if (first === undefined) return [];
+  const message = `the txt body leads to ${some([...found.keys()].map(short))} without https`;
+  return [{ code: 'insecure-link', message, body: 'txt', at: { txt: first } }];
 }
 
 function list(placeholders: readonly Placeholder[]): string {
   return some(placeholders.map((placeholder) => short(written(placeholder))));
-}
-
-function some(items: readonly string[]): string {
-  const more = items.length - namedAtMost;
-  return `${items.slice(0, namedAtMost).join(', ')}${more > 0 ? ` and ${more} more` : ''}`;
-}
-
-function short(text: string): string {
-  return text.length > 80 ? `${text.slice(0, 79)}…` : text;
 }

@@ -1,27 +1,46 @@
-import { attribute, type Element, parseBody, type RefusedBody } from './tree.js';
+import type { Span } from '../base/span.js';
+import { attribute, type Element, spotOf, type Tree } from './tree.js';
+
+/** Something in a body, and where. */
+export interface Spotted {
+  readonly text: string;
+  readonly at: Span | undefined;
+}
 
 /** What there is to know about a body's HTML. */
 export interface HtmlFacts {
   /** What would run or embed something, in words, each once. */
-  readonly active: readonly string[];
+  readonly active: readonly Spotted[];
   /** The declared character sets, in lower case. */
-  readonly charsets: readonly string[];
+  readonly charsets: readonly Spotted[];
   /** The addresses of images without an `alt` attribute; an empty `alt` says that there is nothing to tell. */
-  readonly imagesWithoutAlt: readonly string[];
+  readonly imagesWithoutAlt: readonly Spotted[];
+  /** The addresses that are fetched or opened without https, each once. */
+  readonly insecure: readonly Spotted[];
+  /** Where the head begins, or what else is the first that somebody wrote. */
+  readonly head: Span | undefined;
 }
 
-/** Reads a body as a browser would; says why not, where that would take more than it may. */
-export function inspectHtml(body: string): HtmlFacts | RefusedBody {
-  const tree = parseBody(body);
-  if ('refused' in tree) return tree;
-  const { elements } = tree;
+/** Looks through a body as a browser would read it. */
+export function inspectHtml({ elements }: Tree): HtmlFacts {
   return {
-    active: [...new Set(elements.flatMap(activeParts))],
-    charsets: elements.flatMap((element) => charsetOf(element) ?? []),
+    active: eachOnce(elements.flatMap(activeParts)),
+    charsets: elements.flatMap((element) => {
+      const text = charsetOf(element);
+      return text === undefined ? [] : [{ text, at: spotOf(element) }];
+    }),
     imagesWithoutAlt: elements
       .filter((element) => element.tagName === 'img' && attribute(element, 'alt') === undefined)
-      .map((element) => attribute(element, 'src') ?? ''),
+      .map((element) => ({ text: attribute(element, 'src') ?? '', at: spotOf(element) })),
+    insecure: eachOnce(elements.flatMap(insecureParts)),
+    head: elements.flatMap((element) => (element.tagName === 'head' ? (spotOf(element) ?? []) : []))[0],
   };
+}
+
+function eachOnce(found: readonly Spotted[]): Spotted[] {
+  const first = new Map<string, Spotted>();
+  for (const one of found) if (!first.has(one.text)) first.set(one.text, one);
+  return [...first.values()];
 }
 
 const embedding = new Set(['iframe', 'object', 'embed', 'applet', 'frame', 'portal']);
@@ -29,18 +48,27 @@ const embedding = new Set(['iframe', 'object', 'embed', 'applet', 'frame', 'port
 const dataBlock = /^application\/(ld\+)?json$/i;
 const addressAttributes = new Set(['href', 'src', 'action', 'formaction', 'data', 'background', 'poster']);
 
-function activeParts(element: Element): string[] {
-  const found: string[] = [];
+function activeParts(element: Element): Spotted[] {
+  const found: Spotted[] = [];
+  const add = (text: string, name?: string) => found.push({ text, at: spotOf(element, name) });
   const tag = element.tagName;
-  if (tag === 'script' && !dataBlock.test(attribute(element, 'type')?.trim() ?? '')) found.push('<script>');
-  if (embedding.has(tag)) found.push(`<${tag}>`);
+  if (tag === 'script' && !dataBlock.test(attribute(element, 'type')?.trim() ?? '')) add('<script>');
+  if (embedding.has(tag)) add(`<${tag}>`);
   for (const { name, value } of element.attrs) {
-    if (/^on[a-z]+$/.test(name)) found.push(`${name}=`);
+    if (/^on[a-z]+$/.test(name)) add(`${name}=`, name);
     if (addressAttributes.has(name) && /^(javascript|vbscript|data:text\/html)/i.test(address(value))) {
-      found.push(`${name}="${address(value).split(':', 1)[0]}:…"`);
+      add(`${name}="${address(value).split(':', 1)[0]}:…"`, name);
     }
   }
   return found;
+}
+
+function insecureParts(element: Element): Spotted[] {
+  return element.attrs.flatMap(({ name, value }) =>
+    addressAttributes.has(name) && /^http:/i.test(address(value))
+      ? [{ text: value.trim(), at: spotOf(element, name) }]
+      : [],
+  );
 }
 
 /** An address as browsers read it: without the white space and control characters that hide what it is. */

@@ -1,3 +1,4 @@
+import type { Span } from '../base/span.js';
 import { limits } from './limits.js';
 import type { Part } from './template.js';
 
@@ -8,6 +9,8 @@ export interface Placeholder {
   readonly section: boolean;
   /** The name itself, and the name under each of the sections around it: `user.name` in `{{#user}}`. */
   readonly meanings: readonly string[];
+  /** The tag of its first use. */
+  readonly at: Span;
 }
 
 /** The names that a body uses, each once, in the order of their first use. `{{.}}` is the section's own. */
@@ -28,6 +31,7 @@ function collect(parts: readonly Part[], sections: readonly string[], found: Map
       section: section && (before?.section ?? true),
       // A name that stands in every section doesn't need them all.
       meanings: [...new Set([...(before?.meanings ?? []), ...meanings])].slice(0, 64),
+      at: before?.at ?? part.at,
     });
     if (part.kind !== 'section') continue;
     collect(part.parts, part.inverted ? sections : below(sections, part.name), found);
@@ -54,6 +58,6 @@ export function missingFrom(other: readonly Placeholder[], one: readonly Placeho
 }
 
 /** A placeholder as it stands in a body: `{{ name }}`, `{{# name }}`. */
-export function written({ name, section }: Placeholder): string {
+export function written({ name, section }: Pick<Placeholder, 'name' | 'section'>): string {
   return section ? `{{# ${name} }}` : `{{ ${name} }}`;
 }

@@ -14,6 +14,7 @@ export const checkDescriptions = {
   'html-nesting':
     'HTML that is nested deeper than browsers and mail clients go, or that makes them repeat elements without end.',
   'image-without-alt': 'Images without a text for readers who do not see them.',
+  'insecure-link': 'Addresses that begin with http:, which anybody on the way can read and change.',
 } as const satisfies { readonly [code in ProblemCode]?: string };
 
 export type CheckCode = keyof typeof checkDescriptions;
@@ -45,6 +46,7 @@ export const checksSchema = z
     'html-charset': level('html-charset'),
     'html-nesting': level('html-nesting'),
     'image-without-alt': level('image-without-alt'),
+    'insecure-link': level('insecure-link'),
   })
   .meta({
     description: 'What is made of findings in email bodies: each can be an error, a warning or off.',

@@ -1,4 +1,5 @@
 import Mustache from 'mustache';
+import type { Span } from '../base/span.js';
 import { isMap, type Json } from '../base/values.js';
 import { type Condensed, condense } from './condense.js';
 import { limits, shown } from './limits.js';
@@ -9,11 +10,13 @@ const longSpace = /(?<!\s)\s{1000,}/g;
 /** A piece of a body, in the order in which it stands there. */
 export type Part =
   | { readonly kind: 'text'; readonly text: string }
-  | { readonly kind: 'variable'; readonly name: string }
-  | { readonly kind: 'partial'; readonly name: string }
+  | { readonly kind: 'variable'; readonly name: string; readonly at: Span }
+  | { readonly kind: 'partial'; readonly name: string; readonly at: Span }
   | {
       readonly kind: 'section';
       readonly name: string;
+      /** Its opening tag. */
+      readonly at: Span;
       /** Shown where there is no such value. */
       readonly inverted: boolean;
       readonly parts: readonly Part[];
@@ -44,6 +47,8 @@ export interface SyntaxProblem {
   readonly syntax: string;
   /** It may be one, and takes more than a limit allows. */
   readonly limit?: true;
+  /** What is at fault, where one place is. */
+  readonly at?: Span;
 }
 
 /** Parses a body as Mustache. Never throws: what is wrong is returned in words. */
@@ -51,7 +56,7 @@ export function parseMustache(body: string): MustacheTemplate | SyntaxProblem {
   if (body.length > limits.bodyCharacters) {
     return { syntax: `it has more than ${shown(limits.bodyCharacters)} characters`, limit: true };
   }
-  const text = body.replace(longSpace, (run) => run.slice(0, 1000));
+  const { text, whole } = withoutLongSpace(body);
   const condensed = condense(text);
   const writer = createWriter();
   try {
@@ -59,8 +64,8 @@ export function parseMustache(body: string): MustacheTemplate | SyntaxProblem {
     if (depthOf(parsed) > limits.sectionDepth) {
       return { syntax: `sections are nested more than ${limits.sectionDepth} deep`, limit: true };
     }
-    const tokens = whole(parsed, text, condensed);
-    const parts = partsOf(tokens);
+    const tokens = filled(parsed, text, condensed);
+    const parts = partsOf(tokens, (offset) => whole(condensed.original(offset)));
     const strange = strangeName(parts);
     if (strange !== undefined) return strange;
     if (tagsIn(parts) > limits.tags) return { syntax: tooManyTags, limit: true };
@@ -77,8 +82,26 @@ export function parseMustache(body: string): MustacheTemplate | SyntaxProblem {
     };
   } catch (failure) {
     if (!(failure instanceof Error)) throw failure;
-    return { syntax: withLine(failure.message, text, condensed) };
+    const { words, offset } = located(failure.message);
+    if (offset === undefined) return { syntax: words };
+    const at = condensed.original(offset);
+    const line = text.slice(0, at).split('\n').length;
+    return { syntax: `${words} at line ${line}`, at: { start: whole(at), end: whole(at) + 1 } };
   }
+}
+
+/** A body with its longest runs of white space cut off, and where a piece of that stands in the body. */
+function withoutLongSpace(body: string): { readonly text: string; whole(offset: number): number } {
+  const cuts: { readonly from: number; readonly gone: number }[] = [];
+  let gone = 0;
+  const text = body.replace(longSpace, (run, at: number) => {
+    if (run.length > 1000) {
+      gone += run.length - 1000;
+      cuts.push({ from: at + run.length - gone, gone });
+    }
+    return run.slice(0, 1000);
+  });
+  return { text, whole: (offset) => offset + (cuts.findLast(({ from }) => from <= offset)?.gone ?? 0) };
 }
 
 const tooManyTags = `it has more than ${shown(limits.tags)} tags`;
@@ -151,13 +174,13 @@ function inside([, , , , tokens]: MustacheToken): readonly MustacheToken[] {
 }
 
 /** The tokens with the text that they stand for. */
-function whole(tokens: readonly MustacheToken[], text: string, condensed: Condensed): MustacheToken[] {
+function filled(tokens: readonly MustacheToken[], text: string, condensed: Condensed): MustacheToken[] {
   return tokens.map((token): MustacheToken => {
     const [type, name, start, end] = token;
     if (type === 'text') {
       return [type, text.slice(condensed.original(start), condensed.original(end)), start, end];
     }
-    return isSection(token) ? [type, name, start, end, whole(inside(token), text, condensed)] : token;
+    return isSection(token) ? [type, name, start, end, filled(inside(token), text, condensed)] : token;
   });
 }
 
@@ -172,20 +195,29 @@ function depthOf(tokens: readonly MustacheToken[]): number {
   return depth;
 }
 
-function partsOf(tokens: readonly MustacheToken[]): Part[] {
+function partsOf(tokens: readonly MustacheToken[], original: (offset: number) => number): Part[] {
   return tokens.flatMap((token): Part[] => {
-    const [type, name] = token;
+    const [type, name, start, end] = token;
+    const at = (): Span => ({ start: original(start), end: original(end) });
     switch (type) {
       case 'text':
         return [{ kind: 'text', text: name }];
       case 'name':
       case '&':
-        return [{ kind: 'variable', name }];
+        return [{ kind: 'variable', name, at: at() }];
       case '>':
-        return [{ kind: 'partial', name }];
+        return [{ kind: 'partial', name, at: at() }];
       case '#':
       case '^':
-        return [{ kind: 'section', name, inverted: type === '^', parts: partsOf(inside(token)) }];
+        return [
+          {
+            kind: 'section',
+            name,
+            at: at(),
+            inverted: type === '^',
+            parts: partsOf(inside(token), original),
+          },
+        ];
       default:
         return [];
     }
@@ -196,18 +228,19 @@ function partsOf(tokens: readonly MustacheToken[]): Part[] {
 function strangeName(parts: readonly Part[]): SyntaxProblem | undefined {
   for (const part of parts) {
     if (part.kind === 'text') continue;
-    if (part.name === '') return { syntax: 'a tag has no name: {{}}' };
+    const { at } = part;
+    if (part.name === '') return { syntax: 'a tag has no name: {{}}', at };
     const start = `"${part.name.slice(0, 40)}…"`;
     if (part.name.length > limits.nameCharacters) {
       const syntax = `the name ${start} has more than ${shown(limits.nameCharacters)} characters`;
-      return { syntax, limit: true };
+      return { syntax, limit: true, at };
     }
     if (part.name.split('.').length > limits.nameSteps) {
-      return { syntax: `the name ${start} has more than ${limits.nameSteps} steps`, limit: true };
+      return { syntax: `the name ${start} has more than ${limits.nameSteps} steps`, limit: true, at };
     }
     if (/[{}<>\n]/.test(part.name)) {
       const [start = ''] = part.name.split(/[{}<>\n]/);
-      return { syntax: `the tag "{{ ${start.trim().slice(0, 40)}" is not closed with "}}"` };
+      return { syntax: `the tag "{{ ${start.trim().slice(0, 40)}" is not closed with "}}"`, at };
     }
     const inner = part.kind === 'section' ? strangeName(part.parts) : undefined;
     if (inner !== undefined) return inner;
@@ -215,15 +248,16 @@ function strangeName(parts: readonly Part[]): SyntaxProblem | undefined {
   return undefined;
 }
 
-/** The library's message, which counts characters and repeats a name whole, with the line that a person looks for. */
-function withLine(message: string, text: string, { original }: Condensed): string {
+/** The library's message, which repeats a name whole, and the character that it counted to. */
+function located(message: string): { readonly words: string; readonly offset: number | undefined } {
   const at = message.lastIndexOf(' at ');
   const offset = /^ at (\d+)$/.exec(message.slice(at))?.[1];
   const words = offset === undefined ? message : message.slice(0, at);
   const short = words.length > 100 ? `${words.slice(0, 80)}…${words.endsWith('"') ? '"' : ''}` : words;
-  const line =
-    offset === undefined ? '' : ` at line ${text.slice(0, original(Number(offset))).split('\n').length}`;
-  return `${short.charAt(0).toLowerCase()}${short.slice(1)}${line}`;
+  return {
+    words: `${short.charAt(0).toLowerCase()}${short.slice(1)}`,
+    offset: offset === undefined ? undefined : Number(offset),
+  };
 }
 
 function printed(value: unknown): string {

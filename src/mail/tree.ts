@@ -1,4 +1,5 @@
 import { type DefaultTreeAdapterTypes, defaultTreeAdapter, parse } from 'parse5';
+import type { Span } from '../base/span.js';
 import { limits, shown } from './limits.js';
 
 export type Document = DefaultTreeAdapterTypes.Document;
@@ -19,9 +20,13 @@ class TooMuch extends Error {}
 
 /**
  * Reads a body as a browser without scripts does: what is in `noscript` counts. Stops where the tree grows beyond
- * the limits, since a few tags can make a browser nest or repeat elements without end.
+ * the limits, since a few tags can make a browser nest or repeat elements without end. With `located` each element
+ * knows where its tag stands.
  */
-export function parseBody(body: string): Tree | RefusedBody {
+export function parseBody(
+  body: string,
+  { located = false }: { readonly located?: boolean } = {},
+): Tree | RefusedBody {
   if (body.length > limits.bodyCharacters) {
     return { refused: `longer than ${shown(limits.bodyCharacters)} characters` };
   }
@@ -30,6 +35,7 @@ export function parseBody(body: string): Tree | RefusedBody {
   try {
     const document = parse(body, {
       scriptingEnabled: false,
+      sourceCodeLocationInfo: located,
       treeAdapter: {
         ...defaultTreeAdapter,
         createElement: (...parts) => {
@@ -61,4 +67,12 @@ export function parseBody(body: string): Tree | RefusedBody {
 /** The value of an attribute; undefined where there is none. */
 export function attribute({ attrs }: Element, name: string): string | undefined {
   return attrs.find((one) => one.name === name)?.value;
+}
+
+/** Where the tag of an element stands, or one of its attributes; undefined for one that nobody wrote. */
+export function spotOf({ sourceCodeLocation: whole }: Element, name?: string): Span | undefined {
+  if (whole === undefined || whole === null) return undefined;
+  const { startOffset, endOffset } =
+    (name === undefined ? undefined : whole.attrs?.[name]) ?? whole.startTag ?? whole;
+  return { start: startOffset, end: endOffset };
 }

@@ -1,10 +1,20 @@
+import { stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 import pLimit from 'p-limit';
 import { error, type Place, type Problem } from '../base/problems.js';
 import { limits, shown as written } from '../mail/limits.js';
 import type { Project } from '../project/project.js';
-import { shownPath } from '../source/file.js';
-import { type Access, readsAtOnce } from './access.js';
+import {
+  type FileName,
+  nameOf,
+  type SourceFile,
+  shownPath,
+  sourceOf,
+  type Unreadable,
+  wholeFile,
+} from '../source/file.js';
+import type { Range } from '../source/tree.js';
+import { type Access, type Refused, readsAtOnce } from './access.js';
 
 /** A `{file: PATH}` of a manifest. */
 export interface BodyRequest {
@@ -15,7 +25,14 @@ export interface BodyRequest {
   readonly place: Place;
 }
 
-type Content = Awaited<ReturnType<Access['read']>> | { readonly reason: 'too-many' };
+/** The text of a body file, to the byte, and where a part of it stands. */
+export interface Body {
+  readonly text: string;
+  /** The file as a whole without a part. */
+  place(part: Range | undefined): Place;
+}
+
+type Content = Body | Refused | Unreadable | { readonly reason: 'too-many' };
 
 /** Reads body files, some at once and each once, and keeps every byte of them. */
 export class Bodies {
@@ -33,7 +50,7 @@ export class Bodies {
   }
 
   /** The content of a file, or what is wrong with it. */
-  async read(request: BodyRequest): Promise<{ readonly text: string } | Problem> {
+  async read(request: BodyRequest): Promise<Body | Problem> {
     const path = resolve(dirname(request.manifest), request.path);
     let content = this.#contents.get(path);
     if (content === undefined) {
@@ -44,15 +61,26 @@ export class Bodies {
     return 'text' in loaded ? loaded : this.#problem(request, path, loaded);
   }
 
+  /** Whether a manifest could take a file as a body. */
+  async has(manifest: string, path: string): Promise<boolean> {
+    const found = await this.#access.find(resolve(dirname(manifest), path));
+    if (!('target' in found)) return false;
+    return await stat(found.target).then(
+      (file) => file.isFile(),
+      () => false,
+    );
+  }
+
   async #load(path: string): Promise<Content> {
     const read = await this.#access.read(path);
     if (!('target' in read)) return read;
     this.files.add(read.target);
     this.#characters += read.text.length;
-    return this.#characters > limits.allBodiesCharacters ? { reason: 'too-many' } : read;
+    if (this.#characters > limits.allBodiesCharacters) return { reason: 'too-many' };
+    return bodyOf(read.text, nameOf(path, this.#project));
   }
 
-  #problem(request: BodyRequest, path: string, found: Exclude<Content, { text: string }>): Problem {
+  #problem(request: BodyRequest, path: string, found: Exclude<Content, Body>): Problem {
     const shown = request.tainted ? 'the body file' : `the body file ${shownPath(path, this.#project.cwd)}`;
     const places = [request.place];
     switch (found.reason) {
@@ -92,4 +120,18 @@ export class Bodies {
         return error('body-unreadable', `${shown} ${found.detail}`, places);
     }
   }
+}
+
+function bodyOf(text: string, name: FileName): Body {
+  let source: SourceFile | undefined;
+  return {
+    text,
+    place(part) {
+      if (part === undefined) return wholeFile(name);
+      source ??= sourceOf(name, text);
+      // Nobody counts a byte order mark as a character of the first line.
+      const mark = text.length - source.text.length;
+      return source.place({ start: Math.max(0, part.start - mark), end: Math.max(0, part.end - mark) });
+    },
+  };
 }

@@ -17,11 +17,13 @@ import { check, pathText, startOf, typeOf, valuePlace } from '../source/check.js
 import type { SourceFile } from '../source/file.js';
 import { nearest } from '../source/nearest.js';
 import { type Note, pathKey } from '../source/resolve.js';
-import { find, type MapNode, type Node, type Path } from '../source/tree.js';
+import { find, type MapNode, type Node, type Path, type Range } from '../source/tree.js';
 import type { Variables } from '../source/variables.js';
 import type { ParsedDocument } from '../source/yaml.js';
-import type { Bodies, BodyRequest } from './bodies.js';
+import type { Bodies, Body, BodyRequest } from './bodies.js';
+import { forgottenFile } from './forgotten.js';
 import { fieldHint } from './hints.js';
+import { partOfText } from './written.js';
 
 /** What reading a document takes. */
 export interface Reading {
@@ -217,8 +219,8 @@ class Builder {
   readonly #root: MapNode;
   readonly #notes: ReadonlyMap<string, Note>;
   readonly #reading: Reading;
-  /** The bodies by the path of their field; undefined for one whose path isn't known. */
-  readonly #texts = new Map<string, string | undefined>();
+  /** The bodies by the path of their field. */
+  readonly #bodies = new Map<string, Body>();
 
   constructor(kind: Kind, root: MapNode, notes: ReadonlyMap<string, Note>, reading: Reading) {
     this.#kind = kind;
@@ -233,11 +235,24 @@ class Builder {
     const contents = await Promise.all(references.map(({ wanted }) => this.#reading.bodies.read(wanted)));
     const problems = [...found];
     contents.forEach((content, index) => {
-      if ('text' in content) this.#texts.set(references[index]?.key ?? '', content.text);
+      if ('text' in content) this.#bodies.set(references[index]?.key ?? '', content);
       else problems.push(content);
     });
+    problems.push(...(await this.#forgotten(data)));
     const failed = problems.some(({ severity }) => severity === 'error');
     return { declared: failed ? undefined : this.#declared(data), problems };
+  }
+
+  /** The texts that stand where a body does, and name its file. */
+  async #forgotten(data: { readonly [key: string]: unknown }): Promise<Problem[]> {
+    const { file, bodies, path } = this.#reading;
+    const found = Object.entries(this.#kind.fields).map(([field, { type }]) => {
+      const text = data[field];
+      if (type !== 'body' || typeof text !== 'string' || this.#note([field])?.tainted) return undefined;
+      const place = valuePlace(file, this.#root, [field]);
+      return forgottenFile({ field, text, place, exists: (name) => bodies.has(path, name) });
+    });
+    return (await Promise.all(found)).flatMap((problem) => problem ?? []);
   }
 
   #collect(value: unknown, path: Path, references: { key: string; wanted: BodyRequest }[]): void {
@@ -288,7 +303,20 @@ class Builder {
       placeOf(...path) {
         return placeOf(file, root, path);
       },
+      placeWithin: (field, part) => this.#placeWithin(field, part, fields[field]),
     };
+  }
+
+  #placeWithin(field: string, part: Range | undefined, value: Value | undefined): Place {
+    const body = this.#bodies.get(pathKey([field]));
+    if (body !== undefined && typeof value === 'string') return body.place(part);
+    const { file } = this.#reading;
+    const { node } = find(this.#root, [field]);
+    const written =
+      part === undefined || node.type !== 'scalar' || typeof value !== 'string'
+        ? undefined
+        : partOfText(file.text, node.range, value, part);
+    return written === undefined ? placeOf(file, this.#root, [field]) : file.place(written);
   }
 
   /** An id in the one spelling by which objects are told apart; servers that take no other are left to refuse it. */
@@ -322,7 +350,7 @@ class Builder {
 
   #value(value: unknown, path: Path): Value {
     if (value instanceof FileReference) {
-      const text = this.#texts.get(pathKey(path)) ?? '';
+      const text = this.#bodies.get(pathKey(path))?.text ?? '';
       return this.#note([...path, 'file'])?.tainted === true ? new Sensitive(text) : text;
     }
     if (Array.isArray(value)) return value.map((item, index) => this.#value(item, [...path, index]));

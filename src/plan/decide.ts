@@ -40,7 +40,7 @@ export class Decider {
       return { ...change, action: 'blocked', requests: [], destructions: [], reason };
     }
     const change = this.compare(one, live, this.recorded(key), this.adjusted(one, live));
-    if (!subject.owed) return checked(change, this.#options.checks);
+    if (!subject.owed) return checked(change, subject.declared, this.#options.checks);
     return change.action === 'unchanged' || live?.exists === false
       ? undefined
       : { ...change, declaredAt: null };
@@ -69,8 +69,8 @@ export class Decider {
 }
 
 /** A change with what the checks of email bodies say; one that the settings make an error blocks it. */
-function checked(change: Change, settings: ChecksSettings): Change {
-  const { warnings, errors } = templateWarnings(change, settings);
+function checked(change: Change, declared: Declared, settings: ChecksSettings): Change {
+  const { warnings, errors } = templateWarnings(change, declared, settings);
   const told = { ...change, warnings: [...change.warnings, ...warnings, ...errors] };
   if (errors.length === 0) return told;
   const reason = errors.map(({ code, message }) => `${message} (${code} is an error here)`).join('; ');

@@ -1,9 +1,9 @@
-import { error, type Problem, warning } from '../base/problems.js';
+import { error, type Place, type Problem, warning } from '../base/problems.js';
 import type { Value } from '../base/values.js';
 import { emailsIn } from '../kinds/emails.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, Email } from '../kinds/kind.js';
-import { checkTemplate, type TemplateBodies, type TemplateFinding } from '../mail/checks.js';
+import { type BodyName, checkTemplate, type TemplateBodies, type TemplateFinding } from '../mail/checks.js';
 import { type ChecksSettings, levelOf } from '../mail/settings.js';
 import type { Change, PlanWarning } from './plan.js';
 
@@ -14,8 +14,15 @@ export interface TemplateWarnings {
   readonly errors: readonly PlanWarning[];
 }
 
-/** What a reviewer should know about the bodies of a template that is to be updated. */
-export function templateWarnings(change: Change, settings: ChecksSettings): TemplateWarnings {
+/**
+ * What a reviewer should know about the bodies of a template that is to be updated. What is said of a body that the
+ * document declares stands where it is written.
+ */
+export function templateWarnings(
+  change: Change,
+  declared: Declared,
+  settings: ChecksSettings,
+): TemplateWarnings {
   const { email } = kindOf(change.kind);
   if (email === undefined || change.action !== 'update') return { warnings: [], errors: [] };
   const { before, expected } = change.apply;
@@ -29,8 +36,24 @@ export function templateWarnings(change: Change, settings: ChecksSettings): Temp
         const set = levelOf(code, settings);
         return (live && set === 'error' ? 'warning' : set) === level;
       })
-      .map(({ code, message }) => ({ code, message }));
+      .map((finding) => planWarning(declared, email, finding));
   return { warnings: told('warning'), errors: told('error') };
+}
+
+/** A finding with the first of its places that a document has. */
+export function planWarning(template: Declared, email: Email, finding: TemplateFinding): PlanWarning {
+  const { code, message, body, at } = finding;
+  const about = (body === null ? (['txt', 'html'] as const) : [body]).filter(
+    (name) => template.fields[email[name]] !== undefined,
+  );
+  const name = about.find((one) => at?.[one] !== undefined) ?? about[0];
+  if (name === undefined || finding.live) return { code, message };
+  const { file, inProject, line, column } = template.placeWithin(email[name], at?.[name]);
+  return {
+    code,
+    message,
+    place: { file, ...(inProject === undefined ? {} : { inProject }), line, column },
+  };
 }
 
 /** What is questionable about declared templates, as far as manifests alone can tell. */
@@ -45,9 +68,10 @@ export function checkDeclaredTemplates(declared: readonly Declared[], settings: 
   );
 }
 
-function places(template: Declared, email: Email, { body }: TemplateFinding): Problem['places'] {
-  const fields = body === null ? [email.txt, email.html] : [email[body]];
-  return fields.map((field) => template.placeOf(field));
+/** Where a finding stands: in the body that it is about, or in both. */
+function places(template: Declared, email: Email, { body, at }: TemplateFinding): Place[] {
+  const about: readonly BodyName[] = body === null ? ['txt', 'html'] : [body];
+  return about.map((name) => template.placeWithin(email[name], at?.[name]));
 }
 
 /** The bodies as far as they may be shown: a message quotes names from them. */

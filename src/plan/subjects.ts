@@ -23,7 +23,17 @@ export type Addressed = Addresses & { readonly subject: Subject };
 /** What stands in for the document of an object that no manifest names and that something was taken away from. */
 export function undocumented(kind: KindName, identity: Identity): Declared {
   const nowhere = { file: '', line: 1, column: 1, length: 1 };
-  return { kind, identity, fields: {}, absent: false, whole: [], place: nowhere, placeOf: () => nowhere };
+  const place = () => nowhere;
+  return {
+    kind,
+    identity,
+    fields: {},
+    absent: false,
+    whole: [],
+    place: nowhere,
+    placeOf: place,
+    placeWithin: place,
+  };
 }
 
 /** What has to be looked at: the documents that a target may mean, what was taken away, and what pruning may delete. */

@@ -271,6 +271,7 @@ function declaredOf({ kind, finding, fields }: Draft, number: number): Declared 
     whole: [],
     place: at(),
     placeOf: (field) => at(field === undefined ? undefined : String(field)),
+    placeWithin: (field) => at(field),
   };
 }
 

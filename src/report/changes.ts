@@ -7,7 +7,7 @@ import type { Change, PlanWarning } from '../plan/plan.js';
 import { type EmailSide, emailViews, type FrameRoom } from './emails.js';
 import { type Insertable, type Markup, markup } from './markup.js';
 import { scrollable, tabs } from './page.js';
-import { bodyNotes, isDestructive, observedNote, placeText, shortValue } from './review.js';
+import { bodyNotes, isDestructive, located, observedNote, placeText, shortValue } from './review.js';
 import { type BodyView, type FieldView, fateText, requestTexts, viewField } from './view.js';
 import { plural } from './words.js';
 
@@ -153,6 +153,6 @@ function side(label: string, email: Email, fields: Fields, none: string): EmailS
 }
 
 /** A warning on a line of its own. */
-export function warningLine({ code, message }: PlanWarning): Markup {
-  return markup`<p class="warning"><strong>Warning:</strong> ${message} <span>(${code})</span></p>\n`;
+export function warningLine(warning: PlanWarning): Markup {
+  return markup`<p class="warning"><strong>Warning:</strong> ${located(warning)} <span>(${warning.code})</span></p>\n`;
 }

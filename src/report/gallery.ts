@@ -2,6 +2,7 @@ import type { Problem } from '../base/problems.js';
 import type { TemplateBodies } from '../mail/checks.js';
 import type { SampleData } from '../mail/samples.js';
 import type { PlanWarning } from '../plan/plan.js';
+import { warningLine } from './changes.js';
 import { emailGallery, FrameRoom } from './emails.js';
 import { type Insertable, type Markup, markup, markupLines } from './markup.js';
 import { pageText, scrollable } from './page.js';
@@ -71,10 +72,7 @@ function templateSection(template: GalleryTemplate, index: number, room: FrameRo
       ? 'made up from the names of the placeholders'
       : markup`from <code>${sampleFile}</code>`
   }.</p>
-${warnings.map(
-  ({ code, message }) =>
-    markup`<p class="warning"><strong>Warning:</strong> ${message} <span>(${code})</span></p>\n`,
-)}
+${warnings.map(warningLine)}
 ${held ? markup`<p class="note">A body is held back, since it holds a secret.</p>` : null}
 ${sampleBox(sample, address)}
 ${emailGallery(bodies, sample, room)}

@@ -1,7 +1,7 @@
 import { type Result, summarizeResult } from '../apply/result.js';
 import type { Problem } from '../base/problems.js';
 import { isMap, type Json, mapValues, Sensitive, type Value } from '../base/values.js';
-import { type Change, type FieldChange, type Plan, summarize } from '../plan/plan.js';
+import { type Change, type FieldChange, type Plan, type PlanWarning, summarize } from '../plan/plan.js';
 import { operationPath, operations } from '../server/operations.js';
 import type { PlanJson, ProblemsJson, ResultJson } from './schemas.js';
 
@@ -20,9 +20,15 @@ export function planJson(plan: Plan, { debug }: { debug: boolean }): PlanJson {
     summary: { update, delete: deleted, regenerate, adopt, blocked, unchanged },
     required_scopes: [...plan.requiredScopes],
     changes: plan.changes.filter(({ action }) => debug || action !== 'unchanged').map(changeJson),
-    warnings: plan.warnings.map(({ code, message }) => ({ code, message })),
+    warnings: plan.warnings.map(warningJson),
     digest: plan.digest,
   };
+}
+
+function warningJson({ code, message, place }: PlanWarning): PlanJson['warnings'][number] {
+  if (place === undefined) return { code, message };
+  const { file, inProject = file, line, column } = place;
+  return { code, message, place: { file: inProject, line, ...(column === undefined ? {} : { column }) } };
 }
 
 /** One change of a plan. */
@@ -42,7 +48,7 @@ export function changeJson(change: Change): PlanJson['changes'][number] {
       path: operationPath(operation, params),
     })),
     fields: change.fields.map(fieldJson),
-    warnings: change.warnings.map(({ code, message }) => ({ code, message })),
+    warnings: change.warnings.map(warningJson),
     reason: change.reason,
     declared_at:
       change.declaredAt === null

@@ -6,6 +6,7 @@ import {
   allWarnings,
   bodyNotes,
   headline,
+  located,
   observedNote,
   placeText,
   type ReviewGroup,
@@ -97,8 +98,8 @@ function sectionsOf(plan: Plan, debug: boolean): Section[] {
   const groups = reviewGroups(plan, { debug }).map((group) => groupSection(group, debug));
   const warnings = allWarnings(plan);
   if (warnings.length === 0) return groups;
-  const entries = warnings.map(({ change, code: name, message }) => ({
-    line: `- ${change === null ? '' : `${code(change.address)}: `}${prose(message)} (${code(name)})`,
+  const entries = warnings.map(({ change, ...warning }) => ({
+    line: `- ${change === null ? '' : `${code(change.address)}: `}${prose(located(warning))} (${code(warning.code)})`,
     details: [],
   }));
   return [...groups, { title: 'Warnings', noun: 'warning', rank: 0.5, entries }];

@@ -51,7 +51,7 @@ function redactWarning({ code, message, place }: PlanWarning, redactor: Redactor
   return {
     code,
     message: redactor.redactSentence(message),
-    ...(place === undefined ? {} : { place: { ...place, file: redactor.redactFile(place.file) } }),
+    ...(place === undefined ? {} : { place: redactNames(place, redactor.redactFile) }),
   };
 }
 

@@ -1,7 +1,6 @@
 import { bare } from '../base/escape.js';
-import type { ProblemCode } from '../base/problems.js';
 import { kindOf } from '../kinds/index.js';
-import type { Action, Change, Plan } from '../plan/plan.js';
+import type { Action, Change, Plan, PlanWarning } from '../plan/plan.js';
 import { leavesDebts, summarize } from '../plan/plan.js';
 import type { DiffLine } from './hunks.js';
 import { type BodyView, originOf, viewField } from './view.js';
@@ -45,9 +44,7 @@ export function isDestructive({ destructions }: Change): boolean {
 }
 
 /** Every warning of a plan, with the change that it is about; null for those about the plan as a whole. */
-export function allWarnings(
-  plan: Plan,
-): { readonly change: Change | null; readonly code: ProblemCode; readonly message: string }[] {
+export function allWarnings(plan: Plan): (PlanWarning & { readonly change: Change | null })[] {
   return [
     ...plan.warnings.map((warning) => ({ ...warning, change: null })),
     ...plan.changes.flatMap((change) => change.warnings.map((warning) => ({ ...warning, change }))),
@@ -79,19 +76,6 @@ export function headline(plan: Plan): string {
     case 'unchanged':
       return `nothing to change${unchanged}`;
   }
-}
-
-/** What a plan would do to its server, in words: `6 updates and 1 deletion`. */
-export function sendsText(plan: Plan): string {
-  const { update, delete: deletions, regenerate } = summarize(plan);
-  const parts = [
-    [update, 'update'],
-    [deletions, 'deletion'],
-    [regenerate, 'regeneration'],
-  ] as const;
-  const told = parts.filter(([count]) => count > 0).map(([count, noun]) => plural(count, noun));
-  const last = told.pop() ?? 'nothing';
-  return told.length === 0 ? last : `${told.join(', ')} and ${last}`;
 }
 
 /** Why a plan in which nothing is to be done has nothing to do; every format says so in its words. */
@@ -159,4 +143,11 @@ export function bodyNotes({ before, fate, lines, notes, hunks }: BodyView): stri
 /** A place as a person reads it, harmless. */
 export function placeText({ file, line }: { readonly file: string; readonly line: number }): string {
   return `${bare(file)}:${line}`;
+}
+
+/** A warning's message with the place that it is about, where that is another one than the declaration of its object. */
+export function located({ message, place }: PlanWarning): string {
+  const { column } = place ?? {};
+  // One without a column says its place itself.
+  return place === undefined || column === undefined ? message : `${message} (${placeText(place)}:${column})`;
 }

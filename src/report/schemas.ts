@@ -12,7 +12,18 @@ const action = z
   );
 
 const warning = z
-  .strictObject({ code: text('A stable code'), message: text('What a reviewer should know') })
+  .strictObject({
+    code: text('A stable code'),
+    message: text('What a reviewer should know'),
+    place: z
+      .strictObject({
+        file: text('The file, relative to the project'),
+        line: z.int().min(1).describe('The line, from 1'),
+        column: z.int().min(1).optional().describe('The column, from 1'),
+      })
+      .optional()
+      .describe('What it is about, where that is another place than the declaration'),
+  })
   .describe('Something a reviewer should know; it stops nothing');
 
 /** Numbers are kept as they are written, which is more than a schema of plain values could hand on. */

@@ -10,7 +10,7 @@ import {
 } from '../plan/plan.js';
 import { countDestructions } from '../plan/safety.js';
 import type { DiffLine } from './hunks.js';
-import { idleBecause } from './review.js';
+import { idleBecause, located } from './review.js';
 import { type BodyView, originOf, requestTexts, type SetView, type ValueView, viewField } from './view.js';
 import { type Colors, colors, lineWidth, plural, wrap } from './words.js';
 
@@ -132,7 +132,7 @@ function observedLines(change: Change): string[] {
 }
 
 function warningLines(indent: string, warning: PlanWarning, paint: Colors): string[] {
-  return wrap(`${indent}warning[${escapeText(warning.code)}]: `, warning.message).map((line) =>
+  return wrap(`${indent}warning[${escapeText(warning.code)}]: `, located(warning)).map((line) =>
     paint.yellow(line),
   );
 }

@@ -10,12 +10,13 @@ type Token = [type: string, name: string, start: number, end: number, inside?: T
 /** What the library makes of a body by itself; its message where it refuses it. */
 function plain(body: string): Part[] | string {
   const parts = (tokens: readonly Token[]): Part[] =>
-    tokens.flatMap(([type, name, , , inside]): Part[] => {
+    tokens.flatMap(([type, name, start, end, inside]): Part[] => {
       if (type === 'text') return [{ kind: 'text', text: name }];
-      if (type === 'name' || type === '&') return [{ kind: 'variable', name }];
-      if (type === '>') return [{ kind: 'partial', name }];
+      const at = { start, end };
+      if (type === 'name' || type === '&') return [{ kind: 'variable', name, at }];
+      if (type === '>') return [{ kind: 'partial', name, at }];
       if (type !== '#' && type !== '^') return [];
-      return [{ kind: 'section', name, inverted: type === '^', parts: parts(inside ?? []) }];
+      return [{ kind: 'section', name, at, inverted: type === '^', parts: parts(inside ?? []) }];
     });
   try {
     return parts(new Mustache.Writer().parse(body) as unknown as Token[]);

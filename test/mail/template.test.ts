@@ -112,3 +112,29 @@ describe('a body that is no template', () => {
     expect(rendered(`{{ a${' '.repeat(1_000_000)}}}`, { a: 'x' })).toBe('x');
   });
 });
+
+describe('where a tag stands', () => {
+  it('is told of the whole body, whatever stands before it', () => {
+    for (const before of [
+      '',
+      'a\r\nb\n',
+      '\uFEFFä🎉 ',
+      ' '.repeat(5000),
+      `${' '.repeat(3000)}x${'\n'.repeat(1500)}`,
+    ]) {
+      const body = `${before}{{ a }}{{# b }}{{{ c }}}{{/ b }}`;
+      const template = parseMustache(body);
+      if ('syntax' in template) throw new Error(template.syntax);
+      const spots = placeholdersOf(template.parts).map(({ at }) => body.slice(at.start, at.end));
+      expect(spots).toEqual(['{{ a }}', '{{# b }}', '{{{ c }}}']);
+    }
+  });
+
+  it('is told of what makes a body no template', () => {
+    const body = `${' '.repeat(2000)}x\n{{ a <b> }}`;
+    const template = parseMustache(body);
+    if (!('syntax' in template)) throw new Error('it is a template');
+    expect(body.slice(template.at?.start, template.at?.end)).toBe('{{ a <b> }}');
+    expect(parseMustache('ab\n{{/c}}')).toMatchObject({ at: { start: 3, end: 4 } });
+  });
+});

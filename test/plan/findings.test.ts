@@ -21,8 +21,12 @@ function declaredTemplate(fields: Fields, absent = false): Declared {
     whole: [],
     place,
     placeOf: (field) => ({ ...place, line: field === 'txt_content' ? 2 : 3 }),
+    placeWithin: (field) => ({ ...place, line: field === 'txt_content' ? 2 : 3 }),
   };
 }
+
+/** A document that mentions no body, so that nothing said of one has a place in it. */
+const document = declaredTemplate({});
 
 const lost = {
   code: 'lost-placeholder',
@@ -32,22 +36,25 @@ const lost = {
 describe('warnings of a changed template', () => {
   it('compare with what the server has', () => {
     const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: 'x' });
-    expect(templateWarnings(change, {})).toEqual({ warnings: [lost], errors: [] });
+    expect(templateWarnings(change, document, {})).toEqual({ warnings: [lost], errors: [] });
   });
 
   it('can be errors, or silenced', () => {
     const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: 'x' });
-    expect(templateWarnings(change, { 'lost-placeholder': 'error' })).toEqual({
+    expect(templateWarnings(change, document, { 'lost-placeholder': 'error' })).toEqual({
       warnings: [],
       errors: [lost],
     });
-    expect(templateWarnings(change, { 'lost-placeholder': 'off' })).toEqual({ warnings: [], errors: [] });
+    expect(templateWarnings(change, document, { 'lost-placeholder': 'off' })).toEqual({
+      warnings: [],
+      errors: [],
+    });
   });
 
   it('take the body that stays into account', () => {
     const html = '<meta charset="utf-8">{{ a }}';
     const change = templateChange({ txt_content: '{{ a }}', html_content: html }, { txt_content: 'x' });
-    expect(templateWarnings(change, { 'lost-placeholder': 'off' }).warnings).toEqual([
+    expect(templateWarnings(change, document, { 'lost-placeholder': 'off' }).warnings).toEqual([
       { code: 'placeholder-mismatch', message: 'only the html body has {{ a }}' },
     ]);
   });
@@ -57,7 +64,7 @@ describe('warnings of a changed template', () => {
     const live = templateChange({ txt_content: long }, { txt_content: 'x' });
     const own = templateChange({ txt_content: 'x' }, { txt_content: long });
     const codes = (change: typeof live, level: 'error' | 'off') => {
-      const { warnings, errors } = templateWarnings(change, { 'body-too-large': level });
+      const { warnings, errors } = templateWarnings(change, document, { 'body-too-large': level });
       return { warnings: warnings.map(({ code }) => code), errors: errors.map(({ code }) => code) };
     };
     expect(codes(live, 'error')).toEqual({ warnings: ['body-too-large'], errors: [] });
@@ -67,13 +74,43 @@ describe('warnings of a changed template', () => {
 
   it('quote nothing from a secret', () => {
     const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: new Sensitive('{{#secret') });
-    expect(templateWarnings(change, {})).toEqual({ warnings: [], errors: [] });
+    expect(templateWarnings(change, document, {})).toEqual({ warnings: [], errors: [] });
   });
 
   it('are about templates that will be updated alone', () => {
     const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: 'x' });
-    expect(templateWarnings({ ...change, action: 'blocked' }, {}).warnings).toEqual([]);
-    expect(templateWarnings({ ...change, kind: 'Client' }, {}).warnings).toEqual([]);
+    expect(templateWarnings({ ...change, action: 'blocked' }, document, {}).warnings).toEqual([]);
+    expect(templateWarnings({ ...change, kind: 'Client' }, document, {}).warnings).toEqual([]);
+  });
+});
+
+describe('a warning of a changed template', () => {
+  const html = '<meta charset="utf-8"><img src="a.png">{{ a }}';
+
+  it('stands in the body that the document declares', () => {
+    const change = templateChange({ txt_content: '{{ a }}' }, { html_content: html });
+    const parts: (object | undefined)[] = [];
+    const declared: Declared = {
+      ...declaredTemplate({ html_content: html }),
+      placeWithin: (_, part) => {
+        parts.push(part);
+        return { file: 'emails/a.html', inProject: 'a.html', line: 7, column: 3, length: 1, text: 'x' };
+      },
+    };
+    const place = { file: 'emails/a.html', inProject: 'a.html', line: 7, column: 3 };
+    expect(templateWarnings(change, declared, {}).warnings).toMatchObject([
+      { code: 'image-without-alt', place },
+    ]);
+    expect(parts).toEqual([{ start: 22, end: 39 }]);
+  });
+
+  it('has no place where the body is that of the server', () => {
+    const change = templateChange({ html_content: html }, { txt_content: '{{ b }}' });
+    const { warnings } = templateWarnings(change, declaredTemplate({ txt_content: '{{ b }}' }), {});
+    expect(warnings.map(({ code, place }) => [code, place?.line])).toEqual([
+      ['placeholder-mismatch', 2],
+      ['image-without-alt', undefined],
+    ]);
   });
 });
 

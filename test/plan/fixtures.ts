@@ -24,7 +24,8 @@ export function declared(
   fields: Fields = {},
   parts: Partial<Declared> = {},
 ): Declared {
-  return { kind, identity, fields, absent: false, whole: [], place, placeOf: () => place, ...parts };
+  const placed = { place, placeOf: () => place, placeWithin: () => place };
+  return { kind, identity, fields, absent: false, whole: [], ...placed, ...parts };
 }
 
 /** An object as the server showed it. */

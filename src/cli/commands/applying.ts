@@ -2,9 +2,7 @@ import { summarizeResult } from '../../apply/result.js';
 import { error, ProblemsError } from '../../base/problems.js';
 import { approve, type Limits } from '../../plan/approve.js';
 import type { Plan } from '../../plan/plan.js';
-import { countDestructions } from '../../plan/safety.js';
 import { planReport, renderText, resultReport } from '../../report/formats.js';
-import { plural } from '../../report/words.js';
 import type { WritingSession } from '../../session/session.js';
 import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
@@ -21,41 +19,22 @@ export async function showPlan(made: Plan, formats: readonly Format[], context: 
 
 /** A server and an environment, as a question names them. */
 export function where({ server, environment }: Pick<Plan, 'server' | 'environment'>): string {
-  return `${server} (${environment ?? 'no environment'})`;
+  return `${server} (${environment === null ? 'no environment' : `environment ${environment}`})`;
 }
 
 /** Whether to go on: with when a person said so, where one was asked; or with which exit code not. */
 export type Consent = { readonly asked: number } | { readonly refused: ExitCode };
 
-export interface Question {
-  readonly text: string;
-  /** What has to be typed, where yes isn't enough; left out where it is. */
-  readonly word?: string;
-  /** What is said where the answer is no. */
-  readonly otherwise?: string;
-  /** What else can be done where nobody can be asked. */
-  readonly instead?: string;
-}
-
-/** The question before a plan is carried out, which begins with what is asked; a plan that destroys wants more than a yes. */
-export function questionOf(text: string, plan: Plan, instead?: string): Question {
-  const destructions = countDestructions(plan);
-  const rest = instead === undefined ? {} : { instead };
-  if (destructions === 0) return { text, ...rest };
-  const word = plan.environment ?? new URL(plan.server).host;
-  const count = plural(destructions, 'destructive change');
-  const among = destructions === 1 ? 'is' : 'are';
-  return { text: `${text}\n${count} ${among} among them: type ${word} to go on`, word, ...rest };
-}
-
 /**
  * Asks a person, unless `--yes` has answered; the time is one of `performance.now()`, 0 where nobody was asked.
- * Throws a ProblemsError where nobody can be asked.
+ * `otherwise` is said where the answer is no, `instead` what else can be done without a question. Throws a ProblemsError where nobody can be asked.
  */
 export async function consent(
-  { text, word, otherwise = 'Nothing was sent.', instead = '' }: Question,
+  question: string,
   yes: boolean,
   { prompt, output }: Context,
+  otherwise = 'Nothing was sent.',
+  instead = '',
 ): Promise<Consent> {
   if (yes) return { asked: 0 };
   if (!prompt.available) {
@@ -68,7 +47,7 @@ export async function consent(
       ),
     ]);
   }
-  const answer = await prompt.confirm(text, word);
+  const answer = await prompt.confirm(question);
   if (answer === 'yes') return { asked: performance.now() };
   output.message(otherwise);
   return { refused: answer === 'aborted' ? exit.interrupted : exit.failed };

@@ -12,6 +12,7 @@ import { checkTemplate } from '../../mail/checks.js';
 import { type ChecksSettings, levelOf } from '../../mail/settings.js';
 import { loadManifests, tellSecrets } from '../../manifests/index.js';
 import { loadSamples } from '../../manifests/samples.js';
+import { planWarning } from '../../plan/findings.js';
 import { isMasked, maskedBody } from '../../plan/masked.js';
 import type { Project } from '../../project/index.js';
 import { type Gallery, type GalleryTemplate, galleryHtml } from '../../report/gallery.js';
@@ -95,7 +96,9 @@ function galleryTemplate(
     bodies,
     held: txt instanceof Sensitive || html instanceof Sensitive,
     warnings: [
-      ...checkTemplate({ after: bodies }).filter(({ code }) => levelOf(code, checks) !== 'off'),
+      ...checkTemplate({ after: bodies })
+        .filter(({ code }) => levelOf(code, checks) !== 'off')
+        .map((finding) => planWarning(template, email, finding)),
       ...(['txt', 'html'] as const).flatMap((body) =>
         isMasked(bodies[body], redact) ? [maskedBody(`the ${body} body`)] : [],
       ),

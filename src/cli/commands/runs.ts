@@ -106,12 +106,10 @@ export async function unlock(
   const { environment } = project;
   const whose = where({ server: state?.server ?? backend.place, environment });
   const agreed = await consent(
-    {
-      text: `Remove the lock of ${lock.holder}, for ${whose}? Its process must surely be gone.`,
-      otherwise: 'The lock stays.',
-    },
+    `Remove the lock of ${lock.holder}, for ${whose}? Its process must surely be gone.`,
     options.yes === true,
     context,
+    'The lock stays.',
   );
   if ('refused' in agreed) return agreed.refused;
   await lock.remove();

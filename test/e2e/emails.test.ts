@@ -1,0 +1,79 @@
+import { describe, expect, it } from 'vitest';
+import { project, sure } from './running.js';
+
+const backend = '20000000-0000-4000-8000-000000000001';
+const template = (body: string) =>
+  `kind: EmailTemplate\nbackend_id: ${backend}\ntype: reset_password_instructions\n${body}`;
+const html =
+  '\uFEFF<!DOCTYPE html>\r\n<html>\r\n<head><meta charset="utf-8"></head>\r\n<p>ä🎉<img src="a.png">{{ user.username }}\r\n</html>\r\n';
+
+describe('a finding in the body of an email', () => {
+  it('stands at its line in the body file, in every format', async () => {
+    const { idops, write } = await project(
+      {
+        'infra/idops.yaml': sure,
+        'infra/manifests/emails.yaml': template('html_content: {file: emails/reset.html}\n'),
+        'infra/manifests/emails/reset.html': html,
+      },
+      { profile: 'boruta' },
+    );
+    const at = 'infra/manifests/emails/reset.html:4:7';
+    const text = await idops('validate --config infra/idops.yaml');
+    expect(text.stderr).toContain(`  --> ${at}\n`);
+    expect(text.stderr).toContain(' 4 | <p>ä🎉<img src="a.png">{{ user.username }}\n');
+    expect(text.stderr).toMatch(/\n {3}\| {6,8}\^{17}\n/);
+    const json = JSON.parse((await idops('validate --config infra/idops.yaml --format json')).stdout);
+    expect(json.problems).toMatchObject([
+      { code: 'image-without-alt', places: [{ file: 'manifests/emails/reset.html', line: 4, column: 7 }] },
+    ]);
+    const github = await idops('validate --config infra/idops.yaml --format github');
+    expect(github.stdout).toContain('::warning file=infra/manifests/emails/reset.html,line=4,col=7,title=');
+    const plan = await idops('plan --config infra/idops.yaml');
+    expect(plan.stdout.replaceAll(/\s+/g, ' ')).toContain(`without alt text: a.png (${at})`);
+    const planned = JSON.parse((await idops('plan --config infra/idops.yaml --format json')).stdout);
+    expect(planned.changes[0].warnings).toContainEqual({
+      code: 'image-without-alt',
+      message: 'the html body has 1 image without alt text: a.png',
+      place: { file: 'manifests/emails/reset.html', line: 4, column: 7 },
+    });
+    const annotated = await idops('plan --config infra/idops.yaml --format github');
+    expect(annotated.stdout).toContain(
+      '::warning file=infra/manifests/emails/reset.html,line=4,col=7,title=',
+    );
+    const page = await idops('preview --config infra/idops.yaml --out -');
+    expect(page.stdout).toContain(`without alt text: a.png (${at})`);
+    await write({
+      'infra/manifests/emails.yaml': template(
+        `html_content: |\n  <meta charset="utf-8">\n  <img src="b.png">\n`,
+      ),
+    });
+    const written = await idops('validate --config infra/idops.yaml');
+    expect(written.stderr).toContain('  --> infra/manifests/emails.yaml:6:3\n');
+  });
+
+  it('is the path of a file, whose "file:" was forgotten', async () => {
+    const { idops } = await project(
+      {
+        'idops.yaml': sure,
+        'manifests/emails.yaml': template('txt_content: emails/reset.text\n'),
+        'manifests/emails/reset.text': 'Hello',
+      },
+      { profile: 'boruta' },
+    );
+    for (const command of ['validate', 'plan']) {
+      const { stderr } = await idops(command);
+      expect(stderr).toContain('warning[forgotten-file]: "txt_content" is the text "emails/reset.text"');
+      expect(stderr).toContain('write txt_content: {file: emails/reset.text}');
+      expect(stderr).toContain('  --> manifests/emails.yaml:4:14\n');
+    }
+  });
+
+  it('shows no line of a body that is secret', async () => {
+    const { idops } = await project({
+      'idops.yaml': sure,
+      'manifests/emails.yaml': template('html_content: "<img src=a.png> ${IDOPS_FOOTER}"\n'),
+    });
+    const { stderr, stdout } = await idops('validate', { env: { IDOPS_FOOTER: 'hunter2-hunter2' } });
+    expect(stderr + stdout).not.toMatch(/a\.png|hunter2/);
+  });
+});
