@@ -32,6 +32,8 @@ export interface ProjectPull {
   readonly left: readonly Problem[];
   /** What of new objects can't be written down; it stays unmanaged. */
   readonly leftOut: readonly LeftOut[];
+  /** What to look at in files that were changed, a sentence each. */
+  readonly notes: readonly string[];
   readonly survey: Survey;
 }
 
@@ -103,7 +105,7 @@ export async function pullInto(
   left.push(...bodies.conflicts());
   const fresh = withoutBuiltIn(seen, builtIn).filter((one) => !found.has(one.finding));
   const { documents, left: leftOut } = freshDocuments(fresh, manifests.declared, options);
-  const { texts: edited, refused } = editedSources(updates, left);
+  const { texts: edited, refused, notes } = editedSources(updates, left);
   const changed = await withNew(documents, edited, project, manifests, wishes, bodies);
   const toSet = [
     ...updates.flatMap(({ one, update }) =>
@@ -130,6 +132,7 @@ export async function pullInto(
     toSet,
     left,
     leftOut,
+    notes,
     survey: seen,
   };
 }
@@ -229,7 +232,11 @@ async function lookUp(
 function withinSize(text: string, edits: readonly FieldEdit[]): Edited {
   const edited = editFields(text, edits);
   if (fitsManifest(edited.text)) return edited;
-  return { text, refused: edits.map((edit) => ({ edit, reason: `with it the manifest ${tooLarge}` })) };
+  return {
+    text,
+    refused: edits.map((edit) => ({ edit, reason: `with it the manifest ${tooLarge}` })),
+    whole: [],
+  };
 }
 
 /** Documents of which several are about one object, each with what is said of all of them: a plan takes none. */
@@ -265,23 +272,33 @@ function declaredTwice(
 function editedSources(
   updates: readonly Wanted[],
   left: Problem[],
-): { readonly texts: ReadonlyMap<ManifestSource, string>; readonly refused: ReadonlySet<string> } {
+): {
+  readonly texts: ReadonlyMap<ManifestSource, string>;
+  readonly refused: ReadonlySet<string>;
+  readonly notes: readonly string[];
+} {
   const kept = new Set<string>();
-  const bySource = new Map<ManifestSource, { edit: FieldEdit; place: Place; key: string }[]>();
+  const notes: string[] = [];
+  const bySource = new Map<
+    ManifestSource,
+    { edit: FieldEdit; place: Place; key: string; address: string }[]
+  >();
   for (const { one, update } of updates) {
     for (const [field, next] of Object.entries(update?.fields ?? {})) {
       const edits = bySource.get(one.source) ?? [];
       const place = one.declared.placeOf(field);
-      edits.push({ edit: { document: one.number, field, next }, place, key: placeKey(one, field) });
+      const address = update?.address ?? '';
+      edits.push({ edit: { document: one.number, field, next }, place, key: placeKey(one, field), address });
       bySource.set(one.source, edits);
     }
   }
   const texts = new Map(
     [...bySource].map(([source, edits]) => {
       const isLink = source.path !== source.target;
-      const { text, refused } = isLink
+      const { text, refused, whole } = isLink
         ? {
             text: source.text,
+            whole: [],
             refused: edits.map(({ edit }) => ({
               edit,
               reason: 'its file is a link, which is not written through',
@@ -303,10 +320,16 @@ function editedSources(
           ),
         );
       }
+      for (const edit of whole) {
+        const address = edits.find((one) => one.edit === edit)?.address;
+        notes.push(
+          `${address}: ${edit.field} is written in a way that can't be edited member by member, so it is written anew: see whether the comments in it stand where they belong`,
+        );
+      }
       return [source, text] as const;
     }),
   );
-  return { texts, refused: kept };
+  return { texts, refused: kept, notes };
 }
 
 /** Names a field of a document. */

@@ -120,10 +120,12 @@ function mergeMap(
   path: Path,
   merging: Merging,
 ): Written {
-  const members = Object.keys(value).map((key): readonly [string, Written] => {
+  const members = Object.keys(value).flatMap((key): (readonly [string, Written])[] => {
     const said = memberOf(raw, value, key);
-    const there = Object.hasOwn(live, key) ? (live[key] ?? null) : null;
-    return [key, mergePlain(said, there, [...path, key], merging)];
+    const isThere = Object.hasOwn(live, key);
+    // What a map that is declared whole doesn't mention isn't to be there.
+    if (merging.whole && !isThere && said.value !== null && !holdsVariable(said.raw)) return [];
+    return [[key, mergePlain(said, isThere ? (live[key] ?? null) : null, [...path, key], merging)]];
   });
   const more = Object.keys(live).filter((key) => merging.whole && !Object.hasOwn(value, key));
   const added = writeField(

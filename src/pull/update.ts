@@ -28,6 +28,8 @@ export interface BodyEdit {
 
 /** What it takes that a document says what the server has. */
 export interface Update {
+  /** What the object is called. */
+  readonly address: string;
   /** What the document is to say of its fields, as it is to be written. */
   readonly fields: { readonly [field: string]: Json };
   readonly bodies: readonly BodyEdit[];
@@ -48,10 +50,10 @@ export interface UpdateOptions extends FreshOptions {
 export function updateOf(present: Present, live: Live, options: UpdateOptions): Update {
   const { declared, written } = present;
   const kind = kindOf(declared.kind);
-  const nothing: Update = { fields: {}, bodies: [], declared, toSet: [], left: [] };
   const known = { ...declared.identity, ...live.identity };
   const named = addressOf(kind.name, kind.naming?.(known, options.references).address ?? declared.identity);
   const address = options.holds(named) ? addressOf(kind.name, known) : named;
+  const nothing: Update = { address, fields: {}, bodies: [], declared, toSet: [], left: [] };
   const left = (message: string, place: Place, hint?: string): Problem =>
     error('not-pulled', `${address}: ${message}`, [place], hint);
   if (declared.absent) {
@@ -131,7 +133,8 @@ class Updating {
       const trouble = troubleOf(this.#declared, this.#live, this.#options);
       if (trouble !== undefined) problems.push(left(trouble, this.#declared.place));
     }
-    return { fields, bodies, declared: { ...this.#declared, fields: values }, toSet, left: problems };
+    const declared = { ...this.#declared, fields: values };
+    return { address: this.#address, fields, bodies, declared, toSet, left: problems };
   }
 
   #merged(field: string, said: Value, now: Value) {

@@ -2,12 +2,15 @@ import { Document, Pair, Scalar, YAMLMap, YAMLSeq } from 'yaml';
 import { escapeText, jsonText } from '../base/escape.js';
 import { type ExactNumber, isMap, isUuid, type Json } from '../base/values.js';
 
+/** How a text is written: as plainly as can be, or in quotes in any case. */
+export type Quotes = 'plain' | 'single' | 'double';
+
 /** A value as it is to stand in YAML: to the digit, and nothing in it can end the scalar that it is in. */
 class Literal {
   readonly text: string;
 
-  constructor(value: null | boolean | number | ExactNumber | string) {
-    this.text = typeof value === 'string' ? quoted(value) : value === null ? 'null' : String(value);
+  constructor(value: null | boolean | number | ExactNumber | string, quotes: Quotes = 'plain') {
+    this.text = typeof value === 'string' ? quoted(value, quotes) : value === null ? 'null' : String(value);
   }
 }
 
@@ -17,9 +20,17 @@ const plainText = /^[A-Za-z][A-Za-z0-9_-]*(?:[ .@/:][A-Za-z0-9_-]+)*$/;
 const notText = /^(?:null|true|false|yes|no|on|off|y|n|inf|nan)$/i;
 
 /** In JSON's quotes, which YAML has too; what a reader could be fooled with is escaped. */
-function quoted(text: string): string {
+function quoted(text: string, quotes: Quotes): string {
+  if (quotes === 'single' && !/[\n\r\t]/.test(text) && escapeText(text) === text) {
+    return `'${text.replaceAll("'", "''")}'`;
+  }
   const isPlain = text.length <= 200 && plainText.test(text) && !notText.test(text);
-  return isPlain || isUuid(text) ? text : jsonText(text).trimEnd();
+  return quotes !== 'double' && (isPlain || isUuid(text)) ? text : jsonText(text).trimEnd();
+}
+
+/** The node of a text in quotes. */
+export function textNode(text: string, quotes: Quotes): Scalar {
+  return new Scalar(new Literal(text, quotes));
 }
 
 const options = {
@@ -46,6 +57,8 @@ export const faithful = {
   strict: true,
   logLevel: 'silent',
   prettyErrors: false,
+  // Where each part of it stands.
+  keepSourceTokens: true,
 } as const;
 
 /** Whether a text of several lines reads as it is in a block, and comes back out of one. */
@@ -85,15 +98,18 @@ export function pairOf(key: string, value: Json): Pair {
   return new Pair(new Scalar(new Literal(key)), nodeOf(value));
 }
 
+/** How lists and maps are laid out. */
 export interface Style {
   readonly indent?: number;
   readonly indentSeq?: boolean;
+  /** Whether there is space within brackets. */
+  readonly padding?: boolean;
 }
 
 /** The YAML of a node, without a line being folded. */
 export function textOf(
   node: Scalar | YAMLMap | YAMLSeq,
-  { indent = 2, indentSeq = true }: Style = {},
+  { indent = 2, indentSeq = true, padding = false }: Style = {},
 ): string {
   const document = new Document(null, options as never);
   document.contents = node as never;
@@ -101,7 +117,7 @@ export function textOf(
     lineWidth: 0,
     blockQuote: 'literal',
     doubleQuotedMinMultiLineLength: Number.MAX_SAFE_INTEGER,
-    flowCollectionPadding: false,
+    flowCollectionPadding: padding,
     indent,
     indentSeq,
   });

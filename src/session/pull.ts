@@ -141,7 +141,7 @@ export async function pull(
         apart: null,
         left,
         missing: seen.missing,
-        notes: [...notes, ...seen.notes],
+        notes: [...notes, ...seen.notes, ...rest.notes],
         check: () => checkFiles(rest.files, project.root, project.cwd),
         async write() {
           await writeFiles(rest.files, project.root, project.cwd, options.signal);

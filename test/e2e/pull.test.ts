@@ -96,6 +96,72 @@ label: null
     expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
   });
 
+  it('changes of lists and maps the members that came or went, and the others keep their text and comments', async () => {
+    const manifest = `kind: User
+id: ${ids.ada}
+organizations: # where she works
+  # the parent
+  - globex # since 2020
+
+  # left last year
+  - {id: ${ids.initech}, name: 'initech'} # no longer
+authorized_scopes: [
+  {id: "70000000-0000-4000-8000-000000000001", name: "billing:read"}, # to read
+  # to report
+  {id: "70000000-0000-4000-8000-000000000003", name: "reports:read"}  # monthly
+]
+whole: [metadata]
+metadata:
+  # from HR
+  department: {value: finance, status: valid}  # checked
+  # of old
+  fax: {value: none, status: valid}   # gone
+roles:
+  - id: "\${role}" # temporary
+`;
+    const vars = 'vars: {role: 80000000-0000-4000-8000-000000000009}\n';
+    const at = await project(
+      { 'idops.yaml': boruta + vars, 'manifests/all.yaml': manifest },
+      { profile: 'boruta' },
+    );
+    expect(await at.idops(`pull --kind User --user ${ids.ada}`)).toMatchObject({ code: 0 });
+    const role = '80000000-0000-4000-8000-00000000000';
+    const roles = `[{id: ${role}1, name: member}, {id: ${role}2, name: accountant}]`;
+    expect(await at.read('manifests/all.yaml')).toBe(`kind: User
+id: ${ids.ada}
+organizations: # where she works
+  # the parent
+  - globex # since 2020
+  - {id: ${ids.acme}, name: 'acme', roles: ${roles}}
+
+authorized_scopes: [
+  {id: "70000000-0000-4000-8000-000000000001", name: "billing:read"}, # to read
+  {id: "70000000-0000-4000-8000-000000000002", name: "billing:write"}
+]
+whole: [metadata]
+metadata:
+  # from HR
+  department: {value: finance, status: valid}  # checked
+  phone: {value: "+44 20 7946 0018", status: valid}
+roles:
+  - id: "${role}1"
+    name: "member"
+`);
+    expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
+  });
+
+  it('says where it had to write a field anew, with comments that may stand elsewhere now', async () => {
+    const manifest = `kind: User\nid: ${ids.ada}\nmetadata:\n  department:\n    ? value # theirs\n    : sales\n    status: valid\n`;
+    const at = await project({ 'idops.yaml': boruta, 'manifests/all.yaml': manifest }, { profile: 'boruta' });
+    const pulled = await at.idops(`pull --kind User --user ${ids.ada}`);
+    expect(pulled).toMatchObject({ code: 0 });
+    expect(pulled.stderr).toContain(
+      `User/${ids.ada}: metadata is written in a way that can't be edited member by member, so it is written anew`,
+    );
+    expect(await at.read('manifests/all.yaml')).toContain('# theirs');
+    expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
+  });
+
   it('writes bodies anew where documents name their files, and leaves what is shared, a link or from a variable', async () => {
     const template = (type: string, rest: string): string =>
       `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: ${type}\n${rest}`;

@@ -24,7 +24,7 @@ describe('a field is written anew, and all else stays to the character', () => {
       'a list, with what is said in it',
       'a:\n# one\n- {id: 1, n: 1.50} # first\n# two\n- {id: 2}\nb: 1\n',
       { a: [{ id: 1, n: 'new' }, { id: 3 }] },
-      'a:\n# one\n- {id: 1, n: new} # first\n- id: 3\nb: 1\n',
+      'a:\n# one\n- {id: 1, n: new} # first\n- {id: 3}\nb: 1\n',
     ],
     [
       'within maps and lists, the members that differ alone',

@@ -1,0 +1,186 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import type { Json } from '../../src/base/values.js';
+import { editFields, writtenDocuments } from '../../src/pull/splice.js';
+import { comments, look, members, said, staying, written } from './commented.js';
+
+function edited(text: string, fields: { [field: string]: Json }) {
+  const edits = Object.entries(fields).map(([field, next]) => ({ document: 0, field, next }));
+  const { text: made, refused, whole } = editFields(text, edits);
+  return { made, refused: refused.map(({ edit, reason }) => `${edit.field}: ${reason}`), whole };
+}
+
+type Case = [string, string, { [field: string]: Json }, string];
+
+const block: Case[] = [
+  [
+    'an element that went goes with its line and the comment directly above, nothing else',
+    'a:\n  # free\n\n  # one\n  - one # 1\n  # two\n  # more of two\n  - two # 2\n\n  # free too\n\n  # three\n  - three # 3\n  # end\nb: 1\n',
+    { a: ['one', 'three'] },
+    'a:\n  # free\n\n  # one\n  - one # 1\n\n  # free too\n\n  # three\n  - three # 3\n  # end\nb: 1\n',
+  ],
+  [
+    'a new element is appended with the dash, the braces and the quotes of its neighbours',
+    'a:\n  -   { id: "1", "name": \'x\' } # 1\n  # not yet\nb: 1\n',
+    {
+      a: [
+        { id: '1', name: 'x' },
+        { id: '2', name: 'y' },
+      ],
+    },
+    'a:\n  -   { id: "1", "name": \'x\' } # 1\n  -   { "id": "2", "name": \'y\' }\n  # not yet\nb: 1\n',
+  ],
+  [
+    'an element that is a block stays one, with what is indented in it',
+    'a:\n- id: 1\n  roles:\n  - id: r # r\n  # of the roles\n# of b\nb: 1\n',
+    {
+      a: [
+        { id: 1, roles: [{ id: 'r' }, { id: 's' }] },
+        { id: 2, roles: [{ id: 't' }] },
+      ],
+    },
+    'a:\n- id: 1\n  roles:\n  - id: r # r\n  - id: s\n  # of the roles\n- id: 2\n  roles:\n  - id: t\n# of b\nb: 1\n',
+  ],
+  [
+    'elements come before, between and behind, and the last line has no end',
+    'a:\n    - b # b\n    - d',
+    { a: ['a', 'b', 'c', 'd', 'e'] },
+    'a:\n    - a\n    - b # b\n    - c\n    - d\n    - e',
+  ],
+  [
+    'an element that stands elsewhere takes its comments along',
+    'a:\n  # one\n  - one # 1\n  - two # 2\n  - three # 3\n',
+    { a: ['two', 'three', 'one'] },
+    'a:\n  - two # 2\n  - three # 3\n  # one\n  - one # 1\n',
+  ],
+  [
+    'what loses its last member keeps what nobody knows whose it is',
+    'a: # why\n  # all of them\n\n  # one\n  - one\n  - two\n\n# of b\nb: 1\n',
+    { a: [] },
+    'a: [] # why\n  # all of them\n\n\n# of b\nb: 1\n',
+  ],
+  [
+    'keys of a map that come and go',
+    'a:\n  # x\n  x: 1\n  # y\n  "y":\n    # value\n    value: v # v\n    old: o # o\n  z: |+\n    text\n\nb: 1\n',
+    { a: { y: { value: 'v', 'new one': ['p'] }, z: 'text\n\n', w: 'w' } },
+    'a:\n  # y\n  "y":\n    # value\n    value: v # v\n    new one:\n      - p\n  z: |+\n    text\n\n  w: w\nb: 1\n',
+  ],
+  [
+    'a key that shares its line with a dash',
+    'a:\n  - x: 1 # x\n    # w\n    w: 2\n    id: 5 # id\n  - name:   old # n\n    id: 7\n  - x: 1\n    # of id\n    id: 8\n  - x: 1 # 9\n    id: 9\n',
+    { a: [{ id: 5 }, { name: 'new', id: 7, more: 'm' }, { id: 8 }] },
+    'a:\n  - id: 5 # id\n  - name: new # n\n    id: 7\n    more: m\n  - # of id\n    id: 8\n',
+  ],
+  [
+    'lists in lists',
+    'a:\n  - id: 1\n    b:\n    - - x # x\n      - y # y\n    - z\n',
+    { a: [{ id: 1, b: [['x'], 'z'] }] },
+    'a:\n  - id: 1\n    b:\n    - - x # x\n    - z\n',
+  ],
+  [
+    'line ends of Windows, of the whole and of a new block of text',
+    'a:\r\n  x: "1" # x\r\n  y: 2\r\n',
+    { a: { x: '1', z: 'p\nq\n' } },
+    'a:\r\n  x: "1" # x\r\n  z: |\r\n    p\r\n    q\r\n',
+  ],
+  [
+    'a block of text with a remark at its head, and one in the place of a line with a remark',
+    'a: |  # why\n  one\n  two\nb: x # because\nc: 1\n',
+    { a: 'other', b: 'one\ntwo\n' },
+    'a: other  # why\nb: | # because\n  one\n  two\nc: 1\n',
+  ],
+];
+
+const flow: Case[] = [
+  ['the first of a line', '{a: [ "x", y, z ]}\n', { a: ['y', 'z'] }, '{a: [ y, z ]}\n'],
+  ['the last of a line', 'a: [x, y, z] # a\n', { a: ['x', 'y'] }, 'a: [x, y] # a\n'],
+  ['all of a line', "a: [ x, 'y' ] # a\n", { a: [] }, 'a: [] # a\n'],
+  ['one more in its quotes', 'a: ["x", "y"] # a\n', { a: ['x', 'y', 'z'] }, 'a: ["x", "y", "z"] # a\n'],
+  ['one before', 'a: [x, y] # a\n', { a: ['w', 'x', 'y'] }, 'a: [w, x, y] # a\n'],
+  [
+    'members of a map',
+    '{"a": {"x": 1, "y": {"z": [1, 2]}}}\n',
+    { a: { y: { z: [2, 3], w: 'q' }, v: null } },
+    '{"a": {"y": {"z": [2, 3], "w": "q"}, "v": null}}\n',
+  ],
+  [
+    'lines with comments, of which the last has no comma',
+    'a: [ # all\n  # x\n  x, # 1\n\n  # free\n\n  # y\n  y, # 2\n  z # 3\n  # end\n]\n',
+    { a: ['x', 'z', 'w'] },
+    'a: [ # all\n  # x\n  x, # 1\n\n  # free\n\n  z, # 3\n  w\n  # end\n]\n',
+  ],
+  [
+    'lines with comments, of which the last has a comma',
+    'a: {\n  x: 1, # x\n  y: 2, # y\n}\n',
+    { a: { x: 1, z: 3 } },
+    'a: {\n  x: 1, # x\n  z: 3,\n}\n',
+  ],
+  ['a comment that comes to stand last', 'a: [x, # 1\n  y]\n', { a: ['x'] }, 'a: [x # 1\n  ]\n'],
+  ['an empty one with a comment in it', 'a: [\n  # none yet\n]\n', { a: ['x'] }, 'a: [x\n  # none yet\n]\n'],
+];
+
+const anchors: [string, string, Json, string, string[]][] = [
+  [
+    'in a member that stays are no matter',
+    'a:\n  - &one {id: 1} # 1\n  - {id: 2}\nb: [*one]\n',
+    [{ id: 1 }, { id: 3 }],
+    'a:\n  - &one {id: 1} # 1\n  - {id: 3}\nb: [*one]\n',
+    [],
+  ],
+  ['of a member that goes can be aliases', 'b: &x 1\na: [*x, y]\n', ['y'], 'b: &x 1\na: [y]\n', []],
+  ...['a: &a [x]\nb: *a\n', 'a: [&x x, y]\nb: *x\n', 'b: &x {id: 1, n: [p]}\na: [*x]\n'].map(
+    (text): [string, string, Json, string, string[]] => [
+      `stay where a change would touch them: ${text.trim()}`,
+      text,
+      text.includes('id') ? [{ id: 1, n: ['q'] }] : ['z'],
+      text,
+      ['a: it is, or has in it, an anchor or an alias'],
+    ],
+  ),
+];
+
+describe('anchors and aliases', () => {
+  it.each(anchors)('%s', (_, text, next, wanted, refused) => {
+    expect(edited(text, { a: next })).toEqual({ made: wanted, refused, whole: [] });
+  });
+});
+
+it('a field whose members can not be edited is written as a whole, which is told where it has comments', () => {
+  const text = 'a:\n  ? x # x\n  : 1\n  # y\n  "y": 2\nb:\n  ? x\n  : 1\n';
+  const { made, refused, whole } = edited(text, { a: { x: 2, y: 2 }, b: { x: 2 } });
+  expect(made).toContain('# y\n');
+  expect(refused).toEqual([]);
+  expect(whole.map(({ field }) => field)).toEqual(['a']);
+});
+
+describe('members that stay keep their text, their comments and their order', () => {
+  it.each([...block, ...flow])('%s', (_, text, fields, wanted) => {
+    expect(edited(text, fields)).toEqual({ made: wanted, refused: [], whole: [] });
+  });
+});
+
+it('whatever comes and goes, the comments of what stays stay with it, in their order', () => {
+  fc.assert(
+    fc.property(members, look, (all, layout) => {
+      const text = written(all, layout);
+      expect(writtenDocuments(text)).toEqual([{ a: said(all, 'before'), b: 1 }]);
+      const { made, refused, whole } = edited(text, { a: said(all, 'after') });
+      expect({ refused, whole }).toEqual({ refused: [], whole: [] });
+      expect(writtenDocuments(made)).toEqual([{ a: said(all, 'after'), b: 1 }]);
+      const named = (one: string) => [...one.matchAll(/# ([a-z]+-m?\w+)/g)].map(([, name = '']) => name);
+      const { stay, go } = comments(all);
+      if (layout.style !== 'line') expect(named(text)).toHaveLength(stay.length + go.length + 1);
+      expect(named(made)).toEqual(named(text).filter((name) => !go.includes(name)));
+      if (layout.style === 'line') return;
+      for (const { id, own, trail } of staying(all)) {
+        const line = `(?:- )?(?:\\{?["']?id["']?: )?["']?${id}["']?[:,}]?[^\\n]*`;
+        if (own) expect(made).toMatch(new RegExp(`# own-${id}\\r?\\n +${line}`.replace(' +', ' *')));
+        if (trail && layout.style === 'block')
+          expect(made).toMatch(new RegExp(`${line}# trail-${id}\\r?\\n`));
+      }
+      expect(made.includes('\r')).toBe(layout.crlf);
+      expect(/[^\r]\n/.test(made)).toBe(!layout.crlf);
+    }),
+    { numRuns: 100 },
+  );
+});
