@@ -71,6 +71,7 @@ export const problemCodes = [
   'not-writable',
   'nothing-to-pull',
   'nothing-to-settle',
+  'other-address',
   'other-profile',
   'output-is-input',
   'placeholder-mismatch',

@@ -14,6 +14,8 @@ const exclusive: ReadonlySet<string> = new Set(['auth']);
 /** The configuration with the chosen environment laid over it, and with each of those that there are. */
 export interface Configs {
   readonly chosen: MapNode;
+  /** What the chosen environment itself says; undefined where none is chosen. */
+  readonly own: MapNode | undefined;
   readonly environments: readonly string[];
   readonly all: () => readonly MapNode[];
 }
@@ -74,6 +76,7 @@ export function readConfig(file: SourceFile, environment: string | null): Config
     node.type === 'map' ? merge(base, node, exclusive) : base;
   return {
     chosen: chosen === undefined ? base : over(chosen),
+    own: chosen?.node.type === 'map' ? chosen.node : undefined,
     environments: known,
     all: () => [base, ...known.map((name) => over(find(root, ['environments', name])))],
   };

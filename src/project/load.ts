@@ -113,6 +113,8 @@ class LoadedProject implements Project {
   readonly #source: SourceFile;
   readonly #config: MapNode;
   readonly #all: Configs['all'];
+  /** Whether the chosen environment has an address of its own. */
+  readonly #hasAddress: boolean;
   readonly #process: ProjectOptions['variables'];
   readonly #sources: VariableSources;
   readonly #tokenFile: string | undefined;
@@ -123,7 +125,7 @@ class LoadedProject implements Project {
     root: string,
     source: SourceFile,
     environment: string | null,
-    { chosen, environments, all }: Configs,
+    { chosen, own, environments, all }: Configs,
   ) {
     this.root = root;
     this.#tokenFile = options.tokenFile;
@@ -134,6 +136,7 @@ class LoadedProject implements Project {
     this.#source = source;
     this.#config = chosen;
     this.#all = all;
+    this.#hasAddress = own !== undefined && find(own, ['server', 'base_url']).complete;
     this.#process = options.variables;
     this.#sources = variableSources(chosen, source, options.variables);
     this.profile = this.#literalProfile();
@@ -217,8 +220,11 @@ class LoadedProject implements Project {
   }
 
   async server(overrides: ServerOverrides = {}): Promise<ServerSettings> {
+    const variable = setting(this.#process, 'IDOPS_BASE_URL');
+    const isAside = this.#hasAddress && overrides.baseUrl === undefined;
     const given = {
-      baseUrl: overrides.baseUrl ?? setting(this.#process, 'IDOPS_BASE_URL'),
+      baseUrl: overrides.baseUrl ?? (isAside ? undefined : variable),
+      aside: isAside ? variable : undefined,
       tokenFile: overrides.tokenFile,
       token: setting(this.#process, 'IDOPS_TOKEN'),
     };
@@ -229,6 +235,7 @@ class LoadedProject implements Project {
     return await serverSettings({
       section: this.#needed('server', serverSchema, replaced),
       given,
+      environment: this.environment,
       variables: this.#process,
       cwd: this.cwd,
       root: this.root,

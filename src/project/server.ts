@@ -23,9 +23,12 @@ export interface ServerSources {
   /** What options and process variables say, above the section. */
   readonly given: {
     readonly baseUrl: string | undefined;
+    /** What a process variable says where the chosen environment has an address of its own, which it must not replace. */
+    readonly aside: string | undefined;
     readonly tokenFile: string | undefined;
     readonly token: string | undefined;
   };
+  readonly environment: string | null;
   readonly variables: ProjectOptions['variables'];
   readonly cwd: string;
   readonly root: string;
@@ -87,7 +90,23 @@ class Settings {
       return undefined;
     }
     const places = given.baseUrl === undefined ? place('base_url') : [];
-    return this.#address(text, 'the base URL', places, allowInsecureHttp);
+    const address = this.#address(text, 'the base URL', places, allowInsecureHttp);
+    if (address !== undefined && given.aside !== undefined) this.#sameAddress(address, given.aside, places);
+    return address;
+  }
+
+  /** A variable that was left over from elsewhere must not send one environment's changes to another's server. */
+  #sameAddress(address: BaseUrl, aside: string, places: readonly Place[]): void {
+    const other = checkBaseUrl(aside, { what: 'IDOPS_BASE_URL', places: [], allowInsecureHttp: true });
+    if (isBaseUrl(other) && other.href === address.href) return;
+    this.#problems.push(
+      error(
+        'other-address',
+        `IDOPS_BASE_URL names ${isBaseUrl(other) ? other.href : 'something else'}, and environment ${this.#sources.environment} is at ${address.href}`,
+        places,
+        'unset IDOPS_BASE_URL, or give --base-url, which replaces the address of an environment',
+      ),
+    );
   }
 
   #address(

@@ -204,3 +204,60 @@ describe('proxies', () => {
     expect(found).toEqual(['bad-proxy the proxy in https_proxy is neither http nor https']);
   });
 });
+
+describe('an address of the environment beside IDOPS_BASE_URL', () => {
+  const load = async (environment: string, variables: Variables, env = 'production') => {
+    const text = `version: 1\nserver:\n  base_url: https://shared.example.com\n  auth: {token: abc}\nenvironments:\n  production:\n    ${environment}\n  other: {server: {base_url: https://other.example.com}}\n`;
+    await writeFile(join(cwd, 'idops.yaml'), text);
+    return await loadProject({ cwd, variables, ...(env === '' ? {} : { env }) });
+  };
+  const own = 'server: {base_url: https://id.example.com}';
+
+  test('is an error where they differ, with the place of the environment', async () => {
+    const project = await load(own, { IDOPS_BASE_URL: 'https://staging.example.com' });
+    await expect(project.server()).rejects.toMatchObject({
+      problems: [
+        {
+          code: 'other-address',
+          message:
+            'IDOPS_BASE_URL names https://staging.example.com, and environment production is at https://id.example.com',
+          places: [{ line: 7, column: 24 }],
+        },
+      ],
+    });
+  });
+
+  test.each([
+    ['is none where both say the same', own, 'https://ID.example.com/', 'https://id.example.com'],
+    [
+      'is none where it is that very variable',
+      "server: {base_url: '${IDOPS_BASE_URL}'}",
+      'https://a.example.com',
+      'https://a.example.com',
+    ],
+    ['is none where it has none', 'vars: {}', 'https://a.example.com', 'https://a.example.com'],
+    ['is none where the variable is empty', own, '', 'https://id.example.com'],
+  ])('%s', async (_, environment, variable, address) => {
+    const project = await load(environment, { IDOPS_BASE_URL: variable });
+    expect((await project.server()).baseUrl).toBe(address);
+  });
+
+  test('is none where --base-url says which, or where no environment is chosen', async () => {
+    const variables = { IDOPS_BASE_URL: 'https://staging.example.com' };
+    const given = { baseUrl: 'https://third.example.com' };
+    expect((await (await load(own, variables)).server(given)).baseUrl).toBe('https://third.example.com');
+    expect((await (await load(own, variables, '')).server()).baseUrl).toBe('https://staging.example.com');
+  });
+
+  test('is told without what the variable says where that is no address', async () => {
+    const project = await load(own, { IDOPS_BASE_URL: 'user:hunter2' });
+    await expect(project.server()).rejects.toMatchObject({
+      problems: [
+        {
+          message:
+            'IDOPS_BASE_URL names something else, and environment production is at https://id.example.com',
+        },
+      ],
+    });
+  });
+});

@@ -109,7 +109,8 @@ async function settingsOf(
 ): Promise<ServerSettings> {
   return await serverSettings({
     section: { data: {}, problems: [], notes: new Map() },
-    given: { baseUrl, tokenFile: 'file' in token ? token.file : undefined, token: value },
+    given: { baseUrl, aside: undefined, tokenFile: 'file' in token ? token.file : undefined, token: value },
+    environment: null,
     variables: process.env,
     cwd: process.cwd(),
     root: process.cwd(),
