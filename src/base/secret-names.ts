@@ -32,9 +32,31 @@ export function isSecretMember(name: string): boolean {
 }
 
 const words = ['password', 'secret', 'token', 'credential'];
-const abbreviations = new Set(['pass', 'pwd', 'pw', 'passwd', 'passphrase', 'pin']);
-/** The keys that let somebody in, however their words are joined; a public one is none. */
-const secretKey = /(?:api|private|access|signing|encryption|ssh)[^a-z0-9]{0,3}keys?(?![a-z])/;
+const abbreviations = new Set([
+  ...['pass', 'pwd', 'pw', 'passwd', 'passphrase', 'pin', 'pins'],
+  ...['senha', 'heslo', 'haslo', 'jelszo'],
+  // What signs somebody in besides.
+  ...['bearer', 'mnemonic'],
+]);
+/** What others call a password, as it is folded, where it is far from that word. */
+const foreign = [
+  ...['kennwort', 'contrasena', 'wachtwoord', 'losenord', 'adgangskode', 'salasana'],
+  ...['пароль', '密码', '密碼', 'パスワード', '비밀번호'].map(fold),
+];
+const secretKeys: readonly RegExp[] = [
+  // The keys that let somebody in, however their words are joined; a public one is none.
+  /(?:api|private|access|signing|encryption|ssh)[^a-z0-9]{0,3}keys?(?![a-z])/,
+  // What stands in for a second factor; when one was set up is none.
+  /(?:^|[^a-z])[th]?otp(?:[^a-z0-9]{0,3}(?:seed|key|code|ur[il])s?)?$/,
+  /(?:recovery|backup|scratch|reset)[^a-z0-9]{0,3}(?:codes?|keys?|phrases?)(?![a-z])/,
+  /seed[^a-z0-9]{0,3}phrase/,
+  /session[^a-z0-9]{0,3}(?:id|key)s?(?![a-z])/,
+  /mots?[^a-z0-9]{0,3}de[^a-z0-9]{0,3}passe/,
+  /^authorization$|(?:^|[^a-z])cookies?$/,
+];
+
+/** What a key may have in it before its colon; half of a pair of surrogates counts for the whole. */
+export const keyCharacter = /[\p{L}\p{M}\p{N}\p{Cs}_.-]/u;
 
 const memo = new Map<string, boolean>();
 
@@ -42,13 +64,23 @@ const memo = new Map<string, boolean>();
 export function looksSecret(key: string): boolean {
   const known = memo.get(key);
   if (known !== undefined) return known;
-  const answer = resemblesSecret(key.toLowerCase());
+  const answer = resemblesSecret(fold(key));
   if (memo.size < 10_000) memo.set(key, answer);
   return answer;
 }
 
+/** Letters with a stroke, which Unicode has for letters of their own. */
+const strokes: { readonly [letter: string]: string } = { ł: 'l', ø: 'o', đ: 'd', ı: 'i', ß: 'ss' };
+
+/** A name without what some write with its letters and others without: accents, capitals, wide forms. */
+function fold(name: string): string {
+  const bare = name.normalize('NFKD').replace(/\p{M}/gu, '').toLowerCase();
+  return bare.replace(/[łøđıß]/g, (letter) => strokes[letter] ?? letter);
+}
+
 function resemblesSecret(name: string): boolean {
-  if (words.some((word) => name.includes(word)) || secretKey.test(name)) return true;
+  if ([...words, ...foreign].some((word) => name.includes(word))) return true;
+  if (secretKeys.some((pattern) => pattern.test(name))) return true;
   if (name.length > 100) return false;
   if (secretFields.some((field) => distance(name, field) <= 3)) return true;
   return name
@@ -59,11 +91,13 @@ function resemblesSecret(name: string): boolean {
     );
 }
 
+/** A text that ends so has nothing else to say. */
+const loose = /(?:^|[\s:="'])bearer\s+[\w.~+/=-]+\s*["']?$/i;
 const credentials: readonly RegExp[] = [
   // A certificate and a public key are for everybody.
   /-----BEGIN (?!(?:[A-Z0-9]+ )*(?:CERTIFICATE|CERTIFICATE REQUEST|PUBLIC KEY)-----)/,
   /-----BEGIN\s*$/m,
-  /(?:^|[\s:="'])bearer\s+[\w.~+/=-]+\s*["']?$/i,
+  loose,
   // A JSON Web Token.
   /\beyJ[\w-]{8,}\.[\w-]{8,}\.[\w-]*/,
   // What services give out so that it is found by its beginning.
@@ -75,4 +109,12 @@ const credentials: readonly RegExp[] = [
 /** Whether a text looks as if it signed somebody in, whatever the key that it stands under. */
 export function looksLikeCredential(text: string): boolean {
   return credentials.some((pattern) => pattern.test(text));
+}
+
+/** What follows `Bearer` in prose is a word, and no long one with digits. */
+const bearer = /(?:^|[\s:="'])bearer\s+(?=[\w.~+/=-]*\d)[\w.~+/=-]{16,}/i;
+
+/** Whether a text that people read, such as a label or an email, has something in it that would sign somebody in. */
+export function holdsCredential(text: string): boolean {
+  return bearer.test(text) || credentials.some((pattern) => pattern !== loose && pattern.test(text));
 }

@@ -9,7 +9,7 @@ import type { Profile } from '../server/profiles.js';
 import { MAX_BYTES, SourceFile } from '../source/file.js';
 import { resolve } from '../source/resolve.js';
 import { parseYaml } from '../source/yaml.js';
-import { escapeVariables, type ToSet, type Writing, writeField } from './literal.js';
+import { escapeVariables, isKnownOrSaid, type ToSet, type Writing, writeField } from './literal.js';
 import type { VariableNames } from './names.js';
 import { documentText } from './yaml.js';
 
@@ -91,7 +91,7 @@ function draftOf(kind: Kind, finding: Finding, { profile, names, holds, referenc
   const { writes, files } = kind.discovery ?? {};
   const named = addressOf(kind.name, kind.naming?.(identity, references).address ?? identity);
   // Files and variables are called after it.
-  const address = holds(named) ? addressOf(kind.name, identity) : named;
+  const address = isKnownOrSaid(named, { holds }) ? addressOf(kind.name, identity) : named;
   const draft: Draft = {
     kind,
     finding,
@@ -115,7 +115,7 @@ function draftOf(kind: Kind, finding: Finding, { profile, names, holds, referenc
     const isWritten = writes === undefined ? !Object.hasOwn(identity, field) : writes.includes(field);
     if (value === undefined || !isWritten || ignored.includes(field)) continue;
     if (files?.endings[field] !== undefined && typeof value === 'string') {
-      const trouble = holds(value)
+      const trouble = isKnownOrSaid(value, { holds })
         ? 'has a credential in it, which no file may hold'
         : value.length > MAX_BYTES / 4 && Buffer.byteLength(value) > MAX_BYTES
           ? 'is larger than 16 MiB, which no file may be'
@@ -150,7 +150,7 @@ function isSound(draft: Draft, { holds, profile }: FreshOptions): boolean {
   }
   const named = { kind: kind.name, ...finding.identity };
   const isUsable = kind.schema.safeParse(named).success && isReadBack(namedRaw(draft));
-  if (!isUsable || Object.values(finding.identity).some(holds)) {
+  if (!isUsable || Object.values(finding.identity).some((id) => isKnownOrSaid(id, { holds }))) {
     draft.left.push("its id can't stand in a manifest, so that nothing is written down of it");
     return false;
   }

@@ -5,7 +5,7 @@ import type { Kind } from '../kinds/kind.js';
 import { isWritten } from '../manifests/access.js';
 import { MAX_BYTES } from '../source/file.js';
 import { type FreshDocument, membersWith } from './fresh.js';
-import { escapeVariables } from './literal.js';
+import { escapeVariables, isKnownOrSaid } from './literal.js';
 import { safeName } from './names.js';
 import { documentText } from './yaml.js';
 
@@ -102,7 +102,8 @@ export function placed(
     files.push({ path, text });
     return { file: posix.relative(posix.dirname(manifest), path) };
   });
-  const shown = called === null || holds(called) || isSaid(called, members) ? null : comment(called);
+  const shown =
+    called === null || isKnownOrSaid(called, { holds }) || isSaid(called, members) ? null : comment(called);
   return { text: documentText(members, shown), files };
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { looksLikeCredential, looksSecret } from '../base/secret-names.js';
+import { holdsCredential, looksLikeCredential, looksSecret } from '../base/secret-names.js';
 import { type Fields, isMap, type Json, Sensitive, type Value } from '../base/values.js';
 import { asElements, type FieldType, value as plain } from '../kinds/fields.js';
 import type { VariableNames } from './names.js';
@@ -68,7 +68,7 @@ function writeTyped(type: FieldType, value: Value, path: Path, writing: Writing)
     return fromMembers(
       Object.entries(value).flatMap(([key, member]) => {
         const at = [...path, key];
-        if (writing.holds(key)) {
+        if (isKnownOrSaid(key, writing)) {
           writing.left.push(`${fieldPath(path)} has a key with a credential in it, which no file may hold`);
           return [];
         }
@@ -80,7 +80,7 @@ function writeTyped(type: FieldType, value: Value, path: Path, writing: Writing)
           writing.left.push(`${fieldPath(at)} is null, which in a manifest says that there is no such key`);
           return [];
         }
-        const within = holdsCredential(member, writing) ? { ...writing, secret: true as const } : writing;
+        const within = someCredential(member, writing) ? { ...writing, secret: true as const } : writing;
         const written = writePlain(member, at, within);
         return written === undefined ? [] : [[key, written] as const];
       }),
@@ -112,7 +112,7 @@ function writeElement(
   const named = ['id', 'name'].flatMap((member) => {
     const text = element[member];
     // What says which element is meant can't come from a variable.
-    if (typeof text !== 'string' || writing.holds(text)) return [];
+    if (typeof text !== 'string' || isKnownOrSaid(text, writing)) return [];
     return [[member, { raw: escapeVariables(text), value: text }] as const];
   });
   if (named.length === 0) return undefined;
@@ -140,7 +140,7 @@ function writePlain(value: Value, path: Path, writing: Writing): Written | undef
     return { raw: written.map(({ raw }) => raw), value: written.map((item) => item.value) };
   }
   if (isMap(value)) {
-    if (Object.keys(value).some(writing.holds)) {
+    if (Object.keys(value).some((key) => isKnownOrSaid(key, writing))) {
       writing.left.push(`${fieldPath(path)} has a key with a credential in it, which no file may hold`);
       return undefined;
     }
@@ -165,7 +165,7 @@ function writeSecret(secret: Json, path: Path, writing: Writing): Written | unde
     writing.left.push(`${where} is a secret that no variable can give`);
     return undefined;
   }
-  const shown = (text: string): string => (writing.holds(text) ? hashOf(text) : text);
+  const shown = (text: string): string => (isKnownOrSaid(text, writing) ? hashOf(text) : text);
   const name = writing.names.of(
     shown(writing.address),
     path.map((step) => shown(String(step))),
@@ -193,15 +193,20 @@ function isUnderSecret([field = '', ...keys]: Path, value: Value, { open, secret
   return !isOpen && (secret === true || keys.some((key) => typeof key === 'string' && looksSecret(key)));
 }
 
-/** Whether a text is a credential that is known, or looks like one in what a server keeps for anybody. */
-function isCredential(text: string, path: Path, { holds }: Writing): boolean {
-  return holds(text) || (path.length > 1 && looksLikeCredential(text));
+/** Whether a text is a credential that is known, or looks like one: in what people read, it takes more to look so. */
+function isCredential(text: string, path: Path, writing: Writing): boolean {
+  return isKnownOrSaid(text, writing) || (path.length > 1 && looksLikeCredential(text));
 }
 
-function holdsCredential(value: Value, writing: Pick<Writing, 'holds'>): boolean {
-  if (typeof value === 'string') return writing.holds(value) || looksLikeCredential(value);
-  if (Array.isArray(value)) return value.some((item) => holdsCredential(item, writing));
-  return isMap(value) && Object.values(value).some((item) => holdsCredential(item, writing));
+/** Whether a text that people read has a credential in it, be it a known one: no file may hold it. */
+export function isKnownOrSaid(text: string, { holds }: Pick<Writing, 'holds'>): boolean {
+  return holds(text) || holdsCredential(text);
+}
+
+function someCredential(value: Value, writing: Pick<Writing, 'holds'>): boolean {
+  if (typeof value === 'string') return isKnownOrSaid(value, writing) || looksLikeCredential(value);
+  if (Array.isArray(value)) return value.some((item) => someCredential(item, writing));
+  return isMap(value) && Object.values(value).some((item) => someCredential(item, writing));
 }
 
 function holdsUnwritableKey(value: Value): boolean {

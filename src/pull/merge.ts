@@ -1,7 +1,7 @@
 import { HashedSecret, isMap, type Json, reveal, same, UNKNOWN_TEXT, type Value } from '../base/values.js';
 import { asElements, contrast, desired, type FieldType, value as plain } from '../kinds/fields.js';
 import { parseVariables } from '../source/template.js';
-import { fieldPath, type Writing, type Written, writeField } from './literal.js';
+import { fieldPath, isKnownOrSaid, type Writing, type Written, writeField } from './literal.js';
 
 /** What a document says of a field, and how it is written. */
 interface Said {
@@ -196,7 +196,7 @@ function replace(type: FieldType, said: Said, live: Value, path: Path, merging: 
       merging.kept.push(`${fieldPath(path)} lies in a file, and the server has no text there`);
       return said;
     }
-    if (merging.writing.holds(live)) {
+    if (isKnownOrSaid(live, merging.writing)) {
       merging.kept.push(`${fieldPath(path)} has a credential in it on the server, which no file may hold`);
       return said;
     }

@@ -6,7 +6,7 @@ import { kindOf } from '../kinds/index.js';
 import type { Declared, Kind, Live } from '../kinds/kind.js';
 import { ignoredFields } from '../kinds/rules.js';
 import { type FreshOptions, troubleOf } from './fresh.js';
-import type { ToSet } from './literal.js';
+import { isKnownOrSaid, type ToSet } from './literal.js';
 import { mergeField } from './merge.js';
 
 /** A document of a manifest, as it is written and as it is understood. */
@@ -52,7 +52,7 @@ export function updateOf(present: Present, live: Live, options: UpdateOptions): 
   const kind = kindOf(declared.kind);
   const known = { ...declared.identity, ...live.identity };
   const named = addressOf(kind.name, kind.naming?.(known, options.references).address ?? declared.identity);
-  const address = options.holds(named) ? addressOf(kind.name, known) : named;
+  const address = isKnownOrSaid(named, options) ? addressOf(kind.name, known) : named;
   const nothing: Update = { address, fields: {}, bodies: [], declared, toSet: [], left: [] };
   const left = (message: string, place: Place, hint?: string): Problem =>
     error('not-pulled', `${address}: ${message}`, [place], hint);

@@ -1,4 +1,4 @@
-import { looksSecret } from '../base/secret-names.js';
+import { keyCharacter, looksSecret } from '../base/secret-names.js';
 import type { Range } from './tree.js';
 
 /**
@@ -36,12 +36,13 @@ export function isReference(value: string): boolean {
 
 /** Where the key before a colon begins, if it looks secret. */
 function keyBefore(text: string, colon: number): number | undefined {
-  if (!/[\w.\-"'\s]/.test(text[colon - 1] ?? '')) return undefined;
+  const last = text[colon - 1] ?? '';
+  if (!/["'\s]/.test(last) && !keyCharacter.test(last)) return undefined;
   const before = text.slice(Math.max(0, colon - 100), colon);
   const gap = /["']?[ \t]*(?:\r?\n[ \t]*)?$/.exec(before)?.[0].length ?? 0;
   const end = colon - gap;
   let start = end;
-  while (start > 0 && end - start < 120 && /[\w.-]/.test(text[start - 1] ?? '')) start -= 1;
+  while (start > 0 && end - start < 120 && keyCharacter.test(text[start - 1] ?? '')) start -= 1;
   return start < end && looksSecret(text.slice(start, end)) ? start : undefined;
 }
 

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import {
+  holdsCredential,
   isSecretField,
   isSecretMember,
   looksLikeCredential,
@@ -80,4 +81,21 @@ it.each([
   '',
 ])('%s does not look like a credential', (text) => {
   expect(looksLikeCredential(text)).toBe(false);
+});
+
+describe('a text that people read', () => {
+  it.each([
+    'Bearer abcdefABCDEF1234567890zz1',
+    'Hello {{ name }},\nAuthorization: Bearer 0123456789abcdef0123\nBye',
+    'see postgres://ada:hush@db.example/app.',
+    '-----BEGIN PRIVATE KEY-----\nMIIE\n',
+  ])('%j has a credential in it', (text) => expect(holdsCredential(text)).toBe(true));
+
+  it.each([
+    'This letter entitles the bearer below',
+    'bearer of good news',
+    'Bearer authenticationtoken',
+    'Mail help@example.com or see https://example.com/a:b',
+    '',
+  ])('%j has none', (text) => expect(holdsCredential(text)).toBe(false));
 });

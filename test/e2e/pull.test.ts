@@ -342,13 +342,23 @@ describe('secrets', () => {
       api_token: { value: secret, status: 'valid' },
       plain: { value: '${IDOPS_TOKEN}$$', status: '$' },
     };
+    const [organization] = seed.organizations;
+    const [template] = seed.templates;
+    if (organization === undefined || template === undefined) throw new Error('nothing is there');
+    organization.label = `Bearer ${secret}0123`;
+    template.txt_content = `-----BEGIN PRIVATE KEY-----\n${secret}\n`;
     const at = await project({ 'idops.yaml': boruta }, { profile: 'boruta', seed });
     const pulled = await at.idops('pull --format json');
     expect(pulled.code).toBe(0);
+    expect(pulled.stderr).toContain('txt_content has a credential in it, which no file may hold');
     const { to_set } = JSON.parse(pulled.stdout) as {
       to_set: { name: string; address: string; path: string }[];
     };
-    expect(to_set).toEqual([
+    const label = 'IDOPS_ORGANIZATION_ACME_LABEL';
+    expect(to_set.filter(({ name }) => name === label)).toEqual([
+      { name: label, address: 'Organization/acme', path: 'label' },
+    ]);
+    expect(to_set.filter(({ name }) => name !== label)).toEqual([
       {
         name: expect.stringMatching(/^IDOPS_USER_/),
         address: `User/${ids.ada}`,
@@ -364,8 +374,9 @@ describe('secrets', () => {
       at.sandbox.token,
     ];
     for (const one of hidden) expect(written + pulled.stdout + pulled.stderr).not.toContain(one);
-    const [variable] = to_set;
-    const env = { [variable?.name ?? '']: secret };
+    const env = Object.fromEntries(
+      to_set.map(({ name }) => [name, name === label ? `Bearer ${secret}0123` : secret]),
+    );
     expect(await at.idops('plan --detailed-exitcode', { env })).toMatchObject({ code: 0 });
     expect(await at.idops('pull --check', { env })).toMatchObject({ code: 0 });
   });

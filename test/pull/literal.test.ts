@@ -104,6 +104,26 @@ it('secrets become variables: by the name of the field, of the key, or since the
   expect(made.left.at(-1)).toBe('metadata.pin_token.value is a secret that no variable can give');
 });
 
+it('a credential becomes a variable in what people read too, and under keys in any letters; a boolean is no secret', () => {
+  const made = writing();
+  const bearer = 'Bearer 0123456789abcdef0123';
+  expect(writeField(value, 'label', bearer, made)?.raw).toBe('${IDOPS_USER_1_LABEL}');
+  expect(writeField(value, 'label', 'the bearer below', made)?.raw).toBe('the bearer below');
+  expect(writeField(set(), 'roles', [{ id: 'r', name: bearer }], made)?.raw).toEqual([{ id: 'r' }]);
+  const metadata = {
+    passwörd: { value: 'hush', status: 'valid' },
+    recovery_codes: { value: ['q2'], status: 'valid' },
+    password_set: { value: true, status: 'valid' },
+    [bearer]: { value: 'x', status: 'valid' },
+  };
+  expect(writeField(map, 'metadata', metadata, made)?.raw).toEqual({
+    passwörd: { value: '${IDOPS_USER_1_METADATA_PASSW_RD_VALUE}', status: 'valid' },
+    recovery_codes: { value: ['${IDOPS_USER_1_METADATA_RECOVERY_CODES_VALUE_0}'], status: 'valid' },
+    password_set: { value: true, status: 'valid' },
+  });
+  expect(made.left).toEqual(['metadata has a key with a credential in it, which no file may hold']);
+});
+
 it('what stands beside a secret in its element is a secret too, but for a word of the server', () => {
   const made = writing();
   const metadata = {

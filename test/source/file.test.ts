@@ -68,6 +68,19 @@ describe('secrets in shown lines', () => {
     if (text.includes('port')) expect(placeOf(text, 'port').text?.trim()).toBe('port: 25');
   });
 
+  test('whatever letters its name is written with', () => {
+    for (const name of ['passwörd', 'contraseña', 'пароль', 'パスワード', '𝐩𝐚𝐬𝐬𝐰𝐨𝐫𝐝']) {
+      for (const text of [
+        `${name}: hunter2\nport: x`,
+        `{"${name}": hunter2, port: [}`,
+        `- ${name} : |\n    hunter2\n- x`,
+      ]) {
+        expect(placeOf(text, 'hunter2').text ?? '').not.toContain('hunter2');
+        expect(placeOf(text, name).text).toContain(name);
+      }
+    }
+  });
+
   test('the name of a variable stays visible under a key that looks secret', () => {
     const text = 'api_token: ${IDOPS_API_TOKEN}\nother_token: a${B}c\n';
     const file = new SourceFile({ file: 'x.yaml' }, text);
@@ -153,6 +166,26 @@ test.each([
   'access_key',
   'pin',
   'card.pin',
+  'passwörd',
+  'PASSWÓRD',
+  'pa\u0301ssword',
+  'ｐａｓｓｗｏｒｄ',
+  'contraseña',
+  'mot_de_passe',
+  'Kennwort',
+  'passwørd',
+  'hasło',
+  'пароль',
+  'パスワード',
+  'pins',
+  'totp',
+  'otp_seed',
+  'totpSecret',
+  'recovery_codes',
+  'backupCodes',
+  'session_id',
+  'cookie',
+  'bearer',
 ])('%s looks secret', (key) => expect(looksSecret(key)).toBe(true));
 test.each([
   'label',
@@ -170,4 +203,12 @@ test.each([
   'pinned',
   'auth',
   'shipping',
+  'totp_registered_at',
+  'optional',
+  'postal_code',
+  'session',
+  'seed',
+  'größe',
+  'authorization_level',
+  'cookie_consent',
 ])('%s does not look secret', (key) => expect(looksSecret(key)).toBe(false));
