@@ -16,7 +16,9 @@ export class Log {
   /** How reports look in it. */
   get look(): Look {
     const inputs = this.#inputs;
+    const only = inputs?.args.only;
     return {
+      ...(only === undefined ? {} : { only }),
       color: false,
       debug: inputs?.args.debug === true,
       folder: inputs === undefined ? '' : folderInRepository(inputs),

@@ -57,7 +57,7 @@ export class Posts {
                 title: `Identity server is not as declared: ${name}`,
                 body: await planComment(
                   first,
-                  plan,
+                  { plan, only: inputs.args.only },
                   this.#event,
                   'The server is not as the manifests say. Apply puts it right; so does a change of the manifests.\n\n',
                 ),

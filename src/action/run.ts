@@ -188,7 +188,7 @@ class Work {
     const shown = redactPlan(plan, this.#redactor);
     const htmlReport = await this.#writeHtml(plan, project);
     await this.#tellPlan(plan, shown);
-    await writeSummary(await planSummary(shown));
+    await writeSummary(await planSummary({ plan: shown, only: inputs.args.only }));
     const changed = changesServer(plan);
     const blocked = plan.changes.some(({ action }) => action === 'blocked');
     // What a selection leaves out may be owed something: then nobody is told that all is well.
@@ -198,7 +198,11 @@ class Work {
     await this.#posts.comment(inputs, key, async () =>
       tells
         ? {
-            body: await planComment(markerLine({ kind: 'plan', ...marker }), shown, this.#event),
+            body: await planComment(
+              markerLine({ kind: 'plan', ...marker }),
+              { plan: shown, only: inputs.args.only },
+              this.#event,
+            ),
             opens: true,
           }
         : { body: outdatedComment(key, plan.digest, this.#event), opens: inputs.comment === 'true' },
@@ -229,7 +233,7 @@ class Work {
           : await session.planStored(stored);
       const shown = redactPlan(plan, this.#redactor);
       await this.#tellPlan(plan, shown);
-      await writeSummary(await planSummary(shown));
+      await writeSummary(await planSummary({ plan: shown, only: inputs.args.only }));
       if (problems.length > 0) throw new ProblemsError(problems);
       if (expectDigest !== undefined) {
         checkApproval(plan, await this.#approval(inputs, expectDigest, plan), this.#redactor);

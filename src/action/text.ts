@@ -1,5 +1,6 @@
 import { escapeText } from '../base/escape.js';
 import type { Problem } from '../base/problems.js';
+import type { Share } from '../plan/drift.js';
 import type { Plan } from '../plan/plan.js';
 import { type Look, planReport, problemsReport, renderText } from '../report/formats.js';
 import { fence } from '../report/markdown.js';
@@ -16,16 +17,26 @@ const blockRoom = 30_000;
 
 const look: Look = { color: false, debug: false, folder: '' };
 
+/** A plan, and which of its changes are shown. */
+export interface SharedPlan {
+  readonly plan: Plan;
+  readonly only: Share | undefined;
+}
+
 /** A plan without secrets under a first line of its own, as a comment: never longer than GitHub takes. */
 export async function planComment(
   first: string,
-  plan: Plan,
+  { plan, only }: SharedPlan,
   event: WorkflowEvent,
   intro = '',
 ): Promise<string> {
   const end = `\n${origin(event)}\n`;
   const start = `${first}\n${intro}`;
-  const markdown = await fitting(plan, (text) => text.length, commentLimit - start.length - end.length);
+  const markdown = await fitting(
+    { plan, only },
+    (text) => text.length,
+    commentLimit - start.length - end.length,
+  );
   return `${start}${markdown}${end}`;
 }
 
@@ -35,8 +46,8 @@ export function plainComment(first: string, title: string, text: string, event: 
 }
 
 /** A plan for the summary of a step: all of it, as far as GitHub takes it. */
-export async function planSummary(plan: Plan): Promise<string> {
-  return await fitting(plan, (text) => Buffer.byteLength(text), summaryLimit - summaryRest);
+export async function planSummary(shown: SharedPlan): Promise<string> {
+  return await fitting(shown, (text) => Buffer.byteLength(text), summaryLimit - summaryRest);
 }
 
 /** Problems as a block that shows them as they are. */
@@ -54,9 +65,14 @@ function origin({ sha, runUrl }: WorkflowEvent): string {
 }
 
 /** Renders with a smaller budget until it fits: bytes are no characters. */
-async function fitting(plan: Plan, measure: (text: string) => number, limit: number): Promise<string> {
+async function fitting(
+  { plan, only }: SharedPlan,
+  measure: (text: string) => number,
+  limit: number,
+): Promise<string> {
+  const share = only === undefined ? {} : { only };
   const render = (budget: number): Promise<string> =>
-    renderText(planReport, 'markdown', { plan, samples: new Map() }, { ...look, budget });
+    renderText(planReport, 'markdown', { plan, samples: new Map() }, { ...look, ...share, budget });
   let budget = limit;
   let text = await render(budget);
   while (measure(text) > limit && budget > 1_000) {

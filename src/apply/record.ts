@@ -1,5 +1,14 @@
-import { type Fields, holdsSensitive, isMap, mapValues } from '../base/values.js';
-import { normalForm, value } from '../kinds/fields.js';
+import {
+  type Fields,
+  holdsSensitive,
+  isMap,
+  mapValues,
+  reveal,
+  Sensitive,
+  same,
+  type Value,
+} from '../base/values.js';
+import { holdsHashed, normalForm, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Identity, KindName } from '../kinds/kind.js';
 import { type Owed, seenLoss } from '../kinds/loss.js';
@@ -83,9 +92,20 @@ function forgetFormer(resources: State['resources'], { kind, expected }: Asked):
   if (succession === undefined || expected[succession.field] !== true) return;
   const { field } = succession;
   for (const [key, record] of Object.entries(resources)) {
-    if (record.kind !== kind || record.fields[field] !== true) continue;
-    resources[key] = { ...record, uncertain: [...new Set([...(record.uncertain ?? []), field])] };
+    if (record.kind !== kind) continue;
+    const former = record.fields[field] === true;
+    const uncertain = former ? { uncertain: [...new Set([...(record.uncertain ?? []), field])] } : {};
+    if (former || record.left?.fields[field] === true) {
+      resources[key] = { ...record, ...uncertain, ...withoutLeft(record, field) };
+    }
   }
+}
+
+/** What was left of an object, but for a field that it has lost to another one by the same run or a later one. */
+function withoutLeft({ left }: ResourceRecord, field: string): Pick<ResourceRecord, 'left'> {
+  if (left === undefined) return {};
+  const { [field]: _, ...fields } = left.fields;
+  return { left: { ...left, fields } };
 }
 
 function emptyRecord({ kind, identity, managed }: Asked, { at, run }: RecordContext): ResourceRecord {
@@ -121,7 +141,11 @@ function nextRecord(
       return { ...base, ...generation(asked), ...storeFields(made(asked, became.after), context.hasher) };
     case 'delete':
       if (became.status !== 'applied') return undefined;
-      return { ...base, deleted: deletedHash(asked.kind, became.after ?? {}, context.hasher) };
+      return {
+        ...base,
+        deleted: deletedHash(asked.kind, became.after ?? {}, context.hasher),
+        ...builtInLeft(asked, became.after, context),
+      };
     case 'update': {
       const record = updated(base, before, asked, became, context);
       const owed = owedAfter(asked, became, context);
@@ -193,7 +217,11 @@ function updated(
     const fields = context.readable ? {} : { ...known, ...normalized(asked) };
     return { ...base, ...storeFields(fields, context.hasher), uncertain: Object.keys(asked.expected) };
   }
-  if (became.status !== 'applied' && became.status !== 'not_converged') return undefined;
+  if (became.status !== 'applied' && became.status !== 'not_converged') {
+    // What was done in part is what this run left, and nobody else's change.
+    const changed = before !== undefined && became.after !== undefined && isOther(asked, became.after);
+    return changed ? { ...before, ...leftBehind(asked, became.after, context) } : undefined;
+  }
   const shown = context.readable ? askedSecrets(asked) : answeredFields(asked, became.after ?? {}, known);
   const fields = { ...shown, ...unverifiedFields(asked, became.unverified, shown) };
   // A list with a secret in it is recorded as it was asked, which is not what this server kept.
@@ -204,7 +232,57 @@ function updated(
   const unseen = became.otherProfile === undefined ? [] : unverifiedNames(asked, became.unverified);
   const open = became.status === 'not_converged' ? [...new Set([...secret, ...unseen])] : [];
   const uncertain = open.length > 0 ? { uncertain: open } : {};
-  return { ...base, ...uncertain, ...storeFields(fields, context.hasher) };
+  return {
+    ...base,
+    ...uncertain,
+    ...storeFields(fields, context.hasher),
+    ...leftBehind(asked, became.after, context),
+  };
+}
+
+/** Whether an object is no longer as it was, as far as both are known. */
+function isOther({ kind, before = {} }: Asked, after: Fields): boolean {
+  return Object.entries(kindOf(kind).fields).some(([name, type]) => {
+    const [was, now] = [before[name], after[name]];
+    return was !== undefined && now !== undefined && !same(normalForm(type, was), normalForm(type, now));
+  });
+}
+
+/** The object as the server shows it after a run, where it does so each time: what differs later, somebody has changed. */
+function leftBehind(
+  asked: Asked,
+  after: Fields | undefined,
+  { run, readable, hasher }: RecordContext,
+): Pick<ResourceRecord, 'left'> {
+  if (!readable || after === undefined) return {};
+  const left: Fields = {};
+  for (const [name, type] of Object.entries(kindOf(asked.kind).fields)) {
+    const got = after[name];
+    if (got === undefined) continue;
+    const known = sealed(normalForm(type, got), asked.expected[name]);
+    left[name] = sealed(known, asked.before?.[name]);
+  }
+  return { left: { run, ...storeFields(left, hasher) } };
+}
+
+/** What took the place of what was deleted, where the answer is that and not what went. */
+function builtInLeft(
+  asked: Asked,
+  after: Fields | undefined,
+  context: RecordContext,
+): Pick<ResourceRecord, 'left'> {
+  const isBuiltIn = after !== undefined && kindOf(asked.kind).deletion?.isBuiltIn(after) === true;
+  return isBuiltIn ? leftBehind(asked, after, context) : {};
+}
+
+/** What the server shows, with that made secret which is known to be; a list as a whole, in the form in which it is shown. */
+function sealed(got: Value, known: Value | undefined): Value {
+  if (known === undefined || got instanceof Sensitive) return got;
+  if (known instanceof Sensitive || (Array.isArray(known) && holdsSensitive(known))) {
+    return holdsHashed(got) ? got : new Sensitive(reveal(got));
+  }
+  if (!isMap(known) || !isMap(got)) return got;
+  return mapValues(got, (member, key) => sealed(member, Object.hasOwn(known, key) ? known[key] : undefined));
 }
 
 /** What was asked, sets in one order: the form in which a secret set is hashed and compared. */

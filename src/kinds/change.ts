@@ -21,6 +21,8 @@ export interface FieldChange {
   readonly confirmed?: boolean;
   /** Where the object is deleted: whether a text that the server has built in takes the place, or the field is gone. */
   readonly becomes?: 'built-in' | 'gone';
+  /** What a run left, where the server shows something else now: the server was changed since. */
+  readonly drift?: { readonly recorded: Value; readonly run: string };
 }
 
 /** Something a reviewer should know; it stops nothing. */

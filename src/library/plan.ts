@@ -35,6 +35,8 @@ export interface FieldChange {
   readonly sensitive: boolean;
   /** Where the object is deleted: whether a text that the server has built in takes the place, or the field is gone. */
   readonly becomes?: 'built-in' | 'gone' | undefined;
+  /** There where the server was changed since a run left the field: what that was, `{sensitive: true}` for a secret. */
+  readonly drift?: { readonly recorded: Json; readonly run: string } | undefined;
 }
 
 /** A request that applying would send. */

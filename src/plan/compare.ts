@@ -24,6 +24,7 @@ import { namesOfLost, type Owed, stillLost, withLost } from '../kinds/loss.js';
 import type { References } from '../kinds/references.js';
 import { takenFields } from '../kinds/rules.js';
 import type { Profile } from '../server/profiles.js';
+import { type LeftBehind, withDrift } from './drift.js';
 import type { Change, FieldChange, PlanWarning, Source } from './plan.js';
 
 /** What the state knows of an object, its secrets as things that can be compared. */
@@ -36,6 +37,8 @@ export interface Recorded {
   readonly generation?: number;
   readonly pendingRun?: string;
   readonly asDeleted: (live: Fields) => boolean;
+  /** The object as a run left it, where the server showed it. */
+  readonly left?: LeftBehind;
   /** What an update that did not get to its end took away, to be put back with the next one. */
   readonly owed?: Owed;
 }
@@ -62,6 +65,21 @@ export interface CompareInput {
  * read and nothing is sent.
  */
 export function compare(given: CompareInput): Change {
+  const change = compareFields(given);
+  if (change.fields.length === 0) return change;
+  const { live, recorded, declared } = given;
+  const shown = (field: string) => (live === undefined ? undefined : liveValue(live, field));
+  const fields = withDrift(change.fields, kindOf(declared.kind).fields, recorded?.left, shown);
+  return { ...change, fields };
+}
+
+/** What the server shows of a field: null where there is no such object, undefined where the answer doesn't have it. */
+function liveValue({ exists, fields }: Live, field: string): Value | undefined {
+  if (!exists) return null;
+  return Object.hasOwn(fields, field) ? fields[field] : undefined;
+}
+
+function compareFields(given: CompareInput): Change {
   const input = { ...given, live: knownSecrets(given) };
   const { declared, live } = input;
   const kind = kindOf(declared.kind);

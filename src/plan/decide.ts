@@ -95,6 +95,9 @@ function recorded(record: ResourceRecord, hasher: Hasher): Recorded {
     run: record.run,
     asDeleted: (live) =>
       record.deleted !== undefined && record.deleted === deletedHash(record.kind, live, hasher),
+    ...(record.left === undefined
+      ? {}
+      : { left: { run: record.left.run, fields: restoreFields(record.left, hasher) } }),
     ...(record.owed === undefined ? {} : { owed: owed(record.owed, hasher) }),
     ...(record.did_generation === undefined ? {} : { generation: record.did_generation }),
     ...(record.pending_regeneration === undefined ? {} : { pendingRun: record.pending_regeneration }),

@@ -3,6 +3,7 @@ import { kindOf } from '../kinds/index.js';
 import type { Email } from '../kinds/kind.js';
 import type { TemplateBodies } from '../mail/checks.js';
 import type { SampleData } from '../mail/samples.js';
+import { isDrifted } from '../plan/drift.js';
 import type { Change, PlanWarning } from '../plan/plan.js';
 import { type EmailSide, emailViews, type FrameRoom } from './emails.js';
 import { type Insertable, type Markup, markup } from './markup.js';
@@ -28,6 +29,7 @@ export function changeBox(change: Change, context: ChangeContext): Markup {
   const classes = [
     'change',
     ...(isDestructive(change) ? ['destructive'] : []),
+    ...(isDrifted(change) ? ['drifted'] : []),
     ...(warnings.length > 0 ? ['warns'] : []),
   ].join(' ');
   const attributes = markup`class="${classes}" data-kind="${kind}" data-action="${action}"`;
@@ -35,6 +37,7 @@ export function changeBox(change: Change, context: ChangeContext): Markup {
   return markup`${start}
 <summary><span class="badge ${action}">${action}</span> <code class="address">${address}</code>
 ${destructions.length > 0 ? markup`<span class="badge loses">destructive</span>` : null}
+${isDrifted(change) ? markup`<span class="badge adopt">drift</span>` : null}
 ${warnings.length > 0 ? markup`<span class="badge update">${plural(warnings.length, 'warning')}</span>` : null}
 <span class="quiet place">${fieldNames(change)}${declaredAt === null ? null : markup`<code>${placeText(declaredAt)}</code>`}</span></summary>
 <div class="inside">
@@ -79,7 +82,7 @@ function table(rows: readonly FieldView[]): Markup {
   return markup`<table>
 <thead><tr><th scope="col">Field</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
 <tbody>
-${rows.map((view) => markup`<tr><th scope="row"><code>${view.path}</code></th>${cells(view)}</tr>\n`)}</tbody>
+${rows.map((view) => markup`<tr><th scope="row"><code>${view.path}</code>${driftLine(view)}</th>${cells(view)}</tr>\n`)}</tbody>
 </table>
 `;
 }
@@ -102,6 +105,10 @@ function cells(view: FieldView): Insertable {
   }
 }
 
+function driftLine({ drift }: FieldView): Insertable {
+  return drift === null ? null : markup`<p class="drift">${drift}</p>`;
+}
+
 function bodyDiff(view: BodyView): Markup {
   const { path, hunks } = view;
   const lines = hunks.flatMap((hunk) => [
@@ -109,7 +116,7 @@ function bodyDiff(view: BodyView): Markup {
     ...hunk.lines.map(({ mark, text }) => markup`<span class="${lineClasses[mark]}">${mark}${text}</span>`),
   ]);
   return markup`<h3><code>${path}</code></h3>
-<p class="quiet">${bodyNotes(view).join('; ')}</p>
+${driftLine(view)}<p class="quiet">${bodyNotes(view).join('; ')}</p>
 ${hunks.length === 0 ? null : scrollable('diff', `Difference of ${path}`, lines)}
 `;
 }

@@ -4,6 +4,7 @@ import type { Result } from '../apply/result.js';
 import type { Problem } from '../base/problems.js';
 import type { Redactor } from '../base/redact.js';
 import type { SampleData } from '../mail/samples.js';
+import type { Share } from '../plan/drift.js';
 import type { Plan } from '../plan/plan.js';
 import type { Diagnosed } from './diagnosis.js';
 import type { ShownListing, ShownPull } from './pull.js';
@@ -29,6 +30,8 @@ export interface Look {
   readonly debug: boolean;
   /** Where idops was started, from the root of the repository that annotations are for; empty where it was there. */
   readonly folder: string;
+  /** Which changes of a plan are shown; all where it isn't given. */
+  readonly only?: Share;
   /** How many characters Markdown may have at most; as many as a comment takes where it isn't given. */
   readonly budget?: number;
 }
@@ -108,11 +111,11 @@ export const planReport: Report<ShownPlan> = {
     },
     async html() {
       const { planHtml } = await import('./html.js');
-      return asText(({ plan, samples }, { debug }) => planHtml(plan, { samples, debug }));
+      return asText(({ plan, samples }, look) => planHtml(plan, { ...look, samples }));
     },
     async github() {
       const { planGithub } = await import('./github.js');
-      return asText(({ plan }, { folder }) => planGithub(plan, { folder }));
+      return asText(({ plan }, look) => planGithub(plan, look));
     },
   },
 };

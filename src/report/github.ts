@@ -1,13 +1,17 @@
 import type { Result } from '../apply/result.js';
 import { escapeText } from '../base/escape.js';
 import type { Place, Problem } from '../base/problems.js';
+import { type Share, shareOf } from '../plan/drift.js';
 import type { Change, Plan } from '../plan/plan.js';
-import { headline } from './review.js';
+import { driftNote } from './drift.js';
+import { headline, shareNotes } from './review.js';
 import { resultSummaryLine } from './text.js';
 
 export interface GithubOptions {
   /** The folder that places are relative to, from the root of the repository, such as `infra`. */
   readonly folder?: string;
+  /** Which changes of a plan are told; all where it is left out. */
+  readonly only?: Share;
 }
 
 type Level = 'error' | 'warning' | 'notice';
@@ -24,16 +28,18 @@ interface Annotation {
  * The most important come first, since GitHub shows ten of each level.
  */
 export function planGithub(plan: Plan, options: GithubOptions = {}): string {
+  const { changes } = shareOf(plan.changes, options.only);
   const annotations = [
-    ...plan.changes.filter(({ action }) => action === 'blocked').map(blocked),
-    ...plan.changes.filter(({ destructions }) => destructions.length > 0).map(destructive),
+    ...changes.filter(({ action }) => action === 'blocked').map(blocked),
+    ...changes.filter(({ destructions }) => destructions.length > 0).map(destructive),
     ...plan.warnings.map(({ code, message, place = null }) => warned(code, message, place)),
     ...plan.changes.flatMap((change) =>
       change.warnings.map(({ code, message, place = change.declaredAt }) =>
         warned(code, `${change.address}: ${message}`, place),
       ),
     ),
-    ...plan.changes
+    ...shareNotes(plan, options.only).map(noted),
+    ...changes
       .filter(
         ({ action, destructions }) => action !== 'unchanged' && action !== 'blocked' && !destructions.length,
       )
@@ -55,25 +61,37 @@ function blocked({ address, reason, declaredAt }: Change): Annotation {
   };
 }
 
-function destructive({ address, action, destructions, declaredAt }: Change): Annotation {
+function destructive(change: Change): Annotation {
+  const { address, action, destructions, declaredAt } = change;
   return {
     level: 'warning',
     title: `idops destructive ${action}`,
-    message: `${address}: ${destructions.join('; ')}`,
+    message: `${address}: ${destructions.join('; ')}${drifted(change)}`,
     place: declaredAt,
   };
+}
+
+function noted(message: string): Annotation {
+  return { level: 'notice', title: 'idops plan', message, place: null };
+}
+
+/** What of a change the server changed, behind what else is said of it. */
+function drifted(change: Change): string {
+  const note = driftNote(change);
+  return note === null ? '' : `; ${note}`;
 }
 
 function warned(code: string, message: string, place: Annotation['place']): Annotation {
   return { level: 'warning', title: `idops ${code}`, message, place };
 }
 
-function changed({ address, action, fields, declaredAt }: Change): Annotation {
+function changed(change: Change): Annotation {
+  const { address, action, fields, declaredAt } = change;
   const paths = fields.map(({ path }) => path).join(', ');
   return {
     level: 'notice',
     title: `idops ${action}`,
-    message: paths === '' || action === 'delete' ? address : `${address}: ${paths}`,
+    message: `${paths === '' || action === 'delete' ? address : `${address}: ${paths}`}${drifted(change)}`,
     place: declaredAt,
   };
 }

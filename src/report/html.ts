@@ -1,11 +1,19 @@
 import type { SampleData } from '../mail/samples.js';
+import { isDrifted, type Share } from '../plan/drift.js';
 import { type Action, type Change, type Plan, summarize } from '../plan/plan.js';
 import { countDestructions } from '../plan/safety.js';
 import { type ChangeContext, changeBox, warningLine } from './changes.js';
 import { FrameRoom } from './emails.js';
 import { type Insertable, type Markup, markup } from './markup.js';
 import { pageText } from './page.js';
-import { allWarnings, headline, isDestructive, type ReviewGroup, reviewGroups } from './review.js';
+import {
+  allWarnings,
+  headline,
+  isDestructive,
+  type ReviewGroup,
+  reviewGroups,
+  shareNotes,
+} from './review.js';
 import { plural } from './words.js';
 
 /** A plan of so few changes is shown unfolded. */
@@ -16,6 +24,8 @@ export interface HtmlOptions {
   readonly samples: ReadonlyMap<string, SampleData>;
   /** Unchanged objects and requests too, and long values whole. */
   readonly debug: boolean;
+  /** Which changes are shown; all where it is left out. */
+  readonly only?: Share;
 }
 
 /**
@@ -38,10 +48,10 @@ export function planHtml(plan: Plan, options: HtmlOptions): string {
 ${counts(plan)}
 </header>
 <main id="main">
-${notices(plan)}
+${notices(plan, options.only)}
 ${shown.length > 1 ? filters(shown) : null}
 ${groups.map((group) => section(group, context))}
-${shown.length === 0 ? markup`<p class="note">There is nothing to review: ${headline(plan)}.</p>` : null}
+${shown.length === 0 && options.only === undefined ? markup`<p class="note">There is nothing to review: ${headline(plan)}.</p>` : null}
 </main>
 <footer>
 <p>Required scopes: ${plan.requiredScopes.join(', ') || 'none'}</p>
@@ -69,7 +79,7 @@ function counts(plan: Plan): Markup {
   )}</ul>`;
 }
 
-function notices(plan: Plan): Insertable {
+function notices(plan: Plan, only: Share | undefined): Insertable {
   const destructive = countDestructions(plan);
   const warnings = allWarnings(plan);
   return [
@@ -78,6 +88,7 @@ function notices(plan: Plan): Insertable {
           markup`<p class="loss"><strong>${plural(destructive, 'destructive change')}</strong>, shown first.</p>\n`,
         ]
       : []),
+    ...shareNotes(plan, only).map((note) => markup`<p class="note">${note}</p>\n`),
     ...plan.warnings.map(warningLine),
     ...(warnings.length > plan.warnings.length
       ? [
@@ -99,6 +110,7 @@ function filters(shown: readonly Change[]): Markup {
     })}</fieldset>`;
   const only = [
     { name: 'destructive', label: 'destructive', some: shown.some(isDestructive) },
+    { name: 'drift', label: 'changed on the server', some: shown.some(isDrifted) },
     { name: 'warnings', label: 'with warnings', some: shown.some(({ warnings }) => warnings.length > 0) },
   ].filter(({ some }) => some);
   return markup`<div class="filters">

@@ -1,14 +1,20 @@
 import { type Result, summarizeResult } from '../apply/result.js';
 import type { Problem } from '../base/problems.js';
-import { isMap, type Json, mapValues, Sensitive, type Value } from '../base/values.js';
+import { holdsSensitive, isMap, type Json, mapValues, Sensitive, type Value } from '../base/values.js';
+import { countDrift, type Share, shareOf } from '../plan/drift.js';
 import { type Change, type FieldChange, type Plan, type PlanWarning, summarize } from '../plan/plan.js';
 import { operationPath, operations } from '../server/operations.js';
 import type { PlanJson, ProblemsJson, ResultJson } from './schemas.js';
 
 export { jsonText } from '../base/escape.js';
 
-/** A plan as `plan --format json` gives it; with `debug`, unchanged objects are listed too. */
-export function planJson(plan: Plan, { debug }: { debug: boolean }): PlanJson {
+/**
+ * A plan as `plan --format json` gives it; with `debug`, unchanged objects are listed too. What `only` leaves out is
+ * counted: the summary and the digest are always of the whole plan.
+ */
+export function planJson(plan: Plan, { debug, only }: { debug: boolean; only?: Share }): PlanJson {
+  const { changes, leftOut } = shareOf(plan.changes, only);
+  const { objects: drift } = countDrift(plan);
   const { update, delete: deleted, regenerate, adopt, blocked, unchanged } = summarize(plan);
   return {
     format_version: 1,
@@ -17,9 +23,18 @@ export function planJson(plan: Plan, { debug }: { debug: boolean }): PlanJson {
     server: plan.server,
     profile: plan.profile,
     environment: plan.environment,
-    summary: { update, delete: deleted, regenerate, adopt, blocked, unchanged },
+    summary: {
+      update,
+      delete: deleted,
+      regenerate,
+      adopt,
+      blocked,
+      unchanged,
+      ...(drift > 0 ? { drift } : {}),
+    },
     required_scopes: [...plan.requiredScopes],
-    changes: plan.changes.filter(({ action }) => debug || action !== 'unchanged').map(changeJson),
+    ...(only === undefined ? {} : { only, left_out: Object.fromEntries(leftOut) }),
+    changes: changes.filter(({ action }) => debug || action !== 'unchanged').map(changeJson),
     warnings: plan.warnings.map(warningJson),
     digest: plan.digest,
   };
@@ -64,8 +79,14 @@ export function fieldJson({
   after,
   sensitive,
   becomes,
+  drift,
 }: FieldChange): PlanJson['changes'][number]['fields'][number] {
-  if (sensitive) return { path, before: { sensitive: true }, after: { sensitive: true }, sensitive };
+  const drifted =
+    drift === undefined
+      ? {}
+      : { drift: { recorded: recordedJson(drift.recorded, sensitive), run: drift.run } };
+  if (sensitive)
+    return { path, before: { sensitive: true }, after: { sensitive: true }, sensitive, ...drifted };
   return {
     path,
     before: before === undefined ? { unknown: true } : withoutSecrets(before),
@@ -73,7 +94,12 @@ export function fieldJson({
     after: becomes === 'built-in' ? { unknown: true } : withoutSecrets(after),
     sensitive,
     ...(becomes === undefined ? {} : { becomes }),
+    ...drifted,
   };
+}
+
+function recordedJson(recorded: Value, sensitive: boolean): Json {
+  return sensitive || holdsSensitive(recorded) ? { sensitive: true } : withoutSecrets(recorded);
 }
 
 function withoutSecrets(value: Value): Json {

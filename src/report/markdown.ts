@@ -1,6 +1,8 @@
 import { disarm, escapeText } from '../base/escape.js';
+import type { Share } from '../plan/drift.js';
 import type { Action, Change, FieldChange, Plan } from '../plan/plan.js';
 import { countDestructions } from '../plan/safety.js';
+import { driftNote } from './drift.js';
 import { escapeMarkup } from './markup.js';
 import {
   allWarnings,
@@ -11,6 +13,7 @@ import {
   placeText,
   type ReviewGroup,
   reviewGroups,
+  shareNotes,
   shortValue,
 } from './review.js';
 import { shorten } from './values.js';
@@ -30,19 +33,21 @@ export interface MarkdownOptions {
   readonly budget?: number;
   /** Unchanged objects and requests too, and long values whole. */
   readonly debug: boolean;
+  /** Which changes are shown; all where it is left out. */
+  readonly only?: Share;
 }
 
 /**
  * A plan for a comment of a pull request. Never longer than the budget: what matters least is left out first,
  * details before the lines that name a change, and it says so.
  */
-export function planMarkdown(plan: Plan, { budget = defaultBudget, debug }: MarkdownOptions): string {
-  const head = headText(plan);
+export function planMarkdown(plan: Plan, { budget = defaultBudget, debug, only }: MarkdownOptions): string {
+  const head = headText(plan, only);
   const foot = footText(plan);
   const title = `## idops plan: ${headline(plan)}\n`;
   const bare = `${title}\nThis is longer than ${budget} characters even without details.\n`;
   const fitting = fillRoom(
-    sectionsOf(plan, debug),
+    sectionsOf(plan, { debug, ...(only === undefined ? {} : { only }) }),
     budget - title.length - head.length - foot.length - noticeRoom,
   );
   const text = [title, notice(fitting, budget), head, ...fitting.texts, foot].filter((part) => part !== '');
@@ -50,7 +55,7 @@ export function planMarkdown(plan: Plan, { budget = defaultBudget, debug }: Mark
   return whole.length <= budget ? whole : bare.slice(0, Math.max(0, budget));
 }
 
-function headText(plan: Plan): string {
+function headText(plan: Plan, only: Share | undefined): string {
   const environment =
     plan.environment === null ? '' : `, environment ${code(shorten(escapeText(plan.environment), '', 100))}`;
   const lines = [
@@ -63,6 +68,7 @@ function headText(plan: Plan): string {
     ...(warnings > 0 ? [`${plural(warnings, 'warning')}, last below`] : []),
   ];
   if (notes.length > 0) lines.push('', `${notes.join('; ')}.`);
+  lines.push(...shareNotes(plan, only).flatMap((note) => ['', prose(note)]));
   return `${lines.join('\n')}\n`;
 }
 
@@ -94,8 +100,9 @@ interface Section {
   readonly entries: readonly Foldable[];
 }
 
-function sectionsOf(plan: Plan, debug: boolean): Section[] {
-  const groups = reviewGroups(plan, { debug }).map((group) => groupSection(group, debug));
+function sectionsOf(plan: Plan, options: Pick<MarkdownOptions, 'debug' | 'only'>): Section[] {
+  const shown = reviewGroups(plan, options);
+  const groups = shown.map((group) => groupSection(group, options.debug));
   const warnings = allWarnings(plan);
   if (warnings.length === 0) return groups;
   const entries = warnings.map(({ change, ...warning }) => ({
@@ -195,8 +202,10 @@ function notice({ dropped, folded }: Fitting, budget: number): string {
 /** The line that names a change, as HTML: Markdown isn't read inside of `summary`. */
 function summaryOf(change: Change): string {
   const { action, address, fields, destructions, reason, declaredAt, warnings } = change;
+  const drift = driftNote(change);
   return [
     `<b>${action}</b> ${htmlCode(address)}${inlineValue(change) ?? fieldNames(action, fields)}`,
+    ...(drift === null ? [] : [` — ${htmlProse(drift)}`]),
     ...(destructions.length > 0 ? [` — <b>destructive:</b> ${destructions.map(htmlProse).join('; ')}`] : []),
     ...(reason === null ? [] : [` — ${htmlProse(reason)}`]),
     ...(warnings.length > 0 ? [` — ⚠️ ${plural(warnings.length, 'warning')}`] : []),
@@ -241,6 +250,10 @@ function valueFence(views: readonly FieldView[]): string[] {
 }
 
 function valueLines(view: FieldView): string[] {
+  return [...shownLines(view), ...(view.drift === null ? [] : [`!   ${view.drift}`])];
+}
+
+function shownLines(view: FieldView): string[] {
   const { path } = view;
   switch (view.view) {
     case 'secret':
@@ -265,7 +278,11 @@ const setMarks = { '+': '+', '-': '-', '~': '!', '=': '!' } as const;
 
 function bodyBlock(view: BodyView, shown: boolean): string {
   const { path, hunks } = view;
-  const said = [...bodyNotes(view), ...(shown || hunks.length === 0 ? [] : ['left out for length'])];
+  const said = [
+    ...(view.drift === null ? [] : [prose(view.drift)]),
+    ...bodyNotes(view),
+    ...(shown || hunks.length === 0 ? [] : ['left out for length']),
+  ];
   const head = `${code(path)}: ${said.join('; ')}`;
   if (!shown || hunks.length === 0) return head;
   const lines = hunks.flatMap((hunk) => [

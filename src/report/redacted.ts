@@ -2,7 +2,7 @@ import type { PastRun } from '../apply/history.js';
 import type { Result } from '../apply/result.js';
 import type { Place, Problem } from '../base/problems.js';
 import { type Redactor, redactAddress } from '../base/redact.js';
-import { isMap, type Json, mapValues, same, type Value } from '../base/values.js';
+import { holdsSensitive, isMap, type Json, mapValues, Sensitive, same, type Value } from '../base/values.js';
 import type { SampleData } from '../mail/samples.js';
 import type { Change, FieldChange, Plan, PlanWarning } from '../plan/plan.js';
 import type { Gallery } from './gallery.js';
@@ -64,7 +64,22 @@ function redactField<T extends FieldChange>(field: T, redactor: Redactor): T {
   const rest = field.path.slice(name.length);
   const path = name + (field.type === 'map' ? redactor.redactKey(rest) : redactor.redactName(rest));
   const hidden = before !== undefined && same(before, after) && !same(field.before ?? null, field.after);
-  return { ...field, path, before, after, sensitive: field.sensitive || hidden };
+  const drift = redactDrift(field, before, redactor);
+  return { ...field, path, before, after, sensitive: field.sensitive || hidden, ...drift };
+}
+
+/** What a run left; a secret where it differs from what is there now in what is masked alone. */
+function redactDrift(
+  field: FieldChange,
+  before: Value | undefined,
+  redactor: Redactor,
+): Pick<FieldChange, 'drift'> {
+  const { drift } = field;
+  if (drift === undefined || holdsSensitive(drift.recorded)) return { ...(drift && { drift }) };
+  const shown = redactValue(drift.recorded, redactor);
+  // The two differ, and what is shown of them would look alike.
+  const hidden = before !== undefined && !holdsSensitive(before) && same(shown, before);
+  return { drift: { ...drift, recorded: hidden ? new Sensitive(null) : shown } };
 }
 
 /** A value of whatever shape, without credentials in its texts and in the keys of its maps. */

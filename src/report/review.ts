@@ -1,7 +1,9 @@
 import { bare } from '../base/escape.js';
 import { kindOf } from '../kinds/index.js';
+import { type Share, shareOf } from '../plan/drift.js';
 import type { Action, Change, Plan, PlanWarning } from '../plan/plan.js';
 import { leavesDebts, summarize } from '../plan/plan.js';
+import { driftSentence, leftOutSentence } from './drift.js';
 import type { DiffLine } from './hunks.js';
 import { type BodyView, originOf, viewField } from './view.js';
 import { plural } from './words.js';
@@ -14,10 +16,20 @@ export interface ReviewGroup {
   readonly changes: readonly Change[];
 }
 
+/** What of a plan's changes is the server's own, and what `--only` leaves out of them, a sentence each. */
+export function shareNotes(plan: Plan, only: Share | undefined): string[] {
+  const shared = shareOf(plan.changes, only);
+  return [driftSentence(plan), leftOutSentence(shared, only)].filter((note) => note !== null);
+}
+
 /** A plan's changes in the order in which they are reviewed: what would be lost first, what can't be done next. */
-export function reviewGroups(plan: Plan, { debug }: { readonly debug: boolean }): ReviewGroup[] {
-  const destructive = plan.changes.filter(isDestructive);
-  const rest = plan.changes.filter((change) => !isDestructive(change));
+export function reviewGroups(
+  plan: Plan,
+  { debug, only }: { readonly debug: boolean; readonly only?: Share },
+): ReviewGroup[] {
+  const { changes } = shareOf(plan.changes, only);
+  const destructive = changes.filter(isDestructive);
+  const rest = changes.filter((change) => !isDestructive(change));
   const of = (action: Action) => rest.filter((change) => change.action === action);
   const done = rest.filter(({ action }) => ['update', 'delete', 'regenerate'].includes(action));
   const byKind = new Map<string, Change[]>();

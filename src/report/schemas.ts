@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Json } from '../base/values.js';
 import { kinds } from '../kinds/index.js';
+import { shares } from '../plan/drift.js';
 
 const text = (description: string) => z.string().describe(description);
 const count = (description: string) => z.int().min(0).describe(description);
@@ -56,6 +57,15 @@ const field = z.strictObject({
     .enum(['built-in', 'gone'])
     .optional()
     .describe('Of an object that is deleted: whether a text that the server has built in takes the place'),
+  drift: z
+    .strictObject({
+      recorded: z
+        .union([z.strictObject({ sensitive: z.literal(true).describe('It is a secret') }), anyJson])
+        .describe('What that run left; {"sensitive": true} for a secret'),
+      run: text('The run that left it'),
+    })
+    .optional()
+    .describe('There where the server was changed since the last run that wrote the object'),
 });
 
 const change = z.strictObject({
@@ -96,9 +106,21 @@ export const planSchema = z
         adopt: count('Objects to record, without a request'),
         blocked: count('Objects that are declared and cannot be brought about'),
         unchanged: count('Objects that are already as declared'),
+        drift: z
+          .int()
+          .min(1)
+          .optional()
+          .describe(
+            'Of the objects, those with a field that was changed on the server since a run left it; left out where there are none',
+          ),
       })
       .describe('How many objects there are of each action'),
     required_scopes: z.array(z.string()).describe('The scopes that observing and applying need together'),
+    only: z.enum(shares).optional().describe('Which changes are listed, where --only says it'),
+    left_out: z
+      .partialRecord(action, z.int().min(1))
+      .optional()
+      .describe('How many changes --only leaves out, by their action'),
     changes: z
       .array(change)
       .describe('In the order in which they are applied; unchanged objects with --debug only'),

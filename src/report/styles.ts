@@ -43,6 +43,7 @@ code { background: var(--code); border-radius: .25rem; padding: .1em .3em; overf
 .counts strong { font-size: 1.15rem; }
 .note, .warning, .loss { border-left: .25rem solid; border-radius: .25rem; padding: .4rem .75rem; margin: .5rem 0;
   overflow-wrap: anywhere; }
+.drift { margin: .25rem 0 0; font-weight: normal; color: var(--mark); overflow-wrap: anywhere; }
 .note { color: var(--text); border-color: var(--line); background: var(--code); }
 .warning { color: var(--note); border-color: var(--note); background: var(--note-back); }
 .loss { color: var(--cut); border-color: var(--cut); background: var(--cut-back); }
@@ -123,5 +124,6 @@ footer { max-width: 96rem; margin: 0 auto; padding: 1rem; color: var(--quiet); o
 @media print { .filters, .skip { display: none; } pre { max-height: none; } }
 ${filters}
 body:has(input[name="only"][value="destructive"]:checked) .change:not(.destructive) { display: none; }
+body:has(input[name="only"][value="drift"]:checked) .change:not(.drifted) { display: none; }
 body:has(input[name="only"][value="warnings"]:checked) .change:not(.warns) { display: none; }
 `;

@@ -1,5 +1,6 @@
 import { type ChangeResult, type Result, type Status, summarizeResult } from '../apply/result.js';
 import { bare, disarm, displayWidth, escapeText } from '../base/escape.js';
+import { type Share, shareOf } from '../plan/drift.js';
 import {
   type Action,
   type Change,
@@ -9,21 +10,34 @@ import {
   summarize,
 } from '../plan/plan.js';
 import { countDestructions } from '../plan/safety.js';
+import { driftSentence, leftOutSentence } from './drift.js';
 import type { DiffLine } from './hunks.js';
 import { idleBecause, located } from './review.js';
-import { type BodyView, originOf, requestTexts, type SetView, type ValueView, viewField } from './view.js';
+import {
+  type BodyView,
+  type FieldView,
+  originOf,
+  requestTexts,
+  type SetView,
+  type ValueView,
+  viewField,
+} from './view.js';
 import { type Colors, colors, lineWidth, plural, wrap } from './words.js';
 
 export interface TextOptions {
   readonly color: boolean;
   /** Unchanged objects and requests too, and long values whole. */
   readonly debug: boolean;
+  /** Which changes are shown; all where it is left out. */
+  readonly only?: Share;
 }
 
 /** A plan for a person who reviews it, to be printed on a terminal or in a CI log. */
 export function planText(plan: Plan, options: TextOptions): string {
   const paint = colors(options.color);
-  const listed = plan.changes.filter(({ action }) => options.debug || action !== 'unchanged');
+  const shared = shareOf(plan.changes, options.only);
+  const listed = shared.changes.filter(({ action }) => options.debug || action !== 'unchanged');
+  const leftOut = leftOutSentence(shared, options.only);
   const idle = plan.changes.every(({ action }) => action === 'unchanged');
   const lines = [
     `Server:      ${paint.bold(escapeText(plan.server))}`,
@@ -31,6 +45,7 @@ export function planText(plan: Plan, options: TextOptions): string {
     `Environment: ${plan.environment === null ? 'none' : paint.bold(escapeText(plan.environment))}`,
     '',
     ...listed.flatMap((change) => [...changeLines(change, options, paint), '']),
+    ...(leftOut === null ? [] : [...wrap('', leftOut), '']),
     ...(idle ? [nothingToDo[idleBecause(plan)], ''] : []),
     ...plan.warnings.flatMap((warning) => warningLines('', warning, paint)),
     ...(plan.warnings.length === 0 ? [] : ['']),
@@ -42,6 +57,8 @@ export function planText(plan: Plan, options: TextOptions): string {
       ...destructiveLines(plan, paint),
     );
   }
+  const drift = driftSentence(plan);
+  if (drift !== null) lines.push(...wrap('', drift).map((line) => paint.cyan(line)));
   return `${[...lines, paint.bold(summaryLine(plan))].join('\n')}\n`;
 }
 
@@ -102,7 +119,7 @@ export function changeLines(change: Change, options: TextOptions, paint: Colors)
     ...observedLines(change).map((line) => paint.dim(line)),
     ...(change.reason === null ? [] : wrap('    reason: ', change.reason).map((line) => paint.red(line))),
     ...change.destructions.flatMap((loss) => wrap('    destructive: ', loss).map((line) => paint.red(line))),
-    ...change.fields.flatMap((field) => fieldLines(field, options, paint).map((line) => `    ${line}`)),
+    ...change.fields.flatMap((field) => fieldLines(field, options, paint)),
     ...change.warnings.flatMap((warning) => warningLines('    ', warning, paint)),
     // Where several requests are needed for one change, what happens between them matters.
     ...(options.debug || change.requests.length > 1
@@ -137,8 +154,13 @@ function warningLines(indent: string, warning: PlanWarning, paint: Colors): stri
   );
 }
 
-function fieldLines(field: FieldChange, { debug }: TextOptions, paint: Colors): string[] {
-  const view = viewField(field, { whole: debug, room: 'terminal' });
+function fieldLines(field: FieldChange, options: TextOptions, paint: Colors): string[] {
+  const view = viewField(field, { whole: options.debug, room: 'terminal' });
+  const drift = view.drift === null ? [] : wrap('      ', view.drift).map((line) => paint.cyan(line));
+  return [...viewLines(view, options, paint).map((line) => `    ${line}`), ...drift];
+}
+
+function viewLines(view: FieldView, { debug }: TextOptions, paint: Colors): string[] {
   const path = disarm(view.path);
   switch (view.view) {
     case 'secret':

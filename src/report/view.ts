@@ -3,6 +3,7 @@ import type { Value } from '../base/values.js';
 import type { Change, FieldChange } from '../plan/plan.js';
 import { operationPath, operations } from '../server/operations.js';
 import { type BodyDifference, compareBodies, countLines, maxChangedLines } from './bodies.js';
+import { driftText } from './drift.js';
 import { type DiffLine, diffLineLimits, hunkHead, hunkLines } from './hunks.js';
 import { compareSets, type ElementChange } from './sets.js';
 import { inlinePair } from './values.js';
@@ -13,8 +14,14 @@ import { lineWidth } from './words.js';
  * harmless, on one line.
  */
 
+/** What every view has. */
+interface Drifting {
+  /** That the server was changed since a run left the field, and what it was then; null where it was not. */
+  readonly drift: string | null;
+}
+
 /** A difference of which nothing may be shown. */
-export interface SecretView {
+export interface SecretView extends Drifting {
   readonly view: 'secret';
   readonly path: string;
   /** Whether the present value isn't known. */
@@ -22,7 +29,7 @@ export interface SecretView {
 }
 
 /** How a set changes, element by element. */
-export interface SetView {
+export interface SetView extends Drifting {
   readonly view: 'set';
   readonly path: string;
   /** What the elements together come to: one that takes the place of another, or that the present ones aren't known. */
@@ -33,7 +40,7 @@ export interface SetView {
 }
 
 /** A text, line by line. */
-export interface BodyView {
+export interface BodyView extends Drifting {
   readonly view: 'body';
   readonly path: string;
   readonly before: 'text' | 'null' | 'unknown';
@@ -55,7 +62,7 @@ export interface Hunk {
 }
 
 /** A value that has a line to itself. */
-export interface ValueView {
+export interface ValueView extends Drifting {
   readonly view: 'value';
   readonly path: string;
   /** Whether the present value isn't known: `before` says so then. */
@@ -79,11 +86,11 @@ export interface ViewOptions {
 export function viewField(field: FieldChange, options: ViewOptions): FieldView {
   const path = escapeText(field.path);
   const unknown = field.before === undefined;
-  if (field.sensitive) return { view: 'secret', path, unknown };
-  return (
-    (field.type === 'set' ? viewSet(path, field) : undefined) ??
-    viewBody(path, field, options) ?? { view: 'value', path, unknown, ...valuePair(field, options) }
-  );
+  const drift = driftText(field, options.whole);
+  if (field.sensitive) return { view: 'secret', path, unknown, drift };
+  const view = (field.type === 'set' ? viewSet(path, field) : undefined) ??
+    viewBody(path, field, options) ?? { view: 'value', path, unknown, ...valuePair(field, options) };
+  return { ...view, drift };
 }
 
 /** What becomes of a field of an object that is deleted, in words; undefined where the change says it itself. */
@@ -104,7 +111,10 @@ function valuePair(field: FieldChange, { whole }: ViewOptions): { before: string
   return fate === undefined ? pair : { ...pair, after: `(${fate})` };
 }
 
-function viewSet(path: string, { before, after, confirmed = false }: FieldChange): SetView | undefined {
+function viewSet(
+  path: string,
+  { before, after, confirmed = false }: FieldChange,
+): Omit<SetView, 'drift'> | undefined {
   const difference = compareSets(before, after, confirmed);
   if (difference === undefined) return undefined;
   const { elements, kept, move } = difference;
@@ -113,7 +123,11 @@ function viewSet(path: string, { before, after, confirmed = false }: FieldChange
   return { view: 'set', path, head, elements, kept };
 }
 
-function viewBody(path: string, field: FieldChange, options: ViewOptions): BodyView | undefined {
+function viewBody(
+  path: string,
+  field: FieldChange,
+  options: ViewOptions,
+): Omit<BodyView, 'drift'> | undefined {
   const { before, after } = field;
   if (!isText(before) || !isText(after) || fitsLine(field, before, after, options)) return undefined;
   const { notes, hunks } =

@@ -1,6 +1,7 @@
 import { type CommanderError, InvalidArgumentError, Option } from 'commander';
 import { type KindName, kindNames } from '../base/kind-names.js';
 import { error, type Problem } from '../base/problems.js';
+import { type Share, shares } from '../plan/drift.js';
 import { areNear } from '../source/nearest.js';
 import type { PlanOptions, SessionOptions } from './session.js';
 
@@ -14,6 +15,8 @@ export interface SelectionOptions {
   readonly kind: readonly string[];
   readonly prune?: boolean;
   readonly assert?: boolean;
+  /** Which of its changes are shown, whatever is planned. */
+  readonly only?: Share;
 }
 
 /** How a server is spoken to. */
@@ -37,6 +40,10 @@ export function selectionOptions(): Option[] {
     kindOption(),
     new Option('--prune', 'delete templates that idops applied and no manifest names any more'),
     new Option('--assert', 'send even where the recorded value already matches'),
+    new Option(
+      '--only <SHARE>',
+      'show only what was changed on the server since idops applied it (drift), or only the rest (changes); all is planned',
+    ).choices(shares),
   ];
 }
 

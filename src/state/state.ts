@@ -35,6 +35,10 @@ const recordSchema = z.strictObject({
   fields: jsonFields(),
   /** Hashes of the secrets among the fields, by JSON pointer. */
   hashes: z.record(z.string(), z.string()),
+  /** The object as a run left it on a server that shows it, so that what was changed there since can be told. */
+  left: z
+    .strictObject({ run: z.string(), fields: jsonFields(), hashes: z.record(z.string(), z.string()) })
+    .optional(),
   /** Fields that were sent in a request whose outcome isn't known. */
   uncertain: z.array(z.string()).optional(),
   did_generation: z.int().min(0).optional(),

@@ -143,6 +143,49 @@ describe('an update', () => {
   });
 });
 
+describe('what a run left of an object that the server shows', () => {
+  const organization = (label: string, before?: Fields): Asked =>
+    asked(
+      { name: 'acme', label },
+      { key: 'Organization/1', kind: 'Organization', identity: { id: '1' }, ...(before && { before }) },
+    );
+  const left = (state: State) => of(state, 'Organization/1')?.left;
+  const next = (state: State, what: Asked, outcome: Became, run: string): State =>
+    recordOutcome(state, what, outcome, { run, at, hasher, readable: true });
+  const shown = { id: '1', name: 'acme', label: 'ACME' };
+  const first = next(empty, organization('ACME'), became(shown), 'run-1');
+
+  it('is recorded as the server shows it', () => {
+    expect(left(first)).toEqual({ run: 'run-1', fields: { name: 'acme', label: 'ACME' }, hashes: {} });
+  });
+
+  it('stays where a later run did nothing to it', () => {
+    const failed = became(shown, { status: 'failed' });
+    expect(left(next(first, organization('x', shown), failed, 'run-2'))).toEqual(left(first));
+    const refused = became(undefined, { status: 'failed' });
+    expect(left(next(first, organization('x', shown), refused, 'run-2'))).toEqual(left(first));
+  });
+
+  it('is what a later run did in part', () => {
+    const part = became({ ...shown, name: 'other' }, { status: 'failed' });
+    const after = next(first, organization('x', shown), part, 'run-2');
+    expect(left(after)).toMatchObject({ run: 'run-2', fields: { name: 'other', label: 'ACME' } });
+    expect(of(after, 'Organization/1')).toMatchObject({ run: 'run-1', managed: ['name', 'label'] });
+  });
+
+  it('is not known where nobody can tell what a run did', () => {
+    const open = became(undefined, { status: 'unknown', ambiguous: true });
+    expect(left(next(first, organization('x', shown), open, 'run-2'))).toBeUndefined();
+  });
+
+  it('holds no secret', () => {
+    const what = { ...organization('x'), expected: { label: new Sensitive('hush') } };
+    const state = next(empty, what, became({ ...shown, label: 'hush' }), 'run-1');
+    expect(JSON.stringify(state)).not.toContain('hush');
+    expect(left(state)).toMatchObject({ fields: { label: null }, hashes: { '/label': expect.any(String) } });
+  });
+});
+
 describe('a secret', () => {
   const password = { backend: { smtp_port: 587, smtp_password: new Sensitive('hush') } };
 

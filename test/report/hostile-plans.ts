@@ -84,8 +84,9 @@ const field: fc.Arbitrary<FieldChange> = fc
     before: fc.oneof(value, fc.constant(undefined)),
     after: value,
     sensitive: fc.boolean(),
+    drift: fc.option(fc.record({ recorded: value, run: hostileMarkup }), { nil: undefined }),
   })
-  .map((parts) => fieldOf(parts));
+  .map(({ drift, ...parts }) => fieldOf({ ...parts, ...(drift === undefined ? {} : { drift }) }));
 
 const bodies: fc.Arbitrary<Fields> = fc.record({ txt_content: hostileMarkup, html_content: hostileMarkup });
 

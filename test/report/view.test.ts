@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { Sensitive, type Value } from '../../src/base/values.js';
 import type { FieldChange } from '../../src/plan/plan.js';
 import { planHtml } from '../../src/report/html.js';
 import { planMarkdown } from '../../src/report/markdown.js';
@@ -29,11 +30,33 @@ describe('the view of a field', () => {
       view: 'secret',
       path: 'label',
       unknown: true,
+      drift: null,
     });
     expect(view({ type: 'body', before: 'a\n', after: 'b\n', sensitive: true })).toMatchObject({
       view: 'secret',
       unknown: false,
     });
+  });
+
+  it('says that the server was changed since a run, and what was there, unless that is a secret', () => {
+    const drift = (recorded: Value) => ({ drift: { recorded, run: 'run-1' } });
+    const said = (parts: Partial<FieldChange>) => view(parts).drift;
+    const since = 'changed on the server since run run-1';
+    expect(said({})).toBeNull();
+    expect(said(drift('x\u001b[31m'))).toBe(`${since} (was "x\\u001b[31m")`);
+    expect(said(drift(null))).toBe(`${since} (was null)`);
+    expect(said({ ...drift('hush'), sensitive: true })).toBe(since);
+    expect(said(drift(new Sensitive('hush')))).toBe(since);
+    const set: Partial<FieldChange> = { type: 'set', before: [{ id: '2' }], after: [] };
+    expect(said({ ...set, ...drift([{ id: '1', name: 'one' }]) })).toBe(`${since} (was one (id 1))`);
+    expect(said({ ...set, ...drift([]) })).toBe(`${since} (was none)`);
+    const body: Partial<FieldChange> = { type: 'body', before: 'a\nb\n', after: 'c\n' };
+    expect(said({ ...body, ...drift('a\n') })).toBe(`${since} (since then 1 line added, 0 removed)`);
+    expect(said({ ...body, before: null, ...drift('a\nb\n') })).toBe(`${since} (was 2 lines)`);
+    expect(said({ ...body, before: 'a\r\n', ...drift('a\n') })).toContain(
+      `${since} (since then line endings`,
+    );
+    expect(said(drift('x'.repeat(1000)))?.length).toBeLessThan(200);
   });
 
   it('is a body where a text has several lines, in every room', () => {
@@ -45,6 +68,7 @@ describe('the view of a field', () => {
         fate: null,
         lines: 2,
         notes: [],
+        drift: null,
         hunks: [
           {
             head: '@@ -1,2 +1,2 @@',

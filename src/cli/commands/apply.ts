@@ -30,7 +30,7 @@ export async function apply(
     await context.refuseOutputs(filesOf(formats), session);
     const plan =
       stored === undefined ? await session.plan(planOptionsOf(options)) : await planAgain(session, stored);
-    await showPlan(plan, formats, context);
+    await showPlan(plan, formats, context, options.only);
     const limits = { maxDestructive: options.allowDestructive ?? session.project.maxDestructive() };
     refuse(refusalsOf(plan, limits.maxDestructive));
     const asks = stored === undefined && changesServer(plan);

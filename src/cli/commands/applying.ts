@@ -1,6 +1,7 @@
 import { summarizeResult } from '../../apply/result.js';
 import { error, ProblemsError } from '../../base/problems.js';
 import { approve, type Limits } from '../../plan/approve.js';
+import type { Share } from '../../plan/drift.js';
 import type { Plan } from '../../plan/plan.js';
 import { planReport, renderText, resultReport } from '../../report/formats.js';
 import type { WritingSession } from '../../session/session.js';
@@ -9,10 +10,15 @@ import { type ExitCode, exit } from '../exit.js';
 import { annotate, type Format, lookOf, show, showsText } from '../formats.js';
 
 /** Shows a plan before it is applied: on standard output where the result is text too, beside it otherwise. */
-export async function showPlan(made: Plan, formats: readonly Format[], context: Context): Promise<void> {
+export async function showPlan(
+  made: Plan,
+  formats: readonly Format[],
+  context: Context,
+  only?: Share,
+): Promise<void> {
   const { output, redactor } = context;
   const shown = planReport.redact({ plan: made, samples: new Map() }, redactor);
-  const look = lookOf(context);
+  const look = { ...lookOf(context), ...(only === undefined ? {} : { only }) };
   if (showsText(formats)) output.result(await renderText(planReport, 'text', shown, look));
   else output.beside(await renderText(planReport, 'text', shown, { ...look, color: false }));
 }

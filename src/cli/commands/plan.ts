@@ -34,8 +34,9 @@ export async function plan(context: Context, options: Options & GlobalOptions): 
     }
     return { made: plan, samples: await readSamples(plan, session.project, formats, context) };
   });
-  const { markdownBudget: budget } = options;
-  await show(formats, planReport, { plan: made, samples }, context, budget === undefined ? {} : { budget });
+  const { markdownBudget: budget, only } = options;
+  const look = { ...(budget === undefined ? {} : { budget }), ...(only === undefined ? {} : { only }) };
+  await show(formats, planReport, { plan: made, samples }, context, look);
   if (made.changes.some(({ action }) => action === 'blocked')) return exit.failed;
   return options.detailedExitcode === true && changesServer(made) ? exit.changes : exit.done;
 }

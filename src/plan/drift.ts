@@ -1,0 +1,102 @@
+import { type Fields, same, type Value } from '../base/values.js';
+import type { FieldChange } from '../kinds/change.js';
+import { contrast, type FieldTypes, value } from '../kinds/fields.js';
+import type { Action, Change, Plan } from './plan.js';
+
+/** What a run left of an object on the server, as far as the server showed it then. */
+export interface LeftBehind {
+  readonly run: string;
+  readonly fields: Fields;
+}
+
+/**
+ * Differences, each with what the last run left where the server shows something else now: then somebody changed the
+ * server, and not the manifest alone. `shown` gives what the server shows of a field just now; undefined where it doesn't. Pure.
+ */
+export function withDrift(
+  fields: readonly FieldChange[],
+  types: FieldTypes,
+  left: LeftBehind | undefined,
+  shown: (field: string) => Value | undefined,
+): readonly FieldChange[] {
+  if (left === undefined) return fields;
+  return fields.map((field) => {
+    const recorded = recordedAt(field.path, types, left.fields, shown);
+    return recorded === undefined ? field : { ...field, drift: { recorded, run: left.run } };
+  });
+}
+
+/** What was left at a path, where that is something else now; undefined where it is the same or where one isn't known. */
+function recordedAt(
+  path: string,
+  types: FieldTypes,
+  left: Fields,
+  shown: (field: string) => Value | undefined,
+): Value | undefined {
+  const [field = ''] = /^\w*/.exec(path) ?? [];
+  if (!Object.hasOwn(left, field) || !Object.hasOwn(types, field)) return undefined;
+  const [was, now] = [left[field], shown(field)];
+  if (was === undefined || now === undefined) return undefined;
+  const parts = contrast(types[field] ?? value, field, now, was);
+  const part = parts.find((one) => one.path === path);
+  if (part !== undefined) return part.verdict === 'different' ? (part.got ?? null) : undefined;
+  const isOther = parts.some(({ verdict }) => verdict === 'different');
+  if (!isOther) return undefined;
+  // A map that came or went as a whole since.
+  if (path === field) return was;
+  const member = memberOf(was, path);
+  return same(member, memberOf(now, path)) ? undefined : member;
+}
+
+/** What a map had at the path of one of its keys; null where it had none. */
+function memberOf(map: Value, path: string): Value {
+  // The paths of a map's keys are what comparing it with an empty one says.
+  const parts = contrast({ type: 'map' }, /^\w*/.exec(path)?.[0] ?? '', map, {});
+  return parts.find((one) => one.path === path)?.wanted ?? null;
+}
+
+/** Whether somebody changed the server at one of the fields since a run left them. */
+export function isDrifted({ action, fields }: Pick<Change, 'action' | 'fields'>): boolean {
+  return action !== 'unchanged' && fields.some(({ drift }) => drift !== undefined);
+}
+
+/** How much of a plan the server's own changes are. */
+export interface DriftCount {
+  readonly fields: number;
+  readonly objects: number;
+}
+
+export function countDrift({ changes }: Pick<Plan, 'changes'>): DriftCount {
+  const drifted = changes.filter(isDrifted);
+  const fields = drifted.flatMap((change) => change.fields.filter(({ drift }) => drift !== undefined));
+  return { fields: fields.length, objects: drifted.length };
+}
+
+/** Which changes of a plan are shown: those of the server's own since the last run, or those that the manifests make. */
+export const shares = ['drift', 'changes'] as const;
+
+export type Share = (typeof shares)[number];
+
+/** A plan of which a share is shown, and how many changes of each action are left out by that. */
+export interface Shared {
+  readonly changes: readonly Change[];
+  readonly leftOut: ReadonlyMap<Action, number>;
+}
+
+/** The changes of a share. An object that has something of both is in both; unchanged ones are in neither, and don't count. */
+export function shareOf(changes: readonly Change[], only: Share | undefined): Shared {
+  if (only === undefined) return { changes, leftOut: new Map() };
+  const leftOut = new Map<Action, number>();
+  const kept = changes.filter((change) => {
+    if (change.action === 'unchanged') return false;
+    const isOf = only === 'drift' ? isDrifted(change) : isMade(change);
+    if (!isOf) leftOut.set(change.action, (leftOut.get(change.action) ?? 0) + 1);
+    return isOf;
+  });
+  return { changes: kept, leftOut };
+}
+
+/** Whether anything of a change isn't the server's own: a field, or what has none. */
+function isMade({ fields }: Change): boolean {
+  return fields.length === 0 || fields.some(({ drift }) => drift === undefined);
+}

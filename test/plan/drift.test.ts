@@ -1,0 +1,138 @@
+import { describe, expect, it } from 'vitest';
+import { type Fields, HashedSecret, Sensitive, type Value } from '../../src/base/values.js';
+import { countDrift, isDrifted, shareOf } from '../../src/plan/drift.js';
+import type { Change } from '../../src/plan/plan.js';
+import { changeOf, fieldOf, planOf } from '../report/plans.js';
+import { ids } from '../sandbox/asking.js';
+import { boruta, changeFor, declared, live, recorded } from './fixtures.js';
+
+const id = ids.ada;
+
+/** What a plan says was left, by path, where a run left some fields of a user, others are there and others are declared. */
+function drift(left: Fields, now: Fields, asked: Fields): { [path: string]: Value | undefined } {
+  const lists = { metadata: {}, group: null, authorized_scopes: [], organizations: [], roles: [] };
+  const change = changeFor(declared('User', { id }, asked), {
+    live: live({ id }, { ...lists, ...now }),
+    recorded: recorded({}, { left: { run: 'run-1', fields: left } }),
+    profile: boruta,
+  });
+  expect(change.reason).toBeNull();
+  return Object.fromEntries(change.fields.map(({ path, drift }) => [path, drift?.recorded]));
+}
+
+const key = (text: string) => ({ value: text, status: 'valid' });
+
+describe('what a run left', () => {
+  it('is told where the server has something else now', () => {
+    expect(drift({ group: 'a' }, { group: 'b' }, { group: 'c' })).toEqual({ group: 'a' });
+    expect(drift({ group: null }, { group: 'b' }, { group: 'c' })).toEqual({ group: null });
+  });
+
+  it('is nothing where the manifest alone was changed', () => {
+    expect(drift({ group: 'b' }, { group: 'b' }, { group: 'c' })).toEqual({ group: undefined });
+  });
+
+  it('is told although it is what the manifest asks for', () => {
+    expect(drift({ group: 'c' }, { group: 'b' }, { group: 'c' })).toEqual({ group: 'c' });
+  });
+
+  it('is not known of what the server did not show then', () => {
+    expect(drift({}, { group: 'b' }, { group: 'c' })).toEqual({ group: undefined });
+  });
+
+  it('is told of a map key by key', () => {
+    const [was, now] = [
+      { a: key('1'), b: key('1') },
+      { a: key('2'), b: key('1') },
+    ];
+    const asked = { a: key('3'), b: key('3'), c: key('3') };
+    expect(drift({ metadata: was }, { metadata: now }, { metadata: asked })).toEqual({
+      'metadata.a': key('1'),
+      'metadata.b': undefined,
+      'metadata.c': undefined,
+    });
+  });
+
+  it('is told of the keys of a map that was there as a whole, or not at all', () => {
+    const asked = { metadata: { a: key('3'), b: key('3') } };
+    expect(drift({ metadata: { a: key('1') } }, { metadata: {} }, asked)).toEqual({
+      'metadata.a': key('1'),
+      'metadata.b': undefined,
+    });
+    expect(drift({ metadata: null }, { metadata: { a: key('2') } }, asked)).toEqual({
+      'metadata.a': null,
+      'metadata.b': undefined,
+    });
+  });
+
+  it('is the same set in another order, or with other names', () => {
+    const [one, two] = [
+      { id: ids.member, name: 'one' },
+      { id: ids.accountant, name: 'two' },
+    ];
+    const asked = { roles: [{ id: ids.nobody }] };
+    expect(drift({ roles: [one, two] }, { roles: [two, { ...one, name: '1' }] }, asked)).toEqual({
+      roles: undefined,
+    });
+    expect(drift({ roles: [one] }, { roles: [one, two] }, asked)).toEqual({ roles: [one] });
+  });
+
+  it('of a secret is compared by its hash', () => {
+    const hashed = new HashedSecret('scrypt:x', (value) => value === 'old');
+    const wish = { group: new Sensitive('new') };
+    expect(drift({ group: hashed }, { group: 'old' }, wish)).toEqual({ group: undefined });
+    expect(drift({ group: hashed }, { group: 'other' }, wish)).toEqual({ group: hashed });
+  });
+
+  it('is told of an object that is gone', () => {
+    const template = declared(
+      'EmailTemplate',
+      { backend_id: 'b', type: 't' },
+      { txt_content: 'new', html_content: 'new' },
+    );
+    const change = changeFor(template, {
+      live: live(template.identity, {}, { exists: false }),
+      recorded: recorded({}, { left: { run: 'run-1', fields: { txt_content: 'old' } } }),
+    });
+    expect(change.fields).toEqual([
+      expect.objectContaining({ path: 'txt_content', drift: { recorded: 'old', run: 'run-1' } }),
+      expect.not.objectContaining({ drift: expect.anything() }),
+    ]);
+  });
+});
+
+describe('a share of a plan', () => {
+  const own = fieldOf({ path: 'name' });
+  const moved = fieldOf({ drift: { recorded: 'ACME 1', run: 'run-1' } });
+  const change = (address: string, parts: Partial<Change>): Change => changeOf({ address, ...parts });
+  const changes = [
+    change('drift', { fields: [moved] }),
+    change('both', { fields: [own, moved] }),
+    change('made', { fields: [own] }),
+    change('blocked', { action: 'blocked' }),
+    change('same', { action: 'unchanged' }),
+  ];
+  const shown = (only: 'drift' | 'changes' | undefined) =>
+    shareOf(changes, only).changes.map(({ address }) => address);
+
+  it('has what is of it, and of both what is both', () => {
+    expect(shown('drift')).toEqual(['drift', 'both']);
+    expect(shown('changes')).toEqual(['both', 'made', 'blocked']);
+    expect(shown(undefined)).toHaveLength(changes.length);
+  });
+
+  it('counts what it leaves out', () => {
+    expect(shareOf(changes, 'drift').leftOut).toEqual(
+      new Map([
+        ['update', 1],
+        ['blocked', 1],
+      ]),
+    );
+    expect(shareOf(changes, 'changes').leftOut).toEqual(new Map([['update', 1]]));
+  });
+
+  it('is counted by fields and objects', () => {
+    expect(countDrift(planOf(changes))).toEqual({ fields: 2, objects: 2 });
+    expect(changes.filter(isDrifted)).toHaveLength(2);
+  });
+});
