@@ -223,8 +223,13 @@ describe('a run whose lock was removed', () => {
     expect((await at.idops('plan')).stderr).toContain('the state is being written: run ');
     expect(await journalOf(at)).toBe(before);
     open();
-    expect((await run.ended).code).toBe(0);
-    expect((await at.idops('plan --detailed-exitcode')).code).toBe(0);
+    expect(await run.ended).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('the lock of the state was lost: it was removed'),
+    });
+    // What it had begun is done, and the next one learns of it from the journal.
+    const next = await at.idops('plan --detailed-exitcode');
+    expect(next).toMatchObject({ code: 0, stderr: expect.stringContaining('had not ended') });
   });
 });
 
