@@ -10,20 +10,83 @@ const PATIENCE = 10_000;
 /** Bytes of names: those of very many files. */
 const MOST = 64 * 1024 * 1024;
 
+/** What git's index has of one path. */
+export interface IndexEntry {
+  /** Relative to the root of the work tree, with `/`. */
+  readonly path: string;
+  /** The name of what was added; null for what is no file, as the commit of a submodule. */
+  readonly object: string | null;
+}
+
 /**
  * What git's index has of these paths, relative to the root of the work tree with `/`; of a folder all that is below it.
  * Nothing where there is no git, or no repository after all. Throws an Error that says in a few words why git fails.
  */
 export async function inGitIndex(root: string, paths: readonly string[]): Promise<string[] | 'no git'> {
+  const entries = await indexEntries(root, paths);
+  return entries === 'no git' ? entries : [...new Set(entries.map(({ path }) => path))];
+}
+
+/** The same with what was added; a path in a conflict has an entry for each side. Throws as `inGitIndex` does. */
+export async function indexEntries(root: string, paths: readonly string[]): Promise<IndexEntry[] | 'no git'> {
   const git = await findGit();
   if (git === undefined) return 'no git';
   if (paths.length === 0) return [];
   try {
-    return (await list(git, root, paths)).split('\0').filter((path) => path !== '');
+    const listed = await run(git, root, ['ls-files', '--stage', '-z', '--', ...paths]);
+    return listed.toString('utf8').split('\0').flatMap(entryOf);
   } catch (failure) {
     if (!(await hasRepository(join(root, '.git')))) return [];
     throw failure;
   }
+}
+
+/** `MODE OBJECT STAGE<tab>PATH` */
+function entryOf(line: string): IndexEntry[] {
+  const [, mode, object, path] = /^(\d+) ([0-9a-f]+) \d\t([\s\S]+)$/.exec(line) ?? [];
+  if (mode === undefined || object === undefined || path === undefined) return [];
+  return [{ path, object: mode.startsWith('100') ? object : null }];
+}
+
+/**
+ * The texts of files that were added to git, by their objects' names, as far as they go: `most` bytes of each, `all` of them
+ * together, and after that `least` of each still. One that is longer, or isn't here, is left out. Throws as `inGitIndex` does.
+ */
+export async function addedTexts(
+  root: string,
+  objects: readonly string[],
+  { most, all, least }: { readonly most: number; readonly all: number; readonly least: number },
+): Promise<Map<string, string>> {
+  const git = await findGit();
+  const texts = new Map<string, string>();
+  if (git === undefined || objects.length === 0) return texts;
+  const names = [...new Set(objects)];
+  const sizes = (await run(git, root, ['cat-file', '--batch-check'], names)).toString('utf8').split('\n');
+  let budget = all;
+  let bytes = 0;
+  const wanted = sizes.flatMap((line) => {
+    const [, name, digits] = /^(\S+) blob (\d+)$/.exec(line) ?? [];
+    const size = Number(digits);
+    if (name === undefined || size > Math.max(least, Math.min(most, budget))) return [];
+    budget -= size;
+    bytes += size + line.length + 2;
+    return [{ name, size }];
+  });
+  if (wanted.length === 0) return texts;
+  const found = await run(
+    git,
+    root,
+    ['cat-file', '--batch'],
+    wanted.map(({ name }) => name),
+    bytes + MOST,
+  );
+  let at = 0;
+  for (const { name, size } of wanted) {
+    const begin = found.indexOf('\n', at) + 1;
+    texts.set(name, found.toString('utf8', begin, begin + size));
+    at = begin + size + 1;
+  }
+  return texts;
 }
 
 /** The git of the search path; what lies there by a relative name isn't taken, since that may be the project's. */
@@ -52,26 +115,35 @@ async function hasRepository(path: string): Promise<boolean> {
 }
 
 /**
- * Asks git for its index of these paths; throws an Error that says in a few words why git fails. The repository is named
- * to it, and nothing of it may make git run, fetch or wait for anything.
+ * What git answers to a command, and to the lines that it is given; throws an Error that says in a few words why it fails.
+ * The repository is named to it, and nothing of it may make git run, fetch or wait for anything.
  */
-async function list(git: string, root: string, paths: readonly string[]): Promise<string> {
+async function run(
+  git: string,
+  root: string,
+  command: readonly string[],
+  lines: readonly string[] = [],
+  maxBuffer = MOST,
+): Promise<Buffer> {
   const settings = ['core.fsmonitor=false', 'core.hooksPath=/dev/null', 'protocol.allow=never'];
   const args = [
     ...['--no-pager', '--no-optional-locks', '--literal-pathspecs'],
     ...settings.flatMap((setting) => ['-c', setting]),
     ...[`--git-dir=${join(root, '.git')}`, `--work-tree=${root}`],
-    ...['ls-files', '-z', '--', ...paths],
+    ...command,
   ];
   const own = Object.entries(process.env).filter(([name]) => !name.toUpperCase().startsWith('GIT_'));
   const env = { ...Object.fromEntries(own), GIT_NO_LAZY_FETCH: '1', GIT_TERMINAL_PROMPT: '0', LC_ALL: 'C' };
-  const limits = { timeout: PATIENCE, killSignal: 'SIGKILL', maxBuffer: MOST } as const;
-  const options = { cwd: root, env, windowsHide: true, ...limits } as const;
+  const limits = { timeout: PATIENCE, killSignal: 'SIGKILL', maxBuffer } as const;
+  const options = { cwd: root, env, windowsHide: true, encoding: 'buffer', ...limits } as const;
   return await new Promise((done, failed) => {
-    execFile(git, args, options, (failure, stdout, stderr) => {
+    const child = execFile(git, args, options, (failure, stdout, stderr) => {
       if (failure === null) done(stdout);
-      else failed(new Error(whyFailed(failure, stderr), { cause: failure }));
+      else failed(new Error(whyFailed(failure, stderr.toString('utf8')), { cause: failure }));
     });
+    // One that ended before it had read all of it says why by its exit code.
+    child.stdin?.on('error', () => {});
+    child.stdin?.end(lines.map((line) => `${line}\n`).join(''));
   });
 }
 

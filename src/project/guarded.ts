@@ -1,6 +1,7 @@
 import { resolve as resolvePath } from 'node:path';
 import { BadVariable, parseVariables, type VariableText } from '../source/template.js';
 import { find, type MapNode, type Node, type ScalarNode } from '../source/tree.js';
+import { plainCredentials } from './plain.js';
 
 /** What no manifest may get at: it could send it anywhere. */
 export interface Guarded {
@@ -30,7 +31,6 @@ export function guardedOf(layers: readonly ConfigLayer[], root: string, defaultS
   const variables = new Set<string>();
   const files = new Set<string>();
   const secretFiles = new Set<string>();
-  const plain = new Set<string>();
   const states = new Set<string>();
   const named = new Set(['IDOPS_TOKEN']);
   for (const { config, text } of layers) {
@@ -47,11 +47,6 @@ export function guardedOf(layers: readonly ConfigLayer[], root: string, defaultS
       const given = commandNodes(node).flatMap(texts).flatMap(filesIn);
       for (const file of fileNodes(node, isSecretFile).flatMap(texts))
         secretFiles.add(resolvePath(root, file));
-      for (const path of secretPaths) {
-        const { node: secret, complete: said } = find(node, path);
-        if (section === 'auth' && said && secret.type === 'scalar' && namesIn(secret).length === 0)
-          plain.add(['server', section, ...path].join('.'));
-      }
       for (const file of [...fileNodes(node).flatMap(texts), ...given]) files.add(resolvePath(root, file));
     }
     const state = find(config, ['state', 'path']);
@@ -72,13 +67,10 @@ export function guardedOf(layers: readonly ConfigLayer[], root: string, defaultS
     variables,
     files: [...files],
     secretFiles: [...secretFiles],
-    plain: [...plain],
+    plain: plainCredentials(layers.map(({ config }) => config)),
     states: [...states],
   };
 }
-
-/** Where a configuration has what is secret itself. */
-const secretPaths = [['token'], ['client_credentials', 'client_secret'], ['header', 'value']];
 
 function isSecretFile(key: string): boolean {
   return key === 'token_file' || key === 'client_key_file';

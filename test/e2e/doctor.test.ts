@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, readdir } from 'node:fs/promises';
+import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ownMark } from '../../src/base/process.js';
@@ -262,6 +262,76 @@ describe("idops doctor, of git's index", () => {
     const at = await project({ 'idops.yaml': sure, '.idops/state.json/x': '' });
     expect(await say(at, 'state')).toMatchObject([
       { status: 'fail', hint: expect.stringContaining('move what is in the way') },
+    ]);
+  });
+
+  it('finds what was added, whatever the files have by now', async () => {
+    const plain = sure.replace('${IDOPS_TOKEN}', 'plain-token-0123456789');
+    const at = await project({
+      'idops.yaml': plain,
+      'my key.key': key,
+      'big.md': `see\n${key}${'x'.repeat(2 * 1024 * 1024)}`,
+      'folder/.env': 'API_SECRET=abcdef0123456789\n',
+      'same.md': 'same',
+    });
+    await at.write({ 'note.md': at.sandbox.token, 'gone.md': at.sandbox.token });
+    git(at, 'init', '-q');
+    git(at, 'add', '-A');
+    await at.write({
+      'idops.yaml': sure,
+      'note.md': 'clean',
+      'big.md': 'clean',
+      'same.md': at.sandbox.token,
+    });
+    for (const path of ['my key.key', 'folder/.env', 'gone.md']) await rm(join(at.folder, path));
+    const found = await say(at, 'git');
+    expect(found.map(({ status, message }) => `${status} ${message}`).sort()).toEqual([
+      'fail idops.yaml says server.auth.token in plain words as git has it',
+      'fail it tracks big.md: as it was added, it has a private key in it',
+      'fail it tracks folder/.env: it has a value for API_SECRET',
+      'fail it tracks gone.md: as it was added, it has a credential in it that idops uses',
+      'fail it tracks my key.key: it is a private key',
+      'fail it tracks note.md: as it was added, it has a credential in it that idops uses',
+      'fail it tracks same.md: it has a credential in it that idops uses',
+    ]);
+    const hints = found.map(({ hint }) => hint ?? '');
+    // What it says to do is what mends it.
+    for (const command of hints.flatMap(
+      (hint) => hint.match(/git (?:rm --cached|add) (?:'[^']*'|[^\s,;])+/g) ?? [],
+    ))
+      execFileSync('sh', ['-c', command], { cwd: at.folder, stdio: 'pipe' });
+    await at.write({ 'same.md': 'same' });
+    expect(await say(at, 'git')).toMatchObject([{ status: 'ok' }]);
+  });
+
+  it.each([
+    [
+      'behind a variable',
+      'token: "${secret}"',
+      'vars: {secret: "${inner}", inner: plain-0123456789}',
+      'vars.inner',
+    ],
+    ['as a default', 'token: "${IDOPS_TOKEN:-plain-0123456789}"', '', 'the default of server.auth.token'],
+    [
+      'behind a variable of another environment',
+      'token: "${secret:-}"',
+      'environments: {production: {vars: {secret: plain-0123456789}}}',
+      'vars.secret',
+    ],
+    [
+      'beside what is none',
+      'header: {name: authorization, value: "${kind} ${IDOPS_TOKEN}"}',
+      'vars: {kind: Bearer}',
+      null,
+    ],
+  ])('finds a credential in plain words %s', async (_, auth, rest, path) => {
+    const at = await project({ 'idops.yaml': `${sure.replace('token: ${IDOPS_TOKEN}', auth)}${rest}\n` });
+    git(at, 'init', '-q');
+    git(at, 'add', 'idops.yaml');
+    expect(await say(at, 'git')).toMatchObject([
+      path === null
+        ? { status: 'ok' }
+        : { status: 'fail', message: `idops.yaml says ${path} in plain words, and git tracks it` },
     ]);
   });
 

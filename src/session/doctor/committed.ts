@@ -1,36 +1,38 @@
 import { realpath } from 'node:fs/promises';
 import { basename, isAbsolute, join, relative, sep } from 'node:path';
 import { type Check, fail, ok, warn } from '../../base/checks.js';
-import { inGitIndex } from '../../base/git.js';
+import { addedTexts, type IndexEntry, indexEntries } from '../../base/git.js';
 import { realPlaceOf } from '../../base/links.js';
 import { ProblemsError } from '../../base/problems.js';
 import { readRegular, startOf } from '../../base/regular.js';
-import { looksSecret } from '../../base/secret-names.js';
-import { workTreeOf } from '../../base/work-tree.js';
-import type { Project } from '../../project/index.js';
+import { shellWord } from '../../base/shell.js';
+import { isThere, workTreeOf } from '../../base/work-tree.js';
+import { type Project, plainCredentialsIn } from '../../project/index.js';
 import { shownPath } from '../../source/file.js';
 import type { StateBackend } from '../../state/backend.js';
+import { type Content, ENOUGH, recognise, within } from './contents.js';
 
 const NAME = 'git';
 
-/** Bytes that tell what a file is. */
-const ENOUGH = 4096;
 /** Bytes of one file, and of all of them, that are searched for what is secret. */
 const MOST_OF_ONE = 1024 * 1024;
 const MOST_OF_ALL = 64 * MOST_OF_ONE;
+/** The same of what was added, which git gives as a whole or not at all. */
+const MOST_ADDED = { most: 16 * MOST_OF_ONE, all: MOST_OF_ALL, least: ENOUGH };
 /** A shorter text stands in many files by chance. */
 const LEAST_SECRET = 8;
 
-/** What git should not have, and what to do about it. */
-interface Finding {
+/** What git should not have, and where. */
+interface Finding extends Content {
   readonly path: string;
-  readonly what: string;
-  readonly kind: 'secret' | 'within' | 'doubtful' | 'state' | 'plan';
+  /** Whether the file has it as it lies there, and not as it was added alone. */
+  readonly isPresent: boolean;
 }
 
 /**
  * Finds what git's index has of a project and shouldn't: states, journals, stored plans, private keys, and the credentials that
- * are known. Asks git for names alone, and reads the files up to a limit. Without git there is nothing to find.
+ * are known. Looks at what was added, which a commit takes, and at the files as they are, up to a limit. Without git there is
+ * nothing to find.
  */
 export async function lookAtIndex(
   project: Project,
@@ -43,27 +45,40 @@ export async function lookAtIndex(
   try {
     const secrets = await secretPaths(project, root);
     const below = relative(root, project.root) || '.';
-    const files = await inGitIndex(root, [below, ...secrets.keys()]);
-    if (files === 'no git') return [ok(NAME, 'there is no git here that could be asked what it tracks')];
+    const entries = await indexEntries(root, [below, ...secrets.keys()]);
+    if (entries === 'no git') return [ok(NAME, 'there is no git here that could be asked what it tracks')];
+    const added = await addedBy(root, entries);
     const known = credentials.filter((one) => one.length >= LEAST_SECRET);
-    const words = plainWords(project, files, root);
     const config = configPath(project, root);
+    const words = plainWords(project, added.get(config));
     const found: Finding[] = [];
-    const left: string[] = [];
+    let left = 0;
     let budget = MOST_OF_ALL;
-    for (const path of files) {
+    for (const [path, texts] of added) {
       const named = secrets.get(path.split('/').join(sep));
+      if (named !== undefined) {
+        found.push({ ...named, path, isPresent: true });
+        continue;
+      }
       const limit = Math.min(MOST_OF_ONE, budget);
-      const text = named === undefined ? await startOf(join(root, path), limit) : '';
+      const file = join(root, path);
+      const text = await startOf(file, limit);
       const isCut = text.length >= limit;
-      if (isCut) left.push(path);
+      if (isCut || texts.includes(undefined)) left += 1;
       budget = Math.max(ENOUGH, budget - text.length);
       const isTold = path === config && words.length > 0;
-      const finding =
-        named ??
-        (await recognise(path, text, () => (isCut ? readRegular(join(root, path)).catch(() => '') : text))) ??
-        (isTold ? undefined : within(path, text, known));
-      if (finding !== undefined) found.push(finding);
+      const look = async (one: string, whole: () => Promise<string> | string): Promise<Content | undefined> =>
+        (await recognise(path, one, whole)) ?? (isTold ? undefined : within(one, known));
+      const present = await look(text, () => (isCut ? readRegular(file).catch(() => '') : text));
+      if (present !== undefined) found.push({ ...present, path, isPresent: true });
+      if (present !== undefined && present.kind !== 'doubtful') continue;
+      for (const one of texts) {
+        const content = one === undefined || one === text ? undefined : await look(one, () => one);
+        if (content === undefined || content.kind === present?.kind) continue;
+        if (present !== undefined) found.pop();
+        found.push({ ...content, path, isPresent: false });
+        break;
+      }
     }
     // A state that is meant to be tracked comes with its journals.
     const states = project.allowsTracked() ? [] : found.filter(({ kind }) => kind === 'state');
@@ -72,15 +87,19 @@ export async function lookAtIndex(
     const checks = [
       ...(states.length > 0 ? [statesCheck(states.map(shown))] : tracked),
       ...words,
-      ...others.map((finding) => asCheck(finding, shown(finding))),
+      ...(await Promise.all(
+        others.map(async (finding) =>
+          asCheck(finding, shown(finding), await isThere(join(root, finding.path))),
+        ),
+      )),
     ];
     if (checks.length > 0) return checks;
     const sought = known.length === 0 ? '' : 'no credential that is known here, ';
-    const part = left.length === 0 ? '' : `; of ${left.length} large ones the beginning was looked at`;
+    const part = left === 0 ? '' : `; of ${left} large ones not all was looked at`;
     return [
       ok(
         NAME,
-        `${sought}no private key, stored plan, state or journal is in the ${files.length} files that it tracks here${part}`,
+        `${sought}no private key, stored plan, state or journal is in the ${added.size} files that it tracks here${part}`,
       ),
     ];
   } catch (failure) {
@@ -96,6 +115,21 @@ export async function lookAtIndex(
   }
 }
 
+/** What was added of each path; undefined for what was too large, or isn't here. */
+async function addedBy(
+  root: string,
+  entries: readonly IndexEntry[],
+): Promise<Map<string, (string | undefined)[]>> {
+  const objects = entries.flatMap(({ object }) => object ?? []);
+  const texts = await addedTexts(root, objects, MOST_ADDED);
+  const added = new Map<string, (string | undefined)[]>();
+  for (const { path, object } of entries) {
+    const of = added.get(path) ?? [];
+    added.set(path, object === null ? of : [...of, texts.get(object)]);
+  }
+  return added;
+}
+
 async function stateCheck(backend: StateBackend): Promise<Check[]> {
   try {
     await backend.check('write');
@@ -107,7 +141,7 @@ async function stateCheck(backend: StateBackend): Promise<Check[]> {
 }
 
 /** The files that the configuration names for credentials, by their paths from the root of the work tree. */
-async function secretPaths(project: Project, root: string): Promise<Map<string, Finding>> {
+async function secretPaths(project: Project, root: string): Promise<Map<string, Content>> {
   const files = project.guarded().secretFiles;
   const ways = await Promise.all(files.flatMap((file) => [Promise.resolve(file), realPlaceOf(file)]));
   const top = await realpath(root);
@@ -115,7 +149,7 @@ async function secretPaths(project: Project, root: string): Promise<Map<string, 
     .map((file) => relative(top, file))
     .filter((path) => path !== '' && !path.startsWith(`..${sep}`) && !isAbsolute(path));
   const what = 'the configuration takes a credential from it';
-  return new Map(paths.map((path) => [path, { path: path.split(sep).join('/'), what, kind: 'secret' }]));
+  return new Map(paths.map((path) => [path, { what, kind: 'secret' }]));
 }
 
 /** The configuration as git names it. */
@@ -123,82 +157,47 @@ function configPath(project: Project, root: string): string {
   return shownPath(join(project.root, basename(project.file)), root);
 }
 
-/** A configuration that git tracks should name variables, where something is secret. */
-function plainWords(project: Project, files: readonly string[], root: string): Check[] {
-  if (!files.includes(configPath(project, root))) return [];
-  return project
-    .guarded()
-    .plain.map((path) =>
+/** A configuration that git tracks should name variables, where something is secret: as it is, and as it was added. */
+function plainWords(project: Project, added: readonly (string | undefined)[] | undefined): Check[] {
+  if (added === undefined) return [];
+  const { file } = project;
+  const { plain } = project.guarded();
+  const staged = added.flatMap((text) => (text === undefined ? [] : plainCredentialsIn(text)));
+  const gone = [...new Set(staged)].filter((path) => !plain.includes(path));
+  const old = "and replace the secret: git's history keeps it";
+  return [
+    ...plain.map((path) =>
       fail(
         NAME,
-        `${project.file} says ${path} in plain words, and git tracks it`,
-        `write a variable such as \${IDOPS_TOKEN} there, and replace the secret: git's history keeps it`,
+        `${file} says ${path} in plain words, and git tracks it`,
+        `write a variable such as \${IDOPS_TOKEN} there, ${old}`,
       ),
-    );
+    ),
+    ...gone.map((path) =>
+      fail(
+        NAME,
+        `${file} says ${path} in plain words as git has it`,
+        `git add ${shellWord(file)}, which takes the file as it is now, ${old}`,
+      ),
+    ),
+  ];
 }
 
-const environmentFile = /^\.env(\..+)?$|\.env$/i;
-const harmlessEnvironment = /\.(example|sample|template|dist|defaults?)$/i;
-const keyStore = /\.(p12|pfx|jks|keystore)$/i;
-const keyFile = /\.(pem|key|p8)$|^[^.]+$/i;
-const keyBegin = /-----BEGIN ([A-Z0-9]+ )*PRIVATE KEY-----/;
-
-/** What a file is that git shouldn't have; undefined for all others. `text` is its beginning. */
-async function recognise(
-  path: string,
-  text: string,
-  whole: () => Promise<string> | string,
-): Promise<Finding | undefined> {
-  const name = basename(path);
-  if (environmentFile.test(name) && !harmlessEnvironment.test(name)) {
-    const secret = secretVariable(text);
-    return secret === undefined
-      ? { path, what: 'such a file holds the values of process variables', kind: 'doubtful' }
-      : { path, what: `it has a value for ${secret}`, kind: 'secret' };
-  }
-  if (keyStore.test(name)) return { path, what: 'it is a store of keys', kind: 'secret' };
-  const start = text.slice(0, ENOUGH);
-  if (new RegExp(`^\\s*${keyBegin.source}`).test(start) || (keyFile.test(name) && keyBegin.test(start)))
-    return { path, what: 'it is a private key', kind: 'secret' };
-  if (/^\s*\{\s*"format_version":\s*\d+,\s*"serial":\s*\d+,\s*"lineage":/.test(start))
-    return { path, what: 'it is a state of idops', kind: 'state' };
-  if (/^\{"type":"run","format_version":\d+,/.test(start))
-    return { path, what: 'it is the journal of a run of idops', kind: 'state' };
-  // A report of a plan begins alike; only a plan that can be applied has what applying needs.
-  const isPlan = /^\s*\{\s*"format_version":\s*\d+,\s*"tool_version":/.test(start);
-  if (isPlan && /^ {2}"apply": \{/m.test(await whole()))
-    return { path, what: 'it is a stored plan', kind: 'plan' };
-  return undefined;
-}
-
-/** What is secret in a file that may well be there itself; undefined where nothing is found. */
-function within(path: string, text: string, credentials: readonly string[]): Finding | undefined {
-  if (credentials.some((one) => text.includes(one)))
-    return { path, what: 'it has a credential in it that idops uses', kind: 'within' };
-  // What only speaks of keys has no key behind the line.
-  if (new RegExp(`${keyBegin.source}(\\s|\\\\[nr])+[A-Za-z0-9+/]{4}`).test(text))
-    return { path, what: 'it has a private key in it', kind: 'within' };
-  return undefined;
-}
-
-/** The first variable that looks like a secret and has a value, which is none of another variable. */
-function secretVariable(text: string): string | undefined {
-  for (const [, name = '', value = ''] of text.matchAll(
-    /^[ \t]*(?:export[ \t]+)?(\w+)[ \t]*=[ \t]*["']?([^\s"'#]*)/gm,
-  )) {
-    const isIt = looksSecret(name) || /KEY$/i.test(name);
-    if (isIt && value !== '' && !value.startsWith('$')) return name;
-  }
-  return undefined;
-}
-
-function asCheck({ what, kind }: Finding, shown: string): Check {
-  const out = `git rm --cached ${shown}, and name it in .gitignore`;
-  const message = `it tracks ${shown}: ${what}`;
+function asCheck({ what, kind, isPresent }: Finding, shown: string, isThere: boolean): Check {
+  const out = `git rm --cached ${shellWord(shown)}, and name it in .gitignore`;
   if (kind === 'within') {
-    const cure = 'write a variable such as ${IDOPS_SECRET} in its place, or take it out';
-    return fail(NAME, message, `${cure}; then replace the secret, since git's history keeps it`);
+    const cure = !isThere
+      ? `git rm --cached ${shellWord(shown)}`
+      : isPresent
+        ? 'write a variable such as ${IDOPS_SECRET} in its place, or take it out'
+        : `git add ${shellWord(shown)}, which takes the file as it is now`;
+    return fail(
+      NAME,
+      `it tracks ${shown}: ${isPresent ? '' : 'as it was added, '}${what}`,
+      `${cure}; then replace the secret, since git's history keeps it`,
+    );
   }
+  const message = `it tracks ${shown}: ${what}`;
   if (kind === 'plan') return warn(NAME, message, `${out}; a plan holds for what was there when it was made`);
   if (kind === 'doubtful') return warn(NAME, message, `where one of them is secret, ${out}`);
   return fail(NAME, message, `${out}; then replace the secret, since git's history keeps it`);
