@@ -81,7 +81,7 @@ export function summaryLine(plan: Plan): string {
 }
 
 const nothingToDo: { readonly [why in ReturnType<typeof idleBecause>]: string } = {
-  undone: 'Nothing to put back: nothing of the run that can be undone is left.',
+  undone: 'Nothing to put back: all that can be put back is as it was before the run.',
   owed: 'Nothing to change of what is selected; of what is left out, something is still owed.',
   unselected: 'Nothing of what is selected is declared, so there is nothing to do.',
   undeclared: 'Nothing is declared, so there is nothing to do.',
@@ -255,10 +255,10 @@ export function resultText(result: Result, { color, debug }: TextOptions): strin
 /** The line that closes a result: how many changes ended in each way. */
 export function resultSummaryLine(result: Result): string {
   const count = summarizeResult(result);
-  const rest = (['not_converged', 'unknown', 'skipped'] as const)
+  const rest = (['failed', 'not_converged', 'unknown', 'skipped'] as const)
     .filter((status) => count[status] > 0)
     .map((status) => `, ${count[status]} ${statusWords[status]}`);
-  return `Applied: ${count.applied} applied, ${count.failed} failed${rest.join('')}.`;
+  return `Applied: ${count.applied} applied${rest.join('')}.`;
 }
 
 function appliedLines(result: ChangeResult, debug: boolean, paint: Colors): string[] {

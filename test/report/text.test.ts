@@ -372,7 +372,7 @@ describe('the text of a result', () => {
       results: [resultOf({}), resultOf({ address: 'Client/1', action: 'regenerate' })],
     };
     expect(resultText(result, plain)).toBe(
-      '✓ Organization/acme updated\n✓ Client/1 regenerated\n\nRun: r1\nApplied: 2 applied, 0 failed.\n',
+      '✓ Organization/acme updated\n✓ Client/1 regenerated\n\nRun: r1\nApplied: 2 applied.\n',
     );
   });
 
@@ -409,7 +409,7 @@ Applied: 1 applied, 1 failed, 1 not converged, 1 unknown, 1 skipped.
 
   it('says that nothing was applied', () => {
     expect(resultText({ run: null, interrupted: false, results: [] }, plain)).toBe(
-      'Nothing was applied.\nApplied: 0 applied, 0 failed.\n',
+      'Nothing was applied.\nApplied: 0 applied.\n',
     );
   });
 });

@@ -1,4 +1,5 @@
 import { summarizeResult } from '../../apply/result.js';
+import { escapeText } from '../../base/escape.js';
 import { error, ProblemsError } from '../../base/problems.js';
 import { approve, type Limits } from '../../plan/approve.js';
 import type { Share } from '../../plan/drift.js';
@@ -8,6 +9,7 @@ import type { WritingSession } from '../../session/session.js';
 import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { annotate, type Format, lookOf, show, showsText } from '../formats.js';
+import { nextAfter } from '../next.js';
 
 /** Shows a plan before it is applied: on standard output where the result is text too, beside it otherwise. */
 export async function showPlan(
@@ -73,6 +75,7 @@ export async function carryOut(
   if (signal.aborted) return exit.interrupted;
   const { result, problems } = await session.apply(approve(plan, { ...limits, ...agreed }));
   await show(formats, resultReport, { result, plan }, context);
+  for (const sentence of nextAfter(result, plan, context.options)) output.message(escapeText(sentence));
   if (problems.length > 0) {
     output.problems(problems);
     if (formats.some(({ name, file }) => name === 'github' && file === undefined))

@@ -1,3 +1,4 @@
+import { escapeText } from '../../base/escape.js';
 import { writeResult } from '../../base/through.js';
 import type { SampleData } from '../../mail/samples.js';
 import { changesServer, type Plan } from '../../plan/plan.js';
@@ -8,6 +9,7 @@ import { planSamples } from '../../session/plan-samples.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { type Format, filesOf, parseFormats, show } from '../formats.js';
+import { commandLine, shellWord } from '../next.js';
 
 /** The options of the commands that plan. */
 export interface PlanningOptions extends SelectionOptions {
@@ -38,7 +40,15 @@ export async function plan(context: Context, options: Options & GlobalOptions): 
   const look = { ...(budget === undefined ? {} : { budget }), ...(only === undefined ? {} : { only }) };
   await show(formats, planReport, { plan: made, samples }, context, look);
   if (made.changes.some(({ action }) => action === 'blocked')) return exit.failed;
+  if (options.out !== undefined && hasWork(made)) {
+    const line = commandLine(`apply ${shellWord(options.out)}`, made.environment, options);
+    context.output.message(escapeText(`The plan is stored. To apply exactly it: ${line}`));
+  }
   return options.detailedExitcode === true && changesServer(made) ? exit.changes : exit.done;
+}
+
+function hasWork({ changes }: Plan): boolean {
+  return changes.some(({ action }) => action !== 'unchanged');
 }
 
 /** What changed templates are rendered with; read where a page is asked for, since only that shows them. */

@@ -1,0 +1,76 @@
+import { describe, expect, it, test } from 'vitest';
+import type { Result } from '../../src/apply/result.js';
+import { commandLine, nextAfter, shellWord } from '../../src/cli/next.js';
+
+type Part = Pick<Result['results'][number], 'status' | 'action'>;
+
+const resultOf = (...parts: Part[]): Result => ({
+  run: 'r1',
+  interrupted: false,
+  results: parts.map((part) => ({
+    address: 'Organization/acme',
+    httpStatus: 200,
+    attempts: 1,
+    unverified: [],
+    error: null,
+    ...part,
+  })),
+});
+
+const updated = { status: 'applied', action: 'update' } as const;
+const failed = { status: 'failed', action: 'update' } as const;
+const global = { color: true };
+
+describe('what to do after a run', () => {
+  const here = { environment: null };
+  const undone = { environment: null, undoes: 'r0' };
+  it.each([
+    ['that went well', resultOf(updated), here, ['To put back what this run changed: idops undo r1']],
+    [
+      'that failed in part',
+      resultOf(updated, failed),
+      here,
+      [
+        'To go on: idops apply plans anew, and sends what is left.',
+        'To put back what this run changed: idops undo r1',
+      ],
+    ],
+    [
+      'that did nothing',
+      resultOf(failed),
+      here,
+      ['To go on: idops apply plans anew, and sends what is left.'],
+    ],
+    ['that recorded alone', resultOf({ status: 'applied', action: 'adopt' }), here, []],
+    ['that regenerated', resultOf({ status: 'applied', action: 'regenerate' }), here, []],
+    ['whose regeneration is unknown', resultOf({ status: 'unknown', action: 'regenerate' }), here, []],
+    [
+      'of undo',
+      resultOf(updated),
+      undone,
+      ['Where the manifests still say otherwise, the next apply does it again: change them too.'],
+    ],
+    ['of undo that failed', resultOf(failed), undone, ['To go on: idops undo r0 puts back what is left.']],
+    ['with nothing to do', { ...resultOf(), run: null }, here, []],
+  ])('%s', (_, result, plan, sentences) => {
+    expect(nextAfter(result, plan, global)).toEqual(sentences);
+  });
+
+  it('names the environment and the options that find the project again', () => {
+    const options = { ...global, config: "it's/idops.yaml", baseUrl: 'https://id.example.com' };
+    expect(nextAfter(resultOf(updated), { environment: 'production' }, options)).toEqual([
+      `To put back what this run changed: idops undo r1 --config 'it'\\''s/idops.yaml' --env production --base-url https://id.example.com`,
+    ]);
+  });
+});
+
+test('a command is printed as a shell takes it', () => {
+  expect(commandLine('plan', null, global)).toBe('idops plan');
+  expect(['plan.json', 'a b', '~/x', '$HOME', ''].map(shellWord)).toEqual([
+    'plan.json',
+    "'a b'",
+    "'~/x'",
+    "'$HOME'",
+    "''",
+  ]);
+});

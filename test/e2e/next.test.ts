@@ -1,0 +1,28 @@
+import { expect, test } from 'vitest';
+import { project, sure } from './running.js';
+
+const organization = 'kind: Organization\nname: acme\nlabel: Acme Inc.\n';
+
+test('each command says what can follow, and what it says works as it stands', async () => {
+  const made = await project({
+    'idops.yaml': `${sure}environments: {production: {vars: {region: eu}}}\n`,
+    'manifests/a.yaml': organization,
+  });
+  const typed = (said: string, after: string): string => {
+    const [, line = ''] = new RegExp(`^${after}idops (.+)$`, 'm').exec(said) ?? [];
+    return line;
+  };
+  const planned = await made.idops('plan --env production --out plan.json');
+  const applied = await made.idops(typed(planned.stderr, 'The plan is stored. To apply exactly it: '));
+  expect(applied).toMatchObject({ code: 0, stdout: expect.stringMatching(/Applied: 1 applied\.\n$/) });
+  const undo = typed(applied.stderr, 'To put back what this run changed: ');
+  expect(undo).toMatch(/^undo \S+ --env production$/);
+  const undone = await made.idops(`${undo} --yes`);
+  expect(undone.code).toBe(0);
+  expect(undone.stderr).toContain('Where the manifests still say otherwise, the next apply does it again');
+  const again = await made.idops(`${undo} --yes`);
+  expect(again.stdout).toContain(
+    'Nothing to put back: all that can be put back is as it was before the run.',
+  );
+  expect((await made.idops('plan --env production --out plan.json --quiet')).stderr).toBe('');
+});
