@@ -34,6 +34,8 @@ export function fieldMakers(): Makers {
     config: () => fieldsOf(jsonSchema('config')),
     plan: () => fieldsOf(jsonSchema('plan')),
     result: () => fieldsOf(resultOf(jsonSchema('run'))),
+    pull: () => fieldsOf(jsonSchema('pull')),
+    list: () => fieldsOf(jsonSchema('list')),
     problems: () => fieldsOf(z.toJSONSchema(problemsSchema)),
     journal: () => linesOf(jsonSchema('run')),
   };

@@ -203,7 +203,10 @@ export function declare(action: Act): Command {
   program
     .command('schema')
     .addArgument(
-      suggest(new Argument('[name]', 'manifest, config, plan or run').default('manifest'), schemaNames),
+      suggest(
+        new Argument('[name]', 'manifest, config, plan, run, pull or list').default('manifest'),
+        schemaNames,
+      ),
     )
     .description('print a JSON Schema')
     .action(action(async () => (await import('./commands/schema.js')).schema));

@@ -82,7 +82,7 @@ export interface Pulling {
 export interface ListedObject {
   /** Its kind. */
   readonly kind: KindName;
-  /** What names it, by its ids. */
+  /** What names it in plans and journals too: by its name where that tells it from others, else by its ids. */
   readonly address: string;
   /** Its path parameters: `id`, or `backend_id` and `type`. */
   readonly identity: { readonly [part: string]: string };

@@ -10,6 +10,7 @@ import type { PullWishes } from './fresh-files.js';
 import { firstFree, homesFor, noHome } from './homes.js';
 import { ENOUGH_BYTES, fitsManifest, placed } from './layout.js';
 import { isThere, type PulledFile } from './pulled-file.js';
+import { manifestHead } from './schema-line.js';
 import { appendDocuments } from './splice.js';
 
 const BOM = '\ufeff';
@@ -58,11 +59,13 @@ export async function withNew(
     return { path: source.path, action: next === before ? 'unchanged' : 'update', text: next, before };
   });
   const names = new Set<string>();
+  const head = manifestHead(root);
   const made = [...byFile].flatMap(([path, texts]) =>
     chunks(texts).map((chunk): PulledFile => {
       const free = firstFree(path, (one) => names.has(one) || isThere(join(root, one)));
       names.add(free);
-      return { path: join(root, free), action: 'write', text: chunk.join('---\n'), before: undefined };
+      const text = head(free) + chunk.join('---\n');
+      return { path: join(root, free), action: 'write', text, before: undefined };
     }),
   );
   const named = await namedByGlobs(project, [...names]);

@@ -1,6 +1,8 @@
 import { bare, displayWidth, escapeText } from '../base/escape.js';
 import type { KindName } from '../base/kind-names.js';
 import type { Problem } from '../base/problems.js';
+import { addressOf } from '../kinds/address.js';
+import type { ListJson, PullJson } from './pull-schemas.js';
 
 /** A file of a pull, and what became of it, or would. */
 export interface ShownFile {
@@ -58,7 +60,7 @@ function count(objects: number): string {
 }
 
 /** The same as `--format json` gives it. */
-export function pullJson(pull: ShownPull): object {
+export function pullJson(pull: ShownPull): PullJson {
   return {
     format_version: 1,
     server: pull.server,
@@ -95,9 +97,10 @@ export interface ShownListing {
 
 /** A table: kinds, ids and names. */
 export function listText({ objects }: ShownListing): string {
-  const rows = objects.map(({ kind, address, name, remark }) => [
+  const rows = objects.map(({ kind, identity, name, remark }) => [
     kind,
-    bare(address.slice(kind.length + 1)),
+    // What a command takes.
+    bare(addressOf(kind, identity).slice(kind.length + 1)),
     [...(name === null ? [] : [bare(name)]), ...(remark === null ? [] : [`(${escapeText(remark)})`])].join(
       ' ',
     ),
@@ -113,7 +116,7 @@ export function listText({ objects }: ShownListing): string {
 }
 
 /** The same as `--format json` gives it. */
-export function listJson({ server, profile, objects }: ShownListing): object {
+export function listJson({ server, profile, objects }: ShownListing): ListJson {
   return {
     format_version: 1,
     server,

@@ -1,5 +1,5 @@
 import { mkdir, realpath, rmdir } from 'node:fs/promises';
-import { relative, resolve, sep } from 'node:path';
+import { posix, relative, resolve, sep } from 'node:path';
 import { realPlaceOf } from '../base/links.js';
 import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
 import { noProgress, type Progress, withoutHarm } from '../base/progress.js';
@@ -14,11 +14,12 @@ import { namedByGlobs } from '../manifests/named.js';
 import type { Project, ServerSettings } from '../project/index.js';
 import type { LookOptions } from '../pull/discover.js';
 import type { LeftOut } from '../pull/fresh.js';
-import { pullFresh } from '../pull/fresh-files.js';
+import { type FreshPull, pullFresh } from '../pull/fresh-files.js';
 import { pullInto } from '../pull/into.js';
 import type { Layout, NewFile } from '../pull/layout.js';
 import type { ToSet } from '../pull/literal.js';
 import type { PulledFile } from '../pull/pulled-file.js';
+import { manifestHead } from '../pull/schema-line.js';
 import { askedProblems, survey } from '../pull/survey.js';
 import { checkFiles, filesInFolder, interruptedBefore, notWritable, writeFiles } from '../pull/write.js';
 import type { Profile, ProfileName } from '../server/profiles.js';
@@ -150,7 +151,7 @@ export async function pull(
     }
     const folder = await realPlaceOf(resolve(project.cwd, out));
     refuseHidden(folder, project.root);
-    const fresh = await pullFresh(wishes, look);
+    const fresh = withHeads(await pullFresh(wishes, look), folder, project.root);
     const apart = await apartness(folder, fresh.files, project);
     if (apart === 'named' && manifests.declared.length > 0) throw declaredAlready();
     const files = await filesInFolder(fresh, folder, project.cwd);
@@ -222,7 +223,7 @@ export async function list(
       profile: server.profile.name,
       objects: seen.found.map(({ kind, finding: { identity, called, remark = null } }) => ({
         kind: kind.name,
-        address: addressOf(kind.name, identity),
+        address: addressOf(kind.name, kind.naming?.(identity, seen.references).address ?? identity),
         identity,
         name: called,
         remark,
@@ -296,11 +297,26 @@ function wishesOf({ kinds: wanted, asked = {}, layout = 'file-per-kind', builtIn
   return { kinds: kinds.filter((kind) => chosen.includes(kind)), asked, layout, builtIn };
 }
 
+/** A fresh set of files with what new manifests begin with, where it is to lie in the project. */
+function withHeads(fresh: FreshPull, folder: string, root: string): FreshPull {
+  if (!isInside(folder, root)) return fresh;
+  const head = manifestHead(root);
+  const files = fresh.files.map(({ path, text }) => ({
+    path,
+    text: path.endsWith('.yaml') ? head(inProject(path, folder, root)) + text : text,
+  }));
+  return { ...fresh, files };
+}
+
+/** The path of a file of a folder from the project's root, with `/`. */
+function inProject(path: string, folder: string, root: string): string {
+  return posix.join(relative(root, folder).split(sep).join('/'), path);
+}
+
 /** Where a fresh set of files would lie. */
 async function apartness(folder: string, files: readonly NewFile[], project: Project): Promise<Apart> {
   if (!isInside(folder, project.root)) return 'outside';
-  const inProject = relative(project.root, folder).split(sep).join('/');
-  const paths = files.map(({ path }) => (inProject === '' ? path : `${inProject}/${path}`));
+  const paths = files.map(({ path }) => inProject(path, folder, project.root));
   return (await namedByGlobs(project, paths)).size > 0 ? 'named' : 'inside';
 }
 

@@ -333,10 +333,18 @@ describe('idops init', () => {
   });
 
   it('writes schemas that an editor finds from each file', async () => {
-    const { idops, read, files } = await project({}, { profile: 'boruta' });
+    const { idops, read, files, folder } = await project({}, { profile: 'boruta' });
     await idops('init new --ci none');
-    const named = Object.entries(await files()).filter(([path]) => /^new\/.*\.yaml$/.test(path));
-    expect(named.length).toBeGreaterThan(3);
+    const yaml = async () => Object.entries(await files()).filter(([path]) => /^new\/.*\.yaml$/.test(path));
+    const first = (await yaml()).length;
+    expect(first).toBeGreaterThan(3);
+    // Those that a later pull makes begin in the same way.
+    const cwd = join(folder, 'new');
+    await rm(join(cwd, 'manifests/users.yaml'));
+    await idops('pull --layout file-per-object', { cwd });
+    await idops('pull --out sub/fresh --kind User', { cwd });
+    const named = await yaml();
+    expect(named.length).toBeGreaterThan(first + 1);
     for (const [path, text] of named) {
       const [, reference = ''] = /^# yaml-language-server: \$schema=(\S+)\n/.exec(text) ?? [];
       const schema = JSON.parse(await read(join(path, '..', reference)));

@@ -1,6 +1,7 @@
-import { isAbsolute, posix, relative, sep } from 'node:path';
+import { isAbsolute, relative, sep } from 'node:path';
 import type { NewFile } from '../../pull/layout.js';
 import { escapeVariables } from '../../pull/literal.js';
+import { MANIFEST_SCHEMA, schemaLine } from '../../pull/schema-line.js';
 import { jsonSchema } from '../json-schema.js';
 import type { Choices } from './choices.js';
 
@@ -13,7 +14,7 @@ export const MANIFESTS = 'manifests';
 /** The schemas lie beside what they are of, so that an editor needs no network. */
 const schemas = {
   config: 'schemas/idops-config.schema.json',
-  manifest: 'schemas/idops-manifest.schema.json',
+  manifest: MANIFEST_SCHEMA,
 } as const;
 
 /** Lines that a file must have, whatever else is in it. */
@@ -34,7 +35,7 @@ export function schemaFiles(): NewFile[] {
 export function configText({ baseUrl, profile, because, token, ci }: Choices, root: string): string {
   const variable = 'variable' in token ? token.variable : null;
   const lines = [
-    schemaLine(CONFIG, 'config'),
+    schemaLine(CONFIG, schemas.config).trimEnd(),
     'version: 1',
     'server:',
     ...(baseUrl === null
@@ -69,11 +70,7 @@ const remarks: { readonly [because in Choices['because']]: string } = {
 
 /** A manifest with the line by which an editor finds its schema. */
 export function withSchemaLine({ path, text }: NewFile): NewFile {
-  return path.endsWith('.yaml') ? { path, text: `${schemaLine(path, 'manifest')}\n${text}` } : { path, text };
-}
-
-function schemaLine(path: string, name: keyof typeof schemas): string {
-  return `# yaml-language-server: $schema=${posix.relative(posix.dirname(path), schemas[name])}`;
+  return path.endsWith('.yaml') ? { path, text: schemaLine(path, schemas.manifest) + text } : { path, text };
 }
 
 /** What git must leave out, and leave as it is: a state decides what idops believes, and bodies are compared to the byte. */
