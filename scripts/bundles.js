@@ -17,6 +17,8 @@ export const cliBundle = (entry, outdir) => ({
   format: 'esm',
   platform: 'node',
   target: 'node20.19',
+  minifyWhitespace: true,
+  lineLimit: 120,
   legalComments: 'linked',
   logLevel: 'warning',
   banner,
