@@ -3,8 +3,11 @@ import { formChange } from './values.js';
 
 /** More changed lines than this are no longer a diff that someone reads. */
 export const maxChangedLines = 2000;
-/** For bodies that are slow to compare for another reason. */
-const maxMilliseconds = 5000;
+/**
+ * How many comparisons of two lines looking for a diff may take: less than a second. For bodies of very many lines that are alike; a
+ * clock in its place would show the same plan differently on another machine.
+ */
+const maxComparisons = 60_000_000;
 
 /** How two text bodies differ. */
 export interface BodyDifference {
@@ -31,8 +34,7 @@ export function compareBodies(before: string, after: string): BodyDifference {
     ? undefined
     : structuredPatch('', '', old, now, undefined, undefined, {
         context: 3,
-        maxEditLength: maxChangedLines,
-        timeout: maxMilliseconds,
+        maxEditLength: longestEdit(old, now),
       });
   if (patch !== undefined) return { notes, hunks: patch.hunks, tooDifferent: null };
   return {
@@ -40,6 +42,12 @@ export function compareBodies(before: string, after: string): BodyDifference {
     hunks: [],
     tooDifferent: `bodies differ too much to show, ${countLines(before)} lines before, ${countLines(after)} after`,
   };
+}
+
+/** As many changed lines as can be looked for: each one more makes two more walks along all lines of both bodies. */
+function longestEdit(before: string, after: string): number {
+  const lines = Math.max(before.split('\n').length, after.split('\n').length);
+  return Math.min(maxChangedLines, Math.ceil(maxComparisons / (2 * lines)));
 }
 
 /** Whether so many lines stand on one side alone that looking for the shortest diff would be for nothing. */

@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, vi } from 'vitest';
 import type { FieldChange } from '../../src/plan/plan.js';
 import { compareBodies } from '../../src/report/bodies.js';
 import { compareSets } from '../../src/report/sets.js';
@@ -41,6 +41,27 @@ describe('bodies that differ', () => {
   it('in the order of all lines end in a summary or a diff that can be read', () => {
     const lines = megabyte('old').split('\n');
     expect(compareBodies(lines.join('\n'), [...lines].reverse().join('\n')).hunks).toEqual([]);
+  });
+
+  it('are told alike on a machine of any speed', () => {
+    const lines = [...Array(3000).keys()].map((index) => `line ${index}\n`);
+    const after = lines.map((line, index) => (index % 5 === 0 ? `new ${line}` : line)).join('');
+    let now = 0;
+    vi.spyOn(Date, 'now').mockImplementation(() => {
+      now += 3_600_000;
+      return now;
+    });
+    try {
+      expect(compareBodies(lines.join(''), after).tooDifferent).toBeNull();
+    } finally {
+      vi.restoreAllMocks();
+    }
+  });
+
+  it('in half a million lines that are alike end in a summary or a diff', () => {
+    const lines = 'a\n'.repeat(250_000);
+    const { tooDifferent } = compareBodies(`${lines}${'b\n'.repeat(900)}`, `${'b\n'.repeat(900)}${lines}`);
+    expect(tooDifferent).toContain('bodies differ too much to show');
   });
 
   it('in one line of a large layout show that line', () => {
