@@ -6,6 +6,7 @@ import * as json from '../report/json.js';
 import * as markdown from '../report/markdown.js';
 import * as problemsReport from '../report/problems.js';
 import { redactProblems, redactSamples } from '../report/redacted.js';
+import * as resultPage from '../report/result-page.js';
 import * as results from '../report/results.js';
 import * as text from '../report/text.js';
 import { leastBudget } from '../report/words.js';
@@ -63,7 +64,7 @@ export function planMarkdown(plan: Plan, { debug = false, budget }: MarkdownOpti
 }
 
 /**
- * A plan as one HTML page, which loads nothing and runs nothing; emails are rendered with the project's sample data, which
+ * A plan as one HTML page, which loads nothing and runs no script but its own; emails are rendered with the project's sample data, which
  * is read now. Throws a ProblemsError where that is wrong.
  */
 export async function planHtml(plan: Plan, { debug = false, warn }: HtmlOptions = {}): Promise<string> {
@@ -94,9 +95,16 @@ export function resultMarkdown(result: Result): string {
   return results.resultMarkdown(result);
 }
 
-/** A result as one HTML page. */
-export function resultHtml(result: Result): string {
-  return results.resultHtml(result);
+/**
+ * A result as one HTML page, which loads nothing and runs no script but its own. With the plan that was applied it says of which server
+ * it is, and shows the differences; emails in them are rendered with sample data that is made up.
+ */
+export function resultHtml(result: Result, plan?: Plan, { debug = false }: ReportOptions = {}): string {
+  return resultPage.resultHtml(result, {
+    plan: plan === undefined ? null : shownOf(plan),
+    samples: new Map(),
+    debug,
+  });
 }
 
 /** A result as annotations of a GitHub workflow, at the places that its plan knows. */

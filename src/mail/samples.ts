@@ -7,6 +7,15 @@ import { type MustacheTemplate, type Part, parseMustache, type SyntaxProblem, To
 /** What a template is rendered with. */
 export type SampleData = { readonly [name: string]: Json };
 
+/** Sample data that was declared. */
+export interface NamedSample {
+  /** What tells it from the others of its template. */
+  readonly name: string;
+  /** As a person would type it. */
+  readonly file: string;
+  readonly data: SampleData;
+}
+
 /** So many sections are shown in every combination; more of them one by one. */
 const combinedSections = 3;
 /** One body as a user would get it; its source where it isn't a template, or why it is too long to be shown. */
@@ -23,6 +32,8 @@ export interface Mail {
 
 /** A mail as it is now and as it will be, with the same things there and not there. */
 export interface MailVariant {
+  /** Which of the given sample data it is made with. */
+  readonly sample: number;
   /** Which sections are there, in words; null where the template has none. */
   readonly label: string | null;
   /** One for each of the given bodies, in their order. */
@@ -36,35 +47,41 @@ export interface RenderedMails {
 }
 
 /**
- * The mails that a user can get: each section there and not there, as many as the limits allow. All the bodies are rendered with the same
- * data: `given`, and what it lacks is made up from the placeholders' names.
+ * The mails that a user can get: with each of the given sample data, each section there and not there, as many as the limits allow. All
+ * the bodies are rendered with the same data: what is given, and what it lacks is made up from the placeholders' names.
  */
-export function renderMails(sides: readonly TemplateBodies[], given: SampleData): RenderedMails {
+export function renderMails(
+  sides: readonly TemplateBodies[],
+  ...given: readonly SampleData[]
+): RenderedMails {
   const parsed = sides.map(({ txt, html }) => ({ txt: parse(txt), html: parse(html) }));
   const templates = parsed
     .flatMap(({ txt, html }) => [txt, html])
     .flatMap((body) => (body?.template === undefined ? [] : [body.template]));
   const parts = templates.flatMap((template) => template.parts);
-  const data = sampleData(parts, given);
+  const all = given.length === 0 ? [{}] : given;
+  const samples = all.slice(0, limits.variants).map((one) => sampleData(parts, one));
   const sections = sectionsOf(parts);
   const seen = new Set<string>();
   const variants: MailVariant[] = [];
   let made = 0;
   let characters = 0;
   for (const absent of combinations(sections)) {
-    if (made === limits.variants || characters > limits.templateCharacters) break;
-    made += 1;
-    const mails = parsed.map(({ txt, html }) => ({
-      txt: renderBody(txt, data, { html: false, absent }),
-      html: renderBody(html, data, { html: true, absent }),
-    }));
-    const text = JSON.stringify(mails);
-    if (seen.has(text)) continue;
-    seen.add(text);
-    characters += text.length;
-    variants.push({ label: sections.length === 0 ? null : labelOf(sections, absent), mails });
+    for (const [sample, data] of samples.entries()) {
+      if (made === limits.variants || characters > limits.templateCharacters) break;
+      made += 1;
+      const mails = parsed.map(({ txt, html }) => ({
+        txt: renderBody(txt, data, { html: false, absent }),
+        html: renderBody(html, data, { html: true, absent }),
+      }));
+      const text = JSON.stringify(mails);
+      if (seen.has(text)) continue;
+      seen.add(text);
+      characters += text.length;
+      variants.push({ sample, label: sections.length === 0 ? null : labelOf(sections, absent), mails });
+    }
   }
-  return { variants, left: combinationsOf(sections) - made };
+  return { variants, left: combinationsOf(sections) * all.length - made };
 }
 
 interface ParsedBody {

@@ -12,6 +12,8 @@ import { isInside } from './follow.js';
 
 /** What an email template is rendered with, and where it was found. */
 export interface Sample {
+  /** The file, and which of its documents it is where there are several. */
+  readonly name: string;
   readonly data: { readonly [name: string]: Json };
   /** As a person would type it. */
   readonly file: string;
@@ -26,7 +28,7 @@ export interface Sampled {
 
 export interface Samples {
   /** By the templates' addresses. */
-  readonly found: ReadonlyMap<string, Sample>;
+  readonly found: ReadonlyMap<string, readonly Sample[]>;
   readonly problems: readonly Problem[];
 }
 
@@ -35,17 +37,17 @@ export const samplesFolder = 'samples';
 
 /**
  * Reads the sample data of email templates: `samples/<type>.yaml` in the manifest's folder, or in the next one
- * above it up to the project's. A template without a file is left out.
+ * above it up to the project's; each document in it is one. A template without a file is left out.
  */
 export async function loadSamples(project: Project, templates: readonly Sampled[]): Promise<Samples> {
-  const read = new Map<string, Promise<Sample | Problem | undefined>>();
+  const read = new Map<string, Promise<readonly Sample[] | Problem | undefined>>();
   const access = new Access(project);
   const once = (path: string) => {
     const known = read.get(path) ?? readSample(project, access, path);
     read.set(path, known);
     return known;
   };
-  const found = new Map<string, Sample>();
+  const found = new Map<string, readonly Sample[]>();
   const problems = new Set<Problem>();
   for (const { address, type, manifest } of templates) {
     // A type is one step of a path: anything else would lead elsewhere.
@@ -53,8 +55,8 @@ export async function loadSamples(project: Project, templates: readonly Sampled[
     for (const folder of foldersAbove(resolvePath(project.cwd, manifest), project.root)) {
       const sample = await once(join(folder, samplesFolder, `${type}.yaml`));
       if (sample === undefined) continue;
-      if ('data' in sample) found.set(address, sample);
-      else problems.add(sample);
+      if ('code' in sample) problems.add(sample);
+      else found.set(address, sample);
       break;
     }
   }
@@ -71,7 +73,7 @@ async function readSample(
   project: Project,
   access: Access,
   path: string,
-): Promise<Sample | Problem | undefined> {
+): Promise<readonly Sample[] | Problem | undefined> {
   const read = await access.read(path);
   const name = nameOf(path, project);
   const { file: shown } = name;
@@ -80,18 +82,25 @@ async function readSample(
   const { documents, problems } = parseYaml(source);
   const [problem] = problems.filter(({ severity }) => severity === 'error');
   if (problem !== undefined) return problem;
-  const [document] = documents;
-  if (document === undefined) return { data: {}, file: shown };
-  const { value } = resolve(document.root, source, null);
-  if (documents.length > 1 || !isMap(value)) {
-    return error(
-      'wrong-type',
-      `sample data must be one map, got ${documents.length > 1 ? 'several documents' : typeOf(document.root)}`,
-      [source.place(document.root.range)],
-      'write "placeholder: value" for each placeholder',
-    );
+  if (documents.length === 0) return [{ name: shown, data: {}, file: shown }];
+  const samples: Sample[] = [];
+  for (const [index, document] of documents.entries()) {
+    const { value } = resolve(document.root, source, null);
+    if (!isMap(value)) {
+      return error(
+        'wrong-type',
+        `sample data must be one map, got ${typeOf(document.root)}`,
+        [source.place(document.root.range)],
+        'write "placeholder: value" for each placeholder',
+      );
+    }
+    samples.push({
+      name: documents.length === 1 ? shown : `${shown}, document ${index + 1}`,
+      data: mapValues(value as Sample['data'], printable),
+      file: shown,
+    });
   }
-  return { data: mapValues(value as Sample['data'], printable), file: shown };
+  return samples;
 }
 
 /** Numbers that only their text tells stand as it: a template prints it, and takes 0.0 for nothing as it takes 0. */

@@ -2,10 +2,10 @@ import { type Fields, Sensitive } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import type { Email } from '../kinds/kind.js';
 import type { TemplateBodies } from '../mail/checks.js';
-import type { SampleData } from '../mail/samples.js';
+import type { NamedSample } from '../mail/samples.js';
 import { isDrifted } from '../plan/drift.js';
 import type { Change, PlanWarning } from '../plan/plan.js';
-import { type EmailSide, emailViews, type FrameRoom } from './emails.js';
+import { type EmailSide, type Emails, emailViews, samplesText } from './emails.js';
 import { type Insertable, type Markup, markup } from './markup.js';
 import { scrollable, tabs } from './page.js';
 import { bodyNotes, isDestructive, located, observedNote, placeText, shortValue } from './review.js';
@@ -15,33 +15,93 @@ import { plural } from './words.js';
 /** What changes are shown with. */
 export interface ChangeContext {
   /** What emails are rendered with, by the template's address; made up where there is nothing. */
-  readonly samples: ReadonlyMap<string, SampleData>;
+  readonly samples: ReadonlyMap<string, readonly NamedSample[]>;
   /** Requests too, and long values whole. */
   readonly debug: boolean;
-  readonly room: FrameRoom;
-  readonly unfolded: boolean;
+  readonly emails: Emails;
+  /** Says how many changes are unfolded already. */
+  readonly unfolding: Unfolding;
+}
+
+/** So many changes are shown unfolded: a page of few, and of many those that matter most. */
+const unfoldedChanges = 12;
+
+/** Which changes of a page are shown unfolded. */
+export class Unfolding {
+  readonly #all: boolean;
+  #left = unfoldedChanges;
+
+  constructor(changes: number) {
+    this.#all = changes <= unfoldedChanges;
+  }
+
+  next(matters: boolean): boolean {
+    if (this.#all) return true;
+    if (!matters || this.#left === 0) return false;
+    this.#left -= 1;
+    return true;
+  }
+}
+
+/** One change of a page, as the list of contents and the filters know it. */
+export interface Entry {
+  /** Its place in the page, from 1. */
+  readonly number: number;
+  readonly change: Change;
 }
 
 /** One change of a page, folded or not: what it is about, and in it all that a reviewer should see. */
-export function changeBox(change: Change, context: ChangeContext): Markup {
-  const { address, kind, action, declaredAt, warnings, destructions } = change;
-  const open = context.unfolded || isDestructive(change) || action === 'blocked';
-  const classes = [
-    'change',
-    ...(isDestructive(change) ? ['destructive'] : []),
-    ...(isDrifted(change) ? ['drifted'] : []),
-    ...(warnings.length > 0 ? ['warns'] : []),
-  ].join(' ');
-  const attributes = markup`class="${classes}" data-kind="${kind}" data-action="${action}"`;
-  const start = open ? markup`<details ${attributes} open>` : markup`<details ${attributes}>`;
-  return markup`${start}
-<summary><span class="badge ${action}">${action}</span> <code class="address">${address}</code>
-${destructions.length > 0 ? markup`<span class="badge loses">destructive</span>` : null}
+export function changeBox({ number, change }: Entry, context: ChangeContext): Markup {
+  const { kind, action, warnings } = change;
+  return foldBox({
+    number,
+    open: context.unfolding.next(isDestructive(change) || action === 'blocked'),
+    classes: changeClasses(change),
+    data: markup`data-kind="${kind}" data-action="${action}"`,
+    summary: markup`<span class="badge ${action}">${action}</span> ${changeTitle(change)}
 ${isDrifted(change) ? markup`<span class="badge adopt">drift</span>` : null}
 ${warnings.length > 0 ? markup`<span class="badge update">${plural(warnings.length, 'warning')}</span>` : null}
-<span class="quiet place">${fieldNames(change)}${declaredAt === null ? null : markup`<code>${placeText(declaredAt)}</code>`}</span></summary>
+${changePlace(change)}`,
+    inside: changeDetails(change, context),
+  });
+}
+
+/** What the filters look for, beside kind and action. */
+export function changeClasses(change: Change): string[] {
+  return [
+    ...(isDestructive(change) ? ['destructive'] : []),
+    ...(isDrifted(change) ? ['drifted'] : []),
+    ...(change.warnings.length > 0 ? ['warns'] : []),
+  ];
+}
+
+/** What a change is about, and whether something is lost by it. */
+export function changeTitle({ address, destructions }: Change): Markup {
+  return markup`<code class="address">${address}</code>${destructions.length > 0 ? markup` <span class="badge loses">destructive</span>` : null}`;
+}
+
+/** Which fields change, and where that is declared. */
+export function changePlace(change: Change): Markup {
+  const { declaredAt } = change;
+  return markup`<span class="quiet place">${fieldNames(change)}${declaredAt === null ? null : markup`<code>${placeText(declaredAt)}</code>`}</span>`;
+}
+
+/** A part of the page that can be folded, and that the contents, the search and the keys lead to. */
+export function foldBox(box: {
+  readonly number: number;
+  readonly open: boolean;
+  readonly classes: readonly string[];
+  readonly data: Markup;
+  readonly summary: Insertable;
+  readonly inside: Insertable;
+}): Markup {
+  const { number, open, classes, data, summary, inside } = box;
+  const attributes = markup`class="${['change', ...classes].join(' ')}" id="change-${number}" ${data}`;
+  const start = open ? markup`<details ${attributes} open>` : markup`<details ${attributes}>`;
+  return markup`${start}
+<summary>${summary}</summary>
 <div class="inside">
-${inside(change, context)}
+${inside}
 </div>
 </details>
 `;
@@ -58,7 +118,8 @@ function fieldNames(change: Change): Insertable {
   return `${paths.join(', ')}${more > 0 ? ` and ${more} more` : ''} · `;
 }
 
-function inside(change: Change, context: ChangeContext): Insertable {
+/** All that a reviewer should see of a change: its differences, what is lost, warnings, emails. */
+export function changeDetails(change: Change, context: ChangeContext): Insertable {
   const { reason, destructions, warnings, fields } = change;
   const note = observedNote(change);
   const views = fields.map((field) => viewField(field, { whole: context.debug, room: 'page' }));
@@ -128,7 +189,7 @@ function email(
   change: Change,
   bodies: Email,
   diffs: readonly Markup[],
-  { samples, room }: ChangeContext,
+  { samples, emails }: ChangeContext,
 ): Markup {
   const { before, expected } = change.apply;
   const deleted = change.action === 'delete';
@@ -141,13 +202,25 @@ function email(
       deleted ? (change.fields.map(fateText)[0] ?? 'deleted') : 'there is none',
     ),
   ];
-  const views = emailViews(sides, samples.get(change.address) ?? {}, room);
-  return tabs(`view ${change.address}`, 'Show', [
-    { name: 'rendered', label: 'as email', content: views.rendered },
-    { name: 'text', label: 'as text', content: views.text },
-    { name: 'source', label: 'changes of the source', content: diffs },
-  ]);
+  const given = samples.get(change.address) ?? [];
+  const { pick, rendered, text } = emailViews(sides, given, emails);
+  return tabs(
+    `view ${change.address}`,
+    'email',
+    'Show',
+    [
+      { name: 'rendered', label: 'as email', content: [unscripted, rendered] },
+      { name: 'text', label: 'as text', content: text },
+      { name: 'source', label: 'changes of the source', content: diffs },
+    ],
+    [
+      pick,
+      markup`<p class="quiet said">Rendered with sample data, ${samplesText(given)}; pictures are blocked.</p>\n`,
+    ],
+  );
 }
+
+const unscripted = markup`<p class="note unscripted">Emails are shown by a script of this page, which doesn't run here; their text and the changes of the source are there all the same.</p>\n`;
 
 function side(label: string, email: Email, fields: Fields, none: string): EmailSide {
   const { [email.txt]: txt, [email.html]: html } = fields;
@@ -157,6 +230,11 @@ function side(label: string, email: Email, fields: Fields, none: string): EmailS
     html: typeof html === 'string' ? html : null,
   };
   return { label, bodies, none: held ? 'held back, since it holds a secret' : none };
+}
+
+/** Whether emails are shown of a change. */
+export function showsEmail({ kind, fields }: Change): boolean {
+  return kindOf(kind).email !== undefined && fields.some(({ type }) => type === 'body');
 }
 
 /** A warning on a line of its own. */

@@ -1,14 +1,21 @@
 import type { TemplateBodies } from '../mail/checks.js';
 import { cleanHtml } from '../mail/clean.js';
 import { limits, shown } from '../mail/limits.js';
-import { type Mail, type RenderedBody, renderMails, type SampleData } from '../mail/samples.js';
-import { type Insertable, type Markup, markup, markupLines, srcdoc } from './markup.js';
+import { type Mail, type NamedSample, type RenderedBody, renderMails } from '../mail/samples.js';
+import { dataBlock, type Insertable, type Markup, markup, markupLines } from './markup.js';
 import { scrollable } from './page.js';
 
-/** How many characters of rendered emails a page may hold before it is too heavy to be opened. */
-export class FrameRoom {
+/** An email that a page holds, by its number, and what was left out of it; or why it can't be shown. */
+type Kept = { readonly number: number; readonly left: readonly string[] } | { readonly refused: string };
+
+/**
+ * The rendered emails of a page: each of them once, however many frames show it, and no more of them than a page may hold
+ * before it is too heavy to be opened.
+ */
+export class Emails {
   #left: number = limits.pageCharacters;
-  #last: { readonly body: string; readonly cleaned: ReturnType<typeof cleanHtml> } | undefined;
+  readonly #kept = new Map<string, Kept>();
+  readonly #documents: string[] = [];
 
   /** Whether there is room for so much more; if so, it is taken. */
   take(characters: number): boolean {
@@ -18,20 +25,35 @@ export class FrameRoom {
   }
 
   /**
-   * An email written anew, once for the frames beside each other that show it; undefined where there is no room. What is
-   * left out of it counts as well, since that takes its time all the same.
+   * An email written anew for its frames; undefined where there is no room. What is left out of it counts as well, since that
+   * takes its time all the same.
    */
-  clean(body: string): ReturnType<typeof cleanHtml> | undefined {
+  keep(body: string): Kept | undefined {
+    const known = this.#kept.get(body);
+    if (known !== undefined) return known;
     if (body.length > this.#left) return undefined;
-    if (this.#last?.body !== body) this.#last = { body, cleaned: cleanHtml(body) };
-    const { cleaned } = this.#last;
-    const characters = 'refused' in cleaned ? 0 : cleaned.html.length;
-    return this.take(Math.max(body.length, characters)) ? cleaned : undefined;
+    const cleaned = cleanHtml(body);
+    if ('refused' in cleaned) {
+      this.#kept.set(body, cleaned);
+      return this.take(body.length) ? cleaned : undefined;
+    }
+    const { html, left } = cleaned;
+    if (!this.take(Math.max(body.length, html.length))) return undefined;
+    const kept = { number: this.#documents.push(html) - 1, left };
+    this.#kept.set(body, kept);
+    return kept;
+  }
+
+  /** The emails as data, which nothing reads but the page's script when they are looked at. */
+  blocks(): Insertable {
+    return this.#documents.map((html, number) => dataBlock(`email-${number}`, html));
   }
 }
 
 /** An email as it is now and as it will be, rendered. */
 export interface EmailViews {
+  /** Which of the mails are shown; null where there is one. */
+  readonly pick: Markup | null;
   readonly rendered: Insertable;
   readonly text: Insertable;
 }
@@ -44,17 +66,21 @@ export interface EmailSide {
   readonly none: string;
 }
 
-/** Emails side by side: rendered as HTML, and as text; each way that sections can go. */
-export function emailViews(sides: readonly EmailSide[], sample: SampleData, room: FrameRoom): EmailViews {
-  const { variants, left } = renderMails(
+/** Emails side by side: rendered as HTML, and as text; with each sample data, and each way that sections can go. */
+export function emailViews(
+  sides: readonly EmailSide[],
+  samples: readonly NamedSample[],
+  emails: Emails,
+): EmailViews {
+  const { variants, left } = mailsOf(
     sides.map(({ bodies }) => bodies),
-    sample,
+    samples,
   );
   const view = (show: (mail: Mail, side: EmailSide) => Insertable): Insertable => [
     ...variants.map(({ label, mails }, index) =>
       variantBox(
         label,
-        index === 0,
+        index,
         markup`<div class="pair">${mails.map((mail, at) => {
           const side = sides[at];
           return side === undefined ? null : show(mail, side);
@@ -64,28 +90,62 @@ export function emailViews(sides: readonly EmailSide[], sample: SampleData, room
     moreVariants(left),
   ];
   return {
-    rendered: view(({ html }, side) => htmlFigure(html, side.label, side.none, room)),
-    text: view(({ txt }, side) => textFigure(txt, side.label, side.none, room)),
+    pick: variants.length > 1 ? picker(variants.map(({ label }) => label ?? '')) : null,
+    rendered: view(({ html }, side) => htmlFigure(html, side.label, side.none, emails)),
+    text: view(({ txt }, side) => textFigure(txt, side.label, side.none, emails)),
   };
 }
 
+/** What the sample data is from, in words. */
+export function samplesText(samples: readonly NamedSample[]): Insertable {
+  const files = [...new Set(samples.map(({ file }) => file))];
+  if (files.length === 0) return 'made up from the names of the placeholders';
+  return ['from ', ...files.map((file, at) => [at === 0 ? null : ', ', markup`<code>${file}</code>`])];
+}
+
 /** One email in a wide and in a narrow frame, its text beside them; each way that sections can go. */
-export function emailGallery(bodies: TemplateBodies, sample: SampleData, room: FrameRoom): Insertable {
+export function emailGallery(
+  bodies: TemplateBodies,
+  samples: readonly NamedSample[],
+  emails: Emails,
+): Insertable {
   const none = 'not declared';
-  const { variants, left } = renderMails([bodies], sample);
+  const { variants, left } = mailsOf([bodies], samples);
   const boxes = variants.map(({ label, mails }, index) => {
     const [mail] = mails;
     if (mail === undefined) return null;
     return variantBox(
       label,
-      index === 0,
+      index,
       markup`<div class="trio">
-<div class="wide">${htmlFigure(mail.html, 'HTML, wide', none, room)}</div>
-<div class="narrow">${htmlFigure(mail.html, 'HTML, narrow as on a phone', none, room)}</div>
-${textFigure(mail.txt, 'Text', none, room)}</div>`,
+<div class="wide">${htmlFigure(mail.html, 'HTML, wide', none, emails)}</div>
+<div class="narrow">${htmlFigure(mail.html, 'HTML, narrow as on a phone', none, emails)}</div>
+${textFigure(mail.txt, 'Text', none, emails)}</div>`,
     );
   });
   return [...boxes, moreVariants(left)];
+}
+
+/** The mails with each of the sample data; a label tells them apart where there are several. */
+function mailsOf(sides: readonly TemplateBodies[], samples: readonly NamedSample[]) {
+  const { variants, left } = renderMails(sides, ...samples.map(({ data }) => data));
+  return {
+    left,
+    variants: variants.map(({ sample, label, mails }) => {
+      const parts = [
+        ...(samples.length > 1 ? [samples[sample]?.name ?? ''] : []),
+        ...(label === null ? [] : [label]),
+      ];
+      return { label: parts.length === 0 ? null : parts.join(': '), mails };
+    }),
+  };
+}
+
+/** For a page whose script runs; without it all of them are there to be unfolded. */
+function picker(labels: readonly string[]): Markup {
+  return markup`<p class="pick"><label>Sample data <select>${labels.map(
+    (label, index) => markup`<option value="${index}">${label}</option>`,
+  )}</select></label></p>`;
 }
 
 /** Says that sections can go in more ways than are shown. */
@@ -94,26 +154,25 @@ function moreVariants(left: number): Insertable {
   return markup`<p class="note">Not shown: up to ${shown(left)} more mails, in which other sections are there and not there.</p>`;
 }
 
-function variantBox(label: string | null, open: boolean, content: Markup): Markup {
+function variantBox(label: string | null, index: number, content: Markup): Markup {
   if (label === null) return content;
-  const start = open ? markup`<details class="variant" open>` : markup`<details class="variant">`;
+  const attributes = markup`class="variant" data-variant="${index}"`;
+  const start = index === 0 ? markup`<details ${attributes} open>` : markup`<details ${attributes}>`;
   return markup`${start}<summary>${label}</summary>${content}</details>\n`;
 }
 
-function htmlFigure(body: RenderedBody | null, label: string, none: string, room: FrameRoom): Markup {
-  return figure(label, htmlContent(body, label, none, room));
+function htmlFigure(body: RenderedBody | null, label: string, none: string, emails: Emails): Markup {
+  return figure(label, htmlContent(body, label, none, emails));
 }
 
-function htmlContent(body: RenderedBody | null, label: string, none: string, room: FrameRoom): Markup {
+function htmlContent(body: RenderedBody | null, label: string, none: string, emails: Emails): Markup {
   if (body === null) return markup`<p class="note">${none}</p>`;
   if ('syntax' in body) return unparsed(body.syntax);
   if ('tooLong' in body) return tooLong(body.tooLong);
-  const cleaned = room.clean(body.text);
-  if (cleaned === undefined) return noRoom;
-  if ('refused' in cleaned) return markup`<p class="note">not shown: it is ${cleaned.refused}</p>`;
-  const { html, left } = cleaned;
-  const document = `<!DOCTYPE html>${framePolicy}${html}`;
-  return markup`<iframe sandbox="" referrerpolicy="no-referrer" loading="lazy" title="${label}" srcdoc="${srcdoc(document)}"></iframe>${leftOut(left)}`;
+  const kept = emails.keep(body.text);
+  if (kept === undefined) return noRoom;
+  if ('refused' in kept) return markup`<p class="note">not shown: it is ${kept.refused}</p>`;
+  return markup`<div class="mail" data-email="${kept.number}" data-title="${label}"></div>${leftOut(kept.left)}`;
 }
 
 /** What a reviewer should know of, and a frame that loads nothing can't show. */
@@ -121,19 +180,14 @@ function leftOut(left: readonly string[]): Insertable {
   return left.length === 0 ? null : markup`<p class="note">Left out here: ${left.join('; ')}</p>`;
 }
 
-/** The page's policy holds in its frames as well; this one says it again for a frame by itself. */
-const framePolicy =
-  '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'; img-src data:">' +
-  '<meta http-equiv="x-dns-prefetch-control" content="off">';
-
 const noRoom = markup`<p class="note">not shown: this page has ${shown(limits.pageCharacters)} characters of emails already; look at fewer at once</p>`;
 
-function textFigure(body: RenderedBody | null, label: string, none: string, room: FrameRoom): Markup {
+function textFigure(body: RenderedBody | null, label: string, none: string, emails: Emails): Markup {
   if (body === null) return figure(label, markup`<p class="note">${none}</p>`);
   if ('syntax' in body) return figure(label, unparsed(body.syntax));
   if ('tooLong' in body) return figure(label, tooLong(body.tooLong));
-  if (!room.take(body.text.length)) return figure(label, noRoom);
-  return figure(label, scrollable('mail', label, markupLines(body.text)));
+  if (!emails.take(body.text.length)) return figure(label, noRoom);
+  return figure(label, scrollable('mail-text', label, markupLines(body.text)));
 }
 
 function figure(label: string, content: Markup): Markup {

@@ -3,7 +3,7 @@ import type { Pruning } from '../apply/prune.js';
 import type { Result } from '../apply/result.js';
 import type { Problem } from '../base/problems.js';
 import type { Redactor } from '../base/redact.js';
-import type { SampleData } from '../mail/samples.js';
+import type { NamedSample } from '../mail/samples.js';
 import type { Share } from '../plan/drift.js';
 import type { Plan } from '../plan/plan.js';
 import type { Diagnosed } from './diagnosis.js';
@@ -87,7 +87,7 @@ const asJson =
 export interface ShownPlan {
   readonly plan: Plan;
   /** By the template's address. */
-  readonly samples: ReadonlyMap<string, SampleData>;
+  readonly samples: ReadonlyMap<string, readonly NamedSample[]>;
 }
 
 /** `plan`. */
@@ -124,13 +124,16 @@ export const planReport: Report<ShownPlan> = {
 export interface ShownResult {
   readonly result: Result;
   readonly plan: Plan;
+  /** What its emails are rendered with, which a page alone shows; made up where it isn't there. */
+  readonly samples?: ReadonlyMap<string, readonly NamedSample[]>;
 }
 
 /** `apply`, `undo` and `regenerate-did`. */
 export const resultReport: Report<ShownResult> = {
-  redact: ({ result, plan }, redactor) => ({
+  redact: ({ result, plan, samples }, redactor) => ({
     result: redactResult(result, redactor),
     plan: redactPlan(plan, redactor),
+    ...(samples === undefined ? {} : { samples: redactSamples(samples, redactor) }),
   }),
   formats: {
     async text() {
@@ -147,8 +150,10 @@ export const resultReport: Report<ShownResult> = {
       return asText(({ result }) => resultMarkdown(result));
     },
     async html() {
-      const { resultHtml } = await import('./results.js');
-      return asText(({ result }) => resultHtml(result));
+      const { resultHtml } = await import('./result-page.js');
+      return asText(({ result, plan, samples = new Map() }, { debug }) =>
+        resultHtml(result, { plan, samples, debug }),
+      );
     },
     async github() {
       const { resultGithub } = await import('./github.js');

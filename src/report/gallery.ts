@@ -1,9 +1,9 @@
 import type { Problem } from '../base/problems.js';
 import type { TemplateBodies } from '../mail/checks.js';
-import type { SampleData } from '../mail/samples.js';
+import type { NamedSample } from '../mail/samples.js';
 import type { PlanWarning } from '../plan/plan.js';
 import { warningLine } from './changes.js';
-import { emailGallery, FrameRoom } from './emails.js';
+import { Emails, emailGallery, samplesText } from './emails.js';
 import { type Insertable, type Markup, markup, markupLines } from './markup.js';
 import { pageText, scrollable } from './page.js';
 import { placeText } from './review.js';
@@ -16,9 +16,8 @@ export interface GalleryTemplate {
   readonly bodies: TemplateBodies;
   /** Whether a body is held back, since it holds a secret. */
   readonly held: boolean;
-  readonly sample: SampleData;
-  /** The file that the sample is from; null where values were made up. */
-  readonly sampleFile: string | null;
+  /** Empty where values are made up. */
+  readonly samples: readonly NamedSample[];
   readonly warnings: readonly PlanWarning[];
 }
 
@@ -32,18 +31,20 @@ export interface Gallery {
 
 /** All email templates on one page, as users get them: each way that their sections can go, wide and narrow. */
 export function galleryHtml({ templates, problems, script }: Gallery): string {
-  const room = new FrameRoom();
+  const emails = new Emails();
   return pageText({
     title: `Emails: ${plural(templates.length, 'template')}`,
+    emails,
     ...(script === undefined ? {} : { script }),
     content: markup`<header>
 <h1>Email templates</h1>
 <p class="quiet">${plural(templates.length, 'template')}, rendered with sample data. Pictures and other things from the network are left out.</p>
+<p class="note unscripted">Emails are shown by a script of this page, which doesn't run here; their text is there all the same.</p>
 ${templates.length > 1 ? contents(templates) : null}
 </header>
 <main id="main">
 ${problems.map(problemBox)}
-${templates.map((template, index) => templateSection(template, index, room))}
+${templates.map((template, index) => templateSection(template, index, emails))}
 ${templates.length === 0 ? markup`<p class="note">No email template is declared.</p>` : null}
 </main>`,
   });
@@ -63,28 +64,24 @@ function problemBox({ code, severity, message, hint, places }: Problem): Markup 
   }${hint === undefined ? null : `; ${hint}`}</p>\n`;
 }
 
-function templateSection(template: GalleryTemplate, index: number, room: FrameRoom): Markup {
-  const { address, declaredAt, bodies, held, sample, sampleFile, warnings } = template;
+function templateSection(template: GalleryTemplate, index: number, emails: Emails): Markup {
+  const { address, declaredAt, bodies, held, samples, warnings } = template;
   return markup`<section class="template" id="template-${index + 1}">
 <h2><code>${address}</code></h2>
-<p class="quiet">Declared at <code>${placeText(declaredAt)}</code>, sample data ${
-    sampleFile === null
-      ? 'made up from the names of the placeholders'
-      : markup`from <code>${sampleFile}</code>`
-  }.</p>
+<p class="quiet">Declared at <code>${placeText(declaredAt)}</code>, sample data ${samplesText(samples)}.</p>
 ${warnings.map(warningLine)}
 ${held ? markup`<p class="note">A body is held back, since it holds a secret.</p>` : null}
-${sampleBox(sample, address)}
-${emailGallery(bodies, sample, room)}
+${samples.map((sample) => sampleBox(sample, address))}
+${emailGallery(bodies, samples, emails)}
 </section>
 `;
 }
 
-function sampleBox(sample: SampleData, address: string): Insertable {
-  if (Object.keys(sample).length === 0) return null;
-  return markup`<details class="variant"><summary>Sample data</summary>${scrollable(
+function sampleBox({ name, data }: NamedSample, address: string): Insertable {
+  if (Object.keys(data).length === 0) return null;
+  return markup`<details class="variant"><summary>Sample data: ${name}</summary>${scrollable(
     'sample',
-    `Sample data of ${address}`,
-    markupLines(JSON.stringify(sample, null, 2)),
+    `Sample data ${name} of ${address}`,
+    markupLines(JSON.stringify(data, null, 2)),
   )}</details>\n`;
 }

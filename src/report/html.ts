@@ -1,27 +1,18 @@
-import type { SampleData } from '../mail/samples.js';
+import type { NamedSample } from '../mail/samples.js';
 import { isDrifted, type Share } from '../plan/drift.js';
-import { type Action, type Change, type Plan, summarize } from '../plan/plan.js';
+import { type Action, type Plan, summarize } from '../plan/plan.js';
 import { countDestructions } from '../plan/safety.js';
-import { type ChangeContext, changeBox, warningLine } from './changes.js';
-import { FrameRoom } from './emails.js';
+import { type ChangeContext, changeBox, type Entry, showsEmail, Unfolding, warningLine } from './changes.js';
+import { aboutEmails, actionWords, contents, controls, countsList, factsList } from './contents.js';
+import { Emails } from './emails.js';
 import { type Insertable, type Markup, markup } from './markup.js';
 import { pageText } from './page.js';
-import {
-  allWarnings,
-  headline,
-  isDestructive,
-  type ReviewGroup,
-  reviewGroups,
-  shareNotes,
-} from './review.js';
+import { allWarnings, headline, isDestructive, reviewGroups, shareNotes } from './review.js';
 import { plural } from './words.js';
-
-/** A plan of so few changes is shown unfolded. */
-const unfoldedChanges = 12;
 
 export interface HtmlOptions {
   /** What emails are rendered with, by the template's address; made up where there is nothing. */
-  readonly samples: ReadonlyMap<string, SampleData>;
+  readonly samples: ReadonlyMap<string, readonly NamedSample[]>;
   /** Unchanged objects and requests too, and long values whole. */
   readonly debug: boolean;
   /** Which changes are shown; all where it is left out. */
@@ -29,27 +20,56 @@ export interface HtmlOptions {
 }
 
 /**
- * A plan as one page in one file, which loads nothing and runs nothing. Emails are rendered in frames that may do
- * neither as well.
+ * A plan as one page in one file, which loads nothing and runs no script but its own. Emails are rendered in frames that may do
+ * neither.
  */
 export function planHtml(plan: Plan, options: HtmlOptions): string {
-  const groups = reviewGroups(plan, options);
-  const shown = groups.flatMap(({ changes }) => changes);
-  const context = { ...options, room: new FrameRoom(), unfolded: shown.length <= unfoldedChanges };
+  const groups = numbered(plan, options);
+  const entries = groups.flatMap((group) => group.entries);
+  const shown = entries.map(({ change }) => change);
+  const emails = new Emails();
+  const context = { ...options, emails, unfolding: new Unfolding(shown.length) };
+  const summary = summarize(plan);
+  const told = (Object.keys(actionWords) as Action[]).filter(
+    (action) => summary[action] > 0 || action === 'update' || action === 'unchanged',
+  );
   return pageText({
     title: `Plan: ${headline(plan)}`,
+    emails,
     content: markup`<header>
 <h1>idops plan for ${plan.server}</h1>
-<ul class="facts quiet">
-<li>Profile <code>${plan.profile}</code></li>
-<li>Environment ${plan.environment === null ? 'none' : markup`<code>${plan.environment}</code>`}</li>
-<li>Made at ${plan.createdAt} by idops ${plan.toolVersion}</li>
-</ul>
-${counts(plan)}
+${factsList([
+  markup`Profile <code>${plan.profile}</code>`,
+  markup`Environment ${plan.environment === null ? 'none' : markup`<code>${plan.environment}</code>`}`,
+  `Made at ${plan.createdAt} by idops ${plan.toolVersion}`,
+])}
+${countsList(told.map((action) => ({ count: summary[action], words: actionWords[action] })))}
 </header>
 <main id="main">
 ${notices(plan, options.only)}
-${shown.length > 1 ? filters(shown) : null}
+${shown.some(showsEmail) ? aboutEmails : null}
+${
+  shown.length > 1
+    ? [
+        controls(
+          [
+            { name: 'kind', legend: 'Kind', values: shown.map(({ kind }) => kind) },
+            { name: 'action', legend: 'Action', values: shown.map(({ action }) => action) },
+          ],
+          [
+            { name: 'destructive', label: 'destructive', some: shown.some(isDestructive) },
+            { name: 'drift', label: 'changed on the server', some: shown.some(isDrifted) },
+            {
+              name: 'warnings',
+              label: 'with warnings',
+              some: shown.some(({ warnings }) => warnings.length > 0),
+            },
+          ],
+        ),
+        contents(groups),
+      ]
+    : null
+}
 ${groups.map((group) => section(group, context))}
 ${shown.length === 0 && options.only === undefined ? markup`<p class="note">There is nothing to review: ${headline(plan)}.</p>` : null}
 </main>
@@ -60,23 +80,35 @@ ${shown.length === 0 && options.only === undefined ? markup`<p class="note">Ther
   });
 }
 
-const actionWords: { readonly [action in Action]: string } = {
-  update: 'to update',
-  delete: 'to delete',
-  regenerate: 'to regenerate',
-  adopt: 'to adopt',
-  blocked: 'blocked',
-  unchanged: 'unchanged',
-};
+interface Group {
+  readonly title: string;
+  /** The attribute that a group of one kind, or of one action, goes with when it is filtered out. */
+  readonly filter: Markup | null;
+  readonly entries: readonly (Entry & {
+    readonly address: string;
+    readonly badge: { readonly word: string; readonly className: string };
+  })[];
+}
 
-function counts(plan: Plan): Markup {
-  const summary = summarize(plan);
-  const actions = (Object.keys(actionWords) as Action[]).filter(
-    (action) => summary[action] > 0 || action === 'update' || action === 'unchanged',
-  );
-  return markup`<ul class="counts">${actions.map(
-    (action) => markup`<li><strong>${summary[action]}</strong> ${actionWords[action]}</li>`,
-  )}</ul>`;
+function numbered(plan: Plan, options: HtmlOptions): Group[] {
+  let number = 0;
+  return reviewGroups(plan, options).map(({ title, rank, changes }) => {
+    const [first] = changes;
+    return {
+      title,
+      filter:
+        rank === 1
+          ? markup` data-kind="${first?.kind ?? ''}"`
+          : title === 'Destructive'
+            ? null
+            : markup` data-action="${first?.action ?? ''}"`,
+      entries: changes.map((change) => {
+        number += 1;
+        const { address, action } = change;
+        return { number, change, address, badge: { word: action, className: action } };
+      }),
+    };
+  });
 }
 
 function notices(plan: Plan, only: Share | undefined): Insertable {
@@ -98,46 +130,9 @@ function notices(plan: Plan, only: Share | undefined): Insertable {
   ];
 }
 
-function filters(shown: readonly Change[]): Markup {
-  const kinds = [...new Set(shown.map(({ kind }) => kind))];
-  const actions = [...new Set(shown.map(({ action }) => action))];
-  const boxes = (name: string, legend: string, values: readonly string[]) =>
-    markup`<fieldset><legend>${legend}</legend>${values.map((value) => {
-      const count = shown.filter(
-        (change) => (name === 'kind' ? change.kind : change.action) === value,
-      ).length;
-      return markup`<label><input type="checkbox" name="${name}" value="${value}" checked>${value} (${count})</label>`;
-    })}</fieldset>`;
-  const only = [
-    { name: 'destructive', label: 'destructive', some: shown.some(isDestructive) },
-    { name: 'drift', label: 'changed on the server', some: shown.some(isDrifted) },
-    { name: 'warnings', label: 'with warnings', some: shown.some(({ warnings }) => warnings.length > 0) },
-  ].filter(({ some }) => some);
-  return markup`<div class="filters">
-${boxes('kind', 'Kind', kinds)}
-${boxes('action', 'Action', actions)}
-${
-  only.length === 0
-    ? null
-    : markup`<fieldset><legend>Only</legend>${only.map(
-        ({ name, label }) =>
-          markup`<label><input type="checkbox" name="only" value="${name}">${label}</label>`,
-      )}</fieldset>`
-}
-</div>`;
-}
-
-function section({ title, rank, changes }: ReviewGroup, context: ChangeContext): Markup {
-  const [first] = changes;
-  // A group of one kind, or of one action, goes with its filter.
-  const filter =
-    rank === 1
-      ? markup` data-kind="${first?.kind ?? ''}"`
-      : title === 'Destructive'
-        ? null
-        : markup` data-action="${first?.action ?? ''}"`;
-  return markup`<section${filter}>
-<h2>${title} (${changes.length})</h2>
-${changes.map((change) => changeBox(change, context))}</section>
+function section({ title, filter, entries }: Group, context: ChangeContext): Markup {
+  return markup`<section class="group"${filter}>
+<h2>${title} (${entries.length})</h2>
+${entries.map((entry) => changeBox(entry, context))}</section>
 `;
 }

@@ -52,15 +52,13 @@ export function markupLines(text: string): Markup {
 }
 
 /**
- * A document for the `srcdoc` of a frame: all of it, character by character, with what is not printable ASCII
- * as references, so that nothing in it stands in the file as it is.
+ * A text as a block of data that a browser neither shows nor runs, and that a script can read as JSON: printable ASCII alone, on one
+ * line, and nothing that could end the block or mean something in a log.
  */
-export function srcdoc(document: string): Markup {
-  return new Markup(
-    document.toWellFormed().replace(/[&<>"'`:#]|[^\x20-\x7e]/gu, (character) => {
-      const code = character.codePointAt(0) ?? 0;
-      const control = (code < 0x20 && !/[\t\n\r]/.test(character)) || (code >= 0x7f && code < 0xa0);
-      return control ? '&#xfffd;' : `&#x${code.toString(16)};`;
-    }),
+export function dataBlock(id: string, text: string): Markup {
+  const json = JSON.stringify(text.toWellFormed()).replace(
+    /[<\u007f-\uffff]|:(?=:)|#(?=#)/g,
+    (character) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`,
   );
+  return markup`<script type="application/json" id="${id}">${new Markup(json)}</script>\n`;
 }

@@ -1,25 +1,29 @@
+import { integrityOf } from '../base/integrity.js';
 import { type Insertable, Markup, markup } from './markup.js';
 import { styles } from './styles.js';
+import { viewerScript } from './viewer.js';
 
 export interface HtmlPage {
   readonly title: string;
   readonly content: Insertable;
+  /** What is shown in frames, as data for the script. */
+  readonly emails: { blocks(): Insertable };
   /** The path of a script that the page may load from its own server; none where it is a file. */
   readonly script?: string;
 }
 
 /**
- * A page in one file, which loads nothing and runs nothing: its own policy forbids both. Filters and tabs are
- * form controls that style sheets look at.
+ * A page in one file, which loads nothing, and runs nothing but the one script that it brings along: its own policy forbids the rest.
+ * Filters and tabs are form controls that style sheets look at, so that they work without the script too.
  */
-export function pageText({ title, content, script }: HtmlPage): string {
+export function pageText({ title, content, emails, script }: HtmlPage): string {
   const policy = [
     "default-src 'none'",
     "style-src 'unsafe-inline'",
     'img-src data:',
     "base-uri 'none'",
     "form-action 'none'",
-    ...(script === undefined ? [] : ["script-src 'self'", "connect-src 'self'"]),
+    `script-src '${integrityOf(viewerScript)}'${script === undefined ? '' : " 'self'; connect-src 'self'"}`,
   ].join('; ');
   return markup`<!DOCTYPE html>
 <html lang="en">
@@ -31,12 +35,13 @@ export function pageText({ title, content, script }: HtmlPage): string {
 <meta name="referrer" content="no-referrer">
 <title>${title}</title>
 <style>${new Markup(styles)}</style>
+<script>${new Markup(viewerScript)}</script>
 ${script === undefined ? null : markup`<script src="${script}" defer></script>`}
 </head>
 <body>
 <a class="skip" href="#main">Skip to the content</a>
 ${content}
-</body>
+${emails.blocks()}</body>
 </html>
 `.text;
 }
@@ -53,12 +58,19 @@ export interface Tab {
 }
 
 /** Tabs of which one is shown; the keyboard moves between them as between radio buttons. */
-export function tabs(id: string, legend: string, all: readonly Tab[]): Markup {
-  return markup`<div class="tabs">
+export function tabs(
+  id: string,
+  className: string,
+  legend: string,
+  all: readonly Tab[],
+  beside: Insertable = null,
+): Markup {
+  return markup`<div class="tabs ${className}">
 <fieldset><legend>${legend}</legend>${all.map(
     ({ name, label }, index) =>
       markup`<label><input type="radio" name="${id}" value="${name}"${new Markup(index === 0 ? ' checked' : '')}>${label}</label>`,
   )}</fieldset>
+${beside}
 ${all.map(({ name, content }) => markup`<div class="panel ${name}">${content}</div>\n`)}</div>
 `;
 }

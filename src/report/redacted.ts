@@ -3,7 +3,7 @@ import type { Result } from '../apply/result.js';
 import type { Place, Problem } from '../base/problems.js';
 import { type Redactor, redactAddress } from '../base/redact.js';
 import { holdsSensitive, isMap, type Json, mapValues, Sensitive, same, type Value } from '../base/values.js';
-import type { SampleData } from '../mail/samples.js';
+import type { NamedSample } from '../mail/samples.js';
 import type { Change, FieldChange, Plan, PlanWarning } from '../plan/plan.js';
 import type { Gallery } from './gallery.js';
 import type { ShownListing, ShownPull } from './pull.js';
@@ -101,17 +101,24 @@ export function redactValue(value: Value, redactor: Redactor): Value {
 
 /** What emails are rendered with, by the template's address. */
 export function redactSamples(
-  samples: ReadonlyMap<string, SampleData>,
+  samples: ReadonlyMap<string, readonly NamedSample[]>,
   redactor: Redactor,
-): ReadonlyMap<string, SampleData> {
+): ReadonlyMap<string, readonly NamedSample[]> {
   return new Map(
-    [...samples].map(([address, data]) => [redactAddress(address, redactor), redactSample(data, redactor)]),
+    [...samples].map(([address, named]) => [
+      redactAddress(address, redactor),
+      named.map((sample) => redactSample(sample, redactor)),
+    ]),
   );
 }
 
-function redactSample(data: SampleData, redactor: Redactor): SampleData {
-  // There is no secret among JSON's own types, so none comes in.
-  return mapValues({ ...data }, (value) => redactValue(value, redactor) as Json);
+function redactSample({ name, file, data }: NamedSample, redactor: Redactor): NamedSample {
+  return {
+    name: redactor.redactFile(name),
+    file: redactor.redactFile(file),
+    // There is no secret among JSON's own types, so none comes in.
+    data: mapValues({ ...data }, (value) => redactValue(value, redactor) as Json),
+  };
 }
 
 /** What a run did. */
@@ -194,8 +201,7 @@ export function redactGallery({ templates, problems, ...gallery }: Gallery, reda
       address: redactAddress(template.address, redactor),
       declaredAt: { ...template.declaredAt, file: redactor.redactFile(template.declaredAt.file) },
       bodies: { txt: body(template.bodies.txt), html: body(template.bodies.html) },
-      sample: redactSample(template.sample, redactor),
-      sampleFile: template.sampleFile === null ? null : redactor.redactFile(template.sampleFile),
+      samples: template.samples.map((sample) => redactSample(sample, redactor)),
       warnings: template.warnings.map((warning) => redactWarning(warning, redactor)),
     })),
     problems: redactProblems(problems, redactor),

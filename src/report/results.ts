@@ -1,7 +1,5 @@
 import type { ChangeResult, Result } from '../apply/result.js';
 import { code, prose } from './markdown.js';
-import { markup } from './markup.js';
-import { pageText } from './page.js';
 import { resultSummaryLine } from './text.js';
 import { plural } from './words.js';
 
@@ -36,25 +34,6 @@ function fitting(lines: readonly string[], room: number): string {
   });
   const left = lines.length - kept.length;
   return [...kept, ...(left > 0 ? [`- and ${plural(left, 'more result')}, see the log`] : [])].join('\n');
-}
-
-/** A result as a page in one file, which loads and runs nothing. */
-export function resultHtml(result: Result): string {
-  const rows = ordered(result).map(
-    ({ address, action, status, error, unverified, notes = [] }) =>
-      markup`<tr><td>${status.replace('_', ' ')}</td><td>${address}</td><td>${action}</td><td>${[
-        ...(error === null ? [] : [error]),
-        ...(unverified.length === 0 ? [] : [`not shown by the server: ${unverified.join(', ')}`]),
-        ...notes,
-      ].join('; ')}</td></tr>`,
-  );
-  return pageText({
-    title: 'idops apply',
-    content: markup`<main id="main"><h1>idops apply</h1><p>${resultSummaryLine(result)}</p>
-<p>${result.run === null ? 'Nothing was to be done.' : `Run ${result.run}`}</p>
-<table><thead><tr><th scope="col">Status</th><th scope="col">Object</th><th scope="col">Action</th><th scope="col">Remark</th></tr></thead>
-<tbody>${rows}</tbody></table></main>`,
-  });
 }
 
 /** What went wrong comes first. */

@@ -12,11 +12,19 @@ const dark = `
 
 const actions = ['update', 'delete', 'regenerate', 'adopt', 'blocked', 'unchanged'];
 
-const filters = [...kindNames.map((kind) => ['kind', kind]), ...actions.map((action) => ['action', action])]
-  .map(
-    ([name, value]) =>
-      `body:has(input[name="${name}"][value="${value}"]:not(:checked)) [data-${name}="${value}"] { display: none; }`,
-  )
+const statuses = ['applied', 'failed', 'not_converged', 'unknown', 'skipped'];
+
+/** What is looked into for a box that is checked is small, so that a large page isn't searched over and over while it is read. */
+const filters = [
+  ...kindNames.map((kind) => ['kind', kind]),
+  ...actions.map((action) => ['action', action]),
+  ...statuses.map((status) => ['status', status]),
+]
+  .map(([name, value]) => {
+    const unchecked = `.filters:has(input[name="${name}"][value="${value}"]:not(:checked))`;
+    const held = `[data-${name}="${value}"]`;
+    return `${unchecked} ~ .group${held}, ${unchecked} ~ .group ${held} { display: none; }`;
+  })
   .join('\n');
 
 /** What every page looks like. */
@@ -26,6 +34,7 @@ export const styles = `
 * { box-sizing: border-box; }
 body { margin: 0; background: var(--page); color: var(--text); font: 16px/1.5 system-ui, sans-serif; }
 main, header { max-width: 96rem; margin: 0 auto; padding: 1rem; }
+header { padding-bottom: 0; }
 h1 { font-size: 1.5rem; line-height: 1.25; margin: .5rem 0; overflow-wrap: anywhere; }
 h2 { font-size: 1.2rem; margin: 2rem 0 .75rem; }
 h3 { font-size: 1rem; margin: 1.25rem 0 .5rem; overflow-wrap: anywhere; }
@@ -38,7 +47,7 @@ code { background: var(--code); border-radius: .25rem; padding: .1em .3em; overf
 .skip:focus { position: static; display: inline-block; padding: .5rem 1rem; }
 .quiet { color: var(--quiet); }
 .facts { display: flex; flex-wrap: wrap; gap: .25rem 1.5rem; margin: .5rem 0; padding: 0; list-style: none; }
-.counts { display: flex; flex-wrap: wrap; gap: .5rem; margin: 1rem 0; padding: 0; list-style: none; }
+.counts { display: flex; flex-wrap: wrap; gap: .5rem; margin: 1rem 0 0; padding: 0; list-style: none; }
 .counts li { background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: .35rem .75rem; }
 .counts strong { font-size: 1.15rem; }
 .note, .warning, .loss { border-left: .25rem solid; border-radius: .25rem; padding: .4rem .75rem; margin: .5rem 0;
@@ -66,6 +75,9 @@ input { width: 1.1rem; height: 1.1rem; margin: 0; accent-color: var(--focus); }
 .badge.delete, .badge.blocked, .badge.loses { color: var(--cut); background: var(--cut-back); }
 .badge.regenerate { color: var(--mark); background: var(--mark-back); }
 .badge.adopt, .badge.unchanged { color: var(--quiet); }
+.badge.applied { color: var(--add); background: var(--add-back); }
+.badge.failed { color: var(--cut); background: var(--cut-back); }
+.badge.doubtful { color: var(--note); background: var(--note-back); }
 table { width: 100%; border-collapse: collapse; table-layout: fixed; margin: .5rem 0; }
 th, td { text-align: left; vertical-align: top; padding: .4rem .5rem; border-bottom: 1px solid var(--line);
   overflow-wrap: anywhere; }
@@ -91,9 +103,9 @@ pre.diff span { display: block; padding: 0 .5rem 0 2.2ch; text-indent: -1.2ch; }
 pre.diff .at { color: var(--mark); background: var(--mark-back); }
 .tabs > fieldset { margin: 1rem 0 .25rem; }
 .tabs > .panel { display: none; }
-.tabs:has(> fieldset input[value="rendered"]:checked) > .panel.rendered,
-.tabs:has(> fieldset input[value="text"]:checked) > .panel.text,
-.tabs:has(> fieldset input[value="source"]:checked) > .panel.source { display: block; }
+.tabs > fieldset:has(input[value="rendered"]:checked) ~ .panel.rendered,
+.tabs > fieldset:has(input[value="text"]:checked) ~ .panel.text,
+.tabs > fieldset:has(input[value="source"]:checked) ~ .panel.source { display: block; }
 .pair { display: grid; grid-template-columns: repeat(auto-fit, minmax(min(100%, 22rem), 1fr)); gap: 1rem; }
 .trio { display: grid; gap: 1rem; grid-template-columns: minmax(0, 1fr); align-items: start; }
 @media (min-width: 50rem) {
@@ -108,9 +120,30 @@ pre.diff .at { color: var(--mark); background: var(--mark-back); }
 nav { overflow-wrap: anywhere; }
 figure { margin: 0; min-width: 0; }
 figcaption { color: var(--quiet); font-size: .8125rem; margin: .25rem 0; }
-iframe { display: block; width: 100%; height: 34rem; border: 1px solid var(--line); border-radius: .35rem;
-  background: #ffffff; color-scheme: light; resize: vertical; }
-.narrow iframe { width: 375px; max-width: 100%; }
+.mail { height: 16rem; border: 1px solid var(--line); border-radius: .35rem; background: #ffffff; overflow: hidden; }
+iframe { display: block; width: 100%; height: 100%; border: 0; color-scheme: light; }
+.narrow .mail { width: 375px; max-width: 100%; }
+html:not(.scripted) .mail, .scripted .unscripted, .search, .keys, .pick { display: none; }
+.scripted .search, .scripted .keys { display: flex; flex-wrap: wrap; gap: .25rem .5rem; align-items: center; flex-basis: 100%; }
+.search input { flex: 0 1 22rem; min-width: 0; height: 2.25rem; padding: 0 .6rem; font: inherit; color: var(--text);
+  background: var(--page); border: 1px solid var(--quiet); border-radius: .35rem; }
+.search { min-width: 0; }
+.search label { font-weight: 600; }
+.search input::placeholder { color: var(--quiet); opacity: 1; }
+.found { color: var(--quiet); }
+.keys { margin: 0; font-size: .875rem; color: var(--quiet); }
+kbd { border: 1px solid var(--line); border-radius: .25rem; padding: 0 .35em; background: var(--code); color: var(--text); }
+.missed { display: none; }
+.scripted .pick { display: block; }
+select { font: inherit; color: var(--text); background: var(--page); border: 1px solid var(--quiet); border-radius: .35rem;
+  min-height: 2.25rem; max-width: 100%; padding: 0 .35rem; }
+.picked .variant > summary, .picked .variant:not(.chosen) { display: none; }
+.contents { margin: .75rem 0; background: var(--card); border: 1px solid var(--line); border-radius: .5rem; padding: 0 .75rem; }
+.contents > summary { padding: .5rem 0; font-weight: 600; cursor: pointer; }
+.contents nav { max-height: 60vh; overflow: auto; padding: 0 .25rem .5rem; }
+.contents details > summary { padding: .25rem 0; cursor: pointer; }
+.contents ul { margin: 0; padding: 0 0 0 1rem; list-style: none; }
+.contents li { padding: .2rem 0; }
 figure pre { margin: 0; max-height: 34rem; }
 .variant > summary { cursor: pointer; padding: .35rem 0; font-weight: 600; overflow-wrap: anywhere; }
 footer { max-width: 96rem; margin: 0 auto; padding: 1rem; color: var(--quiet); overflow-wrap: anywhere; }
@@ -121,9 +154,9 @@ footer { max-width: 96rem; margin: 0 auto; padding: 1rem; color: var(--quiet); o
   td { border: 0; }
   td[colspan] { grid-column: 1 / -1; }
 }
-@media print { .filters, .skip { display: none; } pre { max-height: none; } }
+@media print { .filters, .contents, .skip { display: none; } pre { max-height: none; } }
 ${filters}
-body:has(input[name="only"][value="destructive"]:checked) .change:not(.destructive) { display: none; }
-body:has(input[name="only"][value="drift"]:checked) .change:not(.drifted) { display: none; }
-body:has(input[name="only"][value="warnings"]:checked) .change:not(.warns) { display: none; }
+.filters:has(input[value="destructive"]:checked) ~ .group .change:not(.destructive) { display: none; }
+.filters:has(input[value="drift"]:checked) ~ .group .change:not(.drifted) { display: none; }
+.filters:has(input[value="warnings"]:checked) ~ .group .change:not(.warns) { display: none; }
 `;

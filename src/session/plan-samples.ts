@@ -1,6 +1,6 @@
 import { type Problem, refuse } from '../base/problems.js';
 import { kindOf } from '../kinds/index.js';
-import type { SampleData } from '../mail/samples.js';
+import type { NamedSample } from '../mail/samples.js';
 import { loadSamples } from '../manifests/samples.js';
 import type { Plan } from '../plan/plan.js';
 import type { Project } from '../project/index.js';
@@ -12,7 +12,7 @@ import type { Project } from '../project/index.js';
 export async function planSamples(
   plan: Plan,
   project: Project,
-): Promise<{ samples: ReadonlyMap<string, SampleData>; warnings: readonly Problem[] }> {
+): Promise<{ samples: ReadonlyMap<string, readonly NamedSample[]>; warnings: readonly Problem[] }> {
   const { found, problems } = await loadSamples(
     project,
     plan.changes.flatMap(({ kind, address, apply, declaredAt }) => {
@@ -23,5 +23,5 @@ export async function planSamples(
     }),
   );
   const warnings = refuse(problems);
-  return { samples: new Map([...found].map(([address, { data }]) => [address, data])), warnings };
+  return { samples: found, warnings };
 }

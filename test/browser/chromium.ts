@@ -11,6 +11,8 @@ export interface View {
   readonly scheme: 'light' | 'dark';
   /** Lets a test run its own scripts in a page that allows none. */
   readonly scripts?: boolean;
+  /** False for a browser that runs no script at all. */
+  readonly javaScript?: boolean;
   /** 900 pixels where nothing is said. */
   readonly height?: number;
 }
@@ -41,7 +43,7 @@ export async function startChromium({ netLog }: { readonly netLog?: string } = {
   const folder = await mkdtemp(join(tmpdir(), 'idops-browser-'));
   let pages = 0;
   return {
-    async open(html, { width, scheme, scripts = false, height = 900 }) {
+    async open(html, { width, scheme, scripts = false, javaScript = true, height = 900 }) {
       pages += 1;
       const file = join(folder, `page-${pages}.html`);
       await writeFile(file, html);
@@ -49,6 +51,7 @@ export async function startChromium({ netLog }: { readonly netLog?: string } = {
         viewport: { width, height },
         colorScheme: scheme,
         bypassCSP: scripts,
+        javaScriptEnabled: javaScript,
       });
       const page = await context.newPage();
       await page.goto(pathToFileURL(file).href);
@@ -90,14 +93,28 @@ export async function startCanary(): Promise<Canary> {
 
 /** Scrolls through the page, so that frames which load when they come into sight do so. */
 export async function seeAll(page: Page): Promise<void> {
-  const height = await page.evaluate<number>('document.documentElement.scrollHeight');
   const step = (page.viewportSize()?.height ?? 900) - 300;
-  for (let top = 0; top < height; top += step) {
+  // The page grows by the frames that are as high as what is in them.
+  const height = () => page.evaluate<number>('document.documentElement.scrollHeight');
+  for (let top = 0; top < (await height()); top += step) {
     await page.evaluate(`window.scrollTo(0, ${top})`);
     await page.waitForTimeout(50);
+    await framesLoaded(page);
   }
   await page.evaluate('window.scrollTo(0, 0)');
   await page.waitForTimeout(300);
+  await framesLoaded(page);
+}
+
+/** Waits until the frames in sight are there, whole. */
+async function framesLoaded(page: Page): Promise<void> {
+  const loaded = `[...document.querySelectorAll('.mail')].every((mail) => {
+    const { top, bottom } = mail.getBoundingClientRect();
+    if (!mail.checkVisibility({ contentVisibilityAuto: true }) || bottom < 0 || top > innerHeight) return true;
+    const inner = mail.firstElementChild?.contentDocument;
+    return inner?.readyState === 'complete' && inner.URL === 'about:srcdoc';
+  })`;
+  while (!(await page.evaluate<boolean>(loaded))) await page.waitForTimeout(20);
 }
 
 /** Keeps a picture in the folder that IDOPS_SCREENSHOTS names, for a person to look at. */

@@ -1,9 +1,11 @@
+import type { ChangeResult } from '../../src/apply/result.js';
 import { createRedactor } from '../../src/base/redact.js';
 import type { Fields } from '../../src/base/values.js';
 import type { Change, Plan } from '../../src/plan/plan.js';
 import { type Gallery, galleryHtml } from '../../src/report/gallery.js';
 import { planHtml } from '../../src/report/html.js';
 import { redactGallery, redactPlan } from '../../src/report/redacted.js';
+import { resultHtml } from '../../src/report/result-page.js';
 import { layout, layoutText } from '../mail/layouts.js';
 import { changeOf, fieldOf, planOf } from '../report/plans.js';
 
@@ -98,6 +100,35 @@ export function planPage(): string {
   return planHtml(mixedPlan(), { samples: new Map(), debug: false });
 }
 
+/** The page of what became of the same plan, with something of everything. */
+export function resultPage(): string {
+  const plan = mixedPlan();
+  const results = plan.changes.map(({ address, action }, index): ChangeResult => {
+    const status = (['applied', 'failed', 'unknown', 'skipped', 'not_converged'] as const)[
+      index < 5 ? index : 0
+    ];
+    return {
+      address,
+      action,
+      status: status ?? 'applied',
+      httpStatus: status === 'failed' ? 422 : 200,
+      attempts: status === 'failed' ? 4 : 1,
+      unverified: index === 6 ? ['label'] : [],
+      error:
+        status === 'applied'
+          ? null
+          : status === 'failed'
+            ? 'PATCH /api/users/9b1d5c1e-6f3a-4a0e-8b1a-0d6f3e1c2b77 was answered with 422 Unprocessable Content: "group" must not have a word twice'
+            : 'the answer shows another value: label is "ACME", not "ACME Corporation"',
+      ...(index === 7 ? { notes: ['the object was read again, since it was 40 seconds old'] } : {}),
+    };
+  });
+  return resultHtml(
+    { run: '20260131T120000Z-abc123', results, interrupted: false },
+    { plan, samples: new Map(), debug: false },
+  );
+}
+
 /** The page of declared templates. */
 export function galleryPage(html = layout(20), redactor = createRedactor()): string {
   const gallery: Gallery = {
@@ -106,8 +137,13 @@ export function galleryPage(html = layout(20), redactor = createRedactor()): str
       declaredAt: { file: 'manifests/emails.yaml', line: 3 },
       bodies: { txt: layoutText, html },
       held: false,
-      sample: { user: { username: 'Ada' } },
-      sampleFile: 'manifests/samples/tx_code.yaml',
+      samples: [
+        {
+          name: 'manifests/samples/tx_code.yaml',
+          file: 'manifests/samples/tx_code.yaml',
+          data: { user: { username: 'Ada' } },
+        },
+      ],
       warnings: [{ code: 'html-charset', message: 'the html body declares no character set' }],
     })),
     problems: [],
@@ -141,8 +177,7 @@ export function bodiesGalleryPage(bodies: readonly string[]): string {
       declaredAt: { file: 'manifests/emails.yaml', line: index + 1 },
       bodies: { txt: null, html },
       held: false,
-      sample: {},
-      sampleFile: null,
+      samples: [],
       warnings: [],
     })),
     problems: [],

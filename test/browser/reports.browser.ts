@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import type { AxeResults } from 'axe-core';
+import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createRedactor } from '../../src/base/redact.js';
 import { type Canary, type Chromium, picture, seeAll, startCanary, startChromium } from './chromium.js';
-import { emailPage, galleryPage, planPage } from './pages.js';
+import { bodiesPlanPage, emailPage, galleryPage, planPage, resultPage } from './pages.js';
 
 let chromium: Chromium;
 let canary: Canary;
@@ -19,10 +20,10 @@ afterAll(async () => {
   await canary.close();
 });
 
-const pages = { plan: planPage(), gallery: galleryPage() };
+const pages = { plan: planPage(), result: resultPage(), gallery: galleryPage() };
 const views = [
-  { width: 1440, scheme: 'light' },
-  { width: 1440, scheme: 'dark' },
+  { width: 1280, scheme: 'light' },
+  { width: 1280, scheme: 'dark' },
   { width: 360, scheme: 'light' },
   { width: 360, scheme: 'dark' },
 ] as const;
@@ -91,6 +92,171 @@ describe('the page of a plan', () => {
   });
 });
 
+describe('a page of many emails', () => {
+  const many = bodiesPlanPage(
+    [...Array(60).keys()].map(
+      (number) => `<p style="font-size:40px">${'long words '.repeat(40)}${number}</p>`,
+    ),
+  );
+
+  it('makes frames of those that are looked at, and keeps no more than a few', async () => {
+    const page = await chromium.open(many, { width: 1280, scheme: 'light' });
+    const frames = page.locator('iframe');
+    expect(await frames.count()).toBe(0);
+    await page.locator('.change > summary').nth(3).click();
+    await expect.poll(() => frames.count()).toBe(1);
+    expect(await page.frameLocator('iframe').locator('p').textContent()).toMatch(/ 3$/);
+    await page.evaluate("for (const fold of document.querySelectorAll('details')) fold.open = true");
+    await seeAll(page);
+    expect(await frames.count()).toBeLessThanOrEqual(40);
+    await page.context().close();
+  });
+
+  it('shows each as high as its content, whatever the width', async () => {
+    const page = await chromium.open(many, { width: 1280, scheme: 'light' });
+    await page.locator('.change > summary').first().click();
+    const heights = () =>
+      page.evaluate<[number, number]>(`(() => {
+        const mail = document.querySelector('.mail:has(iframe)');
+        return [mail.clientHeight, mail.firstElementChild.contentDocument.body.parentElement.scrollHeight];
+      })()`);
+    const fitting = async (beyond: number) => {
+      await expect.poll(async () => (await heights())[0]).toBeGreaterThan(beyond);
+      const [height, content] = await heights();
+      expect(height).toBe(content);
+      return height;
+    };
+    const wide = await fitting(300);
+    await page.setViewportSize({ width: 400, height: 900 });
+    await fitting(wide);
+    await page.context().close();
+  });
+
+  it('shows an email whose height is that of its frame and more in a frame that does not grow', async () => {
+    const body = '<body style="margin:0"><div style="height:100vh;padding:50px">x</div>';
+    const page = await chromium.open(emailPage(body), { width: 1280, scheme: 'light' });
+    await seeAll(page);
+    const heightNow = () => page.evaluate<number>("document.querySelector('.mail').clientHeight");
+    const height = await heightNow();
+    await page.waitForTimeout(500);
+    expect(await heightNow()).toBe(height);
+    expect(height).toBeLessThan(400);
+    await page.context().close();
+  });
+
+  it('shows the sample data that is chosen, in the email and in its text', async () => {
+    const page = await chromium.open(pages.plan, { width: 1280, scheme: 'light' });
+    const change = page.locator('.change.destructive[data-kind="EmailTemplate"]');
+    const said = () => change.frameLocator('.variant.chosen iframe').first().locator('body').textContent();
+    expect(await said()).toContain('Sent on behalf of');
+    await change.getByLabel('Sample data').selectOption({ label: 'without organization' });
+    expect(await said()).toContain('Sent by us');
+    await change.getByLabel('as text').check();
+    const texts = await change.locator('.panel.text pre:visible').allTextContents();
+    expect(texts.join()).not.toContain('on behalf of');
+    await page.context().close();
+  });
+});
+
+describe('the keys and the search of a page', () => {
+  const shown = (page: Page) => page.locator('.change:visible').count();
+
+  it('find changes as one types, by address, field and text', async () => {
+    const page = await chromium.open(pages.plan, { width: 1280, scheme: 'light' });
+    await page.keyboard.press('/');
+    await page.keyboard.type('organization-number-1');
+    await expect.poll(() => shown(page)).toBe(11);
+    expect(await page.getByRole('status').textContent()).toBe('11 of 25 shown');
+    expect(await page.locator('section:visible').count()).toBe(1);
+    await page.keyboard.type(' company 12');
+    await expect.poll(() => shown(page)).toBe(1);
+    await page.keyboard.press('Escape');
+    await expect.poll(() => shown(page)).toBe(25);
+    expect(await page.getByRole('status').textContent()).toBe('');
+    await page.keyboard.type('SMTP_password');
+    await expect.poll(() => shown(page)).toBe(1);
+    await page.context().close();
+  });
+
+  it('lead from change to change, and can be turned off', async () => {
+    const page = await chromium.open(pages.plan, { width: 1280, scheme: 'light' });
+    const at = () =>
+      page.evaluate<string | null>(
+        "document.activeElement.closest('.change')?.id ?? document.activeElement.id",
+      );
+    await page.keyboard.press('j');
+    expect(await at()).toBe('change-1');
+    for (const key of ['j', 'j', 'j']) await page.keyboard.press(key);
+    expect(await at()).toBe('change-4');
+    await page.keyboard.press('k');
+    expect(await at()).toBe('change-3');
+    await page.keyboard.press('j');
+    await page.keyboard.press('Enter');
+    expect(await page.locator('#change-4').getAttribute('open')).toBe('');
+    await page.getByLabel('use these keys').uncheck();
+    await page.keyboard.press('j');
+    expect(await at()).toBe('keys');
+    await page.context().close();
+  });
+
+  it('leave by the tab key, from the search and from an email', async () => {
+    const page = await chromium.open(pages.plan, { width: 1280, scheme: 'light' });
+    const reached = new Set<string>();
+    for (let step = 0; step < 90; step += 1) {
+      await page.keyboard.press('Tab');
+      reached.add(await page.evaluate<string>("document.activeElement.closest('[id]')?.id ?? ''"));
+    }
+    for (const id of ['search', 'keys', 'change-1', 'change-2', 'change-25']) expect(reached).toContain(id);
+    await page.context().close();
+  });
+
+  it('lead from the contents to a change, and open it', async () => {
+    const page = await chromium.open(pages.result, { width: 1280, scheme: 'light' });
+    await page.locator('.contents > summary').click();
+    await page.locator('.contents nav > details').last().locator('summary').click();
+    await page.locator('.contents a', { hasText: 'reset_password' }).click();
+    const change = page.locator('.change[data-kind="EmailTemplate"][data-action="update"]');
+    expect(await change.getAttribute('open')).toBe('');
+    expect(await change.frameLocator('iframe').first().locator('body').textContent()).toContain(
+      'Paragraph 0',
+    );
+    await page.context().close();
+  });
+});
+
+describe('a page without scripts', () => {
+  it.each(Object.entries(pages))('is there to be read all the same: %s', async (name, html) => {
+    const page = await chromium.open(html, { width: 1280, scheme: 'light', javaScript: false });
+    expect(await page.locator('.unscripted').first().isVisible()).toBe(name !== 'result');
+    expect(await page.locator('.search').count()).toBe(name === 'gallery' ? 0 : 1);
+    expect(await page.locator('.search:visible, .pick:visible, .keys:visible').count()).toBe(0);
+    if (name === 'plan') {
+      const change = page.locator('.change.destructive[data-kind="EmailTemplate"]');
+      await change.getByLabel('as text').check();
+      expect(await change.locator('pre:visible').first().textContent()).toContain('Hello Jane Doe');
+      await change.getByLabel('changes of the source').check();
+      expect(await change.locator('.diff:visible').first().textContent()).toContain(
+        'Hello {{ user.username }}',
+      );
+    }
+    await page.context().close();
+  });
+});
+
+describe('the script of a page', () => {
+  it('is the only one that runs, wherever another one stands', async () => {
+    const ran = "document.title = 'ran'";
+    const html = pages.plan
+      .replace('</body>', `<script>${ran}</script><img src="data:," onerror="${ran}"></body>`)
+      .replace('</head>', `<script type="module">${ran}</script></head>`);
+    const page = await chromium.open(html, { width: 1280, scheme: 'light' });
+    await seeAll(page);
+    expect(await page.title()).toMatch(/^Plan:/);
+    expect(await page.locator('iframe').count()).toBeGreaterThan(0);
+    await page.context().close();
+  });
+});
+
 describe('a hostile email', () => {
   const hostile = (url: string) => `<!DOCTYPE html><html><head>
 <base href="${url}/base/"><link rel="preconnect" href="${url}"><link rel="dns-prefetch" href="${url}">
@@ -152,7 +318,7 @@ describe('a secret that is our own markup', () => {
     const title = await page.title();
     await seeAll(page);
     const frame = page.locator('iframe').first();
-    expect(await frame.getAttribute('sandbox')).toBe('');
+    expect(await frame.getAttribute('sandbox')).toBe('allow-same-origin');
     const inner = page.frameLocator('iframe').first();
     expect(await inner.locator('body').textContent()).toContain('(sensitive)');
     await inner.locator('#click').click();

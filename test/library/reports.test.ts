@@ -51,7 +51,8 @@ describe('reports for programs', () => {
     expect(library.planJson(all)).toMatchObject({ format_version: 1, digest: all.digest });
     expect(library.resultText(result)).toBe(await shownText('text', result));
     expect(library.resultMarkdown(result)).toBe(await shownText('markdown', result));
-    expect(library.resultHtml(result)).toBe(await shownText('html', result));
+    expect(library.resultHtml(result, plan)).toContain('idops apply on http');
+    expect(library.resultHtml(result)).toContain(`Run <code>${result.run}</code>`);
     expect(library.resultJson(result)).toMatchObject({ format_version: 1, run: result.run });
     expect(library.resultGithub(result, plan)).toContain('1 applied');
     const problems = library.refusalsOf(all, 0);

@@ -77,6 +77,7 @@ describe('the mails that users can get', () => {
   it('are shown with their source where a body is no template', () => {
     expect(renderMails([{ txt: '{{#a}}', html: null }], {}).variants).toEqual([
       {
+        sample: 0,
         label: null,
         mails: [{ txt: { source: '{{#a}}', syntax: 'unclosed section "a" at line 1' }, html: null }],
       },

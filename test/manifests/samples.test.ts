@@ -24,7 +24,8 @@ async function load(files: { readonly [path: string]: string }, type = 'tx_code'
   const project = await loadProject({ cwd: join(cwd, 'project'), variables: {} });
   const manifest = 'manifests/emails/all.yaml';
   const { found, problems } = await loadSamples(project, [{ address: 'a', type, manifest }]);
-  return { sample: found.get('a'), problems: problems.map(({ code }) => code) };
+  const [sample] = found.get('a') ?? [];
+  return { sample, problems: problems.map(({ code }) => code) };
 }
 
 describe('the sample data of a template', () => {
@@ -34,9 +35,28 @@ describe('the sample data of a template', () => {
       'project/manifests/samples/tx_code.yaml': 'a: near',
     };
     expect(await load(files)).toEqual({
-      sample: { data: { a: 'near' }, file: 'manifests/samples/tx_code.yaml' },
+      sample: {
+        name: 'manifests/samples/tx_code.yaml',
+        data: { a: 'near' },
+        file: 'manifests/samples/tx_code.yaml',
+      },
       problems: [],
     });
+  });
+
+  it('is several where its file has several documents', async () => {
+    const path = join(cwd, 'project/samples/tx_code.yaml');
+    await load({ 'project/samples/tx_code.yaml': 'a: 1\n---\na: 2\n' });
+    const project = await loadProject({ cwd: join(cwd, 'project'), variables: {} });
+    const one = { address: 'a', type: 'tx_code', manifest: 'manifests/all.yaml' };
+    expect((await loadSamples(project, [one])).found.get('a')).toEqual([
+      { name: 'samples/tx_code.yaml, document 1', file: 'samples/tx_code.yaml', data: { a: 1 } },
+      { name: 'samples/tx_code.yaml, document 2', file: 'samples/tx_code.yaml', data: { a: 2 } },
+    ]);
+    await writeFile(path, 'a: 1\n---\n- a\n');
+    const { found, problems } = await loadSamples(project, [one]);
+    expect(found.size).toBe(0);
+    expect(problems.map(({ code, places }) => [code, places[0]?.line])).toEqual([['wrong-type', 3]]);
   });
 
   it('is nothing where there is no file, or an empty one', async () => {
@@ -65,7 +85,7 @@ describe('the sample data of a template', () => {
 
   it.each([
     ['- a\n', 'wrong-type'],
-    ['a: 1\n---\nb: 2\n', 'wrong-type'],
+    ['a: 1\n---\n- b\n', 'wrong-type'],
     ['a: [', 'yaml-syntax'],
   ])('is refused where it is no map: %j', async (text, code) => {
     expect(await load({ 'project/samples/tx_code.yaml': text })).toEqual({

@@ -1,8 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { FrameRoom } from '../../src/report/emails.js';
+import type { NamedSample } from '../../src/mail/samples.js';
+import { Emails } from '../../src/report/emails.js';
 import { type GalleryTemplate, galleryHtml } from '../../src/report/gallery.js';
 import { planHtml } from '../../src/report/html.js';
 import { changeOf, fieldOf, planOf } from './plans.js';
+import { emailsIn } from './trees.js';
 
 const sections = (count: number): string =>
   [...Array(count).keys()].map((at) => `{{#a${at}}}${at} {{/a${at}}}`).join('');
@@ -14,22 +16,21 @@ function gallery(bodies: readonly string[]): string {
       declaredAt: { file: 'manifests/all.yaml', line: 1 },
       bodies: { txt: null, html },
       held: false,
-      sample: {},
-      sampleFile: null,
+      samples: [],
       warnings: [],
     }),
   );
   return galleryHtml({ templates, problems: [] });
 }
 
-function plan(html: string): string {
+function plan(html: string, samples: readonly NamedSample[] = []): string {
   const change = changeOf({
     kind: 'EmailTemplate',
     address: 'EmailTemplate/b/t',
     fields: [fieldOf({ path: 'html_content', type: 'body', before: '', after: html })],
     apply: { ...changeOf().apply, expected: { html_content: html }, before: { html_content: '' } },
   });
-  return planHtml(planOf([change]), { samples: new Map(), debug: false });
+  return planHtml(planOf([change]), { samples: new Map([[change.address, samples]]), debug: false });
 }
 
 const sentence = /Not shown: up to ([\d,]+) more mails, in which other sections are there and not there\./;
@@ -37,7 +38,7 @@ const sentence = /Not shown: up to ([\d,]+) more mails, in which other sections 
 describe('a page of emails', () => {
   it.each([
     ['the preview', (body: string) => gallery([body])],
-    ['the plan', plan],
+    ['the plan', (body: string) => plan(body)],
   ])('says how many mails it does not show: %s', (_, page) => {
     // With every section, without any, and each of them there alone and away alone: 2 + 2 × 100, of which 24 are shown.
     expect(sentence.exec(page(sections(100)))?.[1]).toBe('178');
@@ -49,16 +50,37 @@ describe('a page of emails', () => {
 
   it('takes no more than it has room for, of what is left out as well', () => {
     const comment = (at: number): string => `<p>${at}</p><!--${'x'.repeat(1_000_000)}-->`;
-    const page = gallery([...Array(20).keys()].map(comment));
-    // Each in a wide and in a narrow frame, of 30,000,000 characters.
-    expect(page.match(/<iframe/g)).toHaveLength(29);
-    expect(page.match(/this page has 30,000,000 characters of emails already/g)).toHaveLength(11);
+    const page = gallery([...Array(40).keys()].map(comment));
+    // Each once for its wide and its narrow frame, of 30,000,000 characters.
+    expect(emailsIn(page)).toHaveLength(29);
+    expect(page.match(/<div class="mail"/g)).toHaveLength(58);
+    expect(page.match(/this page has 30,000,000 characters of emails already/g)).toHaveLength(22);
   });
 
-  it('writes an email anew once for the frames that show it', () => {
-    const room = new FrameRoom();
-    const cleaned = room.clean('<p>x</p>');
-    expect(room.clean('<p>x</p>')).toBe(cleaned);
-    expect(room.clean('<p>y</p>')).not.toBe(cleaned);
+  it('holds an email once, however many frames show it', () => {
+    const emails = new Emails();
+    const kept = emails.keep('<p>x</p>');
+    expect(emails.keep('<p>x</p>')).toBe(kept);
+    expect(emails.keep('<p>y</p>')).not.toEqual(kept);
+  });
+
+  it('offers each sample data, and each way that sections can go', () => {
+    const page = plan('<p>{{ name }}{{#a}} A{{/a}}</p>', [
+      { name: 's.yaml, document 1', file: 's.yaml', data: { name: 'Ada' } },
+      { name: 's.yaml, document 2', file: 's.yaml', data: { name: 'Grace' } },
+    ]);
+    expect(page.match(/<option value="\d+">[^<]*/g)).toEqual([
+      '<option value="0">s.yaml, document 1: with a',
+      '<option value="1">s.yaml, document 2: with a',
+      '<option value="2">s.yaml, document 1: without a',
+      '<option value="3">s.yaml, document 2: without a',
+    ]);
+    const after = emailsIn(page).map((document) => /<p>.*<\/p>/.exec(document)?.[0]);
+    expect(after.filter((text) => text !== undefined)).toEqual([
+      '<p>Ada A</p>',
+      '<p>Grace A</p>',
+      '<p>Ada</p>',
+      '<p>Grace</p>',
+    ]);
   });
 });

@@ -1,14 +1,16 @@
+import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { type Fields, Sensitive } from '../../src/base/values.js';
 import { galleryHtml } from '../../src/report/gallery.js';
 import { planHtml } from '../../src/report/html.js';
+import { viewerScript } from '../../src/report/viewer.js';
 import { layout, layoutText } from '../mail/layouts.js';
 import { often } from '../often.js';
 import { hostileText } from './hostile.js';
 import { hostilePlan, invisible, workflowCommand } from './hostile-plans.js';
 import { changeOf, fieldOf, planOf } from './plans.js';
-import { treeOf } from './trees.js';
+import { emailsIn, scriptsIn, treeOf } from './trees.js';
 
 const plain = { samples: new Map(), debug: false };
 
@@ -23,44 +25,44 @@ function templateChange(before: Fields, after: Fields) {
   });
 }
 
-function framesOf(html: string): string[] {
-  return treeOf(html)
-    .elements.filter(({ tag }) => tag === 'iframe')
-    .map(({ attributes }) => attributes.srcdoc ?? '');
-}
-
 function bodyOf(document: string): string | undefined {
   return /<body[^>]*>([\s\S]*)<\/body>/.exec(document)?.[1];
 }
 
 describe('the page of a plan', () => {
-  it('allows itself nothing: no script, nothing from the network', () => {
-    const { elements } = treeOf(planHtml(planOf([changeOf({ fields: [fieldOf()] })]), plain));
+  it('allows itself one script of its own, and nothing from the network', () => {
+    const html = planHtml(planOf([changeOf({ fields: [fieldOf()] })]), plain);
+    const { elements } = treeOf(html);
+    const [script = '', ...others] = scriptsIn(html);
+    const hash = createHash('sha256').update(script).digest('base64');
+    expect(others).toEqual([]);
+    expect(() => new Function(script)).not.toThrow();
     const policy = elements.find(({ attributes }) => attributes['http-equiv'] === 'Content-Security-Policy');
     expect(policy?.attributes.content).toBe(
-      "default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'",
+      `default-src 'none'; style-src 'unsafe-inline'; img-src data:; base-uri 'none'; form-action 'none'; script-src 'sha256-${hash}'`,
     );
-    expect(elements.filter(({ tag }) => ['script', 'link', 'img', 'form'].includes(tag))).toEqual([]);
+    expect(elements.filter(({ tag }) => ['link', 'img', 'form', 'iframe'].includes(tag))).toEqual([]);
+    expect(elements.filter(({ tag }) => tag === 'script')).toHaveLength(1);
   });
 
-  it('shows an email before and after, with sample data, in frames that may do nothing', () => {
+  it('shows an email before and after, with sample data', () => {
     const change = templateChange(
       { txt_content: 'Hi {{ name }}', html_content: '<p>Hi {{ name }}</p>' },
       { txt_content: 'Hello {{ name }}', html_content: '<p>Hello {{ name }}</p>' },
     );
-    const samples = new Map([[change.address, { name: 'Ada & Bob' }]]);
+    const samples = new Map([
+      [change.address, [{ name: 'a.yaml', file: 'a.yaml', data: { name: 'Ada & Bob' } }]],
+    ]);
     const html = planHtml(planOf([change]), { ...plain, samples });
-    expect(framesOf(html).map(bodyOf)).toEqual(['<p>Hi Ada &amp; Bob</p>', '<p>Hello Ada &amp; Bob</p>']);
+    expect(emailsIn(html).map(bodyOf)).toEqual(['<p>Hi Ada &amp; Bob</p>', '<p>Hello Ada &amp; Bob</p>']);
     expect(html).toContain('Hello Ada &amp; Bob</pre>');
-    for (const { tag, attributes } of treeOf(html).elements) {
-      if (tag === 'iframe') expect(attributes.sandbox).toBe('');
-    }
+    expect(html).toContain('Rendered with sample data, from <code>a.yaml</code>; pictures are blocked.');
   });
 
   it('takes out of an email what could reach the network', () => {
     const html =
       '<base href="https://evil.example"><link rel="preconnect" href="https://evil.example"><meta http-equiv="refresh" content="0;url=https://evil.example"><p>x</p>';
-    const [, frame = ''] = framesOf(
+    const [, frame = ''] = emailsIn(
       planHtml(planOf([templateChange({ html_content: '' }, { html_content: html })]), plain),
     );
     expect(bodyOf(frame)).toBe('<p>x</p>');
@@ -93,7 +95,7 @@ describe('the page of a plan', () => {
       { txt_content: layoutText, html_content: layout(size) },
       { txt_content: layoutText, html_content: layout(size).replaceAll('#586ee0', '#0f766e') },
     );
-    const frames = framesOf(planHtml(planOf([change]), plain));
+    const frames = emailsIn(planHtml(planOf([change]), plain));
     expect(frames).toHaveLength(4);
     expect(frames[0]).toContain(
       'Paragraph 0 for Jane Doe, with <a style="color: #586ee0" href="#" title="https://example.com/action">',
@@ -103,12 +105,12 @@ describe('the page of a plan', () => {
 
   it('is built of its own elements alone, whatever the plan holds', () => {
     const tags = new Set(
-      'html head meta title style body a header main footer section h1 h2 h3 p ul li strong span code div fieldset legend label input details summary table thead tbody tr th td pre figure figcaption iframe'.split(
+      'html head meta title style body a header main footer section h1 h2 h3 p ul li strong span code div fieldset legend label input details summary table thead tbody tr th td pre figure figcaption nav script select option kbd'.split(
         ' ',
       ),
     );
     const attributes = new Set(
-      'lang charset http-equiv content name class href id data-kind data-action open type value checked scope colspan tabindex role aria-label sandbox referrerpolicy loading title srcdoc'.split(
+      'lang charset http-equiv content name class href id data-kind data-action open type value checked scope colspan tabindex role aria-label data-status data-variant data-email data-title for placeholder autocomplete spellcheck'.split(
         ' ',
       ),
     );
@@ -120,7 +122,11 @@ describe('the page of a plan', () => {
         const names = elements.flatMap((element) => Object.keys(element.attributes));
         expect(names.filter((name) => !attributes.has(name))).toEqual([]);
         const links = elements.filter(({ tag }) => tag === 'a').map((link) => link.attributes.href);
-        expect(links).toEqual(['#main']);
+        expect(links.filter((link) => !/^#(?:main|change-\d+)$/.test(link ?? ''))).toEqual([]);
+        expect(scriptsIn(html)).toEqual([viewerScript]);
+        for (const { tag, attributes } of elements) {
+          if (tag === 'script') expect([undefined, 'application/json']).toContain(attributes.type);
+        }
         expect(comments).toBe(0);
         expect(elements.filter(({ tag }) => tag === 'html')).toHaveLength(1);
         expect(html.replaceAll('\n', '')).not.toMatch(invisible);
@@ -137,23 +143,25 @@ describe('the gallery', () => {
     declaredAt: { file: 'manifests/emails.yaml', line: 3 },
     bodies: { txt: 'Code {{ code }}', html: '<p>{{#a}}A{{/a}}{{^a}}B{{/a}}</p>' },
     held: false,
-    sample: {},
-    sampleFile: null,
+    samples: [],
     warnings: [],
   };
 
   it('shows each mail wide and narrow, and its text', () => {
     const html = galleryHtml({ templates: [template], problems: [] });
-    const documents = framesOf(html).map(bodyOf);
-    expect(documents).toEqual(['<p>A</p>', '<p>A</p>', '<p>B</p>', '<p>B</p>']);
+    const documents = emailsIn(html).map(bodyOf);
+    expect(documents).toEqual(['<p>A</p>', '<p>B</p>']);
+    expect(html.match(/<div class="mail" data-email="\d"/g)).toEqual(
+      [0, 0, 1, 1].map((number) => `<div class="mail" data-email="${number}"`),
+    );
     expect(html).toContain('Code 493172');
-    expect(html).not.toContain('<script');
+    expect(scriptsIn(html)).toEqual([viewerScript]);
   });
 
   it('loads a script only where it is served', () => {
     const html = galleryHtml({ templates: [], problems: [], script: '/reload.js' });
     expect(html).toContain('<script src="/reload.js" defer></script>');
-    expect(html).toContain('script-src &#39;self&#39;');
+    expect(html).toMatch(/script-src &#39;sha256-\S+&#39; &#39;self&#39;; connect-src &#39;self&#39;"/);
   });
 
   it('holds nothing but its own elements, whatever the templates are', () => {
@@ -167,15 +175,15 @@ describe('the gallery', () => {
               address,
               declaredAt: { file, line: 1 },
               bodies: { txt, html: `<script>${htmlBody}` },
-              sample: { [key]: message },
-              sampleFile: file,
+              samples: [{ name: file, file, data: { [key]: message } }],
               warnings: [{ code: 'html-script', message }],
             },
           ],
           problems: [],
         });
         const { elements } = treeOf(html);
-        expect(elements.filter(({ tag }) => ['script', 'img', 'svg', 'b'].includes(tag))).toEqual([]);
+        expect(elements.filter(({ tag }) => ['img', 'svg', 'b'].includes(tag))).toEqual([]);
+        expect(scriptsIn(html)).toEqual([viewerScript]);
         expect(html.replaceAll('\n', '')).not.toMatch(invisible);
         expect(html).not.toMatch(workflowCommand);
       }),

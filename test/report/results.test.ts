@@ -2,9 +2,13 @@ import MarkdownIt from 'markdown-it';
 import { parseFragment } from 'parse5';
 import { describe, expect, it } from 'vitest';
 import type { ChangeResult, Result } from '../../src/apply/result.js';
+import type { Plan } from '../../src/plan/plan.js';
 import { resultGithub } from '../../src/report/github.js';
-import { resultHtml, resultMarkdown } from '../../src/report/results.js';
-import { changeOf, planOf } from './plans.js';
+import { resultHtml } from '../../src/report/result-page.js';
+import { resultMarkdown } from '../../src/report/results.js';
+import { viewerScript } from '../../src/report/viewer.js';
+import { changeOf, fieldOf, planOf } from './plans.js';
+import { scriptsIn } from './trees.js';
 
 function one(address: string, part: Partial<ChangeResult> = {}): ChangeResult {
   return {
@@ -53,12 +57,70 @@ describe('a result in Markdown', () => {
 });
 
 describe('a result as a page', () => {
+  const page = (result: Result, plan: Plan | null = null) =>
+    resultHtml(result, { plan, samples: new Map(), debug: false });
+  const changes = [
+    changeOf({ address: 'Organization/fine', fields: [fieldOf()] }),
+    changeOf({ address: 'Organization/acme', fields: [fieldOf({ before: 'Old', after: 'New' })] }),
+    changeOf({ kind: 'User', address: 'User/u', destructions: ['blocks the user'] }),
+  ];
+
   it('shows hostile text as text', () => {
-    const page = resultHtml(resultOf(one(hostile, { status: 'not_converged', error: hostile })));
-    expect(page).not.toContain('<script');
+    const html = page(resultOf(one(hostile, { status: 'not_converged', error: hostile })));
+    expect(scriptsIn(html)).toEqual([viewerScript]);
     expect(
-      JSON.stringify(parseFragment(page), (key, value) => (key === 'parentNode' ? undefined : value)),
+      JSON.stringify(parseFragment(html), (key, value) => (key === 'parentNode' ? undefined : value)),
     ).toContain('alert(1)');
+  });
+
+  it('says where, when and in which run, and how it is undone', () => {
+    const html = page(resultOf(one('Organization/acme')), planOf(changes, { environment: 'production' }));
+    for (const part of [
+      'idops apply on https://id.example.com',
+      'Environment <code>production</code>',
+      'Profile <code>documented</code>',
+      'Run <code>20260131T120000Z-abc123</code>',
+      'Started at 2026-01-31T12:00:00Z',
+      '<strong>1</strong> applied',
+      '<code>idops undo 20260131T120000Z-abc123</code>',
+    ]) {
+      expect(html).toContain(part);
+    }
+  });
+
+  it('shows first what went wrong, in full, each with its differences', () => {
+    const html = page(
+      resultOf(
+        one('Organization/fine', { unverified: ['label'] }),
+        one('Organization/acme', { status: 'failed', error: 'the server answered 422: label', attempts: 3 }),
+        one('User/u', { status: 'skipped', error: 'the run was interrupted', httpStatus: null }),
+      ),
+      planOf(changes),
+    );
+    const addresses = [...html.matchAll(/<code class="address">([^<]*)/g)].map(([, address]) => address);
+    expect(addresses).toEqual(['Organization/acme', 'User/u', 'Organization/fine']);
+    expect(html).toContain('<strong>Failed:</strong> the server answered 422: label');
+    expect(html).toContain('3 requests');
+    expect(html).toContain('<strong>Not sent:</strong> the run was interrupted');
+    expect(html).toContain('<strong>Unverified:</strong> not in the answer: label');
+    expect(html).toContain('<td class="after"><code>&quot;New&quot;</code></td>');
+    expect(html).toContain('<strong>Destructive:</strong> blocks the user');
+    expect(html).toContain('<strong>2 changes of 3</strong> did not end as planned');
+  });
+
+  it('says of which run an undo is, and that manifests may say otherwise', () => {
+    const html = page(resultOf(one('Organization/acme')), planOf(changes, { undoes: '20260130T1-x' }));
+    expect(html).toContain('idops undo on https');
+    expect(html).toContain('run <code>20260130T1-x</code>');
+    expect(html).toContain('the next apply does it again');
+  });
+
+  it('offers to undo nothing where nothing was done', () => {
+    const failed = page(resultOf(one('Organization/acme', { status: 'failed' })), planOf(changes));
+    expect(failed).not.toContain('idops undo 2026');
+    expect(page({ run: null, results: [], interrupted: false }, planOf([]))).toContain(
+      'There was nothing to do',
+    );
   });
 });
 

@@ -12,6 +12,31 @@ export interface Tree {
   readonly comments: number;
 }
 
+/** What a browser would run of a page. */
+export function scriptsIn(html: string): string[] {
+  return scripts(html, (type) => type === undefined);
+}
+
+/** The emails that a page holds for its frames. */
+export function emailsIn(html: string): string[] {
+  return scripts(html, (type) => type === 'application/json').map((text) => JSON.parse(text));
+}
+
+function scripts(html: string, wanted: (type: string | undefined) => boolean): string[] {
+  const found: string[] = [];
+  const visit = (node: DefaultTreeAdapterTypes.Node): void => {
+    if (node.nodeName === 'script') {
+      const { attrs, childNodes } = node as DefaultTreeAdapterTypes.Element;
+      if (wanted(attrs.find(({ name }) => name === 'type')?.value)) {
+        found.push(childNodes.map((child) => ('value' in child ? child.value : '')).join(''));
+      }
+    }
+    if ('childNodes' in node) for (const child of node.childNodes) visit(child);
+  };
+  visit(parse(html));
+  return found;
+}
+
 /** What a browser makes of a document. */
 export function treeOf(html: string): Tree {
   const elements: FoundElement[] = [];

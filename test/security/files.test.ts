@@ -377,7 +377,7 @@ describe('what Kubernetes mounts from a ConfigMap is read', () => {
       { address: 'b', type: 'invitation', manifest: 'other/all.yaml' },
     ]);
     expect(samples.problems).toEqual([]);
-    expect([...samples.found.values()].map(({ data }) => data)).toEqual([{ code: 1 }, { code: 2 }]);
+    expect([...samples.found.values()].flat().map(({ data }) => data)).toEqual([{ code: 1 }, { code: 2 }]);
   });
 
   it('in a nested folder whose bodies are beside it', async () => {

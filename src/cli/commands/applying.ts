@@ -1,10 +1,13 @@
 import { summarizeResult } from '../../apply/result.js';
 import { escapeText } from '../../base/escape.js';
 import { error, ProblemsError } from '../../base/problems.js';
+import type { NamedSample } from '../../mail/samples.js';
 import { approve, type Limits } from '../../plan/approve.js';
 import type { Share } from '../../plan/drift.js';
 import type { Plan } from '../../plan/plan.js';
+import type { Project } from '../../project/index.js';
 import { planReport, renderText, resultReport } from '../../report/formats.js';
+import { planSamples } from '../../session/plan-samples.js';
 import type { WritingSession } from '../../session/session.js';
 import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
@@ -61,6 +64,25 @@ export async function consent(
   return { refused: answer === 'aborted' ? exit.interrupted : exit.failed };
 }
 
+/** What emails in a page are rendered with; where that can't be had it is said, and made up: what was done has to be shown. */
+async function readSamples(
+  plan: Plan,
+  project: Project,
+  formats: readonly Format[],
+  { output }: Context,
+): Promise<ReadonlyMap<string, readonly NamedSample[]>> {
+  if (!formats.some(({ name }) => name === 'html')) return new Map();
+  try {
+    const { samples, warnings } = await planSamples(plan, project);
+    if (warnings.length > 0) output.problems(warnings);
+    return samples;
+  } catch (failure) {
+    if (!(failure instanceof ProblemsError)) throw failure;
+    output.problems(failure.problems.map((problem) => ({ ...problem, severity: 'warning' })));
+    return new Map();
+  }
+}
+
 /** Applies a plan where that was agreed to, shows the result, and gives the exit code that tells it. */
 export async function carryOut(
   session: WritingSession,
@@ -74,7 +96,8 @@ export async function carryOut(
   if ('refused' in agreed) return agreed.refused;
   if (signal.aborted) return exit.interrupted;
   const { result, problems } = await session.apply(approve(plan, { ...limits, ...agreed }));
-  await show(formats, resultReport, { result, plan }, context);
+  const samples = await readSamples(plan, session.project, formats, context);
+  await show(formats, resultReport, { result, plan, samples }, context);
   for (const sentence of nextAfter(result, plan, context.options)) output.message(escapeText(sentence));
   if (problems.length > 0) {
     output.problems(problems);

@@ -1,6 +1,6 @@
 import { escapeText } from '../../base/escape.js';
 import { writeResult } from '../../base/through.js';
-import type { SampleData } from '../../mail/samples.js';
+import type { NamedSample } from '../../mail/samples.js';
 import { changesServer, type Plan } from '../../plan/plan.js';
 import type { Project } from '../../project/index.js';
 import { planReport } from '../../report/formats.js';
@@ -57,7 +57,7 @@ async function readSamples(
   project: Project,
   formats: readonly Format[],
   { output }: Context,
-): Promise<ReadonlyMap<string, SampleData>> {
+): Promise<ReadonlyMap<string, readonly NamedSample[]>> {
   if (!formats.some(({ name }) => name === 'html')) return new Map();
   const { samples, warnings } = await planSamples(plan, project);
   if (warnings.length > 0) output.problems(warnings);

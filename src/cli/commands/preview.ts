@@ -68,11 +68,9 @@ async function loadGallery(context: Context, project: Project): Promise<Gallery>
   const checks = project.checks();
   return {
     templates: declared.map(({ template, email }) => {
-      const sample = samples.found.get(addressOf(template.kind, template.identity));
       return {
         ...galleryTemplate(template, email, checks, context.redactor),
-        sample: sample?.data ?? {},
-        sampleFile: sample?.file ?? null,
+        samples: samples.found.get(addressOf(template.kind, template.identity)) ?? [],
       };
     }),
     problems: [...loaded.problems, ...samples.problems],
@@ -84,7 +82,7 @@ function galleryTemplate(
   email: Email,
   checks: ChecksSettings,
   { redact }: Redactor,
-): Omit<GalleryTemplate, 'sample' | 'sampleFile'> {
+): Omit<GalleryTemplate, 'samples'> {
   const { [email.txt]: txt, [email.html]: html } = template.fields;
   const bodies = {
     txt: typeof txt === 'string' ? txt : null,
