@@ -9,8 +9,10 @@ import type { RunStore } from '../state/backend.js';
 import type { JournalContent, RunLine } from '../state/journal.js';
 import { Hasher } from '../state/secrets.js';
 import { eachWithSlowHashes } from '../state/slow-hash.js';
+import type { State } from '../state/state.js';
 import { type Entry, entriesOf, fieldsOf } from './entries.js';
 import type { ChangeResult } from './result.js';
+import { knowsOf, withoutFirstLine } from './resume.js';
 
 /** One change of a past run: what it was to do, and what became of it. */
 export interface PastChange {
@@ -28,14 +30,18 @@ export interface PastRun {
   readonly changes: readonly PastChange[];
 }
 
-/** Reads all runs, oldest first; the problems are those of journals that can't be used. */
-export async function readRuns(store: RunStore): Promise<{ runs: PastRun[]; problems: Problem[] }> {
+/** Reads all runs, oldest first; the problems are those of journals that can't be used, the state's own ones among them. */
+export async function readRuns(
+  store: RunStore,
+  state?: State,
+): Promise<{ runs: PastRun[]; problems: Problem[] }> {
   const runs: PastRun[] = [];
   const problems: Problem[] = [];
   for (const name of await store.list()) {
     try {
       const content = await store.read(name);
       if (content !== null) runs.push(await pastRun(content));
+      else if (knowsOf(state, name)) problems.push(withoutFirstLine(name));
     } catch (failure) {
       if (!(failure instanceof ProblemsError)) throw failure;
       problems.push(...failure.problems);
@@ -54,6 +60,7 @@ export async function findRun(store: RunStore, name: string): Promise<JournalCon
   const [only] = found;
   const content = only !== undefined && found.length === 1 ? await store.read(only) : null;
   if (content !== null) return content;
+  if (only !== undefined && found.length === 1) throw new ProblemsError([withoutFirstLine(only)]);
   const why = found.length > 1 ? `${found.length} runs begin with "${name}"` : `there is no run "${name}"`;
   throw new ProblemsError([error('no-such-run', why, [], 'idops runs lists them')]);
 }

@@ -1,11 +1,11 @@
-import { error, ProblemsError } from '../base/problems.js';
+import { error, type Problem, ProblemsError } from '../base/problems.js';
 import type { Fields } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import type { Live } from '../kinds/kind.js';
 import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 import type { RunStore } from '../state/backend.js';
-import type { AnsweredLine, JournalContent } from '../state/journal.js';
+import { type AnsweredLine, COPY_BACK, type JournalContent } from '../state/journal.js';
 import { Hasher, storeFields } from '../state/secrets.js';
 import { withSlowHashes } from '../state/slow-hash.js';
 import type { State } from '../state/state.js';
@@ -52,16 +52,27 @@ export async function newestRun(runs: RunStore, state: State): Promise<string | 
       throw maybeNewest(failure);
     });
     // A run that was killed before its first line sent nothing, so no state knows it.
-    if (content === null && name === state.last_run) throw maybeNewest(withoutFirstLine(name));
+    if (content === null && name === state.last_run)
+      throw maybeNewest(new ProblemsError([withoutFirstLine(name)]));
     if (content !== null && content.run.server === state.server && belongs(content.run, state)) return name;
   }
   return undefined;
 }
 
-function withoutFirstLine(run: string): ProblemsError {
-  return new ProblemsError([
-    error('journal-unreadable', `the journal of run ${run} can't be used: its first line is gone`),
-  ]);
+/** Whether a state has something of a run, which then had a journal with a first line. */
+export function knowsOf(state: State | null | undefined, run: string): boolean {
+  if (state == null) return false;
+  return state.last_run === run || Object.values(state.resources).some((record) => record.run === run);
+}
+
+/** What is wrong with the journal of a run that a state knows, where there is nothing in it. */
+export function withoutFirstLine(run: string): Problem {
+  return error(
+    'journal-unreadable',
+    `the journal of run ${run} can't be used: its first line is gone`,
+    [],
+    COPY_BACK,
+  );
 }
 
 /** A journal that can't be read, where the newest run is looked for. */

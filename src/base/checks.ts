@@ -12,12 +12,12 @@ export function ok(name: string, message: string): Check {
   return { name, status: 'ok', message, hint: null };
 }
 
-/** What a person should know, and stops nothing. */
-export function warn(name: string, message: string, hint: string | null): Check {
+/** What a person should know, and stops nothing; `hint` is what to do about it. */
+export function warn(name: string, message: string, hint: string): Check {
   return { name, status: 'warn', message, hint };
 }
 
-/** What is in the way. */
-export function fail(name: string, message: string, hint: string | null): Check {
+/** What is in the way, and its cure. */
+export function fail(name: string, message: string, hint: string): Check {
   return { name, status: 'fail', message, hint };
 }

@@ -1,4 +1,5 @@
 import { type Check, fail, ok, warn } from '../base/checks.js';
+import { isMap } from '../base/values.js';
 import { type ServerFailure as Failure, isCertificateCode, ServerFailure } from './failures.js';
 import { operations, type Scope } from './operations.js';
 import { anything, nowhere, profileByUnknownPath } from './probe.js';
@@ -37,7 +38,8 @@ export async function diagnose(patient: Patient): Promise<Diagnosis> {
     return { checks: [...reached, fail('credentials', organizations.failure.message, hint)], fits: null };
   }
   const template = await outcomeOf(() => reader.showTemplate(nobody, 'tx_code'));
-  const { keyPairs, fits } = await findProfile(reader);
+  const found = await findProfile(reader);
+  const { keyPairs, fits } = found;
   const scopes: Check[] = [
     scopeCheck(operations.listOrganizations.scope, organizations.failure, needed),
     scopeCheck(operations.showTemplate.scope, template.failure, needed),
@@ -45,12 +47,12 @@ export async function diagnose(patient: Patient): Promise<Diagnosis> {
       ? warn(
           `scope ${operations.updateKeyPair.scope}`,
           'no GET of this server tells whether the credentials have it',
-          null,
+          'look at what the token was made for; where it lacks this scope, an apply fails and names it',
         )
       : scopeCheck(operations.updateKeyPair.scope, keyPairs.failure, needed),
   ];
   return {
-    checks: [...reached, ok('credentials', 'accepted'), ...scopes, profileCheck(profile, isWritten, fits)],
+    checks: [...reached, ok('credentials', 'accepted'), ...scopes, profileCheck(profile, isWritten, found)],
     fits,
   };
 }
@@ -60,13 +62,16 @@ interface ReadOutcome {
   readonly failure: Failure | null;
   /** Whether it answered that there is nothing. */
   readonly missing: boolean;
+  /** What it answered. */
+  readonly found: unknown;
 }
 
 async function outcomeOf(read: () => Promise<unknown>): Promise<ReadOutcome> {
   try {
-    return { failure: null, missing: (await read()) === null };
+    const found = await read();
+    return { failure: null, missing: found === null, found };
   } catch (failure) {
-    if (failure instanceof ServerFailure) return { failure, missing: false };
+    if (failure instanceof ServerFailure) return { failure, missing: false, found: null };
     throw failure;
   }
 }
@@ -92,7 +97,7 @@ function reachChecks(baseUrl: string, failure: Failure | null): Check[] {
     case 'not-found':
       return [fail('address', failure.message, 'check base_url: paths such as /api/organizations follow it')];
     case 'server-error':
-      return [ok('address', `${origin} answers`), tls, fail('server', failure.message, null)];
+      return [ok('address', `${origin} answers`), tls, fail('server', failure.message, TRY_LATER)];
     default:
       return [ok('address', `${origin} answers`), tls];
   }
@@ -107,33 +112,74 @@ function scopeCheck(scope: Scope, failure: Failure | null, needed: readonly Scop
   // Whatever else is wrong with the question, the credentials were let through to it.
   if (failure === null || failure.kind === 'refused' || failure.kind === 'not-found')
     return ok(name, 'granted');
-  if (failure.kind !== 'forbidden') return warn(name, failure.message, null);
+  if (failure.kind !== 'forbidden') return warn(name, failure.message, cureOf(failure));
+  const cure = 'use credentials with this scope';
   return needed.includes(scope)
-    ? fail(name, `${failure.message}; the manifests need it`, 'use credentials with this scope')
-    : warn(name, `${failure.message}; the manifests don't`, null);
+    ? fail(name, `${failure.message}; the manifests need it`, cure)
+    : warn(name, `${failure.message}; the manifests don't`, `where that changes, ${cure}`);
+}
+
+const TRY_LATER = "look at the server's own log for the cause, and try again when it is mended";
+
+function cureOf({ kind }: Failure): string {
+  switch (kind) {
+    case 'server-error':
+      return TRY_LATER;
+    case 'answer':
+    case 'redirect':
+      return 'check base_url: something else than this API may answer there, a proxy for instance';
+    default:
+      return 'check the network on the way to the server, and try again';
+  }
+}
+
+/** What tells which profile fits. */
+interface Found {
+  /** How the read was answered that only one profile's servers have; undefined where that says nothing of the credentials. */
+  readonly keyPairs: ReadOutcome | undefined;
+  readonly fits: ProfileName | null;
+  /** Whether the server answers well to a path that nobody has: whatever else it answers tells nothing then. */
+  readonly answersAll: boolean;
 }
 
 /** Which profile's reads the server has; without a clear answer, how it answers to a path that nobody has. */
-async function findProfile(
-  reader: Reader,
-): Promise<{ keyPairs: ReadOutcome | undefined; fits: ProfileName | null }> {
+async function findProfile(reader: Reader): Promise<Found> {
   for (const { name, signs } of Object.values(profiles)) {
     if (signs === null) continue;
-    const { read } = signs;
+    const { read, elements } = signs;
     const keyPairs = await outcomeOf(() => reader.showExtra(read, {}, anything));
-    if (keyPairs.failure === null && !keyPairs.missing) return { keyPairs, fits: name };
-    const { failure, missing } = await outcomeOf(() => reader.showExtra(nowhere(read.scope), {}, anything));
-    if (profileByUnknownPath(failure?.status ?? null)?.name === name) return { keyPairs, fits: name };
+    if (hasElements(keyPairs.found, elements)) return { keyPairs, fits: name, answersAll: false };
+    const unknown = await outcomeOf(() => reader.showExtra(nowhere(read.scope), {}, anything));
+    if (profileByUnknownPath(unknown.failure?.status ?? null)?.name === name)
+      return { keyPairs, fits: name, answersAll: false };
+    if (unknown.failure === null && !unknown.missing)
+      return { keyPairs: undefined, fits: null, answersAll: true };
+    // A list of nothing, where other paths are unknown.
+    if (keyPairs.failure === null && !keyPairs.missing) return { keyPairs, fits: name, answersAll: false };
     // Neither the read nor the sign: what is left is the document.
-    if (keyPairs.missing || missing) return { keyPairs: undefined, fits: 'documented' };
+    if (keyPairs.missing || unknown.missing)
+      return { keyPairs: undefined, fits: 'documented', answersAll: false };
   }
-  return { keyPairs: undefined, fits: null };
+  return { keyPairs: undefined, fits: null, answersAll: false };
 }
 
-function profileCheck({ name }: Profile, isWritten: boolean, fits: ProfileName | null): Check {
+/** Whether an answer is a list of what has these members. */
+function hasElements(document: unknown, members: readonly string[]): boolean {
+  const list = isMap(document) && Array.isArray(document.data) ? document.data : [];
+  const [first]: unknown[] = list;
+  return isMap(first) && members.every((member) => Object.hasOwn(first, member));
+}
+
+function profileCheck({ name }: Profile, isWritten: boolean, { fits, answersAll }: Found): Check {
   if (fits === name) return ok('profile', `${name} fits this server`);
   if (fits === null) {
-    return warn('profile', `whether ${name} fits could not be found out`, 'GET /api/key-pairs would tell');
+    return warn(
+      'profile',
+      `whether ${name} fits could not be found out${answersAll ? ': the server answers well to a path that nobody has, so its answers tell nothing' : ''}`,
+      answersAll
+        ? 'check base_url: something else than this API may answer there; if it is right, set "profile:" under server by what the server is'
+        : 'set "profile:" under server by what the server is: boruta for Boruta',
+    );
   }
   return fail(
     'profile',

@@ -116,6 +116,26 @@ describe('an address that leads nowhere', () => {
     expect(marks(await examine(at, `http://127.0.0.1:${port}`))).toEqual({ address: 'fail' });
   });
 
+  test('it answers everything with nothing', async () => {
+    const server = createServer((_, response) => {
+      response.setHeader('content-type', 'application/json');
+      response.end('{"data":[]}');
+    });
+    closing.push(() => server.close());
+    await new Promise<void>((listening) => server.listen(0, '127.0.0.1', listening));
+    const { port } = server.address() as AddressInfo;
+    const at = await site();
+    const { checks, fits } = await examine(at, `http://127.0.0.1:${port}`);
+    expect(fits).toBeNull();
+    expect(checks).toContainEqual({
+      name: 'profile',
+      status: 'warn',
+      message: expect.stringContaining('answers well to a path that nobody has'),
+      hint: expect.stringContaining('base_url'),
+    });
+    expect(checks.filter(({ status, hint }) => status !== 'ok' && hint === null)).toEqual([]);
+  });
+
   test('https is asked of a port that speaks http', async () => {
     const at = await site();
     const diagnosis = await examine(at, at.sandbox.url.replace('http:', 'https:'));

@@ -1,5 +1,5 @@
 import { execFileSync } from 'node:child_process';
-import { chmod, mkdir, readdir, rm } from 'node:fs/promises';
+import { chmod, mkdir, readdir, readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ownMark } from '../../src/base/process.js';
@@ -36,6 +36,22 @@ function git(at: TestProject, ...args: string[]): void {
   execFileSync('git', args, { cwd: at.folder, stdio: 'pipe' });
 }
 
+/** What the doctor says without what is one server's, one project's or one machine's own. */
+function alike(text: string): string[] {
+  return text
+    .trimEnd()
+    .split('\n')
+    .map((line) =>
+      line
+        .replace(/https?:\/\/[^\s/]+/, 'ADDRESS')
+        .replace(/(?<=\btls +).*/, '…')
+        .replace(/ on \S+, process/, ' on HOST, process')
+        .replace(/ (?:linux|darwin|win32) \w+$/, ' SYSTEM')
+        .replace(/\b\d[\w.:-]*/g, 'N')
+        .replace(/\b(N (?:object|run|file))s\b/, '$1'),
+    );
+}
+
 describe('idops doctor, of the state', () => {
   it('finds nothing in the way', async () => {
     const at = await applied();
@@ -47,6 +63,19 @@ describe('idops doctor, of the state', () => {
     expect(await say(at, 'journals')).toMatchObject([{ message: '1 run, all of them settled' }]);
     expect(await say(at, 'clock')).toMatchObject([{ status: 'ok' }]);
     expect(await say(at, 'versions')).toMatchObject([{ status: 'ok' }]);
+  });
+
+  it('prints what its page shows', async () => {
+    const at = await applied();
+    git(at, 'init', '-q');
+    await at.write({ '.gitignore': '.idops/\n' });
+    git(at, 'add', '-A');
+    const holder = { user: 'ada', command: 'apply', at: '2026-01-31T12:00:00.000Z', nonce: 'n' };
+    const gone = { ...ownMark(), ...holder, pid: 2 ** 22 - 1, started: null };
+    await at.write({ '.idops/state.json.lock': JSON.stringify(gone) });
+    const page = await readFile('docs/servers.md', 'utf8');
+    const shown = /\$ idops doctor\n([^`]+)```/.exec(page)?.[1] ?? '';
+    expect(alike(shown)).toEqual(alike((await at.idops('doctor')).stdout));
   });
 
   it.each([
@@ -91,6 +120,28 @@ describe('idops doctor, of the state', () => {
       { status: 'ok' },
       { status: 'warn', hint: expect.stringContaining(`idops runs settle ${name} Client/c1 --done`) },
     ]);
+  });
+});
+
+describe('idops doctor, of what fails', () => {
+  it.each([
+    ['a value', 'version: 2\n'],
+    ['YAML', 'version: 1\n  server: {}\n'],
+  ])('says where it helps with %s', async (_, text) => {
+    const at = await project({ 'idops.yaml': text });
+    const [check] = await say(at, 'configuration');
+    expect(check).toMatchObject({
+      status: 'fail',
+      hint: expect.stringMatching(/^correct it there; idops validate shows the line/),
+    });
+  });
+
+  it('has a cure for a server that fails', async () => {
+    const at = await project(
+      { 'idops.yaml': sure },
+      { intercept: () => ({ kind: 'answer', status: 500, body: '' }) },
+    );
+    expect(await say(at, 'server')).toMatchObject([{ status: 'fail', hint: expect.stringContaining('log') }]);
   });
 });
 
@@ -143,9 +194,29 @@ describe('idops doctor, of journals', () => {
     expect(await say(at, 'versions')).toMatchObject([
       { status: 'warn', message: expect.stringContaining('900.0.0') },
     ]);
+    await at.write({ [run]: '' });
+    expect(await say(at, 'journals')).toMatchObject([
+      {
+        status: 'fail',
+        message: expect.stringContaining('its first line is gone'),
+        hint: expect.any(String),
+      },
+    ]);
     await at.write({ '.idops/runs/20260101T000000Z-000000.jsonl': 'no journal\n' });
     expect(await say(at, 'journals')).toMatchObject([
       { status: 'fail', message: expect.stringContaining('line 1 is not JSON') },
+      { status: 'fail', message: expect.stringContaining('its first line is gone') },
+    ]);
+  });
+
+  it('tells of what lies where their folder should', async () => {
+    const at = await project({ 'idops.yaml': sure, '.idops/runs': '' });
+    expect(await say(at, 'journals')).toMatchObject([
+      {
+        status: 'fail',
+        message: expect.stringContaining('.idops/runs'),
+        hint: expect.stringMatching(/^it has to be a folder: move what is in its place away/),
+      },
     ]);
   });
 });
@@ -187,7 +258,8 @@ describe("idops doctor, of git's index", () => {
       'warn it tracks .env.development',
       'warn it tracks plan.json',
     ]);
-    for (const { hint } of found) expect(hint).toMatch(/git rm --cached \S+, and name it in \.gitignore/);
+    for (const { hint } of found)
+      expect(hint).toMatch(/git rm --cached (-f )?\S+, and name it in \.gitignore/);
     git(
       at,
       'rm',
@@ -203,10 +275,24 @@ describe("idops doctor, of git's index", () => {
       'store.p12',
     );
     git(at, 'add', '-f', '.idops');
-    expect(await say(at, 'git')).toMatchObject([
-      { status: 'fail', message: expect.stringContaining('.idops/state.json') },
-    ]);
-    expect((await at.idops('plan')).stderr).toContain('state-tracked');
+    const [tracked] = await say(at, 'git');
+    expect(tracked).toMatchObject({
+      status: 'fail',
+      message: expect.stringContaining('.idops/state.json'),
+      hint: expect.stringMatching(/^git rm --cached .*\.idops\/state\.json, and name them/),
+    });
+    const refused = (await at.idops('plan')).stderr;
+    expect(refused).toContain('state-tracked');
+    // Both commands do what they say.
+    await mkdir(join(at.folder, 'below'));
+    for (const [command = '', cwd] of [
+      [tracked?.hint?.split(', ')[0], at.folder],
+      [/"(git rm --cached [^"]+)"/.exec(refused)?.[1], join(at.folder, 'below')],
+    ] as const) {
+      execFileSync('sh', ['-c', command], { cwd, stdio: 'pipe' });
+      expect((await at.idops('plan')).stderr).not.toContain('state-tracked');
+      git(at, 'add', '-f', '.idops');
+    }
     await at.write({ 'idops.yaml': `${sure}state: {allow_tracked: true}\n` });
     expect(await say(at, 'git')).toMatchObject([{ status: 'ok' }]);
     // Without git on the search path there is nobody to ask.
@@ -273,6 +359,7 @@ describe("idops doctor, of git's index", () => {
       'big.md': `see\n${key}${'x'.repeat(2 * 1024 * 1024)}`,
       'folder/.env': 'API_SECRET=abcdef0123456789\n',
       'same.md': 'same',
+      "it's.pem": key,
     });
     await at.write({ 'note.md': at.sandbox.token, 'gone.md': at.sandbox.token });
     git(at, 'init', '-q');
@@ -280,6 +367,7 @@ describe("idops doctor, of git's index", () => {
     await at.write({
       'idops.yaml': sure,
       'note.md': 'clean',
+      "it's.pem": `${key}# changed`,
       'big.md': 'clean',
       'same.md': at.sandbox.token,
     });
@@ -290,6 +378,7 @@ describe("idops doctor, of git's index", () => {
       'fail it tracks big.md: as it was added, it has a private key in it',
       'fail it tracks folder/.env: it has a value for API_SECRET',
       'fail it tracks gone.md: as it was added, it has a credential in it that idops uses',
+      "fail it tracks it's.pem: it is a private key",
       'fail it tracks my key.key: it is a private key',
       'fail it tracks note.md: as it was added, it has a credential in it that idops uses',
       'fail it tracks same.md: it has a credential in it that idops uses',
@@ -297,7 +386,7 @@ describe("idops doctor, of git's index", () => {
     const hints = found.map(({ hint }) => hint ?? '');
     // What it says to do is what mends it.
     for (const command of hints.flatMap(
-      (hint) => hint.match(/git (?:rm --cached|add) (?:'[^']*'|[^\s,;])+/g) ?? [],
+      (hint) => hint.match(/git (?:rm --cached(?: -f)?|add) (?:'[^']*'|\\'|[^\s,;])+/g) ?? [],
     ))
       execFileSync('sh', ['-c', command], { cwd: at.folder, stdio: 'pipe' });
     await at.write({ 'same.md': 'same' });

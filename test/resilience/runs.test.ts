@@ -139,6 +139,17 @@ describe('a journal', () => {
     expect((await at.idops('apply --yes')).code).toBe(0);
   });
 
+  it('that the state knows and that is empty is told of', async () => {
+    const { at, second } = await twoRuns();
+    await at.write({ [second]: '' });
+    const { code, stdout, stderr } = await at.idops('runs');
+    expect(code).toBe(1);
+    expect(stdout.trimEnd().split('\n')).toHaveLength(1);
+    expect(stderr).toContain(`the journal of run ${nameOf(second)} can't be used: its first line is gone`);
+    for (const command of ['runs show', 'undo'])
+      expect((await at.idops(`${command} ${nameOf(second)}`)).stderr).toContain('its first line is gone');
+  });
+
   it.each([
     [
       'with rubbish in the middle',

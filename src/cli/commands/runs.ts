@@ -23,7 +23,10 @@ export async function listRuns(context: Context, options: ShowOptions & GlobalOp
   const project = await context.project();
   await context.learnTokens();
   const { home, isOther } = await told(project);
-  const { runs: found, problems } = await readRuns(home.backend.runs);
+  const { runs: found, problems } = await readRuns(
+    home.backend.runs,
+    await home.backend.saved().catch(() => undefined),
+  );
   const runs = found.filter(({ run }) => !isOther(run));
   const others = found.filter(({ run }) => isOther(run)).map(({ run }) => run);
   if (others.length > 0) context.output.message(leftOut(others));

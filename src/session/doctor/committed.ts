@@ -1,5 +1,5 @@
 import { realpath } from 'node:fs/promises';
-import { basename, isAbsolute, join, relative, sep } from 'node:path';
+import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { type Check, fail, ok, warn } from '../../base/checks.js';
 import { addedTexts, type IndexEntry, indexEntries } from '../../base/git.js';
 import { realPlaceOf } from '../../base/links.js';
@@ -11,6 +11,7 @@ import { type Project, plainCredentialsIn } from '../../project/index.js';
 import { shownPath } from '../../source/file.js';
 import type { StateBackend } from '../../state/backend.js';
 import { type Content, ENOUGH, recognise, within } from './contents.js';
+import { failedBy } from './cure.js';
 
 const NAME = 'git';
 
@@ -27,6 +28,8 @@ interface Finding extends Content {
   readonly path: string;
   /** Whether the file has it as it lies there, and not as it was added alone. */
   readonly isPresent: boolean;
+  /** Whether the file was changed since it was added. */
+  readonly isChanged: boolean;
 }
 
 /**
@@ -57,7 +60,7 @@ export async function lookAtIndex(
     for (const [path, texts] of added) {
       const named = secrets.get(path.split('/').join(sep));
       if (named !== undefined) {
-        found.push({ ...named, path, isPresent: true });
+        found.push({ ...named, path, isPresent: true, isChanged: true });
         continue;
       }
       const limit = Math.min(MOST_OF_ONE, budget);
@@ -69,14 +72,15 @@ export async function lookAtIndex(
       const isTold = path === config && words.length > 0;
       const look = async (one: string, whole: () => Promise<string> | string): Promise<Content | undefined> =>
         (await recognise(path, one, whole)) ?? (isTold ? undefined : within(one, known));
+      const isChanged = texts.some((one) => one !== text);
       const present = await look(text, () => (isCut ? readRegular(file).catch(() => '') : text));
-      if (present !== undefined) found.push({ ...present, path, isPresent: true });
+      if (present !== undefined) found.push({ ...present, path, isPresent: true, isChanged });
       if (present !== undefined && present.kind !== 'doubtful') continue;
       for (const one of texts) {
         const content = one === undefined || one === text ? undefined : await look(one, () => one);
         if (content === undefined || content.kind === present?.kind) continue;
         if (present !== undefined) found.pop();
-        found.push({ ...content, path, isPresent: false });
+        found.push({ ...content, path, isPresent: false, isChanged });
         break;
       }
     }
@@ -84,8 +88,9 @@ export async function lookAtIndex(
     const states = project.allowsTracked() ? [] : found.filter(({ kind }) => kind === 'state');
     const others = found.filter(({ kind }) => kind !== 'state');
     const shown = ({ path }: Finding): string => shownPath(join(root, path), project.cwd);
+    const isForced = states.some(({ isChanged }) => isChanged);
     const checks = [
-      ...(states.length > 0 ? [statesCheck(states.map(shown))] : tracked),
+      ...(states.length > 0 ? [statesCheck(states.map(shown), isForced)] : tracked),
       ...words,
       ...(await Promise.all(
         others.map(async (finding) =>
@@ -136,7 +141,7 @@ async function stateCheck(backend: StateBackend): Promise<Check[]> {
     return [];
   } catch (failure) {
     if (!(failure instanceof ProblemsError)) throw failure;
-    return failure.problems.map(({ message, hint }) => fail(NAME, message, hint ?? null));
+    return failure.problems.map((problem) => failedBy(NAME, problem));
   }
 }
 
@@ -183,8 +188,13 @@ function plainWords(project: Project, added: readonly (string | undefined)[] | u
   ];
 }
 
-function asCheck({ what, kind, isPresent }: Finding, shown: string, isThere: boolean): Check {
-  const out = `git rm --cached ${shellWord(shown)}, and name it in .gitignore`;
+/** What takes files out of git and leaves them where they are. Git wants to be forced where both sides have changed. */
+function takeOut(paths: string, isChanged: boolean): string {
+  return `git rm --cached ${isChanged ? '-f ' : ''}${paths}`;
+}
+
+function asCheck({ what, kind, isPresent, isChanged }: Finding, shown: string, isThere: boolean): Check {
+  const out = `${takeOut(shellWord(shown), isThere && isChanged)}, and name it in .gitignore`;
   if (kind === 'within') {
     const cure = !isThere
       ? `git rm --cached ${shellWord(shown)}`
@@ -203,12 +213,16 @@ function asCheck({ what, kind, isPresent }: Finding, shown: string, isThere: boo
   return fail(NAME, message, `${out}; then replace the secret, since git's history keeps it`);
 }
 
-/** There may be very many journals: three names are enough to find the rest. */
-function statesCheck(shown: readonly string[]): Check {
+/** There may be very many journals: three names are enough to find the rest, and a folder to take them all out. */
+function statesCheck(shown: readonly string[], isForced: boolean): Check {
   const more = shown.length > 3 ? ` and ${shown.length - 3} more` : '';
+  const journals = shown.filter((path) => path.endsWith('.jsonl'));
+  const folders = new Set(journals.map((path) => `${dirname(path)}/*.jsonl`));
+  const all = [...shown.filter((path) => !journals.includes(path)), ...folders];
+  const paths = (shown.length > 3 ? all : shown).map(shellWord).join(' ');
   return fail(
     NAME,
     `it tracks ${shown.slice(0, 3).join(', ')}${more}: states and journals of idops, so a commit decides what idops believes was recorded`,
-    'take them out with "git rm --cached" and name them in .gitignore; or set state.allow_tracked: true, if that is meant',
+    `${takeOut(paths, isForced)}, and name them in .gitignore; or set state.allow_tracked: true, if that is meant`,
   );
 }

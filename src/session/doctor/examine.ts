@@ -10,6 +10,7 @@ import { backendOf } from '../backend.js';
 import { type LookingOptions, whileReading } from '../connection.js';
 import { problemsOf } from '../failures.js';
 import { lookAtIndex } from './committed.js';
+import { failedBy } from './cure.js';
 import { type ClockReading, clockCheck, versionsCheck } from './machine.js';
 import { lookAtState } from './state.js';
 import { writableCheck } from './writable.js';
@@ -66,7 +67,7 @@ async function lookAtServer(
   const readings: ClockReading[] = [];
   const onTry = (made: Try): void => {
     const { date, milliseconds } = made;
-    if (date !== undefined) readings.push({ date, milliseconds, at: Date.now() });
+    if (made.status !== null) readings.push({ date, milliseconds, at: Date.now() });
     network.onTry?.(made);
   };
   const { checks, fits } = await whileReading(
@@ -117,8 +118,6 @@ function checksOf(attempted: Attempt<{ readonly checks: readonly Check[] }>): re
   return 'found' in attempted ? attempted.found.checks : attempted.failed;
 }
 
-function asCheck({ code, message, hint, places: [place] }: Problem): Check {
-  const where = place === undefined ? '' : ` (${place.file}:${place.line})`;
-  const name = code.startsWith('server-') ? 'credentials' : 'configuration';
-  return fail(name, `${message}${where}`, hint ?? null);
+function asCheck(problem: Problem): Check {
+  return failedBy(problem.code.startsWith('server-') ? 'credentials' : 'configuration', problem);
 }

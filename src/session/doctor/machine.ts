@@ -3,8 +3,8 @@ import { neededNode, version } from '../../base/version.js';
 
 /** When an answer came, and what the server's clock said in it. */
 export interface ClockReading {
-  /** The `Date` header. */
-  readonly date: string;
+  /** The `Date` header; undefined where there was none. */
+  readonly date: string | undefined;
   /** Milliseconds since 1970, by this machine's clock, at the end of the exchange. */
   readonly at: number;
   /** How long the exchange took. */
@@ -14,10 +14,10 @@ export interface ClockReading {
 /** Seconds that clocks may be apart: tokens are judged with as much patience. */
 const APART = 30;
 
-/** Whether this machine's clock goes as the server's does, as far as answers tell; nothing where none tells. */
+/** Whether this machine's clock goes as the server's does, as far as answers tell; nothing where there were none. */
 export function clockCheck(readings: readonly ClockReading[]): Check[] {
   const apart = readings.flatMap(({ date, at, milliseconds }) => {
-    const said = Date.parse(date);
+    const said = Date.parse(date ?? '');
     if (Number.isNaN(said)) return [];
     // It was written somewhere within the exchange, and names a whole second.
     const ahead = at - milliseconds - (said + 1000);
@@ -25,7 +25,16 @@ export function clockCheck(readings: readonly ClockReading[]): Check[] {
     return [ahead > 0 ? ahead / 1000 : behind > 0 ? -behind / 1000 : 0];
   });
   const [least] = apart.sort((a, b) => Math.abs(a) - Math.abs(b));
-  if (least === undefined) return [];
+  if (readings.length === 0) return [];
+  if (least === undefined) {
+    return [
+      warn(
+        'clock',
+        "whether it goes as the server's is not known: no answer had a date that can be read",
+        "compare this machine's clock with the server's by hand: tokens and certificates hold for a time only",
+      ),
+    ];
+  }
   if (Math.abs(least) <= APART) return [ok('clock', "it goes as the server's")];
   const way = least > 0 ? 'ahead of' : 'behind';
   return [

@@ -1,9 +1,10 @@
 import { othersOf, type StateHome } from '../../apply/owner.js';
-import { unfinishedRuns } from '../../apply/resume.js';
+import { knowsOf, unfinishedRuns, withoutFirstLine } from '../../apply/resume.js';
 import { type Check, fail, ok, warn } from '../../base/checks.js';
 import { type Problem, ProblemsError } from '../../base/problems.js';
 import { isUnderWay, type JournalContent, runHolder } from '../../state/journal.js';
 import type { State } from '../../state/state.js';
+import { failedBy } from './cure.js';
 
 /** What was found of a state, and the versions of idops that have worked with it. */
 export interface StateFound {
@@ -111,6 +112,7 @@ async function lookAtJournals(home: StateHome, state: State | null): Promise<Sta
   for (const name of names) {
     const content = await backend.runs.read(name).catch(collect);
     if (content != null) contents.push(content);
+    else if (content === null && knowsOf(state, name)) problems.push(withoutFirstLine(name));
   }
   const isOther = await othersOf(state ?? (await backend.told()), home);
   const others = contents.filter(({ run }) => isOther(run));
@@ -127,7 +129,7 @@ async function lookAtJournals(home: StateHome, state: State | null): Promise<Sta
 }
 
 function unreadable(problems: readonly Problem[]): Check[] {
-  return problems.map(({ message, hint }) => fail('journals', message, hint ?? null));
+  return problems.map((problem) => failedBy('journals', problem));
 }
 
 function unsettled(content: JournalContent): Check {
@@ -156,6 +158,8 @@ function counted(own: number, others: number): string {
 /** What is wrong, as one check: the first of it says what to do. */
 function failed(name: string, failure: unknown): Check {
   if (!(failure instanceof ProblemsError)) throw failure;
+  const message = failure.problems.map((problem) => problem.message).join('; ');
   const [first] = failure.problems;
-  return fail(name, failure.problems.map(({ message }) => message).join('; '), first?.hint ?? null);
+  if (first === undefined) throw failure;
+  return failedBy(name, { ...first, message });
 }

@@ -7,6 +7,7 @@ import { readRegular } from '../../base/regular.js';
 import { makeFolder, syncFolder } from '../../base/whole-file.js';
 import type { RunStore } from '../backend.js';
 import {
+  COPY_BACK,
   isUnderWay,
   JOURNAL_FORMAT,
   type Journal,
@@ -64,8 +65,16 @@ async function runsIn(folder: string): Promise<string[]> {
   try {
     names = await readdir(folder);
   } catch (failure) {
-    if ((failure as NodeJS.ErrnoException).code === 'ENOENT') return [];
-    throw unusable(folder, failure instanceof Error ? failure.message : String(failure));
+    const { code, message } = failure as NodeJS.ErrnoException;
+    if (code === 'ENOENT') return [];
+    const cure =
+      code === 'ENOTDIR'
+        ? 'it has to be a folder: move what is in its place away, or name another place with state.path'
+        : 'mend its permissions, or name another place with state.path';
+    const shown = relative(process.cwd(), folder) || folder;
+    throw new ProblemsError([
+      error('journal-unreadable', `the folder of journals ${shown} can't be read: ${message}`, [], cure),
+    ]);
   }
   return names
     .filter((name) => name.endsWith('.jsonl'))
@@ -133,7 +142,7 @@ function unusable(path: string, why: string): ProblemsError {
       'journal-unreadable',
       `the journal ${relative(process.cwd(), path) || path} can't be used: ${why}`,
       [],
-      'put a good copy back, or move it away; what it says of its run is then no longer known',
+      COPY_BACK,
     ),
   ]);
 }

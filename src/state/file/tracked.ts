@@ -3,6 +3,7 @@ import { basename, dirname, isAbsolute, join, relative, sep } from 'node:path';
 import { inGitIndex } from '../../base/git.js';
 import { leadsTo } from '../../base/links.js';
 import { error, ProblemsError } from '../../base/problems.js';
+import { shellWord } from '../../base/shell.js';
 import { isThere, workTreeOf } from '../../base/work-tree.js';
 import { lockPath } from './lock.js';
 
@@ -25,15 +26,19 @@ export async function refuseTrackedLock(path: string): Promise<void> {
   refuseAll(await trackedOf([lockPath(path)]), 'who seems to hold it');
 }
 
-function refuseAll([first, ...others]: readonly string[], decided: string): void {
+function refuseAll(paths: readonly string[], decided: string): void {
+  const [first, ...others] = paths;
   if (first === undefined) return;
   const more = others.length === 0 ? '' : ` and ${others.length} more of the state`;
+  // From the root of the work tree, wherever the command is pasted.
+  const out = paths.slice(0, 3).map((path) => shellWord(`:/${path}`));
+  const rest = paths.length > 3 ? ' and so on' : '';
   throw new ProblemsError([
     error(
       'state-tracked',
       `git tracks ${first}${more}, so a commit decides ${decided}`,
       [],
-      'take it out of git with "git rm --cached" and name it in .gitignore; or set state.allow_tracked: true, if that is meant',
+      `take it out of git with "git rm --cached ${out.join(' ')}"${rest}, and name it in .gitignore; or set state.allow_tracked: true, if that is meant`,
     ),
   ]);
 }

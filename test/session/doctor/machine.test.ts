@@ -26,9 +26,15 @@ describe('the clock', () => {
     expect(clockCheck([answer(-100, 90_000)])).toMatchObject([{ status: 'ok' }]);
   });
 
-  it('is not judged without a date', () => {
+  it.each([undefined, 'soon'])('is not known where the date of an answer is %s', (date) => {
+    expect(clockCheck([{ date, at: now, milliseconds: 1 }])).toMatchObject([
+      { status: 'warn', message: expect.stringContaining('is not known') },
+    ]);
+    expect(clockCheck([{ date, at: now, milliseconds: 1 }, answer(0)])).toMatchObject([{ status: 'ok' }]);
+  });
+
+  it('is not spoken of where nothing answered', () => {
     expect(clockCheck([])).toEqual([]);
-    expect(clockCheck([{ date: 'soon', at: now, milliseconds: 1 }])).toEqual([]);
   });
 });
 
