@@ -2,13 +2,22 @@ import type { KindName } from '../base/kind-names.js';
 import type { Problem } from '../base/problems.js';
 import { type Redactor, redactAddress } from '../base/redact.js';
 import { mapValues } from '../base/values.js';
+import type { PulledFile as FileOfPull } from '../pull/pulled-file.js';
 import { redactProblems } from '../report/redacted.js';
-import type { ProfileName } from '../server/profiles.js';
-import { list as listFrom, type PullRequest, pull as pullFrom } from '../session/pull.js';
+import {
+  type Listing,
+  list as listFrom,
+  type Pulling as PullOfSession,
+  type PullRequest,
+  pull as pullFrom,
+} from '../session/pull.js';
 import { telling } from './errors.js';
 import { checkedOptions, type Rule, someKinds, someText, someTexts, yesOrNo } from './given.js';
 import { type Inside, insideOf, type Project } from './project.js';
 import { type SessionOptions, given as sessionGiven, sessionRules } from './session.js';
+
+export type { ToSet as VariableToSet } from '../pull/literal.js';
+export type { ListedObject, Listing } from '../session/pull.js';
 
 /** What is looked for on a server, and how it is spoken to. */
 export interface ListOptions extends Omit<SessionOptions, 'manifests'> {
@@ -35,75 +44,19 @@ export interface PullOptions extends ListOptions {
 }
 
 /** A file of a pull. */
-export interface PulledFile {
-  /** Absolute. */
-  readonly path: string;
-  /** What `write` does with it. */
-  readonly action: 'write' | 'update' | 'unchanged';
-  /** What is in it then. */
-  readonly text: string;
-}
-
-/** A process variable that stands in the place of a secret. */
-export interface VariableToSet {
-  /** Begins with `IDOPS_`, so that no `allow_env` is needed. */
-  readonly name: string;
-  /** The object that the secret belongs to. */
-  readonly address: string;
-  /** Where in it the secret stands. */
-  readonly path: string;
-}
+export type PulledFile = Pick<FileOfPull, 'path' | 'action' | 'text'>;
 
 /** What a pull comes to; nothing is written before `write`. */
-export interface Pulling {
-  /** The base URL of the server. */
-  readonly server: string;
-  /** The profile that it was read with. */
-  readonly profile: ProfileName;
+export interface Pulling
+  extends Pick<PullOfSession, 'server' | 'profile' | 'added' | 'updated' | 'unchanged' | 'toSet'> {
   /** Manifests and bodies. */
   readonly files: readonly PulledFile[];
-  /** How many objects get a document. */
-  readonly added: number;
-  /** How many documents are changed. */
-  readonly updated: number;
-  /** How many documents say what the server has already. */
-  readonly unchanged: number;
-  /** What to set before the next plan. */
-  readonly toSet: readonly VariableToSet[];
   /** What of new objects no manifest can say, and what could not be looked for, a sentence each. */
   readonly notes: readonly string[];
   /** What stays as it is although the server has something else (`not-pulled`), and ids that it doesn't show (`not-found`). */
   readonly left: readonly Problem[];
   /** Writes the files, each whole or not at all. Throws a ProblemsError (`file-moved`, `not-writable`) where that can't be done. */
   write(): Promise<void>;
-}
-
-/** An object of a server. */
-export interface ListedObject {
-  /** Its kind. */
-  readonly kind: KindName;
-  /** What names it in plans and journals too: by its name where that tells it from others, else by its ids. */
-  readonly address: string;
-  /** Its path parameters: `id`, or `backend_id` and `type`. */
-  readonly identity: { readonly [part: string]: string };
-  /** What people call it; null where nothing does. */
-  readonly name: string | null;
-  /** What else is worth a word, such as `the default`; null where nothing is. */
-  readonly remark: string | null;
-}
-
-/** What a server has. */
-export interface Listing {
-  /** The base URL of the server. */
-  readonly server: string;
-  /** The profile that it was read with. */
-  readonly profile: ProfileName;
-  /** In the order of kinds and ids. */
-  readonly objects: readonly ListedObject[];
-  /** What could not be looked for, a sentence each. */
-  readonly notes: readonly string[];
-  /** Ids that were asked for and that the server doesn't show (`not-found`). */
-  readonly missing: readonly Problem[];
 }
 
 /**

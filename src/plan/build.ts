@@ -14,12 +14,13 @@ import type { Recorded } from './compare.js';
 import { Decider } from './decide.js';
 import { planDigest } from './digest.js';
 import { makeSure, seenProfile } from './fit.js';
-import { interrupted, listsFor, observe } from './observe.js';
+import { listsFor, observe } from './observe.js';
 import type { BuildOptions, PlanHeader } from './options.js';
 import { arrange } from './order.js';
 import type { Change, Plan, PlanWarning } from './plan.js';
 import { noReplan, type Replan, referring, replanOf } from './replan.js';
 import { isSelected } from './select.js';
+import { interrupted } from './stoppable.js';
 import {
   addresses,
   blockedAsTwice,

@@ -1,5 +1,4 @@
 import pLimit from 'p-limit';
-import { error, ProblemsError } from '../base/problems.js';
 import type { Progress } from '../base/progress.js';
 import { settle } from '../base/settle.js';
 import { markSecrets } from '../kinds/fields.js';
@@ -18,6 +17,7 @@ import { shownFields } from '../kinds/rules.js';
 import { ServerFailure } from '../server/failures.js';
 import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
+import { stoppable } from './stoppable.js';
 
 /** An object that the server is to be asked for. */
 export interface Wanted {
@@ -55,21 +55,7 @@ export async function observe<T extends Wanted>(
 ): Promise<Observed<T>> {
   const limit = pLimit(concurrency);
   let refused: ServerFailure | undefined;
-  const goOn = (): void => {
-    if (signal?.aborted) throw interrupted();
-  };
-  // Every page of a list asks first whether anything may be asked at all.
-  const paged: Reader = {
-    ...reader,
-    listOrganizations: async (page) => {
-      goOn();
-      return await reader.listOrganizations(page);
-    },
-    listExtra: async (read, page, parse) => {
-      goOn();
-      return await reader.listExtra(read, page, parse);
-    },
-  };
+  const { paged, goOn } = stoppable(reader, signal);
   const limited =
     (step: () => void): ObserveContext['limit'] =>
     (read) =>
@@ -141,9 +127,4 @@ function stepsOf(
 /** The lists that the documents' references have to be looked up in. */
 export function listsFor(declared: readonly Declared[], profile: Profile): readonly ListName[] {
   return declared.flatMap((document) => kindOf(document.kind).refersTo?.(document, profile) ?? []);
-}
-
-/** What a plan ends with where it was interrupted before it was made. */
-export function interrupted(): ProblemsError {
-  return new ProblemsError([error('interrupted', 'interrupted: nothing more was asked')]);
 }

@@ -7,7 +7,7 @@ import type { Asked, DiscoverContext, Discovered, Kind, Known } from '../kinds/k
 import { idTrouble } from '../kinds/limits.js';
 import { type HeldLists, holdList } from '../kinds/references.js';
 import { shownFields } from '../kinds/rules.js';
-import { interrupted } from '../plan/observe.js';
+import { stoppable } from '../plan/stoppable.js';
 import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 
@@ -39,20 +39,7 @@ export interface Found {
 export async function discover({ kinds, asked, known }: Wanted, look: LookOptions): Promise<Found> {
   const { reader, profile, concurrency, progress, signal } = look;
   const limit = pLimit(concurrency);
-  const goOn = (): void => {
-    if (signal?.aborted) throw interrupted();
-  };
-  const paged: Reader = {
-    ...reader,
-    listOrganizations: async (page) => {
-      goOn();
-      return await reader.listOrganizations(page);
-    },
-    listExtra: async (read, page, parse) => {
-      goOn();
-      return await reader.listExtra(read, page, parse);
-    },
-  };
+  const { paged, goOn } = stoppable(reader, signal);
   const lists: HeldLists = {};
   const rows = new Map<string, ReturnType<DiscoverContext['rows']>>();
   const context: DiscoverContext = {

@@ -11,29 +11,17 @@ import type { Project } from '../project/index.js';
 import { withNew } from './assemble.js';
 import { BodyFiles } from './bodies.js';
 import type { LookOptions } from './discover.js';
-import { freshDocuments, type LeftOut } from './fresh.js';
+import { freshDocuments } from './fresh.js';
 import { type PullWishes, withoutBuiltIn } from './fresh-files.js';
 import { fitsManifest, tooLarge } from './layout.js';
-import type { ToSet } from './literal.js';
 import { VariableNames } from './names.js';
-import type { PulledFile } from './pulled-file.js';
+import type { PullResult } from './result.js';
 import { type Edited, editFields, type FieldEdit } from './splice.js';
 import { type Survey, survey } from './survey.js';
 import { type Update, updateOf } from './update.js';
 
 /** What a pull into a project's files comes to. */
-export interface ProjectPull {
-  readonly files: readonly PulledFile[];
-  readonly added: number;
-  readonly updated: number;
-  readonly unchanged: number;
-  readonly toSet: readonly ToSet[];
-  /** What the server has and can't be brought into the files as they are. */
-  readonly left: readonly Problem[];
-  /** What of new objects can't be written down; it stays unmanaged. */
-  readonly leftOut: readonly LeftOut[];
-  /** What to look at in files that were changed, a sentence each. */
-  readonly notes: readonly string[];
+export interface ProjectPull extends PullResult {
   readonly survey: Survey;
 }
 

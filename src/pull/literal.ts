@@ -10,11 +10,13 @@ export interface Written {
   readonly value: Value;
 }
 
-/** A variable that stands in the place of a secret. */
+/** A process variable that stands in the place of a secret. */
 export interface ToSet {
+  /** Begins with `IDOPS_`, so that no `allow_env` is needed. */
   readonly name: string;
-  /** The object that it belongs to, and where in it. */
+  /** The object that the secret belongs to. */
   readonly address: string;
+  /** Where in it the secret stands. */
   readonly path: string;
 }
 

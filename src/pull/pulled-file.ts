@@ -4,7 +4,9 @@ import { existsSync, lstatSync } from 'node:fs';
 export interface PulledFile {
   /** Absolute. */
   readonly path: string;
+  /** What becomes of it when the pull is written. */
   readonly action: 'write' | 'update' | 'unchanged';
+  /** What is in it then. */
   readonly text: string;
   /** What was there when the text was made; undefined where there was nothing. */
   readonly before: string | undefined;

@@ -18,7 +18,7 @@ import { type FreshPull, pullFresh } from '../pull/fresh-files.js';
 import { pullInto } from '../pull/into.js';
 import type { Layout, NewFile } from '../pull/layout.js';
 import type { ToSet } from '../pull/literal.js';
-import type { PulledFile } from '../pull/pulled-file.js';
+import type { PullResult } from '../pull/result.js';
 import { manifestHead } from '../pull/schema-line.js';
 import { askedProblems, survey } from '../pull/survey.js';
 import { checkFiles, filesInFolder, interruptedBefore, notWritable, writeFiles } from '../pull/write.js';
@@ -88,24 +88,15 @@ export async function freshFiles(
 export type Apart = 'named' | 'inside' | 'outside';
 
 /** What a pull comes to; nothing is written yet. */
-export interface Pulling {
+export interface Pulling extends PullResult {
+  /** The base URL of the server. */
   readonly server: string;
+  /** The profile that it was read with. */
   readonly profile: ProfileName;
   /** Where a fresh set of files goes; null where the project's own are brought up to date. */
   readonly apart: Apart | null;
-  /** The files, absolute, and what becomes of each. */
-  readonly files: readonly PulledFile[];
-  /** Objects that get a document, whose documents get changed, and whose documents say what the server has. */
-  readonly added: number;
-  readonly updated: number;
-  readonly unchanged: number;
-  readonly toSet: readonly ToSet[];
-  readonly leftOut: readonly LeftOut[];
-  /** What can't be brought into the files, each with its place. */
-  readonly left: readonly Problem[];
   /** What was asked for by its id and isn't there. */
   readonly missing: readonly Problem[];
-  readonly notes: readonly string[];
   /** Makes sure that they can be written, as far as that shows before. Throws what `write` throws then. */
   check(): Promise<void>;
   /** Writes the files. Throws a ProblemsError where one was changed meanwhile, or can't be written. */
@@ -192,21 +183,31 @@ export async function pull(
   });
 }
 
-/** One object of a server, as `list` shows it. */
-export interface Listed {
+/** An object of a server. */
+export interface ListedObject {
+  /** Its kind. */
   readonly kind: KindName;
+  /** What names it in plans and journals too: by its name where that tells it from others, else by its ids. */
   readonly address: string;
+  /** Its path parameters: `id`, or `backend_id` and `type`. */
   readonly identity: Identity;
+  /** What people call it; null where nothing does. */
   readonly name: string | null;
+  /** What else is worth a word, such as `the default`; null where nothing is. */
   readonly remark: string | null;
 }
 
 /** What a server has. */
 export interface Listing {
+  /** The base URL of the server. */
   readonly server: string;
+  /** The profile that it was read with. */
   readonly profile: ProfileName;
-  readonly objects: readonly Listed[];
+  /** In the order of kinds and ids. */
+  readonly objects: readonly ListedObject[];
+  /** What could not be looked for, a sentence each. */
   readonly notes: readonly string[];
+  /** Ids that were asked for and that the server doesn't show (`not-found`). */
   readonly missing: readonly Problem[];
 }
 
