@@ -375,10 +375,11 @@ function skipped(error: string | null): Outcome {
   };
 }
 
-function asResult({ address, action }: Change, outcome: Outcome): ChangeResult {
+function asResult({ address, label, action }: Change, outcome: Outcome): ChangeResult {
   const { status, httpStatus, attempts, unverified, error, notes = [] } = outcome;
   return {
     address,
+    ...(label === undefined ? {} : { label }),
     action,
     status,
     httpStatus,

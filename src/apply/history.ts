@@ -16,7 +16,7 @@ import { knowsOf, withoutFirstLine } from './resume.js';
 
 /** One change of a past run: what it was to do, and what became of it. */
 export interface PastChange {
-  readonly change: Pick<Change, 'address' | 'kind' | 'action' | 'fields'>;
+  readonly change: Pick<Change, 'address' | 'label' | 'kind' | 'action' | 'fields'>;
   readonly at: string;
   /** Null where the run ended before there was an answer. */
   readonly result: ChangeResult | null;
@@ -80,8 +80,10 @@ export async function pastRun(content: JournalContent): Promise<PastRun> {
 function pastChange(entry: Entry, hasher: Hasher, profile: Profile | undefined): PastChange {
   const { sending, answered } = entry;
   const { address, kind, action } = sending;
+  const called = kindOf(kind).called?.(fieldsOf(sending.before, hasher));
+  const label = called === undefined || address === `${kind}/${called}` ? {} : { label: called };
   return {
-    change: { address, kind, action, fields: fieldChanges(entry, hasher, profile) },
+    change: { address, ...label, kind, action, fields: fieldChanges(entry, hasher, profile) },
     at: answered?.at ?? sending.at,
     result:
       answered === undefined

@@ -13,6 +13,8 @@ export type Status = 'applied' | 'failed' | 'not_converged' | 'unknown' | 'skipp
 export interface ChangeResult {
   /** What names the object. */
   readonly address: string;
+  /** What the server calls it, where that is known and the address doesn't say it. */
+  readonly label?: string;
   /** What was to be done. */
   readonly action: Action;
   /** What became of it. */

@@ -99,7 +99,7 @@ export const client: Kind = {
           const found =
             shown === null
               ? missing(identity, 'client')
-              : { exists: true, identity, fields: shownClient(shown) };
+              : { exists: true, identity, fields: shownClient(shown), ...named(shown) };
           return [object, found] as const;
         }),
       ),
@@ -119,6 +119,10 @@ export const client: Kind = {
   update: () => ({ requests: [], expected: {} }),
   destructions: () => [],
 };
+
+function named({ name }: Fields): { called?: string } {
+  return typeof name === 'string' ? { called: name } : {};
+}
 
 /** The rest of a client is nobody's business here, least of all its keys. */
 function shownClient({ did }: Fields): Fields {

@@ -128,6 +128,7 @@ export const emailTemplate: Kind = {
   // A slash in an id must not make two templates look like one, nor an id that has one written out.
   addressPart: ({ backend_id = '', type = '' }) =>
     `${/[/%]/.test(backend_id) ? encodeURIComponent(backend_id) : backend_id}/${type}`,
+  within: 'backend_id',
   readable: () => true,
   email: { txt: 'txt_content', html: 'html_content', type: 'type' },
   deletion: {

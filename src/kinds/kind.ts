@@ -23,6 +23,10 @@ export interface Live {
   readonly identity: Identity;
   /** What the answer carried; a field that isn't there is unknown. */
   readonly fields: Fields;
+  /** What the server calls it, where that is in none of the fields. */
+  readonly called?: string;
+  /** The names of other things that the answer told, by their ids. */
+  readonly names?: { readonly [id: string]: string };
   /** Why the object can't be told apart or found. */
   readonly trouble?: string;
 }
@@ -244,6 +248,10 @@ export interface Kind {
   check(declared: readonly Declared[], profile: Profile): Problem[];
   /** The part of the address after the kind. */
   addressPart(identity: Identity): string;
+  /** What a person knows an object with these fields by; left out where nothing in them says it. */
+  called?(fields: Fields): string | undefined;
+  /** The part of the identity that is the id of something whose name tells objects apart, where the server told it. */
+  readonly within?: string;
   /** What the server's lists have to say of what an object is called; left out where its identity alone tells. */
   naming?(identity: Identity, references: References): Naming;
   /** Whether the server can be asked for objects of this kind. */

@@ -7,6 +7,7 @@ import type { OrganizationIndex } from './organizations.js';
 import type { References } from './references.js';
 import { profileProblems, unknownWhole, wholeFields } from './rules.js';
 import { document, identifier, organizationId, text } from './schema.js';
+import { firstText } from './texts.js';
 import type { ProfileTraits } from './traits.js';
 
 const traits: ProfileTraits = {
@@ -61,6 +62,7 @@ export const organization: Kind = {
   ],
   // Where there is an id, the name is a value to be set.
   deciding: (has) => (has('id') ? ['id'] : ['id', 'name']),
+  called: ({ name }) => firstText(name),
   addressPart: ({ id, name }) => name ?? id ?? '',
   naming,
   readable: () => true,

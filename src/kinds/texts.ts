@@ -13,6 +13,11 @@ export function textOf(value: Value | undefined): string {
   return typeof text === 'string' ? text : '';
 }
 
+/** The first that is a text with something in it, and no secret. */
+export function firstText(...values: readonly (Value | undefined)[]): string | undefined {
+  return values.find((value): value is string => typeof value === 'string' && value.trim() !== '');
+}
+
 /** How long a text is in code points, as databases count. */
 export function characters(text: string): number {
   return [...text].length;

@@ -62,7 +62,11 @@ export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
     take('roles', lookUp(fields.roles, references.roles, 'role', ownRoles, 'roles'));
   }
   if (Array.isArray(fields.organizations) && references.organizations != null) {
-    const members = memberships(fields.organizations, references.organizations, wished('organizations'));
+    const { organizations } = references;
+    const members = memberships(fields.organizations, organizations, wished('organizations'));
+    // A name that several have tells no two of them apart, in what goes either.
+    const own = asElements(present.organizations ?? null);
+    const told = own.every(({ name }) => typeof name !== 'string' || organizations.byName(name).length <= 1);
     const inner = members.elements.map((element) => {
       if (element.roles === undefined) return { elements: [element], troubles: [], sure: true };
       const found = lookUp(element.roles, references.roles, 'role', ownRoles, 'organizations');
@@ -72,7 +76,8 @@ export function resolveUser(fields: Fields, context: ResolveContext): Resolved {
       elements: inner.flatMap(({ elements }) => elements),
       troubles: [...members.troubles, ...inner.flatMap(({ troubles }) => troubles)],
       // A profile without a list of roles leaves the ids to be compared, here as in the other lists of a user.
-      sure: listScope('roles', profile) !== undefined && members.sure && inner.every(({ sure }) => sure),
+      sure:
+        listScope('roles', profile) !== undefined && members.sure && told && inner.every(({ sure }) => sure),
     });
   }
   return { fields: resolved, troubles: [...new Set(troubles)], confirmed };
@@ -133,15 +138,17 @@ function findAll(list: readonly Fields[], { catalog, noun, own, strict, live }: 
   if (catalog == null) {
     return { elements: [...list], troubles: [], sure: live && catalog === undefined && list.length === 0 };
   }
+  // A name that several have tells no two of them apart, in what goes either.
+  const isShared = (name: string): boolean => catalog.byName(name).length > 1;
   const troubles: string[] = [];
-  let sure = true;
+  let sure = own.every(({ name }) => typeof name !== 'string' || !isShared(name));
   const elements = list.map((element) => {
     const row = typeof element.id === 'string' ? byId(element.id) : byName(String(element.name));
     if (typeof row === 'string') {
       troubles.push(row);
       return element;
     }
-    if (typeof row?.name !== 'string') sure = false;
+    if (typeof row?.name !== 'string' || isShared(row.name)) sure = false;
     if (row === undefined) return element;
     const misnamed = strict ? otherName(noun, element, row) : undefined;
     if (misnamed !== undefined) troubles.push(misnamed);
@@ -212,7 +219,7 @@ function memberships(references: readonly Value[], index: OrganizationIndex, str
       return [];
     }
     seen.add(id);
-    if (typeof row.name !== 'string') sure = false;
+    if (typeof row.name !== 'string' || index.byName(row.name).length > 1) sure = false;
     const misnamed = strict ? otherName('organization', element, row) : undefined;
     if (misnamed !== undefined) troubles.push(misnamed);
     return [{ ...row, ...element, id, ...(typeof row.name === 'string' ? { name: row.name } : {}) }];

@@ -28,6 +28,7 @@ import type { Declared, DiscoverContext, Discovered, Finding, Kind, Traces } fro
 import { lostElements } from './loss.js';
 import { missing, readOne } from './reading.js';
 import { profileProblems } from './rules.js';
+import { firstText } from './texts.js';
 import { existing, listsOfUser, resolveUser } from './user-references.js';
 import { backend, userSchema } from './user-schema.js';
 import { userTraits } from './user-traits.js';
@@ -91,6 +92,7 @@ export const user: Kind = {
     ...profileProblems(declared, profile, userTraits),
   ],
   addressPart: ({ id }) => id ?? '',
+  called: ({ username, uid }) => firstText(username, uid),
   readable: ({ name }) => userTraits[name].reads?.one !== undefined,
   async observe(objects, context) {
     const { one: read } = userTraits[context.profile.name].reads ?? {};
@@ -101,7 +103,7 @@ export const user: Kind = {
           const { identity } = object;
           const shown = await readOne(context, read, { user_id: identity.id ?? '' }, answers.user.one);
           if (shown === null) return [object, missing(identity, 'user')] as const;
-          return [object, { exists: true, identity, fields: shownUser(shown) }] as const;
+          return [object, { exists: true, identity, fields: shownUser(shown), ...toldNames(shown) }] as const;
         }),
       ),
     );
@@ -136,6 +138,13 @@ export const user: Kind = {
       ];
     }),
 };
+
+/** The name of the user's backend, which its templates are known by. */
+function toldNames({ backend }: Fields): { names?: { [id: string]: string } } {
+  if (!isMap(backend)) return {};
+  const { id, name } = backend;
+  return typeof id === 'string' && typeof name === 'string' ? { names: { [id]: name } } : {};
+}
 
 /** Rows have no order, and a plan must not grow stale by that. */
 function shownUser(shown: Fields): Fields {

@@ -51,6 +51,8 @@ export interface PlannedRequest {
 export interface Change {
   /** What names the object, such as `Organization/acme`. */
   readonly address: string;
+  /** What the server calls it, or what it belongs to, where that is known and the address doesn't say it. */
+  readonly label?: string;
   /** The kind of the object. */
   readonly kind: KindName;
   /** What is to be done. */
@@ -152,10 +154,12 @@ export function publicPlan(made: Made, inside: Inside, maker: object): Plan {
 }
 
 function publicChange(change: MadeChange): Change {
-  const { address, kind, action, observed, recordedAt, destructions, warnings, reason, declaredAt } = change;
+  const { address, label, kind, action, observed, recordedAt, destructions, warnings, reason, declaredAt } =
+    change;
   const { requests, fields } = changeJson(change);
   return {
     address,
+    ...(label === undefined ? {} : { label }),
     kind,
     action,
     observed,

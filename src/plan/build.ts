@@ -14,6 +14,7 @@ import type { Recorded } from './compare.js';
 import { Decider } from './decide.js';
 import { planDigest } from './digest.js';
 import { makeSure, seenProfile } from './fit.js';
+import { namesOf, withLabel } from './label.js';
 import { listsFor, observe } from './observe.js';
 import type { BuildOptions, PlanHeader } from './options.js';
 import { arrange } from './order.js';
@@ -49,7 +50,7 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
   const { live, references } = await whileHashing(documents, options, () =>
     observe(subjects, listsFor(referring(subjects, options), profile), options),
   );
-  const decider = new Decider(options, references);
+  const decider = new Decider(options, references, namesOf(live.values()));
   const addressed = subjects.map((subject) => ({
     subject,
     ...addresses(subject, live.get(subject), decider.references),
@@ -224,7 +225,10 @@ async function regenerationOf(
     declaredAt: null,
     apply: { key: address, identity, expected: {}, before, existed: shown?.exists ?? null, managed: [] },
   };
-  return { change, reads: shown === undefined ? [] : [kind.scopes.read] };
+  return {
+    change: withLabel(change, shown, new Map()),
+    reads: shown === undefined ? [] : [kind.scopes.read],
+  };
 }
 
 async function assemble(

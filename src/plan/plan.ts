@@ -13,6 +13,8 @@ export type Source = 'live' | 'recorded' | 'unknown';
 /** One declared (or pruned) object and what is to happen to it. */
 export interface Change {
   readonly address: string;
+  /** What the server calls it, where that is known and the address doesn't say it; for the eye alone. */
+  readonly label?: string;
   readonly kind: KindName;
   readonly action: Action;
   readonly observed: Source;

@@ -58,7 +58,7 @@ export function replanOf(
         lists: held.lists,
         progress: noProgress,
       });
-      decider = new Decider(options, { ...decider.references, ...references });
+      decider = new Decider(options, { ...decider.references, ...references }, decider.names);
       return await withSlowHashes(() => decider.decide(one, live.get(one.subject)));
     },
     repair({ apply }, owed, live, aim) {

@@ -7,6 +7,7 @@ import { isDrifted } from '../plan/drift.js';
 import type { Change, PlanWarning } from '../plan/plan.js';
 import { type EmailSide, type Emails, emailViews, samplesText } from './emails.js';
 import { type Insertable, type Markup, markup } from './markup.js';
+import { labelBeside } from './names.js';
 import { scrollable, tabs } from './page.js';
 import { bodyNotes, isDestructive, located, observedNote, placeText, shortValue } from './review.js';
 import { type BodyView, type FieldView, fateText, requestTexts, viewField } from './view.js';
@@ -76,8 +77,9 @@ export function changeClasses(change: Change): string[] {
 }
 
 /** What a change is about, and whether something is lost by it. */
-export function changeTitle({ address, destructions }: Change): Markup {
-  return markup`<code class="address">${address}</code>${destructions.length > 0 ? markup` <span class="badge loses">destructive</span>` : null}`;
+export function changeTitle(change: Change): Markup {
+  const { address, destructions } = change;
+  return markup`<code class="address">${address}</code>${labelBeside(change)}${destructions.length > 0 ? markup` <span class="badge loses">destructive</span>` : null}`;
 }
 
 /** Which fields change, and where that is declared. */

@@ -4,6 +4,7 @@ import type { Place, Problem } from '../base/problems.js';
 import { type Share, shareOf } from '../plan/drift.js';
 import type { Change, Plan } from '../plan/plan.js';
 import { driftNote } from './drift.js';
+import { labelBeside, type Named } from './names.js';
 import { headline, shareNotes } from './review.js';
 import { resultSummaryLine } from './text.js';
 
@@ -35,7 +36,7 @@ export function planGithub(plan: Plan, options: GithubOptions = {}): string {
     ...plan.warnings.map(({ code, message, place = null }) => warned(code, message, place)),
     ...plan.changes.flatMap((change) =>
       change.warnings.map(({ code, message, place = change.declaredAt }) =>
-        warned(code, `${change.address}: ${message}`, place),
+        warned(code, `${titled(change)}: ${message}`, place),
       ),
     ),
     ...shareNotes(plan, options.only).map(noted),
@@ -52,7 +53,14 @@ export function planGithub(plan: Plan, options: GithubOptions = {}): string {
   ].join('\n');
 }
 
-function blocked({ address, reason, declaredAt }: Change): Annotation {
+/** An object as an annotation names it; what is hostile in it is escaped with all of the annotation. */
+function titled(named: Named): string {
+  return `${named.address}${labelBeside(named)}`;
+}
+
+function blocked(change: Change): Annotation {
+  const { reason, declaredAt } = change;
+  const address = titled(change);
   return {
     level: 'error',
     title: 'idops blocked',
@@ -62,7 +70,8 @@ function blocked({ address, reason, declaredAt }: Change): Annotation {
 }
 
 function destructive(change: Change): Annotation {
-  const { address, action, destructions, declaredAt } = change;
+  const { action, destructions, declaredAt } = change;
+  const address = titled(change);
   return {
     level: 'warning',
     title: `idops destructive ${action}`,
@@ -86,7 +95,8 @@ function warned(code: string, message: string, place: Annotation['place']): Anno
 }
 
 function changed(change: Change): Annotation {
-  const { address, action, fields, declaredAt } = change;
+  const { action, fields, declaredAt } = change;
+  const address = titled(change);
   const paths = fields.map(({ path }) => path).join(', ');
   return {
     level: 'notice',
@@ -153,10 +163,10 @@ export function resultGithub(result: Result, plan: Plan, options: GithubOptions 
   const annotations = result.results
     .filter(({ status }) => status !== 'applied')
     .map(
-      ({ address, status, error }): Annotation => ({
+      ({ address, label, status, error }): Annotation => ({
         level: 'error',
         title: `idops ${status}`,
-        message: error === null ? address : `${address}: ${error}`,
+        message: `${titled({ address, label })}${error === null ? '' : `: ${error}`}`,
         place: places.get(address) ?? null,
       }),
     );

@@ -6,6 +6,7 @@ import { type ChangeContext, changeBox, type Entry, showsEmail, Unfolding, warni
 import { aboutEmails, actionWords, contents, controls, countsList, factsList } from './contents.js';
 import { Emails } from './emails.js';
 import { type Insertable, type Markup, markup } from './markup.js';
+import { labelBeside } from './names.js';
 import { pageText } from './page.js';
 import { allWarnings, headline, isDestructive, reviewGroups, shareNotes } from './review.js';
 import { plural } from './words.js';
@@ -105,7 +106,12 @@ function numbered(plan: Plan, options: HtmlOptions): Group[] {
       entries: changes.map((change) => {
         number += 1;
         const { address, action } = change;
-        return { number, change, address, badge: { word: action, className: action } };
+        return {
+          number,
+          change,
+          address: `${address}${labelBeside(change)}`,
+          badge: { word: action, className: action },
+        };
       }),
     };
   });

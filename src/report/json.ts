@@ -50,6 +50,7 @@ function warningJson({ code, message, place }: PlanWarning): PlanJson['warnings'
 export function changeJson(change: Change): PlanJson['changes'][number] {
   return {
     address: change.address,
+    ...(change.label === undefined ? {} : { label: change.label }),
     kind: change.kind,
     action: change.action,
     observed: change.observed,
@@ -117,6 +118,7 @@ export function resultJson(result: Result): ResultJson {
     summary: { applied, failed, not_converged, unknown, skipped },
     results: result.results.map((one) => ({
       address: one.address,
+      ...(one.label === undefined ? {} : { label: one.label }),
       action: one.action,
       status: one.status,
       http_status: one.httpStatus,

@@ -4,6 +4,7 @@ import type { Action, Change, FieldChange, Plan } from '../plan/plan.js';
 import { countDestructions } from '../plan/safety.js';
 import { driftNote } from './drift.js';
 import { escapeMarkup } from './markup.js';
+import { type Named, shortLabel } from './names.js';
 import {
   allWarnings,
   bodyNotes,
@@ -106,7 +107,7 @@ function sectionsOf(plan: Plan, options: Pick<MarkdownOptions, 'debug' | 'only'>
   const warnings = allWarnings(plan);
   if (warnings.length === 0) return groups;
   const entries = warnings.map(({ change, ...warning }) => ({
-    line: `- ${change === null ? '' : `${code(change.address)}: `}${prose(located(warning))} (${code(warning.code)})`,
+    line: `- ${change === null ? '' : `${codeName(change)}: `}${prose(located(warning))} (${code(warning.code)})`,
     details: [],
   }));
   return [...groups, { title: 'Warnings', noun: 'warning', rank: 0.5, entries }];
@@ -204,7 +205,7 @@ function summaryOf(change: Change): string {
   const { action, address, fields, destructions, reason, declaredAt, warnings } = change;
   const drift = driftNote(change);
   return [
-    `<b>${action}</b> ${htmlCode(address)}${inlineValue(change) ?? fieldNames(action, fields)}`,
+    `<b>${action}</b> ${htmlCode(address)}${htmlLabel(change)}${inlineValue(change) ?? fieldNames(action, fields)}`,
     ...(drift === null ? [] : [` — ${htmlProse(drift)}`]),
     ...(destructions.length > 0 ? [` — <b>destructive:</b> ${destructions.map(htmlProse).join('; ')}`] : []),
     ...(reason === null ? [] : [` — ${htmlProse(reason)}`]),
@@ -311,6 +312,15 @@ export function code(text: string): string {
   // Markdown takes away one space on each side, so that a mark can stand at the edge.
   const pad = /^[` ]|[` ]$/.test(shown) ? ' ' : '';
   return `${marks}${pad}${shown}${pad}${marks}`;
+}
+
+/** An object as a line of Markdown names it. */
+export function codeName(named: Named): string {
+  return `${code(named.address)}${named.label === undefined ? '' : ` (${code(shortLabel(named.label))})`}`;
+}
+
+function htmlLabel({ label }: Named): string {
+  return label === undefined ? '' : ` (${htmlCode(shortLabel(label))})`;
 }
 
 function htmlCode(text: string): string {

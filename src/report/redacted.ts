@@ -6,6 +6,7 @@ import { holdsSensitive, isMap, type Json, mapValues, Sensitive, same, type Valu
 import type { NamedSample } from '../mail/samples.js';
 import type { Change, FieldChange, Plan, PlanWarning } from '../plan/plan.js';
 import type { Gallery } from './gallery.js';
+import type { Named } from './names.js';
 import type { ShownListing, ShownPull } from './pull.js';
 
 /*
@@ -28,6 +29,7 @@ function redactChange(change: Change, redactor: Redactor): Change {
   return {
     ...change,
     address: redactAddress(change.address, redactor),
+    ...redactLabel(change, redactor),
     destructions: change.destructions.map(redactor.redactSentence),
     requests: change.requests.map(({ operation, params }) => ({
       operation,
@@ -45,6 +47,10 @@ function redactChange(change: Change, redactor: Redactor): Change {
       before: mapValues(apply.before, (field) => redactValue(field, redactor)),
     },
   };
+}
+
+function redactLabel({ label }: Named, { redact }: Redactor): { label?: string } {
+  return label === undefined ? {} : { label: redact(label) };
 }
 
 function redactWarning({ code, message, place }: PlanWarning, redactor: Redactor): PlanWarning {
@@ -128,6 +134,7 @@ export function redactResult(result: Result, redactor: Redactor): Result {
     results: result.results.map((one) => ({
       ...one,
       address: redactAddress(one.address, redactor),
+      ...redactLabel(one, redactor),
       unverified: one.unverified.map(redactor.redactName),
       error: one.error === null ? null : redactor.redactSentence(one.error),
       ...(one.notes === undefined ? {} : { notes: one.notes.map(redactor.redactSentence) }),
@@ -149,6 +156,7 @@ export function redactRun(past: PastRun, redactor: Redactor): PastRun {
       change: {
         ...change,
         address: redactAddress(change.address, redactor),
+        ...redactLabel(change, redactor),
         fields: change.fields.map((field) => redactField(field, redactor)),
       },
       at,

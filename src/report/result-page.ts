@@ -14,6 +14,7 @@ import {
 import { aboutEmails, contents, controls, countsList, factsList } from './contents.js';
 import { Emails } from './emails.js';
 import { type Insertable, type Markup, markup } from './markup.js';
+import { labelBeside } from './names.js';
 import { pageText } from './page.js';
 import { isDestructive } from './review.js';
 import { plural } from './words.js';
@@ -151,7 +152,7 @@ function grouped({ results }: Result, plan: Plan | null): Group[] {
         number += 1;
         return {
           number,
-          address: one.address,
+          address: `${one.address}${labelBeside(one)}`,
           badge: { word, className },
           result: one,
           change: changes.get(one.address),
@@ -223,7 +224,9 @@ function resultBox({ number, result, change, badge }: Entry, context: ChangeCont
     classes: change === undefined ? [] : changeClasses(change),
     data: markup`data-status="${status}" data-action="${action}"${kind}`,
     summary: markup`<span class="badge ${badge.className}">${badge.word}</span> <span class="badge ${action}">${action}</span> ${
-      change === undefined ? markup`<code class="address">${address}</code>` : changeTitle(change)
+      change === undefined
+        ? markup`<code class="address">${address}</code>${labelBeside(result)}`
+        : changeTitle(change)
     }
 ${unverified.length > 0 ? markup`<span class="badge update">unverified</span>` : null}
 ${change === undefined ? null : changePlace(change)}`,

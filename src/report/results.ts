@@ -1,5 +1,5 @@
 import type { ChangeResult, Result } from '../apply/result.js';
-import { code, prose } from './markdown.js';
+import { code, codeName, prose } from './markdown.js';
 import { resultSummaryLine } from './text.js';
 import { plural } from './words.js';
 
@@ -15,8 +15,8 @@ export function resultMarkdown(result: Result): string {
     '',
   ].join('\n');
   const lines = ordered(result).map(
-    ({ address, action, status, error, notes = [] }) =>
-      `- ${status === 'applied' ? status : `**${status.replace('_', ' ')}**`} ${code(address)} (${action})${[
+    ({ address, label, action, status, error, notes = [] }) =>
+      `- ${status === 'applied' ? status : `**${status.replace('_', ' ')}**`} ${codeName({ address, label })} (${action})${[
         ...(error === null ? [] : [error]),
         ...notes,
       ]

@@ -88,6 +88,7 @@ export function runJson(past: PastRun): object {
     ...header(past),
     changes: past.changes.map(({ change, at, result }) => ({
       address: change.address,
+      ...(change.label === undefined ? {} : { label: change.label }),
       kind: change.kind,
       action: change.action,
       at,

@@ -6,6 +6,13 @@ import { shares } from '../plan/drift.js';
 const text = (description: string) => z.string().describe(description);
 const count = (description: string) => z.int().min(0).describe(description);
 
+const label = z
+  .string()
+  .optional()
+  .describe(
+    'What the server calls the object, or what it belongs to; left out where that is not known, or said by the address',
+  );
+
 const action = z
   .enum(['update', 'delete', 'regenerate', 'adopt', 'blocked', 'unchanged'])
   .describe(
@@ -70,6 +77,7 @@ const field = z.strictObject({
 
 const change = z.strictObject({
   address: text('What names the object, such as Organization/acme'),
+  label,
   kind: z.enum(kinds.map(({ name }) => name)).describe('The kind of the object'),
   action,
   observed: z.enum(['live', 'recorded', 'unknown']).describe('Where the present value came from'),
@@ -150,6 +158,7 @@ export const resultSchema = z
       .array(
         z.strictObject({
           address: text('What names the object, such as Organization/acme'),
+          label,
           action,
           status: z
             .enum(['applied', 'failed', 'not_converged', 'unknown', 'skipped'])

@@ -12,6 +12,7 @@ import {
 import { countDestructions } from '../plan/safety.js';
 import { driftSentence, leftOutSentence } from './drift.js';
 import type { DiffLine } from './hunks.js';
+import { labelBeside, nameOf } from './names.js';
 import { idleBecause, located } from './review.js';
 import {
   type BodyView,
@@ -91,7 +92,7 @@ const nothingToDo: { readonly [why in ReturnType<typeof idleBecause>]: string } 
 function destructiveLines(plan: Plan, paint: Colors): string[] {
   const destructive = plan.changes.filter(({ destructions }) => destructions.length > 0);
   if (destructive.length === 0) return [];
-  const named = destructive.slice(0, 5).map(({ address }) => bare(address));
+  const named = destructive.slice(0, 5).map(nameOf);
   const more = destructive.length - named.length;
   const names = more > 0 ? [...named, `${more} more`] : named;
   return [paint.red(`${countDestructions(plan)} destructive: ${names.join(', ')}`)];
@@ -114,8 +115,12 @@ export function changeLines(change: Change, options: TextOptions, paint: Colors)
     change.declaredAt === null
       ? ''
       : paint.dim(`  at ${escapeText(change.declaredAt.file)}:${change.declaredAt.line}`);
+  const head = `${paint[color](`${mark} ${change.action}`)} ${paint.bold(bare(change.address))}${labelBeside(change)}`;
+  // A name and a place side by side are more than a line takes.
+  const heads =
+    change.label === undefined || place === '' ? [`${head}${place}`] : [head, `    ${place.trimStart()}`];
   return [
-    `${paint[color](`${mark} ${change.action}`)} ${paint.bold(bare(change.address))}${place}`,
+    ...heads,
     ...observedLines(change).map((line) => paint.dim(line)),
     ...(change.reason === null ? [] : wrap('    reason: ', change.reason).map((line) => paint.red(line))),
     ...change.destructions.flatMap((loss) => wrap('    destructive: ', loss).map((line) => paint.red(line))),
@@ -268,11 +273,7 @@ function appliedLines(result: ChangeResult, debug: boolean, paint: Colors): stri
       : wrap('    not in the answer, so unverified: ', result.unverified.join(', '));
   const detail = debug ? paint.dim(attemptsText(result)) : '';
   const notes = (result.notes ?? []).flatMap((note) => wrap('    note: ', note));
-  return [
-    `${paint.green('✓')} ${bare(result.address)} ${done[result.action]}${detail}`,
-    ...unverified,
-    ...notes,
-  ];
+  return [`${paint.green('✓')} ${nameOf(result)} ${done[result.action]}${detail}`, ...unverified, ...notes];
 }
 
 function troubleLines(result: ChangeResult, paint: Colors): string[] {
@@ -282,7 +283,7 @@ function troubleLines(result: ChangeResult, paint: Colors): string[] {
   const tint =
     result.status === 'skipped' ? paint.dim : result.status === 'unknown' ? paint.yellow : paint.red;
   return [
-    `${tint(`${mark} ${result.action}`)} ${bare(result.address)} ${tint(status)}${attemptsText(result)}`,
+    `${tint(`${mark} ${result.action}`)} ${nameOf(result)} ${tint(status)}${attemptsText(result)}`,
     ...(result.error === null ? [] : wrap('    error: ', result.error)),
     ...(result.unverified.length === 0
       ? []

@@ -77,3 +77,8 @@ it('changes where one of two equal requests is left out', () => {
   });
   expect(digest(change, change)).not.toBe(digest(change));
 });
+
+it('does not change with what the server calls an object', () => {
+  const change = user({ group: 'staff' });
+  expect(digest({ ...change, label: 'ada@acme.example' })).toBe(digest(change));
+});

@@ -93,6 +93,7 @@ const bodies: fc.Arbitrary<Fields> = fc.record({ txt_content: hostileMarkup, htm
 const change: fc.Arbitrary<Change> = fc
   .record({
     address: hostileMarkup,
+    label: fc.option(hostileMarkup, { nil: undefined }),
     kind: fc.constantFrom('Organization', 'User', 'EmailTemplate'),
     action: fc.constantFrom<Action>('update', 'delete', 'regenerate', 'adopt', 'blocked', 'unchanged'),
     observed: fc.constantFrom('live', 'recorded', 'unknown'),
@@ -107,7 +108,7 @@ const change: fc.Arbitrary<Change> = fc
     before: bodies,
     expected: bodies,
   })
-  .map(({ before, expected, ...parts }) => {
+  .map(({ before, expected, label, ...parts }) => {
     const fields: readonly FieldChange[] =
       parts.kind === 'EmailTemplate'
         ? ['txt_content', 'html_content'].map((path) =>
@@ -116,6 +117,7 @@ const change: fc.Arbitrary<Change> = fc
         : parts.fields;
     return changeOf({
       ...parts,
+      ...(label === undefined ? {} : { label }),
       fields,
       apply: { ...changeOf().apply, expected, before },
     });

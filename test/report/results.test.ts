@@ -49,7 +49,7 @@ describe('a result in Markdown', () => {
 
   it('lets no link, element or mention out of data', () => {
     const html = new MarkdownIt({ html: true, linkify: true }).render(
-      resultMarkdown(resultOf(one(hostile, { status: 'failed', error: hostile }))),
+      resultMarkdown(resultOf(one(hostile, { label: hostile, status: 'failed', error: hostile }))),
     );
     expect(html).not.toMatch(/<script|<a /);
     expect(html.replace(/<code>[^<]*<\/code>/g, '')).not.toContain('@acme');
@@ -66,7 +66,7 @@ describe('a result as a page', () => {
   ];
 
   it('shows hostile text as text', () => {
-    const html = page(resultOf(one(hostile, { status: 'not_converged', error: hostile })));
+    const html = page(resultOf(one(hostile, { label: hostile, status: 'not_converged', error: hostile })));
     expect(scriptsIn(html)).toEqual([viewerScript]);
     expect(
       JSON.stringify(parseFragment(html), (key, value) => (key === 'parentNode' ? undefined : value)),

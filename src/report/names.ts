@@ -1,0 +1,26 @@
+import { bare } from '../base/escape.js';
+
+/** An object that is spoken of: its address, and what the server calls it, where that is known and the address doesn't say it. */
+export interface Named {
+  readonly address: string;
+  readonly label?: string | undefined;
+}
+
+/** A label is a hint for the eye, and no place for a text. */
+const longest = 60;
+
+/** What stands beside an address: ` (ada@acme.example)`; empty where nothing does. Harmless, on one line. */
+export function labelBeside({ label }: Pick<Named, 'label'>): string {
+  return label === undefined ? '' : ` (${bare(shortLabel(label))})`;
+}
+
+/** A label that is no longer than the eye takes in; as it came, and not harmless yet. */
+export function shortLabel(label: string): string {
+  const characters = [...label];
+  return characters.length <= longest ? label : `${characters.slice(0, longest - 1).join('')}…`;
+}
+
+/** An object as a line of text names it: `User/4000… (ada@acme.example)`. */
+export function nameOf(named: Named): string {
+  return `${bare(named.address)}${labelBeside(named)}`;
+}

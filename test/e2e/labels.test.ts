@@ -1,0 +1,124 @@
+import { describe, expect, it } from 'vitest';
+import type { SandboxSeed } from '../../src/sandbox/index.js';
+import { ids } from '../sandbox/asking.js';
+import { config, project, startedSeed, type TestProject } from './running.js';
+import { expectToFit } from './schemas.js';
+
+const boruta = config.replace('server:\n', 'server:\n  profile: boruta\n');
+const user = (group: string): string => `kind: User\nid: ${ids.ada}\ngroup: ${group}\n`;
+const template = `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\ntxt_content: "{{ tx_code }}"\nhtml_content: "<p>{{ tx_code }}</p>"\n`;
+const client = `kind: Client\nid: ${ids.portal}\ndid_generation: 1\n`;
+
+async function named(
+  files: { [path: string]: string },
+  change?: (seed: SandboxSeed) => void,
+): Promise<TestProject> {
+  const seed = await startedSeed();
+  change?.(seed);
+  return await project({ 'idops.yaml': boruta, ...files }, { profile: 'boruta', seed });
+}
+
+describe('what the server calls an object', () => {
+  it('stands beside its address, in every format, and costs no request', async () => {
+    const { idops, reads } = await named({
+      'manifests/all.yaml': [user('office'), template, client].join('---\n'),
+    });
+    const { stdout: text } = await idops('plan');
+    expect(reads().toSorted()).toEqual(
+      [
+        `GET /api/users/${ids.ada}`,
+        'GET /api/organizations?page=1',
+        `GET /api/backends/${ids.backend}/email-templates/tx_code`,
+        `GET /api/clients/${ids.portal}`,
+      ].toSorted(),
+    );
+    expect(text).toContain(`update User/${ids.ada} (ada@acme.example)\n    at manifests/all.yaml:1\n`);
+    expect(text).toMatch(new RegExp(`EmailTemplate/${ids.backend}/tx_code \\(.+\\)\n    at `));
+    expect(text).toMatch(new RegExp(`adopt Client/${ids.portal} \\(.+\\)\n    at `));
+
+    const plan = JSON.parse((await idops('plan --format json')).stdout);
+    expectToFit('plan', plan);
+    const { backends, clients } = await startedSeed();
+    expect(plan.changes.map(({ label }: { label?: string }) => label)).toEqual([
+      'ada@acme.example',
+      backends[0]?.name,
+      clients[0]?.name,
+    ]);
+    expect((await idops('plan --format markdown')).stdout).toContain(
+      '</code> (<code>ada@acme.example</code>)',
+    );
+    expect((await idops('plan --format html')).stdout).toContain('</code> (ada@acme.example)');
+    expect((await idops('plan --format github')).stdout).toContain(
+      `User/${ids.ada} (ada@acme.example): group`,
+    );
+
+    const applied = JSON.parse((await idops('apply --yes --format json')).stdout);
+    expectToFit('run', applied);
+    expect(applied.results[0]).toMatchObject({ address: `User/${ids.ada}`, label: 'ada@acme.example' });
+    expect((await idops(`runs show ${applied.run}`)).stdout).toContain(`User/${ids.ada} (ada@acme.example)`);
+  });
+
+  it('is not known of a template where nothing else says its backend', async () => {
+    const { idops, reads } = await named({ 'manifests/all.yaml': template });
+    const { stdout } = await idops('plan --format json');
+    expect(JSON.parse(stdout).changes[0]).not.toHaveProperty('label');
+    expect(reads()).toEqual([`GET /api/backends/${ids.backend}/email-templates/tx_code`]);
+  });
+
+  it('is told where the address is an id, or a name to come', async () => {
+    const { idops } = await named({
+      'manifests/all.yaml': `kind: Organization\nid: ${ids.acme}\nname: acme-2\nlabel: ACME 2\n---\nkind: Organization\nname: globex\nlabel: G\n`,
+    });
+    const { stdout } = await idops('plan');
+    expect(stdout).toContain('Organization/acme-2 (acme)');
+    expect(stdout).toContain('Organization/globex  at');
+  });
+
+  it('can fool no reader', async () => {
+    const { idops } = await named({ 'manifests/all.yaml': user('office') }, (seed) => {
+      for (const one of seed.users) one.username = 'a) deletes\u001b[2J\u202e@team <b>`x`\n::error::x';
+    });
+    for (const format of ['text', 'markdown', 'html', 'github', 'json']) {
+      const { stdout } = await idops(`plan --format ${format}`);
+      expect(stdout).not.toMatch(/[\u001b\u202e]|^::error::x/m);
+      if (format === 'html') expect(stdout).not.toContain('<b>');
+    }
+    expect((await idops('plan')).stdout).toContain('("a) deletes\\u001b[2J');
+  });
+
+  it('is masked where it is a secret', async () => {
+    const secret = 'sesame-sesame-sesame';
+    const metadata = 'metadata: {pin: {value: "${PIN}", status: valid}}\n';
+    const { idops } = await named(
+      { 'idops.yaml': `${boruta}allow_env: [PIN]\n`, 'manifests/all.yaml': `${user('office')}${metadata}` },
+      (seed) => {
+        for (const one of seed.users) one.username = secret;
+      },
+    );
+    for (const format of ['text', 'markdown', 'html', 'github', 'json']) {
+      const { stdout, code } = await idops(`plan --format ${format}`, { env: { PIN: secret } });
+      expect(code).toBe(0);
+      expect(stdout).toContain(`User/${ids.ada}`);
+      expect(stdout).not.toContain('sesame');
+    }
+  });
+});
+
+describe('roles and scopes of one name', () => {
+  it('are told apart by their ids, in what comes and in what goes', async () => {
+    const other = 'aaaaaaaa-0000-4000-8000-000000000001';
+    const { idops } = await named(
+      { 'manifests/ada.yaml': `kind: User\nid: ${ids.ada}\nroles: [{id: ${other}}]\n` },
+      (seed) => {
+        const [role] = seed.roles;
+        if (role === undefined) throw new Error('the seed has no role');
+        seed.roles.push({ ...role, id: other });
+        for (const one of seed.users) one.roles = [{ ...role }];
+      },
+    );
+    const { stdout } = await idops('plan');
+    const words = stdout.replaceAll(/\s+/g, ' ');
+    expect(words).toContain(`+ member (id ${other})`);
+    expect(words).toContain(`removes the role "member" (id ${ids.member})`);
+  });
+});
