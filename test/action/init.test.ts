@@ -3,7 +3,7 @@ import { mkdir, readFile, rm, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import { describe, expect, it } from 'vitest';
-import { parseAllDocuments } from 'yaml';
+import { parse, parseAllDocuments } from 'yaml';
 import { loadSeed } from '../../src/sandbox/seed.js';
 import { config, project } from '../e2e/running.js';
 
@@ -143,6 +143,22 @@ describe('idops init', () => {
     });
   });
 
+  it.each(['documented', 'boruta'])('writes examples that hold when they are taken (%s)', async (profile) => {
+    const { idops, read, write, folder } = await project({});
+    const env = { IDOPS_BASE_URL: undefined, IDOPS_TOKEN: undefined };
+    await idops(`init new --ci none --profile ${profile}`, { env });
+    const examples = await read('new/manifests/examples.yaml');
+    expect(examples).not.toContain('absent');
+    const [schemaLine, ...lines] = examples.split('\n');
+    const taken = lines.map((line) => line.replace(/^# ?/, '')).join('\n');
+    await write({ 'new/manifests/examples.yaml': `${schemaLine}\n${taken}` });
+    expect(await idops('validate', { env, cwd: `${folder}/new` })).toMatchObject({
+      code: 0,
+      stdout: expect.stringMatching(/^[5-9] objects are valid/),
+      stderr: profile === 'documented' ? '' : expect.stringMatching(/warning\[ignored-field\]/),
+    });
+  });
+
   it('takes the address, the profile, the token and the CI from options', async () => {
     const { idops, read, sandbox, folder } = await project({ 'secrets/token': '' });
     const env = { IDOPS_BASE_URL: undefined, IDOPS_TOKEN: undefined, MY_TOKEN: sandbox.token };
@@ -184,7 +200,7 @@ describe('idops init', () => {
     ['--env production', 'init takes no --env'],
     ['--token-env A --token-file B', 'say two things'],
     ['--token-file nowhere', 'nowhere'],
-    ['--base-url http://id.example.com', 'insecure-http'],
+    ['--base-url http://id.example.com', 'begin the project without an address'],
     ['--base-url ftp://id.example.com', 'bad-address'],
     ['--profile other', 'llowed choices are documented, boruta'],
   ])('refuses %s, and writes nothing', async (args, message) => {
@@ -249,13 +265,48 @@ describe('idops init', () => {
     expect(left).not.toContain('two/idops.yaml');
   });
 
-  it('says where a project lies above, and where workflows have to go', async () => {
+  it('says where a project lies above', async () => {
     const { idops, folder } = await project({});
     await mkdir(join(folder, '.git'));
     const { stderr } = await idops('init below');
     expect(stderr).toContain('There is a project above this one, by idops.yaml');
-    expect(stderr).toContain(
-      'move the workflows to ., the root of the repository, and let them work in below',
+  });
+
+  it('fits workflows to a folder below the root of a repository, and says how CI finds them', async () => {
+    const { idops, read, folder, write } = await project({});
+    await mkdir(join(folder, '.git'));
+    const { stderr } = await idops("init deep/be'low");
+    const [, moving = ''] = /GitHub looks for them: (.+)$/m.exec(stderr) ?? [];
+    execFileSync('sh', ['-c', moving], { cwd: folder });
+    for (const name of ['pull-request', 'merge', 'drift']) {
+      const text = await read(`.github/workflows/idops-${name}.yml`);
+      const { on, concurrency, jobs } = parse(text) as {
+        on: { [event: string]: { paths?: string[] } };
+        concurrency: { group: string };
+        jobs: { [job: string]: { steps: { with: object }[] } };
+      };
+      expect(Object.values(jobs)[0]?.steps.at(-1)?.with).toMatchObject({
+        command: expect.any(String),
+        'working-directory': "deep/be'low",
+      });
+      expect(concurrency.group).toMatch(/-deep-be-low$/);
+      if (name !== 'drift')
+        expect((on.push ?? on.pull_request)?.paths).toEqual([
+          "deep/be'low/idops.yaml",
+          "deep/be'low/manifests/**",
+        ]);
+    }
+    await write({ 'other/idops.yaml': `${config}manifests: [all/*.yaml, ../shared/*.yaml]\n` });
+    const other = await idops('init other --ci gitlab');
+    expect(other.stderr).toContain('mv -i other/.gitlab-ci.yml .gitlab-ci.yml; or');
+    expect(other.stderr).toContain('include: [{local: "/other/.gitlab-ci.yml"}]');
+    const pipeline = parse(await read('other/.gitlab-ci.yml'));
+    expect(pipeline.default.before_script.at(-1)).toBe('cd other');
+    expect(pipeline.plan.artifacts.paths).toEqual(['other/plan.html', 'other/plan.json']);
+    expect(pipeline.apply.resource_group).toBe('idops-production-other');
+    await idops('init other');
+    expect(await read('other/.github/workflows/idops-merge.yml')).toContain(
+      'paths: [other/idops.yaml, other/all/**, shared/**]',
     );
   });
 

@@ -1,9 +1,9 @@
 import { join } from 'node:path';
-import { topOf } from '../../project/find.js';
+import { shellWord } from '../../base/shell.js';
 import type { NewFile } from '../../pull/layout.js';
 import type { Choices, CiName } from '../../session/init/choices.js';
 import { CONFIG, MANIFESTS, secretsOf } from '../../session/init/files.js';
-import { type Existing, type Fit, usual } from '../../session/init/fit.js';
+import { type Existing, type Fit, usual, type Within } from '../../session/init/fit.js';
 import { shownPath } from '../../source/file.js';
 import type { Found } from './init-server.js';
 
@@ -18,12 +18,14 @@ export interface NewProject {
   /** Those that are written, and what they are made for. */
   readonly workflows: readonly NewFile[];
   readonly fit: Fit;
+  /** Where it lies in its repository; undefined where that begins in its folder. */
+  readonly inside?: Within | undefined;
   /** What the configuration says that was there before; undefined where there was none, or none that can be read. */
   readonly known?: Existing | undefined;
 }
 
 /** What a person has still to do, and the next command. `folder` is the project's as it was typed. */
-export async function whatIsNext(project: NewProject, root: string, folder: string): Promise<string> {
+export function whatIsNext(project: NewProject, root: string, folder: string): string {
   const { found } = project;
   const { fresh } = found;
   const todo = [...here(project, root)];
@@ -37,10 +39,10 @@ export async function whatIsNext(project: NewProject, root: string, folder: stri
       'type idops pull once idops doctor finds nothing in the way: it writes down what the server has',
     );
   }
-  todo.push(...(await ofWorkflows(project, root)));
+  todo.push(...ofWorkflows(project, root));
   const pulled = fresh !== null && fresh.files.length > 0;
   const next = pulled ? 'idops plan' : found.isReached ? 'idops validate' : 'idops doctor';
-  const go = folder === '.' ? '' : `cd ${quoted(folder)} && `;
+  const go = folder === '.' ? '' : `cd ${shellWord(folder)} && `;
   const unset = (fresh?.toSet ?? []).map(({ name }) => name).filter((name) => !isSet(name));
   const when = unset.length === 0 ? '' : ` once ${unset.join(', ')} ${unset.length === 1 ? 'is' : 'are'} set`;
   const empty = pulled ? `, which has nothing to change yet${when}` : '';
@@ -48,7 +50,7 @@ export async function whatIsNext(project: NewProject, root: string, folder: stri
 }
 
 /** What is to be done where there was a project already. */
-export async function whatIsLeft(project: NewProject, root: string): Promise<string> {
+export function whatIsLeft(project: NewProject, root: string): string {
   const { workflows, known, fit } = project;
   const files = workflows.map(({ path }) => path).join(', ');
   const config = shown(join(root, CONFIG));
@@ -63,7 +65,7 @@ export async function whatIsLeft(project: NewProject, root: string): Promise<str
       `in ${files}: they work with the environment ${fit.environment}; copy them for ${others.join(', ')} where that is wanted`,
     );
   }
-  todo.push(...(await ofWorkflows(project, root)));
+  todo.push(...ofWorkflows(project, root));
   return [
     ...listed(todo),
     'This was a project already: idops doctor tells whether everything is ready.',
@@ -75,15 +77,27 @@ function listed(todo: readonly string[]): string[] {
 }
 
 /** What has to be done about the workflows. */
-async function ofWorkflows({ choices, workflows, fit }: NewProject, root: string): Promise<string[]> {
+function ofWorkflows({ choices, workflows, fit, inside }: NewProject, root: string): string[] {
   const secrets = secretsOf(workflows);
-  const top = workflows.length > 0 ? await topOf(root) : undefined;
   const ci = secrets.length === 0 ? [] : inCi(choices.ci, secrets, workflows, fit);
-  if (top === undefined) return ci;
-  return [
-    ...ci,
-    `move the workflows to ${shown(top)}, the root of the repository, and let them work in ${shownPath(root, top)}: CI looks for them there alone`,
-  ];
+  if (inside === undefined || workflows.length === 0) return ci;
+  return [...ci, choices.ci === 'gitlab' ? toGitlab(inside, root) : toGithub(workflows, inside, root)];
+}
+
+/** GitHub looks into one folder alone, which is none of this project's: nothing is written there. */
+function toGithub(workflows: readonly NewFile[], { top, folder }: Within, root: string): string {
+  const target = join(top, '.github/workflows');
+  const files = workflows.map(({ path }) => shellWord(shown(join(root, path))));
+  const made = shellWord(shown(target));
+  return `move the workflows, which work in ${folder} already, to where GitHub looks for them: mkdir -p ${made} && mv -i ${files.join(' ')} ${made}`;
+}
+
+/** The same of GitLab, which takes one file that may include others. */
+function toGitlab({ top, folder }: Within, root: string): string {
+  const path = `${folder}/.gitlab-ci.yml`;
+  const from = shellWord(shown(join(root, '.gitlab-ci.yml')));
+  const main = shown(join(top, '.gitlab-ci.yml'));
+  return `let GitLab find the pipeline, which works in ${folder} already: mv -i ${from} ${shellWord(main)}; or, where ${main} is there, add to it: include: [{local: ${JSON.stringify(`/${path}`)}}]`;
 }
 
 function here({ choices: { baseUrl, token }, files }: NewProject, root: string): string[] {
@@ -133,9 +147,4 @@ function isSet(name: string): boolean {
 
 function shown(path: string): string {
   return shownPath(path, process.cwd());
-}
-
-/** A path as a shell takes it. */
-function quoted(path: string): string {
-  return /^[\w./~+-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`;
 }

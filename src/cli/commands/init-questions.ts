@@ -15,6 +15,10 @@ export interface InitOptions {
 
 type Options = InitOptions & GlobalOptions;
 
+/** There is no configuration yet that could allow it. */
+const noConfigYet =
+  'use https; if the network is trusted, begin the project without an address, and write base_url and "allow_insecure_http: true" under server of its idops.yaml then';
+
 const variableName = /^[A-Za-z_][A-Za-z0-9_]*$/;
 
 /** A token that is pasted in the place of a name: it must not get into a file, nor be shown. */
@@ -54,8 +58,8 @@ export async function askAddress(
       : given;
   if (typed === null || typed.trim() === '') return typed === null ? null : '';
   const checked = checkBaseUrl(typed.trim(), { allowInsecureHttp: false });
-  if (!isBaseUrl(checked)) throw new ProblemsError([checked]);
-  return checked.href;
+  if (isBaseUrl(checked)) return checked.href;
+  throw new ProblemsError([checked.code === 'insecure-http' ? { ...checked, hint: noConfigYet } : checked]);
 }
 
 /** Where the token comes from; null where a question is aborted. The token itself is never typed. */

@@ -1,4 +1,4 @@
-import { resolve } from 'node:path';
+import { posix, resolve } from 'node:path';
 import { defaultBranch } from '../../base/branch.js';
 import { escapeText } from '../../base/escape.js';
 import { findAbove } from '../../project/find.js';
@@ -13,7 +13,7 @@ import {
   schemaFiles,
   withSchemaLine,
 } from '../../session/init/files.js';
-import { existing, type Fit, fitted, usual } from '../../session/init/fit.js';
+import { existing, type Fit, fitted, usual, withinRepository } from '../../session/init/fit.js';
 import { commentedManifests, workflowsOf } from '../../session/init/templates.js';
 import { ProjectWriter, type Written } from '../../session/init/write.js';
 import type { FreshFiles } from '../../session/pull.js';
@@ -63,8 +63,8 @@ export async function init(
   }
   const made = new Set(written.filter(({ outcome }) => outcome === 'made').map(({ path }) => path));
   const own = { ...project, workflows: project.workflows.filter(({ path }) => made.has(path)) };
-  if (isNew) output.message(await whatIsNext(own, root, folder));
-  else output.message(await whatIsLeft(own, root));
+  if (isNew) output.message(whatIsNext(own, root, folder));
+  else output.message(whatIsLeft(own, root));
   return exit.done;
 }
 
@@ -113,7 +113,7 @@ async function oldProject(
   if (ci === null) return null;
   const { tokenFile, tokenEnv: variable = 'IDOPS_TOKEN' } = options;
   const unknown = { profile: 'documented', because: 'unknown' } as const;
-  const known = await existing(root, CONFIG);
+  const known = await existing(root, CONFIG, (await withinRepository(root))?.folder ?? '');
   const token = tokenFile === undefined ? { variable } : { file: resolve(tokenFile) };
   const choices: Choices = { ...unknown, baseUrl: null, token, ci };
   return {
@@ -130,10 +130,13 @@ async function workflowsFor(
   ci: CiName,
   root: string,
   known: Partial<Fit>,
-): Promise<Pick<NewProject, 'workflows' | 'fit'>> {
+): Promise<Pick<NewProject, 'workflows' | 'fit' | 'inside'>> {
   const branch = await defaultBranch(root);
-  const fit = { ...usual, ...known, ...(branch === undefined ? {} : { branch }) };
-  return { workflows: fitted(await workflowsOf(ci), fit), fit };
+  const inside = await withinRepository(root);
+  const { folder } = inside ?? usual;
+  const paths = usual.paths.map((path) => posix.join(folder, path));
+  const fit = { ...usual, paths, folder, ...known, ...(branch === undefined ? {} : { branch }) };
+  return { workflows: fitted(await workflowsOf(ci), fit), fit, inside };
 }
 
 function isOfHere(address: string): boolean {
@@ -147,7 +150,7 @@ async function manifestsOf(fresh: FreshFiles | null): Promise<NewFile[]> {
     withSchemaLine({ path: `${MANIFESTS}/${path}`, text }),
   );
   if (pulled.length > 0) return pulled;
-  const text = `# One document is one object of the server. These are examples: none of them is there before you say so.\n#\n${await commentedManifests()}`;
+  const text = `## One document is one object of the server. These are examples: none of them is there before you say so. Take the "# " in front\n## of those that you mean away, and write your ids and names.\n#\n${await commentedManifests()}`;
   return [withSchemaLine({ path: EXAMPLES, text })];
 }
 

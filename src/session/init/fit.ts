@@ -1,5 +1,8 @@
-import { isAbsolute, join, relative, sep } from 'node:path';
+import { isAbsolute, join, posix, relative, sep } from 'node:path';
+import { realPlaceOf } from '../../base/links.js';
 import { ProblemsError } from '../../base/problems.js';
+import { shellWord } from '../../base/shell.js';
+import { workTreeOf } from '../../base/work-tree.js';
 import { loadProject } from '../../project/index.js';
 import type { NewFile } from '../../pull/layout.js';
 import { MANIFESTS } from './files.js';
@@ -8,12 +11,14 @@ import { MANIFESTS } from './files.js';
 export interface Fit {
   /** The environment of the configuration that they work with; null for none. */
   readonly environment: string | null;
-  /** What a change of which starts them, as globs from the root of the project. */
+  /** What a change of which starts them, as globs from the root of the repository. */
   readonly paths: readonly string[];
   /** What is merged into this is applied. */
   readonly branch: string;
   /** Further variables that manifests need, to be had as secrets. */
   readonly variables: readonly string[];
+  /** The folder of the project from the root of its repository, with `/`; empty where it is the root. */
+  readonly folder: string;
 }
 
 /** What the workflows of the examples are made for, and those of a new project. */
@@ -22,7 +27,25 @@ export const usual: Fit = {
   paths: ['idops.yaml', `${MANIFESTS}/**`],
   branch: 'main',
   variables: [],
+  folder: '',
 };
+
+/** Where a project lies in a repository whose root is above it; undefined where it is the root, or in none. */
+export interface Within {
+  /** The root of the repository, absolute. */
+  readonly top: string;
+  /** From there to the folder of the project, with `/`. */
+  readonly folder: string;
+}
+
+/** Where a folder, which needs not be there yet, lies in its repository. */
+export async function withinRepository(root: string): Promise<Within | undefined> {
+  const real = await realPlaceOf(root);
+  const top = await workTreeOf(real);
+  return top === undefined || top === real
+    ? undefined
+    : { top, folder: relative(top, real).split(sep).join('/') };
+}
 
 /** What an existing configuration says of that. */
 export interface Existing {
@@ -31,7 +54,7 @@ export interface Existing {
 }
 
 /** What workflows have to know of an existing configuration; undefined where that can't be read. */
-export async function existing(root: string, config: string): Promise<Existing | undefined> {
+export async function existing(root: string, config: string, folder: string): Promise<Existing | undefined> {
   const variables = { ...process.env, IDOPS_CONFIG: undefined, IDOPS_ENV: undefined };
   try {
     const project = await loadProject({ cwd: root, variables, config });
@@ -40,8 +63,11 @@ export async function existing(root: string, config: string): Promise<Existing |
     const globs = project.everyGlobs().flat();
     const bodies = [...new Set(globs.length === 0 ? project.patterns().map(({ pattern }) => pattern) : globs)]
       .filter((glob) => !glob.startsWith('!'))
-      .map((glob) => below(root, glob));
-    return { environments, fit: { environment, paths: [...new Set([config, ...bodies])] } };
+      .map((glob) => below(root, glob, folder));
+    return {
+      environments,
+      fit: { environment, paths: [...new Set([posix.join(folder, config), ...bodies])] },
+    };
   } catch (failure) {
     if (failure instanceof ProblemsError) return undefined;
     throw failure;
@@ -49,20 +75,21 @@ export async function existing(root: string, config: string): Promise<Existing |
 }
 
 /** Everything in the folder that a glob begins with: bodies lie there too. A glob of the project's own folder may mean any. */
-function below(root: string, glob: string): string {
+function below(root: string, glob: string, inside: string): string {
   const path = isAbsolute(glob) ? relative(root, glob).split(sep).join('/') : glob;
-  const steps = path.replace(/^\.\//, '').split('/');
+  const steps = posix.join(inside, path).split('/');
   const special = steps.findIndex((step) => /[*?[\]{}()!@+\\]/.test(step) || step === '..');
   const folder = (special < 0 ? steps.slice(0, -1) : steps.slice(0, special)).join('/');
   return folder === '' ? '**' : join(folder, '**').split(sep).join('/');
 }
 
 /** The workflows of the examples, made for a project. */
-export function fitted(files: readonly NewFile[], { environment, paths, branch, variables }: Fit): NewFile[] {
+export function fitted(files: readonly NewFile[], fit: Fit): NewFile[] {
+  const { environment, paths, branch, variables, folder } = fit;
   const globs = `paths: [${paths.map(scalar).join(', ')}]`;
   return files.map(({ path, text }) => ({
     path,
-    text: within(text, environment)
+    text: inFolder(within(text, environment), folder)
       .replaceAll('paths: [idops.yaml, manifests/**]', () => globs)
       .replaceAll('branches: [main]', () => `branches: [${scalar(branch)}]`)
       .replaceAll(/^ *(?=with:\n *command:)/gm, (indent) => {
@@ -70,6 +97,28 @@ export function fitted(files: readonly NewFile[], { environment, paths, branch, 
         return `${lines.length === 0 ? '' : `${indent}env:\n${lines.join('')}`}${indent}`;
       }),
   }));
+}
+
+/** What works in the root of a repository works in a folder below it. */
+function inFolder(text: string, folder: string): string {
+  if (folder === '') return text;
+  const name = folder.replaceAll(/[^\w.-]+/g, '-');
+  return (
+    text
+      .replaceAll(/^( *)with:\n(?= *command:)/gm, (lines, indent: string) => {
+        return `${lines}${indent}  working-directory: ${scalar(folder)}\n`;
+      })
+      // Another project of the repository neither waits for this one nor is cancelled by it.
+      .replaceAll(/^( *(?:group|resource_group): idops-.*)$/gm, (line) => `${line}-${name}`)
+      // The commands of a job go on in the folder where the ones before it ended; artifacts are looked for in the root.
+      .replace(/^( *- )npm install --global .*\n/m, (line, item: string) => {
+        return `${line}${item}${scalar(`cd ${shellWord(folder)}`)}\n`;
+      })
+      .replace('paths: [plan.html, plan.json]', () => {
+        const files = ['plan.html', 'plan.json'].map((file) => scalar(`${folder}/${file}`));
+        return `paths: [${files.join(', ')}]`;
+      })
+  );
 }
 
 /** Where there is no environment, the one of the CI keeps its name: a review and the secret that can write hang on it. */
