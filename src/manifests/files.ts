@@ -3,7 +3,7 @@ import { glob } from 'tinyglobby';
 import { error, type Problem, warning } from '../base/problems.js';
 import type { Project } from '../project/project.js';
 import { type FileName, nameOf, type SourceFile, sourceOf, wholeFile } from '../source/file.js';
-import type { Access } from './access.js';
+import { Access } from './access.js';
 import { unreadOf, type WalkedGlob } from './unread.js';
 import { Walk } from './walk.js';
 
@@ -74,6 +74,16 @@ export async function findManifests(
     files,
     unread: () => unreadOf({ project, access, walk, ignore, globs, found, read }),
   };
+}
+
+/** The paths of the manifests that there are now, whatever is wrong with them. */
+export async function manifestPaths(
+  project: Project,
+  tokenFile: string | undefined,
+): Promise<readonly string[]> {
+  const access = new Access(project, tokenFile === undefined ? [] : [tokenFile]);
+  const { files } = await findManifests(project, access, []);
+  return files.map(({ path }) => path);
 }
 
 /** Follows links, so that nothing is read that must not be, and no manifest twice. */

@@ -1,2 +1,3 @@
+export { manifestPaths } from './files.js';
 export { type LoadedManifests, loadManifests, type ManifestOptions, tellSecrets } from './load.js';
 export { pruneRefusals } from './prune.js';

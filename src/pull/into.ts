@@ -297,12 +297,12 @@ function editedSources(
             edits.map(({ edit }) => edit),
           );
       for (const { edit, reason } of refused) {
-        const { place, key = '' } = edits.find((one) => one.edit === edit) ?? {};
+        const { place, key = '', address } = edits.find((one) => one.edit === edit) ?? {};
         kept.add(key);
         left.push(
           error(
             'not-pulled',
-            `${edit.field} differs from what the server has, and ${reason}`,
+            `${address === undefined ? '' : `${address}: `}${edit.field} differs from what the server has, and ${reason}`,
             place === undefined ? [] : [place],
             'change it by hand; idops plan shows both values',
           ),

@@ -3,7 +3,7 @@ import { isMap, type Json, same } from '../base/values.js';
 import { isAlike } from './align.js';
 import { lineEnd, lineOf } from './lines.js';
 import type { Splice } from './tokens.js';
-import { nodeOf, pairOf, textOf } from './yaml.js';
+import { nodeOf, pairOf, textNode, textOf } from './yaml.js';
 
 /** A member of a map that is to say something else. */
 export interface Target {
@@ -11,10 +11,15 @@ export interface Target {
   readonly pair: Pair;
   readonly old: Json;
   readonly next: Json;
+  /** Whether a text goes into quotes, whatever is in it. */
+  readonly isQuoted?: boolean;
 }
 
 /** A key and its value written anew, and where the old ones stand; undefined where they can't be. */
-export function pairSplice(text: string, { isFlow, pair, old, next }: Target): Splice | undefined {
+export function pairSplice(
+  text: string,
+  { isFlow, pair, old, next, isQuoted = false }: Target,
+): Splice | undefined {
   const { key, value } = pair;
   if (!isScalar(key) || !key.range) return undefined;
   const [start] = key.range;
@@ -30,7 +35,10 @@ export function pairSplice(text: string, { isFlow, pair, old, next }: Target): S
   const name = key.clone() as typeof key;
   name.commentBefore = undefined as never;
   name.spaceBefore = false;
-  const inner = reshaped(value, old, next);
+  // JSON stays JSON.
+  const isInQuotes = isQuoted || (isFlow && key.type === 'QUOTE_DOUBLE');
+  const inner =
+    isInQuotes && typeof next === 'string' ? textNode(next, 'double') : reshaped(value, old, next);
   withoutComment(inner);
   const made = new YAMLMap();
   made.flow = isFlow;

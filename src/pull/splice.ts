@@ -51,7 +51,10 @@ export function editFields(text: string, edits: readonly FieldEdit[]): Edited {
   const refused: Refused[] = [];
   const whole: FieldEdit[] = [];
   for (const edit of edits) {
-    const one = tryEdits(made, [edit], 'members') ?? tryEdits(made, [edit], 'whole');
+    const one = ways.reduce<Edited | undefined>(
+      (found, way) => found ?? tryEdits(made, [edit], way),
+      undefined,
+    );
     if (one === undefined) {
       refused.push({ edit, reason: "it is written in a way that can't be changed in place" });
       continue;
@@ -63,8 +66,11 @@ export function editFields(text: string, edits: readonly FieldEdit[]): Edited {
   return { text: made, refused, whole };
 }
 
+/** How an edit is made: a text in quotes is the last way where one in lines would run into a comment below it. */
+const ways = ['members', 'whole', 'quoted'] as const;
+
 /** Makes edits; undefined where the text would say something else than that then. */
-function tryEdits(text: string, edits: readonly FieldEdit[], way: 'members' | 'whole'): Edited | undefined {
+function tryEdits(text: string, edits: readonly FieldEdit[], way: (typeof ways)[number]): Edited | undefined {
   const before = writtenDocuments(text);
   if (before === undefined) return undefined;
   const documents = parseAllDocuments(text, faithful as never) as unknown as Document[];
@@ -84,13 +90,16 @@ function tryEdits(text: string, edits: readonly FieldEdit[], way: 'members' | 'w
     const old = expected[edit.document];
     if (document === undefined || pair === undefined || !isMapNode(contents) || !isMap(old)) return undefined;
     const target = { isFlow: contents.flow === true, pair, old: (old[field] ?? null) as Json, next };
-    const made = way === 'members' ? inMembers(text, document, target) : inWhole(text, target);
+    const made =
+      way === 'members'
+        ? inMembers(text, document, target)
+        : inWhole(text, { ...target, isQuoted: way === 'quoted' });
     if (made === 'shape') return undefined;
     if (made === 'anchor') {
       refused.push({ edit, reason: 'it is, or has in it, an anchor or an alias' });
       continue;
     }
-    if (way === 'whole' && holdsComments(pair.srcToken?.value)) whole.push(edit);
+    if (way !== 'members' && holdsComments(pair.srcToken?.value)) whole.push(edit);
     splices.push(...made);
     expected[edit.document] = Object.fromEntries(
       Object.entries(old).map(([key, member]) => [key, key === field ? next : (member as Json)]),

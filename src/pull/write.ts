@@ -8,6 +8,12 @@ import { shownPath } from '../source/file.js';
 import type { FreshPull } from './fresh-files.js';
 import { isThere, type PulledFile } from './pulled-file.js';
 
+export interface WriteOptions {
+  readonly signal?: AbortSignal | undefined;
+  /** What else isn't as it was when the pull was worked out. */
+  readonly others?: (() => Promise<readonly Problem[]>) | undefined;
+}
+
 /**
  * Writes what a pull worked out, all of it or nothing: each file is laid beside its place first, bodies before the manifests
  * that name them. Nothing is written where a file isn't as it was when it was read, or lies behind a link, nor after
@@ -17,13 +23,13 @@ export async function writeFiles(
   files: readonly PulledFile[],
   root: string,
   cwd: string,
-  signal?: AbortSignal,
+  { signal, others }: WriteOptions = {},
 ): Promise<readonly PulledFile[]> {
   const goOn = (): void => {
     if (signal?.aborted) throw interruptedBefore();
   };
   goOn();
-  await checkFiles(files, root, cwd);
+  await checkFiles(files, root, cwd, others);
   const folders = [...new Set(files.map(({ path }) => dirname(path)))];
   await Promise.all(folders.map(sweepTemporaries));
   const isManifest = ({ path }: PulledFile): number => (/\.ya?ml$/i.test(path) ? 1 : 0);
@@ -41,7 +47,7 @@ export async function writeFiles(
       });
       staged.push({ path, place });
     }
-    await checkFiles(files, root, cwd);
+    await checkFiles(files, root, cwd, others);
     goOn();
   } catch (failure) {
     await Promise.all(staged.map(({ place }) => place.drop()));
@@ -67,9 +73,15 @@ export function interruptedBefore(): ProblemsError {
 }
 
 /** Throws a ProblemsError where a file isn't as it was when it was read, or one that is to be written lies behind a link. */
-export async function checkFiles(files: readonly PulledFile[], root: string, cwd: string): Promise<void> {
-  const problems = (await Promise.all(files.map((file) => changedSince(file, root, cwd)))).flat();
-  if (problems.length > 0) throw new ProblemsError(problems);
+export async function checkFiles(
+  files: readonly PulledFile[],
+  root: string,
+  cwd: string,
+  others: WriteOptions['others'] = async () => [],
+): Promise<void> {
+  const own = await Promise.all(files.map((file) => changedSince(file, root, cwd)));
+  const told = new Map([...own.flat(), ...(await others())].map((problem) => [problem.message, problem]));
+  if (told.size > 0) throw new ProblemsError([...told.values()]);
 }
 
 function foldersToMake(folder: string): string[] {

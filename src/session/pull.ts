@@ -28,6 +28,7 @@ import { backendOf } from './backend.js';
 import { whileReading } from './connection.js';
 import { refuseInputs } from './outputs.js';
 import type { SessionOptions } from './session.js';
+import { unmoved } from './unmoved.js';
 
 /** What is to be pulled or listed; all that the server shows where nothing is said. */
 export interface PullRequest {
@@ -113,7 +114,7 @@ export async function pull(
   { out, ...request }: PullRequest & { readonly out?: string },
 ): Promise<Pulling> {
   return await looking(project, options, request, async (looked) => {
-    const { server, manifests, look, known, notes, holds } = looked;
+    const { server, manifests, look, known, notes, holds, others } = looked;
     // What is wrong with manifests is in the way of changing them, and of nothing else.
     if (out === undefined) refuse(manifests.problems);
     const wishes = { ...wishesOf(request), known, holds };
@@ -134,9 +135,10 @@ export async function pull(
         left,
         missing: seen.missing,
         notes: [...notes, ...seen.notes, ...rest.notes],
-        check: () => checkFiles(rest.files, project.root, project.cwd),
+        check: () => checkFiles(rest.files, project.root, project.cwd, others),
         async write() {
-          await writeFiles(rest.files, project.root, project.cwd, options.signal);
+          const { signal } = options;
+          await writeFiles(rest.files, project.root, project.cwd, { signal, others });
         },
       };
     }
@@ -173,7 +175,7 @@ export async function pull(
           );
         });
         try {
-          await writeFiles(files, await realpath(folder), project.cwd, options.signal);
+          await writeFiles(files, await realpath(folder), project.cwd, { signal: options.signal });
         } catch (failure) {
           if (made !== undefined) await rmdir(folder).catch(() => {});
           throw failure;
@@ -242,6 +244,8 @@ interface Looked {
   readonly known: readonly Known[];
   readonly notes: readonly string[];
   readonly holds: (text: string) => boolean;
+  /** What of the project isn't as it was before the server was read. */
+  readonly others: () => Promise<readonly Problem[]>;
 }
 
 /** Reads what the project says of itself, and connects to its server for as long as the work takes. */
@@ -258,18 +262,16 @@ async function looking<T>(
   const server = await project.server(options);
   for (const secret of server.secrets) redactor.add(secret);
   const { profile } = server;
-  const manifests = await loadManifests(project, {
-    lenient: true,
-    profile,
-    tokenFile: tokenFile === undefined ? undefined : resolve(project.cwd, tokenFile),
-  });
+  const credentials = tokenFile === undefined ? undefined : resolve(project.cwd, tokenFile);
+  const others = await unmoved(project, credentials);
+  const manifests = await loadManifests(project, { lenient: true, profile, tokenFile: credentials });
   tellSecrets(manifests, redactor.add);
   refuse(askedProblems(request.asked ?? {}, wishesOf(request).kinds, profile));
   const { known, notes } = await knownIn(project, manifests, server);
   const sending = { concurrency, timeout, redactor, signal, network };
   return await whileReading(server, manifests.declared, sending, async (reader) => {
     const look = { reader, profile, concurrency, progress, signal };
-    const done = await work({ server, manifests, look, known, notes, holds: redactor.holds });
+    const done = await work({ server, manifests, look, known, notes, holds: redactor.holds, others });
     if (signal.aborted) throw interruptedBefore();
     return done;
   });

@@ -84,6 +84,29 @@ const block: Case[] = [
     'a:\r\n  x: "1" # x\r\n  z: |\r\n    p\r\n    q\r\n',
   ],
   [
+    'a text above a comment that would be a part of it',
+    'a: |\n       one\n\n\n      # far in\nb: 1\n',
+    { a: 'p\nq' },
+    'a: "p\\nq"\n\n\n      # far in\nb: 1\n',
+  ],
+  [
+    'a text in lines in the place of one between tabs',
+    'a:\t"I"\t# c\nb: 1\n',
+    { a: 'one\ntwo\n' },
+    'a: |\t# c\n  one\n  two\nb: 1\n',
+  ],
+  [
+    'the comment behind the last of several in brackets that end with a comma',
+    'a: [\n  {id: 2, name: "s:2"},\n  {id: 1, name: "s:1"}, # needed\n]\n',
+    {
+      a: [
+        { id: 1, name: 's:1' },
+        { id: 3, name: 's:3' },
+      ],
+    },
+    'a: [\n  {id: 1, name: "s:1"}, # needed\n  {id: 3, name: "s:3"},\n]\n',
+  ],
+  [
     'a block of text with a remark at its head, and one in the place of a line with a remark',
     'a: |  # why\n  one\n  two\nb: x # because\nc: 1\n',
     { a: 'other', b: 'one\ntwo\n' },
@@ -92,6 +115,12 @@ const block: Case[] = [
 ];
 
 const flow: Case[] = [
+  [
+    'JSON, which stays JSON',
+    '{"kind": "x", "a": "I", "b": {"c": "d", "l": ["x"], "n": null}}\n',
+    { a: 'II', b: { c: 'e', l: ['y', 'x'], n: 'm' } },
+    '{"kind": "x", "a": "II", "b": {"c": "e", "l": ["y", "x"], "n": "m"}}\n',
+  ],
   ['the first of a line', '{a: [ "x", y, z ]}\n', { a: ['y', 'z'] }, '{a: [ y, z ]}\n'],
   ['the last of a line', 'a: [x, y, z] # a\n', { a: ['x', 'y'] }, 'a: [x, y] # a\n'],
   ['all of a line', "a: [ x, 'y' ] # a\n", { a: [] }, 'a: [] # a\n'],
