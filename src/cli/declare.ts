@@ -1,4 +1,4 @@
-import { Argument, Command, InvalidArgumentError, Option } from 'commander';
+import { Argument, Command, type Help, InvalidArgumentError, Option } from 'commander';
 import { kindNames } from '../base/kind-names.js';
 import { version } from '../base/version.js';
 import {
@@ -33,6 +33,7 @@ import type { Context, GlobalOptions } from './context.js';
 import { addExamples } from './examples.js';
 import { type ExitCode, exit, exitMeanings } from './exit.js';
 import { faultNames, readFaults } from './faults.js';
+import { below, foldedHelp } from './folded.js';
 import { shells } from './shells.js';
 
 /** A command's work: it gets its arguments and options, and says how it ended. */
@@ -49,8 +50,7 @@ export function declare(action: Act): Command {
   const program = new Command('idops')
     .description('Identity server configuration in git: plan, review and apply')
     .version(version)
-    // A narrow terminal is folded for as well.
-    .configureHelp({ showGlobalOptions: true, minWidthToWrap: 16 })
+    .configureHelp(foldedHelp)
     .showSuggestionAfterError()
     .option('--config <FILE>', 'configuration file (IDOPS_CONFIG; idops.yaml)', notEmpty)
     .option('--env <NAME>', 'environment of the configuration (IDOPS_ENV)', notEmpty)
@@ -60,7 +60,7 @@ export function declare(action: Act): Command {
     .option('--quiet', 'results and errors alone')
     .addOption(debugOption())
     .option('--no-color', 'no colours (NO_COLOR)')
-    .addHelpText('after', exitCodes);
+    .addHelpText('after', below(exitCodes));
 
   program
     .command('init')
@@ -263,10 +263,7 @@ export function declare(action: Act): Command {
 }
 
 /** The exit codes, below the help of the whole. */
-function exitCodes({ command }: { readonly command: Command }): string {
-  const help = command.createHelp();
-  const { getOutHelpWidth } = command.configureOutput();
-  help.prepareContext({ helpWidth: getOutHelpWidth?.() ?? 80 });
+function exitCodes(help: Help): string {
   const lines = Object.entries(exit).map(([name, code]) =>
     help.formatItem(String(code), 3, exitMeanings[name as keyof typeof exit], help),
   );

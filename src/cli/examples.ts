@@ -1,4 +1,5 @@
-import type { Command } from 'commander';
+import type { Command, Help } from 'commander';
+import { below, indented } from './folded.js';
 
 interface Example {
   /** What stands behind `idops`. */
@@ -7,8 +8,12 @@ interface Example {
   readonly does: string;
 }
 
-/** One for each command, by the names that lead to it. */
+/** One for each command, by the names that lead to it; that of the whole has none. */
 export const examples: { readonly [command: string]: Example } = {
+  '': {
+    args: 'plan --env production',
+    does: 'show what would change on the server that idops.yaml has for production; idops init writes an idops.yaml',
+  },
   init: {
     args: 'init acme --base-url https://id.example.com --ci gitlab',
     does: 'begin a project for this server in the folder acme, with a pipeline for GitLab',
@@ -57,13 +62,12 @@ export const examples: { readonly [command: string]: Example } = {
   },
 };
 
-/** Puts its example below the help of every command in a program that has one. */
-export function addExamples(program: Command, path: readonly string[] = []): void {
-  for (const command of program.commands) {
-    const names = [...path, command.name()];
-    const example = examples[names.join(' ')];
-    if (example !== undefined)
-      command.addHelpText('after', `\nExample:\n  idops ${example.args}\n      ${example.does}`);
-    addExamples(command, names);
+/** Puts its example below the help of a program and of every command in it that has one. */
+export function addExamples(command: Command, path: readonly string[] = []): void {
+  const example = examples[path.join(' ')];
+  if (example !== undefined) {
+    const text = (help: Help) => `\nExample:\n  idops ${example.args}\n${indented(help, example.does)}`;
+    command.addHelpText('after', below(text));
   }
+  for (const one of command.commands) addExamples(one, [...path, one.name()]);
 }

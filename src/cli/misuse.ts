@@ -37,8 +37,13 @@ export function endQuietly(command: Command, streams: Pick<Streams, 'stdout' | '
   for (const one of command.commands) endQuietly(one, streams);
 }
 
+/** Columns below which folding helps nobody. */
+const LEAST_WIDTH = 40;
+
 function widthOf({ isTTY, columns }: OutputStream): number {
-  return (isTTY === true ? columns : undefined) ?? 80;
+  // A terminal that doesn't know its width says 0.
+  const width = (isTTY === true ? columns : undefined) || 80;
+  return Math.max(LEAST_WIDTH, width);
 }
 
 /** What is wrong with a command line, in the form of all other problems; nothing where help or the version were shown. */

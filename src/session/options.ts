@@ -2,7 +2,7 @@ import { type CommanderError, InvalidArgumentError, Option } from 'commander';
 import { type KindName, kindNames } from '../base/kind-names.js';
 import { error, type Problem } from '../base/problems.js';
 import { type Share, shares } from '../plan/drift.js';
-import { areNear } from '../source/nearest.js';
+import { areNear, nearest } from '../source/nearest.js';
 import type { PlanOptions, SessionOptions } from './session.js';
 
 /*
@@ -202,12 +202,24 @@ function halves(said: string): { readonly message: string; readonly reason?: str
   const [, value, name = '', choices = ''] =
     /^command-argument value (.*) is invalid for argument '([^']+)'\. (.+)$/s.exec(said) ?? [];
   if (value !== undefined)
-    return { message: `argument ${name.toUpperCase()} ${value} is invalid`, reason: asHint(choices) };
+    return {
+      message: `argument ${name.toUpperCase()} ${value} is invalid${meant(value, choices)}`,
+      reason: asHint(choices),
+    };
   const mark = ' is invalid. ';
   // The value is quoted before it, whatever it is.
   const at = said.lastIndexOf(mark);
   if (at < 0) return { message: said };
-  return { message: `${said.slice(0, at)} is invalid`, reason: asHint(said.slice(at + mark.length)) };
+  const [before, reason] = [said.slice(0, at), said.slice(at + mark.length)];
+  const given = before.slice(before.indexOf("argument '") + 'argument '.length);
+  return { message: `${before} is invalid${meant(given, reason)}`, reason: asHint(reason) };
+}
+
+/** Which of some choices a quoted value most likely means; nothing where none is near. */
+function meant(value: string, reason: string): string {
+  const [, choices] = /^Allowed choices are (.+)$/.exec(reason) ?? [];
+  const similar = choices === undefined ? undefined : nearest(value.slice(1, -1), choices.split(', '));
+  return similar === undefined ? '' : `, did you mean ${similar}?`;
 }
 
 /** A sentence as one of a problem's hints. */
@@ -228,7 +240,7 @@ export function collect(value: string, before: readonly string[]): string[] {
 
 function collectKinds(value: string, before: readonly string[]): string[] {
   const known: readonly string[] = kindNames;
-  if (!known.includes(value)) throw new InvalidArgumentError(`The kinds are ${known.join(', ')}.`);
+  if (!known.includes(value)) throw new InvalidArgumentError(`Allowed choices are ${known.join(', ')}.`);
   return [...before, value];
 }
 

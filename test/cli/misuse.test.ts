@@ -75,7 +75,7 @@ describe('a command line that cannot be run is a problem', () => {
     [['plan', '--all', '--one'], "option '--one' cannot be used with option '--all'", seeHelp('idops plan')],
     [
       ['plan', '--kind', 'Users'],
-      "option '--kind <KIND>' argument 'Users' is invalid",
+      "option '--kind <KIND>' argument 'Users' is invalid, did you mean User?",
       'allowed choices are User, Client',
     ],
     [
@@ -88,6 +88,12 @@ describe('a command line that cannot be run is a problem', () => {
       "argument KIND 'x is invalid for argument 'y'. Z' is invalid",
       'allowed choices are User, Client',
     ],
+    [
+      ['list', 'user'],
+      "argument KIND 'user' is invalid, did you mean User?",
+      'allowed choices are User, Client',
+    ],
+    [['list', 'zzzzzz'], "argument KIND 'zzzzzz' is invalid", 'allowed choices are User, Client'],
     [['pull'], "required option '--out <DIR>' not specified", seeHelp('idops pull')],
     [['runs', 'show'], "missing required argument 'run'", seeHelp('idops runs show')],
     [['--', '--help'], "unknown command '--help'", seeHelp('idops')],
