@@ -1,6 +1,6 @@
 import { type Readable, Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
-import { escapeLines } from '../base/escape.js';
+import { escapeLines, escapeText } from '../base/escape.js';
 import type { Redactor } from '../base/redact.js';
 import type { OutputStream } from './output.js';
 
@@ -16,8 +16,11 @@ export interface Choice<T extends string> {
 export interface Prompt {
   /** Whether there is someone to ask: standard input and standard error are both terminals. */
   readonly available: boolean;
-  /** Asks a question with yes or no; no is the default. Ctrl-C, Ctrl-D and Escape abort. */
-  confirm(question: string): Promise<Reply>;
+  /**
+   * Asks a question with yes or no, or for a word that means yes; no is the default. It needs Enter: a key alone may have
+   * been meant for something else. Ctrl-C, Ctrl-D and Escape abort.
+   */
+  confirm(question: string, word?: string): Promise<Reply>;
   /** Asks for a text, until `wrong` has nothing to say of it; null where that is aborted. It is shown while it is typed. */
   text(
     question: string,
@@ -71,11 +74,22 @@ export function createPrompt({ stdin, stderr, color, redactor }: PromptOptions):
 
   return {
     available,
-    confirm: async (question) => {
-      const answer = await ask(question, (clack, common) =>
-        clack.confirm({ ...common, initialValue: false }),
+    confirm: async (question, word) => {
+      const answer = await ask<string>(question, (clack, common) =>
+        clack.text({
+          ...common,
+          placeholder: word === undefined ? 'y, or Enter for no' : 'Enter alone for no',
+          validate: (text) => wrongWord(text ?? '', word),
+        }),
       );
-      return answer === null ? 'aborted' : answer ? 'yes' : 'no';
+      if (answer === null) return 'aborted';
+      return word === undefined
+        ? saysYes.test(answer.trim())
+          ? 'yes'
+          : 'no'
+        : answer.trim() === word
+          ? 'yes'
+          : 'no';
     },
     text: (question, wrong, example) =>
       ask<string>(question, (clack, common) =>
@@ -91,6 +105,15 @@ export function createPrompt({ stdin, stderr, color, redactor }: PromptOptions):
       return choices.find(({ value }) => value === answer)?.value ?? null;
     },
   };
+}
+
+const saysYes = /^y(?:es)?$/i;
+
+/** A word that isn't the one is a mistake of typing; nothing at all is a no. */
+function wrongWord(text: string, word: string | undefined): string | undefined {
+  const typed = text.trim();
+  if (word === undefined || typed === '' || typed === word) return undefined;
+  return `that is not ${escapeText(word)}; Enter alone leaves everything as it is`;
 }
 
 /** Milliseconds in which everything arrives that was typed before. */

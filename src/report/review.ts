@@ -90,6 +90,19 @@ export function headline(plan: Plan): string {
   }
 }
 
+/** What a plan would do to its server, in words: `6 updates and 1 deletion`. */
+export function sendsText(plan: Plan): string {
+  const { update, delete: deletions, regenerate } = summarize(plan);
+  const parts = [
+    [update, 'update'],
+    [deletions, 'deletion'],
+    [regenerate, 'regeneration'],
+  ] as const;
+  const told = parts.filter(([count]) => count > 0).map(([count, noun]) => plural(count, noun));
+  const last = told.pop() ?? 'nothing';
+  return told.length === 0 ? last : `${told.join(', ')} and ${last}`;
+}
+
 /** Why a plan in which nothing is to be done has nothing to do; every format says so in its words. */
 export function idleBecause(plan: Plan): 'undone' | 'owed' | 'unselected' | 'undeclared' | 'unchanged' {
   if (plan.undoes !== undefined) return 'undone';

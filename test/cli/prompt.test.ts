@@ -13,7 +13,7 @@ function asked(parts: { stdin?: boolean; stderr?: boolean; color?: boolean } = {
   /** Asks, and types as soon as the question is there. */
   const answer = async (keys: string | null) => {
     const given = prompt.confirm('Apply \u001b[2J s3cret?');
-    while (!stderr.text.includes('No')) await new Promise(setImmediate);
+    while (!stderr.text.includes('Enter for no')) await new Promise(setImmediate);
     if (keys === null) stdin.end();
     else stdin.write(keys);
     return given;
@@ -23,23 +23,55 @@ function asked(parts: { stdin?: boolean; stderr?: boolean; color?: boolean } = {
 
 describe('a question', () => {
   it.each([
-    ['y', 'yes'],
-    ['n', 'no'],
+    ['y\r', 'yes'],
+    ['YES \r', 'yes'],
+    ['n\r', 'no'],
     ['\r', 'no'],
+    ['yy\r', 'no'],
+    ['\t\r', 'no'],
     ['\u0003', 'aborted'],
     ['\u0004', 'aborted'],
   ])('answered with %j means %s', async (keys, meaning) => {
     expect(await asked().answer(keys)).toBe(meaning);
   });
 
+  it('wants Enter after a key', async () => {
+    const { prompt, stdin, stderr } = asked();
+    let over = false;
+    const given = prompt.confirm('Apply?').finally(() => {
+      over = true;
+    });
+    while (!stderr.text.includes('Enter for no')) await new Promise(setImmediate);
+    stdin.write('y');
+    await new Promise((done) => setTimeout(done, 50));
+    expect(over).toBe(false);
+    stdin.write('\r');
+    expect(await given).toBe('yes');
+  });
+
+  it.each([
+    ['production\r', 'yes'],
+    [' production \r', 'yes'],
+    ['\r', 'no'],
+    ['y\r\u007fproduction\r', 'yes'],
+    ['Production\r\u0003', 'aborted'],
+    ['yes\r\u0003', 'aborted'],
+  ])('that wants a word, answered with %j, means %s', async (keys, meaning) => {
+    const { prompt, stdin, stderr } = asked();
+    const given = prompt.confirm('Apply?', 'production');
+    while (!stderr.text.includes('Enter alone')) await new Promise(setImmediate);
+    for (const key of keys) stdin.write(key);
+    expect(await given).toBe(meaning);
+  });
+
   it('takes nothing that was typed before it was shown', async () => {
     const { stdin, stderr, prompt } = asked();
     stdin.write('y\r');
     const given = prompt.confirm('Apply?');
-    while (!stderr.text.includes('No')) await new Promise(setImmediate);
+    while (!stderr.text.includes('Enter for no')) await new Promise(setImmediate);
     // What was typed ahead would have answered by now.
     await new Promise((done) => setTimeout(done, 50));
-    stdin.write('n');
+    stdin.write('n\r');
     expect(await given).toBe('no');
   });
 
@@ -56,7 +88,7 @@ describe('a question', () => {
 
   it('is asked without secrets, control characters and, where they are not wanted, colours', async () => {
     const { stderr, answer } = asked();
-    await answer('n');
+    await answer('n\r');
     expect(stderr.text).toContain('Apply \\u001b[2J (sensitive)?');
     expect(stderr.text).not.toMatch(/\u001b\[[\d;]*m/);
   });
@@ -64,8 +96,8 @@ describe('a question', () => {
   it('keeps its lines together on a terminal that says it has no columns', async () => {
     const { stderr, answer } = asked();
     stderr.columns = 0;
-    await answer('n');
-    expect(stderr.text).toContain('Yes / ');
+    await answer('n\r');
+    expect(stderr.text).toContain('y, or Enter for no');
   });
 
   it('is only asked where both ends are terminals', async () => {

@@ -3,13 +3,14 @@ import { refusalsOf } from '../../plan/approve.js';
 import { changesServer, type Plan } from '../../plan/plan.js';
 import type { StoredPlan } from '../../plan/stored.js';
 import { resultReport } from '../../report/formats.js';
+import { sendsText } from '../../report/review.js';
 import { besidePlanFile, planOptionsOf } from '../../session/options.js';
 import { readPlanFile } from '../../session/plan-file.js';
 import type { Session } from '../../session/session.js';
 import type { Context, GlobalOptions } from '../context.js';
 import type { ExitCode } from '../exit.js';
 import { filesOf, parseFormats } from '../formats.js';
-import { carryOut, consent, showPlan, where } from './applying.js';
+import { carryOut, consent, questionOf, showPlan, where } from './applying.js';
 import type { PlanningOptions } from './plan.js';
 
 interface Options extends PlanningOptions {
@@ -35,11 +36,13 @@ export async function apply(
     refuse(refusalsOf(plan, limits.maxDestructive));
     const asks = stored === undefined && changesServer(plan);
     const agreed = await consent(
-      `Apply these changes to ${where(plan)}?`,
+      questionOf(
+        `Apply ${sendsText(plan)} to ${where(plan)}?`,
+        plan,
+        ', or apply a plan that was stored with idops plan --out',
+      ),
       !asks || options.yes === true,
       context,
-      undefined,
-      ', or apply a plan that was stored with idops plan --out',
     );
     return await carryOut(session, plan, limits, agreed, formats, context);
   });

@@ -5,8 +5,10 @@ import type { NamedSample } from '../../mail/samples.js';
 import { approve, type Limits } from '../../plan/approve.js';
 import type { Share } from '../../plan/drift.js';
 import type { Plan } from '../../plan/plan.js';
+import { countDestructions } from '../../plan/safety.js';
 import type { Project } from '../../project/index.js';
 import { planReport, renderText, resultReport } from '../../report/formats.js';
+import { plural } from '../../report/words.js';
 import { planSamples } from '../../session/plan-samples.js';
 import type { WritingSession } from '../../session/session.js';
 import type { Context } from '../context.js';
@@ -30,22 +32,41 @@ export async function showPlan(
 
 /** A server and an environment, as a question names them. */
 export function where({ server, environment }: Pick<Plan, 'server' | 'environment'>): string {
-  return `${server} (${environment === null ? 'no environment' : `environment ${environment}`})`;
+  return `${server} (${environment ?? 'no environment'})`;
 }
 
 /** Whether to go on: with when a person said so, where one was asked; or with which exit code not. */
 export type Consent = { readonly asked: number } | { readonly refused: ExitCode };
 
+export interface Question {
+  readonly text: string;
+  /** What has to be typed, where yes isn't enough; left out where it is. */
+  readonly word?: string;
+  /** What is said where the answer is no. */
+  readonly otherwise?: string;
+  /** What else can be done where nobody can be asked. */
+  readonly instead?: string;
+}
+
+/** The question before a plan is carried out, which begins with what is asked; a plan that destroys wants more than a yes. */
+export function questionOf(text: string, plan: Plan, instead?: string): Question {
+  const destructions = countDestructions(plan);
+  const rest = instead === undefined ? {} : { instead };
+  if (destructions === 0) return { text, ...rest };
+  const word = plan.environment ?? new URL(plan.server).host;
+  const count = plural(destructions, 'destructive change');
+  const among = destructions === 1 ? 'is' : 'are';
+  return { text: `${text}\n${count} ${among} among them: type ${word} to go on`, word, ...rest };
+}
+
 /**
  * Asks a person, unless `--yes` has answered; the time is one of `performance.now()`, 0 where nobody was asked.
- * `otherwise` is said where the answer is no, `instead` what else can be done without a question. Throws a ProblemsError where nobody can be asked.
+ * Throws a ProblemsError where nobody can be asked.
  */
 export async function consent(
-  question: string,
+  { text, word, otherwise = 'Nothing was sent.', instead = '' }: Question,
   yes: boolean,
   { prompt, output }: Context,
-  otherwise = 'Nothing was sent.',
-  instead = '',
 ): Promise<Consent> {
   if (yes) return { asked: 0 };
   if (!prompt.available) {
@@ -58,7 +79,7 @@ export async function consent(
       ),
     ]);
   }
-  const answer = await prompt.confirm(question);
+  const answer = await prompt.confirm(text, word);
   if (answer === 'yes') return { asked: performance.now() };
   output.message(otherwise);
   return { refused: answer === 'aborted' ? exit.interrupted : exit.failed };

@@ -5,7 +5,7 @@ import { resultReport } from '../../report/formats.js';
 import type { Context, GlobalOptions } from '../context.js';
 import type { ExitCode } from '../exit.js';
 import { filesOf, parseFormats } from '../formats.js';
-import { carryOut, consent, showPlan, where } from './applying.js';
+import { carryOut, consent, questionOf, showPlan, where } from './applying.js';
 
 interface Options {
   readonly yes?: boolean;
@@ -31,7 +31,7 @@ export async function regenerateDid(
       const limits = { maxDestructive: Number.POSITIVE_INFINITY };
       refuse(refusalsOf(plan, limits.maxDestructive));
       const agreed = await consent(
-        `Regenerate the DID of client ${id} on ${where(plan)}?`,
+        questionOf(`Regenerate the DID of client ${id} on ${where(plan)}?`, plan),
         options.yes === true,
         context,
       );

@@ -52,7 +52,11 @@ export async function prune(context: Context, options: Options & GlobalOptions):
       const which = `of the runs from ${oldest?.at} to ${until?.at}`;
       const question = `Remove ${count} ${which} for good? Neither undo nor runs show knows them afterwards.`;
       if (options.yes !== true) context.output.beside(journalLines(pruning.remove).join('\n'));
-      const consented = await consent(question, options.yes === true, context, 'Nothing was removed.');
+      const consented = await consent(
+        { text: question, otherwise: 'Nothing was removed.' },
+        options.yes === true,
+        context,
+      );
       if ('refused' in consented) return consented.refused;
       await backend.runs.remove(pruning.remove.map(({ run }) => run));
     }

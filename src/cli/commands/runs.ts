@@ -109,10 +109,12 @@ export async function unlock(
   const { environment } = project;
   const whose = where({ server: state?.server ?? backend.place, environment });
   const agreed = await consent(
-    `Remove the lock of ${lock.holder}, for ${whose}? Its process must surely be gone.`,
+    {
+      text: `Remove the lock of ${lock.holder}, for ${whose}? Its process must surely be gone.`,
+      otherwise: 'The lock stays.',
+    },
     options.yes === true,
     context,
-    'The lock stays.',
   );
   if ('refused' in agreed) return agreed.refused;
   await lock.remove();

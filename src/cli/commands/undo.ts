@@ -3,10 +3,11 @@ import { error, type Problem, ProblemsError, refuse, warning } from '../../base/
 import { refusalsOf } from '../../plan/approve.js';
 import { changesServer } from '../../plan/plan.js';
 import { resultReport } from '../../report/formats.js';
+import { sendsText } from '../../report/review.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { filesOf, parseFormats } from '../formats.js';
-import { carryOut, consent, showPlan, where } from './applying.js';
+import { carryOut, consent, questionOf, showPlan, where } from './applying.js';
 
 interface Options {
   readonly last?: boolean;
@@ -40,7 +41,7 @@ export async function undo(
       const limits = { maxDestructive: options.allowDestructive ?? session.project.maxDestructive() };
       refuse(refusalsOf(plan, limits.maxDestructive));
       const agreed = await consent(
-        `Undo run ${run} on ${where(plan)}?`,
+        questionOf(`Undo run ${run} with ${sendsText(plan)} to ${where(plan)}?`, plan),
         !changesServer(plan) || options.yes === true,
         context,
       );

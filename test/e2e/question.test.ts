@@ -1,0 +1,86 @@
+import { describe, expect, test } from 'vitest';
+import { project, sure } from './running.js';
+import { sit } from './terminal.js';
+
+const backend = '20000000-0000-4000-8000-000000000001';
+const organization = 'kind: Organization\nname: acme\nlabel: Acme Inc.\n';
+const deletion = `---\nkind: EmailTemplate\nbackend_id: ${backend}\ntype: tx_code\nstate: absent\n`;
+const production = `${sure}environments:\n  production:\n    vars: {region: eu}\n`;
+
+describe('the question before changes are sent', () => {
+  test('counts them, names the server and the environment, and wants y and Enter', async () => {
+    const made = await project({ 'idops.yaml': production, 'manifests/a.yaml': organization });
+    const at = sit(made, ['apply', '--env', 'production']);
+    await at.shown(`Apply 1 update to ${made.sandbox.url} (production)?`);
+    at.type('y');
+    await at.shown(/│ {2}y/);
+    expect(made.writes()).toEqual([]);
+    at.type('\r');
+    expect(await at.ended).toBe(0);
+    expect(made.writes()).toHaveLength(1);
+  });
+
+  test.each([
+    ['Enter alone', '\r'],
+    ['n', 'n\r'],
+    ['another word', 'sure\r'],
+  ])('answered with %s sends nothing', async (_, keys) => {
+    const made = await project({ 'idops.yaml': sure, 'manifests/a.yaml': organization });
+    const at = sit(made, ['apply']);
+    await at.shown(`to ${made.sandbox.url} (no environment)?`);
+    at.type(keys);
+    expect(await at.ended).toBe(1);
+    expect(at.screen()).toContain('Nothing was sent.');
+    expect(made.writes()).toEqual([]);
+  });
+
+  test('takes nothing that was typed before it was shown', async () => {
+    const made = await project({ 'idops.yaml': sure, 'manifests/a.yaml': organization }, { latency: 300 });
+    const at = sit(made, ['apply']);
+    at.type('y\r');
+    await at.shown('(no environment)?');
+    at.type('\r');
+    expect(await at.ended).toBe(1);
+    expect(made.writes()).toEqual([]);
+  });
+
+  test('where something is destructive wants the name of the environment', async () => {
+    const made = await project({ 'idops.yaml': production, 'manifests/a.yaml': organization + deletion });
+    const at = sit(made, ['apply', '--env', 'production']);
+    await at.shown(`Apply 1 update and 1 deletion to ${made.sandbox.url} (production)?`);
+    await at.shown('1 destructive change is among them: type production to go on');
+    at.type('y\r');
+    await at.shown('that is not production');
+    expect(made.writes()).toEqual([]);
+    at.type('\u007fproduction\r');
+    expect(await at.ended).toBe(0);
+    expect(made.writes()).toHaveLength(2);
+  });
+
+  test('where something is destructive and there is no environment wants the host', async () => {
+    const made = await project({ 'idops.yaml': sure, 'manifests/a.yaml': deletion });
+    const { host } = new URL(made.sandbox.url);
+    const at = sit(made, ['apply']);
+    await at.shown(`type ${host} to go on`);
+    at.type('\r');
+    expect(await at.ended).toBe(1);
+    expect(made.writes()).toEqual([]);
+    const again = sit(made, ['apply']);
+    await again.shown(`type ${host} to go on`);
+    again.type(`${host}\r`);
+    expect(await again.ended).toBe(0);
+    expect(made.writes()).toHaveLength(1);
+  });
+
+  test('is the same before an undo that destroys and before a DID is regenerated', async () => {
+    const client = '60000000-0000-4000-8000-000000000001';
+    const made = await project({ 'idops.yaml': production, 'manifests/a.yaml': organization });
+    const at = sit(made, ['regenerate-did', client, '--env', 'production']);
+    await at.shown('type production to go on');
+    at.type('y\r');
+    await at.shown('that is not production');
+    at.type('\u0003');
+    expect(await at.ended).toBe(130);
+    expect(made.writes()).toEqual([]);
+  });
+});
