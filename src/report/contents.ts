@@ -65,7 +65,7 @@ ${
           markup`<label><input type="checkbox" name="only" value="${name}">${label}</label>`,
       )}</fieldset>`
 }
-<p class="keys"><kbd>/</kbd> search, <kbd>Esc</kbd> clear, <kbd>j</kbd> <kbd>k</kbd> next and previous change, <kbd>Enter</kbd> open or close
+<p class="keys"><span><kbd>/</kbd> search, <kbd>Esc</kbd> clear, <kbd>j</kbd> <kbd>k</kbd> next and previous change, <kbd>Enter</kbd> open or close</span>
 <label><input type="checkbox" id="keys" checked>use these keys</label></p>
 </div>
 `;

@@ -1,4 +1,5 @@
 import { type ChangeResult, type Result, type Status, summarizeResult } from '../apply/result.js';
+import { shellWord } from '../base/shell.js';
 import type { NamedSample } from '../mail/samples.js';
 import type { Change, Plan } from '../plan/plan.js';
 import {
@@ -193,8 +194,10 @@ function notices(result: Result, plan: Plan | null): Insertable {
   const unverified = results.filter((one) => one.unverified.length > 0).length;
   const undoable = results.some(
     ({ status, action }) =>
-      status !== 'failed' && status !== 'skipped' && ['update', 'delete'].includes(action),
+      status !== 'failed' && status !== 'skipped' && (action === 'update' || action === 'delete'),
   );
+  const environment = plan?.environment ?? null;
+  const where = environment === null ? '' : ` --env ${shellWord(environment)}`;
   return [
     results.length === 0 ? markup`<p class="note">There was nothing to do, so nothing was sent.</p>\n` : null,
     interrupted
@@ -210,7 +213,7 @@ function notices(result: Result, plan: Plan | null): Insertable {
       ? null
       : markup`<p class="note">This put back what run <code>${plan.undoes}</code> had changed. Where the manifests still say otherwise, the next apply does it again.</p>\n`,
     run !== null && undoable
-      ? markup`<p class="note">What this run changed is put back by <code>idops undo ${run}</code></p>\n`
+      ? markup`<p class="note">What this run changed is put back by <code>idops undo ${run}${where}</code></p>\n`
       : null,
   ];
 }

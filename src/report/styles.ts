@@ -133,8 +133,11 @@ html:not(.scripted) .mail, .scripted .unscripted, .search, .keys, .pick { displa
 .found { color: var(--quiet); }
 .keys { margin: 0; font-size: .875rem; color: var(--quiet); }
 kbd { border: 1px solid var(--line); border-radius: .25rem; padding: 0 .35em; background: var(--code); color: var(--text); }
+@media (hover: none) and (pointer: coarse) { .scripted .keys { display: none; } }
 .missed { display: none; }
 .scripted .pick { display: block; }
+.pick label { max-width: 100%; white-space: nowrap; }
+.pick select { min-width: 0; }
 select { font: inherit; color: var(--text); background: var(--page); border: 1px solid var(--quiet); border-radius: .35rem;
   min-height: 2.25rem; max-width: 100%; padding: 0 .35rem; }
 .picked .variant > summary, .picked .variant:not(.chosen) { display: none; }

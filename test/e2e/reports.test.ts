@@ -51,6 +51,37 @@ describe('the formats of a plan', () => {
   });
 });
 
+describe('the page of a run', () => {
+  it('shows what apply did and how it is undone, and what undo did then', async () => {
+    const { idops, read } = await project({
+      ...files,
+      'manifests/samples/tx_code.yaml': 'user: {username: Ada Lovelace}\n---\nuser: {username: Grace}\n',
+    });
+    expect((await idops('apply --yes --format html=apply.html')).code).toBe(0);
+    const applied = await read('apply.html');
+    const [, run] = /Run <code>([^<]+)/.exec(applied) ?? [];
+    expect(applied).toMatch(/<h1>idops apply on http/);
+    expect(applied).toContain('<strong>1</strong> applied');
+    expect(applied).toContain(`<code>idops undo ${run}</code>`);
+    expect(applied).toContain('Hello Grace, 493172</pre>');
+    expect(applied).toContain('manifests/samples/tx_code.yaml, document 2</option>');
+
+    expect((await idops(`undo ${run} --yes --format html=undo.html`)).code).toBe(0);
+    const undone = await read('undo.html');
+    expect(undone).toMatch(/<h1>idops undo on http/);
+    expect(undone).toContain(`run <code>${run}</code>`);
+    expect(undone).toContain('class="diff"');
+  });
+
+  it('is written in spite of sample data that can not be read, which is said', async () => {
+    const { idops, read } = await project({ ...files, 'manifests/samples/tx_code.yaml': '- a\n' });
+    const { code, stderr } = await idops('apply --yes --format html=apply.html');
+    expect(code).toBe(0);
+    expect(stderr).toContain('warning[wrong-type]: sample data must be one map, got a list');
+    expect(await read('apply.html')).toContain('<strong>1</strong> applied');
+  });
+});
+
 describe('validate', () => {
   it('warns of what is questionable in bodies, or refuses it', async () => {
     const { idops, write } = await project({ ...files, 'manifests/tx_code.html': '<p>{{#a}}</p>' });

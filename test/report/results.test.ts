@@ -82,7 +82,7 @@ describe('a result as a page', () => {
       'Run <code>20260131T120000Z-abc123</code>',
       'Started at 2026-01-31T12:00:00Z',
       '<strong>1</strong> applied',
-      '<code>idops undo 20260131T120000Z-abc123</code>',
+      '<code>idops undo 20260131T120000Z-abc123 --env production</code>',
     ]) {
       expect(html).toContain(part);
     }
