@@ -1,10 +1,11 @@
 import { error, type Problem, ProblemsError } from '../base/problems.js';
-import { type Fields, holdsSensitive } from '../base/values.js';
+import { type Fields, holdsSensitive, objectKey } from '../base/values.js';
 import { contrast, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Change, FieldChange } from '../plan/plan.js';
 import { type Profile, profiles } from '../server/profiles.js';
+import { nearest } from '../source/nearest.js';
 import type { RunStore } from '../state/backend.js';
 import type { JournalContent, RunLine } from '../state/journal.js';
 import { Hasher } from '../state/secrets.js';
@@ -17,6 +18,8 @@ import { knowsOf, withoutFirstLine } from './resume.js';
 /** One change of a past run: what it was to do, and what became of it. */
 export interface PastChange {
   readonly change: Pick<Change, 'address' | 'label' | 'kind' | 'action' | 'fields'>;
+  /** The address by ids alone, which a rename doesn't change. */
+  readonly key: string;
   readonly at: string;
   /** Null where the run ended before there was an answer. */
   readonly result: ChangeResult | null;
@@ -84,6 +87,7 @@ function pastChange(entry: Entry, hasher: Hasher, profile: Profile | undefined):
   const label = called === undefined || address === `${kind}/${called}` ? {} : { label: called };
   return {
     change: { address, ...label, kind, action, fields: fieldChanges(entry, hasher, profile) },
+    key: sending.key,
     at: answered?.at ?? sending.at,
     result:
       answered === undefined
@@ -158,4 +162,33 @@ function fieldChanges(
       after: wanted,
       sensitive: holdsSensitive(wanted) || (got !== undefined && holdsSensitive(got)),
     }));
+}
+
+/** A change of one object, and the run that made it. */
+export interface PastOfObject {
+  readonly run: RunLine;
+  readonly change: PastChange;
+}
+
+/**
+ * What runs did to the object that goes by an address, whatever it was called then; oldest first. Throws a ProblemsError
+ * (`no-such-address`) where none did anything to such a one.
+ */
+export function historyOf(runs: readonly PastRun[], address: string): PastOfObject[] {
+  const all = runs.flatMap(({ run, changes }) => changes.map((change) => ({ run, change })));
+  const wanted = objectKey(address);
+  const isNamed = ({ change: { change, key } }: PastOfObject): boolean =>
+    [change.address, key].some((one) => one === address || one === wanted);
+  const keys = new Set(all.filter(isNamed).map(({ change }) => change.key));
+  if (keys.size > 0) return all.filter(({ change }) => keys.has(change.key));
+  const known = all.flatMap(({ change: { change, key } }) => [change.address, key]);
+  const meant = nearest(address, known);
+  throw new ProblemsError([
+    error(
+      'no-such-address',
+      `no run of this state wrote ${address}${meant === undefined ? '' : `, did you mean ${meant}?`}`,
+      [],
+      'an address is KIND/ID, such as User/9b1d…, as plans and idops runs show write it; idops runs lists the runs',
+    ),
+  ]);
 }

@@ -58,6 +58,7 @@ export const problemCodes = [
   'no-home',
   'no-list',
   'no-match',
+  'no-such-address',
   'no-such-run',
   'no-such-target',
   'no-terminal',

@@ -153,7 +153,8 @@ export function declare(action: Act): Command {
     .enablePositionalOptions();
   runs
     .command('list', { isDefault: true })
-    .description('list the runs')
+    .description('list the runs, or what they did to one object')
+    .option('--address <ADDRESS>', 'what runs did to this object, such as User/9b1d…', notEmpty)
     .addOption(format(runsReport))
     .action(action(async () => (await import('./commands/runs.js')).listRuns));
   runs

@@ -7,8 +7,10 @@ import type { NamedSample } from '../mail/samples.js';
 import type { Share } from '../plan/drift.js';
 import type { Plan } from '../plan/plan.js';
 import type { Diagnosed } from './diagnosis.js';
+import type { History } from './history.js';
 import type { ShownListing, ShownPull } from './pull.js';
 import {
+  redactHistory,
   redactListing,
   redactPlan,
   redactProblems,
@@ -236,6 +238,21 @@ export const runReport: Report<PastRun> = {
     async json() {
       const { runJson } = await import('./runs.js');
       return asJson(runJson);
+    },
+  },
+};
+
+/** `runs --address`. */
+export const historyReport: Report<History> = {
+  redact: redactHistory,
+  formats: {
+    async text() {
+      const { historyText } = await import('./history.js');
+      return asText(historyText);
+    },
+    async json() {
+      const { historyJson } = await import('./history.js');
+      return asJson(historyJson);
     },
   },
 };

@@ -1,4 +1,4 @@
-import type { PastRun } from '../apply/history.js';
+import type { PastChange, PastRun } from '../apply/history.js';
 import type { Result } from '../apply/result.js';
 import type { Place, Problem } from '../base/problems.js';
 import { type Redactor, redactAddress } from '../base/redact.js';
@@ -6,6 +6,7 @@ import { holdsSensitive, isMap, type Json, mapValues, Sensitive, same, type Valu
 import type { NamedSample } from '../mail/samples.js';
 import type { Change, FieldChange, Plan, PlanWarning } from '../plan/plan.js';
 import type { Gallery } from './gallery.js';
+import type { History } from './history.js';
 import type { Named } from './names.js';
 import type { ShownListing, ShownPull } from './pull.js';
 
@@ -147,26 +148,42 @@ export function redactRun(past: PastRun, redactor: Redactor): PastRun {
   const { run, changes } = past;
   return {
     ...past,
-    run: {
-      ...run,
-      user: redactor.redactName(run.user),
-      host: redactor.redactName(run.host),
+    run: redactRunLine(run, redactor),
+    changes: changes.map((past) => redactPast(past, run.run, redactor)),
+  };
+}
+
+/** What a run did to one object. */
+function redactPast({ change, key, at, result }: PastChange, run: string, redactor: Redactor): PastChange {
+  return {
+    change: {
+      ...change,
+      address: redactAddress(change.address, redactor),
+      ...redactLabel(change, redactor),
+      fields: change.fields.map((field) => redactField(field, redactor)),
     },
-    changes: changes.map(({ change, at, result }) => ({
-      change: {
-        ...change,
-        address: redactAddress(change.address, redactor),
-        ...redactLabel(change, redactor),
-        fields: change.fields.map((field) => redactField(field, redactor)),
-      },
-      at,
-      result:
-        result === null
-          ? null
-          : (redactResult({ run: run.run, results: [result], interrupted: false }, redactor).results[0] ??
-            null),
+    key: redactAddress(key, redactor),
+    at,
+    result:
+      result === null
+        ? null
+        : (redactResult({ run, results: [result], interrupted: false }, redactor).results[0] ?? null),
+  };
+}
+
+/** What runs did to one object. */
+export function redactHistory({ address, past }: History, redactor: Redactor): History {
+  return {
+    address: redactAddress(address, redactor),
+    past: past.map(({ run, change }) => ({
+      run: redactRunLine(run, redactor),
+      change: redactPast(change, run.run, redactor),
     })),
   };
+}
+
+function redactRunLine(run: PastRun['run'], { redactName }: Redactor): PastRun['run'] {
+  return { ...run, user: redactName(run.user), host: redactName(run.host) };
 }
 
 /** Both names of a file. */

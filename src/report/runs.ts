@@ -36,7 +36,8 @@ export function runText(past: PastRun, options: TextOptions): string {
   return `${[...lines, counts(changes)].join('\n')}\n`;
 }
 
-function pastLines({ change, result, at }: PastChange, options: TextOptions): string[] {
+/** What a run did to one object, and what became of it. */
+export function pastLines({ change, result, at }: PastChange, options: TextOptions): string[] {
   const paint = colors(options.color);
   const status = result === null ? 'no answer yet' : result.status;
   const error = result?.error ?? null;
@@ -63,7 +64,8 @@ function asChange(change: PastChange['change']): Change {
   };
 }
 
-function who({ user, host }: PastRun['run']): string {
+/** Who ran something, and where. */
+export function who({ user, host }: PastRun['run']): string {
   return `${bare(user)} on ${bare(host)}`;
 }
 
@@ -86,20 +88,25 @@ export function runJson(past: PastRun): object {
   return {
     format_version: 1,
     ...header(past),
-    changes: past.changes.map(({ change, at, result }) => ({
-      address: change.address,
-      ...(change.label === undefined ? {} : { label: change.label }),
-      kind: change.kind,
-      action: change.action,
-      at,
-      fields: change.fields.map(fieldJson),
-      status: result?.status ?? null,
-      http_status: result?.httpStatus ?? null,
-      attempts: result?.attempts ?? null,
-      unverified: [...(result?.unverified ?? [])],
-      error: result?.error ?? null,
-      ...(result?.notes === undefined ? {} : { notes: [...result.notes] }),
-    })),
+    changes: past.changes.map(pastChangeJson),
+  };
+}
+
+/** One change of a run of the past. */
+export function pastChangeJson({ change, at, result }: PastChange): object {
+  return {
+    address: change.address,
+    ...(change.label === undefined ? {} : { label: change.label }),
+    kind: change.kind,
+    action: change.action,
+    at,
+    fields: change.fields.map(fieldJson),
+    status: result?.status ?? null,
+    http_status: result?.httpStatus ?? null,
+    attempts: result?.attempts ?? null,
+    unverified: [...(result?.unverified ?? [])],
+    error: result?.error ?? null,
+    ...(result?.notes === undefined ? {} : { notes: [...result.notes] }),
   };
 }
 

@@ -1,25 +1,40 @@
-import { findRun, pastRun, readRuns } from '../../apply/history.js';
+import {
+  findRun,
+  historyOf,
+  type PastOfObject,
+  type PastRun,
+  pastRun,
+  readRuns,
+} from '../../apply/history.js';
 import { othersOf, ownerOf, type StateHome } from '../../apply/owner.js';
 import { settleRegeneration } from '../../apply/settle.js';
 import { escapeText } from '../../base/escape.js';
-import { error, ProblemsError } from '../../base/problems.js';
+import { error, type Problem, ProblemsError } from '../../base/problems.js';
 import { userName } from '../../base/user-name.js';
 import type { Project } from '../../project/index.js';
-import { runReport, runsReport } from '../../report/formats.js';
+import { historyReport, runReport, runsReport } from '../../report/formats.js';
 import { backendOf } from '../../session/backend.js';
 import type { RunLine } from '../../state/journal.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { parseFormats, show } from '../formats.js';
+import { type Format, parseFormats, show } from '../formats.js';
 import { consent, where } from './applying.js';
 
 interface ShowOptions {
   readonly format: readonly string[];
 }
 
-/** `idops runs`: the runs of the project's state, a line each. */
-export async function listRuns(context: Context, options: ShowOptions & GlobalOptions): Promise<ExitCode> {
-  const formats = parseFormats(options.format, runsReport);
+interface ListOptions extends ShowOptions {
+  readonly address?: string;
+}
+
+/** `idops runs`: the runs of the project's state, a line each; with an address what they did to one object. */
+export async function listRuns(context: Context, options: ListOptions & GlobalOptions): Promise<ExitCode> {
+  const { address } = options;
+  const formats =
+    address === undefined
+      ? parseFormats(options.format, runsReport)
+      : parseFormats(options.format, historyReport);
   const project = await context.project();
   await context.learnTokens();
   const { home, isOther } = await told(project);
@@ -30,10 +45,29 @@ export async function listRuns(context: Context, options: ShowOptions & GlobalOp
   const runs = found.filter(({ run }) => !isOther(run));
   const others = found.filter(({ run }) => isOther(run)).map(({ run }) => run);
   if (others.length > 0) context.output.message(leftOut(others));
-  await show(formats, runsReport, { runs, all: problems.length === 0 }, context);
+  if (address === undefined) await show(formats, runsReport, { runs, all: problems.length === 0 }, context);
+  else await showHistory(address, runs, problems, formats, context);
   if (problems.length === 0) return exit.done;
   context.output.problems(problems);
   return exit.failed;
+}
+
+/** What runs did to one object; where none did, what is wrong with journals may be why. */
+async function showHistory(
+  address: string,
+  runs: readonly PastRun[],
+  problems: readonly Problem[],
+  formats: readonly Format[],
+  context: Context,
+): Promise<void> {
+  let past: readonly PastOfObject[];
+  try {
+    past = historyOf(runs, address);
+  } catch (failure) {
+    if (!(failure instanceof ProblemsError)) throw failure;
+    throw new ProblemsError([...problems, ...failure.problems]);
+  }
+  await show(formats, historyReport, { address, past }, context);
 }
 
 /** `idops runs show`: one run with its changes. */

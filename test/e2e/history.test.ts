@@ -1,0 +1,76 @@
+import { describe, expect, it } from 'vitest';
+import { ids } from '../sandbox/asking.js';
+import { config, project, type TestProject } from './running.js';
+
+const boruta = config.replace('server:\n', 'server:\n  profile: boruta\n');
+
+/** Three runs: two of them write acme, which the second renames, and one ada. */
+async function written(): Promise<TestProject> {
+  const made = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
+  for (const manifest of [
+    `kind: Organization\nid: ${ids.acme}\nlabel: ACME 1\n`,
+    `kind: User\nid: ${ids.ada}\ngroup: office\n`,
+    `kind: Organization\nid: ${ids.acme}\nname: acme-2\nlabel: ACME 2\n`,
+  ]) {
+    await made.write({ 'manifests/all.yaml': manifest });
+    expect((await made.idops('apply --yes')).code).toBe(0);
+  }
+  return made;
+}
+
+describe('idops runs --address', () => {
+  it('shows what runs did to one object, with differences, the newest last, whatever it was called', async () => {
+    const { idops } = await written();
+    for (const address of ['Organization/acme', 'Organization/acme-2', `Organization/${ids.acme}`]) {
+      const { code, stdout } = await idops(`runs --address ${address}`);
+      expect(code).toBe(0);
+      expect(stdout.indexOf('"ACME Corp" → "ACME 1"')).toBeGreaterThan(0);
+      expect(stdout.indexOf('"ACME 1" → "ACME 2"')).toBeGreaterThan(stdout.indexOf('"ACME Corp" → "ACME 1"'));
+      expect(stdout).not.toContain('User/');
+      expect(stdout).toContain('2 runs of this state wrote');
+      expect(Math.max(...stdout.split('\n').map((line) => line.length))).toBeLessThanOrEqual(80);
+    }
+  });
+
+  it('gives the same as JSON, and sends nothing', async () => {
+    const { idops, sandbox } = await written();
+    const before = sandbox.requests.length;
+    const { stdout } = await idops(`runs --address User/${ids.ada} --format json`);
+    const history = JSON.parse(stdout);
+    expect(history).toMatchObject({
+      format_version: 1,
+      address: `User/${ids.ada}`,
+      changes: [
+        {
+          command: 'apply',
+          server: sandbox.url,
+          address: `User/${ids.ada}`,
+          label: 'ada@acme.example',
+          action: 'update',
+          status: 'applied',
+          fields: [{ path: 'group', before: 'staff finance', after: 'office', sensitive: false }],
+        },
+      ],
+    });
+    const { runs } = JSON.parse((await idops('runs --format json')).stdout);
+    expect(runs.map(({ run }: { run: string }) => run)).toContain(history.changes[0].run);
+    expect(sandbox.requests).toHaveLength(before);
+  });
+
+  it('says where nothing is known of an object, and which one may be meant', async () => {
+    const { idops } = await written();
+    const wrong = await idops('runs --address Organization/acmee');
+    expect(wrong).toMatchObject({ code: 1, stdout: '' });
+    expect(wrong.stderr.replaceAll(/\s+/g, ' ')).toContain(
+      'error[no-such-address]: no run of this state wrote Organization/acmee, did you mean Organization/acme?',
+    );
+    expect((await idops('runs --address KeyPair/zzzzzzzzzzzzzzzzzzzzz')).stderr).not.toContain(
+      'did you mean',
+    );
+    expect((await idopsWithout()).code).toBe(1);
+    async function idopsWithout() {
+      const { idops: none } = await project({});
+      return await none('runs --address Organization/acme');
+    }
+  });
+});
