@@ -103,6 +103,8 @@ function sortOfNode(node: unknown): Sort {
 function nodeLike(value: Json, model: unknown, isFlow: boolean, beside: Quotes): Scalar | YAMLMap | YAMLSeq {
   if (typeof value === 'string') {
     const quotes = isScalar(model) ? quotesOf(model) : beside;
+    // A block has no place within brackets.
+    if (isFlow && value.includes('\n')) return textNode(value, 'double');
     return quotes === 'plain' ? nodeOf(value) : textNode(value, quotes);
   }
   const isInFlow = (node: Collection): boolean => isFlow || node.flow === true;

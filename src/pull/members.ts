@@ -15,7 +15,8 @@ import { editBlock } from './block.js';
 import { freshFlow, freshLines, styleOf } from './fitting.js';
 import { editFlow } from './flow.js';
 import { pairSplice, type Target } from './leaf.js';
-import { colonOf, commasIn, insideOf, membersIn, type Splice } from './tokens.js';
+import { lineEnd } from './lines.js';
+import { colonOf, commasIn, type Extent, insideOf, membersIn, type Splice } from './tokens.js';
 import { Unfit } from './unfit.js';
 import type { Style } from './yaml.js';
 
@@ -78,6 +79,7 @@ class Members {
       const fresh = ({ key, next: value }: Step) => freshFlow(this.#text, node, { key, value });
       return [editFlow(this.#text, flow, steps, { within, fresh })];
     }
+    if (steps.length === 0 && owner === undefined) return [emptiedElement(this.#text, node, members)];
     const fresh = ({ key, next: value }: Step) =>
       freshLines(this.#text, node, { key, value }, this.#styled());
     return editBlock(this.#text, members, steps, { within, fresh }, () => emptied(node, owner));
@@ -122,6 +124,17 @@ function emptied(node: Collection, owner: Pair | undefined): Splice {
   const colon = colonOf(owner?.srcToken);
   if (colon === undefined) throw new Unfit('shape');
   return { start: colon, end: colon, text: isSeq(node) ? ' []' : ' {}' };
+}
+
+/** Writes an element of a list as a collection without members, in the place of those that it had. */
+function emptiedElement(text: string, node: Collection, members: readonly Extent[]): Splice {
+  const [first, last] = [members[0], members.at(-1)];
+  if (first === undefined || last === undefined) throw new Unfit('shape');
+  const end = last.end - (/[\r\n]*$/.exec(text.slice(first.start, last.end))?.[0].length ?? 0);
+  const comment = /^[ \t]*#[^\r\n]*/.exec(text.slice(end, lineEnd(text, end)))?.[0] ?? '';
+  // What nobody knows whose it is has no place in it.
+  if (/^\s*#/m.test(text.slice(first.start, end))) throw new Unfit('shape');
+  return { start: first.start, end: end + comment.length, text: isSeq(node) ? '[]' : '{}' };
 }
 
 /** Whether there are anchors in a node, or aliases where those count too. */

@@ -302,7 +302,7 @@ function wishesOf({ kinds: wanted, asked = {}, layout = 'file-per-kind', builtIn
 
 /** A fresh set of files with what new manifests begin with, where it is to lie in the project. */
 function withHeads(fresh: FreshPull, folder: string, root: string): FreshPull {
-  if (!isInside(folder, root)) return fresh;
+  if (folder !== root && !isInside(folder, root)) return fresh;
   const head = manifestHead(root);
   const files = fresh.files.map(({ path, text }) => ({
     path,
@@ -318,7 +318,7 @@ function inProject(path: string, folder: string, root: string): string {
 
 /** Where a fresh set of files would lie. */
 async function apartness(folder: string, files: readonly NewFile[], project: Project): Promise<Apart> {
-  if (!isInside(folder, project.root)) return 'outside';
+  if (folder !== project.root && !isInside(folder, project.root)) return 'outside';
   const paths = files.map(({ path }) => inProject(path, folder, project.root));
   return (await namedByGlobs(project, paths)).size > 0 ? 'named' : 'inside';
 }

@@ -21,6 +21,8 @@ describe('idops pull into an empty project', () => {
     expect(await at.idops('validate')).toMatchObject({ code: 0, stdout: '11 objects are valid.\n' });
     expect(await at.idops('plan --detailed-exitcode')).toMatchObject({ code: 0 });
     expect(await at.idops('pull --check')).toMatchObject({ code: 0 });
+    const missing = await at.idops('pull --user 40000000-0000-4000-8000-000000000099');
+    expect(missing).toMatchObject({ code: 1, stdout: expect.stringContaining('Next: look for the id') });
     expect(at.writes()).toEqual([]);
     expect(Object.keys(await at.files()).some((path) => path.startsWith('.idops'))).toBe(false);
   });
@@ -307,6 +309,7 @@ describe('idops pull --out', () => {
     expect((await out('fresh')).stdout).toContain('0 objects added, 0 updated, 4 unchanged.');
     expect((await out('manifests')).stdout).toContain('Next: idops plan,');
     expect((await out('../outside')).stdout).toContain('Next: move the folder into a project');
+    expect((await out('.')).stdout).toContain('Next: name the folder under "manifests"');
     for (const hidden of ['.idops', '.git/x', '../.git']) {
       expect((await out(hidden)).stderr).toContain('error[wrong-option]: --out names a hidden folder');
     }

@@ -72,6 +72,12 @@ const block: Case[] = [
     'a:\n  - id: 5 # id\n  - name: new # n\n    id: 7\n    more: m\n  - # of id\n    id: 8\n',
   ],
   [
+    'what loses all of its members within a list',
+    'a:\n  - - x # x\n    - y # y\n  - z # z\n  - k: 1\n    l: 2\nb: 1\n',
+    { a: [[], 'z', {}] },
+    'a:\n  - []\n  - z # z\n  - {}\nb: 1\n',
+  ],
+  [
     'lists in lists',
     'a:\n  - id: 1\n    b:\n    - - x # x\n      - y # y\n    - z\n',
     { a: [{ id: 1, b: [['x'], 'z'] }] },
@@ -125,6 +131,7 @@ const flow: Case[] = [
   ['the last of a line', 'a: [x, y, z] # a\n', { a: ['x', 'y'] }, 'a: [x, y] # a\n'],
   ['all of a line', "a: [ x, 'y' ] # a\n", { a: [] }, 'a: [] # a\n'],
   ['one more in its quotes', 'a: ["x", "y"] # a\n', { a: ['x', 'y', 'z'] }, 'a: ["x", "y", "z"] # a\n'],
+  ['one of several lines', 'a: [x] # a\n', { a: ['x', 'y\nz\n'] }, 'a: [x, "y\\nz\\n"] # a\n'],
   ['one before', 'a: [x, y] # a\n', { a: ['w', 'x', 'y'] }, 'a: [w, x, y] # a\n'],
   [
     'members of a map',

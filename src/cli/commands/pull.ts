@@ -104,6 +104,8 @@ function nextOf({ files, left, missing, apart }: Pulling, check: boolean): strin
   if (check) return changes && missing.length === 0 ? 'idops pull, without --check, writes this' : null;
   if (left.length > 0) return 'mend what was left, which is told above, then idops plan';
   if (files.length === 0) return null;
+  if (missing.length > 0)
+    return 'look for the id that the server does not show with idops list, then idops plan';
   if (apart === 'inside') return 'name the folder under "manifests" of the configuration, then idops plan';
   if (apart === 'outside')
     return 'move the folder into a project, whose configuration names it under "manifests"';
