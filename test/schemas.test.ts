@@ -1,9 +1,14 @@
 import { readdirSync, readFileSync } from 'node:fs';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { describe, expect, it, test } from 'vitest';
+import fc from 'fast-check';
+import { describe, expect, it, onTestFinished, test } from 'vitest';
 import { parseAllDocuments } from 'yaml';
+import { loadManifests } from '../src/manifests/index.js';
+import { loadProject } from '../src/project/index.js';
 import { jsonSchema } from '../src/session/json-schema.js';
 import { type SchemaName, schemaNames } from '../src/session/schema-names.js';
 
@@ -118,11 +123,110 @@ describe.each(['manifest', 'config'] as const)('in an editor, every property of 
   });
 });
 
+describe.each(['plan', 'run'] as const)('for a program, every property of a %s', (name) => {
+  it('says what it is', () => {
+    const properties = propertiesOf(schema(name));
+    expect(properties.length).toBeGreaterThan(40);
+    const silent = properties.filter(({ schema: part }) => !/\w/.test(String(part.description ?? '')));
+    expect(silent.map(({ path }) => path)).toEqual([]);
+  });
+
+  it('has an example at the top, where it is a text or a number of any kind', () => {
+    const fits = new Ajv2020({ strict: false });
+    addFormats.default(fits);
+    const top = (part: unknown): Part[] => {
+      if (!isSchema(part)) return [];
+      const own = isSchema(part.properties) ? Object.entries(part.properties) : [];
+      const inner = [part.anyOf, part.oneOf].flatMap((parts) =>
+        Array.isArray(parts) ? parts.flatMap(top) : [],
+      );
+      return [
+        ...own.flatMap(([path, member]) => (isSchema(member) ? [{ path, schema: member }] : [])),
+        ...inner,
+      ];
+    };
+    const properties = top(schema(name)).filter(({ schema: part }) => {
+      const shapes = Array.isArray(part.anyOf) ? part.anyOf : [part];
+      return shapes.some(
+        (one) => /^(string|integer)$/.test(one.type) && one.enum === undefined && one.const === undefined,
+      );
+    });
+    expect(properties.length).toBeGreaterThan(4);
+    const wrong = properties.flatMap(({ path, schema: { examples, ...part } }) => {
+      const check = fits.compile(part);
+      return Array.isArray(examples) && examples.length > 0 && examples.every((one) => check(one))
+        ? []
+        : [path];
+    });
+    expect(wrong).toEqual([]);
+  });
+});
+
 test('what an environment leaves out has no default of its own', () => {
   const inner = propertiesOf(schema('config')).filter(({ path }) => path.startsWith('.environments.'));
   expect(inner.length).toBeGreaterThan(20);
   expect(inner.filter(({ schema: part }) => part.default !== undefined)).toEqual([]);
   expect(propertiesOf(schema('config')).some(({ schema: part }) => part.default === 'documented')).toBe(true);
+});
+
+test('a manifest is refused by its schema where what is in it alone makes validate refuse it', async () => {
+  const word = fc.constantFrom('a', 'b');
+  const some = <T>(shape: { [name: string]: fc.Arbitrary<T> }) => fc.record(shape, { requiredKeys: [] });
+  // Each in one form alone: that two forms mean the same is more than a schema can see.
+  const roles = fc.array(
+    fc.constantFrom({ id: 'r1' }, { name: 'r2' }, { id: 'r3', name: 'r3' }, { scopes: [] }),
+    { maxLength: 3 },
+  );
+  const memberships = fc
+    .tuple(
+      fc.array(fc.oneof(word, fc.constantFrom({ id: 'c' }, { name: 'd' }, { label: 'e' })), { maxLength: 3 }),
+      fc.array(fc.record({ id: fc.constant('f'), roles }), { maxLength: 1 }),
+    )
+    .map(([plain, withRoles]) => [...plain, ...withRoles]);
+  const scope = fc.constantFrom(
+    { id: 's', name: 's', label: 's' },
+    { id: 't', name: 't', label: 't' },
+    { id: 'u' },
+  );
+  const body = fc.constantFrom('text', null);
+  const documents = fc.oneof(
+    some({ id: word, name: word, label: word }).map((fields) => ({ kind: 'Organization', ...fields })),
+    some({
+      id: word,
+      txt_content: body,
+      html_content: body,
+      state: fc.constantFrom('present', 'absent'),
+    }).map((fields) => ({ kind: 'EmailTemplate', backend_id: 'b', type: 'tx_code', ...fields })),
+    some<unknown>({
+      organizations: memberships,
+      authorized_scopes: fc.array(scope, { maxLength: 3 }),
+      roles,
+    }).map((fields) => ({ kind: 'User', id: 'u', ...fields })),
+  );
+  const cwd = await mkdtemp(join(tmpdir(), 'idops-schemas-'));
+  onTestFinished(() => rm(cwd, { recursive: true }));
+  await writeFile(join(cwd, 'idops.yaml'), 'version: 1\nserver: {profile: boruta}\nmanifests: [one.yaml]\n');
+  const fits = validator('manifest');
+  let refused = 0;
+  await fc.assert(
+    fc.asyncProperty(documents, async (made) => {
+      const text = JSON.stringify(made);
+      const document = JSON.parse(text);
+      await writeFile(join(cwd, 'one.yaml'), text);
+      const project = await loadProject({ cwd, variables: {} });
+      const { problems } = await loadManifests(project, {
+        lenient: false,
+        profile: { ...project.profile, limits: null },
+      });
+      const errors = problems.filter(({ severity }) => severity === 'error');
+      if (errors.length > 0) refused += 1;
+      expect([fits(document), errors.map(({ message }) => message)]).toEqual(
+        errors.length > 0 ? [false, expect.anything()] : [true, []],
+      );
+    }),
+    { numRuns: 150 },
+  );
+  expect(refused).toBeGreaterThan(20);
 });
 
 describe('the schema of a manifest', () => {
@@ -151,6 +255,13 @@ describe('the schema of a manifest', () => {
     ['a client field that can not be declared', { kind: 'Client', id: 'c', secret: 'x' }],
     ['a wrong type', { kind: 'User', id: 'u', blocked: 'yes' }],
     ['a document without its id', { kind: 'User' }],
+    ['an organization without an id and a name', { kind: 'Organization', label: 'x' }],
+    [
+      'a template that is deleted and has a body',
+      { kind: 'EmailTemplate', backend_id: 'b', type: 't', state: 'absent', txt_content: 'x' },
+    ],
+    ['the same organization twice', { kind: 'User', id: 'u', organizations: ['a', 'a'] }],
+    ['a role without an id and a name', { kind: 'User', id: 'u', roles: [{ scopes: [] }] }],
   ])('refuses %s', (_, document) => {
     expectToFit('manifest', document, false);
   });

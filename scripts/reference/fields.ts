@@ -147,12 +147,13 @@ function isFile({ properties }: Schema): boolean {
 }
 
 function meaningOf(schema: Schema): string {
-  const parts = [
-    ...(schema.description === undefined ? [] : [sentence(schema.description)]),
+  const more = [
     ...(schema.default === undefined ? [] : [`Default: ${code(JSON.stringify(schema.default))}.`]),
     ...exampleOf(schema),
   ];
-  return parts.join(' ');
+  const said = sentence(schema.description ?? '');
+  const stop = more.length > 0 && !/(^|[.!?])$/.test(said) ? '.' : '';
+  return [`${said}${stop}`, ...more].filter((part) => part !== '').join(' ');
 }
 
 /** An example that fits into a cell; ids are all alike. */

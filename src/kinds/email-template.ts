@@ -69,42 +69,54 @@ const traits: ProfileTraits<TemplateTraits> = {
   },
 };
 
+/** For an editor: a template that is deleted has no other fields. */
+const deletedAlone = {
+  if: { properties: { state: { const: 'absent' } }, required: ['state'] },
+  // biome-ignore lint/suspicious/noThenProperty: a keyword of JSON Schema
+  then: { properties: { id: false, txt_content: false, html_content: false } },
+};
+
 export const emailTemplate: Kind = {
   name: 'EmailTemplate',
   noun: 'email template',
-  schema: document('EmailTemplate', 'An email template of a backend, in Mustache.', {
-    backend_id: identifier().meta({
-      description: 'The id of the backend whose template it is.',
-      examples: [UUID],
-    }),
-    type: identifier().meta({
-      description: 'What the email is for, as the server names it.',
-      examples: knownTypes,
-    }),
-    id: text()
-      .optional()
-      .meta({
-        description: 'The id that the server has for the template. Backend and type find it.',
+  schema: document(
+    'EmailTemplate',
+    'An email template of a backend, in Mustache.',
+    {
+      backend_id: identifier().meta({
+        description: 'The id of the backend whose template it is.',
         examples: [UUID],
       }),
-    txt_content: text()
-      .nullable()
-      .optional()
-      .meta({ description: 'The body in plain text.', examples: [{ file: 'emails/reset_password.txt' }] }),
-    html_content: text()
-      .nullable()
-      .optional()
-      .meta({ description: 'The body in HTML.', examples: [{ file: 'emails/reset_password.html' }] }),
-    state: z
-      .enum(['present', 'absent'])
-      .optional()
-      .meta({
-        description:
-          "absent: delete the template, so that the server's built-in text holds. Nothing else is deleted without this word.",
-        examples: ['absent'],
-        default: 'present',
+      type: identifier().meta({
+        description: 'What the email is for, as the server names it.',
+        examples: knownTypes,
       }),
-  }),
+      id: text()
+        .optional()
+        .meta({
+          description: 'The id that the server has for the template. Backend and type find it.',
+          examples: [UUID],
+        }),
+      txt_content: text()
+        .nullable()
+        .optional()
+        .meta({ description: 'The body in plain text.', examples: [{ file: 'emails/reset_password.txt' }] }),
+      html_content: text()
+        .nullable()
+        .optional()
+        .meta({ description: 'The body in HTML.', examples: [{ file: 'emails/reset_password.html' }] }),
+      state: z
+        .enum(['present', 'absent'])
+        .optional()
+        .meta({
+          description:
+            "absent: delete the template, so that the server's built-in text holds. Nothing else is deleted without this word.",
+          examples: ['absent'],
+          default: 'present',
+        }),
+    },
+    deletedAlone,
+  ),
   identity: ['backend_id', 'type'],
   fields: { id: value, txt_content: body, html_content: body },
   scopes: { read: 'identity-providers:manage:all', write: 'identity-providers:manage:all' },

@@ -6,7 +6,7 @@ import type { DiscoverContext, Discovered, Identity, Kind, Live, Naming } from '
 import type { OrganizationIndex } from './organizations.js';
 import type { References } from './references.js';
 import { profileProblems, unknownWhole, wholeFields } from './rules.js';
-import { document, identifier, organizationId, text } from './schema.js';
+import { document, identifier, idOrName, organizationId, text } from './schema.js';
 import { firstText } from './texts.js';
 import type { ProfileTraits } from './traits.js';
 
@@ -40,6 +40,7 @@ export const organization: Kind = {
         .optional()
         .meta({ description: 'What people read in the place of the name.', examples: ['ACME Corporation'] }),
     },
+    idOrName,
   ),
   identity: ['id', 'name'],
   fields: { name: value, label: value },

@@ -48,11 +48,25 @@ export function identifier() {
 /** Any JSON, for the fields whose structure the API doesn't show. */
 export const anyObject = z.record(z.string(), z.unknown());
 
-/** The parts that every kind of document shares; `about` says what one is. */
-export function document<K extends string, S extends z.ZodRawShape>(kind: K, about: string, shape: S) {
+/** What a JSON Schema says of members that a check of idops' own looks at together. */
+type Together = { readonly [keyword: string]: unknown };
+
+/** For an editor: at least one of these members has to be there. */
+export const idOrName: Together = { anyOf: [{ required: ['id'] }, { required: ['name'] }] };
+
+/** For an editor: no two elements are alike. */
+export const noneTwice: Together = { uniqueItems: true };
+
+/** The parts that every kind of document shares; `about` says what one is, `together` what holds of its members. */
+export function document<K extends string, S extends z.ZodRawShape>(
+  kind: K,
+  about: string,
+  shape: S,
+  together: Together = {},
+) {
   return z
     .strictObject({ kind: z.literal(kind).meta({ description: about }), ...shape })
-    .meta({ description: about });
+    .meta({ description: about, ...together });
 }
 
 /** The id of an organization that is referred to. */
@@ -95,5 +109,5 @@ export const role = z.strictObject({
 });
 
 export const roles = z.array(
-  role.refine((it) => it.id !== undefined || it.name !== undefined, 'needs an id or a name'),
+  role.refine((it) => it.id !== undefined || it.name !== undefined, 'needs an id or a name').meta(idOrName),
 );

@@ -1,5 +1,16 @@
 import { z } from 'zod';
-import { anyObject, document, identifier, organizationId, role, roles, text, UUID } from './schema.js';
+import {
+  anyObject,
+  document,
+  identifier,
+  idOrName,
+  noneTwice,
+  organizationId,
+  role,
+  roles,
+  text,
+  UUID,
+} from './schema.js';
 
 const scope = z.strictObject({
   id: text()
@@ -35,10 +46,12 @@ const membership = z
     roles: roles.optional().meta({
       description:
         "The user's roles in this organization, the whole set: an empty list takes all away, no list leaves them.",
+      ...noneTwice,
       examples: [[{ id: UUID, name: 'billing-admin' }]],
     }),
   })
-  .refine((it) => it.id !== undefined || it.name !== undefined, 'needs an "id" or a "name"');
+  .refine((it) => it.id !== undefined || it.name !== undefined, 'needs an "id" or a "name"')
+  .meta(idOrName);
 
 /** Members of a user's `backend`; those that a document mentions are managed. */
 export const backend = z.strictObject({
@@ -267,6 +280,7 @@ export const userSchema = document(
         description:
           'The scopes that the user may be granted, the whole set: an empty list takes all away, no list leaves them.',
         examples: [[{ id: UUID, name: 'billing:read', label: 'Read billing' }]],
+        ...noneTwice,
       }),
     organizations: z
       .array(
@@ -280,6 +294,7 @@ export const userSchema = document(
         description:
           "The organizations that the user is in, the whole set: each an organization's name or id, or an object with roles. An empty list takes all away, no list leaves them.",
         examples: [['acme', { id: UUID, roles: [{ id: UUID, name: 'billing-admin' }] }]],
+        ...noneTwice,
       }),
     roles: roles
       .nullable()
@@ -288,6 +303,7 @@ export const userSchema = document(
         description:
           "The user's own roles, the whole set. For servers of the boruta profile; the documented API has none.",
         examples: [[{ id: UUID, name: 'auditor' }]],
+        ...noneTwice,
       }),
     backend: backend
       .nullable()

@@ -3,7 +3,12 @@ import type { Json } from '../base/values.js';
 import { kinds } from '../kinds/index.js';
 import { shares } from '../plan/drift.js';
 
-const text = (description: string) => z.string().describe(description);
+const text = (description: string, ...examples: string[]) => z.string().meta(said(description, ...examples));
+/** A description, with an example where one says more. */
+function said(description: string, ...examples: unknown[]): { description: string; examples?: unknown[] } {
+  return examples.length === 0 ? { description } : { description, examples };
+}
+
 const count = (description: string) => z.int().min(0).describe(description);
 
 const label = z
@@ -41,7 +46,7 @@ const side = (description: string) =>
   z
     .union([
       z.strictObject({ unknown: z.literal(true).describe('Nobody knows it') }),
-      z.strictObject({ sensitive: z.literal(true) }),
+      z.strictObject({ sensitive: z.literal(true).describe('It is a secret') }),
       anyJson,
     ])
     .describe(description);
@@ -97,15 +102,17 @@ const change = z.strictObject({
     .describe('Where the manifest declares it'),
 });
 
+const RUN = '20260131T120000Z-4f2a1c';
+
 /** `plan --format json`. */
 export const planSchema = z
   .strictObject({
     format_version: z.literal(1).describe('The version of this format'),
-    tool_version: text('The version of idops that made the plan'),
-    created_at: text('When the plan was made, ISO 8601 in UTC'),
-    server: text('The base URL of the server'),
-    profile: text('The server profile'),
-    environment: z.string().nullable().describe('The chosen environment'),
+    tool_version: text('The version of idops that made the plan', '0.1.0'),
+    created_at: text('When the plan was made, ISO 8601 in UTC', '2026-01-31T12:00:00.000Z'),
+    server: text('The base URL of the server', 'https://id.example.com'),
+    profile: text('The server profile', 'documented'),
+    environment: z.string().nullable().meta(said('The chosen environment', 'production')),
     summary: z
       .strictObject({
         update: count('Objects to update'),
@@ -123,7 +130,9 @@ export const planSchema = z
           ),
       })
       .describe('How many objects there are of each action'),
-    required_scopes: z.array(z.string()).describe('The scopes that observing and applying need together'),
+    required_scopes: z
+      .array(z.string())
+      .meta(said('The scopes that observing and applying need together', ['users:manage:all'])),
     only: z.enum(shares).optional().describe('Which changes are listed, where --only says it'),
     left_out: z
       .partialRecord(action, z.int().min(1))
@@ -133,7 +142,7 @@ export const planSchema = z
       .array(change)
       .describe('In the order in which they are applied; unchanged objects with --debug only'),
     warnings: z.array(warning).describe('What a reviewer should know about the whole'),
-    digest: text('sha256 over what would be sent, in a normal form'),
+    digest: text('sha256 over what would be sent, in a normal form', `sha256:${'5f'.repeat(32)}`),
   })
   .describe('What idops would do to a server');
 
@@ -144,7 +153,7 @@ export const resultSchema = z
     run: z
       .string()
       .nullable()
-      .describe('The name of the run and of its journal; null where there was nothing to do'),
+      .meta(said('The name of the run and of its journal; null where there was nothing to do', RUN)),
     summary: z
       .strictObject({
         applied: count('Done, and shown by the server'),

@@ -17,17 +17,19 @@ const storedFields = z.strictObject({
   hashes: z.record(z.string(), z.string()).describe('salted hashes of the secrets, by JSON pointer'),
 });
 
-const at = z.iso.datetime().describe('UTC');
+const RUN = '20260131T120000Z-4f2a1c';
+
+const at = z.iso.datetime().meta({ description: 'UTC', examples: ['2026-01-31T12:00:00.000Z'] });
 
 const runLine = z
   .strictObject({
     type: z.literal('run').describe('which line this is'),
     format_version: z.literal(JOURNAL_FORMAT).describe('the version of this format'),
-    run: z.string().describe('the name of the run and of this file'),
-    tool_version: z.string().describe('the version of idops'),
+    run: z.string().meta({ description: 'the name of the run and of this file', examples: [RUN] }),
+    tool_version: z.string().meta({ description: 'the version of idops', examples: ['0.1.0'] }),
     at,
     command: z.enum(['apply', 'undo', 'regenerate-did']).describe('what was run'),
-    user: z.string().describe('who ran it, as the system names them'),
+    user: z.string().meta({ description: 'who ran it, as the system names them', examples: ['ada'] }),
     ...processMark,
     state: z
       .strictObject({
@@ -36,30 +38,55 @@ const runLine = z
       })
       .optional()
       .describe('the state that the run belongs to; states in one folder have their journals in one'),
-    server: z.string().describe('the base URL of the server'),
-    profile: z.string().describe('the profile that it was taken for'),
-    environment: z.string().nullable().describe('the chosen environment'),
-    digest: z.string().describe('the digest of the plan'),
-    salt: z.string().describe('the salt of the hashes in this file'),
+    server: z
+      .string()
+      .meta({ description: 'the base URL of the server', examples: ['https://id.example.com'] }),
+    profile: z.string().meta({ description: 'the profile that it was taken for', examples: ['documented'] }),
+    environment: z
+      .string()
+      .nullable()
+      .meta({ description: 'the chosen environment', examples: ['production'] }),
+    digest: z
+      .string()
+      .meta({ description: 'the digest of the plan', examples: [`sha256:${'5f'.repeat(32)}`] }),
+    salt: z.string().meta({ description: 'the salt of the hashes in this file', examples: ['9f2c…'] }),
   })
   .describe('the first line: who, when, where');
 
 const sendingLine = z
   .strictObject({
     type: z.literal('sending').describe('which line this is'),
-    seq: z.int().describe('the number of the request, which its answer has too'),
+    seq: z.int().meta({ description: 'the number of the request, which its answer has too', examples: [1] }),
     at,
-    address: z.string().describe('what names the object, such as Organization/acme'),
-    key: z.string().describe('what the state records it under: its address by ids alone'),
+    address: z.string().meta({
+      description: 'what names the object, such as Organization/acme',
+      examples: ['Organization/acme'],
+    }),
+    key: z.string().meta({
+      description: 'what the state records it under: its address by ids alone',
+      examples: ['Organization/10000000-0000-4000-8000-000000000004'],
+    }),
     kind: z.enum(kindNames).describe('the kind of the object'),
     identity: identitySchema.describe('what finds the object on the server'),
     action: z.enum(['update', 'delete', 'regenerate', 'adopt']).describe('what is done to it'),
     operation: z
       .string()
       .nullable()
-      .describe('the operation of the API; null for an adoption, which sends nothing'),
-    method: z.string().nullable().describe('the method of the request'),
-    path: z.string().nullable().describe('the path under the base URL'),
+      .meta({
+        description: 'the operation of the API; null for an adoption, which sends nothing',
+        examples: ['updateOrganization'],
+      }),
+    method: z
+      .string()
+      .nullable()
+      .meta({ description: 'the method of the request', examples: ['PATCH'] }),
+    path: z
+      .string()
+      .nullable()
+      .meta({
+        description: 'the path under the base URL',
+        examples: ['/api/organizations/10000000-0000-4000-8000-000000000004'],
+      }),
     last: z.boolean().describe('whether this is the last request of the change'),
     existed: z
       .boolean()
@@ -69,34 +96,48 @@ const sendingLine = z
     body: storedFields.nullable().describe('what is sent'),
     expected: storedFields.describe('what the object is to be afterwards'),
     managed: z.array(z.string()).describe('the fields that manifests declare'),
-    generation: z.int().optional().describe('the generation to be recorded'),
+    generation: z
+      .int()
+      .optional()
+      .meta({ description: 'the generation to be recorded', examples: [2] }),
     recorded_generation: z
       .int()
       .optional()
-      .describe('the generation that was recorded before; left out where none was'),
+      .meta({
+        description: 'the generation that was recorded before; left out where none was',
+        examples: [1],
+      }),
   })
   .describe('before a request is sent');
 
 const answeredLine = z
   .strictObject({
     type: z.literal('answered').describe('which line this is'),
-    seq: z.int().describe('the number of the request'),
+    seq: z.int().meta({ description: 'the number of the request', examples: [1] }),
     at,
     status: z
       .enum(['applied', 'failed', 'not_converged', 'unknown', 'skipped'])
       .describe('what became of it'),
     ambiguous: z.boolean().describe('whether it may have been done although nothing says so'),
-    http_status: z.int().nullable().describe('the status of the last answer; null where there was none'),
-    attempts: z.int().describe('how many times the request was sent'),
+    http_status: z
+      .int()
+      .nullable()
+      .meta({ description: 'the status of the last answer; null where there was none', examples: [200] }),
+    attempts: z.int().meta({ description: 'how many times the request was sent', examples: [1] }),
     after: storedFields.nullable().describe('what the server showed afterwards'),
     unverified: z.array(z.string()).describe('sent fields that the answer did not carry'),
-    error: z.string().nullable().describe('what went wrong'),
+    error: z
+      .string()
+      .nullable()
+      .meta({ description: 'what went wrong', examples: ['the server refused it'] }),
     other_profile: z
       .string()
       .optional()
-      .describe(
-        'the profile whose server this surely is, where that is another one and loses what is not mentioned',
-      ),
+      .meta({
+        description:
+          'the profile whose server this surely is, where that is another one and loses what is not mentioned',
+        examples: ['boruta'],
+      }),
     notes: z.array(z.string()).optional().describe('what a person should know although it went well'),
   })
   .describe('after its answer');
@@ -106,7 +147,13 @@ const endLine = z
     type: z.literal('end').describe('which line this is'),
     at,
     interrupted: z.boolean().describe('whether the run was interrupted'),
-    by: z.string().optional().describe('the later run that settled what this one left open'),
+    by: z
+      .string()
+      .optional()
+      .meta({
+        description: 'the later run that settled what this one left open',
+        examples: ['20260131T130000Z-0b9d7e'],
+      }),
   })
   .describe('the last line: the state holds everything above');
 
