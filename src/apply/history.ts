@@ -1,3 +1,4 @@
+import { nearest } from '../base/nearest.js';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { type Fields, holdsSensitive, objectKey } from '../base/values.js';
 import { contrast, value } from '../kinds/fields.js';
@@ -5,7 +6,6 @@ import { kindOf } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Change, FieldChange } from '../plan/plan.js';
 import { type Profile, profiles } from '../server/profiles.js';
-import { nearest } from '../source/nearest.js';
 import type { RunStore } from '../state/backend.js';
 import type { JournalContent, RunLine } from '../state/journal.js';
 import { Hasher } from '../state/secrets.js';

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { InvalidArgumentError } from 'commander';
+import { nearest } from '../base/nearest.js';
 import type { SandboxFaults } from '../sandbox/options.js';
-import { nearest } from '../source/nearest.js';
 
 const probability = 'a probability from 0 to 1';
 const count = 'a whole number';

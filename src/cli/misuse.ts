@@ -1,7 +1,7 @@
 import type { Command, CommanderError, Option } from 'commander';
+import { nearest } from '../base/nearest.js';
 import { error, type Problem } from '../base/problems.js';
 import { commanderWords } from '../session/options.js';
-import { nearest } from '../source/nearest.js';
 import type { Streams } from './context.js';
 import type { OutputStream } from './output.js';
 

@@ -1,9 +1,15 @@
 import type { Span } from '../base/span.js';
 import { htmlFindings } from './html-checks.js';
+import { type KnownPlaceholders, unknownPlaceholders } from './known.js';
+import { limits } from './limits.js';
 import { missingFrom, type Placeholder, placeholdersOf, written } from './placeholders.js';
 import type { CheckCode } from './settings.js';
+import type { MailSupport } from './support.js';
 import { type MustacheTemplate, parseMustache, type SyntaxProblem } from './template.js';
 import { short, some } from './words.js';
+
+/** So many names that nothing fills in are told one by one. */
+const unknownAtMost = 10;
 
 /** The two bodies of an email; undefined where one isn't known, null where there is none. */
 export interface TemplateBodies {
@@ -25,19 +31,23 @@ export interface TemplateFinding {
   readonly live?: true;
 }
 
+/** An email to check, and what is known of those who fill it in and show it. */
+export interface CheckedTemplate {
+  readonly before?: TemplateBodies;
+  readonly after: TemplateBodies;
+  /** The placeholders of its type; left out where none are known. */
+  readonly known?: KnownPlaceholders | undefined;
+  /** What the programs that matter understand; left out where nobody asks. */
+  readonly support?: MailSupport | undefined;
+}
+
 type ParsedBody = MustacheTemplate | SyntaxProblem;
 
 /**
  * Everything that is questionable about an email's bodies, and about their change where `before` is given.
  * A body that isn't known or isn't there is not checked.
  */
-export function checkTemplate({
-  before,
-  after,
-}: {
-  readonly before?: TemplateBodies;
-  readonly after: TemplateBodies;
-}): TemplateFinding[] {
+export function checkTemplate({ before, after, known, support }: CheckedTemplate): TemplateFinding[] {
   const txt = parsed(after.txt);
   const html = parsed(after.html);
   return [
@@ -48,9 +58,10 @@ export function checkTemplate({
     ...syntax('txt', txt),
     ...syntax('html', html),
     ...mismatch(txt, html),
-    ...(present(after.txt) ? insecureText(after.txt) : []),
+    ...(known === undefined ? [] : unknown({ txt, html }, before, known)),
+    ...(present(after.txt) && after.txt.length <= limits.bodyCharacters ? insecureText(after.txt) : []),
     ...(present(after.html)
-      ? htmlFindings(after.html).map(({ at, ...finding }) => ({
+      ? htmlFindings(after.html, support).map(({ at, ...finding }) => ({
           ...finding,
           body: 'html' as const,
           ...within('html', at),
@@ -124,6 +135,36 @@ function mismatch(txt: ParsedBody | undefined, html: ParsedBody | undefined): Te
   if (parts.length === 0) return [];
   const at = { ...within('txt', onlyTxt[0]?.at).at, ...within('html', onlyHtml[0]?.at).at };
   return [{ code: 'placeholder-mismatch', message: parts.join(', '), body: null, at }];
+}
+
+/** What the present bodies have is known to somebody, if not to idops. */
+function unknown(
+  after: { readonly [body in BodyName]: ParsedBody | undefined },
+  before: TemplateBodies | undefined,
+  known: KnownPlaceholders,
+): TemplateFinding[] {
+  const live = [before?.txt, before?.html].flatMap((body) => names(parsed(body)) ?? []);
+  const all = known.with(live.flatMap(({ meanings }) => meanings));
+  const found = new Map<string, { readonly one: Placeholder; readonly at: { [body in BodyName]?: Span } }>();
+  for (const body of ['txt', 'html'] as const) {
+    const template = after[body];
+    if (template === undefined || 'syntax' in template) continue;
+    for (const one of unknownPlaceholders(template.parts, all)) {
+      const { at } = found.get(one.name) ?? { at: {} };
+      found.set(one.name, { one, at: { ...at, [body]: one.at } });
+    }
+  }
+  const told = [...found.values()].slice(0, unknownAtMost).map(({ one, at }, index): TemplateFinding => {
+    const similar = known.nearest(one.name);
+    const more = index === unknownAtMost - 1 ? found.size - unknownAtMost : 0;
+    const body = at.txt === undefined ? 'html' : at.html === undefined ? 'txt' : null;
+    const where = body === null ? 'the bodies have' : `the ${body} body has`;
+    const hint = similar === undefined ? '' : `, did you mean ${short(written({ ...one, name: similar }))}?`;
+    const others = more > 0 ? ` (and ${more} more such names)` : '';
+    const message = `${where} ${short(written(one))}, which nothing is known to fill in for ${known.type}${hint}${others}`;
+    return { code: 'unknown-placeholder', message, body, at };
+  });
+  return told;
 }
 
 /** Mail programs make a link of an address in plain text too. */

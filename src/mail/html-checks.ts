@@ -1,7 +1,11 @@
 import type { Span } from '../base/span.js';
+import { type FaintText, faintTextIn } from './contrast.js';
+import { stylesOf } from './css.js';
+import { type UsedFeature, unsupportedIn } from './features.js';
 import { inspectHtml, type Spotted } from './html.js';
 import { limits } from './limits.js';
 import type { CheckCode } from './settings.js';
+import type { MailSupport } from './support.js';
 import { parseBody, type Tree } from './tree.js';
 import { short, some } from './words.js';
 
@@ -17,11 +21,11 @@ export interface HtmlFinding {
 }
 
 /** Everything that is questionable about a body's HTML. */
-export function htmlFindings(body: string): HtmlFinding[] {
+export function htmlFindings(body: string, support: MailSupport | undefined): HtmlFinding[] {
   const tree = parseBody(body, { located: true });
   const size = clipped(body);
   if (!('refused' in tree)) {
-    const [active, ...others] = treeFindings(tree);
+    const [active, ...others] = treeFindings(tree, body, support);
     return [...(active ?? []), ...size, ...others.flat()];
   }
   // That a body has too many characters is told of each, whatever is in it.
@@ -42,12 +46,15 @@ function clipped(body: string): HtmlFinding[] {
   return [{ code: 'html-too-large', message, at: { start, end: start + 1 } }];
 }
 
-function treeFindings(tree: Tree): HtmlFinding[][] {
+function treeFindings(tree: Tree, body: string, support: MailSupport | undefined): HtmlFinding[][] {
   const { active, charsets, imagesWithoutAlt, insecure, head } = inspectHtml(tree);
+  const styles = stylesOf(tree, body);
   return [
     told('html-script', active, (what) => `the html body has ${what}, which mail clients remove or distrust`),
     charset(charsets, head),
     withoutAlt(imagesWithoutAlt),
+    faint(faintTextIn(tree, styles)),
+    support === undefined ? [] : unsupported(unsupportedIn(tree, styles, support)),
     told('insecure-link', insecure, (what) => `the html body leads to ${what} without https`),
   ];
 }
@@ -76,4 +83,34 @@ function withoutAlt(images: readonly Spotted[]): HtmlFinding[] {
   const sources = [...new Set(images.map(({ text }) => text))].filter((source) => source !== '').map(short);
   const message = `the html body has ${many}${sources.length > 0 ? `: ${some(sources)}` : ''}`;
   return [{ code: 'image-without-alt', message, at: images[0]?.at }];
+}
+
+/** So many findings of one kind are told one by one. */
+const eachAtMost = 5;
+
+function faint(found: readonly FaintText[]): HtmlFinding[] {
+  return found.slice(0, eachAtMost).map(({ color, background, ratio, needed, times, at }, index) => {
+    const more = index === eachAtMost - 1 && found.length > eachAtMost;
+    const others = more ? ` (and ${found.length - eachAtMost} more such pairs of colours)` : '';
+    const message = `the html body has text in ${color} on ${background}${often(times)}, a contrast of ${ratio}:1 where ${needed}:1 is the least that is easy to read${others}`;
+    return { code: 'low-contrast', message, at };
+  });
+}
+
+/** Each feature by itself, or all that the same programs don't understand where those are many. */
+function unsupported(found: readonly UsedFeature[]): HtmlFinding[] {
+  const groups = new Map<string, UsedFeature[]>();
+  for (const one of found) groups.set(one.programs, [...(groups.get(one.programs) ?? []), one]);
+  return [...groups].flatMap(([programs, features]) => {
+    const lists = features.length > eachAtMost ? [features] : features.map((one) => [one]);
+    return lists.map((list): HtmlFinding => {
+      const names = some(list.map(({ feature, times }) => `${feature}${often(times)}`));
+      const message = `the html body uses ${names}, not understood by ${programs}`;
+      return { code: 'mail-programs', message, at: list[0]?.at };
+    });
+  });
+}
+
+function often(times: number): string {
+  return times === 1 ? '' : ` (${times} times)`;
 }

@@ -13,14 +13,22 @@ export interface Placeholder {
   readonly at: Span;
 }
 
+/** Whether what stands in a section counts, by what the section's name may stand for. */
+type Enters = (meanings: readonly string[]) => boolean;
+
 /** The names that a body uses, each once, in the order of their first use. `{{.}}` is the section's own. */
-export function placeholdersOf(parts: readonly Part[]): Placeholder[] {
+export function placeholdersOf(parts: readonly Part[], enters: Enters = () => true): Placeholder[] {
   const found = new Map<string, Placeholder>();
-  collect(parts, [], found);
+  collect(parts, [], found, enters);
   return [...found.values()];
 }
 
-function collect(parts: readonly Part[], sections: readonly string[], found: Map<string, Placeholder>): void {
+function collect(
+  parts: readonly Part[],
+  sections: readonly string[],
+  found: Map<string, Placeholder>,
+  enters: Enters,
+): void {
   for (const part of parts) {
     if (part.kind === 'text' || part.kind === 'partial' || part.name === '.') continue;
     const meanings = [part.name, ...within(sections, part.name)];
@@ -34,7 +42,8 @@ function collect(parts: readonly Part[], sections: readonly string[], found: Map
       at: before?.at ?? part.at,
     });
     if (part.kind !== 'section') continue;
-    collect(part.parts, part.inverted ? sections : below(sections, part.name), found);
+    if (part.inverted) collect(part.parts, sections, found, enters);
+    else if (enters(meanings)) collect(part.parts, below(sections, part.name), found, enters);
   }
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ProblemCode } from '../base/problems.js';
+import { programNames, usualPrograms } from './programs.js';
 
 /** What is looked for in email bodies, and what each finding means for a reader of the configuration. */
 export const checkDescriptions = {
@@ -8,12 +9,15 @@ export const checkDescriptions = {
   'body-too-large':
     'A body beyond the limits of what idops checks and renders, or a live one that the new one could not be compared with.',
   'placeholder-mismatch': 'Text and HTML with different placeholders.',
+  'unknown-placeholder': 'A placeholder that no server is known to fill in for this type of email.',
   'html-script': 'HTML that runs scripts or embeds other documents, which mail clients remove or distrust.',
   'html-too-large': 'HTML of more than 102 KB, where mail clients clip.',
   'html-charset': 'HTML without a declared character set, or with another one than UTF-8.',
   'html-nesting':
     'HTML that is nested deeper than browsers and mail clients go, or that makes them repeat elements without end.',
   'image-without-alt': 'Images without a text for readers who do not see them.',
+  'low-contrast': 'Text that is hard to read, since its colour is too near to that behind it.',
+  'mail-programs': 'HTML and CSS that the mail programs that matter do not understand.',
   'insecure-link': 'Addresses that begin with http:, which anybody on the way can read and change.',
 } as const satisfies { readonly [code in ProblemCode]?: string };
 
@@ -41,17 +45,49 @@ export const checksSchema = z
     'template-syntax': level('template-syntax'),
     'body-too-large': level('body-too-large'),
     'placeholder-mismatch': level('placeholder-mismatch'),
+    'unknown-placeholder': level('unknown-placeholder'),
     'html-script': level('html-script'),
     'html-too-large': level('html-too-large'),
     'html-charset': level('html-charset'),
     'html-nesting': level('html-nesting'),
     'image-without-alt': level('image-without-alt'),
+    'low-contrast': level('low-contrast'),
+    'mail-programs': level('mail-programs'),
     'insecure-link': level('insecure-link'),
   })
   .meta({
     description: 'What is made of findings in email bodies: each can be an error, a warning or off.',
     examples: [{ 'html-script': 'error', 'image-without-alt': 'off' }],
   });
+
+/** `email` of the configuration. */
+export const emailSchema = z
+  .strictObject({
+    programs: z
+      .array(z.enum(programNames))
+      .optional()
+      .meta({
+        description:
+          'The mail programs that matter, each on all platforms (gmail) or on one (gmail.ios). None, and HTML is not checked for them.',
+        examples: [['gmail', 'outlook', 'apple-mail']],
+        default: [...usualPrograms],
+      }),
+    placeholders: z
+      .array(z.string().regex(/^[^\s{}<>]+$/, 'must be the name of a placeholder, without braces'))
+      .optional()
+      .meta({
+        description:
+          'Placeholders that the server fills in beside those that idops knows; "company.*" is all below company.',
+        examples: [['support_url', 'company.*']],
+      }),
+  })
+  .meta({
+    description: 'What is known of those who fill in and show the emails, for the checks.',
+    examples: [{ programs: ['gmail', 'outlook', 'apple-mail'] }],
+  });
+
+/** What is known of those who fill in and show the emails. */
+export type EmailSettings = z.infer<typeof emailSchema>;
 
 /** What becomes of a finding under these settings. */
 export function levelOf(code: CheckCode, settings: ChecksSettings): CheckLevel {

@@ -26,7 +26,7 @@ export function cleanMedia(source: string): string | undefined {
  * The tokens of a style. The tokenizer makes an error of each mistake, though nobody asks for it, and most of its time
  * goes into their stacks.
  */
-function tokensOf(css: string): CSSToken[] {
+export function tokensOf(css: string): CSSToken[] {
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
   try {

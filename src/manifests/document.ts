@@ -1,3 +1,4 @@
+import { nearest } from '../base/nearest.js';
 import { error, type Place, type Problem } from '../base/problems.js';
 import {
   ExactNumber,
@@ -15,7 +16,6 @@ import { FileReference } from '../kinds/schema.js';
 import type { Profile } from '../server/profiles.js';
 import { check, pathText, startOf, typeOf, valuePlace } from '../source/check.js';
 import type { SourceFile } from '../source/file.js';
-import { nearest } from '../source/nearest.js';
 import { type Note, pathKey } from '../source/resolve.js';
 import { find, type MapNode, type Node, type Path, type Range } from '../source/tree.js';
 import type { Variables } from '../source/variables.js';

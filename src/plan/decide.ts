@@ -4,10 +4,10 @@ import type { Declared, KindName, Live } from '../kinds/kind.js';
 import { idTrouble } from '../kinds/limits.js';
 import type { Owed } from '../kinds/loss.js';
 import { afterwards, type References } from '../kinds/references.js';
-import type { ChecksSettings } from '../mail/settings.js';
 import type { Profile } from '../server/profiles.js';
 import { type Hasher, restoreFields } from '../state/secrets.js';
 import type { ResourceRecord, State } from '../state/state.js';
+import type { BodyChecks } from './body-checks.js';
 import { compare, type Recorded } from './compare.js';
 import { templateWarnings } from './findings.js';
 import { type Names, withLabel } from './label.js';
@@ -78,8 +78,8 @@ export class Decider {
 }
 
 /** A change with what the checks of email bodies say; one that the settings make an error blocks it. */
-function checked(change: Change, declared: Declared, settings: ChecksSettings): Change {
-  const { warnings, errors } = templateWarnings(change, declared, settings);
+function checked(change: Change, declared: Declared, checks: BodyChecks): Change {
+  const { warnings, errors } = templateWarnings(change, declared, checks);
   const told = { ...change, warnings: [...change.warnings, ...warnings, ...errors] };
   if (errors.length === 0) return told;
   const reason = errors.map(({ code, message }) => `${message} (${code} is an error here)`).join('; ');

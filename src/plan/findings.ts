@@ -4,7 +4,8 @@ import { emailsIn } from '../kinds/emails.js';
 import { kindOf } from '../kinds/index.js';
 import type { Declared, Email } from '../kinds/kind.js';
 import { type BodyName, checkTemplate, type TemplateBodies, type TemplateFinding } from '../mail/checks.js';
-import { type ChecksSettings, levelOf } from '../mail/settings.js';
+import { levelOf } from '../mail/settings.js';
+import { type BodyChecks, knownOf } from './body-checks.js';
 import type { Change, PlanWarning } from './plan.js';
 
 /** What the checks of bodies say about one change. */
@@ -18,22 +19,19 @@ export interface TemplateWarnings {
  * What a reviewer should know about the bodies of a template that is to be updated. What is said of a body that the
  * document declares stands where it is written.
  */
-export function templateWarnings(
-  change: Change,
-  declared: Declared,
-  settings: ChecksSettings,
-): TemplateWarnings {
+export function templateWarnings(change: Change, declared: Declared, checks: BodyChecks): TemplateWarnings {
   const { email } = kindOf(change.kind);
   if (email === undefined || change.action !== 'update') return { warnings: [], errors: [] };
   const { before, expected } = change.apply;
   const findings = checkTemplate({
     before: bodies(email, before),
     after: bodies(email, { ...before, ...expected }),
+    ...knownOf(declared, email, checks),
   });
   const told = (level: 'warning' | 'error') =>
     findings
       .filter(({ code, live }) => {
-        const set = levelOf(code, settings);
+        const set = levelOf(code, checks.levels);
         return (live && set === 'error' ? 'warning' : set) === level;
       })
       .map((finding) => planWarning(declared, email, finding));
@@ -57,14 +55,16 @@ export function planWarning(template: Declared, email: Email, finding: TemplateF
 }
 
 /** What is questionable about declared templates, as far as manifests alone can tell. */
-export function checkDeclaredTemplates(declared: readonly Declared[], settings: ChecksSettings): Problem[] {
+export function checkDeclaredTemplates(declared: readonly Declared[], checks: BodyChecks): Problem[] {
   return emailsIn(declared).flatMap(({ template, email }) =>
-    checkTemplate({ after: bodies(email, template.fields) }).flatMap((finding) => {
-      const level = levelOf(finding.code, settings);
-      if (level === 'off') return [];
-      const build = level === 'error' ? error : warning;
-      return [build(finding.code, finding.message, places(template, email, finding))];
-    }),
+    checkTemplate({ after: bodies(email, template.fields), ...knownOf(template, email, checks) }).flatMap(
+      (finding) => {
+        const level = levelOf(finding.code, checks.levels);
+        if (level === 'off') return [];
+        const build = level === 'error' ? error : warning;
+        return [build(finding.code, finding.message, places(template, email, finding))];
+      },
+    ),
   );
 }
 

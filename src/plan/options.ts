@@ -1,11 +1,11 @@
 import type { Progress } from '../base/progress.js';
 import type { Fields } from '../base/values.js';
 import type { Declared } from '../kinds/kind.js';
-import type { ChecksSettings } from '../mail/settings.js';
 import type { Profile } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
 import type { Hasher } from '../state/secrets.js';
 import type { State } from '../state/state.js';
+import type { BodyChecks } from './body-checks.js';
 import type { Recognise } from './fit.js';
 import type { Selection } from './select.js';
 
@@ -35,7 +35,7 @@ export interface BuildOptions extends PlanHeader {
   readonly concurrency: number;
   readonly progress: Progress;
   /** What the checks of email bodies count for. */
-  readonly checks: ChecksSettings;
+  readonly checks: BodyChecks;
   /** Whose losses are put back although no document names the object: all, those of one run, or none. */
   readonly restores: 'all' | { readonly run: string } | 'none';
   /** Changes a document in the light of what is there now, before the two are compared. */

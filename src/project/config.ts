@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { checksSchema } from '../mail/settings.js';
+import { checksSchema, emailSchema } from '../mail/settings.js';
 import { profiles } from '../server/profiles.js';
 
 export const DEFAULT_MANIFESTS = ['manifests/**/*.yaml', 'manifests/**/*.yml'];
@@ -240,6 +240,7 @@ const sections = {
   state: stateSettingsSchema.optional(),
   safety: safetySchema.optional(),
   checks: checksSchema.optional(),
+  email: emailSchema.optional(),
 };
 
 const environmentSchema = z

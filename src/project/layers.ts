@@ -1,7 +1,7 @@
+import { nearest } from '../base/nearest.js';
 import { error, ProblemsError, refuse } from '../base/problems.js';
 import { check } from '../source/check.js';
 import type { SourceFile } from '../source/file.js';
-import { nearest } from '../source/nearest.js';
 import { inOrder } from '../source/order.js';
 import { find, type MapNode, mapNode, type Node } from '../source/tree.js';
 import { parseYaml } from '../source/yaml.js';

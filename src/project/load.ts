@@ -2,7 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { dirname, resolve as resolvePath } from 'node:path';
 import type { z } from 'zod';
 import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
-import { type ChecksSettings, checksSchema } from '../mail/settings.js';
+import { type ChecksSettings, checksSchema, type EmailSettings, emailSchema } from '../mail/settings.js';
 import { type Profile, profiles } from '../server/profiles.js';
 import { check } from '../source/check.js';
 import { nameOf, readBytes, readSource, type SourceFile, shownPath, unreadable } from '../source/file.js';
@@ -191,6 +191,7 @@ class LoadedProject implements Project {
       state: stateSettingsSchema,
       safety: safetySchema,
       checks: checksSchema,
+      email: emailSchema,
     };
     return Object.entries(sections).flatMap(([name, schema]) => this.#resolved(name, schema, true).problems);
   }
@@ -208,6 +209,10 @@ class LoadedProject implements Project {
 
   checks(): ChecksSettings {
     return this.#section('checks', checksSchema) ?? {};
+  }
+
+  email(): EmailSettings {
+    return this.#section('email', emailSchema) ?? {};
   }
 
   patterns(): readonly Pattern[] {

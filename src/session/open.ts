@@ -12,6 +12,7 @@ import type { Declared } from '../kinds/kind.js';
 import { identifier } from '../kinds/schema.js';
 import { pruneRefusals } from '../manifests/index.js';
 import { ApprovedPlan, markStale } from '../plan/approve.js';
+import { bodyChecks } from '../plan/body-checks.js';
 import { buildPlan, type Planned, regenerationPlan } from '../plan/build.js';
 import { warnOfMasks } from '../plan/masked.js';
 import type { BuildOptions, PlanHeader } from '../plan/options.js';
@@ -130,7 +131,7 @@ async function open(
       prune: false,
       assert: false,
       restores: 'none',
-      checks: project.checks(),
+      checks: await bodyChecks(project, what.declared),
       ...header(),
       ...what,
     });

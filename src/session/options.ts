@@ -1,8 +1,8 @@
 import { type CommanderError, InvalidArgumentError, Option } from 'commander';
 import { type KindName, kindNames } from '../base/kind-names.js';
+import { areNear, nearest } from '../base/nearest.js';
 import { error, type Problem } from '../base/problems.js';
 import { type Share, shares } from '../plan/drift.js';
-import { areNear, nearest } from '../source/nearest.js';
 import type { PlanOptions, SessionOptions } from './session.js';
 
 /*

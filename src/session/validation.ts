@@ -1,6 +1,7 @@
 import type { Problem } from '../base/problems.js';
 import type { OnSecret } from '../base/redact.js';
 import { loadManifests, tellSecrets } from '../manifests/index.js';
+import { bodyChecks } from '../plan/body-checks.js';
 import { checkDeclaredTemplates } from '../plan/findings.js';
 import type { Project } from '../project/index.js';
 import { problemsOf } from './failures.js';
@@ -21,7 +22,9 @@ export async function validateProject(load: () => Promise<Project>, onSecret: On
     tellSecrets(loaded, onSecret);
     const settings = project.settingsProblems();
     const known = settings.every(({ severity }) => severity === 'warning');
-    const bodies = known ? checkDeclaredTemplates(loaded.declared, project.checks()) : [];
+    const bodies = known
+      ? checkDeclaredTemplates(loaded.declared, await bodyChecks(project, loaded.declared))
+      : [];
     const addresses = project.addressProblems();
     return {
       problems: [...addresses, ...settings, ...loaded.problems, ...bodies],

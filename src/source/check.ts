@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { plainNumber } from '../base/json.js';
+import { nearest } from '../base/nearest.js';
 import { error, type Place, type Problem } from '../base/problems.js';
 import { ExactNumber, type Json } from '../base/values.js';
 import type { SourceFile } from './file.js';
-import { nearest } from './nearest.js';
 import { decimalText } from './number.js';
 import { type Note, pathKey, resolve } from './resolve.js';
 import { find, type Node, type Path } from './tree.js';

@@ -9,6 +9,9 @@ import type { Range } from './tree.js';
 /** How large a file may be: far above any manifest, far below what exhausts the memory. */
 export const MAX_BYTES = 16 * 1024 * 1024;
 
+/** A longer line is not shown: nobody reads it, and showing it takes memory for each of its characters. */
+const MAX_LINE = 100_000;
+
 /** A path as a person would type it in the folder `cwd`. */
 export function shownPath(path: string, cwd: string): string {
   return (relative(cwd, path) || '.').split(sep).join('/');
@@ -93,6 +96,7 @@ export class SourceFile {
     start: number,
     length: number,
   ): { length: number; text?: string } {
+    if (lineEnd - lineStart > MAX_LINE) return { length };
     let text = '';
     let at = lineStart;
     let shownLength = length;

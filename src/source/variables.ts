@@ -1,7 +1,7 @@
+import { nearest } from '../base/nearest.js';
 import { error, type Place, type Problem, warning } from '../base/problems.js';
 import { ExactNumber } from '../base/values.js';
 import type { SourceFile } from './file.js';
-import { nearest } from './nearest.js';
 import { BadVariable, parseVariables, type Reference, type VariableText } from './template.js';
 import type { ScalarNode } from './tree.js';
 

@@ -51,7 +51,7 @@ async function actionFor(state: State, fields: Fields): Promise<Action | undefin
     prune: false,
     assert: false,
     restores: 'none',
-    checks: {},
+    checks: { levels: {} },
     concurrency: 1,
     progress: noProgress,
     server,

@@ -17,7 +17,7 @@ kind: Client
 id: ${ids.portal}
 did_generation: 1
 `,
-  'bodies/tx.txt': 'Your code: {{ code }}\n',
+  'bodies/tx.txt': 'Your code: {{ tx_code }}\n',
   'deeper/token': 'wrong\n',
 };
 

@@ -36,16 +36,16 @@ const lost = {
 describe('warnings of a changed template', () => {
   it('compare with what the server has', () => {
     const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: 'x' });
-    expect(templateWarnings(change, document, {})).toEqual({ warnings: [lost], errors: [] });
+    expect(templateWarnings(change, document, { levels: {} })).toEqual({ warnings: [lost], errors: [] });
   });
 
   it('can be errors, or silenced', () => {
     const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: 'x' });
-    expect(templateWarnings(change, document, { 'lost-placeholder': 'error' })).toEqual({
+    expect(templateWarnings(change, document, { levels: { 'lost-placeholder': 'error' } })).toEqual({
       warnings: [],
       errors: [lost],
     });
-    expect(templateWarnings(change, document, { 'lost-placeholder': 'off' })).toEqual({
+    expect(templateWarnings(change, document, { levels: { 'lost-placeholder': 'off' } })).toEqual({
       warnings: [],
       errors: [],
     });
@@ -54,7 +54,7 @@ describe('warnings of a changed template', () => {
   it('take the body that stays into account', () => {
     const html = '<meta charset="utf-8">{{ a }}';
     const change = templateChange({ txt_content: '{{ a }}', html_content: html }, { txt_content: 'x' });
-    expect(templateWarnings(change, document, { 'lost-placeholder': 'off' }).warnings).toEqual([
+    expect(templateWarnings(change, document, { levels: { 'lost-placeholder': 'off' } }).warnings).toEqual([
       { code: 'placeholder-mismatch', message: 'only the html body has {{ a }}' },
     ]);
   });
@@ -64,7 +64,9 @@ describe('warnings of a changed template', () => {
     const live = templateChange({ txt_content: long }, { txt_content: 'x' });
     const own = templateChange({ txt_content: 'x' }, { txt_content: long });
     const codes = (change: typeof live, level: 'error' | 'off') => {
-      const { warnings, errors } = templateWarnings(change, document, { 'body-too-large': level });
+      const { warnings, errors } = templateWarnings(change, document, {
+        levels: { 'body-too-large': level },
+      });
       return { warnings: warnings.map(({ code }) => code), errors: errors.map(({ code }) => code) };
     };
     expect(codes(live, 'error')).toEqual({ warnings: ['body-too-large'], errors: [] });
@@ -74,13 +76,13 @@ describe('warnings of a changed template', () => {
 
   it('quote nothing from a secret', () => {
     const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: new Sensitive('{{#secret') });
-    expect(templateWarnings(change, document, {})).toEqual({ warnings: [], errors: [] });
+    expect(templateWarnings(change, document, { levels: {} })).toEqual({ warnings: [], errors: [] });
   });
 
   it('are about templates that will be updated alone', () => {
     const change = templateChange({ txt_content: '{{ a }}' }, { txt_content: 'x' });
-    expect(templateWarnings({ ...change, action: 'blocked' }, document, {}).warnings).toEqual([]);
-    expect(templateWarnings({ ...change, kind: 'Client' }, document, {}).warnings).toEqual([]);
+    expect(templateWarnings({ ...change, action: 'blocked' }, document, { levels: {} }).warnings).toEqual([]);
+    expect(templateWarnings({ ...change, kind: 'Client' }, document, { levels: {} }).warnings).toEqual([]);
   });
 });
 
@@ -98,7 +100,7 @@ describe('a warning of a changed template', () => {
       },
     };
     const place = { file: 'emails/a.html', inProject: 'a.html', line: 7, column: 3 };
-    expect(templateWarnings(change, declared, {}).warnings).toMatchObject([
+    expect(templateWarnings(change, declared, { levels: {} }).warnings).toMatchObject([
       { code: 'image-without-alt', place },
     ]);
     expect(parts).toEqual([{ start: 22, end: 39 }]);
@@ -106,7 +108,9 @@ describe('a warning of a changed template', () => {
 
   it('has no place where the body is that of the server', () => {
     const change = templateChange({ html_content: html }, { txt_content: '{{ b }}' });
-    const { warnings } = templateWarnings(change, declaredTemplate({ txt_content: '{{ b }}' }), {});
+    const { warnings } = templateWarnings(change, declaredTemplate({ txt_content: '{{ b }}' }), {
+      levels: {},
+    });
     expect(warnings.map(({ code, place }) => [code, place?.line])).toEqual([
       ['placeholder-mismatch', 2],
       ['image-without-alt', undefined],
@@ -118,9 +122,7 @@ describe('problems of declared templates', () => {
   it('stand at the body that they are about', () => {
     const problems = checkDeclaredTemplates(
       [declaredTemplate({ txt_content: '{{#a}}', html_content: 'x' })],
-      {
-        'template-syntax': 'error',
-      },
+      { levels: { 'template-syntax': 'error' } },
     );
     expect(
       problems.map(({ code, severity, places }) => [code, severity, places.map(({ line }) => line)]),
@@ -132,14 +134,18 @@ describe('problems of declared templates', () => {
 
   it('stand at both bodies where they are about both', () => {
     const fields = { txt_content: '{{a}}', html_content: '<meta charset="utf-8">' };
-    const [problem] = checkDeclaredTemplates([declaredTemplate(fields)], {});
+    const [problem] = checkDeclaredTemplates([declaredTemplate(fields)], { levels: {} });
     expect(problem?.places.map(({ line }) => line)).toEqual([2, 3]);
   });
 
   it('are not searched for in what is to be deleted, or is off', () => {
-    expect(checkDeclaredTemplates([declaredTemplate({ txt_content: '{{#a}}' }, true)], {})).toEqual([]);
     expect(
-      checkDeclaredTemplates([declaredTemplate({ txt_content: '{{#a}}' })], { 'template-syntax': 'off' }),
+      checkDeclaredTemplates([declaredTemplate({ txt_content: '{{#a}}' }, true)], { levels: {} }),
+    ).toEqual([]);
+    expect(
+      checkDeclaredTemplates([declaredTemplate({ txt_content: '{{#a}}' })], {
+        levels: { 'template-syntax': 'off' },
+      }),
     ).toEqual([]);
   });
 });

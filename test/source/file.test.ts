@@ -212,3 +212,13 @@ test.each([
   'authorization_level',
   'cookie_consent',
 ])('%s does not look secret', (key) => expect(looksSecret(key)).toBe(false));
+
+describe('a line that nobody could read', () => {
+  test('has its place, and is not shown', () => {
+    const place = new SourceFile({ file: 'a.html' }, `a\n${'x'.repeat(200_000)}yz`).place({
+      start: 200_002,
+      end: 200_004,
+    });
+    expect(place).toEqual({ file: 'a.html', line: 2, column: 200_001, length: 2 });
+  });
+});

@@ -9,9 +9,10 @@ import { addressOf } from '../../kinds/address.js';
 import { emailsIn } from '../../kinds/emails.js';
 import type { Declared, Email } from '../../kinds/kind.js';
 import { checkTemplate } from '../../mail/checks.js';
-import { type ChecksSettings, levelOf } from '../../mail/settings.js';
+import { levelOf } from '../../mail/settings.js';
 import { loadManifests, tellSecrets } from '../../manifests/index.js';
 import { loadSamples } from '../../manifests/samples.js';
+import { type BodyChecks, bodyChecks, knownOf } from '../../plan/body-checks.js';
 import { planWarning } from '../../plan/findings.js';
 import { isMasked, maskedBody } from '../../plan/masked.js';
 import type { Project } from '../../project/index.js';
@@ -65,7 +66,7 @@ async function loadGallery(context: Context, project: Project): Promise<Gallery>
       manifest: template.place.file,
     })),
   );
-  const checks = project.checks();
+  const checks = await bodyChecks(project, loaded.declared);
   return {
     templates: declared.map(({ template, email }) => {
       return {
@@ -80,7 +81,7 @@ async function loadGallery(context: Context, project: Project): Promise<Gallery>
 function galleryTemplate(
   template: Declared,
   email: Email,
-  checks: ChecksSettings,
+  checks: BodyChecks,
   { redact }: Redactor,
 ): Omit<GalleryTemplate, 'samples'> {
   const { [email.txt]: txt, [email.html]: html } = template.fields;
@@ -94,8 +95,8 @@ function galleryTemplate(
     bodies,
     held: txt instanceof Sensitive || html instanceof Sensitive,
     warnings: [
-      ...checkTemplate({ after: bodies })
-        .filter(({ code }) => levelOf(code, checks) !== 'off')
+      ...checkTemplate({ after: bodies, ...knownOf(template, email, checks) })
+        .filter(({ code }) => levelOf(code, checks.levels) !== 'off')
         .map((finding) => planWarning(template, email, finding)),
       ...(['txt', 'html'] as const).flatMap((body) =>
         isMasked(bodies[body], redact) ? [maskedBody(`the ${body} body`)] : [],

@@ -1,0 +1,44 @@
+import { emailsIn } from '../kinds/emails.js';
+import type { Declared, Email } from '../kinds/kind.js';
+import type { CheckedTemplate } from '../mail/checks.js';
+import { KnownPlaceholders } from '../mail/known.js';
+import { usualPrograms } from '../mail/programs.js';
+import { type ChecksSettings, type EmailSettings, levelOf } from '../mail/settings.js';
+import { loadMailSupport, type MailSupport } from '../mail/support.js';
+
+/** What the checks of email bodies go by. */
+export interface BodyChecks {
+  /** What becomes of a finding. */
+  readonly levels: ChecksSettings;
+  /** Placeholders that the server fills in beside those that are known. */
+  readonly placeholders?: readonly string[] | undefined;
+  /** What the mail programs that matter don't understand; left out where nothing needs it. */
+  readonly support?: MailSupport | undefined;
+}
+
+/** The checks that a configuration asks for. What is known of mail programs is loaded where there is HTML to check. */
+export async function bodyChecks(
+  project: { checks(): ChecksSettings; email(): EmailSettings },
+  declared: readonly Declared[],
+): Promise<BodyChecks> {
+  const levels = project.checks();
+  const { programs = usualPrograms, placeholders } = project.email();
+  const hasHtml = emailsIn(declared).some(
+    ({ template, email }) => typeof template.fields[email.html] === 'string',
+  );
+  const asked = hasHtml && programs.length > 0 && levelOf('mail-programs', levels) !== 'off';
+  return { levels, placeholders, support: asked ? await loadMailSupport(programs) : undefined };
+}
+
+/** What is known of a template beside its bodies. */
+export function knownOf(
+  { identity }: Pick<Declared, 'identity'>,
+  { type, placeholders }: Email,
+  checks: BodyChecks,
+): Pick<CheckedTemplate, 'known' | 'support'> {
+  const name = identity[type] ?? '';
+  const known = Object.hasOwn(placeholders, name)
+    ? new KnownPlaceholders(name, [...(placeholders[name] ?? []), ...(checks.placeholders ?? [])])
+    : undefined;
+  return { known, support: checks.support };
+}
