@@ -129,6 +129,7 @@ class Execution {
   async #change(kind: Kind, planned: Change): Promise<LeftOpen | undefined> {
     const reason = this.#reasonToSkip(planned);
     if (reason !== undefined) return this.#skip(planned, reason);
+    this.#options.progress.begin?.(planned.address);
     if (planned.action === 'adopt') {
       await this.#guard(() => this.#options.recorder.sending(planned, null, true));
       await this.#settle(planned, planned, { ...skipped(null), status: 'applied' });
@@ -295,7 +296,7 @@ class Execution {
 
   #skip(change: Change, reason: string): undefined {
     this.#outcomes.set(change, skipped(reason));
-    this.#options.progress.step();
+    this.#options.progress.step({ address: change.address, status: 'skipped', error: reason });
     return undefined;
   }
 
@@ -325,7 +326,8 @@ class Execution {
     if (takesOver(planned) && outcome.status !== 'applied') this.#unsucceeded.add(planned.kind);
     this.#outcomes.set(planned, outcome);
     await this.#guard(() => this.#options.recorder.settled(sent, outcome));
-    this.#options.progress.step();
+    const { status, error } = outcome;
+    this.#options.progress.step({ address: planned.address, status, error });
   }
 
   /** What can't be recorded stops the run: nothing more is sent that nobody would know of. */

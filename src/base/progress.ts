@@ -1,3 +1,22 @@
+/** What a step came to, for whoever watches. */
+export interface Stepped {
+  /** The object that it was about. */
+  readonly address: string;
+  /** As in the result of a run: `applied`, `failed`, `not_converged`, `unknown` or `skipped`. */
+  readonly status: string;
+  /** What went wrong; null where nothing did. */
+  readonly error: string | null;
+}
+
+/** A request that is about to be sent again. */
+export interface Retrying {
+  /** The try that comes now, counted from 1, and how many there may be. */
+  readonly attempt: number;
+  readonly of: number;
+  /** Why the one before it came to nothing, in a few words. */
+  readonly why: string;
+}
+
 /**
  * What long work tells whoever watches: one phase at a time, and how far it is. What is thrown in it is ignored, and nothing more is
  * told then: it has no part in what is done.
@@ -5,8 +24,12 @@
 export type Progress = {
   /** A phase begins: its name, such as `Observing` or `Applying`, and its number of steps. */
   phase(name: string, total: number): void;
-  /** One step is done. */
-  step(): void;
+  /** Requests about an object begin; its step tells that they have ended. */
+  begin?(address: string): void;
+  /** A request is about to be sent again. */
+  retry?(again: Retrying): void;
+  /** One step is done; where it changes something, what became of it. */
+  step(done?: Stepped): void;
   /** The phase is over, whether all of its steps were done or not; `failed` where something keeps them from it. */
   end(how?: 'failed'): void;
 };
@@ -15,7 +38,7 @@ export type Progress = {
 export const noProgress: Progress = { phase() {}, step() {}, end() {} };
 
 /** Tells whoever watches for as long as that does no harm: after the first failure, whether thrown or promised, nothing more. */
-export function withoutHarm(progress: Progress): Progress {
+export function withoutHarm(progress: Progress): Required<Progress> {
   let failed = false;
   const fail = (): void => {
     failed = true;
@@ -31,7 +54,9 @@ export function withoutHarm(progress: Progress): Progress {
   };
   return {
     phase: (name, total) => tell(() => progress.phase(name, total)),
-    step: () => tell(() => progress.step()),
+    begin: (address) => tell(() => progress.begin?.(address)),
+    retry: (again) => tell(() => progress.retry?.(again)),
+    step: (done) => tell(() => progress.step(done)),
     end: (how) => tell(() => progress.end(how)),
   };
 }

@@ -1,4 +1,5 @@
-import type { Redactor } from '../base/redact.js';
+import { bare } from '../base/escape.js';
+import { type Redactor, redactAddress } from '../base/redact.js';
 import type { Project } from '../project/index.js';
 import type { Try } from '../server/call.js';
 import { type ConnectionOptions, sessionOptionsOf } from '../session/options.js';
@@ -33,6 +34,8 @@ export interface Context {
   readonly prompt: Prompt;
   /** Aborted by SIGINT or SIGTERM: nothing new may be started. */
   readonly signal: AbortSignal;
+  /** What is left open where the process ends at once; null where nothing is. */
+  lastWords(): string | null;
   project(): Promise<Project>;
   /** How a session speaks to the server, by the options that every command takes. */
   sessionOptions(): SessionOptions;
@@ -73,6 +76,7 @@ export function createContext(
     quiet: options.quiet === true,
     now: () => performance.now(),
   });
+  signal.addEventListener('abort', () => progress.interrupted());
   const place = () => ({
     cwd: process.cwd(),
     ...(options.config === undefined ? {} : { config: options.config }),
@@ -123,6 +127,7 @@ export function createContext(
     redactor,
     prompt: createPrompt({ stdin, stderr, color: output.color.stderr, redactor }),
     signal,
+    lastWords: () => openText(progress.inFlight().map((address) => redactAddress(address, redactor))),
     project,
     sessionOptions,
     async learnTokens() {
@@ -155,6 +160,17 @@ export function createContext(
       );
     },
   };
+}
+
+/** How many objects are named where a process ends at once. */
+const NAMED = 5;
+
+/** What requests were about that nobody will have an answer to. */
+function openText(addresses: readonly string[]): string | null {
+  if (addresses.length === 0) return null;
+  const named = addresses.slice(0, NAMED).map(bare);
+  const more = addresses.length > NAMED ? ` and ${addresses.length - NAMED} more` : '';
+  return `\nEnded at once. Left open: ${named.join(', ')}${more}; the next plan or apply finds out what became of them.`;
 }
 
 /** One try of a request, for --debug: neither headers nor bodies. */

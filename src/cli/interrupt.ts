@@ -1,6 +1,10 @@
+import { writeSync } from 'node:fs';
+
 /** Ctrl-C as a signal to the work, which ends what is in flight and starts nothing new. */
 export interface Interrupt {
   readonly signal: AbortSignal;
+  /** What is said where the process ends at once; nothing where it gives null. */
+  lastWords: () => string | null;
   release(): void;
 }
 
@@ -11,6 +15,7 @@ export function onInterrupt(): Interrupt {
   const listen = (name: NodeJS.Signals): void => {
     if (controller.signal.aborted) {
       release();
+      say(interrupt.lastWords());
       process.kill(process.pid, name);
       return;
     }
@@ -20,5 +25,16 @@ export function onInterrupt(): Interrupt {
     for (const name of names) process.off(name, listen);
   };
   for (const name of names) process.on(name, listen);
-  return { signal: controller.signal, release };
+  const interrupt: Interrupt = { signal: controller.signal, lastWords: () => null, release };
+  return interrupt;
+}
+
+/** Writes at once: the process has no other moment. */
+function say(words: string | null): void {
+  if (words === null) return;
+  try {
+    writeSync(2, `${words}\n`);
+  } catch {
+    // Nobody reads it.
+  }
 }

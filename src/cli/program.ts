@@ -39,6 +39,7 @@ export async function run(argv: readonly string[], streams: Streams): Promise<nu
       const command = all.at(-1) as Command;
       const options = command.optsWithGlobals<O & GlobalOptions>();
       const context = createContext(options, interrupt.signal, redactor, streams);
+      interrupt.lastWords = context.lastWords;
       try {
         const work = await load();
         code = await work(context, options, ...(all.slice(0, -2) as A));

@@ -10,6 +10,7 @@ import {
   summarize,
 } from '../plan/plan.js';
 import { countDestructions } from '../plan/safety.js';
+import { alike, leftText, someOf } from './alike.js';
 import { driftSentence, leftOutSentence } from './drift.js';
 import type { DiffLine } from './hunks.js';
 import { labelBeside, nameOf } from './names.js';
@@ -244,9 +245,12 @@ const statusWords: { readonly [status in Status]: string } = {
 /** What a run did, for a person. */
 export function resultText(result: Result, { color, debug }: TextOptions): string {
   const paint = colors(color);
-  const lines = result.results.flatMap((one) =>
-    one.status === 'applied' ? appliedLines(one, debug, paint) : troubleLines(one, paint),
-  );
+  const groups = debug ? result.results.map((one) => [one]) : alike(result.results);
+  const lines = groups.flatMap(([first, ...others]) => {
+    if (first === undefined) return [];
+    if (first.status === 'applied') return appliedLines(first, debug, paint);
+    return others.length === 0 ? troubleLines(first, paint) : alikeLines(first, others, paint);
+  });
   if (result.results.length === 0) lines.push('Nothing was applied.');
   if (result.interrupted) {
     lines.push(
@@ -289,6 +293,18 @@ function troubleLines(result: ChangeResult, paint: Colors): string[] {
       ? []
       : wrap('    not in the answer, so unverified: ', result.unverified.join(', '))),
   ];
+}
+
+/** What happened to many, once. */
+function alikeLines(first: ChangeResult, others: readonly ChangeResult[], paint: Colors): string[] {
+  if (first.status === 'skipped') {
+    const all = [first, ...others];
+    return [
+      paint.dim(`- ${escapeText(leftText(all.length, first.error ?? 'not sent'))}`),
+      ...wrap('    ', someOf(all)),
+    ];
+  }
+  return [...troubleLines(first, paint), ...wrap(`    ${others.length} more alike: `, someOf(others))];
 }
 
 function attemptsText({ httpStatus, attempts }: ChangeResult): string {

@@ -1,3 +1,4 @@
+import type { Retrying } from '../base/progress.js';
 import type { OnSecret } from '../base/redact.js';
 import type { Json } from '../base/values.js';
 import type { Parser } from './answers.js';
@@ -76,6 +77,8 @@ export interface NetworkOptions {
   readonly onSecret?: OnSecret;
   /** Told of each try, when it is over. */
   readonly onTry?: (made: Try) => void;
+  /** Told before a request is sent again, and before what is waited for it. */
+  readonly onRetry?: (again: Retrying) => void;
   /** When it aborts, failed tries are not repeated; what is under way is finished. */
   readonly signal: AbortSignal;
   /** The version of idops, for the server's logs. */

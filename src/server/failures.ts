@@ -212,6 +212,20 @@ function describe(facts: FailureFacts): string {
   return `${title}: ${method} ${path} ${sentence(facts)}${tries}${patience}${other}`;
 }
 
+/** Why a try came to nothing, in a few words of ours. */
+export function briefly({
+  kind,
+  status,
+  reason,
+}: Pick<FailureFacts, 'kind' | 'status'> & { readonly reason?: string | null }): string {
+  if (status !== null) {
+    const phrase = STATUS_CODES[status]?.toLowerCase();
+    return `answered ${status}${phrase === undefined ? '' : ` (${phrase})`}`;
+  }
+  if (isTimeout(reason ?? '')) return 'no answer in time';
+  return kind === 'unreachable' ? 'no connection' : 'connection lost';
+}
+
 function sentence(facts: FailureFacts): string {
   const { kind, status, serverMessage, scope, origin, reason, detail, retryAfter } = facts;
   if (kind === 'unreachable') return `got no connection to ${origin}: ${whyNotConnected(facts)}`;

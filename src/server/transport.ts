@@ -6,7 +6,7 @@ import type { Answer, Call, TransportOptions } from './call.js';
 import { openRoute, type Route } from './connections.js';
 import type { Credential } from './credentials.js';
 import { type Exchanged, exchange, triedOf } from './exchange.js';
-import { Expired, type FailureFacts, leavesOpen, ServerFailure } from './failures.js';
+import { briefly, Expired, type FailureFacts, leavesOpen, ServerFailure } from './failures.js';
 import { firstHeader } from './headers.js';
 import { isCrowded, Judge, type Trouble, type TryVerdict } from './judge.js';
 import { isRaw, oneLine } from './messages.js';
@@ -90,6 +90,11 @@ export class Transport {
         if (waits) void this.#pace.hold(pause);
         throw fail(again ? { outOfPatience: true } : {});
       }
+      this.#options.onRetry?.({
+        attempt: attempts + 1,
+        of: attempts + 1 + retries - repeats,
+        why: briefly(problem),
+      });
       if (others || problem.status === 429) await this.#pace.hold(pause);
       else await this.#delay(pause);
       if (signal.aborted) throw fail();

@@ -103,6 +103,7 @@ async function open(
     timeout: options.timeout ?? DEFAULT_TIMEOUT,
     redact: redactor.redactEcho,
     onSecret: redactor.add,
+    onRetry: progress.retry,
     signal,
     version,
     ...network,

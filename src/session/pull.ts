@@ -268,7 +268,13 @@ async function looking<T>(
   tellSecrets(manifests, redactor.add);
   refuse(askedProblems(request.asked ?? {}, wishesOf(request).kinds, profile));
   const { known, notes } = await knownIn(project, manifests, server);
-  const sending = { concurrency, timeout, redactor, signal, network };
+  const sending = {
+    concurrency,
+    timeout,
+    redactor,
+    signal,
+    network: { onRetry: progress.retry, ...network },
+  };
   return await whileReading(server, manifests.declared, sending, async (reader) => {
     const look = { reader, profile, concurrency, progress, signal };
     const done = await work({ server, manifests, look, known, notes, holds: redactor.holds, others });

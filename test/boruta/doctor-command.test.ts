@@ -22,6 +22,7 @@ async function run(at: Site, format: string, token = at.sandbox.token): Promise<
     output,
     redactor,
     prompt: { available: false, confirm: unused, text: unused, select: unused },
+    lastWords: () => null,
     signal: new AbortController().signal,
     project: () => loadProject({ cwd: at.folder, variables: { IDOPS_TOKEN: token } }),
     sessionOptions: () => ({}),

@@ -81,7 +81,7 @@ describe('progress on a terminal', () => {
   it('stays within the line', () => {
     const { said, progress } = watched({ terminal: true, columns: 20 });
     progress.phase('a phase', 0);
-    expect(said).toEqual(['━'.repeat(19)]);
+    expect(said).toEqual([`${'━'.repeat(8)} 0/0 a phas`]);
   });
 });
 
@@ -99,5 +99,103 @@ describe('progress', () => {
     expect(drawsBar({ isTTY: true }, { CI: 'true' })).toBe(false);
     expect(drawsBar({ isTTY: true }, { TERM: 'dumb' })).toBe(false);
     expect(drawsBar({}, {})).toBe(false);
+  });
+});
+
+describe('what happens to objects', () => {
+  const failed = (address: string, error: string) => ({ address, status: 'failed', error });
+
+  it('is told as it fails, and what fails in the same way is counted', () => {
+    const { said, progress } = watched();
+    progress.phase('Applying', 6);
+    for (const id of ['user-1', 'user-2', 'user-3']) {
+      progress.step(failed(`User/${id}`, `update a user: PATCH /api/users/${id} answered 500`));
+    }
+    progress.step(failed('User/user-4', 'update a user: PATCH /api/users/user-4 answered 422: taken'));
+    progress.step({ address: 'User/user-5', status: 'applied', error: null });
+    progress.step({ address: 'User/user-6', status: 'not_converged', error: 'group is still "a"' });
+    progress.end();
+    expect(said).toEqual([
+      'Applying: 0/6',
+      '✗ User/user-1 failed: update a user: PATCH /api/users/user-1 answered 500',
+      '✗ User/user-4 failed: update a user: PATCH /api/users/user-4 answered 422: taken',
+      '✗ User/user-6 not converged: group is still "a"',
+      'Applying: 6/6',
+      '✗ 2 more failed alike: update a user: PATCH /api/users/… answered 500',
+    ]);
+  });
+
+  it('is told once where it was not sent', () => {
+    const { said, progress } = watched();
+    progress.phase('Applying', 3);
+    progress.step({ address: 'User/user-1', status: 'applied', error: null });
+    const error = 'interrupted before it was sent';
+    for (const id of ['user-2', 'user-3']) progress.step({ address: `User/${id}`, status: 'skipped', error });
+    progress.end();
+    expect(said).toEqual(['Applying: 0/3', 'Applying: 1/3', '- 2 not sent: interrupted']);
+  });
+
+  it('can not forge lines', () => {
+    const { said, progress } = watched();
+    progress.phase('Applying', 1);
+    progress.step(failed('User/\u001b[2J', 'a\nb'));
+    expect(said.at(-1)).toBe('✗ User/\\u001b[2J failed: a\\nb');
+  });
+});
+
+describe('a retry', () => {
+  const again = { attempt: 2, of: 4, why: 'connection lost' };
+
+  it('stands beside the bar for a while', () => {
+    const { said, clock, progress } = watched({ terminal: true });
+    progress.phase('Applying', 2);
+    progress.retry(again);
+    expect(said.at(-1)).toBe(`${'─'.repeat(22)} 0/2 Applying · retrying, attempt 2 of 4: connection lost`);
+    clock.time = 4_000;
+    progress.step();
+    expect(said.at(-1)).toBe(`${'━'.repeat(12)}${'─'.repeat(12)} 1/2 Applying`);
+  });
+
+  it('is said once for each reason in lines that are kept, and counted', () => {
+    const { said, progress } = watched();
+    progress.phase('Applying', 1);
+    for (const attempt of [2, 3]) progress.retry({ ...again, attempt });
+    progress.retry({ ...again, why: 'answered 503' });
+    progress.step();
+    progress.end();
+    expect(said).toEqual([
+      'Applying: 0/1',
+      'Applying: retrying, attempt 2 of 4: connection lost',
+      'Applying: retrying, attempt 2 of 4: answered 503',
+      'Applying: 1/1',
+      'Applying: 3 requests were sent again',
+    ]);
+  });
+});
+
+it('estimates the end of what takes long', () => {
+  const { said, clock, progress } = watched({ terminal: true });
+  progress.phase('Applying', 100);
+  for (let step = 0; step < 10; step += 1) {
+    clock.time += 1_000;
+    progress.step();
+  }
+  expect(said.at(-1)).toMatch(/ 10\/100 Applying · about 90 s left$|about 2 min left$/);
+});
+
+describe('an interruption', () => {
+  it('says what it waits for', () => {
+    const { said, progress } = watched();
+    progress.phase('Applying', 9);
+    progress.begin('User/1');
+    progress.begin('User/2');
+    progress.step({ address: 'User/1', status: 'applied', error: null });
+    expect(progress.inFlight()).toEqual(['User/2']);
+    progress.interrupted();
+    expect(said.at(-1)).toBe('Finishing 1 in flight; a second Ctrl-C ends at once and leaves them open.');
+    progress.end();
+    expect(progress.inFlight()).toEqual([]);
+    progress.interrupted();
+    expect(said.at(-1)).toBe('Applying: 1/9');
   });
 });

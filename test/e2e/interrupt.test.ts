@@ -2,30 +2,10 @@ import { rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
+import { gate } from './gate.js';
 import { journals, project, sure } from './running.js';
 
 const users = Array.from({ length: 6 }, (_, index) => `kind: User\nid: user-${index}\ngroup: staff\n`);
-
-/** A server that holds its answers back until it is told, and tells when the first request came. */
-function gate() {
-  let come = (): void => {};
-  let open = (): void => {};
-  const came = new Promise<void>((resolve) => {
-    come = resolve;
-  });
-  const opened = new Promise<void>((resolve) => {
-    open = resolve;
-  });
-  return {
-    came,
-    open: () => open(),
-    intercept: async () => {
-      come();
-      await opened;
-      return undefined;
-    },
-  };
-}
 
 describe('an interruption', () => {
   it.each(['SIGINT', 'SIGTERM'] as const)(

@@ -376,6 +376,29 @@ describe('the text of a result', () => {
     );
   });
 
+  it('tells together what ended alike', () => {
+    const many = (status: ChangeResult['status'], error: (id: string) => string): ChangeResult[] =>
+      Array.from({ length: 5 }, (_, at) =>
+        resultOf({ address: `User/user-${at}`, status, httpStatus: null, error: error(`user-${at}`) }),
+      );
+    const results = [
+      ...many('failed', (id) => `update a user: PATCH /api/users/${id} got no connection`),
+      ...many('skipped', () => 'interrupted before it was sent'),
+      ...many('skipped', () => 'not sent: the credentials were refused (401)').slice(0, 1),
+    ];
+    expect(resultText({ run: null, interrupted: false, results }, plain)).toBe(`✗ update User/user-0 failed
+    error: update a user: PATCH /api/users/user-0 got no connection
+    4 more alike: User/user-1, User/user-2, User/user-3 and 1 more
+- 5 not sent: interrupted
+    User/user-0, User/user-1, User/user-2 and 2 more
+- update User/user-0 skipped
+    error: not sent: the credentials were refused (401)
+Applied: 0 applied, 5 failed, 6 skipped.
+`);
+    const told = resultText({ run: null, interrupted: false, results }, { ...plain, debug: true });
+    for (const { address } of results) expect(told).toContain(address);
+  });
+
   it('says of each trouble what is known', () => {
     const result: Result = {
       run: 'r1',

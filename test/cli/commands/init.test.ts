@@ -52,6 +52,7 @@ async function run(
     output,
     redactor,
     prompt,
+    lastWords: () => null,
     signal: new AbortController().signal,
     project: unused,
     learnTokens: async () => {},
