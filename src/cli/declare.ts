@@ -24,6 +24,7 @@ import {
   debugOption,
   kindOption,
   notEmpty,
+  onlyOption,
   selectionOptions,
   wholeNumber,
 } from '../session/options.js';
@@ -91,14 +92,19 @@ export function declare(action: Act): Command {
 
   selecting(program.command('plan'), planReport)
     .description('observe the server and print what would change; sends no write, ever')
-    .option(
-      '--markdown-budget <N>',
-      'how many characters --format markdown may have (60000)',
-      wholeNumber(leastBudget),
-    )
+    .addOption(budgetOption())
     .option('--detailed-exitcode', 'exit 2 where there are changes')
     .option('--out <FILE>', 'store the plan in a file, for idops apply FILE', notEmpty)
     .action(action(async () => (await import('./commands/plan.js')).plan));
+
+  program
+    .command('show')
+    .argument('<planfile>', 'a plan stored with plan --out')
+    .description('show a stored plan, as it was when it was made; sends nothing')
+    .addOption(onlyOption())
+    .addOption(format(planReport))
+    .addOption(budgetOption())
+    .action(action(async () => (await import('./commands/show.js')).show));
 
   selecting(program.command('apply'), resultReport)
     .argument('[planfile]', 'a plan stored with plan --out: apply exactly that, without a question')
@@ -269,6 +275,13 @@ function exitCodes(help: Help): string {
     help.formatItem(String(code), 3, exitMeanings[name as keyof typeof exit], help),
   );
   return ['\nExit codes:', ...lines].join('\n');
+}
+
+function budgetOption(): Option {
+  return new Option(
+    '--markdown-budget <N>',
+    'how many characters --format markdown may have (60000)',
+  ).argParser(wholeNumber(leastBudget));
 }
 
 /** The options of the commands that plan. */

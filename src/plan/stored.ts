@@ -87,13 +87,7 @@ function hashOf(value: Parameters<typeof canonical>[0]): string {
 
 /** Reads a stored plan. Gives a problem where the text is none that this version can apply. */
 export function parseStoredPlan(text: string, file: string): StoredPlan | Problem {
-  const unusable = (why: string) =>
-    error(
-      'plan-unreadable',
-      `${file} can't be applied: ${why}`,
-      [],
-      'make it anew with idops plan --out FILE',
-    );
+  const unusable = (why: string) => unusablePlan(file, why);
   let data: unknown;
   try {
     data = parseJson(text);
@@ -105,9 +99,23 @@ export function parseStoredPlan(text: string, file: string): StoredPlan | Proble
     return unusable(`it has format ${version}, this idops knows format 1`);
   const parsed = storedSchema.safeParse(data);
   if (parsed.success) return parsed.data;
-  const [issue] = parsed.error.issues;
-  const where = issue === undefined || issue.path.length === 0 ? '' : ` (see ${issue.path.join('.')})`;
-  return unusable(`it is not a plan that was stored with --out${where}`);
+  return unusable(notStored(parsed.error.issues[0]?.path ?? []));
+}
+
+/** What is wrong with a file that is to be a stored plan. */
+export function unusablePlan(file: string, why: string): Problem {
+  return error(
+    'plan-unreadable',
+    `${file} can't be applied: ${why}`,
+    [],
+    'make it anew with idops plan --out FILE',
+  );
+}
+
+/** That a file holds something else, and where that is seen. */
+export function notStored(path: readonly PropertyKey[]): string {
+  const where = path.length === 0 ? '' : ` (see ${path.map(String).join('.')})`;
+  return `it is not a plan that was stored with --out${where}`;
 }
 
 /** Whether something is a stored plan and no problem. */

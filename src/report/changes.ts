@@ -201,7 +201,7 @@ function email(
       'After',
       bodies,
       deleted ? {} : { ...before, ...expected },
-      deleted ? (change.fields.map(fateText)[0] ?? 'deleted') : 'there is none',
+      deleted ? (change.fields.map(fateText)[0] ?? 'deleted') : absenceOf(bodies, { ...before, ...expected }),
     ),
   ];
   const given = samples.get(change.address) ?? [];
@@ -220,6 +220,12 @@ function email(
       markup`<p class="quiet said">Rendered with sample data, ${samplesText(given)}; pictures are blocked.</p>\n`,
     ],
   );
+}
+
+/** What is said of a body that isn't shown: whether there is none, or nobody says. */
+function absenceOf(email: Email, fields: Fields): string {
+  const known = [email.txt, email.html].every((body) => Object.hasOwn(fields, body));
+  return known ? 'there is none' : 'there is none, or it is not known here';
 }
 
 const unscripted = markup`<p class="note unscripted">Emails are shown by a script of this page, which doesn't run here; their text and the changes of the source are there all the same.</p>\n`;

@@ -11,6 +11,8 @@ import { resultSummaryLine } from './text.js';
 export interface GithubOptions {
   /** The folder that places are relative to, from the root of the repository, such as `infra`. */
   readonly folder?: string;
+  /** Whether the plan was made before, so that it says when. */
+  readonly stored?: boolean;
   /** Which changes of a plan are told; all where it is left out. */
   readonly only?: Share;
 }
@@ -48,7 +50,7 @@ export function planGithub(plan: Plan, options: GithubOptions = {}): string {
   ];
   return [
     ...annotations.map((annotation) => command(annotation, options)),
-    `idops plan: ${headline(plan)}`,
+    `idops plan${options.stored === true ? ` made at ${escapeText(plan.createdAt)} for ${escapeText(plan.server)}` : ''}: ${headline(plan)}`,
     '',
   ].join('\n');
 }

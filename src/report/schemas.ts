@@ -69,6 +69,12 @@ const field = z.strictObject({
     .enum(['built-in', 'gone'])
     .optional()
     .describe('Of an object that is deleted: whether a text that the server has built in takes the place'),
+  confirmed: z
+    .literal(true)
+    .optional()
+    .describe(
+      "In a stored plan: lists of the server confirmed the names in it, so that ids needn't stand beside them",
+    ),
   drift: z
     .strictObject({
       recorded: z

@@ -32,6 +32,8 @@ export interface TextOptions {
   readonly debug: boolean;
   /** Which changes are shown; all where it is left out. */
   readonly only?: Share;
+  /** Whether the plan was made before, so that it says when. */
+  readonly stored?: boolean;
 }
 
 /** A plan for a person who reviews it, to be printed on a terminal or in a CI log. */
@@ -45,6 +47,9 @@ export function planText(plan: Plan, options: TextOptions): string {
     `Server:      ${paint.bold(escapeText(plan.server))}`,
     `Profile:     ${escapeText(plan.profile)}`,
     `Environment: ${plan.environment === null ? 'none' : paint.bold(escapeText(plan.environment))}`,
+    ...(options.stored === true
+      ? [`Made:        ${escapeText(plan.createdAt)} by idops ${escapeText(plan.toolVersion)}`]
+      : []),
     '',
     ...listed.flatMap((change) => [...changeLines(change, options, paint), '']),
     ...(leftOut === null ? [] : [...wrap('', leftOut), '']),

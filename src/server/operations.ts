@@ -114,3 +114,35 @@ export function fillPath(path: string, params: PathParameters): string {
     return encodeURIComponent(value);
   });
 }
+
+/** The write that a method and a path are, without its body; undefined where they are none of the API's. */
+export function requestOf(method: string, path: string): WriteRequest | undefined {
+  for (const operation of writeOperations) {
+    const { method: own, path: pattern } = operations[operation];
+    const names = [...pattern.matchAll(/:([a-z_]+)/g)].map(([, name = '']) => name);
+    const found = new RegExp(`^${pattern.replace(/:[a-z_]+/g, '([^/]+)')}$`).exec(path);
+    if (own !== method || found === null) continue;
+    const values = found.slice(1).map(decoded);
+    if (!values.every((value) => value !== undefined && isPathParameter(value))) return undefined;
+    const params = Object.fromEntries(names.map((name, index) => [name, values[index] ?? '']));
+    return { operation, params };
+  }
+  return undefined;
+}
+
+const writeOperations: readonly WriteOperation[] = [
+  'regenerateDid',
+  'updateUser',
+  'updateTemplate',
+  'deleteTemplate',
+  'updateKeyPair',
+  'updateOrganization',
+];
+
+function decoded(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return undefined;
+  }
+}

@@ -40,11 +40,16 @@ export function selectionOptions(): Option[] {
     kindOption(),
     new Option('--prune', 'delete templates that idops applied and no manifest names any more'),
     new Option('--assert', 'send even where the recorded value already matches'),
-    new Option(
-      '--only <SHARE>',
-      'show only what was changed on the server since idops applied it (drift), or only the rest (changes); all is planned',
-    ).choices(shares),
+    onlyOption(),
   ];
+}
+
+/** The option that says which changes of a plan are shown. */
+export function onlyOption(): Option {
+  return new Option(
+    '--only <SHARE>',
+    'show only what was changed on the server since idops applied it (drift), or only the rest (changes); all is planned',
+  ).choices(shares);
 }
 
 /** The option that says which kinds something is about. */

@@ -2,9 +2,18 @@ import { readFile } from 'node:fs/promises';
 import { error, ProblemsError } from '../base/problems.js';
 import type { Redactor } from '../base/redact.js';
 import type { Plan } from '../plan/plan.js';
-import { isStoredPlan, parseStoredPlan, type StoredPlan, seal } from '../plan/stored.js';
+import {
+  isStoredPlan,
+  notStored,
+  parseStoredPlan,
+  type StoredPlan,
+  seal,
+  unusablePlan,
+} from '../plan/stored.js';
 import { jsonText, planJson } from '../report/json.js';
 import { redactPlan } from '../report/redacted.js';
+import { planSchema } from '../report/schemas.js';
+import { planOfJson } from '../report/stored.js';
 
 /** What a plan was made with, as far as it has to be made with the same again. */
 export type StoredOptions = Parameters<typeof seal>[1];
@@ -15,9 +24,18 @@ export async function storedPlanText(
   options: StoredOptions,
   redactor: Redactor,
 ): Promise<string> {
-  const shown = planJson(redactPlan(plan, redactor), { debug: false });
+  const masked = redactPlan(plan, redactor);
+  const shown = planJson(masked, { debug: false });
+  const changed = masked.changes.filter(({ action }) => action !== 'unchanged');
+  const changes = shown.changes.map((change, at) => ({
+    ...change,
+    // What showing the plan again needs besides.
+    fields: change.fields.map((field, index) =>
+      changed[at]?.fields[index]?.confirmed === true ? { ...field, confirmed: true } : field,
+    ),
+  }));
   // The seal is of the plan as it is, or it would be another one where another secret is known.
-  return jsonText({ ...shown, apply: await seal(plan, options, redactor.redactName) });
+  return jsonText({ ...shown, changes, apply: await seal(plan, options, redactor.redactName) });
 }
 
 /** Reads a plan that was stored in a file. Throws a ProblemsError where there is none that can be applied. */
@@ -43,4 +61,15 @@ export function readStoredPlan(text: string, shown: string): StoredPlan {
   const stored = parseStoredPlan(text, shown);
   if (!isStoredPlan(stored)) throw new ProblemsError([stored]);
   return stored;
+}
+
+/** A plan that was stored in a file, to be shown alone. Throws a ProblemsError where there is none. */
+export async function readShownPlan(path: string): Promise<Plan> {
+  const stored = await readPlanFile(path);
+  const { apply, ...rest } = stored;
+  const parsed = planSchema.safeParse(rest);
+  const plan = parsed.success ? planOfJson(parsed.data, apply) : undefined;
+  if (plan !== undefined) return plan;
+  const [issue] = parsed.error?.issues ?? [];
+  throw new ProblemsError([unusablePlan(path, notStored(issue?.path ?? ['changes']))]);
 }

@@ -1,0 +1,137 @@
+import { isMap, type Json, mapValues, Sensitive, type Value } from '../base/values.js';
+import type { FieldType } from '../kinds/fields.js';
+import { kindOf } from '../kinds/index.js';
+import type { Change, FieldChange, Plan } from '../plan/plan.js';
+import { requestOf, type WriteRequest } from '../server/operations.js';
+import type { PlanJson } from './schemas.js';
+
+type ChangeJson = PlanJson['changes'][number];
+type FieldJson = ChangeJson['fields'][number];
+
+/** Objects of a stored plan, those that are unchanged among them, and what it was made for. */
+export interface Sealed {
+  readonly objects: readonly { readonly address: string; readonly action: string }[];
+  readonly targets: readonly string[];
+  readonly kinds: readonly string[];
+}
+
+/**
+ * A plan as it was stored, to be shown and for nothing else: what applying needs isn't in it, and what was held back stays so.
+ * Undefined where it holds a request that is none of the API's.
+ */
+export function planOfJson(json: PlanJson, { objects, targets, kinds }: Sealed): Plan | undefined {
+  const changes = json.changes.map(changeOfJson);
+  if (!changes.every((change) => change !== undefined)) return undefined;
+  const unchanged = objects.filter(({ action }) => action === 'unchanged');
+  return {
+    toolVersion: json.tool_version,
+    createdAt: json.created_at,
+    server: json.server,
+    profile: json.profile as Plan['profile'],
+    environment: json.environment,
+    changes: [...changes, ...unchanged.map(({ address }) => unchangedOf(address))],
+    requiredScopes: json.required_scopes as Plan['requiredScopes'],
+    warnings: json.warnings as Plan['warnings'],
+    ...(objects.length === 0 && targets.length + kinds.length > 0 ? { leavesOut: true } : {}),
+    digest: json.digest,
+  };
+}
+
+function changeOfJson(json: ChangeJson): Change | undefined {
+  const { address, label, kind, action, observed, recorded_at, destructions, reason, declared_at } = json;
+  const requests = json.requests.map(({ method, path }) => requestOf(method, path));
+  if (!requests.every((request): request is WriteRequest => request !== undefined)) return undefined;
+  const fields = json.fields.map((field) => fieldOfJson(kind, field));
+  const generation = fields.find(({ path }) => path === 'did_generation')?.after;
+  return {
+    address,
+    ...(label === undefined ? {} : { label }),
+    kind,
+    action,
+    observed,
+    ...(recorded_at === undefined ? {} : { recordedAt: recorded_at }),
+    destructions,
+    requests,
+    fields,
+    warnings: json.warnings as Change['warnings'],
+    reason,
+    declaredAt: declared_at,
+    apply: {
+      ...nothingToApply(address),
+      // What is in no difference isn't known here.
+      before: bodiesOf(fields, ({ before }) => before),
+      expected: bodiesOf(fields, ({ after }) => after),
+      ...(typeof generation === 'number' ? { generation } : {}),
+    },
+  };
+}
+
+function bodiesOf(
+  fields: readonly FieldChange[],
+  side: (field: FieldChange) => Value | undefined,
+): Change['apply']['before'] {
+  return Object.fromEntries(
+    fields.flatMap((field) => {
+      const value = field.sensitive ? new Sensitive(null) : side(field);
+      return field.type !== 'body' || value === undefined ? [] : [[field.path, value]];
+    }),
+  );
+}
+
+function unchangedOf(address: string): Change {
+  return {
+    address,
+    kind: address.slice(0, address.indexOf('/')) as Change['kind'],
+    action: 'unchanged',
+    observed: 'live',
+    destructions: [],
+    requests: [],
+    fields: [],
+    warnings: [],
+    reason: null,
+    declaredAt: null,
+    apply: nothingToApply(address),
+  };
+}
+
+function nothingToApply(key: string): Change['apply'] {
+  return { key, identity: {}, expected: {}, before: {}, existed: null, managed: [] };
+}
+
+function fieldOfJson(kind: Change['kind'], json: FieldJson): FieldChange {
+  const { path, sensitive, becomes, confirmed, drift } = json;
+  return {
+    path,
+    type: typeAt(kind, path),
+    before: sideOf(json.before),
+    // What the server has built in is said in words.
+    after: becomes === undefined ? (sideOf(json.after) ?? null) : null,
+    sensitive,
+    ...(becomes === undefined ? {} : { becomes }),
+    ...(confirmed === undefined ? {} : { confirmed }),
+    ...(drift === undefined ? {} : { drift: { recorded: valueOfJson(drift.recorded), run: drift.run } }),
+  };
+}
+
+/** One side of a difference; undefined where it isn't known. */
+function sideOf(json: Json): Value | undefined {
+  return isMap(json) && json.unknown === true && Object.keys(json).length === 1
+    ? undefined
+    : valueOfJson(json);
+}
+
+function valueOfJson(json: Json): Value {
+  if (Array.isArray(json)) return json.map(valueOfJson);
+  if (!isMap(json)) return json;
+  const isHeld = json.sensitive === true && Object.keys(json).length === 1;
+  return isHeld ? new Sensitive(null) : mapValues(json as { [key: string]: Json }, valueOfJson);
+}
+
+/** How a path of a kind is compared and shown. */
+function typeAt(kind: Change['kind'], path: string): FieldType['type'] {
+  const [name = '', member = ''] = path.split(/[.[]/);
+  const { fields } = kindOf(kind);
+  const type = Object.hasOwn(fields, name) ? fields[name] : undefined;
+  if (type?.type !== 'members' || member === '') return type?.type ?? 'value';
+  return Object.hasOwn(type.members, member) ? (type.members[member]?.type ?? 'value') : 'value';
+}

@@ -1,0 +1,101 @@
+import { describe, expect, it } from 'vitest';
+import { ids } from '../sandbox/asking.js';
+import { config, project, type TestProject } from './running.js';
+
+const boruta = `${config.replace('server:\n', 'server:\n  profile: boruta\n')}allow_env: [PIN]\n`;
+const env = { PIN: 'hush-hush-hush' };
+
+/** A server that moved since a run, and a plan of all kinds of changes that is stored. */
+async function stored(): Promise<TestProject> {
+  const user = (group: string): string =>
+    `kind: User\nid: ${ids.ada}\ngroup: ${group}\norganizations: [globex]\nroles: []\nmetadata: {pin: {value: "\${PIN}", status: valid}, floor: {value: first, status: valid}}\n`;
+  const made = await project(
+    { 'idops.yaml': boruta, 'manifests/all.yaml': 'kind: Organization\nname: acme\nlabel: ACME 1\n' },
+    { profile: 'boruta' },
+  );
+  expect((await made.idops('apply --yes', { env })).code).toBe(0);
+  await made.write({
+    'manifests/all.yaml': [
+      'kind: Organization\nname: acme\nlabel: ACME 1\n',
+      'kind: Organization\nname: globex\nlabel: "G & Co"\n',
+      'kind: Organization\nname: hooli\nlabel: Hooli\n',
+      user('office'),
+      `kind: KeyPair\nid: ${ids.secondKey}\nis_default: true\n`,
+      `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\nstate: absent\n`,
+      `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: reset_password_instructions\ntxt_content: "Hello\\n{{ reset_password_url }}\\n"\n`,
+      `kind: Client\nid: ${ids.portal}\ndid_generation: 1\n`,
+    ].join('---\n'),
+  });
+  return made;
+}
+
+describe('a stored plan', () => {
+  it('is shown as it was when it was made, in every format, without a token, and nothing is sent', async () => {
+    const { idops, sandbox, read } = await stored();
+    const texts = new Map<string, string>();
+    for (const format of ['json', 'text', 'markdown', 'github']) {
+      texts.set(format, (await idops(`plan --format ${format}`, { env })).stdout);
+    }
+    await idops('plan --out plan.json', { env });
+    const { created_at, tool_version } = JSON.parse(await read('plan.json'));
+    const before = sandbox.requests.length;
+    const shown = async (format: string): Promise<string> => {
+      const ran = await idops(`show plan.json --format ${format}`, { env: { IDOPS_TOKEN: undefined } });
+      expect(ran).toMatchObject({ code: 0, stderr: '' });
+      return ran.stdout;
+    };
+    const dated = (json: string) => ({ ...JSON.parse(json), created_at });
+    expect(dated(await shown('json'))).toEqual(dated(texts.get('json') ?? ''));
+    const made = `Made:        ${created_at} by idops ${tool_version}\n`;
+    expect((await shown('text')).replace(made, '')).toBe(texts.get('text'));
+    const undated = (text: string) => text.replaceAll(/`20\d\d-[^`]*Z`/g, '');
+    expect(undated(await shown('markdown'))).toBe(undated(texts.get('markdown') ?? ''));
+    expect((await shown('github')).replace(` made at ${created_at} for ${sandbox.url}`, '')).toBe(
+      texts.get('github'),
+    );
+    expect(await shown('html')).toContain(`Made at ${created_at}`);
+    expect(sandbox.requests).toHaveLength(before);
+  });
+
+  it('is shown in part, and needs no project', async () => {
+    const { idops, folder, read } = await stored();
+    await idops('plan --out plan.json', { env });
+    const alone = await project({ 'plan.json': await read('plan.json') });
+    const { stdout, code } = await idops(`show ${alone.folder}/plan.json --only drift`, { cwd: '/' });
+    expect(code).toBe(0);
+    expect(stdout).toContain('Left out by --only drift');
+    expect(stdout).not.toContain('globex');
+    expect(folder).not.toBe(alone.folder);
+  });
+
+  it('is refused where it is damaged, newer or not there', async () => {
+    const { idops, read, write } = await stored();
+    await idops('plan --out plan.json', { env });
+    const plan = JSON.parse(await read('plan.json'));
+    const damaged: [string, string, string][] = [
+      ['text.json', 'not JSON', 'it is not JSON'],
+      ['newer.json', JSON.stringify({ ...plan, format_version: 2 }), 'it has format 2'],
+      ['other.json', '{}', 'it is not a plan that was stored with --out'],
+      ['changes.json', JSON.stringify({ ...plan, changes: [{}] }), '(see changes.0.'],
+      [
+        'request.json',
+        JSON.stringify({
+          ...plan,
+          changes: [{ ...plan.changes[0], requests: [{ method: 'DELETE', path: '/api/users/..' }] }],
+        }),
+        '(see changes)',
+      ],
+    ];
+    await write(Object.fromEntries(damaged.map(([file, text]) => [file, text])));
+    for (const [file, , why] of damaged) {
+      const { code, stdout, stderr } = await idops(`show ${file}`);
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr.replaceAll(/\s+/g, ' ')).toContain(`error[plan-unreadable]: ${file} can't be applied`);
+      expect(stderr.replaceAll(/\s+/g, ' ')).toContain(why);
+    }
+    expect((await idops('show nothing.json')).stderr).toContain('nothing.json is not there');
+    const over = await idops('show plan.json --format json=plan.json');
+    expect(over.code).toBe(1);
+    expect(JSON.parse(await read('plan.json'))).toEqual(plan);
+  });
+});
