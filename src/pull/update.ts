@@ -1,5 +1,5 @@
 import { error, type Place, type Problem } from '../base/problems.js';
-import { isMap, type Json, mapValues, type Value } from '../base/values.js';
+import { isMap, type Json, mapValues, same, type Value } from '../base/values.js';
 import { addressOf } from '../kinds/address.js';
 import { value as plain } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
@@ -124,7 +124,7 @@ class Updating {
       const trouble = one.kept.length > 0 ? undefined : this.#trouble(field, one.value);
       for (const reason of trouble === undefined ? one.kept : [trouble]) problems.push(left(reason, place));
       if (trouble !== undefined) continue;
-      if (one.raw !== raw) fields[field] = one.raw;
+      if (!same(one.raw, raw)) fields[field] = one.raw;
       values[field] = one.value;
       bodies.push(...one.bodies.map((body) => ({ ...body, field, place })));
       toSet.push(...one.toSet);

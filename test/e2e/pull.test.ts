@@ -385,6 +385,9 @@ describe('secrets', () => {
       at.sandbox.token,
     ];
     for (const one of hidden) expect(written + pulled.stdout + pulled.stderr).not.toContain(one);
+    // While they aren't set nothing is known of them, and nothing is changed.
+    const unset = await at.idops('pull --check');
+    expect(unset.stdout).toContain('0 objects added, 0 updated');
     const env = Object.fromEntries(
       to_set.map(({ name }) => [name, name === label ? `Bearer ${secret}0123` : secret]),
     );
