@@ -26,12 +26,12 @@ export class Emails {
 
   /**
    * An email written anew for its frames; undefined where there is no room. What is left out of it counts as well, since that
-   * takes its time all the same.
+   * takes its time all the same. Further mails of a template have half the room, so that each template has one.
    */
-  keep(body: string): Kept | undefined {
+  keep(body: string, further = false): Kept | undefined {
     const known = this.#kept.get(body);
     if (known !== undefined) return known;
-    if (body.length > this.#left) return undefined;
+    if (body.length > this.#left - (further ? limits.pageCharacters / 2 : 0)) return undefined;
     const cleaned = cleanHtml(body);
     if ('refused' in cleaned) {
       this.#kept.set(body, cleaned);
@@ -76,14 +76,14 @@ export function emailViews(
     sides.map(({ bodies }) => bodies),
     samples,
   );
-  const view = (show: (mail: Mail, side: EmailSide) => Insertable): Insertable => [
+  const view = (show: (mail: Mail, side: EmailSide, further: boolean) => Insertable): Insertable => [
     ...variants.map(({ label, mails }, index) =>
       variantBox(
         label,
         index,
         markup`<div class="pair">${mails.map((mail, at) => {
           const side = sides[at];
-          return side === undefined ? null : show(mail, side);
+          return side === undefined ? null : show(mail, side, index > 0);
         })}</div>`,
       ),
     ),
@@ -91,7 +91,7 @@ export function emailViews(
   ];
   return {
     pick: variants.length > 1 ? picker(variants.map(({ label }) => label ?? '')) : null,
-    rendered: view(({ html }, side) => htmlFigure(html, side.label, side.none, emails)),
+    rendered: view(({ html }, side, further) => htmlFigure(html, side.label, side.none, emails, further)),
     text: view(({ txt }, side) => textFigure(txt, side.label, side.none, emails)),
   };
 }
@@ -118,8 +118,8 @@ export function emailGallery(
       label,
       index,
       markup`<div class="trio">
-<div class="wide">${htmlFigure(mail.html, 'HTML, wide', none, emails)}</div>
-<div class="narrow">${htmlFigure(mail.html, 'HTML, narrow as on a phone', none, emails)}</div>
+<div class="wide">${htmlFigure(mail.html, 'HTML, wide', none, emails, index > 0)}</div>
+<div class="narrow">${htmlFigure(mail.html, 'HTML, narrow as on a phone', none, emails, index > 0)}</div>
 ${textFigure(mail.txt, 'Text', none, emails)}</div>`,
     );
   });
@@ -161,16 +161,28 @@ function variantBox(label: string | null, index: number, content: Markup): Marku
   return markup`${start}<summary>${label}</summary>${content}</details>\n`;
 }
 
-function htmlFigure(body: RenderedBody | null, label: string, none: string, emails: Emails): Markup {
-  return figure(label, htmlContent(body, label, none, emails));
+function htmlFigure(
+  body: RenderedBody | null,
+  label: string,
+  none: string,
+  emails: Emails,
+  further: boolean,
+): Markup {
+  return figure(label, htmlContent(body, label, none, emails, further));
 }
 
-function htmlContent(body: RenderedBody | null, label: string, none: string, emails: Emails): Markup {
+function htmlContent(
+  body: RenderedBody | null,
+  label: string,
+  none: string,
+  emails: Emails,
+  further: boolean,
+): Markup {
   if (body === null) return markup`<p class="note">${none}</p>`;
   if ('syntax' in body) return unparsed(body.syntax);
   if ('tooLong' in body) return tooLong(body.tooLong);
-  const kept = emails.keep(body.text);
-  if (kept === undefined) return noRoom;
+  const kept = emails.keep(body.text, further);
+  if (kept === undefined) return further ? noFurther : noRoom;
   if ('refused' in kept) return markup`<p class="note">not shown: it is ${kept.refused}</p>`;
   return markup`<div class="mail" data-email="${kept.number}" data-title="${label}"></div>${leftOut(kept.left)}`;
 }
@@ -181,6 +193,8 @@ function leftOut(left: readonly string[]): Insertable {
 }
 
 const noRoom = markup`<p class="note">not shown: this page has ${shown(limits.pageCharacters)} characters of emails already; look at fewer at once</p>`;
+
+const noFurther = markup`<p class="note">not shown: of so many emails this page shows the first mail of each template; look at fewer at once</p>`;
 
 function textFigure(body: RenderedBody | null, label: string, none: string, emails: Emails): Markup {
   if (body === null) return figure(label, markup`<p class="note">${none}</p>`);

@@ -57,6 +57,15 @@ describe('a page of emails', () => {
     expect(page.match(/this page has 30,000,000 characters of emails already/g)).toHaveLength(22);
   });
 
+  it('shows a mail of each template before it shows further ones', () => {
+    const body = (at: number): string => `<p>${at}</p><!--${'x'.repeat(500_000)}-->{{#a}}y{{/a}}`;
+    const page = gallery([...Array(40).keys()].map(body));
+    for (let at = 0; at < 40; at += 1) expect(page).toContain(`<p>${at}</p>`.replaceAll('<', '\\u003c'));
+    expect(emailsIn(page).length).toBeGreaterThan(50);
+    expect(page).not.toContain('of emails already');
+    expect(page).toContain('this page shows the first mail of each template');
+  });
+
   it('holds an email once, however many frames show it', () => {
     const emails = new Emails();
     const kept = emails.keep('<p>x</p>');
