@@ -173,12 +173,15 @@ function hasElements(document: unknown, members: readonly string[]): boolean {
 function profileCheck({ name }: Profile, isWritten: boolean, { fits, answersAll }: Found): Check {
   if (fits === name) return ok('profile', `${name} fits this server`);
   if (fits === null) {
+    const bySelf = isWritten
+      ? `see that "profile: ${name}" under server is what the server is`
+      : 'set "profile:" under server by what the server is: boruta for Boruta, documented for any other';
     return warn(
       'profile',
       `whether ${name} fits could not be found out${answersAll ? ': the server answers well to a path that nobody has, so its answers tell nothing' : ''}`,
       answersAll
-        ? 'check base_url: something else than this API may answer there; if it is right, set "profile:" under server by what the server is'
-        : 'set "profile:" under server by what the server is: boruta for Boruta',
+        ? `check base_url: something else than this API may answer there; if it is right, ${bySelf}`
+        : bySelf,
     );
   }
   return fail(
