@@ -23,7 +23,7 @@ export { stringifyJson } from './base/json.js';
 export { type KindName, kindNames } from './base/kind-names.js';
 export { problemCodes } from './base/problem-codes.js';
 export { type Place, type Problem, type ProblemCode, ProblemsError, type Severity } from './base/problems.js';
-export type { Progress } from './base/progress.js';
+export type { Progress, Retrying, Stepped } from './base/progress.js';
 export { type ExactNumber, isExactNumber, type Json } from './base/values.js';
 export { version } from './base/version.js';
 export { type FailedRequest, problemsOf, ServerError } from './library/errors.js';

@@ -2,22 +2,17 @@ import type { KindName } from '../base/kind-names.js';
 import type { Problem } from '../base/problems.js';
 import { type Redactor, redactAddress } from '../base/redact.js';
 import { mapValues } from '../base/values.js';
-import type { PulledFile as FileOfPull } from '../pull/pulled-file.js';
+import type { ToSet as VariableToSet } from '../pull/literal.js';
 import { redactProblems } from '../report/redacted.js';
-import {
-  type Listing,
-  list as listFrom,
-  type Pulling as PullOfSession,
-  type PullRequest,
-  pull as pullFrom,
-} from '../session/pull.js';
+import type { ProfileName } from '../server/profiles.js';
+import { type Listing, list as listFrom, type PullRequest, pull as pullFrom } from '../session/pull.js';
 import { telling } from './errors.js';
 import { checkedOptions, type Rule, someKinds, someText, someTexts, yesOrNo } from './given.js';
 import { type Inside, insideOf, type Project } from './project.js';
 import { type SessionOptions, given as sessionGiven, sessionRules } from './session.js';
 
-export type { ToSet as VariableToSet } from '../pull/literal.js';
 export type { ListedObject, Listing } from '../session/pull.js';
+export type { VariableToSet };
 
 /** What is looked for on a server, and how it is spoken to. */
 export interface ListOptions extends Omit<SessionOptions, 'manifests'> {
@@ -44,13 +39,31 @@ export interface PullOptions extends ListOptions {
 }
 
 /** A file of a pull. */
-export type PulledFile = Pick<FileOfPull, 'path' | 'action' | 'text'>;
+export interface PulledFile {
+  /** Absolute. */
+  readonly path: string;
+  /** What `write` does with it. */
+  readonly action: 'write' | 'update' | 'unchanged';
+  /** What is in it then. */
+  readonly text: string;
+}
 
 /** What a pull comes to; nothing is written before `write`. */
-export interface Pulling
-  extends Pick<PullOfSession, 'server' | 'profile' | 'added' | 'updated' | 'unchanged' | 'toSet'> {
+export interface Pulling {
+  /** The base URL of the server. */
+  readonly server: string;
+  /** The profile that it was read with. */
+  readonly profile: ProfileName;
   /** Manifests and bodies. */
   readonly files: readonly PulledFile[];
+  /** How many objects get a document. */
+  readonly added: number;
+  /** How many documents are changed. */
+  readonly updated: number;
+  /** How many documents say what the server has already. */
+  readonly unchanged: number;
+  /** What to set before the next plan. */
+  readonly toSet: readonly VariableToSet[];
   /** What of new objects no manifest can say, and what could not be looked for, a sentence each. */
   readonly notes: readonly string[];
   /** What stays as it is although the server has something else (`not-pulled`), and ids that it doesn't show (`not-found`). */

@@ -6,7 +6,7 @@ import { noProgress, type Progress, withoutHarm } from '../base/progress.js';
 import { createRedactor } from '../base/redact.js';
 import { addressOf } from '../kinds/address.js';
 import { kindOf, kinds } from '../kinds/index.js';
-import type { Asked, Identity, Kind, KindName, Known } from '../kinds/kind.js';
+import type { Asked, Kind, KindName, Known } from '../kinds/kind.js';
 import { isHidden } from '../manifests/access.js';
 import { isInside } from '../manifests/follow.js';
 import { type LoadedManifests, loadManifests, tellSecrets } from '../manifests/index.js';
@@ -192,7 +192,7 @@ export interface ListedObject {
   /** What names it in plans and journals too: by its name where that tells it from others, else by its ids. */
   readonly address: string;
   /** Its path parameters: `id`, or `backend_id` and `type`. */
-  readonly identity: Identity;
+  readonly identity: { readonly [part: string]: string };
   /** What people call it; null where nothing does. */
   readonly name: string | null;
   /** What else is worth a word, such as `the default`; null where nothing is. */
