@@ -10,8 +10,9 @@ export interface Stepped {
 
 /** A request that is about to be sent again. */
 export interface Retrying {
-  /** The try that comes now, counted from 1, and how many there may be. */
+  /** The try that comes now, counted from 1. */
   readonly attempt: number;
+  /** How many tries there may be in all. */
   readonly of: number;
   /** Why the one before it came to nothing, in a few words. */
   readonly why: string;
