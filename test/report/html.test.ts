@@ -80,6 +80,22 @@ describe('the page of a plan', () => {
     expect(planHtml(planOf([change]), plain)).not.toContain('hunter22');
   });
 
+  it('unfolds a page of few changes, and of many a dozen of those that matter', () => {
+    const folds = (count: number, destructions: readonly string[]) => {
+      const change = { ...templateChange({ html_content: 'a' }, { html_content: 'b' }), destructions };
+      const html = planHtml(planOf(Array(count).fill(change)), plain);
+      const changes = treeOf(html).elements.filter(({ attributes }) =>
+        /^change\b/.test(attributes.class ?? ''),
+      );
+      expect(changes).toHaveLength(count);
+      expect(html).not.toContain('<iframe');
+      return changes.filter(({ attributes }) => attributes.open !== undefined).length;
+    };
+    expect(folds(12, [])).toBe(12);
+    expect(folds(13, [])).toBe(0);
+    expect(folds(200, ['deletes the template'])).toBe(12);
+  });
+
   it('stays small for many large emails that share nothing', () => {
     const changes = [...Array(3).keys()].map((index) =>
       templateChange(
