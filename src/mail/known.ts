@@ -29,7 +29,10 @@ export class KnownPlaceholders {
   /** The known name that a mistyped one most likely means; undefined where none is near. */
   nearest(name: string): string | undefined {
     const known = [...this.#names].filter((one) => !one.endsWith('.*'));
-    return known.find((one) => one.endsWith(`.${name}`)) ?? nearest(name, known);
+    return (
+      known.find((one) => /[._]/.test(one.at(-name.length - 1) ?? '') && one.endsWith(name)) ??
+      nearest(name, known)
+    );
   }
 
   /** These, and others that are known from elsewhere. */

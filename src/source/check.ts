@@ -187,6 +187,9 @@ function put(value: Json, path: Path, member: Json | undefined): boolean {
   return true;
 }
 
+/** More values than anybody reads are not listed. */
+const namedAtMost = 20;
+
 function issueProblems(issue: Issue, subject: Unchecked<unknown>): Problem[] {
   const { root, file, name, under = [] } = subject;
   const found = find(root, issue.path);
@@ -229,7 +232,9 @@ function issueProblems(issue: Issue, subject: Unchecked<unknown>): Problem[] {
       node.type === 'scalar' && typeof node.value === 'string' && !node.value.includes('$')
         ? nearest(node.value, issue.values.map(String))
         : undefined;
-    const must = names.length === 1 ? `must be ${names[0]}` : `must be one of ${names.join(', ')}`;
+    const more = names.length > namedAtMost ? ` and ${names.length - namedAtMost} more` : '';
+    const list = `${names.slice(0, namedAtMost).join(', ')}${more}`;
+    const must = names.length === 1 ? `must be ${names[0]}` : `must be one of ${list}`;
     return [
       error(
         'wrong-value',

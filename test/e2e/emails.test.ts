@@ -106,6 +106,7 @@ describe('a finding in the body of an email', () => {
     await write({ 'idops.yaml': `${sure}email: {programs: [gmial]}\n` });
     const { stderr, code } = await idops('validate');
     expect([code, stderr]).toEqual([1, expect.stringContaining('did you mean "gmail"?')]);
+    expect(stderr).toMatch(/must be one of "apple-mail", "gmail", .* and \d+ more\n/);
   });
 
   it('shows no line of a body that is secret', async () => {

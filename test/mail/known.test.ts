@@ -30,6 +30,13 @@ describe('a placeholder that nothing is known to fill in', () => {
     ]);
   });
 
+  it('is told with the one that only has more in front', () => {
+    const code = new KnownPlaceholders('tx_code', ['user', 'user.username', 'tx_code']);
+    expect(['code', 'username', 'ode', ''].map((name) => code.nearest(name))).toEqual([
+      ...['tx_code', 'user.username', undefined, undefined],
+    ]);
+  });
+
   it('is told once for both bodies', () => {
     expect(unknown({ txt: '{{ a }}', html: '<p>{{{ a }}}' })).toEqual([
       'the bodies have {{ a }}, which nothing is known to fill in for reset_password_instructions [txt:{{ a }} html:{{{ a }}}]',
