@@ -59,29 +59,36 @@ function pairUnnamed(
   staying: Set<number>,
 ): void {
   const used = new Set(found);
+  const waiting = old.flatMap((one, index) => (used.has(index) || !isUnnamed(one) ? [] : [index]));
+  if (waiting.length === 0) return;
+  /** By place, the first element behind it that stays. */
+  const ends: number[] = [];
+  for (let place = found.length - 1, end = old.length; place >= 0; place -= 1) {
+    ends[place] = end;
+    const index = found[place];
+    if (index !== undefined && staying.has(index)) end = index;
+  }
   let from = 0;
   for (const [place, index] of found.entries()) {
     if (index !== undefined) {
       if (staying.has(index)) from = index + 1;
       continue;
     }
-    const end =
-      found.find((one, later) => later > place && one !== undefined && staying.has(one)) ?? old.length;
-    for (let at = from; at < end; at += 1) {
-      if (used.has(at) || !isUnnamedPair(old[at] ?? null, next[place] ?? null)) continue;
-      found[place] = at;
-      used.add(at);
-      staying.add(at);
-      from = at + 1;
-      break;
-    }
+    const one = next[place] ?? null;
+    if (!isUnnamed(one)) continue;
+    while (waiting[0] !== undefined && waiting[0] < from) waiting.shift();
+    const [at] = waiting;
+    if (at === undefined || at >= (ends[place] ?? 0) || Array.isArray(old[at]) !== Array.isArray(one))
+      continue;
+    found[place] = at;
+    staying.add(at);
+    from = at + 1;
   }
 }
 
-function isUnnamedPair(old: Json, next: Json): boolean {
-  if (Array.isArray(old)) return Array.isArray(next);
-  const isUnnamed = (one: Json): boolean => isMap(one) && one.id === undefined && one.name === undefined;
-  return isUnnamed(old) && isUnnamed(next);
+/** Whether it is a list, or a map that has neither an id nor a name. */
+function isUnnamed(one: Json): boolean {
+  return Array.isArray(one) || (isMap(one) && one.id === undefined && one.name === undefined);
 }
 
 /** Whether two elements of a list are one: the same, or of one id, or without ids of one name. */

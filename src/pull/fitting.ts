@@ -11,7 +11,7 @@ import {
 } from 'yaml';
 import { isMap, type Json } from '../base/values.js';
 import { lineOf } from './lines.js';
-import { membersIn } from './tokens.js';
+import { type Extent, membersIn } from './tokens.js';
 import { nodeOf, type Quotes, type Style, textNode, textOf } from './yaml.js';
 
 type Collection = YAMLMap | YAMLSeq;
@@ -27,6 +27,7 @@ interface Fresh {
 export function freshLines(
   text: string,
   collection: Collection,
+  members: readonly Extent[],
   fresh: Fresh,
   style: Style,
 ): readonly string[] {
@@ -39,7 +40,8 @@ export function freshLines(
     map.items = [new Pair(keyLike(key, collection), node)];
     return linesOf(textOf(map, fitting));
   }
-  const dash = dashIn(text, collection, model);
+  const beside = members[(collection.items as readonly unknown[]).lastIndexOf(model)] ?? members.at(-1);
+  const dash = dashAt(text, beside?.start ?? 0);
   const indent = ' '.repeat(dash.length);
   return linesOf(textOf(node, fitting)).map((line, index) =>
     index === 0 ? dash + line : line === '' ? '' : indent + line,
@@ -83,8 +85,10 @@ function linesOf(text: string): readonly string[] {
 /** The last member that is of the same sort as a value. */
 function modelIn(collection: Collection, value: Json): unknown {
   const sort = sortOf(value);
-  const values = isMapNode(collection) ? collection.items.map((pair) => pair.value) : collection.items;
-  return values.findLast((one) => sortOfNode(one) === sort);
+  const isIt = (one: unknown): boolean => sortOfNode(one) === sort;
+  return isMapNode(collection)
+    ? collection.items.findLast(({ value: one }) => isIt(one))?.value
+    : collection.items.findLast(isIt);
 }
 
 function sortOf(value: Json): Sort {
@@ -154,10 +158,7 @@ function isPadded(text: string, node: unknown): boolean {
   return node.flow === true && start !== undefined && /^[{[][ ]+[^\s\]}]/.test(text.slice(start, start + 20));
 }
 
-/** The dash of an element with the space behind it, as far as its neighbours have any. */
-function dashIn(text: string, collection: Collection, model: unknown): string {
-  const elements = membersIn(collection) ?? [];
-  const index = (collection.items as readonly unknown[]).indexOf(model);
-  const { start } = elements[index] ?? elements.at(-1) ?? { start: 0 };
+/** The dash of an element with the space behind it, as far as there is any. */
+function dashAt(text: string, start: number): string {
   return /^-[ ]+(?=\S)/.exec(text.slice(start, start + 40))?.[0] ?? '- ';
 }

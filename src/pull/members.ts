@@ -62,8 +62,9 @@ class Members {
     const members = membersIn(node);
     const steps = this.#stepsOf(node, old, next);
     if (members === undefined) throw new Unfit('shape');
+    const kept = new Map(steps.map((step) => [step.old, step]));
     for (const [index, item] of node.items.entries()) {
-      const step = steps.find((one) => one.old === index);
+      const step = kept.get(index);
       const isTouched =
         step === undefined ? holdsAnchors(item, 'no aliases') : step.moved && holdsAnchors(item);
       if (isTouched) throw new Unfit('anchor');
@@ -81,7 +82,7 @@ class Members {
     }
     if (steps.length === 0 && owner === undefined) return [emptiedElement(this.#text, node, members)];
     const fresh = ({ key, next: value }: Step) =>
-      freshLines(this.#text, node, { key, value }, this.#styled());
+      freshLines(this.#text, node, members, { key, value }, this.#styled());
     return editBlock(this.#text, members, steps, { within, fresh }, () => emptied(node, owner));
   }
 
