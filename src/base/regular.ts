@@ -22,21 +22,27 @@ export async function readRegular(path: string): Promise<string> {
   }
 }
 
+/** The beginning of a text, and whether that isn't all of it. */
+export interface Start {
+  readonly text: string;
+  readonly isCut: boolean;
+}
+
 /** The beginning of a regular file, for telling what it is; nothing of what is none, or can't be read. */
-export async function startOf(path: string, bytes: number): Promise<string> {
+export async function startOf(path: string, bytes: number): Promise<Start> {
   try {
     const handle = await open(path, constants.O_RDONLY | (constants.O_NONBLOCK ?? 0));
     try {
       const stat = await handle.stat();
-      if (!stat.isFile()) return '';
+      if (!stat.isFile()) return { text: '', isCut: false };
       const length = Math.min(bytes, stat.size);
       const { buffer, bytesRead } = await handle.read(Buffer.alloc(length), 0, length, 0);
-      return buffer.toString('utf8', 0, bytesRead);
+      return { text: buffer.toString('utf8', 0, bytesRead), isCut: bytesRead < stat.size };
     } finally {
       await handle.close();
     }
   } catch {
-    return '';
+    return { text: '', isCut: false };
   }
 }
 

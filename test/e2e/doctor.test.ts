@@ -361,7 +361,8 @@ describe("idops doctor, of git's index", () => {
       'same.md': 'same',
       "it's.pem": key,
     });
-    await at.write({ 'note.md': at.sandbox.token, 'gone.md': at.sandbox.token });
+    const large = `${'ö'.repeat(600_000)}${at.sandbox.token}`;
+    await at.write({ 'note.md': at.sandbox.token, 'gone.md': at.sandbox.token, 'large.md': `x${large}` });
     git(at, 'init', '-q');
     git(at, 'add', '-A');
     await at.write({
@@ -379,6 +380,7 @@ describe("idops doctor, of git's index", () => {
       'fail it tracks folder/.env: it has a value for API_SECRET',
       'fail it tracks gone.md: as it was added, it has a credential in it that idops uses',
       "fail it tracks it's.pem: it is a private key",
+      'fail it tracks large.md: it has a credential in it that idops uses',
       'fail it tracks my key.key: it is a private key',
       'fail it tracks note.md: as it was added, it has a credential in it that idops uses',
       'fail it tracks same.md: it has a credential in it that idops uses',
@@ -389,7 +391,8 @@ describe("idops doctor, of git's index", () => {
       (hint) => hint.match(/git (?:rm --cached(?: -f)?|add) (?:'[^']*'|\\'|[^\s,;])+/g) ?? [],
     ))
       execFileSync('sh', ['-c', command], { cwd: at.folder, stdio: 'pipe' });
-    await at.write({ 'same.md': 'same' });
+    await at.write({ 'same.md': 'same', 'large.md': 'x' });
+    git(at, 'add', 'large.md');
     expect(await say(at, 'git')).toMatchObject([{ status: 'ok' }]);
   });
 

@@ -63,16 +63,15 @@ export async function lookAtIndex(
         found.push({ ...named, path, isPresent: true, isChanged: true });
         continue;
       }
-      const limit = Math.min(MOST_OF_ONE, budget);
       const file = join(root, path);
-      const text = await startOf(file, limit);
-      const isCut = text.length >= limit;
+      const { text, isCut } = await startOf(file, Math.min(MOST_OF_ONE, budget));
       if (isCut || texts.includes(undefined)) left += 1;
       budget = Math.max(ENOUGH, budget - text.length);
       const isTold = path === config && words.length > 0;
       const look = async (one: string, whole: () => Promise<string> | string): Promise<Content | undefined> =>
         (await recognise(path, one, whole)) ?? (isTold ? undefined : within(one, known));
-      const isChanged = texts.some((one) => one !== text);
+      const isAsAdded = (one: string | undefined): boolean => (isCut ? begins(one, text) : one === text);
+      const isChanged = !texts.every(isAsAdded);
       const present = await look(text, () => (isCut ? readRegular(file).catch(() => '') : text));
       if (present !== undefined) found.push({ ...present, path, isPresent: true, isChanged });
       if (present !== undefined && present.kind !== 'doubtful') continue;
@@ -80,7 +79,7 @@ export async function lookAtIndex(
         const content = one === undefined || one === text ? undefined : await look(one, () => one);
         if (content === undefined || content.kind === present?.kind) continue;
         if (present !== undefined) found.pop();
-        found.push({ ...content, path, isPresent: false, isChanged });
+        found.push({ ...content, path, isPresent: isAsAdded(one), isChanged });
         break;
       }
     }
@@ -118,6 +117,11 @@ export async function lookAtIndex(
       ),
     ];
   }
+}
+
+/** Whether what was added begins as a file does; a character may have been cut at the end of that. */
+function begins(added: string | undefined, start: string): boolean {
+  return added?.startsWith(start.replace(/\uFFFD+$/, '')) === true;
 }
 
 /** What was added of each path; undefined for what was too large, or isn't here. */
