@@ -42,6 +42,7 @@ export {
 export { loadProject, type Project, validateProject } from './library/project.js';
 export {
   type ListedObject,
+  type ListedOther,
   type Listing,
   type ListOptions,
   listObjects,

@@ -1,6 +1,7 @@
 import { Argument, Command, type Help, InvalidArgumentError, Option } from 'commander';
 import { kindNames } from '../base/kind-names.js';
 import { version } from '../base/version.js';
+import { otherNames } from '../kinds/other-names.js';
 import {
   diagnosisReport,
   formatNames,
@@ -133,7 +134,7 @@ export function declare(action: Act): Command {
     .action(action(async () => (await import('./commands/pull.js')).pull));
 
   asking(program.command('list'))
-    .addArgument(new Argument('[kind]', 'this kind alone').choices(kindNames))
+    .addArgument(new Argument('[kind]', 'this kind alone').choices([...kindNames, ...otherNames]))
     .description('list what the server has, with ids and names, as far as its profile can read it')
     .addOption(format(listReport))
     .action(action(async () => (await import('./commands/list.js')).list));

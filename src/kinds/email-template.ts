@@ -387,6 +387,11 @@ async function find(context: DiscoverContext): Promise<Discovered> {
   return { found: [], notes: [unnamed], unasked: 'no backend is known, so that no template was asked for' };
 }
 
+/** The list of backends of a profile's server; undefined where it has none. */
+export function backendList({ name }: Profile): ExtraRead | undefined {
+  return traits[name].backends?.own;
+}
+
 async function backendsOf({ rows, profile }: DiscoverContext, named: readonly Identity[]): Promise<string[]> {
   const known = named.flatMap(({ backend_id }) => backend_id ?? []);
   const { backends } = traits[profile.name];

@@ -48,6 +48,11 @@ const reads: {
   },
 };
 
+/** The list that a profile's server has of something beyond the document; undefined where it has none. */
+export function listRead(name: 'scopes' | 'roles', profile: Profile): ExtraRead | undefined {
+  return reads[profile.name][name];
+}
+
 const types: { readonly [name in ListName]: ListType<name> } = {
   organizations: {
     scope: () => operations.listOrganizations.scope,

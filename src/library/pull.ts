@@ -11,7 +11,7 @@ import { checkedOptions, type Rule, someKinds, someText, someTexts, yesOrNo } fr
 import { type Inside, insideOf, type Project } from './project.js';
 import { type SessionOptions, given as sessionGiven, sessionRules } from './session.js';
 
-export type { ListedObject, Listing } from '../session/pull.js';
+export type { ListedObject, ListedOther, Listing } from '../session/pull.js';
 export type { VariableToSet };
 
 /** What is looked for on a server, and how it is spoken to. */
@@ -118,18 +118,32 @@ export async function listObjects(project: Project, given: ListOptions = {}): Pr
   const inside = insideOf(project);
   const { redactor } = inside;
   const options = checkedOptions<ListOptions>(given, listRules(), redactor);
-  const { server, profile, objects, notes, missing } = await telling(redactor, () =>
+  const { server, profile, objects, others, notes, missing } = await telling(redactor, () =>
     listFrom(inside.project, sessionOf(options, inside), requestOf(options)),
   );
   return {
     server,
     profile,
-    objects: objects.map(({ kind, address, identity, name, remark }) => ({
+    objects: objects.map(({ kind, address, identity, name, remark, declaredAt }) => ({
       kind,
       address: redactAddress(address, redactor),
       identity: mapValues({ ...identity }, redactor.redactName),
       name: name === null ? null : redactor.redact(name),
       remark,
+      ...(declaredAt === undefined
+        ? {}
+        : {
+            declaredAt: {
+              file: redactor.redactFile(declaredAt.inProject ?? declaredAt.file),
+              line: declaredAt.line,
+            },
+          }),
+    })),
+    others: others.map(({ kind, id, name, label }) => ({
+      kind,
+      id: redactor.redactName(id),
+      name: name === null ? null : redactor.redact(name),
+      label: label === null ? null : redactor.redact(label),
     })),
     notes: sentences(notes, redactor),
     missing: redactProblems(missing, redactor),

@@ -33,6 +33,8 @@ export interface Wanted {
 export interface Found {
   readonly byKind: ReadonlyMap<Kind, Discovered>;
   readonly lists: HeldLists;
+  /** Reads a list that the document doesn't have, unless it was read already. */
+  readonly rows: DiscoverContext['rows'];
 }
 
 /** Finds the objects of some kinds, with GETs alone. Throws an AggregateError of all that the reader threw. */
@@ -78,7 +80,7 @@ export async function discover({ kinds, asked, known }: Wanted, look: LookOption
     const [first, ...others] = readable;
     const found = first === undefined ? [] : [await look(first), ...(await settle(others.map(look)))];
     progress.end();
-    return { byKind: new Map(found), lists };
+    return { byKind: new Map(found), lists, rows: context.rows };
   } catch (failure) {
     progress.end('failed');
     throw failure;

@@ -14,7 +14,7 @@ import {
 import { identifier } from '../kinds/schema.js';
 import { undocumented } from '../plan/subjects.js';
 import type { Profile } from '../server/profiles.js';
-import { discover, type LookOptions, unreadable, type Wanted } from './discover.js';
+import { discover, type Found, type LookOptions, unreadable, type Wanted } from './discover.js';
 
 /** What a server has of what was looked for, and the lists that its objects refer to. */
 export interface Survey {
@@ -22,6 +22,8 @@ export interface Survey {
   readonly references: References;
   /** The same while they are held, for what is read after them. */
   readonly lists: HeldLists;
+  /** Reads a list that the document doesn't have, unless it was read already. */
+  readonly rows: Found['rows'];
   /** What could not be looked for, and what to do, a sentence each. */
   readonly notes: readonly string[];
   /** What was asked for by its id and isn't there. */
@@ -36,7 +38,7 @@ export async function survey(
 ): Promise<Survey> {
   const { kinds, asked } = wanted;
   const { reader, profile } = look;
-  const { byKind, lists } = await discover(wanted, look);
+  const { byKind, lists, rows } = await discover(wanted, look);
   const found = kinds.flatMap((kind) =>
     (byKind.get(kind)?.found ?? [])
       .filter(({ identity }) => kind.discovery !== undefined && isAsked(kind.discovery, identity, asked))
@@ -61,6 +63,7 @@ export async function survey(
     found,
     references: await heldLists(lists),
     lists,
+    rows,
     notes: [
       ...unreadable(
         kinds.filter((kind) => !byKind.has(kind)),

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { kindNames } from '../base/kind-names.js';
+import { otherNames } from '../kinds/other-names.js';
 
 const text = (description: string) => z.string().describe(description);
 const count = (description: string) => z.int().min(0).describe(description);
@@ -82,9 +83,29 @@ export const listSchema = z
             .string()
             .nullable()
             .describe('What else is worth a word, such as `the default`; null where nothing is'),
+          declared_at: z
+            .strictObject({
+              file: text('The file, relative to the project'),
+              line: z.int().min(1).describe('The line of the first key'),
+            })
+            .optional()
+            .describe('Where a manifest declares it; left out where none does'),
         }),
       )
       .describe('In the order of kinds and ids'),
+    others: z
+      .array(
+        z.strictObject({
+          kind: z.enum(otherNames).describe('What it is'),
+          id: text('Its id'),
+          name: z.string().nullable().describe('Its name; null where it has none'),
+          label: z.string().nullable().describe('What describes a scope; null where nothing does'),
+        }),
+      )
+      .optional()
+      .describe(
+        'What objects refer to or belong to, and no manifest declares; left out where the server lists none',
+      ),
   })
   .describe('What a server has, as far as its profile can read it');
 

@@ -2,7 +2,9 @@ import { bare, displayWidth, escapeText } from '../base/escape.js';
 import type { KindName } from '../base/kind-names.js';
 import type { Problem } from '../base/problems.js';
 import { addressOf } from '../kinds/address.js';
+import type { OtherName } from '../kinds/other-names.js';
 import type { ListJson, PullJson } from './pull-schemas.js';
+import { placeText } from './review.js';
 
 /** A file of a pull, and what became of it, or would. */
 export interface ShownFile {
@@ -86,6 +88,15 @@ export interface ShownObject {
   readonly identity: { readonly [part: string]: string };
   readonly name: string | null;
   readonly remark: string | null;
+  readonly declaredAt?: { readonly file: string; readonly inProject?: string; readonly line: number };
+}
+
+/** Something of a server that objects refer to or belong to. */
+export interface ShownOther {
+  readonly kind: OtherName;
+  readonly id: string;
+  readonly name: string | null;
+  readonly label: string | null;
 }
 
 /** What a server has. */
@@ -93,40 +104,55 @@ export interface ShownListing {
   readonly server: string;
   readonly profile: string;
   readonly objects: readonly ShownObject[];
+  readonly others: readonly ShownOther[];
 }
 
-/** A table: kinds, ids and names. */
-export function listText({ objects }: ShownListing): string {
-  const rows = objects.map(({ kind, identity, name, remark }) => [
-    kind,
-    // What a command takes.
-    bare(addressOf(kind, identity).slice(kind.length + 1)),
+/** A table: kinds, ids and names, and below each object where it is declared. */
+export function listText({ objects, others }: ShownListing): string {
+  const called = (name: string | null, remark: string | null): string =>
     [...(name === null ? [] : [bare(name)]), ...(remark === null ? [] : [`(${escapeText(remark)})`])].join(
       ' ',
-    ),
-  ]);
+    );
+  const places = objects.map(({ declaredAt }) => declaredAt);
+  const rows = [
+    ...objects.map(({ kind, identity, name, remark }) => [
+      kind,
+      // What a command takes.
+      bare(addressOf(kind, identity).slice(kind.length + 1)),
+      called(name, remark),
+    ]),
+    ...others.map(({ kind, id, name, label }) => [kind, bare(id), called(name, label)]),
+  ];
   const widths = [0, 1].map((column) => Math.max(0, ...rows.map((row) => displayWidth(row[column] ?? ''))));
-  const lines = rows.map((row) =>
-    row
-      .map((cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - displayWidth(cell))))
-      .join('  ')
-      .trimEnd(),
-  );
+  const lines = rows.flatMap((row, at) => {
+    const cells = row.map(
+      (cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - displayWidth(cell))),
+    );
+    const place = places[at];
+    const told = place === undefined ? [] : [`  declared at ${placeText(place)}`];
+    return [cells.join('  ').trimEnd(), ...told];
+  });
   return lines.length === 0 ? '' : `${lines.join('\n')}\n`;
 }
 
 /** The same as `--format json` gives it. */
-export function listJson({ server, profile, objects }: ShownListing): ListJson {
+export function listJson({ server, profile, objects, others }: ShownListing): ListJson {
   return {
     format_version: 1,
     server,
     profile,
-    objects: objects.map(({ kind, address, identity, name, remark }) => ({
+    objects: objects.map(({ kind, address, identity, name, remark, declaredAt }) => ({
       kind,
       address,
       ...identity,
       name,
       remark,
+      ...(declaredAt === undefined
+        ? {}
+        : { declared_at: { file: declaredAt.inProject ?? declaredAt.file, line: declaredAt.line } }),
     })),
+    ...(others.length === 0
+      ? {}
+      : { others: others.map(({ kind, id, name, label }) => ({ kind, id, name, label })) }),
   };
 }

@@ -265,6 +265,15 @@ export function redactListing(listing: ShownListing, redactor: Redactor): ShownL
       address: redactAddress(object.address, redactor),
       identity: mapValues({ ...object.identity }, redactor.redactName),
       name: object.name === null ? null : redactor.redact(object.name),
+      ...(object.declaredAt === undefined
+        ? {}
+        : { declaredAt: redactNames(object.declaredAt, redactor.redactFile) }),
+    })),
+    others: listing.others.map((other) => ({
+      ...other,
+      id: redactor.redactName(other.id),
+      name: other.name === null ? null : redactor.redact(other.name),
+      label: other.label === null ? null : redactor.redact(other.label),
     })),
   };
 }

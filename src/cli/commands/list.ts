@@ -1,4 +1,6 @@
+import { otherNames } from '../../kinds/other-names.js';
 import { listReport } from '../../report/formats.js';
+import { plural } from '../../report/words.js';
 import { askedOf, type PullingOptions } from '../../session/options.js';
 import { list as listFrom } from '../../session/pull.js';
 import type { Context, GlobalOptions } from '../context.js';
@@ -14,7 +16,11 @@ export async function list(
 ): Promise<ExitCode> {
   const formats = parseFormats(options.format, listReport);
   const { output } = context;
-  const asked = askedOf({ ...options, kind: kind === undefined ? [] : [kind] });
+  const other = otherNames.find((name) => name === kind);
+  const asked = {
+    ...askedOf({ ...options, kind: kind === undefined || other !== undefined ? [] : [kind] }),
+    ...(other === undefined ? {} : { other }),
+  };
   const listing = await listFrom(await context.project(), context.sessionOptions(), asked).catch(
     (failure: unknown) => {
       const advice = adviceAfter(failure);
@@ -23,6 +29,11 @@ export async function list(
     },
   );
   for (const note of listing.notes) output.message(note);
+  const declared = listing.objects.filter(({ declaredAt }) => declaredAt !== undefined).length;
+  if (declared > 0) {
+    const { length: all } = listing.objects;
+    output.message(`${declared} of ${plural(all, 'object')} ${declared === 1 ? 'is' : 'are'} declared.`);
+  }
   if (listing.missing.length > 0) output.problems(listing.missing);
   await show(formats, listReport, listing, context);
   return listing.missing.length > 0 ? exit.failed : exit.done;

@@ -1,0 +1,30 @@
+import { type Fields, isMap } from '../base/values.js';
+import { type Page, type Parser, pages } from '../server/answers.js';
+import type { Profile } from '../server/profiles.js';
+import type { ExtraRead } from '../server/reads.js';
+import { backendList } from './email-template.js';
+import type { OtherName } from './other-names.js';
+import { listRead } from './references.js';
+
+/** Things of one name, and how a server lists them. */
+export interface Other {
+  readonly name: OtherName;
+  /** As a sentence names several of them. */
+  readonly nouns: string;
+  /** The list of a profile's server; undefined where it has none. */
+  read(profile: Profile): ExtraRead | undefined;
+  readonly parse: Parser<Page<Fields>>;
+}
+
+export const others: readonly Other[] = [
+  { name: 'Backend', nouns: 'backends', read: backendList, parse: pages.backend },
+  { name: 'Scope', nouns: 'scopes', read: (profile) => listRead('scopes', profile), parse: pages.scope },
+  { name: 'Role', nouns: 'roles', read: (profile) => listRead('roles', profile), parse: pages.role },
+];
+
+/** A row as a person looks at it; undefined where it has no id, by which alone it could be referred to. */
+export function otherOf(row: Fields): { id: string; name: string | null; label: string | null } | undefined {
+  if (!isMap(row) || typeof row.id !== 'string') return undefined;
+  const text = (field: string): string | null => (typeof row[field] === 'string' ? row[field] : null);
+  return { id: row.id, name: text('name'), label: text('label') };
+}
