@@ -64,6 +64,15 @@ function placeLines(place: Place, digits: number, tint: (text: string) => string
   ];
 }
 
+/** How many characters on either side of a caret are looked at; far more than a line shows. */
+const REACH = 2_000;
+
+/** An offset at which a character begins, at or before that one. */
+function beginsAt(text: string, offset: number): number {
+  const at = Math.min(Math.max(0, offset), text.length);
+  return at > 0 && /[\udc00-\udfff]/.test(text.charAt(at)) ? at - 1 : at;
+}
+
 interface Cell {
   readonly shown: string;
   readonly width: number;
@@ -79,8 +88,12 @@ function snippet(
   text: string,
   room: number,
 ): { source: string; before: number; under: number } {
-  const [line = ''] = text.split(/\r?\n|\r$/);
-  const start = Math.min(column - 1, line.length);
+  const [whole = ''] = text.split(/\r?\n|\r$/);
+  const caret = Math.min(column - 1, whole.length);
+  // A body may be one line of megabytes.
+  const cut = beginsAt(whole, caret - REACH);
+  const line = whole.slice(cut, beginsAt(whole, caret + REACH));
+  const start = caret - cut;
   const end = Math.max(start + 1, start + length);
   const cells: Cell[] = [];
   let at = 0;
@@ -99,8 +112,8 @@ function snippet(
   );
   const { from, to } = visibleRange(cells, first, room);
   const shown = cells.slice(from, to);
-  const lead = from > 0 ? '…' : '';
-  const tail = to < cells.length ? '…' : '';
+  const lead = from > 0 || cut > 0 ? '…' : '';
+  const tail = to < cells.length || cut + line.length < whole.length ? '…' : '';
   const before = lead.length + widthOf(cells.slice(from, first));
   const under = widthOf(shown.filter(({ marked }) => marked));
   return {

@@ -118,6 +118,22 @@ describe('the caret', () => {
   });
 });
 
+it('a line of megabytes is cut around its caret', () => {
+  const far = 5_000_000;
+  const place = {
+    file: 'a.html',
+    line: 1,
+    column: far + 1,
+    length: 3,
+    text: `${'a'.repeat(far)}BBB${'c'.repeat(far)}`,
+  };
+  const text = problemsText([{ code: 'wrong-value', severity: 'error', message: 'no', places: [place] }], {
+    color: false,
+  });
+  expect(text).toMatch(/^ 1 \| …a+BBBc+…$/m);
+  expect(text.length).toBeLessThan(500);
+});
+
 describe('hostile text', () => {
   it('forges nothing', () => {
     const place = fc.record({
