@@ -123,8 +123,14 @@ export function listText({ objects, others }: ShownListing): string {
     ]),
     ...others.map(({ kind, id, name, label }) => [kind, bare(id), called(name, label)]),
   ];
-  const widths = [0, 1].map((column) => Math.max(0, ...rows.map((row) => displayWidth(row[column] ?? ''))));
+  const kindWidth = Math.max(0, ...rows.map(([kind = '']) => displayWidth(kind)));
+  // Each kind by itself, since the long ids of one would push the names of all others out of sight.
+  const idWidths = new Map<string, number>();
+  for (const [kind = '', id = ''] of rows) {
+    idWidths.set(kind, Math.max(idWidths.get(kind) ?? 0, displayWidth(id)));
+  }
   const lines = rows.flatMap((row, at) => {
+    const widths = [kindWidth, idWidths.get(row[0] ?? '') ?? 0];
     const cells = row.map(
       (cell, column) => cell + ' '.repeat(Math.max(0, (widths[column] ?? 0) - displayWidth(cell))),
     );

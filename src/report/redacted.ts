@@ -84,8 +84,12 @@ function redactDrift(
   const { drift } = field;
   if (drift === undefined || holdsSensitive(drift.recorded)) return { ...(drift && { drift }) };
   const shown = redactValue(drift.recorded, redactor);
-  // The two differ, and what is shown of them would look alike.
-  const hidden = before !== undefined && !holdsSensitive(before) && same(shown, before);
+  // Where the two differ in what is masked alone, what is shown of them would look alike.
+  const hidden =
+    before !== undefined &&
+    !holdsSensitive(before) &&
+    same(shown, before) &&
+    !same(drift.recorded, field.before ?? null);
   return { drift: { ...drift, recorded: hidden ? new Sensitive(null) : shown } };
 }
 

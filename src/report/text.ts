@@ -117,14 +117,16 @@ const marks: { readonly [action in Action]: { mark: string; color: 'yellow' | 'r
 /** One change for a person: its address, its differences, and what a reviewer should know. */
 export function changeLines(change: Change, options: TextOptions, paint: Colors): string[] {
   const { mark, color } = marks[change.action];
-  const place =
-    change.declaredAt === null
-      ? ''
-      : paint.dim(`  at ${escapeText(change.declaredAt.file)}:${change.declaredAt.line}`);
+  const { declaredAt } = change;
+  const place = declaredAt === null ? '' : `at ${escapeText(declaredAt.file)}:${declaredAt.line}`;
   const head = `${paint[color](`${mark} ${change.action}`)} ${paint.bold(bare(change.address))}${labelBeside(change)}`;
   // A name and a place side by side are more than a line takes.
   const heads =
-    change.label === undefined || place === '' ? [`${head}${place}`] : [head, `    ${place.trimStart()}`];
+    place === ''
+      ? [head]
+      : change.label === undefined
+        ? [`${head}${paint.dim(`  ${place}`)}`]
+        : [head, paint.dim(`    ${place}`)];
   return [
     ...heads,
     ...observedLines(change).map((line) => paint.dim(line)),
