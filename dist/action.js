@@ -18903,7 +18903,7 @@ const found2=text5.slice(from,to);clean+=text5.slice(end,from)+(isSpared(found2)
 slice(end)}function joined(text5,ranges){const all=[];for(const range2 of ranges.sort((one,other)=>one.from-other.from)){
 const from=inPair(text5,range2.from)?range2.from-1:range2.from;const to=inPair(text5,range2.to)?range2.to+1:range2.to;const last=all.
 at(-1);if(last===void 0||from>last.to)all.push({from,to});else last.to=Math.max(last.to,to)}return all}function inPair(text5,at3){
-return at3>0&&at3<text5.length&&(text5.charCodeAt(at3-1)&64512)===55296&&(text5.charCodeAt(at3)&64512)===56320}import{constants as constants2}from"node:fs";import{open as open3,stat as stat2}from"node:fs/promises";import{dirname as dirname3,
+return at3>0&&at3<text5.length&&(text5.charCodeAt(at3-1)&64512)===55296&&(text5.charCodeAt(at3)&64512)===56320}import{constants as constants2}from"node:fs";import{open as open3,stat as stat3}from"node:fs/promises";import{dirname as dirname3,
 resolve as resolve2}from"node:path";import{readlink,realpath}from"node:fs/promises";import{basename,dirname,join,resolve}from"node:path";var LINKS=40;async function leadsTo(path,links=LINKS){
 const real=await realpath(path).catch(unlessMissing);if(real!==void 0)return real;const next=await readlink(path).catch(
 ()=>void 0);if(next===void 0||links===0)return path;return await leadsTo(resolve(await realpath(dirname(path)),next),links-
@@ -18925,7 +18925,7 @@ if(failure2.code==="ESRCH")return"gone"}if(isZombie(pid))return"gone";return sta
 void 0&&namespaceId()!==null?["process namespace"]:[]]}function surelyAlive(mark){return mark.pid!==process.pid&&mark.started!=
 null&&fateOf(mark)==="alive"}function isZombie(pid){const[state]=processStat(pid)??[];return state==="Z"||state==="X"}function processStart(pid){
 const start3=processStat(pid)?.[19];const boot=bootId();return start3===void 0||boot===null?null:`${boot} ${start3}`}function processStat(pid){
-try{const stat8=readFileSync(`/proc/${pid}/stat`,"utf8");return stat8.slice(stat8.lastIndexOf(")")+2).split(" ")}catch{return void 0}}
+try{const stat9=readFileSync(`/proc/${pid}/stat`,"utf8");return stat9.slice(stat9.lastIndexOf(")")+2).split(" ")}catch{return void 0}}
 function bootId(){try{return readFileSync("/proc/sys/kernel/random/boot_id","utf8").trim()}catch{return null}}function namespaceId(){
 try{return readlinkSync("/proc/self/ns/pid")}catch{return null}}var named=/^\.idops-(\d+)-([0-9a-f]{8})-[0-9a-f]{12}\.tmp$/;var formerly=/^\.[0-9a-f]{12}\.tmp$|\.lock(?:\.[0-9a-f]{16})?\.[0-9a-f-]{36}\.tmp$/;
 var OLD=60*60*1e3;function temporaryName(){return`.idops-${process.pid}-${here()}-${randomBytes(6).toString("hex")}.tmp`}
@@ -18934,15 +18934,18 @@ const path=join2(folder,name2);if(await isLeft(path,name2))await rm(path,{force:
 const ours=named.exec(name2);if(ours===null&&!formerly.test(name2))return false;if(ours!==null&&ours[2]===here()&&fateOf(
 {...ownMark(),pid:Number(ours[1]),started:null})==="gone"){return true}const made2=await stat(path).catch(()=>void 0);return made2?.
 isFile()===true&&Date.now()-made2.mtimeMs>OLD}function here(){const{host,boot,namespace}=ownMark();return createHash("sh\
-a256").update(JSON.stringify([host,boot,namespace])).digest("hex").slice(0,8)}import{mkdir,open as open2,rename,rm as rm2}from"node:fs/promises";import{dirname as dirname2,join as join3}from"node:path";async function makeFolder(folder,mode=384){await mkdir(folder,{recursive:true,mode:isPrivate(mode)?448:511})}async function writeWhole(path,text5,mode=384,exactly2){
-const staged=await stageWhole(path,text5,mode,exactly2);try{await staged.commit()}catch(failure2){await staged.drop();throw failure2}}
-async function stageWhole(path,text5,mode=384,exactly2){const folder=dirname2(path);await makeFolder(folder,mode);const temporary=join3(
-folder,temporaryName());const drop=()=>rm2(temporary,{force:true});try{const file2=await open2(temporary,"wx",mode);try{
-if(exactly2!==void 0)await file2.chmod(exactly2&511);await file2.writeFile(text5);await file2.sync()}finally{await file2.
-close()}}catch(failure2){await drop();throw failure2}return{async commit(){await rename(temporary,path);await syncFolder(
-folder)},drop}}function isPrivate(mode){return(mode&63)===0}async function syncFolder(folder){try{const handle=await open2(
-folder,"r");try{await handle.sync()}finally{await handle.close()}}catch(failure2){const{code:code2}=failure2;if(code2!==
-"EISDIR"&&code2!=="EPERM"&&code2!=="EINVAL")throw failure2}}async function writeThrough(path,text5,mode){const there=await stat2(path).catch(unlessMissing);if(there!==void 0&&(!there.
+a256").update(JSON.stringify([host,boot,namespace])).digest("hex").slice(0,8)}import{mkdir,open as open2,rename,rm as rm2,stat as stat2}from"node:fs/promises";import{dirname as dirname2,join as join3}from"node:path";async function makeFolder(folder,mode=384){try{await mkdir(folder,{mode:isPrivate(mode)?448:511});return folder}catch(failure2){
+const{code:code2}=failure2;const isFolder=path=>stat2(path).then(it=>it.isDirectory());if(code2==="EEXIST"&&await isFolder(
+folder))return void 0;const parent=dirname2(folder);const isAbove=parent===folder||await isFolder(parent).catch(()=>false);
+if(code2!=="ENOENT"||isAbove)throw failure2;const first=await makeFolder(parent,mode);const made2=await makeFolder(folder,
+mode);return first??made2}}async function writeWhole(path,text5,mode=384,exactly2){const staged=await stageWhole(path,text5,
+mode,exactly2);try{await staged.commit()}catch(failure2){await staged.drop();throw failure2}}async function stageWhole(path,text5,mode=384,exactly2){
+const folder=dirname2(path);await makeFolder(folder,mode);const temporary=join3(folder,temporaryName());const drop=()=>rm2(
+temporary,{force:true});try{const file2=await open2(temporary,"wx",mode);try{if(exactly2!==void 0)await file2.chmod(exactly2&
+511);await file2.writeFile(text5);await file2.sync()}finally{await file2.close()}}catch(failure2){await drop();throw failure2}
+return{async commit(){await rename(temporary,path);await syncFolder(folder)},drop}}function isPrivate(mode){return(mode&
+63)===0}async function syncFolder(folder){try{const handle=await open2(folder,"r");try{await handle.sync()}finally{await handle.
+close()}}catch(failure2){const{code:code2}=failure2;if(code2!=="EISDIR"&&code2!=="EPERM"&&code2!=="EINVAL")throw failure2}}async function writeThrough(path,text5,mode){const there=await stat3(path).catch(unlessMissing);if(there!==void 0&&(!there.
 isFile()||/^\/(?:dev|proc)\//.test(resolve2(path)))){const handle=await open3(path,constants2.O_WRONLY|constants2.O_APPEND);
 try{await handle.writeFile(text5)}finally{await handle.close()}return}const target=await leadsTo(path);await writeWhole(
 target,text5,mode,isPrivate(mode)?void 0:there?.mode);await sweepTemporaries(dirname3(target))}async function writeResult(file2,text5,mode=438){
@@ -19210,9 +19213,9 @@ max(last.end,range2.end)}}else joined2.push(range2)}this.#secrets=joined2;return
 void 0)return this.#lines;const lines=[0];for(let at3=this.text.indexOf("\n");at3!==-1;at3=this.text.indexOf("\n",at3+1))
 lines.push(at3+1);this.#lines=lines;return lines}};function firstEndingAfter(ranges,point){let low=0;let high=ranges.length;
 while(low<high){const middle=low+high>>1;if((ranges[middle]?.end??0)>point)high=middle;else low=middle+1}return low}async function readBytes(path){
-try{const handle=await open4(path,constants3.O_RDONLY|(constants3.O_NONBLOCK??0));try{const stat8=await handle.stat();if(stat8.
-isDirectory())return{reason:"unreadable",detail:"is a directory"};if(!stat8.isFile())return{reason:"unreadable",detail:"\
-is not a regular file"};if(stat8.size>MAX_BYTES)return{reason:"too-large",detail:"is larger than 16 MiB"};const bytes=await handle.
+try{const handle=await open4(path,constants3.O_RDONLY|(constants3.O_NONBLOCK??0));try{const stat9=await handle.stat();if(stat9.
+isDirectory())return{reason:"unreadable",detail:"is a directory"};if(!stat9.isFile())return{reason:"unreadable",detail:"\
+is not a regular file"};if(stat9.size>MAX_BYTES)return{reason:"too-large",detail:"is larger than 16 MiB"};const bytes=await handle.
 readFile();return bytes.length>MAX_BYTES?{reason:"too-large",detail:"is larger than 16 MiB"}:bytes}finally{await handle.
 close()}}catch(failure2){return unreadable(failure2)}}function decode3(bytes){try{return new TextDecoder("utf-8",{fatal:true,
 ignoreBOM:true}).decode(bytes)}catch{return{reason:"not-utf8",detail:"is not valid UTF-8"}}}function unreadable(failure2){
@@ -20749,7 +20752,7 @@ conflicts:[path]}}function agrees(type,wanted,present3){return contrast(type,"",
 "different")}init_escape();init_problems();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=ownPackage().version;var neededNode=ownPackage().
 engines.node;function ownPackage(){const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.
 url));const file2=files.find(one=>existsSync2(one));return file2===void 0?{version:"unknown",engines:{node:""}}:JSON.parse(
-readFileSync2(file2,"utf8"))}init_schema();import{isAbsolute as isAbsolute3,resolve as resolve9}from"node:path";import{readdir as readdir2,readdirSync,realpath as realpath4,realpathSync,stat as stat3,statSync}from"fs";import{isAbsolute,
+readFileSync2(file2,"utf8"))}init_schema();import{isAbsolute as isAbsolute3,resolve as resolve9}from"node:path";import{readdir as readdir2,readdirSync,realpath as realpath4,realpathSync,stat as stat4,statSync}from"fs";import{isAbsolute,
 posix,resolve as resolve5}from"path";import{fileURLToPath}from"url";import{createRequire}from"module";import{basename as basename4,dirname as dirname7,normalize as normalize2,relative as relative2,
 resolve as resolve4,sep as sep2}from"path";import*as nativeFs from"fs";var __require2=createRequire(import.meta.url);function cleanPath(path){
 let normalized2=normalize2(path);if(normalized2.length>1&&normalized2[normalized2.length-1]===sep2)normalized2=normalized2.
@@ -20780,11 +20783,11 @@ return paths};var getArrayGroup=()=>{return[""].slice(0,0)};function build$4(opt
 getArray}var groupFiles=(groups2,directory,files)=>{groups2.push({directory,files,dir:directory})};var empty=()=>{};function build$3(options){
 return options.group?groupFiles:empty}var resolveSymlinksAsync=function(path,state,callback$1){const{queue,fs:fs3,options:{
 suppressErrors}}=state;queue.enqueue();fs3.realpath(path,(error63,resolvedPath)=>{if(error63)return queue.dequeue(suppressErrors?
-null:error63,state);fs3.stat(resolvedPath,(error$1,stat8)=>{if(error$1)return queue.dequeue(suppressErrors?null:error$1,
-state);if(stat8.isDirectory()&&isRecursive2(path,resolvedPath,state))return queue.dequeue(null,state);callback$1(stat8,resolvedPath);
+null:error63,state);fs3.stat(resolvedPath,(error$1,stat9)=>{if(error$1)return queue.dequeue(suppressErrors?null:error$1,
+state);if(stat9.isDirectory()&&isRecursive2(path,resolvedPath,state))return queue.dequeue(null,state);callback$1(stat9,resolvedPath);
 queue.dequeue(null,state)})})};var resolveSymlinks=function(path,state,callback$1){const{queue,fs:fs3,options:{suppressErrors}}=state;
-queue.enqueue();try{const resolvedPath=fs3.realpathSync(path);const stat8=fs3.statSync(resolvedPath);if(stat8.isDirectory()&&
-isRecursive2(path,resolvedPath,state))return;callback$1(stat8,resolvedPath)}catch(e2){if(!suppressErrors)throw e2}};function build$2(options,isSynchronous){
+queue.enqueue();try{const resolvedPath=fs3.realpathSync(path);const stat9=fs3.statSync(resolvedPath);if(stat9.isDirectory()&&
+isRecursive2(path,resolvedPath,state))return;callback$1(stat9,resolvedPath)}catch(e2){if(!suppressErrors)throw e2}};function build$2(options,isSynchronous){
 if(!options.resolveSymlinks||options.excludeSymlinks)return null;return isSynchronous?resolveSymlinks:resolveSymlinksAsync}
 function isRecursive2(path,resolved,state){if(state.options.useRealPaths)return isRecursiveUsingRealPaths(resolved,state);
 let parent=dirname7(path);let depth=1;while(parent!==state.root&&depth<2){const resolvedPath=state.symlinks.get(parent);
@@ -20827,7 +20830,7 @@ entry.isSymbolicLink()&&!resolveSymlinks$1&&!excludeSymlinks){const filename=thi
 pushFile(filename,files,this.state.counts,filters2)}else if(entry.isDirectory()){let path=joinDirectoryPath(entry.name,directoryPath,
 this.state.options.pathSeparator);if(exclude&&exclude(entry.name,path))continue;this.pushDirectory(path,paths,filters2);
 this.walkDirectory(this.state,path,path,depth-1,this.walk)}else if(this.resolveSymlink&&entry.isSymbolicLink()){let path=joinPathWithBasePath(
-entry.name,directoryPath);this.resolveSymlink(path,this.state,(stat8,resolvedPath)=>{if(stat8.isDirectory()){resolvedPath=
+entry.name,directoryPath);this.resolveSymlink(path,this.state,(stat9,resolvedPath)=>{if(stat9.isDirectory()){resolvedPath=
 normalizePath(resolvedPath,this.state.options);if(exclude&&exclude(entry.name,useRealPaths?resolvedPath:path+pathSeparator))
 return;this.walkDirectory(this.state,resolvedPath,useRealPaths?resolvedPath:path+pathSeparator,depth-1,this.walk)}else{resolvedPath=
 useRealPaths?resolvedPath:path;const filename=basename4(resolvedPath);const directoryPath$1=normalizePath(dirname7(resolvedPath),
@@ -20917,7 +20920,7 @@ env.TINYGLOBBY_DEBUG,expandDirectories:true,followSymbolicLinks:true,onlyFiles:t
 assign({},options);for(const key in defaultOptions)if(opts[key]===void 0)Object.assign(opts,{[key]:defaultOptions[key]});
 opts.cwd=(opts.cwd instanceof URL?fileURLToPath(opts.cwd):resolve5(opts.cwd||process.cwd())).replace(BACKSLASHES,"/");opts.
 ignore=ensureStringArray(opts.ignore);opts.fs&&(opts.fs={readdir:opts.fs.readdir||readdir2,readdirSync:opts.fs.readdirSync||
-readdirSync,realpath:opts.fs.realpath||realpath4,realpathSync:opts.fs.realpathSync||realpathSync,stat:opts.fs.stat||stat3,
+readdirSync,realpath:opts.fs.realpath||realpath4,realpathSync:opts.fs.realpathSync||realpathSync,stat:opts.fs.stat||stat4,
 statSync:opts.fs.statSync||statSync});if(opts.debug)log("globbing with options:",opts);return opts}function getCrawler(globInput,inputOptions={}){
 var _ref;if(globInput&&(inputOptions===null||inputOptions===void 0?void 0:inputOptions.patterns))throw new Error("Cannot\
  pass patterns as both an argument and an option");const isModern=isReadonlyArray(globInput)||typeof globInput==="string";
@@ -20965,7 +20968,7 @@ steps[at3]??""))return void 0;const named4=relative4(root,path).split(sep4);cons
 before).catch(()=>void 0)===mount?shown2:void 0}async function isMountedFolder(path){const target=await realpath5(path).
 catch(()=>void 0);if(target===void 0)return false;const swapped=dirname9(target);if(basename5(target)!==basename5(path)||
 !mountedFolder.test(basename5(swapped)))return false;const data3=await realpath5(join8(dirname9(path),"..data")).catch(()=>void 0);
-return data3===swapped&&dirname9(swapped)===await realpath5(dirname9(path))}import{stat as stat5}from"node:fs/promises";import{relative as relative6,resolve as resolve8,sep as sep5}from"node:path";init_kinds();init_problems();import*as fs2 from"node:fs";import{stat as stat4}from"node:fs/promises";import{basename as basename6,extname,
+return data3===swapped&&dirname9(swapped)===await realpath5(dirname9(path))}import{stat as stat6}from"node:fs/promises";import{relative as relative6,resolve as resolve8,sep as sep5}from"node:path";init_kinds();init_problems();import*as fs2 from"node:fs";import{stat as stat5}from"node:fs/promises";import{basename as basename6,extname,
 join as join9,relative as relative5,resolve as resolve7}from"node:path";var NOWHERE=resolve7("/project");var SHOWN2=3;var Walk=class{#project;#refused=new Map;linked=new Set;dangling=new Set;#unfollowed=new Set;#outside=new Set;#passed=new Set;#seeking;constructor(project,{
 seeking=false}={}){this.#project=project;this.#seeking=seeking}options(){return{cwd:NOWHERE,expandDirectories:false,followSymbolicLinks:false,
 fs:{readdir:this.#reader()}}}problems(){const problems=[...this.#refused.values()];const unread=[...this.linked,...this.#passed];
@@ -20982,7 +20985,7 @@ if(this.#outside.has(folder)){if(this.#seeking&&!relative5(root,folder).startsWi
 extname(folder)===""&&!basename6(folder).startsWith("."))this.#passed.add(folder);return[]}const entries=await fs2.promises.
 readdir(folder,{withFileTypes:true});const seen2=await Promise.all(entries.map(async entry=>{if(entry.isFile()||entry.isDirectory())
 return[entry];if(!entry.isSymbolicLink())return[asFile(entry.name)];const path=join9(folder,entry.name);if(await leadsOut(
-path,root)){this.#outside.add(path);return[asFile(entry.name),asFolder(entry.name)]}const target=await stat4(path).catch(
+path,root)){this.#outside.add(path);return[asFile(entry.name),asFolder(entry.name)]}const target=await stat5(path).catch(
 ()=>void 0);if(this.#seeking&&target===void 0){this.#unfollowed.add(path);return[asFile(entry.name),asFolder(entry.name)]}
 if(target?.isDirectory()!==true)return[asFile(entry.name)];if(await isMountedFolder(path))return[asFolder(entry.name)];if(!entry.
 name.startsWith("."))this.linked.add(path);return[]}));return seen2.flat()}#refuseOutside(folder){const name2=nameOf(folder,
@@ -21022,7 +21025,7 @@ root,name2)))}var kindLine=new RegExp(`\\bkind["']?\\s*:\\s*["']?(?:${kinds.map(
 function isManifest(text5){return kindLine.test(text5)}function eitherEnd(pattern){return pattern.replace(/\.ya?ml$/i,".\
 {yaml,yml}")}function fixedSteps(pattern){const steps=pattern.split("/").slice(0,-1);const wild=steps.findIndex(step=>isDynamicPattern(
 step));return wild<0?steps:steps.slice(0,wild)}async function absence({pattern,isEmpty:isEmpty4},{root}){const folder=fixedSteps(
-pattern).join("/").replace(/\\(.)/g,"$1");const there=await stat5(resolve8(root,folder)).catch(()=>void 0);if(there?.isDirectory()!==
+pattern).join("/").replace(/\\(.)/g,"$1");const there=await stat6(resolve8(root,folder)).catch(()=>void 0);if(there?.isDirectory()!==
 true){return[`${folder}, which "${pattern}" names, is no folder that is there`]}return isEmpty4?[`no file matches "${pattern}\
 "`]:[]}function isOfTools(path,root){return relative6(root,path).startsWith(".")}async function findManifests(project,access3,problems){const patterns=project.patterns();const ignore=patterns.flatMap(({
 pattern})=>pattern.startsWith("!")?[pattern.slice(1)]:[]);const walk=new Walk(project);const found2=new Set;const empty2=[];
@@ -21045,11 +21048,11 @@ he project");case"private":return error("manifest-private",`${shown2} ${detail},
 anifests in files of their own, or exclude the file from the globs with "!"');case"missing":return error("file-unreadabl\
 e",`${shown2} is a link that leads nowhere`,place);case"too-large":return error("too-large",`${shown2} ${detail}`,place,
 "split it into several files");case"not-utf8":return error("not-utf8",`${shown2} ${detail}`,place,"save it as UTF-8");default:
-return error("file-unreadable",`${shown2} ${detail}`,place)}}import{basename as basename7,dirname as dirname12}from"node:path";init_problems();init_kinds();import{stat as stat6}from"node:fs/promises";import{dirname as dirname10,resolve as resolve10}from"node:path";init_problems();init_limits2();var Bodies=class{#project;#access;files=new Set;#limit=pLimit(readsAtOnce);#contents=new Map;#characters=0;constructor(project,access3){
+return error("file-unreadable",`${shown2} ${detail}`,place)}}import{basename as basename7,dirname as dirname12}from"node:path";init_problems();init_kinds();import{stat as stat7}from"node:fs/promises";import{dirname as dirname10,resolve as resolve10}from"node:path";init_problems();init_limits2();var Bodies=class{#project;#access;files=new Set;#limit=pLimit(readsAtOnce);#contents=new Map;#characters=0;constructor(project,access3){
 this.#project=project;this.#access=access3}async read(request5){const path=resolve10(dirname10(request5.manifest),request5.
 path);let content=this.#contents.get(path);if(content===void 0){content=this.#limit(()=>this.#load(path));this.#contents.
 set(path,content)}const loaded=await content;return"text"in loaded?loaded:this.#problem(request5,path,loaded)}async has(manifest,path){
-const found2=await this.#access.find(resolve10(dirname10(manifest),path));if(!("target"in found2))return false;return await stat6(
+const found2=await this.#access.find(resolve10(dirname10(manifest),path));if(!("target"in found2))return false;return await stat7(
 found2.target).then(file2=>file2.isFile(),()=>false)}async#load(path){const read=await this.#access.read(path);if(!("tar\
 get"in read))return read;this.files.add(read.target);this.#characters+=read.text.length;if(this.#characters>limits.allBodiesCharacters)
 return{reason:"too-many"};return bodyOf(read.text,nameOf(path,this.#project))}#problem(request5,path,found2){const shown2=request5.
@@ -21340,11 +21343,11 @@ push("its digest is another one now");if(found2.length===0)return[];return[error
 null&&signs.unknownPath===status)}async function probe(reader,scope2){try{const answer=await reader.showExtra(nowhere(scope2),
 {},anything);return answer===null?{kind:"plain"}:{kind:"unclear",status:200}}catch(failure2){if(!(failure2 instanceof ServerFailure))
 throw failure2;const{kind,status}=failure2;if(kind==="unreachable"||kind==="lost"||kind==="server-error")throw failure2;
-const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclear",status}:{kind:"recognised",profile}}}import{basename as basename11,dirname as dirname17,join as join16}from"node:path";init_zod();import{readdir as readdir3}from"node:fs/promises";import{basename as basename8,dirname as dirname13,join as join11}from"node:path";import{constants as constants4}from"node:fs";import{open as open5}from"node:fs/promises";var NoRegularFile=class extends Error{constructor(stat8){
-super(`it is ${fileType(stat8)}, not a regular file`);this.name="NoRegularFile"}};async function readRegular(path){const handle=await open5(
-path,constants4.O_RDONLY|(constants4.O_NONBLOCK??0));try{const stat8=await handle.stat();if(!stat8.isFile())throw new NoRegularFile(
-stat8);return await handle.readFile("utf8")}finally{await handle.close()}}function fileType(stat8){if(stat8.isDirectory())return"a folder";if(stat8.isSymbolicLink())return"a link";if(stat8.isFIFO())
-return"a named pipe";if(stat8.isSocket())return"a socket";return"a device"}var nameSchema=external_exports.object({lineage:external_exports.string(),salt:external_exports.string(),resources:external_exports.
+const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclear",status}:{kind:"recognised",profile}}}import{basename as basename11,dirname as dirname17,join as join16}from"node:path";init_zod();import{readdir as readdir3}from"node:fs/promises";import{basename as basename8,dirname as dirname13,join as join11}from"node:path";import{constants as constants4}from"node:fs";import{open as open5}from"node:fs/promises";var NoRegularFile=class extends Error{constructor(stat9){
+super(`it is ${fileType(stat9)}, not a regular file`);this.name="NoRegularFile"}};async function readRegular(path){const handle=await open5(
+path,constants4.O_RDONLY|(constants4.O_NONBLOCK??0));try{const stat9=await handle.stat();if(!stat9.isFile())throw new NoRegularFile(
+stat9);return await handle.readFile("utf8")}finally{await handle.close()}}function fileType(stat9){if(stat9.isDirectory())return"a folder";if(stat9.isSymbolicLink())return"a link";if(stat9.isFIFO())
+return"a named pipe";if(stat9.isSocket())return"a socket";return"a device"}var nameSchema=external_exports.object({lineage:external_exports.string(),salt:external_exports.string(),resources:external_exports.
 unknown()});async function statesBeside(statePath){const folder=dirname13(statePath);const entries=await readdir3(folder,
 {withFileTypes:true}).catch(()=>[]);const names2=entries.filter(entry=>!entry.isDirectory()&&entry.name!==basename8(statePath));
 const states=await Promise.all(names2.map(({name:name2})=>stateName(join11(folder,name2))));return states.filter(state=>state!==
@@ -21384,21 +21387,21 @@ const temporary=join12(dirname14(path),temporaryName());try{await makeFolder(dir
 `);await file2.sync()}finally{await file2.close()}return await place(temporary,path).then(()=>true,unlessThere)}catch(failure2){
 throw notWritable(path,failure2)}finally{await rm3(temporary,{force:true}).catch(()=>{})}}async function readHolder(path){
 let text5;try{const there=await lstat4(path);if(there.isSymbolicLink())throw new NoRegularFile(there);text5=await readRegular(
-path)}catch(failure2){if(failure2 instanceof NoRegularFile)throw noLock(path,failure2);return failure2.code==="ENOENT"?void 0:
-null}try{return holderSchema.parse(JSON.parse(text5))}catch{return null}}function describe4({user:user3,host,pid,command:command2,
-at:at3}){return`${command2} by ${user3} on ${host}, process ${pid}, since ${at3}`}function locked(path,holder){const who=holder===
-null?"by something that left no name":describe4(holder);const where=holder===null?null:whereElse(holder);return new ProblemsError(
-[error("locked",`the state is locked: ${who} (${relative7(process.cwd(),path)})`,[],where===null?"wait until it has ende\
-d; if that process is surely gone, use idops runs unlock":`that process ${where}, so nobody can tell from here whether i\
-t still runs: make sure that it doesn't, then use idops runs unlock`)])}function whereElse(holder){if(fateOf(holder)!=="\
-unknown")return null;if(holder.host!==hostname4())return"is on another host";const{boot,namespace}=ownMark();if(holder.boot!==
-void 0&&holder.boot!==boot)return"is of another machine of the same name, or from before the last restart of this one";return holder.
-namespace!==void 0&&holder.namespace!==namespace?"is in another process namespace, such as a container":`is named withou\
-t its ${unnamedParts(holder).join(" and ")}, as by a former version`}function noLock(path,failure2){return new ProblemsError(
-[error("locked",`the lock ${relative7(process.cwd(),path)} can't be read: ${failure2.message}`,[],"remove it; no idops m\
-ade it")])}function notWritable(path,failure2){const message=failure2 instanceof Error?failure2.message:String(failure2);
-return new ProblemsError([error("not-writable",`the lock ${relative7(process.cwd(),path)} can't be written: ${message}`,
-[],"nothing was sent; make room or mend the permissions of the folder of the state")],{cause:failure2})}init_json();init_problems();import{constants as constants5}from"node:fs";import{open as open7,readdir as readdir5,rm as rm4}from"node:fs/promises";
+path)}catch(failure2){if(failure2 instanceof NoRegularFile)throw noLock(path,failure2);const{code:code2}=failure2;return code2===
+"ENOENT"||code2==="ENOTDIR"?void 0:null}try{return holderSchema.parse(JSON.parse(text5))}catch{return null}}function describe4({
+user:user3,host,pid,command:command2,at:at3}){return`${command2} by ${user3} on ${host}, process ${pid}, since ${at3}`}function locked(path,holder){
+const who=holder===null?"by something that left no name":describe4(holder);const where=holder===null?null:whereElse(holder);
+return new ProblemsError([error("locked",`the state is locked: ${who} (${relative7(process.cwd(),path)})`,[],where===null?
+"wait until it has ended; if that process is surely gone, use idops runs unlock":`that process ${where}, so nobody can t\
+ell from here whether it still runs: make sure that it doesn't, then use idops runs unlock`)])}function whereElse(holder){
+if(fateOf(holder)!=="unknown")return null;if(holder.host!==hostname4())return"is on another host";const{boot,namespace}=ownMark();
+if(holder.boot!==void 0&&holder.boot!==boot)return"is of another machine of the same name, or from before the last resta\
+rt of this one";return holder.namespace!==void 0&&holder.namespace!==namespace?"is in another process namespace, such as\
+ a container":`is named without its ${unnamedParts(holder).join(" and ")}, as by a former version`}function noLock(path,failure2){
+return new ProblemsError([error("locked",`the lock ${relative7(process.cwd(),path)} can't be read: ${failure2.message}`,
+[],"remove it; no idops made it")])}function notWritable(path,failure2){const message=failure2 instanceof Error?failure2.
+message:String(failure2);return new ProblemsError([error("not-writable",`the lock ${relative7(process.cwd(),path)} can't\
+ be written: ${message}`,[],"nothing was sent; make room or mend the permissions of the folder of the state")],{cause:failure2})}init_json();init_problems();import{constants as constants5}from"node:fs";import{open as open7,readdir as readdir5,rm as rm4}from"node:fs/promises";
 import{join as join13,relative as relative8}from"node:path";function fileRuns(folder){return{list:()=>runsIn(folder),read:run5=>readJournal(folder,run5),hasEnd:run5=>hasEnd(folder,
 run5),create:first=>createJournal(folder,first),reopen:content=>reopenJournal(folder,content),remove:runs=>removeJournals(
 folder,runs)}}async function createJournal(folder,first){await makeFolder(folder);const path=join13(folder,`${first.run}\
@@ -21893,7 +21896,7 @@ Number.MAX_SAFE_INTEGER?`It must be a whole number of ${min} or more.`:`It must 
 function positive(value3){const number5=Number(value3);if(/^[\d.]+$/.test(value3)&&Number.isFinite(number5)&&number5>0)return number5;
 throw new InvalidArgumentError("It must be a number of more than 0.")}function secondsOption(value3){const number5=Number(
 value3);if(value3.trim()!==""&&Number.isFinite(number5)&&number5>0&&number5<=86400)return number5;throw new InvalidArgumentError(
-"It must be a number of seconds, more than 0 and 86400 (a day) at most.")}import{stat as stat7}from"node:fs/promises";import{basename as basename12,dirname as dirname18,join as join17,resolve as resolve13}from"node:path";init_problems();async function refuseInputs(outputs,config3,known3){const{files,states}=await inputsOf(known3);const inputs=new Set((await Promise.
+"It must be a number of seconds, more than 0 and 86400 (a day) at most.")}import{stat as stat8}from"node:fs/promises";import{basename as basename12,dirname as dirname18,join as join17,resolve as resolve13}from"node:path";init_problems();async function refuseInputs(outputs,config3,known3){const{files,states}=await inputsOf(known3);const inputs=new Set((await Promise.
 all([resolve13(config3),...files].map(identity))).flat());const kept=(await Promise.all(states.map(ways3))).flat();const problems=[];
 for(const output2 of outputs){const path=resolve13(output2);const names2=await identity(path);if(names2.some(name2=>inputs.
 has(name2)))problems.push(refusal3(output2,"idops reads it"));else if((await ways3(path)).some(way=>kept.some(state=>isOfState(
@@ -21902,7 +21905,7 @@ problems)}async function inputsOf(known3){try{const project=typeof known3==="fun
 "function"?await loadManifests(project,{lenient:true}):known3;const{files,states}=project.guarded();return{files:[...files,
 ...read.files],states}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;return{files:[],states:[]}}}
 function refusal3(output2,why){return error("output-is-input",`${output2} is not written: ${why}`,[],"name another file")}
-async function identity(path){const there=await stat7(path).catch(()=>void 0);return there?.isFile()===true?[path,`${there.
+async function identity(path){const there=await stat8(path).catch(()=>void 0);return there?.isFile()===true?[path,`${there.
 dev}:${there.ino}`]:[path]}async function ways3(path){return[path,join17(await realPlaceOf(dirname18(path)),basename12(path)),
 await realPlaceOf(path)]}init_problems();init_kinds();async function planSamples(plan,project){const{found:found2,problems}=await loadSamples(project,plan.changes.flatMap(({kind,
 address:address2,apply,declaredAt})=>{const{email:email4}=kindOf(kind);return email4!==void 0&&declaredAt!==null?[{address:address2,

@@ -1,13 +1,27 @@
-import { mkdir, open, rename, rm } from 'node:fs/promises';
+import { mkdir, open, rename, rm, stat } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { temporaryName } from './temporary.js';
 
 /**
- * Makes a folder, and those above it that aren't there, for files of that mode: as private as they are.
- * Throws what the file system throws.
+ * Makes a folder, and those above it that aren't there, for files of that mode: as private as they are. Gives the first
+ * one that was made; undefined where all were there. Throws what the file system throws.
  */
-export async function makeFolder(folder: string, mode = 0o600): Promise<void> {
-  await mkdir(folder, { recursive: true, mode: isPrivate(mode) ? 0o700 : 0o777 });
+export async function makeFolder(folder: string, mode = 0o600): Promise<string | undefined> {
+  try {
+    await mkdir(folder, { mode: isPrivate(mode) ? 0o700 : 0o777 });
+    return folder;
+  } catch (failure) {
+    const { code } = failure as NodeJS.ErrnoException;
+    const isFolder = (path: string) => stat(path).then((it) => it.isDirectory());
+    if (code === 'EEXIST' && (await isFolder(folder))) return undefined;
+    const parent = dirname(folder);
+    // Where the folder above is there, as `/proc` is, another try finds the same: Node's own way would try for ever.
+    const isAbove = parent === folder || (await isFolder(parent).catch(() => false));
+    if (code !== 'ENOENT' || isAbove) throw failure;
+    const first = await makeFolder(parent, mode);
+    const made = await makeFolder(folder, mode);
+    return first ?? made;
+  }
 }
 
 /** A file that lies beside its place, whole, until it is put there or dropped. */

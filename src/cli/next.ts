@@ -1,4 +1,5 @@
 import type { Result } from '../apply/result.js';
+import { shellWord } from '../base/shell.js';
 import type { Plan } from '../plan/plan.js';
 import type { GlobalOptions } from './context.js';
 
@@ -40,9 +41,4 @@ export function commandLine(
     value === undefined ? [] : [`--${name}`, shellWord(value)],
   );
   return ['idops', command, ...given].join(' ');
-}
-
-/** A word as a POSIX shell takes it. */
-export function shellWord(text: string): string {
-  return /^[\w@%+=:,./-]+$/.test(text) ? text : `'${text.replaceAll("'", `'\\''`)}'`;
 }

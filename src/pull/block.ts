@@ -29,9 +29,9 @@ export function editBlock(
   { within, fresh }: Writer,
   empty: () => Splice,
 ): readonly Splice[] {
-  const eol = eolOf(text);
   const [head] = extents;
   if (head === undefined) throw new Unfit('shape');
+  const eol = eolOf(text, head.start);
   const column = head.start - lineOf(text, head.start);
   const placed = placedIn(text, extents, column);
   const [first] = placed;

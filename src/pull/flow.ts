@@ -41,7 +41,7 @@ export function editFlow(
   { within, fresh }: FlowWriter,
 ): Splice {
   const { opening, pieces, closing } = piecesOf(text, flow);
-  const eol = eolOf(text);
+  const eol = eolOf(text, flow.inside.start);
   const broken = pieces.findLast(({ lead }) => lead.includes('\n'));
   const newLine =
     broken === undefined

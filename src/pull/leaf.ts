@@ -1,7 +1,7 @@
 import { isMap as isMapNode, isScalar, isSeq, Pair, YAMLMap } from 'yaml';
 import { isMap, type Json, same } from '../base/values.js';
 import { isAlike } from './align.js';
-import { lineEnd, lineOf } from './lines.js';
+import { eolOf, lineEnd, lineOf } from './lines.js';
 import type { Splice } from './tokens.js';
 import { nodeOf, pairOf, textNode, textOf } from './yaml.js';
 
@@ -53,7 +53,7 @@ export function pairSplice(
   if (!isFlow) written = written.replace(/\n(?=[^\n])/g, `\n${indent}`);
   // What a block ends with is its own line's end.
   const ending = /\r?\n$/.exec(text.slice(start, end))?.[0] ?? '';
-  if (text.includes('\r\n')) written = written.replaceAll('\n', '\r\n');
+  written = written.replaceAll('\n', eolOf(text, start));
   return behindHeader(text, { start, end, text: written + ending }, value, inner);
 }
 

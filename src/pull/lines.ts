@@ -14,7 +14,9 @@ export function indentAt(text: string, at: number): string {
   return /^[ ]*/.exec(text.slice(lineOf(text, at), at))?.[0] ?? '';
 }
 
-/** How the lines of a text end. */
-export function eolOf(text: string): '\r\n' | '\n' {
-  return text.includes('\r\n') ? '\r\n' : '\n';
+/** How the line of a place ends, or the one before it where it is the last: documents of one file may differ. */
+export function eolOf(text: string, at: number): '\r\n' | '\n' {
+  const own = text.indexOf('\n', at);
+  const end = own < 0 ? text.lastIndexOf('\n') : own;
+  return end > 0 && text[end - 1] === '\r' ? '\r\n' : '\n';
 }

@@ -1,10 +1,11 @@
-import { mkdir, realpath, rmdir } from 'node:fs/promises';
+import { realpath, rmdir } from 'node:fs/promises';
 import { posix, relative, resolve, sep } from 'node:path';
 import { realPlaceOf } from '../base/links.js';
 import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
 import { noProgress, type Progress, withoutHarm } from '../base/progress.js';
 import { createRedactor } from '../base/redact.js';
 import { objectKey } from '../base/values.js';
+import { makeFolder } from '../base/whole-file.js';
 import { addressOf } from '../kinds/address.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import type { Asked, Declared, Kind, KindName, Known } from '../kinds/kind.js';
@@ -170,7 +171,7 @@ export async function pull(
       check: () => checkFiles(files, folder, project.cwd),
       async write() {
         if (options.signal?.aborted) throw interruptedBefore();
-        const made = await mkdir(folder, { recursive: true }).catch((failure: unknown) => {
+        const made = await makeFolder(folder, 0o644).catch((failure: unknown) => {
           throw notWritable(
             folder,
             project.cwd,

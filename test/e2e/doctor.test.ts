@@ -360,6 +360,7 @@ describe("idops doctor, of git's index", () => {
       'folder/.env': 'API_SECRET=abcdef0123456789\n',
       'same.md': 'same',
       "it's.pem": key,
+      ':odd.pem': key,
     });
     const large = `${'ö'.repeat(600_000)}${at.sandbox.token}`;
     await at.write({ 'note.md': at.sandbox.token, 'gone.md': at.sandbox.token, 'large.md': `x${large}` });
@@ -376,6 +377,7 @@ describe("idops doctor, of git's index", () => {
     const found = await say(at, 'git');
     expect(found.map(({ status, message }) => `${status} ${message}`).sort()).toEqual([
       'fail idops.yaml says server.auth.token in plain words as git has it',
+      'fail it tracks :odd.pem: it is a private key',
       'fail it tracks big.md: as it was added, it has a private key in it',
       'fail it tracks folder/.env: it has a value for API_SECRET',
       'fail it tracks gone.md: as it was added, it has a credential in it that idops uses',

@@ -17,6 +17,12 @@ describe('a field is written anew, and all else stays to the character', () => {
       { a: ['p', 'q'] },
       'a:\r\n  - p\r\n  - q\r\n# c\r\nb: y\r\n',
     ],
+    [
+      'line ends of the place, where documents of one file differ',
+      'a:\n  - {id: 1}\n---\r\nb: 1\r\n',
+      { a: [{ id: 1 }, { id: 2 }] },
+      'a:\n  - {id: 1}\n  - {id: 2}\n---\r\nb: 1\r\n',
+    ],
     ['a text without an end of line', 'b: 1\na: x', { a: 'z' }, 'b: 1\na: z'],
     ['braces', '{a: "x", b: [1, 2]} # c\n', { b: [2, 3] }, '{a: "x", b: [2, 3]} # c\n'],
     ['nothing at all', 'a:\nb: 1\n', { a: 'x' }, 'a: x\nb: 1\n'],

@@ -234,6 +234,12 @@ describe('a run whose lock was removed', () => {
 });
 
 describe('a lock', () => {
+  it('is not there where a file stands in the place of its folder', async () => {
+    const at = await project({ '.idops': 'somebody put it here' });
+    expect(await at.idops('runs unlock --yes')).toMatchObject({ code: 0, stderr: 'There is no lock.\n' });
+    expect((await at.idops('apply --yes')).stderr).not.toContain('error[internal]');
+  });
+
   const lock = (more: object): string =>
     JSON.stringify({
       user: 'ada',

@@ -1,4 +1,5 @@
 import { escapeText } from '../../base/escape.js';
+import { shellWord } from '../../base/shell.js';
 import { writeResult } from '../../base/through.js';
 import type { NamedSample } from '../../mail/samples.js';
 import { changesServer, type Plan } from '../../plan/plan.js';
@@ -9,7 +10,7 @@ import { planSamples } from '../../session/plan-samples.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { type Format, filesOf, parseFormats, show } from '../formats.js';
-import { commandLine, shellWord } from '../next.js';
+import { commandLine } from '../next.js';
 
 /** The options of the commands that plan. */
 export interface PlanningOptions extends SelectionOptions {

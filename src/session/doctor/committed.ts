@@ -186,10 +186,15 @@ function plainWords(project: Project, added: readonly (string | undefined)[] | u
       fail(
         NAME,
         `${file} says ${path} in plain words as git has it`,
-        `git add ${shellWord(file)}, which takes the file as it is now, ${old}`,
+        `git add ${pathWord(file)}, which takes the file as it is now, ${old}`,
       ),
     ),
   ];
+}
+
+/** A path as git takes it: with a colon at its beginning it would be one of git's own patterns. */
+function pathWord(path: string): string {
+  return shellWord(path.startsWith(':') ? `./${path}` : path);
 }
 
 /** What takes files out of git and leaves them where they are. Git wants to be forced where both sides have changed. */
@@ -198,13 +203,13 @@ function takeOut(paths: string, isChanged: boolean): string {
 }
 
 function asCheck({ what, kind, isPresent, isChanged }: Finding, shown: string, isThere: boolean): Check {
-  const out = `${takeOut(shellWord(shown), isThere && isChanged)}, and name it in .gitignore`;
+  const out = `${takeOut(pathWord(shown), isThere && isChanged)}, and name it in .gitignore`;
   if (kind === 'within') {
     const cure = !isThere
-      ? `git rm --cached ${shellWord(shown)}`
+      ? `git rm --cached ${pathWord(shown)}`
       : isPresent
         ? 'write a variable such as ${IDOPS_SECRET} in its place, or take it out'
-        : `git add ${shellWord(shown)}, which takes the file as it is now`;
+        : `git add ${pathWord(shown)}, which takes the file as it is now`;
     return fail(
       NAME,
       `it tracks ${shown}: ${isPresent ? '' : 'as it was added, '}${what}`,
@@ -223,7 +228,7 @@ function statesCheck(shown: readonly string[], isForced: boolean): Check {
   const journals = shown.filter((path) => path.endsWith('.jsonl'));
   const folders = new Set(journals.map((path) => `${dirname(path)}/*.jsonl`));
   const all = [...shown.filter((path) => !journals.includes(path)), ...folders];
-  const paths = (shown.length > 3 ? all : shown).map(shellWord).join(' ');
+  const paths = (shown.length > 3 ? all : shown).map(pathWord).join(' ');
   return fail(
     NAME,
     `it tracks ${shown.slice(0, 3).join(', ')}${more}: states and journals of idops, so a commit decides what idops believes was recorded`,

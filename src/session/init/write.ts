@@ -1,7 +1,8 @@
-import { appendFile, lstat, mkdir, readdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
+import { appendFile, lstat, readdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { escapeText } from '../../base/escape.js';
 import { error, ProblemsError } from '../../base/problems.js';
+import { makeFolder } from '../../base/whole-file.js';
 import { isThere } from '../../base/work-tree.js';
 import { isInside } from '../../manifests/follow.js';
 import type { NewFile } from '../../pull/layout.js';
@@ -51,7 +52,7 @@ export class ProjectWriter {
 
   /** Makes sure, before anything is written, that all of it can lie where it is to. Throws a ProblemsError (`not-writable`). */
   async prepare(paths: readonly string[]): Promise<void> {
-    await this.#trying('.', () => mkdir(this.#root, { recursive: true }));
+    await this.#trying('.', () => makeFolder(this.#root, 0o644));
     const real = await realpath(this.#root);
     for (const path of new Set(paths.map(dirname))) {
       await this.#trying(path, async () => {
@@ -78,7 +79,7 @@ export class ProjectWriter {
     const file = join(this.#root, path);
     const shown = this.#shown(path);
     return await this.#trying(path, async () => {
-      await mkdir(dirname(file), { recursive: true });
+      await makeFolder(dirname(file), 0o644);
       try {
         await writeFile(file, text, { flag: 'wx' });
         return { path, shown, outcome: 'made', left: null };

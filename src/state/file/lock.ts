@@ -211,7 +211,9 @@ async function readHolder(path: string): Promise<Holder | null | undefined> {
     text = await readRegular(path);
   } catch (failure) {
     if (failure instanceof NoRegularFile) throw noLock(path, failure);
-    return (failure as NodeJS.ErrnoException).code === 'ENOENT' ? undefined : null;
+    // A file stands where the folder would be: nothing can be in it.
+    const { code } = failure as NodeJS.ErrnoException;
+    return code === 'ENOENT' || code === 'ENOTDIR' ? undefined : null;
   }
   try {
     return holderSchema.parse(JSON.parse(text));

@@ -1,0 +1,42 @@
+import { mkdir, mkdtemp, rm, stat, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, describe, expect, it } from 'vitest';
+import { makeFolder } from '../../src/base/whole-file.js';
+import { afterwards } from '../cleanups.js';
+
+let at: string;
+
+beforeEach(async () => {
+  at = await mkdtemp(join(tmpdir(), 'idops-folder-'));
+  afterwards(() => rm(at, { recursive: true, force: true }));
+});
+
+describe('making a folder', () => {
+  it('makes those above it, and gives the first that was made', async () => {
+    expect(await makeFolder(join(at, 'a/b/c'))).toBe(join(at, 'a'));
+    expect((await stat(join(at, 'a/b/c'))).mode & 0o777).toBe(0o700);
+    expect(await makeFolder(join(at, 'a/b/d'), 0o644)).toBe(join(at, 'a/b/d'));
+  });
+
+  it('takes one that is there', async () => {
+    await mkdir(join(at, 'a'));
+    expect(await makeFolder(join(at, 'a'))).toBeUndefined();
+  });
+
+  it('fails where a file is in its place or above it', async () => {
+    await writeFile(join(at, 'file'), '');
+    await expect(makeFolder(join(at, 'file'))).rejects.toMatchObject({ code: 'EEXIST' });
+    await expect(makeFolder(join(at, 'file/a/b'))).rejects.toMatchObject({ code: 'ENOTDIR' });
+  });
+
+  it.runIf(process.platform === 'linux')('fails, and ends, where the system takes no folder', async () => {
+    await expect(makeFolder('/proc/idops/a')).rejects.toMatchObject({ code: 'ENOENT' });
+  });
+
+  it('of several at once is one', async () => {
+    const made = await Promise.all([1, 2, 3, 4].map(() => makeFolder(join(at, 'x/y/z'))));
+    expect(made.filter((one) => one !== undefined).length).toBeGreaterThan(0);
+    expect((await stat(join(at, 'x/y/z'))).isDirectory()).toBe(true);
+  });
+});
