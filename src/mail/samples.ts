@@ -66,9 +66,12 @@ export function renderMails(
   const variants: MailVariant[] = [];
   let made = 0;
   let characters = 0;
+  const isFull = (): boolean => made === limits.variants || characters > limits.templateCharacters;
   for (const absent of combinations(sections)) {
+    // There may be very many combinations, each of which takes time to be made.
+    if (isFull()) break;
     for (const [sample, data] of samples.entries()) {
-      if (made === limits.variants || characters > limits.templateCharacters) break;
+      if (isFull()) break;
       made += 1;
       const mails = parsed.map(({ txt, html }) => ({
         txt: renderBody(txt, data, { html: false, absent }),

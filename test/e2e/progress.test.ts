@@ -37,7 +37,8 @@ describe('in a terminal', () => {
     let asked = 0;
     const refused = { code: 'UNPROCESSABLE_ENTITY', message: 'no', errors: { group: ['is taken'] } };
     const made = await project(files, {
-      intercept: async ({ path }) => {
+      intercept: async ({ method, path }) => {
+        if (method === 'GET') return undefined;
         if (path.endsWith('user-0')) {
           asked += 1;
           return asked === 1 ? { kind: 'answer', status: 503 } : undefined;
@@ -45,7 +46,7 @@ describe('in a terminal', () => {
         return path.endsWith('user-1') ? { kind: 'answer', status: 422, body: refused } : await intercept();
       },
     });
-    const at = sit(made, ['apply', '--yes', '--concurrency', '1']);
+    const at = sit(made, ['apply', '--yes', '--concurrency', '1'], { columns: 160 });
     await at.shown('retrying, attempt 2 of 4: answered 503 (service unavailable)');
     await came;
     await at.shown('✗ User/user-1 failed: update a user: PATCH /api/users/user-1 answered 422');
