@@ -15592,54 +15592,54 @@ split(".");for(let context3=this;context3!==void 0;context3=context3.parent){con
 void 0)return found2}return void 0}}}});function renderMails(sides,...given){const parsed2=sides.map(({txt,html})=>({txt:parse8(txt),html:parse8(html)}));const templates=parsed2.
 flatMap(({txt,html})=>[txt,html]).flatMap(body2=>body2?.template===void 0?[]:[body2.template]);const parts=templates.flatMap(
 template2=>template2.parts);const all=given.length===0?[{}]:given;const samples=all.slice(0,limits.variants).map(one=>sampleData(
-parts,one));const sections2=sectionsOf2(parts);const seen2=new Set;const variants=[];let made2=0;let characters2=0;for(const absent of combinations(
-sections2)){for(const[sample,data3]of samples.entries()){if(made2===limits.variants||characters2>limits.templateCharacters)
-break;made2+=1;const mails=parsed2.map(({txt,html})=>({txt:renderBody(txt,data3,{html:false,absent}),html:renderBody(html,
-data3,{html:true,absent})}));const text5=JSON.stringify(mails);if(seen2.has(text5))continue;seen2.add(text5);characters2+=
-text5.length;variants.push({sample,label:sections2.length===0?null:labelOf(sections2,absent),mails})}}return{variants,left:combinationsOf(
-sections2)*all.length-made2}}function parse8(body2){if(typeof body2!=="string")return null;const parsed2=parseMustache(body2);
-return"syntax"in parsed2?{source:body2,template:void 0,problem:parsed2}:{source:body2,template:parsed2,problem:{syntax:""}}}
-function renderBody(body2,data3,options){if(body2===null)return null;if(body2.template===void 0){const{syntax:syntax2,limit:limit2}=body2.
-problem;return limit2?{tooLong:syntax2}:{source:body2.source,syntax:syntax2}}try{return{text:body2.template.render(data3,
-options)}}catch(failure2){if(failure2 instanceof TooLong)return{tooLong:failure2.message};throw failure2}}function sectionsOf2(parts){
-const names2=new Set;const walk=inner=>{for(const part of inner){if(part.kind!=="section")continue;if(part.name!==".")names2.
-add(part.name);walk(part.parts)}};walk(parts);return[...names2]}function*combinations(sections2){if(sections2.length<=combinedSections){
-for(let bits=0;bits<2**sections2.length;bits+=1){yield new Set(sections2.filter((_,index)=>(bits>>index)%2===1))}return}
-yield new Set;yield new Set(sections2);for(const section2 of sections2)yield new Set([section2]);for(const section2 of sections2)
-yield new Set(sections2.filter(other=>other!==section2))}function combinationsOf({length}){return length<=combinedSections?
-2**length:2+2*length}function labelOf(sections2,absent){const there=sections2.filter(section2=>!absent.has(section2));const gone=sections2.
-filter(section2=>absent.has(section2));if(sections2.length>combinedSections){if(gone.length===0)return"with every sectio\
-n";if(there.length===0)return"without any section";return gone.length<there.length?`without ${gone.join(", ")}`:`only wi\
-th ${there.join(", ")}`}return[...there.length>0?[`with ${there.join(", ")}`]:[],...gone.length>0?[`without ${gone.join(
-", ")}`]:[]].join(", ")}function sampleData(parts,given){const variables=new Set(placeholdersOf(parts).filter(({section:section2})=>!section2).
-map(({name:name2})=>name2));return mergeData(madeUp(parts,given,variables),given,new Set(sectionsOf2(parts)))}function madeUp(parts,given,variables){
-const tree={};for(const part of parts){if(part.kind==="text"||part.kind==="partial"||part.name===".")continue;const path=part.
-name.split(".");if(part.kind==="variable"){if(valueAt3(given,path)===void 0)put2(tree,path,exampleOf(part.name));continue}
-const inner=madeUp(part.parts,given,variables);if(part.inverted){complete(tree,inner);put2(tree,path,variables.has(part.
-name)?exampleOf(part.name):true)}else if(variables.has(part.name)){complete(tree,inner);put2(tree,path,exampleOf(part.name))}else if(part.
-parts.some(it=>it.kind==="variable"&&it.name===".")){put2(tree,path,["first","second"])}else{put2(tree,path,Object.keys(
-inner).length===0?true:inner)}}return tree}function complete(tree,more){for(const[name2,value3]of Object.entries(more)){
-const before=Object.hasOwn(tree,name2)?tree[name2]:void 0;if(before===void 0)define(tree,name2,value3);else if(isMap(before)&&
-isMap(value3))complete(before,value3)}}function lay(tree,over){for(const[name2,value3]of Object.entries(over)){const before=Object.
-hasOwn(tree,name2)?tree[name2]:void 0;if(isMap(before)&&isMap(value3))lay(before,value3);else define(tree,name2,value3)}}
-function put2(tree,path,value3){const[step="",...rest]=path;const before=Object.hasOwn(tree,step)?tree[step]:void 0;if(rest.
-length>0){const inner=isMap(before)?before:{};put2(inner,rest,value3);define(tree,step,inner)}else if(isMap(before)&&isMap(
-value3)){lay(before,value3)}else if(before===void 0||before===true){define(tree,step,value3)}}function define(tree,name2,value3){
-Object.defineProperty(tree,name2,{value:value3,enumerable:true,configurable:true,writable:true})}function valueAt3(data3,path){
-let at3=data3;for(const step of path){if(!isMap(at3)||!Object.hasOwn(at3,step))return void 0;at3=at3[step]}return at3}function mergeData(base2,over,sections2,under=""){
-const merged={};for(const[name2,value3]of Object.entries(base2))define(merged,name2,value3);for(const[name2,value3]of Object.
-entries(over)){const path=`${under}${name2}`;const before=Object.hasOwn(base2,name2)?base2[name2]:void 0;if(before!==void 0&&
-sections2.has(path)&&isEmpty2(value3))continue;define(merged,name2,isMap(before)&&isMap(value3)?mergeData(before,value3,
-sections2,`${path}.`):value3)}return merged}function isEmpty2(value3){return!value3||Array.isArray(value3)&&value3.length===
-0}function exampleOf(name2){const last=name2.split(".").at(-1)??name2;const key=last.replace(/([a-z])([A-Z])/g,"$1_$2").
-toLowerCase();const known3=examples.find(([pattern])=>pattern.test(key))?.[1];if(known3===void 0)return`[${last.replaceAll(
-"_"," ")}]`;if(known3!=="")return known3;const path=key.replace(/_?(url|uri|link|href)$/,"").replace(/[^a-z0-9]+/g,"-");
-return`https://example.com/${path}`}var combinedSections,examples;var init_samples=__esm({"src/mail/samples.ts"(){"use s\
-trict";init_values();init_limits2();init_placeholders();init_template();combinedSections=3;examples=[[/e-?mail/,"jane.do\
-e@example.com"],[/(^|_)(url|uri|link|href)$/,""],[/(first|given)_?name$/,"Jane"],[/(last|family|sur)_?name$/,"Doe"],[/(^|_)(name|username|user|display_?name|full_?name)$/,
-"Jane Doe"],[/(code|otp|pin)$/,"493172"],[/(date|day)$/,"31 January 2026"],[/(time|_at|expiry|expiration|expires)$/,"31 \
-January 2026, 12:00"],[/(count|number|minutes|hours|days)$/,"3"],[/(company|organi[sz]ation|product|brand|app)(_?name)?$/,
-"ACME"]]}});import{createHash as createHash2}from"node:crypto";function integrityOf(script){return`sha256-${createHash2("sha256").update(
+parts,one));const sections2=sectionsOf2(parts);const seen2=new Set;const variants=[];let made2=0;let characters2=0;const isFull=()=>made2===
+limits.variants||characters2>limits.templateCharacters;for(const absent of combinations(sections2)){if(isFull())break;for(const[
+sample,data3]of samples.entries()){if(isFull())break;made2+=1;const mails=parsed2.map(({txt,html})=>({txt:renderBody(txt,
+data3,{html:false,absent}),html:renderBody(html,data3,{html:true,absent})}));const text5=JSON.stringify(mails);if(seen2.
+has(text5))continue;seen2.add(text5);characters2+=text5.length;variants.push({sample,label:sections2.length===0?null:labelOf(
+sections2,absent),mails})}}return{variants,left:combinationsOf(sections2)*all.length-made2}}function parse8(body2){if(typeof body2!==
+"string")return null;const parsed2=parseMustache(body2);return"syntax"in parsed2?{source:body2,template:void 0,problem:parsed2}:
+{source:body2,template:parsed2,problem:{syntax:""}}}function renderBody(body2,data3,options){if(body2===null)return null;
+if(body2.template===void 0){const{syntax:syntax2,limit:limit2}=body2.problem;return limit2?{tooLong:syntax2}:{source:body2.
+source,syntax:syntax2}}try{return{text:body2.template.render(data3,options)}}catch(failure2){if(failure2 instanceof TooLong)
+return{tooLong:failure2.message};throw failure2}}function sectionsOf2(parts){const names2=new Set;const walk=inner=>{for(const part of inner){
+if(part.kind!=="section")continue;if(part.name!==".")names2.add(part.name);walk(part.parts)}};walk(parts);return[...names2]}
+function*combinations(sections2){if(sections2.length<=combinedSections){for(let bits=0;bits<2**sections2.length;bits+=1){
+yield new Set(sections2.filter((_,index)=>(bits>>index)%2===1))}return}yield new Set;yield new Set(sections2);for(const section2 of sections2)
+yield new Set([section2]);for(const section2 of sections2)yield new Set(sections2.filter(other=>other!==section2))}function combinationsOf({
+length}){return length<=combinedSections?2**length:2+2*length}function labelOf(sections2,absent){const there=sections2.filter(
+section2=>!absent.has(section2));const gone=sections2.filter(section2=>absent.has(section2));if(sections2.length>combinedSections){
+if(gone.length===0)return"with every section";if(there.length===0)return"without any section";return gone.length<there.length?
+`without ${gone.join(", ")}`:`only with ${there.join(", ")}`}return[...there.length>0?[`with ${there.join(", ")}`]:[],...gone.
+length>0?[`without ${gone.join(", ")}`]:[]].join(", ")}function sampleData(parts,given){const variables=new Set(placeholdersOf(
+parts).filter(({section:section2})=>!section2).map(({name:name2})=>name2));return mergeData(madeUp(parts,given,variables),
+given,new Set(sectionsOf2(parts)))}function madeUp(parts,given,variables){const tree={};for(const part of parts){if(part.
+kind==="text"||part.kind==="partial"||part.name===".")continue;const path=part.name.split(".");if(part.kind==="variable"){
+if(valueAt3(given,path)===void 0)put2(tree,path,exampleOf(part.name));continue}const inner=madeUp(part.parts,given,variables);
+if(part.inverted){complete(tree,inner);put2(tree,path,variables.has(part.name)?exampleOf(part.name):true)}else if(variables.
+has(part.name)){complete(tree,inner);put2(tree,path,exampleOf(part.name))}else if(part.parts.some(it=>it.kind==="variabl\
+e"&&it.name===".")){put2(tree,path,["first","second"])}else{put2(tree,path,Object.keys(inner).length===0?true:inner)}}return tree}
+function complete(tree,more){for(const[name2,value3]of Object.entries(more)){const before=Object.hasOwn(tree,name2)?tree[name2]:
+void 0;if(before===void 0)define(tree,name2,value3);else if(isMap(before)&&isMap(value3))complete(before,value3)}}function lay(tree,over){
+for(const[name2,value3]of Object.entries(over)){const before=Object.hasOwn(tree,name2)?tree[name2]:void 0;if(isMap(before)&&
+isMap(value3))lay(before,value3);else define(tree,name2,value3)}}function put2(tree,path,value3){const[step="",...rest]=path;
+const before=Object.hasOwn(tree,step)?tree[step]:void 0;if(rest.length>0){const inner=isMap(before)?before:{};put2(inner,
+rest,value3);define(tree,step,inner)}else if(isMap(before)&&isMap(value3)){lay(before,value3)}else if(before===void 0||before===
+true){define(tree,step,value3)}}function define(tree,name2,value3){Object.defineProperty(tree,name2,{value:value3,enumerable:true,
+configurable:true,writable:true})}function valueAt3(data3,path){let at3=data3;for(const step of path){if(!isMap(at3)||!Object.
+hasOwn(at3,step))return void 0;at3=at3[step]}return at3}function mergeData(base2,over,sections2,under=""){const merged={};
+for(const[name2,value3]of Object.entries(base2))define(merged,name2,value3);for(const[name2,value3]of Object.entries(over)){
+const path=`${under}${name2}`;const before=Object.hasOwn(base2,name2)?base2[name2]:void 0;if(before!==void 0&&sections2.
+has(path)&&isEmpty2(value3))continue;define(merged,name2,isMap(before)&&isMap(value3)?mergeData(before,value3,sections2,
+`${path}.`):value3)}return merged}function isEmpty2(value3){return!value3||Array.isArray(value3)&&value3.length===0}function exampleOf(name2){
+const last=name2.split(".").at(-1)??name2;const key=last.replace(/([a-z])([A-Z])/g,"$1_$2").toLowerCase();const known3=examples.
+find(([pattern])=>pattern.test(key))?.[1];if(known3===void 0)return`[${last.replaceAll("_"," ")}]`;if(known3!=="")return known3;
+const path=key.replace(/_?(url|uri|link|href)$/,"").replace(/[^a-z0-9]+/g,"-");return`https://example.com/${path}`}var combinedSections,
+examples;var init_samples=__esm({"src/mail/samples.ts"(){"use strict";init_values();init_limits2();init_placeholders();init_template();
+combinedSections=3;examples=[[/e-?mail/,"jane.doe@example.com"],[/(^|_)(url|uri|link|href)$/,""],[/(first|given)_?name$/,
+"Jane"],[/(last|family|sur)_?name$/,"Doe"],[/(^|_)(name|username|user|display_?name|full_?name)$/,"Jane Doe"],[/(code|otp|pin)$/,
+"493172"],[/(date|day)$/,"31 January 2026"],[/(time|_at|expiry|expiration|expires)$/,"31 January 2026, 12:00"],[/(count|number|minutes|hours|days)$/,
+"3"],[/(company|organi[sz]ation|product|brand|app)(_?name)?$/,"ACME"]]}});import{createHash as createHash2}from"node:crypto";function integrityOf(script){return`sha256-${createHash2("sha256").update(
 script).digest("base64")}`}var init_integrity=__esm({"src/base/integrity.ts"(){"use strict"}});var light,dark,actions,statuses,filters,styles;var init_styles2=__esm({"src/report/styles.ts"(){"use strict";init_kind_names();
 light=`
   --page: #f6f8fa; --card: #ffffff; --text: #1f2328; --quiet: #59636e; --line: #d1d9e0; --link: #0550ae;
