@@ -83,7 +83,7 @@ export async function applyPlan({ plan, asked }: ApprovedPlan, options: ApplyOpt
   const result = { run, results, interrupted: signal.aborted };
   const problems = [...(fatal === undefined ? [] : [runEndedEarly(run, fatal)]), ...stillOwed(plan)];
   try {
-    await held.check();
+    await held.look();
   } catch (failure) {
     // The state is somebody else's now: the journal has no end, and whoever holds the lock next takes it in.
     await journal.close();
@@ -186,9 +186,13 @@ class Held {
     this.#confirm = confirm;
   }
 
-  /** Throws a ProblemsError (`locked`) where it is lost. One look serves all that is begun at the same time. */
+  /** Throws a ProblemsError (`locked`) where it was lost a moment ago. */
   async check(): Promise<void> {
-    if (performance.now() < this.#until) return;
+    if (performance.now() >= this.#until) await this.look();
+  }
+
+  /** The same as it is now; one look serves all that ask at the same time. */
+  async look(): Promise<void> {
     this.#looking ??= this.#confirm()
       .then(() => {
         this.#until = performance.now() + HELD;
