@@ -20586,7 +20586,7 @@ hasher,readable:readable2};const{[asked2.key]:known3}=resources;await withSlowHa
 [asked2.key]:known3},asked2,became,context3));recordInto(resources,asked2,became,context3)});const executing=execute(plan,
 {...options,notBefore:asked,recorder});const{results,fatal}=await executing.catch(async failure2=>{await journal.close();
 throw failure2});const result={run:run5,results,interrupted:signal.aborted};const problems=[...fatal===void 0?[]:[runEndedEarly(
-run5,fatal)],...stillOwed(plan)];try{await held.check()}catch(failure2){await journal.close();return{result,state,problems:fatal===
+run5,fatal)],...stillOwed(plan)];try{await held.look()}catch(failure2){await journal.close();return{result,state,problems:fatal===
 void 0?[runEndedEarly(run5,failure2),...problems]:problems}}try{if(fatal===void 0){const{open_run:_,...rest}=state;state=
 {...rest,last_run:run5}}await backend3.save(state);if(fatal===void 0)await journal.write({type:"end",at:now().toISOString(),
 interrupted:signal.aborted})}catch(failure2){problems.push(error("state-not-saved",`the state ${backend3.place} could no\
@@ -20602,9 +20602,9 @@ state:{lineage:state.lineage,file:options.backend.name},server:plan.server,profi
 digest:plan.digest,salt:state.salt})}catch(failure2){throw new ProblemsError([error("not-writable",`the state or the jou\
 rnal can't be written: ${messageOf(failure2)}`,[],"nothing was sent; make room or mend the permissions of the folder of \
 the state")],{cause:failure2})}}var HELD=100;var Held=class{#confirm;#until=0;#looking;constructor(confirm2){this.#confirm=
-confirm2}async check(){if(performance.now()<this.#until)return;this.#looking??=this.#confirm().then(()=>{this.#until=performance.
-now()+HELD}).finally(()=>{this.#looking=void 0});await this.#looking}};function journalRecorder(journal,lock,{hasher,now,
-redactor},record2){const sequences=new Map;const begun=new Set;let sequence=0;return{async sending(change2,request5,last){
+confirm2}async check(){if(performance.now()>=this.#until)await this.look()}async look(){this.#looking??=this.#confirm().
+then(()=>{this.#until=performance.now()+HELD}).finally(()=>{this.#looking=void 0});await this.#looking}};function journalRecorder(journal,lock,{
+hasher,now,redactor},record2){const sequences=new Map;const begun=new Set;let sequence=0;return{async sending(change2,request5,last){
 if(!begun.has(change2.apply.key))await lock.check();begun.add(change2.apply.key);const{key,identity:identity2,expected,before,
 existed,managed,generation:generation2,recordedGeneration}=change2.apply;const held=await withSlowHashes(()=>({before:stored2(
 concealAll(before,expected),hasher),body:request5?.body===void 0?null:stored2(request5.body,hasher),expected:stored2(expected,
