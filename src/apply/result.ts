@@ -46,3 +46,11 @@ export function summarizeResult(result: Result): { readonly [status in Status]: 
   for (const { status } of result.results) summary[status] += 1;
   return summary;
 }
+
+/** Whether a run may have changed something that undoing it puts back. */
+export function mayBeUndone({ results }: Pick<Result, 'results'>): boolean {
+  return results.some(
+    ({ status, action }) =>
+      status !== 'failed' && status !== 'skipped' && (action === 'update' || action === 'delete'),
+  );
+}

@@ -1,4 +1,4 @@
-import type { Result } from '../apply/result.js';
+import { mayBeUndone, type Result } from '../apply/result.js';
 import { shellWord } from '../base/shell.js';
 import type { Plan } from '../plan/plan.js';
 import type { GlobalOptions } from './context.js';
@@ -13,9 +13,7 @@ export function nextAfter(
   const again = (command: string): string => commandLine(command, environment, options);
   // Of a regeneration the result itself says what a person has to find out.
   const isLeft = results.some(({ status, action }) => status !== 'applied' && action !== 'regenerate');
-  const isUndoable = results.some(
-    ({ status, action }) => status === 'applied' && (action === 'update' || action === 'delete'),
-  );
+  const isUndoable = mayBeUndone({ results });
   if (undoes !== undefined) {
     return [
       ...(isLeft ? [`To go on: ${again(`undo ${undoes}`)} puts back what is left.`] : []),

@@ -1,4 +1,3 @@
-import type { Action } from '../plan/plan.js';
 import { type Insertable, type Markup, markup } from './markup.js';
 
 /** What the list of contents and the filters know of a part of the page. */
@@ -95,13 +94,3 @@ ${facts.map((fact) => markup`<li>${fact}</li>\n`)}</ul>`;
 
 /** What is to be known of every page that shows emails. */
 export const aboutEmails = markup`<p class="note">Emails are rendered with sample data, and pictures and other things from the network are blocked.</p>\n`;
-
-/** What each action is called in a count. */
-export const actionWords: { readonly [action in Action]: string } = {
-  update: 'to update',
-  delete: 'to delete',
-  regenerate: 'to regenerate',
-  adopt: 'to adopt',
-  blocked: 'blocked',
-  unchanged: 'unchanged',
-};

@@ -5,7 +5,7 @@ import type { Change, FieldChange, Plan } from '../plan/plan.js';
 import { compareBodies, countLines } from './bodies.js';
 import { compareSets } from './sets.js';
 import { inlinePair, shorten } from './values.js';
-import { plural } from './words.js';
+import { actionWords, plural } from './words.js';
 
 /** How many characters of a set are shown as what it was. */
 const shownSet = 60;
@@ -70,12 +70,3 @@ export function leftOutSentence({ leftOut }: Shared, only: Share | undefined): s
   const counts = [...leftOut].map(([action, count]) => `${count} ${actionWords[action]}`);
   return `Left out by --only ${only}: ${counts.join(', ')}.`;
 }
-
-const actionWords: { readonly [action in Change['action']]: string } = {
-  update: 'to update',
-  delete: 'to delete',
-  regenerate: 'to regenerate',
-  adopt: 'to adopt',
-  blocked: 'blocked',
-  unchanged: 'unchanged',
-};

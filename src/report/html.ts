@@ -3,13 +3,13 @@ import { isDrifted, type Share } from '../plan/drift.js';
 import { type Action, type Plan, summarize } from '../plan/plan.js';
 import { countDestructions } from '../plan/safety.js';
 import { type ChangeContext, changeBox, type Entry, showsEmail, Unfolding, warningLine } from './changes.js';
-import { aboutEmails, actionWords, contents, controls, countsList, factsList } from './contents.js';
+import { aboutEmails, contents, controls, countsList, factsList } from './contents.js';
 import { Emails } from './emails.js';
 import { type Insertable, type Markup, markup } from './markup.js';
 import { labelBeside } from './names.js';
 import { pageText } from './page.js';
 import { allWarnings, headline, isDestructive, reviewGroups, shareNotes } from './review.js';
-import { plural } from './words.js';
+import { actionWords, plural } from './words.js';
 
 export interface HtmlOptions {
   /** What emails are rendered with, by the template's address; made up where there is nothing. */

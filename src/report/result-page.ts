@@ -1,4 +1,10 @@
-import { type ChangeResult, type Result, type Status, summarizeResult } from '../apply/result.js';
+import {
+  type ChangeResult,
+  mayBeUndone,
+  type Result,
+  type Status,
+  summarizeResult,
+} from '../apply/result.js';
 import { shellWord } from '../base/shell.js';
 import type { NamedSample } from '../mail/samples.js';
 import type { Change, Plan } from '../plan/plan.js';
@@ -192,10 +198,7 @@ function notices(result: Result, plan: Plan | null): Insertable {
   const { failed, not_converged, unknown, skipped } = summarizeResult(result);
   const wrong = failed + not_converged + unknown + skipped;
   const unverified = results.filter((one) => one.unverified.length > 0).length;
-  const undoable = results.some(
-    ({ status, action }) =>
-      status !== 'failed' && status !== 'skipped' && (action === 'update' || action === 'delete'),
-  );
+  const undoable = mayBeUndone(result);
   const environment = plan?.environment ?? null;
   const where = environment === null ? '' : ` --env ${shellWord(environment)}`;
   return [

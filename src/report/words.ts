@@ -1,5 +1,6 @@
 import pc from 'picocolors';
 import { disarm, displayWidth, escapeText } from '../base/escape.js';
+import type { Action } from '../kinds/change.js';
 
 /** The width that idops keeps its own words in. */
 export const lineWidth = 80;
@@ -41,3 +42,13 @@ export function wrap(lead: string, text: string): string[] {
   }
   return [...lines, line.trimEnd()];
 }
+
+/** What each action is called in a count. */
+export const actionWords: { readonly [action in Action]: string } = {
+  update: 'to update',
+  delete: 'to delete',
+  regenerate: 'to regenerate',
+  adopt: 'to adopt',
+  blocked: 'blocked',
+  unchanged: 'unchanged',
+};

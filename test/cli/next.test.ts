@@ -41,6 +41,15 @@ describe('what to do after a run', () => {
       here,
       ['To go on: idops apply plans anew, and sends what is left.'],
     ],
+    [
+      'of which nobody can tell what it did',
+      resultOf({ status: 'unknown', action: 'update' }),
+      here,
+      [
+        'To go on: idops apply plans anew, and sends what is left.',
+        'To put back what this run changed: idops undo r1',
+      ],
+    ],
     ['that recorded alone', resultOf({ status: 'applied', action: 'adopt' }), here, []],
     ['that regenerated', resultOf({ status: 'applied', action: 'regenerate' }), here, []],
     ['whose regeneration is unknown', resultOf({ status: 'unknown', action: 'regenerate' }), here, []],

@@ -6,15 +6,14 @@ import { approve, type Limits } from '../../plan/approve.js';
 import type { Share } from '../../plan/drift.js';
 import type { Plan } from '../../plan/plan.js';
 import { countDestructions } from '../../plan/safety.js';
-import type { Project } from '../../project/index.js';
 import { planReport, renderText, resultReport } from '../../report/formats.js';
 import { plural } from '../../report/words.js';
-import { planSamples } from '../../session/plan-samples.js';
 import type { WritingSession } from '../../session/session.js';
 import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { annotate, type Format, lookOf, show, showsText } from '../formats.js';
 import { nextAfter } from '../next.js';
+import { readSamples } from './plan.js';
 
 /** Shows a plan before it is applied: on standard output where the result is text too, beside it otherwise. */
 export async function showPlan(
@@ -85,20 +84,15 @@ export async function consent(
   return { refused: answer === 'aborted' ? exit.interrupted : exit.failed };
 }
 
-/** What emails in a page are rendered with; where that can't be had it is said, and made up: what was done has to be shown. */
-async function readSamples(
-  plan: Plan,
-  project: Project,
-  formats: readonly Format[],
-  { output }: Context,
+/** Where sample data can't be had it is said, and made up: what was done has to be shown. */
+async function samplesOrNone(
+  ...asked: Parameters<typeof readSamples>
 ): Promise<ReadonlyMap<string, readonly NamedSample[]>> {
-  if (!formats.some(({ name }) => name === 'html')) return new Map();
   try {
-    const { samples, warnings } = await planSamples(plan, project);
-    if (warnings.length > 0) output.problems(warnings);
-    return samples;
+    return await readSamples(...asked);
   } catch (failure) {
     if (!(failure instanceof ProblemsError)) throw failure;
+    const [, , , { output }] = asked;
     output.problems(failure.problems.map((problem) => ({ ...problem, severity: 'warning' })));
     return new Map();
   }
@@ -117,7 +111,7 @@ export async function carryOut(
   if ('refused' in agreed) return agreed.refused;
   if (signal.aborted) return exit.interrupted;
   const { result, problems } = await session.apply(approve(plan, { ...limits, ...agreed }));
-  const samples = await readSamples(plan, session.project, formats, context);
+  const samples = await samplesOrNone(plan, session.project, formats, context);
   await show(formats, resultReport, { result, plan, samples }, context);
   for (const sentence of nextAfter(result, plan, context.options)) output.message(escapeText(sentence));
   if (problems.length > 0) {

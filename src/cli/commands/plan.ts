@@ -53,7 +53,7 @@ function hasWork({ changes }: Plan): boolean {
 }
 
 /** What changed templates are rendered with; read where a page is asked for, since only that shows them. */
-async function readSamples(
+export async function readSamples(
   plan: Plan,
   project: Project,
   formats: readonly Format[],
