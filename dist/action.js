@@ -6057,7 +6057,9 @@ module.exports.fetch;globalThis.Headers=module.exports.Headers;globalThis.Respon
 module.exports.Request;globalThis.FormData=module.exports.FormData;globalThis.WebSocket=module.exports.WebSocket;globalThis.
 CloseEvent=module.exports.CloseEvent;globalThis.ErrorEvent=module.exports.ErrorEvent;globalThis.MessageEvent=module.exports.
 MessageEvent;globalThis.EventSource=module.exports.EventSource}module.exports.install=install}});function summarizeResult(result){const summary2={applied:0,failed:0,not_converged:0,unknown:0,skipped:0};for(const{status}of result.
-results)summary2[status]+=1;return summary2}var init_result=__esm({"src/apply/result.ts"(){"use strict"}});var init_config=__esm({"node_modules/lossless-json/lib/esm/config.js"(){}});function isInteger(value3){return INTEGER_REGEX.test(value3)}function isNumber(value3){return NUMBER_REGEX.test(value3)}
+results)summary2[status]+=1;return summary2}function mayBeUndone({results}){return results.some(({status,action:action2})=>status!==
+"failed"&&status!=="skipped"&&(action2==="update"||action2==="delete"))}var init_result=__esm({"src/apply/result.ts"(){"\
+use strict"}});var init_config=__esm({"node_modules/lossless-json/lib/esm/config.js"(){}});function isInteger(value3){return INTEGER_REGEX.test(value3)}function isNumber(value3){return NUMBER_REGEX.test(value3)}
 function isSafeNumber(value3,config3){if(isInteger(value3)){return Number.isSafeInteger(Number.parseInt(value3,10))}const num=Number.
 parseFloat(value3);if(Number.isInteger(num)&&!Number.isSafeInteger(num)){return false}const parsed2=String(num);if(value3===
 parsed2){return true}const valueDigits=extractSignificantDigits(value3);const parsedDigits=extractSignificantDigits(parsed2);
@@ -12699,8 +12701,10 @@ exports.createColors=createColors}});function colors(enabled){return import_pico
  ${noun}${count3===1?"":"s"}`}function wrap(lead,text5){const indent=" ".repeat(/^ */.exec(lead)?.[0].length??0);const lines=[];
 let line=lead;let empty2=true;for(const word of text5.split(/\s+/).filter(it=>it!=="")){const safe=disarm(escapeText(word));
 if(!empty2&&displayWidth(line)+1+displayWidth(safe)>lineWidth){lines.push(line);line=`${indent}  ${safe}`}else{line+=empty2?
-safe:` ${safe}`}empty2=false}return[...lines,line.trimEnd()]}var import_picocolors,lineWidth;var init_words=__esm({"src/\
-report/words.ts"(){"use strict";import_picocolors=__toESM(require_picocolors(),1);init_escape();lineWidth=80}});function driftText(field2,whole3){const{drift}=field2;if(drift===void 0)return null;const was=field2.sensitive||holdsSensitive(
+safe:` ${safe}`}empty2=false}return[...lines,line.trimEnd()]}var import_picocolors,lineWidth,actionWords;var init_words=__esm(
+{"src/report/words.ts"(){"use strict";import_picocolors=__toESM(require_picocolors(),1);init_escape();lineWidth=80;actionWords=
+{update:"to update",delete:"to delete",regenerate:"to regenerate",adopt:"to adopt",blocked:"blocked",unchanged:"unchange\
+d"}}});function driftText(field2,whole3){const{drift}=field2;if(drift===void 0)return null;const was=field2.sensitive||holdsSensitive(
 drift.recorded)?"":` (${wasText(field2,drift.recorded,whole3)})`;return`changed on the server since run ${escapeText(drift.
 run)}${was}`}function wasText({type,before,confirmed=false},recorded2,whole3){if(type==="body"&&typeof recorded2==="stri\
 ng"&&[recorded2,before].some(isLong)){return typeof before==="string"?sinceThen(recorded2,before):`was ${plural2(countLines(
@@ -12718,9 +12722,8 @@ objects:objects2}=countDrift(plan);if(fields2===0)return null;const since=fields
 ast applied";return`Drift: ${plural2(fields2,"field")} of ${plural2(objects2,"object")} changed on the server since ${since}\
 .`}function leftOutSentence({leftOut:leftOut3},only2){if(only2===void 0||leftOut3.size===0)return null;const counts2=[...leftOut3].
 map(([action2,count3])=>`${count3} ${actionWords[action2]}`);return`Left out by --only ${only2}: ${counts2.join(", ")}.`}
-var shownSet,actionWords;var init_drift2=__esm({"src/report/drift.ts"(){"use strict";init_escape();init_values();init_drift();
-init_bodies();init_sets();init_values2();init_words();shownSet=60;actionWords={update:"to update",delete:"to delete",regenerate:"\
-to regenerate",adopt:"to adopt",blocked:"blocked",unchanged:"unchanged"}}});function labelBeside({label:label2}){return label2===void 0?"":` (${bare(shortLabel(label2))})`}function shortLabel(label2){
+var shownSet;var init_drift2=__esm({"src/report/drift.ts"(){"use strict";init_escape();init_values();init_drift();init_bodies();
+init_sets();init_values2();init_words();shownSet=60}});function labelBeside({label:label2}){return label2===void 0?"":` (${bare(shortLabel(label2))})`}function shortLabel(label2){
 const characters2=[...label2];return characters2.length<=longest?label2:`${characters2.slice(0,longest-1).join("")}\u2026`}
 function nameOf2(named4){return`${bare(named4.address)}${labelBeside(named4)}`}var longest;var init_names=__esm({"src/re\
 port/names.ts"(){"use strict";init_escape();longest=60}});var kindNames;var init_kind_names=__esm({"src/base/kind-names.ts"(){"use strict";kindNames=["Organization","User","KeyPa\
@@ -16140,18 +16143,16 @@ ${told2.length===0?null:markup`<fieldset><legend>Only</legend>${told2.map(({name
 value3,(counts2.get(value3)??0)+1);return markup`<fieldset><legend>${legend}</legend>${[...counts2].map(([value3,count3])=>markup`<label><input type="checkbox" name="${name2}" value="${value3}" checked>${words5[value3]??
 value3} (${count3})</label>`)}</fieldset>`}function countsList(counts2){return markup`<ul class="counts">${counts2.map(({
 count:count3,words:words5})=>markup`<li><strong>${count3}</strong> ${words5}</li>`)}</ul>`}function factsList(facts2){return markup`<ul class="facts quiet">
-${facts2.map(fact=>markup`<li>${fact}</li>\n`)}</ul>`}var aboutEmails,actionWords2;var init_contents=__esm({"src/report/\
-contents.ts"(){"use strict";init_markup();aboutEmails=markup`<p class="note">Emails are rendered with sample data, and pictures and other things from the network are blocked.</p>\n`;
-actionWords2={update:"to update",delete:"to delete",regenerate:"to regenerate",adopt:"to adopt",blocked:"blocked",unchanged:"\
-unchanged"}}});var html_exports2={};__export(html_exports2,{planHtml:()=>planHtml});function planHtml(plan,options){const groups2=numbered(
+${facts2.map(fact=>markup`<li>${fact}</li>\n`)}</ul>`}var aboutEmails;var init_contents=__esm({"src/report/contents.ts"(){
+"use strict";init_markup();aboutEmails=markup`<p class="note">Emails are rendered with sample data, and pictures and other things from the network are blocked.</p>\n`}});var html_exports2={};__export(html_exports2,{planHtml:()=>planHtml});function planHtml(plan,options){const groups2=numbered(
 plan,options);const entries=groups2.flatMap(group=>group.entries);const shown2=entries.map(({change:change2})=>change2);
 const emails=new Emails;const context3={...options,emails,unfolding:new Unfolding(shown2.length)};const summary2=summarize(
-plan);const told2=Object.keys(actionWords2).filter(action2=>summary2[action2]>0||action2==="update"||action2==="unchange\
-d");return pageText({title:`Plan: ${headline(plan)}`,emails,content:markup`<header>
+plan);const told2=Object.keys(actionWords).filter(action2=>summary2[action2]>0||action2==="update"||action2==="unchanged");
+return pageText({title:`Plan: ${headline(plan)}`,emails,content:markup`<header>
 <h1>idops plan for ${plan.server}</h1>
 ${factsList([markup`Profile <code>${plan.profile}</code>`,markup`Environment ${plan.environment===null?"none":markup`<code>${plan.
 environment}</code>`}`,`Made at ${plan.createdAt} by idops ${plan.toolVersion}`])}
-${countsList(told2.map(action2=>({count:summary2[action2],words:actionWords2[action2]})))}
+${countsList(told2.map(action2=>({count:summary2[action2],words:actionWords[action2]})))}
 </header>
 <main id="main">
 ${notices(plan,options.only)}
@@ -16264,10 +16265,9 @@ const[,...parts]=/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/.exec(run5)??[];if(pa
 month,day,hour,minute,second]=parts;return`${year}-${month}-${day}T${hour}:${minute}:${second}Z`}function notices2(result,plan){
 const{run:run5,interrupted:interrupted2,results}=result;const{failed,not_converged,unknown:unknown4,skipped:skipped2}=summarizeResult(
 result);const wrong2=failed+not_converged+unknown4+skipped2;const unverified=results.filter(one=>one.unverified.length>0).
-length;const undoable=results.some(({status,action:action2})=>status!=="failed"&&status!=="skipped"&&(action2==="update"||
-action2==="delete"));const environment=plan?.environment??null;const where=environment===null?"":` --env ${shellWord(environment)}`;
-return[results.length===0?markup`<p class="note">There was nothing to do, so nothing was sent.</p>\n`:null,interrupted2?
-markup`<p class="loss"><strong>Interrupted</strong>: requests in flight were finished and recorded, and no more were sent.</p>\n`:
+length;const undoable=mayBeUndone(result);const environment=plan?.environment??null;const where=environment===null?"":` \
+--env ${shellWord(environment)}`;return[results.length===0?markup`<p class="note">There was nothing to do, so nothing was sent.</p>\n`:
+null,interrupted2?markup`<p class="loss"><strong>Interrupted</strong>: requests in flight were finished and recorded, and no more were sent.</p>\n`:
 null,wrong2>0?markup`<p class="loss"><strong>${plural2(wrong2,"change")} of ${results.length}</strong> did not end as planned, shown first.</p>\n`:
 null,unverified>0?markup`<p class="warning">The answers about ${plural2(unverified,"object")} did not carry all that was sent: those fields are unverified.</p>\n`:
 null,plan?.undoes===void 0?null:markup`<p class="note">This put back what run <code>${plan.undoes}</code> had changed. Where the manifests still say otherwise, the next apply does it again.</p>\n`,
