@@ -1,6 +1,6 @@
 import { escapeText } from '../base/escape.js';
 import type { Progress, Retrying, Stepped } from '../base/progress.js';
-import { leftText, withoutNames } from '../report/alike.js';
+import { leftText, namesIn, withoutNames } from '../report/alike.js';
 import type { Output } from './output.js';
 
 /** What a person watches, and what it knows of the work that is under way. */
@@ -156,7 +156,7 @@ class Watching implements Watched {
 
   /** Says what failed as it happens; what fails in the same way is counted. */
   #failed({ address, status, error }: Stepped): void {
-    const alike = withoutNames(error ?? status, address);
+    const alike = withoutNames(error ?? status, namesIn(address));
     const count = this.#alike.get(alike);
     this.#alike.set(alike, count === undefined ? 0 : count + 1);
     if (count === undefined) {

@@ -1,16 +1,26 @@
 import type { ChangeResult } from '../apply/result.js';
 
-/** Results of which more than this ended in the same way are told together. */
+/** Results of which more than this ended in the same way are told together, and so many of them are named. */
 const FEW = 3;
 
-/** What went wrong with an object, without what names it: the same for others with which the same went wrong. */
-export function withoutNames(error: string, address: string): string {
-  const names = address
+/** The names that an address has in it, apart from those that are too short to be told from other text. */
+export function namesIn(address: string): string[] {
+  return address
     .split('/')
     .slice(1)
-    .filter((name) => name.length > 2)
-    .toSorted((a, b) => b.length - a.length);
-  return names.reduce((text, name) => text.replaceAll(name, '…'), error);
+    .filter((name) => name.length > 2);
+}
+
+/** A text without these names, where they stand alone: the same for others of which the same is said. */
+export function withoutNames(text: string, names: readonly string[]): string {
+  return names
+    .toSorted((a, b) => b.length - a.length)
+    .reduce((shorter, name) => shorter.replace(alone(name), '…'), text);
+}
+
+function alone(name: string): RegExp {
+  const letters = '[\\p{L}\\p{M}\\p{N}_-]';
+  return new RegExp(`(?<!${letters})${name.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}(?!${letters})`, 'gu');
 }
 
 /** `430 not sent: the credentials were refused (401)`. */
@@ -24,7 +34,7 @@ export function alike(results: readonly ChangeResult[]): readonly (readonly Chan
   const keys = results.map((result, index) => {
     const { status, error, address, action, httpStatus } = result;
     if (status === 'applied' || error === null) return String(index);
-    return JSON.stringify([status, action, httpStatus, withoutNames(error, address)]);
+    return JSON.stringify([status, action, httpStatus, withoutNames(error, namesIn(address))]);
   });
   for (const [index, result] of results.entries()) {
     const key = keys[index] ?? '';
@@ -37,7 +47,12 @@ export function alike(results: readonly ChangeResult[]): readonly (readonly Chan
 
 /** The first few addresses of a group, and how many more there are. */
 export function someOf(results: readonly ChangeResult[]): string {
-  const named = results.slice(0, FEW).map(({ address }) => address);
-  const more = results.length - named.length;
+  return firstFew(results, ({ address }) => address);
+}
+
+/** The first few of many, and how many more there are. */
+export function firstFew<T>(all: readonly T[], show: (one: T) => string): string {
+  const named = all.slice(0, FEW).map(show);
+  const more = all.length - named.length;
   return more > 0 ? `${named.join(', ')} and ${more} more` : named.join(', ');
 }

@@ -1,0 +1,95 @@
+import type { ProblemCode } from '../base/problems.js';
+import type { Change, Plan, PlanWarning } from '../plan/plan.js';
+import { firstFew, namesIn, withoutNames } from './alike.js';
+import type { Named } from './names.js';
+import { allWarnings, placeText } from './review.js';
+
+/** A warning, and the object that it is about; null where it is about the plan as a whole. */
+export type AboutWarning = PlanWarning & { readonly change: Change | null };
+
+/** Warnings that say the same, each of another object or of another place. */
+export interface WarningGroup {
+  readonly code: ProblemCode;
+  /** What they say; an ellipsis in the place of an id that is another one for each object. */
+  readonly message: string;
+  /** The objects that they are about, each once; none where they are about the plan as a whole. */
+  readonly objects: readonly Change[];
+  /** What they are about, each place once, as far as that is another one than the declaration of its object. */
+  readonly places: readonly NonNullable<PlanWarning['place']>[];
+}
+
+/**
+ * A plan's warnings, those together that are equal apart from the ids of their objects, where the first of them stands.
+ * What is said of another field, or of another value, is another warning.
+ */
+export function groupWarnings(
+  plan: Plan,
+  warnings: readonly AboutWarning[] = allWarnings(plan),
+): WarningGroup[] {
+  const byAddress = new Map(plan.changes.map((change) => [change.address, change]));
+  const groups = new Map<string, AboutWarning[]>();
+  for (const given of warnings) {
+    const warning = attributed(given, byAddress);
+    const { code, message, change } = warning;
+    const key = JSON.stringify([
+      code,
+      change !== null,
+      change === null ? message : nameless(message, change),
+    ]);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [warning]);
+    else group.push(warning);
+  }
+  return [...groups.values()].flatMap((group) => (group[0] === undefined ? [] : [together(group[0], group)]));
+}
+
+function together({ code, message, change }: AboutWarning, group: readonly AboutWarning[]): WarningGroup {
+  const same = group.every((other) => other.message === message);
+  const places = group.flatMap(({ place }) => (place === undefined ? [] : [place]));
+  return {
+    code,
+    message: same || change === null ? message : nameless(message, change),
+    objects: [...new Set(group.flatMap((warning) => (warning.change === null ? [] : [warning.change])))],
+    places: [...new Map(places.map((place) => [JSON.stringify(place), place])).values()],
+  };
+}
+
+/** One that begins with the address of its object, and says its place, without these. */
+function attributed(warning: AboutWarning, byAddress: ReadonlyMap<string, Change>): AboutWarning {
+  const { message, place } = warning;
+  if (warning.change !== null || place === undefined) return warning;
+  for (let at = message.indexOf(': '); at !== -1; at = message.indexOf(': ', at + 1)) {
+    const change = byAddress.get(message.slice(0, at));
+    if (change === undefined) continue;
+    return {
+      ...warning,
+      change,
+      message: message.slice(at + 2).replace(` (${place.file}:${place.line})`, ''),
+    };
+  }
+  return warning;
+}
+
+/** What a warning says apart from the ids of its object. A name that could be a word, a field or a value of its own stays. */
+function nameless(message: string, { address }: Change): string {
+  return withoutNames(
+    message,
+    namesIn(address).filter((name) => name.length >= 8 && /\d/.test(name) && /\D/.test(name)),
+  );
+}
+
+/** The objects of a group as a list names them: the first few, and how many more there are. */
+export function objectsText(
+  { objects }: Pick<WarningGroup, 'objects'>,
+  show: (named: Named) => string,
+): string {
+  return firstFew(objects, show);
+}
+
+/** Where warnings are about, where that isn't with their objects: the first few places, and how many more; harmless. */
+export function placesText({ places }: Pick<WarningGroup, 'places'>): string {
+  return firstFew(
+    places,
+    (place) => `${placeText(place)}${place.column === undefined ? '' : `:${place.column}`}`,
+  );
+}
