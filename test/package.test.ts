@@ -28,7 +28,7 @@ const contents = [
   /^dist\/cli\/main\.js$/,
   /^dist\/cli\/[\w-]+-[A-Z0-9]{8}\.js$/,
   /^dist\/cli\/[\w-]+\.js\.LEGAL\.txt$/,
-  /^schemas\/(manifest|config|plan|run|pull|list)\.schema\.json$/,
+  /^schemas\/(manifest|config|plan|run|pull|list|problems)\.schema\.json$/,
   /^docs\/[\w-]+\.md$/,
   /^examples\/([\w.-]+\/)*[\w.-]+\.(ya?ml|txt|html|ts)$/,
 ];

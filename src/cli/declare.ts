@@ -212,7 +212,7 @@ export function declare(action: Act): Command {
     .command('schema')
     .addArgument(
       suggest(
-        new Argument('[name]', 'manifest, config, plan, run, pull or list').default('manifest'),
+        new Argument('[name]', 'manifest, config, plan, run, pull, list or problems').default('manifest'),
         schemaNames,
       ),
     )

@@ -102,6 +102,28 @@ export async function annotate(context: Context, problems: readonly Problem[]): 
   context.output.result(await renderText(problemsReport, 'github', shown, lookOf(context)));
 }
 
+/**
+ * Shows why a command failed to the program that reads its standard output: as annotations, or as one JSON object where no
+ * result was given before, and nothing else was to go there.
+ */
+export async function tellPrograms(
+  context: Context,
+  problems: readonly Problem[],
+  given: readonly string[],
+): Promise<void> {
+  const { output, redactor } = context;
+  const names = given.filter((one) => !one.includes('='));
+  if (names.includes('github')) return await annotate(context, problems);
+  if (output.gaveResult || names.length === 0 || names.some((name) => name !== 'json')) return;
+  const rendering = await render(
+    problemsReport,
+    'json',
+    problemsReport.redact(problems, redactor),
+    lookOf(context),
+  );
+  if ('json' in rendering) output.json(rendering.json);
+}
+
 /** The files among formats. */
 export function filesOf(formats: readonly Format[]): string[] {
   return formats.flatMap(({ file }) => file ?? []);

@@ -82,12 +82,16 @@ function optionsOf(command: Command): readonly Option[] {
   return [...command.options, ...(command.parent === null ? [] : optionsOf(command.parent))];
 }
 
-/** Whether a command line that can't be read asks for annotations on standard output, as far as one can tell. */
-export function asksForAnnotations(argv: readonly string[]): boolean {
+/** The formats that a command line that can't be read asks for, as far as one can tell. */
+export function formatsAsked(argv: readonly string[]): readonly string[] {
   const end = argv.indexOf('--');
   const words = end < 0 ? argv : argv.slice(0, end);
-  return words.some(
-    (word, index) => word === '--format=github' || (word === '--format' && words[index + 1] === 'github'),
+  return words.flatMap((word, index) =>
+    word === '--format'
+      ? words.slice(index + 1, index + 2)
+      : word.startsWith('--format=')
+        ? [word.slice('--format='.length)]
+        : [],
   );
 }
 

@@ -31,6 +31,8 @@ export interface Output {
   result(text: string): void;
   /** A result in JSON, to standard output; without secrets already. */
   json(value: unknown): void;
+  /** Whether standard output has a result already. */
+  readonly gaveResult: boolean;
   /** What a person should know besides, to standard error; nothing with `--quiet`. */
   message(text: string): void;
   /** A report beside the result, to standard error; harmless and without secrets already. Nothing with `--quiet`. */
@@ -54,6 +56,7 @@ export function createOutput(options: OutputOptions): Output {
   const out = createSink(stdout);
   const err = createSink(stderr);
   let shown = false;
+  let gaveResult = false;
 
   const clear = (): void => {
     if (shown) err.write(`\r${eraseRest}`);
@@ -67,8 +70,17 @@ export function createOutput(options: OutputOptions): Output {
 
   return {
     color,
-    result: (text) => write(out, text),
-    json: (value) => write(out, jsonText(value)),
+    result: (text) => {
+      gaveResult ||= text !== '';
+      write(out, text);
+    },
+    json: (value) => {
+      gaveResult = true;
+      write(out, jsonText(value));
+    },
+    get gaveResult() {
+      return gaveResult;
+    },
     message: (text) => {
       if (!quiet) write(err, escapeLines(redactor.redactSentence(text)));
     },

@@ -7,10 +7,10 @@ import { helpAsOption, mistakeBeside } from './asked.js';
 import { type Context, createContext, type GlobalOptions, type Streams } from './context.js';
 import { declare, type Work } from './declare.js';
 import { exit } from './exit.js';
-import { annotate } from './formats.js';
+import { tellPrograms } from './formats.js';
 import { onInterrupt } from './interrupt.js';
 import { knownAtStart } from './known.js';
-import { asksForAnnotations, Ended, endQuietly, misuse } from './misuse.js';
+import { Ended, endQuietly, formatsAsked, misuse } from './misuse.js';
 
 /**
  * Runs a command line with a process's streams and gives the exit code. Never throws: what goes wrong is printed on
@@ -25,11 +25,15 @@ export async function run(argv: readonly string[], streams: Streams): Promise<nu
     withoutPasted(argv, (word) => (redactor.holds(word) ? redactor.redact(word) : word))(text);
 
   /** Shows what is wrong, without the credentials that were typed into the wrong place. */
-  const tell = async (context: Context, found: readonly Problem[], annotations: boolean): Promise<void> => {
+  const tell = async (
+    context: Context,
+    found: readonly Problem[],
+    formats: readonly string[],
+  ): Promise<void> => {
     await context.learnTokens();
     const problems = withoutPastedIn(found, argv, redactor);
     context.output.problems(problems);
-    if (annotations) await annotate(context, problems);
+    await tellPrograms(context, problems, formats);
   };
 
   /** Loads a command when it is used, gives it a context, and shows what goes wrong in it. */
@@ -45,7 +49,7 @@ export async function run(argv: readonly string[], streams: Streams): Promise<nu
         code = await work(context, options, ...(all.slice(0, -2) as A));
       } catch (failure) {
         code = interrupt.signal.aborted ? exit.interrupted : exit.failed;
-        await tell(context, problemsOf(failure), formatsOf(options).includes('github'));
+        await tell(context, problemsOf(failure), formatsOf(options));
         context.output.debug(unsaid(stacksOf(failure)));
       }
       await context.output.flush().catch((failure: unknown) => {
@@ -73,7 +77,7 @@ export async function run(argv: readonly string[], streams: Streams): Promise<nu
     const problems = misuse(failure);
     if (problems.length > 0) {
       const context = createContext(parsed.opts<GlobalOptions>(), interrupt.signal, redactor, streams);
-      await tell(context, problems, asksForAnnotations(argv));
+      await tell(context, problems, formatsAsked(argv));
       await context.output.flush().catch(() => {});
     }
     // What commander wrote may be under way still.
@@ -107,7 +111,7 @@ function unwritable(failure: unknown): string {
   return problemsText([problem], { color: false });
 }
 
-/** The formats that go to standard output, of whatever command. */
-function formatsOf(options: object): readonly unknown[] {
-  return 'format' in options && Array.isArray(options.format) ? options.format : [];
+/** What `--format` says, of whatever command. */
+function formatsOf(options: object): readonly string[] {
+  return 'format' in options && Array.isArray(options.format) ? options.format.map(String) : [];
 }

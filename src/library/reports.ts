@@ -135,7 +135,7 @@ export function problemsGithub(problems: readonly Problem[], options: GithubOpti
   return github.problemsGithub(problems, options);
 }
 
-/** Problems as `idops validate --format json` prints them. */
+/** Problems as `idops validate --format json` prints them; `idops/schemas/problems.schema.json` describes it. */
 export function problemsJson(problems: readonly Problem[]): object {
   return json.problemsJson(problems);
 }

@@ -174,6 +174,10 @@ export const problemsReport: Report<readonly Problem[]> = {
       const { problemsText } = await import('./problems.js');
       return asText((problems, look) => problemsText(problems, look));
     },
+    async json() {
+      const { problemsJson } = await import('./json.js');
+      return asJson(problemsJson);
+    },
     async github() {
       const { problemsGithub } = await import('./github.js');
       return asText((problems, { folder }) => problemsGithub(problems, { folder }));

@@ -130,7 +130,7 @@ export function resultJson(result: Result): ResultJson {
   };
 }
 
-/** Problems as `validate --format json` gives them. */
+/** Problems as `validate --format json` gives them, and every command with `--format json` that fails. */
 export function problemsJson(problems: readonly Problem[]): ProblemsJson {
   return {
     format_version: 1,

@@ -195,7 +195,7 @@ export const resultSchema = z
   })
   .describe('What one run of apply did');
 
-/** `validate --format json`. */
+/** `validate --format json`, and `--format json` of every command that fails. */
 export const problemsSchema = z
   .strictObject({
     format_version: z.literal(1).describe('The version of this format'),
@@ -209,7 +209,7 @@ export const problemsSchema = z
           places: z
             .array(
               z.strictObject({
-                file: text('The file, relative to the working directory'),
+                file: text('The file, relative to the project'),
                 line: z.int().min(1).describe('The line, from 1'),
                 column: z.int().min(1).describe('The column, from 1'),
               }),

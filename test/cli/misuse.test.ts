@@ -2,7 +2,7 @@ import { Argument, Command, InvalidArgumentError, Option } from 'commander';
 import { describe, expect, it } from 'vitest';
 import type { Problem } from '../../src/base/problems.js';
 import { helpAsOption, mistakeBeside } from '../../src/cli/asked.js';
-import { asksForAnnotations, Ended, endQuietly, misuse } from '../../src/cli/misuse.js';
+import { Ended, endQuietly, formatsAsked, misuse } from '../../src/cli/misuse.js';
 
 function never(): never {
   throw new InvalidArgumentError('It must be a number.');
@@ -143,13 +143,16 @@ describe('a command line that cannot be run is a problem', () => {
 });
 
 it.each([
-  [true, ['plan', '--format', 'github']],
-  [true, ['plan', '--format=github', '--nope']],
-  [true, ['plan', '--format', 'text', '--format', 'github']],
-  [false, ['plan', '--format', 'github=file']],
-  [false, ['plan', '--format', 'json', 'github']],
-  [false, ['plan', '--', '--format', 'github']],
-  [false, ['plan', '--format']],
-])('annotations are asked for (%s): %j', (asked, words) => {
-  expect(asksForAnnotations(words)).toBe(asked);
+  [['github'], ['plan', '--format', 'github']],
+  [['github'], ['plan', '--format=github', '--nope']],
+  [
+    ['text', 'json'],
+    ['plan', '--format', 'text', '--format', 'json'],
+  ],
+  [['github=file'], ['plan', '--format', 'github=file']],
+  [['json'], ['plan', '--format', 'json', 'github']],
+  [[], ['plan', '--', '--format', 'github']],
+  [[], ['plan', '--format']],
+])('the formats %j are asked for: %j', (asked, words) => {
+  expect(formatsAsked(words)).toEqual(asked);
 });

@@ -1,0 +1,68 @@
+import { hostname } from 'node:os';
+import { describe, expect, it } from 'vitest';
+import { project } from './running.js';
+import { expectToFit } from './schemas.js';
+
+const organization = 'kind: Organization\nname: acme\nlabel: New\n';
+const nobodyListens = { IDOPS_BASE_URL: 'http://127.0.0.1:1' };
+
+describe('what failed is told to a program on standard output', () => {
+  it.each<[string, string, string, { readonly [path: string]: string }?, object?]>([
+    ['a bad configuration', 'plan', 'unknown-field', { 'idops.yaml': 'version: 1\nsrver: {}\n' }],
+    ['no configuration', '--config nosuch.yaml plan', 'no-config'],
+    ['a bad manifest', 'plan', 'unknown-kind', { 'manifests/b.yaml': 'kind: Usr\n' }],
+    ['an unknown environment', '--env nosuch validate', 'unknown-environment'],
+    ['no token', 'plan', 'unresolved-variable', {}, { IDOPS_TOKEN: undefined }],
+    ['a token that is refused', 'plan', 'server-unauthorized', {}, { IDOPS_TOKEN: 'not-the-token' }],
+    ['a server that is not there', 'plan --retries 0', 'server-unreachable', {}, nobodyListens],
+    ['a target that matches nothing', 'plan --target User/x', 'no-such-target'],
+    ['an unknown option', 'plan --targte User/x', 'wrong-option'],
+    ['an option without its value', 'plan --concurrency 0', 'wrong-option'],
+    ['an unknown command', 'plam', 'wrong-option'],
+    ['a missing plan file', 'apply nosuch.json', 'plan-unreadable'],
+    ['a plan to show that is missing', 'show nosuch.json', 'plan-unreadable'],
+    ['nobody to ask', 'apply', 'no-terminal'],
+    ['a run that there is not', 'runs show 2001', 'no-such-run'],
+    ['a run to undo that there is not', 'undo 2001', 'no-such-run'],
+    ['a server that lists nothing', 'list --retries 0', 'server-unreachable', {}, nobodyListens],
+    ['a server to pull from', 'pull --retries 0', 'server-unreachable', {}, nobodyListens],
+  ])('%s: %s', async (_, args, code, files = {}, env = {}) => {
+    const { idops } = await project({ 'manifests/a.yaml': organization, ...files });
+    const ran = await idops(`${args} --format json`, { env: { ...env } });
+    expect(ran.code).toBe(1);
+    const told = JSON.parse(ran.stdout);
+    expectToFit('problems', told);
+    expect(told.problems).toContainEqual(expect.objectContaining({ code, severity: 'error' }));
+    expect(ran.stderr).toContain(`error[${code}]`);
+  });
+
+  it('a lock that somebody else holds', async () => {
+    const { idops, write } = await project({ 'manifests/a.yaml': organization });
+    await write({
+      '.idops/state.json.lock': JSON.stringify({
+        token: 't',
+        host: `not-${hostname()}`,
+        pid: 1,
+        user: 'ada',
+        command: 'apply',
+        since: '2026-01-31T12:00:00.000Z',
+      }),
+    });
+    const { code, stdout } = await idops('apply --yes --format json');
+    expect(code).toBe(1);
+    expect(JSON.parse(stdout).problems).toMatchObject([{ code: 'locked' }]);
+  });
+
+  it('but where a result went there it stays one object', async () => {
+    const { idops } = await project({ 'manifests/a.yaml': organization, README: 'a file' });
+    const { code, stdout, stderr } = await idops('plan --format json --format html=README/page.html');
+    expect({ code, object: JSON.parse(stdout).format_version }).toEqual({ code: 1, object: 1 });
+    expect(stderr).toContain('error[not-writable]');
+  });
+
+  it('and nothing where another format or a file was to have it', async () => {
+    const { idops } = await project({ 'manifests/b.yaml': 'kind: Usr\n' });
+    expect((await idops('plan --format markdown')).stdout).toBe('');
+    expect((await idops('plan --format json=plan.json')).stdout).toBe('');
+  });
+});
