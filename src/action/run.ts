@@ -11,7 +11,7 @@ import { withoutPastedIn } from '../base/unsaid.js';
 import { approve } from '../plan/approve.js';
 import { changesServer, leavesDebts, type Plan } from '../plan/plan.js';
 import { loadProject, type Project } from '../project/index.js';
-import { planReport, renderText, resultReport } from '../report/formats.js';
+import { planReport, type Report, renderText, resultReport } from '../report/formats.js';
 import { validText } from '../report/problems.js';
 import { redactPlan, redactProblems, redactResult } from '../report/redacted.js';
 import { resultSummaryLine, summaryLine } from '../report/text.js';
@@ -35,6 +35,9 @@ import { type Ending, writeOutputs, writeSummary } from './outputs.js';
 import { commentKey, configOf, folderOf, variablesOf } from './places.js';
 import { Posts } from './posts.js';
 import { plainComment, planComment, planSummary, problemsBlock } from './text.js';
+
+/** What emails are rendered with, by the template's address. */
+type Samples = Awaited<ReturnType<typeof planSamples>>['samples'];
 
 /** Runs the action for the event that its process was started for, and gives the exit code of the step. */
 export async function run(signal: AbortSignal): Promise<number> {
@@ -186,7 +189,8 @@ class Work {
     });
     const { plan, project } = made;
     const shown = redactPlan(plan, this.#redactor);
-    const htmlReport = await this.#writeHtml(plan, project);
+    const samples = await this.#samples(plan, project);
+    const htmlReport = await this.#writeHtml('plan.html', planReport, { plan, samples });
     await this.#tellPlan(plan, shown);
     await writeSummary(await planSummary({ plan: shown, only: inputs.args.only }));
     const changed = changesServer(plan);
@@ -255,7 +259,11 @@ class Work {
         changed: changesServer(plan),
         plan,
         ...(file === undefined ? {} : { planFile: file }),
-        htmlReport: await this.#writeHtml(plan, session.project),
+        htmlReport: await this.#writeHtml('apply.html', resultReport, {
+          result: became,
+          plan,
+          samples: await this.#samplesOrNone(plan, session.project),
+        }),
       };
     });
   }
@@ -318,12 +326,29 @@ class Work {
     return { planFile };
   }
 
-  async #writeHtml(plan: Plan, project: Project): Promise<string> {
+  /** What the emails of a page are rendered with. */
+  async #samples(plan: Plan, project: Project): Promise<Samples> {
     const { samples, warnings } = await planSamples(plan, project);
     if (warnings.length > 0) await this.#log.problems(redactProblems(warnings, this.#redactor));
-    const shown = planReport.redact({ plan, samples }, this.#redactor);
-    const file = join(await this.#temporaryFolder(), 'plan.html');
-    await writeResult(file, await renderText(planReport, 'html', shown, this.#log.look), 0o600);
+    return samples;
+  }
+
+  /** The same where something was done already, which has to be shown: what can't be had is said, and made up. */
+  async #samplesOrNone(plan: Plan, project: Project): Promise<Samples> {
+    try {
+      return await this.#samples(plan, project);
+    } catch (failure) {
+      if (!(failure instanceof ProblemsError)) throw failure;
+      const told = failure.problems.map((problem): Problem => ({ ...problem, severity: 'warning' }));
+      await this.#log.problems(redactProblems(told, this.#redactor));
+      return new Map();
+    }
+  }
+
+  async #writeHtml<T>(name: string, report: Report<T>, found: T): Promise<string> {
+    const shown = report.redact(found, this.#redactor);
+    const file = join(await this.#temporaryFolder(), name);
+    await writeResult(file, await renderText(report, 'html', shown, this.#log.look), 0o600);
     return file;
   }
 

@@ -340,6 +340,23 @@ describe('apply of what was approved', () => {
     expect(site.writes()).toHaveLength(1);
   });
 
+  it('shows what became of the changes in html-report, whatever sample data says', async () => {
+    const body = 'kind: EmailTemplate\nbackend_id: 20000000-0000-4000-8000-000000000001\ntype: tx_code\n';
+    const site = await workspace({
+      ...acme('Renamed'),
+      'manifests/emails.yaml': `${body}txt_content: "{{ code }} of {{ account.email }}"\n`,
+    });
+    const planned = await site.run({});
+    await site.write({ 'manifests/samples/tx_code.yaml': '{' });
+    const { code, log, outputs } = await site.run({ command: 'apply' });
+    expect(code).toBe(0);
+    expect(log).toContain('tx_code.yaml');
+    const page = await site.read(outputs['html-report'] ?? '');
+    expect(page).toMatch(/<h1>idops apply/);
+    expect(page).toContain('<strong>2</strong> applied');
+    expect(await site.read(planned.outputs['html-report'] ?? '')).toMatch(/<h1>idops plan/);
+  });
+
   it('stops before more destructive changes than are meant', async () => {
     const site = await workspace({
       'manifests/emails.yaml':
