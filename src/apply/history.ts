@@ -1,7 +1,7 @@
 import { nearest } from '../base/nearest.js';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { type Fields, holdsSensitive, objectKey } from '../base/values.js';
-import { contrast, value } from '../kinds/fields.js';
+import { contrast, lackOf, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
 import type { Change, FieldChange } from '../plan/plan.js';
@@ -155,13 +155,11 @@ function fieldChanges(
       ),
     )
     .filter(({ verdict }) => verdict !== 'same')
-    .map(({ path, type, wanted, got }) => ({
-      path,
-      type: type.type,
-      before: got,
-      after: wanted,
-      sensitive: holdsSensitive(wanted) || (got !== undefined && holdsSensitive(got)),
-    }));
+    .map((part) => {
+      const { path, type, wanted, got } = part;
+      const sensitive = holdsSensitive(wanted) || (got !== undefined && holdsSensitive(got));
+      return { path, type: type.type, before: got, after: wanted, sensitive, ...lackOf(part) };
+    });
 }
 
 /** A change of one object, and the run that made it. */

@@ -19,8 +19,13 @@ export interface FieldChange {
   readonly sensitive: boolean;
   /** Lists of the server confirmed the names in it, which then need no ids beside them. */
   readonly confirmed?: boolean;
-  /** Where the object is deleted: whether a text that the server has built in takes the place, or the field is gone. */
-  readonly becomes?: 'built-in' | 'gone';
+  /**
+   * Where the object is deleted: whether a text that the server has built in takes the place, or the field is gone. Of a key of
+   * a map that it is removed, which null is not.
+   */
+  readonly becomes?: 'built-in' | 'gone' | 'removed';
+  /** Of a key of a map that wasn't there before, which null is not. */
+  readonly was?: 'absent';
   /** What a run left, where the server shows something else now: the server was changed since. */
   readonly drift?: { readonly recorded: Value; readonly run: string };
 }

@@ -57,6 +57,8 @@ export interface Contrast {
   readonly verdict: 'same' | 'different' | 'unknown';
   readonly wanted: Value;
   readonly got: Value | undefined;
+  /** Of a key of a map: which side doesn't have it, where `wanted` or `got` is null for that. */
+  readonly lacks?: 'wanted' | 'got';
 }
 
 /**
@@ -85,15 +87,16 @@ export function contrast(type: FieldType, path: string, wanted: Value, got: Valu
       }
       const keys = [...new Set([...Object.keys(wanted), ...Object.keys(got)])];
       return keys.map((key) => {
-        const there = Object.hasOwn(got, key) ? (got[key] ?? null) : null;
-        const asked = Object.hasOwn(wanted, key) ? (wanted[key] ?? null) : null;
-        const equal = same(asked, there) && Object.hasOwn(wanted, key) === Object.hasOwn(got, key);
+        const [isWanted, isThere] = [Object.hasOwn(wanted, key), Object.hasOwn(got, key)];
+        const there = isThere ? (got[key] ?? null) : null;
+        const asked = isWanted ? (wanted[key] ?? null) : null;
         return {
           path: join(path, key),
           type,
-          verdict: equal ? 'same' : 'different',
+          verdict: same(asked, there) && isWanted === isThere ? 'same' : 'different',
           wanted: asked,
           got: there,
+          ...(isWanted ? (isThere ? {} : { lacks: 'got' as const }) : { lacks: 'wanted' as const }),
         };
       });
     }
@@ -104,6 +107,12 @@ export function contrast(type: FieldType, path: string, wanted: Value, got: Valu
     default:
       return whole(same(wanted, got) || (isCleared(wanted) && isCleared(got)) ? 'same' : 'different');
   }
+}
+
+/** What is said of a key that one side doesn't have. */
+export function lackOf({ lacks }: Contrast): { was?: 'absent'; becomes?: 'removed' } {
+  if (lacks === undefined) return {};
+  return lacks === 'got' ? { was: 'absent' } : { becomes: 'removed' };
 }
 
 function memberContrasts(types: FieldTypes, path: string, wanted: Fields, got: Fields | null): Contrast[] {

@@ -27,6 +27,9 @@ import type { ProfileTraits, Traits } from './traits.js';
  */
 const DEFAULTS = 'defaults';
 
+/** What is lost where another key pair becomes the default. */
+const MOVES = 'moves the default key pair';
+
 interface KeyPairTraits extends Traits {
   /** Whether the server itself takes the default away from the former one, which must not be told `false`. */
   readonly movesDefault: boolean;
@@ -99,6 +102,12 @@ export const keyPair: Kind = {
   succession: {
     field: 'is_default',
     holders: defaultsAmong,
+    moves: (former) => {
+      if (former === undefined) return MOVES;
+      return former.length === 0
+        ? `${MOVES}: none is the default now`
+        : `${MOVES} from ${former.join(' and ')}`;
+    },
     withoutSuccessor:
       'no other key pair of this plan becomes the default, and a server must not be left without one: declare "is_default: true" on the new default',
     failed: 'the new default key pair could not be set',
@@ -117,9 +126,7 @@ export const keyPair: Kind = {
   },
   discovery: { options: {}, find },
   destructions: (fields) =>
-    fields.some(({ path, after }) => path === 'is_default' && after === true)
-      ? ['moves the default key pair']
-      : [],
+    fields.some(({ path, after }) => path === 'is_default' && after === true) ? [MOVES] : [],
 };
 
 /** The ids of the default key pairs, as they were observed with a key pair; undefined where that isn't known. */

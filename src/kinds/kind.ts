@@ -146,6 +146,8 @@ export interface Succession {
   readonly field: string;
   /** The ids of those that had it when these fields were observed; undefined where that isn't known. */
   holders(fields: Fields): readonly string[] | undefined;
+  /** What an object that gets it takes from the former holders, given by their addresses; undefined where they aren't known. */
+  moves(former: readonly string[] | undefined): string;
   /** Why one can't give it up where no other of the plan takes it. */
   readonly withoutSuccessor: string;
   /** Why one that is to give it up is left as it is where the other couldn't take it. */

@@ -33,8 +33,13 @@ export interface FieldChange {
   readonly after: Json;
   /** Whether the values are held back. */
   readonly sensitive: boolean;
-  /** Where the object is deleted: whether a text that the server has built in takes the place, or the field is gone. */
-  readonly becomes?: 'built-in' | 'gone' | undefined;
+  /**
+   * Where the object is deleted: whether a text that the server has built in takes the place, or the field is gone. Of a key of
+   * a map that it is removed.
+   */
+  readonly becomes?: 'built-in' | 'gone' | 'removed' | undefined;
+  /** Of a key of a map that wasn't there before. */
+  readonly was?: 'absent' | undefined;
   /** There where the server was changed since a run left the field: what that was, `{sensitive: true}` for a secret. */
   readonly drift?: { readonly recorded: Json; readonly run: string } | undefined;
 }

@@ -7,6 +7,7 @@ import * as markdown from '../report/markdown.js';
 import * as problemsReport from '../report/problems.js';
 import { redactProblems, redactSamples } from '../report/redacted.js';
 import * as resultPage from '../report/result-page.js';
+import * as resultLines from '../report/result-text.js';
 import * as results from '../report/results.js';
 import * as text from '../report/text.js';
 import { leastBudget } from '../report/words.js';
@@ -87,7 +88,7 @@ export function planJson(plan: Plan, { debug = false }: ReportOptions = {}): obj
 
 /** A result as `idops apply` prints it; empty where there was nothing to do. */
 export function resultText(result: Result, { color = false, debug = false }: TextOptions = {}): string {
-  return result.run === null ? '' : text.resultText(result, { color, debug });
+  return result.run === null ? '' : resultLines.resultText(result, { color, debug });
 }
 
 /** A result as Markdown. */

@@ -15,6 +15,7 @@ import {
   desired,
   holdsHashed,
   isSecret,
+  lackOf,
   value,
 } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
@@ -322,12 +323,13 @@ function unmergeable(kind: Kind, fields: readonly string[]): string {
   );
 }
 
-function fieldChange({ path, type, wanted, got }: Contrast): FieldChange {
+function fieldChange(part: Contrast): FieldChange {
+  const { path, type, wanted, got } = part;
   const sensitive =
     isSecret(type) ||
     holdsSensitive(wanted) ||
     (got !== undefined && (got instanceof HashedSecret || holdsSensitive(got)));
-  return { path, type: type.type, before: got, after: wanted, sensitive };
+  return { path, type: type.type, before: got, after: wanted, sensitive, ...lackOf(part) };
 }
 
 function updateWarnings(kind: Kind, live: Live | undefined, parts: readonly Contrast[]): PlanWarning[] {

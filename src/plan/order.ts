@@ -20,7 +20,11 @@ export function arrange(changes: readonly Change[]): Change[] {
   );
   return sorted.map((change) => {
     const { succession } = kindOf(change.kind);
-    if (succession === undefined || !givesUp(change) || succeeded.has(change.kind)) return change;
+    if (succession === undefined) return change;
+    if (takesOver(change) && change.destructions.length > 0) {
+      return { ...change, destructions: [succession.moves(formerHolders(change, sorted))] };
+    }
+    if (!givesUp(change) || succeeded.has(change.kind)) return change;
     return {
       ...change,
       action: 'blocked',
@@ -29,6 +33,22 @@ export function arrange(changes: readonly Change[]): Change[] {
       reason: succession.withoutSuccessor,
     };
   });
+}
+
+/**
+ * The addresses of those that had it before; none where the server has none, undefined where that isn't known: neither are all of
+ * them told, nor does one of the plan show that it had it.
+ */
+function formerHolders(change: Change, changes: readonly Change[]): readonly string[] | undefined {
+  const { kind, apply } = change;
+  const { succession } = kindOf(kind);
+  if (succession === undefined) return undefined;
+  const told = succession.holders(apply.before);
+  if (told !== undefined) return told.filter((id) => id !== apply.identity.id).map((id) => `${kind}/${id}`);
+  const shown = changes.filter(
+    (other) => other !== change && other.kind === kind && other.apply.before[succession.field] === true,
+  );
+  return shown.length === 0 ? undefined : shown.map(({ address }) => address);
 }
 
 function level({ kind }: Change): number {

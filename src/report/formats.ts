@@ -141,7 +141,7 @@ export const resultReport: Report<ShownResult> = {
   }),
   formats: {
     async text() {
-      const { resultText } = await import('./text.js');
+      const { resultText } = await import('./result-text.js');
       // Where there was nothing to do, the plan has said so.
       return asText(({ result }, look) => (result.run === null ? '' : resultText(result, look)));
     },

@@ -5,8 +5,8 @@ import { type Share, shareOf } from '../plan/drift.js';
 import type { Change, Plan } from '../plan/plan.js';
 import { driftNote } from './drift.js';
 import { labelBeside, type Named } from './names.js';
+import { resultSummaryLine } from './result-text.js';
 import { headline, shareNotes } from './review.js';
-import { resultSummaryLine } from './text.js';
 
 export interface GithubOptions {
   /** The folder that places are relative to, from the root of the repository, such as `infra`. */

@@ -16,12 +16,12 @@ export function historyText({ address, past }: History, options: TextOptions): s
   const paint = colors(options.color);
   const label = past.findLast(({ change }) => change.change.label !== undefined)?.change.change.label;
   const lines = past.flatMap(({ run, change }) => [
-    ...wrap('', `${run.run}  ${run.command} by ${who(run)}`).map((line) => paint.bold(line)),
+    ...wrap('', `${run.run}  ${run.command} by ${who(run)}`, options.columns).map((line) => paint.bold(line)),
     ...pastLines(change, options),
     '',
   ]);
   const runs = past.length === 1 ? '1 run' : `${past.length} runs`;
-  return `${[...lines, ...wrap('', `${runs} of this state wrote ${nameOf({ address, label })}.`)].join('\n')}\n`;
+  return `${[...lines, ...wrap('', `${runs} of this state wrote ${nameOf({ address, label })}.`, options.columns)].join('\n')}\n`;
 }
 
 /** The same as `runs --address --format json` gives it. */

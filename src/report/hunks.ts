@@ -1,5 +1,6 @@
 import { escapeText } from '../base/escape.js';
 import type { BodyDifference } from './bodies.js';
+import type { Span } from './spans.js';
 import { shorten } from './values.js';
 
 /** How many characters of a line of a diff are shown where not all of it is wanted: a page has more room. */
@@ -9,6 +10,8 @@ export const diffLineLimits = { terminal: 200, comment: 200, page: 2000 } as con
 export interface DiffLine {
   readonly mark: '+' | '-' | ' ';
   readonly text: string;
+  /** The same in parts, where words of the line stay and others change. */
+  readonly spans?: readonly Span[];
 }
 
 /** The lines of a hunk as they are shown; those longer than the limit are cut, with what differs kept in sight. */

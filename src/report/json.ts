@@ -80,6 +80,7 @@ export function fieldJson({
   after,
   sensitive,
   becomes,
+  was,
   drift,
 }: FieldChange): PlanJson['changes'][number]['fields'][number] {
   const drifted =
@@ -95,6 +96,7 @@ export function fieldJson({
     after: becomes === 'built-in' ? { unknown: true } : withoutSecrets(after),
     sensitive,
     ...(becomes === undefined ? {} : { becomes }),
+    ...(was === undefined ? {} : { was }),
     ...drifted,
   };
 }

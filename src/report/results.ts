@@ -1,6 +1,6 @@
 import type { ChangeResult, Result } from '../apply/result.js';
 import { code, codeName, prose } from './markdown.js';
-import { resultSummaryLine } from './text.js';
+import { resultSummaryLine } from './result-text.js';
 import { plural } from './words.js';
 
 /** As much as a comment takes, with room for what stands around it. */

@@ -3,7 +3,7 @@ import { summarizeResult } from '../apply/result.js';
 import { bare, escapeText } from '../base/escape.js';
 import type { Change } from '../plan/plan.js';
 import { fieldJson } from './json.js';
-import { changeLines, type TextOptions } from './text.js';
+import { changeLines, penOf, type TextOptions } from './text.js';
 import { colors, wrap } from './words.js';
 
 /** The runs, the newest last, a line each; `all` says that none was left out since its journal can't be read. */
@@ -38,15 +38,16 @@ export function runText(past: PastRun, options: TextOptions): string {
 
 /** What a run did to one object, and what became of it. */
 export function pastLines({ change, result, at }: PastChange, options: TextOptions): string[] {
-  const paint = colors(options.color);
+  const pen = penOf(options);
+  const { paint, columns } = pen;
   const status = result === null ? 'no answer yet' : result.status;
   const error = result?.error ?? null;
   return [
-    ...changeLines(asChange(change), options, paint),
+    ...changeLines(asChange(change), pen),
     ...(change.action === 'adopt' ? ['    recorded, nothing was sent'] : []),
     `    ${result?.status === 'applied' ? paint.green(status) : paint.red(status)} ${escapeText(at)}`,
-    ...(error === null ? [] : wrap('    error: ', escapeText(error))),
-    ...(result?.notes ?? []).flatMap((note) => wrap('    note: ', escapeText(note))),
+    ...(error === null ? [] : wrap('    error: ', error, columns)),
+    ...(result?.notes ?? []).flatMap((note) => wrap('    note: ', note, columns)),
   ];
 }
 

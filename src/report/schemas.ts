@@ -66,9 +66,12 @@ const field = z.strictObject({
   ),
   sensitive: z.boolean().describe('Whether the values are held back'),
   becomes: z
-    .enum(['built-in', 'gone'])
+    .enum(['built-in', 'gone', 'removed'])
     .optional()
-    .describe('Of an object that is deleted: whether a text that the server has built in takes the place'),
+    .describe(
+      'Of an object that is deleted: whether a text that the server has built in takes the place; of a key of a map: that it is removed',
+    ),
+  was: z.literal('absent').optional().describe("Of a key of a map: that it wasn't there before"),
   confirmed: z
     .literal(true)
     .optional()

@@ -1,6 +1,7 @@
 import { bare } from '../base/escape.js';
 import { type Fields, isMap, same, type Value } from '../base/values.js';
 import { asElements, matchSets } from '../kinds/fields.js';
+import { joinSpans, plain, type Span, textOf } from './spans.js';
 import { inline, inlinePair } from './values.js';
 
 /** One line of a set's difference. */
@@ -9,6 +10,14 @@ export interface ElementChange {
   readonly mark: '+' | '-' | '~' | '=';
   /** The element as a person calls it and what is in it; harmless, on one line. */
   readonly text: string;
+  /** The same in parts, where something within it goes or comes. */
+  readonly spans?: readonly Span[];
+}
+
+/** One that takes the place of another. */
+export interface Move {
+  readonly from: string;
+  readonly to: string;
 }
 
 /** How a set changes, element by element. */
@@ -16,8 +25,8 @@ export interface SetDifference {
   readonly elements: readonly ElementChange[];
   /** How many elements stay as they are. */
   readonly kept: number;
-  /** Where one element goes and one comes: both on one line. */
-  readonly move: string | null;
+  /** Where one element goes and one comes: what each is called. */
+  readonly move: Move | null;
 }
 
 /**
@@ -45,7 +54,9 @@ export function compareSets(
   const name = namer([...match.removed, ...wanted], confirmed);
   const changed = match.pairs.flatMap((pair): ElementChange[] => {
     const inner = innerChanges(pair.wanted, pair.got, confirmed);
-    return inner === '' ? [] : [{ mark: '~', text: `${name(pair.wanted, pair.got)} (${inner})` }];
+    if (inner.length === 0) return [];
+    const spans = [plain(`${name(pair.wanted, pair.got)} (`), ...inner, plain(')')];
+    return [{ mark: '~', text: textOf(spans), spans }];
   });
   const added = match.added.map((it) => described(it, name, confirmed));
   // Of what goes nobody needs to know who may see it.
@@ -62,7 +73,7 @@ export function compareSets(
   return {
     elements,
     kept: match.pairs.length - changed.length,
-    move: moves ? `${name(from)} → ${name(to)}` : null,
+    move: moves ? { from: name(from), to: name(to) } : null,
   };
 }
 
@@ -103,25 +114,34 @@ function memberText(member: Value, confirmed: boolean): string {
   return elements.length === 0 ? 'none' : elements.map((it) => namer(elements, confirmed)(it)).join(', ');
 }
 
-function innerChanges(wanted: Fields, got: Fields, confirmed: boolean): string {
-  return Object.entries(wanted)
-    .flatMap(([key, member]) => {
-      const there = Object.hasOwn(got, key) ? got[key] : undefined;
-      if (there !== undefined && same(member, there)) return [];
-      const label = bare(key);
-      if (Array.isArray(member)) {
-        if (there === undefined) return [`${label}: (unknown) → ${memberText(member, confirmed)}`];
-        const inner = compareSets(there, member, confirmed);
-        if (inner !== undefined) {
-          return [`${label}: ${inner.elements.map(({ mark, text }) => `${mark} ${text}`).join(' ')}`];
-        }
-        // The same elements in another order.
-        if (isSet(member) && isSet(there)) return [];
-      }
-      // A name or id that the other side doesn't carry is how the elements were told apart, no change.
-      if (there === undefined && (key === 'id' || key === 'name')) return [];
-      const pair = inlinePair(there, member, false);
-      return [`${label}: ${pair.before} → ${pair.after}`];
-    })
-    .join('; ');
+function innerChanges(wanted: Fields, got: Fields, confirmed: boolean): Span[] {
+  const changes = Object.entries(wanted).flatMap(([key, member]): Span[][] => {
+    const there = Object.hasOwn(got, key) ? got[key] : undefined;
+    if (there !== undefined && same(member, there)) return [];
+    const label = plain(`${bare(key)}: `);
+    if (Array.isArray(member)) {
+      if (there === undefined) return [[label, plain(`(unknown) → ${memberText(member, confirmed)}`)]];
+      const inner = compareSets(there, member, confirmed);
+      if (inner !== undefined) return [[label, ...joinSpans(inner.elements.map(elementSpans), ' ')]];
+      // The same elements in another order.
+      if (isSet(member) && isSet(there)) return [];
+    }
+    // A name or id that the other side doesn't carry is how the elements were told apart, no change.
+    if (there === undefined && (key === 'id' || key === 'name')) return [];
+    const { before, after } = inlinePair(there, member, false);
+    return [
+      [
+        label,
+        { text: before, change: there === undefined ? null : '-' },
+        plain(' → '),
+        { text: after, change: '+' },
+      ],
+    ];
+  });
+  return joinSpans(changes, '; ');
+}
+
+function elementSpans({ mark, text, spans }: ElementChange): Span[] {
+  if (mark === '+' || mark === '-') return [{ text: `${mark} ${text}`, change: mark }];
+  return [plain(`${mark} `), ...(spans ?? [plain(text)])];
 }

@@ -99,7 +99,7 @@ function nothingToApply(key: string): Change['apply'] {
 }
 
 function fieldOfJson(kind: Change['kind'], json: FieldJson): FieldChange {
-  const { path, sensitive, becomes, confirmed, drift } = json;
+  const { path, sensitive, becomes, was, confirmed, drift } = json;
   return {
     path,
     type: typeAt(kind, path),
@@ -108,6 +108,7 @@ function fieldOfJson(kind: Change['kind'], json: FieldJson): FieldChange {
     after: becomes === undefined ? (sideOf(json.after) ?? null) : null,
     sensitive,
     ...(becomes === undefined ? {} : { becomes }),
+    ...(was === undefined ? {} : { was }),
     ...(confirmed === undefined ? {} : { confirmed }),
     ...(drift === undefined ? {} : { drift: { recorded: valueOfJson(drift.recorded), run: drift.run } }),
   };

@@ -5,7 +5,7 @@ import { operationPath, operations } from '../server/operations.js';
 import { type BodyDifference, compareBodies, countLines, maxChangedLines } from './bodies.js';
 import { driftText } from './drift.js';
 import { type DiffLine, diffLineLimits, hunkHead, hunkLines } from './hunks.js';
-import { compareSets, type ElementChange } from './sets.js';
+import { compareSets, type ElementChange, type Move } from './sets.js';
 import { inlinePair } from './values.js';
 import { lineWidth } from './words.js';
 
@@ -34,6 +34,8 @@ export interface SetView extends Drifting {
   readonly path: string;
   /** What the elements together come to: one that takes the place of another, or that the present ones aren't known. */
   readonly head: string | null;
+  /** The one that takes the place of another, if that is what the head says. */
+  readonly move: Move | null;
   readonly elements: readonly ElementChange[];
   /** How many elements stay as they are. */
   readonly kept: number;
@@ -93,13 +95,15 @@ export function viewField(field: FieldChange, options: ViewOptions): FieldView {
   return { ...view, drift };
 }
 
-/** What becomes of a field of an object that is deleted, in words; undefined where the change says it itself. */
+/** What becomes of a field that goes, in words; undefined where the change says it itself. */
 export function fateText({ becomes }: FieldChange): string | undefined {
   switch (becomes) {
     case 'built-in':
       return "the server's built-in text takes its place";
     case 'gone':
       return 'deleted';
+    case 'removed':
+      return 'removed';
     default:
       return undefined;
   }
@@ -108,7 +112,10 @@ export function fateText({ becomes }: FieldChange): string | undefined {
 function valuePair(field: FieldChange, { whole }: ViewOptions): { before: string; after: string } {
   const pair = inlinePair(field.before, field.after, whole);
   const fate = fateText(field);
-  return fate === undefined ? pair : { ...pair, after: `(${fate})` };
+  return {
+    before: field.was === 'absent' ? '(absent)' : pair.before,
+    after: fate === undefined ? pair.after : `(${fate})`,
+  };
 }
 
 function viewSet(
@@ -118,9 +125,9 @@ function viewSet(
   const difference = compareSets(before, after, confirmed);
   if (difference === undefined) return undefined;
   const { elements, kept, move } = difference;
-  const head =
-    before !== undefined ? move : `(unknown) → ${elements.length === 0 ? 'none' : 'exactly these'}`;
-  return { view: 'set', path, head, elements, kept };
+  const unknown = `(unknown) → ${elements.length === 0 ? 'none' : 'exactly these'}`;
+  const head = before === undefined ? unknown : move === null ? null : `${move.from} → ${move.to}`;
+  return { view: 'set', path, head, move, elements, kept };
 }
 
 function viewBody(
@@ -136,7 +143,7 @@ function viewBody(
   return {
     view: 'body',
     path,
-    before: before === undefined ? 'unknown' : before === null ? 'null' : 'text',
+    before: before === undefined ? 'unknown' : before === null && field.was === undefined ? 'null' : 'text',
     fate: after === null ? (fateText(field) ?? 'cleared (null)') : null,
     lines: countLines(after ?? ''),
     notes,

@@ -2,7 +2,7 @@ import pc from 'picocolors';
 import { disarm, displayWidth, escapeText } from '../base/escape.js';
 import type { Action } from '../kinds/change.js';
 
-/** The width that idops keeps its own words in. */
+/** The width that idops keeps its own words in where no terminal says how wide it is. */
 export const lineWidth = 80;
 
 /** Characters that a plan in Markdown has at least; in fewer there is no room to say what was left out. */
@@ -21,26 +21,32 @@ export function plural(count: number, noun: string): string {
 }
 
 /**
- * Prose in lines of at most 80 columns, escaped; the first line after `lead`, the others under it.
+ * Prose in lines of at most so many columns, escaped; the first line after `lead`, the others under it.
  * Words that are longer than a line stay whole, so that they can be copied.
  */
-export function wrap(lead: string, text: string): string[] {
-  const indent = ' '.repeat(/^ */.exec(lead)?.[0].length ?? 0);
+export function wrap(lead: string, text: string, columns: number = lineWidth): string[] {
+  const indent = /^ */.exec(lead)?.[0] ?? '';
+  // A line of data must not begin with what a CI log takes for a command, wherever it breaks.
+  const words = [...wordsOf(lead), ...wordsOf(text).map((word) => disarm(escapeText(word)))];
   const lines: string[] = [];
-  let line = lead;
-  let empty = true;
-  for (const word of text.split(/\s+/).filter((it) => it !== '')) {
-    // A line of data must not begin with what a CI log takes for a command, wherever it breaks.
-    const safe = disarm(escapeText(word));
-    if (!empty && displayWidth(line) + 1 + displayWidth(safe) > lineWidth) {
+  let line = indent;
+  let width = indent.length;
+  for (const [index, word] of words.entries()) {
+    const wide = displayWidth(word);
+    if (index > 0 && width + 1 + wide > columns) {
       lines.push(line);
-      line = `${indent}  ${safe}`;
+      line = `${indent}  ${word}`;
+      width = indent.length + 2 + wide;
     } else {
-      line += empty ? safe : ` ${safe}`;
+      line += index === 0 ? word : ` ${word}`;
+      width += (index === 0 ? 0 : 1) + wide;
     }
-    empty = false;
   }
   return [...lines, line.trimEnd()];
+}
+
+function wordsOf(text: string): string[] {
+  return text.split(/\s+/).filter((word) => word !== '');
 }
 
 /** What each action is called in a count. */

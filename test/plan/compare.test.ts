@@ -513,3 +513,25 @@ it('a template that is to be absent and that the server knows no backend of carr
   expect(warned).toMatchObject({ action: 'unchanged', warnings: [{ code: 'not-there' }] });
   expect(changeFor(gone, { live: missing })).toMatchObject({ action: 'unchanged', warnings: [] });
 });
+
+describe('a key of a map', () => {
+  it('that goes is removed and one that comes was absent, which null is neither', () => {
+    const user = declared('User', { id: 'u' }, { metadata: { goes: null, comes: 'b' } });
+    const change = changeFor(user, { recorded: recorded({ metadata: { goes: null, stays: null } }) });
+    expect(change.fields).toEqual([
+      {
+        path: 'metadata.comes',
+        type: 'map',
+        before: null,
+        was: 'absent',
+        after: 'b',
+        sensitive: false,
+      },
+      { path: 'metadata.goes', type: 'map', before: null, after: null, becomes: 'removed', sensitive: false },
+    ]);
+    const [shown] = changeFor(declared('User', { id: 'u' }, { group: null }), {
+      recorded: recorded({ group: 'staff' }),
+    }).fields;
+    expect(shown).not.toHaveProperty('becomes');
+  });
+});

@@ -38,6 +38,21 @@ it('kinds come in their order, and addresses in theirs, however the manifests ar
 });
 
 describe('the default key pair', () => {
+  it('says which one it was before, where another one of the plan or the server told', () => {
+    const losses = (changes: readonly Change[]) =>
+      arrange(changes).flatMap(({ destructions }) => destructions);
+    expect(losses([keyPair('b', true)])).toEqual(['moves the default key pair']);
+    expect(losses([keyPair('b', true), keyPair('a', false, true)])).toEqual([
+      'moves the default key pair from KeyPair/a',
+    ]);
+    const told = (...defaults: string[]): Change => {
+      const change = keyPair('b', true);
+      return { ...change, apply: { ...change.apply, before: { defaults } } };
+    };
+    expect(losses([told('c')])).toEqual(['moves the default key pair from KeyPair/c']);
+    expect(losses([told()])).toEqual(['moves the default key pair: none is the default now']);
+  });
+
   it('is taken over before it is given up', () => {
     const arranged = arrange([keyPair('a', false, true), keyPair('b', false), keyPair('z', true, false)]);
     expect(addresses(arranged)).toEqual(['KeyPair/z', 'KeyPair/a', 'KeyPair/b']);

@@ -4,7 +4,8 @@ import type { ChangeResult, Result } from '../../src/apply/result.js';
 import { problemCodes } from '../../src/base/problem-codes.js';
 import { HashedSecret, Sensitive, type Value } from '../../src/base/values.js';
 import type { Change, FieldChange, Plan } from '../../src/plan/plan.js';
-import { planText, resultText } from '../../src/report/text.js';
+import { resultText } from '../../src/report/result-text.js';
+import { planText } from '../../src/report/text.js';
 import { often } from '../often.js';
 import { hostileText, marker } from './hostile.js';
 import { changeOf, fieldOf, planOf } from './plans.js';
@@ -67,8 +68,8 @@ warning[too-large]: this is a large plan
 
 Required scopes: users:manage:all
 Digest: sha256:0123
-1 destructive: User/9b1d
-Plan: 2 to update, 0 to delete, 0 to regenerate, 1 blocked, 2 unchanged, 1 of them by record.
+By record: 1 object is unchanged as far as recorded, not read from the server.
+Plan: 2 to update, 0 to delete, 0 to regenerate, 1 blocked, 2 unchanged, 1 of them by record. 1 is destructive: User/9b1d.
 `);
   });
 
@@ -138,13 +139,45 @@ Plan: 2 to update, 0 to delete, 0 to regenerate, 1 blocked, 2 unchanged, 1 of th
     expect(colored.replace(new RegExp('\u001b\\[\\d+m', 'g'), '')).toBe(planText(plan, plain));
   });
 
-  it('names no more than five destructive changes in the line before the summary', () => {
+  it('colours what goes in red and what comes in green, within a membership too', () => {
+    const membership = (name: string) => ({ id: '1', name: 'acme', roles: [{ id: name, name }] });
+    const text = planText(
+      planOf([
+        changeOf({
+          fields: [
+            fieldOf({ before: 'Old', after: 'New' }),
+            fieldOf({
+              path: 'organizations',
+              type: 'set',
+              before: [membership('viewer'), { id: '2', name: 'globex' }],
+              after: [membership('editor')],
+              confirmed: true,
+            }),
+            fieldOf({ path: 'group', before: undefined, after: 'staff' }),
+          ],
+        }),
+      ]),
+      { color: true, debug: false },
+    );
+    const [red, green, yellow, end] = ['\u001b[31m', '\u001b[32m', '\u001b[33m', '\u001b[39m'];
+    expect(text).toContain(`label: ${red}"Old"${end} → ${green}"New"${end}\n`);
+    expect(text).toContain(`group: (unknown) → ${green}"staff"${end}\n`);
+    expect(text).toContain(`\n      ${red}- globex${end}\n`);
+    expect(text).toContain(
+      `${yellow}~ acme (roles: ${end}${green}+ editor${end}${yellow} ${end}${red}- viewer${end}${yellow})${end}\n`,
+    );
+  });
+
+  it('names no more than five destructive changes in the line that closes it, with what the server calls them', () => {
     const changes = Array.from({ length: 7 }, (_, index) =>
       changeOf({ address: `User/${index}`, destructions: ['a', 'b'] }),
     );
     expect(planText(planOf(changes), plain)).toContain(
-      '\n14 destructive: User/0, User/1, User/2, User/3, User/4, 2 more\nPlan: ',
+      '\nPlan: 7 to update, 0 to delete, 0 to regenerate, 0 unchanged. ' +
+        '14 are destructive: User/0, User/1, User/2, User/3, User/4 and 2 more.\n',
     );
+    const ada = changeOf({ address: 'User/0', label: 'ada@acme.example', destructions: ['a'] });
+    expect(planText(planOf([ada]), plain)).toMatch(/ 1 is destructive: User\/0 \(ada@acme\.example\)\.\n$/);
   });
 
   it('quotes an address that could be taken for more than an address', () => {
@@ -158,6 +191,13 @@ describe('a field', () => {
     ['a text', { before: 'a', after: 'b' }, 'label: "a" → "b"'],
     ['null', { before: 'a', after: null }, 'label: "a" → null'],
     ['an unknown value', { before: undefined, after: true }, 'label: (unknown) → true'],
+    ['a key that goes', { before: 'a', after: null, becomes: 'removed' }, 'label: "a" → (removed)'],
+    ['a key that comes', { before: null, was: 'absent', after: 'b' }, 'label: (absent) → "b"'],
+    [
+      'a text of several lines that goes with its key',
+      { before: 'a\nb', after: null, becomes: 'removed' },
+      'label: removed\n  │ @@ -1,2 +0,0 @@\n  │ -a\n  │ -b',
+    ],
     ['a map', { before: null, after: { a: [1, 'x'] } }, 'label: null → {"a": [1, "x"]}'],
     [
       'a secret',
@@ -495,7 +535,7 @@ const hostilePlan: fc.Arbitrary<Plan> = fc.record({
 });
 
 const ours =
-  /^(|Server: .*|Profile: .*|Environment: .*|[~↻*!=✓✗≠?-] .*| {2}.*|warning\[.*|Required scopes: .*|Digest: .*|\d+ destructive: .*|Nothing .*|Interrupted: .*|Run: .*|Plan: [\w ,]+\.|Applied: [\w ,]+\.)$/u;
+  /^(|Server: .*|Profile: .*|Environment: .*|[~↻*!=✓✗≠?-] .*| {2}.*|warning\[.*|Required scopes: .*|Digest: .*|By record: .*|Nothing .*|Interrupted: .*|Run: .*|Plan: [\w ,]+\.( \d+ (is|are) destructive: .*\.)?|Applied: [\w ,]+\.)$/u;
 
 function expectHarmless(text: string): void {
   expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\u200b\ufeff]/u);

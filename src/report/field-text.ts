@@ -1,0 +1,109 @@
+import { disarm, displayWidth } from '../base/escape.js';
+import type { FieldChange } from '../plan/plan.js';
+import { fold, type Tinted } from './fold.js';
+import type { DiffLine } from './hunks.js';
+import { plain, type Span } from './spans.js';
+import { type BodyView, type FieldView, type SetView, type ValueView, viewField } from './view.js';
+import { type Colors, lineWidth, plural, wrap } from './words.js';
+
+/** What lines of text are drawn with. */
+export interface Pen {
+  readonly paint: Colors;
+  /** Long values whole. */
+  readonly debug: boolean;
+  /** How wide the terminal is; left out where there is none. */
+  readonly columns: number | undefined;
+}
+
+/** Where a difference stands, below its change. */
+const indent = '    ';
+
+/** One difference for a person, in lines. */
+export function fieldLines(field: FieldChange, pen: Pen): string[] {
+  const view = viewField(field, { whole: pen.debug, room: 'terminal' });
+  const drift = view.drift === null ? [] : wrap(`${indent}  `, view.drift, pen.columns).map(pen.paint.cyan);
+  return [...viewLines(view, pen), ...drift];
+}
+
+function viewLines(view: FieldView, pen: Pen): string[] {
+  const path = disarm(view.path);
+  switch (view.view) {
+    case 'secret':
+      return [`${indent}${path}: ${view.unknown ? '(unknown) → ' : ''}(sensitive)`];
+    case 'set':
+      return setLines(path, view, pen);
+    case 'body':
+      return bodyLines(path, view, pen);
+    default:
+      return valueLines(path, view, pen);
+  }
+}
+
+/** What was there and what will be, beside each other where there is room. */
+function valueLines(path: string, { before, after, unknown }: ValueView, { paint, columns }: Pen): string[] {
+  const [was, is] = [unknown ? before : paint.red(before), paint.green(after)];
+  const width = displayWidth(`${indent}${path}: ${before} → ${after}`);
+  if (width <= (columns ?? lineWidth)) return [`${indent}${path}: ${was} → ${is}`];
+  // A value is never broken: it may have to be copied.
+  return [`${indent}${path}: ${was}`, `${indent}  → ${is}`];
+}
+
+function setLines(path: string, { head, move, elements, kept }: SetView, { paint, columns }: Pen): string[] {
+  const tints = { '+': paint.green, '-': paint.red, '~': paint.yellow, '=': String };
+  const tinted = (spans: readonly Span[], tint: (text: string) => string): Tinted[] =>
+    spans.map(({ text, change }) => ({ text, tint: change === null ? tint : tints[change] }));
+  const heads: readonly Span[] =
+    move === null
+      ? [plain(head ?? '')]
+      : [{ text: move.from, change: '-' }, plain(' → '), { text: move.to, change: '+' }];
+  return [
+    fold([{ text: `${indent}${path}: ` }, ...tinted(heads, String)], indent.length + 4, columns).trimEnd(),
+    ...elements.map(({ mark, text, spans = [plain(text)] }) =>
+      fold(
+        [{ text: `${indent}  ` }, ...tinted([plain(`${mark} `), ...spans], tints[mark])],
+        indent.length + 6,
+        columns,
+      ),
+    ),
+    ...(kept > 0 ? [paint.dim(`${indent}  (${kept} unchanged)`)] : []),
+  ];
+}
+
+function bodyLines(path: string, { before, fate, lines, notes, hunks }: BodyView, pen: Pen): string[] {
+  const { paint, debug, columns } = pen;
+  const head = (text: string): string => fold([{ text: `${indent}${text}` }], indent.length + 2, columns);
+  if (before === 'unknown') {
+    // What can't be compared would only be long.
+    const shown = debug ? hunks.flatMap((hunk) => hunk.lines) : [];
+    return [
+      head(`${path}: (unknown) → ${fate ?? plural(lines, 'line')}`),
+      ...shown.map((line) => diffRow(line)),
+    ];
+  }
+  const said = fate ?? (before === 'null' ? 'was null' : null);
+  return [
+    head(`${path}:${said === null ? '' : ` ${said}`}`),
+    ...notes.map((note) => fold([{ text: `${indent}  ${note}` }], indent.length + 4, columns)),
+    ...hunks.flatMap((hunk) => [
+      paint.cyan(`${indent}  │ ${hunk.head}`),
+      ...hunk.lines.map((line) => diffLine(line, paint)),
+    ]),
+  ];
+}
+
+/**
+ * A line of a diff. What changed within it is told by the colour alone: a mark of any other kind would be taken for a part of
+ * the text, and be copied with it.
+ */
+function diffLine(line: DiffLine, paint: Colors): string {
+  const { mark, spans } = line;
+  if (mark === ' ') return diffRow(line);
+  const tint = mark === '+' ? paint.green : paint.red;
+  const text = spans?.map((span) => (span.change === null ? span.text : paint.inverse(span.text))).join('');
+  return tint(diffRow(text === undefined ? line : { ...line, text }));
+}
+
+/** The bar keeps lines from starting with what a CI log takes for a command. */
+function diffRow({ mark, text }: DiffLine): string {
+  return text === '' ? `${indent}  │ ${mark}`.trimEnd() : `${indent}  │ ${mark}${text}`;
+}

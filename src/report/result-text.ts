@@ -1,0 +1,116 @@
+import { type ChangeResult, type Result, type Status, summarizeResult } from '../apply/result.js';
+import { escapeText } from '../base/escape.js';
+import type { Action } from '../plan/plan.js';
+import { alike, leftText, someOf } from './alike.js';
+import type { Pen } from './field-text.js';
+import { fold } from './fold.js';
+import { nameOf } from './names.js';
+import { penOf, type TextOptions } from './text.js';
+import { plural, wrap } from './words.js';
+
+const done: { readonly [action in Action]: string } = {
+  update: 'updated',
+  delete: 'deleted',
+  regenerate: 'regenerated',
+  adopt: 'adopted',
+  blocked: 'blocked',
+  unchanged: 'unchanged',
+};
+
+const statusWords: { readonly [status in Status]: string } = {
+  applied: 'applied',
+  failed: 'failed',
+  not_converged: 'not converged',
+  unknown: 'unknown',
+  skipped: 'skipped',
+};
+
+/** What a run did, for a person. */
+export function resultText(result: Result, options: TextOptions): string {
+  const pen = penOf(options);
+  const { paint, debug, columns } = pen;
+  const groups = debug ? result.results.map((one) => [one]) : alike(result.results);
+  const lines = groups.flatMap(([first, ...others]) => {
+    if (first === undefined) return [];
+    if (first.status === 'applied') return appliedLines(first, pen);
+    return others.length === 0 ? troubleLines(first, pen) : alikeLines(first, others, pen);
+  });
+  if (result.results.length === 0) lines.push('Nothing was applied.');
+  if (result.interrupted) {
+    const text = 'Interrupted: requests in flight were finished and recorded, no more were sent.';
+    lines.push(fold([{ text, tint: paint.yellow }], 2, columns));
+  }
+  if (result.run !== null) lines.push('', `Run: ${escapeText(result.run)}`);
+  const closing = fold([{ text: resultSummaryLine(result), tint: paint.bold }], 2, columns);
+  return `${[...lines, closing].join('\n')}\n`;
+}
+
+/** The line that closes a result: how many changes ended in each way. */
+export function resultSummaryLine(result: Result): string {
+  const count = summarizeResult(result);
+  const rest = (['failed', 'not_converged', 'unknown', 'skipped'] as const)
+    .filter((status) => count[status] > 0)
+    .map((status) => `, ${count[status]} ${statusWords[status]}`);
+  return `Applied: ${count.applied} applied${rest.join('')}.`;
+}
+
+function appliedLines(result: ChangeResult, { paint, debug, columns }: Pen): string[] {
+  const notes = (result.notes ?? []).flatMap((note) => wrap('    note: ', note, columns));
+  const head = fold(
+    [
+      { text: '✓', tint: paint.green },
+      { text: ` ${nameOf(result)} ${done[result.action]}` },
+      { text: debug ? attemptsText(result) : '', tint: paint.dim },
+    ],
+    4,
+    columns,
+  );
+  return [head, ...unverifiedLines(result, columns), ...notes];
+}
+
+function unverifiedLines({ unverified }: ChangeResult, columns: number | undefined): string[] {
+  if (unverified.length === 0) return [];
+  return wrap('    not in the answer, so unverified: ', unverified.join(', '), columns);
+}
+
+function troubleLines(result: ChangeResult, { paint, columns }: Pen): string[] {
+  const mark = { failed: '✗', not_converged: '≠', unknown: '?', skipped: '-', applied: '✓' }[result.status];
+  const status =
+    result.status === 'unknown' ? 'nobody can tell whether it was done' : statusWords[result.status];
+  const tint =
+    result.status === 'skipped' ? paint.dim : result.status === 'unknown' ? paint.yellow : paint.red;
+  const head = fold(
+    [
+      { text: `${mark} ${result.action}`, tint },
+      { text: ` ${nameOf(result)} ` },
+      { text: status, tint },
+      { text: attemptsText(result) },
+    ],
+    4,
+    columns,
+  );
+  return [
+    head,
+    ...(result.error === null ? [] : wrap('    error: ', result.error, columns)),
+    ...unverifiedLines(result, columns),
+  ];
+}
+
+/** What happened to many, once. */
+function alikeLines(first: ChangeResult, others: readonly ChangeResult[], pen: Pen): string[] {
+  const { paint, columns } = pen;
+  if (first.status === 'skipped') {
+    const all = [first, ...others];
+    const text = `- ${escapeText(leftText(all.length, first.error ?? 'not sent'))}`;
+    return [fold([{ text, tint: paint.dim }], 4, columns), ...wrap('    ', someOf(all), columns)];
+  }
+  return [...troubleLines(first, pen), ...wrap(`    ${others.length} more alike: `, someOf(others), columns)];
+}
+
+function attemptsText({ httpStatus, attempts }: ChangeResult): string {
+  const parts = [
+    ...(httpStatus === null ? [] : [`HTTP ${httpStatus}`]),
+    ...(attempts > 1 ? [plural(attempts, 'attempt')] : []),
+  ];
+  return parts.length === 0 ? '' : ` (${parts.join(', ')})`;
+}
