@@ -3,7 +3,8 @@ import type { Redactor } from '../base/redact.js';
 import type { Plan } from '../plan/plan.js';
 import { changesServer } from '../plan/plan.js';
 import type { WorkflowEvent } from './event.js';
-import { type GithubApi, GithubFailure, ownRemarks } from './github.js';
+import { type GithubApi, ownRemarks } from './github.js';
+import { GithubFailure } from './github-client.js';
 import { type MarkedChange, markedChanges, readMarker } from './marker.js';
 
 /** What was approved: a digest, and the changes that it stands for where those are known. */
@@ -44,7 +45,9 @@ export async function approvalOf(
     if (!(failure instanceof GithubFailure)) throw failure;
     throw notApproved(
       `what was approved can't be read: ${failure.message}`,
-      'the job needs the permissions contents: read and pull-requests: read',
+      failure.lacksPermission
+        ? 'the job needs the permissions contents: read and pull-requests: read'
+        : 'nothing was sent; run it again when GitHub answers',
     );
   }
 }

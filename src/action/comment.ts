@@ -14,8 +14,9 @@ export interface Told {
 export async function syncComment(api: GithubApi, number: number, key: string, told: Told): Promise<void> {
   const comments = (await api.comments(number)).filter(({ body }) => isAbout(body, 'plan', key));
   const [own] = await ownRemarks(api, comments);
-  if (own !== undefined) await api.updateComment(own.id, told.body);
-  else if (told.opens) await api.addComment(number, told.body);
+  // Somebody may delete it meanwhile.
+  if (own !== undefined && (await api.updateComment(own.id, told.body))) return;
+  if (told.opens) await api.addComment(number, told.body);
 }
 
 /** What stands in the place of a plan that has become empty. */

@@ -2,7 +2,8 @@ import type { Redactor } from '../base/redact.js';
 import type { Plan } from '../plan/plan.js';
 import { type DriftOutcome, syncComment, syncDriftIssue, type Told } from './comment.js';
 import type { WorkflowEvent } from './event.js';
-import { type GithubApi, GithubFailure, openGithub } from './github.js';
+import { type GithubApi, openGithub } from './github.js';
+import { GithubFailure } from './github-client.js';
 import type { Inputs } from './inputs.js';
 import { type Log, titleLine } from './log.js';
 import { type markedChanges, markerLine } from './marker.js';
@@ -13,11 +14,13 @@ export class Posts {
   readonly #event: WorkflowEvent;
   readonly #redactor: Redactor;
   readonly #log: Log;
+  readonly #signal: AbortSignal;
 
-  constructor(event: WorkflowEvent, redactor: Redactor, log: Log) {
+  constructor(event: WorkflowEvent, redactor: Redactor, log: Log, signal: AbortSignal) {
     this.#event = event;
     this.#redactor = redactor;
     this.#log = log;
+    this.#signal = signal;
   }
 
   /** Writes the comment of the pull request, where there is one and it is wanted. */
@@ -78,11 +81,10 @@ export class Posts {
     ask: (api: GithubApi) => Promise<T>,
   ): Promise<T | undefined> {
     try {
-      return await ask(await openGithub(token, this.#event));
+      return await ask(await openGithub(token, this.#event, { signal: this.#signal }));
     } catch (failure) {
       if (!(failure instanceof GithubFailure)) throw failure;
-      const denied = failure.status === 403 || failure.status === 404;
-      const help = denied ? ` The job needs the permission ${permission}.` : '';
+      const help = failure.lacksPermission ? ` The job needs the permission ${permission}.` : '';
       this.#log.say(
         `::warning title=idops::${commandText(`${what} can't be written: ${this.#redactor.redactSentence(failure.message)}.${help}`)}`,
       );

@@ -85,7 +85,7 @@ class Work {
     this.#signal = signal;
     for (const secret of secrets) this.#redactor.add(secret);
     this.#event = readEvent(process.env);
-    this.#posts = new Posts(this.#event, this.#redactor, this.#log);
+    this.#posts = new Posts(this.#event, this.#redactor, this.#log, signal);
   }
 
   get failsOnChanges(): boolean {
@@ -216,7 +216,7 @@ class Work {
     if (changed && inputs.failOnChanges)
       this.#log.say('::error title=idops::There are changes, and fail-on-changes is set.');
     return {
-      code: blocked ? 1 : changed ? 2 : 0,
+      code: this.#signal.aborted ? 130 : blocked ? 1 : changed ? 2 : 0,
       summary: summaryLine(plan),
       changed,
       plan,
@@ -282,7 +282,7 @@ class Work {
         error('not-approved', 'expect-digest: from-pull-request needs the input github-token'),
       ]);
     }
-    const api = await openGithub(inputs.githubToken, this.#event);
+    const api = await openGithub(inputs.githubToken, this.#event, { signal: this.#signal });
     const approval = await approvalOf(api, this.#event, commentKey(inputs, plan.environment));
     if (approval !== null) this.#log.say(`${approval.source} approved ${approval.digest}`);
     return approval;

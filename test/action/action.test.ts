@@ -159,11 +159,14 @@ describe('plan on a pull request', () => {
   });
 });
 
+/** What GitHub answers where a token lacks a permission. */
+const inaccessible = 'Resource not accessible by integration';
+
 describe('what GitHub refuses', () => {
   it.each([
     [403, 'Resource not accessible by integration', 'pull-requests: write'],
     [422, 'Validation Failed', 'Validation Failed'],
-    [404, 'Not Found', 'pull-requests: write'],
+    [404, 'Not Found', 'Not Found'],
   ])('%i for a comment is a warning, and the plan stands', async (status, message, told) => {
     const site = await workspace(acme('One'));
     site.github.faults.push({ method: 'POST', path: /comments$/, status, message });
@@ -172,6 +175,8 @@ describe('what GitHub refuses', () => {
     expect(outputs).toMatchObject({ changed: 'true', failed: 'false' });
     expect(log).toContain(`::warning title=idops::The comment can't be written: GitHub answers ${status}`);
     expect(log).toContain(told);
+    // Only GitHub knows whether it is a permission that is missing.
+    expect(log.includes('needs the permission')).toBe(message.startsWith('Resource not accessible'));
   });
 
   it.each([
@@ -220,12 +225,54 @@ describe('what GitHub refuses', () => {
     ).toHaveLength(1);
   });
 
-  it('who the token belongs to is the bot of workflows where GitHub does not tell', async () => {
+  it.each<[string, number | 'lost']>([
+    ['refuses to', 403],
+    ['fails to', 502],
+  ])(
+    "writes no second comment and takes nobody else's where GitHub %s tell whose the token is",
+    async (_, status) => {
+      const site = await workspace(acme('One'));
+      await site.run({}, pullRequest());
+      const [before] = plans(site);
+      site.github.faults.push({ method: 'POST', path: /graphql/, status, message: 'no' });
+      await site.write(acme('Two'));
+      const { code, log } = await site.run({}, pullRequest());
+      expect(code).toBe(0);
+      expect(log).toContain("::warning title=idops::The comment can't be written");
+      expect(plans(site)).toEqual([before]);
+      expect(site.github.requests.filter((request) => /^(POST|PATCH) .*comments/.test(request))).toHaveLength(
+        1,
+      );
+    },
+  );
+
+  it('is not waited for once the job is cancelled', async () => {
+    const site = await workspace(acme('One'));
+    site.github.faults.push({
+      method: 'GET',
+      path: /comments$/,
+      status: 403,
+      message: 'secondary rate limit',
+    });
+    const cancelled = expect.poll(() => site.github.requests.length, { timeout: 200_000 }).toBe(1);
+    const { code, log } = await site.run({}, { ...pullRequest(), cancelled });
+    expect(code).toBe(130);
+    expect(log).toContain("The comment can't be written: interrupted");
+  });
+
+  it('writes a comment anew that was deleted while it was updated', async () => {
     const site = await workspace(acme('One'));
     await site.run({}, pullRequest());
-    site.github.faults.push({ method: 'POST', path: /graphql/, status: 403, message: 'no' });
-    await site.run({}, pullRequest());
-    expect(plans(site)).toHaveLength(1);
+    site.github.faults.push({
+      method: 'PATCH',
+      path: /comments/,
+      status: 404,
+      message: 'Not Found',
+      times: 1,
+    });
+    const { log } = await site.run({}, pullRequest());
+    expect(log).not.toContain('::warning');
+    expect(plans(site)).toHaveLength(2);
   });
 });
 
@@ -305,7 +352,8 @@ describe('apply of what was approved', () => {
     ['no pull request brought the commit', ({ github }) => github.pulls.splice(0), 'no merged pull request'],
     [
       'it may not read pull requests',
-      ({ github }) => github.faults.push({ method: 'GET', path: /pulls$/, status: 403, message: 'no' }),
+      ({ github }) =>
+        github.faults.push({ method: 'GET', path: /pulls$/, status: 403, message: inaccessible }),
       'pull-requests: read',
     ],
     ['the pull request shows no plan', ({ github }) => github.comments.splice(0), 'shows no plan'],
@@ -404,7 +452,7 @@ describe('drift', () => {
 
   it('says which permission is missing', async () => {
     const site = await workspace(acme('One'));
-    site.github.faults.push({ method: 'POST', path: /issues$/, status: 403, message: 'no' });
+    site.github.faults.push({ method: 'POST', path: /issues$/, status: 403, message: inaccessible });
     expect(await site.run(inputs, { event: 'schedule' })).toMatchObject({
       code: 0,
       log: expect.stringContaining('issues: write'),

@@ -16,7 +16,8 @@ export interface DoubleRemark {
 export interface DoubleFault {
   readonly method: string;
   readonly path: RegExp;
-  readonly status: number;
+  /** What it answers with; nothing at all where it is `lost` (the connection goes) or `late` (the answer never comes). */
+  readonly status: number | 'lost' | 'late';
   readonly message: string;
   readonly headers?: { readonly [name: string]: string };
   /** How many requests get it; all where it isn't given. */
@@ -75,6 +76,8 @@ export async function githubDouble({ pageSize = perPageMost } = {}): Promise<Git
     );
     if (fault !== undefined) {
       if (fault.times !== undefined) fault.times -= 1;
+      if (fault.status === 'late') return;
+      if (fault.status === 'lost') return void request.socket.destroy();
       return send(fault.status, { message: fault.message }, fault.headers);
     }
     const sent = text === '' ? {} : (JSON.parse(text) as { title?: string; body?: string; state?: string });

@@ -32,6 +32,8 @@ export interface ActionOptions {
   readonly env?: { readonly [name: string]: string };
   /** Whether it gets a process of its own, as the runner gives it one; else where that makes a difference alone. */
   readonly apart?: boolean;
+  /** When its job is cancelled, where it is; it has a process of its own then. */
+  readonly cancelled?: Promise<unknown>;
 }
 
 /** A repository on a runner, with a server to manage and a GitHub to talk to. */
@@ -83,7 +85,7 @@ export async function workspace(
 
   const run: Workspace['run'] = async (
     inputs,
-    { event = 'push', payload = {}, sha = 'c0ffee', env = {}, apart = false } = {},
+    { event = 'push', payload = {}, sha = 'c0ffee', env = {}, apart = false, cancelled } = {},
   ) => {
     runs += 1;
     const place = join(runner, String(runs));
@@ -118,8 +120,8 @@ export async function workspace(
         ...env,
       },
     };
-    const here = apart ? undefined : runActionInProcess(surroundings);
-    const { code, text } = await (here ?? started(surroundings));
+    const here = apart || cancelled !== undefined ? undefined : runActionInProcess(surroundings);
+    const { code, text } = await (here ?? started(surroundings, cancelled));
     const lines = text.split('\n');
     // The runner takes these lines for itself.
     const mask = '::add-mask::';
@@ -157,8 +159,9 @@ export async function workspace(
 }
 
 /** Runs the action in a process of its own. */
-async function started({ cwd, env }: Surroundings): Promise<Printed> {
+async function started({ cwd, env }: Surroundings, cancelled?: Promise<unknown>): Promise<Printed> {
   const child = spawn(process.execPath, [bundle], { cwd, env, stdio: ['ignore', 'pipe', 'pipe'] });
+  void cancelled?.then(() => child.kill('SIGINT'));
   const chunks: Buffer[] = [];
   for (const stream of [child.stdout, child.stderr]) {
     stream.on('data', (chunk: Buffer) => chunks.push(chunk));
