@@ -32,6 +32,10 @@ export function resolve(root: Node, file: SourceFile, variables: Variables | nul
   const path: (string | number)[] = [];
   const walk = (node: Node): Json => {
     if (node.type === 'scalar') {
+      if (node.unknown === true) {
+        notes.set(pathKey(path), { path: [...path], node, tainted: false, unknown: true });
+        return UNKNOWN_TEXT;
+      }
       if (typeof node.value !== 'string' || !node.value.includes('$')) return node.value;
       if (variables === null) {
         if (node.value.includes('${')) {

@@ -21,6 +21,8 @@ export interface ScalarNode extends Base {
   readonly plain: boolean;
   /** As it is written, for a plain one. */
   readonly source: string;
+  /** Whether what was to stand here can't be known, and was told already. */
+  readonly unknown?: true;
 }
 
 export interface ListNode extends Base {

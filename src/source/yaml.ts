@@ -1,22 +1,13 @@
-import {
-  Composer,
-  type Document,
-  isAlias,
-  isMap,
-  isScalar,
-  isSeq,
-  Lexer,
-  Parser,
-  type YAMLError,
-} from 'yaml';
+import { Composer, type Document, isAlias, isMap, isScalar, isSeq, Lexer, Parser, type YAMLMap } from 'yaml';
 import { error, type Problem } from '../base/problems.js';
 import { looksSecret } from '../base/secret-names.js';
 import { type ExactNumber, exactly } from '../base/values.js';
 import type { SourceFile } from './file.js';
+import { Marks } from './marks.js';
 import { decimalText } from './number.js';
 import { listNode, type Member, mapNode, type Node, type Range, type ScalarNode } from './tree.js';
+import { documentErrors, MAX_DEPTH, withoutConflict } from './yaml-problems.js';
 
-const MAX_DEPTH = 100;
 const MAX_LEXEMES = 1_000_000;
 /** How many nodes aliases may add to a file. */
 const MAX_ALIASED = 100_000;
@@ -40,8 +31,9 @@ export function parseYaml(file: SourceFile): ParsedFile {
   const problems: Problem[] = [];
   const allowance = { aliased: 0, exceeded: false };
   try {
-    for (const document of compose(file, problems)) {
-      const found = documentErrors(file, document);
+    const marks = new Marks();
+    for (const document of compose(file, problems, marks)) {
+      const found = documentErrors(file, document, marks);
       for (const problem of found) problems.push(problem);
       if (found.some(({ code }) => code !== 'unknown-tag')) continue;
       const converter = new Converter(file, allowance);
@@ -57,7 +49,7 @@ export function parseYaml(file: SourceFile): ParsedFile {
       error('yaml-syntax', `${file.path} is not usable YAML: ${reason}`, [file.place({ start: 0, end: 1 })]),
     );
   }
-  return { documents, problems: capped(problems) };
+  return { documents, problems: capped(withoutConflict(file, problems)) };
 }
 
 function capped(problems: readonly Problem[]): readonly Problem[] {
@@ -71,7 +63,7 @@ function capped(problems: readonly Problem[]): readonly Problem[] {
 }
 
 /** Composes document after document; stops before anything that would exhaust the memory or the stack. */
-function* compose(file: SourceFile, problems: Problem[]): Generator<Document.Parsed> {
+function* compose(file: SourceFile, problems: Problem[], marks: Marks): Generator<Document.Parsed> {
   const parser = new Parser();
   const composer = new Composer({
     schema: 'core',
@@ -84,6 +76,7 @@ function* compose(file: SourceFile, problems: Problem[]): Generator<Document.Par
   });
   let lexemes = 0;
   for (const lexeme of new Lexer().lex(file.text)) {
+    marks.see(lexeme, parser.offset);
     for (const token of parser.next(lexeme)) {
       if (token.type === 'document') lexemes = 0;
       yield* composer.next(token) as Generator<Document.Parsed>;
@@ -103,53 +96,6 @@ function* compose(file: SourceFile, problems: Problem[]): Generator<Document.Par
   }
   for (const token of parser.end()) yield* composer.next(token) as Generator<Document.Parsed>;
   yield* composer.end(true, file.text.length) as Generator<Document.Parsed>;
-}
-
-function documentErrors(file: SourceFile, document: Document.Parsed): Problem[] {
-  const problems: Problem[] = [];
-  let syntax: Problem | undefined;
-  for (const found of [...document.errors, ...document.warnings]) {
-    const problem = yamlProblem(file, found);
-    if (problem.code === 'yaml-syntax') {
-      // The parser stumbles over each word that follows a mistake; the mistake is what a person has to mend.
-      const stumbles = /token in YAML stream/.test(found.message);
-      if (syntax !== undefined && (stumbles || syntax.places[0]?.line === problem.places[0]?.line)) continue;
-      syntax = problem;
-    }
-    problems.push(problem);
-  }
-  if (document.directives?.yaml.version === '1.1' && document.directives.yaml.explicit) {
-    const start = Math.max(0, file.text.indexOf('%YAML'));
-    problems.push(
-      error(
-        'yaml-syntax',
-        'YAML 1.1 is not supported',
-        [file.place({ start, end: start + 9 })],
-        'remove the directive',
-      ),
-    );
-  }
-  return problems;
-}
-
-function yamlProblem(file: SourceFile, found: YAMLError): Problem {
-  const range: Range = { start: found.pos[0], end: Math.max(found.pos[1], found.pos[0] + 1) };
-  const places = [file.place(range)];
-  if (found.code === 'TAG_RESOLVE_FAILED') {
-    return error('unknown-tag', 'this tag is not known', places, 'remove it; write plain YAML 1.2 values');
-  }
-  if (found.code === 'RESOURCE_EXHAUSTION') {
-    return error('too-deep', `more than ${MAX_DEPTH} levels of nesting`, places, 'flatten the document');
-  }
-  // The parser's messages may quote the source, which may be a secret.
-  const message = file.hides(range) ? 'this is not valid YAML' : found.message.replace(/: ".*$/s, '');
-  const variable = range.start > 0 && file.text.slice(range.start - 1, range.start + 1) === `$\{`;
-  return error(
-    'yaml-syntax',
-    message,
-    places,
-    variable ? `inside {} and [] a variable needs quotes: "\${NAME}"` : undefined,
-  );
 }
 
 /** What the aliases of a file may still add to it. */
@@ -179,6 +125,7 @@ class Converter {
   convert(node: unknown, depth: number): Node {
     if (isAlias(node)) return this.#alias(node.source, rangeOf(node), depth);
     if (isMap(node)) {
+      if (isBraces(node)) return this.#braces(rangeOf(node));
       return this.#anchored(node.anchor, () => {
         const entries = new Map<string, Member>();
         for (const pair of node.items) this.#pair(entries, pair.key, pair.value, depth);
@@ -205,6 +152,19 @@ class Converter {
     };
   }
 
+  /** `{{name}}`, of which YAML makes a map whose key is a map. */
+  #braces(range: Range): Node {
+    this.problems.push(
+      error(
+        'yaml-syntax',
+        'a text without quotes can\'t begin with "{{"',
+        [this.#file.place(range)],
+        'put quotes around the value',
+      ),
+    );
+    return unknownAt(range);
+  }
+
   #anchored(anchor: string | undefined, build: () => Node): Node {
     if (anchor === undefined) return build();
     this.#anchors.set(anchor, null);
@@ -215,7 +175,7 @@ class Converter {
 
   #alias(name: string, range: Range, depth: number): Node {
     const target = this.#anchors.get(name);
-    const empty: Node = { type: 'scalar', value: null, plain: true, source: '', range, size: 1, height: 0 };
+    const empty = unknownAt(range);
     const places = [this.#file.place(range)];
     if (target === undefined) {
       this.problems.push(
@@ -223,7 +183,7 @@ class Converter {
           'unknown-alias',
           'this alias has no anchor before it',
           places,
-          'write the anchor "&name" first',
+          'put quotes around a text that begins with "*", or write the anchor "&name" first',
         ),
       );
       return empty;
@@ -332,6 +292,22 @@ class Converter {
     const target = this.#anchors.get(written.source);
     if (target) this.#file.hide(target.range);
   }
+}
+
+/** What stands where something was to be that can't be known. */
+function unknownAt(range: Range): ScalarNode {
+  return { type: 'scalar', value: null, plain: true, source: '', range, size: 1, height: 0, unknown: true };
+}
+
+function isBraces(node: YAMLMap): boolean {
+  const [pair] = node.items;
+  return (
+    node.flow === true &&
+    node.items.length === 1 &&
+    isMap(pair?.key) &&
+    pair.key.flow === true &&
+    pair.value === null
+  );
 }
 
 /** A number of YAML; undefined for infinity and for what is no number. */
