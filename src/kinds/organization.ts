@@ -28,7 +28,7 @@ export const organization: Kind = {
     {
       id: organizationId,
       name: z
-        .union([identifier(), text()])
+        .union([identifier(), text()], { error: 'expected a string' })
         .optional()
         .meta({
           description:

@@ -1,6 +1,6 @@
 import { kinds } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
-import { knownFields } from '../source/check.js';
+import { knownFields } from '../source/schema-at.js';
 import type { Path } from '../source/tree.js';
 
 /** What to say about a field that the kind doesn't have, where it is known from elsewhere. */

@@ -1,13 +1,14 @@
-import { z } from 'zod';
+import type { z } from 'zod';
 import { plainNumber } from '../base/json.js';
 import { nearest } from '../base/nearest.js';
 import { error, type Place, type Problem } from '../base/problems.js';
 import { ExactNumber, type Json } from '../base/values.js';
 import type { SourceFile } from './file.js';
-import { decimalText } from './number.js';
 import { type Note, pathKey, resolve } from './resolve.js';
+import { knownFields } from './schema-at.js';
 import { find, type Node, type Path } from './tree.js';
 import type { Variables } from './variables.js';
+import { fromText, gotOf, typeHint, typeName } from './wrong-type.js';
 
 /** What is checked, and how to speak of it. */
 export interface Unchecked<T> {
@@ -154,16 +155,6 @@ function convert(expected: string | undefined, value: Json | undefined, note: No
   return typeof value === 'string' ? fromText(expected, value) : undefined;
 }
 
-/** What a text means where another type is expected, by the rules of YAML 1.2. */
-function fromText(expected: string | undefined, text: string): Json | undefined {
-  if (expected === 'boolean') {
-    return /^(true|True|TRUE)$/.test(text) ? true : /^(false|False|FALSE)$/.test(text) ? false : undefined;
-  }
-  const number = expected === 'number' || expected === 'int';
-  const written = number ? decimalText(text) : undefined;
-  return written === undefined ? undefined : plainNumber(written);
-}
-
 function valueAt(value: Json, path: Path): Json | undefined {
   let at: Json | undefined = value;
   for (const step of path) {
@@ -214,14 +205,14 @@ function issueProblems(issue: Issue, subject: Unchecked<unknown>): Problem[] {
   }
   if (issue.code === 'invalid_type' || issue.code === 'invalid_union') {
     const custom = issue.message.startsWith('expected') ? issue.message : undefined;
-    const expected =
-      custom ?? `expected ${typeNames[issue.expected ?? ''] ?? issue.expected ?? 'another value'}`;
+    const { node } = found;
+    const { expected, path } = issue;
     return [
       error(
         'wrong-type',
-        `${what}: ${expected}, got ${typeOf(found.node)}`,
+        `${what}: ${custom ?? `expected ${typeName(expected)}`}, got ${gotOf(node, file)}`,
         [place],
-        typeHint(issue, found.node),
+        typeHint({ expected, node, path, schema: subject.schema, file }),
       ),
     ];
   }
@@ -262,7 +253,8 @@ function unknownFields(issue: Issue, subject: Unchecked<unknown>): Problem[] {
     const entry = node.type === 'map' ? node.entries.get(key) : undefined;
     const place = entry === undefined ? placeIn(file, root, issue.path) : file.place(entry.key);
     const free = known.filter((field) => node.type !== 'map' || !node.entries.has(field));
-    const similar = nearest(key, free) ?? nearest(key, known);
+    const similar =
+      nearest(key, free) ?? withWords(key, free) ?? nearest(key, known) ?? withWords(key, known);
     const message = `unknown field "${key}" in ${within(name, [...under, ...issue.path])}`;
     const elsewhere = fieldHint?.(key, issue.path);
     if (similar !== undefined && elsewhere === undefined) {
@@ -273,53 +265,18 @@ function unknownFields(issue: Issue, subject: Unchecked<unknown>): Problem[] {
   });
 }
 
-/** The names that an object of the schema may have at a path. */
-export function knownFields(schema: unknown, path: Path): readonly string[] {
-  if (schema instanceof z.ZodUnion) {
-    return [...new Set(schema.options.flatMap((option) => knownFields(option, path)))];
-  }
-  if (schema instanceof z.ZodOptional || schema instanceof z.ZodNullable)
-    return knownFields(schema.unwrap(), path);
-  if (schema instanceof z.ZodPipe) return knownFields(schema.in, path);
-  const [step, ...rest] = path;
-  if (schema instanceof z.ZodObject) {
-    if (step === undefined) return Object.keys(schema.shape);
-    const { shape } = schema;
-    return Object.hasOwn(shape, step) ? knownFields(shape[String(step)], rest) : [];
-  }
-  if (step === undefined) return [];
-  if (schema instanceof z.ZodArray) return knownFields(schema.element, rest);
-  if (schema instanceof z.ZodRecord) return knownFields(schema.valueType, rest);
-  return [];
-}
-
-const typeNames: { readonly [type: string]: string } = {
-  string: 'a string',
-  boolean: 'true or false',
-  number: 'a number',
-  int: 'an integer',
-  array: 'a list',
-  object: 'a map',
-  record: 'a map',
-  null: 'null',
-};
-
-/** The type of what stands there, never the value. */
-export function typeOf(node: Node): string {
-  if (node.type === 'list') return 'a list';
-  if (node.type === 'map') return 'a map';
-  if (node.value === null) return node.source === '' ? 'nothing' : 'null';
-  if (node.value instanceof ExactNumber)
-    return plainNumber(node.value.text) === undefined ? 'a number that would be rounded' : 'a number';
-  return typeof node.value === 'boolean' ? 'a boolean' : `a ${typeof node.value}`;
-}
-
-function typeHint(issue: Issue, node: Node): string | undefined {
-  if (node.type !== 'scalar') return undefined;
-  const wantsText = issue.expected === 'string' || issue.code === 'invalid_union';
-  if (wantsText && typeof node.value !== 'string' && node.value !== null) return 'write it in quotes';
-  if (typeof node.value !== 'string' || node.plain) return undefined;
-  return fromText(issue.expected, node.value) === undefined ? undefined : 'write it without quotes';
+/** The one field whose name holds the words of another one: `authorized_scopes` for `scopes`. */
+function withWords(key: string, known: readonly string[]): string | undefined {
+  const words = (name: string): string[] =>
+    name
+      .toLowerCase()
+      .split(/[_-]+/)
+      .map((word) => word.replace(/s$/, ''));
+  const wanted = words(key);
+  const holding = known.filter((field) =>
+    wanted.every((word) => word.length > 1 && words(field).includes(word)),
+  );
+  return holding.length === 1 ? holding[0] : undefined;
 }
 
 /** A path as a message shows it: `organizations[0].roles`. */

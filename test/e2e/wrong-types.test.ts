@@ -1,0 +1,136 @@
+import { describe, expect, it } from 'vitest';
+import { project } from './running.js';
+
+async function told(manifest: string): Promise<[string, string | null][]> {
+  const { idops } = await project({ 'manifests/a.yaml': manifest });
+  const { stdout } = await idops('validate --format json');
+  const { problems } = JSON.parse(stdout) as { problems: { message: string; hint: string | null }[] };
+  return problems.map(({ message, hint }) => [message, hint]);
+}
+
+const user = 'kind: User\nid: u\n';
+const template = 'kind: EmailTemplate\nbackend_id: b\ntype: tx_code\n';
+
+describe('a value of another type is told as it is written, with what to write', () => {
+  it.each([
+    [
+      'kind: Organization\nname: 123\n',
+      '"name" in Organization: expected a string, got the number 123',
+      'put it in quotes: "123"',
+    ],
+    [
+      'kind: Organization\nname: 1.50\n',
+      '"name" in Organization: expected a string, got the number 1.50',
+      'put it in quotes: "1.50"',
+    ],
+    [
+      'kind: Organization\nname: true\n',
+      '"name" in Organization: expected a string, got the boolean true',
+      'put it in quotes: "true"',
+    ],
+    [
+      'kind: Organization\nname: ~\n',
+      '"name" in Organization: expected a string, got null',
+      'write a value, or remove the key',
+    ],
+    [
+      'kind: Organization\nname:\n',
+      '"name" in Organization: expected a string, got nothing',
+      'write a value, or remove the key',
+    ],
+    [
+      'kind: Organization\nname: [acme]\n',
+      '"name" in Organization: expected a string, got a list',
+      'write it without the [] or the "- "',
+    ],
+    [
+      `${user}blocked: yes\n`,
+      '"blocked" in User: expected true or false, got the string "yes"',
+      'in YAML 1.2 yes is a text: write true',
+    ],
+    [
+      `${user}blocked: Off\n`,
+      '"blocked" in User: expected true or false, got the string "Off"',
+      'in YAML 1.2 off is a text: write false',
+    ],
+    [
+      `${user}blocked: 0\n`,
+      '"blocked" in User: expected true or false, got the number 0',
+      'in YAML 1.2 0 is a number: write false',
+    ],
+    [
+      `${user}blocked: "true"\n`,
+      '"blocked" in User: expected true or false, got the string "true"',
+      'write it without quotes',
+    ],
+    [
+      `${user}blocked: ture\n`,
+      '"blocked" in User: expected true or false, got the string "ture"',
+      'did you mean true?',
+    ],
+    [
+      `${user}authorized_scopes: "users:read"\n`,
+      '"authorized_scopes" in User: expected a list, got the string "users:read"',
+      'write it as a list: [{name: "users:read", label: …}]',
+    ],
+    [
+      `${user}authorized_scopes: ["users:read"]\n`,
+      '"authorized_scopes[0]" in User: expected a map, got the string "users:read"',
+      'write it as {name: "users:read", label: …}',
+    ],
+    [
+      `${user}organizations: acme, beta\n`,
+      '"organizations" in User: expected a list, got the string "acme, beta"',
+      'write it as a list: [acme, beta]',
+    ],
+    [
+      `${user}metadata: [a]\n`,
+      '"metadata" in User: expected a map, got a list',
+      'write it without the [] or the "- "',
+    ],
+    [
+      `${user}backend: {smtp_password: 12345}\n`,
+      '"backend.smtp_password" in User: expected a string or {file: PATH}, got a number',
+      'put it in quotes',
+    ],
+    [
+      `${template}txt_content: {fiel: x}\n`,
+      '"txt_content" in EmailTemplate: expected a string or {file: PATH}, got a map',
+      'did you mean "file" for "fiel"?',
+    ],
+    [`${template}html: x\n`, 'unknown field "html" in EmailTemplate, did you mean "html_content"?', null],
+    [`${user}scopes: []\n`, 'unknown field "scopes" in User, did you mean "authorized_scopes"?', null],
+    [
+      'kind: Client\nid: c\ndid_generation: two\n',
+      '"did_generation" in Client: expected a number, got the string "two"',
+      null,
+    ],
+    [
+      'kind: Client\nid: c\ndid_generation: 1.5\n',
+      '"did_generation" in Client: expected an integer, got the number 1.5',
+      'write it without a fraction',
+    ],
+    [
+      'kind: Organization\nname: *acme\n',
+      'this alias has no anchor before it',
+      'put quotes around a text that begins with "*", or write the anchor "&name" first',
+    ],
+    [
+      'kind: Organization\nname: {{acme}}\n',
+      'a text without quotes can\'t begin with "{{"',
+      'put quotes around the value',
+    ],
+  ])('%j', async (manifest, message, hint) => {
+    expect(await told(manifest)).toEqual([[message, hint]]);
+  });
+
+  it('but the value of a variable is not', async () => {
+    const { idops } = await project({ 'manifests/a.yaml': `${user}blocked: \${IDOPS_BLOCKED}\n` });
+    const { stdout, stderr } = await idops('validate --format json', {
+      env: { IDOPS_BLOCKED: 'hunter2hunter2' },
+    });
+    expect(stdout).toContain('expected true or false, got a string');
+    expect(stderr).toContain(`blocked: \${IDOPS_BLOCKED}\n   |          ^^^^^^^^^^^^^^^^\n`);
+    expect(stdout + stderr).not.toContain('hunter2');
+  });
+});
