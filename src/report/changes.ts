@@ -10,6 +10,7 @@ import { type Insertable, type Markup, markup } from './markup.js';
 import { labelBeside } from './names.js';
 import { scrollable, tabs } from './page.js';
 import { bodyNotes, isDestructive, located, observedNote, placeText, shortValue } from './review.js';
+import type { Span } from './spans.js';
 import { type BodyView, type FieldView, fateText, requestTexts, viewField } from './view.js';
 import { plural } from './words.js';
 
@@ -161,7 +162,8 @@ function cells(view: FieldView): Insertable {
       return markup`<td class="${view.unknown ? 'unknown' : 'before'}"><code>${view.before}</code></td><td class="after"><code>${view.after}</code></td>`;
     case 'set':
       return markup`<td colspan="2">${view.head === null ? null : markup`<p>${view.head}</p>`}<ul class="set">${view.elements.map(
-        ({ mark, text }) => markup`<li class="${setClasses[mark]}">${setMarks[mark]} ${text}</li>`,
+        ({ mark, text, spans }) =>
+          markup`<li class="${setClasses[mark]}">${setMarks[mark]} ${spans?.map(word) ?? text}</li>`,
       )}${view.kept > 0 ? markup`<li class="quiet">(${view.kept} unchanged)</li>` : null}</ul></td>`;
     default:
       return null;
@@ -176,12 +178,21 @@ function bodyDiff(view: BodyView): Markup {
   const { path, hunks } = view;
   const lines = hunks.flatMap((hunk) => [
     markup`<span class="at">${hunk.head}</span>`,
-    ...hunk.lines.map(({ mark, text }) => markup`<span class="${lineClasses[mark]}">${mark}${text}</span>`),
+    ...hunk.lines.map(
+      ({ mark, text, spans }) =>
+        markup`<span class="${lineClasses[mark]}">${mark}${spans?.map(word) ?? text}</span>`,
+    ),
   ]);
   return markup`<h3><code>${path}</code></h3>
 ${driftLine(view)}<p class="quiet">${bodyNotes(view).join('; ')}</p>
 ${hunks.length === 0 ? null : scrollable('diff', `Difference of ${path}`, lines)}
 `;
+}
+
+/** A part of a line: marked where it is what changed in it. */
+function word({ text, change }: Span): Insertable {
+  if (change === null) return text;
+  return change === '+' ? markup`<ins>${text}</ins>` : markup`<del>${text}</del>`;
 }
 
 const lineClasses = { '+': 'added', '-': 'removed', ' ': 'same' } as const;

@@ -100,6 +100,9 @@ pre { margin: .5rem 0; padding: .5rem; background: var(--page); border: 1px soli
   white-space: pre-wrap; overflow-wrap: anywhere; overflow: auto; max-height: 40rem; }
 pre.diff { padding: .5rem 0; }
 pre.diff span { display: block; padding: 0 .5rem 0 2.2ch; text-indent: -1.2ch; }
+ins, del { border-radius: .15rem; text-decoration: none; box-decoration-break: clone; -webkit-box-decoration-break: clone; }
+ins { color: var(--card); background: var(--add); }
+del { color: var(--card); background: var(--cut); }
 pre.diff .at { color: var(--mark); background: var(--mark-back); }
 .tabs > fieldset { margin: 1rem 0 .25rem; }
 .tabs > .panel { display: none; }

@@ -58,9 +58,24 @@ function lengthOf(value: Value | undefined): number | undefined {
  * in sight, since two long texts that are cut alike would look equal.
  */
 export function shorten(text: string, other: string, limit: number, length?: number): string {
-  if (text.length <= limit) return text;
+  const cut = cutText(text, other, limit);
+  if (cut === undefined) return text;
+  let shown = '';
+  for (const [from, to] of cut.shown) shown += (from > 0 ? '…' : '') + text.slice(from, to);
+  return `${shown} (${length ?? cut.length} characters)`;
+}
+
+/** Which stretches of a text that is too long are shown, in their order, and how many characters all of it has. */
+export interface Cut {
+  readonly shown: readonly (readonly [from: number, to: number])[];
+  readonly length: number;
+}
+
+/** How a text is cut; undefined where it isn't too long. Where it begins to differ from `other` stays in sight. */
+export function cutText(text: string, other: string, limit: number): Cut | undefined {
+  if (text.length <= limit) return undefined;
   const { length: parts, differing } = measure(text, other);
-  if (parts <= limit) return text;
+  if (parts <= limit) return undefined;
   const third = Math.floor(limit / 3);
   const ranges: readonly (readonly [number, number])[] = [
     [0, third],
@@ -68,14 +83,16 @@ export function shorten(text: string, other: string, limit: number, length?: num
     [parts - third, parts],
   ];
   const offset = offsetsOf(text, ranges.flat());
-  let shown = '';
+  const shown: [number, number][] = [];
   let end = 0;
   for (const [from, to] of ranges.toSorted((a, b) => a[0] - b[0])) {
     if (to <= end) continue;
-    shown += (from > end ? '…' : '') + text.slice(offset(Math.max(from, end)), offset(to));
+    const last = shown.at(-1);
+    if (last !== undefined && from <= end) last[1] = offset(to);
+    else shown.push([offset(from), offset(to)]);
     end = to;
   }
-  return `${shown} (${length ?? parts} characters)`;
+  return { shown, length: parts };
 }
 
 /** How many characters an escaped text has, and which one is the first that another doesn't have there; 0 for none. */

@@ -140,6 +140,8 @@ function viewBody(
   const { notes, hunks } =
     before === undefined ? newLines(after ?? '', options) : changedLines(before ?? '', after ?? '');
   const limit = options.whole ? Number.POSITIVE_INFINITY : diffLineLimits[options.room];
+  // A comment has no way to show them.
+  const room = { limit, words: options.room !== 'comment' };
   return {
     view: 'body',
     path,
@@ -147,7 +149,7 @@ function viewBody(
     fate: after === null ? (fateText(field) ?? 'cleared (null)') : null,
     lines: countLines(after ?? ''),
     notes,
-    hunks: hunks.map((hunk) => ({ head: hunkHead(hunk), lines: hunkLines(hunk, limit) })),
+    hunks: hunks.map((hunk) => ({ head: hunkHead(hunk), lines: hunkLines(hunk, room) })),
   };
 }
 

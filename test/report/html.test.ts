@@ -121,7 +121,7 @@ describe('the page of a plan', () => {
 
   it('is built of its own elements alone, whatever the plan holds', () => {
     const tags = new Set(
-      'html head meta title style body a header main footer section h1 h2 h3 p ul li strong span code div fieldset legend label input details summary table thead tbody tr th td pre figure figcaption nav script select option kbd'.split(
+      'html head meta title style body a header main footer section h1 h2 h3 p ul li strong span code div fieldset legend label input details summary table thead tbody tr th td pre figure figcaption nav script select option kbd ins del'.split(
         ' ',
       ),
     );
