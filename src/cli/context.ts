@@ -72,7 +72,10 @@ export function createContext(
   const progress = createProgress({
     output,
     terminal: drawsBar(stderr, env),
-    columns: stderr.columns ?? 80,
+    // A terminal may be made wider or narrower while somebody watches.
+    get columns() {
+      return stderr.columns;
+    },
     quiet: options.quiet === true,
     now: () => performance.now(),
   });

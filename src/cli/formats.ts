@@ -65,9 +65,21 @@ export function githubFolder(): string {
   return folder.startsWith('..') ? '' : folder;
 }
 
-/** How a command shows what it found; colours are those of standard output. */
+/** How a command shows what it found; colours and width are those of standard output. */
 export function lookOf({ options, output }: Pick<Context, 'options' | 'output'>): Look {
-  return { color: output.color.stdout, debug: options.debug === true, folder: githubFolder() };
+  const { stdout: columns } = output.columns;
+  return {
+    color: output.color.stdout,
+    debug: options.debug === true,
+    folder: githubFolder(),
+    ...(columns === undefined ? {} : { columns }),
+  };
+}
+
+/** The same for what goes elsewhere: to a file, or beside the result; `columns` where that is a terminal too. */
+export function lookElsewhere(context: Pick<Context, 'options' | 'output'>, columns?: number): Look {
+  const { columns: _, ...look } = lookOf(context);
+  return { ...look, color: false, ...(columns === undefined ? {} : { columns }) };
 }
 
 /**
@@ -85,7 +97,8 @@ export async function show<T>(
   const { output, redactor } = context;
   const shown = report.redact(found, redactor);
   for (const { name, file } of formats) {
-    const rendering = await render(report, name, shown, { ...lookOf(context), ...look });
+    const own = file === undefined ? lookOf(context) : lookElsewhere(context);
+    const rendering = await render(report, name, shown, { ...own, ...look });
     if (file === undefined) {
       if ('json' in rendering) output.json(rendering.json);
       else output.result(rendering.text);

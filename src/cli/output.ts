@@ -2,8 +2,10 @@ import type { Writable } from 'node:stream';
 import { escapeLines, jsonText } from '../base/escape.js';
 import type { Problem } from '../base/problems.js';
 import type { Redactor } from '../base/redact.js';
+import { foldText } from '../report/fold.js';
 import { problemsText } from '../report/problems.js';
 import { redactProblems } from '../report/redacted.js';
+import { columnsOf } from './columns.js';
 
 /** Standard output or standard error, or what stands in for them. */
 export type OutputStream = Writable & { readonly isTTY?: boolean; readonly columns?: number };
@@ -27,6 +29,8 @@ export interface OutputOptions {
 export interface Output {
   /** Whether each stream takes colours. */
   readonly color: { readonly stdout: boolean; readonly stderr: boolean };
+  /** How wide each stream's terminal is just now; left out where lines aren't folded. */
+  readonly columns: { readonly stdout?: number; readonly stderr?: number };
   /** The result, to standard output. It must be harmless and without secrets already, as reports are. */
   result(text: string): void;
   /** A result in JSON, to standard output; without secrets already. */
@@ -68,8 +72,19 @@ export function createOutput(options: OutputOptions): Output {
     sink.write(text.endsWith('\n') ? text : `${text}\n`);
   };
 
+  const columns = () => {
+    const [wide, narrow] = [columnsOf(stdout, options.env), columnsOf(stderr, options.env)];
+    return {
+      ...(wide === undefined ? {} : { stdout: wide }),
+      ...(narrow === undefined ? {} : { stderr: narrow }),
+    };
+  };
+
   return {
     color,
+    get columns() {
+      return columns();
+    },
     result: (text) => {
       gaveResult ||= text !== '';
       write(out, text);
@@ -82,13 +97,16 @@ export function createOutput(options: OutputOptions): Output {
       return gaveResult;
     },
     message: (text) => {
-      if (!quiet) write(err, escapeLines(redactor.redactSentence(text)));
+      if (!quiet) write(err, foldText(escapeLines(redactor.redactSentence(text)), columns().stderr));
     },
     beside: (text) => {
       if (!quiet) write(err, text);
     },
-    problems: (problems) =>
-      write(err, problemsText(redactProblems(problems, redactor), { color: color.stderr })),
+    problems: (problems) => {
+      const { stderr: width } = columns();
+      const look = { color: color.stderr, ...(width === undefined ? {} : { columns: width }) };
+      write(err, problemsText(redactProblems(problems, redactor), look));
+    },
     debug: (text) => {
       if (debug) write(err, escapeLines(redactor.redact(text)));
     },

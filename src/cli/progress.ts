@@ -1,4 +1,4 @@
-import { escapeText } from '../base/escape.js';
+import { displayWidth, escapeText } from '../base/escape.js';
 import type { Progress, Retrying, Stepped } from '../base/progress.js';
 import { leftText, namesIn, withoutNames } from '../report/alike.js';
 import type { Output } from './output.js';
@@ -178,7 +178,8 @@ function estimate({ began, done, skipped, total }: Phase, now: number): string |
   return seconds < 90 ? `about ${seconds} s left` : `about ${Math.round(seconds / 60)} min left`;
 }
 
-function bar({ output, columns, now }: ProgressOptions): View {
+function bar(options: ProgressOptions): View {
+  const { output, now } = options;
   let drawn = 0;
   const draw = (phase: Phase): void => {
     const { name, total, done, skipped, retry } = phase;
@@ -186,13 +187,13 @@ function bar({ output, columns, now }: ProgressOptions): View {
     const isRetrying = retry !== undefined && drawn - retry.at < retryShown;
     const more = isRetrying ? retryText(retry.again) : estimate(phase, drawn);
     const words = ` ${done}/${total} ${name}${more === undefined ? '' : ` · ${more}`}`;
-    const room = (columns || 80) - 1;
+    const room = (options.columns || 80) - 1;
     // The bar makes room for the words.
-    const width = Math.min(barWidth, Math.max(leastBar, room - [...words].length));
+    const width = Math.min(barWidth, Math.max(leastBar, room - displayWidth(words)));
     const filled = total === 0 ? width : Math.floor((Math.min(done + skipped, total) / total) * width);
     const line = `${'━'.repeat(filled)}${'─'.repeat(width - filled)}${words}`;
     // A line that wraps couldn't be erased.
-    output.transient([...line].slice(0, room).join(''));
+    output.transient(cutTo(line, room));
   };
   return {
     begin: draw,
@@ -204,6 +205,18 @@ function bar({ output, columns, now }: ProgressOptions): View {
     },
     end: () => output.transient(null),
   };
+}
+
+/** The beginning of a line that fits. */
+function cutTo(line: string, columns: number): string {
+  let width = 0;
+  let shown = '';
+  for (const character of line) {
+    width += displayWidth(character);
+    if (width > columns) break;
+    shown += character;
+  }
+  return shown;
 }
 
 function plainLines({ output }: ProgressOptions): View {

@@ -4,6 +4,8 @@ import { disarm, displayWidth } from '../base/escape.js';
 export interface Tinted {
   readonly text: string;
   readonly tint?: (text: string) => string;
+  /** Whether it is one word, whatever spaces are in it. */
+  readonly whole?: boolean;
 }
 
 /**
@@ -38,6 +40,35 @@ export function fold(parts: readonly Tinted[], hang: number, columns: number | u
   return [...lines, line].map(painted).join('\n');
 }
 
+/** A word as a shell reads it, with what is in quotes. */
+const shellWord = String.raw`(?:\$?'[^']*'|\\'|[^\s'])+`;
+/** A command that a message names: it is to be typed or copied as it stands. */
+const command = new RegExp(
+  String.raw`\bidops(?: [a-z][a-z-]*(?: (?!-)${shellWord})?(?: --[a-z-]+(?: (?!-)${shellWord})?)*)`,
+  'g',
+);
+
+/** Text of one or more lines, each folded by itself below its own beginning; commands in it stay whole. Must be harmless already. */
+export function foldText(text: string, columns: number | undefined): string {
+  if (columns === undefined) return text;
+  return text
+    .split('\n')
+    .map((line) => fold(inWords(line), (/^ */.exec(line)?.[0].length ?? 0) + 2, columns))
+    .join('\n');
+}
+
+/** A text in parts, with each command in it as one word. */
+export function inWords(text: string, tint?: Tinted['tint']): Tinted[] {
+  const look = tint === undefined ? {} : { tint };
+  const parts: Tinted[] = [];
+  let at = 0;
+  for (const found of text.matchAll(command)) {
+    parts.push({ ...look, text: text.slice(at, found.index) }, { ...look, text: found[0], whole: true });
+    at = found.index + found[0].length;
+  }
+  return [...parts, { ...look, text: text.slice(at) }];
+}
+
 interface Word {
   readonly pieces: Tinted[];
   readonly space: boolean;
@@ -47,8 +78,8 @@ interface Word {
 function words(parts: readonly Tinted[]): Word[] {
   const found: Word[] = [];
   for (const { text, ...look } of parts) {
-    for (const piece of text.match(/ +|[^ ]+/g) ?? []) {
-      const space = piece.startsWith(' ');
+    for (const piece of look.whole === true ? [text] : (text.match(/ +|[^ ]+/g) ?? [])) {
+      const space = look.whole !== true && piece.startsWith(' ');
       const last = found.at(-1);
       if (last?.space === space) last.pieces.push({ ...look, text: piece });
       else found.push({ space, pieces: [{ ...look, text: piece }] });

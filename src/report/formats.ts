@@ -32,6 +32,8 @@ export interface Look {
   readonly debug: boolean;
   /** Where idops was started, from the root of the repository that annotations are for; empty where it was there. */
   readonly folder: string;
+  /** How wide the terminal is that text is for; left out where there is none. */
+  readonly columns?: number;
   /** Whether a plan was made before, and says when. */
   readonly stored?: boolean;
   /** Which changes of a plan are shown; all where it isn't given. */

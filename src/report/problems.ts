@@ -1,12 +1,20 @@
 import { displayWidth, escapeText } from '../base/escape.js';
 import type { Place, Problem, Severity } from '../base/problems.js';
+import { fold, inWords, type Tinted } from './fold.js';
 import { type Colors, colors, lineWidth, plural } from './words.js';
 
+/** How problems are laid out. */
+export interface ProblemsLook {
+  readonly color: boolean;
+  /** How wide the terminal is; left out where there is none, as in a CI log. */
+  readonly columns?: number;
+}
+
 /** Problems for a person: each with its place, the line of the file and a caret under what is meant. */
-export function problemsText(problems: readonly Problem[], { color }: { color: boolean }): string {
+export function problemsText(problems: readonly Problem[], { color, columns }: ProblemsLook): string {
   if (problems.length === 0) return '';
   const paint = colors(color);
-  const blocks = problems.map((problem) => problemLines(problem, paint).join('\n'));
+  const blocks = problems.map((problem) => problemLines(problem, paint, columns).join('\n'));
   return `${[...blocks, paint.bold(countsLine(problems))].join('\n\n')}\n`;
 }
 
@@ -26,20 +34,35 @@ function severityPaint(severity: Severity, paint: Colors): (text: string) => str
   return severity === 'error' ? paint.red : paint.yellow;
 }
 
-function problemLines(problem: Problem, paint: Colors): string[] {
+function problemLines(problem: Problem, paint: Colors, columns: number | undefined): string[] {
   const tint = severityPaint(problem.severity, paint);
   const digits = Math.max(1, ...problem.places.map(({ line }) => String(line).length));
   const [message = '', ...more] = paragraphs(problem.message);
   const [help, ...moreHelp] = paragraphs(problem.hint ?? '');
   const margin = ' '.repeat(digits + 2);
   // A mark before each line keeps data from standing where only our own words do.
-  const bar = `${margin}${paint.blue('|')} `;
+  const barred = (line: string): string[] =>
+    fold(inWords(line), 2, columns === undefined ? undefined : columns - margin.length - 2)
+      .split('\n')
+      .map((part) => `${margin}${paint.blue('|')} ${part}`);
+  const head: Tinted[] = [
+    { text: `${problem.severity}[${escapeText(problem.code)}]`, tint: (text) => paint.bold(tint(text)) },
+    ...inWords(`: ${message}`, paint.bold),
+  ];
   return [
-    `${paint.bold(tint(`${problem.severity}[${escapeText(problem.code)}]`))}${paint.bold(`: ${message}`)}`,
-    ...more.map((line) => `${bar}${line}`),
-    ...problem.places.flatMap((place) => placeLines(place, digits, tint, paint)),
-    ...(help === undefined ? [] : [`${margin}${paint.blue('=')} help: ${help}`]),
-    ...moreHelp.map((line) => `${bar}${line}`),
+    fold(head, margin.length + 2, columns),
+    ...more.flatMap(barred),
+    ...problem.places.flatMap((place) => placeLines(place, digits, tint, paint, columns)),
+    ...(help === undefined
+      ? []
+      : [
+          fold(
+            [{ text: margin }, { text: '=', tint: paint.blue }, ...inWords(` help: ${help}`)],
+            margin.length + 2,
+            columns,
+          ),
+        ]),
+    ...moreHelp.flatMap(barred),
   ];
 }
 
@@ -50,12 +73,18 @@ function paragraphs(text: string): string[] {
     .filter((line) => line !== '');
 }
 
-function placeLines(place: Place, digits: number, tint: (text: string) => string, paint: Colors): string[] {
+function placeLines(
+  place: Place,
+  digits: number,
+  tint: (text: string) => string,
+  paint: Colors,
+  columns: number | undefined,
+): string[] {
   const gutter = (label: string) => paint.blue(` ${label.padStart(digits)} |`);
   const arrow = `${' '.repeat(digits + 1)}${paint.blue('-->')} `;
   const head = `${arrow}${escapeText(place.file)}:${place.line}:${place.column}`;
   if (place.text === undefined) return [head];
-  const { source, before, under } = snippet(place, place.text, lineWidth - digits - 4);
+  const { source, before, under } = snippet(place, place.text, (columns ?? lineWidth) - digits - 4);
   return [
     head,
     gutter(''),

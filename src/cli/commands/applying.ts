@@ -11,7 +11,7 @@ import { plural } from '../../report/words.js';
 import type { WritingSession } from '../../session/session.js';
 import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { annotate, type Format, lookOf, show, showsText } from '../formats.js';
+import { annotate, type Format, lookElsewhere, lookOf, show, showsText } from '../formats.js';
 import { nextAfter } from '../next.js';
 import { readSamples } from './plan.js';
 
@@ -24,9 +24,13 @@ export async function showPlan(
 ): Promise<void> {
   const { output, redactor } = context;
   const shown = planReport.redact({ plan: made, samples: new Map() }, redactor);
-  const look = { ...lookOf(context), ...(only === undefined ? {} : { only }) };
-  if (showsText(formats)) output.result(await renderText(planReport, 'text', shown, look));
-  else output.beside(await renderText(planReport, 'text', shown, { ...look, color: false }));
+  const share = only === undefined ? {} : { only };
+  if (showsText(formats)) {
+    output.result(await renderText(planReport, 'text', shown, { ...lookOf(context), ...share }));
+  } else {
+    const look = lookElsewhere(context, output.columns.stderr);
+    output.beside(await renderText(planReport, 'text', shown, { ...look, ...share }));
+  }
 }
 
 /** A server and an environment, as a question names them. */
