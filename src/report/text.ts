@@ -1,13 +1,14 @@
 import { bare, displayWidth, escapeText } from '../base/escape.js';
 import { type Share, shareOf } from '../plan/drift.js';
-import { type Action, type Change, type Plan, type PlanWarning, summarize } from '../plan/plan.js';
+import { type Action, type Change, type Plan, summarize } from '../plan/plan.js';
 import { countDestructions } from '../plan/safety.js';
 import { driftSentence, leftOutSentence } from './drift.js';
 import { fieldLines, type Pen } from './field-text.js';
 import { fold, type Tinted } from './fold.js';
 import { labelBeside, nameOf } from './names.js';
-import { idleBecause, isDestructive, located } from './review.js';
+import { idleBecause, isDestructive } from './review.js';
 import { originOf, requestTexts } from './view.js';
+import { togetherLines, toldWarnings, warningLines } from './warning-text.js';
 import { colors, wrap } from './words.js';
 
 export interface TextOptions {
@@ -34,6 +35,11 @@ export function planText(plan: Plan, options: TextOptions): string {
   const shared = shareOf(plan.changes, options.only);
   const listed = shared.changes.filter(({ action }) => options.debug || action !== 'unchanged');
   const leftOut = leftOutSentence(shared, options.only);
+  const told = toldWarnings(plan, listed, options.debug);
+  const warnings = [
+    ...togetherLines(told.together, pen),
+    ...warningLines('', told.alone(plan.warnings), pen),
+  ];
   const idle = plan.changes.every(({ action }) => action === 'unchanged');
   const lines = [
     `Server:      ${paint.bold(escapeText(plan.server))}`,
@@ -43,11 +49,13 @@ export function planText(plan: Plan, options: TextOptions): string {
       ? [`Made:        ${escapeText(plan.createdAt)} by idops ${escapeText(plan.toolVersion)}`]
       : []),
     '',
-    ...listed.flatMap((change) => [...changeLines(change, pen), '']),
+    ...listed.flatMap((change) => [
+      ...changeLines({ ...change, warnings: told.alone(change.warnings, change) }, pen),
+      '',
+    ]),
     ...(leftOut === null ? [] : [...wrap('', leftOut, columns), '']),
     ...(idle ? [fold([{ text: nothingToDo[idleBecause(plan)] }], 2, columns), ''] : []),
-    ...plan.warnings.flatMap((warning) => warningLines('', warning, pen)),
-    ...(plan.warnings.length === 0 ? [] : ['']),
+    ...(warnings.length === 0 ? [] : [...warnings, '']),
   ];
   if (!idle) {
     lines.push(
@@ -138,7 +146,7 @@ export function changeLines(change: Change, pen: Pen): string[] {
     ...(change.reason === null ? [] : wrap('    reason: ', change.reason, columns).map(paint.red)),
     ...change.destructions.flatMap((loss) => wrap('    destructive: ', loss, columns).map(paint.red)),
     ...change.fields.flatMap((field) => fieldLines(field, pen)),
-    ...change.warnings.flatMap((warning) => warningLines('    ', warning, pen)),
+    ...warningLines('    ', change.warnings, pen),
     // Where several requests are needed for one change, what happens between them matters.
     ...(debug || change.requests.length > 1
       ? requestTexts(change).map((request) => paint.dim(`    sends ${request}`))
@@ -188,8 +196,4 @@ function observedLines(change: Change): string[] {
     default:
       return [];
   }
-}
-
-function warningLines(indent: string, warning: PlanWarning, { paint, columns }: Pen): string[] {
-  return wrap(`${indent}warning[${escapeText(warning.code)}]: `, located(warning), columns).map(paint.yellow);
 }

@@ -180,6 +180,39 @@ Plan: 2 to update, 0 to delete, 0 to regenerate, 1 blocked, 2 unchanged, 1 of th
     expect(planText(planOf([ada]), plain)).toMatch(/ 1 is destructive: User\/0 \(ada@acme\.example\)\.\n$/);
   });
 
+  it('tells equal warnings of many objects once, after the changes, and each by itself with debug', () => {
+    const ids = ['4000', '4001', '4002', '4003'].map((start) => `${start}0000-0000-4000-8000-000000000001`);
+    const unknown = { code: 'unknown-set', message: "the present roles aren't known" } as const;
+    const changes = ids.map((id, at) =>
+      changeOf({
+        address: `User/${id}`,
+        kind: 'User',
+        ...(at === 0 ? { label: 'ada@acme.example' } : {}),
+        warnings: [unknown, { code: 'restores', message: `${id}: only this one` } as const].slice(
+          0,
+          at === 1 ? 2 : 1,
+        ),
+      }),
+    );
+    const ignored = ids.map((id, at) => ({
+      code: 'ignored-field' as const,
+      message: `User/${id}: the server takes no notice of "uid" (a.yaml:${at})`,
+      place: { file: 'a.yaml', line: at },
+    }));
+    const plan = planOf(changes, { warnings: [...ignored, { code: 'too-large', message: 'large' }] });
+    const text = planText(plan, plain);
+    expect(text.match(/unknown-set/g)).toHaveLength(1);
+    expect(text).toContain(
+      `warning[unknown-set]: 4 objects: the present roles aren't known\n    User/${ids[0]} (ada@acme.example),\n`,
+    );
+    expect(text.match(/ignored-field/g)).toHaveLength(1);
+    expect(text).toContain(`\n    warning[restores]: ${ids[1]}: only this one\n`);
+    expect(text).toContain('\nwarning[too-large]: large\n');
+    const debug = planText(plan, { color: false, debug: true });
+    expect(debug.match(/unknown-set/g)).toHaveLength(4);
+    expect(debug.match(/ignored-field/g)).toHaveLength(4);
+  });
+
   it('quotes an address that could be taken for more than an address', () => {
     const change = changeOf({ address: 'Organization/acme  at fake.yaml:1' });
     expect(planText(planOf([change]), plain)).toContain('\n~ update "Organization/acme  at fake.yaml:1"\n');
