@@ -225,26 +225,19 @@ describe('what GitHub refuses', () => {
     ).toHaveLength(1);
   });
 
-  it.each<[string, number | 'lost']>([
-    ['refuses to', 403],
-    ['fails to', 502],
-  ])(
-    "writes no second comment and takes nobody else's where GitHub %s tell whose the token is",
-    async (_, status) => {
-      const site = await workspace(acme('One'));
-      await site.run({}, pullRequest());
-      const [before] = plans(site);
-      site.github.faults.push({ method: 'POST', path: /graphql/, status, message: 'no' });
-      await site.write(acme('Two'));
-      const { code, log } = await site.run({}, pullRequest());
-      expect(code).toBe(0);
-      expect(log).toContain("::warning title=idops::The comment can't be written");
-      expect(plans(site)).toEqual([before]);
-      expect(site.github.requests.filter((request) => /^(POST|PATCH) .*comments/.test(request))).toHaveLength(
-        1,
-      );
-    },
-  );
+  it("writes no second comment and takes nobody else's where GitHub does not tell whose the token is", async () => {
+    const site = await workspace(acme('One'));
+    await site.run({}, pullRequest());
+    const [before] = plans(site);
+    site.github.faults.push({ method: 'POST', path: /graphql/, status: 403, message: 'no' });
+    await site.write(acme('Two'));
+    const { code, log } = await site.run({}, pullRequest());
+    expect(code).toBe(0);
+    expect(log).toContain("::warning title=idops::The comment can't be written");
+    expect(plans(site)).toEqual([before]);
+    const writes = site.github.requests.filter((request) => /^(POST|PATCH) .*comments/.test(request));
+    expect(writes).toHaveLength(1);
+  });
 
   it('is not waited for once the job is cancelled', async () => {
     const site = await workspace(acme('One'));
