@@ -26,8 +26,11 @@ export interface FieldChange {
   readonly becomes?: 'built-in' | 'gone' | 'removed';
   /** Of a key of a map that wasn't there before, which null is not. */
   readonly was?: 'absent';
-  /** What a run left, where the server shows something else now: the server was changed since. */
-  readonly drift?: { readonly recorded: Value; readonly run: string };
+  /**
+   * What a run left, where the server shows something else now: the server was changed since. `declared` where something else
+   * is declared by now too, so that the manifest was changed as well.
+   */
+  readonly drift?: { readonly recorded: Value; readonly run: string; readonly declared?: 'changed' };
 }
 
 /** Something a reviewer should know; it stops nothing. */

@@ -40,8 +40,13 @@ export interface FieldChange {
   readonly becomes?: 'built-in' | 'gone' | 'removed' | undefined;
   /** Of a key of a map that wasn't there before. */
   readonly was?: 'absent' | undefined;
-  /** There where the server was changed since a run left the field: what that was, `{sensitive: true}` for a secret. */
-  readonly drift?: { readonly recorded: Json; readonly run: string } | undefined;
+  /**
+   * There where the server was changed since a run left the field: what that was, `{sensitive: true}` for a secret; `declared`
+   * where the manifest was changed too.
+   */
+  readonly drift?:
+    | { readonly recorded: Json; readonly run: string; readonly declared?: 'changed' | undefined }
+    | undefined;
 }
 
 /** A request that applying would send. */

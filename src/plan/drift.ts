@@ -22,8 +22,17 @@ export function withDrift(
   if (left === undefined) return fields;
   return fields.map((field) => {
     const recorded = recordedAt(field.path, types, left.fields, shown);
-    return recorded === undefined ? field : { ...field, drift: { recorded, run: left.run } };
+    if (recorded === undefined) return field;
+    const declared = isAsLeft(field, types, recorded) ? {} : { declared: 'changed' as const };
+    return { ...field, drift: { recorded, run: left.run, ...declared } };
   });
+}
+
+/** Whether what is declared is what was left, so that only the server was changed. */
+function isAsLeft({ path, after }: FieldChange, types: FieldTypes, recorded: Value): boolean {
+  // A key of a map is compared as one value.
+  const type = types[path] ?? value;
+  return contrast(type, path, after, recorded).every(({ verdict }) => verdict !== 'different');
 }
 
 /** What was left at a path, where that is something else now; undefined where it is the same or where one isn't known. */
@@ -96,7 +105,9 @@ export function shareOf(changes: readonly Change[], only: Share | undefined): Sh
   return { changes: kept, leftOut };
 }
 
-/** Whether anything of a change isn't the server's own: a field, or what has none. */
+/** Whether anything of a change isn't the server's own alone: a field, or what has none. */
 function isMade({ fields }: Change): boolean {
-  return fields.length === 0 || fields.some(({ drift }) => drift === undefined);
+  return (
+    fields.length === 0 || fields.some(({ drift }) => drift === undefined || drift.declared === 'changed')
+  );
 }

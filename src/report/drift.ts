@@ -16,7 +16,8 @@ export function driftText(field: FieldChange, whole: boolean): string | null {
   if (drift === undefined) return null;
   const was =
     field.sensitive || holdsSensitive(drift.recorded) ? '' : ` (${wasText(field, drift.recorded, whole)})`;
-  return `changed on the server since run ${escapeText(drift.run)}${was}`;
+  const declared = drift.declared === 'changed' ? ', and in the manifest' : '';
+  return `changed on the server since run ${escapeText(drift.run)}${was}${declared}`;
 }
 
 function wasText({ type, before, confirmed = false }: FieldChange, recorded: Value, whole: boolean): string {

@@ -84,9 +84,7 @@ export function fieldJson({
   drift,
 }: FieldChange): PlanJson['changes'][number]['fields'][number] {
   const drifted =
-    drift === undefined
-      ? {}
-      : { drift: { recorded: recordedJson(drift.recorded, sensitive), run: drift.run } };
+    drift === undefined ? {} : { drift: { ...drift, recorded: recordedJson(drift.recorded, sensitive) } };
   if (sensitive)
     return { path, before: { sensitive: true }, after: { sensitive: true }, sensitive, ...drifted };
   return {

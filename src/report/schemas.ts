@@ -84,6 +84,10 @@ const field = z.strictObject({
         .union([z.strictObject({ sensitive: z.literal(true).describe('It is a secret') }), anyJson])
         .describe('What that run left; {"sensitive": true} for a secret'),
       run: text('The run that left it'),
+      declared: z
+        .literal('changed')
+        .optional()
+        .describe('There where the manifest asks for something else than that run left, too'),
     })
     .optional()
     .describe('There where the server was changed since the last run that wrote the object'),

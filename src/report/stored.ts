@@ -98,6 +98,14 @@ function nothingToApply(key: string): Change['apply'] {
   return { key, identity: {}, expected: {}, before: {}, existed: null, managed: [] };
 }
 
+function driftOf({
+  recorded,
+  run,
+  declared,
+}: NonNullable<FieldJson['drift']>): NonNullable<FieldChange['drift']> {
+  return { recorded: valueOfJson(recorded), run, ...(declared === undefined ? {} : { declared }) };
+}
+
 function fieldOfJson(kind: Change['kind'], json: FieldJson): FieldChange {
   const { path, sensitive, becomes, was, confirmed, drift } = json;
   return {
@@ -110,7 +118,7 @@ function fieldOfJson(kind: Change['kind'], json: FieldJson): FieldChange {
     ...(becomes === undefined ? {} : { becomes }),
     ...(was === undefined ? {} : { was }),
     ...(confirmed === undefined ? {} : { confirmed }),
-    ...(drift === undefined ? {} : { drift: { recorded: valueOfJson(drift.recorded), run: drift.run } }),
+    ...(drift === undefined ? {} : { drift: driftOf(drift) }),
   };
 }
 

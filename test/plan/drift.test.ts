@@ -7,10 +7,10 @@ import { ids } from '../sandbox/asking.js';
 import { boruta, changeFor, declared, live, recorded } from './fixtures.js';
 
 const id = ids.ada;
+const lists = { metadata: {}, group: null, authorized_scopes: [], organizations: [], roles: [] };
 
 /** What a plan says was left, by path, where a run left some fields of a user, others are there and others are declared. */
 function drift(left: Fields, now: Fields, asked: Fields): { [path: string]: Value | undefined } {
-  const lists = { metadata: {}, group: null, authorized_scopes: [], organizations: [], roles: [] };
   const change = changeFor(declared('User', { id }, asked), {
     live: live({ id }, { ...lists, ...now }),
     recorded: recorded({}, { left: { run: 'run-1', fields: left } }),
@@ -95,20 +95,71 @@ describe('what a run left', () => {
       recorded: recorded({}, { left: { run: 'run-1', fields: { txt_content: 'old' } } }),
     });
     expect(change.fields).toEqual([
-      expect.objectContaining({ path: 'txt_content', drift: { recorded: 'old', run: 'run-1' } }),
+      expect.objectContaining({
+        path: 'txt_content',
+        drift: { recorded: 'old', run: 'run-1', declared: 'changed' },
+      }),
       expect.not.objectContaining({ drift: expect.anything() }),
     ]);
+  });
+});
+
+describe('what is declared by now', () => {
+  const one = { id: ids.member };
+  const key = (text: string) => ({ value: text, status: 'valid' });
+  it.each<[string, Fields, Fields, Fields, { [path: string]: 'changed' | undefined }]>([
+    ['the same', { group: 'a' }, { group: 'b' }, { group: 'a' }, { group: undefined }],
+    ['something else', { group: 'a' }, { group: 'b' }, { group: 'c' }, { group: 'changed' }],
+    ['the same set', { roles: [one] }, { roles: [] }, { roles: [one] }, { roles: undefined }],
+    [
+      'another set',
+      { roles: [one] },
+      { roles: [] },
+      { roles: [{ id: ids.accountant }] },
+      { roles: 'changed' },
+    ],
+    [
+      'one key as it was and one that is not',
+      { metadata: { a: key('1'), b: key('1') } },
+      { metadata: { a: key('2'), b: key('2') } },
+      { metadata: { a: key('1'), b: key('3') } },
+      { 'metadata.a': undefined, 'metadata.b': 'changed' },
+    ],
+  ])('is %s', (_, left, now, asked, expected) => {
+    const change = changeFor(declared('User', { id }, asked), {
+      live: live({ id }, { ...lists, ...now }),
+      recorded: recorded({}, { left: { run: 'run-1', fields: left } }),
+      profile: boruta,
+    });
+    expect(change.fields.map(({ drift }) => drift?.run)).not.toContain(undefined);
+    expect(Object.fromEntries(change.fields.map(({ path, drift }) => [path, drift?.declared]))).toEqual(
+      expected,
+    );
+  });
+
+  it('is compared by its hash where it is a secret', () => {
+    const hashed = new HashedSecret('scrypt:x', (value) => value === 'old');
+    const of = (asked: string) =>
+      changeFor(declared('User', { id }, { group: new Sensitive(asked) }), {
+        live: live({ id }, { ...lists, group: 'other' }),
+        recorded: recorded({}, { left: { run: 'run-1', fields: { group: hashed } } }),
+        profile: boruta,
+      }).fields.map(({ drift }) => drift?.declared);
+    expect(of('old')).toEqual([undefined]);
+    expect(of('new')).toEqual(['changed']);
   });
 });
 
 describe('a share of a plan', () => {
   const own = fieldOf({ path: 'name' });
   const moved = fieldOf({ drift: { recorded: 'ACME 1', run: 'run-1' } });
+  const twice = fieldOf({ drift: { recorded: 'ACME 1', run: 'run-1', declared: 'changed' } });
   const change = (address: string, parts: Partial<Change>): Change => changeOf({ address, ...parts });
   const changes = [
     change('drift', { fields: [moved] }),
     change('both', { fields: [own, moved] }),
     change('made', { fields: [own] }),
+    change('one field of both', { fields: [twice] }),
     change('blocked', { action: 'blocked' }),
     change('same', { action: 'unchanged' }),
   ];
@@ -116,8 +167,8 @@ describe('a share of a plan', () => {
     shareOf(changes, only).changes.map(({ address }) => address);
 
   it('has what is of it, and of both what is both', () => {
-    expect(shown('drift')).toEqual(['drift', 'both']);
-    expect(shown('changes')).toEqual(['both', 'made', 'blocked']);
+    expect(shown('drift')).toEqual(['drift', 'both', 'one field of both']);
+    expect(shown('changes')).toEqual(['both', 'made', 'one field of both', 'blocked']);
     expect(shown(undefined)).toHaveLength(changes.length);
   });
 
@@ -132,7 +183,7 @@ describe('a share of a plan', () => {
   });
 
   it('is counted by fields and objects', () => {
-    expect(countDrift(planOf(changes))).toEqual({ fields: 2, objects: 2 });
-    expect(changes.filter(isDrifted)).toHaveLength(2);
+    expect(countDrift(planOf(changes))).toEqual({ fields: 3, objects: 3 });
+    expect(changes.filter(isDrifted)).toHaveLength(3);
   });
 });

@@ -45,6 +45,8 @@ describe('the view of a field', () => {
     expect(said({})).toBeNull();
     expect(said(drift('x\u001b[31m'))).toBe(`${since} (was "x\\u001b[31m")`);
     expect(said(drift(null))).toBe(`${since} (was null)`);
+    const both = { drift: { recorded: 'x', run: 'run-1', declared: 'changed' } } as const;
+    expect(said(both)).toBe(`${since} (was "x"), and in the manifest`);
     expect(said({ ...drift('hush'), sensitive: true })).toBe(since);
     expect(said(drift(new Sensitive('hush')))).toBe(since);
     const set: Partial<FieldChange> = { type: 'set', before: [{ id: '2' }], after: [] };
