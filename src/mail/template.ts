@@ -84,10 +84,29 @@ export function parseMustache(body: string): MustacheTemplate | SyntaxProblem {
     if (!(failure instanceof Error)) throw failure;
     const { words, offset } = located(failure.message);
     if (offset === undefined) return { syntax: words };
-    const at = condensed.original(offset);
-    const line = text.slice(0, at).split('\n').length;
-    return { syntax: `${words} at line ${line}`, at: { start: whole(at), end: whole(at) + 1 } };
+    const { at, end, until } = blamed(words, condensed.original(offset), condensed, text.length);
+    const lineAt = (offset: number) => text.slice(0, offset).split('\n').length;
+    const where = `at line ${lineAt(at)}${until === undefined ? '' : `, before line ${lineAt(until)} closes another one`}`;
+    return { syntax: `${words} ${where}`, at: { start: whole(at), end: whole(end) } };
   }
+}
+
+/**
+ * The place to mend: of a section or a tag that is never closed the place where it opens, and not the one where the parser noticed,
+ * which is the end of the body, or a tag that closes another section.
+ */
+function blamed(
+  words: string,
+  noticed: number,
+  { open, lastTag }: Condensed,
+  length: number,
+): { readonly at: number; readonly end: number; readonly until?: number } {
+  const section = words.startsWith('unclosed section') ? open.at(-1) : undefined;
+  if (section !== undefined) {
+    return { at: section.start, end: section.end, ...(noticed < length ? { until: noticed } : {}) };
+  }
+  const at = words.startsWith('unclosed tag') ? lastTag : noticed;
+  return { at, end: at + 1 };
 }
 
 /** A body with its longest runs of white space cut off, and where a piece of that stands in the body. */

@@ -12,7 +12,7 @@ import { isInside } from './follow.js';
 
 /** What an email template is rendered with, and where it was found. */
 export interface Sample {
-  /** The file, and which of its documents it is where there are several. */
+  /** The file, or which of its documents it is where there are several. */
   readonly name: string;
   readonly data: { readonly [name: string]: Json };
   /** As a person would type it. */
@@ -95,7 +95,7 @@ async function readSample(
       );
     }
     samples.push({
-      name: documents.length === 1 ? shown : `${shown}, document ${index + 1}`,
+      name: documents.length === 1 ? shown : `document ${index + 1}`,
       data: mapValues(value as Sample['data'], printable),
       file: shown,
     });

@@ -129,11 +129,13 @@ ${textFigure(mail.txt, 'Text', none, emails)}</div>`,
 /** The mails with each of the sample data; a label tells them apart where there are several. */
 function mailsOf(sides: readonly TemplateBodies[], samples: readonly NamedSample[]) {
   const { variants, left } = renderMails(sides, ...samples.map(({ data }) => data));
+  const isOneFile = new Set(samples.map(({ file }) => file)).size === 1;
+  const nameOf = ({ name, file }: NamedSample) => (isOneFile || name === file ? name : `${name}, ${file}`);
   return {
     left,
     variants: variants.map(({ sample, label, mails }) => {
       const parts = [
-        ...(samples.length > 1 ? [samples[sample]?.name ?? ''] : []),
+        ...(samples.length > 1 ? samples.slice(sample, sample + 1).map(nameOf) : []),
         ...(label === null ? [] : [label]),
       ];
       return { label: parts.length === 0 ? null : parts.join(': '), mails };

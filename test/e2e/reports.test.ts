@@ -64,7 +64,7 @@ describe('the page of a run', () => {
     expect(applied).toContain('<strong>1</strong> applied');
     expect(applied).toContain(`<code>idops undo ${run}</code>`);
     expect(applied).toContain('Hello Grace, 493172</pre>');
-    expect(applied).toContain('manifests/samples/tx_code.yaml, document 2</option>');
+    expect(applied).toContain('>document 2</option>');
 
     expect((await idops(`undo ${run} --yes --format html=undo.html`)).code).toBe(0);
     const undone = await read('undo.html');

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import Mustache from 'mustache';
 import { describe, expect, it } from 'vitest';
 import { condense } from '../../src/mail/condense.js';
-import { type Part, parseMustache } from '../../src/mail/template.js';
+import { type Part, parseMustache, type SyntaxProblem } from '../../src/mail/template.js';
 import { often } from '../often.js';
 
 type Token = [type: string, name: string, start: number, end: number, inside?: Token[]];
@@ -87,6 +87,22 @@ const part = fc.oneof(
   fc.string({ maxLength: 3 }),
 );
 
+/** The library's words, at its line or, of what is never closed, where that opens. */
+function expectSame({ syntax, at }: SyntaxProblem, expected: string, body: string): void {
+  const [, said, line] = /^(.*?)(?: at line (\d+))?$/s.exec(expected) ?? [];
+  const [, words, , closing] =
+    /^(.*?)(?: at line (\d+)(?:, before line (\d+) closes another one)?)?$/s.exec(syntax.toLowerCase()) ?? [];
+  expect(words).toBe(said);
+  if (said?.startsWith('unclosed section')) {
+    const upTo = plain(body.slice(0, at?.end));
+    expect(upTo).toMatch(new RegExp(`^${said.replace(/[^\w ]/g, '\\$&')} at line`));
+    expect(closing ?? String(body.split('\n').length)).toBe(line);
+  } else if (said === 'unclosed tag') {
+    expect(String(plain(body.slice(0, at?.start)))).not.toContain('unclosed tag');
+    expect(String(plain(body))).toContain('unclosed tag');
+  } else expect(syntax.toLowerCase()).toBe(expected);
+}
+
 describe('a body with little text between its tags', () => {
   it('is the template that the library makes of the whole one', () => {
     fc.assert(
@@ -96,7 +112,7 @@ describe('a body with little text between its tags', () => {
         const template = parseMustache(body);
         if (typeof expected === 'string') {
           expect(template).toMatchObject({ syntax: expect.any(String) });
-          if ('syntax' in template) expect(template.syntax.toLowerCase()).toBe(expected);
+          if ('syntax' in template) expectSame(template, expected, body);
         } else if ('parts' in template) expect(template.parts).toEqual(expected);
         // A name that the library takes and idops doesn't.
         else expect(template.syntax).toMatch(/^(?:a tag has no name|the tag )/);

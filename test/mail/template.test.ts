@@ -59,11 +59,26 @@ describe('a body that is no template', () => {
     ['Hello\n{{ name', 'unclosed tag at line 2'],
     ['{{#a}}x', 'unclosed section "a" at line 1'],
     ['x\n\n{{/a}}', 'unopened section "a" at line 3'],
-    ['{{#a}}{{#b}}{{/a}}{{/b}}', 'unclosed section "b" at line 1'],
+    ['x\n{{# open }}\ny\n', 'unclosed section "open" at line 2'],
+    ['{{#a}}\n{{^ b }}\n{{/b}}\nx{{/c}}', 'unclosed section "a" at line 1, before line 4 closes another one'],
+    ['{{=<% %>=}}\n<%# a %>\n{{/a}}', 'unclosed section "a" at line 2'],
+    ['Hello\n{{ name\nand\nmore', 'unclosed tag at line 2'],
+    ['{{#a}}{{#b}}{{/a}}{{/b}}', 'unclosed section "b" at line 1, before line 1 closes another one'],
     ['{{ name } and {{ other }}', 'the tag "{{ name" is not closed with "}}"'],
     ['{{}}', 'a tag has no name: {{}}'],
   ])('is told from %j', (body, words) => {
     expect(syntaxOf(body)).toBe(words);
+  });
+
+  it.each([
+    ['Hello\n{{# open }}\nmore\n', '{{# open }}'],
+    ['Hello\n{{# open }}\n{{/ other }}', '{{# open }}'],
+    ['Hello\n{{ name\nmore', '{'],
+    [`${' '.repeat(5000)}{{# open }}\nmore\n`, '{{# open }}'],
+  ])('stands where it is to be mended: %#', (body, part) => {
+    const template = parseMustache(body);
+    const at = 'syntax' in template ? template.at : undefined;
+    expect(body.slice(at?.start, at?.end)).toBe(part);
   });
 
   it('is one that nests too deeply', () => {

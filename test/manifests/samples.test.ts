@@ -50,8 +50,8 @@ describe('the sample data of a template', () => {
     const project = await loadProject({ cwd: join(cwd, 'project'), variables: {} });
     const one = { address: 'a', type: 'tx_code', manifest: 'manifests/all.yaml' };
     expect((await loadSamples(project, [one])).found.get('a')).toEqual([
-      { name: 'samples/tx_code.yaml, document 1', file: 'samples/tx_code.yaml', data: { a: 1 } },
-      { name: 'samples/tx_code.yaml, document 2', file: 'samples/tx_code.yaml', data: { a: 2 } },
+      { name: 'document 1', file: 'samples/tx_code.yaml', data: { a: 1 } },
+      { name: 'document 2', file: 'samples/tx_code.yaml', data: { a: 2 } },
     ]);
     await writeFile(path, 'a: 1\n---\n- a\n');
     const { found, problems } = await loadSamples(project, [one]);

@@ -73,16 +73,29 @@ describe('a page of emails', () => {
     expect(emails.keep('<p>y</p>')).not.toEqual(kept);
   });
 
-  it('offers each sample data, and each way that sections can go', () => {
-    const page = plan('<p>{{ name }}{{#a}} A{{/a}}</p>', [
-      { name: 's.yaml, document 1', file: 's.yaml', data: { name: 'Ada' } },
-      { name: 's.yaml, document 2', file: 's.yaml', data: { name: 'Grace' } },
+  it('says of sample data first what tells it apart, and the file where there are several', () => {
+    const page = plan('<p>{{ name }}</p>', [
+      { name: 'document 1', file: 'a/s.yaml', data: { name: 'Ada' } },
+      { name: 'document 2', file: 'a/s.yaml', data: { name: 'Grace' } },
+      { name: 'all of it', file: 's.yaml', data: { name: 'Alan' } },
     ]);
     expect(page.match(/<option value="\d+">[^<]*/g)).toEqual([
-      '<option value="0">s.yaml, document 1: with a',
-      '<option value="1">s.yaml, document 2: with a',
-      '<option value="2">s.yaml, document 1: without a',
-      '<option value="3">s.yaml, document 2: without a',
+      '<option value="0">document 1, a/s.yaml',
+      '<option value="1">document 2, a/s.yaml',
+      '<option value="2">all of it, s.yaml',
+    ]);
+  });
+
+  it('offers each sample data, and each way that sections can go', () => {
+    const page = plan('<p>{{ name }}{{#a}} A{{/a}}</p>', [
+      { name: 'document 1', file: 's.yaml', data: { name: 'Ada' } },
+      { name: 'document 2', file: 's.yaml', data: { name: 'Grace' } },
+    ]);
+    expect(page.match(/<option value="\d+">[^<]*/g)).toEqual([
+      '<option value="0">document 1: with a',
+      '<option value="1">document 2: with a',
+      '<option value="2">document 1: without a',
+      '<option value="3">document 2: without a',
     ]);
     const after = emailsIn(page).map((document) => /<p>.*<\/p>/.exec(document)?.[0]);
     expect(after.filter((text) => text !== undefined)).toEqual([
