@@ -1,3 +1,4 @@
+import type { Status } from '../apply/result.js';
 import { type Fields, Sensitive } from '../base/values.js';
 import { kindOf } from '../kinds/index.js';
 import type { Email } from '../kinds/kind.js';
@@ -121,14 +122,17 @@ function fieldNames(change: Change): Insertable {
   return `${paths.join(', ')}${more > 0 ? ` and ${more} more` : ''} · `;
 }
 
-/** All that a reviewer should see of a change: its differences, what is lost, warnings, emails. */
-export function changeDetails(change: Change, context: ChangeContext): Insertable {
+/**
+ * All that a reviewer should see of a change: its differences, what is lost, warnings, emails. `became` says what a run has made of
+ * it, where one has.
+ */
+export function changeDetails(change: Change, context: ChangeContext, became?: Status): Insertable {
   const { reason, destructions, warnings, fields } = change;
-  const note = observedNote(change);
+  const note = observedNote(change, became);
   const views = fields.map((field) => viewField(field, { whole: context.debug, room: 'page' }));
   const rows = views.filter(({ view }) => view !== 'body');
   const { email: bodies } = kindOf(change.kind);
-  const diffs = views.flatMap((view) => (view.view === 'body' ? [bodyDiff(view)] : []));
+  const diffs = views.flatMap((view) => (view.view === 'body' ? [bodyDiff(view, became)] : []));
   return [
     ...(reason === null ? [] : [markup`<p class="loss"><strong>Blocked:</strong> ${reason}</p>\n`]),
     ...destructions.map((loss) => markup`<p class="loss"><strong>Destructive:</strong> ${loss}</p>\n`),
@@ -174,7 +178,7 @@ function driftLine({ drift }: FieldView): Insertable {
   return drift === null ? null : markup`<p class="drift">${drift}</p>`;
 }
 
-function bodyDiff(view: BodyView): Markup {
+function bodyDiff(view: BodyView, became: Status | undefined): Markup {
   const { path, hunks } = view;
   const lines = hunks.flatMap((hunk) => [
     markup`<span class="at">${hunk.head}</span>`,
@@ -184,7 +188,7 @@ function bodyDiff(view: BodyView): Markup {
     ),
   ]);
   return markup`<h3><code>${path}</code></h3>
-${driftLine(view)}<p class="quiet">${bodyNotes(view).join('; ')}</p>
+${driftLine(view)}<p class="quiet">${bodyNotes(view, became).join('; ')}</p>
 ${hunks.length === 0 ? null : scrollable('diff', `Difference of ${path}`, lines)}
 `;
 }

@@ -1,10 +1,4 @@
-import {
-  type ChangeResult,
-  mayBeUndone,
-  type Result,
-  type Status,
-  summarizeResult,
-} from '../apply/result.js';
+import { type ChangeResult, type Result, type Status, summarizeResult } from '../apply/result.js';
 import { shellWord } from '../base/shell.js';
 import type { NamedSample } from '../mail/samples.js';
 import type { Change, Plan } from '../plan/plan.js';
@@ -17,11 +11,13 @@ import {
   foldBox,
   showsEmail,
   Unfolding,
+  warningLine,
 } from './changes.js';
 import { aboutEmails, contents, controls, countsList, factsList } from './contents.js';
 import { Emails } from './emails.js';
 import { type Insertable, type Markup, markup } from './markup.js';
 import { labelBeside } from './names.js';
+import { nextSteps } from './next.js';
 import { pageText } from './page.js';
 import { isDestructive } from './review.js';
 import { plural } from './words.js';
@@ -194,11 +190,10 @@ function startOf(run: string): string | undefined {
 }
 
 function notices(result: Result, plan: Plan | null): Insertable {
-  const { run, interrupted, results } = result;
+  const { interrupted, results } = result;
   const { failed, not_converged, unknown, skipped } = summarizeResult(result);
   const wrong = failed + not_converged + unknown + skipped;
   const unverified = results.filter((one) => one.unverified.length > 0).length;
-  const undoable = mayBeUndone(result);
   const environment = plan?.environment ?? null;
   const where = environment === null ? '' : ` --env ${shellWord(environment)}`;
   return [
@@ -214,10 +209,12 @@ function notices(result: Result, plan: Plan | null): Insertable {
       : null,
     plan?.undoes === undefined
       ? null
-      : markup`<p class="note">This put back what run <code>${plan.undoes}</code> had changed. Where the manifests still say otherwise, the next apply does it again.</p>\n`,
-    run !== null && undoable
-      ? markup`<p class="note">What this run changed is put back by <code>idops undo ${run}${where}</code></p>\n`
-      : null,
+      : markup`<p class="note">This put back what run <code>${plan.undoes}</code> had changed.</p>\n`,
+    nextSteps(result, plan ?? {}).map(
+      ({ before, command, after }) =>
+        markup`<p class="note">${before}${command === null ? null : markup`<code>idops ${command}${where}</code>`}${after}</p>\n`,
+    ),
+    plan?.warnings.map(warningLine) ?? null,
   ];
 }
 
@@ -236,7 +233,7 @@ function resultBox({ number, result, change, badge }: Entry, context: ChangeCont
     }
 ${unverified.length > 0 ? markup`<span class="badge update">unverified</span>` : null}
 ${change === undefined ? null : changePlace(change)}`,
-    inside: [outcome(result), change === undefined ? null : changeDetails(change, context)],
+    inside: [outcome(result), change === undefined ? null : changeDetails(change, context, status)],
   });
 }
 

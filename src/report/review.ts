@@ -1,3 +1,4 @@
+import type { Status } from '../apply/result.js';
 import { bare } from '../base/escape.js';
 import { kindOf } from '../kinds/index.js';
 import { type Share, shareOf } from '../plan/drift.js';
@@ -111,13 +112,19 @@ export function idleBecause(plan: Plan): 'undone' | 'owed' | 'unselected' | 'und
   return plan.leavesOut === true ? 'unselected' : 'undeclared';
 }
 
-/** Where the present value came from, where that isn't the server just now, in words. */
-export function observedNote(change: Change): string | null {
+/**
+ * Where the present value came from, where that isn't the server just now, in words; of a change that a run has done, or has not,
+ * where the present value came from then.
+ */
+export function observedNote(change: Change, became?: Status): string | null {
   const origin = originOf(change);
   switch (origin?.origin) {
     case 'adoption': {
       const { generation, told } = origin;
       const what = generation === undefined || told ? '' : `did_generation ${generation} `;
+      if (became !== undefined) {
+        return `${what}${became === 'applied' ? '' : 'was to be '}recorded, nothing was sent`;
+      }
       return `${what}will be recorded, nothing is sent`;
     }
     case 'record': {
@@ -125,7 +132,9 @@ export function observedNote(change: Change): string | null {
       return `${what === '' ? '' : `${what} `}compared with what was recorded${at === null ? '' : ` ${at}`}, ${why}`;
     }
     case 'unknown':
-      return 'the present value is unknown, so this will be asserted';
+      return became === undefined
+        ? 'the present value is unknown, so this will be asserted'
+        : `what was there before is unknown${became === 'applied' ? ', so this was asserted' : ''}`;
     default:
       return null;
   }
@@ -146,13 +155,13 @@ export function shortValue(
 }
 
 /** What is said of a text beside its lines: how much changes, what was there, what becomes of it. */
-export function bodyNotes({ before, fate, lines, notes, hunks }: BodyView): string[] {
+export function bodyNotes({ before, fate, lines, notes, hunks }: BodyView, became?: Status): string[] {
   const all = hunks.flatMap((hunk) => hunk.lines);
   const count = (wanted: DiffLine['mark']) => all.filter(({ mark }) => mark === wanted).length;
-  const unknown =
-    fate === null
-      ? `the present value is unknown; it will be ${plural(lines, 'line')}`
-      : 'the present value is unknown';
+  const isUnknown =
+    became === undefined ? 'the present value is unknown' : 'what was there before is unknown';
+  const length = `${became === undefined ? 'it will be' : 'the new one has'} ${plural(lines, 'line')}`;
+  const unknown = fate === null ? `${isUnknown}; ${length}` : isUnknown;
   return [
     // What isn't known may have the same lines.
     ...(hunks.length === 0 || before === 'unknown'

@@ -108,6 +108,49 @@ describe('a result as a page', () => {
     expect(html).toContain('<strong>2 changes of 3</strong> did not end as planned');
   });
 
+  it('speaks of what was done, and not of what will be', () => {
+    const adopted = changeOf({
+      kind: 'Client',
+      address: 'Client/c',
+      action: 'adopt',
+      apply: { ...changeOf().apply, generation: 2 },
+    });
+    const body = fieldOf({ path: 'txt_content', type: 'body', before: undefined, after: 'x\ny\n' });
+    const template = changeOf({
+      kind: 'EmailTemplate',
+      address: 'EmailTemplate/b/t',
+      observed: 'unknown',
+      fields: [body],
+    });
+    const html = page(
+      resultOf(one('Client/c', { action: 'adopt', httpStatus: null, attempts: 0 }), one('EmailTemplate/b/t')),
+      planOf([adopted, template]),
+    );
+    expect(html).toContain('did_generation 2 recorded, nothing was sent');
+    expect(html).toContain('what was there before is unknown, so this was asserted');
+    expect(html).toContain('what was there before is unknown; the new one has 2 lines');
+    expect(html).not.toMatch(/will be|present value/);
+
+    const stopped = page(
+      resultOf(one('Client/c', { action: 'adopt', status: 'skipped', error: 'interrupted' })),
+      planOf([adopted]),
+    );
+    expect(stopped).toContain('did_generation 2 was to be recorded, nothing was sent');
+  });
+
+  it('says what the plan warned of, and how to go on where something is left', () => {
+    const plan = planOf(changes, {
+      environment: 'production',
+      warnings: [{ code: 'ignored-field', message: 'the server takes no notice of "backend"' }],
+    });
+    const html = page(resultOf(one('Organization/acme', { status: 'failed', error: 'no' })), plan);
+    expect(html).toContain('<strong>Warning:</strong> the server takes no notice of &quot;backend&quot;');
+    expect(html).toContain(
+      'To go on: <code>idops apply --env production</code> plans anew, and sends what is left.',
+    );
+    expect(page(resultOf(one('Organization/acme')), plan)).not.toContain('To go on');
+  });
+
   it('says of which run an undo is, and that manifests may say otherwise', () => {
     const html = page(resultOf(one('Organization/acme')), planOf(changes, { undoes: '20260130T1-x' }));
     expect(html).toContain('idops undo on https');
