@@ -14,45 +14,46 @@ httpsOverHttps;function httpOverHttp(options){var agent=new TunnelingAgent(optio
 function httpsOverHttp(options){var agent=new TunnelingAgent(options);agent.request=http.request;agent.createSocket=createSecureSocket;
 agent.defaultPort=443;return agent}function httpOverHttps(options){var agent=new TunnelingAgent(options);agent.request=https.
 request;return agent}function httpsOverHttps(options){var agent=new TunnelingAgent(options);agent.request=https.request;
-agent.createSocket=createSecureSocket;agent.defaultPort=443;return agent}function TunnelingAgent(options){var self=this;
-self.options=options||{};self.proxyOptions=self.options.proxy||{};self.maxSockets=self.options.maxSockets||http.Agent.defaultMaxSockets;
-self.requests=[];self.sockets=[];self.on("free",function onFree(socket,host,port,localAddress){var options2=toOptions(host,
-port,localAddress);for(var i2=0,len=self.requests.length;i2<len;++i2){var pending=self.requests[i2];if(pending.host===options2.
-host&&pending.port===options2.port){self.requests.splice(i2,1);pending.request.onSocket(socket);return}}socket.destroy();
-self.removeSocket(socket)})}util.inherits(TunnelingAgent,events.EventEmitter);TunnelingAgent.prototype.addRequest=function addRequest(req,host,port,localAddress){
-var self=this;var options=mergeOptions({request:req},self.options,toOptions(host,port,localAddress));if(self.sockets.length>=
-this.maxSockets){self.requests.push(options);return}self.createSocket(options,function(socket){socket.on("free",onFree);
-socket.on("close",onCloseOrRemove);socket.on("agentRemove",onCloseOrRemove);req.onSocket(socket);function onFree(){self.
-emit("free",socket,options)}function onCloseOrRemove(err){self.removeSocket(socket);socket.removeListener("free",onFree);
-socket.removeListener("close",onCloseOrRemove);socket.removeListener("agentRemove",onCloseOrRemove)}})};TunnelingAgent.prototype.
-createSocket=function createSocket(options,cb){var self=this;var placeholder={};self.sockets.push(placeholder);var connectOptions=mergeOptions(
-{},self.proxyOptions,{method:"CONNECT",path:options.host+":"+options.port,agent:false,headers:{host:options.host+":"+options.
-port}});if(options.localAddress){connectOptions.localAddress=options.localAddress}if(connectOptions.proxyAuth){connectOptions.
-headers=connectOptions.headers||{};connectOptions.headers["Proxy-Authorization"]="Basic "+new Buffer(connectOptions.proxyAuth).
-toString("base64")}debug("making CONNECT request");var connectReq=self.request(connectOptions);connectReq.useChunkedEncodingByDefault=
-false;connectReq.once("response",onResponse);connectReq.once("upgrade",onUpgrade);connectReq.once("connect",onConnect);connectReq.
-once("error",onError);connectReq.end();function onResponse(res){res.upgrade=true}function onUpgrade(res,socket,head){process.
-nextTick(function(){onConnect(res,socket,head)})}function onConnect(res,socket,head){connectReq.removeAllListeners();socket.
-removeAllListeners();if(res.statusCode!==200){debug("tunneling socket could not be established, statusCode=%d",res.statusCode);
-socket.destroy();var error63=new Error("tunneling socket could not be established, statusCode="+res.statusCode);error63.
-code="ECONNRESET";options.request.emit("error",error63);self.removeSocket(placeholder);return}if(head.length>0){debug("g\
-ot illegal response body from proxy");socket.destroy();var error63=new Error("got illegal response body from proxy");error63.
-code="ECONNRESET";options.request.emit("error",error63);self.removeSocket(placeholder);return}debug("tunneling connectio\
-n has established");self.sockets[self.sockets.indexOf(placeholder)]=socket;return cb(socket)}function onError(cause){connectReq.
-removeAllListeners();debug("tunneling socket could not be established, cause=%s\n",cause.message,cause.stack);var error63=new Error(
-"tunneling socket could not be established, cause="+cause.message);error63.code="ECONNRESET";options.request.emit("error",
-error63);self.removeSocket(placeholder)}};TunnelingAgent.prototype.removeSocket=function removeSocket(socket){var pos=this.
-sockets.indexOf(socket);if(pos===-1){return}this.sockets.splice(pos,1);var pending=this.requests.shift();if(pending){this.
-createSocket(pending,function(socket2){pending.request.onSocket(socket2)})}};function createSecureSocket(options,cb){var self=this;
-TunnelingAgent.prototype.createSocket.call(self,options,function(socket){var hostHeader=options.request.getHeader("host");
-var tlsOptions2=mergeOptions({},self.options,{socket,servername:hostHeader?hostHeader.replace(/:.*$/,""):options.host});
-var secureSocket=tls.connect(0,tlsOptions2);self.sockets[self.sockets.indexOf(socket)]=secureSocket;cb(secureSocket)})}function toOptions(host,port,localAddress){
-if(typeof host==="string"){return{host,port,localAddress}}return host}function mergeOptions(target){for(var i2=1,len=arguments.
-length;i2<len;++i2){var overrides=arguments[i2];if(typeof overrides==="object"){var keys=Object.keys(overrides);for(var j=0,
-keyLen=keys.length;j<keyLen;++j){var k=keys[j];if(overrides[k]!==void 0){target[k]=overrides[k]}}}}return target}var debug;
-if(process.env.NODE_DEBUG&&/\btunnel\b/.test(process.env.NODE_DEBUG)){debug=function(){var args=Array.prototype.slice.call(
-arguments);if(typeof args[0]==="string"){args[0]="TUNNEL: "+args[0]}else{args.unshift("TUNNEL:")}console.error.apply(console,
-args)}}else{debug=function(){}}exports.debug=debug}});var require_tunnel2=__commonJS({"node_modules/tunnel/index.js"(exports,module){module.exports=require_tunnel()}});var require_symbols=__commonJS({"node_modules/undici/lib/core/symbols.js"(exports,module){"use strict";module.exports={kClose:Symbol(
+agent.createSocket=createSecureSocket;agent.defaultPort=443;return agent}function TunnelingAgent(options){var self2=this;
+self2.options=options||{};self2.proxyOptions=self2.options.proxy||{};self2.maxSockets=self2.options.maxSockets||http.Agent.
+defaultMaxSockets;self2.requests=[];self2.sockets=[];self2.on("free",function onFree(socket,host,port,localAddress){var options2=toOptions(
+host,port,localAddress);for(var i2=0,len=self2.requests.length;i2<len;++i2){var pending=self2.requests[i2];if(pending.host===
+options2.host&&pending.port===options2.port){self2.requests.splice(i2,1);pending.request.onSocket(socket);return}}socket.
+destroy();self2.removeSocket(socket)})}util.inherits(TunnelingAgent,events.EventEmitter);TunnelingAgent.prototype.addRequest=
+function addRequest(req,host,port,localAddress){var self2=this;var options=mergeOptions({request:req},self2.options,toOptions(
+host,port,localAddress));if(self2.sockets.length>=this.maxSockets){self2.requests.push(options);return}self2.createSocket(
+options,function(socket){socket.on("free",onFree);socket.on("close",onCloseOrRemove);socket.on("agentRemove",onCloseOrRemove);
+req.onSocket(socket);function onFree(){self2.emit("free",socket,options)}function onCloseOrRemove(err){self2.removeSocket(
+socket);socket.removeListener("free",onFree);socket.removeListener("close",onCloseOrRemove);socket.removeListener("agent\
+Remove",onCloseOrRemove)}})};TunnelingAgent.prototype.createSocket=function createSocket(options,cb){var self2=this;var placeholder={};
+self2.sockets.push(placeholder);var connectOptions=mergeOptions({},self2.proxyOptions,{method:"CONNECT",path:options.host+
+":"+options.port,agent:false,headers:{host:options.host+":"+options.port}});if(options.localAddress){connectOptions.localAddress=
+options.localAddress}if(connectOptions.proxyAuth){connectOptions.headers=connectOptions.headers||{};connectOptions.headers["\
+Proxy-Authorization"]="Basic "+new Buffer(connectOptions.proxyAuth).toString("base64")}debug("making CONNECT request");var connectReq=self2.
+request(connectOptions);connectReq.useChunkedEncodingByDefault=false;connectReq.once("response",onResponse);connectReq.once(
+"upgrade",onUpgrade);connectReq.once("connect",onConnect);connectReq.once("error",onError);connectReq.end();function onResponse(res){
+res.upgrade=true}function onUpgrade(res,socket,head){process.nextTick(function(){onConnect(res,socket,head)})}function onConnect(res,socket,head){
+connectReq.removeAllListeners();socket.removeAllListeners();if(res.statusCode!==200){debug("tunneling socket could not b\
+e established, statusCode=%d",res.statusCode);socket.destroy();var error63=new Error("tunneling socket could not be esta\
+blished, statusCode="+res.statusCode);error63.code="ECONNRESET";options.request.emit("error",error63);self2.removeSocket(
+placeholder);return}if(head.length>0){debug("got illegal response body from proxy");socket.destroy();var error63=new Error(
+"got illegal response body from proxy");error63.code="ECONNRESET";options.request.emit("error",error63);self2.removeSocket(
+placeholder);return}debug("tunneling connection has established");self2.sockets[self2.sockets.indexOf(placeholder)]=socket;
+return cb(socket)}function onError(cause){connectReq.removeAllListeners();debug("tunneling socket could not be establish\
+ed, cause=%s\n",cause.message,cause.stack);var error63=new Error("tunneling socket could not be established, cause="+cause.
+message);error63.code="ECONNRESET";options.request.emit("error",error63);self2.removeSocket(placeholder)}};TunnelingAgent.
+prototype.removeSocket=function removeSocket(socket){var pos=this.sockets.indexOf(socket);if(pos===-1){return}this.sockets.
+splice(pos,1);var pending=this.requests.shift();if(pending){this.createSocket(pending,function(socket2){pending.request.
+onSocket(socket2)})}};function createSecureSocket(options,cb){var self2=this;TunnelingAgent.prototype.createSocket.call(
+self2,options,function(socket){var hostHeader=options.request.getHeader("host");var tlsOptions2=mergeOptions({},self2.options,
+{socket,servername:hostHeader?hostHeader.replace(/:.*$/,""):options.host});var secureSocket=tls.connect(0,tlsOptions2);self2.
+sockets[self2.sockets.indexOf(socket)]=secureSocket;cb(secureSocket)})}function toOptions(host,port,localAddress){if(typeof host===
+"string"){return{host,port,localAddress}}return host}function mergeOptions(target){for(var i2=1,len=arguments.length;i2<
+len;++i2){var overrides=arguments[i2];if(typeof overrides==="object"){var keys=Object.keys(overrides);for(var j=0,keyLen=keys.
+length;j<keyLen;++j){var k=keys[j];if(overrides[k]!==void 0){target[k]=overrides[k]}}}}return target}var debug;if(process.
+env.NODE_DEBUG&&/\btunnel\b/.test(process.env.NODE_DEBUG)){debug=function(){var args=Array.prototype.slice.call(arguments);
+if(typeof args[0]==="string"){args[0]="TUNNEL: "+args[0]}else{args.unshift("TUNNEL:")}console.error.apply(console,args)}}else{
+debug=function(){}}exports.debug=debug}});var require_tunnel2=__commonJS({"node_modules/tunnel/index.js"(exports,module){module.exports=require_tunnel()}});var require_symbols=__commonJS({"node_modules/undici/lib/core/symbols.js"(exports,module){"use strict";module.exports={kClose:Symbol(
 "close"),kDestroy:Symbol("destroy"),kDispatch:Symbol("dispatch"),kUrl:Symbol("url"),kRedirectCacheControl:Symbol("redire\
 ct cache control"),kWriting:Symbol("writing"),kResuming:Symbol("resuming"),kQueue:Symbol("queue"),kConnect:Symbol("conne\
 ct"),kConnecting:Symbol("connecting"),kKeepAliveDefaultTimeout:Symbol("default keep alive timeout"),kKeepAliveMaxTimeout:Symbol(
@@ -212,7 +213,7 @@ var net=__require("node:net");var{stringify:stringify2}=__require("node:querystr
 var timers=require_timers();var{InvalidArgumentError:InvalidArgumentError2,ConnectTimeoutError}=require_errors();var{headerNameLowerCasedRecord}=require_constants();
 var{tree}=require_tree();var[nodeMajor,nodeMinor]=process.versions.node.split(".",2).map(v=>Number(v));var BodyAsyncIterable=class{constructor(body2){
 this[kBody]=body2;this[kBodyUsed]=false}async*[Symbol.asyncIterator](){assert2(!this[kBodyUsed],"disturbed");this[kBodyUsed]=
-true;yield*this[kBody]}};function noop4(){}function wrapRequestBody(body2){if(isStream(body2)){if(bodyLength(body2)===0){
+true;yield*this[kBody]}};function noop5(){}function wrapRequestBody(body2){if(isStream(body2)){if(bodyLength(body2)===0){
 body2.on("data",function(){assert2(false)})}if(typeof body2.readableDidRead!=="boolean"){body2[kBodyUsed]=false;EE.prototype.
 on.call(body2,"data",function(){this[kBodyUsed]=true})}return body2}else if(body2&&typeof body2.pipeTo==="function"){return new BodyAsyncIterable(
 body2)}else if(body2&&isFormDataLike(body2)){return body2}else if(body2&&typeof body2!=="string"&&!ArrayBuffer.isView(body2)&&
@@ -304,12 +305,12 @@ test(characters2)}var rangeHeaderRegex=/^bytes (\d+)-(\d+)\/(\d+)?$/;function pa
 range2==="")return{start:0,end:null,size:null};const m=range2?range2.match(rangeHeaderRegex):null;return m?{start:parseInt(
 m[1]),end:m[2]?parseInt(m[2]):null,size:m[3]?parseInt(m[3]):null}:null}function addListener(obj,name2,listener){const listeners=obj[kListeners]??=
 [];listeners.push([name2,listener]);obj.on(name2,listener);return obj}function removeAllListeners(obj){if(obj[kListeners]!=
-null){for(const[name2,listener]of obj[kListeners]){obj.removeListener(name2,listener)}obj[kListeners]=null}return obj}function errorRequest(client3,request5,err){
+null){for(const[name2,listener]of obj[kListeners]){obj.removeListener(name2,listener)}obj[kListeners]=null}return obj}function errorRequest2(client3,request5,err){
 try{request5.onError(err);assert2(request5.aborted)}catch(err2){client3.emit("error",err2)}}var setupConnectTimeout=process.
-platform==="win32"?(socketWeakRef,opts)=>{if(!opts.timeout){return noop4}let s1=null;let s2=null;const fastTimer=timers.
+platform==="win32"?(socketWeakRef,opts)=>{if(!opts.timeout){return noop5}let s1=null;let s2=null;const fastTimer=timers.
 setFastTimeout(()=>{s1=setImmediate(()=>{s2=setImmediate(()=>onConnectTimeout(socketWeakRef.deref(),opts))})},opts.timeout);
 return()=>{timers.clearFastTimeout(fastTimer);clearImmediate(s1);clearImmediate(s2)}}:(socketWeakRef,opts)=>{if(!opts.timeout){
-return noop4}let s1=null;const fastTimer=timers.setFastTimeout(()=>{s1=setImmediate(()=>{onConnectTimeout(socketWeakRef.
+return noop5}let s1=null;const fastTimer=timers.setFastTimeout(()=>{s1=setImmediate(()=>{onConnectTimeout(socketWeakRef.
 deref(),opts)})},opts.timeout);return()=>{timers.clearFastTimeout(fastTimer);clearImmediate(s1)}};function onConnectTimeout(socket,opts){
 if(socket==null){return}let message="Connect Timeout Error";if(Array.isArray(socket.autoSelectFamilyAttemptedAddresses)){
 message+=` (attempted addresses: ${socket.autoSelectFamilyAttemptedAddresses.join(", ")},`}else{message+=` (attempted ad\
@@ -321,7 +322,7 @@ delete:"DELETE",DELETE:"DELETE",get:"GET",GET:"GET",head:"HEAD",HEAD:"HEAD",opti
 ST",POST:"POST",put:"PUT",PUT:"PUT"};var normalizedMethodRecords={...normalizedMethodRecordsBase,patch:"patch",PATCH:"PA\
 TCH"};Object.setPrototypeOf(normalizedMethodRecordsBase,null);Object.setPrototypeOf(normalizedMethodRecords,null);module.
 exports={kEnumerableProperty,isDisturbed,isBlobLike,parseOrigin,parseURL,getServerName,isStream,isIterable,hasSafeIterator,
-isAsyncIterable,isDestroyed,headerNameToString,bufferToLowerCasedHeaderName,addListener,removeAllListeners,errorRequest,
+isAsyncIterable,isDestroyed,headerNameToString,bufferToLowerCasedHeaderName,addListener,removeAllListeners,errorRequest:errorRequest2,
 parseRawHeaders,toRawHeaders,encodeRawHeaders,parseHeaders,parseKeepAliveTimeout,destroy,bodyLength,deepClone,ReadableStreamFrom,
 isBuffer,assertRequestHandler,getSocketInfo,isFormDataLike,pathHasQueryOrFragment,serializePathWithQuery,addAbortListener,
 isValidHTTPToken,isValidHeaderValue,isTokenCharCode,parseRangeHeader,normalizedMethodRecordsBase,normalizedMethodRecords,
@@ -2315,9 +2316,9 @@ var{webidl}=require_webidl();var assert2=__require("node:assert");var{isErrored,
 isUint8Array}=__require("node:util/types");var{serializeAMimeType}=require_data_url();var{multipartFormDataParser}=require_formdata_parser();
 var{createDeferredPromise}=require_promise();var{parseJSONFromBytes}=require_infra();var{utf8DecodeBytes}=require_encoding();
 var{runtimeFeatures}=require_runtime_features();var random=runtimeFeatures.has("crypto")?__require("node:crypto").randomInt:
-max=>Math.floor(Math.random()*max);var textEncoder=new TextEncoder;function noop4(){}var streamRegistry=new FinalizationRegistry(
+max=>Math.floor(Math.random()*max);var textEncoder=new TextEncoder;function noop5(){}var streamRegistry=new FinalizationRegistry(
 weakRef=>{const stream=weakRef.deref();if(stream&&!stream.locked&&!isDisturbed(stream)&&!isErrored(stream)){stream.cancel(
-"Response object has been garbage collected").catch(noop4)}});function extractBody(object3,keepalive=false){let stream=null;
+"Response object has been garbage collected").catch(noop5)}});function extractBody(object3,keepalive=false){let stream=null;
 if(webidl.is.ReadableStream(object3)){stream=object3}else if(webidl.is.Blob(object3)){stream=object3.stream()}else{stream=
 new ReadableStream({start(){},async pull(controller2){const result=action2();const iterator2=result?.[Symbol.asyncIterator]?.();
 if(iterator2==null){if(result?.length&&!isErrored(stream)){controller2.enqueue(typeof result==="string"?textEncoder.encode(
@@ -2754,7 +2755,7 @@ kMaxResponseSize,kOnError,kHTTPContext,kMaxConcurrentStreams,kHTTP2InitialWindow
 kPingInterval}=require_symbols();var connectH1=require_client_h1();var connectH2=require_client_h2();var kClosedResolve=Symbol(
 "kClosedResolve");var getDefaultNodeMaxHeaderSize=http&&http.maxHeaderSize&&Number.isInteger(http.maxHeaderSize)&&http.maxHeaderSize>
 0?()=>http.maxHeaderSize:()=>{throw new InvalidArgumentError2("http module not available or http.maxHeaderSize invalid")};
-var noop4=()=>{};function getPipelining(client3){return client3[kPipelining]??client3[kHTTPContext]?.defaultPipelining??
+var noop5=()=>{};function getPipelining(client3){return client3[kPipelining]??client3[kHTTPContext]?.defaultPipelining??
 1}var Client=class extends DispatcherBase{constructor(url2,{maxHeaderSize,headersTimeout,socketTimeout,requestTimeout,connectTimeout,
 bodyTimeout,idleTimeout,keepAlive,keepAliveTimeout,maxKeepAliveTimeout,keepAliveMaxTimeout,keepAliveTimeoutThreshold,socketPath,
 pipelining,tls,strictContentLength,maxCachedSessions,connect:connect3,maxRequestsPerClient,localAddress,maxResponseSize,
@@ -2825,9 +2826,9 @@ ip}client3[kConnecting]=true;if(channels.beforeConnect.hasSubscribers){channels.
 hostname:hostname5,protocol,port,version:client3[kHTTPContext]?.version,servername:client3[kServerName],localAddress:client3[kLocalAddress]},
 connector:client3[kConnector]})}try{client3[kConnector]({host,hostname:hostname5,protocol,port,servername:client3[kServerName],
 localAddress:client3[kLocalAddress]},(err,socket)=>{if(err){handleConnectError(client3,err,{host,hostname:hostname5,protocol,
-port});client3[kResume]();return}if(client3.destroyed){util.destroy(socket.on("error",noop4),new ClientDestroyedError);client3[kResume]();
+port});client3[kResume]();return}if(client3.destroyed){util.destroy(socket.on("error",noop5),new ClientDestroyedError);client3[kResume]();
 return}assert2(socket);try{client3[kHTTPContext]=socket.alpnProtocol==="h2"?connectH2(client3,socket):connectH1(client3,
-socket)}catch(err2){socket.destroy().on("error",noop4);handleConnectError(client3,err2,{host,hostname:hostname5,protocol,
+socket)}catch(err2){socket.destroy().on("error",noop5);handleConnectError(client3,err2,{host,hostname:hostname5,protocol,
 port});client3[kResume]();return}client3[kConnecting]=false;socket[kCounter]=0;socket[kMaxRequests]=client3[kMaxRequests];
 socket[kClient]=client3;socket[kError]=null;if(channels.connected.hasSubscribers){channels.connected.publish({connectParams:{
 host,hostname:hostname5,protocol,port,version:client3[kHTTPContext]?.version,servername:client3[kServerName],localAddress:client3[kLocalAddress]},
@@ -3060,8 +3061,8 @@ buffer.subarray(2);debug("authentication successful");this.markAuthenticated()}c
 CONNECTING||this.state===STATES.CONNECTED){throw new InvalidArgumentError2("Connection already in progress")}if(this.state!==
 STATES.AUTHENTICATED){throw new InvalidArgumentError2("Client must be authenticated before CONNECT")}debug("connecting t\
 o",address2,port);this.state=STATES.CONNECTING;const request5=this.buildConnectRequest(COMMANDS.CONNECT,address2,port);this.
-socket.write(request5)}buildConnectRequest(command2,address2,port){const{type:addressType,buffer:addressBuffer}=parseAddress(
-address2);const request5=Buffer2.alloc(4+addressBuffer.length+2);request5[0]=SOCKS_VERSION;request5[1]=command2;request5[2]=
+socket.write(request5)}buildConnectRequest(command3,address2,port){const{type:addressType,buffer:addressBuffer}=parseAddress(
+address2);const request5=Buffer2.alloc(4+addressBuffer.length+2);request5[0]=SOCKS_VERSION;request5[1]=command3;request5[2]=
 0;request5[3]=addressType;addressBuffer.copy(request5,4);request5.writeUInt16BE(port,4+addressBuffer.length);return request5}handleConnectResponse(){
 if(this.buffer.length<4){return}const version3=this.buffer[0];const reply=this.buffer[1];const addressType=this.buffer[3];
 if(version3!==SOCKS_VERSION){throw new Socks5ProxyError(`Invalid SOCKS version in reply: ${version3}`,"UND_ERR_SOCKS5_RE\
@@ -3128,7 +3129,7 @@ var Client=require_client();var{channels}=require_diagnostics();var Socks5ProxyA
 "proxy agent");var kClient=Symbol("proxy client");var kProxyHeaders=Symbol("proxy headers");var kRequestTls=Symbol("requ\
 est tls settings");var kProxyTls=Symbol("proxy tls settings");var kConnectEndpoint=Symbol("connect endpoint function");var kTunnelProxy=Symbol(
 "tunnel proxy");function defaultProtocolPort(protocol){return protocol==="https:"?443:80}function defaultFactory(origin2,opts){
-return new Pool2(origin2,opts)}var noop4=()=>{};function defaultAgentFactory(origin2,opts){if(opts.connections===1){return new Client(
+return new Pool2(origin2,opts)}var noop5=()=>{};function defaultAgentFactory(origin2,opts){if(opts.connections===1){return new Client(
 origin2,opts)}return new Pool2(origin2,opts)}var Http1ProxyWrapper=class extends DispatcherBase{#client;constructor(proxyUrl,{
 headers={},connect:connect2,factory}){if(!proxyUrl){throw new InvalidArgumentError2("Proxy URL is mandatory")}super();this[kProxyHeaders]=
 headers;if(factory){this.#client=factory(proxyUrl,{connect:connect2})}else{this.#client=new Client(proxyUrl,{connect:connect2})}}[kDispatch](opts,handler2){
@@ -3158,7 +3159,7 @@ this[kAgent]=new Agent({...opts,factory,connect:async(opts2,callback2)=>{if(!thi
 `:${defaultProtocolPort(opts2.protocol)}`}try{const connectParams={origin:origin2,port,path:requestedPath,signal:opts2.signal,
 headers:{...this[kProxyHeaders],host:opts2.host,...opts2.connections==null||opts2.connections>0?{"proxy-connection":"kee\
 p-alive"}:{}},servername:this[kProxyTls]?.servername||proxyHostname};const{socket,statusCode}=await this[kClient].connect(
-connectParams);if(statusCode!==200){socket.on("error",noop4).destroy();callback2(new RequestAbortedError(`Proxy response\
+connectParams);if(statusCode!==200){socket.on("error",noop5).destroy();callback2(new RequestAbortedError(`Proxy response\
  (${statusCode}) !== 200 when HTTP Tunneling`));return}if(channels.proxyConnected.hasSubscribers){channels.proxyConnected.
 publish({socket,connectParams})}if(opts2.protocol!=="https:"){callback2(null,socket);return}let servername;if(this[kRequestTls]){
 servername=this[kRequestTls].servername}else{servername=opts2.servername}this[kConnectEndpoint]({...opts2,servername,httpSocket:socket},
@@ -3266,8 +3267,8 @@ this.retry();return}this.handler?.onResponseError?.(this.controllerProxy,returne
 retry(err,{state:{counter:this.retryCount},opts:{retryOptions:this.retryOpts,...this.opts}},shouldRetry.bind(this))}};module.
 exports=RetryHandler}});var require_retry_agent=__commonJS({"node_modules/undici/lib/dispatcher/retry-agent.js"(exports,module){"use strict";var Dispatcher=require_dispatcher();
 var RetryHandler=require_retry_handler();var RetryAgent=class extends Dispatcher{#agent=null;#options=null;constructor(agent,options={}){
-super(options);this.#agent=agent;this.#options=options}dispatch(opts,handler2){const retry=new RetryHandler({...opts,retryOptions:this.#options},
-{dispatch:this.#agent.dispatch.bind(this.#agent),handler:handler2});return this.#agent.dispatch(opts,retry)}close(){return this.#agent.
+super(options);this.#agent=agent;this.#options=options}dispatch(opts,handler2){const retry2=new RetryHandler({...opts,retryOptions:this.#options},
+{dispatch:this.#agent.dispatch.bind(this.#agent),handler:handler2});return this.#agent.dispatch(opts,retry2)}close(){return this.#agent.
 close()}destroy(){return this.#agent.destroy()}};module.exports=RetryAgent}});var require_h2c_client=__commonJS({"node_modules/undici/lib/dispatcher/h2c-client.js"(exports,module){"use strict";var{InvalidArgumentError:InvalidArgumentError2}=require_errors();
 var Client=require_client();var H2CClient=class extends Client{constructor(origin2,clientOpts){if(typeof origin2==="stri\
 ng"){origin2=new URL(origin2)}if(origin2.protocol!=="http:"){throw new InvalidArgumentError2("h2c-client: Only h2c proto\
@@ -3280,7 +3281,7 @@ useH2c:true})}};module.exports=H2CClient}});var require_readable=__commonJS({"no
 var{Readable}=__require("node:stream");var{RequestAbortedError,NotSupportedError,InvalidArgumentError:InvalidArgumentError2,
 AbortError}=require_errors();var util=require_util();var{ReadableStreamFrom}=require_util();var kConsume=Symbol("kConsum\
 e");var kReading=Symbol("kReading");var kBody=Symbol("kBody");var kAbort=Symbol("kAbort");var kContentType=Symbol("kCont\
-entType");var kContentLength=Symbol("kContentLength");var kUsed=Symbol("kUsed");var kBytesRead=Symbol("kBytesRead");var noop4=()=>{};
+entType");var kContentLength=Symbol("kContentLength");var kUsed=Symbol("kUsed");var kBytesRead=Symbol("kBytesRead");var noop5=()=>{};
 var BodyReadable=class extends Readable{constructor({resume,abort,contentType="",contentLength,highWaterMark=64*1024}){super(
 {autoDestroy:true,read:resume,highWaterMark});this._readableState.dataEmitted=false;this[kAbort]=abort;this[kConsume]=null;
 this[kBytesRead]=0;this[kBody]=null;this[kUsed]=false;this[kContentType]=contentType;this[kContentLength]=Number.isFinite(
@@ -3301,7 +3302,7 @@ closeEmitted){return Promise.resolve(null)}return new Promise((resolve16,reject)
 limit2||this[kBytesRead]>limit2){this.destroy(new AbortError)}if(signal){const onAbort=()=>{this.destroy(signal.reason??
 new AbortError)};signal.addEventListener("abort",onAbort);this.on("close",function(){signal.removeEventListener("abort",
 onAbort);if(signal.aborted){reject(signal.reason??new AbortError)}else{resolve16(null)}})}else{this.on("close",resolve16)}
-this.on("error",noop4).on("data",()=>{if(this[kBytesRead]>limit2){this.destroy()}}).resume()})}setEncoding(encoding){if(Buffer.
+this.on("error",noop5).on("data",()=>{if(this[kBytesRead]>limit2){this.destroy()}}).resume()})}setEncoding(encoding){if(Buffer.
 isEncoding(encoding)){this._readableState.encoding=encoding}return this}};function isLocked(bodyReadable){return bodyReadable[kBody]?.
 locked===true||bodyReadable[kConsume]!==null}function isUnusable(bodyReadable){return util.isDisturbed(bodyReadable)||isLocked(
 bodyReadable)}function consume(stream,type){assert2(!stream[kConsume]);return new Promise((resolve16,reject)=>{if(isUnusable(
@@ -3328,18 +3329,18 @@ consume2.length+=chunk.length;consume2.body.push(chunk)}function consumeFinish(c
 if(err){consume2.reject(err)}else{consume2.resolve()}consume2.type=null;consume2.stream=null;consume2.resolve=null;consume2.
 reject=null;consume2.length=0;consume2.body=null}module.exports={Readable:BodyReadable,chunksDecode}}});var require_api_request=__commonJS({"node_modules/undici/lib/api/api-request.js"(exports,module){"use strict";var assert2=__require("node:assert");
 var{AsyncResource}=__require("node:async_hooks");var{Readable}=require_readable();var{InvalidArgumentError:InvalidArgumentError2,
-RequestAbortedError}=require_errors();var util=require_util();function noop4(){}var RequestHandler=class extends AsyncResource{constructor(opts,callback2){
+RequestAbortedError}=require_errors();var util=require_util();function noop5(){}var RequestHandler=class extends AsyncResource{constructor(opts,callback2){
 if(!opts||typeof opts!=="object"){throw new InvalidArgumentError2("invalid opts")}const{signal,method,opaque,body:body2,
 onInfo,responseHeaders,highWaterMark}=opts;try{if(typeof callback2!=="function"){throw new InvalidArgumentError2("invali\
 d callback")}if(highWaterMark!=null&&(!Number.isFinite(highWaterMark)||highWaterMark<0)){throw new InvalidArgumentError2(
 "invalid highWaterMark")}if(signal&&typeof signal.on!=="function"&&typeof signal.addEventListener!=="function"){throw new InvalidArgumentError2(
 "signal must be an EventEmitter or EventTarget")}if(method==="CONNECT"){throw new InvalidArgumentError2("invalid method")}
 if(onInfo&&typeof onInfo!=="function"){throw new InvalidArgumentError2("invalid onInfo callback")}super("UNDICI_REQUEST")}catch(err){
-if(util.isStream(body2)){util.destroy(body2.on("error",noop4),err)}throw err}this.method=method;this.responseHeaders=responseHeaders||
+if(util.isStream(body2)){util.destroy(body2.on("error",noop5),err)}throw err}this.method=method;this.responseHeaders=responseHeaders||
 null;this.opaque=opaque||null;this.callback=callback2;this.res=null;this.abort=null;this.body=body2;this.trailers={};this.
 context=null;this.onInfo=onInfo||null;this.highWaterMark=highWaterMark;this.reason=null;this.removeAbortListener=null;if(signal?.
 aborted){this.reason=signal.reason??new RequestAbortedError}else if(signal){this.removeAbortListener=util.addAbortListener(
-signal,()=>{this.reason=signal.reason??new RequestAbortedError;if(this.res){util.destroy(this.res.on("error",noop4),this.
+signal,()=>{this.reason=signal.reason??new RequestAbortedError;if(this.res){util.destroy(this.res.on("error",noop5),this.
 reason)}else if(this.abort){this.abort(this.reason)}})}}onConnect(abort,context3){if(this.reason){abort(this.reason);return}
 assert2(this.callback);this.abort=abort;this.context=context3}onHeaders(statusCode,rawHeaders,resume,statusMessage){const{
 callback:callback2,opaque,abort,context:context3,responseHeaders,highWaterMark}=this;const headers=responseHeaders==="ra\
@@ -3349,31 +3350,31 @@ content-type"];const contentLength=parsedHeaders["content-length"];const res=new
 method!=="HEAD"&&contentLength?Number(contentLength):null,highWaterMark});if(this.removeAbortListener){res.on("close",this.
 removeAbortListener);this.removeAbortListener=null}this.callback=null;this.res=res;if(callback2!==null){try{this.runInAsyncScope(
 callback2,null,null,{statusCode,statusText:statusMessage,headers,trailers:this.trailers,opaque,body:res,context:context3})}catch(err){
-this.res=null;util.destroy(res.on("error",noop4),err);queueMicrotask(()=>{throw err})}}}onData(chunk){return this.res.push(
+this.res=null;util.destroy(res.on("error",noop5),err);queueMicrotask(()=>{throw err})}}}onData(chunk){return this.res.push(
 chunk)}onComplete(trailers){util.parseHeaders(trailers,this.trailers);this.res.push(null)}onError(err){const{res,callback:callback2,
 body:body2,opaque}=this;if(callback2){this.callback=null;queueMicrotask(()=>{this.runInAsyncScope(callback2,null,err,{opaque})})}
-if(res){this.res=null;queueMicrotask(()=>{util.destroy(res.on("error",noop4),err)})}if(body2){this.body=null;if(util.isStream(
-body2)){body2.on("error",noop4);util.destroy(body2,err)}}if(this.removeAbortListener){this.removeAbortListener();this.removeAbortListener=
+if(res){this.res=null;queueMicrotask(()=>{util.destroy(res.on("error",noop5),err)})}if(body2){this.body=null;if(util.isStream(
+body2)){body2.on("error",noop5);util.destroy(body2,err)}}if(this.removeAbortListener){this.removeAbortListener();this.removeAbortListener=
 null}}};function request5(opts,callback2){if(callback2===void 0){return new Promise((resolve16,reject)=>{request5.call(this,
 opts,(err,data3)=>{return err?reject(err):resolve16(data3)})})}try{const handler2=new RequestHandler(opts,callback2);this.
 dispatch(opts,handler2)}catch(err){if(typeof callback2!=="function"){throw err}const opaque=opts?.opaque;queueMicrotask(
 ()=>callback2(err,{opaque}))}}module.exports=request5;module.exports.RequestHandler=RequestHandler}});var require_abort_signal=__commonJS({"node_modules/undici/lib/api/abort-signal.js"(exports,module){"use strict";var{addAbortListener}=require_util();
-var{RequestAbortedError}=require_errors();var kListener=Symbol("kListener");var kSignal=Symbol("kSignal");function abort(self){
-if(self.abort){self.abort(self[kSignal]?.reason)}else{self.reason=self[kSignal]?.reason??new RequestAbortedError}removeSignal(
-self)}function addSignal(self,signal){self.reason=null;self[kSignal]=null;self[kListener]=null;if(!signal){return}if(signal.
-aborted){abort(self);return}self[kSignal]=signal;self[kListener]=()=>{abort(self)};addAbortListener(self[kSignal],self[kListener])}
-function removeSignal(self){if(!self[kSignal]){return}if("removeEventListener"in self[kSignal]){self[kSignal].removeEventListener(
-"abort",self[kListener])}else{self[kSignal].removeListener("abort",self[kListener])}self[kSignal]=null;self[kListener]=null}
-module.exports={addSignal,removeSignal}}});var require_api_stream=__commonJS({"node_modules/undici/lib/api/api-stream.js"(exports,module){"use strict";var assert2=__require("node:assert");
+var{RequestAbortedError}=require_errors();var kListener=Symbol("kListener");var kSignal=Symbol("kSignal");function abort(self2){
+if(self2.abort){self2.abort(self2[kSignal]?.reason)}else{self2.reason=self2[kSignal]?.reason??new RequestAbortedError}removeSignal(
+self2)}function addSignal(self2,signal){self2.reason=null;self2[kSignal]=null;self2[kListener]=null;if(!signal){return}if(signal.
+aborted){abort(self2);return}self2[kSignal]=signal;self2[kListener]=()=>{abort(self2)};addAbortListener(self2[kSignal],self2[kListener])}
+function removeSignal(self2){if(!self2[kSignal]){return}if("removeEventListener"in self2[kSignal]){self2[kSignal].removeEventListener(
+"abort",self2[kListener])}else{self2[kSignal].removeListener("abort",self2[kListener])}self2[kSignal]=null;self2[kListener]=
+null}module.exports={addSignal,removeSignal}}});var require_api_stream=__commonJS({"node_modules/undici/lib/api/api-stream.js"(exports,module){"use strict";var assert2=__require("node:assert");
 var{finished}=__require("node:stream");var{AsyncResource}=__require("node:async_hooks");var{InvalidArgumentError:InvalidArgumentError2,
-InvalidReturnValueError}=require_errors();var util=require_util();var{addSignal,removeSignal}=require_abort_signal();function noop4(){}
+InvalidReturnValueError}=require_errors();var util=require_util();var{addSignal,removeSignal}=require_abort_signal();function noop5(){}
 var StreamHandler=class extends AsyncResource{constructor(opts,factory,callback2){if(!opts||typeof opts!=="object"){throw new InvalidArgumentError2(
 "invalid opts")}const{signal,method,opaque,body:body2,onInfo,responseHeaders}=opts;try{if(typeof callback2!=="function"){
 throw new InvalidArgumentError2("invalid callback")}if(typeof factory!=="function"){throw new InvalidArgumentError2("inv\
 alid factory")}if(signal&&typeof signal.on!=="function"&&typeof signal.addEventListener!=="function"){throw new InvalidArgumentError2(
 "signal must be an EventEmitter or EventTarget")}if(method==="CONNECT"){throw new InvalidArgumentError2("invalid method")}
 if(onInfo&&typeof onInfo!=="function"){throw new InvalidArgumentError2("invalid onInfo callback")}super("UNDICI_STREAM")}catch(err){
-if(util.isStream(body2)){util.destroy(body2.on("error",noop4),err)}throw err}this.responseHeaders=responseHeaders||null;
+if(util.isStream(body2)){util.destroy(body2.on("error",noop5),err)}throw err}this.responseHeaders=responseHeaders||null;
 this.opaque=opaque||null;this.factory=factory;this.callback=callback2;this.res=null;this.abort=null;this.context=null;this.
 trailers=null;this.body=body2;this.onInfo=onInfo||null;if(util.isStream(body2)){body2.on("error",err=>{this.onError(err)})}
 addSignal(this,signal)}onConnect(abort,context3){if(this.reason){abort(this.reason);return}assert2(this.callback);this.abort=
@@ -3395,7 +3396,7 @@ opts,factory,callback2);this.dispatch(opts,handler2)}catch(err){if(typeof callba
 opaque;queueMicrotask(()=>callback2(err,{opaque}))}}module.exports=stream}});var require_api_pipeline=__commonJS({"node_modules/undici/lib/api/api-pipeline.js"(exports,module){"use strict";var{Readable,
 Duplex,PassThrough}=__require("node:stream");var assert2=__require("node:assert");var{AsyncResource}=__require("node:async_hooks");
 var{InvalidArgumentError:InvalidArgumentError2,InvalidReturnValueError,RequestAbortedError}=require_errors();var util=require_util();
-var{addSignal,removeSignal}=require_abort_signal();function noop4(){}var kResume=Symbol("resume");var PipelineRequest=class extends Readable{constructor(){
+var{addSignal,removeSignal}=require_abort_signal();function noop5(){}var kResume=Symbol("resume");var PipelineRequest=class extends Readable{constructor(){
 super({autoDestroy:true});this[kResume]=null}_read(){const{[kResume]:resume}=this;if(resume){this[kResume]=null;resume()}}_destroy(err,callback2){
 this._read();callback2(err)}};var PipelineResponse=class extends Readable{constructor(resume){super({autoDestroy:true});
 this[kResume]=resume}_read(){this[kResume]()}_destroy(err,callback2){if(!err&&!this._readableState.endEmitted){err=new RequestAbortedError}
@@ -3406,7 +3407,7 @@ addEventListener!=="function"){throw new InvalidArgumentError2("signal must be a
 "CONNECT"){throw new InvalidArgumentError2("invalid method")}if(onInfo&&typeof onInfo!=="function"){throw new InvalidArgumentError2(
 "invalid onInfo callback")}super("UNDICI_PIPELINE");this.opaque=opaque||null;this.responseHeaders=responseHeaders||null;
 this.handler=handler2;this.abort=null;this.context=null;this.onInfo=onInfo||null;this.req=new PipelineRequest().on("erro\
-r",noop4);this.ret=new Duplex({readableObjectMode:opts.objectMode,autoDestroy:true,read:()=>{const{body:body2}=this;if(body2?.
+r",noop5);this.ret=new Duplex({readableObjectMode:opts.objectMode,autoDestroy:true,read:()=>{const{body:body2}=this;if(body2?.
 resume){body2.resume()}},write:(chunk,encoding,callback2)=>{const{req}=this;if(req.push(chunk,encoding)||req._readableState.
 destroyed){callback2()}else{req[kResume]=callback2}},destroy:(err,callback2)=>{const{body:body2,req,res,ret,abort}=this;
 if(!err&&!ret._readableState.endEmitted){err=new RequestAbortedError}if(abort&&err){abort()}util.destroy(body2,err);util.
@@ -3417,7 +3418,7 @@ const{opaque,handler:handler2,context:context3}=this;if(statusCode<200){if(this.
 "raw"?util.parseRawHeaders(rawHeaders):util.parseHeaders(rawHeaders);this.onInfo({statusCode,headers})}return}this.res=new PipelineResponse(
 resume);let body2;try{this.handler=null;const headers=this.responseHeaders==="raw"?util.parseRawHeaders(rawHeaders):util.
 parseHeaders(rawHeaders);body2=this.runInAsyncScope(handler2,null,{statusCode,headers,opaque,body:this.res,context:context3})}catch(err){
-this.res.on("error",noop4);throw err}if(!body2||typeof body2.on!=="function"){throw new InvalidReturnValueError("expecte\
+this.res.on("error",noop5);throw err}if(!body2||typeof body2.on!=="function"){throw new InvalidReturnValueError("expecte\
 d Readable")}body2.on("data",chunk=>{const{ret,body:body3}=this;if(!ret.push(chunk)&&body3.pause){body3.pause()}}).on("e\
 rror",err=>{const{ret}=this;util.destroy(ret,err)}).on("end",()=>{const{ret}=this;ret.push(null)}).on("close",()=>{const{
 ret}=this;if(!ret._readableState.ended){util.destroy(ret,new RequestAbortedError)}});this.body=body2}onData(chunk){const{
@@ -3805,13 +3806,13 @@ opts);if(snapshot){return this.#replaySnapshot(snapshot,handler2)}else if(mode==
 opts,handler2)}else{const error63=new UndiciError(`No snapshot found for ${opts.method||"GET"} ${opts.path}`);if(handler2.
 onError){handler2.onError(error63);return}throw error63}}else if(mode==="record"){return this.#recordAndReplay(opts,handler2)}}async#asyncDispatch(opts,handler2){
 await this.loadSnapshots();return this.dispatch(opts,handler2)}#recordAndReplay(opts,handler2){const responseData={statusCode:null,
-headers:{},trailers:{},body:[]};const self=this;const recordingHandler={onRequestStart(controller2,context3){return handler2.
+headers:{},trailers:{},body:[]};const self2=this;const recordingHandler={onRequestStart(controller2,context3){return handler2.
 onRequestStart(controller2,{...context3,history:this.history})},onRequestUpgrade(controller2,statusCode,headers,socket){
 return handler2.onRequestUpgrade(controller2,statusCode,headers,socket)},onResponseStart(controller2,statusCode,headers,statusMessage){
 responseData.statusCode=statusCode;responseData.headers=headers;return handler2.onResponseStart(controller2,statusCode,headers,
 statusMessage)},onResponseData(controller2,chunk){responseData.body.push(chunk);return handler2.onResponseData(controller2,
 chunk)},onResponseEnd(controller2,trailers){responseData.trailers=trailers;const responseBody=Buffer.concat(responseData.
-body);self[kSnapshotRecorder].record(opts,{statusCode:responseData.statusCode,headers:responseData.headers,body:responseBody,
+body);self2[kSnapshotRecorder].record(opts,{statusCode:responseData.statusCode,headers:responseData.headers,body:responseBody,
 trailers:responseData.trailers}).then(()=>handler2.onResponseEnd(controller2,trailers)).catch(error63=>handler2.onResponseError(
 controller2,error63))}};const agent=this[kRealAgent];return agent.dispatch(opts,recordingHandler)}#replaySnapshot(snapshot,handler2){
 try{const{response}=snapshot;const controller2={pause(){},resume(){},abort(reason){this.aborted=true;this.reason=reason},
@@ -3846,7 +3847,7 @@ true;return this.#handler.onResponseEnd?.(...args)}onResponseError(...args){this
 onResponseError?.(...args)}onBodySent(){}}}});var require_redirect_handler=__commonJS({"node_modules/undici/lib/handler/redirect-handler.js"(exports,module){"use stri\
 ct";var util=require_util();var{kBodyUsed,kRedirectCacheControl}=require_symbols();var assert2=__require("node:assert");
 var{InvalidArgumentError:InvalidArgumentError2}=require_errors();var EE=__require("node:events");var redirectableStatusCodes=[
-300,301,302,303,307,308];var kBody=Symbol("body");var noop4=()=>{};var BodyAsyncIterable=class{constructor(body2){this[kBody]=
+300,301,302,303,307,308];var kBody=Symbol("body");var noop5=()=>{};var BodyAsyncIterable=class{constructor(body2){this[kBody]=
 body2;this[kBodyUsed]=false}async*[Symbol.asyncIterator](){assert2(!this[kBodyUsed],"disturbed");this[kBodyUsed]=true;yield*this[kBody]}};
 var RedirectHandler=class _RedirectHandler{static buildDispatch(dispatcher,maxRedirections){if(maxRedirections!=null&&(!Number.
 isInteger(maxRedirections)||maxRedirections<0)){throw new InvalidArgumentError2("maxRedirections must be a positive numb\
@@ -3864,9 +3865,9 @@ opts.body=new BodyAsyncIterable(this.opts.body)}}onRequestStart(controller2,cont
 {...context3,history:this.history})}onRequestUpgrade(controller2,statusCode,headers,socket){this.handler.onRequestUpgrade?.(
 controller2,statusCode,headers,socket)}onResponseStart(controller2,statusCode,headers,statusMessage){if(this.opts.throwOnMaxRedirect&&
 this.history.length>=this.maxRedirections){throw new Error("max redirects")}if((statusCode===301||statusCode===302)&&this.
-opts.method==="POST"){this.opts.method="GET";if(util.isStream(this.opts.body)){util.destroy(this.opts.body.on("error",noop4))}
+opts.method==="POST"){this.opts.method="GET";if(util.isStream(this.opts.body)){util.destroy(this.opts.body.on("error",noop5))}
 this.opts.body=null}if(statusCode===303&&this.opts.method!=="HEAD"){this.opts.method="GET";if(util.isStream(this.opts.body)){
-util.destroy(this.opts.body.on("error",noop4))}this.opts.body=null}this.location=this.history.length>=this.maxRedirections||
+util.destroy(this.opts.body.on("error",noop5))}this.opts.body=null}this.location=this.history.length>=this.maxRedirections||
 util.isDisturbed(this.opts.body)||redirectableStatusCodes.indexOf(statusCode)===-1?null:headers.location;if(this.opts.origin){
 this.history.push(new URL(this.opts.path,this.opts.origin))}if(!this.location){this.handler.onResponseStart?.(controller2,
 statusCode,headers,statusMessage);return}this.history[kRedirectCacheControl].push({statusCode,headers:{...headers},receivedAt:Date.
@@ -4188,7 +4189,7 @@ commaIndex+16);if(code2<48||code2>57){return void 0}minute=code2-48}else{const c
 const code2=date5.charCodeAt(commaIndex+19);if(code2<48||code2>57){return void 0}second=(code1-48)*10+(code2-48)}return makeDate(
 year,monthIdx,day,hour,minute,second,weekday)}module.exports={parseHttpDate}}});var require_cache_handler=__commonJS({"node_modules/undici/lib/handler/cache-handler.js"(exports,module){"use strict";var util=require_util();
 var{kRedirectCacheControl}=require_symbols();var{parseCacheControlHeader,hasInvalidCacheControlDirective,parseVaryHeader,
-hasVaryStar,isInvalidOrWildcardVaryHeader,isEtagUsable}=require_cache();var{parseHttpDate}=require_date();function noop4(){}
+hasVaryStar,isInvalidOrWildcardVaryHeader,isEtagUsable}=require_cache();var{parseHttpDate}=require_date();function noop5(){}
 function sameOrigin(a2,b){try{return new URL(String(a2)).origin===new URL(String(b)).origin}catch{return String(a2)===String(
 b)}}var HEURISTICALLY_CACHEABLE_STATUS_CODES=[200,203,204,206,300,301,308,404,405,410,414,501];var NOT_UNDERSTOOD_STATUS_CODES=[
 206];var MAX_RESPONSE_AGE=2147483647e3;var REVALIDATION_ONLY_RETENTION=864e5;function trimOWS(value3){return value3.replace(
@@ -4274,7 +4275,7 @@ if(this.#writeStream?.write(chunk)===false){controller2.pause()}this.#handler.on
 if(this.#suppress304End){this.#suppress304End=false;return}if(this.#replaying304){this.#pending304End={controller:controller2,
 trailers};return}this.#writeStream?.end();this.#handler.onResponseEnd?.(controller2,trailers)}onResponseError(controller2,err){
 this.#replaying304=false;this.#pending304End=void 0;this.#writeStream?.destroy(err);this.#writeStream=void 0;this.#handler.
-onResponseError?.(controller2,err)}};function deleteCachedValue(store,cacheKey){try{store.delete(cacheKey)?.catch?.(noop4)}catch{}}
+onResponseError?.(controller2,err)}};function deleteCachedValue(store,cacheKey){try{store.delete(cacheKey)?.catch?.(noop5)}catch{}}
 function deleteCachedValueIfNotModified(statusCode,store,cacheKey){if(statusCode===304){deleteCachedValue(store,cacheKey)}}
 function revalidationResponseDisallowsCachedReuse(cacheType,resHeaders,cacheControlDirectives){return cacheControlDirectives["\
 no-store"]===true||cacheType==="shared"&&(cacheControlDirectives.private===true||Object.hasOwn(resHeaders,"set-cookie"))||
@@ -4616,7 +4617,7 @@ handler2,()=>{pendingRequests.delete(dedupeKey);if(pendingRequestsChannel.hasSub
 {size:pendingRequests.size,key:dedupeKey,type:"removed"})}},maxBufferSize);pendingRequests.set(dedupeKey,deduplicationHandler);
 if(pendingRequestsChannel.hasSubscribers){pendingRequestsChannel.publish({size:pendingRequests.size,key:dedupeKey,type:"\
 added"})}return dispatch(opts2,deduplicationHandler)}}}}});var require_sqlite_cache_store=__commonJS({"node_modules/undici/lib/cache/sqlite-cache-store.js"(exports,module){"use st\
-rict";var{Writable}=__require("node:stream");var{assertCacheKey,assertCacheValue}=require_cache();var DatabaseSync;var VERSION7=4;
+rict";var{Writable}=__require("node:stream");var{assertCacheKey,assertCacheValue}=require_cache();var DatabaseSync;var VERSION9=4;
 var MAX_ENTRY_SIZE=2*1e3*1e3*1e3;module.exports=class SqliteCacheStore{#maxEntrySize=MAX_ENTRY_SIZE;#maxCount=Infinity;#db;#getValuesQuery;#updateValueQuery;#insertValueQuery;#deleteExpiredValuesQuery;#deleteByUrlQuery;#countEntriesQuery;#deleteOldValuesQuery;constructor(opts){
 if(opts){if(typeof opts!=="object"){throw new TypeError("SqliteCacheStore options must be an object")}if(opts.maxEntrySize!==
 void 0){if(typeof opts.maxEntrySize!=="number"||!Number.isInteger(opts.maxEntrySize)||opts.maxEntrySize<0){throw new TypeError(
@@ -4630,7 +4631,7 @@ DatabaseSync}this.#db=new DatabaseSync(opts?.location??":memory:");this.#db.exec
       PRAGMA temp_store = memory;
       PRAGMA optimize;
 
-      CREATE TABLE IF NOT EXISTS cacheInterceptorV${VERSION7} (
+      CREATE TABLE IF NOT EXISTS cacheInterceptorV${VERSION9} (
         -- Data specific to us
         id INTEGER PRIMARY KEY AUTOINCREMENT,
         url TEXT NOT NULL,
@@ -4649,9 +4650,9 @@ DatabaseSync}this.#db=new DatabaseSync(opts?.location??":memory:");this.#db.exec
         staleAt INTEGER NOT NULL
       );
 
-      CREATE INDEX IF NOT EXISTS idx_cacheInterceptorV${VERSION7}_getValuesQuery ON cacheInterceptorV${VERSION7}(url, me\
+      CREATE INDEX IF NOT EXISTS idx_cacheInterceptorV${VERSION9}_getValuesQuery ON cacheInterceptorV${VERSION9}(url, me\
 thod, deleteAt);
-      CREATE INDEX IF NOT EXISTS idx_cacheInterceptorV${VERSION7}_deleteByUrlQuery ON cacheInterceptorV${VERSION7}(delet\
+      CREATE INDEX IF NOT EXISTS idx_cacheInterceptorV${VERSION9}_deleteByUrlQuery ON cacheInterceptorV${VERSION9}(delet\
 eAt);
     `);this.#getValuesQuery=this.#db.prepare(`
       SELECT
@@ -4666,14 +4667,14 @@ eAt);
         vary,
         cachedAt,
         staleAt
-      FROM cacheInterceptorV${VERSION7}
+      FROM cacheInterceptorV${VERSION9}
       WHERE
         url = ?
         AND method = ?
       ORDER BY
         deleteAt ASC
     `);this.#updateValueQuery=this.#db.prepare(`
-      UPDATE cacheInterceptorV${VERSION7} SET
+      UPDATE cacheInterceptorV${VERSION9} SET
         body = ?,
         deleteAt = ?,
         statusCode = ?,
@@ -4686,7 +4687,7 @@ eAt);
       WHERE
         id = ?
     `);this.#insertValueQuery=this.#db.prepare(`
-      INSERT INTO cacheInterceptorV${VERSION7} (
+      INSERT INTO cacheInterceptorV${VERSION9} (
         url,
         method,
         body,
@@ -4700,15 +4701,15 @@ eAt);
         cachedAt,
         staleAt
       ) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)
-    `);this.#deleteByUrlQuery=this.#db.prepare(`DELETE FROM cacheInterceptorV${VERSION7} WHERE url = ?`);this.#countEntriesQuery=
-this.#db.prepare(`SELECT COUNT(*) AS total FROM cacheInterceptorV${VERSION7}`);this.#deleteExpiredValuesQuery=this.#db.prepare(
-`DELETE FROM cacheInterceptorV${VERSION7} WHERE deleteAt <= ?`);this.#deleteOldValuesQuery=this.#maxCount===Infinity?null:
+    `);this.#deleteByUrlQuery=this.#db.prepare(`DELETE FROM cacheInterceptorV${VERSION9} WHERE url = ?`);this.#countEntriesQuery=
+this.#db.prepare(`SELECT COUNT(*) AS total FROM cacheInterceptorV${VERSION9}`);this.#deleteExpiredValuesQuery=this.#db.prepare(
+`DELETE FROM cacheInterceptorV${VERSION9} WHERE deleteAt <= ?`);this.#deleteOldValuesQuery=this.#maxCount===Infinity?null:
 this.#db.prepare(`
-        DELETE FROM cacheInterceptorV${VERSION7}
+        DELETE FROM cacheInterceptorV${VERSION9}
         WHERE id IN (
           SELECT
             id
-          FROM cacheInterceptorV${VERSION7}
+          FROM cacheInterceptorV${VERSION9}
           ORDER BY cachedAt ASC
           LIMIT ?
         )
@@ -4909,11 +4910,11 @@ let fallbackMode=null;const baseUrl2=environmentSettingsObject.settingsObject.ba
 "Failed to parse URL from "+input2,{cause:err})}if(parsedURL.username||parsedURL.password){throw new TypeError("Request \
 cannot be constructed from a URL that includes credentials: "+input2)}request5=makeRequest({urlList:[parsedURL]});fallbackMode=
 "cors"}else{assert2(webidl.is.Request(input2));request5=input2.#state;signal=input2.#signal;this.#dispatcher=init.dispatcher||
-input2.#dispatcher}const origin2=environmentSettingsObject.settingsObject.origin;let window="client";if(request5.window?.
-constructor?.name==="EnvironmentSettingsObject"&&sameOrigin(request5.window,origin2)){window=request5.window}if(init.window!=
-null){throw new TypeError(`'window' option '${window}' must be null`)}if("window"in init){window="no-window"}request5=makeRequest(
-{method:request5.method,headersList:request5.headersList,unsafeRequest:request5.unsafeRequest,client:environmentSettingsObject.
-settingsObject,window,priority:request5.priority,origin:request5.origin,referrer:request5.referrer,referrerPolicy:request5.
+input2.#dispatcher}const origin2=environmentSettingsObject.settingsObject.origin;let window2="client";if(request5.window?.
+constructor?.name==="EnvironmentSettingsObject"&&sameOrigin(request5.window,origin2)){window2=request5.window}if(init.window!=
+null){throw new TypeError(`'window' option '${window2}' must be null`)}if("window"in init){window2="no-window"}request5=
+makeRequest({method:request5.method,headersList:request5.headersList,unsafeRequest:request5.unsafeRequest,client:environmentSettingsObject.
+settingsObject,window:window2,priority:request5.priority,origin:request5.origin,referrer:request5.referrer,referrerPolicy:request5.
 referrerPolicy,mode:request5.mode,credentials:request5.credentials,cache:request5.cache,redirect:request5.redirect,integrity:request5.
 integrity,keepalive:request5.keepalive,reloadNavigation:request5.reloadNavigation,historyNavigation:request5.historyNavigation,
 urlList:[...request5.urlList]});const initHasKey=Object.keys(init).length!==0;if(initHasKey){if(request5.mode==="navigat\
@@ -6157,32 +6158,32 @@ dules/lossless-json/lib/esm/parse.js"(){init_numberParsers();init_revive();escap
 93;codeSpace=32;codeNewline=10;codeTab=9;codeReturn=13;codeDoubleQuote=34;codePlus=43;codeMinus=45;codeZero=48;codeOne=49;
 codeNine=57;codeComma=44;codeDot=46;codeColon=58;codeUppercaseA=65;codeLowercaseA=97;codeUppercaseE=69;codeLowercaseE=101;
 codeUppercaseF=70;codeLowercaseF=102}});var init_reviveDate=__esm({"node_modules/lossless-json/lib/esm/reviveDate.js"(){}});function stringify(value3,replacer,space,numberStringifiers){const resolvedSpace=resolveSpace(space);const replacedValue=typeof replacer===
-"function"?replacer.call({"":value3},"",value3):value3;return stringifyValue(replacedValue,"");function stringifyValue(value4,indent){
+"function"?replacer.call({"":value3},"",value3):value3;return stringifyValue(replacedValue,"");function stringifyValue(value4,indent2){
 if(Array.isArray(numberStringifiers)){const stringifier=numberStringifiers.find(item=>item.test(value4));if(stringifier){
 const str=stringifier.stringify(value4);if(typeof str!=="string"||!isNumber(str)){throw new Error(`Invalid JSON number: \
 output of a number stringifier must be a string containing a JSON number (output: ${str})`)}return str}}if(typeof value4===
 "boolean"||typeof value4==="number"||typeof value4==="string"||value4===null||value4 instanceof Date||value4 instanceof Boolean||
 value4 instanceof Number||value4 instanceof String){return JSON.stringify(value4)}if(isLosslessNumber(value4)){return value4.
 toString()}if(typeof value4==="bigint"){return value4.toString()}if(Array.isArray(value4)){return stringifyArray(value4,
-indent)}if(value4&&typeof value4==="object"){return stringifyObject(value4,indent)}return void 0}function stringifyArray(array2,indent){
-if(array2.length===0){return"[]"}const childIndent=resolvedSpace?indent+resolvedSpace:void 0;let str=resolvedSpace?"[\n":
+indent2)}if(value4&&typeof value4==="object"){return stringifyObject(value4,indent2)}return void 0}function stringifyArray(array2,indent2){
+if(array2.length===0){return"[]"}const childIndent=resolvedSpace?indent2+resolvedSpace:void 0;let str=resolvedSpace?"[\n":
 "[";for(let i2=0;i2<array2.length;i2++){const item=typeof replacer==="function"?replacer.call(array2,String(i2),array2[i2]):
 array2[i2];if(resolvedSpace){str+=childIndent}if(typeof item!=="undefined"&&typeof item!=="function"){const serialized=stringifyValue(
 item,childIndent);str+=serialized===void 0?"null":serialized}else{str+="null"}if(i2<array2.length-1){str+=resolvedSpace?
 ",\n":","}}str+=resolvedSpace?`
-${indent}]`:"]";return str}function stringifyObject(object3,indent){if(typeof object3.toJSON==="function"){return stringifyValue(
-object3.toJSON(),indent)}const keys=Array.isArray(replacer)?[...new Set(replacer.map(String))]:Object.keys(object3);if(keys.
-length===0){return"{}"}const childIndent=resolvedSpace?indent+resolvedSpace:void 0;let first=true;let str=resolvedSpace?
+${indent2}]`:"]";return str}function stringifyObject(object3,indent2){if(typeof object3.toJSON==="function"){return stringifyValue(
+object3.toJSON(),indent2)}const keys=Array.isArray(replacer)?[...new Set(replacer.map(String))]:Object.keys(object3);if(keys.
+length===0){return"{}"}const childIndent=resolvedSpace?indent2+resolvedSpace:void 0;let first=true;let str=resolvedSpace?
 "{\n":"{";for(const key of keys){const value4=typeof replacer==="function"?replacer.call(object3,key,object3[key]):object3[key];
 if(includeProperty(key,value4)){const serialized=stringifyValue(value4,childIndent);if(serialized===void 0){continue}if(first){
 first=false}else{str+=resolvedSpace?",\n":","}const keyStr=JSON.stringify(key);str+=resolvedSpace?`${childIndent+keyStr}\
 : `:`${keyStr}:`;str+=serialized}}str+=resolvedSpace?`
-${indent}}`:"}";return str}function includeProperty(_key,value4){return typeof value4!=="undefined"&&typeof value4!=="fu\
-nction"&&typeof value4!=="symbol"}}function resolveSpace(space){if(typeof space==="number"){const count3=Math.min(Math.trunc(
-space),MAX_SPACE_LENGTH);return count3>=1?" ".repeat(count3):void 0}if(typeof space==="string"&&space!==""){return space.
+${indent2}}`:"}";return str}function includeProperty(_key,value4){return typeof value4!=="undefined"&&typeof value4!=="f\
+unction"&&typeof value4!=="symbol"}}function resolveSpace(space){if(typeof space==="number"){const count3=Math.min(Math.
+trunc(space),MAX_SPACE_LENGTH);return count3>=1?" ".repeat(count3):void 0}if(typeof space==="string"&&space!==""){return space.
 slice(0,MAX_SPACE_LENGTH)}return void 0}var MAX_SPACE_LENGTH;var init_stringify=__esm({"node_modules/lossless-json/lib/e\
 sm/stringify.js"(){init_LosslessNumber();init_utils();MAX_SPACE_LENGTH=10}});var init_types=__esm({"node_modules/lossless-json/lib/esm/types.js"(){}});var init_esm=__esm({"node_modules/lossless-json/lib/esm/index.js"(){init_config();init_LosslessNumber();init_numberParsers();
-init_parse();init_reviveDate();init_stringify();init_types();init_utils()}});import{inspect}from"node:util";function exactly(text5){const plain2=Number(text5);return String(plain2)===text5?plain2:new ExactNumber(
+init_parse();init_reviveDate();init_stringify();init_types();init_utils()}});import{inspect}from"node:util";function exactly(text5){const plain3=Number(text5);return String(plain3)===text5?plain3:new ExactNumber(
 text5)}function isMap(value3){return typeof value3==="object"&&value3!==null&&!Array.isArray(value3)&&!(value3 instanceof
 Sensitive)&&!(value3 instanceof ExactNumber)}function holdsSensitive(value3){if(value3 instanceof Sensitive)return true;
 if(Array.isArray(value3))return value3.some(holdsSensitive);return isMap(value3)&&Object.values(value3).some(holdsSensitive)}
@@ -6209,7 +6210,7 @@ Number(this.text)}toString(){return this.text}[inspect.custom](){return this.tex
 this.#value=value3}reveal(){return this.#value}toJSON(){return{sensitive:true}}[inspect.custom](){return"(sensitive)"}toString(){
 return"(sensitive)"}};HashedSecret=class extends Sensitive{hash;#matches;constructor(hash3,matches){super(null);this.hash=
 hash3;this.#matches=matches}matches(value3){return this.#matches(value3)}reveal(){throw new Error("a hashed secret has n\
-o readable value")}};UNKNOWN_TEXT="(unknown)";uuid=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;maxIdentifier=512}});function parseJson(text5){const plain2=JSON.parse(text5);if(!suspicious.test(text5))return plain2;return parse(text5,null,
+o readable value")}};UNKNOWN_TEXT="(unknown)";uuid=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;maxIdentifier=512}});function parseJson(text5){const plain3=JSON.parse(text5);if(!suspicious.test(text5))return plain3;return parse(text5,null,
 {parseNumber:exactly,onDuplicateKey:({newValue})=>newValue})}function stringifyJson(value3,space){const text5=holdsExact(
 value3)?stringify(value3,void 0,space,[numberWriter]):JSON.stringify(value3,null,space);if(text5===void 0)throw new TypeError(
 "not a value of JSON");return text5}function holdsExact(value3){if(typeof value3!=="object"||value3===null)return false;
@@ -6496,7 +6497,101 @@ if(this.decodeMode===DecodingMode.Attribute&&isEntityInAttributeInvalidEnd(next)
 packed2>>3);this.errors?.missingSemicolonAfterCharacterReference();return this.consumed}}return 0}endNamedEntity(){if(this.
 decodeMode===DecodingMode.Strict||this.runLength<2){return 0}const packed2=findBufferedLegacySlot(this.nameBuffer,this.runLength);
 if(packed2<0)return 0;if(this.decodeMode===DecodingMode.Attribute&&(packed2&7)<this.runLength){return 0}this.consumed=(packed2&
-7)+1;this.emitSlot(packed2>>3);this.errors?.missingSemicolonAfterCharacterReference();return this.consumed}}}});var util_exports={};__export(util_exports,{BIGINT_FORMAT_RANGES:()=>BIGINT_FORMAT_RANGES,CONSTANT_CATCH:()=>CONSTANT_CATCH,
+7)+1;this.emitSlot(packed2>>3);this.errors?.missingSemicolonAfterCharacterReference();return this.consumed}}}});function*layersOf(text5){const layer={text:text5,from:null,to:null};yield layer;const kinds2=escapes.filter(([begin])=>text5.
+includes(begin));if(kinds2.length===0)return;yield*decodedLayers(layer,everyEscape);if(kinds2.length===1)return;for(const[
+,pattern]of kinds2)yield*decodedLayers(layer,new RegExp(pattern,"gi"))}function*decodedLayers(first,pattern){let layer=first;
+for(let count3=0;count3<maxDecodings;count3+=1){layer=decoded(layer,pattern);if(layer===null)return;yield layer}}function decoded({
+text:text5,from,to},pattern){if(text5.search(pattern)===-1)return null;const pieces2=[];const starts=new Int32Array(text5.
+length);const ends=new Int32Array(text5.length);let length=0;let kept=0;const keep2=end=>{for(let at3=kept;at3<end;at3+=
+1){starts[length]=from?.[at3]??at3;ends[length]=to?.[at3]??at3+1;length+=1}pieces2.push(text5.slice(kept,end));kept=end};
+for(const{0:written3,index}of text5.matchAll(pattern)){const meant2=meaningOf(written3);if(meant2===written3||meant2.length>
+written3.length)continue;keep2(index);kept=index+written3.length;pieces2.push(meant2);for(let unit=0;unit<meant2.length;unit+=
+1){starts[length]=from?.[index]??index;ends[length]=to?.[kept-1]??kept;length+=1}}if(pieces2.length===0)return null;keep2(
+text5.length);return{text:pieces2.join(""),from:starts.subarray(0,length),to:ends.subarray(0,length)}}function meaningOf(written3){
+if(written3.startsWith("&"))return decodeHTML(written3);if(written3.startsWith("%")){try{return decodeURIComponent(written3)}catch{
+return written3}}const letter=written3[1]??"";if(written3.length===2)return letters[letter]??letter;const code2=Number.parseInt(
+written3.replace(/^\\[ux]\{?|\}$/gi,""),16);return code2>1114111?written3:written3.length===6?String.fromCharCode(code2):
+String.fromCodePoint(code2)}function lowered(text5){const units=new Uint16Array(text5.length);for(let at3=0;at3<text5.length;at3+=
+1)units[at3]=lowerOf(text5.charCodeAt(at3));return{text:textOfUnits(units),at:null}}function squeezed(text5){const units=new Uint16Array(
+text5.length);const at3=new Int32Array(text5.length);let length=0;for(let index=0;index<text5.length;index+=1){const unit=text5.
+charCodeAt(index);if(unit===56128&&index+1<text5.length&&(text5.charCodeAt(index+1)&64512)===56320){index+=1;continue}if(isIgnored(
+unit))continue;units[length]=lowerOf(unit);at3[length]=index;length+=1}return{text:textOfUnits(units.subarray(0,length)),
+at:at3.subarray(0,length)}}function textOfUnits(units){return Buffer.from(units.buffer,units.byteOffset,units.byteLength).
+toString("utf16le")}function knownOf(unit){known??=new Uint32Array(2**16);const before=known[unit]??0;if(before!==0)return before;
+const character=String.fromCharCode(unit);const small=character.toLowerCase();const ignored2=/[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u.
+test(character);const answer=ignored2?1:(small.length===1?small.charCodeAt(0):unit)+2;known[unit]=answer;return answer}function isIgnored(unit){
+return knownOf(unit)===1}function lowerOf(unit){const answer=knownOf(unit);return answer===1?unit:answer-2}var maxDecodings,
+escapes,everyEscape,letters,known;var init_redact_layers=__esm({"src/base/redact-layers.ts"(){"use strict";init_decode();
+maxDecodings=3;escapes=[["\\",String.raw`\\(?:u\{[0-9a-f]{1,6}\}|u[0-9a-f]{4}|x[0-9a-f]{2}|["'\\/bfnrt])`],["%","%[0-7][\
+0-9a-f]|%[cd][0-9a-f]%[89ab][0-9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f]){2}|%f[0-7](?:%[89ab][0-9a-f]){3}"],["&",String.raw`&(?:#\d{1,24};?|#x[0-9a-f]{1,24};?|[a-z][a-z0-9]{1,31};|(?:amp|lt|gt|quot|[aeiou]uml|copy|reg|nbsp|sect|szlig))`]];
+everyEscape=new RegExp(escapes.map(([,pattern])=>pattern).join("|"),"gi");letters={b:"\b",f:"\f",n:"\n",r:"\r",t:"	"}}});function slotOf(hash3){return(hash3^hash3>>>15)&131071}function hashOf(text5){let hash3=0;for(let at3=0;at3<text5.length;at3+=
+1)hash3=Math.imul(hash3,base)+text5.charCodeAt(at3)|0;return hash3}function sumsOf(text5){const sums=new Int32Array(text5.
+length+1);let hash3=0;for(let at3=0;at3<text5.length;at3+=1){hash3=Math.imul(hash3,base)+text5.charCodeAt(at3)|0;sums[at3+
+1]=hash3}return sums}function powerOf(length){const known3=powers.get(length);if(known3!==void 0)return known3;let power=1;
+for(let step=0;step<length;step+=1)power=Math.imul(power,base);powers.set(length,power);return power}var noEdges,base,Needles,
+powers;var init_redact_needles=__esm({"src/base/redact-needles.ts"(){"use strict";noEdges={before:false,after:false};base=
+739982445;Needles=class{size;#byBeginning=new Map;#flags;#power;constructor(size2){this.size=size2;this.#power=powerOf(size2)}add(needle,edges=noEdges){
+if(needle.length<this.size)return;const{lengths}=this.#beginning(needle.slice(0,this.size));let group=lengths.find(({length})=>length===
+needle.length);if(group===void 0){group={length:needle.length,hashes:new Set,needles:new Map};lengths.push(group);lengths.
+sort((one,other)=>other.length-one.length)}group.hashes.add(hashOf(needle));if(!group.needles.has(needle))group.needles.
+set(needle,edges)}addRun(run5){this.#beginning(run5).run=true}find(text5,onFound){const flags=this.#flags;if(flags===void 0||
+text5.length<this.size)return;const sums=sumsOf(text5);const hash3=(from,length,power)=>(sums[from+length]??0)-Math.imul(
+sums[from]??0,power)|0;for(let at3=0;at3+this.size<=text5.length;at3+=1){if(flags[slotOf(hash3(at3,this.size,this.#power))]===
+0)continue;const beginning=this.#byBeginning.get(text5.slice(at3,at3+this.size));if(beginning===void 0)continue;let found2=beginning.
+run?this.size:0;let edges=noEdges;for(const{length,hashes,needles}of beginning.lengths){if(at3+length>text5.length||!hashes.
+has(hash3(at3,length,powerOf(length))))continue;const needle=needles.get(text5.slice(at3,at3+length));if(needle===void 0)
+continue;found2=length;edges=needle;break}if(found2===0)continue;onFound(at3,at3+found2,edges);at3+=found2-this.size}}#beginning(text5){
+const known3=this.#byBeginning.get(text5);if(known3!==void 0)return known3;const made2={lengths:[],run:false};this.#byBeginning.
+set(text5,made2);this.#flags??=new Uint8Array(2**17);this.#flags[slotOf(hashOf(text5))]=1;return made2}};powers=new Map}});function redactAddress(address2,{redactName}){const slash=address2.indexOf("/")+1;return address2.slice(0,slash)+redactName(
+address2.slice(slash))}function createRedactor(){const tokens=new Secrets;const variables=new Secrets;const answered=new Secrets;
+const declared=new Secrets;const credentials=[tokens,variables,answered];const short3=new Set;const knownTokens=new Set;
+const isToken=text5=>knownTokens.has(text5.toLowerCase());return{add(secret3,kind="token"){const trimmed2=secret3.trim();
+const credential=kind==="answer"?trimmed2.length>=leastFolded:kind!=="declared";const list2={token:tokens,variable:variables,
+answer:answered,declared}[kind];(credential?list2:declared).add(secret3,kind==="token");if(credential&&trimmed2!==""&&trimmed2.
+length<leastFolded)short3.add(trimmed2);if(kind==="token")knownTokens.add(trimmed2.toLowerCase())},redact:text5=>replaced(
+text5,found(credentials,text5,true)),redactKey:text5=>replaced(text5,found(credentials,text5,false)),redactName:text5=>replaced(
+text5,found([tokens,variables],text5,false),one=>isUuid(one)&&!isToken(one)),redactFile:text5=>replaced(text5,found([tokens],
+text5,false)),redactSentence(text5){const own4=found([tokens,variables],text5,true);const quoted2=within(found([answered],
+text5,true),quotations(text5));return replaced(text5,[...own4,...quoted2],one=>isWord(one)&&!isToken(one))},redactEcho:text5=>replaced(
+text5,found([...credentials,declared],text5,true)),holds:text5=>short3.has(text5.trim())||found(credentials,text5,false).
+length>0}}function quotations(text5){return[...text5.matchAll(/"(?:[^"\\]|\\.)*"/g)].map(({0:quoted2,index})=>({from:index,
+to:index+quoted2.length}))}function within(ranges,others){return ranges.filter(({from,to})=>others.some(other=>other.from<=
+from&&to<=other.to))}function found(lists,text5,short3){const ranges=[];const sought=lists.filter(list2=>list2.has(short3));
+if(text5.length<leastSecret||sought.length===0)return ranges;for(const layer of layersOf(text5)){let small;let narrow;const form={
+text:layer.text,small:()=>{small??=lowered(layer.text).text;return small},narrow:()=>{narrow??=squeezed(layer.text);return narrow}};
+for(const list2 of sought){list2.find(form,short3,(from,to)=>{ranges.push({from:layer.from?.[from]??from,to:layer.to?.[to-
+1]??to})})}}return ranges}function isRandom(text5){const mixed=[/\d/,new RegExp("\\p{Ll}","u"),new RegExp("\\p{Lu}","u")].
+filter(kind=>kind.test(text5)).length>=2;return mixed&&new Set(text5).size>=5}function isBase64(character){return character!==
+void 0&&/[\w+/-]/.test(character)}function encodingEnd(text5,at3){let end=isBase64(text5[at3])?at3+1:at3;while(end<at3+3&&
+text5[end]==="=")end+=1;return end}function isWord(text5){return/^(?:[A-Z]?[a-z]{1,15}|\d{1,7})$/.test(text5)}function replaced(text5,ranges,isSpared=()=>false){
+let clean="";let end=0;for(const{from,to}of joined(text5,ranges)){const found2=text5.slice(from,to);clean+=text5.slice(end,
+from)+(isSpared(found2)?found2:mask);end=to}return clean+text5.slice(end)}function joined(text5,ranges){const all=[];for(const range2 of ranges.
+sort((one,other)=>one.from-other.from)){const from=inPair(text5,range2.from)?range2.from-1:range2.from;const to=inPair(text5,
+range2.to)?range2.to+1:range2.to;const last=all.at(-1);if(last===void 0||from>last.to)all.push({from,to});else last.to=Math.
+max(last.to,to)}return all}function inPair(text5,at3){return at3>0&&at3<text5.length&&(text5.charCodeAt(at3-1)&64512)===
+55296&&(text5.charCodeAt(at3)&64512)===56320}var mask,leastSecret,leastFolded,leastSqueezed,leastLong,Secrets;var init_redact=__esm(
+{"src/base/redact.ts"(){"use strict";init_redact_layers();init_redact_needles();init_values();mask="(sensitive)";leastSecret=
+4;leastFolded=8;leastSqueezed=12;leastLong=20;Secrets=class{#exact=new Needles(leastSecret);#lowered=new Needles(leastFolded);#squeezed=new Needles(
+leastSqueezed);#known=new Set;#short=false;#long=false;add(secret3,runs){const key=`${runs} ${secret3}`;if(this.#known.has(
+key))return;this.#known.add(key);const trimmed2=secret3.trim();if(trimmed2.length<leastSecret)return;const frame=/^-----(BEGIN|END) [A-Z0-9 ]+-----$/;
+const lines=trimmed2.split(/\r?\n/).map(line=>line.trim());const own4=lines.filter(line=>!frame.test(line));for(const text5 of new Set(
+[trimmed2,...own4.filter(({length})=>length>=leastFolded)])){this.#addForms(text5)}if(secret3!==trimmed2)this.#addExact(
+secret3);if(!runs||trimmed2.length<leastLong)return;for(const line of own4.length<lines.length?own4.slice(1):own4)this.#addRuns(
+line)}has(short3){return this.#long||short3&&this.#short}find({text:text5,small,narrow},short3,onFound){if(short3&&this.#short)
+this.#exact.find(text5,onFound);if(!this.#long)return;this.#lowered.find(small(),onFound);const{text:squeezedText,at:at3}=narrow();
+this.#squeezed.find(squeezedText,(from,to,edges)=>{const first=at3[from]??0;const last=(at3[to-1]??0)+1;onFound(edges.before&&
+isBase64(text5[first-1])?first-1:first,edges.after?encodingEnd(text5,last):last)})}#addForms(text5){for(const{text:meant2}of layersOf(
+text5)){this.#add(meant2);if(meant2.includes(" "))this.#add(meant2.replaceAll(" ","+"))}const bytes=Buffer.from(text5,"u\
+tf8");if(text5.length<leastFolded){this.#addExact(bytes.toString("base64").replace(/=+$/,""));return}this.#add(bytes.toString(
+"hex"));for(const[offset,before]of[[0,false],[1,true],[2,true]]){const whole3=Buffer.concat([Buffer.alloc(offset),bytes]);
+const core=whole3.toString("base64").slice(before?offset+1:0,Math.floor(whole3.length*8/6));const edges={before,after:true};
+this.#squeezed.add(squeezed(core).text,edges);this.#squeezed.add(squeezed(core.replaceAll("+","-").replaceAll("/","_")).
+text,edges)}this.#long=true}#add(text5){if(mask.includes(text5.toLowerCase()))return;const narrow=squeezed(text5).text;if(narrow.
+length>=leastSqueezed)this.#squeezed.add(narrow);else if(text5.length>=leastFolded)this.#lowered.add(lowered(text5).text);else{
+this.#addExact(text5);return}this.#long=true}#addExact(text5){if(text5.trim().length<leastSecret||mask.includes(text5))return;
+this.#exact.add(text5);this.#short=true}#addRuns(line){const{text:text5,at:at3}=squeezed(line);for(let from=0;from+leastSqueezed<=
+text5.length;from+=1){const written3=line.slice(at3[from],(at3[from+leastSqueezed-1]??0)+1);if(isRandom(written3))this.#squeezed.
+addRun(text5.slice(from,from+leastSqueezed))}this.#long=true}}}});var util_exports={};__export(util_exports,{BIGINT_FORMAT_RANGES:()=>BIGINT_FORMAT_RANGES,CONSTANT_CATCH:()=>CONSTANT_CATCH,
 Class:()=>Class,NUMBER_FORMAT_RANGES:()=>NUMBER_FORMAT_RANGES,aborted:()=>aborted,allowsEval:()=>allowsEval,assert:()=>assert,
 assertEqual:()=>assertEqual,assertIs:()=>assertIs,assertNever:()=>assertNever,assertNotEqual:()=>assertNotEqual,assignProp:()=>assignProp,
 attachSchema:()=>attachSchema,base64ToUint8Array:()=>base64ToUint8Array,base64urlToUint8Array:()=>base64urlToUint8Array,
@@ -6765,9 +6860,9 @@ sha512_base64:()=>sha512_base64,sha512_base64url:()=>sha512_base64url,sha512_hex
 ulid:()=>ulid,undefined:()=>_undefined,unicodeEmail:()=>unicodeEmail,uppercase:()=>uppercase,uuid:()=>uuid2,uuid4:()=>uuid4,
 uuid6:()=>uuid6,uuid7:()=>uuid7,xid:()=>xid});function nanoidOfLength(length){return new RegExp(`^[a-zA-Z0-9_-]{${length}\
 }$`)}function emoji(){return new RegExp(_emoji,"u")}function anchor(source){return new RegExp(`^${source}$`)}function timeSource(args){
-const hhmm=`(?:[01]\\d|2[0-3]):[0-5]\\d`;const regex=typeof args.precision==="number"?args.precision===-1?`${hhmm}`:args.
+const hhmm=`(?:[01]\\d|2[0-3]):[0-5]\\d`;const regex2=typeof args.precision==="number"?args.precision===-1?`${hhmm}`:args.
 precision===0?`${hhmm}:[0-5]\\d`:`${hhmm}:[0-5]\\d\\.\\d{${args.precision}}`:args.seconds?`${hhmm}:[0-5]\\d(?:\\.\\d+)?`:
-`${hhmm}(?::[0-5]\\d(?:\\.\\d+)?)?`;return regex}function time(args){return new RegExp(`^${timeSource(args)}$`)}function datetime(args){
+`${hhmm}(?::[0-5]\\d(?:\\.\\d+)?)?`;return regex2}function time(args){return new RegExp(`^${timeSource(args)}$`)}function datetime(args){
 const opts=["Z"];if(args.offset)opts.push(`([+-](?:[01]\\d|2[0-3]):[0-5]\\d)`);const qualified=`${timeSource({precision:args.
 precision,seconds:true})}(?:${opts.join("|")})`;const timeRegex=args.local?`${qualified}|${timeSource({precision:args.precision})}`:
 qualified;return new RegExp(`^${dateSource}T(?:${timeRegex})$`)}function fixedBase64(bodyLength,padding){return new RegExp(
@@ -6798,9 +6893,9 @@ domain=/^(?=.{1,253}$)([a-zA-Z0-9](?:[a-zA-Z0-9-]{0,61}[a-zA-Z0-9])?\.)+[a-zA-Z]
 creditCard=/^\d(?:[ -]?\d){11,18}$/;currencyCode=/^(?:AED|AFN|ALL|AMD|AOA|ARS|AUD|AWG|AZN|BAM|BBD|BDT|BHD|BIF|BMD|BND|BOB|BOV|BRL|BSD|BTN|BWP|BYN|BZD|CAD|CDF|CHE|CHF|CHW|CLF|CLP|CNY|COP|COU|CRC|CUP|CVE|CZK|DJF|DKK|DOP|DZD|EGP|ERN|ETB|EUR|FJD|FKP|GBP|GEL|GHS|GIP|GMD|GNF|GTQ|GYD|HKD|HNL|HTG|HUF|IDR|ILS|INR|IQD|IRR|ISK|JMD|JOD|JPY|KES|KGS|KHR|KMF|KPW|KRW|KWD|KYD|KZT|LAK|LBP|LKR|LRD|LSL|LYD|MAD|MDL|MGA|MKD|MMK|MNT|MOP|MRU|MUR|MVR|MWK|MXN|MXV|MYR|MZN|NAD|NGN|NIO|NOK|NPR|NZD|OMR|PAB|PEN|PGK|PHP|PKR|PLN|PYG|QAR|RON|RSD|RUB|RWF|SAR|SBD|SCR|SDG|SEK|SGD|SHP|SLE|SOS|SRD|SSP|STN|SVC|SYP|SZL|THB|TJS|TMT|TND|TOP|TRY|TTD|TWD|TZS|UAH|UGX|USD|USN|UYI|UYU|UYW|UZS|VED|VES|VND|VUV|WST|XAD|XAF|XAG|XAU|XBA|XBB|XBC|XBD|XCD|XCG|XDR|XOF|XPD|XPF|XPT|XSU|XTS|XUA|XXX|YER|ZAR|ZMW|ZWG)$/;
 iban=/^[A-Z]{2}(?!00|01|99)\d{2}[A-Z0-9]{11,30}$/;dateSource=`(?:(?:\\d\\d[2468][048]|\\d\\d[13579][26]|\\d\\d0[48]|[02468][04\
 8]00|[13579][26]00)-02-29|\\d{4}-(?:(?:0[13578]|1[02])-(?:0[1-9]|[12]\\d|3[01])|(?:0[469]|11)-(?:0[1-9]|[12]\\d|30)|(?:02)-\
-(?:0[1-9]|1\\d|2[0-8])))`;date=anchor(dateSource);anyString=/^[\s\S]{0,}$/;string=params=>{const regex=params?`[\\s\\S]{${params?.
-minimum??0},${params?.maximum??""}}`:`[\\s\\S]*`;return new RegExp(`^${regex}$`)};bigint=/^-?\d+n?$/;integer=/^-?\d+$/;number=
-/^-?\d+(?:\.\d+)?$/;boolean=/^(?:true|false)$/i;_null=/^null$/i;_undefined=/^undefined$/i;lowercase=/^[^A-Z]*$/;uppercase=
+(?:0[1-9]|1\\d|2[0-8])))`;date=anchor(dateSource);anyString=/^[\s\S]{0,}$/;string=params=>{const regex2=params?`[\\s\\S]{${params?.
+minimum??0},${params?.maximum??""}}`:`[\\s\\S]*`;return new RegExp(`^${regex2}$`)};bigint=/^-?\d+n?$/;integer=/^-?\d+$/;
+number=/^-?\d+(?:\.\d+)?$/;boolean=/^(?:true|false)$/i;_null=/^null$/i;_undefined=/^undefined$/i;lowercase=/^[^A-Z]*$/;uppercase=
 /^[^a-z]*$/;hex=/^[0-9a-fA-F]*$/;md5_hex=/^[0-9a-fA-F]{32}$/;md5_base64=fixedBase64(22,"==");md5_base64url=fixedBase64url(
 22);sha1_hex=/^[0-9a-fA-F]{40}$/;sha1_base64=fixedBase64(27,"=");sha1_base64url=fixedBase64url(27);sha256_hex=/^[0-9a-fA-F]{64}$/;
 sha256_base64=fixedBase64(43,"=");sha256_base64url=fixedBase64url(43);sha384_hex=/^[0-9a-fA-F]{96}$/;sha384_base64=fixedBase64(
@@ -8301,13 +8396,13 @@ des")return`\xC9rv\xE9nytelen string: "${_issue.includes}" \xE9rt\xE9ket kell ta
 format]??issue3.format}`}case"not_multiple_of":return`\xC9rv\xE9nytelen sz\xE1m: ${issue3.divisor} t\xF6bbsz\xF6r\xF6s\xE9nek kell l\
 ennie`;case"unrecognized_keys":return`Ismeretlen kulcs${issue3.keys.length>1?"s":""}: ${joinValues(issue3.keys,", ")}`;case"\
 invalid_key":return`\xC9rv\xE9nytelen kulcs ${issue3.origin}`;case"invalid_union":return"\xC9rv\xE9nytelen bemenet";case"\
-invalid_element":return`\xC9rv\xE9nytelen \xE9rt\xE9k: ${issue3.origin}`;default:return`\xC9rv\xE9nytelen bemenet`}}}}});function getArmenianPlural(count3,one,many){return Math.abs(count3)===1?one:many}function withDefiniteArticle(word){if(!word)
-return"";const vowels=["\u0561","\u0565","\u0568","\u056B","\u0578","\u0578\u0582","\u0585"];const lastChar=word[word.length-
-1];return word+(vowels.includes(lastChar)?"\u0576":"\u0568")}function hy_default(){return{localeError:error25()}}var error25;
-var init_hy=__esm({"node_modules/zod/v4/locales/hy.js"(){init_util();error25=()=>{const Sizable={string:{unit:{one:"\u0576\u0577\u0561\u0576",
-many:"\u0576\u0577\u0561\u0576\u0576\u0565\u0580"},verb:"\u0578\u0582\u0576\u0565\u0576\u0561\u056C"},file:{unit:{one:"\u0562\
-\u0561\u0575\u0569",many:"\u0562\u0561\u0575\u0569\u0565\u0580"},verb:"\u0578\u0582\u0576\u0565\u0576\u0561\u056C"},array:{
-unit:{one:"\u057F\u0561\u0580\u0580",many:"\u057F\u0561\u0580\u0580\u0565\u0580"},verb:"\u0578\u0582\u0576\u0565\u0576\u0561\u056C"},
+invalid_element":return`\xC9rv\xE9nytelen \xE9rt\xE9k: ${issue3.origin}`;default:return`\xC9rv\xE9nytelen bemenet`}}}}});function getArmenianPlural(count3,one,many){return Math.abs(count3)===1?one:many}function withDefiniteArticle(word2){if(!word2)
+return"";const vowels=["\u0561","\u0565","\u0568","\u056B","\u0578","\u0578\u0582","\u0585"];const lastChar=word2[word2.
+length-1];return word2+(vowels.includes(lastChar)?"\u0576":"\u0568")}function hy_default(){return{localeError:error25()}}
+var error25;var init_hy=__esm({"node_modules/zod/v4/locales/hy.js"(){init_util();error25=()=>{const Sizable={string:{unit:{
+one:"\u0576\u0577\u0561\u0576",many:"\u0576\u0577\u0561\u0576\u0576\u0565\u0580"},verb:"\u0578\u0582\u0576\u0565\u0576\u0561\u056C"},
+file:{unit:{one:"\u0562\u0561\u0575\u0569",many:"\u0562\u0561\u0575\u0569\u0565\u0580"},verb:"\u0578\u0582\u0576\u0565\u0576\u0561\u056C"},
+array:{unit:{one:"\u057F\u0561\u0580\u0580",many:"\u057F\u0561\u0580\u0580\u0565\u0580"},verb:"\u0578\u0582\u0576\u0565\u0576\u0561\u056C"},
 set:{unit:{one:"\u057F\u0561\u0580\u0580",many:"\u057F\u0561\u0580\u0580\u0565\u0580"},verb:"\u0578\u0582\u0576\u0565\u0576\u0561\u056C"},
 map:{unit:{one:"\u057F\u0561\u0580\u0580",many:"\u057F\u0561\u0580\u0580\u0565\u0580"},verb:"\u0578\u0582\u0576\u0565\u0576\u0561\u056C"}};
 function getSizing(origin2){return Sizable[origin2]??null}const FormatDictionary={regex:"\u0574\u0578\u0582\u057F\u0584",
@@ -10189,7 +10284,7 @@ if(parent){if(!result.ref)result.ref=parent;processSchema(parent,ctx,params);ctx
 metadataRegistry.get(schema);if(meta3)assignProps(result.schema,meta3);if(ctx.io==="input"&&isTransforming(schema)){delete result.
 schema.examples;delete result.schema.default}if(ctx.io==="input"&&"_prefault"in result.schema)(_a3=result.schema).default??
 (_a3.default=result.schema._prefault);delete result.schema._prefault;const _result=ctx.seen.get(schema);return _result.schema}
-function encodeJSONPointerSegment(segment){return segment.replace(/~/g,"~0").replace(/\//g,"~1")}function extractDefs(ctx,schema){
+function encodeJSONPointerSegment(segment3){return segment3.replace(/~/g,"~0").replace(/\//g,"~1")}function extractDefs(ctx,schema){
 const root=ctx.seen.get(schema);if(!root)throw new Error("Unprocessed schema. This is a bug in Zod.");if(ctx.external&&ctx.
 sharedDefsExtractedFor===ctx.external)return;const idToSchema=new Map;for(const entry of ctx.seen.entries()){const id=ctx.
 metadataRegistry.get(entry[0])?.id;if(id){const existing2=idToSchema.get(id);if(existing2&&existing2!==entry[0]){throw new Error(
@@ -10339,7 +10434,7 @@ if(typeof minimum==="number")json2.minLength=minimum;if(typeof maximum==="number
 format=formatMap[format]??format;if(json2.format==="")delete json2.format;if(format==="time"||laxFormat){delete json2.format}}
 if(contentEncoding)json2.contentEncoding=contentEncoding;if(patterns&&patterns.size>0){const patternList=[...patterns].map(
 exactPattern);if(patternList.length===1)json2.pattern=patternList[0].source;else if(patternList.length>1){json2.allOf=[...patternList.
-map(regex=>({...ctx.target==="draft-07"||ctx.target==="draft-04"||ctx.target==="openapi-3.0"?{type:"string"}:{},pattern:regex.
+map(regex2=>({...ctx.target==="draft-07"||ctx.target==="draft-04"||ctx.target==="openapi-3.0"?{type:"string"}:{},pattern:regex2.
 source}))]}}};numberProcessor=(schema,ctx,_json,params)=>{const json2=_json;const{minimum,maximum,multipleOf,exclusiveMaximum,
 exclusiveMinimum,isInt}=aggregateChecks(schema);json2.type=isInt?"integer":"number";const exMin=typeof exclusiveMinimum===
 "number"&&exclusiveMinimum>=(minimum??Number.NEGATIVE_INFINITY);const exMax=typeof exclusiveMaximum==="number"&&exclusiveMaximum<=
@@ -10532,10 +10627,10 @@ this,key,{value:value3,configurable:true,writable:true})}})}var _installedErrorP
 var init_errors2=__esm({"node_modules/zod/v4/classic/errors.js"(){init_core2();init_core2();init_util();_installedErrorProtos=
 new WeakSet([Object.prototype,Error.prototype]);initializer2=(inst,issues)=>{$ZodError.init(inst,issues);inst.name="ZodE\
 rror";const proto=Object.getPrototypeOf(inst);if(_installedErrorProtos.has(proto))return;_installedErrorProtos.add(proto);
-_lazyMethod(proto,"format",self=>mapper=>formatError(self,mapper));_lazyMethod(proto,"flatten",self=>mapper=>flattenError(
-self,mapper));_lazyMethod(proto,"addIssue",self=>issue3=>{self.issues.push(issue3);self.message=JSON.stringify(self.issues,
-jsonStringifyReplacer,2)});_lazyMethod(proto,"addIssues",self=>issues2=>{self.issues.push(...issues2);self.message=JSON.
-stringify(self.issues,jsonStringifyReplacer,2)});Object.defineProperty(proto,"isEmpty",{configurable:true,enumerable:false,
+_lazyMethod(proto,"format",self2=>mapper=>formatError(self2,mapper));_lazyMethod(proto,"flatten",self2=>mapper=>flattenError(
+self2,mapper));_lazyMethod(proto,"addIssue",self2=>issue3=>{self2.issues.push(issue3);self2.message=JSON.stringify(self2.
+issues,jsonStringifyReplacer,2)});_lazyMethod(proto,"addIssues",self2=>issues2=>{self2.issues.push(...issues2);self2.message=
+JSON.stringify(self2.issues,jsonStringifyReplacer,2)});Object.defineProperty(proto,"isEmpty",{configurable:true,enumerable:false,
 get(){return this.issues.length===0}})};ZodError=$constructor("ZodError",initializer2);ZodRealError=$constructor("ZodErr\
 or",initializer2,void 0,{Parent:Error})}});var parse3,parseAsync2,safeParse2,safeParseAsync2,encode2,decode2,encodeAsync2,decodeAsync2,safeEncode2,safeDecode2,safeEncodeAsync2,
 safeDecodeAsync2;var init_parse3=__esm({"node_modules/zod/v4/classic/parse.js"(){init_core2();init_errors2();init_core2();
@@ -10590,8 +10685,8 @@ function stringFormat(format,fnOrRegex,_params={}){return _stringFormat(ZodCusto
 function hostname2(_params){return _stringFormat(ZodCustomStringFormat,"hostname",hostname,_params)}function hex2(_params){
 return _stringFormat(ZodCustomStringFormat,"hex",hex,_params)}function currencyCode2(_params){return _stringFormat(ZodCustomStringFormat,
 "currency_code",currencyCode,_params)}function hash(alg,params){const enc=params?.enc??"hex";const format=`${alg}_${enc}`;
-const regex=regexes_exports[format];if(!regex)throw new Error(`Unrecognized hash format: ${format}`);return _stringFormat(
-ZodCustomStringFormat,format,regex,params)}function number2(params){return _number(ZodNumber,params)}function int(params){
+const regex2=regexes_exports[format];if(!regex2)throw new Error(`Unrecognized hash format: ${format}`);return _stringFormat(
+ZodCustomStringFormat,format,regex2,params)}function number2(params){return _number(ZodNumber,params)}function int(params){
 return _int(ZodNumberFormat,params)}function float32(params){return _float32(ZodNumberFormat,params)}function float64(params){
 return _float64(ZodNumberFormat,params)}function int32(params){return _int32(ZodNumberFormat,params)}function uint32(params){
 return _uint32(ZodNumberFormat,params)}function boolean2(params){return _boolean(ZodBoolean,params)}function bigint2(params){
@@ -10769,7 +10864,7 @@ inst,ctx,json2,params);inst.element=def.element},{min(n2,params){return this.che
 return this.check(_minLength(1,params))},max(n2,params){return this.check(_maxLength(n2,params))},length(n2,params){return this.
 check(_length(n2,params))},unwrap(){return this.element}});ZodObject=$constructor("ZodObject",(inst,def)=>{_ensureDefaultMemoizer();
 $ZodObjectJIT.init(inst,def);ZodType.init(inst,def);inst._zod.processJSONSchema=(ctx,json2,params)=>objectProcessor(inst,
-ctx,json2,params);util_exports.installLazyProp(inst,"shape",self=>self._zod.def.shape,false)},{keyof(){return _enum2(Object.
+ctx,json2,params);util_exports.installLazyProp(inst,"shape",self2=>self2._zod.def.shape,false)},{keyof(){return _enum2(Object.
 keys(this._zod.def.shape))},catchall(catchall){return this.clone(util_exports.mergeDefs(this._zod.def,{catchall}))},passthrough(){
 return this.clone(util_exports.mergeDefs(this._zod.def,{catchall:unknown()}))},loose(){return this.clone(util_exports.mergeDefs(
 this._zod.def,{catchall:unknown()}))},strict(){return this.clone(util_exports.mergeDefs(this._zod.def,{catchall:never()}))},
@@ -10861,7 +10956,7 @@ return _isoTime(ZodISOTime,params)}function duration2(params){return _isoDuratio
 {"node_modules/zod/v4/classic/iso.js"(){init_core2();init_schemas2();init_schemas2()}});function detectVersion(schema,defaultTarget){const $schema=schema.$schema;if($schema==="https://json-schema.org/draft/20\
 20-12/schema"){return"draft-2020-12"}if($schema==="http://json-schema.org/draft-07/schema#"){return"draft-7"}if($schema===
 "http://json-schema.org/draft-04/schema#"){return"draft-4"}return defaultTarget??"draft-2020-12"}function applyMinItems(items,minItems){
-return items.map((item,index)=>index<minItems?item:item.optional())}function decodeJSONPointerSegment(segment){return segment.
+return items.map((item,index)=>index<minItems?item:item.optional())}function decodeJSONPointerSegment(segment3){return segment3.
 replace(/~1/g,"/").replace(/~0/g,"~")}function resolveRef(ref,ctx){if(!ref.startsWith("#")){throw new Error("External $r\
 ef is not supported, only local refs (#/...) are allowed")}const path=ref.slice(1).split("/").filter(Boolean);if(path.length===
 0){return ctx.rootSchema}const defsKey=ctx.version==="draft-2020-12"?"$defs":"definitions";if(path[0]===defsKey){const key=path[1]===
@@ -10950,7 +11045,7 @@ length===1){zodSchema=schemasToIntersect[0]}else{let result=z.intersection(schem
 for(let i2=2;i2<schemasToIntersect.length;i2++){result=z.intersection(result,schemasToIntersect[i2])}zodSchema=result}if(schema.
 additionalProperties===false){const propertyKeys=Object.keys(shape);const patterns=patternKeys.map(p=>new RegExp(p));const basePatternSchema=zodSchema;
 zodSchema=zodSchema.check(payload=>{if(!isPlainObject(payload.value))return;const unrecognized=[];for(const key of Object.
-keys(payload.value)){if(propertyKeys.includes(key))continue;if(patterns.some(regex=>regex.test(key)))continue;unrecognized.
+keys(payload.value)){if(propertyKeys.includes(key))continue;if(patterns.some(regex2=>regex2.test(key)))continue;unrecognized.
 push(key)}if(unrecognized.length){payload.issues.push({code:"unrecognized_keys",keys:unrecognized,input:payload.value,inst:basePatternSchema})}})}}else{
 const objectSchema=z.object(shape);if(schema.additionalProperties===false){zodSchema=objectSchema.strict()}else if(additionalSchema){
 zodSchema=objectSchema.catchall(additionalSchema)}else{zodSchema=objectSchema.passthrough()}}const hasKeyGuard=schema.propertyNames!==
@@ -11129,10 +11224,10 @@ exports.closest=closest}});function isSecretField(name2){return secretFieldNames
 name2)}function looksSecret(key){const known3=memo2.get(key);if(known3!==void 0)return known3;const answer=resemblesSecret(
 fold(key));if(memo2.size<1e4)memo2.set(key,answer);return answer}function fold(name2){const bare2=name2.normalize("NFKD").
 replace(new RegExp("\\p{M}","gu"),"").toLowerCase();return bare2.replace(/[łøđıß]/g,letter=>strokes[letter]??letter)}
-function resemblesSecret(name2){if([...words,...foreign].some(word=>name2.includes(word)))return true;if(secretKeys.some(
+function resemblesSecret(name2){if([...words,...foreign].some(word2=>name2.includes(word2)))return true;if(secretKeys.some(
 pattern=>pattern.test(name2)))return true;if(name2.length>100)return false;if(secretFields.some(field2=>(0,import_fastest_levenshtein2.distance)(
-name2,field2)<=3))return true;return name2.split(/[^a-z0-9]+/).some(part=>abbreviations.has(part)||words.some(word=>(0,import_fastest_levenshtein2.distance)(
-part,word)<=(word==="token"?1:2)))}var import_fastest_levenshtein2,secretFields,secretFieldNames,secretMembers,words,abbreviations,
+name2,field2)<=3))return true;return name2.split(/[^a-z0-9]+/).some(part=>abbreviations.has(part)||words.some(word2=>(0,import_fastest_levenshtein2.distance)(
+part,word2)<=(word2==="token"?1:2)))}var import_fastest_levenshtein2,secretFields,secretFieldNames,secretMembers,words,abbreviations,
 foreign,secretKeys,keyCharacter,memo2,strokes;var init_secret_names=__esm({"src/base/secret-names.ts"(){"use strict";import_fastest_levenshtein2=
 __toESM(require_mod(),1);secretFields=["ldap_master_password","smtp_password"];secretFieldNames=new Set(secretFields);secretMembers=
 new Set([...secretFields,"secret","client_secret","access_token","refresh_token","id_token"]);words=["password","secret",
@@ -11303,28 +11398,28 @@ const[key,...rest]=path;if(rest.length===0){this.set(key,value3)}else{const node
 node2))node2.setIn(rest,value3);else if(node2===void 0&&this.schema)this.set(key,collectionFromPath(this.schema,rest,value3));else
 throw new Error(`Expected YAML collection at ${key}. Remaining path: ${rest}`)}}};exports.Collection=Collection2;exports.
 collectionFromPath=collectionFromPath;exports.isEmptyPath=isEmptyPath}});var require_stringifyComment=__commonJS({"node_modules/yaml/dist/stringify/stringifyComment.js"(exports){"use strict";var stringifyComment=str=>str.
-replace(/^(?!$)(?: $)?/gm,"#");function indentComment(comment,indent){if(/^\n+$/.test(comment))return comment.substring(
-1);return indent?comment.replace(/^(?! *$)/gm,indent):comment}var lineComment=(str,indent,comment)=>str.endsWith("\n")?indentComment(
-comment,indent):comment.includes("\n")?"\n"+indentComment(comment,indent):(str.endsWith(" ")?"":" ")+comment;exports.indentComment=
-indentComment;exports.lineComment=lineComment;exports.stringifyComment=stringifyComment}});var require_foldFlowLines=__commonJS({"node_modules/yaml/dist/stringify/foldFlowLines.js"(exports){"use strict";var FOLD_FLOW="\
-flow";var FOLD_BLOCK="block";var FOLD_QUOTED="quoted";function foldFlowLines(text5,indent,mode="flow",{indentAtStart,lineWidth:lineWidth2=80,
+replace(/^(?!$)(?: $)?/gm,"#");function indentComment(comment,indent2){if(/^\n+$/.test(comment))return comment.substring(
+1);return indent2?comment.replace(/^(?! *$)/gm,indent2):comment}var lineComment=(str,indent2,comment)=>str.endsWith("\n")?
+indentComment(comment,indent2):comment.includes("\n")?"\n"+indentComment(comment,indent2):(str.endsWith(" ")?"":" ")+comment;
+exports.indentComment=indentComment;exports.lineComment=lineComment;exports.stringifyComment=stringifyComment}});var require_foldFlowLines=__commonJS({"node_modules/yaml/dist/stringify/foldFlowLines.js"(exports){"use strict";var FOLD_FLOW="\
+flow";var FOLD_BLOCK="block";var FOLD_QUOTED="quoted";function foldFlowLines(text5,indent2,mode="flow",{indentAtStart,lineWidth:lineWidth2=80,
 minContentWidth=20,onFold,onOverflow}={}){if(!lineWidth2||lineWidth2<0)return text5;if(lineWidth2<minContentWidth)minContentWidth=
-0;const endStep=Math.max(1+minContentWidth,1+lineWidth2-indent.length);if(text5.length<=endStep)return text5;const folds=[];
-const escapedFolds={};let end=lineWidth2-indent.length;if(typeof indentAtStart==="number"){if(indentAtStart>lineWidth2-Math.
-max(2,minContentWidth))folds.push(0);else end=lineWidth2-indentAtStart}let split=void 0;let prev=void 0;let overflow=false;
-let i2=-1;let escStart=-1;let escEnd=-1;if(mode===FOLD_BLOCK){i2=consumeMoreIndentedLines(text5,i2,indent.length);if(i2!==
+0;const endStep=Math.max(1+minContentWidth,1+lineWidth2-indent2.length);if(text5.length<=endStep)return text5;const folds=[];
+const escapedFolds={};let end=lineWidth2-indent2.length;if(typeof indentAtStart==="number"){if(indentAtStart>lineWidth2-
+Math.max(2,minContentWidth))folds.push(0);else end=lineWidth2-indentAtStart}let split=void 0;let prev=void 0;let overflow=false;
+let i2=-1;let escStart=-1;let escEnd=-1;if(mode===FOLD_BLOCK){i2=consumeMoreIndentedLines(text5,i2,indent2.length);if(i2!==
 -1)end=i2+endStep}for(let ch;ch=text5[i2+=1];){if(mode===FOLD_QUOTED&&ch==="\\"){escStart=i2;switch(text5[i2+1]){case"x":
 i2+=3;break;case"u":i2+=5;break;case"U":i2+=9;break;default:i2+=1}escEnd=i2}if(ch==="\n"){if(mode===FOLD_BLOCK)i2=consumeMoreIndentedLines(
-text5,i2,indent.length);end=i2+indent.length+endStep;split=void 0}else{if(ch===" "&&prev&&prev!==" "&&prev!=="\n"&&prev!==
+text5,i2,indent2.length);end=i2+indent2.length+endStep;split=void 0}else{if(ch===" "&&prev&&prev!==" "&&prev!=="\n"&&prev!==
 "	"){const next=text5[i2+1];if(next&&next!==" "&&next!=="\n"&&next!=="	")split=i2}if(i2>=end){if(split){folds.push(split);
 end=split+endStep;split=void 0}else if(mode===FOLD_QUOTED){while(prev===" "||prev==="	"){prev=ch;ch=text5[i2+=1];overflow=
 true}const j=i2>escEnd+1?i2-2:escStart-1;if(escapedFolds[j])return text5;folds.push(j);escapedFolds[j]=true;end=j+endStep;
 split=void 0}else{overflow=true}}}prev=ch}if(overflow&&onOverflow)onOverflow();if(folds.length===0)return text5;if(onFold)
-onFold();let res=text5.slice(0,folds[0]);for(let i3=0;i3<folds.length;++i3){const fold2=folds[i3];const end2=folds[i3+1]||
-text5.length;if(fold2===0)res=`
-${indent}${text5.slice(0,end2)}`;else{if(mode===FOLD_QUOTED&&escapedFolds[fold2])res+=`${text5[fold2]}\\`;res+=`
-${indent}${text5.slice(fold2+1,end2)}`}}return res}function consumeMoreIndentedLines(text5,i2,indent){let end=i2;let start3=i2+
-1;let ch=text5[start3];while(ch===" "||ch==="	"){if(i2<start3+indent){ch=text5[++i2]}else{do{ch=text5[++i2]}while(ch&&ch!==
+onFold();let res=text5.slice(0,folds[0]);for(let i3=0;i3<folds.length;++i3){const fold3=folds[i3];const end2=folds[i3+1]||
+text5.length;if(fold3===0)res=`
+${indent2}${text5.slice(0,end2)}`;else{if(mode===FOLD_QUOTED&&escapedFolds[fold3])res+=`${text5[fold3]}\\`;res+=`
+${indent2}${text5.slice(fold3+1,end2)}`}}return res}function consumeMoreIndentedLines(text5,i2,indent2){let end=i2;let start3=i2+
+1;let ch=text5[start3];while(ch===" "||ch==="	"){if(i2<start3+indent2){ch=text5[++i2]}else{do{ch=text5[++i2]}while(ch&&ch!==
 "\n");end=i2;start3=i2+1;ch=text5[start3]}}return end}exports.FOLD_BLOCK=FOLD_BLOCK;exports.FOLD_FLOW=FOLD_FLOW;exports.
 FOLD_QUOTED=FOLD_QUOTED;exports.foldFlowLines=foldFlowLines}});var require_stringifyString=__commonJS({"node_modules/yaml/dist/stringify/stringifyString.js"(exports){"use strict";var Scalar=require_Scalar();
 var foldFlowLines=require_foldFlowLines();var getFoldOptions=(ctx,isBlock)=>({indentAtStart:isBlock?ctx.indent.length:ctx.
@@ -11333,52 +11428,53 @@ test(str);function lineLengthOverLimit(str,lineWidth2,indentLength){if(!lineWidt
 indentLength;const strLen=str.length;if(strLen<=limit2)return false;for(let i2=0,start3=0;i2<strLen;++i2){if(str[i2]==="\
 \n"){if(i2-start3>limit2)return true;start3=i2+1;if(strLen-start3<=limit2)return false}}return true}function doubleQuotedString(value3,ctx){
 const json2=JSON.stringify(value3);if(ctx.options.doubleQuotedAsJSON)return json2;const{implicitKey}=ctx;const minMultiLineLength=ctx.
-options.doubleQuotedMinMultiLineLength;const indent=ctx.indent||(containsDocumentMarker(value3)?"  ":"");let str="";let start3=0;
+options.doubleQuotedMinMultiLineLength;const indent2=ctx.indent||(containsDocumentMarker(value3)?"  ":"");let str="";let start3=0;
 for(let i2=0,ch=json2[i2];ch;ch=json2[++i2]){if(ch===" "&&json2[i2+1]==="\\"&&json2[i2+2]==="n"){str+=json2.slice(start3,
 i2)+"\\ ";i2+=1;start3=i2;ch="\\"}if(ch==="\\")switch(json2[i2+1]){case"u":{str+=json2.slice(start3,i2);const code2=json2.
 substr(i2+2,4);switch(code2){case"0000":str+="\\0";break;case"0007":str+="\\a";break;case"000b":str+="\\v";break;case"00\
 1b":str+="\\e";break;case"0085":str+="\\N";break;case"00a0":str+="\\_";break;case"2028":str+="\\L";break;case"2029":str+=
 "\\P";break;default:if(code2.substr(0,2)==="00")str+="\\x"+code2.substr(2);else str+=json2.substr(i2,6)}i2+=5;start3=i2+
 1}break;case"n":if(implicitKey||json2[i2+2]==='"'||json2.length<minMultiLineLength){i2+=1}else{str+=json2.slice(start3,i2)+
-"\n\n";while(json2[i2+2]==="\\"&&json2[i2+3]==="n"&&json2[i2+4]!=='"'){str+="\n";i2+=2}str+=indent;if(json2[i2+2]===" ")
+"\n\n";while(json2[i2+2]==="\\"&&json2[i2+3]==="n"&&json2[i2+4]!=='"'){str+="\n";i2+=2}str+=indent2;if(json2[i2+2]===" ")
 str+="\\";i2+=1;start3=i2+1}break;default:i2+=1}}str=start3?str+json2.slice(start3):json2;return implicitKey?str:foldFlowLines.
-foldFlowLines(str,indent,foldFlowLines.FOLD_QUOTED,getFoldOptions(ctx,false))}function singleQuotedString(value3,ctx){if(ctx.
+foldFlowLines(str,indent2,foldFlowLines.FOLD_QUOTED,getFoldOptions(ctx,false))}function singleQuotedString(value3,ctx){if(ctx.
 options.singleQuote===false||ctx.implicitKey&&value3.includes("\n")||/[ \t]\n|\n[ \t]/.test(value3))return doubleQuotedString(
-value3,ctx);const indent=ctx.indent||(containsDocumentMarker(value3)?"  ":"");const res="'"+value3.replace(/'/g,"''").replace(
+value3,ctx);const indent2=ctx.indent||(containsDocumentMarker(value3)?"  ":"");const res="'"+value3.replace(/'/g,"''").replace(
 /\n+/g,`$&
-${indent}`)+"'";return ctx.implicitKey?res:foldFlowLines.foldFlowLines(res,indent,foldFlowLines.FOLD_FLOW,getFoldOptions(
+${indent2}`)+"'";return ctx.implicitKey?res:foldFlowLines.foldFlowLines(res,indent2,foldFlowLines.FOLD_FLOW,getFoldOptions(
 ctx,false))}function quotedString(value3,ctx){const{singleQuote}=ctx.options;let qs;if(singleQuote===false)qs=doubleQuotedString;else{
 const hasDouble=value3.includes('"');const hasSingle=value3.includes("'");if(hasDouble&&!hasSingle)qs=singleQuotedString;else if(hasSingle&&
 !hasDouble)qs=doubleQuotedString;else qs=singleQuote?singleQuotedString:doubleQuotedString}return qs(value3,ctx)}var blockEndNewlines;
 try{blockEndNewlines=new RegExp("(^|(?<!\n))\n+(?!\n|$)","g")}catch{blockEndNewlines=/\n+(?!\n|$)/g}function blockString({
 comment,type,value:value3},ctx,onComment,onChompKeep){const{blockQuote,commentString,lineWidth:lineWidth2}=ctx.options;if(!blockQuote||
-/\n[\t ]+$/.test(value3)){return quotedString(value3,ctx)}const indent=ctx.indent||(ctx.forceBlockIndent||containsDocumentMarker(
+/\n[\t ]+$/.test(value3)){return quotedString(value3,ctx)}const indent2=ctx.indent||(ctx.forceBlockIndent||containsDocumentMarker(
 value3)?"  ":"");const literal2=blockQuote==="literal"?true:blockQuote==="folded"||type===Scalar.Scalar.BLOCK_FOLDED?false:
-type===Scalar.Scalar.BLOCK_LITERAL?true:!lineLengthOverLimit(value3,lineWidth2,indent.length);if(!value3)return literal2?
+type===Scalar.Scalar.BLOCK_LITERAL?true:!lineLengthOverLimit(value3,lineWidth2,indent2.length);if(!value3)return literal2?
 "|\n":">\n";let chomp;let endStart;for(endStart=value3.length;endStart>0;--endStart){const ch=value3[endStart-1];if(ch!==
 "\n"&&ch!=="	"&&ch!==" ")break}let end=value3.substring(endStart);const endNlPos=end.indexOf("\n");if(endNlPos===-1){chomp=
 "-"}else if(value3===end||endNlPos!==end.length-1){chomp="+";if(onChompKeep)onChompKeep()}else{chomp=""}if(end){value3=value3.
-slice(0,-end.length);if(end[end.length-1]==="\n")end=end.slice(0,-1);end=end.replace(blockEndNewlines,`$&${indent}`)}let startWithSpace=false;
+slice(0,-end.length);if(end[end.length-1]==="\n")end=end.slice(0,-1);end=end.replace(blockEndNewlines,`$&${indent2}`)}let startWithSpace=false;
 let startEnd;let startNlPos=-1;for(startEnd=0;startEnd<value3.length;++startEnd){const ch=value3[startEnd];if(ch===" ")startWithSpace=
 true;else if(ch==="\n")startNlPos=startEnd;else break}let start3=value3.substring(0,startNlPos<startEnd?startNlPos+1:startEnd);
-if(start3){value3=value3.substring(start3.length);start3=start3.replace(/\n+/g,`$&${indent}`)}const indentSize=indent?"2":
-"1";let header=(startWithSpace?indentSize:"")+chomp;if(comment){header+=" "+commentString(comment.replace(/ ?[\r\n]+/g,"\
- "));if(onComment)onComment()}if(!literal2){const foldedValue=value3.replace(/\n+/g,"\n$&").replace(/(?:^|\n)([\t ].*)(?:([\n\t ]*)\n(?![\n\t ]))?/g,
-"$1$2").replace(/\n+/g,`$&${indent}`);let literalFallback=false;const foldOptions=getFoldOptions(ctx,true);if(blockQuote!==
+if(start3){value3=value3.substring(start3.length);start3=start3.replace(/\n+/g,`$&${indent2}`)}const indentSize=indent2?
+"2":"1";let header=(startWithSpace?indentSize:"")+chomp;if(comment){header+=" "+commentString(comment.replace(/ ?[\r\n]+/g,
+" "));if(onComment)onComment()}if(!literal2){const foldedValue=value3.replace(/\n+/g,"\n$&").replace(/(?:^|\n)([\t ].*)(?:([\n\t ]*)\n(?![\n\t ]))?/g,
+"$1$2").replace(/\n+/g,`$&${indent2}`);let literalFallback=false;const foldOptions=getFoldOptions(ctx,true);if(blockQuote!==
 "folded"&&type!==Scalar.Scalar.BLOCK_FOLDED){foldOptions.onOverflow=()=>{literalFallback=true}}const body2=foldFlowLines.
-foldFlowLines(`${start3}${foldedValue}${end}`,indent,foldFlowLines.FOLD_BLOCK,foldOptions);if(!literalFallback)return`>${header}\
+foldFlowLines(`${start3}${foldedValue}${end}`,indent2,foldFlowLines.FOLD_BLOCK,foldOptions);if(!literalFallback)return`>${header}\
 
-${indent}${body2}`}value3=value3.replace(/\n+/g,`$&${indent}`);return`|${header}
-${indent}${start3}${value3}${end}`}function plainString(item,ctx,onComment,onChompKeep){const{type,value:value3}=item;const{
-actualString,implicitKey,indent,indentStep,inFlow}=ctx;if(implicitKey&&value3.includes("\n")||inFlow&&/[[\]{},]/.test(value3)){
-return quotedString(value3,ctx)}if(/^[\n\t ,[\]{}#&*!|>'"%@`]|^[?-]$|^[?-][ \t]|[\n:][ \t]|[ \t]\n|[\n\t ]#|[\n\t :]$/.test(
-value3)){return implicitKey||inFlow||!value3.includes("\n")?quotedString(value3,ctx):blockString(item,ctx,onComment,onChompKeep)}
-if(!implicitKey&&!inFlow&&type!==Scalar.Scalar.PLAIN&&value3.includes("\n")){return blockString(item,ctx,onComment,onChompKeep)}
-if(containsDocumentMarker(value3)){if(indent===""){ctx.forceBlockIndent=true;return blockString(item,ctx,onComment,onChompKeep)}else if(implicitKey&&
-indent===indentStep){return quotedString(value3,ctx)}}const str=value3.replace(/\n+/g,`$&
-${indent}`);if(actualString){const test=tag=>tag.default&&tag.tag!=="tag:yaml.org,2002:str"&&tag.test?.test(str);const{compat,
-tags}=ctx.doc.schema;if(tags.some(test)||compat?.some(test))return quotedString(value3,ctx)}return implicitKey?str:foldFlowLines.
-foldFlowLines(str,indent,foldFlowLines.FOLD_FLOW,getFoldOptions(ctx,false))}function stringifyString(item,ctx,onComment,onChompKeep){
+${indent2}${body2}`}value3=value3.replace(/\n+/g,`$&${indent2}`);return`|${header}
+${indent2}${start3}${value3}${end}`}function plainString(item,ctx,onComment,onChompKeep){const{type,value:value3}=item;const{
+actualString,implicitKey,indent:indent2,indentStep,inFlow}=ctx;if(implicitKey&&value3.includes("\n")||inFlow&&/[[\]{},]/.
+test(value3)){return quotedString(value3,ctx)}if(/^[\n\t ,[\]{}#&*!|>'"%@`]|^[?-]$|^[?-][ \t]|[\n:][ \t]|[ \t]\n|[\n\t ]#|[\n\t :]$/.
+test(value3)){return implicitKey||inFlow||!value3.includes("\n")?quotedString(value3,ctx):blockString(item,ctx,onComment,
+onChompKeep)}if(!implicitKey&&!inFlow&&type!==Scalar.Scalar.PLAIN&&value3.includes("\n")){return blockString(item,ctx,onComment,
+onChompKeep)}if(containsDocumentMarker(value3)){if(indent2===""){ctx.forceBlockIndent=true;return blockString(item,ctx,onComment,
+onChompKeep)}else if(implicitKey&&indent2===indentStep){return quotedString(value3,ctx)}}const str=value3.replace(/\n+/g,
+`$&
+${indent2}`);if(actualString){const test=tag=>tag.default&&tag.tag!=="tag:yaml.org,2002:str"&&tag.test?.test(str);const{
+compat,tags}=ctx.doc.schema;if(tags.some(test)||compat?.some(test))return quotedString(value3,ctx)}return implicitKey?str:
+foldFlowLines.foldFlowLines(str,indent2,foldFlowLines.FOLD_FLOW,getFoldOptions(ctx,false))}function stringifyString(item,ctx,onComment,onChompKeep){
 const{implicitKey,inFlow}=ctx;const ss=typeof item.value==="string"?item:Object.assign({},item,{value:String(item.value)});
 let{type}=item;if(type!==Scalar.Scalar.QUOTE_DOUBLE){if(/[\x00-\x08\x0b-\x1f\x7f-\x9f\u{D800}-\u{DFFF}]/u.test(ss.value))
 type=Scalar.Scalar.QUOTE_DOUBLE}const _stringify=_type=>{switch(_type){case Scalar.Scalar.BLOCK_FOLDED:case Scalar.Scalar.
@@ -11415,13 +11511,13 @@ node2.toString(ctx,onComment,onChompKeep);if(!props)return str;return identity2.
 "["?`${props} ${str}`:`${props}
 ${ctx.indent}${str}`}exports.createStringifyContext=createStringifyContext;exports.stringify=stringify2}});var require_stringifyPair=__commonJS({"node_modules/yaml/dist/stringify/stringifyPair.js"(exports){"use strict";var identity2=require_identity();
 var Scalar=require_Scalar();var stringify2=require_stringify();var stringifyComment=require_stringifyComment();function stringifyPair({
-key,value:value3},ctx,onComment,onChompKeep){const{allNullValues,doc,indent,indentStep,options:{commentString,indentSeq,
+key,value:value3},ctx,onComment,onChompKeep){const{allNullValues,doc,indent:indent2,indentStep,options:{commentString,indentSeq,
 simpleKeys}}=ctx;let keyComment=identity2.isNode(key)&&key.comment||null;if(simpleKeys){if(keyComment){throw new Error("\
 With simple keys, key nodes cannot have comments")}if(identity2.isCollection(key)||!identity2.isNode(key)&&typeof key===
 "object"){const msg="With simple keys, collection cannot be used as a key value";throw new Error(msg)}}let explicitKey=!simpleKeys&&
 (!key||keyComment&&value3==null&&!ctx.inFlow||identity2.isCollection(key)||(identity2.isScalar(key)?key.type===Scalar.Scalar.
 BLOCK_FOLDED||key.type===Scalar.Scalar.BLOCK_LITERAL:typeof key==="object"));ctx=Object.assign({},ctx,{allNullValues:false,
-implicitKey:!explicitKey&&(simpleKeys||!allNullValues),indent:indent+indentStep});let keyCommentDone=false;let chompKeep=false;
+implicitKey:!explicitKey&&(simpleKeys||!allNullValues),indent:indent2+indentStep});let keyCommentDone=false;let chompKeep=false;
 let str=stringify2.stringify(key,ctx,()=>keyCommentDone=true,()=>chompKeep=true);if(!explicitKey&&!ctx.inFlow&&str.length>
 1024){if(simpleKeys)throw new Error("With simple keys, single line scalar must not span more than 1024 characters");explicitKey=
 true}if(ctx.inFlow){if(allNullValues||value3==null){if(keyCommentDone&&onComment)onComment();return str===""?"?":explicitKey?
@@ -11429,7 +11525,7 @@ true}if(ctx.inFlow){if(allNullValues||value3==null){if(keyCommentDone&&onComment
 str+=stringifyComment.lineComment(str,ctx.indent,commentString(keyComment))}else if(chompKeep&&onChompKeep)onChompKeep();
 return str}if(keyCommentDone)keyComment=null;if(explicitKey){if(keyComment)str+=stringifyComment.lineComment(str,ctx.indent,
 commentString(keyComment));str=`? ${str}
-${indent}:`}else{str=`${str}:`;if(keyComment)str+=stringifyComment.lineComment(str,ctx.indent,commentString(keyComment))}
+${indent2}:`}else{str=`${str}:`;if(keyComment)str+=stringifyComment.lineComment(str,ctx.indent,commentString(keyComment))}
 let vsb,vcb,valueComment;if(identity2.isNode(value3)){vsb=!!value3.spaceBefore;vcb=value3.commentBefore;valueComment=value3.
 comment}else{vsb=false;vcb=null;valueComment=null;if(value3&&typeof value3==="object")value3=doc.createNode(value3)}ctx.
 implicitKey=false;if(!explicitKey&&!keyComment&&identity2.isScalar(value3))ctx.indentAtStart=str.length+1;chompKeep=false;
@@ -11483,7 +11579,7 @@ JSON.stringify(this)}};exports.Pair=Pair;exports.createPair=createPair}});var re
 ct";var identity2=require_identity();var stringify2=require_stringify();var stringifyComment=require_stringifyComment();
 function stringifyCollection(collection,ctx,options){const flow=ctx.inFlow??collection.flow;const stringify3=flow?stringifyFlowCollection:
 stringifyBlockCollection;return stringify3(collection,ctx,options)}function stringifyBlockCollection({comment,items},ctx,{
-blockItemPrefix,flowChars,itemIndent,onChompKeep,onComment}){const{indent,options:{commentString}}=ctx;const itemCtx=Object.
+blockItemPrefix,flowChars,itemIndent,onChompKeep,onComment}){const{indent:indent2,options:{commentString}}=ctx;const itemCtx=Object.
 assign({},ctx,{indent:itemIndent,type:null});let chompKeep=false;const lines=[];for(let i2=0;i2<items.length;++i2){const item=items[i2];
 let comment2=null;if(identity2.isNode(item)){if(!chompKeep&&item.spaceBefore)lines.push("");addCommentBefore(ctx,lines,item.
 commentBefore,chompKeep);if(item.comment)comment2=item.comment}else if(identity2.isPair(item)){const ik=identity2.isNode(
@@ -11492,9 +11588,9 @@ chompKeep)}}chompKeep=false;let str2=stringify2.stringify(item,itemCtx,()=>comme
 str2+=stringifyComment.lineComment(str2,itemIndent,commentString(comment2));if(chompKeep&&comment2)chompKeep=false;lines.
 push(blockItemPrefix+str2)}let str;if(lines.length===0){str=flowChars.start+flowChars.end}else{str=lines[0];for(let i2=1;i2<
 lines.length;++i2){const line=lines[i2];str+=line?`
-${indent}${line}`:"\n"}}if(comment){str+="\n"+stringifyComment.indentComment(commentString(comment),indent);if(onComment)
+${indent2}${line}`:"\n"}}if(comment){str+="\n"+stringifyComment.indentComment(commentString(comment),indent2);if(onComment)
 onComment()}else if(chompKeep&&onChompKeep)onChompKeep();return str}function stringifyFlowCollection({items},ctx,{flowChars,
-itemIndent}){const{indent,indentStep,flowCollectionPadding:fcPadding,options:{commentString}}=ctx;itemIndent+=indentStep;
+itemIndent}){const{indent:indent2,indentStep,flowCollectionPadding:fcPadding,options:{commentString}}=ctx;itemIndent+=indentStep;
 const itemCtx=Object.assign({},ctx,{indent:itemIndent,inFlow:true,type:null});let reqNewline=false;let linesAtValue=0;const lines=[];
 for(let i2=0;i2<items.length;++i2){const item=items[i2];let comment=null;if(identity2.isNode(item)){if(item.spaceBefore)
 lines.push("");addCommentBefore(ctx,lines,item.commentBefore,false);if(item.comment)comment=item.comment}else if(identity2.
@@ -11508,10 +11604,10 @@ str+=","}}if(comment)str+=stringifyComment.lineComment(str,itemIndent,commentStr
 lines.length}const{start:start3,end}=flowChars;if(lines.length===0){return start3+end}else{if(!reqNewline){const len=lines.
 reduce((sum,line)=>sum+line.length+2,2);reqNewline=ctx.options.lineWidth>0&&len>ctx.options.lineWidth}if(reqNewline){let str=start3;
 for(const line of lines)str+=line?`
-${indentStep}${indent}${line}`:"\n";return`${str}
-${indent}${end}`}else{return`${start3}${fcPadding}${lines.join(" ")}${fcPadding}${end}`}}}function addCommentBefore({indent,
+${indentStep}${indent2}${line}`:"\n";return`${str}
+${indent2}${end}`}else{return`${start3}${fcPadding}${lines.join(" ")}${fcPadding}${end}`}}}function addCommentBefore({indent:indent2,
 options:{commentString}},lines,comment,chompKeep){if(comment&&chompKeep)comment=comment.replace(/^\n+/,"");if(comment){const ic=stringifyComment.
-indentComment(commentString(comment),indent);lines.push(ic.trimStart())}}exports.stringifyCollection=stringifyCollection}});var require_YAMLMap=__commonJS({"node_modules/yaml/dist/nodes/YAMLMap.js"(exports){"use strict";var stringifyCollection=require_stringifyCollection();
+indentComment(commentString(comment),indent2);lines.push(ic.trimStart())}}exports.stringifyCollection=stringifyCollection}});var require_YAMLMap=__commonJS({"node_modules/yaml/dist/nodes/YAMLMap.js"(exports){"use strict";var stringifyCollection=require_stringifyCollection();
 var addPairToJSMap=require_addPairToJSMap();var Collection2=require_Collection();var identity2=require_identity();var Pair=require_Pair();
 var Scalar=require_Scalar();function findPair(items,key){const k=identity2.isScalar(key)?key.value:key;for(const it of items){
 if(identity2.isPair(it)){if(it.key===key||it.key===k)return it;if(identity2.isScalar(it.key)&&it.key.value===k)return it}}
@@ -11854,8 +11950,8 @@ lar":case"single-quoted-scalar":if(key.source.includes("\n"))return true;if(key.
 "newline")return true}return false;case"flow-collection":for(const it of key.items){for(const st of it.start)if(st.type===
 "newline")return true;if(it.sep){for(const st of it.sep)if(st.type==="newline")return true}if(containsNewline(it.key)||containsNewline(
 it.value))return true}return false;default:return true}}exports.containsNewline=containsNewline}});var require_util_flow_indent_check=__commonJS({"node_modules/yaml/dist/compose/util-flow-indent-check.js"(exports){"use \
-strict";var utilContainsNewline=require_util_contains_newline();function flowIndentCheck(indent,fc,onError){if(fc?.type===
-"flow-collection"){const end=fc.end[0];if(end.indent===indent&&(end.source==="]"||end.source==="}")&&utilContainsNewline.
+strict";var utilContainsNewline=require_util_contains_newline();function flowIndentCheck(indent2,fc,onError){if(fc?.type===
+"flow-collection"){const end=fc.end[0];if(end.indent===indent2&&(end.source==="]"||end.source==="}")&&utilContainsNewline.
 containsNewline(fc)){const msg="Flow end indicator should be more indented than parent";onError(end,"BAD_INDENT",msg,true)}}}
 exports.flowIndentCheck=flowIndentCheck}});var require_util_map_includes=__commonJS({"node_modules/yaml/dist/compose/util-map-includes.js"(exports){"use strict";var identity2=require_identity();
 function mapIncludes(ctx,items,search){const{uniqueKeys}=ctx.options;if(uniqueKeys===false)return false;const isEqual=typeof uniqueKeys===
@@ -11865,23 +11961,23 @@ var YAMLMap=require_YAMLMap();var resolveProps=require_resolve_props();var utilC
 var utilFlowIndentCheck=require_util_flow_indent_check();var utilMapIncludes=require_util_map_includes();var startColMsg="\
 All mapping items must start at the same column";function resolveBlockMap({composeNode,composeEmptyNode},ctx,bm,onError,tag){
 const NodeClass=tag?.nodeClass??YAMLMap.YAMLMap;const map3=new NodeClass(ctx.schema);if(ctx.atRoot)ctx.atRoot=false;let offset=bm.
-offset;let commentEnd=null;for(const collItem of bm.items){const{start:start3,key,sep:sep9,value:value3}=collItem;const keyProps=resolveProps.
-resolveProps(start3,{indicator:"explicit-key-ind",next:key??sep9?.[0],offset,onError,parentIndent:bm.indent,startOnNewline:true});
+offset;let commentEnd=null;for(const collItem of bm.items){const{start:start3,key,sep:sep10,value:value3}=collItem;const keyProps=resolveProps.
+resolveProps(start3,{indicator:"explicit-key-ind",next:key??sep10?.[0],offset,onError,parentIndent:bm.indent,startOnNewline:true});
 const implicitKey=!keyProps.found;if(implicitKey){if(key){if(key.type==="block-seq")onError(offset,"BLOCK_AS_IMPLICIT_KE\
 Y","A block sequence may not be used as an implicit map key");else if("indent"in key&&key.indent!==bm.indent)onError(offset,
-"BAD_INDENT",startColMsg)}if(!keyProps.anchor&&!keyProps.tag&&!sep9){commentEnd=keyProps.end;if(keyProps.comment){if(map3.
+"BAD_INDENT",startColMsg)}if(!keyProps.anchor&&!keyProps.tag&&!sep10){commentEnd=keyProps.end;if(keyProps.comment){if(map3.
 comment)map3.comment+="\n"+keyProps.comment;else map3.comment=keyProps.comment}continue}if(keyProps.newlineAfterProp||utilContainsNewline.
 containsNewline(key)){onError(key??start3[start3.length-1],"MULTILINE_IMPLICIT_KEY","Implicit keys need to be on a singl\
 e line")}}else if(keyProps.found?.indent!==bm.indent){onError(offset,"BAD_INDENT",startColMsg)}ctx.atKey=true;const keyStart=keyProps.
 end;const keyNode=key?composeNode(ctx,key,keyProps,onError):composeEmptyNode(ctx,keyStart,start3,null,keyProps,onError);
 if(ctx.schema.compat)utilFlowIndentCheck.flowIndentCheck(bm.indent,key,onError);ctx.atKey=false;if(utilMapIncludes.mapIncludes(
 ctx,map3.items,keyNode))onError(keyStart,"DUPLICATE_KEY","Map keys must be unique");const valueProps=resolveProps.resolveProps(
-sep9??[],{indicator:"map-value-ind",next:value3,offset:keyNode.range[2],onError,parentIndent:bm.indent,startOnNewline:!key||
+sep10??[],{indicator:"map-value-ind",next:value3,offset:keyNode.range[2],onError,parentIndent:bm.indent,startOnNewline:!key||
 key.type==="block-scalar"});offset=valueProps.end;if(valueProps.found){if(implicitKey){if(value3?.type==="block-map"&&!valueProps.
 hasNewline)onError(offset,"BLOCK_AS_IMPLICIT_KEY","Nested mappings are not allowed in compact mappings");if(ctx.options.
 strict&&keyProps.start<valueProps.found.offset-1024)onError(keyNode.range,"KEY_OVER_1024_CHARS","The : indicator must be\
  at most 1024 chars after the start of an implicit block mapping key")}const valueNode=value3?composeNode(ctx,value3,valueProps,
-onError):composeEmptyNode(ctx,offset,sep9,null,valueProps,onError);if(ctx.schema.compat)utilFlowIndentCheck.flowIndentCheck(
+onError):composeEmptyNode(ctx,offset,sep10,null,valueProps,onError);if(ctx.schema.compat)utilFlowIndentCheck.flowIndentCheck(
 bm.indent,value3,onError);offset=valueNode.range[2];const pair=new Pair.Pair(keyNode,valueNode);if(ctx.options.keepSourceTokens)
 pair.srcToken=collItem;map3.items.push(pair)}else{if(implicitKey)onError(keyNode.range,"MISSING_CHAR","Implicit map keys\
  need to be followed by map values");if(valueProps.comment){if(keyNode.comment)keyNode.comment+="\n"+valueProps.comment;else
@@ -11898,11 +11994,11 @@ type==="block-seq")onError(props.end,"BAD_INDENT","All sequence items must start
 continue}}const node2=value3?composeNode(ctx,value3,props,onError):composeEmptyNode(ctx,props.end,start3,null,props,onError);
 if(ctx.schema.compat)utilFlowIndentCheck.flowIndentCheck(bs.indent,value3,onError);offset=node2.range[2];seq.items.push(
 node2)}seq.range=[bs.offset,offset,commentEnd??offset];return seq}exports.resolveBlockSeq=resolveBlockSeq}});var require_resolve_end=__commonJS({"node_modules/yaml/dist/compose/resolve-end.js"(exports){"use strict";function resolveEnd(end,offset,reqSpace,onError){
-let comment="";if(end){let hasSpace=false;let sep9="";for(const token of end){const{source,type}=token;switch(type){case"\
+let comment="";if(end){let hasSpace=false;let sep10="";for(const token of end){const{source,type}=token;switch(type){case"\
 space":hasSpace=true;break;case"comment":{if(reqSpace&&!hasSpace)onError(token,"MISSING_CHAR","Comments must be separate\
-d from other tokens by white space characters");const cb=source.substring(1)||" ";if(!comment)comment=cb;else comment+=sep9+
-cb;sep9="";break}case"newline":if(comment)sep9+=source;hasSpace=true;break;default:onError(token,"UNEXPECTED_TOKEN",`Une\
-xpected ${type} at node end`)}offset+=source.length}}return{comment,offset}}exports.resolveEnd=resolveEnd}});var require_resolve_flow_collection=__commonJS({"node_modules/yaml/dist/compose/resolve-flow-collection.js"(exports){"us\
+d from other tokens by white space characters");const cb=source.substring(1)||" ";if(!comment)comment=cb;else comment+=sep10+
+cb;sep10="";break}case"newline":if(comment)sep10+=source;hasSpace=true;break;default:onError(token,"UNEXPECTED_TOKEN",`U\
+nexpected ${type} at node end`)}offset+=source.length}}return{comment,offset}}exports.resolveEnd=resolveEnd}});var require_resolve_flow_collection=__commonJS({"node_modules/yaml/dist/compose/resolve-flow-collection.js"(exports){"us\
 e strict";var identity2=require_identity();var Pair=require_Pair();var YAMLMap=require_YAMLMap();var YAMLSeq=require_YAMLSeq();
 var resolveEnd=require_resolve_end();var resolveProps=require_resolve_props();var utilContainsNewline=require_util_contains_newline();
 var utilMapIncludes=require_util_map_includes();var blockMsg="Block collections are not allowed within flow collections";
@@ -11910,9 +12006,9 @@ var isBlock=token=>token&&(token.type==="block-map"||token.type==="block-seq");f
 composeEmptyNode},ctx,fc,onError,tag){const isMap3=fc.start.source==="{";const fcName=isMap3?"flow map":"flow sequence";
 const NodeClass=tag?.nodeClass??(isMap3?YAMLMap.YAMLMap:YAMLSeq.YAMLSeq);const coll=new NodeClass(ctx.schema);coll.flow=
 true;const atRoot=ctx.atRoot;if(atRoot)ctx.atRoot=false;if(ctx.atKey)ctx.atKey=false;let offset=fc.offset+fc.start.source.
-length;for(let i2=0;i2<fc.items.length;++i2){const collItem=fc.items[i2];const{start:start3,key,sep:sep9,value:value3}=collItem;
-const props=resolveProps.resolveProps(start3,{flow:fcName,indicator:"explicit-key-ind",next:key??sep9?.[0],offset,onError,
-parentIndent:fc.indent,startOnNewline:false});if(!props.found){if(!props.anchor&&!props.tag&&!sep9&&!value3){if(i2===0&&
+length;for(let i2=0;i2<fc.items.length;++i2){const collItem=fc.items[i2];const{start:start3,key,sep:sep10,value:value3}=collItem;
+const props=resolveProps.resolveProps(start3,{flow:fcName,indicator:"explicit-key-ind",next:key??sep10?.[0],offset,onError,
+parentIndent:fc.indent,startOnNewline:false});if(!props.found){if(!props.anchor&&!props.tag&&!sep10&&!value3){if(i2===0&&
 props.comma)onError(props.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${fcName}`);else if(i2<fc.items.length-1)onError(props.
 start,"UNEXPECTED_TOKEN",`Unexpected empty item in ${fcName}`);if(props.comment){if(coll.comment)coll.comment+="\n"+props.
 comment;else coll.comment=props.comment}offset=props.end;continue}if(!isMap3&&ctx.options.strict&&utilContainsNewline.containsNewline(
@@ -11922,20 +12018,20 @@ if(props.comma)onError(props.comma,"UNEXPECTED_TOKEN",`Unexpected , in ${fcName}
 switch(st.type){case"comma":case"space":break;case"comment":prevItemComment=st.source.substring(1);break loop;default:break loop}}
 if(prevItemComment){let prev=coll.items[coll.items.length-1];if(identity2.isPair(prev))prev=prev.value??prev.key;if(prev.
 comment)prev.comment+="\n"+prevItemComment;else prev.comment=prevItemComment;props.comment=props.comment.substring(prevItemComment.
-length+1)}}}if(!isMap3&&!sep9&&!props.found){const valueNode=value3?composeNode(ctx,value3,props,onError):composeEmptyNode(
-ctx,props.end,sep9,null,props,onError);coll.items.push(valueNode);offset=valueNode.range[2];if(isBlock(value3))onError(valueNode.
-range,"BLOCK_IN_FLOW",blockMsg)}else{ctx.atKey=true;const keyStart=props.end;const keyNode=key?composeNode(ctx,key,props,
-onError):composeEmptyNode(ctx,keyStart,start3,null,props,onError);if(isBlock(key))onError(keyNode.range,"BLOCK_IN_FLOW",
-blockMsg);ctx.atKey=false;const valueProps=resolveProps.resolveProps(sep9??[],{flow:fcName,indicator:"map-value-ind",next:value3,
-offset:keyNode.range[2],onError,parentIndent:fc.indent,startOnNewline:false});if(valueProps.found){if(!isMap3&&!props.found&&
-ctx.options.strict){if(sep9)for(const st of sep9){if(st===valueProps.found)break;if(st.type==="newline"){onError(st,"MUL\
-TILINE_IMPLICIT_KEY","Implicit keys of flow sequence pairs need to be on a single line");break}}if(props.start<valueProps.
-found.offset-1024)onError(valueProps.found,"KEY_OVER_1024_CHARS","The : indicator must be at most 1024 chars after the s\
-tart of an implicit flow sequence key")}}else if(value3){if("source"in value3&&value3.source?.[0]===":")onError(value3,"\
-MISSING_CHAR",`Missing space after : in ${fcName}`);else onError(valueProps.start,"MISSING_CHAR",`Missing , or : between\
- ${fcName} items`)}const valueNode=value3?composeNode(ctx,value3,valueProps,onError):valueProps.found?composeEmptyNode(ctx,
-valueProps.end,sep9,null,valueProps,onError):null;if(valueNode){if(isBlock(value3))onError(valueNode.range,"BLOCK_IN_FLO\
-W",blockMsg)}else if(valueProps.comment){if(keyNode.comment)keyNode.comment+="\n"+valueProps.comment;else keyNode.comment=
+length+1)}}}if(!isMap3&&!sep10&&!props.found){const valueNode=value3?composeNode(ctx,value3,props,onError):composeEmptyNode(
+ctx,props.end,sep10,null,props,onError);coll.items.push(valueNode);offset=valueNode.range[2];if(isBlock(value3))onError(
+valueNode.range,"BLOCK_IN_FLOW",blockMsg)}else{ctx.atKey=true;const keyStart=props.end;const keyNode=key?composeNode(ctx,
+key,props,onError):composeEmptyNode(ctx,keyStart,start3,null,props,onError);if(isBlock(key))onError(keyNode.range,"BLOCK\
+_IN_FLOW",blockMsg);ctx.atKey=false;const valueProps=resolveProps.resolveProps(sep10??[],{flow:fcName,indicator:"map-val\
+ue-ind",next:value3,offset:keyNode.range[2],onError,parentIndent:fc.indent,startOnNewline:false});if(valueProps.found){if(!isMap3&&
+!props.found&&ctx.options.strict){if(sep10)for(const st of sep10){if(st===valueProps.found)break;if(st.type==="newline"){
+onError(st,"MULTILINE_IMPLICIT_KEY","Implicit keys of flow sequence pairs need to be on a single line");break}}if(props.
+start<valueProps.found.offset-1024)onError(valueProps.found,"KEY_OVER_1024_CHARS","The : indicator must be at most 1024 \
+chars after the start of an implicit flow sequence key")}}else if(value3){if("source"in value3&&value3.source?.[0]===":")
+onError(value3,"MISSING_CHAR",`Missing space after : in ${fcName}`);else onError(valueProps.start,"MISSING_CHAR",`Missin\
+g , or : between ${fcName} items`)}const valueNode=value3?composeNode(ctx,value3,valueProps,onError):valueProps.found?composeEmptyNode(
+ctx,valueProps.end,sep10,null,valueProps,onError):null;if(valueNode){if(isBlock(value3))onError(valueNode.range,"BLOCK_I\
+N_FLOW",blockMsg)}else if(valueProps.comment){if(keyNode.comment)keyNode.comment+="\n"+valueProps.comment;else keyNode.comment=
 valueProps.comment}const pair=new Pair.Pair(keyNode,valueNode);if(ctx.options.keepSourceTokens)pair.srcToken=collItem;if(isMap3){
 const map3=coll;if(utilMapIncludes.mapIncludes(ctx,map3.items,keyNode))onError(keyStart,"DUPLICATE_KEY","Map keys must b\
 e unique");map3.items.push(pair)}else{const map3=new YAMLMap.YAMLMap(ctx.schema);map3.flow=true;map3.items.push(pair);const endRange=(valueNode??
@@ -11974,35 +12070,35 @@ let chompStart=lines.length;for(let i2=lines.length-1;i2>=0;--i2){const content=
 "\r")chompStart=i2;else break}if(chompStart===0){const value4=header.chomp==="+"&&lines.length>0?"\n".repeat(Math.max(1,
 lines.length-1)):"";let end2=start3+header.length;if(scalar.source)end2+=scalar.source.length;return{value:value4,type,comment:header.
 comment,range:[start3,end2,end2]}}let trimIndent=scalar.indent+header.indent;let offset=scalar.offset+header.length;let contentStart=0;
-for(let i2=0;i2<chompStart;++i2){const[indent,content]=lines[i2];if(content===""||content==="\r"){if(header.indent===0&&
-indent.length>trimIndent)trimIndent=indent.length}else{if(indent.length<trimIndent){const message="Block scalars with mo\
-re-indented leading empty lines must use an explicit indentation indicator";onError(offset+indent.length,"MISSING_CHAR",
-message)}if(header.indent===0)trimIndent=indent.length;contentStart=i2;if(trimIndent===0&&!ctx.atRoot){const message="Bl\
-ock scalar values in collections must be indented";onError(offset,"BAD_INDENT",message)}break}offset+=indent.length+content.
+for(let i2=0;i2<chompStart;++i2){const[indent2,content]=lines[i2];if(content===""||content==="\r"){if(header.indent===0&&
+indent2.length>trimIndent)trimIndent=indent2.length}else{if(indent2.length<trimIndent){const message="Block scalars with\
+ more-indented leading empty lines must use an explicit indentation indicator";onError(offset+indent2.length,"MISSING_CH\
+AR",message)}if(header.indent===0)trimIndent=indent2.length;contentStart=i2;if(trimIndent===0&&!ctx.atRoot){const message="\
+Block scalar values in collections must be indented";onError(offset,"BAD_INDENT",message)}break}offset+=indent2.length+content.
 length+1}for(let i2=lines.length-1;i2>=chompStart;--i2){if(lines[i2][0].length>trimIndent)chompStart=i2+1}let value3="";
-let sep9="";let prevMoreIndented=false;for(let i2=0;i2<contentStart;++i2)value3+=lines[i2][0].slice(trimIndent)+"\n";for(let i2=contentStart;i2<
-chompStart;++i2){let[indent,content]=lines[i2];offset+=indent.length+content.length+1;const crlf=content[content.length-
-1]==="\r";if(crlf)content=content.slice(0,-1);if(content&&indent.length<trimIndent){const src=header.indent?"explicit in\
-dentation indicator":"first line";const message=`Block scalar lines must not be less indented than their ${src}`;onError(
-offset-content.length-(crlf?2:1),"BAD_INDENT",message);indent=""}if(type===Scalar.Scalar.BLOCK_LITERAL){value3+=sep9+indent.
-slice(trimIndent)+content;sep9="\n"}else if(indent.length>trimIndent||content[0]==="	"){if(sep9===" ")sep9="\n";else if(!prevMoreIndented&&
-sep9==="\n")sep9="\n\n";value3+=sep9+indent.slice(trimIndent)+content;sep9="\n";prevMoreIndented=true}else if(content===
-""){if(sep9==="\n")value3+="\n";else sep9="\n"}else{value3+=sep9+content;sep9=" ";prevMoreIndented=false}}switch(header.
+let sep10="";let prevMoreIndented=false;for(let i2=0;i2<contentStart;++i2)value3+=lines[i2][0].slice(trimIndent)+"\n";for(let i2=contentStart;i2<
+chompStart;++i2){let[indent2,content]=lines[i2];offset+=indent2.length+content.length+1;const crlf=content[content.length-
+1]==="\r";if(crlf)content=content.slice(0,-1);if(content&&indent2.length<trimIndent){const src=header.indent?"explicit i\
+ndentation indicator":"first line";const message=`Block scalar lines must not be less indented than their ${src}`;onError(
+offset-content.length-(crlf?2:1),"BAD_INDENT",message);indent2=""}if(type===Scalar.Scalar.BLOCK_LITERAL){value3+=sep10+indent2.
+slice(trimIndent)+content;sep10="\n"}else if(indent2.length>trimIndent||content[0]==="	"){if(sep10===" ")sep10="\n";else if(!prevMoreIndented&&
+sep10==="\n")sep10="\n\n";value3+=sep10+indent2.slice(trimIndent)+content;sep10="\n";prevMoreIndented=true}else if(content===
+""){if(sep10==="\n")value3+="\n";else sep10="\n"}else{value3+=sep10+content;sep10=" ";prevMoreIndented=false}}switch(header.
 chomp){case"-":break;case"+":for(let i2=chompStart;i2<lines.length;++i2)value3+="\n"+lines[i2][0].slice(trimIndent);if(value3[value3.
 length-1]!=="\n")value3+="\n";break;default:value3+="\n"}const end=start3+header.length+scalar.source.length;return{value:value3,
 type,comment:header.comment,range:[start3,end,end]}}function parseBlockScalarHeader({offset,props},strict,onError){if(props[0].
 type!=="block-scalar-header"){onError(props[0],"IMPOSSIBLE","Block scalar header not found");return null}const{source}=props[0];
-const mode=source[0];let indent=0;let chomp="";let error63=-1;for(let i2=1;i2<source.length;++i2){const ch=source[i2];if(!chomp&&
-(ch==="-"||ch==="+"))chomp=ch;else{const n2=Number(ch);if(!indent&&n2)indent=n2;else if(error63===-1)error63=offset+i2}}
+const mode=source[0];let indent2=0;let chomp="";let error63=-1;for(let i2=1;i2<source.length;++i2){const ch=source[i2];if(!chomp&&
+(ch==="-"||ch==="+"))chomp=ch;else{const n2=Number(ch);if(!indent2&&n2)indent2=n2;else if(error63===-1)error63=offset+i2}}
 if(error63!==-1)onError(error63,"UNEXPECTED_TOKEN",`Block scalar header includes extra characters: ${source}`);let hasSpace=false;
 let comment="";let length=source.length;for(let i2=1;i2<props.length;++i2){const token=props[i2];switch(token.type){case"\
 space":hasSpace=true;case"newline":length+=token.source.length;break;case"comment":if(strict&&!hasSpace){const message="\
 Comments must be separated from other tokens by white space characters";onError(token,"MISSING_CHAR",message)}length+=token.
 source.length;comment=token.source.substring(1);break;case"error":onError(token,"UNEXPECTED_TOKEN",token.message);length+=
 token.source.length;break;default:{const message=`Unexpected token in block scalar header: ${token.type}`;onError(token,
-"UNEXPECTED_TOKEN",message);const ts=token.source;if(ts&&typeof ts==="string")length+=ts.length}}}return{mode,indent,chomp,
-comment,length}}function splitLines2(source){const split=source.split(/\n( *)/);const first=split[0];const m=first.match(
-/^( *)/);const line0=m?.[1]?[m[1],first.slice(m[1].length)]:["",first];const lines=[line0];for(let i2=1;i2<split.length;i2+=
+"UNEXPECTED_TOKEN",message);const ts=token.source;if(ts&&typeof ts==="string")length+=ts.length}}}return{mode,indent:indent2,
+chomp,comment,length}}function splitLines2(source){const split=source.split(/\n( *)/);const first=split[0];const m=first.
+match(/^( *)/);const line0=m?.[1]?[m[1],first.slice(m[1].length)]:["",first];const lines=[line0];for(let i2=1;i2<split.length;i2+=
 2)lines.push([split[i2],split[i2+1]]);return lines}exports.resolveBlockScalar=resolveBlockScalar}});var require_resolve_flow_scalar=__commonJS({"node_modules/yaml/dist/compose/resolve-flow-scalar.js"(exports){"use strict";
 var Scalar=require_Scalar();var resolveEnd=require_resolve_end();function resolveFlowScalar(scalar,strict,onError){const{
 offset,type,source,end}=scalar;let _type;let value3;const _onError=(rel,code2,msg)=>onError(offset+rel,code2,msg);switch(type){case"\
@@ -12019,20 +12115,20 @@ source)}function singleQuotedValue(source,onError){if(source[source.length-1]!==
 "MISSING_CHAR","Missing closing 'quote");return unfoldLines(source.slice(1,-1)).replace(/''/g,"'")}function unfoldLines(source){
 const line=/(.*?)\r?\n/sy;let match=line.exec(source);if(!match)return source;let trimEnd,trimBoth;try{trimEnd=new RegExp(
 "(?<![ 	])[ 	]+$");trimBoth=new RegExp("^[ 	]+|(?<![ 	])[ 	]+$","g")}catch{trimEnd=/[ \t]+$/;trimBoth=/^[ \t]+|[ \t]+$/g}
-let res=match[1].replace(trimEnd,"");let sep9=" ";let pos=line.lastIndex;while(match=line.exec(source)){const lm=match[1].
-replace(trimBoth,"");if(lm===""){if(sep9==="\n")res+=sep9;else sep9="\n"}else{res+=sep9+lm;sep9=" "}pos=line.lastIndex}const last=/[ \t]*(.*)/sy;
-last.lastIndex=pos;match=last.exec(source);return res+sep9+(match?.[1]??"")}function doubleQuotedValue(source,onError){let res="";
-for(let i2=1;i2<source.length-1;++i2){const ch=source[i2];if(ch==="\r"&&source[i2+1]==="\n")continue;if(ch==="\n"){const{
-fold:fold2,offset}=foldNewline(source,i2);res+=fold2;i2=offset}else if(ch==="\\"){let next=source[++i2];const cc=escapeCodes[next];
+let res=match[1].replace(trimEnd,"");let sep10=" ";let pos=line.lastIndex;while(match=line.exec(source)){const lm=match[1].
+replace(trimBoth,"");if(lm===""){if(sep10==="\n")res+=sep10;else sep10="\n"}else{res+=sep10+lm;sep10=" "}pos=line.lastIndex}
+const last=/[ \t]*(.*)/sy;last.lastIndex=pos;match=last.exec(source);return res+sep10+(match?.[1]??"")}function doubleQuotedValue(source,onError){
+let res="";for(let i2=1;i2<source.length-1;++i2){const ch=source[i2];if(ch==="\r"&&source[i2+1]==="\n")continue;if(ch===
+"\n"){const{fold:fold3,offset}=foldNewline(source,i2);res+=fold3;i2=offset}else if(ch==="\\"){let next=source[++i2];const cc=escapeCodes[next];
 if(cc)res+=cc;else if(next==="\n"){next=source[i2+1];while(next===" "||next==="	")next=source[++i2+1]}else if(next==="\r"&&
 source[i2+1]==="\n"){next=source[++i2+1];while(next===" "||next==="	")next=source[++i2+1]}else if(next==="x"||next==="u"||
 next==="U"){const length=next==="x"?2:next==="u"?4:8;res+=parseCharCode(source,i2+1,length,onError);i2+=length}else{const raw=source.
 substr(i2-1,2);onError(i2-1,"BAD_DQ_ESCAPE",`Invalid escape sequence ${raw}`);res+=raw}}else if(ch===" "||ch==="	"){const wsStart=i2;
 let next=source[i2+1];while(next===" "||next==="	")next=source[++i2+1];if(next!=="\n"&&!(next==="\r"&&source[i2+2]==="\n"))
 res+=i2>wsStart?source.slice(wsStart,i2+1):ch}else{res+=ch}}if(source[source.length-1]!=='"'||source.length===1)onError(
-source.length,"MISSING_CHAR",'Missing closing "quote');return res}function foldNewline(source,offset){let fold2="";let ch=source[offset+
-1];while(ch===" "||ch==="	"||ch==="\n"||ch==="\r"){if(ch==="\r"&&source[offset+2]!=="\n")break;if(ch==="\n")fold2+="\n";
-offset+=1;ch=source[offset+1]}if(!fold2)fold2=" ";return{fold:fold2,offset}}var escapeCodes={"0":"\0",a:"\x07",b:"\b",e:"\
+source.length,"MISSING_CHAR",'Missing closing "quote');return res}function foldNewline(source,offset){let fold3="";let ch=source[offset+
+1];while(ch===" "||ch==="	"||ch==="\n"||ch==="\r"){if(ch==="\r"&&source[offset+2]!=="\n")break;if(ch==="\n")fold3+="\n";
+offset+=1;ch=source[offset+1]}if(!fold3)fold3=" ";return{fold:fold3,offset}}var escapeCodes={"0":"\0",a:"\x07",b:"\b",e:"\
 \x1B",f:"\f",n:"\n",r:"\r",t:"	",v:"\v",N:"\x85",_:"\xA0",L:"\u2028",P:"\u2029"," ":" ",'"':'"',"/":"/","\\":"\\","	":"	"};
 function parseCharCode(source,offset,length,onError){const cc=source.substr(offset,length);const ok=cc.length===length&&
 /^[0-9a-fA-F]+$/.test(cc);const code2=ok?parseInt(cc,16):NaN;try{return String.fromCodePoint(code2)}catch{const raw=source.
@@ -12140,37 +12236,38 @@ function resolveAsScalar(token,strict=true,onError){if(token){const _onError=(po
 "number"?pos:Array.isArray(pos)?pos[0]:pos.offset;if(onError)onError(offset,code2,message);else throw new errors2.YAMLParseError(
 [offset,offset+1],code2,message)};switch(token.type){case"scalar":case"single-quoted-scalar":case"double-quoted-scalar":
 return resolveFlowScalar.resolveFlowScalar(token,strict,_onError);case"block-scalar":return resolveBlockScalar.resolveBlockScalar(
-{options:{strict}},token,_onError)}}return null}function createScalarToken(value3,context3){const{implicitKey=false,indent,
+{options:{strict}},token,_onError)}}return null}function createScalarToken(value3,context3){const{implicitKey=false,indent:indent2,
 inFlow=false,offset=-1,type="PLAIN"}=context3;const source=stringifyString.stringifyString({type,value:value3},{implicitKey,
-indent:indent>0?" ".repeat(indent):"",inFlow,options:{blockQuote:true,lineWidth:-1}});const end=context3.end??[{type:"ne\
-wline",offset:-1,indent,source:"\n"}];switch(source[0]){case"|":case">":{const he=source.indexOf("\n");const head=source.
-substring(0,he);const body2=source.substring(he+1)+"\n";const props=[{type:"block-scalar-header",offset,indent,source:head}];
-if(!addEndtoBlockProps(props,end))props.push({type:"newline",offset:-1,indent,source:"\n"});return{type:"block-scalar",offset,
-indent,props,source:body2}}case'"':return{type:"double-quoted-scalar",offset,indent,source,end};case"'":return{type:"sin\
-gle-quoted-scalar",offset,indent,source,end};default:return{type:"scalar",offset,indent,source,end}}}function setScalarValue(token,value3,context3={}){
-let{afterKey=false,implicitKey=false,inFlow=false,type}=context3;let indent="indent"in token?token.indent:null;if(afterKey&&
-typeof indent==="number")indent+=2;if(!type)switch(token.type){case"single-quoted-scalar":type="QUOTE_SINGLE";break;case"\
-double-quoted-scalar":type="QUOTE_DOUBLE";break;case"block-scalar":{const header=token.props[0];if(header.type!=="block-\
-scalar-header")throw new Error("Invalid block scalar header");type=header.source[0]===">"?"BLOCK_FOLDED":"BLOCK_LITERAL";
-break}default:type="PLAIN"}const source=stringifyString.stringifyString({type,value:value3},{implicitKey:implicitKey||indent===
-null,indent:indent!==null&&indent>0?" ".repeat(indent):"",inFlow,options:{blockQuote:true,lineWidth:-1}});switch(source[0]){case"\
-|":case">":setBlockScalarValue(token,source);break;case'"':setFlowScalarValue(token,source,"double-quoted-scalar");break;case"\
-'":setFlowScalarValue(token,source,"single-quoted-scalar");break;default:setFlowScalarValue(token,source,"scalar")}}function setBlockScalarValue(token,source){
-const he=source.indexOf("\n");const head=source.substring(0,he);const body2=source.substring(he+1)+"\n";if(token.type===
-"block-scalar"){const header=token.props[0];if(header.type!=="block-scalar-header")throw new Error("Invalid block scalar\
- header");header.source=head;token.source=body2}else{const{offset}=token;const indent="indent"in token?token.indent:-1;const props=[
-{type:"block-scalar-header",offset,indent,source:head}];if(!addEndtoBlockProps(props,"end"in token?token.end:void 0))props.
-push({type:"newline",offset:-1,indent,source:"\n"});for(const key of Object.keys(token))if(key!=="type"&&key!=="offset")
-delete token[key];Object.assign(token,{type:"block-scalar",indent,props,source:body2})}}function addEndtoBlockProps(props,end){
+indent:indent2>0?" ".repeat(indent2):"",inFlow,options:{blockQuote:true,lineWidth:-1}});const end=context3.end??[{type:"\
+newline",offset:-1,indent:indent2,source:"\n"}];switch(source[0]){case"|":case">":{const he=source.indexOf("\n");const head=source.
+substring(0,he);const body2=source.substring(he+1)+"\n";const props=[{type:"block-scalar-header",offset,indent:indent2,source:head}];
+if(!addEndtoBlockProps(props,end))props.push({type:"newline",offset:-1,indent:indent2,source:"\n"});return{type:"block-s\
+calar",offset,indent:indent2,props,source:body2}}case'"':return{type:"double-quoted-scalar",offset,indent:indent2,source,
+end};case"'":return{type:"single-quoted-scalar",offset,indent:indent2,source,end};default:return{type:"scalar",offset,indent:indent2,
+source,end}}}function setScalarValue(token,value3,context3={}){let{afterKey=false,implicitKey=false,inFlow=false,type}=context3;
+let indent2="indent"in token?token.indent:null;if(afterKey&&typeof indent2==="number")indent2+=2;if(!type)switch(token.type){case"\
+single-quoted-scalar":type="QUOTE_SINGLE";break;case"double-quoted-scalar":type="QUOTE_DOUBLE";break;case"block-scalar":{
+const header=token.props[0];if(header.type!=="block-scalar-header")throw new Error("Invalid block scalar header");type=header.
+source[0]===">"?"BLOCK_FOLDED":"BLOCK_LITERAL";break}default:type="PLAIN"}const source=stringifyString.stringifyString({
+type,value:value3},{implicitKey:implicitKey||indent2===null,indent:indent2!==null&&indent2>0?" ".repeat(indent2):"",inFlow,
+options:{blockQuote:true,lineWidth:-1}});switch(source[0]){case"|":case">":setBlockScalarValue(token,source);break;case'\
+"':setFlowScalarValue(token,source,"double-quoted-scalar");break;case"'":setFlowScalarValue(token,source,"single-quoted-\
+scalar");break;default:setFlowScalarValue(token,source,"scalar")}}function setBlockScalarValue(token,source){const he=source.
+indexOf("\n");const head=source.substring(0,he);const body2=source.substring(he+1)+"\n";if(token.type==="block-scalar"){
+const header=token.props[0];if(header.type!=="block-scalar-header")throw new Error("Invalid block scalar header");header.
+source=head;token.source=body2}else{const{offset}=token;const indent2="indent"in token?token.indent:-1;const props=[{type:"\
+block-scalar-header",offset,indent:indent2,source:head}];if(!addEndtoBlockProps(props,"end"in token?token.end:void 0))props.
+push({type:"newline",offset:-1,indent:indent2,source:"\n"});for(const key of Object.keys(token))if(key!=="type"&&key!=="\
+offset")delete token[key];Object.assign(token,{type:"block-scalar",indent:indent2,props,source:body2})}}function addEndtoBlockProps(props,end){
 if(end)for(const st of end)switch(st.type){case"space":case"comment":props.push(st);break;case"newline":props.push(st);return true}
 return false}function setFlowScalarValue(token,source,type){switch(token.type){case"scalar":case"double-quoted-scalar":case"\
 single-quoted-scalar":token.type=type;token.source=source;break;case"block-scalar":{const end=token.props.slice(1);let oa=source.
 length;if(token.props[0].type==="block-scalar-header")oa-=token.props[0].source.length;for(const tok of end)tok.offset+=
 oa;delete token.props;Object.assign(token,{type,source,end});break}case"block-map":case"block-seq":{const offset=token.offset+
 source.length;const nl={type:"newline",offset,indent:token.indent,source:"\n"};delete token.items;Object.assign(token,{type,
-source,end:[nl]});break}default:{const indent="indent"in token?token.indent:-1;const end="end"in token&&Array.isArray(token.
+source,end:[nl]});break}default:{const indent2="indent"in token?token.indent:-1;const end="end"in token&&Array.isArray(token.
 end)?token.end.filter(st=>st.type==="space"||st.type==="comment"||st.type==="newline"):[];for(const key of Object.keys(token))
-if(key!=="type"&&key!=="offset")delete token[key];Object.assign(token,{type,indent,source,end})}}}exports.createScalarToken=
+if(key!=="type"&&key!=="offset")delete token[key];Object.assign(token,{type,indent:indent2,source,end})}}}exports.createScalarToken=
 createScalarToken;exports.resolveAsScalar=resolveAsScalar;exports.setScalarValue=setScalarValue}});var require_cst_stringify=__commonJS({"node_modules/yaml/dist/parse/cst-stringify.js"(exports){"use strict";var stringify2=cst=>"\
 type"in cst?stringifyToken(cst):stringifyItem(cst);function stringifyToken(token){switch(token.type){case"block-scalar":{
 let res="";for(const tok of token.props)res+=stringifyToken(tok);return res+token.source}case"block-map":case"block-seq":{
@@ -12178,7 +12275,7 @@ let res="";for(const item of token.items)res+=stringifyItem(item);return res}cas
 source;for(const item of token.items)res+=stringifyItem(item);for(const st of token.end)res+=st.source;return res}case"d\
 ocument":{let res=stringifyItem(token);if(token.end)for(const st of token.end)res+=st.source;return res}default:{let res=token.
 source;if("end"in token&&token.end)for(const st of token.end)res+=st.source;return res}}}function stringifyItem({start:start3,
-key,sep:sep9,value:value3}){let res="";for(const st of start3)res+=st.source;if(key)res+=stringifyToken(key);if(sep9)for(const st of sep9)
+key,sep:sep10,value:value3}){let res="";for(const st of start3)res+=st.source;if(key)res+=stringifyToken(key);if(sep10)for(const st of sep10)
 res+=st.source;if(value3)res+=stringifyToken(value3);return res}exports.stringify=stringify2}});var require_cst_visit=__commonJS({"node_modules/yaml/dist/parse/cst-visit.js"(exports){"use strict";var BREAK=Symbol("br\
 eak visit");var SKIP=Symbol("skip children");var REMOVE=Symbol("remove item");function visit2(cst,visitor){if("type"in cst&&
 cst.type==="document")cst={start:cst.start,value:cst.value};_visit(Object.freeze([]),cst,visitor)}visit2.BREAK=BREAK;visit2.
@@ -12190,20 +12287,20 @@ if(typeof ctrl==="symbol")return ctrl;for(const field2 of["key","value"]){const 
 for(let i2=0;i2<token.items.length;++i2){const ci=_visit(Object.freeze(path.concat([[field2,i2]])),token.items[i2],visitor);
 if(typeof ci==="number")i2=ci-1;else if(ci===BREAK)return BREAK;else if(ci===REMOVE){token.items.splice(i2,1);i2-=1}}if(typeof ctrl===
 "function"&&field2==="key")ctrl=ctrl(item,path)}}return typeof ctrl==="function"?ctrl(item,path):ctrl}exports.visit=visit2}});var require_cst=__commonJS({"node_modules/yaml/dist/parse/cst.js"(exports){"use strict";var cstScalar=require_cst_scalar();
-var cstStringify=require_cst_stringify();var cstVisit=require_cst_visit();var BOM="\uFEFF";var DOCUMENT="";var FLOW_END="\
+var cstStringify=require_cst_stringify();var cstVisit=require_cst_visit();var BOM="\uFEFF";var DOCUMENT="";var FLOW_END2="\
 ";var SCALAR="";var isCollection=token=>!!token&&"items"in token;var isScalar2=token=>!!token&&(token.type==="scalar"||
 token.type==="single-quoted-scalar"||token.type==="double-quoted-scalar"||token.type==="block-scalar");function prettyToken(token){
-switch(token){case BOM:return"<BOM>";case DOCUMENT:return"<DOC>";case FLOW_END:return"<FLOW_END>";case SCALAR:return"<SC\
-ALAR>";default:return JSON.stringify(token)}}function tokenType(source){switch(source){case BOM:return"byte-order-mark";case DOCUMENT:
-return"doc-mode";case FLOW_END:return"flow-error-end";case SCALAR:return"scalar";case"---":return"doc-start";case"...":return"\
-doc-end";case"":case"\n":case"\r\n":return"newline";case"-":return"seq-item-ind";case"?":return"explicit-key-ind";case":":
-return"map-value-ind";case"{":return"flow-map-start";case"}":return"flow-map-end";case"[":return"flow-seq-start";case"]":
-return"flow-seq-end";case",":return"comma"}switch(source[0]){case" ":case"	":return"space";case"#":return"comment";case"\
+switch(token){case BOM:return"<BOM>";case DOCUMENT:return"<DOC>";case FLOW_END2:return"<FLOW_END>";case SCALAR:return"<S\
+CALAR>";default:return JSON.stringify(token)}}function tokenType(source){switch(source){case BOM:return"byte-order-mark";case DOCUMENT:
+return"doc-mode";case FLOW_END2:return"flow-error-end";case SCALAR:return"scalar";case"---":return"doc-start";case"...":
+return"doc-end";case"":case"\n":case"\r\n":return"newline";case"-":return"seq-item-ind";case"?":return"explicit-key-ind";case"\
+:":return"map-value-ind";case"{":return"flow-map-start";case"}":return"flow-map-end";case"[":return"flow-seq-start";case"\
+]":return"flow-seq-end";case",":return"comma"}switch(source[0]){case" ":case"	":return"space";case"#":return"comment";case"\
 %":return"directive-line";case"*":return"alias";case"&":return"anchor";case"!":return"tag";case"'":return"single-quoted-\
 scalar";case'"':return"double-quoted-scalar";case"|":case">":return"block-scalar-header"}return null}exports.createScalarToken=
 cstScalar.createScalarToken;exports.resolveAsScalar=cstScalar.resolveAsScalar;exports.setScalarValue=cstScalar.setScalarValue;
 exports.stringify=cstStringify.stringify;exports.visit=cstVisit.visit;exports.BOM=BOM;exports.DOCUMENT=DOCUMENT;exports.
-FLOW_END=FLOW_END;exports.SCALAR=SCALAR;exports.isCollection=isCollection;exports.isScalar=isScalar2;exports.prettyToken=
+FLOW_END=FLOW_END2;exports.SCALAR=SCALAR;exports.isCollection=isCollection;exports.isScalar=isScalar2;exports.prettyToken=
 prettyToken;exports.tokenType=tokenType}});var require_lexer=__commonJS({"node_modules/yaml/dist/parse/lexer.js"(exports){"use strict";var cst=require_cst();function isEmpty4(ch){
 switch(ch){case void 0:case" ":case"\n":case"\r":case"	":return true;default:return false}}var hexDigits=new Set("012345\
 6789ABCDEFabcdef");var tagChars=new Set("0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-#;/?:@&=+$_.!~*'\
@@ -12215,9 +12312,9 @@ next=null;this.pos=0}*lex(source,incomplete=false){if(source){if(typeof source!=
 next??"stream";while(next&&(incomplete||this.hasChars(1)))next=yield*this.parseNext(next)}atLineEnd(){let i2=this.pos;let ch=this.
 buffer[i2];while(ch===" "||ch==="	")ch=this.buffer[++i2];if(!ch||ch==="#"||ch==="\n")return true;if(ch==="\r")return this.
 buffer[i2+1]==="\n";return false}charAt(n2){return this.buffer[this.pos+n2]}continueScalar(offset){let ch=this.buffer[offset];
-if(this.indentNext>0){let indent=0;while(ch===" ")ch=this.buffer[++indent+offset];if(ch==="\r"){const next=this.buffer[indent+
-offset+1];if(next==="\n"||!next&&!this.atEnd)return offset+indent+1}return ch==="\n"||indent>=this.indentNext||!ch&&!this.
-atEnd?offset+indent:-1}if(ch==="-"||ch==="."){const dt=this.buffer.substr(offset,3);if((dt==="---"||dt==="...")&&isEmpty4(
+if(this.indentNext>0){let indent2=0;while(ch===" ")ch=this.buffer[++indent2+offset];if(ch==="\r"){const next=this.buffer[indent2+
+offset+1];if(next==="\n"||!next&&!this.atEnd)return offset+indent2+1}return ch==="\n"||indent2>=this.indentNext||!ch&&!this.
+atEnd?offset+indent2:-1}if(ch==="-"||ch==="."){const dt=this.buffer.substr(offset,3);if((dt==="---"||dt==="...")&&isEmpty4(
 this.buffer[offset+3]))return-1}return offset}getLine(){let end=this.lineEndPos;if(typeof end!=="number"||end!==-1&&end<
 this.pos){end=this.buffer.indexOf("\n",this.pos);this.lineEndPos=end}if(end===-1)return this.atEnd?this.buffer.substring(
 this.pos):null;if(this.buffer[end-1]==="\r")end-=1;return this.buffer.substring(this.pos,end)}hasChars(n2){return this.pos+
@@ -12245,12 +12342,12 @@ true);const line=this.getLine();if(line===null)return this.setNext("doc");let n2
 doc";case"*":yield*this.pushUntil(isNotAnchorChar);return"doc";case'"':case"'":return yield*this.parseQuotedScalar();case"\
 |":case">":n2+=yield*this.parseBlockScalarHeader();n2+=yield*this.pushSpaces(true);yield*this.pushCount(line.length-n2);
 yield*this.pushNewline();return yield*this.parseBlockScalar();default:return yield*this.parsePlainScalar()}}*parseFlowCollection(){
-let nl,sp;let indent=-1;do{nl=yield*this.pushNewline();if(nl>0){sp=yield*this.pushSpaces(false);this.indentValue=indent=
+let nl,sp;let indent2=-1;do{nl=yield*this.pushNewline();if(nl>0){sp=yield*this.pushSpaces(false);this.indentValue=indent2=
 sp}else{sp=0}sp+=yield*this.pushSpaces(true)}while(nl+sp>0);const line=this.getLine();if(line===null)return this.setNext(
-"flow");if(indent!==-1&&indent<this.indentNext&&line[0]!=="#"||indent===0&&(line.startsWith("---")||line.startsWith("..."))&&
-isEmpty4(line[3])){const atFlowEndMarker=indent===this.indentNext-1&&this.flowLevel===1&&(line[0]==="]"||line[0]==="}");
-if(!atFlowEndMarker){this.flowLevel=0;yield cst.FLOW_END;return yield*this.parseLineStart()}}let n2=0;while(line[n2]==="\
-,"){n2+=yield*this.pushCount(1);n2+=yield*this.pushSpaces(true);this.flowKey=false}n2+=yield*this.pushIndicators();switch(line[n2]){case void 0:
+"flow");if(indent2!==-1&&indent2<this.indentNext&&line[0]!=="#"||indent2===0&&(line.startsWith("---")||line.startsWith("\
+..."))&&isEmpty4(line[3])){const atFlowEndMarker=indent2===this.indentNext-1&&this.flowLevel===1&&(line[0]==="]"||line[0]===
+"}");if(!atFlowEndMarker){this.flowLevel=0;yield cst.FLOW_END;return yield*this.parseLineStart()}}let n2=0;while(line[n2]===
+","){n2+=yield*this.pushCount(1);n2+=yield*this.pushSpaces(true);this.flowKey=false}n2+=yield*this.pushIndicators();switch(line[n2]){case void 0:
 return"flow";case"#":yield*this.pushCount(line.length-n2);return"flow";case"{":case"[":yield*this.pushCount(1);this.flowKey=
 false;this.flowLevel+=1;return"flow";case"}":case"]":yield*this.pushCount(1);this.flowKey=true;this.flowLevel-=1;return this.
 flowLevel?"flow":"doc";case"*":yield*this.pushUntil(isNotAnchorChar);return"flow";case'"':case"'":this.flowKey=true;return yield*this.
@@ -12264,15 +12361,15 @@ const quote2=this.charAt(0);let end=this.buffer.indexOf(quote2,this.pos+1);if(qu
 end+1,false);return this.flowLevel?"flow":"doc"}*parseBlockScalarHeader(){this.blockScalarIndent=-1;this.blockScalarKeep=
 false;let i2=this.pos;while(true){const ch=this.buffer[++i2];if(ch==="+")this.blockScalarKeep=true;else if(ch>"0"&&ch<="\
 9")this.blockScalarIndent=Number(ch)-1;else if(ch!=="-")break}return yield*this.pushUntil(ch=>isEmpty4(ch)||ch==="#")}*parseBlockScalar(){
-let nl=this.pos-1;let indent=0;let ch;loop:for(let i3=this.pos;ch=this.buffer[i3];++i3){switch(ch){case" ":indent+=1;break;case"\
-\n":nl=i3;indent=0;break;case"\r":{const next=this.buffer[i3+1];if(!next&&!this.atEnd)return this.setNext("block-scalar");
-if(next==="\n")break}default:break loop}}if(!ch&&!this.atEnd)return this.setNext("block-scalar");if(indent>=this.indentNext){
-if(this.blockScalarIndent===-1)this.indentNext=indent;else{this.indentNext=this.blockScalarIndent+(this.indentNext===0?1:
-this.indentNext)}do{const cs=this.continueScalar(nl+1);if(cs===-1)break;nl=this.buffer.indexOf("\n",cs)}while(nl!==-1);if(nl===
--1){if(!this.atEnd)return this.setNext("block-scalar");nl=this.buffer.length}}let i2=nl+1;ch=this.buffer[i2];while(ch===
+let nl=this.pos-1;let indent2=0;let ch;loop:for(let i3=this.pos;ch=this.buffer[i3];++i3){switch(ch){case" ":indent2+=1;break;case"\
+\n":nl=i3;indent2=0;break;case"\r":{const next=this.buffer[i3+1];if(!next&&!this.atEnd)return this.setNext("block-scalar");
+if(next==="\n")break}default:break loop}}if(!ch&&!this.atEnd)return this.setNext("block-scalar");if(indent2>=this.indentNext){
+if(this.blockScalarIndent===-1)this.indentNext=indent2;else{this.indentNext=this.blockScalarIndent+(this.indentNext===0?
+1:this.indentNext)}do{const cs=this.continueScalar(nl+1);if(cs===-1)break;nl=this.buffer.indexOf("\n",cs)}while(nl!==-1);
+if(nl===-1){if(!this.atEnd)return this.setNext("block-scalar");nl=this.buffer.length}}let i2=nl+1;ch=this.buffer[i2];while(ch===
 " ")ch=this.buffer[++i2];if(ch==="	"){while(ch==="	"||ch===" "||ch==="\r"||ch==="\n")ch=this.buffer[++i2];nl=i2-1}else if(!this.
 blockScalarKeep){do{let i3=nl-1;let ch2=this.buffer[i3];if(ch2==="\r")ch2=this.buffer[--i3];const lastChar=i3;while(ch2===
-" ")ch2=this.buffer[--i3];if(ch2==="\n"&&i3>=this.pos&&i3+1+indent>lastChar)nl=i3;else break}while(true)}yield cst.SCALAR;
+" ")ch2=this.buffer[--i3];if(ch2==="\n"&&i3>=this.pos&&i3+1+indent2>lastChar)nl=i3;else break}while(true)}yield cst.SCALAR;
 yield*this.pushToIndex(nl+1,true);return yield*this.parseLineStart()}*parsePlainScalar(){const inFlow=this.flowLevel>0;let end=this.
 pos-1;let i2=this.pos-1;let ch;while(ch=this.buffer[++i2]){if(ch===":"){const next=this.buffer[i2+1];if(isEmpty4(next)||
 inFlow&&flowIndicatorChars.has(next))break;end=i2}else if(isEmpty4(ch)){let next=this.buffer[i2+1];if(ch==="\r"){if(next===
@@ -12350,10 +12447,10 @@ if(doc.value)return yield*this.lineEnd(doc);switch(this.type){case"doc-start":{i
 pop();yield*this.step()}else doc.start.push(this.sourceToken);return}case"anchor":case"tag":case"space":case"comment":case"\
 newline":doc.start.push(this.sourceToken);return}const bv=this.startBlockValue(doc);if(bv)this.stack.push(bv);else{yield{
 type:"error",offset:this.offset,message:`Unexpected ${this.type} token in YAML document`,source:this.source}}}*scalar(scalar){
-if(this.type==="map-value-ind"){const prev=getPrevProps(this.peek(2));const start3=getFirstKeyStartProps(prev);let sep9;
-if(scalar.end){sep9=scalar.end;sep9.push(this.sourceToken);delete scalar.end}else sep9=[this.sourceToken];const map3={type:"\
-block-map",offset:scalar.offset,indent:scalar.indent,items:[{start:start3,key:scalar,sep:sep9}]};this.onKeyLine=true;this.
-stack[this.stack.length-1]=map3}else yield*this.lineEnd(scalar)}*blockScalar(scalar){switch(this.type){case"space":case"\
+if(this.type==="map-value-ind"){const prev=getPrevProps(this.peek(2));const start3=getFirstKeyStartProps(prev);let sep10;
+if(scalar.end){sep10=scalar.end;sep10.push(this.sourceToken);delete scalar.end}else sep10=[this.sourceToken];const map3={
+type:"block-map",offset:scalar.offset,indent:scalar.indent,items:[{start:start3,key:scalar,sep:sep10}]};this.onKeyLine=true;
+this.stack[this.stack.length-1]=map3}else yield*this.lineEnd(scalar)}*blockScalar(scalar){switch(this.type){case"space":case"\
 comment":case"newline":scalar.props.push(this.sourceToken);return;case"scalar":scalar.source=this.source;this.atNewLine=
 true;this.indent=0;if(this.onNewLine){let nl=this.source.indexOf("\n")+1;while(nl!==0){this.onNewLine(this.offset+nl);nl=
 this.source.indexOf("\n",nl)+1}}yield*this.pop();break;default:yield*this.pop();yield*this.step()}}*blockMap(map3){const it=map3.
@@ -12377,9 +12474,9 @@ sep:[this.sourceToken]})}else{const start4=getFirstKeyStartProps(it.start);this.
 offset,indent:this.indent,items:[{start:start4,key:null,sep:[this.sourceToken]}]})}}else if(it.value){map3.items.push({start:[],
 key:null,sep:[this.sourceToken]})}else if(includesToken(it.sep,"map-value-ind")){this.stack.push({type:"block-map",offset:this.
 offset,indent:this.indent,items:[{start:start3,key:null,sep:[this.sourceToken]}]})}else if(isFlowToken(it.key)&&!includesToken(
-it.sep,"newline")){const start4=getFirstKeyStartProps(it.start);const key=it.key;const sep9=it.sep;sep9.push(this.sourceToken);
+it.sep,"newline")){const start4=getFirstKeyStartProps(it.start);const key=it.key;const sep10=it.sep;sep10.push(this.sourceToken);
 delete it.key;delete it.sep;this.stack.push({type:"block-map",offset:this.offset,indent:this.indent,items:[{start:start4,
-key,sep:sep9}]})}else if(start3.length>0){it.sep=it.sep.concat(start3,this.sourceToken)}else{it.sep.push(this.sourceToken)}}else{
+key,sep:sep10}]})}else if(start3.length>0){it.sep=it.sep.concat(start3,this.sourceToken)}else{it.sep.push(this.sourceToken)}}else{
 if(!it.sep){Object.assign(it,{key:null,sep:[this.sourceToken]})}else if(it.value||atNextItem){map3.items.push({start:start3,
 key:null,sep:[this.sourceToken]})}else if(includesToken(it.sep,"map-value-ind")){this.stack.push({type:"block-map",offset:this.
 offset,indent:this.indent,items:[{start:[],key:null,sep:[this.sourceToken]}]})}else{it.sep.push(this.sourceToken)}}this.
@@ -12410,10 +12507,10 @@ flow-map-end":case"flow-seq-end":fc.end.push(this.sourceToken);return}const bv=t
 push(bv);else{yield*this.pop();yield*this.step()}}else{const parent=this.peek(2);if(parent.type==="block-map"&&(this.type===
 "map-value-ind"&&parent.indent===fc.indent||this.type==="newline"&&!parent.items[parent.items.length-1].sep)){yield*this.
 pop();yield*this.step()}else if(this.type==="map-value-ind"&&parent.type!=="flow-collection"){const prev=getPrevProps(parent);
-const start3=getFirstKeyStartProps(prev);fixFlowSeqItems(fc);const sep9=fc.end.splice(1,fc.end.length);sep9.push(this.sourceToken);
-const map3={type:"block-map",offset:fc.offset,indent:fc.indent,items:[{start:start3,key:fc,sep:sep9}]};this.onKeyLine=true;
-this.stack[this.stack.length-1]=map3}else{yield*this.lineEnd(fc)}}}flowScalar(type){if(this.onNewLine){let nl=this.source.
-indexOf("\n")+1;while(nl!==0){this.onNewLine(this.offset+nl);nl=this.source.indexOf("\n",nl)+1}}return{type,offset:this.
+const start3=getFirstKeyStartProps(prev);fixFlowSeqItems(fc);const sep10=fc.end.splice(1,fc.end.length);sep10.push(this.
+sourceToken);const map3={type:"block-map",offset:fc.offset,indent:fc.indent,items:[{start:start3,key:fc,sep:sep10}]};this.
+onKeyLine=true;this.stack[this.stack.length-1]=map3}else{yield*this.lineEnd(fc)}}}flowScalar(type){if(this.onNewLine){let nl=this.
+source.indexOf("\n")+1;while(nl!==0){this.onNewLine(this.offset+nl);nl=this.source.indexOf("\n",nl)+1}}return{type,offset:this.
 offset,indent:this.indent,source:this.source}}startBlockValue(parent){switch(this.type){case"alias":case"scalar":case"si\
 ngle-quoted-scalar":case"double-quoted-scalar":return this.flowScalar(this.type);case"block-scalar-header":return{type:"\
 block-scalar",offset:this.offset,indent:this.indent,props:[this.sourceToken],source:""};case"flow-map-start":case"flow-s\
@@ -12422,9 +12519,9 @@ seq-item-ind":return{type:"block-seq",offset:this.offset,indent:this.indent,item
 licit-key-ind":{this.onKeyLine=true;const prev=getPrevProps(parent);const start3=getFirstKeyStartProps(prev);start3.push(
 this.sourceToken);return{type:"block-map",offset:this.offset,indent:this.indent,items:[{start:start3,explicitKey:true}]}}case"\
 map-value-ind":{this.onKeyLine=true;const prev=getPrevProps(parent);const start3=getFirstKeyStartProps(prev);return{type:"\
-block-map",offset:this.offset,indent:this.indent,items:[{start:start3,key:null,sep:[this.sourceToken]}]}}}return null}atIndentedComment(start3,indent){
-if(this.type!=="comment")return false;if(this.indent<=indent)return false;return start3.every(st=>st.type==="newline"||st.
-type==="space")}*documentEnd(docEnd){if(this.type!=="doc-mode"){if(docEnd.end)docEnd.end.push(this.sourceToken);else docEnd.
+block-map",offset:this.offset,indent:this.indent,items:[{start:start3,key:null,sep:[this.sourceToken]}]}}}return null}atIndentedComment(start3,indent2){
+if(this.type!=="comment")return false;if(this.indent<=indent2)return false;return start3.every(st=>st.type==="newline"||
+st.type==="space")}*documentEnd(docEnd){if(this.type!=="doc-mode"){if(docEnd.end)docEnd.end.push(this.sourceToken);else docEnd.
 end=[this.sourceToken];if(this.type==="newline")yield*this.pop()}}*lineEnd(token){switch(this.type){case"comma":case"doc\
 -start":case"doc-end":case"flow-seq-end":case"flow-map-end":case"map-value-ind":yield*this.pop();yield*this.step();break;case"\
 newline":this.onKeyLine=false;case"space":case"comment":default:if(token.end)token.end.push(this.sourceToken);else token.
@@ -12447,11 +12544,11 @@ let _reviver=void 0;if(typeof reviver==="function"){_reviver=reviver}else if(opt
 doc.options.logLevel,warning4));if(doc.errors.length>0){if(doc.options.logLevel!=="silent")throw doc.errors[0];else doc.
 errors=[]}return doc.toJS(Object.assign({reviver:_reviver},options))}function stringify2(value3,replacer,options){let _replacer=null;
 if(typeof replacer==="function"||Array.isArray(replacer)){_replacer=replacer}else if(options===void 0&&replacer){options=
-replacer}if(typeof options==="string")options=options.length;if(typeof options==="number"){const indent=Math.round(options);
-options=indent<1?void 0:indent>8?{indent:8}:{indent}}if(value3===void 0){const{keepUndefined}=options??replacer??{};if(!keepUndefined)
-return void 0}if(identity2.isDocument(value3)&&!_replacer)return value3.toString(options);return new Document.Document(value3,
-_replacer,options).toString(options)}exports.parse=parse12;exports.parseAllDocuments=parseAllDocuments;exports.parseDocument=
-parseDocument;exports.stringify=stringify2}});var require_dist=__commonJS({"node_modules/yaml/dist/index.js"(exports){"use strict";var composer=require_composer();var Document=require_Document();
+replacer}if(typeof options==="string")options=options.length;if(typeof options==="number"){const indent2=Math.round(options);
+options=indent2<1?void 0:indent2>8?{indent:8}:{indent:indent2}}if(value3===void 0){const{keepUndefined}=options??replacer??
+{};if(!keepUndefined)return void 0}if(identity2.isDocument(value3)&&!_replacer)return value3.toString(options);return new Document.
+Document(value3,_replacer,options).toString(options)}exports.parse=parse12;exports.parseAllDocuments=parseAllDocuments;exports.
+parseDocument=parseDocument;exports.stringify=stringify2}});var require_dist=__commonJS({"node_modules/yaml/dist/index.js"(exports){"use strict";var composer=require_composer();var Document=require_Document();
 var Schema=require_Schema();var errors2=require_errors2();var Alias=require_Alias();var identity2=require_identity();var Pair=require_Pair();
 var Scalar=require_Scalar();var YAMLMap=require_YAMLMap();var YAMLSeq=require_YAMLSeq();var cst=require_cst();var lexer=require_lexer();
 var lineCounter=require_line_counter();var parser=require_parser();var publicApi=require_public_api();var visit2=require_visit();
@@ -12462,40 +12559,41 @@ isMap=identity2.isMap;exports.isNode=identity2.isNode;exports.isPair=identity2.i
 exports.isSeq=identity2.isSeq;exports.Pair=Pair.Pair;exports.Scalar=Scalar.Scalar;exports.YAMLMap=YAMLMap.YAMLMap;exports.
 YAMLSeq=YAMLSeq.YAMLSeq;exports.CST=cst;exports.Lexer=lexer.Lexer;exports.LineCounter=lineCounter.LineCounter;exports.Parser=
 parser.Parser;exports.parse=publicApi.parse;exports.parseAllDocuments=publicApi.parseAllDocuments;exports.parseDocument=
-publicApi.parseDocument;exports.stringify=publicApi.stringify;exports.visit=visit2.visit;exports.visitAsync=visit2.visitAsync}});function plain(name2){return isSecretField(name2)?secret:value}function set2(nested={}){return{type:"set",nested}}function members2(types2){
-return{type:"members",members:types2}}function contrast(type,path,wanted,got){const whole3=verdict=>[{path,type,verdict,
-wanted,got}];if(got===void 0){if(type.type==="members"&&isMap(wanted))return memberContrasts(type.members,path,wanted,{});
-return whole3("unknown")}if(got instanceof HashedSecret){if(wanted instanceof HashedSecret)return whole3(same(wanted,got)?
-"same":"different");if(holdsHashed(wanted))return whole3("unknown");return whole3(got.matches(reveal(normalForm(type,wanted)))?
-"same":"different")}switch(type.type){case"members":if(!isMap(wanted))return whole3(same(wanted,got)?"same":"different");
-return memberContrasts(type.members,path,wanted,isMap(got)?got:null);case"map":{if(!isMap(wanted)||!isMap(got)){return whole3(
-same(wanted??{},got??{})?"same":"different")}const keys=[...new Set([...Object.keys(wanted),...Object.keys(got)])];return keys.
-map(key=>{const there=Object.hasOwn(got,key)?got[key]??null:null;const asked=Object.hasOwn(wanted,key)?wanted[key]??null:
-null;const equal=same(asked,there)&&Object.hasOwn(wanted,key)===Object.hasOwn(got,key);return{path:join6(path,key),type,
-verdict:equal?"same":"different",wanted:asked,got:there}})}case"set":return whole3(contrastSets(type.nested,asElements(wanted),
-got));case"instant":return whole3(same(wanted,got)||sameInstant(wanted,got)?"same":"different");default:return whole3(same(
-wanted,got)||isCleared(wanted)&&isCleared(got)?"same":"different")}}function memberContrasts(types2,path,wanted,got){return Object.
-entries(wanted).flatMap(([name2,member2])=>{const there=got===null?null:Object.hasOwn(got,name2)?got[name2]:void 0;return contrast(
-types2[name2]??value,join6(path,name2),member2,there)})}function isCleared(field2){if(Array.isArray(field2))return field2.
-length===0;return field2===null||isMap(field2)&&Object.keys(field2).length===0}function sameInstant(a2,b){return typeof a2===
-"string"&&typeof b==="string"&&Date.parse(a2)===Date.parse(b)}function asElements(set3){return Array.isArray(set3)?set3.
-filter(isMap):[]}function matchSets(wanted,got){const left=new Set(got);const found2={id:queuesBy("id",[...left]),name:queuesBy(
-"name",[...left])};const keyless={id:[...left].filter(({id})=>typeof id!=="string").length,name:[...left].filter(({name:name2})=>typeof name2!==
-"string").length};const pairs=[];const added=[];let decidable=true;for(const element of wanted){const key=typeof element.
-id==="string"?"id":"name";const queue=found2[key].get(element[key]);let there=queue?.pop();while(there!==void 0&&!left.has(
-there))there=queue?.pop();if(there!==void 0){left.delete(there);if(typeof there.id!=="string")keyless.id-=1;if(typeof there.
-name!=="string")keyless.name-=1;pairs.push({wanted:element,got:there})}else{added.push(element);if(keyless[key]>0)decidable=
-false}}const removed=[...left];if(removed.some(element=>typeof element.id!=="string"&&typeof element.name!=="string")){decidable=
-false}return{pairs,added,removed,decidable}}function queuesBy(key,elements2){const queues=new Map;for(const element of elements2.
-toReversed()){const queue=queues.get(element[key]);if(queue===void 0)queues.set(element[key],[element]);else queue.push(
-element)}return queues}function contrastSets(nested,wanted,got){if(got!==null&&!Array.isArray(got))return"different";const there=asElements(
-got);const match=matchSets(wanted,there);if(match.added.length>0||match.removed.length>0){return match.decidable||wanted.
-length!==there.length?"different":"unknown"}const inner=match.pairs.flatMap(pair=>Object.entries(nested).filter(([name2])=>Object.
-hasOwn(pair.wanted,name2)).flatMap(([name2,type])=>contrast(type,name2,pair.wanted[name2]??null,pair.got[name2])));if(inner.
-some(part=>part.verdict==="different"))return"different";return inner.some(part=>part.verdict==="unknown")?"unknown":"sa\
-me"}function desired(type,declared,present3,whole3){if(type.type==="set")return desiredSet(declared,present3);if(type.type!==
-"map"||!isMap(declared))return declared;const kept=Object.entries(declared).filter(([,member2])=>member2!==null);if(whole3)
-return Object.fromEntries(kept);if(present3===void 0||present3!==null&&!isMap(present3))return void 0;const untouched=Object.
+publicApi.parseDocument;exports.stringify=publicApi.stringify;exports.visit=visit2.visit;exports.visitAsync=visit2.visitAsync}});function plain(name2){return isSecretField(name2)?secret:value}function set2(nested2={}){return{type:"set",nested:nested2}}
+function members2(types2){return{type:"members",members:types2}}function contrast(type,path,wanted,got){const whole3=verdict=>[
+{path,type,verdict,wanted,got}];if(got===void 0){if(type.type==="members"&&isMap(wanted))return memberContrasts(type.members,
+path,wanted,{});return whole3("unknown")}if(got instanceof HashedSecret){if(wanted instanceof HashedSecret)return whole3(
+same(wanted,got)?"same":"different");if(holdsHashed(wanted))return whole3("unknown");return whole3(got.matches(reveal(normalForm(
+type,wanted)))?"same":"different")}switch(type.type){case"members":if(!isMap(wanted))return whole3(same(wanted,got)?"sam\
+e":"different");return memberContrasts(type.members,path,wanted,isMap(got)?got:null);case"map":{if(!isMap(wanted)||!isMap(
+got)){return whole3(same(wanted??{},got??{})?"same":"different")}const keys=[...new Set([...Object.keys(wanted),...Object.
+keys(got)])];return keys.map(key=>{const[isWanted,isThere2]=[Object.hasOwn(wanted,key),Object.hasOwn(got,key)];const there=isThere2?
+got[key]??null:null;const asked=isWanted?wanted[key]??null:null;return{path:join6(path,key),type,verdict:same(asked,there)&&
+isWanted===isThere2?"same":"different",wanted:asked,got:there,...isWanted?isThere2?{}:{lacks:"got"}:{lacks:"wanted"}}})}case"\
+set":return whole3(contrastSets(type.nested,asElements(wanted),got));case"instant":return whole3(same(wanted,got)||sameInstant(
+wanted,got)?"same":"different");default:return whole3(same(wanted,got)||isCleared(wanted)&&isCleared(got)?"same":"differ\
+ent")}}function lackOf({lacks}){if(lacks===void 0)return{};return lacks==="got"?{was:"absent"}:{becomes:"removed"}}function memberContrasts(types2,path,wanted,got){
+return Object.entries(wanted).flatMap(([name2,member2])=>{const there=got===null?null:Object.hasOwn(got,name2)?got[name2]:
+void 0;return contrast(types2[name2]??value,join6(path,name2),member2,there)})}function isCleared(field2){if(Array.isArray(
+field2))return field2.length===0;return field2===null||isMap(field2)&&Object.keys(field2).length===0}function sameInstant(a2,b){
+return typeof a2==="string"&&typeof b==="string"&&Date.parse(a2)===Date.parse(b)}function asElements(set3){return Array.
+isArray(set3)?set3.filter(isMap):[]}function matchSets(wanted,got){const left=new Set(got);const found2={id:queuesBy("id",
+[...left]),name:queuesBy("name",[...left])};const keyless={id:[...left].filter(({id})=>typeof id!=="string").length,name:[
+...left].filter(({name:name2})=>typeof name2!=="string").length};const pairs=[];const added2=[];let decidable=true;for(const element of wanted){
+const key=typeof element.id==="string"?"id":"name";const queue=found2[key].get(element[key]);let there=queue?.pop();while(there!==
+void 0&&!left.has(there))there=queue?.pop();if(there!==void 0){left.delete(there);if(typeof there.id!=="string")keyless.
+id-=1;if(typeof there.name!=="string")keyless.name-=1;pairs.push({wanted:element,got:there})}else{added2.push(element);if(keyless[key]>
+0)decidable=false}}const removed=[...left];if(removed.some(element=>typeof element.id!=="string"&&typeof element.name!==
+"string")){decidable=false}return{pairs,added:added2,removed,decidable}}function queuesBy(key,elements2){const queues=new Map;
+for(const element of elements2.toReversed()){const queue=queues.get(element[key]);if(queue===void 0)queues.set(element[key],
+[element]);else queue.push(element)}return queues}function contrastSets(nested2,wanted,got){if(got!==null&&!Array.isArray(
+got))return"different";const there=asElements(got);const match=matchSets(wanted,there);if(match.added.length>0||match.removed.
+length>0){return match.decidable||wanted.length!==there.length?"different":"unknown"}const inner=match.pairs.flatMap(pair=>Object.
+entries(nested2).filter(([name2])=>Object.hasOwn(pair.wanted,name2)).flatMap(([name2,type])=>contrast(type,name2,pair.wanted[name2]??
+null,pair.got[name2])));if(inner.some(part=>part.verdict==="different"))return"different";return inner.some(part=>part.verdict===
+"unknown")?"unknown":"same"}function desired(type,declared,present3,whole3){if(type.type==="set")return desiredSet(declared,
+present3);if(type.type!=="map"||!isMap(declared))return declared;const kept=Object.entries(declared).filter(([,member2])=>member2!==
+null);if(whole3)return Object.fromEntries(kept);if(present3===void 0||present3!==null&&!isMap(present3))return void 0;const untouched=Object.
 entries(present3??{}).filter(([key])=>!Object.hasOwn(declared,key));if(untouched.some(([,member2])=>holdsHashed(member2)))
 return void 0;return Object.fromEntries([...untouched,...kept])}function holdsHashed(field2){if(field2 instanceof HashedSecret)
 return true;if(Array.isArray(field2))return field2.some(holdsHashed);return isMap(field2)&&Object.values(field2).some(holdsHashed)}
@@ -12514,30 +12612,24 @@ Sensitive?field2:new Sensitive(reveal(field2))}return type.type==="members"&&isM
 field2}var value,secret,instant,body,map2;var init_fields=__esm({"src/kinds/fields.ts"(){"use strict";init_secret_names();
 init_values();value={type:"value"};secret={type:"value",secret:true};instant={type:"instant"};body={type:"body"};map2={type:"\
 map"}}});function withDrift(fields2,types2,left,shown2){if(left===void 0)return fields2;return fields2.map(field2=>{const recorded2=recordedAt(
-field2.path,types2,left.fields,shown2);return recorded2===void 0?field2:{...field2,drift:{recorded:recorded2,run:left.run}}})}
-function recordedAt(path,types2,left,shown2){const[field2=""]=/^\w*/.exec(path)??[];if(!Object.hasOwn(left,field2)||!Object.
-hasOwn(types2,field2))return void 0;const[was,now]=[left[field2],shown2(field2)];if(was===void 0||now===void 0)return void 0;
-const parts=contrast(types2[field2]??value,field2,now,was);const part=parts.find(one=>one.path===path);if(part!==void 0)
-return part.verdict==="different"?part.got??null:void 0;const isOther2=parts.some(({verdict})=>verdict==="different");if(!isOther2)
-return void 0;if(path===field2)return was;const member2=memberOf2(was,path);return same(member2,memberOf2(now,path))?void 0:
-member2}function memberOf2(map3,path){const parts=contrast({type:"map"},/^\w*/.exec(path)?.[0]??"",map3,{});return parts.
-find(one=>one.path===path)?.wanted??null}function isDrifted({action:action2,fields:fields2}){return action2!=="unchanged"&&
-fields2.some(({drift})=>drift!==void 0)}function countDrift({changes}){const drifted2=changes.filter(isDrifted);const fields2=drifted2.
-flatMap(change2=>change2.fields.filter(({drift})=>drift!==void 0));return{fields:fields2.length,objects:drifted2.length}}
-function shareOf(changes,only2){if(only2===void 0)return{changes,leftOut:new Map};const leftOut3=new Map;const kept=changes.
-filter(change2=>{if(change2.action==="unchanged")return false;const isOf=only2==="drift"?isDrifted(change2):isMade(change2);
-if(!isOf)leftOut3.set(change2.action,(leftOut3.get(change2.action)??0)+1);return isOf});return{changes:kept,leftOut:leftOut3}}
-function isMade({fields:fields2}){return fields2.length===0||fields2.some(({drift})=>drift===void 0)}var shares;var init_drift=__esm(
-{"src/plan/drift.ts"(){"use strict";init_values();init_fields();shares=["drift","changes"]}});function withoutNames(error63,address2){const names2=address2.split("/").slice(1).filter(name2=>name2.length>2).toSorted(
-(a2,b)=>b.length-a2.length);return names2.reduce((text5,name2)=>text5.replaceAll(name2,"\u2026"),error63)}function leftText(count3,reason){
-return`${count3} ${reason.replace(/^interrupted before it was sent$/,"not sent: interrupted")}`}function alike(results){
-const groups2=new Map;const keys=results.map((result,index)=>{const{status,error:error63,address:address2,action:action2,
-httpStatus}=result;if(status==="applied"||error63===null)return String(index);return JSON.stringify([status,action2,httpStatus,
-withoutNames(error63,address2)])});for(const[index,result]of results.entries()){const key=keys[index]??"";groups2.set(key,
-[...groups2.get(key)??[],result])}return[...groups2.values()].flatMap(group=>group.length>FEW?[group]:group.map(result=>[
-result]))}function someOf(results){const named4=results.slice(0,FEW).map(({address:address2})=>address2);const more=results.
-length-named4.length;return more>0?`${named4.join(", ")} and ${more} more`:named4.join(", ")}var FEW;var init_alike=__esm(
-{"src/report/alike.ts"(){"use strict";FEW=3}});var Diff;var init_base=__esm({"node_modules/diff/libesm/diff/base.js"(){Diff=class{diff(oldStr,newStr,options={}){let callback2;
+field2.path,types2,left.fields,shown2);if(recorded2===void 0)return field2;const declared=isAsLeft(field2,types2,recorded2)?
+{}:{declared:"changed"};return{...field2,drift:{recorded:recorded2,run:left.run,...declared}}})}function isAsLeft({path,
+after},types2,recorded2){const type=types2[path]??value;return contrast(type,path,after,recorded2).every(({verdict})=>verdict!==
+"different")}function recordedAt(path,types2,left,shown2){const[field2=""]=/^\w*/.exec(path)??[];if(!Object.hasOwn(left,
+field2)||!Object.hasOwn(types2,field2))return void 0;const[was,now]=[left[field2],shown2(field2)];if(was===void 0||now===
+void 0)return void 0;const parts=contrast(types2[field2]??value,field2,now,was);const part=parts.find(one=>one.path===path);
+if(part!==void 0)return part.verdict==="different"?part.got??null:void 0;const isOther2=parts.some(({verdict})=>verdict===
+"different");if(!isOther2)return void 0;if(path===field2)return was;const member2=memberOf2(was,path);return same(member2,
+memberOf2(now,path))?void 0:member2}function memberOf2(map3,path){const parts=contrast({type:"map"},/^\w*/.exec(path)?.[0]??
+"",map3,{});return parts.find(one=>one.path===path)?.wanted??null}function isDrifted({action:action2,fields:fields2}){return action2!==
+"unchanged"&&fields2.some(({drift})=>drift!==void 0)}function countDrift({changes}){const drifted2=changes.filter(isDrifted);
+const fields2=drifted2.flatMap(change2=>change2.fields.filter(({drift})=>drift!==void 0));return{fields:fields2.length,objects:drifted2.
+length}}function shareOf(changes,only2){if(only2===void 0)return{changes,leftOut:new Map};const leftOut4=new Map;const kept=changes.
+filter(change2=>{if(change2.action==="unchanged")return false;const isOf2=only2==="drift"?isDrifted(change2):isMade(change2);
+if(!isOf2)leftOut4.set(change2.action,(leftOut4.get(change2.action)??0)+1);return isOf2});return{changes:kept,leftOut:leftOut4}}
+function isMade({fields:fields2}){return fields2.length===0||fields2.some(({drift})=>drift===void 0||drift.declared==="c\
+hanged")}var shares;var init_drift=__esm({"src/plan/drift.ts"(){"use strict";init_values();init_fields();shares=["drift",
+"changes"]}});var Diff;var init_base=__esm({"node_modules/diff/libesm/diff/base.js"(){Diff=class{diff(oldStr,newStr,options={}){let callback2;
 if(typeof options==="function"){callback2=options;options={}}else if("callback"in options){callback2=options.callback}const oldString=this.
 castInput(oldStr,options);const newString=this.castInput(newStr,options);const oldTokens=this.removeEmpty(this.tokenize(
 oldString,options));const newTokens=this.removeEmpty(this.tokenize(newString,options));return this.diffWithOptionsObj(oldTokens,
@@ -12559,9 +12651,9 @@ oldTokens))||true}else{bestPath[diagonalPath]=basePath;if(basePath.oldPos+1>=old
 diagonalPath-1)}if(newPos+1>=newLen){minDiagonalToConsider=Math.max(minDiagonalToConsider,diagonalPath+1)}}}editLength++};
 if(callback2){(function exec(){setTimeout(function(){if(editLength>maxEditLength||Date.now()>abortAfterTimestamp){return callback2(
 void 0)}if(!execEditLength()){exec()}},0)})()}else{while(editLength<=maxEditLength&&Date.now()<=abortAfterTimestamp){const ret=execEditLength();
-if(ret){return ret}}}}addToPath(path,added,removed,oldPosInc,options){const last=path.lastComponent;if(last&&!options.oneChangePerToken&&
-last.added===added&&last.removed===removed){return{oldPos:path.oldPos+oldPosInc,lastComponent:{count:last.count+1,added,
-removed,previousComponent:last.previousComponent}}}else{return{oldPos:path.oldPos+oldPosInc,lastComponent:{count:1,added,
+if(ret){return ret}}}}addToPath(path,added2,removed,oldPosInc,options){const last=path.lastComponent;if(last&&!options.oneChangePerToken&&
+last.added===added2&&last.removed===removed){return{oldPos:path.oldPos+oldPosInc,lastComponent:{count:last.count+1,added:added2,
+removed,previousComponent:last.previousComponent}}}else{return{oldPos:path.oldPos+oldPosInc,lastComponent:{count:1,added:added2,
 removed,previousComponent:last}}}}extractCommon(basePath,newTokens,oldTokens,diagonalPath,options){const newLen=newTokens.
 length,oldLen=oldTokens.length;let oldPos=basePath.oldPos,newPos=oldPos-diagonalPath,commonCount=0;while(newPos+1<newLen&&
 oldPos+1<oldLen&&this.equals(oldTokens[oldPos+1],newTokens[newPos+1],options)){newPos++;oldPos++;commonCount++;if(options.
@@ -12579,7 +12671,63 @@ removed){if(!component.added&&this.useLongestToken){let value3=newTokens.slice(n
 map(function(value4,i2){const oldValue=oldTokens[oldPos+i2];return oldValue.length>value4.length?oldValue:value4});component.
 value=this.join(value3)}else{component.value=this.join(newTokens.slice(newPos,newPos+component.count))}newPos+=component.
 count;if(!component.added){oldPos+=component.count}}else{component.value=this.join(oldTokens.slice(oldPos,oldPos+component.
-count));oldPos+=component.count}}return components}}}});function diffLines(oldStr,newStr,options){return lineDiff.diff(oldStr,newStr,options)}function tokenize(value3,options){
+count));oldPos+=component.count}}return components}}}});function longestCommonPrefix(str1,str2){let i2;for(i2=0;i2<str1.length&&i2<str2.length;i2++){if(str1[i2]!=str2[i2]){return str1.
+slice(0,i2)}}return str1.slice(0,i2)}function longestCommonSuffix(str1,str2){let i2;if(!str1||!str2||str1[str1.length-1]!=
+str2[str2.length-1]){return""}for(i2=0;i2<str1.length&&i2<str2.length;i2++){if(str1[str1.length-(i2+1)]!=str2[str2.length-
+(i2+1)]){return str1.slice(-i2)}}return str1.slice(-i2)}function replacePrefix(string4,oldPrefix,newPrefix){if(string4.slice(
+0,oldPrefix.length)!=oldPrefix){throw Error(`string ${JSON.stringify(string4)} doesn't start with prefix ${JSON.stringify(
+oldPrefix)}; this is a bug`)}return newPrefix+string4.slice(oldPrefix.length)}function replaceSuffix(string4,oldSuffix,newSuffix){
+if(!oldSuffix){return string4+newSuffix}if(string4.slice(-oldSuffix.length)!=oldSuffix){throw Error(`string ${JSON.stringify(
+string4)} doesn't end with suffix ${JSON.stringify(oldSuffix)}; this is a bug`)}return string4.slice(0,-oldSuffix.length)+
+newSuffix}function removePrefix(string4,oldPrefix){return replacePrefix(string4,oldPrefix,"")}function removeSuffix(string4,oldSuffix){
+return replaceSuffix(string4,oldSuffix,"")}function maximumOverlap(string1,string22){return string22.slice(0,overlapCount(
+string1,string22))}function overlapCount(a2,b){let startA=0;if(a2.length>b.length){startA=a2.length-b.length}let endB=b.
+length;if(a2.length<b.length){endB=a2.length}const map3=Array(endB);let k=0;map3[0]=0;for(let j=1;j<endB;j++){if(b[j]==b[k]){
+map3[j]=map3[k]}else{map3[j]=k}while(k>0&&b[j]!=b[k]){k=map3[k]}if(b[j]==b[k]){k++}}k=0;for(let i2=startA;i2<a2.length;i2++){
+while(k>0&&a2[i2]!=b[k]){k=map3[k]}if(a2[i2]==b[k]){k++}}return k}function segment(string4,segmenter){const parts=[];for(const segmentObj of Array.
+from(segmenter.segment(string4))){const segment3=segmentObj.segment;if(parts.length&&/\s/.test(parts[parts.length-1])&&/\s/.
+test(segment3)){parts[parts.length-1]+=segment3}else{parts.push(segment3)}}return parts}function trailingWs(string4,segmenter){
+if(segmenter){return leadingAndTrailingWs(string4,segmenter)[1]}let i2;for(i2=string4.length-1;i2>=0;i2--){if(!string4[i2].
+match(/\s/)){break}}return string4.substring(i2+1)}function leadingWs(string4,segmenter){if(segmenter){return leadingAndTrailingWs(
+string4,segmenter)[0]}const match=string4.match(/^\s*/);return match?match[0]:""}function leadingAndTrailingWs(string4,segmenter){
+if(!segmenter){return[leadingWs(string4),trailingWs(string4)]}if(segmenter.resolvedOptions().granularity!="word"){throw new Error(
+'The segmenter passed must have a granularity of "word"')}const segments=segment(string4,segmenter);const firstSeg=segments[0];
+const lastSeg=segments[segments.length-1];const head=/\s/.test(firstSeg)?firstSeg:"";const tail=/\s/.test(lastSeg)?lastSeg:
+"";return[head,tail]}var init_string=__esm({"node_modules/diff/libesm/util/string.js"(){}});function dedupeWhitespaceInChangeObjects(startKeep,deletion2,insertion,endKeep,segmenter){if(deletion2&&insertion){const[
+oldWsPrefix,oldWsSuffix]=leadingAndTrailingWs(deletion2.value,segmenter);const[newWsPrefix,newWsSuffix]=leadingAndTrailingWs(
+insertion.value,segmenter);if(startKeep){const commonWsPrefix=longestCommonPrefix(oldWsPrefix,newWsPrefix);startKeep.value=
+replaceSuffix(startKeep.value,newWsPrefix,commonWsPrefix);deletion2.value=removePrefix(deletion2.value,commonWsPrefix);insertion.
+value=removePrefix(insertion.value,commonWsPrefix)}if(endKeep){const commonWsSuffix=longestCommonSuffix(oldWsSuffix,newWsSuffix);
+endKeep.value=replacePrefix(endKeep.value,newWsSuffix,commonWsSuffix);deletion2.value=removeSuffix(deletion2.value,commonWsSuffix);
+insertion.value=removeSuffix(insertion.value,commonWsSuffix)}}else if(insertion){if(startKeep){const ws=leadingWs(insertion.
+value,segmenter);insertion.value=insertion.value.substring(ws.length)}if(endKeep){const ws=leadingWs(endKeep.value,segmenter);
+endKeep.value=endKeep.value.substring(ws.length)}}else if(startKeep&&endKeep){const newWsFull=leadingWs(endKeep.value,segmenter),
+[delWsStart,delWsEnd]=leadingAndTrailingWs(deletion2.value,segmenter);const newWsStart=longestCommonPrefix(newWsFull,delWsStart);
+deletion2.value=removePrefix(deletion2.value,newWsStart);const newWsEnd=longestCommonSuffix(removePrefix(newWsFull,newWsStart),
+delWsEnd);deletion2.value=removeSuffix(deletion2.value,newWsEnd);endKeep.value=replacePrefix(endKeep.value,newWsFull,newWsEnd);
+startKeep.value=replaceSuffix(startKeep.value,newWsFull,newWsFull.slice(0,newWsFull.length-newWsEnd.length))}else if(endKeep){
+const endKeepWsPrefix=leadingWs(endKeep.value,segmenter);const deletionWsSuffix=trailingWs(deletion2.value,segmenter);const overlap=maximumOverlap(
+deletionWsSuffix,endKeepWsPrefix);deletion2.value=removeSuffix(deletion2.value,overlap)}else if(startKeep){const startKeepWsSuffix=trailingWs(
+startKeep.value,segmenter);const deletionWsPrefix=leadingWs(deletion2.value,segmenter);const overlap=maximumOverlap(startKeepWsSuffix,
+deletionWsPrefix);deletion2.value=removePrefix(deletion2.value,overlap)}}function diffWordsWithSpace(oldStr,newStr,options){
+return wordsWithSpaceDiff.diff(oldStr,newStr,options)}var extendedWordChars,tokenizeIncludingWhitespace,WordDiff,wordDiff,
+WordsWithSpaceDiff,wordsWithSpaceDiff;var init_word=__esm({"node_modules/diff/libesm/diff/word.js"(){init_base();init_string();
+extendedWordChars="a-zA-Z0-9_\\u{AD}\\u{C0}-\\u{D6}\\u{D8}-\\u{F6}\\u{F8}-\\u{2C6}\\u{2C8}-\\u{2D7}\\u{2DE}-\\u{2FF}\\u{1E00}-\\u{1EF\
+F}";tokenizeIncludingWhitespace=new RegExp(`[${extendedWordChars}]+|\\s+|[^${extendedWordChars}]`,"ug");WordDiff=class extends Diff{equals(left,right,options){
+if(options.ignoreCase){left=left.toLowerCase();right=right.toLowerCase()}return left.trim()===right.trim()}tokenize(value3,options={}){
+let parts;if(options.intlSegmenter){const segmenter=options.intlSegmenter;if(segmenter.resolvedOptions().granularity!="w\
+ord"){throw new Error('The segmenter passed must have a granularity of "word"')}parts=segment(value3,segmenter)}else{parts=
+value3.match(tokenizeIncludingWhitespace)||[]}const tokens=[];let prevPart=null;parts.forEach(part=>{if(/\s/.test(part)){
+if(prevPart==null){tokens.push(part)}else{tokens.push(tokens.pop()+part)}}else if(prevPart!=null&&/\s/.test(prevPart)){if(tokens[tokens.
+length-1]==prevPart){tokens.push(tokens.pop()+part)}else{tokens.push(prevPart+part)}}else{tokens.push(part)}prevPart=part});
+return tokens}join(tokens){return tokens.map((token,i2)=>{if(i2==0){return token}else{return token.replace(/^\s+/,"")}}).
+join("")}postProcess(changes,options){if(!changes||options.oneChangePerToken){return changes}let lastKeep=null;let insertion=null;
+let deletion2=null;changes.forEach(change2=>{if(change2.added){insertion=change2}else if(change2.removed){deletion2=change2}else{
+if(insertion||deletion2){dedupeWhitespaceInChangeObjects(lastKeep,deletion2,insertion,change2,options.intlSegmenter)}lastKeep=
+change2;insertion=null;deletion2=null}});if(insertion||deletion2){dedupeWhitespaceInChangeObjects(lastKeep,deletion2,insertion,
+null,options.intlSegmenter)}return changes}};wordDiff=new WordDiff;WordsWithSpaceDiff=class extends Diff{tokenize(value3){
+const regex2=new RegExp(`(\\r?\\n)|[${extendedWordChars}]+|[^\\S\\n\\r]+|[^${extendedWordChars}]`,"ug");return value3.match(
+regex2)||[]}};wordsWithSpaceDiff=new WordsWithSpaceDiff}});function diffLines(oldStr,newStr,options){return lineDiff.diff(oldStr,newStr,options)}function tokenize(value3,options){
 if(options.stripTrailingCr){value3=value3.replace(/\r\n/g,"\n")}const retLines=[],linesAndNewlines=value3.split(/(\n|\r\n)/);
 if(!linesAndNewlines[linesAndNewlines.length-1]){linesAndNewlines.pop()}for(let i2=0;i2<linesAndNewlines.length;i2++){const line=linesAndNewlines[i2];
 if(i2%2&&!options.newlineIsToken){retLines[retLines.length-1]+=line}else{retLines.push(line)}}return retLines}var LineDiff,
@@ -12607,29 +12755,31 @@ newStart:newRangeStart,newLines:newLine-newRangeStart+contextSize,lines:curRange
 if(hunk.lines[i2].endsWith("\n")){hunk.lines[i2]=hunk.lines[i2].slice(0,-1)}else{hunk.lines.splice(i2+1,0,"\\ No newline \
 at end of file");i2++}}}return{oldFileName,newFileName,oldHeader,newHeader,hunks}}}function splitLines(text5){const hasTrailingNl=text5.
 endsWith("\n");const result=text5.split("\n").map(line=>line+"\n");if(hasTrailingNl){result.pop()}else{result.push(result.
-pop().slice(0,-1))}return result}var init_create=__esm({"node_modules/diff/libesm/patch/create.js"(){init_line()}});var init_libesm=__esm({"node_modules/diff/libesm/index.js"(){init_create()}});function inline(value3){if(value3 instanceof Sensitive)return"(sensitive)";if(typeof value3==="string")return quote(value3);
+pop().slice(0,-1))}return result}var init_create=__esm({"node_modules/diff/libesm/patch/create.js"(){init_line()}});var init_libesm=__esm({"node_modules/diff/libesm/index.js"(){init_word();init_create()}});function inline(value3){if(value3 instanceof Sensitive)return"(sensitive)";if(typeof value3==="string")return quote(value3);
 if(Array.isArray(value3))return`[${value3.map(inline).join(", ")}]`;if(isMap(value3)){const members3=Object.entries(value3).
 map(([key,member2])=>`${quote(key)}: ${inline(member2)}`);return`{${members3.join(", ")}}`}return String(value3)}function inlinePair(before,after,whole3){
 const old=before===void 0?"(unknown)":inline(before);const now=inline(after);const note=formNote(before,after);if(whole3)
 return{before:old,after:now+note};return{before:shorten(old,now,shownCharacters,lengthOf(before)),after:shorten(now,old,
 shownCharacters,lengthOf(after))+note}}function formNote(before,after){if(typeof before!=="string"||typeof after!=="stri\
-ng"||before===after)return"";const same2=before.normalize("NFC")===after.normalize("NFC");return same2?` (the same text \
+ng"||before===after)return"";const same3=before.normalize("NFC")===after.normalize("NFC");return same3?` (the same text \
 in another Unicode normal form: ${formChange(before,after)})`:""}function formChange(before,after){return`${normalFormOf(
 before)} \u2192 ${normalFormOf(after)}`}function normalFormOf(text5){return text5===text5.normalize("NFC")?"NFC":text5===
 text5.normalize("NFD")?"NFD":"mixed"}function lengthOf(value3){return typeof value3==="string"?[...value3].length:void 0}
-function shorten(text5,other,limit2,length){if(text5.length<=limit2)return text5;const{length:parts,differing}=measure2(
-text5,other);if(parts<=limit2)return text5;const third=Math.floor(limit2/3);const ranges=[[0,third],[Math.max(0,differing-
-Math.floor(third/2)),differing+Math.ceil(third/2)],[parts-third,parts]];const offset=offsetsOf(text5,ranges.flat());let shown2="";
-let end=0;for(const[from,to]of ranges.toSorted((a2,b)=>a2[0]-b[0])){if(to<=end)continue;shown2+=(from>end?"\u2026":"")+text5.
-slice(offset(Math.max(from,end)),offset(to));end=to}return`${shown2} (${length??parts} characters)`}function measure2(text5,other){
-let length=0;let differing=-1;let otherAt=0;for(let at3=0;at3<text5.length;length+=1){const end=endOf(text5,at3);if(differing<
-0){const otherEnd=endOf(other,otherAt);if(text5.slice(at3,end)!==other.slice(otherAt,otherEnd))differing=length;otherAt=
-otherEnd}at3=end}return{length,differing:Math.max(0,differing)}}function offsetsOf(text5,numbers){const found2=new Map;const wanted=new Set(
-numbers);for(let at3=0,number5=0;at3<text5.length;at3=endOf(text5,at3),number5+=1){if(wanted.has(number5))found2.set(number5,
-at3)}return number5=>found2.get(number5)??text5.length}function endOf(text5,at3){if(at3>=text5.length)return at3;if(text5.
-charCodeAt(at3)===92){escaped.lastIndex=at3;escaped.test(text5);return escaped.lastIndex}return at3+((text5.codePointAt(
-at3)??0)>65535?2:1)}var shownCharacters,escaped;var init_values2=__esm({"src/report/values.ts"(){"use strict";init_escape();
-init_values();shownCharacters=60;escaped=/\\(?:u\{[0-9a-f]+\}|u[0-9a-f]{4}|.)?/suy}});function compareBodies(before,after){const old=normalize(before);const now=normalize(after);const notes=[...byteOrderMark(
+function shorten(text5,other,limit2,length){const cut=cutText(text5,other,limit2);if(cut===void 0)return text5;let shown2="";
+for(const[from,to]of cut.shown)shown2+=(from>0?"\u2026":"")+text5.slice(from,to);return`${shown2} (${length??cut.length}\
+ characters)`}function cutText(text5,other,limit2){if(text5.length<=limit2)return void 0;const{length:parts,differing}=measure2(
+text5,other);if(parts<=limit2)return void 0;const third=Math.floor(limit2/3);const ranges=[[0,third],[Math.max(0,differing-
+Math.floor(third/2)),differing+Math.ceil(third/2)],[parts-third,parts]];const offset=offsetsOf(text5,ranges.flat());const shown2=[];
+let end=0;for(const[from,to]of ranges.toSorted((a2,b)=>a2[0]-b[0])){if(to<=end)continue;const last=shown2.at(-1);if(last!==
+void 0&&from<=end)last[1]=offset(to);else shown2.push([offset(from),offset(to)]);end=to}return{shown:shown2,length:parts}}
+function measure2(text5,other){let length=0;let differing=-1;let otherAt=0;for(let at3=0;at3<text5.length;length+=1){const end=endOf(
+text5,at3);if(differing<0){const otherEnd=endOf(other,otherAt);if(text5.slice(at3,end)!==other.slice(otherAt,otherEnd))differing=
+length;otherAt=otherEnd}at3=end}return{length,differing:Math.max(0,differing)}}function offsetsOf(text5,numbers){const found2=new Map;
+const wanted=new Set(numbers);for(let at3=0,number5=0;at3<text5.length;at3=endOf(text5,at3),number5+=1){if(wanted.has(number5))
+found2.set(number5,at3)}return number5=>found2.get(number5)??text5.length}function endOf(text5,at3){if(at3>=text5.length)
+return at3;if(text5.charCodeAt(at3)===92){escaped.lastIndex=at3;escaped.test(text5);return escaped.lastIndex}return at3+
+((text5.codePointAt(at3)??0)>65535?2:1)}var shownCharacters,escaped;var init_values2=__esm({"src/report/values.ts"(){"us\
+e strict";init_escape();init_values();shownCharacters=60;escaped=/\\(?:u\{[0-9a-f]+\}|u[0-9a-f]{4}|.)?/suy}});function compareBodies(before,after){const old=normalize(before);const now=normalize(after);const notes=[...byteOrderMark(
 before,after),...lineEndings(before,after,old===now)];if(before!==""&&after!=="")notes.push(...finalNewline(before,after));
 if(old===now)return{notes,hunks:[],tooDifferent:null};if(old.normalize("NFC")===now.normalize("NFC")){notes.push(`the sa\
 me text in another Unicode normal form: ${formChange(old,now)}`);return{notes,hunks:[],tooDifferent:null}}const patch=sharesTooLittle(
@@ -12653,32 +12803,36 @@ endings: ${old} \u2192 ${now}`];if(old!=="mixed")return[];if(!sameLines)return["
 e on ${changed2} ${changed2===1?"line":"lines"}`]}function countChangedEndings(before,after){const old=before.match(/\r?\n/g)??
 [];const now=after.match(/\r?\n/g)??[];return old.filter((ending,index)=>index<now.length&&ending!==now[index]).length}var maxChangedLines,
 maxComparisons;var init_bodies=__esm({"src/report/bodies.ts"(){"use strict";init_libesm();init_values2();maxChangedLines=
-2e3;maxComparisons=6e7}});function compareSets(before,after,confirmed){if(!isSet(after)||before!==void 0&&!isSet(before))return void 0;const wanted=asElements(
+2e3;maxComparisons=6e7}});function textOf(spans){return spans.map(({text:text5})=>text5).join("")}function joinSpans(parts,between2){return parts.
+flatMap((spans,index)=>index===0?spans:[plain2(between2),...spans])}function plain2(text5){return{text:text5,change:null}}
+var init_spans=__esm({"src/report/spans.ts"(){"use strict"}});function compareSets(before,after,confirmed){if(!isSet(after)||before!==void 0&&!isSet(before))return void 0;const wanted=asElements(
 after);if(before===void 0){const name3=namer(wanted,confirmed);return{elements:wanted.map(it=>({mark:"=",text:described(
 it,name3,confirmed)})),kept:0,move:null}}const got=asElements(before);const match=matchSets(wanted,got);const name2=namer(
 [...match.removed,...wanted],confirmed);const changed2=match.pairs.flatMap(pair=>{const inner=innerChanges(pair.wanted,pair.
-got,confirmed);return inner===""?[]:[{mark:"~",text:`${name2(pair.wanted,pair.got)} (${inner})`}]});const added=match.added.
-map(it=>described(it,name2,confirmed));const removed=match.removed.map(({public:_,...it})=>described(it,name2,confirmed));
-const elements2=[...added.map(text5=>({mark:"+",text:text5})),...removed.map(text5=>({mark:"-",text:text5})),...changed2];
-if(elements2.length===0)return void 0;const[from,to]=[match.removed[0],match.added[0]];const moves=match.removed.length===
-1&&match.added.length===1&&from!==void 0&&to!==void 0;return{elements:elements2,kept:match.pairs.length-changed2.length,
-move:moves?`${name2(from)} \u2192 ${name2(to)}`:null}}function isSet(value3){return value3===null||Array.isArray(value3)&&
-value3.every(isMap)}function namer(elements2,confirmed){const ids=new Map;for(const{name:name2,id}of elements2){if(typeof name2===
-"string")ids.set(name2,(ids.get(name2)??new Set).add(inline(id??null)))}return(element,other=element)=>{const name2=element.
-name??other.name;const id=element.id??other.id;if(typeof name2!=="string")return typeof id==="string"?bare(id):inline(element);
-const unclear=!confirmed||(ids.get(name2)?.size??0)>1;return unclear&&typeof id==="string"&&id!==name2?`${bare(name2)} (\
-id ${bare(id)})`:bare(name2)}}function described(element,name2,confirmed){const inside2=Object.entries(element).filter(([
-key,member2])=>!["id","name","label"].includes(key)&&member2!==null).map(([key,member2])=>`${bare(key)}: ${memberText(member2,
-confirmed)}`);const named4=name2(element);return inside2.length===0||named4===inline(element)?named4:`${named4} (${inside2.
-join("; ")})`}function memberText(member2,confirmed){if(!Array.isArray(member2)||!isSet(member2))return inlinePair(null,
-member2,false).after;const elements2=asElements(member2);return elements2.length===0?"none":elements2.map(it=>namer(elements2,
-confirmed)(it)).join(", ")}function innerChanges(wanted,got,confirmed){return Object.entries(wanted).flatMap(([key,member2])=>{
-const there=Object.hasOwn(got,key)?got[key]:void 0;if(there!==void 0&&same(member2,there))return[];const label2=bare(key);
-if(Array.isArray(member2)){if(there===void 0)return[`${label2}: (unknown) \u2192 ${memberText(member2,confirmed)}`];const inner=compareSets(
-there,member2,confirmed);if(inner!==void 0){return[`${label2}: ${inner.elements.map(({mark,text:text5})=>`${mark} ${text5}`).
-join(" ")}`]}if(isSet(member2)&&isSet(there))return[]}if(there===void 0&&(key==="id"||key==="name"))return[];const pair=inlinePair(
-there,member2,false);return[`${label2}: ${pair.before} \u2192 ${pair.after}`]}).join("; ")}var init_sets=__esm({"src/rep\
-ort/sets.ts"(){"use strict";init_escape();init_values();init_fields();init_values2()}});var require_picocolors=__commonJS({"node_modules/picocolors/picocolors.js"(exports,module){var p=process||{};var argv=p.
+got,confirmed);if(inner.length===0)return[];const spans=[plain2(`${name2(pair.wanted,pair.got)} (`),...inner,plain2(")")];
+return[{mark:"~",text:textOf(spans),spans}]});const added2=match.added.map(it=>described(it,name2,confirmed));const removed=match.
+removed.map(({public:_,...it})=>described(it,name2,confirmed));const elements2=[...added2.map(text5=>({mark:"+",text:text5})),
+...removed.map(text5=>({mark:"-",text:text5})),...changed2];if(elements2.length===0)return void 0;const[from,to]=[match.
+removed[0],match.added[0]];const moves=match.removed.length===1&&match.added.length===1&&from!==void 0&&to!==void 0;return{
+elements:elements2,kept:match.pairs.length-changed2.length,move:moves?{from:name2(from),to:name2(to)}:null}}function isSet(value3){
+return value3===null||Array.isArray(value3)&&value3.every(isMap)}function namer(elements2,confirmed){const ids=new Map;for(const{
+name:name2,id}of elements2){if(typeof name2==="string")ids.set(name2,(ids.get(name2)??new Set).add(inline(id??null)))}return(element,other=element)=>{
+const name2=element.name??other.name;const id=element.id??other.id;if(typeof name2!=="string")return typeof id==="string"?
+bare(id):inline(element);const unclear=!confirmed||(ids.get(name2)?.size??0)>1;return unclear&&typeof id==="string"&&id!==
+name2?`${bare(name2)} (id ${bare(id)})`:bare(name2)}}function described(element,name2,confirmed){const inside2=Object.entries(
+element).filter(([key,member2])=>!["id","name","label"].includes(key)&&member2!==null).map(([key,member2])=>`${bare(key)}\
+: ${memberText(member2,confirmed)}`);const named4=name2(element);return inside2.length===0||named4===inline(element)?named4:
+`${named4} (${inside2.join("; ")})`}function memberText(member2,confirmed){if(!Array.isArray(member2)||!isSet(member2))return inlinePair(
+null,member2,false).after;const elements2=asElements(member2);return elements2.length===0?"none":elements2.map(it=>namer(
+elements2,confirmed)(it)).join(", ")}function innerChanges(wanted,got,confirmed){const changes=Object.entries(wanted).flatMap(
+([key,member2])=>{const there=Object.hasOwn(got,key)?got[key]:void 0;if(there!==void 0&&same(member2,there))return[];const label2=plain2(
+`${bare(key)}: `);if(Array.isArray(member2)){if(there===void 0)return[[label2,plain2(`(unknown) \u2192 ${memberText(member2,
+confirmed)}`)]];const inner=compareSets(there,member2,confirmed);if(inner!==void 0)return[[label2,...joinSpans(inner.elements.
+map(elementSpans)," ")]];if(isSet(member2)&&isSet(there))return[]}if(there===void 0&&(key==="id"||key==="name"))return[];
+const{before,after}=inlinePair(there,member2,false);return[[label2,{text:before,change:there===void 0?null:"-"},plain2("\
+ \u2192 "),{text:after,change:"+"}]]});return joinSpans(changes,"; ")}function elementSpans({mark,text:text5,spans}){if(mark===
+"+"||mark==="-")return[{text:`${mark} ${text5}`,change:mark}];return[plain2(`${mark} `),...spans??[plain2(text5)]]}var init_sets=__esm(
+{"src/report/sets.ts"(){"use strict";init_escape();init_values();init_fields();init_spans();init_values2()}});var require_picocolors=__commonJS({"node_modules/picocolors/picocolors.js"(exports,module){var p=process||{};var argv=p.
 argv||[];var env=p.env||{};var isColorSupported=!(!!env.NO_COLOR||argv.includes("--no-color"))&&(!!env.FORCE_COLOR||argv.
 includes("--color")||p.platform==="win32"||(p.stdout||{}).isTTY&&env.TERM!=="dumb"||!!env.CI);var formatter=(open9,close,replace2=open9)=>input2=>{
 let string4=""+input2,index=string4.indexOf(close,open9.length);return~index?open9+replaceClose(string4,close,replace2,index)+
@@ -12698,32 +12852,166 @@ redBright:f("\x1B[91m","\x1B[39m"),greenBright:f("\x1B[92m","\x1B[39m"),yellowBr
 [49m"),bgYellowBright:f("\x1B[103m","\x1B[49m"),bgBlueBright:f("\x1B[104m","\x1B[49m"),bgMagentaBright:f("\x1B[105m","\x1B[\
 49m"),bgCyanBright:f("\x1B[106m","\x1B[49m"),bgWhiteBright:f("\x1B[107m","\x1B[49m")}};module.exports=createColors();module.
 exports.createColors=createColors}});function colors(enabled){return import_picocolors.default.createColors(enabled)}function plural2(count3,noun){return`${count3}\
- ${noun}${count3===1?"":"s"}`}function wrap(lead,text5){const indent=" ".repeat(/^ */.exec(lead)?.[0].length??0);const lines=[];
-let line=lead;let empty2=true;for(const word of text5.split(/\s+/).filter(it=>it!=="")){const safe=disarm(escapeText(word));
-if(!empty2&&displayWidth(line)+1+displayWidth(safe)>lineWidth){lines.push(line);line=`${indent}  ${safe}`}else{line+=empty2?
-safe:` ${safe}`}empty2=false}return[...lines,line.trimEnd()]}var import_picocolors,lineWidth,actionWords;var init_words=__esm(
-{"src/report/words.ts"(){"use strict";import_picocolors=__toESM(require_picocolors(),1);init_escape();lineWidth=80;actionWords=
-{update:"to update",delete:"to delete",regenerate:"to regenerate",adopt:"to adopt",blocked:"blocked",unchanged:"unchange\
-d"}}});function driftText(field2,whole3){const{drift}=field2;if(drift===void 0)return null;const was=field2.sensitive||holdsSensitive(
-drift.recorded)?"":` (${wasText(field2,drift.recorded,whole3)})`;return`changed on the server since run ${escapeText(drift.
-run)}${was}`}function wasText({type,before,confirmed=false},recorded2,whole3){if(type==="body"&&typeof recorded2==="stri\
-ng"&&[recorded2,before].some(isLong)){return typeof before==="string"?sinceThen(recorded2,before):`was ${plural2(countLines(
-recorded2),"line")}`}const elements2=type==="set"?compareSets(void 0,recorded2,confirmed)?.elements:void 0;if(elements2===
-void 0)return`was ${inlinePair(recorded2,before??null,whole3).before}`;const texts2=elements2.map(({text:text5})=>text5).
-join(", ");return`was ${texts2===""?"none":whole3?texts2:shorten(texts2,"",shownSet)}`}function isLong(value3){return typeof value3===
-"string"&&value3.includes("\n")}function sinceThen(recorded2,now){const{notes,hunks,tooDifferent}=compareBodies(recorded2,
-now);const lines=hunks.flatMap(hunk=>hunk.lines);const count3=mark=>lines.filter(line=>line.startsWith(mark)).length;if(lines.
-length>0)return`since then ${plural2(count3("+"),"line")} added, ${count3("-")} removed`;return tooDifferent===null?`sin\
-ce then ${notes.join("; ")}`:`was ${plural2(countLines(recorded2),"line")}`}function driftNote({fields:fields2}){const drifted2=fields2.
-filter(({drift})=>drift!==void 0);const[first]=drifted2;if(first?.drift===void 0)return null;if(fields2.length===1)return driftText(
-first,false);const since=`changed on the server since run ${escapeText(first.drift.run)}`;return`${drifted2.length===fields2.
-length?"all":drifted2.length} of ${plural2(fields2.length,"field")} ${since}`}function driftSentence(plan){const{fields:fields2,
-objects:objects2}=countDrift(plan);if(fields2===0)return null;const since=fields2===1?"it was last applied":"they were l\
-ast applied";return`Drift: ${plural2(fields2,"field")} of ${plural2(objects2,"object")} changed on the server since ${since}\
-.`}function leftOutSentence({leftOut:leftOut3},only2){if(only2===void 0||leftOut3.size===0)return null;const counts2=[...leftOut3].
-map(([action2,count3])=>`${count3} ${actionWords[action2]}`);return`Left out by --only ${only2}: ${counts2.join(", ")}.`}
-var shownSet;var init_drift2=__esm({"src/report/drift.ts"(){"use strict";init_escape();init_values();init_drift();init_bodies();
-init_sets();init_values2();init_words();shownSet=60}});function labelBeside({label:label2}){return label2===void 0?"":` (${bare(shortLabel(label2))})`}function shortLabel(label2){
+ ${noun}${count3===1?"":"s"}`}function wrap(lead,text5,columns=lineWidth){const indent2=/^ */.exec(lead)?.[0]??"";const words6=[
+...wordsOf(lead),...wordsOf(text5).map(word2=>disarm(escapeText(word2)))];const lines=[];let line=indent2;let width=indent2.
+length;for(const[index,word2]of words6.entries()){const wide2=displayWidth(word2);if(index>0&&width+1+wide2>columns){lines.
+push(line);line=`${indent2}  ${word2}`;width=indent2.length+2+wide2}else{line+=index===0?word2:` ${word2}`;width+=(index===
+0?0:1)+wide2}}return[...lines,line.trimEnd()]}function wordsOf(text5){return text5.split(/\s+/).filter(word2=>word2!=="")}
+var import_picocolors,lineWidth,actionWords;var init_words=__esm({"src/report/words.ts"(){"use strict";import_picocolors=
+__toESM(require_picocolors(),1);init_escape();lineWidth=80;actionWords={update:"to update",delete:"to delete",regenerate:"\
+to regenerate",adopt:"to adopt",blocked:"blocked",unchanged:"unchanged"}}});function driftText(field2,whole3){const{drift}=field2;if(drift===void 0)return null;const was=field2.sensitive||holdsSensitive(
+drift.recorded)?"":` (${wasText(field2,drift.recorded,whole3)})`;const declared=drift.declared==="changed"?", and in the\
+ manifest":"";return`changed on the server since run ${escapeText(drift.run)}${was}${declared}`}function wasText({type,before,
+confirmed=false},recorded2,whole3){if(type==="body"&&typeof recorded2==="string"&&[recorded2,before].some(isLong)){return typeof before===
+"string"?sinceThen(recorded2,before):`was ${plural2(countLines(recorded2),"line")}`}const elements2=type==="set"?compareSets(
+void 0,recorded2,confirmed)?.elements:void 0;if(elements2===void 0)return`was ${inlinePair(recorded2,before??null,whole3).
+before}`;const texts2=elements2.map(({text:text5})=>text5).join(", ");return`was ${texts2===""?"none":whole3?texts2:shorten(
+texts2,"",shownSet)}`}function isLong(value3){return typeof value3==="string"&&value3.includes("\n")}function sinceThen(recorded2,now){
+const{notes,hunks,tooDifferent}=compareBodies(recorded2,now);const lines=hunks.flatMap(hunk=>hunk.lines);const count3=mark=>lines.
+filter(line=>line.startsWith(mark)).length;if(lines.length>0)return`since then ${plural2(count3("+"),"line")} added, ${count3(
+"-")} removed`;return tooDifferent===null?`since then ${notes.join("; ")}`:`was ${plural2(countLines(recorded2),"line")}`}
+function driftNote({fields:fields2}){const drifted2=fields2.filter(({drift})=>drift!==void 0);const[first]=drifted2;if(first?.
+drift===void 0)return null;if(fields2.length===1)return driftText(first,false);const since=`changed on the server since \
+run ${escapeText(first.drift.run)}`;return`${drifted2.length===fields2.length?"all":drifted2.length} of ${plural2(fields2.
+length,"field")} ${since}`}function driftSentence(plan){const{fields:fields2,objects:objects2}=countDrift(plan);if(fields2===
+0)return null;const since=fields2===1?"it was last applied":"they were last applied";return`Drift: ${plural2(fields2,"fi\
+eld")} of ${plural2(objects2,"object")} changed on the server since ${since}.`}function leftOutSentence({leftOut:leftOut4},only2){
+if(only2===void 0||leftOut4.size===0)return null;const counts2=[...leftOut4].map(([action2,count3])=>`${count3} ${actionWords[action2]}`);
+return`Left out by --only ${only2}: ${counts2.join(", ")}.`}var shownSet;var init_drift2=__esm({"src/report/drift.ts"(){
+"use strict";init_escape();init_values();init_drift();init_bodies();init_sets();init_values2();init_words();shownSet=60}});function fold2(parts,hang,columns){if(columns===void 0)return painted(parts);const lines=[];let line=[];let width=0;let gap=[];
+let isEmpty4=true;for(const{pieces:pieces2,space}of words3(parts)){const wide2=widthOf(pieces2);if(space){gap=pieces2;continue}
+if(!isEmpty4&&width+widthOf(gap)+wide2>columns){lines.push(line);line=[{text:" ".repeat(hang)},...harmless(pieces2)];width=
+hang+wide2}else{line.push(...gap,...pieces2);width+=widthOf(gap)+wide2}gap=[];isEmpty4=false}return[...lines,line].map(painted).
+join("\n")}function inWords(text5,tint){const look2=tint===void 0?{}:{tint};const parts=[];let at3=0;for(const found2 of text5.
+matchAll(command)){parts.push({...look2,text:text5.slice(at3,found2.index)},{...look2,text:found2[0],whole:true});at3=found2.
+index+found2[0].length}return[...parts,{...look2,text:text5.slice(at3)}]}function words3(parts){const found2=[];for(const{
+text:text5,...look2}of parts){for(const piece of look2.whole===true?[text5]:text5.match(/ +|[^ ]+/g)??[]){const space=look2.
+whole!==true&&piece.startsWith(" ");const last=found2.at(-1);if(last?.space===space)last.pieces.push({...look2,text:piece});else
+found2.push({space,pieces:[{...look2,text:piece}]})}}return found2}function widthOf(pieces2){return pieces2.reduce((sum,{
+text:text5})=>sum+displayWidth(text5),0)}function harmless(pieces2){const[first,...rest]=pieces2;const whole3=pieces2.map(
+({text:text5})=>text5).join("");const safe=disarm(whole3);if(first===void 0||safe===whole3)return pieces2;return[{...first,
+text:safe.slice(0,safe.length-whole3.length+first.text.length)},...rest]}function painted(pieces2){let line="";for(let at3=0;at3<
+pieces2.length;){const{tint=String}=pieces2[at3]??{};let text5="";while(at3<pieces2.length&&(pieces2[at3]?.tint??String)===
+tint)text5+=pieces2[at3++]?.text??"";line+=text5===""?"":tint(text5)}return line}var shellWord,command;var init_fold=__esm(
+{"src/report/fold.ts"(){"use strict";init_escape();shellWord=String.raw`(?:\$?'[^']*'|\\'|[^\s'])+`;command=new RegExp(String.
+raw`\bidops(?: [a-z][a-z-]*(?: (?!-)${shellWord})?(?: --[a-z-]+(?: (?!-)${shellWord})?)*)`,"g")}});function operationPath(name2,params={}){return fillPath(operations[name2].path,params)}function fillPath(path,params){return path.
+replace(/:([a-z_]+)/g,(_,parameter)=>{const value3=Object.hasOwn(params,parameter)?params[parameter]:void 0;if(value3===
+void 0||!isPathParameter(value3)){throw new Error(`unusable path parameter ${parameter} for ${path}`)}return encodeURIComponent(
+value3)})}var operations;var init_operations=__esm({"src/server/operations.ts"(){"use strict";init_values();operations={
+regenerateDid:{title:"regenerate the DID of a client",method:"POST",path:"/api/clients/:client_id/regenerate_did",scope:"\
+clients:manage:all"},updateUser:{title:"update a user",method:"PATCH",path:"/api/users/:user_id",scope:"users:manage:all",
+wrapper:"user"},updateTemplate:{title:"update an email template",method:"PATCH",path:"/api/backends/:backend_id/email-te\
+mplates/:template_type",scope:"identity-providers:manage:all",wrapper:"template"},deleteTemplate:{title:"delete an email\
+ template",method:"DELETE",path:"/api/backends/:backend_id/email-templates/:template_type",scope:"identity-providers:man\
+age:all"},updateKeyPair:{title:"update a key pair",method:"PATCH",path:"/api/key-pairs/:key_pair_id",scope:"clients:mana\
+ge:all",wrapper:"key_pair"},updateOrganization:{title:"update an organization",method:"PATCH",path:"/api/organizations/:\
+organization_id",scope:"users:manage:all",wrapper:"organization"},showTemplate:{title:"show an email template",method:"G\
+ET",path:"/api/backends/:backend_id/email-templates/:template_type",scope:"identity-providers:manage:all"},listOrganizations:{
+title:"list organizations",method:"GET",path:"/api/organizations",scope:"users:manage:all"}}}});function changedWords(before,after){if(before===after)return void 0;const start3=commonStart(before,after);const end=commonEnd(
+before.slice(start3),after.slice(start3));const middle={before:before.slice(start3,before.length-end),after:after.slice(
+start3,after.length-end)};const inside2=wordByWord(middle.before,middle.after);const[first,last]=[before.slice(0,start3),
+before.slice(before.length-end)];return{before:tidy([{text:first,change:null},...inside2.before,{text:last,change:null}]),
+after:tidy([{text:first,change:null},...inside2.after,{text:last,change:null}])}}function wordByWord(before,after){const all={
+before:[goes(before)],after:[comes(after)]};if(Math.max(before.length,after.length)>LONGEST_MIDDLE)return all;const parts=diffWordsWithSpace(
+before,after,{maxEditLength:MOST_CHANGES});if(parts===void 0)return all;return{before:parts.filter(({added:added2})=>!added2).
+map(({value:value3,removed})=>removed?goes(value3):same2(value3)),after:parts.filter(({removed})=>!removed).map(({value:value3,
+added:added2})=>added2?comes(value3):same2(value3))}}function tidy(spans){const found2=[];const add=(text5,change2)=>{const last=found2.
+at(-1);if(text5==="")return;if(last?.change===change2)found2[found2.length-1]={text:last.text+text5,change:change2};else
+found2.push({text:text5,change:change2})};for(const[index,{text:text5,change:change2}]of spans.entries()){const last=found2.
+at(-1);const next=spans[index+1];const isGap=change2===null&&/^ +$/.test(text5)&&last?.change!=null&&next?.change===last.
+change;if(change2!==null&&last?.change===null&&last.text.endsWith("\\")&&text5!==""){found2.pop();add(last.text.slice(0,
+-1),null);add("\\",change2)}add(text5,isGap?last.change:change2)}return found2}function commonStart(one,other){const most=Math.
+min(one.length,other.length);let length=0;while(length<most&&one.charCodeAt(length)===other.charCodeAt(length))length+=1;
+const splits=at3=>splitsWord(one,at3)||splitsWord(other,at3);while(length>0&&splits(length))length-=1;return length}function commonEnd(one,other){
+const most=Math.min(one.length,other.length);let length=0;while(length<most&&one.charCodeAt(one.length-1-length)===other.
+charCodeAt(other.length-1-length))length+=1;const splits=end=>splitsWord(one,one.length-end)||splitsWord(other,other.length-
+end);while(length>0&&splits(length))length-=1;return length}function splitsWord(text5,at3){if(at3<=0||at3>=text5.length)
+return false;if(/[\udc00-\udfff]/.test(text5.charAt(at3)))return true;return wordCharacter.test(text5.charAt(at3-1))&&wordCharacter.
+test(text5.charAt(at3))}function pairsOf(removed,added2){const bags={removed:removed.map(bagOf),added:added2.map(bagOf)};
+const score=(from,to)=>{const alike2=likeness(bags.removed[from],bags.added[to]);return alike2<ALIKE?0:alike2};if(removed.
+length*added2.length>MOST_PAIRS){return Array.from({length:Math.min(removed.length,added2.length)},(_,at4)=>[at4,at4]).filter(
+([from,to])=>score(from,to)>0)}const width=added2.length+1;const best=new Float64Array((removed.length+1)*width);const at3=(from,to)=>best[from*
+width+to]??0;for(let from=removed.length-1;from>=0;from-=1){for(let to=added2.length-1;to>=0;to-=1){const alike2=score(from,
+to);const paired=alike2===0?0:alike2+at3(from+1,to+1);best[from*width+to]=Math.max(paired,at3(from+1,to),at3(from,to+1))}}
+const pairs=[];for(let from=0,to=0;from<removed.length&&to<added2.length;){const here2=at3(from,to);if(here2===at3(from+
+1,to))from+=1;else if(here2===at3(from,to+1))to+=1;else pairs.push([from++,to++])}return pairs}function bagOf(line){const looked=line.
+slice(0,LOOKED_AT);const words6=looked.match(/[\p{L}\p{M}\p{N}_]+/gu)??looked.match(/\S/gu)??[];const counts2=new Map;for(const word2 of words6)
+counts2.set(word2,(counts2.get(word2)??0)+1);return{counts:counts2,size:words6.length}}function likeness(one,other){if(one===
+void 0||other===void 0||one.size+other.size===0)return 0;let shared=0;for(const[word2,count3]of one.counts)shared+=Math.
+min(count3,other.counts.get(word2)??0);return 2*shared/(one.size+other.size)}var LONGEST_MIDDLE,MOST_CHANGES,goes,comes,
+same2,wordCharacter,MOST_PAIRS,LOOKED_AT,ALIKE;var init_changed_words=__esm({"src/report/changed-words.ts"(){"use strict";
+init_libesm();LONGEST_MIDDLE=1e3;MOST_CHANGES=80;goes=text5=>({text:text5,change:"-"});comes=text5=>({text:text5,change:"\
++"});same2=text5=>({text:text5,change:null});wordCharacter=/[\p{L}\p{M}\p{N}_\\]/u;MOST_PAIRS=2500;LOOKED_AT=600;ALIKE=.4}});function hunkLines({lines},{limit:limit2,words:words6}){const shown2=lines.map(line=>{const first=line.charAt(0);const mark=first===
+"+"||first==="-"?first:" ";return{mark,text:mark===" "?escapeText(line.slice(1)):escapeChanged(line.slice(1))}});const partners=pairLines(
+shown2,words6||limit2!==Number.POSITIVE_INFINITY);return shown2.map(({mark,text:text5},index)=>{const{text:other="",alike:alike2=false}=partners[index]??
+{};const cut=cutText(text5,other,limit2);const whole3=words6&&alike2?spansOf(mark,text5,other):void 0;const spans=whole3===
+void 0||cut===void 0?whole3:cutSpans(whole3,cut);const all={mark,text:cut===void 0?text5:shorten(text5,other,limit2)};return spans===
+void 0?all:{...all,spans}})}function spansOf(mark,text5,other){return mark==="-"?changedWords(text5,other)?.before:changedWords(
+other,text5)?.after}function cutSpans(spans,{shown:shown2,length}){const found2=shown2.flatMap(([from,to])=>{let at3=0;const inside2=spans.
+map(({text:text5,change:change2})=>{const part=text5.slice(Math.max(0,from-at3),Math.max(0,to-at3));at3+=text5.length;return{
+text:part,change:change2}});return[...from>0?[plain2("\u2026")]:[],...inside2.filter(({text:text5})=>text5!=="")]});return[
+...found2,plain2(` (${length} characters)`)]}function hunkHead(hunk){return`@@ -${range(hunk.oldStart,hunk.oldLines)} +${range(
+hunk.newStart,hunk.newLines)} @@`}function range(start3,lines){return`${lines===0?start3-1:start3},${lines}`}function escapeChanged(line){
+const escaped3=escapeText(line);const kept=escaped3.trimEnd();return kept+escaped3.slice(kept.length).replaceAll(" ","\\u\
+0020")}function pairLines(lines,wanted){const paired=lines.map(()=>void 0);if(!wanted)return paired;const pair=(from,to,alike2)=>{
+paired[from]={text:lines[to]?.text??"",alike:alike2};paired[to]={text:lines[from]?.text??"",alike:alike2}};let start3=0;
+while(start3<lines.length){let middle=start3;while(lines[middle]?.mark==="-")middle+=1;let end=middle;while(lines[end]?.
+mark==="+")end+=1;for(let offset=0;offset<Math.min(middle-start3,end-middle);offset+=1)pair(start3+offset,middle+offset,
+false);const texts2=(from,to)=>lines.slice(from,to).map(({text:text5})=>text5);for(const[removed,added2]of pairsOf(texts2(
+start3,middle),texts2(middle,end)))pair(start3+removed,middle+added2,true);start3=Math.max(end,start3+1)}return paired}var diffLineLimits;
+var init_hunks=__esm({"src/report/hunks.ts"(){"use strict";init_escape();init_changed_words();init_spans();init_values2();
+diffLineLimits={terminal:200,comment:200,page:2e3}}});function viewField(field2,options){const path=escapeText(field2.path);const unknown4=field2.before===void 0;const drift=driftText(
+field2,options.whole);if(field2.sensitive)return{view:"secret",path,unknown:unknown4,drift};const view=(field2.type==="s\
+et"?viewSet(path,field2):void 0)??viewBody(path,field2,options)??{view:"value",path,unknown:unknown4,...valuePair(field2,
+options)};return{...view,drift}}function fateText({becomes}){switch(becomes){case"built-in":return"the server's built-in\
+ text takes its place";case"gone":return"deleted";case"removed":return"removed";default:return void 0}}function valuePair(field2,{
+whole:whole3}){const pair=inlinePair(field2.before,field2.after,whole3);const fate=fateText(field2);return{before:field2.
+was==="absent"?"(absent)":pair.before,after:fate===void 0?pair.after:`(${fate})`}}function viewSet(path,{before,after,confirmed=false}){
+const difference=compareSets(before,after,confirmed);if(difference===void 0)return void 0;const{elements:elements2,kept,
+move:move2}=difference;const unknown4=`(unknown) \u2192 ${elements2.length===0?"none":"exactly these"}`;const head=before===
+void 0?unknown4:move2===null?null:`${move2.from} \u2192 ${move2.to}`;return{view:"set",path,head,move:move2,elements:elements2,
+kept}}function viewBody(path,field2,options){const{before,after}=field2;if(!isText(before)||!isText(after)||fitsLine(field2,
+before,after,options))return void 0;const{notes,hunks}=before===void 0?newLines(after??"",options):changedLines(before??
+"",after??"");const limit2=options.whole?Number.POSITIVE_INFINITY:diffLineLimits[options.room];const room={limit:limit2,
+words:options.room!=="comment"};return{view:"body",path,before:before===void 0?"unknown":before===null&&field2.was===void 0?
+"null":"text",fate:after===null?fateText(field2)??"cleared (null)":null,lines:countLines(after??""),notes,hunks:hunks.map(
+hunk=>({head:hunkHead(hunk),lines:hunkLines(hunk,room)}))}}function isText(value3){return value3===void 0||value3===null||
+typeof value3==="string"}function fitsLine({type},before,after,{room}){const texts2=[before,after];if(texts2.some(text5=>text5?.
+includes("\n")))return false;if(type!=="body")return true;if(room==="terminal"&&before===void 0)return true;return room!==
+"page"&&texts2.every(text5=>text5==null||displayWidth(text5)<=lineWidth/2)}function changedLines(before,after){const{notes,
+hunks,tooDifferent}=compareBodies(before,after);return{notes:tooDifferent===null?notes:[...notes,tooDifferent],hunks}}function newLines(text5,{
+whole:whole3}){if(text5==="")return{notes:[],hunks:[]};const lines=text5.replace(/\n$/,"").split("\n");if(lines.length>maxChangedLines&&
+!whole3)return{notes:["that is too much to show"],hunks:[]};const hunk={oldStart:1,oldLines:0,newStart:1,newLines:lines.
+length};return{notes:[],hunks:[{...hunk,lines:lines.map(line=>`+${line}`)}]}}function requestTexts({requests}){return requests.
+map(({operation,params})=>`${operations[operation].method} ${escapeText(operationPath(operation,params))}`)}function originOf({
+action:action2,observed,recordedAt:recordedAt2,fields:fields2,apply}){const{generation:generation2,existed}=apply;if(action2===
+"adopt")return{origin:"adoption",generation:generation2,told:fields2.length>0};if(observed==="recorded"){return{origin:"\
+record",what:generation2===void 0?"":"did_generation",at:recordedAt2??null,why:existed===true?"since the server doesn't \
+show it":"not read from the server"}}return observed==="unknown"&&action2==="update"?{origin:"unknown"}:null}var init_view=__esm(
+{"src/report/view.ts"(){"use strict";init_escape();init_operations();init_bodies();init_drift2();init_hunks();init_sets();
+init_values2();init_words()}});function fieldLines(field2,pen){const view=viewField(field2,{whole:pen.debug,room:"terminal"});const drift=view.drift===
+null?[]:wrap(`${indent}  `,view.drift,pen.columns).map(pen.paint.cyan);return[...viewLines(view,pen),...drift]}function viewLines(view,pen){
+const path=disarm(view.path);switch(view.view){case"secret":return[`${indent}${path}: ${view.unknown?"(unknown) \u2192 ":
+""}(sensitive)`];case"set":return setLines(path,view,pen);case"body":return bodyLines(path,view,pen);default:return valueLines(
+path,view,pen)}}function valueLines(path,{before,after,unknown:unknown4},{paint,columns}){const[was,is]=[unknown4?before:
+paint.red(before),paint.green(after)];const width=displayWidth(`${indent}${path}: ${before} \u2192 ${after}`);if(width<=
+(columns??lineWidth))return[`${indent}${path}: ${was} \u2192 ${is}`];return[`${indent}${path}: ${was}`,`${indent}  \u2192 ${is}`]}
+function setLines(path,{head,move:move2,elements:elements2,kept},{paint,columns}){const tints={"+":paint.green,"-":paint.
+red,"~":paint.yellow,"=":String};const tinted=(spans,tint)=>spans.map(({text:text5,change:change2})=>({text:text5,tint:change2===
+null?tint:tints[change2]}));const heads=move2===null?[plain2(head??"")]:[{text:move2.from,change:"-"},plain2(" \u2192 "),
+{text:move2.to,change:"+"}];return[fold2([{text:`${indent}${path}: `},...tinted(heads,String)],indent.length+4,columns).
+trimEnd(),...elements2.map(({mark,text:text5,spans=[plain2(text5)]})=>fold2([{text:`${indent}  `},...tinted([plain2(`${mark}\
+ `),...spans],tints[mark])],indent.length+6,columns)),...kept>0?[paint.dim(`${indent}  (${kept} unchanged)`)]:[]]}function bodyLines(path,{
+before,fate,lines,notes,hunks},pen){const{paint,debug,columns}=pen;const head=text5=>fold2([{text:`${indent}${text5}`}],
+indent.length+2,columns);if(before==="unknown"){const shown2=debug?hunks.flatMap(hunk=>hunk.lines):[];return[head(`${path}\
+: (unknown) \u2192 ${fate??plural2(lines,"line")}`),...shown2.map(line=>diffRow(line))]}const said2=fate??(before==="nul\
+l"?"was null":null);return[head(`${path}:${said2===null?"":` ${said2}`}`),...notes.map(note=>fold2([{text:`${indent}  ${note}`}],
+indent.length+4,columns)),...hunks.flatMap(hunk=>[paint.cyan(`${indent}  \u2502 ${hunk.head}`),...hunk.lines.map(line=>diffLine(
+line,paint))])]}function diffLine(line,paint){const{mark,spans}=line;if(mark===" ")return diffRow(line);const tint=mark===
+"+"?paint.green:paint.red;const text5=spans?.map(span=>span.change===null?span.text:paint.inverse(span.text)).join("");return tint(
+diffRow(text5===void 0?line:{...line,text:text5}))}function diffRow({mark,text:text5}){return text5===""?`${indent}  \u2502 ${mark}`.
+trimEnd():`${indent}  \u2502 ${mark}${text5}`}var indent;var init_field_text=__esm({"src/report/field-text.ts"(){"use st\
+rict";init_escape();init_fold();init_spans();init_view();init_words();indent="    "}});function labelBeside({label:label2}){return label2===void 0?"":` (${bare(shortLabel(label2))})`}function shortLabel(label2){
 const characters2=[...label2];return characters2.length<=longest?label2:`${characters2.slice(0,longest-1).join("")}\u2026`}
 function nameOf2(named4){return`${bare(named4.address)}${labelBeside(named4)}`}var longest;var init_names=__esm({"src/re\
 port/names.ts"(){"use strict";init_escape();longest=60}});var kindNames;var init_kind_names=__esm({"src/base/kind-names.ts"(){"use strict";kindNames=["Organization","User","KeyPa\
@@ -12785,10 +13073,10 @@ object({id:identifier,name:text2,did:text2}))}}});function idsOf(kind,option,{as
 flatMap(one=>one.kind===kind&&one.identity.id!==void 0?[one.identity.id]:[]);return[...new Set(ids)].sort()}function withoutIds(count3,nouns){
 if(count3===0)return[];return[`${count3} of the server's ${nouns} came without an id, so that nothing can be written dow\
 n of ${count3===1?"it":"them"}`]}var init_discovery=__esm({"src/kinds/discovery.ts"(){"use strict"}});async function readOne({reader,limit:limit2},read,params,parse12){return await limit2(()=>reader.showExtra(read,params,parse12))}
-function missing(identity2,noun){return{exists:false,identity:identity2,fields:{},trouble:`the server has no ${noun} wit\
-h the id ${identity2.id}, and no operation creates one: create it there, or correct the id`}}var init_reading=__esm({"sr\
-c/kinds/reading.ts"(){"use strict"}});function isBlank(value3){if(value3===void 0)return false;const text5=reveal(value3);return typeof text5==="string"&&new RegExp(
-"^\\p{White_Space}*$","u").test(text5)}function textOf(value3){const text5=value3===void 0?"":reveal(value3);return typeof text5===
+function missing2(identity2,noun){return{exists:false,identity:identity2,fields:{},trouble:`the server has no ${noun} wi\
+th the id ${identity2.id}, and no operation creates one: create it there, or correct the id`}}var init_reading=__esm({"s\
+rc/kinds/reading.ts"(){"use strict"}});function isBlank(value3){if(value3===void 0)return false;const text5=reveal(value3);return typeof text5==="string"&&new RegExp(
+"^\\p{White_Space}*$","u").test(text5)}function textOf2(value3){const text5=value3===void 0?"":reveal(value3);return typeof text5===
 "string"?text5:""}function firstText2(...values){return values.find(value3=>typeof value3==="string"&&value3.trim()!=="")}
 function characters(text5){return[...text5].length}var init_texts=__esm({"src/kinds/texts.ts"(){"use strict";init_values()}});function idTrouble(identity2,{name:name2,limits:limits2}){const unusable2=Object.entries(identity2).find(([part,text5])=>part!==
 "name"&&text5!==void 0&&!isPathParameter(text5));if(unusable2!==void 0){return`the ${unusable2[0]} ${JSON.stringify(unusable2[1])}\
@@ -12818,10 +13106,10 @@ HashedSecret)return[];if(holdsNul(value3))return[path];if(Array.isArray(value3))
 item,[...path,index]));if(!isMap(value3))return[];return Object.entries(value3).flatMap(([key,member2])=>key.includes("\0")?
 [[...path,key]]:walk(member2,[...path,key]))};return Object.entries(fields2).flatMap(([field2,value3])=>walk(value3,[field2]).
 map(path=>refused2(`"${path.join(".").replaceAll("\0","\\0")}" has a NUL character, which this server can't keep`,path)))}
-function holdsNul(value3){return!Array.isArray(value3)&&!isMap(value3)&&textOf(value3).includes("\0")}function lengthProblems({
+function holdsNul(value3){return!Array.isArray(value3)&&!isMap(value3)&&textOf2(value3).includes("\0")}function lengthProblems({
 fields:fields2},{characters:limited={}},refused2){return Object.entries(limited).flatMap(([field2,most])=>{const length=characters(
-textOf(fields2[field2]));return length<=most?[]:[refused2(`"${field2}" has ${length} characters, and may have ${most}`,[
-field2])]})}function emptyProblems({fields:fields2,placeOf:placeOf3},profile,emptyIsNull,{filled:filled3={},notEmpty:notEmpty2=[]},refused2){
+textOf2(fields2[field2]));return length<=most?[]:[refused2(`"${field2}" has ${length} characters, and may have ${most}`,
+[field2])]})}function emptyProblems({fields:fields2,placeOf:placeOf3},profile,emptyIsNull,{filled:filled3={},notEmpty:notEmpty2=[]},refused2){
 const empty2=value3=>value3!==void 0&&reveal(value3)===""?"empty":"white space alone";const unfilled=Object.entries(filled3).
 flatMap(([field2,instead])=>{const value3=fields2[field2];if(value3!==null&&!isBlank(value3))return[];return[refused2(`"${field2}\
 " can't be ${value3===null?"null":empty2(value3)}`,[field2],instead??void 0)]});const nulled=emptyIsNull.flatMap(field2=>{
@@ -12829,12 +13117,12 @@ if(!isBlank(fields2[field2]))return[];const message=empty2(fields2[field2])==="e
 `a "${field2}" of white space alone becomes null`;const hint=`write ${field2}: null`;if(notEmpty2.includes(field2))return[
 refused2(message,[field2],hint)];return[warning2("becomes-null",`${message} (profile ${profile.name})`,[placeOf3(field2)],
 hint)]});return[...unfilled,...nulled]}function wordProblems({fields:fields2},{uniqueWords=[]},refused2){return uniqueWords.
-flatMap(field2=>{if(fields2[field2]===void 0||isBlank(fields2[field2]))return[];const words5=textOf(fields2[field2]).split(
-" ");if(words5.length>1&&words5.includes("")){return[refused2(`"${field2}" has a space at its start, at its end or next \
+flatMap(field2=>{if(fields2[field2]===void 0||isBlank(fields2[field2]))return[];const words6=textOf2(fields2[field2]).split(
+" ");if(words6.length>1&&words6.includes("")){return[refused2(`"${field2}" has a space at its start, at its end or next \
 to another one, and this server takes single spaces between words`,[field2],"leave out the spaces that separate nothing")]}
-const twice=words5.find((word,index)=>words5.indexOf(word)!==index);if(twice===void 0)return[];const shown2=holdsSensitive(
+const twice=words6.find((word2,index)=>words6.indexOf(word2)!==index);if(twice===void 0)return[];const shown2=holdsSensitive(
 fields2[field2]??null)?"a word":`"${twice}"`;return[refused2(`"${field2}" has ${shown2} twice`,[field2],"keep one of the\
- two")]})}function isText(value3){return!Array.isArray(value3)&&!isMap(value3)&&typeof reveal(value3)==="string"}function elementProblems({
+ two")]})}function isText2(value3){return!Array.isArray(value3)&&!isMap(value3)&&typeof reveal(value3)==="string"}function elementProblems({
 fields:fields2},{elements:elements2={}},refused2){return Object.entries(elements2).flatMap(([field2,{needs,types:types2}])=>{
 const map3=fields2[field2];if(!isMap(map3))return[];return Object.entries(map3).flatMap(([key,element])=>{if(element===null||
 reveal(element)===UNKNOWN_TEXT)return[];if(!isMap(element)||!needs.every(member2=>Object.hasOwn(element,member2))){const members3=needs.
@@ -12848,8 +13136,8 @@ const message=`the request would have ${bytes} bytes, and this server takes ${li
 [longest2])]}function requestSize(fields2){return Object.entries(fields2).reduce((sum,[name2,value3])=>sum+name2.length+
 4+size(value3),32)}function size(value3){return value3===void 0?0:Buffer.byteLength(stringifyJson(reveal(value3)))}var uuid5,
 memberTypes;var init_limits=__esm({"src/kinds/limits.ts"(){"use strict";init_json();init_problems();init_values();init_texts();
-uuid5=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;memberTypes={text:{words:"a text",fits:isText},texts:{words:"a list \
-of texts",fits:value3=>Array.isArray(value3)&&value3.every(isText)}}}});function takenFields(fields2,{ignored:ignored2=[],emptyIsNull=[],nullBecomes={}}){return Object.fromEntries(Object.entries(
+uuid5=/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/;memberTypes={text:{words:"a text",fits:isText2},texts:{words:"a list\
+ of texts",fits:value3=>Array.isArray(value3)&&value3.every(isText2)}}}});function takenFields(fields2,{ignored:ignored2=[],emptyIsNull=[],nullBecomes={}}){return Object.fromEntries(Object.entries(
 fields2).filter(([field2])=>!ignored2.includes(field2)).map(([field2,value3])=>{if(isBlank(value3)&&emptyIsNull.includes(
 field2))return[field2,null];const{[field2]:instead}=nullBecomes;return[field2,value3===null&&instead!==void 0&&!isMap(instead)?
 instead:value3]}))}function shownFields({fields:fields2,traits:traits5},answer,{name:name2}){const left=(traits5[name2].
@@ -12932,12 +13220,12 @@ read:"clients:manage:all",write:"clients:manage:all"},traits,identities:({identi
 declared,profile,traits),addressPart:({id})=>id??"",readable:({name:name2})=>traits[name2].reads?.one!==void 0,async observe(objects2,context3){
 const{one:read}=traits[context3.profile.name].reads??{};if(read===void 0)return new Map;return new Map(await settle2(objects2.
 map(async object3=>{const{identity:identity2}=object3;const params={client_id:identity2.id??""};const shown2=await readOne(
-context3,read,params,answers.client.one);const found2=shown2===null?missing(identity2,"client"):{exists:true,identity:identity2,
+context3,read,params,answers.client.one);const found2=shown2===null?missing2(identity2,"client"):{exists:true,identity:identity2,
 fields:shownClient(shown2),...named2(shown2)};return[object3,found2]})))},onlyAnswered:new Set(onlyAnswered),discovery:{
 options:{client:"id"},find:find2},decide,regeneration:{field:"did",noun:"DID",verdict:regeneration,same:did=>`the DID ca\
 me out the same (${did}): the server derives it from the client's key, which is the same`},update:()=>({requests:[],expected:{}}),
 destructions:()=>[]}}});function bodyProblems(template2){return halves.flatMap(half=>bodyProblem(template2,half)??[])}function bodyProblem({fields:fields2,
-placeOf:placeOf3},half){const text5=textOf(fields2[half]);if(text5==="")return void 0;if(isBlank(text5)){const message2=`\
+placeOf:placeOf3},half){const text5=textOf2(fields2[half]);if(text5==="")return void 0;if(isBlank(text5)){const message2=`\
 "${half}" is white space alone, which is no body of an email`;const hint='write the text, or declare "state: absent" to \
 delete the template';return error("body-blank",message2,[placeOf3(half)],hint)}if(!text5.includes("\0"))return void 0;const message=`\
 "${half}" has a NUL character in it, at character ${characters(text5.slice(0,text5.indexOf("\0")))+1}`;return error("bod\
@@ -13036,7 +13324,7 @@ const{all,one:single}=traits3[context3.profile.name].reads??{};if(all===void 0)r
 context3,all,{},answers.keyPair.list)??[];const byId=new Map(list2.map(pair=>[pair.id,pair]));const defaults2=defaultsOf(
 list2);return new Map(await settle2(objects2.map(async object3=>{const{identity:identity2}=object3;const shown2=byId.get(
 identity2.id)??(single===void 0?null:await readOne(context3,single,{key_pair_id:identity2.id??""},answers.keyPair.one));
-if(shown2===null)return[object3,missing(identity2,"key pair")];return[object3,{exists:true,identity:identity2,fields:shownPair(
+if(shown2===null)return[object3,missing2(identity2,"key pair")];return[object3,{exists:true,identity:identity2,fields:shownPair(
 shown2,defaults2)}]})))}function shownPair({is_default:is_default2,...rest},defaults2){const known3=is_default2===void 0?
 {}:{is_default:is_default2===true};return{...rest,...known3,[DEFAULTS]:[...defaults2].sort()}}function defaultsOf(pairs){
 return pairs.flatMap(({id,is_default:is_default2})=>is_default2===true&&typeof id==="string"?[id]:[])}async function find4({
@@ -13045,29 +13333,30 @@ keyPair);if(pairs===null)return{found:[],notes:["the server offers no list of ke
 const found2=pairs.flatMap(pair=>{const{id}=pair;if(typeof id!=="string")return[];const remark2=pair.is_default===true?{
 remark:"the default"}:{};const live={exists:true,identity:{id},fields:shownPair(pair,defaults2)};return[{identity:{id},called:null,
 ...remark2,live}]});return{found:found2.sort((a2,b)=>compareText(a2.identity.id,b.identity.id)),notes:withoutIds(pairs.filter(
-({id})=>typeof id!=="string").length,"key pairs")}}var DEFAULTS,traits3,keyPair2;var init_key_pair=__esm({"src/kinds/key\
--pair.ts"(){"use strict";init_zod();init_problems();init_settle();init_values();init_answers();init_discovery();init_fields();
-init_reading();init_rules();init_schema();DEFAULTS="defaults";traits3={documented:{movesDefault:false},boruta:{movesDefault:true,
-reads:{one:{title:"show a key pair",path:"/api/key-pairs/:key_pair_id",scope:"clients:manage:all"},all:{title:"list key \
-pairs",path:"/api/key-pairs",scope:"clients:manage:all"}},ignored:["public_key"],nullBecomes:{is_default:false},unsafe:true}};
-keyPair2={name:"KeyPair",noun:"key pair",schema:document("KeyPair","A key pair that the server signs with. Key pairs are\
- made by the server, never by idops.",{id:identifier2().meta({description:"The id of the key pair.",examples:[UUID]}),public_key:text3().
-nullable().optional().meta({description:"The public key in PEM form. Servers of the boruta profile ignore it.",examples:[
-{file:"keys/signing.pub.pem"}]}),is_default:external_exports.boolean().nullable().optional().meta({description:"Whether \
-it is the default key pair; one of them is. Moving the default counts as destructive.",examples:[true]})}),identity:["id"],
-fields:{public_key:value,is_default:value},decisive:[DEFAULTS],scopes:{read:"clients:manage:all",write:"clients:manage:a\
-ll"},traits:traits3,sequential:true,identities:({identity:identity2})=>[`id ${identity2.id}`],check(declared,profile){const problems=profileProblems(
-declared,profile,traits3);const defaults2=declared.filter(({fields:fields2})=>fields2.is_default===true);if(defaults2.length<
-2)return problems;return[...problems,error("two-defaults",`${defaults2.length} key pairs have "is_default: true", and a \
-server has one default`,defaults2.map(pair=>pair.placeOf("is_default")),"keep it on the one that is to be the default")]},
-addressPart:({id})=>id??"",readable:({name:name2})=>traits3[name2].reads?.all!==void 0,listed:"own",succession:{field:"i\
-s_default",holders:defaultsAmong,withoutSuccessor:'no other key pair of this plan becomes the default, and a server must\
- not be left without one: declare "is_default: true" on the new default',failed:"the new default key pair could not be s\
-et"},observe:observeKeyPairs,update(input2){if(traits3[input2.profile.name].movesDefault)return move(input2);const{present:present3,
-desired:desired2,changed:changed2}=input2;const body2=Object.fromEntries(Object.entries(desired2).filter(([field2,asked])=>field2!==
-"is_default"||asked===true||changed2.has(field2)));return{requests:[request(present3.identity,body2)],expected:body2}},discovery:{
-options:{},find:find4},destructions:fields2=>fields2.some(({path,after})=>path==="is_default"&&after===true)?["moves the\
- default key pair"]:[]}}});async function find5({list:list2}){const index=await list2("organizations");if(index===null)return{found:[],notes:[]};return{
+({id})=>typeof id!=="string").length,"key pairs")}}var DEFAULTS,MOVES,traits3,keyPair2;var init_key_pair=__esm({"src/kin\
+ds/key-pair.ts"(){"use strict";init_zod();init_problems();init_settle();init_values();init_answers();init_discovery();init_fields();
+init_reading();init_rules();init_schema();DEFAULTS="defaults";MOVES="moves the default key pair";traits3={documented:{movesDefault:false},
+boruta:{movesDefault:true,reads:{one:{title:"show a key pair",path:"/api/key-pairs/:key_pair_id",scope:"clients:manage:a\
+ll"},all:{title:"list key pairs",path:"/api/key-pairs",scope:"clients:manage:all"}},ignored:["public_key"],nullBecomes:{
+is_default:false},unsafe:true}};keyPair2={name:"KeyPair",noun:"key pair",schema:document("KeyPair","A key pair that the \
+server signs with. Key pairs are made by the server, never by idops.",{id:identifier2().meta({description:"The id of the\
+ key pair.",examples:[UUID]}),public_key:text3().nullable().optional().meta({description:"The public key in PEM form. Se\
+rvers of the boruta profile ignore it.",examples:[{file:"keys/signing.pub.pem"}]}),is_default:external_exports.boolean().
+nullable().optional().meta({description:"Whether it is the default key pair; one of them is. Moving the default counts a\
+s destructive.",examples:[true]})}),identity:["id"],fields:{public_key:value,is_default:value},decisive:[DEFAULTS],scopes:{
+read:"clients:manage:all",write:"clients:manage:all"},traits:traits3,sequential:true,identities:({identity:identity2})=>[
+`id ${identity2.id}`],check(declared,profile){const problems=profileProblems(declared,profile,traits3);const defaults2=declared.
+filter(({fields:fields2})=>fields2.is_default===true);if(defaults2.length<2)return problems;return[...problems,error("tw\
+o-defaults",`${defaults2.length} key pairs have "is_default: true", and a server has one default`,defaults2.map(pair=>pair.
+placeOf("is_default")),"keep it on the one that is to be the default")]},addressPart:({id})=>id??"",readable:({name:name2})=>traits3[name2].
+reads?.all!==void 0,listed:"own",succession:{field:"is_default",holders:defaultsAmong,moves:former2=>{if(former2===void 0)
+return MOVES;return former2.length===0?`${MOVES}: none is the default now`:`${MOVES} from ${former2.join(" and ")}`},withoutSuccessor:'\
+no other key pair of this plan becomes the default, and a server must not be left without one: declare "is_default: true\
+" on the new default',failed:"the new default key pair could not be set"},observe:observeKeyPairs,update(input2){if(traits3[input2.
+profile.name].movesDefault)return move(input2);const{present:present3,desired:desired2,changed:changed2}=input2;const body2=Object.
+fromEntries(Object.entries(desired2).filter(([field2,asked])=>field2!=="is_default"||asked===true||changed2.has(field2)));
+return{requests:[request(present3.identity,body2)],expected:body2}},discovery:{options:{},find:find4},destructions:fields2=>fields2.
+some(({path,after})=>path==="is_default"&&after===true)?[MOVES]:[]}}});async function find5({list:list2}){const index=await list2("organizations");if(index===null)return{found:[],notes:[]};return{
 found:index.rows().map(row=>{const identity2={id:String(row.id)};const{name:name2}=row;return{identity:identity2,called:typeof name2===
 "string"?name2:null,live:{exists:true,identity:identity2,fields:row}}}),notes:withoutIds(index.anonymous,"organizations")}}
 function naming({id,name:given},{organizations}){const row=id===void 0?void 0:organizations?.byId(id);const name2=typeof row?.
@@ -13083,21 +13372,21 @@ organization2;var init_organization=__esm({"src/kinds/organization.ts"(){"use st
 init_fields();init_rules();init_schema();init_texts();traits4={documented:{},boruta:{whole:["name","label"],emptyIsNull:[
 "label"],limits:{characters:{name:255,label:255},filled:{name:null},notEmpty:["label"]}}};organization2={name:"Organizat\
 ion",noun:"organization",schema:document("Organization","An organization that users can be in. Organizations are made by\
- the server, never by idops.",{id:organizationId,name:external_exports.union([identifier2(),text3()]).optional().meta({description:"\
-The name of the organization. Without an id it finds the organization; beside one it is a value to be set.",examples:["a\
-cme"]}),label:text3().nullable().optional().meta({description:"What people read in the place of the name.",examples:["AC\
-ME Corporation"]})},idOrName),identity:["id","name"],fields:{name:value,label:value},scopes:{read:"users:manage:all",write:"\
-users:manage:all"},traits:traits4,identities:({identity:identity2})=>identity2.id===void 0?[`name ${identity2.name}`]:[`\
-id ${identity2.id}`],check:(declared,profile)=>[...declared.filter(({identity:identity2})=>identity2.id===void 0&&identity2.
-name===void 0).map(({place})=>error("missing-field",'an Organization needs an "id" or a "name"',[place],"add the name th\
-at it has on the server")),...profileProblems(declared,profile,traits4)],deciding:has=>has("id")?["id"]:["id","name"],called:({
-name:name2})=>firstText2(name2),addressPart:({id,name:name2})=>name2??id??"",naming,readable:()=>true,listed:"organizati\
-ons",async observe(objects2,context3){const index=await context3.list("organizations");if(index===null)return new Map;return new Map(
-objects2.map(object3=>[object3,lookUp(object3.identity,index)]))},update({present:present3,desired:desired2,profile}){const id=present3.
-identity.id??"";const{unknown:unknown4}=wholeFields(desired2,present3.fields,traits4[profile.name]);const body2={id,...carried(
-present3.fields,["name","label"]),...desired2};return{requests:[{operation:"updateOrganization",params:{organization_id:id},
-body:body2}],expected:body2,...unknown4.length===0?{}:{trouble:unknownWhole("organization",unknown4)}}},discovery:{options:{},
-find:find5},destructions:()=>[]}}});function lostElements(lists,{before,asked,now}){return Object.fromEntries(lists.flatMap(list2=>{const left=now[list2];const isEmpty4=left===
+ the server, never by idops.",{id:organizationId,name:external_exports.union([identifier2(),text3()],{error:"expected a \
+string"}).optional().meta({description:"The name of the organization. Without an id it finds the organization; beside on\
+e it is a value to be set.",examples:["acme"]}),label:text3().nullable().optional().meta({description:"What people read \
+in the place of the name.",examples:["ACME Corporation"]})},idOrName),identity:["id","name"],fields:{name:value,label:value},
+scopes:{read:"users:manage:all",write:"users:manage:all"},traits:traits4,identities:({identity:identity2})=>identity2.id===
+void 0?[`name ${identity2.name}`]:[`id ${identity2.id}`],check:(declared,profile)=>[...declared.filter(({identity:identity2})=>identity2.
+id===void 0&&identity2.name===void 0).map(({place})=>error("missing-field",'an Organization needs an "id" or a "name"',[
+place],"add the name that it has on the server")),...profileProblems(declared,profile,traits4)],deciding:has=>has("id")?
+["id"]:["id","name"],called:({name:name2})=>firstText2(name2),addressPart:({id,name:name2})=>name2??id??"",naming,readable:()=>true,
+listed:"organizations",async observe(objects2,context3){const index=await context3.list("organizations");if(index===null)
+return new Map;return new Map(objects2.map(object3=>[object3,lookUp(object3.identity,index)]))},update({present:present3,
+desired:desired2,profile}){const id=present3.identity.id??"";const{unknown:unknown4}=wholeFields(desired2,present3.fields,
+traits4[profile.name]);const body2={id,...carried(present3.fields,["name","label"]),...desired2};return{requests:[{operation:"\
+updateOrganization",params:{organization_id:id},body:body2}],expected:body2,...unknown4.length===0?{}:{trouble:unknownWhole(
+"organization",unknown4)}}},discovery:{options:{},find:find5},destructions:()=>[]}}});function lostElements(lists,{before,asked,now}){return Object.fromEntries(lists.flatMap(list2=>{const left=now[list2];const isEmpty4=left===
 null||Array.isArray(left)&&left.length===0;if(!isEmpty4||asked[list2]===void 0)return[];const wanted=new Set(asElements(
 asked[list2]).map(({id})=>id));const lost2=asElements(before[list2]??null).filter(({id})=>wanted.has(id));return lost2.length===
 0?[]:[[list2,lost2]]}))}function withLost(type,now,lost2){if(type.type!=="set")return lost2;const there=asElements(now??
@@ -13109,20 +13398,7 @@ map(field2=>[field2,now[field2]??null]))}}function stillLost(kind,owed2,now){if(
 now})??{};const asSeen=field2=>!Object.hasOwn(owed2.seen,field2)||contrast(kind.fields[field2]??value,field2,owed2.seen[field2]??
 null,now[field2]).every(({verdict})=>verdict==="same");const lost2=kind.lost?.({before:owed2.lost,asked:owed2.lost,now})??
 {};return Object.fromEntries(Object.entries(lost2).filter(([field2])=>asSeen(field2)))}var init_loss=__esm({"src/kinds/l\
-oss.ts"(){"use strict";init_fields()}});function operationPath(name2,params={}){return fillPath(operations[name2].path,params)}function fillPath(path,params){return path.
-replace(/:([a-z_]+)/g,(_,parameter)=>{const value3=Object.hasOwn(params,parameter)?params[parameter]:void 0;if(value3===
-void 0||!isPathParameter(value3)){throw new Error(`unusable path parameter ${parameter} for ${path}`)}return encodeURIComponent(
-value3)})}var operations;var init_operations=__esm({"src/server/operations.ts"(){"use strict";init_values();operations={
-regenerateDid:{title:"regenerate the DID of a client",method:"POST",path:"/api/clients/:client_id/regenerate_did",scope:"\
-clients:manage:all"},updateUser:{title:"update a user",method:"PATCH",path:"/api/users/:user_id",scope:"users:manage:all",
-wrapper:"user"},updateTemplate:{title:"update an email template",method:"PATCH",path:"/api/backends/:backend_id/email-te\
-mplates/:template_type",scope:"identity-providers:manage:all",wrapper:"template"},deleteTemplate:{title:"delete an email\
- template",method:"DELETE",path:"/api/backends/:backend_id/email-templates/:template_type",scope:"identity-providers:man\
-age:all"},updateKeyPair:{title:"update a key pair",method:"PATCH",path:"/api/key-pairs/:key_pair_id",scope:"clients:mana\
-ge:all",wrapper:"key_pair"},updateOrganization:{title:"update an organization",method:"PATCH",path:"/api/organizations/:\
-organization_id",scope:"users:manage:all",wrapper:"organization"},showTemplate:{title:"show an email template",method:"G\
-ET",path:"/api/backends/:backend_id/email-templates/:template_type",scope:"identity-providers:manage:all"},listOrganizations:{
-title:"list organizations",method:"GET",path:"/api/organizations",scope:"users:manage:all"}}}});async function readListing(noun,readPage){let sum="";for(let pass=0;pass<PASSES;pass+=1){const{rows,found:found2,total}=await readAllPages(
+oss.ts"(){"use strict";init_fields()}});async function readListing(noun,readPage){let sum="";for(let pass=0;pass<PASSES;pass+=1){const{rows,found:found2,total}=await readAllPages(
 noun,readPage);if(total===void 0||found2===total)return rows;sum=`${found2} ${noun} were listed, total_entries says ${total}`}
 throw new ProblemsError([error("unstable-list",`the list of ${noun} does not add up, read ${PASSES} times: ${sum}`,[],"t\
 ry again when nobody else is writing")])}async function readAllPages(noun,readPage){const byId=new Map;const anonymous=[];
@@ -13362,8 +13638,8 @@ ope of a user needs a "label"',[user3.placeOf("authorized_scopes",index)],"the A
 nt of authorized_scopes")]:[])}function repeatedElements(user3,field2,value3,within5=[]){if(!Array.isArray(value3)||!["o\
 rganizations","authorized_scopes","roles"].includes(field2))return[];const at3=[...within5,field2];const first=new Map;return value3.
 flatMap((element,index)=>{const inner=isMap(element)?repeatedElements(user3,"roles",element.roles??null,[...at3,index]):
-[];const key=isMap(element)?element.id??element.name:element;if(typeof key!=="string")return inner;const same2=identifierKey(
-key);const before=first.get(same2);if(before===void 0){first.set(same2,index);return inner}return[...inner,error("duplic\
+[];const key=isMap(element)?element.id??element.name:element;if(typeof key!=="string")return inner;const same3=identifierKey(
+key);const before=first.get(same3);if(before===void 0){first.set(same3,index);return inner}return[...inner,error("duplic\
 ate-element",`"${key}" is twice in ${at3.join(".")}`,[user3.placeOf(...at3,index),user3.placeOf(...at3,before)],"remove \
 one of the two")]})}var backendFields,elementNouns,fields,WRITTEN_FIRST,user2;var init_user=__esm({"src/kinds/user.ts"(){
 "use strict";init_problems();init_settle();init_values();init_answers();init_discovery();init_fields();init_loss();init_reading();
@@ -13379,7 +13655,7 @@ unlabelledScopes(user3):[],...userTraits[profile.name].hasRoles?[]:unknownRoles(
 id})=>id??"",called:({username,uid})=>firstText2(username,uid),readable:({name:name2})=>userTraits[name2].reads?.one!==void 0,
 async observe(objects2,context3){const{one:read}=userTraits[context3.profile.name].reads??{};if(read===void 0)return new Map;
 return new Map(await settle2(objects2.map(async object3=>{const{identity:identity2}=object3;const shown2=await readOne(context3,
-read,{user_id:identity2.id??""},answers.user.one);if(shown2===null)return[object3,missing(identity2,"user")];return[object3,
+read,{user_id:identity2.id??""},answers.user.one);if(shown2===null)return[object3,missing2(identity2,"user")];return[object3,
 {exists:true,identity:identity2,fields:shownUser(shown2),...toldNames(shown2)}]})))},refersTo:listsOfUser,resolve:resolveUser,
 update(input2){if(userTraits[input2.profile.name].whole!==void 0)return replaceUser(input2);const{present:present3,desired:desired2}=input2;
 return{requests:[{operation:"updateUser",params:{user_id:present3.identity.id??""},body:desired2}],expected:desired2}},lost:lostLists,
@@ -13392,44 +13668,7 @@ wanted,got).map(role2=>`removes the role${called(role2)} within the ${loses}${ca
 byName,name2)}var byName,kinds,regenerated;var init_kinds=__esm({"src/kinds/index.ts"(){"use strict";init_kind_names();init_client();
 init_email_template();init_key_pair();init_organization();init_user();byName={Organization:organization2,User:user2,KeyPair:keyPair2,
 EmailTemplate:emailTemplate,Client:client2};kinds=kindNames.map(name2=>byName[name2]);regenerated=only(kinds.flatMap(kind=>kind.
-regeneration===void 0?[]:[{kind,regeneration:kind.regeneration}]))}});function hunkLines({lines},limit2){const counterparts=limit2===Number.POSITIVE_INFINITY?[]:pairLines(lines);return lines.
-map((line,index)=>{const first=line.charAt(0);const mark=first==="+"||first==="-"?first:" ";const text5=mark===" "?escapeText(
-line.slice(1)):escapeChanged(line.slice(1));return{mark,text:text5.length<=limit2?text5:shorten(text5,escapeChanged(counterparts[index]??
-""),limit2)}})}function hunkHead(hunk){return`@@ -${range(hunk.oldStart,hunk.oldLines)} +${range(hunk.newStart,hunk.newLines)}\
- @@`}function range(start3,lines){return`${lines===0?start3-1:start3},${lines}`}function escapeChanged(line){const escaped3=escapeText(
-line);const kept=escaped3.trimEnd();return kept+escaped3.slice(kept.length).replaceAll(" ","\\u0020")}function pairLines(lines){
-const paired=lines.map(()=>void 0);let start3=0;while(start3<lines.length){let middle=start3;while(lines[middle]?.startsWith(
-"-"))middle+=1;let end=middle;while(lines[end]?.startsWith("+"))end+=1;for(let offset=0;offset<Math.min(middle-start3,end-
-middle);offset+=1){paired[start3+offset]=lines[middle+offset]?.slice(1);paired[middle+offset]=lines[start3+offset]?.slice(
-1)}start3=Math.max(end,start3+1)}return paired}var diffLineLimits;var init_hunks=__esm({"src/report/hunks.ts"(){"use str\
-ict";init_escape();init_values2();diffLineLimits={terminal:200,comment:200,page:2e3}}});function viewField(field2,options){const path=escapeText(field2.path);const unknown4=field2.before===void 0;const drift=driftText(
-field2,options.whole);if(field2.sensitive)return{view:"secret",path,unknown:unknown4,drift};const view=(field2.type==="s\
-et"?viewSet(path,field2):void 0)??viewBody(path,field2,options)??{view:"value",path,unknown:unknown4,...valuePair(field2,
-options)};return{...view,drift}}function fateText({becomes}){switch(becomes){case"built-in":return"the server's built-in\
- text takes its place";case"gone":return"deleted";default:return void 0}}function valuePair(field2,{whole:whole3}){const pair=inlinePair(
-field2.before,field2.after,whole3);const fate=fateText(field2);return fate===void 0?pair:{...pair,after:`(${fate})`}}function viewSet(path,{
-before,after,confirmed=false}){const difference=compareSets(before,after,confirmed);if(difference===void 0)return void 0;
-const{elements:elements2,kept,move:move2}=difference;const head=before!==void 0?move2:`(unknown) \u2192 ${elements2.length===
-0?"none":"exactly these"}`;return{view:"set",path,head,elements:elements2,kept}}function viewBody(path,field2,options){const{
-before,after}=field2;if(!isText2(before)||!isText2(after)||fitsLine(field2,before,after,options))return void 0;const{notes,
-hunks}=before===void 0?newLines(after??"",options):changedLines(before??"",after??"");const limit2=options.whole?Number.
-POSITIVE_INFINITY:diffLineLimits[options.room];return{view:"body",path,before:before===void 0?"unknown":before===null?"n\
-ull":"text",fate:after===null?fateText(field2)??"cleared (null)":null,lines:countLines(after??""),notes,hunks:hunks.map(
-hunk=>({head:hunkHead(hunk),lines:hunkLines(hunk,limit2)}))}}function isText2(value3){return value3===void 0||value3===null||
-typeof value3==="string"}function fitsLine({type},before,after,{room}){const texts2=[before,after];if(texts2.some(text5=>text5?.
-includes("\n")))return false;if(type!=="body")return true;if(room==="terminal"&&before===void 0)return true;return room!==
-"page"&&texts2.every(text5=>text5==null||displayWidth(text5)<=lineWidth/2)}function changedLines(before,after){const{notes,
-hunks,tooDifferent}=compareBodies(before,after);return{notes:tooDifferent===null?notes:[...notes,tooDifferent],hunks}}function newLines(text5,{
-whole:whole3}){if(text5==="")return{notes:[],hunks:[]};const lines=text5.replace(/\n$/,"").split("\n");if(lines.length>maxChangedLines&&
-!whole3)return{notes:["that is too much to show"],hunks:[]};const hunk={oldStart:1,oldLines:0,newStart:1,newLines:lines.
-length};return{notes:[],hunks:[{...hunk,lines:lines.map(line=>`+${line}`)}]}}function requestTexts({requests}){return requests.
-map(({operation,params})=>`${operations[operation].method} ${escapeText(operationPath(operation,params))}`)}function originOf({
-action:action2,observed,recordedAt:recordedAt2,fields:fields2,apply}){const{generation:generation2,existed}=apply;if(action2===
-"adopt")return{origin:"adoption",generation:generation2,told:fields2.length>0};if(observed==="recorded"){return{origin:"\
-record",what:generation2===void 0?"":"did_generation",at:recordedAt2??null,why:existed===true?"since the server doesn't \
-show it":"not read from the server"}}return observed==="unknown"&&action2==="update"?{origin:"unknown"}:null}var init_view=__esm(
-{"src/report/view.ts"(){"use strict";init_escape();init_operations();init_bodies();init_drift2();init_hunks();init_sets();
-init_values2();init_words()}});function shareNotes(plan,only2){const shared=shareOf(plan.changes,only2);return[driftSentence(plan),leftOutSentence(shared,
+regeneration===void 0?[]:[{kind,regeneration:kind.regeneration}]))}});function shareNotes(plan,only2){const shared=shareOf(plan.changes,only2);return[driftSentence(plan),leftOutSentence(shared,
 only2)].filter(note=>note!==null)}function reviewGroups(plan,{debug,only:only2}){const{changes}=shareOf(plan.changes,only2);
 const destructive2=changes.filter(isDestructive);const rest=changes.filter(change2=>!isDestructive(change2));const of=action2=>rest.
 filter(change2=>change2.action===action2);const done2=rest.filter(({action:action2})=>["update","delete","regenerate"].includes(
@@ -13442,7 +13681,7 @@ slice(1)+(changes.length===1?"":"s")}function isDestructive({destructions}){retu
 return[...plan.warnings.map(warning4=>({...warning4,change:null})),...plan.changes.flatMap(change2=>change2.warnings.map(
 warning4=>({...warning4,change:change2})))]}function headline(plan){const count3=summarize(plan);const parts=[[count3.update,
 "to update"],[count3.delete,"to delete"],[count3.regenerate,"to regenerate"],[count3.adopt,"to adopt"],[count3.blocked,"\
-blocked"]];const told2=parts.filter(([number5])=>number5>0).map(([number5,words5])=>`${number5} ${words5}`);const unchanged=count3.
+blocked"]];const told2=parts.filter(([number5])=>number5>0).map(([number5,words6])=>`${number5} ${words6}`);const unchanged=count3.
 unchanged===0?"":`, ${count3.unchanged} unchanged`;if(told2.length>0)return[...told2,`${count3.unchanged} unchanged`].join(
 ", ");switch(idleBecause(plan)){case"undone":return"nothing to put back";case"owed":return`nothing to change of what is \
 selected${unchanged}; of what is left out, something is still owed`;case"unselected":return"nothing of what is selected \
@@ -13462,89 +13701,102 @@ wn"?[]:[`${plural2(count3("+"),"line")} added, ${count3("-")} removed`],...befor
 "null"?["there was none (null)"]:[],...fate===null?[]:[fate],...notes]}function placeText({file:file2,line}){return`${bare(
 file2)}:${line}`}function located({message,place}){const{column}=place??{};return place===void 0||column===void 0?message:
 `${message} (${placeText(place)}:${column})`}var shortLength;var init_review=__esm({"src/report/review.ts"(){"use strict";
-init_escape();init_kinds();init_drift();init_plan();init_drift2();init_view();init_words();shortLength=100}});var text_exports={};__export(text_exports,{changeLines:()=>changeLines,planText:()=>planText,resultSummaryLine:()=>resultSummaryLine,
-resultText:()=>resultText,summaryLine:()=>summaryLine});function planText(plan,options){const paint=colors(options.color);
-const shared=shareOf(plan.changes,options.only);const listed2=shared.changes.filter(({action:action2})=>options.debug||action2!==
-"unchanged");const leftOut3=leftOutSentence(shared,options.only);const idle=plan.changes.every(({action:action2})=>action2===
-"unchanged");const lines=[`Server:      ${paint.bold(escapeText(plan.server))}`,`Profile:     ${escapeText(plan.profile)}`,
-`Environment: ${plan.environment===null?"none":paint.bold(escapeText(plan.environment))}`,...options.stored===true?[`Mad\
-e:        ${escapeText(plan.createdAt)} by idops ${escapeText(plan.toolVersion)}`]:[],"",...listed2.flatMap(change2=>[...changeLines(
-change2,options,paint),""]),...leftOut3===null?[]:[...wrap("",leftOut3),""],...idle?[nothingToDo[idleBecause(plan)],""]:
-[],...plan.warnings.flatMap(warning4=>warningLines("",warning4,paint)),...plan.warnings.length===0?[]:[""]];if(!idle){lines.
-push(...wrap("Required scopes: ",plan.requiredScopes.join(", ")||"none"),`Digest: ${escapeText(plan.digest)}`,...destructiveLines(
-plan,paint))}const drift=driftSentence(plan);if(drift!==null)lines.push(...wrap("",drift).map(line=>paint.cyan(line)));return`${[
-...lines,paint.bold(summaryLine(plan))].join("\n")}
-`}function summaryLine(plan){const count3=summarize(plan);const recorded2=plan.changes.filter(({action:action2,observed})=>action2===
-"unchanged"&&observed==="recorded").length;const parts=[`${count3.update} to update`,`${count3.delete} to delete`,`${count3.
-regenerate} to regenerate`,...count3.adopt>0?[`${count3.adopt} to adopt`]:[],...count3.blocked>0?[`${count3.blocked} blo\
-cked`]:[],`${count3.unchanged} unchanged`,...recorded2>0?[`${recorded2} of them by record`]:[]];return`Plan: ${parts.join(
-", ")}.`}function destructiveLines(plan,paint){const destructive2=plan.changes.filter(({destructions})=>destructions.length>
-0);if(destructive2.length===0)return[];const named4=destructive2.slice(0,5).map(nameOf2);const more=destructive2.length-
-named4.length;const names2=more>0?[...named4,`${more} more`]:named4;return[paint.red(`${countDestructions(plan)} destruc\
-tive: ${names2.join(", ")}`)]}function changeLines(change2,options,paint){const{mark,color}=marks[change2.action];const{
-declaredAt}=change2;const place=declaredAt===null?"":`at ${escapeText(declaredAt.file)}:${declaredAt.line}`;const head=`${paint[color](
-`${mark} ${change2.action}`)} ${paint.bold(bare(change2.address))}${labelBeside(change2)}`;const heads=place===""?[head]:
-change2.label===void 0?[`${head}${paint.dim(`  ${place}`)}`]:[head,paint.dim(`    ${place}`)];return[...heads,...observedLines(
-change2).map(line=>paint.dim(line)),...change2.reason===null?[]:wrap("    reason: ",change2.reason).map(line=>paint.red(
-line)),...change2.destructions.flatMap(loss=>wrap("    destructive: ",loss).map(line=>paint.red(line))),...change2.fields.
-flatMap(field2=>fieldLines(field2,options,paint)),...change2.warnings.flatMap(warning4=>warningLines("    ",warning4,paint)),
-...options.debug||change2.requests.length>1?requestTexts(change2).map(request5=>paint.dim(`    sends ${request5}`)):[]]}
-function observedLines(change2){const origin2=originOf(change2);switch(origin2?.origin){case"adoption":{const{generation:generation2,
-told:told2}=origin2;if(generation2===void 0)return[];return[`    ${told2?"":`did_generation ${generation2} `}will be rec\
-orded, nothing is sent`]}case"record":{const{what,at:at3,why}=origin2;const time3=at3===null?"":` ${escapeText(at3)}`;return[
-`    ${what===""?"":`${what} as `}recorded${time3}, ${why}`]}case"unknown":return["    present value unknown: will be as\
-serted"];default:return[]}}function warningLines(indent,warning4,paint){return wrap(`${indent}warning[${escapeText(warning4.
-code)}]: `,located(warning4)).map(line=>paint.yellow(line))}function fieldLines(field2,options,paint){const view=viewField(
-field2,{whole:options.debug,room:"terminal"});const drift=view.drift===null?[]:wrap("      ",view.drift).map(line=>paint.
-cyan(line));return[...viewLines(view,options,paint).map(line=>`    ${line}`),...drift]}function viewLines(view,{debug},paint){
-const path=disarm(view.path);switch(view.view){case"secret":return[`${path}: ${view.unknown?"(unknown) \u2192 ":""}(sens\
-itive)`];case"set":return setLines(path,view,paint);case"body":return bodyLines(path,view,debug,paint);default:return valueLines(
-path,view)}}function valueLines(path,{before,after}){const line=`${path}: ${before} \u2192 ${after}`;if(displayWidth(line)+
-4<=lineWidth)return[line];return[`${path}: ${before}`,`  \u2192 ${after}`]}function setLines(path,{head,elements:elements2,
-kept},paint){const paints={"+":paint.green,"-":paint.red,"~":paint.yellow,"=":String};return[`${path}:${head===null?"":`\
- ${head}`}`,...elements2.map(({mark,text:text5})=>`  ${paints[mark](`${mark} ${text5}`)}`),...kept>0?[paint.dim(`  (${kept}\
- unchanged)`)]:[]]}function bodyLines(path,{before,fate,lines,notes,hunks},debug,paint){if(before==="unknown"){const shown2=debug?
-hunks.flatMap(hunk=>hunk.lines):[];return[`${path}: (unknown) \u2192 ${fate??plural2(lines,"line")}`,...shown2.map(diffRow)]}
-const said2=fate??(before==="null"?"was null":null);return[`${path}:${said2===null?"":` ${said2}`}`,...notes.map(note=>`\
-  ${note}`),...hunks.flatMap(hunk=>[paint.cyan(`  \u2502 ${hunk.head}`),...hunk.lines.map(line=>{const row=diffRow(line);
-return line.mark==="+"?paint.green(row):line.mark==="-"?paint.red(row):row})])]}function diffRow({mark,text:text5}){return text5===
-""?`  \u2502 ${mark}`.trimEnd():`  \u2502 ${mark}${text5}`}function resultText(result,{color,debug}){const paint=colors(
-color);const groups2=debug?result.results.map(one=>[one]):alike(result.results);const lines=groups2.flatMap(([first,...others])=>{
-if(first===void 0)return[];if(first.status==="applied")return appliedLines(first,debug,paint);return others.length===0?troubleLines(
-first,paint):alikeLines(first,others,paint)});if(result.results.length===0)lines.push("Nothing was applied.");if(result.
-interrupted){lines.push(paint.yellow("Interrupted: requests in flight were finished and recorded, no more were sent."))}
-if(result.run!==null)lines.push("",`Run: ${escapeText(result.run)}`);return`${[...lines,paint.bold(resultSummaryLine(result))].
-join("\n")}
-`}function resultSummaryLine(result){const count3=summarizeResult(result);const rest=["failed","not_converged","unknown",
-"skipped"].filter(status=>count3[status]>0).map(status=>`, ${count3[status]} ${statusWords[status]}`);return`Applied: ${count3.
-applied} applied${rest.join("")}.`}function appliedLines(result,debug,paint){const unverified=result.unverified.length===
-0?[]:wrap("    not in the answer, so unverified: ",result.unverified.join(", "));const detail=debug?paint.dim(attemptsText(
-result)):"";const notes=(result.notes??[]).flatMap(note=>wrap("    note: ",note));return[`${paint.green("\u2713")} ${nameOf2(
-result)} ${done[result.action]}${detail}`,...unverified,...notes]}function troubleLines(result,paint){const mark={failed:"\
-\u2717",not_converged:"\u2260",unknown:"?",skipped:"-",applied:"\u2713"}[result.status];const status=result.status==="un\
-known"?"nobody can tell whether it was done":statusWords[result.status];const tint=result.status==="skipped"?paint.dim:result.
-status==="unknown"?paint.yellow:paint.red;return[`${tint(`${mark} ${result.action}`)} ${nameOf2(result)} ${tint(status)}${attemptsText(
-result)}`,...result.error===null?[]:wrap("    error: ",result.error),...result.unverified.length===0?[]:wrap("    not in\
- the answer, so unverified: ",result.unverified.join(", "))]}function alikeLines(first,others,paint){if(first.status==="\
-skipped"){const all=[first,...others];return[paint.dim(`- ${escapeText(leftText(all.length,first.error??"not sent"))}`),
-...wrap("    ",someOf(all))]}return[...troubleLines(first,paint),...wrap(`    ${others.length} more alike: `,someOf(others))]}
-function attemptsText({httpStatus,attempts}){const parts=[...httpStatus===null?[]:[`HTTP ${httpStatus}`],...attempts>1?[
-plural2(attempts,"attempt")]:[]];return parts.length===0?"":` (${parts.join(", ")})`}var nothingToDo,marks,done,statusWords;
-var init_text=__esm({"src/report/text.ts"(){"use strict";init_result();init_escape();init_drift();init_plan();init_safety();
-init_alike();init_drift2();init_names();init_review();init_view();init_words();nothingToDo={undone:"Nothing to put back:\
- all that can be put back is as it was before the run.",owed:"Nothing to change of what is selected; of what is left out\
-, something is still owed.",unselected:"Nothing of what is selected is declared, so there is nothing to do.",undeclared:"\
-Nothing is declared, so there is nothing to do.",unchanged:"Nothing to change: everything is as the manifests say."};marks=
-{update:{mark:"~",color:"yellow"},delete:{mark:"-",color:"red"},regenerate:{mark:"\u21BB",color:"magenta"},adopt:{mark:"\
-*",color:"dim"},blocked:{mark:"!",color:"red"},unchanged:{mark:"=",color:"dim"}};done={update:"updated",delete:"deleted",
-regenerate:"regenerated",adopt:"adopted",blocked:"blocked",unchanged:"unchanged"};statusWords={applied:"applied",failed:"\
-failed",not_converged:"not converged",unknown:"unknown",skipped:"skipped"}}});var json_exports={};__export(json_exports,{changeJson:()=>changeJson,fieldJson:()=>fieldJson,jsonText:()=>jsonText,planJson:()=>planJson,
-problemsJson:()=>problemsJson,resultJson:()=>resultJson});function planJson(plan,{debug,only:only2}){const{changes,leftOut:leftOut3}=shareOf(
+init_escape();init_kinds();init_drift();init_plan();init_drift2();init_view();init_words();shortLength=100}});function namesIn2(address2){return address2.split("/").slice(1).filter(name2=>name2.length>2)}function withoutNames(text5,names2){
+return names2.toSorted((a2,b)=>b.length-a2.length).reduce((shorter,name2)=>shorter.replace(alone(name2),"\u2026"),text5)}
+function alone(name2){const letters2="[\\p{L}\\p{M}\\p{N}_-]";return new RegExp(`(?<!${letters2})${name2.replace(/[\\^$.*+?()[\]{}|/]/g,
+"\\$&")}(?!${letters2})`,"gu")}function leftText(count3,reason){return`${count3} ${reason.replace(/^interrupted before it was sent$/,
+"not sent: interrupted")}`}function alike(results){const groups3=new Map;const keys=results.map((result,index)=>{const{status,
+error:error63,address:address2,action:action2,httpStatus}=result;if(status==="applied"||error63===null)return String(index);
+return JSON.stringify([status,action2,httpStatus,withoutNames(error63,namesIn2(address2))])});for(const[index,result]of results.
+entries()){const key=keys[index]??"";groups3.set(key,[...groups3.get(key)??[],result])}return[...groups3.values()].flatMap(
+group=>group.length>FEW?[group]:group.map(result=>[result]))}function someOf(results){return firstFew(results,({address:address2})=>address2)}
+function firstFew(all,show){const named4=all.slice(0,FEW).map(show);const more=all.length-named4.length;return more>0?`${named4.
+join(", ")} and ${more} more`:named4.join(", ")}var FEW;var init_alike=__esm({"src/report/alike.ts"(){"use strict";FEW=3}});function groupWarnings(plan,warnings=allWarnings(plan)){const byAddress=new Map(plan.changes.map(change2=>[change2.address,
+change2]));const all=warnings.map(warning4=>attributed(warning4,byAddress));const said2=({code:code2,change:change2},text5)=>JSON.
+stringify([code2,change2!==null,text5]);const about2=new Map;for(const warning4 of all)added(about2,said2(warning4,warning4.
+message),()=>new Set).add(warning4.change);const groups3=new Map;for(const warning4 of all){const{message,change:change2}=warning4;
+const whole3=said2(warning4,message);const isOwn=change2!==null&&about2.get(whole3)?.size===1;added(groups3,isOwn?said2(
+warning4,nameless(message,change2)):whole3,()=>[]).push(warning4)}return[...groups3.values()].flatMap(group=>group[0]===
+void 0?[]:[groupOf(group[0],group)])}function added(map3,key,make){const value3=map3.get(key)??make();map3.set(key,value3);
+return value3}function groupOf({code:code2,message,change:change2},group){const same3=group.every(other=>other.message===
+message);const places2=group.flatMap(({place})=>place===void 0?[]:[place]);return{code:code2,message:same3||change2===null?
+message:nameless(message,change2),objects:[...new Set(group.flatMap(warning4=>warning4.change===null?[]:[warning4.change]))],
+places:[...new Map(places2.map(place=>[JSON.stringify(place),place])).values()]}}function attributed(warning4,byAddress){
+const{message,place}=warning4;if(warning4.change!==null||place===void 0)return warning4;for(let at3=message.indexOf(": ");at3!==
+-1;at3=message.indexOf(": ",at3+1)){const change2=byAddress.get(message.slice(0,at3));if(change2===void 0)continue;return{
+...warning4,change:change2,message:message.slice(at3+2).replace(` (${place.file}:${place.line})`,"")}}return warning4}function nameless(message,{
+address:address2}){return withoutNames(message,namesIn2(address2).filter(name2=>name2.length>=8&&/\d/.test(name2)&&/\D/.
+test(name2)))}function objectsText({objects:objects2},show){return firstFew(objects2,show)}function placesText({places:places2},show=(_,text5)=>text5){
+return firstFew(places2,place=>show(place,`${placeText(place)}${place.column===void 0?"":`:${place.column}`}`))}var init_warnings=__esm(
+{"src/report/warnings.ts"(){"use strict";init_alike();init_review()}});function toldWarnings(plan,changes,debug){if(debug)return{together:[],alone:warnings=>warnings};const about2=[...plan.warnings.
+map(warning4=>({...warning4,change:null})),...changes.flatMap(change2=>change2.warnings.map(warning4=>({...warning4,change:change2})))];
+const together=groupWarnings(plan,about2).filter(({objects:objects2})=>objects2.length>FEW2);const members3=new Map(together.
+map(group=>[group,new Set(group.objects)]));const isTogether=(warning4,change2)=>together.some(group=>group.code===warning4.
+code&&(change2===void 0?group.objects.some(object3=>isOf(object3,warning4,group.message)):members3.get(group)?.has(change2)===
+true&&says(group.message,warning4.message)));return{together,alone:(warnings,change2)=>together.length===0?warnings:warnings.
+filter(warning4=>!isTogether(warning4,change2))}}function isOf({address:address2},{message,place},said2){const lead=`${address2}\
+: `;if(!message.startsWith(lead))return false;const at3=place===void 0?"":` (${place.file}:${place.line})`;return says(said2,
+message.slice(lead.length).replace(at3,""))}function says(group,message){if(group===message)return true;const parts=group.
+split("\u2026");const[first=""]=parts;const last=parts.at(-1)??"";if(parts.length===1||!message.startsWith(first)||!message.
+endsWith(last))return false;let at3=0;return parts.every(part=>{const found2=message.indexOf(part,at3);at3=found2+part.length;
+return found2!==-1})}function warningLines(indent2,warnings,{paint,columns}){return warnings.flatMap(warning4=>wrap(`${indent2}\
+warning[${escapeText(warning4.code)}]: `,located(warning4),columns).map(paint.yellow))}function togetherLines(groups3,{paint,
+columns}){return groups3.flatMap(group=>{const said2=`${plural2(group.objects.length,"object")}: ${group.message}`;return[
+...wrap(`warning[${escapeText(group.code)}]: `,said2,columns).map(paint.yellow),...wrap("    ",objectsText(group,nameOf2),
+columns).map(paint.yellow)]})}var FEW2;var init_warning_text=__esm({"src/report/warning-text.ts"(){"use strict";init_escape();
+init_names();init_review();init_warnings();init_words();FEW2=2}});var text_exports={};__export(text_exports,{changeLines:()=>changeLines,penOf:()=>penOf,planText:()=>planText,summaryLine:()=>summaryLine});
+function penOf({color,debug,columns}){return{paint:colors(color),debug,columns}}function planText(plan,options){const pen=penOf(
+options);const{paint,columns}=pen;const shared=shareOf(plan.changes,options.only);const listed2=shared.changes.filter(({
+action:action2})=>options.debug||action2!=="unchanged");const leftOut4=leftOutSentence(shared,options.only);const told2=toldWarnings(
+plan,listed2,options.debug);const warnings=[...togetherLines(told2.together,pen),...warningLines("",told2.alone(plan.warnings),
+pen)];const idle=plan.changes.every(({action:action2})=>action2==="unchanged");const lines=[`Server:      ${paint.bold(escapeText(
+plan.server))}`,`Profile:     ${escapeText(plan.profile)}`,`Environment: ${plan.environment===null?"none":paint.bold(escapeText(
+plan.environment))}`,...options.stored===true?[`Made:        ${escapeText(plan.createdAt)} by idops ${escapeText(plan.toolVersion)}`]:
+[],"",...listed2.flatMap(change2=>[...changeLines({...change2,warnings:told2.alone(change2.warnings,change2)},pen),""]),
+...leftOut4===null?[]:[...wrap("",leftOut4,columns),""],...idle?[fold2([{text:nothingToDo[idleBecause(plan)]}],2,columns),
+""]:[],...warnings.length===0?[]:[...warnings,""]];if(!idle){lines.push(...wrap("Required scopes: ",plan.requiredScopes.
+join(", ")||"none",columns),`Digest: ${escapeText(plan.digest)}`)}const drift=driftSentence(plan);if(drift!==null)lines.
+push(...wrap("",drift,columns).map(line=>paint.cyan(line)));const byRecord=byRecordSentence(plan);if(byRecord!==null)lines.
+push(...wrap("",byRecord,columns).map(line=>paint.dim(line)));const destructive2=destructiveSentence(plan);const closing3=[
+{text:summaryLine(plan),tint:paint.bold},...destructive2===null?[]:[{text:" "},{text:destructive2,tint:text5=>paint.bold(
+paint.red(text5))}]];return`${[...lines,fold2(closing3,2,columns)].join("\n")}
+`}function summaryLine(plan){const count3=summarize(plan);const recorded2=countByRecord(plan);const parts=[`${count3.update}\
+ to update`,`${count3.delete} to delete`,`${count3.regenerate} to regenerate`,...count3.adopt>0?[`${count3.adopt} to ado\
+pt`]:[],...count3.blocked>0?[`${count3.blocked} blocked`]:[],`${count3.unchanged} unchanged`,...recorded2>0?[`${recorded2}\
+ of them by record`]:[]];return`Plan: ${parts.join(", ")}.`}function countByRecord({changes}){return changes.filter(({action:action2,
+observed})=>action2==="unchanged"&&observed==="recorded").length}function byRecordSentence(plan){const recorded2=countByRecord(
+plan);if(recorded2===0)return null;const are=recorded2===1?"object is":"objects are";return`By record: ${recorded2} ${are}\
+ unchanged as far as recorded, not read from the server.`}function destructiveSentence(plan){const destructive2=plan.changes.
+filter(isDestructive);if(destructive2.length===0)return null;const named4=destructive2.slice(0,NAMED2).map(nameOf2).join(
+", ");const more=destructive2.length-NAMED2;const count3=countDestructions(plan);return`${count3} ${count3===1?"is":"are"}\
+ destructive: ${named4}${more>0?` and ${more} more`:""}.`}function changeLines(change2,pen){const{paint,debug,columns}=pen;
+return[...headLines(change2,pen),...observedLines(change2).map(line=>fold2([{text:line,tint:paint.dim}],6,columns)),...change2.
+reason===null?[]:wrap("    reason: ",change2.reason,columns).map(paint.red),...change2.destructions.flatMap(loss=>wrap("\
+    destructive: ",loss,columns).map(paint.red)),...change2.fields.flatMap(field2=>fieldLines(field2,pen)),...warningLines(
+"    ",change2.warnings,pen),...debug||change2.requests.length>1?requestTexts(change2).map(request5=>paint.dim(`    send\
+s ${request5}`)):[]]}function headLines(change2,{paint,columns}){const{action:action2,address:address2,declaredAt,label:label2}=change2;
+const{mark,color}=marks[action2];const what=`${mark} ${action2}`;const name2=`${bare(address2)}${labelBeside(change2)}`;
+const head=fold2([{text:what,tint:paint[color]},{text:" "},{text:bare(address2),tint:paint.bold},{text:labelBeside(change2)}],
+4,columns);if(declaredAt===null)return[head];const place=`at ${escapeText(declaredAt.file)}:${declaredAt.line}`;const width=displayWidth(
+`${what} ${name2}  ${place}`);const isBeside=columns===void 0?label2===void 0:width<=columns;return isBeside?[`${head}${paint.
+dim(`  ${place}`)}`]:[head,paint.dim(`    ${place}`)]}function observedLines(change2){const origin2=originOf(change2);switch(origin2?.
+origin){case"adoption":{const{generation:generation2,told:told2}=origin2;if(generation2===void 0)return[];return[`    ${told2?
+"":`did_generation ${generation2} `}will be recorded, nothing is sent`]}case"record":{const{what,at:at3,why}=origin2;const time3=at3===
+null?"":` ${escapeText(at3)}`;return[`    ${what===""?"":`${what} as `}recorded${time3}, ${why}`]}case"unknown":return["\
+    present value unknown: will be asserted"];default:return[]}}var nothingToDo,NAMED2,marks;var init_text=__esm({"src/r\
+eport/text.ts"(){"use strict";init_escape();init_drift();init_plan();init_safety();init_drift2();init_field_text();init_fold();
+init_names();init_review();init_view();init_warning_text();init_words();nothingToDo={undone:"Nothing to put back: all th\
+at can be put back is as it was before the run.",owed:"Nothing to change of what is selected; of what is left out, somet\
+hing is still owed.",unselected:"Nothing of what is selected is declared, so there is nothing to do.",undeclared:"Nothin\
+g is declared, so there is nothing to do.",unchanged:"Nothing to change: everything is as the manifests say."};NAMED2=5;
+marks={update:{mark:"~",color:"yellow"},delete:{mark:"-",color:"red"},regenerate:{mark:"\u21BB",color:"magenta"},adopt:{
+mark:"*",color:"dim"},blocked:{mark:"!",color:"red"},unchanged:{mark:"=",color:"dim"}}}});var json_exports={};__export(json_exports,{changeJson:()=>changeJson,fieldJson:()=>fieldJson,jsonText:()=>jsonText,planJson:()=>planJson,
+problemsJson:()=>problemsJson,resultJson:()=>resultJson});function planJson(plan,{debug,only:only2}){const{changes,leftOut:leftOut4}=shareOf(
 plan.changes,only2);const{objects:drift}=countDrift(plan);const{update,delete:deleted,regenerate,adopt,blocked:blocked4,
 unchanged}=summarize(plan);return{format_version:1,tool_version:plan.toolVersion,created_at:plan.createdAt,server:plan.server,
 profile:plan.profile,environment:plan.environment,summary:{update,delete:deleted,regenerate,adopt,blocked:blocked4,unchanged,
 ...drift>0?{drift}:{}},required_scopes:[...plan.requiredScopes],...only2===void 0?{}:{only:only2,left_out:Object.fromEntries(
-leftOut3)},changes:changes.filter(({action:action2})=>debug||action2!=="unchanged").map(changeJson),warnings:plan.warnings.
+leftOut4)},changes:changes.filter(({action:action2})=>debug||action2!=="unchanged").map(changeJson),warnings:plan.warnings.
 map(warningJson),digest:plan.digest}}function warningJson({code:code2,message,place}){if(place===void 0)return{code:code2,
 message};const{file:file2,inProject=file2,line,column}=place;return{code:code2,message,place:{file:inProject,line,...column===
 void 0?{}:{column}}}}function changeJson(change2){return{address:change2.address,...change2.label===void 0?{}:{label:change2.
@@ -13553,11 +13805,11 @@ void 0?{recorded_at:change2.recordedAt}:{},destructive:change2.destructions.leng
 requests:change2.requests.map(({operation,params})=>({method:operations[operation].method,path:operationPath(operation,params)})),
 fields:change2.fields.map(fieldJson),warnings:change2.warnings.map(warningJson),reason:change2.reason,declared_at:change2.
 declaredAt===null?null:{file:change2.declaredAt.inProject??change2.declaredAt.file,line:change2.declaredAt.line}}}function fieldJson({
-path,before,after,sensitive,becomes,drift}){const drifted2=drift===void 0?{}:{drift:{recorded:recordedJson(drift.recorded,
-sensitive),run:drift.run}};if(sensitive)return{path,before:{sensitive:true},after:{sensitive:true},sensitive,...drifted2};
+path,before,after,sensitive,becomes,was,drift}){const drifted2=drift===void 0?{}:{drift:{...drift,recorded:recordedJson(
+drift.recorded,sensitive)}};if(sensitive)return{path,before:{sensitive:true},after:{sensitive:true},sensitive,...drifted2};
 return{path,before:before===void 0?{unknown:true}:withoutSecrets(before),after:becomes==="built-in"?{unknown:true}:withoutSecrets(
-after),sensitive,...becomes===void 0?{}:{becomes},...drifted2}}function recordedJson(recorded2,sensitive){return sensitive||
-holdsSensitive(recorded2)?{sensitive:true}:withoutSecrets(recorded2)}function withoutSecrets(value3){if(value3 instanceof
+after),sensitive,...becomes===void 0?{}:{becomes},...was===void 0?{}:{was},...drifted2}}function recordedJson(recorded2,sensitive){
+return sensitive||holdsSensitive(recorded2)?{sensitive:true}:withoutSecrets(recorded2)}function withoutSecrets(value3){if(value3 instanceof
 Sensitive)return value3.toJSON();if(Array.isArray(value3))return value3.map(withoutSecrets);return isMap(value3)?mapValues(
 value3,withoutSecrets):value3}function resultJson(result){const{applied,failed,not_converged,unknown:unknown4,skipped:skipped2}=summarizeResult(
 result);return{format_version:1,run:result.run,summary:{applied,failed,not_converged,unknown:unknown4,skipped:skipped2},
@@ -13574,64 +13826,32 @@ text5.split(/\r?\n/).map(escapeMarkup).join("\n"))}function dataBlock(id,text5){
 replace(/[<\u007f-\uffff]|:(?=:)|#(?=#)/g,character=>`\\u${character.charCodeAt(0).toString(16).padStart(4,"0")}`);return markup`<script type="application/json" id="${id}">${new Markup(
 json2)}</script>\n`}var Markup,entities;var init_markup=__esm({"src/report/markup.ts"(){"use strict";init_escape();Markup=
 class{text;constructor(text5){this.text=text5}toString(){return this.text}};entities={"&":"&amp;","<":"&lt;",">":"&gt;",
-'"':"&quot;","'":"&#39;",":":"&#58;"}}});var markdown_exports={};__export(markdown_exports,{code:()=>code,codeName:()=>codeName,fence:()=>fence,planMarkdown:()=>planMarkdown,
-prose:()=>prose});function planMarkdown(plan,{budget:budget2=defaultBudget,debug,only:only2}){const head=headText(plan,only2);
-const foot=footText(plan);const title=`## idops plan: ${headline(plan)}
-`;const bare2=`${title}
-This is longer than ${budget2} characters even without details.
-`;const fitting3=fillRoom(sectionsOf(plan,{debug,...only2===void 0?{}:{only:only2}}),budget2-title.length-head.length-foot.
-length-noticeRoom);const text5=[title,notice(fitting3,budget2),head,...fitting3.texts,foot].filter(part=>part!=="");const whole3=text5.
-join("\n");return whole3.length<=budget2?whole3:bare2.slice(0,Math.max(0,budget2))}function headText(plan,only2){const environment=plan.
-environment===null?"":`, environment ${code(shorten(escapeText(plan.environment),"",100))}`;const lines=[`Server ${code(
-shorten(escapeText(plan.server),"",200))}, profile ${code(plan.profile)}${environment}.`];const destructive2=countDestructions(
-plan);const warnings=allWarnings(plan).length;const notes=[...destructive2>0?[`**${plural2(destructive2,"destructive cha\
-nge")}**, first below`]:[],...warnings>0?[`${plural2(warnings,"warning")}, last below`]:[]];if(notes.length>0)lines.push(
-"",`${notes.join("; ")}.`);lines.push(...shareNotes(plan,only2).flatMap(note=>["",prose(note)]));return`${lines.join("\n")}\
-
-`}function footText(plan){const scopes=plan.requiredScopes.length===0?"none":plan.requiredScopes.map(code).join(", ");return[
-"---","",`Digest ${code(plan.digest)}  `,`Required scopes: ${scopes}  `,`idops ${code(plan.toolVersion)}, ${code(plan.createdAt)}`,
-""].join("\n")}function sectionsOf(plan,options){const shown2=reviewGroups(plan,options);const groups2=shown2.map(group=>groupSection(
-group,options.debug));const warnings=allWarnings(plan);if(warnings.length===0)return groups2;const entries=warnings.map(
-({change:change2,...warning4})=>({line:`- ${change2===null?"":`${codeName(change2)}: `}${prose(located(warning4))} (${code(
-warning4.code)})`,details:[]}));return[...groups2,{title:"Warnings",noun:"warning",rank:.5,entries}]}function groupSection({
-title,rank:rank2,changes},debug){return{title,noun:"change",rank:rank2,entries:changes.map(change2=>({line:summaryOf(change2),
-details:details(change2,debug)}))}}function fillRoom(sections2,room){let left=room;const byRank=sections2.toSorted((a2,b)=>a2.
-rank-b.rank);const taken=new Map;for(const section2 of byRank){let count3=0;const heading=headingOf(section2).length+moreRoom+
-2;for(const entry of section2.entries){const cost=entryText(entry,void 0).length+1+(count3===0?heading:0);if(cost>left)break;
-left-=cost;count3+=1}taken.set(section2,count3)}const chosen=new Map;let folded=0;for(const section2 of byRank){for(const entry of section2.
-entries.slice(0,taken.get(section2))){const[whole3]=entry.details;const fits=entry.details.find(text5=>extraCost(entry,text5)<=
-left);if(fits!==void 0){left-=extraCost(entry,fits);chosen.set(entry,fits)}if(fits!==whole3)folded+=1}}const dropped=new Map;
-const texts2=sections2.flatMap(section2=>{const kept=section2.entries.slice(0,taken.get(section2));const missing2=section2.
-entries.length-kept.length;if(missing2>0)dropped.set(section2.noun,(dropped.get(section2.noun)??0)+missing2);if(kept.length===
-0)return[];const more=missing2>0?`
-\u2026 and ${missing2} more
-`:"";const lines=kept.map(entry=>entryText(entry,chosen.get(entry))).join("\n");return[`${headingOf(section2)}
-${lines}
-${more}`]});return{texts:texts2,dropped,folded}}function headingOf({title,entries}){return`### ${title} (${entries.length}\
-)
-`}function extraCost(entry,text5){return entryText(entry,text5).length-entryText(entry,void 0).length}function entryText({
-line},text5){if(line.startsWith("- "))return line;if(text5===void 0)return`<p>${line}</p>
-`;return`<details><summary>${line}</summary>
-
-${text5}
-</details>
-`}function notice({dropped,folded},budget2){const parts=[...folded>0?[`details of ${plural2(folded,"change")}`]:[],...[...dropped].
-map(([noun,count3])=>plural2(count3,noun))];if(parts.length===0)return"";return[`> **Shortened** to stay within ${budget2.
-toLocaleString("en")} characters. Left out: ${parts.join(", ")}.`,"> All of it: `idops plan`, or `idops plan --format ht\
-ml=plan.html` for a page to look at.",""].join("\n")}function summaryOf(change2){const{action:action2,address:address2,fields:fields2,
-destructions,reason,declaredAt,warnings}=change2;const drift=driftNote(change2);return[`<b>${action2}</b> ${htmlCode(address2)}${htmlLabel(
-change2)}${inlineValue(change2)??fieldNames(action2,fields2)}`,...drift===null?[]:[` \u2014 ${htmlProse(drift)}`],...destructions.
-length>0?[` \u2014 <b>destructive:</b> ${destructions.map(htmlProse).join("; ")}`]:[],...reason===null?[]:[` \u2014 ${htmlProse(
-reason)}`],...warnings.length>0?[` \u2014 \u26A0\uFE0F ${plural2(warnings.length,"warning")}`]:[],...declaredAt===null?[]:
-[` \u2014 ${htmlCode(placeText(declaredAt))}`]].join("")}function fieldNames(action2,fields2){if(action2==="delete"||fields2.
-length===0)return"";const paths=fields2.slice(0,3).map(({path})=>htmlCode(path));const more=fields2.length-paths.length;
-return`: ${paths.join(", ")}${more>0?` and ${more} more`:""}`}function inlineValue(change2){const value3=shortValue(change2);
-if(value3===void 0)return void 0;return`: ${htmlCode(value3.path)} ${htmlCode(value3.before)} \u2192 ${htmlCode(value3.after)}`}
-function details(change2,debug){if(!debug&&inlineValue(change2)!==void 0)return[];const note=observedNote(change2);const views=change2.
-fields.map(field2=>viewField(field2,{whole:debug,room:"comment"}));const blocks=bodies2=>[...note===null?[]:[prose(note)],
-...valueFence(views.filter(({view})=>view!=="body")),...views.flatMap(view=>view.view==="body"?[bodyBlock(view,bodies2)]:
-[]),...debug?requestTexts(change2).map(request5=>`Sends ${code(request5)}`):[]];const texts2=[true,false].map(bodies2=>blocks(
-bodies2).map(block2=>`${block2}
+'"':"&quot;","'":"&#39;",":":"&#58;"}}});function fence(lines){const longest2=Math.max(2,...lines.flatMap(line=>line.match(/`+/g)??[]).map(({length})=>length));const marks2="\
+`".repeat(longest2+1);return[`${marks2}diff`,...lines.map(disarm),marks2].join("\n")}function code(text5){const shown2=disarm(
+escapeText(text5));if(shown2.trim()==="")return"` `";const longest2=Math.max(0,...(shown2.match(/`+/g)??[]).map(({length})=>length));
+const marks2="`".repeat(longest2+1);const pad=/^[` ]|[` ]$/.test(shown2)?" ":"";return`${marks2}${pad}${shown2}${pad}${marks2}`}
+function htmlCode(text5){return`<code>${escapeMarkup(text5).replaceAll("&quot;",'"').replaceAll("&#39;","'")}</code>`}function codeName(named4){
+return`${code(named4.address)}${labelIn(markdown,named4)}`}function labelIn({code:show},{label:label2}){return label2===
+void 0?"":` (${show(shortLabel(label2))})`}function prose(text5){return wordsAs(text5,code)}function htmlProse(text5){return wordsAs(
+text5,htmlCode)}function piecesOf(text5){return(text5.match(quotedPieces)??[]).flatMap(piece=>{const words6=piece.match(
+pieces)??[];return words6.every(word2=>word2.trim()===""||isPlain(word2))?words6:[piece]})}function isPlain(piece){const word2=piece.
+replace(/[,.;:!?]$/,"");return plainWord.test(word2)&&!referringWord.test(word2)&&!/^\d+\.$/.test(piece)&&escapeText(word2)===
+word2}function wordsAs(text5,show){let shown2="";let run5="";const flush=()=>{const space=run5.trimEnd()===run5?"":" ";if(run5!==
+"")shown2+=`${show(run5.trimEnd())}${space}`;run5=""};for(const piece of piecesOf(text5.trim())){if(piece.trim()===""){if(run5===
+"")shown2+=" ";else run5+=" ";continue}const[,word2="",end=""]=(piece.includes("(")?/^(.*?)([,.;:!?]?)$/su:/^(.*?)(\)?[,.;:!?]?)$/su).
+exec(piece)??[];const plain3=isPlain(piece);if(plain3&&(run5===""||run5.endsWith(" "))){flush();shown2+=word2+end}else if(piece.
+startsWith("{{")){if(run5.endsWith(" "))flush();run5+=piece}else{run5+=word2;if(end!==""&&word2===""&&run5==="")run5=end;else if(end!==
+""&&/[\p{L}\p{N})\]}"'`]$/u.test(run5)){flush();shown2+=end}else run5+=end}}flush();return shown2}var markdown,html,plainWord,
+referringWord,pieces,quotedPieces;var init_marked=__esm({"src/report/marked.ts"(){"use strict";init_escape();init_markup();
+init_names();markdown={code,bold:words6=>`**${words6}**`,prose,link:(text5,url2)=>url2===void 0?code(text5):`[${code(text5)}\
+](${url2})`};html={code:htmlCode,bold:words6=>`<b>${words6}</b>`,prose:htmlProse,link:(text5,url2)=>url2===void 0?htmlCode(
+text5):`<a href="${url2}">${htmlCode(text5)}</a>`};plainWord=/^[("]?[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*[)"]?$|^\d{1,6}$|^[—–→…]$/u;
+referringWord=/^[("]?(?:www|gh-)|[0-9a-f]{7}/i;pieces=/\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu;quotedPieces=/(?<![^\s])"[^"\s{][^"\n{]{0,200}"(?=[,.;:!?)]?(?:\s|$))|\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu}});function hasDetails(change2,debug){if(!debug&&shortValue(change2)!==void 0)return false;return change2.fields.length>0||
+observedNote(change2)!==null||debug&&change2.requests.length>0}function detailsOf(change2,debug){if(!hasDetails(change2,
+debug))return[];const note=observedNote(change2);const views=change2.fields.map(field2=>viewField(field2,{whole:debug,room:"\
+comment"}));const blocks=bodies2=>[...note===null?[]:[prose(note)],...valueFence(views.filter(({view})=>view!=="body")),
+...views.flatMap(view=>view.view==="body"?[bodyBlock(view,bodies2)]:[]),...debug?requestTexts(change2).map(request5=>`Se\
+nds ${code(request5)}`):[]];const texts2=[true,false].map(bodies2=>blocks(bodies2).map(block2=>`${block2}
 `).join("\n"));return[...new Set(texts2)].filter(text5=>text5!=="")}function valueFence(views){return views.length===0?[]:
 [fence(views.flatMap(valueLines2))]}function valueLines2(view){return[...shownLines(view),...view.drift===null?[]:[`!   ${view.
 drift}`]]}function shownLines(view){const{path}=view;switch(view.view){case"secret":return[`! ${path}: ${view.unknown?"(\
@@ -13643,26 +13863,106 @@ view.drift)],...bodyNotes(view),...shown2||hunks.length===0?[]:["left out for le
 join("; ")}`;if(!shown2||hunks.length===0)return head;const lines=hunks.flatMap(hunk=>[hunk.head,...hunk.lines.map(({mark,
 text:text5})=>disarm(`${mark}${text5}`).trimEnd())]);return`${head}
 
-${fence(lines)}`}function fence(lines){const longest2=Math.max(2,...lines.flatMap(line=>line.match(/`+/g)??[]).map(({length})=>length));
-const marks2="`".repeat(longest2+1);return[`${marks2}diff`,...lines.map(disarm),marks2].join("\n")}function code(text5){
-const shown2=disarm(escapeText(text5));if(shown2.trim()==="")return"` `";const longest2=Math.max(0,...(shown2.match(/`+/g)??
-[]).map(({length})=>length));const marks2="`".repeat(longest2+1);const pad=/^[` ]|[` ]$/.test(shown2)?" ":"";return`${marks2}${pad}${shown2}${pad}${marks2}`}
-function codeName(named4){return`${code(named4.address)}${named4.label===void 0?"":` (${code(shortLabel(named4.label))})`}`}
-function htmlLabel({label:label2}){return label2===void 0?"":` (${htmlCode(shortLabel(label2))})`}function htmlCode(text5){
-return`<code>${escapeMarkup(text5).replaceAll("&quot;",'"').replaceAll("&#39;","'")}</code>`}function prose(text5){return wordsAs(
-text5,code)}function htmlProse(text5){return wordsAs(text5,htmlCode)}function piecesOf(text5){return(text5.match(quotedPieces)??
-[]).flatMap(piece=>{const words5=piece.match(pieces)??[];return words5.every(word=>word.trim()===""||isPlain(word))?words5:
-[piece]})}function isPlain(piece){const word=piece.replace(/[,.;:!?]$/,"");return plainWord.test(word)&&!referringWord.test(
-word)&&!/^\d+\.$/.test(piece)&&escapeText(word)===word}function wordsAs(text5,show){let shown2="";let run5="";const flush=()=>{
-const space=run5.trimEnd()===run5?"":" ";if(run5!=="")shown2+=`${show(run5.trimEnd())}${space}`;run5=""};for(const piece of piecesOf(
-text5.trim())){if(piece.trim()===""){if(run5==="")shown2+=" ";else run5+=" ";continue}const[,word="",end=""]=/^(.*?)([,.;:!?]?)$/su.
-exec(piece)??[];const plain2=isPlain(piece);if(plain2&&(run5===""||run5.endsWith(" "))){flush();shown2+=word+end}else if(piece.
-startsWith("{{")){if(run5.endsWith(" "))flush();run5+=piece}else{run5+=word;if(end!==""&&word===""&&run5==="")run5=end;else if(end!==
-""&&/[\p{L}\p{N})\]}"'`]$/u.test(run5)){flush();shown2+=end}else run5+=end}}flush();return shown2}var defaultBudget,noticeRoom,
-moreRoom,setMarks,plainWord,referringWord,pieces,quotedPieces;var init_markdown=__esm({"src/report/markdown.ts"(){"use s\
-trict";init_escape();init_safety();init_drift2();init_markup();init_names();init_review();init_values2();init_view();init_words();
-defaultBudget=6e4;noticeRoom=400;moreRoom=60;setMarks={"+":"+","-":"-","~":"!","=":"!"};plainWord=/^[("]?[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*[)"]?$|^\d{1,6}$|^[—–→…]$/u;
-referringWord=/^[("]?(?:www|gh-)|[0-9a-f]{7}/i;pieces=/\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu;quotedPieces=/(?<![^\s])"[^"\s{][^"\n{]{0,200}"(?=[,.;:!?)]?(?:\s|$))|\{\{[^{}\n]{0,200}\}\}|[^\s{]+|\{|\s+/gu}});function isSurrogate(cp){return cp>=55296&&cp<=57343}function isSurrogatePair(cp){return cp>=56320&&cp<=57343}function getSurrogatePairCodePoint(cp1,cp2){
+${fence(lines)}`}var setMarks;var init_details=__esm({"src/report/details.ts"(){"use strict";init_escape();init_marked();
+init_review();init_view();setMarks={"+":"+","-":"-","~":"!","=":"!"}}});function fileUrl({files,folder},{file:file2,line}){const path=pathFrom(folder,file2);return path===void 0||file2.includes(
+mask)?void 0:`${files}/${path.map(segment2).join("/")}#L${line}`}function pathFrom(folder,file2){if(/^([\\/]|[a-z]:)/i.test(
+file2))return void 0;const steps=[];for(const step of`${folder}/${file2}`.split("/")){if(step===".."&&steps.pop()===void 0)
+return void 0;if(!["",".",".."].includes(step))steps.push(step)}return steps}function segment2(name2){return encodeURIComponent(
+name2.toWellFormed()).replace(/[!'()*~]/g,character=>`%${character.charCodeAt(0).toString(16).toUpperCase()}`)}var init_forge=__esm(
+{"src/report/forge.ts"(){"use strict";init_redact()}});function tells(form,wanted){return forms.indexOf(form)>=forms.indexOf(wanted)}function changeLine(change2,form,language,forge){
+const{action:action2,address:address2,declaredAt}=change2;const{bold:bold2,code:code2}=language;return[`${bold2(action2)}\
+ ${code2(address2)}`,tells(form,"labelled")?labelIn(language,change2):"",...tells(form,"told")?toldParts(change2,language):
+[],!tells(form,"told")&&isDestructive(change2)?` \u2014 ${bold2("destructive")}`:"",tells(form,"placed")&&declaredAt!==null?
+` \u2014 ${language.link(placeText(declaredAt),tells(form,"linked")&&forge!==void 0?fileUrl(forge,declaredAt):void 0)}`:
+""].join("")}function toldParts(change2,language){const{action:action2,fields:fields2,destructions,reason,warnings}=change2;
+const{bold:bold2,prose:prose2}=language;const drift=driftNote(change2);return[inlineValue(change2,language)??fieldNames(
+action2,fields2,language),...drift===null?[]:[` \u2014 ${prose2(drift)}`],...destructions.length>0?[` \u2014 ${bold2("de\
+structive:")} ${destructions.map(prose2).join("; ")}`]:[],...reason===null?[]:[` \u2014 ${prose2(reason)}`],...warnings.
+length>0?[` \u2014 \u26A0\uFE0F ${plural2(warnings.length,"warning")}`]:[]]}function fieldNames(action2,fields2,{code:code2}){
+if(action2==="delete"||fields2.length===0)return"";const paths=fields2.slice(0,3).map(({path})=>code2(path));const more=fields2.
+length-paths.length;return`: ${paths.join(", ")}${more>0?` and ${more} more`:""}`}function inlineValue(change2,{code:code2}){
+const value3=shortValue(change2);return value3===void 0?void 0:`: ${code2(value3.path)} ${code2(value3.before)} \u2192 ${code2(
+value3.after)}`}function warningLine(group,form,forge){const{code:show,bold:bold2,prose:prose2,link:link2}=markdown;const{
+code:code2,message,objects:objects2,places:places2}=group;const[only2,...others]=objects2;const subject=only2===void 0?"":
+others.length>0?`${bold2(plural2(objects2.length,"object"))}: `:`${tells(form,"labelled")?codeName(only2):show(only2.address)}\
+: `;const shown2=places2.filter(place=>!message.includes(`${place.file}:${place.line}`));const url2=place=>tells(form,"l\
+inked")&&forge!==void 0?fileUrl(forge,place):void 0;const notes=[...others.length>0&&tells(form,"told")?[objectsText(group,
+codeName)]:[],...shown2.length>0&&tells(form,"placed")?[`at ${placesText({places:shown2},(place,text5)=>link2(text5,url2(
+place)))}`]:[]];return`${subject}${prose2(message)} (${show(code2)})${notes.map(note=>` \u2014 ${note}`).join("")}`}var forms;
+var init_lines=__esm({"src/report/lines.ts"(){"use strict";init_drift2();init_forge();init_marked();init_review();init_warnings();
+init_words();forms=["named","labelled","told","placed","linked"]}});function allot(sections2,room){const named4=new Allotment(sections2,room);named4.raise(["named"],0,1,2);if(named4.has(0,
+1,2))return withMore(named4).shown;const short3=new Allotment(sections2,room);short3.raise(["named"],0);short3.within(1/
+3,()=>short3.raise(["told"],0));short3.raise(["named"],1,2);return withMore(short3).shown}function withMore(allotment){const{
+raise}=allotment;raise(["told"],0);allotment.within(1/3,()=>raise(["placed","linked"],0));allotment.within(1/3,()=>raise(
+["named","told"],"warnings"));raise(["labelled","told"],1,2);raise(["named","told"],"warnings");raise(["placed","linked"],
+0,1,2,"warnings");for(const rank2 of[0,1,2])allotment.unfold(rank2);raise(["named","told","linked"],3);allotment.unfold(
+3);return allotment}function sectionTexts(sections2,shown2){return sections2.flatMap(section2=>{const texts2=section2.entries.
+flatMap(entry=>{const how=shown2.get(entry);return how===void 0?[]:[entryText(entry,how)]});if(texts2.length===0)return[];
+const missing3=section2.entries.length-texts2.length;return[`${headingOf(section2)}${texts2.join("")}${missing3>0?`
+\u2026 and ${missing3} more
+`:""}`]})}function headingOf({title,entries}){return`### ${title} (${entries.length})
+
+`}function entryText(entry,{form,detail}){if(detail===null)return`- ${entry.line(form)}
+`;return`
+<details><summary>${entry.summary(form)}</summary>
+
+${detail}
+</details>
+
+`}var moreRoom,leastDetail,Allotment;var init_room=__esm({"src/report/room.ts"(){"use strict";init_lines();moreRoom=60;leastDetail=
+20;Allotment=class{shown=new Map;#sections;#begun=new Set;#left;constructor(sections2,room){this.#sections=sections2;this.#left=
+room}raise=(forms2,...ranks)=>{for(const form of forms2)for(const rank2 of ranks)this.#raise(form,rank2)};#raise(form,rank2){
+for(const[section2,entry]of this.#of(rank2)){const now=this.shown.get(entry);if(form!=="named"&&now===void 0)continue;if(now!==
+void 0&&tells(now.form,form))continue;const next={form,detail:null,whole:tells(form,"told")&&!entry.folds};this.#show(section2,
+entry,next,now)}}has(...ranks){return ranks.every(rank2=>[...this.#of(rank2)].every(([,entry])=>this.shown.has(entry)))}unfold(rank2){
+for(const[section2,entry]of this.#of(rank2)){const now=this.shown.get(entry);if(now===void 0||!entry.folds||!this.#holds(
+entry,now))continue;entry.details().some((detail,index)=>this.#show(section2,entry,{...now,detail,whole:index===0&&tells(
+now.form,"told")},now))}}within(share,work){const kept=Math.ceil(this.#left*(1-share));this.#left-=kept;work();this.#left+=
+kept}#holds(entry,now){const folded=entryText(entry,{...now,detail:""}).length-entryText(entry,now).length;return folded+
+leastDetail<=this.#left}*#of(rank2){for(const section2 of this.#sections){for(const entry of section2.entries)if(entry.rank===
+rank2)yield[section2,entry]}}#show(section2,entry,next,now){const begins=this.#begun.has(section2)?0:headingOf(section2).
+length+moreRoom;const cost=begins+entryText(entry,next).length-(now===void 0?0:entryText(entry,now).length);if(cost>this.#left)
+return false;this.#left-=cost;this.#begun.add(section2);this.shown.set(entry,next);return true}}}});var markdown_exports={};__export(markdown_exports,{planMarkdown:()=>planMarkdown});function planMarkdown(plan,options){const{
+budget:budget2=defaultBudget,only:only2}=options;const warnings=groupWarnings(plan);const sections2=sectionsOf(plan,warnings,
+options);const title=`## idops plan: ${headline(plan)}
+`;const fixed2=[title,headText(plan,warnings.length,only2),footText(plan)];const room=budget2-fixed2.join("\n").length-1;
+const all=allot(sections2,room);const most=notice(mostLeftOut(sections2),budget2).length+1;const shown2=leftOut(sections2,
+all).length===0?all:allot(sections2,room-most);const[,head,foot]=fixed2;const parts=[title,notice(leftOut(sections2,shown2),
+budget2),head,...sectionTexts(sections2,shown2),foot];const text5=parts.filter(part=>part!=="").join("\n");const bare2=`${title}\
+
+This is longer than ${budget2} characters even without details.
+`;return text5.length<=budget2?text5:bare2.slice(0,Math.max(0,budget2))}function headText(plan,warnings,only2){const environment=plan.
+environment===null?"":`, environment ${code(shorten(escapeText(plan.environment),"",100))}`;const lines=[`Server ${code(
+shorten(escapeText(plan.server),"",200))}, profile ${code(plan.profile)}${environment}.`];const destructive2=countDestructions(
+plan);const notes=[...destructive2>0?[`**${plural2(destructive2,"destructive change")}**, first below`]:[],...warnings>0?
+[`${plural2(warnings,"warning")}, last below`]:[]];if(notes.length>0)lines.push("",`${notes.join("; ")}.`);lines.push(...shareNotes(
+plan,only2).flatMap(note=>["",prose(note)]));return`${lines.join("\n")}
+`}function footText(plan){const scopes=plan.requiredScopes.length===0?"none":plan.requiredScopes.map(code).join(", ");return[
+"---","",`Digest ${code(plan.digest)}  `,`Required scopes: ${scopes}  `,`idops ${code(plan.toolVersion)}, ${code(plan.createdAt)}`,
+""].join("\n")}function sectionsOf(plan,warnings,{debug,only:only2,forge}){const shown2=reviewGroups(plan,{debug,...only2===
+void 0?{}:{only:only2}});const groups3=shown2.map(({title,rank:rank2,changes})=>({title,entries:changes.map(change2=>changeEntry(
+change2,rank2,debug,forge))}));if(warnings.length===0)return groups3;const ordered2=warnings.toSorted((a2,b)=>weight(b)-
+weight(a2));const entries=ordered2.map(group=>{const line=once(form=>warningLine(group,form,forge));return{noun:"warning",
+rank:"warnings",folds:false,line,summary:line,details:()=>[]}});return[...groups3,{title:"Warnings",entries}]}function weight({
+objects:objects2}){return objects2.length===0?Number.MAX_SAFE_INTEGER:objects2.length}function changeEntry(change2,rank2,debug,forge){
+let details;return{noun:kindOf(change2.kind).noun,rank:rank2,folds:hasDetails(change2,debug),line:once(form=>changeLine(
+change2,form,markdown,forge)),summary:once(form=>changeLine(change2,form,html,forge)),details:()=>{details??=detailsOf(change2,
+debug);return details}}}function once(make){const made2=new Map;return form=>{const line=made2.get(form)??make(form);made2.
+set(form,line);return line}}function leftOut(sections2,shown2){const{changes,warnings}=divided(sections2);const isMissing=entry=>!shown2.
+has(entry);const kept=changes.filter(entry=>!isMissing(entry));return leftOutParts({changes:changes.filter(isMissing),details:kept.
+filter(entry=>shown2.get(entry)?.whole!==true),places:kept.filter(entry=>!tells(shown2.get(entry)?.form??"named","placed")),
+warnings:warnings.filter(isMissing)})}function mostLeftOut(sections2){const{changes,warnings}=divided(sections2);return leftOutParts(
+{changes,details:changes,places:changes,warnings})}function divided(sections2){const entries=sections2.flatMap(section2=>section2.
+entries);return{changes:entries.filter(({rank:rank2})=>rank2!=="warnings"),warnings:entries.filter(({rank:rank2})=>rank2===
+"warnings")}}function leftOutParts(entries){return[...counted("the changes of ",entries.changes),...counted("details of ",
+entries.details),...counted("places of ",entries.places),...counted("",entries.warnings)]}function counted(what,entries){
+const nouns=new Map;for(const{noun}of entries)nouns.set(noun,(nouns.get(noun)??0)+1);const counts2=[...nouns].map(([noun,
+number5])=>plural2(number5,noun));return counts2.length===0?[]:[`${what}${counts2.join(", ")}`]}function notice(parts,budget2){
+if(parts.length===0)return"";return[`> **Shortened** to stay within ${budget2.toLocaleString("en")} characters. Left out\
+: ${parts.join("; ")}.`,"> All of it: `idops plan`, or `idops plan --format html=plan.html` for a page to look at.",""].
+join("\n")}var defaultBudget;var init_markdown=__esm({"src/report/markdown.ts"(){"use strict";init_escape();init_kinds();
+init_safety();init_details();init_lines();init_marked();init_review();init_room();init_values2();init_warnings();init_words();
+defaultBudget=6e4}});function isSurrogate(cp){return cp>=55296&&cp<=57343}function isSurrogatePair(cp){return cp>=56320&&cp<=57343}function getSurrogatePairCodePoint(cp1,cp2){
 return(cp1-55296)*1024+9216+cp2}function isControlCodePoint(cp){return cp!==32&&cp!==10&&cp!==13&&cp!==9&&cp!==12&&cp>=1&&
 cp<=31||cp>=127&&cp<=159}function isUndefinedCodePoint(cp){return cp>=64976&&cp<=65007||UNDEFINED_CODE_POINTS.has(cp)}var UNDEFINED_CODE_POINTS,
 REPLACEMENT_CHARACTER,CODE_POINTS,SEQUENCES;var init_unicode=__esm({"node_modules/parse5/dist/common/unicode.js"(){UNDEFINED_CODE_POINTS=
@@ -13940,11 +14240,11 @@ if(!this._ensureHibernation()){this._callState(cp)}}this.inLoop=false}flushChara
 "Cannot flush characters from a tokenizer callback")}const location=(_a3=this.currentCharacterToken)===null||_a3===void 0?
 void 0:_a3.location;let nextLocation=null;if(location){nextLocation=this.getCharacterTokenEndLocation(location);this.currentLocation=
 nextLocation}this.inLoop=true;try{this._emitCurrentCharacterToken(nextLocation)}finally{this.inLoop=false}this._runParsingLoop()}getCharacterTokenEndLocation(location){
-const endOffset=this.getCharacterTokenEndOffset();const html=this.preprocessor.html.slice(location.startOffset-this.preprocessor.
-droppedBufferSize,endOffset-this.preprocessor.droppedBufferSize);let line=location.startLine;let lastLineBreak=-1;for(let i2=html.
-indexOf("\n");i2!==-1;i2=html.indexOf("\n",i2+1)){line++;lastLineBreak=i2}for(let i2=html.indexOf("\r");i2!==-1;i2=html.
-indexOf("\r",i2+1)){if(html.charCodeAt(i2+1)!==CODE_POINTS.LINE_FEED){line++;lastLineBreak=Math.max(lastLineBreak,i2)}}return{
-startLine:line,startCol:lastLineBreak===-1?location.startCol+html.length:html.length-lastLineBreak,startOffset:endOffset,
+const endOffset=this.getCharacterTokenEndOffset();const html2=this.preprocessor.html.slice(location.startOffset-this.preprocessor.
+droppedBufferSize,endOffset-this.preprocessor.droppedBufferSize);let line=location.startLine;let lastLineBreak=-1;for(let i2=html2.
+indexOf("\n");i2!==-1;i2=html2.indexOf("\n",i2+1)){line++;lastLineBreak=i2}for(let i2=html2.indexOf("\r");i2!==-1;i2=html2.
+indexOf("\r",i2+1)){if(html2.charCodeAt(i2+1)!==CODE_POINTS.LINE_FEED){line++;lastLineBreak=Math.max(lastLineBreak,i2)}}
+return{startLine:line,startCol:lastLineBreak===-1?location.startCol+html2.length:html2.length-lastLineBreak,startOffset:endOffset,
 endLine:-1,endCol:-1,endOffset:-1}}getCharacterTokenEndOffset(){var _a3;const end=this.preprocessor.droppedBufferSize+this.
 preprocessor.pos+1;const tokenLocation=(_a3=this.currentToken)===null||_a3===void 0?void 0:_a3.location;switch(this.state){case State.
 TAG_OPEN:case State.RCDATA_LESS_THAN_SIGN:case State.RAWTEXT_LESS_THAN_SIGN:case State.SCRIPT_DATA_LESS_THAN_SIGN:case State.
@@ -14431,8 +14731,8 @@ if(idx===this.stackTop){this.pop();return}const element=this.items[idx];this.dep
 keys[idx]<NAME_KEYS?KEY_CLASSES[this.keys[idx]]:0;const belowIdx=this.below[idx];const aboveIdx=this.above[idx];this._unindex(
 idx);this.items[idx]=void 0;this.below[aboveIdx]=belowIdx;if(belowIdx!==-1)this.above[belowIdx]=aboveIdx;if(classes!==0){
 for(let i2=aboveIdx;i2!==-1;i2=this.above[i2]){this.specials[i2]-=classes&SPECIAL;this.listItemBoundaries[i2]-=(classes&
-LIST_ITEM_BOUNDARY)>>1;this.scopeBoundaries[i2]-=(classes&SCOPE)>>2}}const html=belowIdx===-1?-1:this.htmlSlots[belowIdx];
-for(let i2=aboveIdx;i2!==-1&&this.htmlSlots[i2]===idx;i2=this.above[i2]){this.htmlSlots[i2]=html}}else{this.items.splice(
+LIST_ITEM_BOUNDARY)>>1;this.scopeBoundaries[i2]-=(classes&SCOPE)>>2}}const html2=belowIdx===-1?-1:this.htmlSlots[belowIdx];
+for(let i2=aboveIdx;i2!==-1&&this.htmlSlots[i2]===idx;i2=this.above[i2]){this.htmlSlots[i2]=html2}}else{this.items.splice(
 idx,1);this.tagIDs.splice(idx,1);this.stackTop--;this._updateCurrentElement()}this.handler.onItemPop(element,false)}tryPeekProperlyNestedBodyElement(){
 return this.stackTop>=1&&this.tagIDs[1]===TAG_ID.BODY?this.items[1]:null}contains(element){return this._indexOf(element)>
 -1}getCommonAncestor(element){const idx=this._indexOf(element);const belowIdx=idx===-1?-1:this.slotBelow(idx);return belowIdx===
@@ -14965,7 +15265,7 @@ sourceCodeLocationInfo=true}this.document=document2!==null&&document2!==void 0?d
 this.tokenizer=new Tokenizer(this.options,this);this.activeFormattingElements=new FormattingElementList;this.fragmentContextID=
 fragmentContext?getTagID(this.treeAdapter.getTagName(fragmentContext)):TAG_ID.UNKNOWN;this._setContextModes(fragmentContext!==
 null&&fragmentContext!==void 0?fragmentContext:this.document,this.fragmentContextID);this.openElements=new OpenElementStack(
-this.document,this.treeAdapter,this)}static parse(html,options){const parser=new this(options);parser.tokenizer.write(html,
+this.document,this.treeAdapter,this)}static parse(html2,options){const parser=new this(options);parser.tokenizer.write(html2,
 true);return parser.document}static getFragmentParser(fragmentContext,options){const opts={...defaultParserOptions,...options};
 fragmentContext!==null&&fragmentContext!==void 0?fragmentContext:fragmentContext=opts.treeAdapter.createElement(TAG_NAMES.
 TEMPLATE,NS.HTML,[]);const documentMock=opts.treeAdapter.createElement("documentmock",NS.HTML,[]);const parser=new this(
@@ -15152,27 +15452,27 @@ break}default:}}};TABLE_VOID_ELEMENTS=new Set([TAG_ID.CAPTION,TAG_ID.COL,TAG_ID.
 TAG_ID.TH,TAG_ID.THEAD,TAG_ID.TR])}});var VOID_ELEMENTS;var init_serializer=__esm({"node_modules/parse5/dist/serializer/index.js"(){init_html();init_default();
 VOID_ELEMENTS=new Set([TAG_NAMES.AREA,TAG_NAMES.BASE,TAG_NAMES.BASEFONT,TAG_NAMES.BGSOUND,TAG_NAMES.BR,TAG_NAMES.COL,TAG_NAMES.
 EMBED,TAG_NAMES.FRAME,TAG_NAMES.HR,TAG_NAMES.IMG,TAG_NAMES.INPUT,TAG_NAMES.KEYGEN,TAG_NAMES.LINK,TAG_NAMES.META,TAG_NAMES.
-PARAM,TAG_NAMES.SOURCE,TAG_NAMES.TRACK,TAG_NAMES.WBR])}});function parse5(html,options){return Parser2.parse(html,options)}var init_dist=__esm({"node_modules/parse5/dist/index.js"(){
-init_parser();init_default();init_parser();init_serializer();init_error_codes();init_foreign_content();init_html();init_token();
-init_tokenizer()}});var words3,elements,withContent,missed,attributes,properties,imageProperties,valueFunctions,imageFunctions,mediaAndStates,
-ownPicture;var init_allowed=__esm({"src/mail/allowed.ts"(){"use strict";words3=text5=>new Set(text5.trim().split(/\s+/));
-elements=words3(`
+PARAM,TAG_NAMES.SOURCE,TAG_NAMES.TRACK,TAG_NAMES.WBR])}});function parse5(html2,options){return Parser2.parse(html2,options)}var init_dist=__esm({"node_modules/parse5/dist/index.\
+js"(){init_parser();init_default();init_parser();init_serializer();init_error_codes();init_foreign_content();init_html();
+init_token();init_tokenizer()}});var words4,elements,withContent,missed,attributes,properties,imageProperties,valueFunctions,imageFunctions,mediaAndStates,
+ownPicture;var init_allowed=__esm({"src/mail/allowed.ts"(){"use strict";words4=text5=>new Set(text5.trim().split(/\s+/));
+elements=words4(`
   a abbr acronym address article aside b bdi bdo big blockquote br button caption center cite code col colgroup dd del
   details dfn dir div dl dt em fieldset figcaption figure font footer h1 h2 h3 h4 h5 h6 header hgroup hr i ins kbd
   legend li main mark menu nav nobr ol p pre q rp rt ruby s samp section small span strike strong sub summary sup
   table tbody td tfoot th thead time tr tt u ul var wbr
-`);withContent=words3(`
+`);withContent=words4(`
   applet audio base basefont bgsound canvas datalist embed fencedframe frame frameset iframe input keygen link
   map meta model noembed noframes object optgroup option output param plaintext portal script select source
   template textarea title track video xmp
-`);missed=words3(`
+`);missed=words4(`
   applet audio canvas embed fencedframe frame frameset iframe input map model object portal select textarea video
-`);attributes=words3(`
+`);attributes=words4(`
   abbr align alt bgcolor border cellpadding cellspacing char charoff class clear color cols colspan compact datetime
   dir face frame headers height hidden hspace id lang noshade nowrap open reversed role rowspan rules scope size
   span start summary title translate type valign value vspace width
   alink link text vlink aria-hidden aria-label aria-level aria-describedby aria-labelledby aria-roledescription
-`);properties=words3(`
+`);properties=words4(`
   align-content align-items align-self appearance aspect-ratio
   background background-attachment background-blend-mode background-clip background-color background-image
   background-origin background-position background-position-x background-position-y background-repeat background-size
@@ -15202,11 +15502,11 @@ elements=words3(`
   text-overflow text-shadow text-size-adjust text-transform text-underline-offset text-wrap top transform
   transform-origin unicode-bidi user-select vertical-align visibility white-space widows width word-break
   word-spacing word-wrap writing-mode z-index zoom
-`);imageProperties=words3("background background-image list-style list-style-image");valueFunctions=words3(`
+`);imageProperties=words4("background background-image list-style list-style-image");valueFunctions=words4(`
   calc clamp color-mix counter counters fit-content hsl hsla hwb lab lch linear-gradient matrix max min minmax oklab
   oklch radial-gradient repeat repeating-linear-gradient repeating-radial-gradient rgb rgba rotate scale scalex
   scaley skew skewx skewy translate translatex translatey
-`);imageFunctions=/image|cross-fade|src|element|paint/;mediaAndStates=words3(`
+`);imageFunctions=/image|cross-fade|src|element|paint/;mediaAndStates=words4(`
   and dir is lang not nth-child nth-last-child nth-last-of-type nth-of-type or where
 `);ownPicture=/^data:image\/(?:avif|bmp|gif|jpe?g|png|webp|x-icon)(?:;[a-z0-9=-]+)*,[a-z0-9+/=%\s._~-]*$/i}});function shown(limit2){return limit2.toLocaleString("en")}var limits;var init_limits2=__esm({"src/mail/limits.ts"(){"use\
  strict";limits={bodyCharacters:1048576,allBodiesCharacters:32e6,tags:2e4,sectionDepth:100,nameSteps:32,nameCharacters:1e3,
@@ -15334,8 +15634,8 @@ push(one);start3=at3+1;if(type===u.EOF)break}else if(closing[type]!==void 0)open
 max(0,open9-1)}return written3.join("; ")}function declaration(tokens,pictures){const all=tokens.filter(([type])=>type!==
 u.Comment);const filled3=all.flatMap(([type],index)=>type===u.Whitespace?[]:[index]).slice(0,2);const[first,colon]=filled3.
 map(index=>all[index]);if(first?.[0]!==u.Ident||colon?.[0]!==u.Colon)return void 0;const rest=all.slice((filled3[1]??0)+
-1);const name2=first[4].value.toLowerCase();const plain2=name2.replace(/^-(?:webkit|moz|ms|o)-/,"");if(!properties.has(plain2))
-return void 0;const written3=value2(rest,imageProperties.has(plain2)?pictures:noPictures(pictures))?.trim();return written3===
+1);const name2=first[4].value.toLowerCase();const plain3=name2.replace(/^-(?:webkit|moz|ms|o)-/,"");if(!properties.has(plain3))
+return void 0;const written3=value2(rest,imageProperties.has(plain3)?pictures:noPictures(pictures))?.trim();return written3===
 void 0||written3===""?void 0:`${name2}: ${written3}`}function noPictures(pictures){return address2=>{pictures(address2);
 return void 0}}function value2(tokens,pictures){let written3="";let open9=0;for(let at3=0;at3<tokens.length;at3+=1){const token=tokens[at3];
 if(token===void 0)break;switch(token[0]){case u.Function:{const name2=token[4].value.toLowerCase();if(name2==="url"){let address2="";
@@ -15417,18 +15717,18 @@ const source=element.childNodes.map(node2=>node2.nodeName==="#text"?node2.value:
 this.#picture);const media=attribute(element,"media");const written3=media===void 0?"":cleanMedia(media);if(sheet===""||
 written3===void 0)return"";return`<style${written3===""?"":attributeText("media",written3)}>
 ${sheet}</style>`}#image(element){const source=(attribute(element,"src")??"").trim();const alt=(attribute(element,"alt")??
-"").trim();if(ownPicture.test(source))return`<img${attributeText("src",source)}${this.attributes(element)}>`;const words5=[
-shortened(alt),shortened(source)].filter(text6=>text6!=="").join(", ");this.#leave(`picture ${words5===""?"without addre\
-ss":words5}`);const size2=["width","height"].flatMap(name2=>{const[,digits,percent]=/^(\d{1,4})\s*(?:px)?(%?)$/.exec((attribute(
+"").trim();if(ownPicture.test(source))return`<img${attributeText("src",source)}${this.attributes(element)}>`;const words6=[
+shortened(alt),shortened(source)].filter(text6=>text6!=="").join(", ");this.#leave(`picture ${words6===""?"without addre\
+ss":words6}`);const size2=["width","height"].flatMap(name2=>{const[,digits,percent]=/^(\d{1,4})\s*(?:px)?(%?)$/.exec((attribute(
 element,name2)??"").trim())??[];return digits===void 0?[]:[`${name2}:${digits}${percent==="%"?"%":"px"}`]});const own4=this.#declarations(
 attribute(element,"style")??"");const styles2=[noteStyle,...size2,...own4===""?[]:[own4]].join(";");const names2=["class",
 "id"].flatMap(name2=>{const value3=attribute(element,name2);return value3===void 0?[]:[attributeText(name2,value3)]});const text5=alt===
-""?words5===""?"picture":words5:alt;return`<span${names2.join("")}${attributeText("style",styles2)}${attributeText("titl\
+""?words6===""?"picture":words6:alt;return`<span${names2.join("")}${attributeText("style",styles2)}${attributeText("titl\
 e",source)}>${escapeNode(text5)}</span>`}#note(element,what){const address2=["src","data","href","code"].map(name2=>attribute(
-element,name2)?.trim()??"").find(text5=>text5!=="");const words5=address2===void 0?what:`${what} ${shortened(address2)}`;
-this.#leave(words5);return`<span${attributeText("style",noteStyle)}>${escapeNode(words5)}</span>`}#picture=address2=>{const source=address2.
-trim();if(ownPicture.test(source))return source;if(source!=="")this.#leave(`background ${shortened(source)}`);return void 0};#leave(words5){
-if(this.#left.size<limits.leftOut)this.#left.add(words5)}};noteStyle="display:inline-block;box-sizing:border-box;overflo\
+element,name2)?.trim()??"").find(text5=>text5!=="");const words6=address2===void 0?what:`${what} ${shortened(address2)}`;
+this.#leave(words6);return`<span${attributeText("style",noteStyle)}>${escapeNode(words6)}</span>`}#picture=address2=>{const source=address2.
+trim();if(ownPicture.test(source))return source;if(source!=="")this.#leave(`background ${shortened(source)}`);return void 0};#leave(words6){
+if(this.#left.size<limits.leftOut)this.#left.add(words6)}};noteStyle="display:inline-block;box-sizing:border-box;overflo\
 w:hidden;border:1px dashed #777777;background-color:#f2f2f2;color:#444444;font:12px sans-serif";entities2={"&":"&amp;","\
 <":"&lt;",">":"&gt;","\xA0":"&nbsp;"}}});function placeholdersOf(parts,enters=()=>true){const found2=new Map;collect(parts,[],found2,enters);return[...found2.values()]}
 function collect(parts,sections2,found2,enters){for(const part of parts){if(part.kind==="text"||part.kind==="partial"||part.
@@ -15503,7 +15803,7 @@ symbol2=token[0];if(symbol2==="#")value3=this.renderSection(token,context3,parti
 token,context3,partials,config3);else if(symbol2==="&")value3=this.unescapedValue(token,context3);else if(symbol2==="nam\
 e")value3=this.escapedValue(token,context3,config3);else if(symbol2==="text")value3=this.rawValue(token);if(value3!==void 0)
 buffer+=value3}return buffer};Writer.prototype.renderSection=function renderSection(token,context3,partials,originalTemplate,config3){
-var self=this;var buffer="";var value3=context3.lookup(token[1]);function subRender(template2){return self.render(template2,
+var self2=this;var buffer="";var value3=context3.lookup(token[1]);function subRender(template2){return self2.render(template2,
 context3,partials,config3)}if(!value3)return;if(isArray(value3)){for(var j=0,valueLength=value3.length;j<valueLength;++j){
 buffer+=this.renderTokens(token[4],context3.push(value3[j]),partials,originalTemplate,config3)}}else if(typeof value3===
 "object"||typeof value3==="string"||typeof value3==="number"){buffer+=this.renderTokens(token[4],context3.push(value3),partials,
@@ -15551,11 +15851,11 @@ function afterSpace(body2,from){let at3=from;while(at3<body2.length&&/\s/.test(b
 try{const parsed2=writer.parse(condensed.text);if(depthOf(parsed2)>limits.sectionDepth){return{syntax:`sections are nest\
 ed more than ${limits.sectionDepth} deep`,limit:true}}const tokens=filled(parsed2,text5,condensed);const parts=partsOf2(
 tokens,offset=>whole3(condensed.original(offset)));const strange=strangeName(parts);if(strange!==void 0)return strange;if(tagsIn(
-parts)>limits.tags)return{syntax:tooManyTags,limit:true};return{parts,render:(data3,{html,absent=new Set})=>createWriter().
-renderTokens(tokens,new JsonContext(data3,void 0,absent),void 0,text5,{escape:value3=>html?mustache_default.escape(printed(
-value3)):printed(value3)})}}catch(failure2){if(!(failure2 instanceof Error))throw failure2;const{words:words5,offset}=located2(
-failure2.message);if(offset===void 0)return{syntax:words5};const at3=condensed.original(offset);const line=text5.slice(0,
-at3).split("\n").length;return{syntax:`${words5} at line ${line}`,at:{start:whole3(at3),end:whole3(at3)+1}}}}function withoutLongSpace(body2){
+parts)>limits.tags)return{syntax:tooManyTags,limit:true};return{parts,render:(data3,{html:html2,absent=new Set})=>createWriter().
+renderTokens(tokens,new JsonContext(data3,void 0,absent),void 0,text5,{escape:value3=>html2?mustache_default.escape(printed(
+value3)):printed(value3)})}}catch(failure2){if(!(failure2 instanceof Error))throw failure2;const{words:words6,offset}=located2(
+failure2.message);if(offset===void 0)return{syntax:words6};const at3=condensed.original(offset);const line=text5.slice(0,
+at3).split("\n").length;return{syntax:`${words6} at line ${line}`,at:{start:whole3(at3),end:whole3(at3)+1}}}}function withoutLongSpace(body2){
 const cuts=[];let gone=0;const text5=body2.replace(longSpace,(run5,at3)=>{if(run5.length>1e3){gone+=run5.length-1e3;cuts.
 push({from:at3+run5.length-gone,gone})}return run5.slice(0,1e3)});return{text:text5,whole:offset=>offset+(cuts.findLast(
 ({from})=>from<=offset)?.gone??0)}}function tagsIn(parts){let tags=0;for(const part of parts){if(part.kind!=="text")tags+=
@@ -15576,8 +15876,8 @@ limit:true,at:at3}}if(part.name.split(".").length>limits.nameSteps){return{synta
 nameSteps} steps`,limit:true,at:at3}}if(/[{}<>\n]/.test(part.name)){const[start4=""]=part.name.split(/[{}<>\n]/);return{
 syntax:`the tag "{{ ${start4.trim().slice(0,40)}" is not closed with "}}"`,at:at3}}const inner=part.kind==="section"?strangeName(
 part.parts):void 0;if(inner!==void 0)return inner}return void 0}function located2(message){const at3=message.lastIndexOf(
-" at ");const offset=/^ at (\d+)$/.exec(message.slice(at3))?.[1];const words5=offset===void 0?message:message.slice(0,at3);
-const short3=words5.length>100?`${words5.slice(0,80)}\u2026${words5.endsWith('"')?'"':""}`:words5;return{words:`${short3.
+" at ");const offset=/^ at (\d+)$/.exec(message.slice(at3))?.[1];const words6=offset===void 0?message:message.slice(0,at3);
+const short3=words6.length>100?`${words6.slice(0,80)}\u2026${words6.endsWith('"')?'"':""}`:words6;return{words:`${short3.
 charAt(0).toLowerCase()}${short3.slice(1)}`,offset:offset===void 0?void 0:Number(offset)}}function printed(value3){return typeof value3===
 "object"&&value3!==null?JSON.stringify(value3):String(value3)}function valueAt2(view,path){let at3=view;for(const step of path){
 if(!isMap(at3)||!Object.hasOwn(at3,step))return void 0;at3=at3[step]}return at3}var longSpace,TooLong,tooManyTags,LimitedWriter,
@@ -15592,57 +15892,58 @@ this.#characters+=String(text5??"").length;if(this.#characters>limits.renderedCh
 Context{#absent;constructor(view,parent,absent){super(view,parent);this.#absent=absent}push(view){return new _JsonContext(
 view,this,this.#absent)}lookup(name2){if(name2===".")return this.view;if(this.#absent.has(name2))return void 0;const path=name2.
 split(".");for(let context3=this;context3!==void 0;context3=context3.parent){const found2=valueAt2(context3.view,path);if(found2!==
-void 0)return found2}return void 0}}}});function renderMails(sides,...given){const parsed2=sides.map(({txt,html})=>({txt:parse8(txt),html:parse8(html)}));const templates=parsed2.
-flatMap(({txt,html})=>[txt,html]).flatMap(body2=>body2?.template===void 0?[]:[body2.template]);const parts=templates.flatMap(
-template2=>template2.parts);const all=given.length===0?[{}]:given;const samples=all.slice(0,limits.variants).map(one=>sampleData(
-parts,one));const sections2=sectionsOf2(parts);const seen2=new Set;const variants=[];let made2=0;let characters2=0;const isFull=()=>made2===
-limits.variants||characters2>limits.templateCharacters;for(const absent of combinations(sections2)){if(isFull())break;for(const[
-sample,data3]of samples.entries()){if(isFull())break;made2+=1;const mails=parsed2.map(({txt,html})=>({txt:renderBody(txt,
-data3,{html:false,absent}),html:renderBody(html,data3,{html:true,absent})}));const text5=JSON.stringify(mails);if(seen2.
-has(text5))continue;seen2.add(text5);characters2+=text5.length;variants.push({sample,label:sections2.length===0?null:labelOf(
-sections2,absent),mails})}}return{variants,left:combinationsOf(sections2)*all.length-made2}}function parse8(body2){if(typeof body2!==
-"string")return null;const parsed2=parseMustache(body2);return"syntax"in parsed2?{source:body2,template:void 0,problem:parsed2}:
-{source:body2,template:parsed2,problem:{syntax:""}}}function renderBody(body2,data3,options){if(body2===null)return null;
-if(body2.template===void 0){const{syntax:syntax2,limit:limit2}=body2.problem;return limit2?{tooLong:syntax2}:{source:body2.
-source,syntax:syntax2}}try{return{text:body2.template.render(data3,options)}}catch(failure2){if(failure2 instanceof TooLong)
-return{tooLong:failure2.message};throw failure2}}function sectionsOf2(parts){const names2=new Set;const walk=inner=>{for(const part of inner){
-if(part.kind!=="section")continue;if(part.name!==".")names2.add(part.name);walk(part.parts)}};walk(parts);return[...names2]}
-function*combinations(sections2){if(sections2.length<=combinedSections){for(let bits=0;bits<2**sections2.length;bits+=1){
-yield new Set(sections2.filter((_,index)=>(bits>>index)%2===1))}return}yield new Set;yield new Set(sections2);for(const section2 of sections2)
-yield new Set([section2]);for(const section2 of sections2)yield new Set(sections2.filter(other=>other!==section2))}function combinationsOf({
-length}){return length<=combinedSections?2**length:2+2*length}function labelOf(sections2,absent){const there=sections2.filter(
-section2=>!absent.has(section2));const gone=sections2.filter(section2=>absent.has(section2));if(sections2.length>combinedSections){
-if(gone.length===0)return"with every section";if(there.length===0)return"without any section";return gone.length<there.length?
-`without ${gone.join(", ")}`:`only with ${there.join(", ")}`}return[...there.length>0?[`with ${there.join(", ")}`]:[],...gone.
-length>0?[`without ${gone.join(", ")}`]:[]].join(", ")}function sampleData(parts,given){const variables=new Set(placeholdersOf(
-parts).filter(({section:section2})=>!section2).map(({name:name2})=>name2));return mergeData(madeUp(parts,given,variables),
-given,new Set(sectionsOf2(parts)))}function madeUp(parts,given,variables){const tree={};for(const part of parts){if(part.
-kind==="text"||part.kind==="partial"||part.name===".")continue;const path=part.name.split(".");if(part.kind==="variable"){
-if(valueAt3(given,path)===void 0)put2(tree,path,exampleOf(part.name));continue}const inner=madeUp(part.parts,given,variables);
-if(part.inverted){complete(tree,inner);put2(tree,path,variables.has(part.name)?exampleOf(part.name):true)}else if(variables.
-has(part.name)){complete(tree,inner);put2(tree,path,exampleOf(part.name))}else if(part.parts.some(it=>it.kind==="variabl\
-e"&&it.name===".")){put2(tree,path,["first","second"])}else{put2(tree,path,Object.keys(inner).length===0?true:inner)}}return tree}
-function complete(tree,more){for(const[name2,value3]of Object.entries(more)){const before=Object.hasOwn(tree,name2)?tree[name2]:
-void 0;if(before===void 0)define(tree,name2,value3);else if(isMap(before)&&isMap(value3))complete(before,value3)}}function lay(tree,over){
-for(const[name2,value3]of Object.entries(over)){const before=Object.hasOwn(tree,name2)?tree[name2]:void 0;if(isMap(before)&&
-isMap(value3))lay(before,value3);else define(tree,name2,value3)}}function put2(tree,path,value3){const[step="",...rest]=path;
-const before=Object.hasOwn(tree,step)?tree[step]:void 0;if(rest.length>0){const inner=isMap(before)?before:{};put2(inner,
-rest,value3);define(tree,step,inner)}else if(isMap(before)&&isMap(value3)){lay(before,value3)}else if(before===void 0||before===
-true){define(tree,step,value3)}}function define(tree,name2,value3){Object.defineProperty(tree,name2,{value:value3,enumerable:true,
-configurable:true,writable:true})}function valueAt3(data3,path){let at3=data3;for(const step of path){if(!isMap(at3)||!Object.
-hasOwn(at3,step))return void 0;at3=at3[step]}return at3}function mergeData(base2,over,sections2,under=""){const merged={};
-for(const[name2,value3]of Object.entries(base2))define(merged,name2,value3);for(const[name2,value3]of Object.entries(over)){
-const path=`${under}${name2}`;const before=Object.hasOwn(base2,name2)?base2[name2]:void 0;if(before!==void 0&&sections2.
-has(path)&&isEmpty2(value3))continue;define(merged,name2,isMap(before)&&isMap(value3)?mergeData(before,value3,sections2,
-`${path}.`):value3)}return merged}function isEmpty2(value3){return!value3||Array.isArray(value3)&&value3.length===0}function exampleOf(name2){
-const last=name2.split(".").at(-1)??name2;const key=last.replace(/([a-z])([A-Z])/g,"$1_$2").toLowerCase();const known3=examples.
-find(([pattern])=>pattern.test(key))?.[1];if(known3===void 0)return`[${last.replaceAll("_"," ")}]`;if(known3!=="")return known3;
-const path=key.replace(/_?(url|uri|link|href)$/,"").replace(/[^a-z0-9]+/g,"-");return`https://example.com/${path}`}var combinedSections,
-examples;var init_samples=__esm({"src/mail/samples.ts"(){"use strict";init_values();init_limits2();init_placeholders();init_template();
-combinedSections=3;examples=[[/e-?mail/,"jane.doe@example.com"],[/(^|_)(url|uri|link|href)$/,""],[/(first|given)_?name$/,
-"Jane"],[/(last|family|sur)_?name$/,"Doe"],[/(^|_)(name|username|user|display_?name|full_?name)$/,"Jane Doe"],[/(code|otp|pin)$/,
-"493172"],[/(date|day)$/,"31 January 2026"],[/(time|_at|expiry|expiration|expires)$/,"31 January 2026, 12:00"],[/(count|number|minutes|hours|days)$/,
-"3"],[/(company|organi[sz]ation|product|brand|app)(_?name)?$/,"ACME"]]}});import{createHash as createHash2}from"node:crypto";function integrityOf(script){return`sha256-${createHash2("sha256").update(
+void 0)return found2}return void 0}}}});function renderMails(sides,...given){const parsed2=sides.map(({txt,html:html2})=>({txt:parse8(txt),html:parse8(html2)}));
+const templates=parsed2.flatMap(({txt,html:html2})=>[txt,html2]).flatMap(body2=>body2?.template===void 0?[]:[body2.template]);
+const parts=templates.flatMap(template2=>template2.parts);const all=given.length===0?[{}]:given;const samples=all.slice(
+0,limits.variants).map(one=>sampleData(parts,one));const sections2=sectionsOf2(parts);const seen2=new Set;const variants=[];
+let made2=0;let characters2=0;const isFull=()=>made2===limits.variants||characters2>limits.templateCharacters;for(const absent of combinations(
+sections2)){if(isFull())break;for(const[sample,data3]of samples.entries()){if(isFull())break;made2+=1;const mails=parsed2.
+map(({txt,html:html2})=>({txt:renderBody(txt,data3,{html:false,absent}),html:renderBody(html2,data3,{html:true,absent})}));
+const text5=JSON.stringify(mails);if(seen2.has(text5))continue;seen2.add(text5);characters2+=text5.length;variants.push(
+{sample,label:sections2.length===0?null:labelOf(sections2,absent),mails})}}return{variants,left:combinationsOf(sections2)*
+all.length-made2}}function parse8(body2){if(typeof body2!=="string")return null;const parsed2=parseMustache(body2);return"\
+syntax"in parsed2?{source:body2,template:void 0,problem:parsed2}:{source:body2,template:parsed2,problem:{syntax:""}}}function renderBody(body2,data3,options){
+if(body2===null)return null;if(body2.template===void 0){const{syntax:syntax2,limit:limit2}=body2.problem;return limit2?{
+tooLong:syntax2}:{source:body2.source,syntax:syntax2}}try{return{text:body2.template.render(data3,options)}}catch(failure2){
+if(failure2 instanceof TooLong)return{tooLong:failure2.message};throw failure2}}function sectionsOf2(parts){const names2=new Set;
+const walk=inner=>{for(const part of inner){if(part.kind!=="section")continue;if(part.name!==".")names2.add(part.name);walk(
+part.parts)}};walk(parts);return[...names2]}function*combinations(sections2){if(sections2.length<=combinedSections){for(let bits=0;bits<
+2**sections2.length;bits+=1){yield new Set(sections2.filter((_,index)=>(bits>>index)%2===1))}return}yield new Set;yield new Set(
+sections2);for(const section2 of sections2)yield new Set([section2]);for(const section2 of sections2)yield new Set(sections2.
+filter(other=>other!==section2))}function combinationsOf({length}){return length<=combinedSections?2**length:2+2*length}
+function labelOf(sections2,absent){const there=sections2.filter(section2=>!absent.has(section2));const gone=sections2.filter(
+section2=>absent.has(section2));if(sections2.length>combinedSections){if(gone.length===0)return"with every section";if(there.
+length===0)return"without any section";return gone.length<there.length?`without ${gone.join(", ")}`:`only with ${there.join(
+", ")}`}return[...there.length>0?[`with ${there.join(", ")}`]:[],...gone.length>0?[`without ${gone.join(", ")}`]:[]].join(
+", ")}function sampleData(parts,given){const variables=new Set(placeholdersOf(parts).filter(({section:section2})=>!section2).
+map(({name:name2})=>name2));return mergeData(madeUp(parts,given,variables),given,new Set(sectionsOf2(parts)))}function madeUp(parts,given,variables){
+const tree={};for(const part of parts){if(part.kind==="text"||part.kind==="partial"||part.name===".")continue;const path=part.
+name.split(".");if(part.kind==="variable"){if(valueAt3(given,path)===void 0)put2(tree,path,exampleOf(part.name));continue}
+const inner=madeUp(part.parts,given,variables);if(part.inverted){complete(tree,inner);put2(tree,path,variables.has(part.
+name)?exampleOf(part.name):true)}else if(variables.has(part.name)){complete(tree,inner);put2(tree,path,exampleOf(part.name))}else if(part.
+parts.some(it=>it.kind==="variable"&&it.name===".")){put2(tree,path,["first","second"])}else{put2(tree,path,Object.keys(
+inner).length===0?true:inner)}}return tree}function complete(tree,more){for(const[name2,value3]of Object.entries(more)){
+const before=Object.hasOwn(tree,name2)?tree[name2]:void 0;if(before===void 0)define2(tree,name2,value3);else if(isMap(before)&&
+isMap(value3))complete(before,value3)}}function lay(tree,over){for(const[name2,value3]of Object.entries(over)){const before=Object.
+hasOwn(tree,name2)?tree[name2]:void 0;if(isMap(before)&&isMap(value3))lay(before,value3);else define2(tree,name2,value3)}}
+function put2(tree,path,value3){const[step="",...rest]=path;const before=Object.hasOwn(tree,step)?tree[step]:void 0;if(rest.
+length>0){const inner=isMap(before)?before:{};put2(inner,rest,value3);define2(tree,step,inner)}else if(isMap(before)&&isMap(
+value3)){lay(before,value3)}else if(before===void 0||before===true){define2(tree,step,value3)}}function define2(tree,name2,value3){
+Object.defineProperty(tree,name2,{value:value3,enumerable:true,configurable:true,writable:true})}function valueAt3(data3,path){
+let at3=data3;for(const step of path){if(!isMap(at3)||!Object.hasOwn(at3,step))return void 0;at3=at3[step]}return at3}function mergeData(base2,over,sections2,under=""){
+const merged={};for(const[name2,value3]of Object.entries(base2))define2(merged,name2,value3);for(const[name2,value3]of Object.
+entries(over)){const path=`${under}${name2}`;const before=Object.hasOwn(base2,name2)?base2[name2]:void 0;if(before!==void 0&&
+sections2.has(path)&&isEmpty2(value3))continue;define2(merged,name2,isMap(before)&&isMap(value3)?mergeData(before,value3,
+sections2,`${path}.`):value3)}return merged}function isEmpty2(value3){return!value3||Array.isArray(value3)&&value3.length===
+0}function exampleOf(name2){const last=name2.split(".").at(-1)??name2;const key=last.replace(/([a-z])([A-Z])/g,"$1_$2").
+toLowerCase();const known3=examples.find(([pattern])=>pattern.test(key))?.[1];if(known3===void 0)return`[${last.replaceAll(
+"_"," ")}]`;if(known3!=="")return known3;const path=key.replace(/_?(url|uri|link|href)$/,"").replace(/[^a-z0-9]+/g,"-");
+return`https://example.com/${path}`}var combinedSections,examples;var init_samples=__esm({"src/mail/samples.ts"(){"use s\
+trict";init_values();init_limits2();init_placeholders();init_template();combinedSections=3;examples=[[/e-?mail/,"jane.do\
+e@example.com"],[/(^|_)(url|uri|link|href)$/,""],[/(first|given)_?name$/,"Jane"],[/(last|family|sur)_?name$/,"Doe"],[/(^|_)(name|username|user|display_?name|full_?name)$/,
+"Jane Doe"],[/(code|otp|pin)$/,"493172"],[/(date|day)$/,"31 January 2026"],[/(time|_at|expiry|expiration|expires)$/,"31 \
+January 2026, 12:00"],[/(count|number|minutes|hours|days)$/,"3"],[/(company|organi[sz]ation|product|brand|app)(_?name)?$/,
+"ACME"]]}});import{createHash as createHash2}from"node:crypto";function integrityOf(script){return`sha256-${createHash2("sha256").update(
 script).digest("base64")}`}var init_integrity=__esm({"src/base/integrity.ts"(){"use strict"}});var light,dark,actions,statuses,filters,styles;var init_styles2=__esm({"src/report/styles.ts"(){"use strict";init_kind_names();
 light=`
   --page: #f6f8fa; --card: #ffffff; --text: #1f2328; --quiet: #59636e; --line: #d1d9e0; --link: #0550ae;
@@ -15727,6 +16028,10 @@ pre { margin: .5rem 0; padding: .5rem; background: var(--page); border: 1px soli
   white-space: pre-wrap; overflow-wrap: anywhere; overflow: auto; max-height: 40rem; }
 pre.diff { padding: .5rem 0; }
 pre.diff span { display: block; padding: 0 .5rem 0 2.2ch; text-indent: -1.2ch; }
+ins, del { border-radius: .15rem; text-decoration: none; box-decoration-break: clone; -webkit-box-decoration-break: clon\
+e; }
+ins { color: var(--card); background: var(--add); }
+del { color: var(--card); background: var(--cut); }
 pre.diff .at { color: var(--mark); background: var(--mark-back); }
 .tabs > fieldset { margin: 1rem 0 .25rem; }
 .tabs > .panel { display: none; }
@@ -16033,8 +16338,8 @@ ${all.map(({name:name2,content})=>markup`<div class="panel ${name2}">${content}<
 `}var init_page=__esm({"src/report/page.ts"(){"use strict";init_integrity();init_markup();init_styles2();init_viewer()}});function emailViews(sides,samples,emails){const{variants,left}=mailsOf(sides.map(({bodies:bodies2})=>bodies2),samples);const view=show=>[
 ...variants.map(({label:label2,mails},index)=>variantBox(label2,index,markup`<div class="pair">${mails.map((mail,at3)=>{
 const side3=sides[at3];return side3===void 0?null:show(mail,side3,index>0)})}</div>`)),moreVariants(left)];return{pick:variants.
-length>1?picker(variants.map(({label:label2})=>label2??"")):null,rendered:view(({html},side3,further)=>htmlFigure(html,side3.
-label,side3.none,emails,further)),text:view(({txt},side3)=>textFigure(txt,side3.label,side3.none,emails))}}function samplesText(samples){
+length>1?picker(variants.map(({label:label2})=>label2??"")):null,rendered:view(({html:html2},side3,further)=>htmlFigure(
+html2,side3.label,side3.none,emails,further)),text:view(({txt},side3)=>textFigure(txt,side3.label,side3.none,emails))}}function samplesText(samples){
 const files=[...new Set(samples.map(({file:file2})=>file2))];if(files.length===0)return"made up from the names of the pl\
 aceholders";return["from ",...files.map((file2,at3)=>[at3===0?null:", ",markup`<code>${file2}</code>`])]}function mailsOf(sides,samples){
 const{variants,left}=renderMails(sides,...samples.map(({data:data3})=>data3));return{left,variants:variants.map(({sample,
@@ -16048,21 +16353,21 @@ function htmlFigure(body2,label2,none,emails,further){return figure(label2,htmlC
 function htmlContent(body2,label2,none,emails,further){if(body2===null)return markup`<p class="note">${none}</p>`;if("sy\
 ntax"in body2)return unparsed(body2.syntax);if("tooLong"in body2)return tooLong(body2.tooLong);const kept=emails.keep(body2.
 text,further);if(kept===void 0)return further?noFurther:noRoom;if("refused"in kept)return markup`<p class="note">not shown: it is ${kept.
-refused}</p>`;return markup`<div class="mail" data-email="${kept.number}" data-title="${label2}"></div>${leftOut(kept.left)}`}
-function leftOut(left){return left.length===0?null:markup`<p class="note">Left out here: ${left.join("; ")}</p>`}function textFigure(body2,label2,none,emails){
+refused}</p>`;return markup`<div class="mail" data-email="${kept.number}" data-title="${label2}"></div>${leftOut2(kept.left)}`}
+function leftOut2(left){return left.length===0?null:markup`<p class="note">Left out here: ${left.join("; ")}</p>`}function textFigure(body2,label2,none,emails){
 if(body2===null)return figure(label2,markup`<p class="note">${none}</p>`);if("syntax"in body2)return figure(label2,unparsed(
 body2.syntax));if("tooLong"in body2)return figure(label2,tooLong(body2.tooLong));if(!emails.take(body2.text.length))return figure(
 label2,noRoom);return figure(label2,scrollable("mail-text",label2,markupLines(body2.text)))}function figure(label2,content){
-return markup`<figure><figcaption>${label2}</figcaption>${content}</figure>`}function tooLong(words5){return markup`<p class="warning">not shown: ${words5}; shorten the body or the lists of its sample data</p>`}
+return markup`<figure><figcaption>${label2}</figcaption>${content}</figure>`}function tooLong(words6){return markup`<p class="warning">not shown: ${words6}; shorten the body or the lists of its sample data</p>`}
 function unparsed(syntax2){return markup`<p class="warning">This body is not a Mustache template: ${syntax2}</p>`}var Emails,
 noRoom,noFurther;var init_emails=__esm({"src/report/emails.ts"(){"use strict";init_clean();init_limits2();init_samples();
 init_markup();init_page();Emails=class{#left=limits.pageCharacters;#kept=new Map;#documents=[];take(characters2){if(characters2>
 this.#left)return false;this.#left-=characters2;return true}keep(body2,further=false){const known3=this.#kept.get(body2);
 if(known3!==void 0)return known3;if(body2.length>this.#left-(further?limits.pageCharacters/2:0))return void 0;const cleaned=cleanHtml(
-body2);if("refused"in cleaned){this.#kept.set(body2,cleaned);return this.take(body2.length)?cleaned:void 0}const{html,left}=cleaned;
-if(!this.take(Math.max(body2.length,html.length)))return void 0;const kept={number:this.#documents.push(html)-1,left};this.#kept.
-set(body2,kept);return kept}blocks(){return this.#documents.map((html,number5)=>dataBlock(`email-${number5}`,html))}};noRoom=
-markup`<p class="note">not shown: this page has ${shown(limits.pageCharacters)} characters of emails already; look at fewer at once</p>`;
+body2);if("refused"in cleaned){this.#kept.set(body2,cleaned);return this.take(body2.length)?cleaned:void 0}const{html:html2,
+left}=cleaned;if(!this.take(Math.max(body2.length,html2.length)))return void 0;const kept={number:this.#documents.push(html2)-
+1,left};this.#kept.set(body2,kept);return kept}blocks(){return this.#documents.map((html2,number5)=>dataBlock(`email-${number5}`,
+html2))}};noRoom=markup`<p class="note">not shown: this page has ${shown(limits.pageCharacters)} characters of emails already; look at fewer at once</p>`;
 noFurther=markup`<p class="note">not shown: of so many emails this page shows the first mail of each template; look at fewer at once</p>`}});function changeBox({number:number5,change:change2},context3){const{kind,action:action2,warnings}=change2;return foldBox(
 {number:number5,open:context3.unfolding.next(isDestructive(change2)||action2==="blocked"),classes:changeClasses(change2),
 data:markup`data-kind="${kind}" data-action="${action2}"`,summary:markup`<span class="badge ${action2}">${action2}</span> ${changeTitle(
@@ -16089,7 +16394,7 @@ join(", ")}${more>0?` and ${more} more`:""} \xB7 `}function changeDetails(change
 fields:fields2}=change2;const note=observedNote(change2);const views=fields2.map(field2=>viewField(field2,{whole:context3.
 debug,room:"page"}));const rows=views.filter(({view})=>view!=="body");const{email:bodies2}=kindOf(change2.kind);const diffs=views.
 flatMap(view=>view.view==="body"?[bodyDiff(view)]:[]);return[...reason===null?[]:[markup`<p class="loss"><strong>Blocked:</strong> ${reason}</p>\n`],
-...destructions.map(loss=>markup`<p class="loss"><strong>Destructive:</strong> ${loss}</p>\n`),...warnings.map(warningLine),
+...destructions.map(loss=>markup`<p class="loss"><strong>Destructive:</strong> ${loss}</p>\n`),...warnings.map(warningLine2),
 ...note===null?[]:[markup`<p class="note">${note}</p>\n`],...rows.length===0?[]:[table(rows)],...bodies2!==void 0&&diffs.
 length>0?[email3(change2,bodies2,diffs,context3)]:diffs,...context3.debug?requestTexts(change2).map(request5=>markup`<p class="quiet">Sends <code>${request5}</code></p>\n`):
 []]}function table(rows){return markup`<table>
@@ -16100,33 +16405,35 @@ ${rows.map(view=>markup`<tr><th scope="row"><code>${view.path}</code>${driftLine
 `}function cells(view){switch(view.view){case"secret":return markup`<td class="unknown">${view.unknown?"(unknown)":"(sen\
 sitive)"}</td><td class="unknown">(sensitive)</td>`;case"value":return markup`<td class="${view.unknown?"unknown":"befor\
 e"}"><code>${view.before}</code></td><td class="after"><code>${view.after}</code></td>`;case"set":return markup`<td colspan="2">${view.
-head===null?null:markup`<p>${view.head}</p>`}<ul class="set">${view.elements.map(({mark,text:text5})=>markup`<li class="${setClasses[mark]}">${setMarks2[mark]} ${text5}</li>`)}${view.
-kept>0?markup`<li class="quiet">(${view.kept} unchanged)</li>`:null}</ul></td>`;default:return null}}function driftLine({
-drift}){return drift===null?null:markup`<p class="drift">${drift}</p>`}function bodyDiff(view){const{path,hunks}=view;const lines=hunks.
-flatMap(hunk=>[markup`<span class="at">${hunk.head}</span>`,...hunk.lines.map(({mark,text:text5})=>markup`<span class="${lineClasses[mark]}">${mark}${text5}</span>`)]);
-return markup`<h3><code>${path}</code></h3>
+head===null?null:markup`<p>${view.head}</p>`}<ul class="set">${view.elements.map(({mark,text:text5,spans})=>markup`<li class="${setClasses[mark]}">${setMarks2[mark]} ${spans?.
+map(word)??text5}</li>`)}${view.kept>0?markup`<li class="quiet">(${view.kept} unchanged)</li>`:null}</ul></td>`;default:
+return null}}function driftLine({drift}){return drift===null?null:markup`<p class="drift">${drift}</p>`}function bodyDiff(view){
+const{path,hunks}=view;const lines=hunks.flatMap(hunk=>[markup`<span class="at">${hunk.head}</span>`,...hunk.lines.map(({
+mark,text:text5,spans})=>markup`<span class="${lineClasses[mark]}">${mark}${spans?.map(word)??text5}</span>`)]);return markup`<h3><code>${path}</code></h3>
 ${driftLine(view)}<p class="quiet">${bodyNotes(view).join("; ")}</p>
 ${hunks.length===0?null:scrollable("diff",`Difference of ${path}`,lines)}
-`}function email3(change2,bodies2,diffs,{samples,emails}){const{before,expected}=change2.apply;const deleted=change2.action===
-"delete";const sides=[side("Before",bodies2,before,"there is none, or it is not known"),side("After",bodies2,deleted?{}:
-{...before,...expected},deleted?change2.fields.map(fateText)[0]??"deleted":absenceOf(bodies2,{...before,...expected}))];
-const given=samples.get(change2.address)??[];const{pick:pick2,rendered,text:text5}=emailViews(sides,given,emails);return tabs(
-`view ${change2.address}`,"email","Show",[{name:"rendered",label:"as email",content:[unscripted,rendered]},{name:"text",
-label:"as text",content:text5},{name:"source",label:"changes of the source",content:diffs}],[pick2,markup`<p class="quiet said">Rendered with sample data, ${samplesText(
-given)}; pictures are blocked.</p>\n`])}function absenceOf(email4,fields2){const known3=[email4.txt,email4.html].every(body2=>Object.
-hasOwn(fields2,body2));return known3?"there is none":"there is none, or it is not known here"}function side(label2,email4,fields2,none){
-const{[email4.txt]:txt,[email4.html]:html}=fields2;const held=txt instanceof Sensitive||html instanceof Sensitive;const bodies2={
-txt:typeof txt==="string"?txt:null,html:typeof html==="string"?html:null};return{label:label2,bodies:bodies2,none:held?"\
-held back, since it holds a secret":none}}function showsEmail({kind,fields:fields2}){return kindOf(kind).email!==void 0&&
-fields2.some(({type})=>type==="body")}function warningLine(warning4){return markup`<p class="warning"><strong>Warning:</strong> ${located(
-warning4)} <span>(${warning4.code})</span></p>\n`}var unfoldedChanges,Unfolding,setClasses,setMarks2,lineClasses,unscripted;
-var init_changes=__esm({"src/report/changes.ts"(){"use strict";init_values();init_kinds();init_drift();init_emails();init_markup();
-init_names();init_page();init_review();init_view();init_words();unfoldedChanges=12;Unfolding=class{#all;#left=unfoldedChanges;constructor(changes){
-this.#all=changes<=unfoldedChanges}next(matters){if(this.#all)return true;if(!matters||this.#left===0)return false;this.#left-=
-1;return true}};setClasses={"+":"added","-":"removed","~":"changed","=":"changed"};setMarks2={"+":"+","-":"\u2212","~":"\
-~","=":"="};lineClasses={"+":"added","-":"removed"," ":"same"};unscripted=markup`<p class="note unscripted">Emails are shown by a script of this page, which doesn't run here; their text and the changes of the source are there all the same.</p>\n`}});function contents(groups2){return markup`<details class="contents">
+`}function word({text:text5,change:change2}){if(change2===null)return text5;return change2==="+"?markup`<ins>${text5}</ins>`:
+markup`<del>${text5}</del>`}function email3(change2,bodies2,diffs,{samples,emails}){const{before,expected}=change2.apply;
+const deleted=change2.action==="delete";const sides=[side("Before",bodies2,before,"there is none, or it is not known"),side(
+"After",bodies2,deleted?{}:{...before,...expected},deleted?change2.fields.map(fateText)[0]??"deleted":absenceOf(bodies2,
+{...before,...expected}))];const given=samples.get(change2.address)??[];const{pick:pick2,rendered,text:text5}=emailViews(
+sides,given,emails);return tabs(`view ${change2.address}`,"email","Show",[{name:"rendered",label:"as email",content:[unscripted,
+rendered]},{name:"text",label:"as text",content:text5},{name:"source",label:"changes of the source",content:diffs}],[pick2,
+markup`<p class="quiet said">Rendered with sample data, ${samplesText(given)}; pictures are blocked.</p>\n`])}function absenceOf(email4,fields2){
+const known3=[email4.txt,email4.html].every(body2=>Object.hasOwn(fields2,body2));return known3?"there is none":"there is\
+ none, or it is not known here"}function side(label2,email4,fields2,none){const{[email4.txt]:txt,[email4.html]:html2}=fields2;
+const held=txt instanceof Sensitive||html2 instanceof Sensitive;const bodies2={txt:typeof txt==="string"?txt:null,html:typeof html2===
+"string"?html2:null};return{label:label2,bodies:bodies2,none:held?"held back, since it holds a secret":none}}function showsEmail({
+kind,fields:fields2}){return kindOf(kind).email!==void 0&&fields2.some(({type})=>type==="body")}function warningLine2(warning4){
+return markup`<p class="warning"><strong>Warning:</strong> ${located(warning4)} <span>(${warning4.code})</span></p>\n`}var unfoldedChanges,
+Unfolding,setClasses,setMarks2,lineClasses,unscripted;var init_changes=__esm({"src/report/changes.ts"(){"use strict";init_values();
+init_kinds();init_drift();init_emails();init_markup();init_names();init_page();init_review();init_view();init_words();unfoldedChanges=
+12;Unfolding=class{#all;#left=unfoldedChanges;constructor(changes){this.#all=changes<=unfoldedChanges}next(matters){if(this.#all)
+return true;if(!matters||this.#left===0)return false;this.#left-=1;return true}};setClasses={"+":"added","-":"removed","\
+~":"changed","=":"changed"};setMarks2={"+":"+","-":"\u2212","~":"~","=":"="};lineClasses={"+":"added","-":"removed"," ":"\
+same"};unscripted=markup`<p class="note unscripted">Emails are shown by a script of this page, which doesn't run here; their text and the changes of the source are there all the same.</p>\n`}});function contents(groups3){return markup`<details class="contents">
 <summary>Contents</summary>
-<nav aria-label="Contents">${groups2.map(({title,entries},at3)=>markup`${at3===0?markup`<details open>`:markup`<details>`}
+<nav aria-label="Contents">${groups3.map(({title,entries},at3)=>markup`${at3===0?markup`<details open>`:markup`<details>`}
 <summary>${title} (${entries.length})</summary>
 <ul>${entries.map(({number:number5,address:address2,badge})=>markup`<li><span class="badge ${badge.className}">${badge.word}</span> <a href="#change-${number5}">${address2}</a></li>\n`)}</ul>
 </details>
@@ -16139,13 +16446,13 @@ ${told2.length===0?null:markup`<fieldset><legend>Only</legend>${told2.map(({name
 <p class="keys"><span><kbd>/</kbd> search, <kbd>Esc</kbd> clear, <kbd>j</kbd> <kbd>k</kbd> next and previous change, <kbd>Enter</kbd> open or close</span>
 <label><input type="checkbox" id="keys" checked>use these keys</label></p>
 </div>
-`}function boxes({name:name2,legend,values,words:words5={}}){const counts2=new Map;for(const value3 of values)counts2.set(
-value3,(counts2.get(value3)??0)+1);return markup`<fieldset><legend>${legend}</legend>${[...counts2].map(([value3,count3])=>markup`<label><input type="checkbox" name="${name2}" value="${value3}" checked>${words5[value3]??
+`}function boxes({name:name2,legend,values,words:words6={}}){const counts2=new Map;for(const value3 of values)counts2.set(
+value3,(counts2.get(value3)??0)+1);return markup`<fieldset><legend>${legend}</legend>${[...counts2].map(([value3,count3])=>markup`<label><input type="checkbox" name="${name2}" value="${value3}" checked>${words6[value3]??
 value3} (${count3})</label>`)}</fieldset>`}function countsList(counts2){return markup`<ul class="counts">${counts2.map(({
-count:count3,words:words5})=>markup`<li><strong>${count3}</strong> ${words5}</li>`)}</ul>`}function factsList(facts2){return markup`<ul class="facts quiet">
+count:count3,words:words6})=>markup`<li><strong>${count3}</strong> ${words6}</li>`)}</ul>`}function factsList(facts2){return markup`<ul class="facts quiet">
 ${facts2.map(fact=>markup`<li>${fact}</li>\n`)}</ul>`}var aboutEmails;var init_contents=__esm({"src/report/contents.ts"(){
-"use strict";init_markup();aboutEmails=markup`<p class="note">Emails are rendered with sample data, and pictures and other things from the network are blocked.</p>\n`}});var html_exports2={};__export(html_exports2,{planHtml:()=>planHtml});function planHtml(plan,options){const groups2=numbered(
-plan,options);const entries=groups2.flatMap(group=>group.entries);const shown2=entries.map(({change:change2})=>change2);
+"use strict";init_markup();aboutEmails=markup`<p class="note">Emails are rendered with sample data, and pictures and other things from the network are blocked.</p>\n`}});var html_exports2={};__export(html_exports2,{planHtml:()=>planHtml});function planHtml(plan,options){const groups3=numbered(
+plan,options);const entries=groups3.flatMap(group=>group.entries);const shown2=entries.map(({change:change2})=>change2);
 const emails=new Emails;const context3={...options,emails,unfolding:new Unfolding(shown2.length)};const summary2=summarize(
 plan);const told2=Object.keys(actionWords).filter(action2=>summary2[action2]>0||action2==="update"||action2==="unchanged");
 return pageText({title:`Plan: ${headline(plan)}`,emails,content:markup`<header>
@@ -16160,8 +16467,8 @@ ${shown2.some(showsEmail)?aboutEmails:null}
 ${shown2.length>1?[controls([{name:"kind",legend:"Kind",values:shown2.map(({kind})=>kind)},{name:"action",legend:"Action",
 values:shown2.map(({action:action2})=>action2)}],[{name:"destructive",label:"destructive",some:shown2.some(isDestructive)},
 {name:"drift",label:"changed on the server",some:shown2.some(isDrifted)},{name:"warnings",label:"with warnings",some:shown2.
-some(({warnings})=>warnings.length>0)}]),contents(groups2)]:null}
-${groups2.map(group=>section(group,context3))}
+some(({warnings})=>warnings.length>0)}]),contents(groups3)]:null}
+${groups3.map(group=>section(group,context3))}
 ${shown2.length===0&&options.only===void 0?markup`<p class="note">There is nothing to review: ${headline(plan)}.</p>`:null}
 </main>
 <footer>
@@ -16173,19 +16480,46 @@ action??""}"`,entries:changes.map(change2=>{number5+=1;const{address:address2,ac
 change:change2,address:`${address2}${labelBeside(change2)}`,badge:{word:action2,className:action2}}})}})}function notices(plan,only2){
 const destructive2=countDestructions(plan);const warnings=allWarnings(plan);return[...destructive2>0?[markup`<p class="loss"><strong>${plural2(
 destructive2,"destructive change")}</strong>, shown first.</p>\n`]:[],...shareNotes(plan,only2).map(note=>markup`<p class="note">${note}</p>\n`),
-...plan.warnings.map(warningLine),...warnings.length>plan.warnings.length?[markup`<p class="warning">${plural2(warnings.
+...plan.warnings.map(warningLine2),...warnings.length>plan.warnings.length?[markup`<p class="warning">${plural2(warnings.
 length-plan.warnings.length,"warning")} about single changes, shown with them.</p>\n`]:[]]}function section({title,filter,
 entries},context3){return markup`<section class="group"${filter}>
 <h2>${title} (${entries.length})</h2>
 ${entries.map(entry=>changeBox(entry,context3))}</section>
 `}var init_html2=__esm({"src/report/html.ts"(){"use strict";init_drift();init_plan();init_safety();init_changes();init_contents();
-init_emails();init_markup();init_names();init_page();init_review();init_words()}});var github_exports={};__export(github_exports,{planGithub:()=>planGithub,problemsGithub:()=>problemsGithub,resultGithub:()=>resultGithub});
+init_emails();init_markup();init_names();init_page();init_review();init_words()}});var result_text_exports={};__export(result_text_exports,{resultSummaryLine:()=>resultSummaryLine,resultText:()=>resultText});
+function resultText(result,options){const pen=penOf(options);const{paint,debug,columns}=pen;const groups3=debug?result.results.
+map(one=>[one]):alike(result.results);const lines=groups3.flatMap(([first,...others])=>{if(first===void 0)return[];if(first.
+status==="applied")return appliedLines(first,pen);return others.length===0?troubleLines(first,pen):alikeLines(first,others,
+pen)});if(result.results.length===0)lines.push("Nothing was applied.");if(result.interrupted){const text5="Interrupted: \
+requests in flight were finished and recorded, no more were sent.";lines.push(fold2([{text:text5,tint:paint.yellow}],2,columns))}
+if(result.run!==null)lines.push("",`Run: ${escapeText(result.run)}`);const closing3=fold2([{text:resultSummaryLine(result),
+tint:paint.bold}],2,columns);return`${[...lines,closing3].join("\n")}
+`}function resultSummaryLine(result){const count3=summarizeResult(result);const rest=["failed","not_converged","unknown",
+"skipped"].filter(status=>count3[status]>0).map(status=>`, ${count3[status]} ${statusWords[status]}`);return`Applied: ${count3.
+applied} applied${rest.join("")}.`}function appliedLines(result,{paint,debug,columns}){const notes=(result.notes??[]).flatMap(
+note=>wrap("    note: ",note,columns));const head=fold2([{text:"\u2713",tint:paint.green},{text:` ${nameOf2(result)} ${done[result.
+action]}`},{text:debug?attemptsText(result):"",tint:paint.dim}],4,columns);return[head,...unverifiedLines(result,columns),
+...notes]}function unverifiedLines({unverified},columns){if(unverified.length===0)return[];return wrap("    not in the a\
+nswer, so unverified: ",unverified.join(", "),columns)}function troubleLines(result,{paint,columns}){const mark={failed:"\
+\u2717",not_converged:"\u2260",unknown:"?",skipped:"-",applied:"\u2713"}[result.status];const status=result.status==="un\
+known"?"nobody can tell whether it was done":statusWords[result.status];const tint=result.status==="skipped"?paint.dim:result.
+status==="unknown"?paint.yellow:paint.red;const head=fold2([{text:`${mark} ${result.action}`,tint},{text:` ${nameOf2(result)}\
+ `},{text:status,tint},{text:attemptsText(result)}],4,columns);return[head,...result.error===null?[]:wrap("    error: ",
+result.error,columns),...unverifiedLines(result,columns)]}function alikeLines(first,others,pen){const{paint,columns}=pen;
+if(first.status==="skipped"){const all=[first,...others];const text5=`- ${escapeText(leftText(all.length,first.error??"n\
+ot sent"))}`;return[fold2([{text:text5,tint:paint.dim}],4,columns),...wrap("    ",someOf(all),columns)]}return[...troubleLines(
+first,pen),...wrap(`    ${others.length} more alike: `,someOf(others),columns)]}function attemptsText({httpStatus,attempts}){
+const parts=[...httpStatus===null?[]:[`HTTP ${httpStatus}`],...attempts>1?[plural2(attempts,"attempt")]:[]];return parts.
+length===0?"":` (${parts.join(", ")})`}var done,statusWords;var init_result_text=__esm({"src/report/result-text.ts"(){"u\
+se strict";init_result();init_escape();init_alike();init_fold();init_names();init_text();init_words();done={update:"upda\
+ted",delete:"deleted",regenerate:"regenerated",adopt:"adopted",blocked:"blocked",unchanged:"unchanged"};statusWords={applied:"\
+applied",failed:"failed",not_converged:"not converged",unknown:"unknown",skipped:"skipped"}}});var github_exports={};__export(github_exports,{planGithub:()=>planGithub,problemsGithub:()=>problemsGithub,resultGithub:()=>resultGithub});
 function planGithub(plan,options={}){const{changes}=shareOf(plan.changes,options.only);const annotations=[...changes.filter(
 ({action:action2})=>action2==="blocked").map(blocked2),...changes.filter(({destructions})=>destructions.length>0).map(destructive),
 ...plan.warnings.map(({code:code2,message,place=null})=>warned(code2,message,place)),...plan.changes.flatMap(change2=>change2.
 warnings.map(({code:code2,message,place=change2.declaredAt})=>warned(code2,`${titled(change2)}: ${message}`,place))),...shareNotes(
 plan,options.only).map(noted),...changes.filter(({action:action2,destructions})=>action2!=="unchanged"&&action2!=="block\
-ed"&&!destructions.length).map(changed)];return[...annotations.map(annotation=>command(annotation,options)),`idops plan${options.
+ed"&&!destructions.length).map(changed)];return[...annotations.map(annotation=>command2(annotation,options)),`idops plan${options.
 stored===true?` made at ${escapeText(plan.createdAt)} for ${escapeText(plan.server)}`:""}: ${headline(plan)}`,""].join("\
 \n")}function titled(named4){return`${named4.address}${labelBeside(named4)}`}function blocked2(change2){const{reason,declaredAt}=change2;
 const address2=titled(change2);return{level:"error",title:"idops blocked",message:reason===null?address2:`${address2}: ${reason}`,
@@ -16196,11 +16530,11 @@ const note=driftNote(change2);return note===null?"":`; ${note}`}function warned(
 ng",title:`idops ${code2}`,message,place}}function changed(change2){const{action:action2,fields:fields2,declaredAt}=change2;
 const address2=titled(change2);const paths=fields2.map(({path})=>path).join(", ");return{level:"notice",title:`idops ${action2}`,
 message:`${paths===""||action2==="delete"?address2:`${address2}: ${paths}`}${drifted(change2)}`,place:declaredAt}}function problemsGithub(problems,options={}){
-return problems.toSorted((a2,b)=>a2.severity===b.severity?0:a2.severity==="error"?-1:1).map(problem=>`${command(annotationOf(
+return problems.toSorted((a2,b)=>a2.severity===b.severity?0:a2.severity==="error"?-1:1).map(problem=>`${command2(annotationOf(
 problem),options)}
 `).join("")}function annotationOf({code:code2,severity,message,hint,places:places2}){const[first=null,...others]=places2;
 const also=others.map(({file:file2,line,column})=>`also at ${file2}:${line}:${column}`);const help=hint===void 0?[]:[`he\
-lp: ${hint}`];return{level:severity,title:`idops ${code2}`,message:[message,...also,...help].join("\n"),place:first}}function command({
+lp: ${hint}`];return{level:severity,title:`idops ${code2}`,message:[message,...also,...help].join("\n"),place:first}}function command2({
 level:level3,title,message,place},{folder=""}){const file2=place?.file===void 0?void 0:inRepository(folder,place.file);const properties2=[
 ...file2===void 0?[]:[`file=${property(file2)}`],...file2===void 0||place?.line===void 0?[]:[`line=${place.line}`],...file2===
 void 0||place?.column===void 0?[]:[`col=${place.column}`],`title=${property(title)}`];const lines=message.split(/\r?\n/).
@@ -16211,9 +16545,9 @@ replaceAll("\n","%0A")}function property(text5){return data2(escapeText(text5)).
 C")}function resultGithub(result,plan,options={}){const places2=new Map(plan.changes.map(({address:address2,declaredAt})=>[
 address2,declaredAt]));const annotations=result.results.filter(({status})=>status!=="applied").map(({address:address2,label:label2,
 status,error:error63})=>({level:"error",title:`idops ${status}`,message:`${titled({address:address2,label:label2})}${error63===
-null?"":`: ${error63}`}`,place:places2.get(address2)??null}));const lines=annotations.map(annotation=>command(annotation,
+null?"":`: ${error63}`}`,place:places2.get(address2)??null}));const lines=annotations.map(annotation=>command2(annotation,
 options));return[...lines,`idops apply: ${resultSummaryLine(result)}`,""].join("\n")}var init_github=__esm({"src/report/\
-github.ts"(){"use strict";init_escape();init_drift();init_drift2();init_names();init_review();init_text()}});var results_exports={};__export(results_exports,{resultMarkdown:()=>resultMarkdown});function resultMarkdown(result){const head=[
+github.ts"(){"use strict";init_escape();init_drift();init_drift2();init_names();init_result_text();init_review()}});var results_exports={};__export(results_exports,{resultMarkdown:()=>resultMarkdown});function resultMarkdown(result){const head=[
 `## idops apply: ${prose(resultSummaryLine(result))}`,...result.run===null?[]:["",`Run ${code(result.run)}`],...result.interrupted?
 ["","**Interrupted**: what was left was not sent."]:[],""].join("\n");const lines=ordered(result).map(({address:address2,
 label:label2,action:action2,status,error:error63,notes=[]})=>`- ${status==="applied"?status:`**${status.replace("_"," ")}\
@@ -16223,19 +16557,19 @@ ${fitting(lines,budget-head.length-100)}
 `}function fitting(lines,room){let used=0;const kept=lines.filter(line=>{used+=line.length+1;return used<=room});const left=lines.
 length-kept.length;return[...kept,...left>0?[`- and ${plural2(left,"more result")}, see the log`]:[]].join("\n")}function ordered({
 results}){return results.toSorted((a2,b)=>Number(a2.status==="applied")-Number(b.status==="applied"))}var budget;var init_results=__esm(
-{"src/report/results.ts"(){"use strict";init_markdown();init_text();init_words();budget=6e4}});function shellWord(text5){const word=text5.startsWith("-")?`./${text5}`:text5;if(/^[\w./:@%+=,-]+$/.test(word))return word;
-if(process.platform==="win32")return`"${word}"`;if(!/[\u0000-\u001f\u007f]/.test(word))return`'${word.replaceAll("'","'\\\
-''")}'`;const escaped3=word.replaceAll(/[\\']/g,"\\$&").replaceAll(/[\u0000-\u001f\u007f]/g,octal);return`$'${escaped3}'`}
-function octal(character){return`\\${character.charCodeAt(0).toString(8).padStart(3,"0")}`}var init_shell=__esm({"src/ba\
-se/shell.ts"(){"use strict"}});var result_page_exports={};__export(result_page_exports,{resultHtml:()=>resultHtml});function resultHtml(result,{plan,samples,
-debug}){const groups2=grouped(result,plan);const entries=groups2.flatMap(group=>group.entries);const emails=new Emails;const context3={
-samples,debug,emails,unfolding:new Unfolding(entries.length)};const summary2=summarizeResult(result);const counted=order.
+{"src/report/results.ts"(){"use strict";init_marked();init_result_text();init_words();budget=6e4}});function shellWord2(text5){const word2=text5.startsWith("-")?`./${text5}`:text5;if(/^[\w./:@%+=,-]+$/.test(word2))return word2;
+if(process.platform==="win32")return`"${word2}"`;if(!/[\u0000-\u001f\u007f]/.test(word2))return`'${word2.replaceAll("'",
+"'\\''")}'`;const escaped3=word2.replaceAll(/[\\']/g,"\\$&").replaceAll(/[\u0000-\u001f\u007f]/g,octal);return`$'${escaped3}\
+'`}function octal(character){return`\\${character.charCodeAt(0).toString(8).padStart(3,"0")}`}var init_shell=__esm({"src\
+/base/shell.ts"(){"use strict"}});var result_page_exports={};__export(result_page_exports,{resultHtml:()=>resultHtml});function resultHtml(result,{plan,samples,
+debug}){const groups3=grouped(result,plan);const entries=groups3.flatMap(group=>group.entries);const emails=new Emails;const context3={
+samples,debug,emails,unfolding:new Unfolding(entries.length)};const summary2=summarizeResult(result);const counted2=order.
 toReversed().filter(status=>summary2[status]>0||status==="applied");const what=plan?.undoes===void 0?"idops apply":"idop\
-s undo";return pageText({title:`${what}: ${counted.map(status=>`${summary2[status]} ${statuses2[status].word}`).join(", ")}`,
-emails,content:markup`<header>
+s undo";return pageText({title:`${what}: ${counted2.map(status=>`${summary2[status]} ${statuses2[status].word}`).join(",\
+ ")}`,emails,content:markup`<header>
 <h1>${what}${plan===null?null:` on ${plan.server}`}</h1>
 ${factsList(facts(result,plan))}
-${countsList(counted.map(status=>({count:summary2[status],words:statuses2[status].word})))}
+${countsList(counted2.map(status=>({count:summary2[status],words:statuses2[status].word})))}
 </header>
 <main id="main">
 ${notices2(result,plan)}
@@ -16243,9 +16577,9 @@ ${entries.some(({change:change2})=>change2!==void 0&&showsEmail(change2))?aboutE
 ${entries.length>1?[controls([{name:"status",legend:"Status",values:entries.map(({result:{status}})=>status),words:Object.
 fromEntries(order.map(status=>[status,statuses2[status].word]))},{name:"kind",legend:"Kind",values:entries.flatMap(({change:change2})=>change2?.
 kind??[])},{name:"action",legend:"Action",values:entries.map(({result:{action:action2}})=>action2)}],[{name:"destructive",
-label:"destructive",some:entries.some(({change:change2})=>change2!==void 0&&isDestructive(change2))}]),contents(groups2)]:
+label:"destructive",some:entries.some(({change:change2})=>change2!==void 0&&isDestructive(change2))}]),contents(groups3)]:
 null}
-${groups2.map(({title,status,meaning,entries:inGroup})=>markup`<section class="group" data-status="${status}">
+${groups3.map(({title,status,meaning,entries:inGroup})=>markup`<section class="group" data-status="${status}">
 <h2>${title} (${inGroup.length})</h2>
 ${meaning===""?null:markup`<p class="quiet">${meaning}</p>\n`}
 ${inGroup.map(entry=>resultBox(entry,context3))}</section>
@@ -16254,20 +16588,20 @@ ${inGroup.map(entry=>resultBox(entry,context3))}</section>
 <footer>
 <p>Digest of the plan: <code>${plan.digest}</code></p>
 </footer>`}`})}function grouped({results},plan){const changes=new Map(plan?.changes.map(change2=>[change2.address,change2]));
-let number5=0;return order.flatMap(status=>{const{word,className,meaning}=statuses2[status];const entries=results.filter(
-one=>one.status===status).map(one=>{number5+=1;return{number:number5,address:`${one.address}${labelBeside(one)}`,badge:{
-word,className},result:one,change:changes.get(one.address)}});const title=word.charAt(0).toUpperCase()+word.slice(1);return entries.
-length===0?[]:[{title,status,meaning,entries}]})}function facts({run:run5},plan){const started2=run5===null?void 0:startOf2(
-run5);return[...plan===null?[]:[markup`Profile <code>${plan.profile}</code>`,markup`Environment ${plan.environment===null?
-"none":markup`<code>${plan.environment}</code>`}`],...run5===null?[]:[markup`Run <code>${run5}</code>`],...started2===void 0?
-[]:[`Started at ${started2}`],...plan===null?[]:[`Planned at ${plan.createdAt} by idops ${plan.toolVersion}`]]}function startOf2(run5){
-const[,...parts]=/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/.exec(run5)??[];if(parts.length===0)return void 0;const[year,
-month,day,hour,minute,second]=parts;return`${year}-${month}-${day}T${hour}:${minute}:${second}Z`}function notices2(result,plan){
-const{run:run5,interrupted:interrupted2,results}=result;const{failed,not_converged,unknown:unknown4,skipped:skipped2}=summarizeResult(
+let number5=0;return order.flatMap(status=>{const{word:word2,className,meaning}=statuses2[status];const entries=results.
+filter(one=>one.status===status).map(one=>{number5+=1;return{number:number5,address:`${one.address}${labelBeside(one)}`,
+badge:{word:word2,className},result:one,change:changes.get(one.address)}});const title=word2.charAt(0).toUpperCase()+word2.
+slice(1);return entries.length===0?[]:[{title,status,meaning,entries}]})}function facts({run:run5},plan){const started2=run5===
+null?void 0:startOf2(run5);return[...plan===null?[]:[markup`Profile <code>${plan.profile}</code>`,markup`Environment ${plan.
+environment===null?"none":markup`<code>${plan.environment}</code>`}`],...run5===null?[]:[markup`Run <code>${run5}</code>`],
+...started2===void 0?[]:[`Started at ${started2}`],...plan===null?[]:[`Planned at ${plan.createdAt} by idops ${plan.toolVersion}`]]}
+function startOf2(run5){const[,...parts]=/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/.exec(run5)??[];if(parts.length===0)return void 0;
+const[year,month,day,hour,minute,second]=parts;return`${year}-${month}-${day}T${hour}:${minute}:${second}Z`}function notices2(result,plan){
+const{run:run5,interrupted:interrupted3,results}=result;const{failed,not_converged,unknown:unknown4,skipped:skipped2}=summarizeResult(
 result);const wrong2=failed+not_converged+unknown4+skipped2;const unverified=results.filter(one=>one.unverified.length>0).
 length;const undoable=mayBeUndone(result);const environment=plan?.environment??null;const where=environment===null?"":` \
---env ${shellWord(environment)}`;return[results.length===0?markup`<p class="note">There was nothing to do, so nothing was sent.</p>\n`:
-null,interrupted2?markup`<p class="loss"><strong>Interrupted</strong>: requests in flight were finished and recorded, and no more were sent.</p>\n`:
+--env ${shellWord2(environment)}`;return[results.length===0?markup`<p class="note">There was nothing to do, so nothing was sent.</p>\n`:
+null,interrupted3?markup`<p class="loss"><strong>Interrupted</strong>: requests in flight were finished and recorded, and no more were sent.</p>\n`:
 null,wrong2>0?markup`<p class="loss"><strong>${plural2(wrong2,"change")} of ${results.length}</strong> did not end as planned, shown first.</p>\n`:
 null,unverified>0?markup`<p class="warning">The answers about ${plural2(unverified,"object")} did not carry all that was sent: those fields are unverified.</p>\n`:
 null,plan?.undoes===void 0?null:markup`<p class="note">This put back what run <code>${plan.undoes}</code> had changed. Where the manifests still say otherwise, the next apply does it again.</p>\n`,
@@ -16279,8 +16613,8 @@ summary:markup`<span class="badge ${badge.className}">${badge.word}</span> <span
 void 0?markup`<code class="address">${address2}</code>${labelBeside(result)}`:changeTitle(change2)}
 ${unverified.length>0?markup`<span class="badge update">unverified</span>`:null}
 ${change2===void 0?null:changePlace(change2)}`,inside:[outcome(result),change2===void 0?null:changeDetails(change2,context3)]})}
-function outcome({status,error:error63,httpStatus,attempts,unverified,notes=[]}){const{word}=statuses2[status];const heading=word.
-charAt(0).toUpperCase()+word.slice(1);const asked=[...httpStatus===null?[]:[`the last answer was HTTP ${httpStatus}`],...attempts>
+function outcome({status,error:error63,httpStatus,attempts,unverified,notes=[]}){const{word:word2}=statuses2[status];const heading=word2.
+charAt(0).toUpperCase()+word2.slice(1);const asked=[...httpStatus===null?[]:[`the last answer was HTTP ${httpStatus}`],...attempts>
 1?[plural2(attempts,"request")]:[]];return[error63===null?null:markup`<p class="${status==="applied"||status==="skipped"?
 "warning":"loss"}"><strong>${heading}:</strong> ${error63}</p>\n`,status!=="applied"&&asked.length>0?markup`<p class="quiet">${asked.
 join(", ")}</p>\n`:null,unverified.length===0?null:markup`<p class="warning"><strong>Unverified:</strong> not in the answer: ${unverified.
@@ -16291,37 +16625,39 @@ ver refused it, or could not be reached."},not_converged:{word:"not converged",c
 swered well, and keeps another value."},unknown:{word:"unknown",className:"doubtful",meaning:"It was sent, and nobody ca\
 n tell whether it was done."},skipped:{word:"not sent",className:"doubtful",meaning:"It was not sent."},applied:{word:"a\
 pplied",className:"applied",meaning:""}};order=Object.keys(statuses2)}});var problems_exports={};__export(problems_exports,{problemsText:()=>problemsText,validText:()=>validText});function problemsText(problems,{
-color}){if(problems.length===0)return"";const paint=colors(color);const blocks=problems.map(problem=>problemLines(problem,
-paint).join("\n"));return`${[...blocks,paint.bold(countsLine(problems))].join("\n\n")}
+color,columns}){if(problems.length===0)return"";const paint=colors(color);const blocks=problems.map(problem=>problemLines(
+problem,paint,columns).join("\n"));return`${[...blocks,paint.bold(countsLine(problems))].join("\n\n")}
 `}function countsLine(problems){const counts2=["error","warning"].map(severity=>({severity,count:problems.filter(problem=>problem.
 severity===severity).length}));return counts2.filter(({count:count3})=>count3>0).map(({severity,count:count3})=>plural2(
-count3,severity)).join(", ")}function severityPaint(severity,paint){return severity==="error"?paint.red:paint.yellow}function problemLines(problem,paint){
+count3,severity)).join(", ")}function severityPaint(severity,paint){return severity==="error"?paint.red:paint.yellow}function problemLines(problem,paint,columns){
 const tint=severityPaint(problem.severity,paint);const digits=Math.max(1,...problem.places.map(({line})=>String(line).length));
 const[message="",...more]=paragraphs(problem.message);const[help,...moreHelp]=paragraphs(problem.hint??"");const margin="\
- ".repeat(digits+2);const bar=`${margin}${paint.blue("|")} `;return[`${paint.bold(tint(`${problem.severity}[${escapeText(
-problem.code)}]`))}${paint.bold(`: ${message}`)}`,...more.map(line=>`${bar}${line}`),...problem.places.flatMap(place=>placeLines(
-place,digits,tint,paint)),...help===void 0?[]:[`${margin}${paint.blue("=")} help: ${help}`],...moreHelp.map(line=>`${bar}${line}`)]}
-function paragraphs(text5){return text5.split(/\r?\n/).map(line=>escapeText(line.trimEnd())).filter(line=>line!=="")}function placeLines(place,digits,tint,paint){
+ ".repeat(digits+2);const barred=line=>fold2(inWords(line),2,columns===void 0?void 0:columns-margin.length-2).split("\n").
+map(part=>`${margin}${paint.blue("|")} ${part}`);const head=[{text:`${problem.severity}[${escapeText(problem.code)}]`,tint:text5=>paint.
+bold(tint(text5))},...inWords(`: ${message}`,paint.bold)];return[fold2(head,margin.length+2,columns),...more.flatMap(barred),
+...problem.places.flatMap(place=>placeLines(place,digits,tint,paint,columns)),...help===void 0?[]:[fold2([{text:margin},
+{text:"=",tint:paint.blue},...inWords(` help: ${help}`)],margin.length+2,columns)],...moreHelp.flatMap(barred)]}function paragraphs(text5){
+return text5.split(/\r?\n/).map(line=>escapeText(line.trimEnd())).filter(line=>line!=="")}function placeLines(place,digits,tint,paint,columns){
 const gutter=label2=>paint.blue(` ${label2.padStart(digits)} |`);const arrow=`${" ".repeat(digits+1)}${paint.blue("-->")}\
  `;const head=`${arrow}${escapeText(place.file)}:${place.line}:${place.column}`;if(place.text===void 0)return[head];const{
-source,before,under}=snippet(place,place.text,lineWidth-digits-4);return[head,gutter(""),`${gutter(String(place.line))} ${source}`.
-trimEnd(),`${gutter("")} ${" ".repeat(before)}${tint("^".repeat(under))}`]}function beginsAt(text5,offset){const at3=Math.
-min(Math.max(0,offset),text5.length);return at3>0&&/[\udc00-\udfff]/.test(text5.charAt(at3))?at3-1:at3}function snippet({
+source,before,under}=snippet(place,place.text,(columns??lineWidth)-digits-4);return[head,gutter(""),`${gutter(String(place.
+line))} ${source}`.trimEnd(),`${gutter("")} ${" ".repeat(before)}${tint("^".repeat(under))}`]}function beginsAt(text5,offset){
+const at3=Math.min(Math.max(0,offset),text5.length);return at3>0&&/[\udc00-\udfff]/.test(text5.charAt(at3))?at3-1:at3}function snippet({
 column,length},text5,room){const[whole3=""]=text5.split(/\r?\n|\r$/);const caret=Math.min(column-1,whole3.length);const cut=beginsAt(
 whole3,caret-REACH);const line=whole3.slice(cut,beginsAt(whole3,caret+REACH));const start3=caret-cut;const end=Math.max(
 start3+1,start3+length);const cells2=[];let at3=0;for(const character of line){const shown3=character==="	"?"  ":escapeText(
 character);const marked=at3<end&&at3+character.length>start3;cells2.push({shown:shown3,width:displayWidth(shown3),marked});
 at3+=character.length}if(start3>=line.length)cells2.push({shown:" ",width:1,marked:true});const first=Math.max(0,cells2.
 findIndex(({marked})=>marked));const{from,to}=visibleRange(cells2,first,room);const shown2=cells2.slice(from,to);const lead=from>
-0||cut>0?"\u2026":"";const tail=to<cells2.length||cut+line.length<whole3.length?"\u2026":"";const before=lead.length+widthOf(
-cells2.slice(from,first));const under=widthOf(shown2.filter(({marked})=>marked));return{source:`${lead}${shown2.map(cell=>cell.
-shown).join("")}${tail}`,before,under:Math.max(1,under)}}function widthOf(cells2){return cells2.reduce((sum,{width})=>sum+
-width,0)}function visibleRange(cells2,caret,room){if(widthOf(cells2)<=room)return{from:0,to:cells2.length};const inside2=room-
+0||cut>0?"\u2026":"";const tail=to<cells2.length||cut+line.length<whole3.length?"\u2026":"";const before=lead.length+widthOf2(
+cells2.slice(from,first));const under=widthOf2(shown2.filter(({marked})=>marked));return{source:`${lead}${shown2.map(cell=>cell.
+shown).join("")}${tail}`,before,under:Math.max(1,under)}}function widthOf2(cells2){return cells2.reduce((sum,{width})=>sum+
+width,0)}function visibleRange(cells2,caret,room){if(widthOf2(cells2)<=room)return{from:0,to:cells2.length};const inside2=room-
 2;let from=caret;let used=0;while(from>0&&used+(cells2[from-1]?.width??0)<=inside2/3){from-=1;used+=cells2[from]?.width??
 0}let to=caret;while(to<cells2.length&&used+(cells2[to]?.width??0)<=inside2){used+=cells2[to]?.width??0;to+=1}while(to===
 cells2.length&&from>0&&used+(cells2[from-1]?.width??0)<=inside2){from-=1;used+=cells2[from]?.width??0}return{from,to}}function validText(objects2){
 return`${objects2} ${objects2===1?"object is":"objects are"} valid`}var REACH;var init_problems2=__esm({"src/report/prob\
-lems.ts"(){"use strict";init_escape();init_words();REACH=2e3}});var support_data_exports={};__export(support_data_exports,{supportLines:()=>supportLines,supportPrograms:()=>supportPrograms});
+lems.ts"(){"use strict";init_escape();init_fold();init_words();REACH=2e3}});var support_data_exports={};__export(support_data_exports,{supportLines:()=>supportLines,supportPrograms:()=>supportPrograms});
 var supportPrograms,supportLines;var init_support_data=__esm({"src/mail/support-data.ts"(){"use strict";supportPrograms=
 `
 aol.android
@@ -17074,27 +17410,27 @@ var parse12=require_parse2();var utils=require_utils2();var constants7=require_c
 map(input2=>picomatch2(input2,options,returnState));const arrayMatcher=str=>{for(const isMatch of fns){const state2=isMatch(
 str);if(state2)return state2}return false};return arrayMatcher}const isState=isObject4(glob2)&&glob2.tokens&&glob2.input;
 if(glob2===""||typeof glob2!=="string"&&!isState){throw new TypeError("Expected pattern to be a non-empty string")}const opts=options||
-{};const posix2=opts.windows;const regex=isState?picomatch2.compileRe(glob2,options):picomatch2.makeRe(glob2,options,false,
-true);const state=regex.state;delete regex.state;let isIgnored2=()=>false;if(opts.ignore){const ignoreOpts={...options,ignore:null,
-onMatch:null,onResult:null};isIgnored2=picomatch2(opts.ignore,ignoreOpts,returnState)}const matcher=(input2,returnObject=false)=>{
-const{isMatch,match,output:output2}=picomatch2.test(input2,regex,options,{glob:glob2,posix:posix2});const result={glob:glob2,
-state,regex,posix:posix2,input:input2,output:output2,match,isMatch};if(typeof opts.onResult==="function"){opts.onResult(
+{};const posix2=opts.windows;const regex2=isState?picomatch2.compileRe(glob2,options):picomatch2.makeRe(glob2,options,false,
+true);const state=regex2.state;delete regex2.state;let isIgnored2=()=>false;if(opts.ignore){const ignoreOpts={...options,
+ignore:null,onMatch:null,onResult:null};isIgnored2=picomatch2(opts.ignore,ignoreOpts,returnState)}const matcher=(input2,returnObject=false)=>{
+const{isMatch,match,output:output2}=picomatch2.test(input2,regex2,options,{glob:glob2,posix:posix2});const result={glob:glob2,
+state,regex:regex2,posix:posix2,input:input2,output:output2,match,isMatch};if(typeof opts.onResult==="function"){opts.onResult(
 result)}if(isMatch===false){result.isMatch=false;return returnObject?result:false}if(isIgnored2(input2)){if(typeof opts.
 onIgnore==="function"){opts.onIgnore(result)}result.isMatch=false;return returnObject?result:false}if(typeof opts.onMatch===
 "function"){opts.onMatch(result)}return returnObject?result:true};if(returnState){matcher.state=state}return matcher};picomatch2.
-test=(input2,regex,options,{glob:glob2,posix:posix2}={})=>{if(typeof input2!=="string"){throw new TypeError("Expected in\
-put to be a string")}if(input2===""){return{isMatch:false,output:""}}const opts=options||{};const format=opts.format||(posix2?
+test=(input2,regex2,options,{glob:glob2,posix:posix2}={})=>{if(typeof input2!=="string"){throw new TypeError("Expected i\
+nput to be a string")}if(input2===""){return{isMatch:false,output:""}}const opts=options||{};const format=opts.format||(posix2?
 utils.toPosixSlashes:null);let match=input2===glob2;let output2=match&&format?format(input2):input2;if(match===false){output2=
 format?format(input2):input2;match=output2===glob2}if(match===false||opts.capture===true){if(opts.matchBase===true||opts.
-basename===true){match=picomatch2.matchBase(input2,regex,options,posix2)}else{match=regex.exec(output2)}}return{isMatch:Boolean(
-match),match,output:output2}};picomatch2.matchBase=(input2,glob2,options,posix2=options&&options.windows)=>{const regex=glob2 instanceof
-RegExp?glob2:picomatch2.makeRe(glob2,options);return regex.test(utils.basename(input2,{windows:posix2}))};picomatch2.isMatch=
+basename===true){match=picomatch2.matchBase(input2,regex2,options,posix2)}else{match=regex2.exec(output2)}}return{isMatch:Boolean(
+match),match,output:output2}};picomatch2.matchBase=(input2,glob2,options,posix2=options&&options.windows)=>{const regex2=glob2 instanceof
+RegExp?glob2:picomatch2.makeRe(glob2,options);return regex2.test(utils.basename(input2,{windows:posix2}))};picomatch2.isMatch=
 (str,patterns,options)=>picomatch2(patterns,options)(str);picomatch2.parse=(pattern,options)=>{if(Array.isArray(pattern))
 return pattern.map(p=>picomatch2.parse(p,options));return parse12(pattern,{...options,fastpaths:false})};picomatch2.scan=
 (input2,options)=>scan2(input2,options);picomatch2.compileRe=(state,options,returnOutput=false,returnState=false)=>{if(returnOutput===
 true){return state.output}const opts=options||{};const prepend=opts.contains?"":"^";const append=opts.contains?"":"$";let source=`${prepend}\
-(?:${state.output})${append}`;if(state&&state.negated===true){source=`^(?!${source}).*$`}const regex=picomatch2.toRegex(
-source,options);if(returnState===true){regex.state=state}return regex};picomatch2.makeRe=(input2,options={},returnOutput=false,returnState=false)=>{
+(?:${state.output})${append}`;if(state&&state.negated===true){source=`^(?!${source}).*$`}const regex2=picomatch2.toRegex(
+source,options);if(returnState===true){regex2.state=state}return regex2};picomatch2.makeRe=(input2,options={},returnOutput=false,returnState=false)=>{
 if(!input2||typeof input2!=="string"){throw new TypeError("Expected a non-empty string")}let parsed2={negated:false,fastpaths:true};
 if(options.fastpaths!==false&&(input2[0]==="."||input2[0]==="*")){parsed2.output=parse12.fastpaths(input2,options)}if(!parsed2.
 output){parsed2=parse12(input2,options)}return picomatch2.compileRe(parsed2,options,returnOutput,returnState)};picomatch2.
@@ -17137,8 +17473,8 @@ cmd.registeredArguments.forEach(argument=>{argument.description=argument.descrip
 ""})}if(cmd.registeredArguments.find(argument=>argument.description)){return cmd.registeredArguments}return[]}subcommandTerm(cmd){
 const args=cmd.registeredArguments.map(arg=>humanReadableArgName(arg)).join(" ");return cmd._name+(cmd._aliases[0]?"|"+cmd.
 _aliases[0]:"")+(cmd.options.length?" [options]":"")+(args?" "+args:"")}optionTerm(option){return option.flags}argumentTerm(argument){
-return argument.name()}longestSubcommandTermLength(cmd,helper){return helper.visibleCommands(cmd).reduce((max,command2)=>{
-return Math.max(max,this.displayWidth(helper.styleSubcommandTerm(helper.subcommandTerm(command2))))},0)}longestOptionTermLength(cmd,helper){
+return argument.name()}longestSubcommandTermLength(cmd,helper){return helper.visibleCommands(cmd).reduce((max,command3)=>{
+return Math.max(max,this.displayWidth(helper.styleSubcommandTerm(helper.subcommandTerm(command3))))},0)}longestOptionTermLength(cmd,helper){
 return helper.visibleOptions(cmd).reduce((max,option)=>{return Math.max(max,this.displayWidth(helper.styleOptionTerm(helper.
 optionTerm(option))))},0)}longestGlobalOptionTermLength(cmd,helper){return helper.visibleGlobalOptions(cmd).reduce((max,option)=>{
 return Math.max(max,this.displayWidth(helper.styleOptionTerm(helper.optionTerm(option))))},0)}longestArgumentTermLength(cmd,helper){
@@ -17176,13 +17512,13 @@ const commandGroups=this.groupItems(cmd.commands,helper.visibleCommands(cmd),sub
 forEach((commands2,group)=>{const commandList=commands2.map(sub=>{return callFormatItem(helper.styleSubcommandTerm(helper.
 subcommandTerm(sub)),helper.styleSubcommandDescription(helper.subcommandDescription(sub)))});output2=output2.concat(this.
 formatItemList(group,commandList,helper))});return output2.join("\n")}displayWidth(str){return stripColor(str).length}styleTitle(str){
-return str}styleUsage(str){return str.split(" ").map(word=>{if(word==="[options]")return this.styleOptionText(word);if(word===
-"[command]")return this.styleSubcommandText(word);if(word[0]==="["||word[0]==="<")return this.styleArgumentText(word);return this.
-styleCommandText(word)}).join(" ")}styleCommandDescription(str){return this.styleDescriptionText(str)}styleOptionDescription(str){
+return str}styleUsage(str){return str.split(" ").map(word2=>{if(word2==="[options]")return this.styleOptionText(word2);if(word2===
+"[command]")return this.styleSubcommandText(word2);if(word2[0]==="["||word2[0]==="<")return this.styleArgumentText(word2);
+return this.styleCommandText(word2)}).join(" ")}styleCommandDescription(str){return this.styleDescriptionText(str)}styleOptionDescription(str){
 return this.styleDescriptionText(str)}styleSubcommandDescription(str){return this.styleDescriptionText(str)}styleArgumentDescription(str){
 return this.styleDescriptionText(str)}styleDescriptionText(str){return str}styleOptionTerm(str){return this.styleOptionText(
-str)}styleSubcommandTerm(str){return str.split(" ").map(word=>{if(word==="[options]")return this.styleOptionText(word);if(word[0]===
-"["||word[0]==="<")return this.styleArgumentText(word);return this.styleSubcommandText(word)}).join(" ")}styleArgumentTerm(str){
+str)}styleSubcommandTerm(str){return str.split(" ").map(word2=>{if(word2==="[options]")return this.styleOptionText(word2);
+if(word2[0]==="["||word2[0]==="<")return this.styleArgumentText(word2);return this.styleSubcommandText(word2)}).join(" ")}styleArgumentTerm(str){
 return this.styleArgumentText(str)}styleOptionText(str){return str}styleArgumentText(str){return str}styleSubcommandText(str){
 return str}styleCommandText(str){return str}padWidth(cmd,helper){return Math.max(helper.longestOptionTermLength(cmd,helper),
 helper.longestGlobalOptionTermLength(cmd,helper),helper.longestSubcommandTermLength(cmd,helper),helper.longestArgumentTermLength(
@@ -17222,10 +17558,10 @@ this.negativeOptions.set(option.attributeName(),option)}else{this.positiveOption
 this.negativeOptions.forEach((value3,key)=>{if(this.positiveOptions.has(key)){this.dualOptions.add(key)}})}valueFromOption(value3,option){
 const optionKey=option.attributeName();if(!this.dualOptions.has(optionKey))return true;const preset=this.negativeOptions.
 get(optionKey).presetArg;const negativeValue=preset!==void 0?preset:false;return option.negate===(negativeValue===value3)}};
-function camelcase(str){return str.split("-").reduce((str2,word)=>{return str2+word[0].toUpperCase()+word.slice(1)})}function splitOptionFlags(flags){
-let shortFlag;let longFlag;const shortFlagExp=/^-[^-]$/;const longFlagExp=/^--[^-]/;const flagParts=flags.split(/[ |,]+/).
-concat("guard");if(shortFlagExp.test(flagParts[0]))shortFlag=flagParts.shift();if(longFlagExp.test(flagParts[0]))longFlag=
-flagParts.shift();if(!shortFlag&&shortFlagExp.test(flagParts[0]))shortFlag=flagParts.shift();if(!shortFlag&&longFlagExp.
+function camelcase(str){return str.split("-").reduce((str2,word2)=>{return str2+word2[0].toUpperCase()+word2.slice(1)})}
+function splitOptionFlags(flags){let shortFlag;let longFlag;const shortFlagExp=/^-[^-]$/;const longFlagExp=/^--[^-]/;const flagParts=flags.
+split(/[ |,]+/).concat("guard");if(shortFlagExp.test(flagParts[0]))shortFlag=flagParts.shift();if(longFlagExp.test(flagParts[0]))
+longFlag=flagParts.shift();if(!shortFlag&&shortFlagExp.test(flagParts[0]))shortFlag=flagParts.shift();if(!shortFlag&&longFlagExp.
 test(flagParts[0])){shortFlag=longFlag;longFlag=flagParts.shift()}if(flagParts[0].startsWith("-")){const unsupportedFlag=flagParts[0];
 const baseError=`option creation failed due to '${unsupportedFlag}' in option flags '${flags}'`;if(/^-[^-][^-]/.test(unsupportedFlag))
 throw new Error(`${baseError}
@@ -17240,11 +17576,11 @@ flags found in '${flags}'.`);return{shortFlag,longFlag}}exports.Option=Option2;e
 if(Math.abs(a2.length-b.length)>maxDistance)return Math.max(a2.length,b.length);const d2=[];for(let i2=0;i2<=a2.length;i2++){
 d2[i2]=[i2]}for(let j=0;j<=b.length;j++){d2[0][j]=j}for(let j=1;j<=b.length;j++){for(let i2=1;i2<=a2.length;i2++){let cost=1;
 if(a2[i2-1]===b[j-1]){cost=0}else{cost=1}d2[i2][j]=Math.min(d2[i2-1][j]+1,d2[i2][j-1]+1,d2[i2-1][j-1]+cost);if(i2>1&&j>1&&
-a2[i2-1]===b[j-2]&&a2[i2-2]===b[j-1]){d2[i2][j]=Math.min(d2[i2][j],d2[i2-2][j-2]+1)}}}return d2[a2.length][b.length]}function suggestSimilar(word,candidates2){
-if(!candidates2||candidates2.length===0)return"";candidates2=Array.from(new Set(candidates2));const searchingOptions=word.
-startsWith("--");if(searchingOptions){word=word.slice(2);candidates2=candidates2.map(candidate=>candidate.slice(2))}let similar=[];
+a2[i2-1]===b[j-2]&&a2[i2-2]===b[j-1]){d2[i2][j]=Math.min(d2[i2][j],d2[i2-2][j-2]+1)}}}return d2[a2.length][b.length]}function suggestSimilar(word2,candidates2){
+if(!candidates2||candidates2.length===0)return"";candidates2=Array.from(new Set(candidates2));const searchingOptions=word2.
+startsWith("--");if(searchingOptions){word2=word2.slice(2);candidates2=candidates2.map(candidate=>candidate.slice(2))}let similar=[];
 let bestDistance=maxDistance;const minSimilarity=.4;candidates2.forEach(candidate=>{if(candidate.length<=1)return;const distance3=editDistance(
-word,candidate);const length=Math.max(word.length,candidate.length);const similarity=(length-distance3)/length;if(similarity>
+word2,candidate);const length=Math.max(word2.length,candidate.length);const similarity=(length-distance3)/length;if(similarity>
 minSimilarity){if(distance3<bestDistance){bestDistance=distance3;similar=[candidate]}else if(distance3===bestDistance){similar.
 push(candidate)}}});similar.sort((a2,b)=>a2.localeCompare(b));if(searchingOptions){similar=similar.map(candidate=>`--${candidate}`)}
 if(similar.length>1){return`
@@ -17272,7 +17608,7 @@ this._exitCallback=sourceCommand._exitCallback;this._storeOptionsAsProperties=so
 _combineFlagAndOptionalValue=sourceCommand._combineFlagAndOptionalValue;this._allowExcessArguments=sourceCommand._allowExcessArguments;
 this._enablePositionalOptions=sourceCommand._enablePositionalOptions;this._showHelpAfterError=sourceCommand._showHelpAfterError;
 this._showSuggestionAfterError=sourceCommand._showSuggestionAfterError;return this}_getCommandAndAncestors(){const result=[];
-for(let command2=this;command2;command2=command2.parent){result.push(command2)}return result}command(nameAndArgs,actionOptsOrExecDesc,execOpts){
+for(let command3=this;command3;command3=command3.parent){result.push(command3)}return result}command(nameAndArgs,actionOptsOrExecDesc,execOpts){
 let desc=actionOptsOrExecDesc;let opts=execOpts;if(typeof desc==="object"&&desc!==null){opts=desc;desc=null}opts=opts||{};
 const[,name2,args]=nameAndArgs.match(/([^ ]+) *(.*)/);const cmd=this.createCommand(name2);if(desc){cmd.description(desc);
 cmd._executableHandler=true}if(opts.isDefault)this._defaultCommandName=cmd._name;cmd._hidden=!!(opts.noHelp||opts.hidden);
@@ -17317,11 +17653,11 @@ try{return target.parseArg(value3,previous)}catch(err){if(err.code==="commander.
 short&&this._findOption(option.short)||option.long&&this._findOption(option.long);if(matchingOption){const matchingFlag=option.
 long&&this._findOption(option.long)?option.long:option.short;throw new Error(`Cannot add option '${option.flags}'${this.
 _name&&` to command '${this._name}'`} due to conflicting flag '${matchingFlag}'
--  already used by option '${matchingOption.flags}'`)}this._initOptionGroup(option);this.options.push(option)}_registerCommand(command2){
-const knownBy=cmd=>{return[cmd.name()].concat(cmd.aliases())};const alreadyUsed=knownBy(command2).find(name2=>this._findCommand(
-name2));if(alreadyUsed){const existingCmd=knownBy(this._findCommand(alreadyUsed)).join("|");const newCmd=knownBy(command2).
+-  already used by option '${matchingOption.flags}'`)}this._initOptionGroup(option);this.options.push(option)}_registerCommand(command3){
+const knownBy=cmd=>{return[cmd.name()].concat(cmd.aliases())};const alreadyUsed=knownBy(command3).find(name2=>this._findCommand(
+name2));if(alreadyUsed){const existingCmd=knownBy(this._findCommand(alreadyUsed)).join("|");const newCmd=knownBy(command3).
 join("|");throw new Error(`cannot add command '${newCmd}' as already have command '${existingCmd}'`)}this._initCommandGroup(
-command2);this.commands.push(command2)}addOption(option){this._registerOption(option);const oname=option.name();const name2=option.
+command3);this.commands.push(command3)}addOption(option){this._registerOption(option);const oname=option.name();const name2=option.
 attributeName();if(option.negate){const positiveLongFlag=option.long.replace(/^--no-/,"--");if(!this._findOption(positiveLongFlag)){
 this.setOptionValueWithSource(name2,option.defaultValue===void 0?true:option.defaultValue,"default")}}else if(option.defaultValue!==
 void 0){this.setOptionValueWithSource(name2,option.defaultValue,"default")}const handleOptionValue=(val,invalidValueMessage,valueSource)=>{
@@ -17334,8 +17670,8 @@ envVar){this.on("optionEnv:"+oname,val=>{const invalidValueMessage=`error: optio
 env '${option.envVar}' is invalid.`;handleOptionValue(val,invalidValueMessage,"env")})}return this}_optionEx(config3,flags,description,fn,defaultValue){
 if(typeof flags==="object"&&flags instanceof Option2){throw new Error("To add an Option object use addOption() instead o\
 f option() or requiredOption()")}const option=this.createOption(flags,description);option.makeOptionMandatory(!!config3.
-mandatory);if(typeof fn==="function"){option.default(defaultValue).argParser(fn)}else if(fn instanceof RegExp){const regex=fn;
-fn=(val,def)=>{const m=regex.exec(val);return m?m[0]:def};option.default(defaultValue).argParser(fn)}else{option.default(
+mandatory);if(typeof fn==="function"){option.default(defaultValue).argParser(fn)}else if(fn instanceof RegExp){const regex2=fn;
+fn=(val,def)=>{const m=regex2.exec(val);return m?m[0]:def};option.default(defaultValue).argParser(fn)}else{option.default(
 fn)}return this.addOption(option)}option(flags,description,parseArg,defaultValue){return this._optionEx({},flags,description,
 parseArg,defaultValue)}requiredOption(flags,description,parseArg,defaultValue){return this._optionEx({mandatory:true},flags,
 description,parseArg,defaultValue)}combineFlagAndOptionalValue(combine=true){this._combineFlagAndOptionalValue=!!combine;
@@ -17488,15 +17824,15 @@ const bestOption=findBestOptionFromValue(option2);const optionKey=bestOption.att
 optionKey);if(source==="env"){return`environment variable '${bestOption.envVar}'`}return`option '${bestOption.flags}'`};
 const message=`error: ${getErrorMessage(option)} cannot be used with ${getErrorMessage(conflictingOption)}`;this.error(message,
 {code:"commander.conflictingOption"})}unknownOption(flag2){if(this._allowUnknownOption)return;let suggestion="";if(flag2.
-startsWith("--")&&this._showSuggestionAfterError){let candidateFlags=[];let command2=this;do{const moreFlags=command2.createHelp().
-visibleOptions(command2).filter(option=>option.long).map(option=>option.long);candidateFlags=candidateFlags.concat(moreFlags);
-command2=command2.parent}while(command2&&!command2._enablePositionalOptions);suggestion=suggestSimilar(flag2,candidateFlags)}
+startsWith("--")&&this._showSuggestionAfterError){let candidateFlags=[];let command3=this;do{const moreFlags=command3.createHelp().
+visibleOptions(command3).filter(option=>option.long).map(option=>option.long);candidateFlags=candidateFlags.concat(moreFlags);
+command3=command3.parent}while(command3&&!command3._enablePositionalOptions);suggestion=suggestSimilar(flag2,candidateFlags)}
 const message=`error: unknown option '${flag2}'${suggestion}`;this.error(message,{code:"commander.unknownOption"})}_excessArguments(receivedArgs){
 if(this._allowExcessArguments)return;const expected=this.registeredArguments.length;const s2=expected===1?"":"s";const forSubcommand=this.
 parent?` for '${this.name()}'`:"";const message=`error: too many arguments${forSubcommand}. Expected ${expected} argumen\
 t${s2} but got ${receivedArgs.length}.`;this.error(message,{code:"commander.excessArguments"})}unknownCommand(){const unknownName=this.
 args[0];let suggestion="";if(this._showSuggestionAfterError){const candidateNames=[];this.createHelp().visibleCommands(this).
-forEach(command2=>{candidateNames.push(command2.name());if(command2.alias())candidateNames.push(command2.alias())});suggestion=
+forEach(command3=>{candidateNames.push(command3.name());if(command3.alias())candidateNames.push(command3.alias())});suggestion=
 suggestSimilar(unknownName,candidateNames)}const message=`error: unknown command '${unknownName}'${suggestion}`;this.error(
 message,{code:"commander.unknownCommand"})}version(str,flags,description){if(str===void 0)return this._version;this._version=
 str;flags=flags||"-V, --version";description=description||"output the version number";const versionOption=this.createOption(
@@ -17505,11 +17841,11 @@ tion:"+versionOption.name(),()=>{this._outputConfiguration.writeOut(`${str}
 `);this._exit(0,"commander.version",str)});return this}description(str,argsDescription){if(str===void 0&&argsDescription===
 void 0)return this._description;this._description=str;if(argsDescription){this._argsDescription=argsDescription}return this}summary(str){
 if(str===void 0)return this._summary;this._summary=str;return this}alias(alias){if(alias===void 0)return this._aliases[0];
-let command2=this;if(this.commands.length!==0&&this.commands[this.commands.length-1]._executableHandler){command2=this.commands[this.
-commands.length-1]}if(alias===command2._name)throw new Error("Command alias can't be the same as its name");const matchingCommand=this.
+let command3=this;if(this.commands.length!==0&&this.commands[this.commands.length-1]._executableHandler){command3=this.commands[this.
+commands.length-1]}if(alias===command3._name)throw new Error("Command alias can't be the same as its name");const matchingCommand=this.
 parent?._findCommand(alias);if(matchingCommand){const existingCmd=[matchingCommand.name()].concat(matchingCommand.aliases()).
 join("|");throw new Error(`cannot add alias '${alias}' to command '${this.name()}' as already have command '${existingCmd}\
-'`)}command2._aliases.push(alias);return this}aliases(aliases){if(aliases===void 0)return this._aliases;aliases.forEach(
+'`)}command3._aliases.push(alias);return this}aliases(aliases){if(aliases===void 0)return this._aliases;aliases.forEach(
 alias=>this.alias(alias));return this}usage(str){if(str===void 0){if(this._usage)return this._usage;const args=this.registeredArguments.
 map(arg=>{return humanReadableArgName(arg)});return[].concat(this.options.length||this._helpOption!==null?"[options]":[],
 this.commands.length?"[command]":[],this.registeredArguments.length?args:[]).join(" ")}this._usage=str;return this}name(str){
@@ -17530,11 +17866,11 @@ getOutHelpWidth()}const write=str=>{if(!hasColors)str=this._outputConfiguration.
 error:error63,write,hasColors,helpWidth}}outputHelp(contextOptions){let deprecatedCallback;if(typeof contextOptions==="f\
 unction"){deprecatedCallback=contextOptions;contextOptions=void 0}const outputContext=this._getOutputContext(contextOptions);
 const eventContext={error:outputContext.error,write:outputContext.write,command:this};this._getCommandAndAncestors().reverse().
-forEach(command2=>command2.emit("beforeAllHelp",eventContext));this.emit("beforeHelp",eventContext);let helpInformation=this.
+forEach(command3=>command3.emit("beforeAllHelp",eventContext));this.emit("beforeHelp",eventContext);let helpInformation=this.
 helpInformation({error:outputContext.error});if(deprecatedCallback){helpInformation=deprecatedCallback(helpInformation);
 if(typeof helpInformation!=="string"&&!Buffer.isBuffer(helpInformation)){throw new Error("outputHelp callback must retur\
 n a string or a Buffer")}}outputContext.write(helpInformation);if(this._getHelpOption()?.long){this.emit(this._getHelpOption().
-long)}this.emit("afterHelp",eventContext);this._getCommandAndAncestors().forEach(command2=>command2.emit("afterAllHelp",
+long)}this.emit("afterHelp",eventContext);this._getCommandAndAncestors().forEach(command3=>command3.emit("afterAllHelp",
 eventContext))}helpOption(flags,description){if(typeof flags==="boolean"){if(flags){if(this._helpOption===null)this._helpOption=
 void 0;if(this._defaultOptionGroup){this._initOptionGroup(this._getHelpOption())}}else{this._helpOption=null}return this}
 this._helpOption=this.createOption(flags??"-h, --help",description??"display help for command");if(flags||description)this.
@@ -17561,9 +17897,9 @@ var{Command:Command3}=require_command();var{CommanderError:CommanderError2,Inval
 var{Help:Help2}=require_help();var{Option:Option2}=require_option();exports.program=new Command3;exports.createCommand=name2=>new Command3(
 name2);exports.createOption=(flags,description)=>new Option2(flags,description);exports.createArgument=(name2,description)=>new Argument2(
 name2,description);exports.Command=Command3;exports.Option=Option2;exports.Argument=Argument2;exports.Help=Help2;exports.
-CommanderError=CommanderError2;exports.InvalidArgumentError=InvalidArgumentError2;exports.InvalidOptionArgumentError=InvalidArgumentError2}});import{readFileSync as readFileSync3,existsSync as existsSync3}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
+CommanderError=CommanderError2;exports.InvalidArgumentError=InvalidArgumentError2;exports.InvalidOptionArgumentError=InvalidArgumentError2}});import{readFileSync as readFileSync4,existsSync as existsSync3}from"fs";import{EOL as EOL5}from"os";var Context2;var init_context=__esm(
 {"node_modules/@actions/github/lib/context.js"(){Context2=class{constructor(){var _a3,_b,_c;this.payload={};if(process.env.
-GITHUB_EVENT_PATH){if(existsSync3(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync3(process.env.GITHUB_EVENT_PATH,
+GITHUB_EVENT_PATH){if(existsSync3(process.env.GITHUB_EVENT_PATH)){this.payload=JSON.parse(readFileSync4(process.env.GITHUB_EVENT_PATH,
 {encoding:"utf8"}))}else{const path=process.env.GITHUB_EVENT_PATH;process.stdout.write(`GITHUB_EVENT_PATH ${path} does n\
 ot exist${EOL5}`)}}this.eventName=process.env.GITHUB_EVENT_NAME;this.sha=process.env.GITHUB_SHA;this.ref=process.env.GITHUB_REF;
 this.workflow=process.env.GITHUB_WORKFLOW;this.action=process.env.GITHUB_ACTION;this.actor=process.env.GITHUB_ACTOR;this.
@@ -18012,8 +18348,8 @@ const isUserToServer=token.startsWith("ghu_");const tokenType=isApp?"app":isInst
 user-to-server":"oauth";return{type:"token",token,tokenType}}function withAuthorizationPrefix(token){if(token.split(/\./).
 length===3){return`bearer ${token}`}return`token ${token}`}async function hook(token,request5,route,parameters){const endpoint2=request5.
 endpoint.merge(route,parameters);endpoint2.headers.authorization=withAuthorizationPrefix(token);return request5(endpoint2)}
-var b64url,sep7,jwtRE,isJWT,createTokenAuth;var init_dist_bundle4=__esm({"node_modules/@octokit/auth-token/dist-bundle/i\
-ndex.js"(){b64url="(?:[a-zA-Z0-9_-]+)";sep7="\\.";jwtRE=new RegExp(`^${b64url}${sep7}${b64url}${sep7}${b64url}$`);isJWT=
+var b64url,sep8,jwtRE,isJWT,createTokenAuth;var init_dist_bundle4=__esm({"node_modules/@octokit/auth-token/dist-bundle/i\
+ndex.js"(){b64url="(?:[a-zA-Z0-9_-]+)";sep8="\\.";jwtRE=new RegExp(`^${b64url}${sep8}${b64url}${sep8}${b64url}$`);isJWT=
 jwtRE.test.bind(jwtRE);createTokenAuth=function createTokenAuth2(token){if(!token){throw new Error("[@octokit/auth-token\
 ] No token passed to createTokenAuth")}if(typeof token!=="string"){throw new Error("[@octokit/auth-token] Token passed t\
 o createTokenAuth is not a string")}token=token.replace(/^(token|bearer) +/i,"");return Object.assign(auth.bind(null,token),
@@ -18758,18 +19094,343 @@ baseUrl=getApiBaseUrl();defaults={baseUrl,request:{agent:getProxyAgent(baseUrl),
 plugin(restEndpointMethods,paginateRest).defaults(defaults)}});var github_exports2={};__export(github_exports2,{context:()=>context2,getOctokit:()=>getOctokit});function getOctokit(token,options,...additionalPlugins){
 const GitHubWithPlugins=GitHub.plugin(...additionalPlugins);return new GitHubWithPlugins(getOctokitOptions(token,options))}
 var context2;var init_github2=__esm({"node_modules/@actions/github/lib/github.js"(){init_context();init_utils3();context2=
-new Context2}});import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join18,resolve as resolve15}from"node:path";import*as os from"os";function toCommandValue(input2){if(input2===null||input2===void 0){return""}else if(typeof input2==="string"||input2 instanceof
+new Context2}});var require_light=__commonJS({"node_modules/bottleneck/light.js"(exports,module){(function(global2,factory){typeof exports===
+"object"&&typeof module!=="undefined"?module.exports=factory():typeof define==="function"&&define.amd?define(factory):global2.
+Bottleneck=factory()})(exports,(function(){"use strict";var commonjsGlobal=typeof globalThis!=="undefined"?globalThis:typeof window!==
+"undefined"?window:typeof global!=="undefined"?global:typeof self!=="undefined"?self:{};function getCjsExportFromNamespace(n2){
+return n2&&n2["default"]||n2}var load=function(received,defaults2,onto={}){var k,ref,v;for(k in defaults2){v=defaults2[k];
+onto[k]=(ref=received[k])!=null?ref:v}return onto};var overwrite=function(received,defaults2,onto={}){var k,v;for(k in received){
+v=received[k];if(defaults2[k]!==void 0){onto[k]=v}}return onto};var parser={load,overwrite};var DLList;DLList=class DLList{constructor(incr,decr){
+this.incr=incr;this.decr=decr;this._first=null;this._last=null;this.length=0}push(value3){var node2;this.length++;if(typeof this.
+incr==="function"){this.incr()}node2={value:value3,prev:this._last,next:null};if(this._last!=null){this._last.next=node2;
+this._last=node2}else{this._first=this._last=node2}return void 0}shift(){var value3;if(this._first==null){return}else{this.
+length--;if(typeof this.decr==="function"){this.decr()}}value3=this._first.value;if((this._first=this._first.next)!=null){
+this._first.prev=null}else{this._last=null}return value3}first(){if(this._first!=null){return this._first.value}}getArray(){
+var node2,ref,results;node2=this._first;results=[];while(node2!=null){results.push((ref=node2,node2=node2.next,ref.value))}
+return results}forEachShift(cb){var node2;node2=this.shift();while(node2!=null){cb(node2),node2=this.shift()}return void 0}debug(){
+var node2,ref,ref1,ref2,results;node2=this._first;results=[];while(node2!=null){results.push((ref=node2,node2=node2.next,
+{value:ref.value,prev:(ref1=ref.prev)!=null?ref1.value:void 0,next:(ref2=ref.next)!=null?ref2.value:void 0}))}return results}};
+var DLList_1=DLList;var Events;Events=class Events{constructor(instance){this.instance=instance;this._events={};if(this.
+instance.on!=null||this.instance.once!=null||this.instance.removeAllListeners!=null){throw new Error("An Emitter already\
+ exists for this object")}this.instance.on=(name2,cb)=>{return this._addListener(name2,"many",cb)};this.instance.once=(name2,cb)=>{
+return this._addListener(name2,"once",cb)};this.instance.removeAllListeners=(name2=null)=>{if(name2!=null){return delete this.
+_events[name2]}else{return this._events={}}}}_addListener(name2,status,cb){var base2;if((base2=this._events)[name2]==null){
+base2[name2]=[]}this._events[name2].push({cb,status});return this.instance}listenerCount(name2){if(this._events[name2]!=
+null){return this._events[name2].length}else{return 0}}async trigger(name2,...args){var e2,promises3;try{if(name2!=="deb\
+ug"){this.trigger("debug",`Event triggered: ${name2}`,args)}if(this._events[name2]==null){return}this._events[name2]=this.
+_events[name2].filter(function(listener){return listener.status!=="none"});promises3=this._events[name2].map(async listener=>{
+var e3,returned;if(listener.status==="none"){return}if(listener.status==="once"){listener.status="none"}try{returned=typeof listener.
+cb==="function"?listener.cb(...args):void 0;if(typeof(returned!=null?returned.then:void 0)==="function"){return await returned}else{
+return returned}}catch(error63){e3=error63;{this.trigger("error",e3)}return null}});return(await Promise.all(promises3)).
+find(function(x){return x!=null})}catch(error63){e2=error63;{this.trigger("error",e2)}return null}}};var Events_1=Events;
+var DLList$1,Events$1,Queues;DLList$1=DLList_1;Events$1=Events_1;Queues=class Queues{constructor(num_priorities){var i2;
+this.Events=new Events$1(this);this._length=0;this._lists=(function(){var j,ref,results;results=[];for(i2=j=1,ref=num_priorities;1<=
+ref?j<=ref:j>=ref;i2=1<=ref?++j:--j){results.push(new DLList$1((()=>{return this.incr()}),(()=>{return this.decr()})))}return results}).
+call(this)}incr(){if(this._length++===0){return this.Events.trigger("leftzero")}}decr(){if(--this._length===0){return this.
+Events.trigger("zero")}}push(job){return this._lists[job.options.priority].push(job)}queued(priority){if(priority!=null){
+return this._lists[priority].length}else{return this._length}}shiftAll(fn){return this._lists.forEach(function(list2){return list2.
+forEachShift(fn)})}getFirst(arr=this._lists){var j,len,list2;for(j=0,len=arr.length;j<len;j++){list2=arr[j];if(list2.length>
+0){return list2}}return[]}shiftLastFrom(priority){return this.getFirst(this._lists.slice(priority).reverse()).shift()}};
+var Queues_1=Queues;var BottleneckError;BottleneckError=class BottleneckError extends Error{};var BottleneckError_1=BottleneckError;
+var BottleneckError$1,DEFAULT_PRIORITY,Job,NUM_PRIORITIES,parser$1;NUM_PRIORITIES=10;DEFAULT_PRIORITY=5;parser$1=parser;
+BottleneckError$1=BottleneckError_1;Job=class Job{constructor(task,args,options,jobDefaults,rejectOnDrop,Events2,_states,Promise2){
+this.task=task;this.args=args;this.rejectOnDrop=rejectOnDrop;this.Events=Events2;this._states=_states;this.Promise=Promise2;
+this.options=parser$1.load(options,jobDefaults);this.options.priority=this._sanitizePriority(this.options.priority);if(this.
+options.id===jobDefaults.id){this.options.id=`${this.options.id}-${this._randomIndex()}`}this.promise=new this.Promise((_resolve,_reject)=>{
+this._resolve=_resolve;this._reject=_reject});this.retryCount=0}_sanitizePriority(priority){var sProperty;sProperty=~~priority!==
+priority?DEFAULT_PRIORITY:priority;if(sProperty<0){return 0}else if(sProperty>NUM_PRIORITIES-1){return NUM_PRIORITIES-1}else{
+return sProperty}}_randomIndex(){return Math.random().toString(36).slice(2)}doDrop({error:error63,message="This job has \
+been dropped by Bottleneck"}={}){if(this._states.remove(this.options.id)){if(this.rejectOnDrop){this._reject(error63!=null?
+error63:new BottleneckError$1(message))}this.Events.trigger("dropped",{args:this.args,options:this.options,task:this.task,
+promise:this.promise});return true}else{return false}}_assertStatus(expected){var status;status=this._states.jobStatus(this.
+options.id);if(!(status===expected||expected==="DONE"&&status===null)){throw new BottleneckError$1(`Invalid job status ${status}\
+, expected ${expected}. Please open an issue at https://github.com/SGrondin/bottleneck/issues`)}}doReceive(){this._states.
+start(this.options.id);return this.Events.trigger("received",{args:this.args,options:this.options})}doQueue(reachedHWM,blocked4){
+this._assertStatus("RECEIVED");this._states.next(this.options.id);return this.Events.trigger("queued",{args:this.args,options:this.
+options,reachedHWM,blocked:blocked4})}doRun(){if(this.retryCount===0){this._assertStatus("QUEUED");this._states.next(this.
+options.id)}else{this._assertStatus("EXECUTING")}return this.Events.trigger("scheduled",{args:this.args,options:this.options})}async doExecute(chained,clearGlobalState,run5,free){
+var error63,eventInfo,passed;if(this.retryCount===0){this._assertStatus("RUNNING");this._states.next(this.options.id)}else{
+this._assertStatus("EXECUTING")}eventInfo={args:this.args,options:this.options,retryCount:this.retryCount};this.Events.trigger(
+"executing",eventInfo);try{passed=await(chained!=null?chained.schedule(this.options,this.task,...this.args):this.task(...this.
+args));if(clearGlobalState()){this.doDone(eventInfo);await free(this.options,eventInfo);this._assertStatus("DONE");return this.
+_resolve(passed)}}catch(error1){error63=error1;return this._onFailure(error63,eventInfo,clearGlobalState,run5,free)}}doExpire(clearGlobalState,run5,free){
+var error63,eventInfo;if(this._states.jobStatus(this.options.id==="RUNNING")){this._states.next(this.options.id)}this._assertStatus(
+"EXECUTING");eventInfo={args:this.args,options:this.options,retryCount:this.retryCount};error63=new BottleneckError$1(`T\
+his job timed out after ${this.options.expiration} ms.`);return this._onFailure(error63,eventInfo,clearGlobalState,run5,
+free)}async _onFailure(error63,eventInfo,clearGlobalState,run5,free){var retry2,retryAfter;if(clearGlobalState()){retry2=
+await this.Events.trigger("failed",error63,eventInfo);if(retry2!=null){retryAfter=~~retry2;this.Events.trigger("retry",`\
+Retrying ${this.options.id} after ${retryAfter} ms`,eventInfo);this.retryCount++;return run5(retryAfter)}else{this.doDone(
+eventInfo);await free(this.options,eventInfo);this._assertStatus("DONE");return this._reject(error63)}}}doDone(eventInfo){
+this._assertStatus("EXECUTING");this._states.next(this.options.id);return this.Events.trigger("done",eventInfo)}};var Job_1=Job;
+var BottleneckError$2,LocalDatastore,parser$2;parser$2=parser;BottleneckError$2=BottleneckError_1;LocalDatastore=class LocalDatastore{constructor(instance,storeOptions,storeInstanceOptions){
+this.instance=instance;this.storeOptions=storeOptions;this.clientId=this.instance._randomIndex();parser$2.load(storeInstanceOptions,
+storeInstanceOptions,this);this._nextRequest=this._lastReservoirRefresh=this._lastReservoirIncrease=Date.now();this._running=
+0;this._done=0;this._unblockTime=0;this.ready=this.Promise.resolve();this.clients={};this._startHeartbeat()}_startHeartbeat(){
+var base2;if(this.heartbeat==null&&(this.storeOptions.reservoirRefreshInterval!=null&&this.storeOptions.reservoirRefreshAmount!=
+null||this.storeOptions.reservoirIncreaseInterval!=null&&this.storeOptions.reservoirIncreaseAmount!=null)){return typeof(base2=
+this.heartbeat=setInterval(()=>{var amount,incr,maximum,now,reservoir;now=Date.now();if(this.storeOptions.reservoirRefreshInterval!=
+null&&now>=this._lastReservoirRefresh+this.storeOptions.reservoirRefreshInterval){this._lastReservoirRefresh=now;this.storeOptions.
+reservoir=this.storeOptions.reservoirRefreshAmount;this.instance._drainAll(this.computeCapacity())}if(this.storeOptions.
+reservoirIncreaseInterval!=null&&now>=this._lastReservoirIncrease+this.storeOptions.reservoirIncreaseInterval){({reservoirIncreaseAmount:amount,
+reservoirIncreaseMaximum:maximum,reservoir}=this.storeOptions);this._lastReservoirIncrease=now;incr=maximum!=null?Math.min(
+amount,maximum-reservoir):amount;if(incr>0){this.storeOptions.reservoir+=incr;return this.instance._drainAll(this.computeCapacity())}}},
+this.heartbeatInterval)).unref==="function"?base2.unref():void 0}else{return clearInterval(this.heartbeat)}}async __publish__(message){
+await this.yieldLoop();return this.instance.Events.trigger("message",message.toString())}async __disconnect__(flush){await this.
+yieldLoop();clearInterval(this.heartbeat);return this.Promise.resolve()}yieldLoop(t2=0){return new this.Promise(function(resolve16,reject){
+return setTimeout(resolve16,t2)})}computePenalty(){var ref;return(ref=this.storeOptions.penalty)!=null?ref:15*this.storeOptions.
+minTime||5e3}async __updateSettings__(options){await this.yieldLoop();parser$2.overwrite(options,options,this.storeOptions);
+this._startHeartbeat();this.instance._drainAll(this.computeCapacity());return true}async __running__(){await this.yieldLoop();
+return this._running}async __queued__(){await this.yieldLoop();return this.instance.queued()}async __done__(){await this.
+yieldLoop();return this._done}async __groupCheck__(time3){await this.yieldLoop();return this._nextRequest+this.timeout<time3}computeCapacity(){
+var maxConcurrent,reservoir;({maxConcurrent,reservoir}=this.storeOptions);if(maxConcurrent!=null&&reservoir!=null){return Math.
+min(maxConcurrent-this._running,reservoir)}else if(maxConcurrent!=null){return maxConcurrent-this._running}else if(reservoir!=
+null){return reservoir}else{return null}}conditionsCheck(weight2){var capacity;capacity=this.computeCapacity();return capacity==
+null||weight2<=capacity}async __incrementReservoir__(incr){var reservoir;await this.yieldLoop();reservoir=this.storeOptions.
+reservoir+=incr;this.instance._drainAll(this.computeCapacity());return reservoir}async __currentReservoir__(){await this.
+yieldLoop();return this.storeOptions.reservoir}isBlocked(now){return this._unblockTime>=now}check(weight2,now){return this.
+conditionsCheck(weight2)&&this._nextRequest-now<=0}async __check__(weight2){var now;await this.yieldLoop();now=Date.now();
+return this.check(weight2,now)}async __register__(index,weight2,expiration){var now,wait2;await this.yieldLoop();now=Date.
+now();if(this.conditionsCheck(weight2)){this._running+=weight2;if(this.storeOptions.reservoir!=null){this.storeOptions.reservoir-=
+weight2}wait2=Math.max(this._nextRequest-now,0);this._nextRequest=now+wait2+this.storeOptions.minTime;return{success:true,
+wait:wait2,reservoir:this.storeOptions.reservoir}}else{return{success:false}}}strategyIsBlock(){return this.storeOptions.
+strategy===3}async __submit__(queueLength,weight2){var blocked4,now,reachedHWM;await this.yieldLoop();if(this.storeOptions.
+maxConcurrent!=null&&weight2>this.storeOptions.maxConcurrent){throw new BottleneckError$2(`Impossible to add a job havin\
+g a weight of ${weight2} to a limiter having a maxConcurrent setting of ${this.storeOptions.maxConcurrent}`)}now=Date.now();
+reachedHWM=this.storeOptions.highWater!=null&&queueLength===this.storeOptions.highWater&&!this.check(weight2,now);blocked4=
+this.strategyIsBlock()&&(reachedHWM||this.isBlocked(now));if(blocked4){this._unblockTime=now+this.computePenalty();this.
+_nextRequest=this._unblockTime+this.storeOptions.minTime;this.instance._dropAllQueued()}return{reachedHWM,blocked:blocked4,
+strategy:this.storeOptions.strategy}}async __free__(index,weight2){await this.yieldLoop();this._running-=weight2;this._done+=
+weight2;this.instance._drainAll(this.computeCapacity());return{running:this._running}}};var LocalDatastore_1=LocalDatastore;
+var BottleneckError$3,States;BottleneckError$3=BottleneckError_1;States=class States{constructor(status1){this.status=status1;
+this._jobs={};this.counts=this.status.map(function(){return 0})}next(id){var current,next;current=this._jobs[id];next=current+
+1;if(current!=null&&next<this.status.length){this.counts[current]--;this.counts[next]++;return this._jobs[id]++}else if(current!=
+null){this.counts[current]--;return delete this._jobs[id]}}start(id){var initial;initial=0;this._jobs[id]=initial;return this.
+counts[initial]++}remove(id){var current;current=this._jobs[id];if(current!=null){this.counts[current]--;delete this._jobs[id]}
+return current!=null}jobStatus(id){var ref;return(ref=this.status[this._jobs[id]])!=null?ref:null}statusJobs(status){var k,
+pos,ref,results,v;if(status!=null){pos=this.status.indexOf(status);if(pos<0){throw new BottleneckError$3(`status must be\
+ one of ${this.status.join(", ")}`)}ref=this._jobs;results=[];for(k in ref){v=ref[k];if(v===pos){results.push(k)}}return results}else{
+return Object.keys(this._jobs)}}statusCounts(){return this.counts.reduce(((acc,v,i2)=>{acc[this.status[i2]]=v;return acc}),
+{})}};var States_1=States;var DLList$2,Sync;DLList$2=DLList_1;Sync=class Sync{constructor(name2,Promise2){this.schedule=
+this.schedule.bind(this);this.name=name2;this.Promise=Promise2;this._running=0;this._queue=new DLList$2}isEmpty(){return this.
+_queue.length===0}async _tryToRun(){var args,cb,error63,reject,resolve16,returned,task;if(this._running<1&&this._queue.length>
+0){this._running++;({task,args,resolve:resolve16,reject}=this._queue.shift());cb=await(async function(){try{returned=await task(
+...args);return function(){return resolve16(returned)}}catch(error1){error63=error1;return function(){return reject(error63)}}})();
+this._running--;this._tryToRun();return cb()}}schedule(task,...args){var promise3,reject,resolve16;resolve16=reject=null;
+promise3=new this.Promise(function(_resolve,_reject){resolve16=_resolve;return reject=_reject});this._queue.push({task,args,
+resolve:resolve16,reject});this._tryToRun();return promise3}};var Sync_1=Sync;var version3="2.19.5";var version$1={version:version3};
+var version$2=Object.freeze({version:version3,default:version$1});var require$$2=()=>console.log("You must import the fu\
+ll version of Bottleneck in order to use this feature.");var require$$3=()=>console.log("You must import the full versio\
+n of Bottleneck in order to use this feature.");var require$$4=()=>console.log("You must import the full version of Bott\
+leneck in order to use this feature.");var Events$2,Group,IORedisConnection$1,RedisConnection$1,Scripts$1,parser$3;parser$3=
+parser;Events$2=Events_1;RedisConnection$1=require$$2;IORedisConnection$1=require$$3;Scripts$1=require$$4;Group=(function(){
+class Group2{constructor(limiterOptions={}){this.deleteKey=this.deleteKey.bind(this);this.limiterOptions=limiterOptions;
+parser$3.load(this.limiterOptions,this.defaults,this);this.Events=new Events$2(this);this.instances={};this.Bottleneck=Bottleneck_1;
+this._startAutoCleanup();this.sharedConnection=this.connection!=null;if(this.connection==null){if(this.limiterOptions.datastore===
+"redis"){this.connection=new RedisConnection$1(Object.assign({},this.limiterOptions,{Events:this.Events}))}else if(this.
+limiterOptions.datastore==="ioredis"){this.connection=new IORedisConnection$1(Object.assign({},this.limiterOptions,{Events:this.
+Events}))}}}key(key=""){var ref;return(ref=this.instances[key])!=null?ref:(()=>{var limiter;limiter=this.instances[key]=
+new this.Bottleneck(Object.assign(this.limiterOptions,{id:`${this.id}-${key}`,timeout:this.timeout,connection:this.connection}));
+this.Events.trigger("created",limiter,key);return limiter})()}async deleteKey(key=""){var deleted,instance;instance=this.
+instances[key];if(this.connection){deleted=await this.connection.__runCommand__(["del",...Scripts$1.allKeys(`${this.id}-${key}`)])}
+if(instance!=null){delete this.instances[key];await instance.disconnect()}return instance!=null||deleted>0}limiters(){var k,
+ref,results,v;ref=this.instances;results=[];for(k in ref){v=ref[k];results.push({key:k,limiter:v})}return results}keys(){
+return Object.keys(this.instances)}async clusterKeys(){var cursor,end,found2,i2,k,keys,len,next,start3;if(this.connection==
+null){return this.Promise.resolve(this.keys())}keys=[];cursor=null;start3=`b_${this.id}-`.length;end="_settings".length;
+while(cursor!==0){[next,found2]=await this.connection.__runCommand__(["scan",cursor!=null?cursor:0,"match",`b_${this.id}\
+-*_settings`,"count",1e4]);cursor=~~next;for(i2=0,len=found2.length;i2<len;i2++){k=found2[i2];keys.push(k.slice(start3,-end))}}
+return keys}_startAutoCleanup(){var base2;clearInterval(this.interval);return typeof(base2=this.interval=setInterval(async()=>{
+var e2,k,ref,results,time3,v;time3=Date.now();ref=this.instances;results=[];for(k in ref){v=ref[k];try{if(await v._store.
+__groupCheck__(time3)){results.push(this.deleteKey(k))}else{results.push(void 0)}}catch(error63){e2=error63;results.push(
+v.Events.trigger("error",e2))}}return results},this.timeout/2)).unref==="function"?base2.unref():void 0}updateSettings(options={}){
+parser$3.overwrite(options,this.defaults,this);parser$3.overwrite(options,options,this.limiterOptions);if(options.timeout!=
+null){return this._startAutoCleanup()}}disconnect(flush=true){var ref;if(!this.sharedConnection){return(ref=this.connection)!=
+null?ref.disconnect(flush):void 0}}}Group2.prototype.defaults={timeout:1e3*60*5,connection:null,Promise,id:"group-key"};
+return Group2}).call(commonjsGlobal);var Group_1=Group;var Batcher,Events$3,parser$4;parser$4=parser;Events$3=Events_1;Batcher=
+(function(){class Batcher2{constructor(options={}){this.options=options;parser$4.load(this.options,this.defaults,this);this.
+Events=new Events$3(this);this._arr=[];this._resetPromise();this._lastFlush=Date.now()}_resetPromise(){return this._promise=
+new this.Promise((res,rej)=>{return this._resolve=res})}_flush(){clearTimeout(this._timeout);this._lastFlush=Date.now();
+this._resolve();this.Events.trigger("batch",this._arr);this._arr=[];return this._resetPromise()}add(data3){var ret;this.
+_arr.push(data3);ret=this._promise;if(this._arr.length===this.maxSize){this._flush()}else if(this.maxTime!=null&&this._arr.
+length===1){this._timeout=setTimeout(()=>{return this._flush()},this.maxTime)}return ret}}Batcher2.prototype.defaults={maxTime:null,
+maxSize:null,Promise};return Batcher2}).call(commonjsGlobal);var Batcher_1=Batcher;var require$$4$1=()=>console.log("You\
+ must import the full version of Bottleneck in order to use this feature.");var require$$8=getCjsExportFromNamespace(version$2);
+var Bottleneck2,DEFAULT_PRIORITY$1,Events$4,Job$1,LocalDatastore$1,NUM_PRIORITIES$1,Queues$1,RedisDatastore$1,States$1,Sync$1,
+parser$5,splice=[].splice;NUM_PRIORITIES$1=10;DEFAULT_PRIORITY$1=5;parser$5=parser;Queues$1=Queues_1;Job$1=Job_1;LocalDatastore$1=
+LocalDatastore_1;RedisDatastore$1=require$$4$1;Events$4=Events_1;States$1=States_1;Sync$1=Sync_1;Bottleneck2=(function(){
+class Bottleneck3{constructor(options={},...invalid){var storeInstanceOptions,storeOptions;this._addToQueue=this._addToQueue.
+bind(this);this._validateOptions(options,invalid);parser$5.load(options,this.instanceDefaults,this);this._queues=new Queues$1(
+NUM_PRIORITIES$1);this._scheduled={};this._states=new States$1(["RECEIVED","QUEUED","RUNNING","EXECUTING"].concat(this.trackDoneStatus?
+["DONE"]:[]));this._limiter=null;this.Events=new Events$4(this);this._submitLock=new Sync$1("submit",this.Promise);this.
+_registerLock=new Sync$1("register",this.Promise);storeOptions=parser$5.load(options,this.storeDefaults,{});this._store=
+(function(){if(this.datastore==="redis"||this.datastore==="ioredis"||this.connection!=null){storeInstanceOptions=parser$5.
+load(options,this.redisStoreDefaults,{});return new RedisDatastore$1(this,storeOptions,storeInstanceOptions)}else if(this.
+datastore==="local"){storeInstanceOptions=parser$5.load(options,this.localStoreDefaults,{});return new LocalDatastore$1(
+this,storeOptions,storeInstanceOptions)}else{throw new Bottleneck3.prototype.BottleneckError(`Invalid datastore type: ${this.
+datastore}`)}}).call(this);this._queues.on("leftzero",()=>{var ref;return(ref=this._store.heartbeat)!=null?typeof ref.ref===
+"function"?ref.ref():void 0:void 0});this._queues.on("zero",()=>{var ref;return(ref=this._store.heartbeat)!=null?typeof ref.
+unref==="function"?ref.unref():void 0:void 0})}_validateOptions(options,invalid){if(!(options!=null&&typeof options==="o\
+bject"&&invalid.length===0)){throw new Bottleneck3.prototype.BottleneckError("Bottleneck v2 takes a single object argume\
+nt. Refer to https://github.com/SGrondin/bottleneck#upgrading-to-v2 if you're upgrading from Bottleneck v1.")}}ready(){return this.
+_store.ready}clients(){return this._store.clients}channel(){return`b_${this.id}`}channel_client(){return`b_${this.id}_${this.
+_store.clientId}`}publish(message){return this._store.__publish__(message)}disconnect(flush=true){return this._store.__disconnect__(
+flush)}chain(_limiter){this._limiter=_limiter;return this}queued(priority){return this._queues.queued(priority)}clusterQueued(){
+return this._store.__queued__()}empty(){return this.queued()===0&&this._submitLock.isEmpty()}running(){return this._store.
+__running__()}done(){return this._store.__done__()}jobStatus(id){return this._states.jobStatus(id)}jobs(status){return this.
+_states.statusJobs(status)}counts(){return this._states.statusCounts()}_randomIndex(){return Math.random().toString(36).
+slice(2)}check(weight2=1){return this._store.__check__(weight2)}_clearGlobalState(index){if(this._scheduled[index]!=null){
+clearTimeout(this._scheduled[index].expiration);delete this._scheduled[index];return true}else{return false}}async _free(index,job,options,eventInfo){
+var e2,running;try{({running}=await this._store.__free__(index,options.weight));this.Events.trigger("debug",`Freed ${options.
+id}`,eventInfo);if(running===0&&this.empty()){return this.Events.trigger("idle")}}catch(error1){e2=error1;return this.Events.
+trigger("error",e2)}}_run(index,job,wait2){var clearGlobalState,free,run5;job.doRun();clearGlobalState=this._clearGlobalState.
+bind(this,index);run5=this._run.bind(this,index,job);free=this._free.bind(this,index,job);return this._scheduled[index]=
+{timeout:setTimeout(()=>{return job.doExecute(this._limiter,clearGlobalState,run5,free)},wait2),expiration:job.options.expiration!=
+null?setTimeout(function(){return job.doExpire(clearGlobalState,run5,free)},wait2+job.options.expiration):void 0,job}}_drainOne(capacity){
+return this._registerLock.schedule(()=>{var args,index,next,options,queue;if(this.queued()===0){return this.Promise.resolve(
+null)}queue=this._queues.getFirst();({options,args}=next=queue.first());if(capacity!=null&&options.weight>capacity){return this.
+Promise.resolve(null)}this.Events.trigger("debug",`Draining ${options.id}`,{args,options});index=this._randomIndex();return this.
+_store.__register__(index,options.weight,options.expiration).then(({success:success2,wait:wait2,reservoir})=>{var empty2;
+this.Events.trigger("debug",`Drained ${options.id}`,{success:success2,args,options});if(success2){queue.shift();empty2=this.
+empty();if(empty2){this.Events.trigger("empty")}if(reservoir===0){this.Events.trigger("depleted",empty2)}this._run(index,
+next,wait2);return this.Promise.resolve(options.weight)}else{return this.Promise.resolve(null)}})})}_drainAll(capacity,total=0){
+return this._drainOne(capacity).then(drained=>{var newCapacity;if(drained!=null){newCapacity=capacity!=null?capacity-drained:
+capacity;return this._drainAll(newCapacity,total+drained)}else{return this.Promise.resolve(total)}}).catch(e2=>{return this.
+Events.trigger("error",e2)})}_dropAllQueued(message){return this._queues.shiftAll(function(job){return job.doDrop({message})})}stop(options={}){
+var done2,waitForExecuting;options=parser$5.load(options,this.stopDefaults);waitForExecuting=at3=>{var finished;finished=
+()=>{var counts2;counts2=this._states.counts;return counts2[0]+counts2[1]+counts2[2]+counts2[3]===at3};return new this.Promise(
+(resolve16,reject)=>{if(finished()){return resolve16()}else{return this.on("done",()=>{if(finished()){this.removeAllListeners(
+"done");return resolve16()}})}})};done2=options.dropWaitingJobs?(this._run=function(index,next){return next.doDrop({message:options.
+dropErrorMessage})},this._drainOne=()=>{return this.Promise.resolve(null)},this._registerLock.schedule(()=>{return this.
+_submitLock.schedule(()=>{var k,ref,v;ref=this._scheduled;for(k in ref){v=ref[k];if(this.jobStatus(v.job.options.id)==="\
+RUNNING"){clearTimeout(v.timeout);clearTimeout(v.expiration);v.job.doDrop({message:options.dropErrorMessage})}}this._dropAllQueued(
+options.dropErrorMessage);return waitForExecuting(0)})})):this.schedule({priority:NUM_PRIORITIES$1-1,weight:0},()=>{return waitForExecuting(
+1)});this._receive=function(job){return job._reject(new Bottleneck3.prototype.BottleneckError(options.enqueueErrorMessage))};
+this.stop=()=>{return this.Promise.reject(new Bottleneck3.prototype.BottleneckError("stop() has already been called"))};
+return done2}async _addToQueue(job){var args,blocked4,error63,options,reachedHWM,shifted,strategy;({args,options}=job);try{
+({reachedHWM,blocked:blocked4,strategy}=await this._store.__submit__(this.queued(),options.weight))}catch(error1){error63=
+error1;this.Events.trigger("debug",`Could not queue ${options.id}`,{args,options,error:error63});job.doDrop({error:error63});
+return false}if(blocked4){job.doDrop();return true}else if(reachedHWM){shifted=strategy===Bottleneck3.prototype.strategy.
+LEAK?this._queues.shiftLastFrom(options.priority):strategy===Bottleneck3.prototype.strategy.OVERFLOW_PRIORITY?this._queues.
+shiftLastFrom(options.priority+1):strategy===Bottleneck3.prototype.strategy.OVERFLOW?job:void 0;if(shifted!=null){shifted.
+doDrop()}if(shifted==null||strategy===Bottleneck3.prototype.strategy.OVERFLOW){if(shifted==null){job.doDrop()}return reachedHWM}}
+job.doQueue(reachedHWM,blocked4);this._queues.push(job);await this._drainAll();return reachedHWM}_receive(job){if(this._states.
+jobStatus(job.options.id)!=null){job._reject(new Bottleneck3.prototype.BottleneckError(`A job with the same id already e\
+xists (id=${job.options.id})`));return false}else{job.doReceive();return this._submitLock.schedule(this._addToQueue,job)}}submit(...args){
+var cb,fn,job,options,ref,ref1,task;if(typeof args[0]==="function"){ref=args,[fn,...args]=ref,[cb]=splice.call(args,-1);
+options=parser$5.load({},this.jobDefaults)}else{ref1=args,[options,fn,...args]=ref1,[cb]=splice.call(args,-1);options=parser$5.
+load(options,this.jobDefaults)}task=(...args2)=>{return new this.Promise(function(resolve16,reject){return fn(...args2,function(...args3){
+return(args3[0]!=null?reject:resolve16)(args3)})})};job=new Job$1(task,args,options,this.jobDefaults,this.rejectOnDrop,this.
+Events,this._states,this.Promise);job.promise.then(function(args2){return typeof cb==="function"?cb(...args2):void 0}).catch(
+function(args2){if(Array.isArray(args2)){return typeof cb==="function"?cb(...args2):void 0}else{return typeof cb==="func\
+tion"?cb(args2):void 0}});return this._receive(job)}schedule(...args){var job,options,task;if(typeof args[0]==="function"){
+[task,...args]=args;options={}}else{[options,task,...args]=args}job=new Job$1(task,args,options,this.jobDefaults,this.rejectOnDrop,
+this.Events,this._states,this.Promise);this._receive(job);return job.promise}wrap(fn){var schedule,wrapped;schedule=this.
+schedule.bind(this);wrapped=function(...args){return schedule(fn.bind(this),...args)};wrapped.withOptions=function(options,...args){
+return schedule(options,fn,...args)};return wrapped}async updateSettings(options={}){await this._store.__updateSettings__(
+parser$5.overwrite(options,this.storeDefaults));parser$5.overwrite(options,this.instanceDefaults,this);return this}currentReservoir(){
+return this._store.__currentReservoir__()}incrementReservoir(incr=0){return this._store.__incrementReservoir__(incr)}}Bottleneck3.
+default=Bottleneck3;Bottleneck3.Events=Events$4;Bottleneck3.version=Bottleneck3.prototype.version=require$$8.version;Bottleneck3.
+strategy=Bottleneck3.prototype.strategy={LEAK:1,OVERFLOW:2,OVERFLOW_PRIORITY:4,BLOCK:3};Bottleneck3.BottleneckError=Bottleneck3.
+prototype.BottleneckError=BottleneckError_1;Bottleneck3.Group=Bottleneck3.prototype.Group=Group_1;Bottleneck3.RedisConnection=
+Bottleneck3.prototype.RedisConnection=require$$2;Bottleneck3.IORedisConnection=Bottleneck3.prototype.IORedisConnection=require$$3;
+Bottleneck3.Batcher=Bottleneck3.prototype.Batcher=Batcher_1;Bottleneck3.prototype.jobDefaults={priority:DEFAULT_PRIORITY$1,
+weight:1,expiration:null,id:"<no-id>"};Bottleneck3.prototype.storeDefaults={maxConcurrent:null,minTime:0,highWater:null,
+strategy:Bottleneck3.prototype.strategy.LEAK,penalty:null,reservoir:null,reservoirRefreshInterval:null,reservoirRefreshAmount:null,
+reservoirIncreaseInterval:null,reservoirIncreaseAmount:null,reservoirIncreaseMaximum:null};Bottleneck3.prototype.localStoreDefaults=
+{Promise,timeout:null,heartbeatInterval:250};Bottleneck3.prototype.redisStoreDefaults={Promise,timeout:null,heartbeatInterval:5e3,
+clientTimeout:1e4,Redis:null,clientOptions:{},clusterNodes:null,clearDatastore:false,connection:null};Bottleneck3.prototype.
+instanceDefaults={datastore:"local",connection:null,id:"<no-id>",rejectOnDrop:true,trackDoneStatus:false,Promise};Bottleneck3.
+prototype.stopDefaults={enqueueErrorMessage:"This limiter has been stopped and cannot accept new jobs.",dropWaitingJobs:true,
+dropErrorMessage:"This limiter has been stopped."};return Bottleneck3}).call(commonjsGlobal);var Bottleneck_1=Bottleneck2;
+var lib=Bottleneck_1;return lib}))}});var dist_bundle_exports={};__export(dist_bundle_exports,{VERSION:()=>VERSION7,retry:()=>retry});function isRequestError(error63){
+return error63.request!==void 0}async function errorRequest(state,octokit,error63,options){if(!isRequestError(error63)||
+!error63?.request.request){throw error63}if(error63.status>=400&&!state.doNotRetry.includes(error63.status)){const retries2=options.
+request.retries!=null?options.request.retries:state.retries;const retryAfter=Math.pow((options.request.retryCount||0)+1,
+2);throw octokit.retry.retryRequest(error63,retries2,retryAfter)}throw error63}async function wrapRequest(state,octokit,request5,options){
+const limiter=new import_light.default;limiter.on("failed",function(error63,info){const maxRetries=~~error63.request.request?.
+retries;const after=~~error63.request.request?.retryAfter;options.request.retryCount=info.retryCount+1;if(maxRetries>info.
+retryCount){return after*state.retryAfterBaseValue}});return limiter.schedule(requestWithGraphqlErrorHandling.bind(null,
+state,octokit,request5),options)}async function requestWithGraphqlErrorHandling(state,octokit,request5,options){const response=await request5(
+options);if(response.data&&response.data.errors&&response.data.errors.length>0&&/Something went wrong while executing your query/.
+test(response.data.errors[0].message)){const error63=new RequestError(response.data.errors[0].message,500,{request:options,
+response});return errorRequest(state,octokit,error63,options)}return response}function retry(octokit,octokitOptions){const state=Object.
+assign({enabled:true,retryAfterBaseValue:1e3,doNotRetry:[400,401,403,404,410,422,451],retries:3},octokitOptions.retry);const retryPlugin={
+retry:{retryRequest:(error63,retries2,retryAfter)=>{error63.request.request=Object.assign({},error63.request.request,{retries:retries2,
+retryAfter});return error63}}};if(state.enabled){octokit.hook.error("request",errorRequest.bind(null,state,retryPlugin));
+octokit.hook.wrap("request",wrapRequest.bind(null,state,retryPlugin))}return retryPlugin}var import_light,VERSION7;var init_dist_bundle6=__esm(
+{"node_modules/@octokit/plugin-retry/dist-bundle/index.js"(){import_light=__toESM(require_light(),1);init_dist_src();VERSION7=
+"0.0.0-development";retry.VERSION=VERSION7}});var dist_bundle_exports2={};__export(dist_bundle_exports2,{throttling:()=>throttling});function wrapRequest2(state,request5,options){
+return state.retryLimiter.schedule(doRequest,state,request5,options)}async function doRequest(state,request5,options){const{
+pathname}=new URL(options.url,"http://github.test");const isAuth=isAuthRequest(options.method,pathname);const isWrite=!isAuth&&
+options.method!=="GET"&&options.method!=="HEAD";const isSearch=options.method==="GET"&&pathname.startsWith("/search/");const isGraphQL=pathname.
+startsWith("/graphql");const retryCount=~~request5.retryCount;const jobOptions=retryCount>0?{priority:0,weight:0}:{};if(state.
+clustering){jobOptions.expiration=1e3*60}if(isWrite||isGraphQL){await state.write.key(state.id).schedule(jobOptions,noop4)}
+if(isWrite&&state.triggersNotification(pathname)){await state.notifications.key(state.id).schedule(jobOptions,noop4)}if(isSearch){
+await state.search.key(state.id).schedule(jobOptions,noop4)}const req=(isAuth?state.auth:state.global).key(state.id).schedule(
+jobOptions,request5,options);if(isGraphQL){const res=await req;if(res.data.errors!=null&&res.data.errors.some(error63=>error63.
+type==="RATE_LIMITED")){const error63=Object.assign(new Error("GraphQL Rate Limit Exceeded"),{response:res,data:res.data});
+throw error63}}return req}function isAuthRequest(method,pathname){return method==="PATCH"&&/^\/applications\/[^/]+\/token\/scoped$/.
+test(pathname)||method==="POST"&&(/^\/applications\/[^/]+\/token$/.test(pathname)||/^\/app\/installations\/[^/]+\/access_tokens$/.
+test(pathname)||pathname==="/login/oauth/access_token")}function routeMatcher(paths){const regexes=paths.map(path=>path.
+split("/").map(c2=>c2.startsWith("{")?"(?:.+?)":c2).join("/"));const regex2=`^(?:${regexes.map(r2=>`(?:${r2})`).join("|")}\
+)[^/]*$`;return new RegExp(regex2,"i")}function throttling(octokit,octokitOptions){const{enabled=true,Bottleneck:Bottleneck2=import_light2.default,
+id="no-id",timeout=1e3*60*2,connection}=octokitOptions.throttle||{};if(!enabled){return{}}const common={timeout};if(typeof connection!==
+"undefined"){common.connection=connection}const state=Object.assign({clustering:connection!=null,triggersNotification,fallbackSecondaryRateRetryAfter:60,
+retryAfterBaseValue:1e3,id},octokitOptions.throttle);if(typeof state.onSecondaryRateLimit!=="function"||typeof state.onRateLimit!==
+"function"){throw new Error(`octokit/plugin-throttling error:
+        You must pass the onSecondaryRateLimit and onRateLimit error handlers.
+        See https://octokit.github.io/rest.js/#throttling
+
+        const octokit = new Octokit({
+          throttle: {
+            onSecondaryRateLimit: (retryAfter, options) => {/* ... */},
+            onRateLimit: (retryAfter, options) => {/* ... */}
+          }
+        })
+    `)}let initialized=false;const initializeBottleneck=()=>{if(initialized){return}initialized=true;if(groups2.global==
+null){createGroups(Bottleneck2,common)}state.global=state.global??groups2.global;state.auth=state.auth??groups2.auth;state.
+search=state.search??groups2.search;state.write=state.write??groups2.write;state.notifications=state.notifications??groups2.
+notifications;state.retryLimiter=state.retryLimiter??new Bottleneck2;const events={};const emitter=new Bottleneck2.Events(
+events);events.on("secondary-limit",state.onSecondaryRateLimit);events.on("rate-limit",state.onRateLimit);events.on("err\
+or",e2=>octokit.log.warn("Error in throttling-plugin limit handler",e2));state.retryLimiter.on("failed",async function(error63,info){
+const[state2,request5,options]=info.args;const{pathname}=new URL(options.url,"http://github.test");const shouldRetryGraphQL=pathname.
+startsWith("/graphql")&&error63.status!==401;if(!(shouldRetryGraphQL||error63.status===403||error63.status===429)){return}
+const retryCount=~~request5.retryCount;request5.retryCount=retryCount;options.request.retryCount=retryCount;const{wantRetry,
+retryAfter=0}=await(async function(){if(/\bsecondary rate\b/i.test(error63.message)){const retryAfter2=Number(error63.response.
+headers["retry-after"])||state2.fallbackSecondaryRateRetryAfter;const wantRetry2=await emitter.trigger("secondary-limit",
+retryAfter2,options,octokit,retryCount);return{wantRetry:wantRetry2,retryAfter:retryAfter2}}if(error63.response.headers!=
+null&&error63.response.headers["x-ratelimit-remaining"]==="0"||(error63.response.data?.errors??[]).some(error210=>error210.
+type==="RATE_LIMITED")){const rateLimitReset=new Date(~~error63.response.headers["x-ratelimit-reset"]*1e3).getTime();const retryAfter2=Math.
+max(Math.ceil((rateLimitReset-Date.now())/1e3)+1,0);const wantRetry2=await emitter.trigger("rate-limit",retryAfter2,options,
+octokit,retryCount);return{wantRetry:wantRetry2,retryAfter:retryAfter2}}return{}})();if(wantRetry){request5.retryCount++;
+return retryAfter*state2.retryAfterBaseValue}})};octokit.hook.wrap("request",(request5,options)=>{initializeBottleneck();
+return wrapRequest2(state,request5,options)});return{}}var import_light2,VERSION8,noop4,triggers_notification_paths_default,
+regex,triggersNotification,groups2,createGroups;var init_dist_bundle7=__esm({"node_modules/@octokit/plugin-throttling/di\
+st-bundle/index.js"(){import_light2=__toESM(require_light(),1);VERSION8="0.0.0-development";noop4=()=>Promise.resolve();
+triggers_notification_paths_default=["/orgs/{org}/invitations","/orgs/{org}/invitations/{invitation_id}","/orgs/{org}/te\
+ams/{team_slug}/discussions","/orgs/{org}/teams/{team_slug}/discussions/{discussion_number}/comments","/repos/{owner}/{r\
+epo}/collaborators/{username}","/repos/{owner}/{repo}/commits/{commit_sha}/comments","/repos/{owner}/{repo}/issues","/re\
+pos/{owner}/{repo}/issues/{issue_number}/comments","/repos/{owner}/{repo}/issues/{issue_number}/sub_issue","/repos/{owne\
+r}/{repo}/issues/{issue_number}/sub_issues/priority","/repos/{owner}/{repo}/pulls","/repos/{owner}/{repo}/pulls/{pull_nu\
+mber}/comments","/repos/{owner}/{repo}/pulls/{pull_number}/comments/{comment_id}/replies","/repos/{owner}/{repo}/pulls/{\
+pull_number}/merge","/repos/{owner}/{repo}/pulls/{pull_number}/requested_reviewers","/repos/{owner}/{repo}/pulls/{pull_n\
+umber}/reviews","/repos/{owner}/{repo}/releases","/teams/{team_id}/discussions","/teams/{team_id}/discussions/{discussio\
+n_number}/comments"];regex=routeMatcher(triggers_notification_paths_default);triggersNotification=regex.test.bind(regex);
+groups2={};createGroups=function(Bottleneck2,common){groups2.global=new Bottleneck2.Group({id:"octokit-global",maxConcurrent:10,
+...common});groups2.auth=new Bottleneck2.Group({id:"octokit-auth",maxConcurrent:1,...common});groups2.search=new Bottleneck2.
+Group({id:"octokit-search",maxConcurrent:1,minTime:2e3,...common});groups2.write=new Bottleneck2.Group({id:"octokit-writ\
+e",maxConcurrent:1,minTime:1e3,...common});groups2.notifications=new Bottleneck2.Group({id:"octokit-notifications",maxConcurrent:1,
+minTime:3e3,...common})};throttling.VERSION=VERSION8;throttling.triggersNotification=triggersNotification}});import{mkdtemp}from"node:fs/promises";import{tmpdir}from"node:os";import{join as join19,resolve as resolve15}from"node:path";import*as os from"os";function toCommandValue(input2){if(input2===null||input2===void 0){return""}else if(typeof input2==="string"||input2 instanceof
 String){return input2}return JSON.stringify(input2)}function toCommandProperties(annotationProperties){if(!Object.keys(annotationProperties).
 length){return{}}return{title:annotationProperties.title,file:annotationProperties.file,line:annotationProperties.startLine,
-endLine:annotationProperties.endLine,col:annotationProperties.startColumn,endColumn:annotationProperties.endColumn}}function issueCommand(command2,properties2,message){const cmd=new Command(command2,properties2,message);process.stdout.write(
-cmd.toString()+os.EOL)}var CMD_STRING="::";var Command=class{constructor(command2,properties2,message){if(!command2){command2="missing.command"}
-this.command=command2;this.properties=properties2;this.message=message}toString(){let cmdStr=CMD_STRING+this.command;if(this.
+endLine:annotationProperties.endLine,col:annotationProperties.startColumn,endColumn:annotationProperties.endColumn}}function issueCommand(command3,properties2,message){const cmd=new Command(command3,properties2,message);process.stdout.write(
+cmd.toString()+os.EOL)}var CMD_STRING="::";var Command=class{constructor(command3,properties2,message){if(!command3){command3="missing.command"}
+this.command=command3;this.properties=properties2;this.message=message}toString(){let cmdStr=CMD_STRING+this.command;if(this.
 properties&&Object.keys(this.properties).length>0){cmdStr+=" ";let first=true;for(const key in this.properties){if(this.
 properties.hasOwnProperty(key)){const val=this.properties[key];if(val){if(first){first=false}else{cmdStr+=","}cmdStr+=`${key}\
 =${escapeProperty(val)}`}}}}cmdStr+=`${CMD_STRING}${escapeData(this.message)}`;return cmdStr}};function escapeData(s2){return toCommandValue(
 s2).replace(/%/g,"%25").replace(/\r/g,"%0D").replace(/\n/g,"%0A")}function escapeProperty(s2){return toCommandValue(s2).
-replace(/%/g,"%25").replace(/\r/g,"%0D").replace(/\n/g,"%0A").replace(/:/g,"%3A").replace(/,/g,"%2C")}import*as crypto from"crypto";import*as fs from"fs";import*as os2 from"os";function issueFileCommand(command2,message){const filePath=process.env[`GITHUB_${command2}`];if(!filePath){throw new Error(
-`Unable to find environment variable for file command ${command2}`)}if(!fs.existsSync(filePath)){throw new Error(`Missin\
+replace(/%/g,"%25").replace(/\r/g,"%0D").replace(/\n/g,"%0A").replace(/:/g,"%3A").replace(/,/g,"%2C")}import*as crypto from"crypto";import*as fs from"fs";import*as os2 from"os";function issueFileCommand(command3,message){const filePath=process.env[`GITHUB_${command3}`];if(!filePath){throw new Error(
+`Unable to find environment variable for file command ${command3}`)}if(!fs.existsSync(filePath)){throw new Error(`Missin\
 g file at path: ${filePath}`)}fs.appendFileSync(filePath,`${toCommandValue(message)}${os2.EOL}`,{encoding:"utf8"})}function prepareKeyValueMessage(key,value3){
 const delimiter2=`ghadelimiter_${crypto.randomUUID()}`;const convertedValue=toCommandValue(value3);if(key.includes(delimiter2)){
 throw new Error(`Unexpected input: name should not contain the delimiter "${delimiter2}"`)}if(convertedValue.includes(delimiter2)){
@@ -18810,100 +19471,7 @@ options.required&&!val){throw new Error(`Input required and not supplied: ${name
 false){return val}return val.trim()}function setOutput(name2,value3){const filePath=process.env["GITHUB_OUTPUT"]||"";if(filePath){return issueFileCommand("O\
 UTPUT",prepareKeyValueMessage(name2,value3))}process.stdout.write(os3.EOL);issueCommand("set-output",{name:name2},toCommandValue(
 value3))}function warning(message,properties2={}){issueCommand("warning",toCommandProperties(properties2),message instanceof Error?
-message.toString():message)}init_result();init_escape();init_problems();init_decode();var maxDecodings=3;var escapes=[["\\",String.raw`\\(?:u\{[0-9a-f]{1,6}\}|u[0-9a-f]{4}|x[0-9a-f]{2}|["'\\/bfnrt])`],
-["%","%[0-7][0-9a-f]|%[cd][0-9a-f]%[89ab][0-9a-f]|%e[0-9a-f](?:%[89ab][0-9a-f]){2}|%f[0-7](?:%[89ab][0-9a-f]){3}"],["&",
-String.raw`&(?:#\d{1,24};?|#x[0-9a-f]{1,24};?|[a-z][a-z0-9]{1,31};|(?:amp|lt|gt|quot|[aeiou]uml|copy|reg|nbsp|sect|szlig))`]];
-var everyEscape=new RegExp(escapes.map(([,pattern])=>pattern).join("|"),"gi");function*layersOf(text5){const layer={text:text5,
-from:null,to:null};yield layer;const kinds2=escapes.filter(([begin])=>text5.includes(begin));if(kinds2.length===0)return;
-yield*decodedLayers(layer,everyEscape);if(kinds2.length===1)return;for(const[,pattern]of kinds2)yield*decodedLayers(layer,
-new RegExp(pattern,"gi"))}function*decodedLayers(first,pattern){let layer=first;for(let count3=0;count3<maxDecodings;count3+=
-1){layer=decoded(layer,pattern);if(layer===null)return;yield layer}}function decoded({text:text5,from,to},pattern){if(text5.
-search(pattern)===-1)return null;const pieces2=[];const starts=new Int32Array(text5.length);const ends=new Int32Array(text5.
-length);let length=0;let kept=0;const keep2=end=>{for(let at3=kept;at3<end;at3+=1){starts[length]=from?.[at3]??at3;ends[length]=
-to?.[at3]??at3+1;length+=1}pieces2.push(text5.slice(kept,end));kept=end};for(const{0:written3,index}of text5.matchAll(pattern)){
-const meant2=meaningOf(written3);if(meant2===written3||meant2.length>written3.length)continue;keep2(index);kept=index+written3.
-length;pieces2.push(meant2);for(let unit=0;unit<meant2.length;unit+=1){starts[length]=from?.[index]??index;ends[length]=
-to?.[kept-1]??kept;length+=1}}if(pieces2.length===0)return null;keep2(text5.length);return{text:pieces2.join(""),from:starts.
-subarray(0,length),to:ends.subarray(0,length)}}var letters={b:"\b",f:"\f",n:"\n",r:"\r",t:"	"};function meaningOf(written3){
-if(written3.startsWith("&"))return decodeHTML(written3);if(written3.startsWith("%")){try{return decodeURIComponent(written3)}catch{
-return written3}}const letter=written3[1]??"";if(written3.length===2)return letters[letter]??letter;const code2=Number.parseInt(
-written3.replace(/^\\[ux]\{?|\}$/gi,""),16);return code2>1114111?written3:written3.length===6?String.fromCharCode(code2):
-String.fromCodePoint(code2)}function lowered(text5){const units=new Uint16Array(text5.length);for(let at3=0;at3<text5.length;at3+=
-1)units[at3]=lowerOf(text5.charCodeAt(at3));return{text:textOfUnits(units),at:null}}function squeezed(text5){const units=new Uint16Array(
-text5.length);const at3=new Int32Array(text5.length);let length=0;for(let index=0;index<text5.length;index+=1){const unit=text5.
-charCodeAt(index);if(unit===56128&&index+1<text5.length&&(text5.charCodeAt(index+1)&64512)===56320){index+=1;continue}if(isIgnored(
-unit))continue;units[length]=lowerOf(unit);at3[length]=index;length+=1}return{text:textOfUnits(units.subarray(0,length)),
-at:at3.subarray(0,length)}}function textOfUnits(units){return Buffer.from(units.buffer,units.byteOffset,units.byteLength).
-toString("utf16le")}var known;function knownOf(unit){known??=new Uint32Array(2**16);const before=known[unit]??0;if(before!==
-0)return before;const character=String.fromCharCode(unit);const small=character.toLowerCase();const ignored2=/[\p{White_Space}\p{Cc}\p{Cf}\p{Default_Ignorable_Code_Point}\u2800]/u.
-test(character);const answer=ignored2?1:(small.length===1?small.charCodeAt(0):unit)+2;known[unit]=answer;return answer}function isIgnored(unit){
-return knownOf(unit)===1}function lowerOf(unit){const answer=knownOf(unit);return answer===1?unit:answer-2}var noEdges={before:false,after:false};var base=739982445;var Needles=class{size;#byBeginning=new Map;#flags;#power;constructor(size2){
-this.size=size2;this.#power=powerOf(size2)}add(needle,edges=noEdges){if(needle.length<this.size)return;const{lengths}=this.#beginning(
-needle.slice(0,this.size));let group=lengths.find(({length})=>length===needle.length);if(group===void 0){group={length:needle.
-length,hashes:new Set,needles:new Map};lengths.push(group);lengths.sort((one,other)=>other.length-one.length)}group.hashes.
-add(hashOf(needle));if(!group.needles.has(needle))group.needles.set(needle,edges)}addRun(run5){this.#beginning(run5).run=
-true}find(text5,onFound){const flags=this.#flags;if(flags===void 0||text5.length<this.size)return;const sums=sumsOf(text5);
-const hash3=(from,length,power)=>(sums[from+length]??0)-Math.imul(sums[from]??0,power)|0;for(let at3=0;at3+this.size<=text5.
-length;at3+=1){if(flags[slotOf(hash3(at3,this.size,this.#power))]===0)continue;const beginning=this.#byBeginning.get(text5.
-slice(at3,at3+this.size));if(beginning===void 0)continue;let found2=beginning.run?this.size:0;let edges=noEdges;for(const{
-length,hashes,needles}of beginning.lengths){if(at3+length>text5.length||!hashes.has(hash3(at3,length,powerOf(length))))continue;
-const needle=needles.get(text5.slice(at3,at3+length));if(needle===void 0)continue;found2=length;edges=needle;break}if(found2===
-0)continue;onFound(at3,at3+found2,edges);at3+=found2-this.size}}#beginning(text5){const known3=this.#byBeginning.get(text5);
-if(known3!==void 0)return known3;const made2={lengths:[],run:false};this.#byBeginning.set(text5,made2);this.#flags??=new Uint8Array(
-2**17);this.#flags[slotOf(hashOf(text5))]=1;return made2}};function slotOf(hash3){return(hash3^hash3>>>15)&131071}function hashOf(text5){
-let hash3=0;for(let at3=0;at3<text5.length;at3+=1)hash3=Math.imul(hash3,base)+text5.charCodeAt(at3)|0;return hash3}function sumsOf(text5){
-const sums=new Int32Array(text5.length+1);let hash3=0;for(let at3=0;at3<text5.length;at3+=1){hash3=Math.imul(hash3,base)+
-text5.charCodeAt(at3)|0;sums[at3+1]=hash3}return sums}var powers=new Map;function powerOf(length){const known3=powers.get(
-length);if(known3!==void 0)return known3;let power=1;for(let step=0;step<length;step+=1)power=Math.imul(power,base);powers.
-set(length,power);return power}init_values();var mask="(sensitive)";var leastSecret=4;var leastFolded=8;var leastSqueezed=12;var leastLong=20;function redactAddress(address2,{
-redactName}){const slash=address2.indexOf("/")+1;return address2.slice(0,slash)+redactName(address2.slice(slash))}function createRedactor(){
-const tokens=new Secrets;const variables=new Secrets;const answered=new Secrets;const declared=new Secrets;const credentials=[
-tokens,variables,answered];const short3=new Set;const knownTokens=new Set;const isToken=text5=>knownTokens.has(text5.toLowerCase());
-return{add(secret3,kind="token"){const trimmed2=secret3.trim();const credential=kind==="answer"?trimmed2.length>=leastFolded:
-kind!=="declared";const list2={token:tokens,variable:variables,answer:answered,declared}[kind];(credential?list2:declared).
-add(secret3,kind==="token");if(credential&&trimmed2!==""&&trimmed2.length<leastFolded)short3.add(trimmed2);if(kind==="to\
-ken")knownTokens.add(trimmed2.toLowerCase())},redact:text5=>replaced(text5,found(credentials,text5,true)),redactKey:text5=>replaced(
-text5,found(credentials,text5,false)),redactName:text5=>replaced(text5,found([tokens,variables],text5,false),one=>isUuid(
-one)&&!isToken(one)),redactFile:text5=>replaced(text5,found([tokens],text5,false)),redactSentence(text5){const own4=found(
-[tokens,variables],text5,true);const quoted2=within(found([answered],text5,true),quotations(text5));return replaced(text5,
-[...own4,...quoted2],one=>isWord(one)&&!isToken(one))},redactEcho:text5=>replaced(text5,found([...credentials,declared],
-text5,true)),holds:text5=>short3.has(text5.trim())||found(credentials,text5,false).length>0}}function quotations(text5){
-return[...text5.matchAll(/"(?:[^"\\]|\\.)*"/g)].map(({0:quoted2,index})=>({from:index,to:index+quoted2.length}))}function within(ranges,others){
-return ranges.filter(({from,to})=>others.some(other=>other.from<=from&&to<=other.to))}function found(lists,text5,short3){
-const ranges=[];const sought=lists.filter(list2=>list2.has(short3));if(text5.length<leastSecret||sought.length===0)return ranges;
-for(const layer of layersOf(text5)){let small;let narrow;const form={text:layer.text,small:()=>{small??=lowered(layer.text).
-text;return small},narrow:()=>{narrow??=squeezed(layer.text);return narrow}};for(const list2 of sought){list2.find(form,
-short3,(from,to)=>{ranges.push({from:layer.from?.[from]??from,to:layer.to?.[to-1]??to})})}}return ranges}var Secrets=class{#exact=new Needles(
-leastSecret);#lowered=new Needles(leastFolded);#squeezed=new Needles(leastSqueezed);#known=new Set;#short=false;#long=false;add(secret3,runs){
-const key=`${runs} ${secret3}`;if(this.#known.has(key))return;this.#known.add(key);const trimmed2=secret3.trim();if(trimmed2.
-length<leastSecret)return;const frame=/^-----(BEGIN|END) [A-Z0-9 ]+-----$/;const lines=trimmed2.split(/\r?\n/).map(line=>line.
-trim());const own4=lines.filter(line=>!frame.test(line));for(const text5 of new Set([trimmed2,...own4.filter(({length})=>length>=
-leastFolded)])){this.#addForms(text5)}if(secret3!==trimmed2)this.#addExact(secret3);if(!runs||trimmed2.length<leastLong)
-return;for(const line of own4.length<lines.length?own4.slice(1):own4)this.#addRuns(line)}has(short3){return this.#long||
-short3&&this.#short}find({text:text5,small,narrow},short3,onFound){if(short3&&this.#short)this.#exact.find(text5,onFound);
-if(!this.#long)return;this.#lowered.find(small(),onFound);const{text:squeezedText,at:at3}=narrow();this.#squeezed.find(squeezedText,
-(from,to,edges)=>{const first=at3[from]??0;const last=(at3[to-1]??0)+1;onFound(edges.before&&isBase64(text5[first-1])?first-
-1:first,edges.after?encodingEnd(text5,last):last)})}#addForms(text5){for(const{text:meant2}of layersOf(text5)){this.#add(
-meant2);if(meant2.includes(" "))this.#add(meant2.replaceAll(" ","+"))}const bytes=Buffer.from(text5,"utf8");if(text5.length<
-leastFolded){this.#addExact(bytes.toString("base64").replace(/=+$/,""));return}this.#add(bytes.toString("hex"));for(const[
-offset,before]of[[0,false],[1,true],[2,true]]){const whole3=Buffer.concat([Buffer.alloc(offset),bytes]);const core=whole3.
-toString("base64").slice(before?offset+1:0,Math.floor(whole3.length*8/6));const edges={before,after:true};this.#squeezed.
-add(squeezed(core).text,edges);this.#squeezed.add(squeezed(core.replaceAll("+","-").replaceAll("/","_")).text,edges)}this.#long=
-true}#add(text5){if(mask.includes(text5.toLowerCase()))return;const narrow=squeezed(text5).text;if(narrow.length>=leastSqueezed)
-this.#squeezed.add(narrow);else if(text5.length>=leastFolded)this.#lowered.add(lowered(text5).text);else{this.#addExact(
-text5);return}this.#long=true}#addExact(text5){if(text5.trim().length<leastSecret||mask.includes(text5))return;this.#exact.
-add(text5);this.#short=true}#addRuns(line){const{text:text5,at:at3}=squeezed(line);for(let from=0;from+leastSqueezed<=text5.
-length;from+=1){const written3=line.slice(at3[from],(at3[from+leastSqueezed-1]??0)+1);if(isRandom(written3))this.#squeezed.
-addRun(text5.slice(from,from+leastSqueezed))}this.#long=true}};function isRandom(text5){const mixed=[/\d/,new RegExp("\\p\
-{Ll}","u"),new RegExp("\\p{Lu}","u")].filter(kind=>kind.test(text5)).length>=2;return mixed&&new Set(text5).size>=5}function isBase64(character){
-return character!==void 0&&/[\w+/-]/.test(character)}function encodingEnd(text5,at3){let end=isBase64(text5[at3])?at3+1:
-at3;while(end<at3+3&&text5[end]==="=")end+=1;return end}function isWord(text5){return/^(?:[A-Z]?[a-z]{1,15}|\d{1,7})$/.test(
-text5)}function replaced(text5,ranges,isSpared=()=>false){let clean="";let end=0;for(const{from,to}of joined(text5,ranges)){
-const found2=text5.slice(from,to);clean+=text5.slice(end,from)+(isSpared(found2)?found2:mask);end=to}return clean+text5.
-slice(end)}function joined(text5,ranges){const all=[];for(const range2 of ranges.sort((one,other)=>one.from-other.from)){
-const from=inPair(text5,range2.from)?range2.from-1:range2.from;const to=inPair(text5,range2.to)?range2.to+1:range2.to;const last=all.
-at(-1);if(last===void 0||from>last.to)all.push({from,to});else last.to=Math.max(last.to,to)}return all}function inPair(text5,at3){
-return at3>0&&at3<text5.length&&(text5.charCodeAt(at3-1)&64512)===55296&&(text5.charCodeAt(at3)&64512)===56320}import{constants as constants2}from"node:fs";import{open as open3,stat as stat3}from"node:fs/promises";import{dirname as dirname3,
+message.toString():message)}init_result();init_escape();init_problems();init_redact();import{constants as constants2}from"node:fs";import{open as open3,stat as stat3}from"node:fs/promises";import{dirname as dirname3,
 resolve as resolve2}from"node:path";import{readlink,realpath}from"node:fs/promises";import{basename,dirname,join,resolve}from"node:path";var LINKS=40;async function leadsTo(path,links=LINKS){
 const real=await realpath(path).catch(unlessMissing);if(real!==void 0)return real;const next=await readlink(path).catch(
 ()=>void 0);if(next===void 0||links===0)return path;return await leadsTo(resolve(await realpath(dirname(path)),next),links-
@@ -18950,19 +19518,19 @@ isFile()||/^\/(?:dev|proc)\//.test(resolve2(path)))){const handle=await open3(pa
 try{await handle.writeFile(text5)}finally{await handle.close()}return}const target=await leadsTo(path);await writeWhole(
 target,text5,mode,isPrivate(mode)?void 0:there?.mode);await sweepTemporaries(dirname3(target))}async function writeResult(file2,text5,mode=438){
 try{await writeThrough(file2,text5,mode)}catch(failure2){throw new ProblemsError([error("not-writable",`${file2} can't b\
-e written: ${failure2 instanceof Error?failure2.message:String(failure2)}`,[],"check the folder and its permissions")])}}init_values();var stead=word=>`(a value of ${word.length} characters)`;var leastWord=4;function withoutPasted(words5,known3=text5=>text5){
-const hidden=new Map;for(const word of words5.flatMap(partsOf)){const clean=known3(word);if(clean!==word)hidden.set(word,
-clean);else if(looksLikeCredential(word))hidden.set(word,stead(word))}const found2=[...hidden].sort(([one],[other])=>other.
-length-one.length);return text5=>found2.reduce((rest,[word,shown2])=>rest.split(word).join(shown2),text5)}function withoutPastedIn(problems,words5,{
-holds,redact}){const unsaid=withoutPasted(words5,word=>holds(word)?redact(word):word);return problems.map(({message,hint,
-places:places2,...problem})=>({...problem,message:unsaid(message),...hint===void 0?{}:{hint:unsaid(hint)},places:places2.
-map(place=>({...place,file:unsaid(place.file)}))}))}function partsOf(word){const parts=word.split(/\s+/).flatMap(one=>{const bare2=one.
-replace(/^-+/,"");const split=bare2.indexOf("=");return split<0?[bare2]:[bare2,bare2.slice(split+1)]});return parts.filter(
-({length})=>length>=leastWord)}var run=/^\d{8}T\d{6}Z-[0-9a-f]{1,6}$/;var fileName=/\.[a-z]{2,8}$/;function looksLikeCredential(word){
-if(/^eyJ[\w-]{9,}/.test(word))return true;if(!/^[\w+=.~-]{20,}$/.test(word)&&!/^[\w+=][\w+=/]{39,}$/.test(word))return false;
-if(isUuid(word)||run.test(word)||fileName.test(word))return false;const digits=word.match(/\d(?=[a-z])|[a-z](?=\d)/gi)?.
-length??0;const cases=word.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g)?.length??0;return new Set(word).size>=10&&(digits>=4||
-cases>=word.length/3)}init_problems();init_safety();var ownKey=Symbol("approve");var ApprovedPlan=class _ApprovedPlan{plan;asked;#approved=true;constructor(plan,asked,key){
+e written: ${failure2 instanceof Error?failure2.message:String(failure2)}`,[],"check the folder and its permissions")])}}init_values();var stead=word2=>`(a value of ${word2.length} characters)`;var leastWord=4;function withoutPasted(words6,known3=text5=>text5){
+const hidden=new Map;for(const word2 of words6.flatMap(partsOf)){const clean=known3(word2);if(clean!==word2)hidden.set(word2,
+clean);else if(looksLikeCredential(word2))hidden.set(word2,stead(word2))}const found2=[...hidden].sort(([one],[other])=>other.
+length-one.length);return text5=>found2.reduce((rest,[word2,shown2])=>rest.split(word2).join(shown2),text5)}function withoutPastedIn(problems,words6,{
+holds,redact}){const unsaid=withoutPasted(words6,word2=>holds(word2)?redact(word2):word2);return problems.map(({message,
+hint,places:places2,...problem})=>({...problem,message:unsaid(message),...hint===void 0?{}:{hint:unsaid(hint)},places:places2.
+map(place=>({...place,file:unsaid(place.file)}))}))}function partsOf(word2){const parts=word2.split(/\s+/).flatMap(one=>{
+const bare2=one.replace(/^-+/,"");const split=bare2.indexOf("=");return split<0?[bare2]:[bare2,bare2.slice(split+1)]});return parts.
+filter(({length})=>length>=leastWord)}var run=/^\d{8}T\d{6}Z-[0-9a-f]{1,6}$/;var fileName=/\.[a-z]{2,8}$/;function looksLikeCredential(word2){
+if(/^eyJ[\w-]{9,}/.test(word2))return true;if(!/^[\w+=.~-]{20,}$/.test(word2)&&!/^[\w+=][\w+=/]{39,}$/.test(word2))return false;
+if(isUuid(word2)||run.test(word2)||fileName.test(word2))return false;const digits=word2.match(/\d(?=[a-z])|[a-z](?=\d)/gi)?.
+length??0;const cases=word2.match(/[a-z](?=[A-Z])|[A-Z](?=[a-z])/g)?.length??0;return new Set(word2).size>=10&&(digits>=
+4||cases>=word2.length/3)}init_problems();init_safety();var ownKey=Symbol("approve");var ApprovedPlan=class _ApprovedPlan{plan;asked;#approved=true;constructor(plan,asked,key){
 if(key!==ownKey)throw new TypeError("only approve() makes a plan that may be applied");this.plan=plan;this.asked=asked;Object.
 freeze(this)}static is(thing){return typeof thing==="object"&&thing!==null&&#approved in thing&&thing.#approved}static of(plan,asked,key){
 return new _ApprovedPlan(plan,asked,key)}};var stale=new WeakMap;function markStale(plan,problems){stale.set(plan,problems)}
@@ -18981,12 +19549,12 @@ ail.desktop-webmail","protonmail.ios","protonmail.android","sfr.desktop-webmail"
 sktop-webmail","web-de.ios","web-de.android"]];var former=["gmail.mobile-webmail","outlook.windows-mail"];var programNames=[
 ...Object.keys(families),...tested];var usualPrograms=["apple-mail","gmail","outlook.outlook-com","outlook.macos","outlo\
 ok.ios","outlook.android"];function platformsOf(names2){return new Set(names2.flatMap(name2=>name2.includes(".")?[name2]:
-tested.filter(one=>one.startsWith(`${name2}.`)&&!former.includes(one))))}function programsInWords(versions){const words5=Object.
+tested.filter(one=>one.startsWith(`${name2}.`)&&!former.includes(one))))}function programsInWords(versions){const words6=Object.
 entries(families).flatMap(([family,name2])=>{const own4=tested.filter(one=>one.startsWith(`${family}.`)&&versions.has(one));
 if(own4.length===0)return[];const dates=own4.map(one=>versions.get(one)??"").filter(isDate);const where=own4.map(one=>{const version3=versions.
 get(one)??"";const platform=platforms[one.slice(family.length+1)]??"";return isDate(version3)?platform:`${platform} ${version3}`});
 const newest=dates.toSorted().at(-1);return[`${name2} (${[...where,...newest===void 0?[]:[`tested ${newest}`]].join(", ")}\
-)`]});const last=words5.pop()??"";return words5.length===0?last:`${words5.join(", ")} and ${last}`}function isDate(version3){
+)`]});const last=words6.pop()??"";return words6.length===0?last:`${words6.join(", ")} and ${last}`}function isDate(version3){
 return/^\d{4}-\d\d$/.test(version3)}var checkDescriptions={"lost-placeholder":"A placeholder that the live body has and the new one lost.","template-syntax":"\
 A body that does not parse as a Mustache template, such as one with an open section.","body-too-large":"A body beyond th\
 e limits of what idops checks and renders, or a live one that the new one could not be compared with.","placeholder-mism\
@@ -19076,27 +19644,73 @@ merge, lists and single values replace.");var configSchema=external_exports.stri
 1).describe("The version of this format."),...sections,environments:external_exports.record(external_exports.string().regex(
 /^[\w.-]+$/),environmentSchema).optional().meta({description:"What is different in an environment, by its name. --env ch\
 ooses one.",examples:[{production:{server:{base_url:"https://id.example.com"}}}]})}).describe("The configuration of an i\
-dops project.");init_problems();import{realpath as realpath3}from"node:fs/promises";import{dirname as dirname6,resolve as resolvePath3}from"node:path";init_zod();init_json();var import_fastest_levenshtein=__toESM(require_mod(),1);function nearest(name2,known3){const wanted=name2.toLowerCase();
+dops project.");init_problems();import{realpath as realpath3}from"node:fs/promises";import{dirname as dirname6,resolve as resolvePath3}from"node:path";init_json();var import_fastest_levenshtein=__toESM(require_mod(),1);function nearest(name2,known3){const wanted=name2.toLowerCase();
 if(wanted.length>100)return void 0;let best;let least=(wanted.length<4?1:Math.max(2,Math.floor(wanted.length/3)))+1;for(const candidate of known3){
 const far=(0,import_fastest_levenshtein.distance)(wanted,candidate.toLowerCase());if(far<least){least=far;best=candidate}}
 return best}function areNear(one,other){const sorted=text5=>[...text5].sort().join("");return(0,import_fastest_levenshtein.distance)(
-one,other)*2<Math.max(one.length,other.length)||sorted(one)===sorted(other)}init_problems();init_values();function decimalText(text5){const parts=/^([-+]?)(?=\.?\d)(\d*)(?:\.(\d*))?([eE][-+]?\d+)?$/.exec(text5);if(parts===null)
-return void 0;const[,sign,whole3="",fraction="",exponent=""]=parts;const digits=whole3.replace(/^0+(?=\d)/,"")||"0";return`${sign===
-"-"?"-":""}${digits}${fraction===""?"":`.${fraction}`}${exponent}`}init_values();function pathKey(path){return path.map(String).join("\0")}function resolve3(root,file2,variables){const notes=new Map;
-const path=[];const walk=node2=>{if(node2.type==="scalar"){if(typeof node2.value!=="string"||!node2.value.includes("$"))
+one,other)*2<Math.max(one.length,other.length)||sorted(one)===sorted(other)}init_problems();init_values();init_values();function pathKey(path){return path.map(String).join("\0")}function resolve3(root,file2,variables){const notes=new Map;
+const path=[];const walk=node2=>{if(node2.type==="scalar"){if(node2.unknown===true){notes.set(pathKey(path),{path:[...path],
+node:node2,tainted:false,unknown:true});return UNKNOWN_TEXT}if(typeof node2.value!=="string"||!node2.value.includes("$"))
 return node2.value;if(variables===null){if(node2.value.includes("${")){notes.set(pathKey(path),{path:[...path],node:node2,
 tainted:false,unknown:true})}return node2.value}const{text:text5,tainted,unknown:unknown4}=variables.resolve(node2.value,
 node2,file2);notes.set(pathKey(path),{path:[...path],node:node2,tainted,unknown:unknown4});return unknown4?UNKNOWN_TEXT:
 text5}if(node2.type==="list"){return node2.items.map((item,index)=>{path.push(index);const value3=walk(item);path.pop();
 return value3})}const map3={};for(const[key,entry]of node2.entries){path.push(key);map3[key]=walk(entry.value);path.pop()}
-return map3};return{value:walk(root),notes}}function find(root,path){let found2={node:root,key:void 0,complete:true};for(const step of path){const{node:node2}=found2;
+return map3};return{value:walk(root),notes}}init_zod();function schemasAt(schema,path){if(schema instanceof external_exports.ZodUnion)return schema.options.flatMap(
+option=>schemasAt(option,path));if(schema instanceof external_exports.ZodOptional||schema instanceof external_exports.ZodNullable)
+return schemasAt(schema.unwrap(),path);if(schema instanceof external_exports.ZodPipe)return schemasAt(schema.in,path);const[
+step,...rest]=path;if(step===void 0)return[schema];if(schema instanceof external_exports.ZodObject){const{shape}=schema;
+return Object.hasOwn(shape,step)?schemasAt(shape[String(step)],rest):[]}if(schema instanceof external_exports.ZodArray)return schemasAt(
+schema.element,rest);if(schema instanceof external_exports.ZodRecord)return schemasAt(schema.valueType,rest);return[]}function knownFields(schema,path){
+const fields2=schemasAt(schema,path).flatMap(one=>one instanceof external_exports.ZodObject?Object.keys(one.shape):[]);return[
+...new Set(fields2)]}function find(root,path){let found2={node:root,key:void 0,complete:true};for(const step of path){const{node:node2}=found2;
 if(node2.type==="map"){const entry=node2.entries.get(String(step));if(entry===void 0)return{...found2,complete:false};found2=
 {node:entry.value,key:entry.key,complete:true}}else if(node2.type==="list"){const item=node2.items[Number(step)];if(item===
 void 0)return{...found2,complete:false};found2={node:item,key:void 0,complete:true}}else{return{...found2,complete:false}}}
 return found2}function mapNode(range2,entries){return{type:"map",range:range2,entries,...measure([...entries.values()].map(
 ({value:value3})=>value3))}}function listNode(range2,items){return{type:"list",range:range2,items,...measure(items)}}function measure(children){
 let size2=1;let height=0;for(const child of children){size2+=child.size;height=Math.max(height,child.height+1)}return{size:size2,
-height}}function check2(subject){const{schema,root,file:file2,variables}=subject;const{value:value3,notes}=resolve3(root,file2,variables);
+height}}init_zod();init_json();init_values();function decimalText(text5){const parts=/^([-+]?)(?=\.?\d)(\d*)(?:\.(\d*))?([eE][-+]?\d+)?$/.exec(text5);if(parts===null)
+return void 0;const[,sign,whole3="",fraction="",exponent=""]=parts;const digits=whole3.replace(/^0+(?=\d)/,"")||"0";return`${sign===
+"-"?"-":""}${digits}${fraction===""?"":`.${fraction}`}${exponent}`}var typeNames={string:"a string",boolean:"true or false",number:"a number",int:"an integer",array:"a list",object:"a map",
+record:"a map",null:"null"};function typeName(expected){return typeNames[expected??""]??expected??"another value"}function typeOf(node2){
+if(node2.type==="list")return"a list";if(node2.type==="map")return"a map";if(node2.value===null)return node2.source===""?
+"nothing":"null";if(node2.value instanceof ExactNumber)return plainNumber(node2.value.text)===void 0?"a number that woul\
+d be rounded":"a number";return typeof node2.value==="boolean"?"a boolean":`a ${typeof node2.value}`}var MOST=40;function gotOf(node2,file2){
+const type=typeOf(node2);const written3=writtenOf(node2,file2);if(written3===void 0||node2.type!=="scalar"||node2.value===
+null)return type;if(typeof node2.value==="string")return`the string ${JSON.stringify(written3)}`;return`${type.replace(/^a /,
+"the ")}${type==="a number"||type==="a boolean"?` ${written3}`:""}`}function writtenOf(node2,file2){if(node2.type!=="sca\
+lar"||file2.hides(node2.range))return void 0;const text5=typeof node2.value==="string"?node2.value:node2.source;return text5.
+length>MOST||text5.includes("$")||new RegExp("\\p{C}","u").test(text5)?void 0:text5}function typeHint(mistyped){const{node:node2,
+expected}=mistyped;if(node2.type==="scalar"&&node2.value===null)return"write a value, or remove the key";if(expected==="\
+boolean")return node2.type==="scalar"?booleanHint(node2):void 0;if(expected==="number"||expected==="int")return numberHint(
+node2,expected);if(expected==="array")return listHint(mistyped);if(expected==="object"||expected==="record")return mapHint(
+mistyped);return textHint(mistyped)}var yes=["yes","y","on","1"];var no=["no","n","off","0"];function booleanHint(node2){
+const text5=(typeof node2.value==="string"?node2.value:node2.source).toLowerCase();if(typeof node2.value==="string"&&!node2.
+plain&&fromText("boolean",node2.value)!==void 0)return"write it without quotes";const meant2=yes.includes(text5)?"true":
+no.includes(text5)?"false":void 0;if(meant2===void 0){const near=nearest(text5,["true","false"]);return near===void 0?"w\
+rite true or false":`did you mean ${near}?`}const number5=typeof node2.value==="string"?"text":"number";return`in YAML 1\
+.2 ${text5} is a ${number5}: write ${meant2}`}function numberHint(node2,expected){if(node2.type!=="scalar")return void 0;
+if(typeof node2.value==="string")return node2.plain||fromText(expected,node2.value)===void 0?void 0:"write it without qu\
+otes";return expected==="int"&&typeof node2.value==="number"?"write it without a fraction":void 0}function textHint({node:node2,
+file:file2,path,schema}){if(node2.type==="map"){const known3=knownFields(schema,path);for(const key of node2.entries.keys()){
+const similar=known3.includes(key)?void 0:nearest(key,known3);if(similar!==void 0)return`did you mean "${similar}" for "${key}\
+"?`}return void 0}if(node2.type==="list")return node2.items.length===1?'write it without the [] or the "- "':void 0;if(typeof node2.
+value==="string")return void 0;const written3=writtenOf(node2,file2);return`put it in quotes${written3===void 0?"":`: "${written3}\
+"`}`}function listHint({node:node2,file:file2,path,schema}){const element=[...path,0];const written3=writtenOf(node2,file2);
+const takesText=schemasAt(schema,element).some(one=>one instanceof external_exports.ZodString);if(node2.type==="scalar"&&
+written3!==void 0&&takesText){const parts=written3.split(/,\s*|\s+/).filter(Boolean);return`write it as a list: [${parts.
+map(flowText).join(", ")}]`}const map3=node2.type==="scalar"?mapOf(written3,knownFields(schema,element)):void 0;if(map3!==
+void 0)return`write it as a list: [${map3}]`;return node2.type==="map"?'begin it with "- ", or put it in []':'write each\
+ element on a line that begins with "- "'}function mapHint({node:node2,file:file2,path,schema}){if(node2.type==="list")return node2.
+items.length===1?'write it without the [] or the "- "':void 0;const fields2=knownFields(schema,path);const map3=mapOf(writtenOf(
+node2,file2),fields2);if(map3!==void 0)return`write it as ${map3}`;return fields2.length===0?'write it as {key: value}, \
+or as "key: value" on lines below, indented further':`write its fields on lines below, indented further: ${fields2.join(
+", ")}`}function mapOf(written3,fields2){if(!fields2.includes("name"))return void 0;const name2=written3===void 0?"\u2026":
+flowText(written3);return`{name: ${name2}${fields2.includes("label")?", label: \u2026":""}}`}function flowText(text5){return/^[A-Za-z_][\w.@/-]*$/.
+test(text5)?text5:JSON.stringify(text5)}function fromText(expected,text5){if(expected==="boolean"){return/^(true|True|TRUE)$/.
+test(text5)?true:/^(false|False|FALSE)$/.test(text5)?false:void 0}const number5=expected==="number"||expected==="int";const written3=number5?
+decimalText(text5):void 0;return written3===void 0?void 0:plainNumber(written3)}function check2(subject){const{schema,root,file:file2,variables}=subject;const{value:value3,notes}=resolve3(root,file2,variables);
 const fromVariables=variables?.takeProblems()??[];let result=schema.safeParse(value3);const tried2=new Set;while(!result.
 success){if(!repair(value3,flatten(result.error.issues),notes,tried2))break;result=schema.safeParse(value3)}if(result.success){
 const failed=fromVariables.some(({severity})=>severity==="error");return{data:failed?void 0:result.data,problems:fromVariables,
@@ -19114,61 +19728,47 @@ const key=pathKey(issue3.path);const note=notes.get(key);if(note===void 0){chang
 continue}if(!tried2.has(key)){tried2.add(key);const converted=convert(issue3.expected,valueAt(value3,issue3.path),note);
 if(converted!==void 0){changed2=put(value3,issue3.path,converted)||changed2;continue}}if(note.unknown&&!tried2.has(`${key}\
 \0gone`)){tried2.add(`${key}\0gone`);changed2=put(value3,issue3.path,void 0)||changed2}}return changed2}function takePlain(value3,path){
-const there=valueAt(value3,path);const plain2=there instanceof ExactNumber?plainNumber(there.text):void 0;return plain2!==
-void 0&&put(value3,path,plain2)}function convert(expected,value3,note){const number5=expected==="number"||expected==="in\
+const there=valueAt(value3,path);const plain3=there instanceof ExactNumber?plainNumber(there.text):void 0;return plain3!==
+void 0&&put(value3,path,plain3)}function convert(expected,value3,note){const number5=expected==="number"||expected==="in\
 t";if(note.unknown)return expected==="boolean"?false:number5?0:void 0;return typeof value3==="string"?fromText(expected,
-value3):void 0}function fromText(expected,text5){if(expected==="boolean"){return/^(true|True|TRUE)$/.test(text5)?true:/^(false|False|FALSE)$/.
-test(text5)?false:void 0}const number5=expected==="number"||expected==="int";const written3=number5?decimalText(text5):void 0;
-return written3===void 0?void 0:plainNumber(written3)}function valueAt(value3,path){let at3=value3;for(const step of path){
-if(typeof at3!=="object"||at3===null||at3 instanceof ExactNumber)return void 0;at3=Array.isArray(at3)?at3[Number(step)]:
-Object.hasOwn(at3,step)?at3[String(step)]:void 0}return at3}function put(value3,path,member2){const parent=valueAt(value3,
-path.slice(0,-1));const step=path.at(-1);if(typeof parent!=="object"||parent===null||parent instanceof ExactNumber||step===
-void 0)return false;if(Array.isArray(parent)){if(member2===void 0)return false;parent[Number(step)]=member2}else if(member2===
-void 0)delete parent[String(step)];else parent[String(step)]=member2;return true}var namedAtMost=20;function issueProblems(issue3,subject){
-const{root,file:file2,name:name2,under=[]}=subject;const found2=find(root,issue3.path);if(issue3.code==="unrecognized_ke\
-ys")return unknownFields(issue3,subject);if(!found2.complete){const field2=String(issue3.path.at(-1));const parent=issue3.
-path.slice(0,-1);return[error("missing-field",`missing field "${field2}" in ${within2(name2,[...under,...parent])}`,[placeIn(
-file2,root,parent)])]}const place=valuePlace(file2,root,issue3.path);const whole3=[...under,...issue3.path];const what=whole3.
-length===0?`the ${name2}`:`"${pathText(whole3)}" in ${name2}`;if(issue3.code==="invalid_key"){const key=found2.key===void 0?
-place:file2.place(found2.key);return[error("wrong-value",`${what}: the name is not usable`,[key],'use letters, digits an\
-d "_" only')]}if(issue3.code==="invalid_type"||issue3.code==="invalid_union"){const custom2=issue3.message.startsWith("e\
-xpected")?issue3.message:void 0;const expected=custom2??`expected ${typeNames[issue3.expected??""]??issue3.expected??"an\
-other value"}`;return[error("wrong-type",`${what}: ${expected}, got ${typeOf(found2.node)}`,[place],typeHint(issue3,found2.
-node))]}if(issue3.code==="invalid_value"&&issue3.values!==void 0){const names2=issue3.values.map(value3=>JSON.stringify(
-value3));const{node:node2}=found2;const similar=node2.type==="scalar"&&typeof node2.value==="string"&&!node2.value.includes(
-"$")?nearest(node2.value,issue3.values.map(String)):void 0;const more=names2.length>namedAtMost?` and ${names2.length-namedAtMost}\
- more`:"";const list2=`${names2.slice(0,namedAtMost).join(", ")}${more}`;const must=names2.length===1?`must be ${names2[0]}`:
-`must be one of ${list2}`;return[error("wrong-value",`${what} ${must}`,[place],similar===void 0?void 0:`did you mean "${similar}\
-"?`)]}if(/^Too (big|small)/.test(issue3.message)){return[error("wrong-value",`${what} is too ${issue3.code==="too_big"?"\
-large":"small"}`,[place])]}return[error("wrong-value",`${what}${/^(must|is|needs) /.test(issue3.message)?" ":": "}${issue3.
-message}`,[place])]}function unknownFields(issue3,subject){const{root,file:file2,name:name2,schema,under=[],fieldHint:fieldHint2}=subject;
-const{node:node2}=find(root,issue3.path);const known3=knownFields(schema,issue3.path);return(issue3.keys??[]).map(key=>{
-const entry=node2.type==="map"?node2.entries.get(key):void 0;const place=entry===void 0?placeIn(file2,root,issue3.path):
-file2.place(entry.key);const free=known3.filter(field2=>node2.type!=="map"||!node2.entries.has(field2));const similar=nearest(
-key,free)??nearest(key,known3);const message=`unknown field "${key}" in ${within2(name2,[...under,...issue3.path])}`;const elsewhere=fieldHint2?.(
+value3):void 0}function valueAt(value3,path){let at3=value3;for(const step of path){if(typeof at3!=="object"||at3===null||
+at3 instanceof ExactNumber)return void 0;at3=Array.isArray(at3)?at3[Number(step)]:Object.hasOwn(at3,step)?at3[String(step)]:
+void 0}return at3}function put(value3,path,member2){const parent=valueAt(value3,path.slice(0,-1));const step=path.at(-1);
+if(typeof parent!=="object"||parent===null||parent instanceof ExactNumber||step===void 0)return false;if(Array.isArray(parent)){
+if(member2===void 0)return false;parent[Number(step)]=member2}else if(member2===void 0)delete parent[String(step)];else parent[String(
+step)]=member2;return true}var namedAtMost=20;function issueProblems(issue3,subject){const{root,file:file2,name:name2,under=[]}=subject;
+const found2=find(root,issue3.path);if(issue3.code==="unrecognized_keys")return unknownFields(issue3,subject);if(!found2.
+complete){const field2=String(issue3.path.at(-1));const parent=issue3.path.slice(0,-1);return[error("missing-field",`mis\
+sing field "${field2}" in ${within2(name2,[...under,...parent])}`,[placeIn(file2,root,parent)])]}const place=valuePlace(
+file2,root,issue3.path);const whole3=[...under,...issue3.path];const what=whole3.length===0?`the ${name2}`:`"${pathText(
+whole3)}" in ${name2}`;if(issue3.code==="invalid_key"){const key=found2.key===void 0?place:file2.place(found2.key);return[
+error("wrong-value",`${what}: the name is not usable`,[key],'use letters, digits and "_" only')]}if(issue3.code==="inval\
+id_type"||issue3.code==="invalid_union"){const custom2=issue3.message.startsWith("expected")?issue3.message:void 0;const{
+node:node2}=found2;const{expected,path}=issue3;return[error("wrong-type",`${what}: ${custom2??`expected ${typeName(expected)}`}\
+, got ${gotOf(node2,file2)}`,[place],typeHint({expected,node:node2,path,schema:subject.schema,file:file2}))]}if(issue3.code===
+"invalid_value"&&issue3.values!==void 0){const names2=issue3.values.map(value3=>JSON.stringify(value3));const{node:node2}=found2;
+const similar=node2.type==="scalar"&&typeof node2.value==="string"&&!node2.value.includes("$")?nearest(node2.value,issue3.
+values.map(String)):void 0;const more=names2.length>namedAtMost?` and ${names2.length-namedAtMost} more`:"";const list2=`${names2.
+slice(0,namedAtMost).join(", ")}${more}`;const must=names2.length===1?`must be ${names2[0]}`:`must be one of ${list2}`;return[
+error("wrong-value",`${what} ${must}`,[place],similar===void 0?void 0:`did you mean "${similar}"?`)]}if(/^Too (big|small)/.
+test(issue3.message)){return[error("wrong-value",`${what} is too ${issue3.code==="too_big"?"large":"small"}`,[place])]}return[
+error("wrong-value",`${what}${/^(must|is|needs) /.test(issue3.message)?" ":": "}${issue3.message}`,[place])]}function unknownFields(issue3,subject){
+const{root,file:file2,name:name2,schema,under=[],fieldHint:fieldHint2}=subject;const{node:node2}=find(root,issue3.path);
+const known3=knownFields(schema,issue3.path);return(issue3.keys??[]).map(key=>{const entry=node2.type==="map"?node2.entries.
+get(key):void 0;const place=entry===void 0?placeIn(file2,root,issue3.path):file2.place(entry.key);const free=known3.filter(
+field2=>node2.type!=="map"||!node2.entries.has(field2));const similar=nearest(key,free)??withWords(key,free)??nearest(key,
+known3)??withWords(key,known3);const message=`unknown field "${key}" in ${within2(name2,[...under,...issue3.path])}`;const elsewhere=fieldHint2?.(
 key,issue3.path);if(similar!==void 0&&elsewhere===void 0){return error("unknown-field",`${message}, did you mean "${similar}\
 "?`,[place])}const hint=elsewhere??(known3.length>0?`fields here: ${known3.join(", ")}`:void 0);return error("unknown-fi\
-eld",message,[place],hint)})}function knownFields(schema,path){if(schema instanceof external_exports.ZodUnion){return[...new Set(
-schema.options.flatMap(option=>knownFields(option,path)))]}if(schema instanceof external_exports.ZodOptional||schema instanceof
-external_exports.ZodNullable)return knownFields(schema.unwrap(),path);if(schema instanceof external_exports.ZodPipe)return knownFields(
-schema.in,path);const[step,...rest]=path;if(schema instanceof external_exports.ZodObject){if(step===void 0)return Object.
-keys(schema.shape);const{shape}=schema;return Object.hasOwn(shape,step)?knownFields(shape[String(step)],rest):[]}if(step===
-void 0)return[];if(schema instanceof external_exports.ZodArray)return knownFields(schema.element,rest);if(schema instanceof
-external_exports.ZodRecord)return knownFields(schema.valueType,rest);return[]}var typeNames={string:"a string",boolean:"\
-true or false",number:"a number",int:"an integer",array:"a list",object:"a map",record:"a map",null:"null"};function typeOf(node2){
-if(node2.type==="list")return"a list";if(node2.type==="map")return"a map";if(node2.value===null)return node2.source===""?
-"nothing":"null";if(node2.value instanceof ExactNumber)return plainNumber(node2.value.text)===void 0?"a number that woul\
-d be rounded":"a number";return typeof node2.value==="boolean"?"a boolean":`a ${typeof node2.value}`}function typeHint(issue3,node2){
-if(node2.type!=="scalar")return void 0;const wantsText=issue3.expected==="string"||issue3.code==="invalid_union";if(wantsText&&
-typeof node2.value!=="string"&&node2.value!==null)return"write it in quotes";if(typeof node2.value!=="string"||node2.plain)
-return void 0;return fromText(issue3.expected,node2.value)===void 0?void 0:"write it without quotes"}function pathText(path){
-return path.reduce((text5,step)=>typeof step==="number"?`${text5}[${step}]`:/^[\w-]+$/.test(step)?`${text5}${text5===""?
-"":"."}${step}`:`${text5}[${JSON.stringify(step)}]`,"")}function within2(name2,path){return path.length===0?name2:`${pathText(
-path)} of ${name2}`}function valuePlace(file2,root,path){const{node:node2,key}=find(root,path);return file2.place(node2.
-range.end>node2.range.start||key===void 0?node2.range:key)}function placeIn(file2,root,path){const{node:node2,key}=find(
-root,path);return file2.place(key??startOf(node2))}function startOf(node2){if(node2.type!=="map")return node2.range;const[
-first]=node2.entries.values();return first?.key??node2.range}init_problems();import{constants as constants3}from"node:fs";import{open as open4}from"node:fs/promises";import{relative,
-sep}from"node:path";init_secret_names();function secretRanges(text5){const found2=[];let lineStart=0;let nextLine=lineEnd(text5,0)+1;for(let colon=text5.
+eld",message,[place],hint)})}function withWords(key,known3){const words6=name2=>name2.toLowerCase().split(/[_-]+/).map(word2=>word2.
+replace(/s$/,""));const wanted=words6(key);const holding=known3.filter(field2=>wanted.every(word2=>word2.length>1&&words6(
+field2).includes(word2)));return holding.length===1?holding[0]:void 0}function pathText(path){return path.reduce((text5,step)=>typeof step===
+"number"?`${text5}[${step}]`:/^[\w-]+$/.test(step)?`${text5}${text5===""?"":"."}${step}`:`${text5}[${JSON.stringify(step)}\
+]`,"")}function within2(name2,path){return path.length===0?name2:`${pathText(path)} of ${name2}`}function valuePlace(file2,root,path){
+const{node:node2,key}=find(root,path);return file2.place(node2.range.end>node2.range.start||key===void 0?node2.range:key)}
+function placeIn(file2,root,path){const{node:node2,key}=find(root,path);return file2.place(key??startOf(node2))}function startOf(node2){
+if(node2.type!=="map")return node2.range;const[first]=node2.entries.values();return first?.key??node2.range}init_problems();init_redact();import{constants as constants3}from"node:fs";import{open as open4}from"node:fs/promises";import{
+relative,sep}from"node:path";init_secret_names();function secretRanges(text5){const found2=[];let lineStart=0;let nextLine=lineEnd(text5,0)+1;for(let colon=text5.
 indexOf(":");colon!==-1;colon=text5.indexOf(":",colon+1)){const keyStart=keyBefore(text5,colon);if(keyStart===void 0)continue;
 const after=text5.slice(colon+1,colon+500);const start3=colon+1+(/^[ \t]*/.exec(after)?.[0].length??0);const at3=colon+1+
 (/^(?:[ \t]*[!&][^\s,{}[\]]*(?=[ \t]))*[ \t]*/.exec(after)?.[0].length??0);while(nextLine<=keyStart){lineStart=nextLine;
@@ -19178,12 +19778,12 @@ length<200&&/^(["']?)\$\{[A-Za-z_]\w*\}\1\s*$/.test(value3)}function keyBefore(t
 if(!/["'\s]/.test(last)&&!keyCharacter.test(last))return void 0;const before=text5.slice(Math.max(0,colon-100),colon);const gap=/["']?[ \t]*(?:\r?\n[ \t]*)?$/.
 exec(before)?.[0].length??0;const end=colon-gap;let start3=end;while(start3>0&&end-start3<120&&keyCharacter.test(text5[start3-
 1]??""))start3-=1;return start3<end&&looksSecret(text5.slice(start3,end))?start3:void 0}function secretEnd(text5,lineStart,key,at3){
-const quoted2=/["']/.test(text5[key-1]??"")?1:0;const indent=key-quoted2-lineStart;const block2=indent<500&&/^\s*(?:[-?:][ \t]+)*$/.
+const quoted2=/["']/.test(text5[key-1]??"")?1:0;const indent2=key-quoted2-lineStart;const block2=indent2<500&&/^\s*(?:[-?:][ \t]+)*$/.
 test(text5.slice(lineStart,key-quoted2));const first=text5[at3]??"";let end=at3;if(first==='"'||first==="'")end=quotedEnd(
-text5,at3,first);else if(first==="{"||first==="[")end=flowEnd(text5,at3);else if(!block2){const plain2=/[,}\]\n]/g;plain2.
-lastIndex=at3;return plain2.exec(text5)?.index??text5.length}if(!block2)return end;end=lineEnd(text5,end);while(end<text5.
+text5,at3,first);else if(first==="{"||first==="[")end=flowEnd(text5,at3);else if(!block2){const plain3=/[,}\]\n]/g;plain3.
+lastIndex=at3;return plain3.exec(text5)?.index??text5.length}if(!block2)return end;end=lineEnd(text5,end);while(end<text5.
 length){const next=lineEnd(text5,end+1);const line=text5.slice(end+1,next);const level3=/^ */.exec(line)?.[0].length??0;
-const item=level3===indent&&/^ *-(\s|$)/.test(line);if(line.trim()!==""&&level3<=indent&&!item)break;end=next}return end}
+const item=level3===indent2&&/^ *-(\s|$)/.test(line);if(line.trim()!==""&&level3<=indent2&&!item)break;end=next}return end}
 function quotedEnd(text5,at3,quote2){for(let index=at3+1;index<text5.length;index+=1){if(quote2==='"'&&text5[index]==="\\")
 index+=1;else if(text5[index]===quote2){if(quote2==="'"&&text5[index+1]===quote2)index+=1;else return index+1}}return text5.
 length}function flowEnd(text5,at3){let depth=0;for(let index=at3;index<text5.length;index+=1){const char=text5[index];if(char===
@@ -19220,9 +19820,9 @@ readFile();return bytes.length>MAX_BYTES?{reason:"too-large",detail:"is larger t
 close()}}catch(failure2){return unreadable(failure2)}}function decode3(bytes){try{return new TextDecoder("utf-8",{fatal:true,
 ignoreBOM:true}).decode(bytes)}catch{return{reason:"not-utf8",detail:"is not valid UTF-8"}}}function unreadable(failure2){
 const code2=failure2 instanceof Error&&"code"in failure2?String(failure2.code):"";if(code2==="ENOENT"||code2==="ENOTDIR")
-return{reason:"missing",detail:"does not exist"};const details2={EACCES:"may not be read by this user (EACCES)",EPERM:"m\
-ay not be read by this user (EPERM)",ELOOP:"is a symbolic link that leads to itself (ELOOP)"};return{reason:"unreadable",
-detail:details2[code2]??`can't be read (${code2||"unknown error"})`}}function sourceOf(name2,text5){return new SourceFile(
+return{reason:"missing",detail:"does not exist"};const details={EACCES:"may not be read by this user (EACCES)",EPERM:"ma\
+y not be read by this user (EPERM)",ELOOP:"is a symbolic link that leads to itself (ELOOP)"};return{reason:"unreadable",
+detail:details[code2]??`can't be read (${code2||"unknown error"})`}}function sourceOf(name2,text5){return new SourceFile(
 name2,text5.startsWith("\uFEFF")?text5.slice(1):text5)}async function readSource(path,name2){const{file:shown2}=name2;const bytes=await readBytes(
 path);const text5=bytes instanceof Uint8Array?decode3(bytes):bytes;if(typeof text5==="string")return sourceOf(name2,text5);
 const place=wholeFile(name2);if(text5.reason==="too-large"){return error("too-large",`${shown2} ${text5.detail}`,[place],
@@ -19294,10 +19894,10 @@ to another machine, which would show the token to the network`,places2,'use http
 der server if the network is trusted')}const prefix=url2.pathname.replace(/\/+$/,"");return{href:`${url2.origin}${prefix}`,
 origin:url2.origin,prefix}}function isLoopback(host){const name2=host.replace(/\.$/,"");return name2==="localhost"||name2.
 endsWith(".localhost")||name2==="[::1]"||/^127(\.\d+){3}$/.test(name2)}var addresses=[{path:["base_url"],what:"the base URL"},{path:["auth","client_credentials","token_url"],what:"the token a\
-ddress"}];function addressProblems(layers,place){const found2=new Map;for(const{config:config3,plain:plain2}of layers){const allows=find(
+ddress"}];function addressProblems(layers,place){const found2=new Map;for(const{config:config3,plain:plain3}of layers){const allows=find(
 config3,["server","allow_insecure_http"]);const allowInsecureHttp=allows.complete&&allows.node.type==="scalar"&&allows.node.
 value!==false;for(const{path,what}of addresses){const{node:node2,complete:complete2}=find(config3,["server",...path]);const text5=complete2&&
-node2.type==="scalar"?plain2(node2):void 0;if(text5===void 0||node2.type!=="scalar")continue;const checked2=checkBaseUrl(
+node2.type==="scalar"?plain3(node2):void 0;if(text5===void 0||node2.type!=="scalar")continue;const checked2=checkBaseUrl(
 text5,{allowInsecureHttp,what,places:[place(node2)]});if(!isBaseUrl(checked2))found2.set(`${checked2.code} ${node2.range.
 start}`,checked2)}}return[...found2.values()]}init_problems();import{lstat as lstat2,realpath as realpath2}from"node:fs/promises";import{dirname as dirname5,join as join5}from"node:path";import{lstat}from"node:fs/promises";import{dirname as dirname4,join as join4}from"node:path";async function workTreeOf(folder){
 if(await isThere(join4(folder,".git")))return folder;const above=dirname4(folder);return above===folder?void 0:await workTreeOf(
@@ -19313,56 +19913,160 @@ shownPath(config3,cwd),shownPath(one,cwd)];throw new ProblemsError([error("no-co
 lder, and ${shown2} is not taken by itself, since ${owned} belongs to another user`,[],`write --config ${shown2} if that\
  is the one`)])}import{resolve as resolvePath}from"node:path";init_problems();init_problems();function inOrder(problems){return[...problems].sort((one,other)=>{const[a2]=one.places;const[b]=other.places;if(a2===void 0||
 b===void 0)return(a2===void 0?0:1)-(b===void 0?0:1);if(a2.file!==b.file)return a2.file<b.file?-1:1;return a2.line-b.line||
-a2.column-b.column})}var import_yaml=__toESM(require_dist(),1);init_problems();init_secret_names();init_values();var MAX_DEPTH=100;var MAX_LEXEMES=1e6;var MAX_ALIASED=1e5;var MAX_ERRORS=100;function parseYaml(file2){const documents=[];
-const problems=[];const allowance={aliased:0,exceeded:false};try{for(const document2 of compose(file2,problems)){const found2=documentErrors(
-file2,document2);for(const problem of found2)problems.push(problem);if(found2.some(({code:code2})=>code2!=="unknown-tag"))
-continue;const converter=new Converter(file2,allowance);const root=document2.contents===null?void 0:converter.convert(document2.
-contents,0);for(const problem of converter.problems)problems.push(problem);if(root===void 0||root.type==="scalar"&&root.
-value===null)continue;documents.push({root,broken:found2.length>0||converter.broken})}}catch(failure2){const reason=failure2 instanceof
-RangeError?"it is nested too deeply":"the parser gave up on it";problems.push(error("yaml-syntax",`${file2.path} is not \
-usable YAML: ${reason}`,[file2.place({start:0,end:1})]))}return{documents,problems:capped(problems)}}function capped(problems){
-if(problems.length<=MAX_ERRORS)return problems;const rest=problems.length-MAX_ERRORS;const last=problems[MAX_ERRORS-1];return[
-...problems.slice(0,MAX_ERRORS),error("yaml-syntax",`${rest} more errors in this file`,last?.places??[])]}function*compose(file2,problems){
-const parser=new import_yaml.Parser;const composer=new import_yaml.Composer({schema:"core",resolveKnownTags:false,uniqueKeys:false,
-merge:false,strict:true,logLevel:"silent",prettyErrors:false});let lexemes=0;for(const lexeme of new import_yaml.Lexer().
-lex(file2.text)){for(const token of parser.next(lexeme)){if(token.type==="document")lexemes=0;yield*composer.next(token)}
-lexemes+=1;const deep=parser.stack.length>MAX_DEPTH;if(deep||lexemes>MAX_LEXEMES){const place=file2.place({start:parser.
-offset,end:parser.offset+1});problems.push(deep?error("too-deep",`more than ${MAX_DEPTH} levels of nesting`,[place],"fla\
-tten the document"):error("too-large","one document has too many values",[place],"split it into several files"));yield*composer.
-end();return}}for(const token of parser.end())yield*composer.next(token);yield*composer.end(true,file2.text.length)}function documentErrors(file2,document2){
-const problems=[];let syntax2;for(const found2 of[...document2.errors,...document2.warnings]){const problem=yamlProblem(
-file2,found2);if(problem.code==="yaml-syntax"){const stumbles=/token in YAML stream/.test(found2.message);if(syntax2!==void 0&&
-(stumbles||syntax2.places[0]?.line===problem.places[0]?.line))continue;syntax2=problem}problems.push(problem)}if(document2.
-directives?.yaml.version==="1.1"&&document2.directives.yaml.explicit){const start3=Math.max(0,file2.text.indexOf("%YAML"));
-problems.push(error("yaml-syntax","YAML 1.1 is not supported",[file2.place({start:start3,end:start3+9})],"remove the dir\
-ective"))}return problems}function yamlProblem(file2,found2){const range2={start:found2.pos[0],end:Math.max(found2.pos[1],
-found2.pos[0]+1)};const places2=[file2.place(range2)];if(found2.code==="TAG_RESOLVE_FAILED"){return error("unknown-tag",
-"this tag is not known",places2,"remove it; write plain YAML 1.2 values")}if(found2.code==="RESOURCE_EXHAUSTION"){return error(
-"too-deep",`more than ${MAX_DEPTH} levels of nesting`,places2,"flatten the document")}const message=file2.hides(range2)?
-"this is not valid YAML":found2.message.replace(/: ".*$/s,"");const variable=range2.start>0&&file2.text.slice(range2.start-
-1,range2.start+1)===`\${`;return error("yaml-syntax",message,places2,variable?`inside {} and [] a variable needs quotes:\
- "\${NAME}"`:void 0)}var Converter=class{problems=[];#file;#allowance;#exhausted=false;#anchors=new Map;constructor(file2,allowance){
+a2.column-b.column})}var import_yaml=__toESM(require_dist(),1);init_problems();init_secret_names();init_values();var PLAIN="";var FLOW_END="";var Marks=class{#quotes=[];#unclosed=[];#open=[];#isText=false;see(lexeme,offset){const isText3=this.#isText;
+this.#isText=lexeme===PLAIN;if(isText3)return;if(lexeme==="["||lexeme==="{")this.#open.push({closes:lexeme==="["?"]":"}",
+offset});else if(lexeme==="]"||lexeme==="}"){if(this.#open.at(-1)?.closes===lexeme)this.#open.pop()}else if(lexeme===FLOW_END){
+for(const one of this.#open.splice(0))this.#unclosed.push(one.offset)}else if(lexeme[0]==='"'||lexeme[0]==="'"){const surelyClosed=lexeme.
+length>1&&lexeme.endsWith(lexeme[0])&&!/(?:\\"|'')$/.test(lexeme);if(!surelyClosed||lexeme.includes("\n"))this.#quotes.push(
+{start:offset,end:offset+lexeme.length})}}quoteBefore(offset){return this.#quotes.findLast(({end})=>end<=offset)}bracketBefore(offset){
+const isBefore=start3=>start3<offset;const closed2=this.#unclosed.findLast(isBefore)??-1;const open9=this.#open.findLast(
+one=>isBefore(one.offset))?.offset??-1;return closed2<0&&open9<0?void 0:Math.max(closed2,open9)}};init_problems();function lineAt(text5,at3){const start3=text5.lastIndexOf("\n",at3-1)+1;const end=text5.indexOf("\n",at3);return{start:start3,
+end:withoutReturn(text5,start3,end<0?text5.length:end)}}function withoutReturn(text5,start3,end){return end>start3&&text5[end-
+1]==="\r"?end-1:end}var MAX_LINES=50;function contentAt(text5,at3){let from=at3;for(let tries=0;tries<MAX_LINES;tries+=1){
+const line=lineAt(text5,from);const indent2=text5.slice(from,line.end).search(/\S/);if(indent2>=0&&text5[from+indent2]!==
+"#")return{start:from+indent2,end:line.end};const next=text5.indexOf("\n",line.end);if(next<0)break;from=next+1}return{start:at3,
+end:at3+1}}function nextKeyLine(text5,at3){const first=contentAt(text5,at3);let line=first;for(let tries=0;tries<MAX_LINES;tries+=
+1){if(/:(?:\s|$)/.test(text5.slice(line.start,line.end)))return line;if(line.end>=text5.length)break;line=contentAt(text5,
+line.end)}return first}function keyOf(line){return/^\s*(?:- +)*["']?([A-Za-z_][\w -]{0,60}?)["']?\s*:(?:\s|$)/.exec(line)?.[1]}function slipOf({code:code2,message,pos},refused2){const{text:text5}=refused2;const at3=Math.min(pos[0],text5.length);const found2={
+code:code2,message,at:at3,end:Math.max(Math.min(pos[1],text5.length),at3+1)};return forCode[code2]?.(found2,refused2)}function conflictIn(text5){
+const marker=/^<{7} [^\n]*$/m.exec(text5);if(marker===null||!/^>{7} /m.test(text5))return void 0;return{message:"a merge\
+ conflict is not resolved: git left its marks here",hint:"keep one of the two sides, and remove the lines that begin wit\
+h <<<<<<<, ======= and >>>>>>>",range:{start:marker.index,end:marker.index+marker[0].length}}}var quoteIt="put quotes ar\
+ound the value";var forCode={BLOCK_AS_IMPLICIT_KEY:(found2,refused2)=>/sequence/.test(found2.message)?unevenList(found2,
+refused2):nested(found2,refused2),MULTILINE_IMPLICIT_KEY:strayLine,BAD_INDENT:(found2,refused2)=>/^Flow/.test(found2.message)?
+openBracket(found2,refused2):/sequence/.test(found2.message)?unevenList(found2,refused2):/mapping/.test(found2.message)?
+unevenKeys(found2,refused2):void 0,MISSING_CHAR:missing,UNEXPECTED_TOKEN:unexpected,BLOCK_IN_FLOW:({at:at3,end})=>({message:"\
+a comma is missing between the members in brackets, or quotes around a value with a colon",hint:'write them as {id: x, n\
+ame: "a: b"}',range:{start:at3,end}}),BAD_SCALAR_START:({at:at3},{text:text5})=>({message:`a text without quotes can't b\
+egin with "${text5[at3]}"`,hint:"put quotes around it",range:{start:at3,end:at3+1}}),BAD_DQ_ESCAPE:({at:at3})=>({message:"\
+in double quotes a backslash begins an escape, and there is none of this name",hint:"write the backslash twice, or use s\
+ingle quotes, in which it is a backslash",range:{start:at3,end:at3+2}}),TAB_AS_INDENT:({at:at3},{text:text5})=>{const start3=text5.
+indexOf("	",at3);return{message:"a line is indented with a tab, which YAML does not allow",hint:"indent it with spaces",
+range:start3<0?{start:at3,end:at3+1}:{start:start3,end:start3+1}}}};function nested(found2,refused2){const{text:text5}=refused2;
+const{at:at3}=found2;const line=lineAt(text5,at3);const owner=keyOf(text5.slice(line.start,at3));const value3=text5.slice(
+at3,line.end);if(/^\?(?:\s|$)/.test(value3)){return{message:`a value without quotes can't begin with "? "`,hint:quoteIt,
+range:{start:at3,end:at3+1}}}if(/:(?:\s|$)/.test(value3)){const hint=owner===void 0?quoteIt:`${quoteIt}: ${owner}: "\u2026"`;
+return{message:"a value without quotes holds a colon with a space after it",hint,range:{start:at3,end:line.end}}}const below2=nextKeyLine(
+text5,line.end);const ends=refused2.hides(below2)?void 0:keyOf(text5.slice(below2.start,below2.end));const name2=ends===
+void 0?"this line":`"${ends}"`;const above=owner===void 0?"a key that has a value already":`"${owner}", which has a valu\
+e already`;const place=owner===void 0?"the key above":`"${owner}"`;return{message:`${name2} is indented below ${above}`,
+hint:`indent it as far as ${place}; a text of several lines begins with "|" behind its key, or is in quotes`,range:below2}}
+function strayLine(found2,refused2){const{text:text5}=refused2;const{at:at3}=found2;const first=lineAt(text5,at3);const written3=text5.
+slice(at3,first.end);const range2={start:at3,end:at3+written3.trimEnd().length};if(/^-(?:\s|$)/.test(written3))return strayItem(
+at3);if(/^(?:\/\/|\/\*)/.test(written3)){return{message:"this line is no YAML",hint:'a comment begins with "#"',range:range2}}
+if(/^[-=_*]{2,}\s*$/.test(written3)){return{message:"this line is no YAML",hint:'documents are separated by a line of "-\
+--"',range:range2}}const glued=missingSpace(written3,range2,refused2);if(glued!==void 0)return glued;const next=nextKeyLine(
+text5,first.end);if(next.end<=found2.end+1&&next.start-lineAt(text5,next.start).start!==at3-first.start){return{message:"\
+this line is indented neither like the keys above nor like the value above",hint:"indent it as far as the key that it be\
+longs beside",range:next}}return{message:'this line is no "key: value", and the one after it is',hint:"write a colon and\
+ a space behind the key, or indent the next line otherwise",range:range2}}function strayItem(at3){return{message:'an ite\
+m of a list ("- ") stands where a key is due',hint:'put the items below the key that they belong to; separate documents \
+with a line of "---"',range:{start:at3,end:at3+1}}}function missingSpace(written3,range2,{hides}){const[,key]=/^["']?([A-Za-z_][\w-]{0,60})["']?:(?=[^\s/])/.
+exec(written3)??[];if(key===void 0)return void 0;return{message:"a space is missing behind the colon",...hides(range2)?{}:
+{hint:`write it as "${key}: \u2026"`},range:range2}}function unevenKeys({at:at3},{text:text5}){const line=contentAt(text5,
+at3);const written3=text5.slice(line.start,line.end);return{message:"this line is indented otherwise than the keys besid\
+e it",hint:/:(?:\s|$)/.test(written3)?"indent it as far as the key that it belongs beside":"indent it as far as the text\
+ that it belongs to",range:line}}function unevenList({at:at3},{text:text5}){return{message:"the items of a list have to \
+begin in the same column",hint:'indent this line as far as the first "- " of the list',range:contentAt(text5,at3)}}function openBracket({
+at:at3},{text:text5,marks:marks2}){const start3=marks2.bracketBefore(at3)??Math.max(0,at3-1);const[opens,closes]=text5[start3]===
+"{"?["{","}"]:["[","]"];const goesOn=text5.slice(at3).trim()!==""&&lineAt(text5,at3).start>start3;return{message:`the "${opens}\
+" that opens here is not closed`,hint:`write its "${closes}"${goesOn?", or indent the lines before that further than the\
+ key":""}`,range:{start:start3,end:start3+1}}}function missing(found2,refused2){const{text:text5,marks:marks2}=refused2;
+const{at:at3,end,message}=found2;if(/^Missing closing/.test(message)){const start3=marks2.quoteBefore(at3)?.start??at3;return{
+message:"the quote that opens here is never closed",hint:`write ${text5[start3]==="'"?"'":'"'} where the value ends`,range:{
+start:start3,end:start3+1}}}if(/^Implicit map keys/.test(message)){const written3=text5.slice(at3,lineAt(text5,at3).end).
+trimEnd();const range2={start:at3,end:at3+Math.max(1,written3.length)};return missingSpace(written3,range2,refused2)??{message:'\
+this line is no "key: value"',hint:"write a colon and a space behind the key; indent what belongs to the line above furt\
+her",range:range2}}if(/^(?:Flow|Missing \})/.test(message))return openBracket(found2,refused2);if(/^Sequence item/.test(
+message)){return{message:"this line is no item of the list above, and is not indented like the keys of its last item",hint:'\
+begin it with "- ", or indent it as far as the keys of the item',range:contentAt(text5,at3)}}if(/^Missing (?:,|space)/.test(
+message)){const variable=bareVariable(found2,refused2);if(variable!==void 0)return variable;return{message:"a comma is m\
+issing before this",hint:"separate what is in [] and {} by commas; a value with a comma or a colon needs quotes",range:{
+start:at3,end}}}if(/^Comments/.test(message)){return{message:'a space is missing before the "#" of a comment',hint:'writ\
+e the space; a "#" that belongs to the value goes inside the quotes',range:{start:at3,end:at3+1}}}if(/directives-end/.test(
+message))return besideMarker(found2,refused2);return void 0}function bareVariable({at:at3},{text:text5}){const start3=at3-
+1;const written3=/^\$\{[^}\s]{0,200}\}?/.exec(text5.slice(Math.max(0,start3),start3+210))?.[0];if(written3===void 0)return void 0;
+return{message:"a variable inside {} or [] has no quotes",hint:'write it as "${NAME}", in quotes',range:{start:start3,end:start3+
+written3.length}}}function besideMarker({at:at3,message},{text:text5}){if(/same line/.test(message)){return{message:`a k\
+ey can't stand on the line of "---"`,hint:"begin the document on the next line",range:contentAt(text5,at3)}}const start3=text5.
+lastIndexOf("\n%",at3)+1;if(text5[start3]!=="%")return void 0;return{message:`a line can't begin with "%", but for a dir\
+ective of YAML`,hint:'put quotes around the key, or make a comment of the line with "#"',range:{start:start3,end:lineAt(
+text5,start3).end}}}function unexpected(found2,refused2){const{text:text5,marks:marks2}=refused2;const{at:at3,end,message}=found2;
+const line=lineAt(text5,at3);const before=text5.slice(line.start,at3);const range2={start:at3,end:Math.min(end,line.end)};
+if(/block-seq-ind on same line/.test(message)){if(before.trim()==="")return strayItem(at3);return{message:"a list can't \
+begin on the line of its key",hint:'write each "- " on a line of its own below the key, or the list as [a, b]; put quote\
+s around a text that begins with "- "',range:{start:at3,end:at3+1}}}if(/^(?:Block scalar header|Not a YAML token)/.test(
+message)){const[,mark]=/([|>])[^|>]*$/.exec(text5.slice(line.start,at3+1))??[];if(mark===void 0)return void 0;const start3=text5.
+lastIndexOf(mark,at3);return{message:`a text that begins with "${mark}" starts on the next line, and something stands be\
+hind the mark`,hint:`move it to the next line, indented further than its key; a value that begins with "${mark}" needs q\
+uotes`,range:{start:start3,end:line.end}}}const[,closing3]=/Unexpected flow-(seq|map)-end token/.exec(message)??[];if(closing3!==
+void 0){return{message:`this "${closing3==="seq"?"]":"}"}" closes nothing`,hint:"remove it, or put quotes around the val\
+ue that it belongs to",range:range2}}if(/^Unexpected , in/.test(message)){return{message:"nothing stands before this com\
+ma",hint:"remove it",range:range2}}if(/^Unexpected (?:single|double)-quoted-scalar token/.test(message)){return{message:"\
+a comma is missing before this",hint:"separate what is in [] and {} by commas",range:range2}}if(!/at node end$/.test(message))
+return void 0;const variable=bareVariable(found2,refused2);if(variable!==void 0)return variable;const quote2=marks2.quoteBefore(
+at3);if(quote2!==void 0&&text5.slice(quote2.end,at3).trim()===""&&text5.slice(quote2.start,quote2.end).includes("\n")){return{
+message:"the quote that opens here closes on a later line, in front of other text",hint:`write the quote that closes it \
+where the value ends; within double quotes a quote is \\", within single ones it is ''`,range:{start:quote2.start,end:quote2.
+start+1}}}const[,last]=/(["'])[ \t]*$/.exec(before)??[];if(last!==void 0){const lone=/^\s*,\s*$/.test(text5.slice(at3,line.
+end));return{message:"something stands behind the quote that closes the value",hint:lone?"remove the comma: in YAML no l\
+ine ends with one":`put the whole value inside the quotes; there, a quote is written ${last==="'"?"''":'\\"'}`,range:range2}}
+if(before.trim()===""&&line.start>0){return{message:"this line is indented so that it belongs to none of the lines above",
+hint:'indent the keys of a document equally; separate documents with a line of "---"',range:contentAt(text5,at3)}}return void 0}var MAX_DEPTH=100;function withoutConflict(file2,problems){const isSyntax=({code:code2})=>code2==="yaml-syntax";const conflict=problems.
+some(isSyntax)?conflictIn(file2.text):void 0;if(conflict===void 0)return problems;const{message,hint,range:range2}=conflict;
+return[error("yaml-syntax",message,[file2.place(range2)],hint),...problems.filter(problem=>!isSyntax(problem))]}function documentErrors(file2,document2,marks2){
+const problems=[];let told2;for(const found2 of[...document2.errors,...document2.warnings]){const{line}=file2.place({start:found2.
+pos[0],end:found2.pos[1]});const stumbles=/token in YAML stream|^Unknown directive/.test(found2.message);const isSyntax=found2.
+code!=="TAG_RESOLVE_FAILED"&&found2.code!=="RESOURCE_EXHAUSTION";if(isSyntax&&told2!==void 0&&(stumbles||line>=told2[0]&&
+line<=told2[1]))continue;const problem=yamlProblem(file2,found2,marks2);const shown2=problem.places[0]?.line??line;if(isSyntax)
+told2=[Math.min(line,shown2),Math.max(line,shown2)];problems.push(problem)}if(document2.directives?.yaml.version==="1.1"&&
+document2.directives.yaml.explicit){const start3=Math.max(0,file2.text.indexOf("%YAML"));problems.push(error("yaml-synta\
+x","YAML 1.1 is not supported",[file2.place({start:start3,end:start3+9})],"remove the directive"))}return problems}function yamlProblem(file2,found2,marks2){
+const range2={start:found2.pos[0],end:Math.max(found2.pos[1],found2.pos[0]+1)};const places2=[file2.place(range2)];if(found2.
+code==="TAG_RESOLVE_FAILED"){return error("unknown-tag","this tag is not known",places2,'remove it; put quotes around a \
+value that begins with "!"')}if(found2.code==="RESOURCE_EXHAUSTION"){return error("too-deep",`more than ${MAX_DEPTH} lev\
+els of nesting`,places2,"flatten the document")}const slip=slipOf(found2,{text:file2.text,marks:marks2,hides:part=>file2.
+hides(part)});if(slip!==void 0)return error("yaml-syntax",slip.message,[file2.place(slip.range)],slip.hint);const message=file2.
+hides(range2)?"this is not valid YAML":found2.message.replace(/: ".*$/s,"");return error("yaml-syntax",message,places2)}var MAX_LEXEMES=1e6;var MAX_ALIASED=1e5;var MAX_ERRORS=100;function parseYaml(file2){const documents=[];const problems=[];
+const allowance={aliased:0,exceeded:false};try{const marks2=new Marks;for(const document2 of compose(file2,problems,marks2)){
+const found2=documentErrors(file2,document2,marks2);for(const problem of found2)problems.push(problem);if(found2.some(({
+code:code2})=>code2!=="unknown-tag"))continue;const converter=new Converter(file2,allowance);const root=document2.contents===
+null?void 0:converter.convert(document2.contents,0);for(const problem of converter.problems)problems.push(problem);if(root===
+void 0||root.type==="scalar"&&root.value===null)continue;documents.push({root,broken:found2.length>0||converter.broken})}}catch(failure2){
+const reason=failure2 instanceof RangeError?"it is nested too deeply":"the parser gave up on it";problems.push(error("ya\
+ml-syntax",`${file2.path} is not usable YAML: ${reason}`,[file2.place({start:0,end:1})]))}return{documents,problems:capped(
+withoutConflict(file2,problems))}}function capped(problems){if(problems.length<=MAX_ERRORS)return problems;const rest=problems.
+length-MAX_ERRORS;const last=problems[MAX_ERRORS-1];return[...problems.slice(0,MAX_ERRORS),error("yaml-syntax",`${rest} \
+more errors in this file`,last?.places??[])]}function*compose(file2,problems,marks2){const parser=new import_yaml.Parser;
+const composer=new import_yaml.Composer({schema:"core",resolveKnownTags:false,uniqueKeys:false,merge:false,strict:true,logLevel:"\
+silent",prettyErrors:false});let lexemes=0;for(const lexeme of new import_yaml.Lexer().lex(file2.text)){marks2.see(lexeme,
+parser.offset);for(const token of parser.next(lexeme)){if(token.type==="document")lexemes=0;yield*composer.next(token)}lexemes+=
+1;const deep=parser.stack.length>MAX_DEPTH;if(deep||lexemes>MAX_LEXEMES){const place=file2.place({start:parser.offset,end:parser.
+offset+1});problems.push(deep?error("too-deep",`more than ${MAX_DEPTH} levels of nesting`,[place],"flatten the document"):
+error("too-large","one document has too many values",[place],"split it into several files"));yield*composer.end();return}}
+for(const token of parser.end())yield*composer.next(token);yield*composer.end(true,file2.text.length)}var Converter=class{problems=[];#file;#allowance;#exhausted=false;#anchors=new Map;constructor(file2,allowance){
 this.#file=file2;this.#allowance=allowance}get broken(){return this.problems.length>0||this.#exhausted}convert(node2,depth){
 if((0,import_yaml.isAlias)(node2))return this.#alias(node2.source,rangeOf(node2),depth);if((0,import_yaml.isMap)(node2)){
-return this.#anchored(node2.anchor,()=>{const entries=new Map;for(const pair of node2.items)this.#pair(entries,pair.key,
-pair.value,depth);return mapNode(rangeOf(node2),entries)})}if((0,import_yaml.isSeq)(node2)){return this.#anchored(node2.
-anchor,()=>listNode(rangeOf(node2),node2.items.map(item=>this.convert(item,depth+1))))}if((0,import_yaml.isScalar)(node2))
-return this.#anchored(node2.anchor,()=>this.#scalar(node2));return{type:"scalar",value:null,plain:true,source:"",range:{
-start:0,end:0},size:1,height:0}}#anchored(anchor2,build2){if(anchor2===void 0)return build2();this.#anchors.set(anchor2,
-null);const node2=build2();this.#anchors.set(anchor2,node2);return node2}#alias(name2,range2,depth){const target=this.#anchors.
-get(name2);const empty2={type:"scalar",value:null,plain:true,source:"",range:range2,size:1,height:0};const places2=[this.#file.
-place(range2)];if(target===void 0){this.problems.push(error("unknown-alias","this alias has no anchor before it",places2,
-'write the anchor "&name" first'));return empty2}if(target===null){this.problems.push(error("alias-explosion","this alia\
-s stands inside its own anchor",places2));return empty2}if(depth+target.height>MAX_DEPTH){this.problems.push(error("too-\
-deep",`more than ${MAX_DEPTH} levels of nesting`,places2,"flatten the document"));return empty2}this.#allowance.aliased+=
-target.size;if(this.#allowance.aliased>MAX_ALIASED){const already=this.#allowance.exceeded;this.#allowance.exceeded=true;
-this.#exhausted=true;if(already)return empty2;this.problems.push(error("alias-explosion",`aliases repeat more than ${MAX_ALIASED}\
- values`,places2,"use fewer aliases"));return empty2}return{...target,range:range2}}#scalar(node2){const range2=rangeOf(
-node2);const plain2=node2.type==="PLAIN"||node2.type===void 0||node2.type===null;const source=typeof node2.source==="str\
-ing"?node2.source:"";const{value:value3}=node2;let kept=typeof value3==="string"||typeof value3==="boolean"?value3:null;
-if(typeof value3==="number"){const number5=numberOf(source);if(number5===void 0){this.problems.push(error("wrong-value",
-"JSON has no such number",[this.#file.place(range2)],"write it in quotes to have it as a text"))}kept=number5??0}return{
-type:"scalar",value:kept,plain:plain2,source,range:range2,size:1,height:0}}#pair(entries,key,value3,depth){const range2=rangeOf(
+if(isBraces(node2))return this.#braces(rangeOf(node2));return this.#anchored(node2.anchor,()=>{const entries=new Map;for(const pair of node2.
+items)this.#pair(entries,pair.key,pair.value,depth);return mapNode(rangeOf(node2),entries)})}if((0,import_yaml.isSeq)(node2)){
+return this.#anchored(node2.anchor,()=>listNode(rangeOf(node2),node2.items.map(item=>this.convert(item,depth+1))))}if((0,import_yaml.isScalar)(
+node2))return this.#anchored(node2.anchor,()=>this.#scalar(node2));return{type:"scalar",value:null,plain:true,source:"",
+range:{start:0,end:0},size:1,height:0}}#braces(range2){this.problems.push(error("yaml-syntax",`a text without quotes can\
+'t begin with "{{"`,[this.#file.place(range2)],"put quotes around the value"));return unknownAt(range2)}#anchored(anchor2,build2){
+if(anchor2===void 0)return build2();this.#anchors.set(anchor2,null);const node2=build2();this.#anchors.set(anchor2,node2);
+return node2}#alias(name2,range2,depth){const target=this.#anchors.get(name2);const empty2=unknownAt(range2);const places2=[
+this.#file.place(range2)];if(target===void 0){this.problems.push(error("unknown-alias","this alias has no anchor before \
+it",places2,'put quotes around a text that begins with "*", or write the anchor "&name" first'));return empty2}if(target===
+null){this.problems.push(error("alias-explosion","this alias stands inside its own anchor",places2));return empty2}if(depth+
+target.height>MAX_DEPTH){this.problems.push(error("too-deep",`more than ${MAX_DEPTH} levels of nesting`,places2,"flatten\
+ the document"));return empty2}this.#allowance.aliased+=target.size;if(this.#allowance.aliased>MAX_ALIASED){const already=this.#allowance.
+exceeded;this.#allowance.exceeded=true;this.#exhausted=true;if(already)return empty2;this.problems.push(error("alias-exp\
+losion",`aliases repeat more than ${MAX_ALIASED} values`,places2,"use fewer aliases"));return empty2}return{...target,range:range2}}#scalar(node2){
+const range2=rangeOf(node2);const plain3=node2.type==="PLAIN"||node2.type===void 0||node2.type===null;const source=typeof node2.
+source==="string"?node2.source:"";const{value:value3}=node2;let kept=typeof value3==="string"||typeof value3==="boolean"?
+value3:null;if(typeof value3==="number"){const number5=numberOf(source);if(number5===void 0){this.problems.push(error("w\
+rong-value","JSON has no such number",[this.#file.place(range2)],"write it in quotes to have it as a text"))}kept=number5??
+0}return{type:"scalar",value:kept,plain:plain3,source,range:range2,size:1,height:0}}#pair(entries,key,value3,depth){const range2=rangeOf(
 key);const places2=()=>[this.#file.place(range2)];const name2=(0,import_yaml.isScalar)(key)?key.value:void 0;if(typeof name2!==
 "string"){const hint=(0,import_yaml.isScalar)(key)?"write it in quotes":void 0;this.problems.push(error("bad-key","a key\
  must be a text",places2(),hint));return}if(name2==="__proto__"){this.problems.push(error("bad-key",`a key can't be "__p\
@@ -19373,10 +20077,12 @@ range:[range2.end,range2.end]}):this.convert(value3,depth+1);if(looksSecret(name
 get(name2);if(before!==void 0){this.problems.push(error("duplicate-key",`the key "${name2}" is twice in one map`,[this.#file.
 place(range2),this.#file.place(before.key)],"remove one of the two"));return}entries.set(name2,{key:range2,value:converted})}#hide(node2,written3){
 this.#file.hide(node2.range);if(!(0,import_yaml.isAlias)(written3))return;const target=this.#anchors.get(written3.source);
-if(target)this.#file.hide(target.range)}};function numberOf(source){if(/^0[xo]/.test(source))return exactly(BigInt(source).
-toString());const text5=decimalText(source);return text5===void 0?void 0:exactly(text5)}function rangeOf(node2){if(typeof node2===
-"object"&&node2!==null&&"range"in node2&&Array.isArray(node2.range)){const[start3,end]=node2.range;if(typeof start3==="n\
-umber"&&typeof end==="number")return{start:start3,end}}return{start:0,end:0}}function merge2(base2,over,exclusive2){const entries=new Map(base2.entries);for(const[name2,entry]of over.entries){const below2=entries.
+if(target)this.#file.hide(target.range)}};function unknownAt(range2){return{type:"scalar",value:null,plain:true,source:"",
+range:range2,size:1,height:0,unknown:true}}function isBraces(node2){const[pair]=node2.items;return node2.flow===true&&node2.
+items.length===1&&(0,import_yaml.isMap)(pair?.key)&&pair.key.flow===true&&pair.value===null}function numberOf(source){if(/^0[xo]/.
+test(source))return exactly(BigInt(source).toString());const text5=decimalText(source);return text5===void 0?void 0:exactly(
+text5)}function rangeOf(node2){if(typeof node2==="object"&&node2!==null&&"range"in node2&&Array.isArray(node2.range)){const[
+start3,end]=node2.range;if(typeof start3==="number"&&typeof end==="number")return{start:start3,end}}return{start:0,end:0}}function merge2(base2,over,exclusive2){const entries=new Map(base2.entries);for(const[name2,entry]of over.entries){const below2=entries.
 get(name2);const both=below2!==void 0&&below2.value.type==="map"&&entry.value.type==="map"&&!exclusive2.has(name2);entries.
 set(name2,both?{key:entry.key,value:mergeMaps(below2.value,entry.value,exclusive2)}:entry)}return mapNode(base2.range,entries)}
 function mergeMaps(below2,above,exclusive2){return below2.type==="map"&&above.type==="map"?merge2(below2,above,exclusive2):
@@ -19430,8 +20136,8 @@ pending.pop()){variables.add(name2);for(const{config:config3}of layers){const{no
 variables,files:[...files],secretFiles:[...secretFiles],plain:plainCredentials(layers.map(({config:config3})=>config3)),
 states:[...states]}}function isSecretFile(key){return key==="token_file"||key==="client_key_file"}function fileNodes(node2,isMeant=key=>key.
 endsWith("_file")){if(node2.type!=="map")return[];return[...node2.entries].flatMap(([key,{value:value3}])=>isMeant(key)?
-[value3]:fileNodes(value3,isMeant))}function commandNodes(node2){const command2=node2.type==="map"?node2.entries.get("to\
-ken_command")?.value:void 0;return command2===void 0?[]:[command2]}function filesIn(argument){const behind=[...argument.
+[value3]:fileNodes(value3,isMeant))}function commandNodes(node2){const command3=node2.type==="map"?node2.entries.get("to\
+ken_command")?.value:void 0;return command3===void 0?[]:[command3]}function filesIn(argument){const behind=[...argument.
 matchAll(/[=@:]/g)].map(({index})=>argument.slice(index+1));return[argument,...behind,...argument.split(/[\s"'`=@:,;|&<>()]+/)].
 filter(part=>part!=="")}function passedNodes(node2){const passed=node2.type==="map"?node2.entries.get("pass_env")?.value:
 void 0;return passed===void 0?[]:scalarsOf(passed)}function scalarsOf(node2){if(node2.type==="scalar")return[node2];if(node2.
@@ -19478,9 +20184,9 @@ toLowerCase(),value:value3})}function fixed(credential){return{current:async()=>
 return renewing(async()=>{const text5=await readFile(path,"utf8").catch(failure2=>{const code2=failure2 instanceof Error&&
 "code"in failure2?String(failure2.code):"unknown error";const why=code2==="ENOENT"?"does not exist":`can't be read (${code2}\
 )`;const hint="check --token-file and server.auth.token_file";throw new ProblemsError([error("token-unreadable",`the tok\
-en file ${shown2} ${why}`,[],hint)])});return endless(text5,`the token in ${shown2}`)},onSecret)}function tokenCommand(command2,{
-redact,onSecret}){return renewing(async()=>{const text5=await runTokenCommand(command2,{redact,onSecret});return endless(
-text5,`the output of ${basename3(command2.argv[0]??"")}`)},onSecret)}function endless(text5,what){return{text:bearerText(
+en file ${shown2} ${why}`,[],hint)])});return endless(text5,`the token in ${shown2}`)},onSecret)}function tokenCommand(command3,{
+redact,onSecret}){return renewing(async()=>{const text5=await runTokenCommand(command3,{redact,onSecret});return endless(
+text5,`the output of ${basename3(command3.argv[0]??"")}`)},onSecret)}function endless(text5,what){return{text:bearerText(
 text5,what),renewAt:null,scopes:null}}function renewing(source,onSecret,now=Date.now){return new Renewing(source,onSecret,
 now)}var Renewing=class{#source;#onSecret;#now;#needed=new Set;#held;#coming;constructor(source,onSecret,now){this.#source=
 source;this.#onSecret=onSecret;this.#now=now}async current(scope2){this.#needed.add(scope2);const held=this.#held;if(held!==
@@ -19636,24 +20342,24 @@ profiles[name2]:void 0)??fallback}};function variableSources(config3,file2,proce
 s")?.value;const allowed=config3.entries.get("allow_env")?.value;const scalars=new Map;if(vars?.type==="map"){for(const[
 name2,{value:value3}]of vars.entries)if(value3.type==="scalar")scalars.set(name2,value3)}const names2=allowed?.type==="l\
 ist"?allowed.items:[];return{vars:scalars,file:file2,allowed:new Set(names2.flatMap(item=>item.type==="scalar"?[String(item.
-value)]:[])),process:process2}}init_values();function redactPlan(plan,redactor){return{...plan,changes:plan.changes.map(change2=>redactChange(change2,redactor)),
-warnings:plan.warnings.map(warning4=>redactWarning(warning4,redactor))}}function redactChange(change2,redactor){const{reason,
-declaredAt,apply}=change2;return{...change2,address:redactAddress(change2.address,redactor),...redactLabel(change2,redactor),
-destructions:change2.destructions.map(redactor.redactSentence),requests:change2.requests.map(({operation,params})=>({operation,
-params:mapValues(params,redactor.redactName)})),fields:change2.fields.map(field2=>redactField(field2,redactor)),warnings:change2.
-warnings.map(warning4=>redactWarning(warning4,redactor)),reason:reason===null?null:redactor.redactSentence(reason),declaredAt:declaredAt===
-null?null:redactNames(declaredAt,redactor.redactFile),apply:{...apply,key:redactAddress(apply.key,redactor),identity:mapValues(
-apply.identity,redactor.redactName),expected:mapValues(apply.expected,field2=>redactValue(field2,redactor)),before:mapValues(
-apply.before,field2=>redactValue(field2,redactor))}}}function redactLabel({label:label2},{redact}){return label2===void 0?
-{}:{label:redact(label2)}}function redactWarning({code:code2,message,place},redactor){return{code:code2,message:redactor.
-redactSentence(message),...place===void 0?{}:{place:redactNames(place,redactor.redactFile)}}}function redactField(field2,redactor){
-const before=field2.before===void 0?void 0:redactValue(field2.before,redactor);const after=redactValue(field2.after,redactor);
-const[name2=""]=/^\w*/.exec(field2.path)??[];const rest=field2.path.slice(name2.length);const path=name2+(field2.type===
-"map"?redactor.redactKey(rest):redactor.redactName(rest));const hidden=before!==void 0&&same(before,after)&&!same(field2.
-before??null,field2.after);const drift=redactDrift(field2,before,redactor);return{...field2,path,before,after,sensitive:field2.
-sensitive||hidden,...drift}}function redactDrift(field2,before,redactor){const{drift}=field2;if(drift===void 0||holdsSensitive(
-drift.recorded))return{...drift&&{drift}};const shown2=redactValue(drift.recorded,redactor);const hidden=before!==void 0&&
-!holdsSensitive(before)&&same(shown2,before)&&!same(drift.recorded,field2.before??null);return{drift:{...drift,recorded:hidden?
+value)]:[])),process:process2}}init_redact();init_values();function redactPlan(plan,redactor){return{...plan,changes:plan.changes.map(change2=>redactChange(
+change2,redactor)),warnings:plan.warnings.map(warning4=>redactWarning(warning4,redactor))}}function redactChange(change2,redactor){
+const{reason,declaredAt,apply}=change2;return{...change2,address:redactAddress(change2.address,redactor),...redactLabel(
+change2,redactor),destructions:change2.destructions.map(redactor.redactSentence),requests:change2.requests.map(({operation,
+params})=>({operation,params:mapValues(params,redactor.redactName)})),fields:change2.fields.map(field2=>redactField(field2,
+redactor)),warnings:change2.warnings.map(warning4=>redactWarning(warning4,redactor)),reason:reason===null?null:redactor.
+redactSentence(reason),declaredAt:declaredAt===null?null:redactNames(declaredAt,redactor.redactFile),apply:{...apply,key:redactAddress(
+apply.key,redactor),identity:mapValues(apply.identity,redactor.redactName),expected:mapValues(apply.expected,field2=>redactValue(
+field2,redactor)),before:mapValues(apply.before,field2=>redactValue(field2,redactor))}}}function redactLabel({label:label2},{
+redact}){return label2===void 0?{}:{label:redact(label2)}}function redactWarning({code:code2,message,place},redactor){return{
+code:code2,message:redactor.redactSentence(message),...place===void 0?{}:{place:redactNames(place,redactor.redactFile)}}}
+function redactField(field2,redactor){const before=field2.before===void 0?void 0:redactValue(field2.before,redactor);const after=redactValue(
+field2.after,redactor);const[name2=""]=/^\w*/.exec(field2.path)??[];const rest=field2.path.slice(name2.length);const path=name2+
+(field2.type==="map"?redactor.redactKey(rest):redactor.redactName(rest));const hidden=before!==void 0&&same(before,after)&&
+!same(field2.before??null,field2.after);const drift=redactDrift(field2,before,redactor);return{...field2,path,before,after,
+sensitive:field2.sensitive||hidden,...drift}}function redactDrift(field2,before,redactor){const{drift}=field2;if(drift===
+void 0||holdsSensitive(drift.recorded))return{...drift&&{drift}};const shown2=redactValue(drift.recorded,redactor);const hidden=before!==
+void 0&&!holdsSensitive(before)&&same(shown2,before)&&!same(drift.recorded,field2.before??null);return{drift:{...drift,recorded:hidden?
 new Sensitive(null):shown2}}}function redactValue(value3,redactor){if(typeof value3==="string")return redactor.redact(value3);
 if(Array.isArray(value3))return value3.map(item=>redactValue(item,redactor));if(!isMap(value3))return value3;const members3=[];
 const taken=new Set;for(const[key,member2]of Object.entries(value3)){const shown2=redactor.redactKey(key);let unique=shown2;
@@ -19680,15 +20386,16 @@ return asText(({plan},look2)=>planMarkdown2(plan,look2))},async html(){const{pla
 return asText(({plan,samples},look2)=>planHtml2(plan,{...look2,samples}))},async github(){const{planGithub:planGithub2}=await Promise.resolve().then(()=>(init_github(),github_exports));
 return asText(({plan},look2)=>planGithub2(plan,look2))}}};var resultReport={redact:({result,plan,samples},redactor)=>({result:redactResult(
 result,redactor),plan:redactPlan(plan,redactor),...samples===void 0?{}:{samples:redactSamples(samples,redactor)}}),formats:{
-async text(){const{resultText:resultText2}=await Promise.resolve().then(()=>(init_text(),text_exports));return asText(({
-result},look2)=>result.run===null?"":resultText2(result,look2))},async json(){const{resultJson:resultJson2}=await Promise.resolve().then(()=>(init_json2(),json_exports));
+async text(){const{resultText:resultText2}=await Promise.resolve().then(()=>(init_result_text(),result_text_exports));return asText(
+({result},look2)=>result.run===null?"":resultText2(result,look2))},async json(){const{resultJson:resultJson2}=await Promise.resolve().then(()=>(init_json2(),json_exports));
 return asJson(({result})=>resultJson2(result))},async markdown(){const{resultMarkdown:resultMarkdown2}=await Promise.resolve().then(()=>(init_results(),results_exports));
 return asText(({result})=>resultMarkdown2(result))},async html(){const{resultHtml:resultHtml2}=await Promise.resolve().then(()=>(init_result_page(),result_page_exports));
 return asText(({result,plan,samples=new Map},{debug})=>resultHtml2(result,{plan,samples,debug}))},async github(){const{resultGithub:resultGithub2}=await Promise.resolve().then(()=>(init_github(),github_exports));
 return asText(({result,plan},{folder})=>resultGithub2(result,plan,{folder}))}}};var problemsReport={redact:redactProblems,
 formats:{async text(){const{problemsText:problemsText2}=await Promise.resolve().then(()=>(init_problems2(),problems_exports));
-return asText((problems,look2)=>problemsText2(problems,look2))},async github(){const{problemsGithub:problemsGithub2}=await Promise.resolve().then(()=>(init_github(),github_exports));
-return asText((problems,{folder})=>problemsGithub2(problems,{folder}))}}};init_problems2();init_text();init_words();init_problems();init_settle();import{STATUS_CODES}from"node:http";var proxyMark="proxy:";var ServerFailure=class extends Error{kind;operation;title;method;path;scope;origin;status;serverMessage;attempts;retryAfter;sent;reason;detail;timeout;members;proxy;doubt;outOfPatience;open;constructor(facts2){
+return asText((problems,look2)=>problemsText2(problems,look2))},async json(){const{problemsJson:problemsJson2}=await Promise.resolve().then(()=>(init_json2(),json_exports));
+return asJson(problemsJson2)},async github(){const{problemsGithub:problemsGithub2}=await Promise.resolve().then(()=>(init_github(),github_exports));
+return asText((problems,{folder})=>problemsGithub2(problems,{folder}))}}};init_problems2();init_result_text();init_text();init_words();init_problems();init_settle();import{STATUS_CODES}from"node:http";var proxyMark="proxy:";var ServerFailure=class extends Error{kind;operation;title;method;path;scope;origin;status;serverMessage;attempts;retryAfter;sent;reason;detail;timeout;members;proxy;doubt;outOfPatience;open;constructor(facts2){
 super(describe3(facts2));this.name="ServerFailure";this.kind=facts2.kind;this.operation=facts2.operation;this.title=facts2.
 title;this.method=facts2.method;this.path=facts2.path;this.scope=facts2.scope;this.origin=facts2.origin;this.status=facts2.
 status;this.serverMessage=facts2.serverMessage;this.attempts=facts2.attempts;this.retryAfter=facts2.retryAfter;this.sent=
@@ -19712,9 +20419,9 @@ oked",ERR_TLS_CERT_ALTNAME_INVALID:"its certificate is for another host name"};v
  a file with the authority";var certificateHints={DEPTH_ZERO_SELF_SIGNED_CERT:addTrust,SELF_SIGNED_CERT_IN_CHAIN:addTrust,
 UNABLE_TO_GET_ISSUER_CERT:addTrust,UNABLE_TO_GET_ISSUER_CERT_LOCALLY:addTrust,UNABLE_TO_VERIFY_LEAF_SIGNATURE:addTrust,CERT_NOT_YET_VALID:"\
 is this machine's clock right?",ERR_TLS_CERT_ALTNAME_INVALID:"is base_url right?"};function describe3(facts2){const{title,
-method,path,attempts,outOfPatience,changed:changed2}=facts2;const tries2=attempts>1?` (after ${attempts} tries)`:"";const patience=outOfPatience===
+method,path,attempts,outOfPatience,changed:changed2}=facts2;const tries=attempts>1?` (after ${attempts} tries)`:"";const patience=outOfPatience===
 true?" (no other try: this run has waited long enough for others)":"";const other=changed2===true?" (no other try: someb\
-ody has changed it meanwhile)":"";return`${title}: ${method} ${path} ${sentence(facts2)}${tries2}${patience}${other}`}function briefly({
+ody has changed it meanwhile)":"";return`${title}: ${method} ${path} ${sentence(facts2)}${tries}${patience}${other}`}function briefly({
 kind,status,reason}){if(status!==null){const phrase=STATUS_CODES[status]?.toLowerCase();return`answered ${status}${phrase===
 void 0?"":` (${phrase})`}`}if(isTimeout(reason??""))return"no answer in time";return kind==="unreachable"?"no connection":
 "connection lost"}function sentence(facts2){const{kind,status,serverMessage,scope:scope2,origin:origin2,reason,detail,retryAfter}=facts2;
@@ -19757,10 +20464,32 @@ return distinct(failuresIn(failure2).flatMap(problemsOfOne))}function distinct(p
 "server-unauthorized"?problem.code:JSON.stringify(problem);const first=new Map(problems.map(problem=>[cause(problem),problem]).
 reverse());return problems.filter(problem=>first.get(cause(problem))===problem)}function problemsOfOne(one){if(one instanceof
 ProblemsError)return one.problems;if(one instanceof ServerFailure)return[error(`server-${one.kind}`,one.message,[],hints[one.
-kind])];return[error("internal",wordsOf(one),[],"this is a mistake in idops: please report it with the output of --debug")]}
-function wordsOf(one){try{return one instanceof Error?`${one.name}: ${one.message}`:String(one)}catch{return`a thrown ${typeof one}\
- that has no words`}}function stacksOf(failure2){return failuresIn(failure2).map(one=>one instanceof Error?one.stack??one.
-message:String(one)).join("\n")}init_problems();import{randomBytes as randomBytes4}from"node:crypto";import{userInfo}from"node:os";function userName(){try{return userInfo().username}catch{return"unknown"}}init_values();init_kinds();init_operations();init_zod();init_kind_names();init_problems();init_zod();init_values();function jsonFields(){const fields2=external_exports.unknown().refine(isMap,"expected a map").meta(
+kind])];return[error("internal",wordsOf2(one),[],"this is a mistake in idops: please report it with the output of --debu\
+g")]}function wordsOf2(one){try{return one instanceof Error?`${one.name}: ${one.message}`:String(one)}catch{return`a thr\
+own ${typeof one} that has no words`}}function stacksOf(failure2){return failuresIn(failure2).map(one=>one instanceof Error?
+one.stack??one.message:String(one)).join("\n")}import{realpath as realpath4}from"node:fs/promises";import{isAbsolute,join as join7,relative as relative2,sep as sep2}from"node:path";import{constants as constants4}from"node:fs";import{open as open5}from"node:fs/promises";var NoRegularFile=class extends Error{constructor(stat9){
+super(`it is ${fileType(stat9)}, not a regular file`);this.name="NoRegularFile"}};async function readRegular(path){const handle=await open5(
+path,constants4.O_RDONLY|(constants4.O_NONBLOCK??0));try{const stat9=await handle.stat();if(!stat9.isFile())throw new NoRegularFile(
+stat9);return await handle.readFile("utf8")}finally{await handle.close()}}function fileType(stat9){if(stat9.isDirectory())return"a folder";if(stat9.isSymbolicLink())return"a link";if(stat9.isFIFO())
+return"a named pipe";if(stat9.isSocket())return"a socket";return"a device"}import{readFileSync as readFileSync2}from"node:fs";function eventPayload(env){const path=env.GITHUB_EVENT_PATH;if(path===
+void 0||path==="")return void 0;try{return JSON.parse(readFileSync2(path,"utf8"))}catch{return void 0}}function headCommit(env,payload){
+const sha=member(member(member(payload,"pull_request"),"head"),"sha");return typeof sha==="string"?sha:env.GITHUB_SHA??""}
+function member(value3,name2){return typeof value3==="object"&&value3!==null?value3[name2]:void 0}var plainAddress=/^https?:\/\/[\w.-]+(?::\d+)?(?:\/[\w.~-]+)+$/;var commit=/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/;async function forgeOf(env,folder){
+const checkout=env.GITHUB_ACTIONS==="true"?onGithub(env):onGitlab(env);if(checkout===void 0||!plainAddress.test(checkout.
+files))return void 0;const here2=await realpath4(folder).catch(()=>folder);const root=await rootOf(here2,checkout);const inRoot=root===
+void 0?"..":relative2(root,here2);return inRoot.split(sep2)[0]===".."||isAbsolute(inRoot)?void 0:{files:checkout.files,folder:inRoot.
+split(sep2).join("/")}}function onGithub(env){const{GITHUB_SERVER_URL:server="",GITHUB_REPOSITORY:repository=""}=env;const sha=headCommit(
+env,eventPayload(env));if(server===""||repository===""||!commit.test(sha))return void 0;const view=env.GITEA_ACTIONS==="\
+true"||env.FORGEJO_ACTIONS==="true"?"src/commit":"blob";return{repository,workspace:env.GITHUB_WORKSPACE,files:`${server.
+replace(/\/$/,"")}/${repository}/${view}/${sha}`}}function onGitlab(env){const{GITLAB_CI,CI_PROJECT_URL:project="",CI_MERGE_REQUEST_SOURCE_BRANCH_SHA:head=""}=env;
+const sha=head===""?env.CI_COMMIT_SHA??"":head;if(GITLAB_CI!=="true"||project===""||!commit.test(sha))return void 0;return{
+repository:env.CI_PROJECT_PATH,workspace:env.CI_PROJECT_DIR,files:`${project}/-/blob/${sha}`}}async function rootOf(folder,{
+workspace:workspace2,repository}){const checkedOut=workspace2===void 0||workspace2===""?void 0:await realpath4(workspace2).
+catch(()=>void 0);const top=await workTreeOf(folder);if(top===void 0||top===checkedOut)return checkedOut;return repository!==
+void 0&&await comesFrom(top,repository)?top:void 0}async function comesFrom(top,repository){const config3=await readRegular(
+join7(top,".git","config")).catch(()=>"");return[...config3.matchAll(/^\s*url\s*=\s*(\S+)/gm)].some(([,url2=""])=>{const path=url2.
+replace(/\/$|\.git\/?$/,"").toLowerCase();return path.endsWith(`/${repository.toLowerCase()}`)||path.endsWith(`:${repository.
+toLowerCase()}`)})}init_problems();import{randomBytes as randomBytes4}from"node:crypto";init_redact();import{userInfo}from"node:os";function userName(){try{return userInfo().username}catch{return"unknown"}}init_values();init_kinds();init_operations();init_zod();init_kind_names();init_problems();init_zod();init_values();function jsonFields(){const fields2=external_exports.unknown().refine(isMap,"expected a map").meta(
 {type:"object"});return fields2}init_zod();init_kind_names();init_values();import{randomBytes as randomBytes2,randomUUID as randomUUID2}from"node:crypto";var STATE_FORMAT=1;var stored=external_exports.strictObject({fields:jsonFields(),hashes:external_exports.record(external_exports.
 string(),external_exports.string())});var owedSchema=external_exports.union([external_exports.strictObject({run:external_exports.
 string(),lost:stored,seen:stored}),external_exports.strictObject({run:external_exports.string(),before:stored,asked:stored})]);
@@ -19827,7 +20556,7 @@ meta({description:"the later run that settled what this one left open",examples:
 "the last line: the state holds everything above");var journalLineSchema=external_exports.discriminatedUnion("type",[runLine,
 sendingLine,answeredLine,endLine]);function isUnderWay({run:run5,ended}){return!ended&&surelyAlive(run5)}function underWay(run5){
 return new ProblemsError([error("locked",`${runHolder(run5)} is still under way`,[],"wait until it has ended, or end it")])}
-function runHolder({run:run5,command:command2,user:user3,host,pid,at:at3}){return`run ${run5} (${command2} by ${user3} o\
+function runHolder({run:run5,command:command3,user:user3,host,pid,at:at3}){return`run ${run5} (${command3} by ${user3} o\
 n ${host}, process ${pid}, since ${at3})`}init_values();import{createHmac as createHmac2}from"node:crypto";import{createHmac,randomBytes as randomBytes3,scrypt,scryptSync}from"node:crypto";import{availableParallelism}from"node:os";var Node=class{value;next;constructor(value3){this.value=value3}};var Queue=class{#head;#tail;#size;constructor(){this.clear()}enqueue(value3){
 const node2=new Node(value3);if(this.#head){this.#tail.next=node2;this.#tail=node2}else{this.#head=node2;this.#tail=node2}
 this.#size++}dequeue(){const current=this.#head;if(!current){return}this.#head=this.#head.next;this.#size--;if(!this.#head){
@@ -19849,21 +20578,21 @@ const promise3=generator(function_,value3,index);promises3.push(promise3);return
 promise3.catch(()=>{})}throw error63}return Promise.all(promises3)}}});return generator}function validateConcurrency(concurrency){if(!((Number.isInteger(concurrency)||concurrency===Number.POSITIVE_INFINITY)&&
 concurrency>0)){throw new TypeError("Expected `concurrency` to be a number from 1 and up")}}var COST={N:4096,r:8,p:1};var LENGTH=32;var limit=pLimit(Math.max(1,Math.min(3,availableParallelism())));var KEPT=1e4;var known2=new Map;
 var underWay2=new Map;var ownKey2=randomBytes3(32);var lacking;var notYet=Buffer.alloc(LENGTH);var TRIES=8;function slowHash(salt,text5){
-const key=keyOf(salt,text5);const before=known2.get(key);if(before!==void 0)return keep(key,before);if(lacking===void 0)
+const key=keyOf2(salt,text5);const before=known2.get(key);if(before!==void 0)return keep(key,before);if(lacking===void 0)
 return keep(key,scryptSync(text5,salt,LENGTH,COST));lacking.set(key,{salt,text:text5});return notYet}async function prepareSlowHashes(wanted,signal){
 await Promise.all([...wanted].map(one=>prepared(one,signal)))}async function eachWithSlowHashes(things,work){const done2=things.
 map(thing=>tried(()=>work(thing)));const lacked=new Map(done2.flatMap(({lacks})=>[...lacks]));await prepareSlowHashes(lacked.
-values());const results=[];for(const[index,thing]of things.entries()){let one=done2[index]??tried(()=>work(thing));for(let tries2=1;one.
-lacks.size>0&&tries2<TRIES;tries2+=1){await prepareSlowHashes(one.lacks.values());one=tried(()=>work(thing))}if(one.lacks.
+values());const results=[];for(const[index,thing]of things.entries()){let one=done2[index]??tried(()=>work(thing));for(let tries=1;one.
+lacks.size>0&&tries<TRIES;tries+=1){await prepareSlowHashes(one.lacks.values());one=tried(()=>work(thing))}if(one.lacks.
 size===0&&one.thrown!==void 0)throw one.thrown.failure;results.push(one.lacks.size===0?one.result:work(thing))}return results}
 async function withSlowHashes(work){const[result]=await eachWithSlowHashes([void 0],work);return result}function tried(work){
 const around=lacking;const lacks=new Map;lacking=lacks;try{return{result:work(),lacks}}catch(failure2){return{thrown:{failure:failure2},
-lacks}}finally{lacking=around}}async function prepared(one,signal){const key=keyOf(one.salt,one.text);const before=known2.
+lacks}}finally{lacking=around}}async function prepared(one,signal){const key=keyOf2(one.salt,one.text);const before=known2.
 get(key);if(before!==void 0){keep(key,before);return}let work=underWay2.get(key);if(work===void 0){work=limit(async()=>{
 if(signal?.aborted!==true)keep(key,await hashed(one))}).finally(()=>underWay2.delete(key));underWay2.set(key,work)}await work}
 function hashed({salt,text:text5}){return new Promise((resolve16,reject)=>{scrypt(text5,salt,LENGTH,COST,(failure2,hash3)=>{
 if(failure2===null)resolve16(hash3);else reject(failure2)})})}function keep(key,hash3){known2.delete(key);known2.set(key,
-hash3);if(known2.size>KEPT){const[oldest]=known2.keys();if(oldest!==void 0)known2.delete(oldest)}return hash3}function keyOf(salt,text5){
+hash3);if(known2.size>KEPT){const[oldest]=known2.keys();if(oldest!==void 0)known2.delete(oldest)}return hash3}function keyOf2(salt,text5){
 return createHmac("sha256",ownKey2).update(JSON.stringify([salt,text5])).digest("base64")}var Hasher=class{#slowSalt;#salt;#holds;constructor({server,salt},holds=()=>false){this.#slowSalt=`idops secrets of ${server}`;
 this.#salt=salt;this.#holds=holds}conceals(text5){return this.#holds(text5)}hash(value3){return this.#keyed(this.#slow(value3))}secret(hash3){
 return new HashedSecret(hash3,value3=>{const slow=this.#slow(value3);return slow===notYet||this.#keyed(slow)===hash3})}async prepare(values,signal){
@@ -19905,19 +20634,24 @@ planned.apply.before[field2]??null,now.apply.before[field2]??null));const all=[.
 if(all.length>0)return all;return planned.action===now.action?[]:[`there is nothing to ${planned.action} any more`]}function fieldAt(change2,path){
 return change2.fields.find(field2=>field2.path===path)}function isAsShown(planned,now){if(planned===void 0||now===void 0)
 return false;if(planned.type==="set")return same(shownSet2(planned),shownSet2(now));return same(planned.before??null,now.
-before??null)}function shownSet2({before,after}){const goals=new Map(asElements(after).map(element=>[keyOf2(element),element]));
-const elements2=asElements(before??null).map(element=>{const goal=goals.get(keyOf2(element));const inner=Object.entries(
-element).filter(([name2,member2])=>Array.isArray(member2)&&(goal===void 0||!same(goal[name2]??null,member2)));return[keyOf2(
-element),Object.fromEntries(inner)]});return Object.fromEntries(elements2)}function keyOf2({id,name:name2}){return typeof id===
+before??null)}function shownSet2({before,after}){const goals=new Map(asElements(after).map(element=>[keyOf3(element),element]));
+const elements2=asElements(before??null).map(element=>{const goal=goals.get(keyOf3(element));const inner=Object.entries(
+element).filter(([name2,member2])=>Array.isArray(member2)&&(goal===void 0||!same(goal[name2]??null,member2)));return[keyOf3(
+element),Object.fromEntries(inner)]});return Object.fromEntries(elements2)}function keyOf3({id,name:name2}){return typeof id===
 "string"?`id ${id}`:`name ${String(name2)}`}init_values();init_kinds();function arrange(changes){const sorted=[...changes].sort((a2,b)=>level2(a2)-level2(b)||rank(a2)-
 rank(b)||compareText(a2.address,b.address));const succeeded=new Set(sorted.filter(change2=>change2.action!=="blocked"&&takesOver(
-change2)).map(({kind})=>kind));return sorted.map(change2=>{const{succession}=kindOf(change2.kind);if(succession===void 0||
-!givesUp(change2)||succeeded.has(change2.kind))return change2;return{...change2,action:"blocked",requests:[],destructions:[],
-reason:succession.withoutSuccessor}})}function level2({kind}){return kinds.findIndex(({name:name2})=>name2===kind)}function rank(change2){
-if(takesOver(change2))return-1;return givesUp(change2)?1:0}function takesOver({kind,apply:{expected}}){const{succession}=kindOf(
-kind);return succession!==void 0&&expected[succession.field]===true}function givesUp({kind,action:action2,apply:{expected}}){
-const{succession}=kindOf(kind);if(succession===void 0||action2!=="update")return false;const asked=expected[succession.field];
-return asked===false||asked===null}init_operations();init_fields();init_loss();init_rules();init_loss();var NOTHING_KNOWN={message:"",httpStatus:null,attempts:0,answered:true,refused:false,unsteady:false};var BY_ANOTHER={
+change2)).map(({kind})=>kind));return sorted.map(change2=>{const{succession}=kindOf(change2.kind);if(succession===void 0)
+return change2;if(takesOver(change2)&&change2.destructions.length>0){return{...change2,destructions:[succession.moves(formerHolders(
+change2,sorted))]}}if(!givesUp(change2)||succeeded.has(change2.kind))return change2;return{...change2,action:"blocked",requests:[],
+destructions:[],reason:succession.withoutSuccessor}})}function formerHolders(change2,changes){const{kind,apply}=change2;
+const{succession}=kindOf(kind);if(succession===void 0)return void 0;const told2=succession.holders(apply.before);if(told2!==
+void 0)return told2.filter(id=>id!==apply.identity.id).map(id=>`${kind}/${id}`);const shown2=changes.filter(other=>other!==
+change2&&other.kind===kind&&other.apply.before[succession.field]===true);return shown2.length===0?void 0:shown2.map(({address:address2})=>address2)}
+function level2({kind}){return kinds.findIndex(({name:name2})=>name2===kind)}function rank(change2){if(takesOver(change2))
+return-1;return givesUp(change2)?1:0}function takesOver({kind,apply:{expected}}){const{succession}=kindOf(kind);return succession!==
+void 0&&expected[succession.field]===true}function givesUp({kind,action:action2,apply:{expected}}){const{succession}=kindOf(
+kind);if(succession===void 0||action2!=="update")return false;const asked=expected[succession.field];return asked===false||
+asked===null}init_operations();init_fields();init_loss();init_rules();init_loss();var NOTHING_KNOWN={message:"",httpStatus:null,attempts:0,answered:true,refused:false,unsteady:false};var BY_ANOTHER={
 ...NOTHING_KNOWN,message:"nothing was sent, since the server does it with another change"};function closed(open9,ambiguous){
 return{status:ambiguous?"unknown":"failed",httpStatus:open9.httpStatus,attempts:open9.attempts,ambiguous,after:void 0,unverified:[],
 error:ambiguous?`${open9.message}; what the server did is not known`:open9.message}}function advised(outcome2,advice){const{
@@ -19994,9 +20728,9 @@ name2))])}catch(failure2){if(steps>0)progress.end("failed");throw failure2}if(st
 lists)}}function stepsOf(asked,needed2,held){const shared=new Set(needed2);let steps=0;for(const{kind,own:own4}of asked){
 if(kind.listed===void 0)steps+=own4.length;else if(kind.listed==="own")steps+=1;else shared.add(kind.listed)}return steps+
 [...shared].filter(name2=>held[name2]===void 0).length}function listsFor(declared,profile){return declared.flatMap(document2=>kindOf(
-document2.kind).refersTo?.(document2,profile)??[])}var MOMENT=500;var MOST=8;async function readBack(objects2,isUnsteady,{pause=sleep,...options}){const read=async which=>(await observe(
+document2.kind).refersTo?.(document2,profile)??[])}var MOMENT=500;var MOST2=8;async function readBack(objects2,isUnsteady,{pause=sleep,...options}){const read=async which=>(await observe(
 which,[],{...options,progress:noProgress})).live;const found2=new Map(await read(objects2));let open9=[...found2].flatMap(
-([object3,live])=>isUnsteady(object3,live)?[object3]:[]);for(let round=0;open9.length>0&&round<MOST;round+=1){await pause(
+([object3,live])=>isUnsteady(object3,live)?[object3]:[]);for(let round=0;open9.length>0&&round<MOST2;round+=1){await pause(
 MOMENT);const again=await read(open9);open9=open9.filter(object3=>{const before=found2.get(object3);const now=again.get(
 object3);if(now!==void 0)found2.set(object3,now);return before!==void 0&&now!==void 0&&!same(before.fields,now.fields)})}
 return found2}async function readBackAll(kind,open9,{reader,profile,pause},concurrency){const objects2=open9.map(one=>({
@@ -20053,8 +20787,8 @@ attempts};if(now===void 0)return this.#ended(openOutcome(this.#kind,change2,end2
 now),lost:became.lost},live:now};if(Object.keys(known3.judgement.lost).length===0)break}const end={...open9,attempts};return this.#ended(
 openOutcome(this.#kind,change2,end,known3.judgement,known3.live),sent)}};function attemptsOf(sent){if("data"in sent)return sent.
 attempts;if("open"in sent)return sent.open.attempts;return"closed"in sent?sent.closed.attempts:0}function compareAnswer(kind,change2,answer){
-if(change2.action==="update")return verify(kind,change2.apply.expected,answer);const{regeneration:regeneration2}=kind;const missing2=change2.
-action==="regenerate"&&typeof answer[regeneration2?.field??""]!=="string";return{different:[],unverified:missing2&&regeneration2!==
+if(change2.action==="update")return verify(kind,change2.apply.expected,answer);const{regeneration:regeneration2}=kind;const missing3=change2.
+action==="regenerate"&&typeof answer[regeneration2?.field??""]!=="string";return{different:[],unverified:missing3&&regeneration2!==
 void 0?[regeneration2.field]:[]}}function notesOf({regeneration:regeneration2},change2,answer){if(change2.action!=="rege\
 nerate"||regeneration2===void 0)return[];const{[regeneration2.field]:before}=change2.apply.before;return typeof before===
 "string"&&before===answer[regeneration2.field]?[regeneration2.same(before)]:[]}var FRESH=3e4;var ROUNDS=5;async function execute(plan,options){return await new Execution(options).run(plan.changes)}var Execution=class{#options;#outcomes=new Map;#forbidden=new Map;#harmful=new Map;#stop;#unsucceeded=new Set;constructor(options){
@@ -20065,7 +20799,7 @@ kind.sequential?1:concurrency)}catch(failure2){fatal??=failure2;this.#stop??=NOT
 "failed");return{results:todo.map(change2=>asResult(change2,this.#outcomes.get(change2)??skipped(NOT_SENT))),fatal}}async#level(kind,changes,concurrency){
 const limit2=pLimit(concurrency);const open9=[];const send=async change2=>{const left=await this.#change(kind,change2);if(left!==
 void 0)open9.push(left)};const rest=[...changes];let known3=this.#options.profile.signs!==null||!mayHarm(kind);try{while(!known3){
-const change2=rest.shift();if(change2===void 0)break;await send(change2);known3=tells(change2,this.#outcomes.get(change2))}
+const change2=rest.shift();if(change2===void 0)break;await send(change2);known3=tells2(change2,this.#outcomes.get(change2))}
 await settle2(rest.map(change2=>limit2(()=>send(change2))))}finally{await this.#conclude(kind,open9)}}async#change(kind,planned){
 const reason=this.#reasonToSkip(planned);if(reason!==void 0)return this.#skip(planned,reason);this.#options.progress.begin?.(
 planned.address);if(planned.action==="adopt"){await this.#guard(()=>this.#options.recorder.sending(planned,null,true));await this.#settle(
@@ -20116,7 +20850,7 @@ void 0&&written3.traits[this.#options.profile.name].protects===true)return;this.
 status!=="applied")this.#unsucceeded.add(planned.kind);this.#outcomes.set(planned,outcome2);await this.#guard(()=>this.#options.
 recorder.settled(sent,outcome2));const{status,error:error63}=outcome2;this.#options.progress.step({address:planned.address,
 status,error:error63})}async#guard(write){try{await write()}catch(failure2){this.#stop??=failure2 instanceof ProblemsError?
-"not sent: the lock of the state was lost":"not sent: the journal could not be written";throw failure2}}};function tells({
+"not sent: the lock of the state was lost":"not sent: the journal could not be written";throw failure2}}};function tells2({
 action:action2},outcome2){return action2!=="delete"&&outcome2!==void 0&&isSuccess(outcome2)}function isSuccess({httpStatus}){
 return httpStatus!==null&&httpStatus>=200&&httpStatus<300}function isSame(one,other){const path=({operation,params})=>operationPath(
 operation,params);return one.operation===other.operation&&path(one)===path(other)}function isExpected(failure2){return failure2 instanceof
@@ -20170,7 +20904,7 @@ limits:limits2}){if(limits2===null)return void 0;const largest=Math.max(0,...req
 es, and the server takes ${limits2.requestBytes}: shorten what is declared, or what is sent along with it`}function knownSecrets({
 live,recorded:recorded2}){if(live===void 0||recorded2===void 0)return live;const{fields:fields2}=recorded2;return{...live,
 fields:mapValues(live.fields,(field2,name2)=>heldBack(field2,fields2[name2]))}}function heldBack(shown2,recorded2){if(recorded2 instanceof
-HashedSecret){const plain2=!(shown2 instanceof Sensitive);return plain2&&recorded2.matches(reveal(shown2))?new Sensitive(
+HashedSecret){const plain3=!(shown2 instanceof Sensitive);return plain3&&recorded2.matches(reveal(shown2))?new Sensitive(
 reveal(shown2)):shown2}if(recorded2===void 0||!isMap(recorded2)||!isMap(shown2))return shown2;return mapValues(shown2,(member2,name2)=>heldBack(
 member2,Object.hasOwn(recorded2,name2)?recorded2[name2]:void 0))}function presentObject({declared,live,recorded:recorded2}){
 return{exists:live?.exists,identity:{...declared.identity,...live?.identity},fields:live?.exists===false?{}:{...recorded2?.
@@ -20192,13 +20926,13 @@ const whole3=desired(type,asked,present3[field2],declared.whole.includes(field2)
 "object"&&asked!==null&&Object.keys(asked).length>0)unknowable.push(field2)}return{fields:wanted,unknowable}}function unmergeable(kind,fields2){
 const names2=fields2.join(" and ");return`the present value of ${names2} isn't known, so what the manifest says can't be\
  merged into it: this ${kind.noun} can't be read and nothing is recorded; with "whole: [${fields2.join(", ")}]" the mani\
-fest's value becomes the whole value`}function fieldChange({path,type,wanted,got}){const sensitive=isSecret(type)||holdsSensitive(
-wanted)||got!==void 0&&(got instanceof HashedSecret||holdsSensitive(got));return{path,type:type.type,before:got,after:wanted,
-sensitive}}function updateWarnings(kind,live,parts){const warnings=[];if(live?.exists===false){warnings.push({code:"not-\
-there",message:`the server has no such ${kind.noun}; it is asked to take it all the same`})}for(const{path,type,verdict}of parts){
-if(type.type!=="set"||verdict!=="unknown")continue;warnings.push({code:"unknown-set",message:`the present ${path} aren't\
- known: what is there and not in the manifest will be lost`})}return warnings}function declaredPlace({place:{file:file2,
-inProject,line}}){return{file:file2,line,...inProject===void 0?{}:{inProject}}}init_problems();init_kinds();function emailsIn(declared){return declared.flatMap(template2=>{const{email:email4}=kindOf(template2.kind);
+fest's value becomes the whole value`}function fieldChange(part){const{path,type,wanted,got}=part;const sensitive=isSecret(
+type)||holdsSensitive(wanted)||got!==void 0&&(got instanceof HashedSecret||holdsSensitive(got));return{path,type:type.type,
+before:got,after:wanted,sensitive,...lackOf(part)}}function updateWarnings(kind,live,parts){const warnings=[];if(live?.exists===
+false){warnings.push({code:"not-there",message:`the server has no such ${kind.noun}; it is asked to take it all the same`})}
+for(const{path,type,verdict}of parts){if(type.type!=="set"||verdict!=="unknown")continue;warnings.push({code:"unknown-se\
+t",message:`the present ${path} aren't known: what is there and not in the manifest will be lost`})}return warnings}function declaredPlace({
+place:{file:file2,inProject,line}}){return{file:file2,line,...inProject===void 0?{}:{inProject}}}init_problems();init_kinds();function emailsIn(declared){return declared.flatMap(template2=>{const{email:email4}=kindOf(template2.kind);
 return email4===void 0||template2.absent?[]:[{template:template2,email:email4}]})}init_kinds();init_dist2();init_dist2();var named3={aqua:"00ffff",black:"000000",blue:"0000ff",fuchsia:"ff00ff",gray:"808080",green:"008000",grey:"\
 808080",lime:"00ff00",maroon:"800000",navy:"000080",olive:"808000",orange:"ffa500",purple:"800080",red:"ff0000",silver:"\
 c0c0c0",teal:"008080",white:"ffffff",yellow:"ffff00"};function colorOf(value3){const tokens=value3.filter(([type])=>type!==
@@ -20219,7 +20953,7 @@ blue].map(part=>{const share=part/255;return share<=.04045?share/12.92:((share+.
 g+.0722*b}function shownColor({red,green,blue}){return`#${[red,green,blue].map(part=>Math.round(part).toString(16).padStart(
 2,"0")).join("")}`}init_tree();var unsure="unsure";var Cascade=class{#ruled=new Map;#inline;constructor({rules,inline:inline2}){this.#inline=
 inline2;rules.forEach((rule,index)=>void this.#add(rule,index))}#add({selector,inside:inside2,declarations:declarations2},index){
-const around=inside2.at(-1);if(selector===null||around?.name.endsWith("keyframes"))return;if(around?.name==="media"&&says(
+const around=inside2.at(-1);if(selector===null||around?.name.endsWith("keyframes"))return;if(around?.name==="media"&&says2(
 around.prelude,"dark"))return;const{look:look2,important}=lookOf(declarations2);const said2=Object.keys(look2);if(said2.
 length===0)return;for(const{name:name2,exact}of targets(selector)){const ruled=this.#ruled.get(name2)??{look:{},order:{},
 important:new Set};this.#ruled.set(name2,ruled);for(const property2 of said2){const sure=exact&&inside2.length===0&&!important.
@@ -20239,19 +20973,19 @@ element,"bgcolor");if(background!==void 0)look2.background=plainColor(background
 nd")!==void 0)look2.background=unsure;const color=attribute(element,tagName==="font"?"color":"text");if(color!==void 0&&
 (tagName==="font"||tagName==="body"))look2.color=plainColor(color)??unsure;if(attribute(element,"hidden")!==void 0)look2.
 hidden=true;return look2}function lookOf(declarations2){const look2={};const important=new Set;for(const{name:name2,value:value3}of declarations2){
-const said2=saidBy(name2,value3);Object.assign(look2,said2);if(says(value3,"important"))for(const one of Object.keys(said2))
-important.add(one)}return{look:look2,important}}function saidBy(name2,marked){const value3=withoutMark(marked);const word=wordOf(
-value3);switch(name2){case"color":return{color:word==="inherit"?"inherit":colorOf(value3)??unsure};case"background":case"\
-background-color":return{background:word==="none"||word==="transparent"?"none":colorOf(value3)??unsure};case"background-\
-image":case"filter":case"mix-blend-mode":return word==="none"||word==="normal"?{}:{background:unsure};case"position":return word===
-"absolute"||word==="fixed"?{background:unsure}:{};case"opacity":return numberOf2(value3)===1?{}:numberOf2(value3)===0?{hidden:true}:
-{color:unsure};case"font-size":return{size:sizeOf(value3)};case"font":return{size:unsure,bold:unsure};case"font-weight":{
-const weight=numberOf2(value3);if(weight!==void 0)return{bold:weight>=700};return{bold:word==="bold"?true:word==="normal"?
-false:unsure}}case"display":return{hidden:word==="none"};case"visibility":return{hidden:word==="hidden"};case"max-height":
-return numberOf2(value3)===0?{hidden:true}:{};case"mso-hide":return{hidden:true};case"all":return{...vague};default:return{}}}
-function withoutMark(value3){const mark=value3.findIndex(token=>token[0]===u.Delim&&token[4].value==="!");return mark<0?
-value3:value3.slice(0,mark)}function says(tokens,word){return tokens.some(token=>token[0]===u.Ident&&token[4].value.toLowerCase()===
-word)}function filled2(value3){return value3.filter(([type])=>type!==u.Whitespace&&type!==u.Comment)}function wordOf(value3){
+const said2=saidBy(name2,value3);Object.assign(look2,said2);if(says2(value3,"important"))for(const one of Object.keys(said2))
+important.add(one)}return{look:look2,important}}function saidBy(name2,marked){const value3=withoutMark(marked);const word2=wordOf(
+value3);switch(name2){case"color":return{color:word2==="inherit"?"inherit":colorOf(value3)??unsure};case"background":case"\
+background-color":return{background:word2==="none"||word2==="transparent"?"none":colorOf(value3)??unsure};case"backgroun\
+d-image":case"filter":case"mix-blend-mode":return word2==="none"||word2==="normal"?{}:{background:unsure};case"position":
+return word2==="absolute"||word2==="fixed"?{background:unsure}:{};case"opacity":return numberOf2(value3)===1?{}:numberOf2(
+value3)===0?{hidden:true}:{color:unsure};case"font-size":return{size:sizeOf(value3)};case"font":return{size:unsure,bold:unsure};case"\
+font-weight":{const weight2=numberOf2(value3);if(weight2!==void 0)return{bold:weight2>=700};return{bold:word2==="bold"?true:
+word2==="normal"?false:unsure}}case"display":return{hidden:word2==="none"};case"visibility":return{hidden:word2==="hidde\
+n"};case"max-height":return numberOf2(value3)===0?{hidden:true}:{};case"mso-hide":return{hidden:true};case"all":return{...vague};default:
+return{}}}function withoutMark(value3){const mark=value3.findIndex(token=>token[0]===u.Delim&&token[4].value==="!");return mark<
+0?value3:value3.slice(0,mark)}function says2(tokens,word2){return tokens.some(token=>token[0]===u.Ident&&token[4].value.
+toLowerCase()===word2)}function filled2(value3){return value3.filter(([type])=>type!==u.Whitespace&&type!==u.Comment)}function wordOf(value3){
 const[only2,...more]=filled2(value3);return only2?.[0]===u.Ident&&more.length===0?only2[4].value.toLowerCase():void 0}function numberOf2(value3){
 const[only2,...more]=filled2(value3);if(more.length>0)return void 0;if(only2?.[0]===u.Number)return only2[4].value;return only2?.[0]===
 u.Dimension&&only2[4].value===0?0:void 0}var pixels={px:1,pt:4/3};function sizeOf(value3){const[only2,...more]=filled2(value3);
@@ -20329,8 +21063,8 @@ const data3=/^data:image\/([\w+.-]{1,20})/i.exec(address2.slice(0,100))?.[1];if(
 "base64"];const path=address2.length>2e3?"":address2.split(/[?#]/,1)[0]??"";const ending=/\.(\w{2,5})$/.exec(path)?.[1];
 return ending===void 0?[]:[ending.toLowerCase()]}function inDeclaration({name:name2,value:value3,at:at3},use){use(`p${name2}`,
 at3);for(const token of value3){switch(token[0]){case u.Function:use(`f${token[4].value.toLowerCase()}`,at3);break;case u.
-Dimension:use(`u${token[4].unit.toLowerCase()}`,at3);break;case u.Percentage:use("u%",at3);break;case u.Ident:{const word=token[4].
-value.toLowerCase();use(`k${word}`,at3);use(`v${name2}:${word}`,at3);if(word==="important")use("!important",at3);break}default:}}}
+Dimension:use(`u${token[4].unit.toLowerCase()}`,at3);break;case u.Percentage:use("u%",at3);break;case u.Ident:{const word2=token[4].
+value.toLowerCase();use(`k${word2}`,at3);use(`v${name2}:${word2}`,at3);if(word2==="important")use("!important",at3);break}default:}}}
 var combinators={">":"s>","+":"s+","~":"s~"};var olderElements=new Set(["after","before","first-letter","first-line"]);function inSelector(tokens,at3,use){
 let before;let chained=false;let inAttribute=false;tokens.forEach((token,index)=>{if(token[0]===u.CloseSquare)inAttribute=
 false;if(inAttribute)return;const sign=token[0]===u.Delim?token[4].value:"";switch(token[0]){case u.Comma:use("s,",at3);
@@ -20380,8 +21114,8 @@ filter(source=>source!=="").map(short2);const message=`the html body has ${many}
 0,eachAtMost).map(({color,background,ratio,needed:needed2,times,at:at3},index)=>{const more=index===eachAtMost-1&&found2.
 length>eachAtMost;const others=more?` (and ${found2.length-eachAtMost} more such pairs of colours)`:"";const message=`th\
 e html body has text in ${color} on ${background}${often(times)}, a contrast of ${ratio}:1 where ${needed2}:1 is the lea\
-st that is easy to read${others}`;return{code:"low-contrast",message,at:at3}})}function unsupported(found2){const groups2=new Map;
-for(const one of found2)groups2.set(one.programs,[...groups2.get(one.programs)??[],one]);return[...groups2].flatMap(([programs,
+st that is easy to read${others}`;return{code:"low-contrast",message,at:at3}})}function unsupported(found2){const groups3=new Map;
+for(const one of found2)groups3.set(one.programs,[...groups3.get(one.programs)??[],one]);return[...groups3].flatMap(([programs,
 features])=>{const lists=features.length>eachAtMost?[features]:features.map(one=>[one]);return lists.map(list2=>{const names2=some(
 list2.map(({feature,times})=>`${feature}${often(times)}`));const message=`the html body uses ${names2}, not understood b\
 y ${programs}`;return{code:"mail-programs",message,at:list2[0]?.at}})})}function often(times){return times===1?"":` (${times}\
@@ -20391,14 +21125,14 @@ type;this.#names=new Set([...names2].flatMap(name2=>name2.endsWith(".*")?[name2.
 has(meaning)||this.#open.some(start3=>meaning.startsWith(start3)))}nearest(name2){const known3=[...this.#names].filter(one=>!one.
 endsWith(".*"));return known3.find(one=>/[._]/.test(one.at(-name2.length-1)??"")&&one.endsWith(name2))??nearest(name2,known3)}with(more){
 return new _KnownPlaceholders(this.type,[...this.#names,...more])}};function unknownPlaceholders(parts,known3){return placeholdersOf(
-parts,meanings=>known3.has(meanings)).filter(({meanings})=>!known3.has(meanings))}init_limits2();init_placeholders();init_template();var unknownAtMost=10;function checkTemplate({before,after,known:known3,support}){const txt=parsed(after.txt);const html=parsed(
-after.html);return[...lost("txt",before?.txt,txt),...lost("html",before?.html,html),...unreadLive("txt",before?.txt,txt),
-...unreadLive("html",before?.html,html),...syntax("txt",txt),...syntax("html",html),...mismatch(txt,html),...known3===void 0?
-[]:unknown2({txt,html},before,known3),...present(after.txt)&&after.txt.length<=limits.bodyCharacters?insecureText(after.
-txt):[],...present(after.html)?htmlFindings(after.html,support).map(({at:at3,...finding})=>({...finding,body:"html",...within4(
-"html",at3)})):[]]}function within4(body2,at3){return at3===void 0?{}:{at:{[body2]:at3}}}function present(body2){return typeof body2===
-"string"&&body2.trim()!==""}function parsed(body2){return present(body2)?parseMustache(body2):void 0}function names(template2){
-return template2===void 0||"syntax"in template2?void 0:placeholdersOf(template2.parts)}function lost(body2,before,after){
+parts,meanings=>known3.has(meanings)).filter(({meanings})=>!known3.has(meanings))}init_limits2();init_placeholders();init_template();var unknownAtMost=10;function checkTemplate({before,after,known:known3,support}){const txt=parsed(after.txt);const html2=parsed(
+after.html);return[...lost("txt",before?.txt,txt),...lost("html",before?.html,html2),...unreadLive("txt",before?.txt,txt),
+...unreadLive("html",before?.html,html2),...syntax("txt",txt),...syntax("html",html2),...mismatch(txt,html2),...known3===
+void 0?[]:unknown2({txt,html:html2},before,known3),...present(after.txt)&&after.txt.length<=limits.bodyCharacters?insecureText(
+after.txt):[],...present(after.html)?htmlFindings(after.html,support).map(({at:at3,...finding})=>({...finding,body:"html",
+...within4("html",at3)})):[]]}function within4(body2,at3){return at3===void 0?{}:{at:{[body2]:at3}}}function present(body2){
+return typeof body2==="string"&&body2.trim()!==""}function parsed(body2){return present(body2)?parseMustache(body2):void 0}
+function names(template2){return template2===void 0||"syntax"in template2?void 0:placeholdersOf(template2.parts)}function lost(body2,before,after){
 const now=names(after);const had=now===void 0?void 0:names(parsed(before));if(now===void 0||had===void 0)return[];const gone=missingFrom(
 now,had);if(gone.length===0)return[];const message=`the new ${body2} body lost ${list(gone)}, which the present one has`;
 return[{code:"lost-placeholder",message,body:body2}]}function syntax(body2,template2){if(template2===void 0||!("syntax"in
@@ -20408,7 +21142,7 @@ template2.at)}]}const message=`the ${body2} body is not a Mustache template: ${t
 -syntax",message,body:body2,...within4(body2,template2.at)}]}function unreadLive(body2,before,after){const had=names(after)===
 void 0?void 0:parsed(before);if(had===void 0||!("syntax"in had)||!had.limit)return[];const message=`the present ${body2}\
  body can't be checked or rendered: ${had.syntax}; look yourself whether the new one lost a placeholder`;return[{code:"b\
-ody-too-large",message,body:body2,live:true}]}function mismatch(txt,html){const inTxt=names(txt);const inHtml=names(html);
+ody-too-large",message,body:body2,live:true}]}function mismatch(txt,html2){const inTxt=names(txt);const inHtml=names(html2);
 if(inTxt===void 0||inHtml===void 0)return[];const onlyTxt=missingFrom(inHtml,inTxt);const onlyHtml=missingFrom(inTxt,inHtml);
 const parts=[...onlyTxt.length>0?[`only the txt body has ${list(onlyTxt)}`]:[],...onlyHtml.length>0?[`only the html body\
  has ${list(onlyHtml)}`]:[]];if(parts.length===0)return[];const at3={...within4("txt",onlyTxt[0]?.at).at,...within4("htm\
@@ -20427,7 +21161,7 @@ end:index+address2.length})}const[first]=found2.values();if(first===void 0)retur
  ${some([...found2.keys()].map(short2))} without https`;return[{code:"insecure-link",message,body:"txt",at:{txt:first}}]}
 function list(placeholders2){return some(placeholders2.map(placeholder=>short2(written(placeholder))))}async function loadMailSupport(programs){const wanted=platformsOf(programs);const{supportLines:supportLines2,supportPrograms:supportPrograms2}=await Promise.resolve().then(()=>(init_support_data(),support_data_exports));
 const columns=supportPrograms2.trim().split("\n");const support=new Map;for(const line of supportLines2.trim().split("\n")){
-const[words5="",results=""]=line.split("||");const[feature="",...signs]=words5.split("|");const versions=new Map;for(const result of results.
+const[words6="",results=""]=line.split("||");const[feature="",...signs]=words6.split("|");const versions=new Map;for(const result of results.
 split(" ")){const[column="",version3=""]=result.split(":");const program2=columns[Number.parseInt(column,36)]??"";if(wanted.
 has(program2))versions.set(program2,version3)}if(versions.size===0)continue;const unsupported2={feature,programs:programsInWords(
 versions)};for(const sign of signs)support.set(sign,unsupported2)}return support}async function bodyChecks(project,declared){const levels=project.checks();const{programs=usualPrograms,placeholders:placeholders2}=project.
@@ -20448,8 +21182,9 @@ return emailsIn(declared).flatMap(({template:template2,email:email4})=>checkTemp
 ...knownOf2(template2,email4,checks)}).flatMap(finding=>{const level3=levelOf(finding.code,checks.levels);if(level3==="o\
 ff")return[];const build2=level3==="error"?error:warning2;return[build2(finding.code,finding.message,places(template2,email4,
 finding))]}))}function places(template2,email4,{body:body2,at:at3}){const about2=body2===null?["txt","html"]:[body2];return about2.
-map(name2=>template2.placeWithin(email4[name2],at3?.[name2]))}function bodies({txt,html},fields2){return{txt:readable(fields2[txt]),
-html:readable(fields2[html])}}function readable(body2){return typeof body2==="string"||body2===null?body2:void 0}init_kinds();function namesOf2(observed){return new Map([...observed].flatMap(({names:names2={}})=>Object.entries(names2)))}
+map(name2=>template2.placeWithin(email4[name2],at3?.[name2]))}function bodies({txt,html:html2},fields2){return{txt:readable(
+fields2[txt]),html:readable(fields2[html2])}}function readable(body2){return typeof body2==="string"||body2===null?body2:
+void 0}init_kinds();function namesOf2(observed){return new Map([...observed].flatMap(({names:names2={}})=>Object.entries(names2)))}
 function withLabel(change2,live,names2){const{kind:name2,address:address2,apply}=change2;const kind=kindOf(name2);const called=kind.
 called?.(apply.before)??live?.called??names2.get(apply.identity[kind.within??""]??"");return called===void 0||address2===
 `${name2}/${called}`?change2:{...change2,label:called}}init_problems();init_address();init_kinds();init_values();function matchesPattern(pattern,text5){const parts=pattern.split("*");const first=parts[0]??"";if(parts.length===
@@ -20697,10 +21432,10 @@ nal holds";var CHANGED_SINCE="it was changed since the run (--force puts it back
 const hasher=new Hasher(content.run);const left=[];const kept=new Map;for(const entry of entriesOf(content)){const reason=whyNot(
 entry);if(reason!==void 0){left.push({address:entry.sending.address,path:null,reason});continue}if(!wasDone(entry))continue;
 const undone=undoEntry(entry,hasher,`run ${content.run.run}`);left.push(...undone.left.map(why=>({address:entry.sending.
-address,...why})));if(undone.document!==void 0)kept.set(undone.document,undone.after)}for(const{former:former2,field:field2}of formerHolders(
+address,...why})));if(undone.document!==void 0)kept.set(undone.document,undone.after)}for(const{former:former2,field:field2}of formerHolders2(
 content,hasher,[...kept.keys()])){kept.set(former2,{[field2]:false})}return{declared:[...kept.keys()],left,adjust:(document2,now)=>force?
 {document:document2,left:[]}:movedOn(document2,now,[...kept.keys()])??withoutConflicts(document2,kept.get(document2)??{},
-present2(document2,now))}}function formerHolders(content,hasher,documents){return entriesOf(content).flatMap(entry=>{const{
+present2(document2,now))}}function formerHolders2(content,hasher,documents){return entriesOf(content).flatMap(entry=>{const{
 sending}=entry;const{succession}=kindOf(sending.kind);if(succession===void 0||!wasDone(entry))return[];const{field:field2,
 holders}=succession;const before=fieldsOf(sending.before,hasher);const[id,...others]=holders(before)??[];const moved=fieldsOf(
 sending.expected,hasher)[field2]===true&&before[field2]!==true;const known3=documents.some(({kind,identity:identity2})=>kind===
@@ -20738,24 +21473,24 @@ const parts=Object.entries(identity2).filter(([part])=>deciding?.includes(part)?
 parts),fields:fields2,absent,whole:[],remembered:true,place,placeOf:()=>place,placeWithin:()=>place}}function withoutConflicts(document2,after,now){
 const kind=kindOf(document2.kind);const address2=addressOf(document2.kind,document2.identity);const present3=markSecrets(
 kind.fields,now);const conflicts=[];const fields2={};for(const[name2,left2]of Object.entries(after)){const type=kind.fields[name2]??
-value;const wished=document2.absent?left2:document2.fields[name2]??null;const parts=withoutConflict(type,name2,wished,left2,
+value;const wished=document2.absent?left2:document2.fields[name2]??null;const parts=withoutConflict2(type,name2,wished,left2,
 present3[name2]);conflicts.push(...parts.conflicts);if(parts.value!==void 0&&!document2.absent)fields2[name2]=parts.value}
 const left=conflicts.map(path=>({address:address2,path,reason:CHANGED_SINCE}));if(!document2.absent)return{document:{...document2,
-fields:fields2},left};return{document:left.length>0?{...document2,absent:false}:document2,left}}function withoutConflict(type,path,wished,left,present3){
+fields:fields2},left};return{document:left.length>0?{...document2,absent:false}:document2,left}}function withoutConflict2(type,path,wished,left,present3){
 if(present3===void 0)return{value:wished,conflicts:[]};const partwise=type.type==="map"||type.type==="members";if(partwise&&
 isMap(wished)&&isMap(left)&&isMap(present3)){const conflicts=[];const kept=Object.entries(wished).filter(([key,was])=>{const inner=type.
 type==="members"?type.members[key]??value:value;const now=Object.hasOwn(present3,key)?present3[key]:type.type==="map"?null:
-void 0;const part=withoutConflict(inner,`${path}.${key}`,was,Object.hasOwn(left,key)?left[key]??null:null,now);conflicts.
+void 0;const part=withoutConflict2(inner,`${path}.${key}`,was,Object.hasOwn(left,key)?left[key]??null:null,now);conflicts.
 push(...part.conflicts);return part.value!==void 0});return{value:kept.length===0?void 0:Object.fromEntries(kept),conflicts}}
 const untouched=agrees(type,left,present3)||agrees(type,wished,present3);return untouched?{value:wished,conflicts:[]}:{value:void 0,
 conflicts:[path]}}function agrees(type,wanted,present3){return contrast(type,"",wanted,present3).every(({verdict})=>verdict!==
-"different")}init_escape();init_problems();import{existsSync as existsSync2,readFileSync as readFileSync2}from"node:fs";var version2=ownPackage().version;var neededNode=ownPackage().
+"different")}init_escape();init_problems();init_redact();import{existsSync as existsSync2,readFileSync as readFileSync3}from"node:fs";var version2=ownPackage().version;var neededNode=ownPackage().
 engines.node;function ownPackage(){const files=["../package.json","../../package.json"].map(path=>new URL(path,import.meta.
 url));const file2=files.find(one=>existsSync2(one));return file2===void 0?{version:"unknown",engines:{node:""}}:JSON.parse(
-readFileSync2(file2,"utf8"))}init_schema();import{isAbsolute as isAbsolute3,resolve as resolve9}from"node:path";import{readdir as readdir2,readdirSync,realpath as realpath4,realpathSync,stat as stat4,statSync}from"fs";import{isAbsolute,
-posix,resolve as resolve5}from"path";import{fileURLToPath}from"url";import{createRequire}from"module";import{basename as basename4,dirname as dirname7,normalize as normalize2,relative as relative2,
-resolve as resolve4,sep as sep2}from"path";import*as nativeFs from"fs";var __require2=createRequire(import.meta.url);function cleanPath(path){
-let normalized2=normalize2(path);if(normalized2.length>1&&normalized2[normalized2.length-1]===sep2)normalized2=normalized2.
+readFileSync3(file2,"utf8"))}init_schema();import{isAbsolute as isAbsolute4,resolve as resolve9}from"node:path";import{readdir as readdir2,readdirSync,realpath as realpath5,realpathSync,stat as stat4,statSync}from"fs";import{isAbsolute as isAbsolute2,
+posix,resolve as resolve5}from"path";import{fileURLToPath}from"url";import{createRequire}from"module";import{basename as basename4,dirname as dirname7,normalize as normalize2,relative as relative3,
+resolve as resolve4,sep as sep3}from"path";import*as nativeFs from"fs";var __require2=createRequire(import.meta.url);function cleanPath(path){
+let normalized2=normalize2(path);if(normalized2.length>1&&normalized2[normalized2.length-1]===sep3)normalized2=normalized2.
 substring(0,normalized2.length-1);return normalized2}var SLASHES_REGEX=/[\\/]/g;function convertSlashes(path,separator){
 return path.replace(SLASHES_REGEX,separator)}var WINDOWS_ROOT_DIR_REGEX=/^[a-z]:[\\/]$/i;function isRootDirectory(path){
 return path==="/"||WINDOWS_ROOT_DIR_REGEX.test(path)}function normalizePath(path,options){const{resolvePaths,normalizePath:normalizePath$1,
@@ -20763,7 +21498,7 @@ pathSeparator}=options;const pathNeedsCleaning=process.platform==="win32"&&path.
 path=resolve4(path);if(normalizePath$1||pathNeedsCleaning)path=cleanPath(path);if(path===".")return"";const needsSeperator=path[path.
 length-1]!==pathSeparator;return convertSlashes(needsSeperator?path+pathSeparator:path,pathSeparator)}function joinPathWithBasePath(filename,directoryPath){
 return directoryPath+filename}function joinPathWithRelativePath(root,options){return function(filename,directoryPath){const sameRoot=directoryPath.
-startsWith(root);if(sameRoot)return directoryPath.slice(root.length)+filename;else return convertSlashes(relative2(root,
+startsWith(root);if(sameRoot)return directoryPath.slice(root.length)+filename;else return convertSlashes(relative3(root,
 directoryPath),options.pathSeparator)+options.pathSeparator+filename}}function joinPath(filename){return filename}function joinDirectoryPath(filename,directoryPath,separator){
 return directoryPath+filename+separator}function build$7(root,options){const{relativePaths,includeBasePath}=options;return relativePaths&&
 root?joinPathWithRelativePath(root,options):includeBasePath?joinPathWithBasePath:joinPath}function pushDirectoryWithRelativePath(root){
@@ -20780,7 +21515,7 @@ counts2.files++};var pushFile=(filename,paths)=>{paths.push(filename)};var empty
 excludeFiles,filters:filters2,onlyCounts}=options;if(excludeFiles)return empty$1;if(filters2&&filters2.length)return onlyCounts?
 pushFileFilterAndCount:pushFileFilter;else if(onlyCounts)return pushFileCount;else return pushFile}var getArray=paths=>{
 return paths};var getArrayGroup=()=>{return[""].slice(0,0)};function build$4(options){return options.group?getArrayGroup:
-getArray}var groupFiles=(groups2,directory,files)=>{groups2.push({directory,files,dir:directory})};var empty=()=>{};function build$3(options){
+getArray}var groupFiles=(groups3,directory,files)=>{groups3.push({directory,files,dir:directory})};var empty=()=>{};function build$3(options){
 return options.group?groupFiles:empty}var resolveSymlinksAsync=function(path,state,callback$1){const{queue,fs:fs3,options:{
 suppressErrors}}=state;queue.enqueue();fs3.realpath(path,(error63,resolvedPath)=>{if(error63)return queue.dequeue(suppressErrors?
 null:error63,state);fs3.stat(resolvedPath,(error$1,stat9)=>{if(error$1)return queue.dequeue(suppressErrors?null:error$1,
@@ -20841,7 +21576,7 @@ let walker=new Walker(root,options,callback$1);walker.start()}function sync(root
 return walker.start()}var APIBuilder=class{constructor(root,options){this.root=root;this.options=options}withPromise(){return promise2(
 this.root,this.options)}withCallback(cb){callback(this.root,this.options,cb)}sync(){return sync(this.root,this.options)}};
 var pm=null;try{__require2.resolve("picomatch");pm=__require2("picomatch")}catch{}var Builder=class{globCache={};options={
-maxDepth:Infinity,suppressErrors:true,pathSeparator:sep2,filters:[]};globFunction;constructor(options){this.options={...this.
+maxDepth:Infinity,suppressErrors:true,pathSeparator:sep3,filters:[]};globFunction;constructor(options){this.options={...this.
 options,...options};this.globFunction=this.options.globFunction}group(){this.options.group=true;return this}withPathSeparator(separator){
 this.options.pathSeparator=separator;return this}withBasePath(){this.options.includeBasePath=true;return this}withRelativePaths(){
 this.options.relativePaths=true;return this}withDirs(){this.options.includeDirs=true;return this}withMaxDepth(depth){this.
@@ -20883,7 +21618,7 @@ return scan2.isGlob||scan2.negated}function log(...tasks){console.log(`[tinyglob
 ]`,...tasks)}function ensureStringArray(value3){return typeof value3==="string"?[value3]:value3!==null&&value3!==void 0?
 value3:[]}var PARENT_DIRECTORY=/^(\/?\.\.)+/;var ESCAPING_BACKSLASHES=/\\(?=[()[\]{}!*+?@|])/g;function normalizePattern(pattern,opts,props,isIgnore){
 var _PARENT_DIRECTORY$exe;const cwd=opts.cwd;let result=pattern;if(pattern[pattern.length-1]==="/")result=pattern.slice(
-0,-1);if(result[result.length-1]!=="*"&&opts.expandDirectories)result+="/**";const escapedCwd=escapePath(cwd);result=isAbsolute(
+0,-1);if(result[result.length-1]!=="*"&&opts.expandDirectories)result+="/**";const escapedCwd=escapePath(cwd);result=isAbsolute2(
 result.replace(ESCAPING_BACKSLASHES,""))?posix.relative(escapedCwd,result):posix.normalize(result);const parentDir=(_PARENT_DIRECTORY$exe=
 PARENT_DIRECTORY.exec(result))===null||_PARENT_DIRECTORY$exe===void 0?void 0:_PARENT_DIRECTORY$exe[0];const parts=splitPattern(
 result);if(parentDir){const n2=(parentDir.length+1)/3;let i2=0;const cwdParts=escapedCwd.split("/");while(i2<n2&&parts[i2+
@@ -20920,29 +21655,29 @@ env.TINYGLOBBY_DEBUG,expandDirectories:true,followSymbolicLinks:true,onlyFiles:t
 assign({},options);for(const key in defaultOptions)if(opts[key]===void 0)Object.assign(opts,{[key]:defaultOptions[key]});
 opts.cwd=(opts.cwd instanceof URL?fileURLToPath(opts.cwd):resolve5(opts.cwd||process.cwd())).replace(BACKSLASHES,"/");opts.
 ignore=ensureStringArray(opts.ignore);opts.fs&&(opts.fs={readdir:opts.fs.readdir||readdir2,readdirSync:opts.fs.readdirSync||
-readdirSync,realpath:opts.fs.realpath||realpath4,realpathSync:opts.fs.realpathSync||realpathSync,stat:opts.fs.stat||stat4,
+readdirSync,realpath:opts.fs.realpath||realpath5,realpathSync:opts.fs.realpathSync||realpathSync,stat:opts.fs.stat||stat4,
 statSync:opts.fs.statSync||statSync});if(opts.debug)log("globbing with options:",opts);return opts}function getCrawler(globInput,inputOptions={}){
 var _ref;if(globInput&&(inputOptions===null||inputOptions===void 0?void 0:inputOptions.patterns))throw new Error("Cannot\
  pass patterns as both an argument and an option");const isModern=isReadonlyArray(globInput)||typeof globInput==="string";
 const patterns=ensureStringArray((_ref=isModern?globInput:globInput.patterns)!==null&&_ref!==void 0?_ref:"**/*");const options=getOptions(
 isModern?inputOptions:globInput);return patterns.length>0?buildCrawler(options,patterns):[]}async function glob(globInput,options){
-const[crawler,relative12]=getCrawler(globInput,options);return crawler?formatPaths(await crawler.withPromise(),relative12):
-[]}init_problems();import{realpath as realpath5}from"node:fs/promises";import{basename as basename5,dirname as dirname9,join as join8,relative as relative4,
-resolve as resolve6,sep as sep4}from"node:path";import{lstat as lstat3,readlink as readlink2}from"node:fs/promises";import{dirname as dirname8,isAbsolute as isAbsolute2,
-join as join7,parse as parse9,relative as relative3,sep as sep3}from"node:path";var MAX_LINKS=40;function isInside(path,folder){
-const way=relative3(folder,path);return way!==""&&way!==".."&&!way.startsWith(`..${sep3}`)&&!isAbsolute2(way)}async function follow(path,root){
-const steps=stepsOf2(relative3(root,path));let place=root;let links=0;for(let step=steps.shift();step!==void 0;step=steps.
-shift()){const next=step===".."?dirname8(place):join7(place,step);if(!isInside(next,root)){if(relative3(next,root)!==""&&
+const[crawler,relative13]=getCrawler(globInput,options);return crawler?formatPaths(await crawler.withPromise(),relative13):
+[]}init_problems();import{realpath as realpath6}from"node:fs/promises";import{basename as basename5,dirname as dirname9,join as join9,relative as relative5,
+resolve as resolve6,sep as sep5}from"node:path";import{lstat as lstat3,readlink as readlink2}from"node:fs/promises";import{dirname as dirname8,isAbsolute as isAbsolute3,
+join as join8,parse as parse9,relative as relative4,sep as sep4}from"node:path";var MAX_LINKS=40;function isInside(path,folder){
+const way=relative4(folder,path);return way!==""&&way!==".."&&!way.startsWith(`..${sep4}`)&&!isAbsolute3(way)}async function follow(path,root){
+const steps=stepsOf2(relative4(root,path));let place=root;let links=0;for(let step=steps.shift();step!==void 0;step=steps.
+shift()){const next=step===".."?dirname8(place):join8(place,step);if(!isInside(next,root)){if(relative4(next,root)!==""&&
 !isInside(root,next))return null;place=next;continue}const found2=await lstat3(next);if(found2.isSymbolicLink()){links+=
 1;if(links>MAX_LINKS)throw refused("ELOOP",next);const target=await readlink2(next);const{root:top}=parse9(target);if(top!==
 "")place=top;steps.unshift(...stepsOf2(target.slice(top.length)))}else if(steps.length>0&&!found2.isDirectory())throw refused(
-"ENOTDIR",next);else place=next}return relative3(place,root)===""||isInside(place,root)?place:null}async function leadsOut(path,root){
-return await follow(path,root).catch(()=>path)===null}function stepsOf2(path){return path.split(sep3==="/"?"/":/[\\/]/).
+"ENOTDIR",next);else place=next}return relative4(place,root)===""||isInside(place,root)?place:null}async function leadsOut(path,root){
+return await follow(path,root).catch(()=>path)===null}function stepsOf2(path){return path.split(sep4==="/"?"/":/[\\/]/).
 filter(step=>step!==""&&step!==".")}function refused(code2,path){return Object.assign(new Error(`${code2}: ${path}`),{code:code2})}var readsAtOnce=16;var Access=class{#root;#states;#files;constructor(project,more=[]){const{files,states}=project.guarded();
 this.#root=project.root;this.#states=Promise.all(states.map(ways2)).then(all=>all.flat());this.#files=realpaths([...files,
 ...more])}async find(path){if(!isInside(path,this.#root))return outside;const named4=await this.#private(path);if(named4!==
 void 0)return named4;let target;try{const followed=await follow(path,this.#root);if(followed===null)return outside;target=
-await realpath5(followed)}catch(failure2){return unreadable(failure2)}if(!isInside(target,this.#root))return outside;if(target===
+await realpath6(followed)}catch(failure2){return unreadable(failure2)}if(!isInside(target,this.#root))return outside;if(target===
 path)return{target};const shown2=await mountedAs(path,target,this.#root);const led=shown2===void 0?await this.#private(target):
 await this.#owned(target,shown2);return led??{target}}async read(path){const found2=await this.find(path);if(!("target"in
 found2))return found2;const bytes=await readBytes(found2.target);const text5=bytes instanceof Uint8Array?decode3(bytes):
@@ -20951,25 +21686,25 @@ target:found2.target}}async#private(path){return isHidden(path,this.#root)?own2(
 const[files,states]=await Promise.all([this.#files,this.#states]);if(paths.some(path=>files.has(path)))return own2("the \
 configuration or a credential file");return paths.some(path=>states.some(state=>isOfState(path,state)))?own2("a state, a\
  lock or a journal"):void 0}};var outside={reason:"outside",detail:"lies outside the project"};function own2(what){return{
-reason:"private",detail:`is ${what}`}}async function realpaths(paths){const real=await Promise.all(paths.map(path=>realpath5(
+reason:"private",detail:`is ${what}`}}async function realpaths(paths){const real=await Promise.all(paths.map(path=>realpath6(
 path).catch(()=>path)));return new Set([...paths,...real])}async function ways2(path){const[folder,target]=await Promise.
-all([dirname9(path),path].map(one=>realpath5(one).catch(()=>void 0)));return[path,...folder===void 0?[]:[join8(folder,basename5(
-path))],...target===void 0?[]:[target]]}function isHidden(path,root){return relative4(root,path).split(sep4).some(step=>step.
+all([dirname9(path),path].map(one=>realpath6(one).catch(()=>void 0)));return[path,...folder===void 0?[]:[join9(folder,basename5(
+path))],...target===void 0?[]:[target]]}function isHidden(path,root){return relative5(root,path).split(sep5).some(step=>step.
 startsWith("."))}function isOfState(path,state){if(path===state||path.startsWith(`${state}.`))return true;return path.endsWith(
-".jsonl")&&dirname9(path)===join8(dirname9(state),"runs")}function isWritten(text5){if(!text5.startsWith("{")||!/"format_version"\s*:/.
+".jsonl")&&dirname9(path)===join9(dirname9(state),"runs")}function isWritten(text5){if(!text5.startsWith("{")||!/"format_version"\s*:/.
 test(text5.slice(0,4096)))return false;if(/^\{"type":"run",/.test(text5))return true;try{const data3=JSON.parse(text5);if(typeof data3!==
 "object"||data3===null)return false;return"lineage"in data3&&"resources"in data3||"digest"in data3&&"changes"in data3}catch{
 return false}}var mountedFolder=/^\.\.\d{4}_\d{2}_\d{2}_\d{2}_\d{2}_\d{2}\.\d+$/;async function mountedAs(path,target,root){
-const steps=relative4(root,target).split(sep4);const at3=steps.findIndex(step=>mountedFolder.test(step));if(at3<0)return void 0;
-const mount=join8(root,...steps.slice(0,at3));const inside2=steps.slice(at3+1);const shown2=join8(mount,...inside2);if(isHidden(
-shown2,root))return void 0;const folder=await realpath5(join8(mount,"..data")).catch(()=>void 0);if(folder!==join8(mount,
-steps[at3]??""))return void 0;const named4=relative4(root,path).split(sep4);const before=resolve6(root,...named4.slice(0,
--inside2.length));if(named4.slice(-inside2.length).join(sep4)!==inside2.join(sep4))return void 0;return await realpath5(
-before).catch(()=>void 0)===mount?shown2:void 0}async function isMountedFolder(path){const target=await realpath5(path).
+const steps=relative5(root,target).split(sep5);const at3=steps.findIndex(step=>mountedFolder.test(step));if(at3<0)return void 0;
+const mount=join9(root,...steps.slice(0,at3));const inside2=steps.slice(at3+1);const shown2=join9(mount,...inside2);if(isHidden(
+shown2,root))return void 0;const folder=await realpath6(join9(mount,"..data")).catch(()=>void 0);if(folder!==join9(mount,
+steps[at3]??""))return void 0;const named4=relative5(root,path).split(sep5);const before=resolve6(root,...named4.slice(0,
+-inside2.length));if(named4.slice(-inside2.length).join(sep5)!==inside2.join(sep5))return void 0;return await realpath6(
+before).catch(()=>void 0)===mount?shown2:void 0}async function isMountedFolder(path){const target=await realpath6(path).
 catch(()=>void 0);if(target===void 0)return false;const swapped=dirname9(target);if(basename5(target)!==basename5(path)||
-!mountedFolder.test(basename5(swapped)))return false;const data3=await realpath5(join8(dirname9(path),"..data")).catch(()=>void 0);
-return data3===swapped&&dirname9(swapped)===await realpath5(dirname9(path))}import{stat as stat6}from"node:fs/promises";import{relative as relative6,resolve as resolve8,sep as sep5}from"node:path";init_kinds();init_problems();import*as fs2 from"node:fs";import{stat as stat5}from"node:fs/promises";import{basename as basename6,extname,
-join as join9,relative as relative5,resolve as resolve7}from"node:path";var NOWHERE=resolve7("/project");var SHOWN2=3;var Walk=class{#project;#refused=new Map;linked=new Set;dangling=new Set;#unfollowed=new Set;#outside=new Set;#passed=new Set;#seeking;constructor(project,{
+!mountedFolder.test(basename5(swapped)))return false;const data3=await realpath6(join9(dirname9(path),"..data")).catch(()=>void 0);
+return data3===swapped&&dirname9(swapped)===await realpath6(dirname9(path))}import{stat as stat6}from"node:fs/promises";import{relative as relative7,resolve as resolve8,sep as sep6}from"node:path";init_kinds();init_problems();import*as fs2 from"node:fs";import{stat as stat5}from"node:fs/promises";import{basename as basename6,extname,
+join as join10,relative as relative6,resolve as resolve7}from"node:path";var NOWHERE=resolve7("/project");var SHOWN2=3;var Walk=class{#project;#refused=new Map;linked=new Set;dangling=new Set;#unfollowed=new Set;#outside=new Set;#passed=new Set;#seeking;constructor(project,{
 seeking=false}={}){this.#project=project;this.#seeking=seeking}options(){return{cwd:NOWHERE,expandDirectories:false,followSymbolicLinks:false,
 fs:{readdir:this.#reader()}}}problems(){const problems=[...this.#refused.values()];const unread=[...this.linked,...this.#passed];
 if(unread.length===0)return problems;const names2=unread.sort().map(path=>nameOf(path,this.#project));const paths=names2.
@@ -20981,10 +21716,10 @@ this.#project.root,`.${path.slice(NOWHERE.length)}`);const isFirst=first;first=f
 entries=>callback2(null,entries),failure2=>{if(this.#unfollowed.has(folder))this.dangling.add(folder);else if(failure2.code!==
 "ENOENT"&&failure2.code!=="ENOTDIR")this.#report(folder,failure2);callback2(failure2)})}}async#entries(folder,isFirst){const{
 root}=this.#project;if(isFirst&&folder!==root){if(await follow(folder,root)===null){this.#refuseOutside(folder);return[]}}
-if(this.#outside.has(folder)){if(this.#seeking&&!relative5(root,folder).startsWith("."))this.#refuseOutside(folder);if(!this.#seeking&&
+if(this.#outside.has(folder)){if(this.#seeking&&!relative6(root,folder).startsWith("."))this.#refuseOutside(folder);if(!this.#seeking&&
 extname(folder)===""&&!basename6(folder).startsWith("."))this.#passed.add(folder);return[]}const entries=await fs2.promises.
 readdir(folder,{withFileTypes:true});const seen2=await Promise.all(entries.map(async entry=>{if(entry.isFile()||entry.isDirectory())
-return[entry];if(!entry.isSymbolicLink())return[asFile(entry.name)];const path=join9(folder,entry.name);if(await leadsOut(
+return[entry];if(!entry.isSymbolicLink())return[asFile(entry.name)];const path=join10(folder,entry.name);if(await leadsOut(
 path,root)){this.#outside.add(path);return[asFile(entry.name),asFolder(entry.name)]}const target=await stat5(path).catch(
 ()=>void 0);if(this.#seeking&&target===void 0){this.#unfollowed.add(path);return[asFile(entry.name),asFolder(entry.name)]}
 if(target?.isDirectory()!==true)return[asFile(entry.name)];if(await isMountedFolder(path))return[asFolder(entry.name)];if(!entry.
@@ -20999,7 +21734,7 @@ const wide2={ignore,dot:true,caseSensitiveMatch:false};const all=new Walk(projec
 patterns,{...all.options(),...wide2});const missed2=names2.map(name2=>resolve8(project.root,name2)).filter(path=>!found2.
 has(path)&&!read.has(path)&&!isOthers(path)&&!all.dangling.has(path));const folders=await glob(patterns,{...new Walk(project).
 options(),...wide2,onlyDirectories:true});const hollow=folders.map(name2=>resolve8(project.root,name2)).filter(path=>/\.ya?ml$/i.
-test(path)&&!isOthers(path)).filter(path=>![...found2].some(one=>one.startsWith(path+sep5)));const dangling=[...all.dangling].
+test(path)&&!isOthers(path)).filter(path=>![...found2].some(one=>one.startsWith(path+sep6)));const dangling=[...all.dangling].
 filter(path=>!isOthers(path)&&!found2.has(path));const known3=new Set([...missed2,...all.dangling]);const deeper=await deeperOnes(
 seen2,known3);const named4=globs.filter(({isNamed})=>isNamed);const absent=await Promise.all(named4.map(one=>absence(one,
 project)));const refused2=all.problems().flatMap(({severity,message})=>severity==="error"?[message]:[]);return[...new Set(
@@ -21027,10 +21762,10 @@ function isManifest(text5){return kindLine.test(text5)}function eitherEnd(patter
 step));return wild<0?steps:steps.slice(0,wild)}async function absence({pattern,isEmpty:isEmpty4},{root}){const folder=fixedSteps(
 pattern).join("/").replace(/\\(.)/g,"$1");const there=await stat6(resolve8(root,folder)).catch(()=>void 0);if(there?.isDirectory()!==
 true){return[`${folder}, which "${pattern}" names, is no folder that is there`]}return isEmpty4?[`no file matches "${pattern}\
-"`]:[]}function isOfTools(path,root){return relative6(root,path).startsWith(".")}async function findManifests(project,access3,problems){const patterns=project.patterns();const ignore=patterns.flatMap(({
+"`]:[]}function isOfTools(path,root){return relative7(root,path).startsWith(".")}async function findManifests(project,access3,problems){const patterns=project.patterns();const ignore=patterns.flatMap(({
 pattern})=>pattern.startsWith("!")?[pattern.slice(1)]:[]);const walk=new Walk(project);const found2=new Set;const empty2=[];
 const globs=[];for(const{pattern,place}of patterns){if(pattern.startsWith("!"))continue;const places2=place===null?[]:[place];
-if(isAbsolute3(pattern)||pattern.split("/").includes("..")){problems.push(error("manifest-outside",`the glob "${pattern}\
+if(isAbsolute4(pattern)||pattern.split("/").includes("..")){problems.push(error("manifest-outside",`the glob "${pattern}\
 " leads out of the project`,places2,"keep manifests below the configuration"));continue}const matches=await glob(pattern,
 {...walk.options(),ignore});globs.push({pattern,isNamed:place!==null,isEmpty:matches.length===0});for(const match of matches)
 found2.add(resolve9(project.root,match));if(matches.length===0){empty2.push(warning2("no-match",`no file matches "${pattern}\
@@ -21144,8 +21879,8 @@ void 0&&typeof value3==="string")return body2.place(part);const{file:file2}=this
 range,value3,part);return written3===void 0?placeOf2(file2,this.#root,[field2]):file2.place(written3)}#identifier(part,value3){
 return part==="name"||this.#reading.profile.limits?.uuids===true?value3:identifierKey(value3)}#field(type,value3,path){if(type.
 type==="members"&&isObject3(value3)){return Object.fromEntries(Object.entries(value3).filter(([,member2])=>member2!==void 0).
-map(([name2,member2])=>[name2,this.#field(type.members[name2]??{type:"value"},member2,[...path,name2])]))}const plain2=this.#value(
-value3,path);if(!isSecret(type)||plain2===null)return plain2;const secret3=reveal(plain2);this.#remember(secret3);return new Sensitive(
+map(([name2,member2])=>[name2,this.#field(type.members[name2]??{type:"value"},member2,[...path,name2])]))}const plain3=this.#value(
+value3,path);if(!isSecret(type)||plain3===null)return plain3;const secret3=reveal(plain3);this.#remember(secret3);return new Sensitive(
 secret3)}#remember(secret3){if(typeof secret3==="string")this.#reading.secrets.add(secret3);else if(typeof secret3==="ob\
 ject"&&secret3!==null&&!(secret3 instanceof ExactNumber))Object.values(secret3).forEach(part=>void this.#remember(part))}#value(value3,path){
 if(value3 instanceof FileReference){const text5=this.#bodies.get(pathKey(path))?.text??"";return this.#note([...path,"fi\
@@ -21154,10 +21889,10 @@ le"])?.tainted===true?new Sensitive(text5):text5}if(Array.isArray(value3))return
 void 0).map(([key,member2])=>[key,this.#value(member2,[...path,key])]))}const leaf=typeof value3==="string"||typeof value3===
 "number"||typeof value3==="boolean"||value3 instanceof ExactNumber?value3:null;return this.#note(path)?.tainted===true?new Sensitive(
 leaf):leaf}#note(path){return this.#notes.size===0?void 0:this.#notes.get(pathKey(path))}};function placeOf2(file2,root,path){
-const{node:node2,key}=find(root,path);return file2.place(key??(node2===root?startOf(root):node2.range))}init_json();init_problems();init_values();import{dirname as dirname11,join as join10,resolve as resolvePath4}from"node:path";var samplesFolder="samples";async function loadSamples(project,templates){const read=new Map;const access3=new Access(project);
-const once=path=>{const known3=read.get(path)??readSample(project,access3,path);read.set(path,known3);return known3};const found2=new Map;
+const{node:node2,key}=find(root,path);return file2.place(key??(node2===root?startOf(root):node2.range))}init_json();init_problems();init_values();import{dirname as dirname11,join as join11,resolve as resolvePath4}from"node:path";var samplesFolder="samples";async function loadSamples(project,templates){const read=new Map;const access3=new Access(project);
+const once3=path=>{const known3=read.get(path)??readSample(project,access3,path);read.set(path,known3);return known3};const found2=new Map;
 const problems=new Set;for(const{address:address2,type,manifest}of templates){if(!/^[\w@+-][\w.@+-]*$/.test(type))continue;
-for(const folder of foldersAbove(resolvePath4(project.cwd,manifest),project.root)){const sample=await once(join10(folder,
+for(const folder of foldersAbove(resolvePath4(project.cwd,manifest),project.root)){const sample=await once3(join11(folder,
 samplesFolder,`${type}.yaml`));if(sample===void 0)continue;if("code"in sample)problems.add(sample);else found2.set(address2,
 sample);break}}return{found:found2,problems:[...problems]}}function foldersAbove(manifest,root){const folders=[];for(let folder=dirname11(
 manifest);isInside(folder,root);folder=dirname11(folder))folders.push(folder);return[...folders,root]}async function readSample(project,access3,path){
@@ -21265,7 +22000,7 @@ others)}]});const reads2=kinds.filter(kind=>kind.readable(profile)&&subjects.som
 kind=>kind.scopes.read);const lists=listNames.filter(name2=>references[name2]!==void 0);const listing=lists.flatMap(name2=>listScope(
 name2,profile)??[]);const fitting3=await makeSure(compared.map(change2=>isUnchanged(change2)?{...change2,warnings:[]}:change2),
 {profile,seen:seenProfile(profile,live),recognise:options.recognise,state:options.state});const warnings=[...fitting3.warnings,
-...leftOut2(debtsLeftOut(options)),...missingLists(references),...selected.flatMap(({subject,address:address2})=>ignored(
+...leftOut3(debtsLeftOut(options)),...missingLists(references),...selected.flatMap(({subject,address:address2})=>ignored(
 subject,address2,profile)),...compared.filter(isUnchanged).flatMap(({address:address2,warnings:warnings2})=>warnings2.map(
 ({code:code2,message})=>({code:code2,message:`${address2}: ${message}`})))];const settled=decided.filter(one=>one.settled).
 map(({one:{key}})=>key);const made2=await assemble(arrange(fitting3.changes),[...reads2,...listing],options);const leavesOut=selected.
@@ -21276,8 +22011,8 @@ flatMap(({fields:fields2})=>secretsIn(fields2));const hashing=hasher.prepare(sec
 await hashing;if(secrets.length>0&&signal?.aborted)throw interrupted();return observed}catch(failure2){failed.abort();throw failure2}}
 function isUnchanged({action:action2}){return action2==="unchanged"}function isSettled({kind,declared},live,recorded2){if(recorded2?.
 owed===void 0||live===void 0)return false;const gone=!live.exists||declared===void 0||declared.absent;return gone||Object.
-keys(stillLost(kindOf(kind),recorded2.owed,live.fields)).length===0}var NAMED2=3;function leftOut2(addresses3){if(addresses3.
-length===0)return[];const more=addresses3.length-NAMED2;const names2=`${addresses3.slice(0,NAMED2).join(", ")}${more>0?`\
+keys(stillLost(kindOf(kind),recorded2.owed,live.fields)).length===0}var NAMED3=3;function leftOut3(addresses3){if(addresses3.
+length===0)return[];const more=addresses3.length-NAMED3;const names2=`${addresses3.slice(0,NAMED3).join(", ")}${more>0?`\
  and ${more} more`:""}`;const objects2=addresses3.length===1?"1 object":`${addresses3.length} objects`;return[{code:"res\
 tores-left-out",message:`what an update took away from ${objects2} that --kind or --target leave out is still owed (${names2}\
 ): an apply without --kind and --target puts it back`}]}function missingLists(references){return listNames.filter(name2=>references[name2]===
@@ -21306,7 +22041,7 @@ const warnings=change2.fields.flatMap(({path,type,before,after,sensitive})=>{if(
 []]});return warnings.length===0?change2:{...change2,warnings:[...change2.warnings,...warnings]}}function isMasked(body2,redact){
 return typeof body2==="string"&&redact(body2)!==body2}function maskedBody(what){return{code:"masked-body",message:`${what}\
  holds what idops knows as a credential, so that is masked here: look at the source before you trust what stands around \
-it`}}init_zod();init_json();init_problems();import{createHash as createHash4}from"node:crypto";init_values();init_fields();init_kinds();var hash2=external_exports.string().describe("A hash that tells whether it is the same now");var sealSchema=external_exports.
+it`}}init_zod();init_json();init_problems();init_redact();init_values();init_fields();init_kinds();import{createHash as createHash4}from"node:crypto";var hash2=external_exports.string().describe("A hash that tells whether it is the same now");var sealSchema=external_exports.
 strictObject({targets:external_exports.array(external_exports.string()),kinds:external_exports.array(external_exports.string()),
 prune:external_exports.boolean(),assert:external_exports.boolean(),objects:external_exports.array(external_exports.strictObject(
 {address:external_exports.string(),action:external_exports.string(),observed:hash2.describe("Over everything that was ob\
@@ -21343,20 +22078,16 @@ push("its digest is another one now");if(found2.length===0)return[];return[error
 null&&signs.unknownPath===status)}async function probe(reader,scope2){try{const answer=await reader.showExtra(nowhere(scope2),
 {},anything);return answer===null?{kind:"plain"}:{kind:"unclear",status:200}}catch(failure2){if(!(failure2 instanceof ServerFailure))
 throw failure2;const{kind,status}=failure2;if(kind==="unreachable"||kind==="lost"||kind==="server-error")throw failure2;
-const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclear",status}:{kind:"recognised",profile}}}import{basename as basename11,dirname as dirname17,join as join16}from"node:path";init_zod();import{readdir as readdir3}from"node:fs/promises";import{basename as basename8,dirname as dirname13,join as join11}from"node:path";import{constants as constants4}from"node:fs";import{open as open5}from"node:fs/promises";var NoRegularFile=class extends Error{constructor(stat9){
-super(`it is ${fileType(stat9)}, not a regular file`);this.name="NoRegularFile"}};async function readRegular(path){const handle=await open5(
-path,constants4.O_RDONLY|(constants4.O_NONBLOCK??0));try{const stat9=await handle.stat();if(!stat9.isFile())throw new NoRegularFile(
-stat9);return await handle.readFile("utf8")}finally{await handle.close()}}function fileType(stat9){if(stat9.isDirectory())return"a folder";if(stat9.isSymbolicLink())return"a link";if(stat9.isFIFO())
-return"a named pipe";if(stat9.isSocket())return"a socket";return"a device"}var nameSchema=external_exports.object({lineage:external_exports.string(),salt:external_exports.string(),resources:external_exports.
+const profile=profileByUnknownPath(status);return profile===void 0?{kind:"unclear",status}:{kind:"recognised",profile}}}import{basename as basename11,dirname as dirname17,join as join17}from"node:path";init_zod();import{readdir as readdir3}from"node:fs/promises";import{basename as basename8,dirname as dirname13,join as join12}from"node:path";var nameSchema=external_exports.object({lineage:external_exports.string(),salt:external_exports.string(),resources:external_exports.
 unknown()});async function statesBeside(statePath){const folder=dirname13(statePath);const entries=await readdir3(folder,
 {withFileTypes:true}).catch(()=>[]);const names2=entries.filter(entry=>!entry.isDirectory()&&entry.name!==basename8(statePath));
-const states=await Promise.all(names2.map(({name:name2})=>stateName(join11(folder,name2))));return states.filter(state=>state!==
+const states=await Promise.all(names2.map(({name:name2})=>stateName(join12(folder,name2))));return states.filter(state=>state!==
 void 0)}async function stateName(path){try{return nameSchema.safeParse(JSON.parse(await readRegular(path))).data}catch{return void 0}}init_zod();init_problems();import{createHash as createHash5,randomUUID as randomUUID3}from"node:crypto";import{link,lstat as lstat4,
 open as open6,readdir as readdir4,rename as rename2,rm as rm3}from"node:fs/promises";import{hostname as hostname4}from"node:os";
-import{basename as basename9,dirname as dirname14,join as join12,relative as relative7}from"node:path";import{setTimeout as wait}from"node:timers/promises";var holderSchema=external_exports.object({user:external_exports.string(),...processMark,command:external_exports.string(),
+import{basename as basename9,dirname as dirname14,join as join13,relative as relative8}from"node:path";import{setTimeout as wait}from"node:timers/promises";var holderSchema=external_exports.object({user:external_exports.string(),...processMark,command:external_exports.string(),
 at:external_exports.string(),nonce:external_exports.string()});var UNREADABLE="an unreadable lock file";var A_MOMENT=20;
-var TRIES2=250;function lockPath(statePath){return`${statePath}.lock`}async function acquireLock(statePath,command2,now){
-const path=lockPath(statePath);const holder={user:userName(),...ownMark(),command:command2,at:now.toISOString(),nonce:randomUUID3()};
+var TRIES2=250;function lockPath(statePath){return`${statePath}.lock`}async function acquireLock(statePath,command3,now){
+const path=lockPath(statePath);const holder={user:userName(),...ownMark(),command:command3,at:now.toISOString(),nonce:randomUUID3()};
 const takenOver=await take(path,holder);await sweepTemporaries(dirname14(path));await sweepTurns(path);return{takenOver,
 confirm:()=>confirm(path,holder),release:()=>release(path,holder)}}async function lockHolder(statePath){const holding=await lockHolding(
 statePath);if(holding===null||holding.fate==="gone")return null;const unsure3=holding.readable&&holding.fate==="unknown";
@@ -21367,59 +22098,59 @@ const path=lockPath(statePath);const holder=await readHolder(path);if(holder===v
 pid!==process.pid&&fateOf(holder)==="alive"){throw new ProblemsError([error("locked",`the lock is in use: ${describe4(holder)}\
  still runs on this host`,[],"wait until it has ended, or end it")])}return{holder:holder===null?UNREADABLE:describe4(holder),
 remove:async()=>{const now=await readHolder(path);if(now!=null&&now.nonce!==holder?.nonce)throw locked(path,now);await rm3(
-path,{force:true})}}}async function take(path,holder){for(let tries2=1;;tries2+=1){if(await create(path,holder,link))return null;
-const other=await readHolder(path);if(other===void 0)continue;if(other===null||fateOf(other)!=="gone"||tries2>TRIES2)throw locked(
+path,{force:true})}}}async function take(path,holder){for(let tries=1;;tries+=1){if(await create(path,holder,link))return null;
+const other=await readHolder(path);if(other===void 0)continue;if(other===null||fateOf(other)!=="gone"||tries>TRIES2)throw locked(
 path,other);if(await replace(path,other,holder))return`took over the lock of ${describe4(other)}, which is gone`;await wait(
 A_MOMENT)}}async function replace(path,dead,holder){const turn=`${path}.${createHash5("sha256").update(dead.nonce).digest(
 "hex").slice(0,16)}`;const mine={...holder,nonce:randomUUID3()};try{await take(turn,mine)}catch(failure2){if(failure2 instanceof
 ProblemsError&&failure2.problems.some(({code:code2})=>code2==="locked"))return false;throw failure2}try{if((await readHolder(
 path))?.nonce!==dead.nonce)return false;return await create(path,holder,rename2)}finally{await release(turn,mine)}}async function sweepTurns(path){
 const names2=await readdir4(dirname14(path)).catch(()=>[]);const turns=names2.filter(name2=>name2.startsWith(`${basename9(
-path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));for(const turn of turns.map(name2=>join12(dirname14(path),name2))){const holder=await readHolder(
+path)}.`)&&/\.[0-9a-f]{16}$/.test(name2));for(const turn of turns.map(name2=>join13(dirname14(path),name2))){const holder=await readHolder(
 turn).catch(()=>void 0);if(holder!=null&&fateOf(holder)==="gone")await rm3(turn,{force:true}).catch(()=>{})}}async function confirm(path,{
 nonce}){const now=await readHolder(path);if(now?.nonce===nonce)return;const who=now===void 0?"it was removed":`somebody \
 else has it: ${now===null?UNREADABLE:describe4(now)}`;throw new ProblemsError([error("locked",`the lock of the state was\
- lost: ${who} (${relative7(process.cwd(),path)})`,[],"find out who removes locks, and run it again once no other run is \
+ lost: ${who} (${relative8(process.cwd(),path)})`,[],"find out who removes locks, and run it again once no other run is \
 under way")])}async function release(path,{nonce}){if((await readHolder(path))?.nonce===nonce)await rm3(path,{force:true})}
 function unlessThere(failure2){if(failure2.code!=="EEXIST")throw failure2;return false}async function create(path,holder,place){
-const temporary=join12(dirname14(path),temporaryName());try{await makeFolder(dirname14(path));const file2=await open6(temporary,
+const temporary=join13(dirname14(path),temporaryName());try{await makeFolder(dirname14(path));const file2=await open6(temporary,
 "wx",384);try{await file2.writeFile(`${JSON.stringify(holder,null,2)}
 `);await file2.sync()}finally{await file2.close()}return await place(temporary,path).then(()=>true,unlessThere)}catch(failure2){
 throw notWritable(path,failure2)}finally{await rm3(temporary,{force:true}).catch(()=>{})}}async function readHolder(path){
 let text5;try{const there=await lstat4(path);if(there.isSymbolicLink())throw new NoRegularFile(there);text5=await readRegular(
 path)}catch(failure2){if(failure2 instanceof NoRegularFile)throw noLock(path,failure2);const{code:code2}=failure2;return code2===
 "ENOENT"||code2==="ENOTDIR"?void 0:null}try{return holderSchema.parse(JSON.parse(text5))}catch{return null}}function describe4({
-user:user3,host,pid,command:command2,at:at3}){return`${command2} by ${user3} on ${host}, process ${pid}, since ${at3}`}function locked(path,holder){
+user:user3,host,pid,command:command3,at:at3}){return`${command3} by ${user3} on ${host}, process ${pid}, since ${at3}`}function locked(path,holder){
 const who=holder===null?"by something that left no name":describe4(holder);const where=holder===null?null:whereElse(holder);
-return new ProblemsError([error("locked",`the state is locked: ${who} (${relative7(process.cwd(),path)})`,[],where===null?
+return new ProblemsError([error("locked",`the state is locked: ${who} (${relative8(process.cwd(),path)})`,[],where===null?
 "wait until it has ended; if that process is surely gone, use idops runs unlock":`that process ${where}, so nobody can t\
 ell from here whether it still runs: make sure that it doesn't, then use idops runs unlock`)])}function whereElse(holder){
 if(fateOf(holder)!=="unknown")return null;if(holder.host!==hostname4())return"is on another host";const{boot,namespace}=ownMark();
 if(holder.boot!==void 0&&holder.boot!==boot)return"is of another machine of the same name, or from before the last resta\
 rt of this one";return holder.namespace!==void 0&&holder.namespace!==namespace?"is in another process namespace, such as\
  a container":`is named without its ${unnamedParts(holder).join(" and ")}, as by a former version`}function noLock(path,failure2){
-return new ProblemsError([error("locked",`the lock ${relative7(process.cwd(),path)} can't be read: ${failure2.message}`,
+return new ProblemsError([error("locked",`the lock ${relative8(process.cwd(),path)} can't be read: ${failure2.message}`,
 [],"remove it; no idops made it")])}function notWritable(path,failure2){const message=failure2 instanceof Error?failure2.
-message:String(failure2);return new ProblemsError([error("not-writable",`the lock ${relative7(process.cwd(),path)} can't\
+message:String(failure2);return new ProblemsError([error("not-writable",`the lock ${relative8(process.cwd(),path)} can't\
  be written: ${message}`,[],"nothing was sent; make room or mend the permissions of the folder of the state")],{cause:failure2})}init_json();init_problems();import{constants as constants5}from"node:fs";import{open as open7,readdir as readdir5,rm as rm4}from"node:fs/promises";
-import{join as join13,relative as relative8}from"node:path";function fileRuns(folder){return{list:()=>runsIn(folder),read:run5=>readJournal(folder,run5),hasEnd:run5=>hasEnd(folder,
+import{join as join14,relative as relative9}from"node:path";function fileRuns(folder){return{list:()=>runsIn(folder),read:run5=>readJournal(folder,run5),hasEnd:run5=>hasEnd(folder,
 run5),create:first=>createJournal(folder,first),reopen:content=>reopenJournal(folder,content),remove:runs=>removeJournals(
-folder,runs)}}async function createJournal(folder,first){await makeFolder(folder);const path=join13(folder,`${first.run}\
+folder,runs)}}async function createJournal(folder,first){await makeFolder(folder);const path=join14(folder,`${first.run}\
 .jsonl`);const file2=await open7(path,"ax",384);const journal=new FileJournal(file2,0);try{await journal.write(first);await syncFolder(
 folder)}catch(failure2){await journal.close();await rm4(path,{force:true}).catch(()=>{});throw failure2}return journal}async function reopenJournal(folder,content){
-if(isUnderWay(content))throw underWay(content.run);const file2=await open7(join13(folder,`${content.run.run}.jsonl`),"r+");
-await file2.truncate(content.bytes);await file2.close();return new FileJournal(await open7(join13(folder,`${content.run.
+if(isUnderWay(content))throw underWay(content.run);const file2=await open7(join14(folder,`${content.run.run}.jsonl`),"r+");
+await file2.truncate(content.bytes);await file2.close();return new FileJournal(await open7(join14(folder,`${content.run.
 run}.jsonl`),"a"),content.bytes)}async function runsIn(folder){let names2;try{names2=await readdir5(folder)}catch(failure2){
 const{code:code2,message}=failure2;if(code2==="ENOENT")return[];const cure=code2==="ENOTDIR"?"it has to be a folder: mov\
 e what is in its place away, or name another place with state.path":"mend its permissions, or name another place with st\
-ate.path";const shown2=relative8(process.cwd(),folder)||folder;throw new ProblemsError([error("journal-unreadable",`the \
+ate.path";const shown2=relative9(process.cwd(),folder)||folder;throw new ProblemsError([error("journal-unreadable",`the \
 folder of journals ${shown2} can't be read: ${message}`,[],cure)])}return names2.filter(name2=>name2.endsWith(".jsonl")).
-map(name2=>name2.slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run5){const path=join13(folder,`${run5}\
+map(name2=>name2.slice(0,-".jsonl".length)).sort()}async function readJournal(folder,run5){const path=join14(folder,`${run5}\
 .jsonl`);let text5;try{text5=await readRegular(path)}catch(failure2){throw unusable(path,failure2 instanceof Error?failure2.
 message:String(failure2))}const whole3=text5.slice(0,text5.lastIndexOf("\n")+1);const[first,...lines]=whole3.split("\n").
 slice(0,-1).map((line,index)=>parseLine(line,path,index+1));if(first===void 0)return null;if(first.type!=="run"||first.run!==
 run5)throw unusable(path,"line 1 does not name this run");return{run:first,lines,bytes:Buffer.byteLength(whole3),ended:lines.
-at(-1)?.type==="end"}}var TAIL=4096;async function hasEnd(folder,run5){const file2=await open7(join13(folder,`${run5}.js\
+at(-1)?.type==="end"}}var TAIL=4096;async function hasEnd(folder,run5){const file2=await open7(join14(folder,`${run5}.js\
 onl`),constants5.O_RDONLY|(constants5.O_NONBLOCK??0));try{const{size:size2}=await file2.stat();const{buffer,bytesRead}=await file2.
 read(Buffer.alloc(TAIL),0,TAIL,Math.max(0,size2-TAIL));const lines=buffer.subarray(0,bytesRead).toString("utf8").split("\
 \n");return lines.pop()===""&&(lines.pop()??"").startsWith('{"type":"end"')}finally{await file2.close()}}function parseLine(line,path,number5){
@@ -21427,8 +22158,8 @@ let data3;try{data3=parseJson(line)}catch{throw unusable(path,`line ${number5} i
 if(typeof version3==="number"&&version3>JOURNAL_FORMAT){throw unusable(path,`it has format ${version3}, this idops knows\
  formats up to ${JOURNAL_FORMAT}`)}const parsed2=journalLineSchema.safeParse(data3);if(parsed2.success)return parsed2.data;
 throw unusable(path,`line ${number5} is not a line of a journal`)}function unusable(path,why){return new ProblemsError([
-error("journal-unreadable",`the journal ${relative8(process.cwd(),path)||path} can't be used: ${why}`,[],COPY_BACK)])}async function removeJournals(folder,runs){
-for(const run5 of runs)await rm4(join13(folder,`${run5}.jsonl`),{force:true});if(runs.length>0)await syncFolder(folder)}
+error("journal-unreadable",`the journal ${relative9(process.cwd(),path)||path} can't be used: ${why}`,[],COPY_BACK)])}async function removeJournals(folder,runs){
+for(const run5 of runs)await rm4(join14(folder,`${run5}.jsonl`),{force:true});if(runs.length>0)await syncFolder(folder)}
 var FileJournal=class{#file;#end;#broken;#waiting=[];#flushing;constructor(file2,end){this.#file=file2;this.#end=end}write(line){
 return new Promise((done2,failed)=>{this.#waiting.push({text:`${stringifyJson(line)}
 `,done:done2,failed});this.#flushing??=this.#flush()})}async#flush(){await Promise.resolve();while(this.#waiting.length>
@@ -21436,7 +22167,7 @@ return new Promise((done2,failed)=>{this.#waiting.push({text:`${stringifyJson(li
 text).join("");await this.#file.appendFile(text5);await this.#file.datasync();this.#end+=Buffer.byteLength(text5);for(const{
 done:done2}of batch)done2()}catch(failure2){await this.#takeBack(failure2);for(const{failed}of batch)failed(failure2)}}this.#flushing=
 void 0}async#takeBack(failure2){try{await this.#file.truncate(this.#end)}catch{this.#broken=failure2}}async close(){await this.#flushing;
-await this.#file.close()}};init_json();import{relative as relative9}from"node:path";init_problems();init_values();function stateFile(path){const place=relative9(process.cwd(),path)||path;return{place,async load(server){const text5=await readText(
+await this.#file.close()}};init_json();import{relative as relative10}from"node:path";init_problems();init_values();function stateFile(path){const place=relative10(process.cwd(),path)||path;return{place,async load(server){const text5=await readText(
 path,place);return text5===void 0?emptyState(server):checkedState(text5,place,server)},async saved(){const text5=await readText(
 path,place);return text5===void 0?void 0:parseState(text5,place)},async save(state){await writeWhole(await leadsTo(path),
 `${stringifyJson(state,2)}
@@ -21458,22 +22189,22 @@ py back, or move it away: ${LOSS}`)])}return{...parsed2.data,resources:oneSpelli
 const records=Object.entries(resources);if(records.every(([key])=>objectKey(key)===key))return resources;const one={};for(const[
 key,record2]of records){const{[objectKey(key)]:other}=one;if(other!==void 0&&other.recorded_at>record2.recorded_at)continue;
 one[objectKey(key)]={...record2,identity:identityKey(record2.identity)}}return one}var LOSS="without it requests may be \
-sent again, and nothing is deleted or regenerated";import{realpath as realpath6}from"node:fs/promises";import{basename as basename10,dirname as dirname16,isAbsolute as isAbsolute5,
-join as join15,relative as relative10,sep as sep6}from"node:path";import{execFile}from"node:child_process";import{access as access2,constants as constants6}from"node:fs/promises";import{
-delimiter,dirname as dirname15,isAbsolute as isAbsolute4,join as join14,resolve as resolve11}from"node:path";var PATIENCE=1e4;var MOST2=64*1024*1024;async function inGitIndex(root,paths){const entries=await indexEntries(root,paths);
+sent again, and nothing is deleted or regenerated";import{realpath as realpath7}from"node:fs/promises";import{basename as basename10,dirname as dirname16,isAbsolute as isAbsolute6,
+join as join16,relative as relative11,sep as sep7}from"node:path";import{execFile}from"node:child_process";import{access as access2,constants as constants6}from"node:fs/promises";import{
+delimiter,dirname as dirname15,isAbsolute as isAbsolute5,join as join15,resolve as resolve11}from"node:path";var PATIENCE=1e4;var MOST3=64*1024*1024;async function inGitIndex(root,paths){const entries=await indexEntries(root,paths);
 return entries==="no git"?entries:[...new Set(entries.map(({path})=>path))]}async function indexEntries(root,paths){const git=await findGit();
 if(git===void 0)return"no git";if(paths.length===0)return[];try{const listed2=await run3(git,root,["ls-files","--stage",
 "-z","--",...paths]);return listed2.toString("utf8").split("\0").flatMap(entryOf)}catch(failure2){if(!await hasRepository(
-join14(root,".git")))return[];throw failure2}}function entryOf(line){const[,mode,object3,path]=/^(\d+) ([0-9a-f]+) \d\t([\s\S]+)$/.
+join15(root,".git")))return[];throw failure2}}function entryOf(line){const[,mode,object3,path]=/^(\d+) ([0-9a-f]+) \d\t([\s\S]+)$/.
 exec(line)??[];if(mode===void 0||object3===void 0||path===void 0)return[];return[{path,object:mode.startsWith("100")?object3:
 null}]}async function findGit(){const name2=process.platform==="win32"?"git.exe":"git";for(const folder of(process.env.PATH??"").
-split(delimiter).filter(path=>isAbsolute4(path))){const path=join14(folder,name2);if(await access2(path,constants6.X_OK).
+split(delimiter).filter(path=>isAbsolute5(path))){const path=join15(folder,name2);if(await access2(path,constants6.X_OK).
 then(()=>true,()=>false))return path}return void 0}async function hasRepository(path){const text5=await readRegular(path).
 catch(()=>void 0);const folder=text5===void 0?path:/^gitdir: (.+)/.exec(text5)?.[1];if(folder===void 0)return false;const real=resolve11(
-dirname15(path),folder);return await isThere(join14(real,"HEAD"))||await isThere(join14(real,"index"))}async function run3(git,root,command2,lines=[],maxBuffer=MOST2){
+dirname15(path),folder);return await isThere(join15(real,"HEAD"))||await isThere(join15(real,"index"))}async function run3(git,root,command3,lines=[],maxBuffer=MOST3){
 const settings=["core.fsmonitor=false","core.hooksPath=/dev/null","protocol.allow=never"];const args=[...["--no-pager","\
---no-optional-locks","--literal-pathspecs"],...settings.flatMap(setting3=>["-c",setting3]),...[`--git-dir=${join14(root,
-".git")}`,`--work-tree=${root}`],...command2];const own4=Object.entries(process.env).filter(([name2])=>!name2.toUpperCase().
+--no-optional-locks","--literal-pathspecs"],...settings.flatMap(setting3=>["-c",setting3]),...[`--git-dir=${join15(root,
+".git")}`,`--work-tree=${root}`],...command3];const own4=Object.entries(process.env).filter(([name2])=>!name2.toUpperCase().
 startsWith("GIT_"));const env={...Object.fromEntries(own4),GIT_NO_LAZY_FETCH:"1",GIT_TERMINAL_PROMPT:"0",LC_ALL:"C"};const limits2={
 timeout:PATIENCE,killSignal:"SIGKILL",maxBuffer};const options={cwd:root,env,windowsHide:true,encoding:"buffer",...limits2};
 return await new Promise((done2,failed)=>{const child=execFile(git,args,options,(failure2,stdout,stderr)=>{if(failure2===
@@ -21486,28 +22217,28 @@ return`it ended with exit code ${code2}`;if(killed===true&&code2==null)return`it
 !(await Promise.all([...files,journals].map(isThere))).includes(true))return;refuseAll(await trackedOf(files,journals),"\
 what idops believes was recorded")}async function refuseTrackedLock(path){refuseAll(await trackedOf([lockPath(path)]),"w\
 ho seems to hold it")}function refuseAll(paths,decided){const[first,...others]=paths;if(first===void 0)return;const more=others.
-length===0?"":` and ${others.length} more of the state`;const out=paths.slice(0,3).map(path=>shellWord(`:/${path}`));const rest=paths.
+length===0?"":` and ${others.length} more of the state`;const out=paths.slice(0,3).map(path=>shellWord2(`:/${path}`));const rest=paths.
 length>3?" and so on":"";throw new ProblemsError([error("state-tracked",`git tracks ${first}${more}, so a commit decides\
  ${decided}`,[],`take it out of git with "git rm --cached ${out.join(" ")}"${rest}, and name it in .gitignore; or set st\
 ate.allow_tracked: true, if that is meant`)])}async function trackedOf(files,journals){const named4=journals===void 0?files:
 [...files,journals];const real=await Promise.all(named4.map(realName));const root=await workTreeOf(dirname16(real[0]??""));
 if(root===void 0)return[];const targets2=[...new Set([...real,...await Promise.all(named4.map(path=>leadsTo(path)))])];const inside2=targets2.
-map(path=>relative10(root,path)).filter(isBelow);const listed2=await listOf(root,inside2);const folder=journals===void 0?
-[]:[journals,await realName(journals)];const folders=new Set(folder.map(path=>relative10(root,path)));return listed2.filter(
-path=>{const isInFolder=folders.has(dirname16(path).split("/").join(sep6));return!isInFolder||path.endsWith(".jsonl")})}
-async function realName(path){const folder=dirname16(path);const real=await realpath6(folder).catch(()=>void 0);if(real!==
-void 0)return join15(real,basename10(path));return folder===path?path:join15(await realName(folder),basename10(path))}function isBelow(way){
-return way!==""&&way!==".."&&!way.startsWith(`..${sep6}`)&&!isAbsolute5(way)}async function listOf(root,paths){try{const listed2=await inGitIndex(
+map(path=>relative11(root,path)).filter(isBelow);const listed2=await listOf(root,inside2);const folder=journals===void 0?
+[]:[journals,await realName(journals)];const folders=new Set(folder.map(path=>relative11(root,path)));return listed2.filter(
+path=>{const isInFolder=folders.has(dirname16(path).split("/").join(sep7));return!isInFolder||path.endsWith(".jsonl")})}
+async function realName(path){const folder=dirname16(path);const real=await realpath7(folder).catch(()=>void 0);if(real!==
+void 0)return join16(real,basename10(path));return folder===path?path:join16(await realName(folder),basename10(path))}function isBelow(way){
+return way!==""&&way!==".."&&!way.startsWith(`..${sep7}`)&&!isAbsolute6(way)}async function listOf(root,paths){try{const listed2=await inGitIndex(
 root,paths);return listed2==="no git"?[]:listed2}catch(failure2){throw new ProblemsError([error("state-tracked",`git can\
 't tell whether it tracks the state: ${failure2.message}`,[],'mend the repository, so that "git status" works; or set st\
-ate.allow_tracked: true, if a state that git tracks is meant')],{cause:failure2})}}async function fileBackend({path:named4,allowTracked}){const path=await realPlaceOf(named4);const folder=join16(dirname17(
+ate.allow_tracked: true, if a state that git tracks is meant')],{cause:failure2})}}async function fileBackend({path:named4,allowTracked}){const path=await realPlaceOf(named4);const folder=join17(dirname17(
 path),"runs");return{...stateFile(path),name:basename11(path),runs:fileRuns(folder),told:()=>stateName(path),beside:()=>statesBeside(
-path),lock:(command2,now)=>acquireLock(path,command2,now),holder:()=>lockHolder(path),holding:()=>lockHolding(path),removable:()=>removableLock(
+path),lock:(command3,now)=>acquireLock(path,command3,now),holder:()=>lockHolder(path),holding:()=>lockHolding(path),removable:()=>removableLock(
 path),async check(use){if(allowTracked)return;if(use==="unlock")await refuseTrackedLock(path);else await refuseTracked([
 ...new Set([named4,path])],folder,use==="write")}}}async function backendOf(project){return await fileBackend({path:project.statePath(),allowTracked:project.allowsTracked()})}init_kinds();init_references();function scopesOfKinds(kinds2,profile){const scopes=[...kinds2].flatMap(name2=>{const kind=kindOf(name2);return kind.readable(
 profile)?[kind.scopes.read,kind.scopes.write]:[kind.scopes.write]});return[...new Set(scopes)].sort()}function scopesOf(declared,profile){
 const kinds2=new Set(declared.map(({kind})=>kind));const listing=listsFor(declared,profile).flatMap(list2=>listScope(list2,
-profile)??[]);return[...new Set([...scopesOfKinds(kinds2,profile),...listing])].sort()}init_values();init_answers();init_operations();init_json();import{setMaxListeners}from"node:events";var import_undici2=__toESM(require_undici(),1);var import_undici=__toESM(require_undici(),1);function answerHeaders(headers){return new Map(Object.entries(headers).map(([name2,value3=[]])=>[name2,typeof value3==="\
+profile)??[]);return[...new Set([...scopesOfKinds(kinds2,profile),...listing])].sort()}init_values();init_answers();init_operations();init_json();init_redact();import{setMaxListeners}from"node:events";var import_undici2=__toESM(require_undici(),1);var import_undici=__toESM(require_undici(),1);function answerHeaders(headers){return new Map(Object.entries(headers).map(([name2,value3=[]])=>[name2,typeof value3==="\
 string"?[value3]:value3]))}function firstHeader(headers,name2){return headers.get(name2)?.[0]}var maxTimer=2**31-1;function exchange(dispatcher,request5,limits2){return new Promise((resolve16,reject)=>{new Exchange(
 resolve16,reject,limits2).start(dispatcher,request5)})}var Exchange=class{#resolve;#reject;#limits;#timer;#controller;#settled=false;#head;#chunks=[];#bytes=0;constructor(resolve16,reject,limits2){
 this.#resolve=resolve16;this.#reject=reject;this.#limits=limits2;this.#timer=setTimeout(()=>this.#giveUp("timeout"),Math.
@@ -21523,9 +22254,9 @@ reason);this.#controller?.abort(new Error(reason))}#settle(problem){if(!this.#fi
 {status:null,sent,reason:problem??"no answer"})}}#finish(){if(this.#settled)return false;this.#settled=true;clearTimeout(
 this.#timer);return true}};function codeOf(failure2){if(!(failure2 instanceof Error))return"unknown error";return"code"in
 failure2&&typeof failure2.code==="string"?failure2.code:failure2.name}function triedOf(outcome2){return{status:outcome2.
-status,reason:outcome2.status===null?outcome2.reason:outcome2.broken}}function openRoute({origin:origin2,tls,proxy},options){const timeout=Math.ceil(options.seconds*1e3);const once=options.connections===
-"once";const common={connections:once?1:Number(options.connections),pipelining:once?0:1};const secure={...tlsOptions(tls),
-timeout};if(proxy===null)return new import_undici2.Pool(origin2,{...common,connect:secure});return new import_undici2.ProxyAgent(
+status,reason:outcome2.status===null?outcome2.reason:outcome2.broken}}function openRoute({origin:origin2,tls,proxy},options){const timeout=Math.ceil(options.seconds*1e3);const once3=options.
+connections==="once";const common={connections:once3?1:Number(options.connections),pipelining:once3?0:1};const secure={...tlsOptions(
+tls),timeout};if(proxy===null)return new import_undici2.Pool(origin2,{...common,connect:secure});return new import_undici2.ProxyAgent(
 {...common,uri:proxy.origin,...proxy.authorization===null?{}:{token:proxy.authorization},requestTls:secure,proxyTls:{minVersion,
 rejectUnauthorized,timeout},clientFactory:(url2,given)=>new Tunnels(url2,{...given,headersTimeout:timeout})})}var minVersion="\
 TLSv1.2";var rejectUnauthorized=true;function tlsOptions({ca,clientCert,clientKey}){return{minVersion,rejectUnauthorized,
@@ -21583,46 +22314,47 @@ patience}=options;this.#options=options;this.#judge=new Judge(options);const end
 signal]);setMaxListeners(0,ending);this.#delay=time3=>delay(time3,ending);this.#random=random;this.#patience=patience??new Patience(
 defaultPatience,seconds);this.#pace=new Pace({most:concurrency,rate,delay:this.#delay,now:seconds});this.#route={origin:baseUrl2.
 origin,tls,proxy};this.#pool=openRoute(this.#route,{connections:concurrency,seconds:timeout})}async call(call){const{signal,
-retries=defaultRetries}=this.#options;let sent=false;let doubt=false;let renewed=false;let repeats2=0;let last;for(let attempts=1;;attempts++){
-const tried2=await this.#inTurn(call,attempts);if(tried2==="expired")throw new Expired(last);const{verdict,credential}=tried2;
-if("value"in verdict)return{status:verdict.status,attempts,data:verdict.value};sent||=verdict.sent;const{problem}=verdict;
-const earlier=doubt?{doubt}:{};const fail=(more={})=>this.#failure(call,{...problem,...earlier,...more},{sent,attempts,credential});
-doubt||=leavesOpen({...problem,method:call.method,sent:verdict.sent});const once=call.method==="POST"&&sent;if(problem.kind===
-"unauthorized"&&!once&&!renewed&&!signal.aborted){renewed=true;const renewal=await this.#renew(credential,call.scope);if(renewal===
-true)continue;throw fail({detail:renewal})}repeats2+=1;const pause=pauseBefore(repeats2+1,problem.retryAfter??null,this.#random);
-const again=verdict.passing&&!once&&repeats2<=retries&&!signal.aborted;const others=isCrowded(verdict)&&problem.retryAfter!=
-null;const waits=(again||others)&&this.#patience.take(pause);if(!again||!waits){if(waits)void this.#pace.hold(pause);throw fail(
-again?{outOfPatience:true}:{})}this.#options.onRetry?.({attempt:attempts+1,of:attempts+1+retries-repeats2,why:briefly(problem)});
-if(others||problem.status===429)await this.#pace.hold(pause);else await this.#delay(pause);if(signal.aborted)throw fail();
-last=fail();if(!sent||call.confirm===void 0)continue;const done2=await call.confirm().catch(failure2=>{throw failure2 instanceof
-ServerFailure?fail():failure2});if(done2==="changed")throw fail({changed:true});if(done2!=="not-done")return{status:200,
-attempts,data:done2.done}}}async close(){this.#closing.abort();await this.#pool.destroy()}async#inTurn(call,attempt){const turn=await this.#pace.
-begin();let outcome2="other";try{if(call.freshUntil!==void 0&&performance.now()>call.freshUntil)return"expired";const tried2=await this.#try(
-call,attempt);const{verdict}=tried2;if("value"in verdict){outcome2="fine";this.#patience.answered()}else if(isCrowded(verdict))
-outcome2="crowded";return tried2}finally{this.#pace.end(turn,outcome2)}}async#try(call,attempt){const{credentials,timeout,
-maxAnswerBytes=defaultMaxAnswerBytes,onTry}=this.#options;const credential=await credentials.current(call.scope);const limits2={
-timeout,maxBytes:maxAnswerBytes};const request5=this.#request(call,credential);const began=performance.now();const outcome2=call.
-method==="POST"?await this.#exchangeOnce(request5,limits2):await exchange(this.#pool,request5,limits2);const verdict=this.#judge.
-judge(call,outcome2);const said2="problem"in verdict?verdict.problem.serverMessage:null;const date5=outcome2.status===null?
-void 0:firstHeader(outcome2.headers,"date");onTry?.({method:call.method,path:call.path,...triedOf(outcome2),milliseconds:performance.
-now()-began,attempt,...date5===void 0?{}:{date:date5},...said2!=null&&isRaw(said2)?{raw:this.#cleaner(credential)(said2)}:
-{}});return{verdict,credential}}async#exchangeOnce(request5,limits2){const route=openRoute(this.#route,{connections:"onc\
-e",seconds:limits2.timeout});try{return await exchange(route,request5,limits2)}finally{await route.destroy()}}async#renew(refused2,scope2){
-try{return await this.#options.credentials.renew(refused2,scope2)||null}catch(failure2){return`it could not be renewed: ${failure2 instanceof
-Error?failure2.message:String(failure2)}`}}#request(call,credential){const{baseUrl:baseUrl2,version:version3}=this.#options;
-return{origin:baseUrl2.origin,method:call.method,path:`${baseUrl2.prefix}${call.path}`,headers:{[credential.name]:credential.
-value,accept:"application/json","user-agent":`idops/${version3}`,...call.body===void 0?{}:{"content-type":"application/j\
-son"}},...call.body===void 0?{}:{body:stringifyJson(call.body)},idempotent:call.method!=="POST"}}#failure(call,problem,{
-sent,attempts,credential}){const{baseUrl:baseUrl2,timeout,proxy}=this.#options;const{serverMessage,detail,reason,retryAfter,
-members:members3,doubt,outOfPatience,changed:changed2}=problem;const strip=this.#stripper(credential);const clean=this.#cleaner(
-credential);return new ServerFailure({kind:problem.kind==="unreachable"&&sent?"lost":problem.kind,operation:call.operation,
-title:call.title,method:call.method,path:oneLine(strip(call.path)),scope:call.scope,origin:baseUrl2.origin,status:problem.
-status,serverMessage:serverMessage==null?null:clean(serverMessage)||null,attempts,retryAfter:retryAfter??null,sent,reason:reason??
-null,detail:detail==null?null:clean(detail),timeout,...proxy==null?{}:{proxy:proxy.origin},...doubt===void 0?{}:{doubt},
-...changed2===void 0?{}:{changed:changed2},...outOfPatience===void 0?{}:{outOfPatience},...members3===void 0?{}:{members:members3.
-map(clean)}})}#cleaner(credential){const strip=this.#stripper(credential);return text5=>oneLine(this.#options.redact(strip(
-text5)))}#stripper({value:value3}){const token=value3.slice(value3.indexOf(" ")+1);const echoes=[...new Set([value3,token,
-encodeURIComponent(token)])].filter(Boolean);return text5=>echoes.reduce((rest,echo)=>rest.replaceAll(echo,mask),text5)}};var written2={regenerateDid:answers.client.one,updateUser:answers.user.one,updateTemplate:answers.template.one,deleteTemplate:answers.
+retries:retries2=defaultRetries}=this.#options;let sent=false;let doubt=false;let renewed=false;let repeats2=0;let last;
+for(let attempts=1;;attempts++){const tried2=await this.#inTurn(call,attempts);if(tried2==="expired")throw new Expired(last);
+const{verdict,credential}=tried2;if("value"in verdict)return{status:verdict.status,attempts,data:verdict.value};sent||=verdict.
+sent;const{problem}=verdict;const earlier=doubt?{doubt}:{};const fail=(more={})=>this.#failure(call,{...problem,...earlier,
+...more},{sent,attempts,credential});doubt||=leavesOpen({...problem,method:call.method,sent:verdict.sent});const once3=call.
+method==="POST"&&sent;if(problem.kind==="unauthorized"&&!once3&&!renewed&&!signal.aborted){renewed=true;const renewal=await this.#renew(
+credential,call.scope);if(renewal===true)continue;throw fail({detail:renewal})}repeats2+=1;const pause=pauseBefore(repeats2+
+1,problem.retryAfter??null,this.#random);const again=verdict.passing&&!once3&&repeats2<=retries2&&!signal.aborted;const others=isCrowded(
+verdict)&&problem.retryAfter!=null;const waits=(again||others)&&this.#patience.take(pause);if(!again||!waits){if(waits)void this.#pace.
+hold(pause);throw fail(again?{outOfPatience:true}:{})}this.#options.onRetry?.({attempt:attempts+1,of:attempts+1+retries2-
+repeats2,why:briefly(problem)});if(others||problem.status===429)await this.#pace.hold(pause);else await this.#delay(pause);
+if(signal.aborted)throw fail();last=fail();if(!sent||call.confirm===void 0)continue;const done2=await call.confirm().catch(
+failure2=>{throw failure2 instanceof ServerFailure?fail():failure2});if(done2==="changed")throw fail({changed:true});if(done2!==
+"not-done")return{status:200,attempts,data:done2.done}}}async close(){this.#closing.abort();await this.#pool.destroy()}async#inTurn(call,attempt){
+const turn=await this.#pace.begin();let outcome2="other";try{if(call.freshUntil!==void 0&&performance.now()>call.freshUntil)
+return"expired";const tried2=await this.#try(call,attempt);const{verdict}=tried2;if("value"in verdict){outcome2="fine";this.#patience.
+answered()}else if(isCrowded(verdict))outcome2="crowded";return tried2}finally{this.#pace.end(turn,outcome2)}}async#try(call,attempt){
+const{credentials,timeout,maxAnswerBytes=defaultMaxAnswerBytes,onTry}=this.#options;const credential=await credentials.current(
+call.scope);const limits2={timeout,maxBytes:maxAnswerBytes};const request5=this.#request(call,credential);const began=performance.
+now();const outcome2=call.method==="POST"?await this.#exchangeOnce(request5,limits2):await exchange(this.#pool,request5,
+limits2);const verdict=this.#judge.judge(call,outcome2);const said2="problem"in verdict?verdict.problem.serverMessage:null;
+const date5=outcome2.status===null?void 0:firstHeader(outcome2.headers,"date");onTry?.({method:call.method,path:call.path,
+...triedOf(outcome2),milliseconds:performance.now()-began,attempt,...date5===void 0?{}:{date:date5},...said2!=null&&isRaw(
+said2)?{raw:this.#cleaner(credential)(said2)}:{}});return{verdict,credential}}async#exchangeOnce(request5,limits2){const route=openRoute(
+this.#route,{connections:"once",seconds:limits2.timeout});try{return await exchange(route,request5,limits2)}finally{await route.
+destroy()}}async#renew(refused2,scope2){try{return await this.#options.credentials.renew(refused2,scope2)||null}catch(failure2){
+return`it could not be renewed: ${failure2 instanceof Error?failure2.message:String(failure2)}`}}#request(call,credential){
+const{baseUrl:baseUrl2,version:version3}=this.#options;return{origin:baseUrl2.origin,method:call.method,path:`${baseUrl2.
+prefix}${call.path}`,headers:{[credential.name]:credential.value,accept:"application/json","user-agent":`idops/${version3}`,
+...call.body===void 0?{}:{"content-type":"application/json"}},...call.body===void 0?{}:{body:stringifyJson(call.body)},idempotent:call.
+method!=="POST"}}#failure(call,problem,{sent,attempts,credential}){const{baseUrl:baseUrl2,timeout,proxy}=this.#options;const{
+serverMessage,detail,reason,retryAfter,members:members3,doubt,outOfPatience,changed:changed2}=problem;const strip=this.#stripper(
+credential);const clean=this.#cleaner(credential);return new ServerFailure({kind:problem.kind==="unreachable"&&sent?"los\
+t":problem.kind,operation:call.operation,title:call.title,method:call.method,path:oneLine(strip(call.path)),scope:call.scope,
+origin:baseUrl2.origin,status:problem.status,serverMessage:serverMessage==null?null:clean(serverMessage)||null,attempts,
+retryAfter:retryAfter??null,sent,reason:reason??null,detail:detail==null?null:clean(detail),timeout,...proxy==null?{}:{proxy:proxy.
+origin},...doubt===void 0?{}:{doubt},...changed2===void 0?{}:{changed:changed2},...outOfPatience===void 0?{}:{outOfPatience},
+...members3===void 0?{}:{members:members3.map(clean)}})}#cleaner(credential){const strip=this.#stripper(credential);return text5=>oneLine(
+this.#options.redact(strip(text5)))}#stripper({value:value3}){const token=value3.slice(value3.indexOf(" ")+1);const echoes=[
+...new Set([value3,token,encodeURIComponent(token)])].filter(Boolean);return text5=>echoes.reduce((rest,echo)=>rest.replaceAll(
+echo,mask),text5)}};var written2={regenerateDid:answers.client.one,updateUser:answers.user.one,updateTemplate:answers.template.one,deleteTemplate:answers.
 template.one,updateKeyPair:answers.keyPair.one,updateOrganization:answers.organization.one};function connect(options){const transport=new Transport(
 options);return{reader:readerOver(transport),writer:writerOver(transport),close:()=>transport.close()}}function readerOver(transport){
 const read=async call=>(await transport.call({...call,method:"GET"})).data;const documented2=operation=>({operation,title:operations[operation].
@@ -21649,14 +22381,14 @@ string().nullish(),expires_in:external_exports.union([external_exports.number(),
 transform(Number)]).nullish()});function clientCredentials(client3,initial,network){return async needed2=>{const scopes=client3.
 scopes??[...new Set([...initial,...needed2])].sort();const outcome2=await ask(client3,scopes,network);return readToken(client3,
 outcome2,client3.scopes===null?new Set(scopes):null,network)}}async function ask(client3,scopes,network){const{signal,delay,
-random,patience,retries=defaultRetries}=network;for(let attempt=1;;attempt++){const began=performance.now();const outcome2=await askOnce(
+random,patience,retries:retries2=defaultRetries}=network;for(let attempt=1;;attempt++){const began=performance.now();const outcome2=await askOnce(
 client3,scopes,network);network.onTry?.({method:"POST",path:client3.address.href,...triedOf(outcome2),milliseconds:performance.
-now()-began,attempt});if(!mayPass(outcome2)||attempt>retries||signal.aborted)return outcome2;const retryAfter=outcome2.status===
-null?null:retryAfterSeconds(outcome2.headers);const pause=pauseBefore(attempt+1,retryAfter,random);if(!patience.take(pause))
-return outcome2;await delay(pause,signal);if(signal.aborted)return outcome2}}async function askOnce({address:address2,clientId,
-clientSecret},scopes,{tls,proxy,timeout,version:version3,onSecret}){const route=openRoute({origin:address2.origin,tls,proxy},
-{connections:"once",seconds:timeout});const form=new URLSearchParams({grant_type:"client_credentials"});if(scopes.length>
-0)form.set("scope",scopes.join(" "));const pair=`${formEncoded(clientId)}:${formEncoded(clientSecret)}`;const basic=Buffer.
+now()-began,attempt});if(!mayPass(outcome2)||attempt>retries2||signal.aborted)return outcome2;const retryAfter=outcome2.
+status===null?null:retryAfterSeconds(outcome2.headers);const pause=pauseBefore(attempt+1,retryAfter,random);if(!patience.
+take(pause))return outcome2;await delay(pause,signal);if(signal.aborted)return outcome2}}async function askOnce({address:address2,
+clientId,clientSecret},scopes,{tls,proxy,timeout,version:version3,onSecret}){const route=openRoute({origin:address2.origin,
+tls,proxy},{connections:"once",seconds:timeout});const form=new URLSearchParams({grant_type:"client_credentials"});if(scopes.
+length>0)form.set("scope",scopes.join(" "));const pair=`${formEncoded(clientId)}:${formEncoded(clientSecret)}`;const basic=Buffer.
 from(pair).toString("base64");for(const secret3 of[basic,pair,`${clientId}:${clientSecret}`])onSecret(secret3);try{return await exchange(
 route,{origin:address2.origin,method:"POST",path:address2.prefix||"/",headers:{authorization:`Basic ${basic}`,accept:"ap\
 plication/json","content-type":"application/x-www-form-urlencoded","user-agent":`idops/${version3}`},body:form.toString()},
@@ -21743,17 +22475,19 @@ true).describe("Nobody knows it")}),external_exports.strictObject({sensitive:ext
  percent-encoded")});var field=external_exports.strictObject({path:text4("The field, or the part of a field, that differ\
 s"),before:side2('The present value; {"unknown": true} where it is not known, {"sensitive": true} for a secret'),after:side2(
 'The value to be set; {"sensitive": true} for a secret; {"unknown": true} where the server has its own'),sensitive:external_exports.
-boolean().describe("Whether the values are held back"),becomes:external_exports.enum(["built-in","gone"]).optional().describe(
-"Of an object that is deleted: whether a text that the server has built in takes the place"),confirmed:external_exports.
-literal(true).optional().describe("In a stored plan: lists of the server confirmed the names in it, so that ids needn't \
-stand beside them"),drift:external_exports.strictObject({recorded:external_exports.union([external_exports.strictObject(
-{sensitive:external_exports.literal(true).describe("It is a secret")}),anyJson]).describe('What that run left; {"sensiti\
-ve": true} for a secret'),run:text4("The run that left it")}).optional().describe("There where the server was changed si\
-nce the last run that wrote the object")});var change=external_exports.strictObject({address:text4("What names the objec\
-t, such as Organization/acme"),label,kind:external_exports.enum(kinds.map(({name:name2})=>name2)).describe("The kind of \
-the object"),action,observed:external_exports.enum(["live","recorded","unknown"]).describe("Where the present value came\
- from"),recorded_at:external_exports.string().optional().describe("When the record was made that the object was compared\
- with"),destructive:external_exports.boolean().describe("Whether something would be lost"),destructions:external_exports.
+boolean().describe("Whether the values are held back"),becomes:external_exports.enum(["built-in","gone","removed"]).optional().
+describe("Of an object that is deleted: whether a text that the server has built in takes the place; of a key of a map: \
+that it is removed"),was:external_exports.literal("absent").optional().describe("Of a key of a map: that it wasn't there\
+ before"),confirmed:external_exports.literal(true).optional().describe("In a stored plan: lists of the server confirmed \
+the names in it, so that ids needn't stand beside them"),drift:external_exports.strictObject({recorded:external_exports.
+union([external_exports.strictObject({sensitive:external_exports.literal(true).describe("It is a secret")}),anyJson]).describe(
+'What that run left; {"sensitive": true} for a secret'),run:text4("The run that left it"),declared:external_exports.literal(
+"changed").optional().describe("There where the manifest asks for something else than that run left, too")}).optional().
+describe("There where the server was changed since the last run that wrote the object")});var change=external_exports.strictObject(
+{address:text4("What names the object, such as Organization/acme"),label,kind:external_exports.enum(kinds.map(({name:name2})=>name2)).
+describe("The kind of the object"),action,observed:external_exports.enum(["live","recorded","unknown"]).describe("Where \
+the present value came from"),recorded_at:external_exports.string().optional().describe("When the record was made that t\
+he object was compared with"),destructive:external_exports.boolean().describe("Whether something would be lost"),destructions:external_exports.
 array(external_exports.string()).describe("What would be lost, a sentence each"),requests:external_exports.array(request3).
 describe("What apply would send, in this order"),fields:external_exports.array(field).describe("The differences"),warnings:external_exports.
 array(warning3).describe("What a reviewer should know about it"),reason:external_exports.string().nullable().describe("W\
@@ -21791,9 +22525,9 @@ id");var problemsSchema=external_exports.strictObject({format_version:external_e
 of this format"),problems:external_exports.array(external_exports.strictObject({code:text4("A stable code with an entry \
 in the documentation"),severity:external_exports.enum(["error","warning"]).describe("A warning stops nothing"),message:text4(
 "What is wrong"),hint:external_exports.string().nullable().describe("What to do"),places:external_exports.array(external_exports.
-strictObject({file:text4("The file, relative to the working directory"),line:external_exports.int().min(1).describe("The\
- line, from 1"),column:external_exports.int().min(1).describe("The column, from 1")})).describe("Where it is")})).describe(
-"All that was found")}).describe("Everything that was found wrong");init_values();init_kinds();init_operations();async function storedPlanText(plan,options,redactor){const masked=redactPlan(plan,redactor);const shown2=planJson(masked,
+strictObject({file:text4("The file, relative to the project"),line:external_exports.int().min(1).describe("The line, fro\
+m 1"),column:external_exports.int().min(1).describe("The column, from 1")})).describe("Where it is")})).describe("All th\
+at was found")}).describe("Everything that was found wrong");init_values();init_kinds();init_operations();async function storedPlanText(plan,options,redactor){const masked=redactPlan(plan,redactor);const shown2=planJson(masked,
 {debug:false});const changed2=masked.changes.filter(({action:action2})=>action2!=="unchanged");const changes=shown2.changes.
 map((change2,at3)=>({...change2,fields:change2.fields.map((field2,index)=>changed2[at3]?.fields[index]?.confirmed===true?
 {...field2,confirmed:true}:field2)}));return jsonText({...shown2,changes,apply:await seal(plan,options,redactor.redactName)})}
@@ -21802,17 +22536,17 @@ Error?failure2.message:String(failure2);const why=failure2 instanceof Error&&"co
 "is not there":`can't be read: ${message}`;throw new ProblemsError([error("plan-unreadable",`${shown2} ${why}`,[],`idops\
  plan --out ${shown2} stores one`)])}return readStoredPlan(text5,shown2)}function readStoredPlan(text5,shown2){const stored3=parseStoredPlan(
 text5,shown2);if(!isStoredPlan(stored3))throw new ProblemsError([stored3]);return stored3}var DEFAULT_CONCURRENCY=10;async function openSession(project,options={}){const{session}=await open8(project,void 0,options);
-return session}async function openForWriting(project,command2,options={}){const{session,apply}=await open8(project,command2,
-options);return{...session,apply}}var Plans=class{#made=new WeakMap;remember({plan,replan},command2){this.#made.set(plan,
-{replan,command:command2});return plan}find(plan){return this.#made.get(plan)}};async function open8(project,command2,options){
+return session}async function openForWriting(project,command3,options={}){const{session,apply}=await open8(project,command3,
+options);return{...session,apply}}var Plans=class{#made=new WeakMap;remember({plan,replan},command3){this.#made.set(plan,
+{replan,command:command3});return plan}find(plan){return this.#made.get(plan)}};async function open8(project,command3,options){
 const{concurrency=DEFAULT_CONCURRENCY,network={}}=options;const progress=withoutHarm(options.progress??noProgress);const life=new Life(
 async()=>{await connection.close();await held.lock?.release()});const signal=options.signal===void 0?life.signal:AbortSignal.
 any([options.signal,life.signal]);const redactor=options.redactor??createRedactor();const{server,declared,warnings,manifests}=await loadAll(
-project,options,redactor.add);const backend3=await backendOf(project);await backend3.check(command2===void 0?"read":"wri\
+project,options,redactor.add);const backend3=await backendOf(project);await backend3.check(command3===void 0?"read":"wri\
 te");const connection=openConnection(server,declared,{concurrency,timeout:options.timeout??DEFAULT_TIMEOUT,redact:redactor.
 redactEcho,onSecret:redactor.add,onRetry:progress.retry,signal,version:version2,...network});const{reader,writer}=connection;
 const shared={reader,profile:server.profile,concurrency,progress,signal};const home={backend:backend3,environment:project.
-environment};const held=await settleState(home,command2,{...shared,server:server.baseUrl,holds:redactor.holds}).catch(async failure2=>{
+environment};const held=await settleState(home,command3,{...shared,server:server.baseUrl,holds:redactor.holds}).catch(async failure2=>{
 await connection.close();throw failure2});let{state}=held;let current=new Plans;const madeWith=new WeakMap;const build2=async what=>{
 const made2=await buildPlan({...shared,state,hasher:new Hasher(state,redactor.holds),selection:{targets:[],kinds:[]},prune:false,
 assert:false,restores:"none",checks:await bodyChecks(project,what.declared),...header(),...what});return{...made2,plan:warnOfMasks(
@@ -21866,20 +22600,20 @@ new Option("--concurrency <N>","requests at once, 1 to 1000 (10)").argParser(who
  that may help (3: four tries in all)").argParser(wholeNumber(0,100))]}function debugOption(){return new Option("--debug",
 "unchanged objects, whole values, requests and stack traces too")}function planOptionsOf({target,kind,prune=false,assert:assert2=false,
 acceptDid=[]}){return{targets:target,kinds:kind,prune,assert:assert2,acceptDids:acceptDid}}function sessionOptionsOf({baseUrl:baseUrl2,
-tokenFile:tokenFile2,concurrency,rate,timeout,retries}){return{...baseUrl2===void 0?{}:{baseUrl:baseUrl2},...tokenFile2===
+tokenFile:tokenFile2,concurrency,rate,timeout,retries:retries2}){return{...baseUrl2===void 0?{}:{baseUrl:baseUrl2},...tokenFile2===
 void 0?{}:{tokenFile:tokenFile2},...concurrency===void 0?{}:{concurrency},...timeout===void 0?{}:{timeout},network:{...rate===
-void 0?{}:{rate},...retries===void 0?{}:{retries}}}}function besidePlanFile({target,kind,prune=false,assert:assert2=false,
+void 0?{}:{rate},...retries2===void 0?{}:{retries:retries2}}}}function besidePlanFile({target,kind,prune=false,assert:assert2=false,
 acceptDid}){if(target.length+kind.length+acceptDid.length===0&&!prune&&!assert2)return[];return[error("wrong-option","--\
 target, --kind, --prune, --assert and --accept-did don't go with a plan file",[],"a stored plan says itself what it is a\
 bout")]}function commanderWords({code:code2,message},options){const said2=message.replace(/^error: /,"").replace(/\.$/,"");
 if(code2==="commander.invalidArgument")return halves2(said2);if(code2==="commander.unknownCommand"&&said2.includes("'-"))
 return{message:said2.replace(/\n\(Did you mean .*$/s,"")};return{message:code2==="commander.unknownOption"?unknownOption(
-whole(said2),options):whole(said2)}}function unknownOption(said2,options){const[,word=""]=/^unknown option '(.+?)'(?:, did you mean .*)?$/s.
-exec(said2)??[];const[flag2="",value3]=word.split("=",2);const bare2=one2=>one2.replace(/^-+/,"");const known3=options.flatMap(
-({short:short3,long})=>[short3,long]);if(value3!==void 0&&known3.includes(flag2))return`option '${flag2}' takes no value`;
-const[,one,list2=""]=/, did you mean (one of )?(.+)\?$/.exec(said2)??[];const near=list2.split(", ").filter(candidate=>areNear(
+whole(said2),options):whole(said2)}}function unknownOption(said2,options){const[,word2=""]=/^unknown option '(.+?)'(?:, did you mean .*)?$/s.
+exec(said2)??[];const[flag2="",value3]=word2.split("=",2);const bare2=one2=>one2.replace(/^-+/,"");const known3=options.
+flatMap(({short:short3,long})=>[short3,long]);if(value3!==void 0&&known3.includes(flag2))return`option '${flag2}' takes \
+no value`;const[,one,list2=""]=/, did you mean (one of )?(.+)\?$/.exec(said2)??[];const near=list2.split(", ").filter(candidate=>areNear(
 bare2(flag2),bare2(candidate)));const names2=`${one!==void 0&&near.length>1?one:""}${near.join(", ")}`;return`unknown op\
-tion '${word}'${near.length===0?"":`, did you mean ${names2}?`}`}function halves2(said2){const[,value3,name2="",choices=""]=/^command-argument value (.*) is invalid for argument '([^']+)'\. (.+)$/s.
+tion '${word2}'${near.length===0?"":`, did you mean ${names2}?`}`}function halves2(said2){const[,value3,name2="",choices=""]=/^command-argument value (.*) is invalid for argument '([^']+)'\. (.+)$/s.
 exec(said2)??[];if(value3!==void 0)return{message:`argument ${name2.toUpperCase()} ${value3} is invalid${meant(value3,choices)}`,
 reason:asHint(choices)};const mark=" is invalid. ";const at3=said2.lastIndexOf(mark);if(at3<0)return{message:said2};const[
 before,reason]=[said2.slice(0,at3),said2.slice(at3+mark.length)];const given=before.slice(before.indexOf("argument '")+"\
@@ -21896,7 +22630,7 @@ Number.MAX_SAFE_INTEGER?`It must be a whole number of ${min} or more.`:`It must 
 function positive(value3){const number5=Number(value3);if(/^[\d.]+$/.test(value3)&&Number.isFinite(number5)&&number5>0)return number5;
 throw new InvalidArgumentError("It must be a number of more than 0.")}function secondsOption(value3){const number5=Number(
 value3);if(value3.trim()!==""&&Number.isFinite(number5)&&number5>0&&number5<=86400)return number5;throw new InvalidArgumentError(
-"It must be a number of seconds, more than 0 and 86400 (a day) at most.")}import{stat as stat8}from"node:fs/promises";import{basename as basename12,dirname as dirname18,join as join17,resolve as resolve13}from"node:path";init_problems();async function refuseInputs(outputs,config3,known3){const{files,states}=await inputsOf(known3);const inputs=new Set((await Promise.
+"It must be a number of seconds, more than 0 and 86400 (a day) at most.")}import{stat as stat8}from"node:fs/promises";import{basename as basename12,dirname as dirname18,join as join18,resolve as resolve13}from"node:path";init_problems();async function refuseInputs(outputs,config3,known3){const{files,states}=await inputsOf(known3);const inputs=new Set((await Promise.
 all([resolve13(config3),...files].map(identity))).flat());const kept=(await Promise.all(states.map(ways3))).flat();const problems=[];
 for(const output2 of outputs){const path=resolve13(output2);const names2=await identity(path);if(names2.some(name2=>inputs.
 has(name2)))problems.push(refusal3(output2,"idops reads it"));else if((await ways3(path)).some(way=>kept.some(state=>isOfState(
@@ -21906,7 +22640,7 @@ problems)}async function inputsOf(known3){try{const project=typeof known3==="fun
 ...read.files],states}}catch(failure2){if(!(failure2 instanceof ProblemsError))throw failure2;return{files:[],states:[]}}}
 function refusal3(output2,why){return error("output-is-input",`${output2} is not written: ${why}`,[],"name another file")}
 async function identity(path){const there=await stat8(path).catch(()=>void 0);return there?.isFile()===true?[path,`${there.
-dev}:${there.ino}`]:[path]}async function ways3(path){return[path,join17(await realPlaceOf(dirname18(path)),basename12(path)),
+dev}:${there.ino}`]:[path]}async function ways3(path){return[path,join18(await realPlaceOf(dirname18(path)),basename12(path)),
 await realPlaceOf(path)]}init_problems();init_kinds();async function planSamples(plan,project){const{found:found2,problems}=await loadSamples(project,plan.changes.flatMap(({kind,
 address:address2,apply,declaredAt})=>{const{email:email4}=kindOf(kind);return email4!==void 0&&declaredAt!==null?[{address:address2,
 type:apply.identity[email4.type]??"",manifest:declaredAt.file}]:[]}));const warnings=refuse(problems);return{samples:found2,
@@ -21915,36 +22649,50 @@ tellSecrets(loaded,onSecret);const settings=project.settingsProblems();const kno
 "warning");const bodies2=known3?checkDeclaredTemplates(loaded.declared,await bodyChecks(project,loaded.declared)):[];const addresses3=project.
 addressProblems();return{problems:[...addresses3,...settings,...loaded.problems,...bodies2],objects:loaded.declared.length}}catch(failure2){
 const problems=problemsOf(failure2);if(problems.some(({code:code2})=>code2==="internal"))throw failure2;return{problems,
-objects:0}}}init_problems();init_plan();init_escape();import{setTimeout as sleep3}from"node:timers/promises";var GithubFailure=class extends Error{status;constructor(message,status,options){
-super(message,options);this.name="GithubFailure";this.status=status}};var tries=4;var longestPause2=120;async function openGithub(token,{
-owner,repository:repo}){const{getOctokit:getOctokit2}=await Promise.resolve().then(()=>(init_github2(),github_exports2));
-const octokit=getOctokit2(token,{log:silent});octokit.hook.wrap("request",async(request5,options)=>{for(let attempt=1;;attempt+=
-1){try{return await request5(options)}catch(failure2){const pause=attempt<tries?pauseAfter(failure2,options.method,attempt):
-null;if(pause===null)throw failure2;await sleep3(pause*1e3)}}});const{rest,paginate:paginate2}=octokit;const at3={owner,
-repo};return{viewer:()=>asking(async()=>{const{viewer}=await octokit.graphql("{ viewer { login databaseId } }");return viewer.
-databaseId===null?null:{id:viewer.databaseId,login:viewer.login}}),comments:issue3=>asking(async()=>{const found2=await paginate2(
-rest.issues.listComments,{...at3,issue_number:issue3,per_page:100});return found2.map(remark)}),addComment:(issue3,body2)=>asking(
-async()=>{await rest.issues.createComment({...at3,issue_number:issue3,body:body2})}),updateComment:(id,body2)=>asking(async()=>{
-await rest.issues.updateComment({...at3,comment_id:id,body:body2})}),mergedPullRequests:sha=>asking(async()=>{const found2=await paginate2(
-rest.repos.listPullRequestsAssociatedWithCommit,{...at3,commit_sha:sha,per_page:100});return found2.filter(({merged_at})=>merged_at!==
-null).map(({number:number5,merge_commit_sha})=>({number:number5,mergeCommit:merge_commit_sha}))}),openIssues:()=>asking(
-async()=>{const found2=await paginate2(rest.issues.listForRepo,{...at3,state:"open",sort:"created",direction:"asc",per_page:100});
-return found2.filter(({pull_request})=>pull_request===void 0).map(issue3=>({...remark(issue3),id:issue3.number}))}),openIssue:(title,body2)=>asking(
-async()=>(await rest.issues.create({...at3,title,body:body2})).data.number),updateIssue:(number5,{body:body2,close})=>asking(
+objects:0}}}init_problems();init_plan();init_escape();var GithubFailure=class extends Error{status;lacksPermission;constructor(message,{status=null,lacksPermission=false,
+cause}={}){super(message,{cause});this.name="GithubFailure";this.status=status;this.lacksPermission=lacksPermission}};var retries=3;
+var longestPause2=120;var secondaryPause=60;var once2={request:{retries:0}};async function openClient(token,manner){const{
+baseUrl:baseUrl2,signal,timeout=30,second=1e3}=manner;const[{getOctokit:getOctokit2},{retry:retry2},{throttling:throttling2},
+{default:Bottleneck2}]=await Promise.all([Promise.resolve().then(()=>(init_github2(),github_exports2)),Promise.resolve().then(()=>(init_dist_bundle6(),dist_bundle_exports)),
+Promise.resolve().then(()=>(init_dist_bundle7(),dist_bundle_exports2)),Promise.resolve().then(()=>__toESM(require_light(),1))]);
+const waits=(pause,_options,_octokit,repeated2)=>pause<=longestPause2&&repeated2<retries;const octokit=getOctokit2(token,
+{log:silent,...baseUrl2===void 0?{}:{baseUrl:baseUrl2},retry:{retries,retryAfterBaseValue:second,doNotRetry:[400,401,403,
+404,410,422,429,451]},throttle:{write:new Bottleneck2.Group,notifications:new Bottleneck2.Group,retryAfterBaseValue:second,
+onRateLimit:waits,onSecondaryRateLimit:waits}},({hook:hook2})=>{const limited=new WeakMap;hook2.wrap("request",async(request5,options)=>{
+const ending=new AbortController;const end=()=>ending.abort();signal.addEventListener("abort",end);const timer=setTimeout(
+()=>ending.abort(late(timeout)),timeout*1e3);try{options.request={...options.request,signal:ending.signal};return await request5(
+options)}catch(failure2){const times=limited.get(options)??0;if(sayPause(failure2,secondaryPause*2**times))limited.set(options,
+times+1);throw failure2}finally{clearTimeout(timer);signal.removeEventListener("abort",end)}});return{}},retry2,throttling2);
+return{octokit,ask:async work=>{if(signal.aborted)throw interrupted2();let stop;const stopped=new Promise((_,reject)=>{stop=
+()=>reject(interrupted2());signal.addEventListener("abort",stop,{once:true})});try{return await Promise.race([work(),stopped])}catch(failure2){
+throw failure2 instanceof GithubFailure?failure2:inWords2(failure2)}finally{if(stop!==void 0)signal.removeEventListener(
+"abort",stop)}}}}var silent={debug(){},info(){},warn(){},error(){}};function sayPause(failure2,otherwise){const{status,response}=failure2;
+const headers=response?.headers;if(status!==403&&status!==429||headers===void 0)return false;const after=Number(headers["\
+retry-after"]??Number.NaN);const known3=Number.isFinite(after);if(!known3&&String(headers["x-ratelimit-remaining"])==="0")
+return false;if(!known3&&!/secondary rate|abuse detection/i.test(String(failure2.message)))return false;headers["retry-a\
+fter"]=String(known3?Math.max(1,after):otherwise);if(!/\bsecondary rate\b/i.test(String(failure2.message)))failure2.message=
+`secondary rate: ${failure2.message}`;return true}function interrupted2(){return new GithubFailure("interrupted")}function late(timeout){
+return new Error(`no answer within ${timeout} seconds`)}function inWords2(failure2){const{status,message,response}=failure2;
+const code2=typeof status==="number"?status:null;const data3=response?.data;const said2=typeof data3?.message==="string"?
+data3.message:String(message);const short3=escapeText(said2.length>300?`${said2.slice(0,300)}\u2026`:said2);return code2===
+null||response===void 0?new GithubFailure(`GitHub can't be asked: ${short3}`,{cause:failure2}):new GithubFailure(`GitHub\
+ answers ${code2}: ${short3}`,{status:code2,lacksPermission:code2===403&&/^Resource not accessible by/i.test(said2),cause:failure2})}async function openGithub(token,{owner,repository:repo},manner){const{octokit,ask:ask2}=await openClient(token,manner);const{
+rest,paginate:paginate2}=octokit;const at3={owner,repo};return{viewer:()=>ask2(async()=>{const{viewer}=await octokit.graphql(
+"{ viewer { login databaseId } }");return{id:viewer.databaseId,login:viewer.login}}),comments:issue3=>ask2(async()=>{const found2=await paginate2(
+rest.issues.listComments,{...at3,issue_number:issue3,per_page:100});return found2.map(remark)}),addComment:(issue3,body2)=>ask2(
+async()=>{await rest.issues.createComment({...at3,issue_number:issue3,body:body2,...once2})}),updateComment:(id,body2)=>ask2(
+async()=>{try{await rest.issues.updateComment({...at3,comment_id:id,body:body2});return true}catch(failure2){if(failure2.
+status===404)return false;throw failure2}}),mergedPullRequests:sha=>ask2(async()=>{const found2=await paginate2(rest.repos.
+listPullRequestsAssociatedWithCommit,{...at3,commit_sha:sha,per_page:100});return found2.filter(({merged_at})=>merged_at!==
+null).map(({number:number5,merge_commit_sha})=>({number:number5,mergeCommit:merge_commit_sha}))}),openIssues:()=>ask2(async()=>{
+const found2=await paginate2(rest.issues.listForRepo,{...at3,state:"open",sort:"created",direction:"asc",per_page:100});
+return found2.filter(({pull_request})=>pull_request===void 0).map(issue3=>({...remark(issue3),id:issue3.number}))}),openIssue:(title,body2)=>ask2(
+async()=>(await rest.issues.create({...at3,title,body:body2,...once2})).data.number),updateIssue:(number5,{body:body2,close})=>ask2(
 async()=>{await rest.issues.update({...at3,issue_number:number5,body:body2,...close?{state:"closed",state_reason:"comple\
-ted"}:{}})})}}var actionsBot="github-actions[bot]";async function ownRemarks(api,remarks){if(remarks.length===0)return[];
-const viewer=await api.viewer().catch(()=>null);return remarks.filter(({author})=>viewer===null?author?.login===actionsBot:
-author?.id===viewer.id)}function remark({id,body:body2,user:user3}){return{id,body:body2??"",author:user3===void 0||user3===
-null?null:{id:user3.id,login:user3.login}}}var silent={debug(){},info(){},warn(){},error(){}};async function asking(ask2){
-try{return await ask2()}catch(failure2){const{status,message,response}=failure2;const code2=typeof status==="number"?status:
-null;const data3=response?.data;const said2=typeof data3?.message==="string"?data3.message:String(message);const short3=escapeText(
-said2.length>300?`${said2.slice(0,300)}\u2026`:said2);throw new GithubFailure(code2===null||response===void 0?`GitHub ca\
-n't be asked: ${short3}`:`GitHub answers ${code2}: ${short3}`,code2,{cause:failure2})}}function pauseAfter(failure2,method,attempt){
-const{status,response}=failure2;const headers=response?.headers??{};if(status===403||status===429){const pause=limitPause(
-headers);return pause!==null&&pause<=longestPause2?pause:null}if(method==="POST"||typeof status!=="number")return null;return status>=
-500?2**(attempt-1):null}function limitPause(headers){const after=headers["retry-after"];if(after!==void 0){const seconds2=Number(
-after);return Number.isFinite(seconds2)?Math.max(0,seconds2):null}if(String(headers["x-ratelimit-remaining"])!=="0")return null;
-const reset=Number(headers["x-ratelimit-reset"]);return Number.isFinite(reset)?Math.max(0,reset-Date.now()/1e3)+1:null}init_zod();import{createHash as createHash6}from"node:crypto";import{deflateRawSync,inflateRawSync}from"node:zlib";var changesRoom=12e3;var packed=external_exports.array(external_exports.tuple([external_exports.string(),external_exports.
+ted"}:{}})})}}async function ownRemarks(api,remarks){if(remarks.length===0)return[];const viewer=await api.viewer();return remarks.
+filter(({author})=>author!==null&&isSame2(author,viewer))}function isSame2(author,viewer){if(viewer.id!==null)return author.
+id===viewer.id;return[viewer.login,`${viewer.login}[bot]`].includes(author.login)}function remark({id,body:body2,user:user3}){
+return{id,body:body2??"",author:user3===void 0||user3===null?null:{id:user3.id,login:user3.login}}}init_zod();init_redact();import{createHash as createHash6}from"node:crypto";import{deflateRawSync,inflateRawSync}from"node:zlib";var changesRoom=12e3;var packed=external_exports.array(external_exports.tuple([external_exports.string(),external_exports.
 string(),external_exports.string()]));function markerKey(config3,environment){return createHash6("sha256").update(JSON.stringify(
 [config3,environment])).digest("hex").slice(0,16)}function markedChanges(plan,redactor){return plan.changes.filter(({action:action2})=>action2!==
 "unchanged").map(change2=>({address:redactAddress(change2.address,redactor),action:change2.action,hash:planDigest(plan,[
@@ -21963,25 +22711,26 @@ the plan")}const comments=(await api.comments(pull.number)).filter(({body:body2}
 kind==="plan"&&marker2.key===key});const[own4]=await ownRemarks(api,comments);const marker=own4===void 0?null:readMarker(
 own4.body);if(marker===null||marker.digest===null)return null;return{digest:marker.digest,changes:marker.changes,source:`\
 pull request #${pull.number}`}}catch(failure2){if(!(failure2 instanceof GithubFailure))throw failure2;throw notApproved(
-`what was approved can't be read: ${failure2.message}`,"the job needs the permissions contents: read and pull-requests: \
-read")}}function notApproved(message,hint){return new ProblemsError([error("not-approved",message,[],hint)])}function checkApproval(plan,approval,redactor){
-if(!changesServer(plan))return;if(approval===null){throw notApproved("the pull request shows no plan for this environmen\
-t, and there is something to change now","run idops plan on the pull request with comments, or look at this plan and run\
- apply without expect-digest")}if(approval.digest!==plan.digest)throw new ProblemsError([stale2(plan,approval,redactor)])}
-function stale2(plan,{digest,changes,source},redactor){const found2=changes===null?[]:differences(changes,plan,redactor);
-const told2=found2.length>0?found2:["what would be sent is not what was approved"];return error("stale-plan",[`stale pla\
-n: ${source} approved ${digest}, and it is ${plan.digest} now`,...told2.slice(0,100),...told2.length>100?[`and ${told2.length-
-100} more`]:[]].join("\n"),[],"nothing was sent; make a new plan and review it")}function differences(approved,plan,redactor){
-const now=new Map(markedChanges(plan,redactor).map(change2=>[change2.address,change2]));const before=new Map(approved.map(
-change2=>[change2.address,change2]));return[...approved.flatMap(({address:address2,action:action2,hash:hash3})=>{const present3=now.
-get(address2);if(present3===void 0)return[`${address2}: ${action2} was approved, and nothing is to be done now`];if(present3.
-action!==action2)return[`${address2}: ${action2} was approved, and it is ${present3.action} now`];return present3.hash===
-hash3?[]:[`${address2}: something else would be sent now`]}),...[...now.values()].filter(({address:address2})=>!before.has(
-address2)).map(({address:address2,action:action2})=>`${address2}: ${action2} is new`)]}init_escape();init_markdown();var commentLimit=65536;var summaryLimit=1024*1024;var summaryRest=2e5;var blockRoom=3e4;var look={color:false,
-debug:false,folder:""};async function planComment(first,{plan,only:only2},event,intro=""){const end=`
+`what was approved can't be read: ${failure2.message}`,failure2.lacksPermission?"the job needs the permissions contents:\
+ read and pull-requests: read":"nothing was sent; run it again when GitHub answers")}}function notApproved(message,hint){
+return new ProblemsError([error("not-approved",message,[],hint)])}function checkApproval(plan,approval,redactor){if(!changesServer(
+plan))return;if(approval===null){throw notApproved("the pull request shows no plan for this environment, and there is so\
+mething to change now","run idops plan on the pull request with comments, or look at this plan and run apply without exp\
+ect-digest")}if(approval.digest!==plan.digest)throw new ProblemsError([stale2(plan,approval,redactor)])}function stale2(plan,{
+digest,changes,source},redactor){const found2=changes===null?[]:differences(changes,plan,redactor);const told2=found2.length>
+0?found2:["what would be sent is not what was approved"];return error("stale-plan",[`stale plan: ${source} approved ${digest}\
+, and it is ${plan.digest} now`,...told2.slice(0,100),...told2.length>100?[`and ${told2.length-100} more`]:[]].join("\n"),
+[],"nothing was sent; make a new plan and review it")}function differences(approved,plan,redactor){const now=new Map(markedChanges(
+plan,redactor).map(change2=>[change2.address,change2]));const before=new Map(approved.map(change2=>[change2.address,change2]));
+return[...approved.flatMap(({address:address2,action:action2,hash:hash3})=>{const present3=now.get(address2);if(present3===
+void 0)return[`${address2}: ${action2} was approved, and nothing is to be done now`];if(present3.action!==action2)return[
+`${address2}: ${action2} was approved, and it is ${present3.action} now`];return present3.hash===hash3?[]:[`${address2}:\
+ something else would be sent now`]}),...[...now.values()].filter(({address:address2})=>!before.has(address2)).map(({address:address2,
+action:action2})=>`${address2}: ${action2} is new`)]}init_escape();init_marked();var commentLimit=65536;var summaryLimit=1024*1024;var summaryRest=2e5;var blockRoom=3e4;var look={color:false,
+debug:false,folder:""};async function planComment(first,shown2,event,intro=""){const end=`
 ${origin(event)}
 `;const start3=`${first}
-${intro}`;const markdown=await fitting2({plan,only:only2},text5=>text5.length,commentLimit-start3.length-end.length);return`${start3}${markdown}${end}`}
+${intro}`;const markdown2=await fitting2(shown2,text5=>text5.length,commentLimit-start3.length-end.length);return`${start3}${markdown2}${end}`}
 function plainComment(first,title,text5,event){return`${first}
 ## idops plan: ${title}
 
@@ -21993,33 +22742,32 @@ async function problemsBlock(problems){return block(await renderText(problemsRep
 const short3=text5.length>blockRoom?`${text5.slice(0,blockRoom)}
 \u2026 (the log has all of it)`:text5;return`${fence(short3.trimEnd().split("\n"))}
 `}function origin({sha,runUrl}){return`<sub>Commit \`${escapeText(sha).replaceAll("`","")}\`, [run](${encodeURI(runUrl)}\
-).</sub>`}async function fitting2({plan,only:only2},measure3,limit2){const share=only2===void 0?{}:{only:only2};const render4=budget3=>renderText(
-planReport,"markdown",{plan,samples:new Map},{...look,...share,budget:budget3});let budget2=limit2;let text5=await render4(
-budget2);while(measure3(text5)>limit2&&budget2>1e3){budget2=Math.floor(Math.min(budget2-500,budget2*limit2/measure3(text5)));
-text5=await render4(budget2)}return text5}async function syncComment(api,number5,key,told2){const comments=(await api.comments(number5)).filter(({body:body2})=>isAbout(
-body2,"plan",key));const[own4]=await ownRemarks(api,comments);if(own4!==void 0)await api.updateComment(own4.id,told2.body);else if(told2.
-opens)await api.addComment(number5,told2.body)}function outdatedComment(key,digest,event){return plainComment(markerLine(
-{kind:"plan",key,digest,changes:[]}),"outdated, nothing to change","What was planned here before is done, or no longer d\
-eclared: the plan is empty now.",event)}function isAbout(body2,kind,key){const marker=readMarker(body2);return marker?.kind===
-kind&&marker.key===key}async function syncDriftIssue(api,key,drift,gone){const issues=(await api.openIssues()).filter(({
-body:body2})=>isAbout(body2,"drift",key));const[own4]=await ownRemarks(api,issues);if(drift===null){if(own4===void 0)return null;
+).</sub>`}async function fitting2({plan,only:only2,forge},measure3,limit2){const given={...only2===void 0?{}:{only:only2},
+...forge===void 0?{}:{forge}};const render4=budget3=>renderText(planReport,"markdown",{plan,samples:new Map},{...look,...given,
+budget:budget3});let budget2=limit2;let text5=await render4(budget2);while(measure3(text5)>limit2&&budget2>1e3){budget2=
+Math.floor(Math.min(budget2-500,budget2*limit2/measure3(text5)));text5=await render4(budget2)}return text5}async function syncComment(api,number5,key,told2){const comments=(await api.comments(number5)).filter(({body:body2})=>isAbout(
+body2,"plan",key));const[own4]=await ownRemarks(api,comments);if(own4!==void 0&&await api.updateComment(own4.id,told2.body))
+return;if(told2.opens)await api.addComment(number5,told2.body)}function outdatedComment(key,digest,event){return plainComment(
+markerLine({kind:"plan",key,digest,changes:[]}),"outdated, nothing to change","What was planned here before is done, or \
+no longer declared: the plan is empty now.",event)}function isAbout(body2,kind,key){const marker=readMarker(body2);return marker?.
+kind===kind&&marker.key===key}async function syncDriftIssue(api,key,drift,gone){const issues=(await api.openIssues()).filter(
+({body:body2})=>isAbout(body2,"drift",key));const[own4]=await ownRemarks(api,issues);if(drift===null){if(own4===void 0)return null;
 await api.updateIssue(own4.id,{body:gone,close:true});return{issue:own4.id,done:"closed"}}if(own4===void 0)return{issue:await api.
 openIssue(drift.title,drift.body),done:"opened"};await api.updateIssue(own4.id,{body:drift.body,close:false});return{issue:own4.
-id,done:"updated"}}import{readFileSync as readFileSync4}from"node:fs";function readEvent(env){const payload=readPayload(env.GITHUB_EVENT_PATH);
-const[owner="",repository=""]=(env.GITHUB_REPOSITORY??"").split("/");const name2=env.GITHUB_EVENT_NAME??"";const pull=member(
-payload,"pull_request");const number5=member(pull,"number");const head=member(pull,"head");const sha=member(head,"sha");
-return{name:name2,owner,repository,sha:typeof sha==="string"?sha:env.GITHUB_SHA??"",pullRequest:typeof number5==="number"?
-{number:number5,withoutSecrets:secretsMissing(name2,payload,pull)}:null,foreign:whyForeign(name2,payload),runUrl:`${env.
-GITHUB_SERVER_URL??"https://github.com"}/${owner}/${repository}/actions/runs/${env.GITHUB_RUN_ID??""}`}}function secretsMissing(name2,payload,pull){
-if(name2!=="pull_request")return null;const from=member(member(member(pull,"head"),"repo"),"full_name");const into=member(
-member(member(pull,"base"),"repo"),"full_name");if(from!==into||from===void 0)return"it comes from a fork, and runs for \
-forks get no secrets";const sender=member(member(payload,"sender"),"login");return sender==="dependabot[bot]"?"it comes \
-from Dependabot, whose runs get no secrets":null}var own3=new Set(["push","schedule","workflow_dispatch"]);var another="\
-this run is for a branch of another repository";function whyForeign(event,payload){const name2=event.toLowerCase();if(name2===
-"pull_request_target")return"pull_request_target gives secrets to runs for any pull request";const pull=member(payload,"\
-pull_request");const run5=member(payload,"workflow_run");if(pull!==void 0){if(!isSame2(at2(pull,"head","repo","full_name"),
-at2(pull,"base","repo","full_name")))return another}else if(name2.startsWith("pull_request"))return unknown3(event);if(run5!==
-void 0){if(!isSame2(at2(run5,"head_repository","full_name"),at2(payload,"repository","full_name")))return another;if(bringsForeign(
+id,done:"updated"}}function readEvent(env){const payload=eventPayload(env);const[owner="",repository=""]=(env.GITHUB_REPOSITORY??"").split(
+"/");const name2=env.GITHUB_EVENT_NAME??"";const pull=member(payload,"pull_request");const number5=member(pull,"number");
+return{name:name2,owner,repository,sha:headCommit(env,payload),pullRequest:typeof number5==="number"?{number:number5,withoutSecrets:secretsMissing(
+name2,payload,pull)}:null,foreign:whyForeign(name2,payload),runUrl:`${env.GITHUB_SERVER_URL??"https://github.com"}/${owner}\
+/${repository}/actions/runs/${env.GITHUB_RUN_ID??""}`}}function secretsMissing(name2,payload,pull){if(name2!=="pull_requ\
+est")return null;const from=member(member(member(pull,"head"),"repo"),"full_name");const into=member(member(member(pull,
+"base"),"repo"),"full_name");if(from!==into||from===void 0)return"it comes from a fork, and runs for forks get no secret\
+s";const sender=member(member(payload,"sender"),"login");return sender==="dependabot[bot]"?"it comes from Dependabot, wh\
+ose runs get no secrets":null}var own3=new Set(["push","schedule","workflow_dispatch"]);var another="this run is for a b\
+ranch of another repository";function whyForeign(event,payload){const name2=event.toLowerCase();if(name2==="pull_request\
+_target")return"pull_request_target gives secrets to runs for any pull request";const pull=member(payload,"pull_request");
+const run5=member(payload,"workflow_run");if(pull!==void 0){if(!isSame3(at2(pull,"head","repo","full_name"),at2(pull,"ba\
+se","repo","full_name")))return another}else if(name2.startsWith("pull_request"))return unknown3(event);if(run5!==void 0){
+if(!isSame3(at2(run5,"head_repository","full_name"),at2(payload,"repository","full_name")))return another;if(bringsForeign(
 run5))return another}else if(name2==="workflow_run")return unknown3(event);if(name2==="check_run"||name2==="check_suite"){
 const check3=member(payload,name2);const suite=name2==="check_run"?member(check3,"check_suite"):check3;if(bringsForeign(
 check3)||bringsForeign(suite))return another;if(typeof member(suite,"head_branch")!=="string")return unknown3(event)}if(name2===
@@ -22027,28 +22775,26 @@ check3)||bringsForeign(suite))return another;if(typeof member(suite,"head_branch
 es secrets to runs for comments on any pull request";if(issue3===void 0)return unknown3(event)}return own3.has(name2)||typeof payload===
 "object"&&payload!==null?null:unknown3(event)}function unknown3(event){return`the event ${event===""?"of this run":event}\
  doesn't say that this run isn't for a branch of another repository`}function bringsForeign(check3){const pulls=member(check3,
-"pull_requests");return Array.isArray(pulls)&&pulls.some(pull=>!isSame2(at2(pull,"head","repo","id"),at2(pull,"base","re\
-po","id")))}function isSame2(from,into){return(typeof from==="string"||typeof from==="number")&&from===into}function at2(value3,...path){
-return path.reduce(member,value3)}function readPayload(path){if(path===void 0||path==="")return void 0;try{return JSON.parse(
-readFileSync4(path,"utf8"))}catch{return void 0}}function member(value3,name2){return typeof value3==="object"&&value3!==
-null?value3[name2]:void 0}init_problems();var commands=["validate","plan","apply"];var commentModes=["true","false","on-change"];var fromPullRequest="from-pull-re\
+"pull_requests");return Array.isArray(pulls)&&pulls.some(pull=>!isSame3(at2(pull,"head","repo","id"),at2(pull,"base","re\
+po","id")))}function isSame3(from,into){return(typeof from==="string"||typeof from==="number")&&from===into}function at2(value3,...path){
+return path.reduce(member,value3)}init_problems();var commands=["validate","plan","apply"];var commentModes=["true","false","on-change"];var fromPullRequest="from-pull-re\
 quest";function readInputs(given){const problems=[];const text5=name2=>given(name2).trim()||void 0;const oneOf=(name2,known3,otherwise)=>{
 const value3=text5(name2)??otherwise;const found2=known3.find(one=>one===value3.toLowerCase());if(found2===void 0)problems.
 push(wrong(`the input ${name2} is "${value3}"`,`it is ${known3.join(" or ")}`));return found2??otherwise};const flag2=name2=>oneOf(
-name2,["true","false"],"false")==="true";const command2=oneOf("command",commands,"plan");const allowed=text5("allow-dest\
+name2,["true","false"],"false")==="true";const command3=oneOf("command",commands,"plan");const allowed=text5("allow-dest\
 ructive");const allowDestructive=allowed===void 0?void 0:whole2(allowed);if(allowed!==void 0&&allowDestructive===void 0){
 problems.push(wrong(`the input allow-destructive is "${allowed}"`,"it is a whole number"))}const expectDigest=text5("exp\
 ect-digest");if(expectDigest!==void 0&&expectDigest!==fromPullRequest&&!/^sha256:[0-9a-f]{64}$/.test(expectDigest)){problems.
 push(wrong(`the input expect-digest is "${expectDigest}"`,`it is a plan's digest or ${fromPullRequest}`))}if(expectDigest!==
-void 0&&command2!=="apply"){problems.push(wrong("the input expect-digest goes with the command apply alone","leave it ou\
-t"))}const driftIssue=flag2("drift-issue");if(driftIssue&&command2!=="plan"){problems.push(wrong("the input drift-issue \
-goes with the command plan alone","leave it out"))}const args=readArgs(words4(given("args")),problems);const inputs={command:command2,
+void 0&&command3!=="apply"){problems.push(wrong("the input expect-digest goes with the command apply alone","leave it ou\
+t"))}const driftIssue=flag2("drift-issue");if(driftIssue&&command3!=="plan"){problems.push(wrong("the input drift-issue \
+goes with the command plan alone","leave it out"))}const args=readArgs(words5(given("args")),problems);const inputs={command:command3,
 workingDirectory:text5("working-directory")??".",...optional2("config",text5("config")),...optional2("environment",text5(
 "environment")),...optional2("baseUrl",text5("base-url")),...optional2("token",text5("token")),...optional2("githubToken",
 text5("github-token")),comment:oneOf("comment",commentModes,"on-change"),...optional2("planFile",text5("plan-file")),...optional2(
 "expectDigest",expectDigest),failOnChanges:flag2("fail-on-changes"),driftIssue,...optional2("allowDestructive",allowDestructive),
-args};if(args.acceptDid.length>0&&command2!=="apply"){problems.push(wrong("args: --accept-did goes with the command appl\
-y alone","leave it out"))}if(command2==="apply"&&inputs.planFile!==void 0)problems.push(...besidePlanFile(args));refuse(
+args};if(args.acceptDid.length>0&&command3!=="apply"){problems.push(wrong("args: --accept-did goes with the command appl\
+y alone","leave it out"))}if(command3==="apply"&&inputs.planFile!==void 0)problems.push(...besidePlanFile(args));refuse(
 problems);return inputs}function wrong(message,hint){return error("wrong-option",message,[],hint)}function optional2(name2,value3){
 return value3===void 0?{}:{[name2]:value3}}function whole2(text5){try{return wholeNumber(0)(text5)}catch(failure2){if(failure2 instanceof
 CommanderError)return void 0;throw failure2}}function argsOptions(){return[...selectionOptions(),acceptDidOption(),...connectionOptions(),
@@ -22058,14 +22804,14 @@ false).allowExcessArguments().configureOutput({outputError(){}}).exitOverride();
 option);try{parser.parse(given,{from:"user"});for(const argument of parser.args)refuseWith(`unexpected argument '${argument}\
 '`);return parser.opts()}catch(failure2){if(!(failure2 instanceof CommanderError))throw failure2;if(failure2.code==="com\
 mander.optionMissingArgument")readArgs(given.slice(0,-1),problems);const{message,reason}=commanderWords(failure2,options);
-refuseWith(message,reason);return{target:[],kind:[],acceptDid:[]}}}function words4(text5){const found2=text5.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??
-[];return found2.map(word=>word.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}init_escape();import{relative as relative11,resolve as resolve14,sep as sep8}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own4=Object.entries(
+refuseWith(message,reason);return{target:[],kind:[],acceptDid:[]}}}function words5(text5){const found2=text5.match(/(?:"[^"]*"|'[^']*'|[^\s"'])+|["']/g)??
+[];return found2.map(word2=>word2.replace(/"([^"]*)"|'([^']*)'/g,"$1$2"))}init_escape();import{relative as relative12,resolve as resolve14,sep as sep9}from"node:path";function workspace(){return process.env.GITHUB_WORKSPACE||process.cwd()}function variablesOf(token){const own4=Object.entries(
 process.env).filter(([name2])=>!name2.startsWith("INPUT_"));return{...Object.fromEntries(own4),...token===void 0?{}:{IDOPS_TOKEN:token}}}
 function folderOf({workingDirectory}){return resolve14(workspace(),workingDirectory)}function folderInRepository(inputs){
-const folder=relative11(workspace(),folderOf(inputs)).split(sep8).join("/");return folder.startsWith("..")?"":folder}function configOf(inputs){
+const folder=relative12(workspace(),folderOf(inputs)).split(sep9).join("/");return folder.startsWith("..")?"":folder}function configOf(inputs){
 return resolve14(folderOf(inputs),inputs.config??(process.env.IDOPS_CONFIG||"idops.yaml"))}function commentKey(inputs,environment){
-const name2=environment??inputs.environment??(process.env.IDOPS_ENV||null);return markerKey(relative11(workspace(),configOf(
-inputs)).split(sep8).join("/"),name2)}var Log=class{#inputs;learn(inputs){this.#inputs=inputs}get look(){const inputs=this.#inputs;const only2=inputs?.args.only;
+const name2=environment??inputs.environment??(process.env.IDOPS_ENV||null);return markerKey(relative12(workspace(),configOf(
+inputs)).split(sep9).join("/"),name2)}var Log=class{#inputs;learn(inputs){this.#inputs=inputs}get look(){const inputs=this.#inputs;const only2=inputs?.args.only;
 return{...only2===void 0?{}:{only:only2},color:false,debug:inputs?.args.debug===true,folder:inputs===void 0?"":folderInRepository(
 inputs)}}say(text5){if(text5!=="")process.stdout.write(text5.endsWith("\n")?text5:`${text5}
 `)}async report(report2,shown2){for(const format of["text","github"])this.say(await renderText(report2,format,shown2,this.
@@ -22076,28 +22822,28 @@ summary);setOutput("digest",plan?.digest??"");setOutput("plan-file",outcome2.pla
 htmlReport??"");const counts2=plan===void 0?{}:{...summarize(plan),destructive:countDestructions(plan)};for(const[name2,
 count3]of Object.entries(counts2))setOutput(name2,String(count3))}async function writeSummary(text5){if((process.env.GITHUB_STEP_SUMMARY??
 "")==="")return;try{await summary.addRaw(text5,true).write()}catch{warning("The summary of the step can't be written.",{
-title:"idops"})}}var Posts=class{#event;#redactor;#log;constructor(event,redactor,log2){this.#event=event;this.#redactor=redactor;this.#log=
-log2}async comment(inputs,key,told2){const{pullRequest}=this.#event;if(pullRequest===null||inputs.comment==="false"||inputs.
-githubToken===void 0)return;await this.#asking("The comment","pull-requests: write",inputs.githubToken,async api=>syncComment(
-api,pullRequest.number,key,await told2()))}async drift(inputs,plan,{found:found2,...marker}){if(inputs.githubToken===void 0){
-this.#log.say("::warning title=idops::The issue can not be written: there is no github-token.");return}const first=markerLine(
-{kind:"drift",...marker});const name2=titleLine(plan.environment??plan.server).slice(0,100);const outcome2=await this.#asking(
-"The issue","issues: write",inputs.githubToken,async api=>syncDriftIssue(api,marker.key,found2?{title:`Identity server i\
-s not as declared: ${name2}`,body:await planComment(first,{plan,only:inputs.args.only},this.#event,"The server is not as\
- the manifests say. Apply puts it right; so does a change of the manifests.\n\n")}:null,plainComment(first,"no drift","T\
-he server is as the manifests say.",this.#event)));if(outcome2!==void 0&&outcome2!==null)this.#log.say(`Issue #${outcome2.
-issue} was ${outcome2.done}.`)}async#asking(what,permission,token,ask2){try{return await ask2(await openGithub(token,this.#event))}catch(failure2){
-if(!(failure2 instanceof GithubFailure))throw failure2;const denied=failure2.status===403||failure2.status===404;const help=denied?
-` The job needs the permission ${permission}.`:"";this.#log.say(`::warning title=idops::${commandText(`${what} can't be \
-written: ${this.#redactor.redactSentence(failure2.message)}.${help}`)}`);return void 0}}};function commandText(text5){return text5.
-replaceAll("%","%25").replaceAll("\r","%0D").replaceAll("\n","%0A")}async function run4(signal){const secrets=["token","github-token"].map(name2=>getInput(name2)).filter(secret3=>secret3!==
+title:"idops"})}}var Posts=class{#event;#redactor;#log;#signal;constructor(event,redactor,log2,signal){this.#event=event;this.#redactor=redactor;
+this.#log=log2;this.#signal=signal}async comment(inputs,key,told2){const{pullRequest}=this.#event;if(pullRequest===null||
+inputs.comment==="false"||inputs.githubToken===void 0)return;await this.#asking("The comment","pull-requests: write",inputs.
+githubToken,async api=>syncComment(api,pullRequest.number,key,await told2()))}async drift(inputs,shown2,{found:found2,...marker}){
+if(inputs.githubToken===void 0){this.#log.say("::warning title=idops::The issue can not be written: there is no github-t\
+oken.");return}const first=markerLine({kind:"drift",...marker});const name2=titleLine(shown2.plan.environment??shown2.plan.
+server).slice(0,100);const outcome2=await this.#asking("The issue","issues: write",inputs.githubToken,async api=>syncDriftIssue(
+api,marker.key,found2?{title:`Identity server is not as declared: ${name2}`,body:await planComment(first,shown2,this.#event,
+"The server is not as the manifests say. Apply puts it right; so does a change of the manifests.\n\n")}:null,plainComment(
+first,"no drift","The server is as the manifests say.",this.#event)));if(outcome2!==void 0&&outcome2!==null)this.#log.say(
+`Issue #${outcome2.issue} was ${outcome2.done}.`)}async#asking(what,permission,token,ask2){try{return await ask2(await openGithub(
+token,this.#event,{signal:this.#signal}))}catch(failure2){if(!(failure2 instanceof GithubFailure))throw failure2;const help=failure2.
+lacksPermission?` The job needs the permission ${permission}.`:"";this.#log.say(`::warning title=idops::${commandText(`${what}\
+ can't be written: ${this.#redactor.redactSentence(failure2.message)}.${help}`)}`);return void 0}}};function commandText(text5){
+return text5.replaceAll("%","%25").replaceAll("\r","%0D").replaceAll("\n","%0A")}async function run4(signal){const secrets=["token","github-token"].map(name2=>getInput(name2)).filter(secret3=>secret3!==
 "");secrets.forEach(setSecret);const typed=[];const work=new Work(signal,secrets,typed);let outcome2;try{const inputs=readInputs(
 name2=>{const text5=getInput(name2);typed.push(text5);return text5});for(const name2 of["INPUT_TOKEN","INPUT_GITHUB-TOKE\
 N"])delete process.env[name2];outcome2=await work.run(inputs)}catch(failure2){outcome2=await work.failed(failure2)}const failed=outcome2.
 code===1||outcome2.code===130||outcome2.code===2&&work.failsOnChanges;writeOutputs(outcome2,failed);if(!failed)return 0;
 return outcome2.code===130?130:1}var Work=class{#signal;#event;#redactor=createRedactor();#typed;#log=new Log;#posts;#inputs;#made;#temporary;constructor(signal,secrets,typed){
 this.#typed=typed;this.#signal=signal;for(const secret3 of secrets)this.#redactor.add(secret3);this.#event=readEvent(process.
-env);this.#posts=new Posts(this.#event,this.#redactor,this.#log)}get failsOnChanges(){return this.#inputs?.failOnChanges===
+env);this.#posts=new Posts(this.#event,this.#redactor,this.#log,signal)}get failsOnChanges(){return this.#inputs?.failOnChanges===
 true}async run(inputs){this.#inputs=inputs;this.#log.learn(inputs);if(inputs.command==="validate")return await this.#validate(
 inputs);const hasToken=inputs.token!==void 0||(process.env.IDOPS_TOKEN??"")!=="";const reason=hasToken?null:this.#event.
 pullRequest?.withoutSecrets??null;if(reason!==null)return await this.#validate(inputs,reason);this.#refuseForeign(inputs);
@@ -22127,47 +22873,53 @@ plural2(errors2,"error"):validText(objects2);const why=reason===null?"":`There i
 inputs));const made2=await this.#within(opened,async session=>{if(inputs.planFile!==void 0){const asked=resolve15(folderOf(
 inputs),inputs.planFile);await refuseInputs([asked],configOf(inputs),session)}const plan2=await session.plan(planOptionsOf(
 inputs.args));return{plan:plan2,...await this.#writePlan(inputs,session,plan2),project:session.project}});const{plan,project}=made2;
-const shown2=redactPlan(plan,this.#redactor);const htmlReport=await this.#writeHtml(plan,project);await this.#tellPlan(plan,
-shown2);await writeSummary(await planSummary({plan:shown2,only:inputs.args.only}));const changed2=changesServer(plan);const blocked4=plan.
-changes.some(({action:action2})=>action2==="blocked");const tells2=changed2||blocked4||leavesDebts(plan);const key=commentKey(
-inputs,plan.environment);const marker={key,digest:plan.digest,changes:markedChanges(plan,this.#redactor)};await this.#posts.
-comment(inputs,key,async()=>tells2?{body:await planComment(markerLine({kind:"plan",...marker}),{plan:shown2,only:inputs.
-args.only},this.#event),opens:true}:{body:outdatedComment(key,plan.digest,this.#event),opens:inputs.comment==="true"});if(inputs.
-driftIssue)await this.#posts.drift(inputs,shown2,{...marker,found:tells2});if(changed2&&inputs.failOnChanges)this.#log.say(
-"::error title=idops::There are changes, and fail-on-changes is set.");return{code:blocked4?1:changed2?2:0,summary:summaryLine(
-plan),changed:changed2,plan,planFile:made2.planFile,htmlReport}}async#apply(inputs){const{planFile,expectDigest}=inputs;
-const file2=planFile===void 0?void 0:resolve15(folderOf(inputs),planFile);const stored3=file2===void 0?void 0:await readPlanFile(
-file2,planFile);const project=await this.#project(inputs);const opened=await openForWriting(project,"apply",this.#sessionOptions(
-inputs));return await this.#within(opened,async session=>{const{plan,problems}=stored3===void 0?{plan:await session.plan(
-planOptionsOf(inputs.args)),problems:[]}:await session.planStored(stored3);const shown2=redactPlan(plan,this.#redactor);
-await this.#tellPlan(plan,shown2);await writeSummary(await planSummary({plan:shown2,only:inputs.args.only}));if(problems.
-length>0)throw new ProblemsError(problems);if(expectDigest!==void 0){checkApproval(plan,await this.#approval(inputs,expectDigest,
-plan),this.#redactor)}const maxDestructive=inputs.allowDestructive??project.maxDestructive();const{result:became,problems:after}=await session.
-apply(approve(plan,{maxDestructive}));const result=redactResult(became,this.#redactor);if(after.length>0)await this.#log.
-problems(redactProblems(after,this.#redactor));if(result.run!==null){const done2={result,plan:shown2};await this.#log.report(
-resultReport,done2);await writeSummary(await renderText(resultReport,"markdown",done2,this.#log.look))}const{failed,not_converged,
-unknown:unknown4,skipped:skipped2}=summarizeResult(result);const bad=failed+not_converged+unknown4+skipped2+after.length>
-0;return{code:result.interrupted?130:bad?1:0,summary:this.#applied(result,after),changed:changesServer(plan),plan,...file2===
-void 0?{}:{planFile:file2},htmlReport:await this.#writeHtml(plan,session.project)}})}#applied(result,problems){if(result.
-run!==null)return resultSummaryLine(result);const[first]=redactProblems(problems,this.#redactor);return first===void 0?"\
-There was nothing to apply.":titleLine(`${first.code}: ${first.message}`)}async#approval(inputs,expected,plan){if(expected!==
+const shown2=redactPlan(plan,this.#redactor);const samples=await this.#samples(plan,project);const htmlReport=await this.#writeHtml(
+"plan.html",planReport,{plan,samples});await this.#tellPlan(plan,shown2);const shared=await this.#shared(inputs,shown2);
+await writeSummary(await planSummary(shared));const changed2=changesServer(plan);const blocked4=plan.changes.some(({action:action2})=>action2===
+"blocked");const tells3=changed2||blocked4||leavesDebts(plan);const key=commentKey(inputs,plan.environment);const marker={
+key,digest:plan.digest,changes:markedChanges(plan,this.#redactor)};await this.#posts.comment(inputs,key,async()=>tells3?
+{body:await planComment(markerLine({kind:"plan",...marker}),shared,this.#event),opens:true}:{body:outdatedComment(key,plan.
+digest,this.#event),opens:inputs.comment==="true"});if(inputs.driftIssue)await this.#posts.drift(inputs,shared,{...marker,
+found:tells3});if(changed2&&inputs.failOnChanges)this.#log.say("::error title=idops::There are changes, and fail-on-chan\
+ges is set.");return{code:this.#signal.aborted?130:blocked4?1:changed2?2:0,summary:summaryLine(plan),changed:changed2,plan,
+planFile:made2.planFile,htmlReport}}async#apply(inputs){const{planFile,expectDigest}=inputs;const file2=planFile===void 0?
+void 0:resolve15(folderOf(inputs),planFile);const stored3=file2===void 0?void 0:await readPlanFile(file2,planFile);const project=await this.#project(
+inputs);const opened=await openForWriting(project,"apply",this.#sessionOptions(inputs));return await this.#within(opened,
+async session=>{const{plan,problems}=stored3===void 0?{plan:await session.plan(planOptionsOf(inputs.args)),problems:[]}:
+await session.planStored(stored3);const shown2=redactPlan(plan,this.#redactor);await this.#tellPlan(plan,shown2);await writeSummary(
+await planSummary(await this.#shared(inputs,shown2)));if(problems.length>0)throw new ProblemsError(problems);if(expectDigest!==
+void 0){checkApproval(plan,await this.#approval(inputs,expectDigest,plan),this.#redactor)}const maxDestructive=inputs.allowDestructive??
+project.maxDestructive();const{result:became,problems:after}=await session.apply(approve(plan,{maxDestructive}));const result=redactResult(
+became,this.#redactor);if(after.length>0)await this.#log.problems(redactProblems(after,this.#redactor));if(result.run!==
+null){const done2={result,plan:shown2};await this.#log.report(resultReport,done2);await writeSummary(await renderText(resultReport,
+"markdown",done2,this.#log.look))}const{failed,not_converged,unknown:unknown4,skipped:skipped2}=summarizeResult(result);
+const bad=failed+not_converged+unknown4+skipped2+after.length>0;return{code:result.interrupted?130:bad?1:0,summary:this.#applied(
+result,after),changed:changesServer(plan),plan,...file2===void 0?{}:{planFile:file2},htmlReport:await this.#writeHtml("a\
+pply.html",resultReport,{result:became,plan,samples:await this.#samplesOrNone(plan,session.project)})}})}#applied(result,problems){
+if(result.run!==null)return resultSummaryLine(result);const[first]=redactProblems(problems,this.#redactor);return first===
+void 0?"There was nothing to apply.":titleLine(`${first.code}: ${first.message}`)}async#approval(inputs,expected,plan){if(expected!==
 fromPullRequest)return{digest:expected,changes:null,source:"expect-digest"};if(inputs.githubToken===void 0){throw new ProblemsError(
 [error("not-approved","expect-digest: from-pull-request needs the input github-token")])}const api=await openGithub(inputs.
-githubToken,this.#event);const approval=await approvalOf(api,this.#event,commentKey(inputs,plan.environment));if(approval!==
-null)this.#log.say(`${approval.source} approved ${approval.digest}`);return approval}#sessionOptions({args,baseUrl:baseUrl2}){
-return{...sessionOptionsOf({...args,...baseUrl2===void 0?{}:{baseUrl:baseUrl2}}),signal:this.#signal,redactor:this.#redactor}}async#within(session,work){
-try{if(session.warnings.length>0)await this.#log.problems(redactProblems(session.warnings,this.#redactor));for(const note of session.
-notes)this.#log.say(escapeLines(this.#redactor.redactSentence(note)));return await work(session)}finally{await session.close()}}async#project({
-config:config3,environment,token,...inputs}){return await loadProject({cwd:folderOf(inputs),above:false,variables:variablesOf(
-token),tokenFile:inputs.args.tokenFile,...config3===void 0?{}:{config:config3},...environment===void 0?{}:{env:environment}})}async#writePlan(inputs,session,plan){
-const planFile=inputs.planFile===void 0?join18(await this.#temporaryFolder(),"plan.json"):resolve15(folderOf(inputs),inputs.
-planFile);await writeResult(planFile,await session.storePlan(plan),384);return{planFile}}async#writeHtml(plan,project){const{
+githubToken,this.#event,{signal:this.#signal});const approval=await approvalOf(api,this.#event,commentKey(inputs,plan.environment));
+if(approval!==null)this.#log.say(`${approval.source} approved ${approval.digest}`);return approval}#sessionOptions({args,
+baseUrl:baseUrl2}){return{...sessionOptionsOf({...args,...baseUrl2===void 0?{}:{baseUrl:baseUrl2}}),signal:this.#signal,
+redactor:this.#redactor}}async#within(session,work){try{if(session.warnings.length>0)await this.#log.problems(redactProblems(
+session.warnings,this.#redactor));for(const note of session.notes)this.#log.say(escapeLines(this.#redactor.redactSentence(
+note)));return await work(session)}finally{await session.close()}}async#project({config:config3,environment,token,...inputs}){
+return await loadProject({cwd:folderOf(inputs),above:false,variables:variablesOf(token),tokenFile:inputs.args.tokenFile,
+...config3===void 0?{}:{config:config3},...environment===void 0?{}:{env:environment}})}async#writePlan(inputs,session,plan){
+const planFile=inputs.planFile===void 0?join19(await this.#temporaryFolder(),"plan.json"):resolve15(folderOf(inputs),inputs.
+planFile);await writeResult(planFile,await session.storePlan(plan),384);return{planFile}}async#samples(plan,project){const{
 samples,warnings}=await planSamples(plan,project);if(warnings.length>0)await this.#log.problems(redactProblems(warnings,
-this.#redactor));const shown2=planReport.redact({plan,samples},this.#redactor);const file2=join18(await this.#temporaryFolder(),
-"plan.html");await writeResult(file2,await renderText(planReport,"html",shown2,this.#log.look),384);return file2}async#temporaryFolder(){
-this.#temporary??=await mkdtemp(join18(process.env.RUNNER_TEMP||tmpdir(),"idops-"));return this.#temporary}async#tellPlan(plan,shown2){
-this.#made=plan;await this.#log.report(planReport,{plan:shown2,samples:new Map})}};var controller=new AbortController;for(const name2 of["SIGINT","SIGTERM"])process.on(name2,()=>controller.abort());process.
-exitCode=await run4(controller.signal);
+this.#redactor));return samples}async#samplesOrNone(plan,project){try{return await this.#samples(plan,project)}catch(failure2){
+if(!(failure2 instanceof ProblemsError))throw failure2;const told2=failure2.problems.map(problem=>({...problem,severity:"\
+warning"}));await this.#log.problems(redactProblems(told2,this.#redactor));return new Map}}async#writeHtml(name2,report2,found2){
+const shown2=report2.redact(found2,this.#redactor);const file2=join19(await this.#temporaryFolder(),name2);await writeResult(
+file2,await renderText(report2,"html",shown2,this.#log.look),384);return file2}async#shared(inputs,plan){const forge=await forgeOf(
+process.env,folderOf(inputs));return{plan,only:inputs.args.only,forge}}async#temporaryFolder(){this.#temporary??=await mkdtemp(
+join19(process.env.RUNNER_TEMP||tmpdir(),"idops-"));return this.#temporary}async#tellPlan(plan,shown2){this.#made=plan;await this.#log.
+report(planReport,{plan:shown2,samples:new Map})}};var controller=new AbortController;for(const name2 of["SIGINT","SIGTERM"])process.on(name2,()=>controller.abort());process.
+exitCode=await run4(controller.signal);if(controller.signal.aborted)process.stdout.write("",()=>process.exit());
 /*!
  * Data of Can I email, https://www.caniemail.com, as of 2026-05-13
  *

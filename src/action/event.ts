@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { eventPayload, headCommit, member } from '../session/github-event.js';
 
 /** What the workflow runs for, as far as idops has to know. */
 export interface WorkflowEvent {
@@ -22,18 +22,16 @@ type Environment = { readonly [name: string]: string | undefined };
 
 /** Reads the event of a workflow from what the runner gives. What isn't there is left empty. */
 export function readEvent(env: Environment): WorkflowEvent {
-  const payload = readPayload(env.GITHUB_EVENT_PATH);
+  const payload = eventPayload(env);
   const [owner = '', repository = ''] = (env.GITHUB_REPOSITORY ?? '').split('/');
   const name = env.GITHUB_EVENT_NAME ?? '';
   const pull = member(payload, 'pull_request');
   const number = member(pull, 'number');
-  const head = member(pull, 'head');
-  const sha = member(head, 'sha');
   return {
     name,
     owner,
     repository,
-    sha: typeof sha === 'string' ? sha : (env.GITHUB_SHA ?? ''),
+    sha: headCommit(env, payload),
     pullRequest:
       typeof number === 'number' ? { number, withoutSecrets: secretsMissing(name, payload, pull) } : null,
     foreign: whyForeign(name, payload),
@@ -107,19 +105,4 @@ function isSame(from: unknown, into: unknown): boolean {
 
 function at(value: unknown, ...path: string[]): unknown {
   return path.reduce(member, value);
-}
-
-function readPayload(path: string | undefined): unknown {
-  if (path === undefined || path === '') return undefined;
-  try {
-    return JSON.parse(readFileSync(path, 'utf8')) as unknown;
-  } catch {
-    return undefined;
-  }
-}
-
-function member(value: unknown, name: string): unknown {
-  return typeof value === 'object' && value !== null
-    ? (value as { [name: string]: unknown })[name]
-    : undefined;
 }

@@ -1,5 +1,4 @@
 import type { Redactor } from '../base/redact.js';
-import type { Plan } from '../plan/plan.js';
 import { type DriftOutcome, syncComment, syncDriftIssue, type Told } from './comment.js';
 import type { WorkflowEvent } from './event.js';
 import { type GithubApi, openGithub } from './github.js';
@@ -7,7 +6,7 @@ import { GithubFailure } from './github-client.js';
 import type { Inputs } from './inputs.js';
 import { type Log, titleLine } from './log.js';
 import { type markedChanges, markerLine } from './marker.js';
-import { plainComment, planComment } from './text.js';
+import { plainComment, planComment, type SharedPlan } from './text.js';
 
 /** What the step writes on GitHub. That it can't be written stops nothing. */
 export class Posts {
@@ -35,7 +34,7 @@ export class Posts {
   /** Writes or closes the issue about a server that is not as declared. */
   async drift(
     inputs: Inputs,
-    plan: Plan,
+    shown: SharedPlan,
     {
       found,
       ...marker
@@ -46,7 +45,7 @@ export class Posts {
       return;
     }
     const first = markerLine({ kind: 'drift', ...marker });
-    const name = titleLine(plan.environment ?? plan.server).slice(0, 100);
+    const name = titleLine(shown.plan.environment ?? shown.plan.server).slice(0, 100);
     const outcome: DriftOutcome | undefined = await this.#asking(
       'The issue',
       'issues: write',
@@ -60,7 +59,7 @@ export class Posts {
                 title: `Identity server is not as declared: ${name}`,
                 body: await planComment(
                   first,
-                  { plan, only: inputs.args.only },
+                  shown,
                   this.#event,
                   'The server is not as the manifests say. Apply puts it right; so does a change of the manifests.\n\n',
                 ),

@@ -18,6 +18,7 @@ import { resultSummaryLine } from '../report/result-text.js';
 import { summaryLine } from '../report/text.js';
 import { plural } from '../report/words.js';
 import { problemsOf, stacksOf } from '../session/failures.js';
+import { forgeOf } from '../session/forge.js';
 import { openForWriting, openSession } from '../session/open.js';
 import { planOptionsOf, sessionOptionsOf } from '../session/options.js';
 import { refuseInputs } from '../session/outputs.js';
@@ -35,7 +36,7 @@ import { markedChanges, markerLine } from './marker.js';
 import { type Ending, writeOutputs, writeSummary } from './outputs.js';
 import { commentKey, configOf, folderOf, variablesOf } from './places.js';
 import { Posts } from './posts.js';
-import { plainComment, planComment, planSummary, problemsBlock } from './text.js';
+import { plainComment, planComment, planSummary, problemsBlock, type SharedPlan } from './text.js';
 
 /** What emails are rendered with, by the template's address. */
 type Samples = Awaited<ReturnType<typeof planSamples>>['samples'];
@@ -193,7 +194,8 @@ class Work {
     const samples = await this.#samples(plan, project);
     const htmlReport = await this.#writeHtml('plan.html', planReport, { plan, samples });
     await this.#tellPlan(plan, shown);
-    await writeSummary(await planSummary({ plan: shown, only: inputs.args.only }));
+    const shared = await this.#shared(inputs, shown);
+    await writeSummary(await planSummary(shared));
     const changed = changesServer(plan);
     const blocked = plan.changes.some(({ action }) => action === 'blocked');
     // What a selection leaves out may be owed something: then nobody is told that all is well.
@@ -203,16 +205,12 @@ class Work {
     await this.#posts.comment(inputs, key, async () =>
       tells
         ? {
-            body: await planComment(
-              markerLine({ kind: 'plan', ...marker }),
-              { plan: shown, only: inputs.args.only },
-              this.#event,
-            ),
+            body: await planComment(markerLine({ kind: 'plan', ...marker }), shared, this.#event),
             opens: true,
           }
         : { body: outdatedComment(key, plan.digest, this.#event), opens: inputs.comment === 'true' },
     );
-    if (inputs.driftIssue) await this.#posts.drift(inputs, shown, { ...marker, found: tells });
+    if (inputs.driftIssue) await this.#posts.drift(inputs, shared, { ...marker, found: tells });
     if (changed && inputs.failOnChanges)
       this.#log.say('::error title=idops::There are changes, and fail-on-changes is set.');
     return {
@@ -238,7 +236,7 @@ class Work {
           : await session.planStored(stored);
       const shown = redactPlan(plan, this.#redactor);
       await this.#tellPlan(plan, shown);
-      await writeSummary(await planSummary({ plan: shown, only: inputs.args.only }));
+      await writeSummary(await planSummary(await this.#shared(inputs, shown)));
       if (problems.length > 0) throw new ProblemsError(problems);
       if (expectDigest !== undefined) {
         checkApproval(plan, await this.#approval(inputs, expectDigest, plan), this.#redactor);
@@ -351,6 +349,11 @@ class Work {
     const file = join(await this.#temporaryFolder(), name);
     await writeResult(file, await renderText(report, 'html', shown, this.#log.look), 0o600);
     return file;
+  }
+
+  async #shared(inputs: Inputs, plan: Plan): Promise<SharedPlan> {
+    const forge = await forgeOf(process.env, folderOf(inputs));
+    return { plan, only: inputs.args.only, forge };
   }
 
   async #temporaryFolder(): Promise<string> {

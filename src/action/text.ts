@@ -2,8 +2,9 @@ import { escapeText } from '../base/escape.js';
 import type { Problem } from '../base/problems.js';
 import type { Share } from '../plan/drift.js';
 import type { Plan } from '../plan/plan.js';
+import type { Forge } from '../report/forge.js';
 import { type Look, planReport, problemsReport, renderText } from '../report/formats.js';
-import { fence } from '../report/markdown.js';
+import { fence } from '../report/marked.js';
 import type { WorkflowEvent } from './event.js';
 
 /** What GitHub takes as a comment or as the body of an issue. */
@@ -21,22 +22,20 @@ const look: Look = { color: false, debug: false, folder: '' };
 export interface SharedPlan {
   readonly plan: Plan;
   readonly only: Share | undefined;
+  /** Where its files are shown; undefined where that isn't known. */
+  readonly forge: Forge | undefined;
 }
 
 /** A plan without secrets under a first line of its own, as a comment: never longer than GitHub takes. */
 export async function planComment(
   first: string,
-  { plan, only }: SharedPlan,
+  shown: SharedPlan,
   event: WorkflowEvent,
   intro = '',
 ): Promise<string> {
   const end = `\n${origin(event)}\n`;
   const start = `${first}\n${intro}`;
-  const markdown = await fitting(
-    { plan, only },
-    (text) => text.length,
-    commentLimit - start.length - end.length,
-  );
+  const markdown = await fitting(shown, (text) => text.length, commentLimit - start.length - end.length);
   return `${start}${markdown}${end}`;
 }
 
@@ -66,13 +65,13 @@ function origin({ sha, runUrl }: WorkflowEvent): string {
 
 /** Renders with a smaller budget until it fits: bytes are no characters. */
 async function fitting(
-  { plan, only }: SharedPlan,
+  { plan, only, forge }: SharedPlan,
   measure: (text: string) => number,
   limit: number,
 ): Promise<string> {
-  const share = only === undefined ? {} : { only };
+  const given = { ...(only === undefined ? {} : { only }), ...(forge === undefined ? {} : { forge }) };
   const render = (budget: number): Promise<string> =>
-    renderText(planReport, 'markdown', { plan, samples: new Map() }, { ...look, ...share, budget });
+    renderText(planReport, 'markdown', { plan, samples: new Map() }, { ...look, ...given, budget });
   let budget = limit;
   let text = await render(budget);
   while (measure(text) > limit && budget > 1_000) {

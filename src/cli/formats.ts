@@ -1,4 +1,4 @@
-import { relative, sep } from 'node:path';
+import { dirname, relative, sep } from 'node:path';
 import { stringifyJson } from '../base/json.js';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { writeResult } from '../base/through.js';
@@ -96,9 +96,10 @@ export async function show<T>(
   await context.refuseOutputs(filesOf(formats));
   const { output, redactor } = context;
   const shown = report.redact(found, redactor);
+  const links = formats.some(({ name }) => name === 'markdown') ? await linksOf(context, look) : {};
   for (const { name, file } of formats) {
     const own = file === undefined ? lookOf(context) : lookElsewhere(context);
-    const rendering = await render(report, name, shown, { ...own, ...look });
+    const rendering = await render(report, name, shown, { ...own, ...links, ...look });
     if (file === undefined) {
       if ('json' in rendering) output.json(rendering.json);
       else output.result(rendering.text);
@@ -107,6 +108,21 @@ export async function show<T>(
     const text = 'json' in rendering ? `${stringifyJson(rendering.json, 2)}\n` : rendering.text;
     await writeResult(file, text);
   }
+}
+
+/** Where Markdown leads to files, where CI says so. A stored plan names them from the project's root, others from here. */
+async function linksOf({ options }: Context, { stored }: Partial<Look>): Promise<Pick<Look, 'forge'>> {
+  const { forgeOf } = await import('../session/forge.js');
+  let folder = process.cwd();
+  if (stored === true) {
+    const { configPath } = await import('../project/index.js');
+    const named = options.config === undefined ? {} : { config: options.config };
+    const config = await configPath({ cwd: folder, variables: process.env, ...named }).catch(() => undefined);
+    if (config === undefined) return {};
+    folder = dirname(config);
+  }
+  const forge = await forgeOf(process.env, folder);
+  return forge === undefined ? {} : { forge };
 }
 
 /** Shows problems as annotations, where a workflow asked for those. */

@@ -7,6 +7,7 @@ import type { NamedSample } from '../mail/samples.js';
 import type { Share } from '../plan/drift.js';
 import type { Plan } from '../plan/plan.js';
 import type { Diagnosed } from './diagnosis.js';
+import type { Forge } from './forge.js';
 import type { History } from './history.js';
 import type { ShownListing, ShownPull } from './pull.js';
 import {
@@ -40,6 +41,8 @@ export interface Look {
   readonly only?: Share;
   /** How many characters Markdown may have at most; as many as a comment takes where it isn't given. */
   readonly budget?: number;
+  /** Where Markdown leads to files; nowhere where it isn't given. */
+  readonly forge?: Forge;
 }
 
 /** Something in a format: JSON as a value, which is laid out otherwise in a file. */

@@ -1,5 +1,5 @@
 import type { ChangeResult, Result } from '../apply/result.js';
-import { code, codeName, prose } from './markdown.js';
+import { code, codeName, prose } from './marked.js';
 import { resultSummaryLine } from './result-text.js';
 import { plural } from './words.js';
 

@@ -27,23 +27,31 @@ export function groupWarnings(
   warnings: readonly AboutWarning[] = allWarnings(plan),
 ): WarningGroup[] {
   const byAddress = new Map(plan.changes.map((change) => [change.address, change]));
+  const all = warnings.map((warning) => attributed(warning, byAddress));
+  const said = ({ code, change }: AboutWarning, text: string) =>
+    JSON.stringify([code, change !== null, text]);
+  const about = new Map<string, Set<Change | null>>();
+  for (const warning of all)
+    added(about, said(warning, warning.message), () => new Set()).add(warning.change);
   const groups = new Map<string, AboutWarning[]>();
-  for (const given of warnings) {
-    const warning = attributed(given, byAddress);
-    const { code, message, change } = warning;
-    const key = JSON.stringify([
-      code,
-      change !== null,
-      change === null ? message : nameless(message, change),
-    ]);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [warning]);
-    else group.push(warning);
+  for (const warning of all) {
+    const { message, change } = warning;
+    const whole = said(warning, message);
+    // An id that is said of several objects is no name of one of them.
+    const isOwn = change !== null && about.get(whole)?.size === 1;
+    added(groups, isOwn ? said(warning, nameless(message, change)) : whole, () => []).push(warning);
   }
-  return [...groups.values()].flatMap((group) => (group[0] === undefined ? [] : [together(group[0], group)]));
+  return [...groups.values()].flatMap((group) => (group[0] === undefined ? [] : [groupOf(group[0], group)]));
 }
 
-function together({ code, message, change }: AboutWarning, group: readonly AboutWarning[]): WarningGroup {
+/** What a map has by a key, new where it has nothing. */
+function added<T>(map: Map<string, T>, key: string, make: () => T): T {
+  const value = map.get(key) ?? make();
+  map.set(key, value);
+  return value;
+}
+
+function groupOf({ code, message, change }: AboutWarning, group: readonly AboutWarning[]): WarningGroup {
   const same = group.every((other) => other.message === message);
   const places = group.flatMap(({ place }) => (place === undefined ? [] : [place]));
   return {
@@ -86,10 +94,15 @@ export function objectsText(
   return firstFew(objects, show);
 }
 
-/** Where warnings are about, where that isn't with their objects: the first few places, and how many more; harmless. */
-export function placesText({ places }: Pick<WarningGroup, 'places'>): string {
-  return firstFew(
-    places,
-    (place) => `${placeText(place)}${place.column === undefined ? '' : `:${place.column}`}`,
+/**
+ * Where warnings are about, where that isn't with their objects: the first few places, and how many more. Harmless where nothing else
+ * shows them.
+ */
+export function placesText(
+  { places }: Pick<WarningGroup, 'places'>,
+  show: (place: WarningGroup['places'][number], text: string) => string = (_, text) => text,
+): string {
+  return firstFew(places, (place) =>
+    show(place, `${placeText(place)}${place.column === undefined ? '' : `:${place.column}`}`),
   );
 }

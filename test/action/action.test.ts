@@ -1,6 +1,8 @@
 import { symlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';
+import { treeOf } from '../report/trees.js';
 import { ids } from '../sandbox/asking.js';
 import { githubToken, pullRequest, type Workspace, workspace } from './running.js';
 
@@ -66,6 +68,19 @@ describe('plan on a pull request', () => {
     const { log, outputs } = await site.run({ 'working-directory': 'infra' }, pullRequest());
     expect(outputs.update).toBe('1');
     expect(log).toContain('::notice file=infra/manifests/a.yaml,line=1,');
+  });
+
+  it('leads from each line of its comment to the file at the head of the pull request', async () => {
+    const site = await workspace({});
+    await site.write({
+      'infra/idops.yaml': 'version: 1\n',
+      'infra/manifests/a b.yaml': 'kind: Organization\nname: acme\nlabel: X\n',
+    });
+    const sha = 'd'.repeat(40);
+    const asked = pullRequest(7, { sha });
+    await site.run({ 'working-directory': 'infra' }, { ...asked, sha: 'e'.repeat(40) });
+    const url = `https://github.example/acme/identity/blob/${sha}/infra/manifests/a%20b.yaml#L1`;
+    expect(plans(site)[0]).toContain(`— [\`"manifests/a b.yaml":1\`](${url})`);
   });
 
   it('updates its comment in place, on whatever page it is, and leaves those of others alone', async () => {
@@ -619,7 +634,9 @@ describe('hostile text', () => {
     expect(outputs.x).toBeUndefined();
     expect(log.split('\n').filter((line) => /^\s*::set-output/.test(line))).toEqual([]);
     const [body = ''] = plans(site);
-    expect(body).not.toContain('<img');
+    const { elements, prose } = treeOf(new MarkdownIt({ html: true, linkify: true }).render(body));
+    expect(elements.filter(({ tag }) => ['img', 'script'].includes(tag))).toEqual([]);
+    expect(prose).not.toMatch(/@|</);
     expect(body.split('\n')[0]).toMatch(/^<!-- [^>]* -->$/);
   });
 });

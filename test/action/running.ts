@@ -188,13 +188,16 @@ function readOutputs(text: string): { [name: string]: string } {
 }
 
 /** The event of a pull request from a branch of the same repository, or of another one. */
-export function pullRequest(number = 7, { from = 'acme/identity', sender = 'jo' } = {}): ActionOptions {
+export function pullRequest(
+  number = 7,
+  { from = 'acme/identity', sender = 'jo', sha = 'beadfeed0123' } = {},
+): ActionOptions {
   return {
     event: 'pull_request',
     payload: {
       pull_request: {
         number,
-        head: { sha: 'beadfeed0123', repo: { full_name: from } },
+        head: { sha, repo: { full_name: from } },
         base: { repo: { full_name: 'acme/identity' } },
       },
       sender: { login: sender },

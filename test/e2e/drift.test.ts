@@ -60,7 +60,7 @@ describe.each([
     ]);
 
     const { stdout: markdown } = await idops('plan --format markdown');
-    expect(markdown.replaceAll(/<\/?code>/g, '')).toContain(`${said} — `);
+    expect(markdown.replaceAll(/<\/?code>|`/g, '')).toContain(`${said} — `);
     expect((await idops('plan --format html')).stdout).toContain(
       `changed on the server since run ${run} (was &quot;ACME Corporation&quot;)`,
     );

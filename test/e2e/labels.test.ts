@@ -44,9 +44,7 @@ describe('what the server calls an object', () => {
       backends[0]?.name,
       clients[0]?.name,
     ]);
-    expect((await idops('plan --format markdown')).stdout).toContain(
-      '</code> (<code>ada@acme.example</code>)',
-    );
+    expect((await idops('plan --format markdown')).stdout).toContain('` (`ada@acme.example`)');
     expect((await idops('plan --format html')).stdout).toContain('</code> (ada@acme.example)');
     expect((await idops('plan --format github')).stdout).toContain(
       `User/${ids.ada} (ada@acme.example): group`,

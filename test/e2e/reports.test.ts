@@ -1,7 +1,7 @@
 import { get } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { ids } from '../sandbox/asking.js';
-import { config, project } from './running.js';
+import { config, project, sure } from './running.js';
 
 const template = `kind: EmailTemplate
 backend_id: ${ids.backend}
@@ -33,6 +33,32 @@ describe('the formats of a plan', () => {
     const { stdout } = await idops('plan --format markdown --markdown-budget 1000');
     expect(stdout.length).toBeLessThanOrEqual(1000);
     expect(stdout).toContain('**Shortened**');
+  });
+
+  it('lead in Markdown to the file at the commit that CI runs for, as the root of the repository has it', async () => {
+    const organization = 'kind: Organization\nname: acme\nlabel: X\n';
+    const { idops, folder } = await project({
+      'infra/idops.yaml': sure,
+      'infra/manifests/a.yaml': organization,
+    });
+    const sha = 'c'.repeat(40);
+    const env = {
+      GITLAB_CI: 'true',
+      CI_PROJECT_URL: 'https://gitlab.example/acme/identity',
+      CI_COMMIT_SHA: sha,
+      CI_PROJECT_DIR: folder,
+    };
+    const link = (shown: string) =>
+      `— [\`${shown}\`](https://gitlab.example/acme/identity/-/blob/${sha}/infra/manifests/a.yaml#L1)\n`;
+    const { stdout } = await idops('plan --config infra/idops.yaml --format markdown --out plan.json', {
+      env,
+    });
+    expect(stdout).toContain(link('infra/manifests/a.yaml:1'));
+    const shown = await idops('show plan.json --config infra/idops.yaml --format markdown', { env });
+    expect(shown.stdout).toContain(link('manifests/a.yaml:1'));
+    expect((await idops('plan --config infra/idops.yaml --format markdown')).stdout).toContain(
+      '— `infra/manifests/a.yaml:1`\n',
+    );
   });
 
   it('annotate what a GitHub workflow shows, from the root of the repository', async () => {

@@ -3,15 +3,20 @@ import MarkdownIt from 'markdown-it';
 import { describe, expect, it } from 'vitest';
 import { Sensitive } from '../../src/base/values.js';
 import type { Change } from '../../src/plan/plan.js';
-import { planMarkdown, prose } from '../../src/report/markdown.js';
+import { planMarkdown } from '../../src/report/markdown.js';
+import { prose } from '../../src/report/marked.js';
 import { reviewGroups } from '../../src/report/review.js';
+import { groupWarnings } from '../../src/report/warnings.js';
 import { leastBudget } from '../../src/report/words.js';
 import { often } from '../often.js';
 import { hostilePlan, invisible, workflowCommand } from './hostile-plans.js';
+import { manyTemplates, manyUsers } from './many-plans.js';
 import { changeOf, fieldOf, planOf } from './plans.js';
 import { treeOf } from './trees.js';
 
 const plain = { debug: false };
+/** Where links lead in these tests. */
+const forge = { files: `https://forge.example/acme/id/blob/${'0'.repeat(40)}`, folder: 'infra' };
 const reader = new MarkdownIt({ html: true, linkify: true });
 
 function manyChanges(count: number, parts: (index: number) => Partial<Change> = () => ({})): Change[] {
@@ -79,6 +84,7 @@ Server \`https://id.example.com\`, profile \`documented\`, environment \`product
 
 ### Destructive (1)
 
+
 <details><summary><b>update</b> <code>User/9b1d</code>: <code>organizations</code>, <code>backend.smtp_password</code> — <b>destructive:</b> removes the membership of globex</summary>
 
 compared with what was recorded \`2026-01-30T12:00:00Z\`, not read from the server
@@ -95,13 +101,11 @@ compared with what was recorded \`2026-01-30T12:00:00Z\`, not read from the serv
 
 ### Blocked (1)
 
-<p><b>blocked</b> <code>Organization/initech</code> — no such organization</p>
-
+- **blocked** \`Organization/initech\` — no such organization
 
 ### Organization (1)
 
-<p><b>update</b> <code>Organization/acme</code>: <code>label</code> <code>"ACME"</code> → <code>"ACME Corp"</code> — <code>manifests/organizations.yaml:3</code></p>
-
+- **update** \`Organization/acme\`: \`label\` \`"ACME"\` → \`"ACME Corp"\` — \`manifests/organizations.yaml:3\`
 
 ### Warnings (1)
 
@@ -113,6 +117,19 @@ Digest \`sha256:0123\`${'  '}
 Required scopes: \`users:manage:all\`${'  '}
 idops \`0.1.0\`, \`2026-01-31T12:00:00Z\`
 `);
+  });
+
+  it('links places to the forge, and leaves those outside of the repository as they are', () => {
+    const at = (file: string) => changeOf({ fields: [fieldOf()], declaredAt: { file, line: 7 } });
+    const text = planMarkdown(planOf([at('a b/[x](y)#1?.yaml'), at('../top.yaml'), at('../../out.yaml')]), {
+      ...plain,
+      forge,
+    });
+    expect(text).toContain(
+      `[\`"a b/[x](y)#1?.yaml":7\`](${forge.files}/infra/a%20b/%5Bx%5D%28y%29%231%3F.yaml#L7)`,
+    );
+    expect(text).toContain(`[\`../top.yaml:7\`](${forge.files}/top.yaml#L7)`);
+    expect(text).toContain('— `../../out.yaml:7`\n');
   });
 
   it('says that there is nothing to change', () => {
@@ -148,7 +165,7 @@ idops \`0.1.0\`, \`2026-01-31T12:00:00Z\`
     });
     expect(text).toContain('y'.repeat(300));
     expect(text).toContain('Sends `PATCH /api/organizations/a%20b`');
-    expect(text).toContain('<code>User/1</code>');
+    expect(text).toContain('- **unchanged** `User/1`');
   });
 
   it('holds no secret', () => {
@@ -158,12 +175,84 @@ idops \`0.1.0\`, \`2026-01-31T12:00:00Z\`
   });
 });
 
+/** The most that GitHub takes of a comment. */
+const commentLimit = 65_536;
+
+/** The lines that name changes, without the warnings after them. */
+function changeLines(text: string): string[] {
+  const [changes = ''] = text.split('\n### Warnings');
+  return changes.split('\n').filter((line) => /^(?:- |<details>)/.test(line));
+}
+
 describe('the budget of the Markdown', () => {
-  it('leaves details out first, and says so', () => {
+  it.each([
+    ['users', manyUsers(300), '300 users'],
+    ['email templates', manyTemplates(500), '500 email templates'],
+  ])(
+    'names every one of many changed %s before anything else, and counts what it leaves out',
+    (_, plan, all) => {
+      // The hidden first line of a comment takes up to 12,000 characters.
+      for (const budget of [commentLimit, commentLimit - 12_500]) {
+        const text = planMarkdown(plan, { ...plain, budget, forge });
+        expect(text.length).toBeLessThanOrEqual(budget);
+        expect(text.length).toBeGreaterThan(budget * 0.95);
+        const lines = changeLines(text);
+        expect(lines).toHaveLength(plan.changes.length);
+        for (const { address } of plan.changes) expect(text).toContain(address);
+        expect(text).toContain(`Left out: details of ${all}; places of `);
+        expect(text).not.toContain('more changes');
+        // Nothing stands before the last change but changes.
+        expect(text.indexOf('### Warnings')).toBeGreaterThan(text.lastIndexOf('**update**'));
+      }
+    },
+  );
+
+  it('says what is said of many once, and names the first of them', () => {
+    const text = planMarkdown(manyUsers(300), { ...plain, budget: commentLimit });
+    expect(text).toContain('; 1 warning, last below.');
+    const [, warnings = ''] = text.split('### Warnings (1)');
+    expect(warnings.match(/^- /gm)).toHaveLength(1);
+    expect(warnings).toMatch(
+      /^\n\n- \*\*300 objects\*\*: the user has the role .* \(`not-in-list`\) — `User\/4.*` \(`firstname.lastname0@.*`\), .* and 297 more\n/,
+    );
+  });
+
+  it('names what warnings of which each is another one are about, without letting them take all room', () => {
+    const text = planMarkdown(manyTemplates(500), { ...plain, budget: commentLimit });
+    expect(text).toContain('- **500 objects**: 2 images have no alt');
+    expect(text).toMatch(/; \d+ warnings\.$/m);
+    expect(text).toContain('(`Backend number 99 of ACME`)');
+  });
+
+  it('tells what would be lost, with its place, before the others get more than their names', () => {
+    const plan = manyUsers(300);
+    const text = planMarkdown(plan, { ...plain, budget: 30_000, forge });
+    expect(changeLines(text)).toHaveLength(300);
+    expect(text).toMatch(
+      /^- \*\*update\*\* `User\/\S+` \(`firstname.lastname299@.*\*\*destructive:\*\* removes the membership of globex.*users%20of%20the%20whole%20company.yaml#L3589\)$/m,
+    );
+  });
+
+  it('counts changes that there is no room to name, too', () => {
+    const text = planMarkdown(manyUsers(300), { ...plain, budget: 5000 });
+    const lines = changeLines(text);
+    expect(text).toMatch(/… and \d+ more/);
+    expect(text).toContain(`Left out: the changes of ${300 - lines.length} users; details of `);
+    expect(text).toContain('**destructive:** removes the membership of globex');
+  });
+
+  it('gives all there is where it fits, and says nothing of leaving out', () => {
+    const text = planMarkdown(manyTemplates(3), { ...plain, forge });
+    expect(text).not.toContain('Shortened');
+    expect(text.match(/^<details>/gm)).toHaveLength(3);
+    expect(text.match(/<a href="https:\/\/forge.example\//g)).toHaveLength(3);
+  });
+
+  it('leaves details out first', () => {
     const text = planMarkdown(planOf(manyChanges(300)), plain);
     expect(text.length).toBeLessThanOrEqual(60_000);
     expect(text).toMatch(
-      /^> \*\*Shortened\*\* to stay within 60,000 characters\. Left out: details of \d+ changes\.$/m,
+      /^> \*\*Shortened\*\* to stay within 60,000 characters\. Left out: details of \d+ organizations\.$/m,
     );
     expect(text).toContain('Organization/org-299');
   });
@@ -171,9 +260,8 @@ describe('the budget of the Markdown', () => {
   it('keeps what is destructive longest', () => {
     const changes = manyChanges(400, (index) => (index === 399 ? { destructions: ['is lost'] } : {}));
     const text = planMarkdown(planOf(changes), { ...plain, budget: 5000 });
-    expect(text).toContain('Organization/org-399');
-    expect(text).toMatch(/… and \d+ more/);
-    expect(text).toMatch(/Left out: details of \d+ changes, \d+ changes\./);
+    expect(text).toMatch(/`Organization\/org-399`.*\*\*destructive:\*\* is lost/);
+    expect(text).toMatch(/Left out: the changes of \d+ organizations; details of \d+ organizations/);
   });
 
   it('leaves a body out before the values beside it', () => {
@@ -228,18 +316,43 @@ describe('hostile text in Markdown', () => {
     );
   });
 
+  it('leads nowhere but to the file that is named, whatever it is called', () => {
+    fc.assert(
+      fc.property(hostilePlan, fc.boolean(), (plan, debug) => {
+        const text = planMarkdown(plan, { debug, budget: 1_000_000, forge });
+        const { elements, comments } = treeOf(reader.render(text));
+        const found = elements.filter(({ tag }) => !known.has(tag));
+        for (const { tag, attributes } of found) {
+          expect(tag).toBe('a');
+          expect(Object.keys(attributes)).toEqual(['href']);
+          expect(attributes.href).toMatch(
+            /^https:\/\/forge\.example\/acme\/id\/blob\/0{40}(?:\/(?!\.\.?[/#])(?:[\w.-]|%[0-9A-F]{2})+)+#L\d+$/,
+          );
+        }
+        const placed = reviewGroups(plan, { debug }).flatMap(({ changes }) =>
+          changes.flatMap(({ declaredAt }) => declaredAt ?? []),
+        );
+        expect(found.length).toBeLessThanOrEqual(placed.length);
+        expect(comments).toBe(0);
+        expect(text).not.toMatch(workflowCommand);
+      }),
+      { numRuns: often(300) },
+    );
+  });
+
   it('adds no heading, no fold and no line of a list', () => {
     fc.assert(
       fc.property(hostilePlan, (plan) => {
         const { elements } = treeOf(reader.render(planMarkdown(plan, { ...plain, budget: 1_000_000 })));
         const count = (tag: string) => elements.filter((element) => element.tag === tag).length;
-        const warnings = plan.warnings.length + plan.changes.flatMap((change) => change.warnings).length;
+        const warnings = groupWarnings(plan).length;
         const groups = reviewGroups(plan, plain);
         expect(count('h2')).toBe(1);
         expect(count('h3')).toBe(groups.length + (warnings > 0 ? 1 : 0));
-        expect(count('li')).toBe(warnings);
         expect(count('details')).toBe(count('summary'));
-        expect(count('details')).toBeLessThanOrEqual(groups.flatMap(({ changes }) => changes).length);
+        expect(count('details') + count('li')).toBe(
+          groups.flatMap(({ changes }) => changes).length + warnings,
+        );
         expect(count('hr')).toBe(1);
       }),
       { numRuns: often(300) },

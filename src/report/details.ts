@@ -1,0 +1,77 @@
+import { disarm } from '../base/escape.js';
+import type { Change } from '../plan/plan.js';
+import { code, fence, prose } from './marked.js';
+import { bodyNotes, observedNote, shortValue } from './review.js';
+import { type BodyView, type FieldView, requestTexts, viewField } from './view.js';
+
+/** Whether there is more to tell of a change than its line tells. */
+export function hasDetails(change: Change, debug: boolean): boolean {
+  if (!debug && shortValue(change) !== undefined) return false;
+  return change.fields.length > 0 || observedNote(change) !== null || (debug && change.requests.length > 0);
+}
+
+/** What is folded under a change: all of it, and without its bodies, where that is shorter. */
+export function detailsOf(change: Change, debug: boolean): string[] {
+  if (!hasDetails(change, debug)) return [];
+  const note = observedNote(change);
+  const views = change.fields.map((field) => viewField(field, { whole: debug, room: 'comment' }));
+  const blocks = (bodies: boolean) => [
+    ...(note === null ? [] : [prose(note)]),
+    ...valueFence(views.filter(({ view }) => view !== 'body')),
+    ...views.flatMap((view) => (view.view === 'body' ? [bodyBlock(view, bodies)] : [])),
+    ...(debug ? requestTexts(change).map((request) => `Sends ${code(request)}`) : []),
+  ];
+  const texts = [true, false].map((bodies) =>
+    blocks(bodies)
+      .map((block) => `${block}\n`)
+      .join('\n'),
+  );
+  return [...new Set(texts)].filter((text) => text !== '');
+}
+
+function valueFence(views: readonly FieldView[]): string[] {
+  return views.length === 0 ? [] : [fence(views.flatMap(valueLines))];
+}
+
+function valueLines(view: FieldView): string[] {
+  return [...shownLines(view), ...(view.drift === null ? [] : [`!   ${view.drift}`])];
+}
+
+function shownLines(view: FieldView): string[] {
+  const { path } = view;
+  switch (view.view) {
+    case 'secret':
+      return [`! ${path}: ${view.unknown ? '(unknown) → ' : ''}(sensitive)`];
+    case 'value':
+      return view.unknown
+        ? [`! ${path}: ${view.before} → ${view.after}`]
+        : [`- ${path}: ${view.before}`, `+ ${path}: ${view.after}`];
+    case 'set':
+      return [
+        `  ${path}:${view.head === null ? '' : ` ${view.head}`}`,
+        ...view.elements.map(({ mark, text }) => `${setMarks[mark]}   ${text}`),
+        ...(view.kept > 0 ? [`    (${view.kept} unchanged)`] : []),
+      ];
+    default:
+      return [];
+  }
+}
+
+/** The marks that a diff is coloured by; `!` stands for a change in place, and for what may be there already. */
+const setMarks = { '+': '+', '-': '-', '~': '!', '=': '!' } as const;
+
+function bodyBlock(view: BodyView, shown: boolean): string {
+  const { path, hunks } = view;
+  const said = [
+    ...(view.drift === null ? [] : [prose(view.drift)]),
+    ...bodyNotes(view),
+    ...(shown || hunks.length === 0 ? [] : ['left out for length']),
+  ];
+  const head = `${code(path)}: ${said.join('; ')}`;
+  if (!shown || hunks.length === 0) return head;
+  const lines = hunks.flatMap((hunk) => [
+    hunk.head,
+    ...hunk.lines.map(({ mark, text }) => disarm(`${mark}${text}`).trimEnd()),
+  ]);
+  return `${head}\n\n${fence(lines)}`;
+}

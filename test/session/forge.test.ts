@@ -1,0 +1,105 @@
+import { mkdir, mkdtemp, realpath, rm, symlink, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { forgeOf } from '../../src/session/forge.js';
+import { afterwards } from '../cleanups.js';
+
+const merge = 'a'.repeat(40);
+const head = 'b'.repeat(40);
+
+/** A folder of a repository that CI checked out, with a folder of a project in it. */
+async function checkout(): Promise<string> {
+  const root = await realpath(await mkdtemp(join(tmpdir(), 'idops-forge-')));
+  afterwards(() => rm(root, { recursive: true, force: true }));
+  await mkdir(join(root, '.git'));
+  await mkdir(join(root, 'infra', 'id'), { recursive: true });
+  return root;
+}
+
+function github(root: string): { [name: string]: string } {
+  return {
+    GITHUB_ACTIONS: 'true',
+    GITHUB_SERVER_URL: 'https://github.example',
+    GITHUB_REPOSITORY: 'acme/identity',
+    GITHUB_SHA: merge,
+    GITHUB_WORKSPACE: root,
+  };
+}
+
+function gitlab(root: string): { [name: string]: string } {
+  return {
+    GITLAB_CI: 'true',
+    CI_PROJECT_URL: 'https://gitlab.example/group/sub/identity',
+    CI_PROJECT_PATH: 'group/sub/identity',
+    CI_COMMIT_SHA: merge,
+    CI_PROJECT_DIR: root,
+  };
+}
+
+describe('where a forge shows files', () => {
+  it('is on GitHub at the commit of the run, and for a pull request at the last one of its branch', async () => {
+    const root = await checkout();
+    const env = github(root);
+    const files = 'https://github.example/acme/identity/blob';
+    expect(await forgeOf(env, root)).toEqual({ files: `${files}/${merge}`, folder: '' });
+    const event = join(root, 'event.json');
+    await writeFile(event, JSON.stringify({ pull_request: { number: 7, head: { sha: head } } }));
+    expect(await forgeOf({ ...env, GITHUB_EVENT_PATH: event }, join(root, 'infra', 'id'))).toEqual({
+      files: `${files}/${head}`,
+      folder: 'infra/id',
+    });
+  });
+
+  it('is elsewhere on Gitea, and on GitLab by its own variables', async () => {
+    const root = await checkout();
+    expect(await forgeOf({ ...github(root), GITEA_ACTIONS: 'true' }, root)).toMatchObject({
+      files: `https://github.example/acme/identity/src/commit/${merge}`,
+    });
+    const files = 'https://gitlab.example/group/sub/identity/-/blob';
+    const infra = join(root, 'infra');
+    expect(await forgeOf(gitlab(root), infra)).toEqual({ files: `${files}/${merge}`, folder: 'infra' });
+    const merged = { ...gitlab(root), CI_MERGE_REQUEST_SOURCE_BRANCH_SHA: head };
+    expect(await forgeOf(merged, root)).toMatchObject({ files: `${files}/${head}` });
+  });
+
+  it("is not known anywhere else, outside of CI's folder, or where a variable holds something else", async () => {
+    const root = await checkout();
+    const outside = await checkout();
+    await rm(join(outside, '.git'), { recursive: true });
+    expect(await forgeOf({}, root)).toBeUndefined();
+    expect(await forgeOf(github(root), outside)).toBeUndefined();
+    for (const wrong of [
+      { GITHUB_SHA: 'main' },
+      { GITHUB_SERVER_URL: '' },
+      { GITHUB_SERVER_URL: 'javascript:alert(1)//' },
+      { GITHUB_SERVER_URL: 'https://user:pass@github.example' },
+      { GITHUB_REPOSITORY: 'acme/"><b>' },
+      { GITHUB_REPOSITORY: 'acme/x) [y](https://evil.example' },
+    ]) {
+      expect(await forgeOf({ ...github(root), ...wrong }, root)).toBeUndefined();
+    }
+    expect(await forgeOf({ ...gitlab(root), CI_PROJECT_URL: 'https://x.example/a b' }, root)).toBeUndefined();
+  });
+
+  it('is that of another repository for none of several that were checked out', async () => {
+    const root = await checkout();
+    const inner = join(root, 'infra', 'id');
+    await mkdir(join(inner, '.git'));
+    const remote = (url: string) =>
+      writeFile(join(inner, '.git', 'config'), `[remote "origin"]\n\turl = ${url}\n`);
+    await remote('https://github.example/acme/other');
+    expect(await forgeOf(github(root), inner)).toBeUndefined();
+    for (const url of ['https://github.example/acme/identity', 'git@github.example:Acme/Identity.git']) {
+      await remote(url);
+      expect(await forgeOf(github(root), inner)).toMatchObject({ folder: '' });
+    }
+  });
+
+  it('is found through a link', async () => {
+    const root = await checkout();
+    const link = join(await checkout(), 'link');
+    await symlink(root, link);
+    expect(await forgeOf(github(link), join(link, 'infra'))).toMatchObject({ folder: 'infra' });
+  });
+});
