@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { whyRefused } from './errno.js';
 import { leadsTo, unlessMissing } from './links.js';
 import { error, ProblemsError } from './problems.js';
 import { sweepTemporaries } from './temporary.js';
@@ -38,9 +39,9 @@ export async function writeResult(file: string, text: string, mode = 0o666): Pro
     throw new ProblemsError([
       error(
         'not-writable',
-        `${file} can't be written: ${failure instanceof Error ? failure.message : String(failure)}`,
+        `${file} can't be written: ${whyRefused(failure)}`,
         [],
-        'check the folder and its permissions',
+        'name another file, or mend the folder and its permissions',
       ),
     ]);
   }

@@ -125,6 +125,6 @@ function lookUp(identity: Identity, index: OrganizationIndex): Live {
   if (row !== undefined) return { exists: true, identity, fields: row };
   // Rows that came without their id may be this one.
   if (index.anonymous > 0) return { exists: true, identity, fields: {} };
-  const trouble = `the server has no organization with the id ${identity.id}, and no operation creates one: create it there, or correct the id`;
+  const trouble = index.lacksId(identity.id);
   return { exists: false, identity, fields: {}, trouble };
 }

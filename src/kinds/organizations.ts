@@ -1,3 +1,4 @@
+import { nearest } from '../base/nearest.js';
 import { compareText, type Fields, identifierKey, isUuid } from '../base/values.js';
 import type { Page } from '../server/answers.js';
 import type { Reader } from '../server/reader.js';
@@ -9,6 +10,7 @@ export class OrganizationIndex {
   readonly #byId = new Map<string, Fields>();
   readonly #byName = new Map<string, Fields[]>();
   readonly #formerNames: ReadonlyMap<string, string>;
+  readonly #meant = new Map<string, string | undefined>();
   /** Rows without an id: they exist, and nobody can say which organizations they are. */
   readonly anonymous: number;
 
@@ -79,7 +81,30 @@ export class OrganizationIndex {
       return `the organization "${reference}" is renamed to "${renamed}": refer to it by its new name`;
     }
     const unsure = this.anonymous > 0 ? ' (its list has rows without an id)' : '';
-    return `the server has no organization "${reference}"${unsure}, and no operation creates one: create it there, or correct the ${isUuid(reference) ? 'id' : 'name'}`;
+    return this.#lacks(`"${reference}"${unsure}`, reference, isUuid(reference) ? 'id' : 'name');
+  }
+
+  /** A sentence that says that there is no organization with an id, and which one may be meant. */
+  lacksId(id: string): string {
+    return this.#lacks(`with the id ${id}`, id, 'id');
+  }
+
+  #lacks(which: string, reference: string, what: 'id' | 'name'): string {
+    const similar = this.#similar(reference, what);
+    const meant = similar === undefined ? '' : `; did you mean "${similar}"?`;
+    return `the server has no organization ${which}, and no operation creates one: create it there, or correct the ${what}${meant}`;
+  }
+
+  /** Many documents may name the same organization that there isn't. */
+  #similar(reference: string, what: 'id' | 'name'): string | undefined {
+    if (this.#meant.has(reference)) return this.#meant.get(reference);
+    const labelled = [...this.#byId.values()].find(({ label }) => label === reference)?.name;
+    const meant =
+      typeof labelled === 'string'
+        ? labelled
+        : nearest(reference, (what === 'id' ? this.#byId : this.#byName).keys());
+    this.#meant.set(reference, meant);
+    return meant;
   }
 }
 

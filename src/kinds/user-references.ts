@@ -234,5 +234,5 @@ function findMember(reference: Value, organizations: OrganizationIndex): Fields 
   if (row !== undefined) return row;
   // Rows that came without their id may be this one.
   if (organizations.anonymous > 0) return { id: reference.id };
-  return `the server has no organization with the id ${reference.id}, and no operation creates one: create it there, or correct the id`;
+  return organizations.lacksId(reference.id);
 }

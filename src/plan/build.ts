@@ -59,6 +59,7 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
   checkTargets(
     selection.targets,
     addressed.flatMap(({ all }) => all),
+    options.declared,
   );
   const twice = sameObjects(selected.map(({ subject, key }) => ({ subject, key })));
   const decided = await eachWithSlowHashes(selected, (one) => ({

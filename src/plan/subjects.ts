@@ -1,3 +1,4 @@
+import { nearest } from '../base/nearest.js';
 import { error, ProblemsError } from '../base/problems.js';
 import { addressOf } from '../kinds/address.js';
 import { kindOf } from '../kinds/index.js';
@@ -104,19 +105,33 @@ export function addresses(
   };
 }
 
-export function checkTargets(targets: readonly string[], all: readonly string[]): void {
+/** Throws a ProblemsError for targets that match none of these addresses; `declared` are those of all documents. */
+export function checkTargets(
+  targets: readonly string[],
+  all: readonly string[],
+  declared: readonly Declared[],
+): void {
   const lost = targets.filter((target) => !all.some((address) => matchesTarget(target, address)));
   if (lost.length === 0) return;
+  const names = [...new Set([...all, ...declared.map(({ kind, identity }) => addressOf(kind, identity))])];
   throw new ProblemsError(
     lost.map((target) =>
       error(
         'no-such-target',
-        `--target ${target} matches nothing that the manifests declare`,
+        `--target ${target} matches nothing that the manifests declare${meantBy(target, names)}`,
         [],
         'an address is KIND/ID, such as User/9b1d…; * stands for any characters',
       ),
     ),
   );
+}
+
+/** The address that a target most likely means: the nearest, or the one whose last part it is. */
+function meantBy(target: string, all: readonly string[]): string {
+  if (target.includes('*')) return '';
+  const ends = all.filter((address) => address.toLowerCase().endsWith(`/${target.toLowerCase()}`));
+  const meant = target.includes('/') ? nearest(target, all) : ends.length === 1 ? ends[0] : undefined;
+  return meant === undefined ? '' : `, did you mean ${meant}?`;
 }
 
 /** Documents that turned out to be one object, each with the places of the others. */

@@ -1,5 +1,6 @@
 import { lstat, readFile, rmdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { whyRefused } from '../base/errno.js';
 import { realPlaceOf } from '../base/links.js';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { sweepTemporaries } from '../base/temporary.js';
@@ -90,7 +91,7 @@ function foldersToMake(folder: string): string[] {
 
 /** What is said of a path that the file system refuses. */
 export function notWritable(path: string, cwd: string, failure: unknown, hint: string): ProblemsError {
-  const why = failure instanceof Error ? failure.message : String(failure);
+  const why = whyRefused(failure);
   return new ProblemsError([
     error('not-writable', `${shownPath(path, cwd)} can't be written: ${why}`, [], hint),
   ]);

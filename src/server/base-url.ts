@@ -32,6 +32,8 @@ export function checkBaseUrl(text: string, use: AddressUse): BaseUrl | Problem {
   const { allowInsecureHttp, what = 'the base URL', places = [] } = use;
   const bad = (why: string, hint: string): Problem => error('bad-address', `${what} ${why}`, places, hint);
   const example = 'write it as https://id.example.com';
+  const slip = slipIn(text);
+  if (slip !== undefined) return bad(...slip);
   const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url === undefined || url.hostname === '') return bad('is not an http or https address', example);
   if (url.protocol !== 'https:' && url.protocol !== 'http:') {
@@ -55,8 +57,52 @@ export function checkBaseUrl(text: string, use: AddressUse): BaseUrl | Problem {
       'use https, or set "allow_insecure_http: true" under server if the network is trusted',
     );
   }
+  if (url.port === '0' || !isHost(url.hostname)) {
+    return bad(url.port === '0' ? 'has the port 0' : 'names no host that there can be', example);
+  }
   const prefix = url.pathname.replace(/\/+$/, '');
   return { href: `${url.origin}${prefix}`, origin: url.origin, prefix };
+}
+
+/** What people write in the place of an address, and what to do about it; neither repeats the text. */
+function slipIn(text: string): readonly [why: string, hint: string] | undefined {
+  const example = 'write it as https://id.example.com';
+  const trimmed = text.trim();
+  if (trimmed === '') return ['is empty', example];
+  if (/^\$[A-Za-z_{(]/.test(trimmed)) {
+    return ['is the name of a variable that nothing filled in', 'in idops.yaml write ${NAME}, with braces'];
+  }
+  if (/\s/.test(trimmed)) return ['has white space in it', example];
+  const scheme = /^https?:/i.exec(trimmed)?.[0];
+  if (scheme === undefined) {
+    if (!/^(?:\/\/)?(?:[\w-]+\.)*[\w-]+(?::\d+)?(?:\/|$)/.test(trimmed)) return undefined;
+    const local = /^(?:\/\/)?(?:localhost|127\.[\d.]+)(?:[:/]|$)/.test(trimmed);
+    return [
+      'does not say whether it is https or http',
+      `write ${local ? 'http' : 'https'}:// before the host`,
+    ];
+  }
+  const rest = trimmed.slice(scheme.length);
+  if (!/^\/\/[^/\\]/.test(rest)) {
+    return /^[/\\]*$/.test(rest)
+      ? ['names no host', example]
+      : [`lacks the two slashes after ${scheme.toLowerCase()}`, example];
+  }
+  if (/^\/\/[^/?#]*@/.test(rest)) return undefined;
+  const port = /^\/\/(?:[^/?#@]*@)?(?:\[[^\]/]*\]|[^/?#:[\]]*):([^/?#]*)/.exec(rest)?.[1];
+  if (port !== undefined && port !== '' && !(/^\d{1,5}$/.test(port) && Number(port) <= 65_535)) {
+    return ['has a port that is no number from 1 to 65535', example];
+  }
+  return undefined;
+}
+
+/** Whether a host, as a URL parser gives it, is an address or a name whose parts are names. */
+function isHost(host: string): boolean {
+  if (host.startsWith('[')) return true;
+  return host
+    .replace(/\.$/, '')
+    .split('.')
+    .every((part) => /^[a-z\d_](?:[\w-]*[a-z\d_])?$/i.test(part));
 }
 
 /** Whether a host, as a URL parser gives it, is this machine. */

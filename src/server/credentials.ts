@@ -169,11 +169,17 @@ export function bearerText(text: string, what: string): string {
 export function wrongInToken(token: string, what: string, places: readonly Place[] = []): Problem | null {
   const why = whyNoToken(token);
   if (why === null) return null;
-  const hint = 'give the token alone, without "Bearer" and without quotes';
+  const hint = isVariable.test(token)
+    ? 'in idops.yaml write ${NAME}, with braces; elsewhere give the token itself'
+    : 'give the token alone, without "Bearer" and without quotes';
   return error('bad-token', `${what} ${why}`, places, hint);
 }
 
+/** `$NAME`, which neither idops nor a shell has filled in. */
+const isVariable = /^\$\{?[A-Za-z_]\w*\}?$/;
+
 function whyNoToken(token: string): string | null {
+  if (isVariable.test(token)) return 'is the name of a variable that nothing filled in';
   if (token === '') return 'is empty';
   if (/[\r\n]/.test(token)) return 'has a line break in it';
   if (/\s/.test(token)) return 'has white space in it';

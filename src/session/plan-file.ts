@@ -1,4 +1,5 @@
 import { readFile } from 'node:fs/promises';
+import { whyRefused } from '../base/errno.js';
 import { error, ProblemsError } from '../base/problems.js';
 import type { Redactor } from '../base/redact.js';
 import type { Plan } from '../plan/plan.js';
@@ -44,14 +45,12 @@ export async function readPlanFile(path: string, shown = path): Promise<StoredPl
   try {
     text = await readFile(path, 'utf8');
   } catch (failure) {
-    const message = failure instanceof Error ? failure.message : String(failure);
-    const why =
-      failure instanceof Error && 'code' in failure && failure.code === 'ENOENT'
-        ? 'is not there'
-        : `can't be read: ${message}`;
-    throw new ProblemsError([
-      error('plan-unreadable', `${shown} ${why}`, [], `idops plan --out ${shown} stores one`),
-    ]);
+    const isMissing = failure instanceof Error && 'code' in failure && failure.code === 'ENOENT';
+    const why = isMissing ? 'is not there' : `can't be read: ${whyRefused(failure)}`;
+    const hint = isMissing
+      ? `idops plan --out ${shown} stores one`
+      : 'name the file that idops plan --out wrote';
+    throw new ProblemsError([error('plan-unreadable', `${shown} ${why}`, [], hint)]);
   }
   return readStoredPlan(text, shown);
 }

@@ -36,7 +36,7 @@ export interface Checked<T> {
 /** Fills in the variables, checks against a schema, and gives every mistake its place. */
 export function check<T>(subject: Unchecked<T>): Checked<T> {
   const { schema, root, file, variables } = subject;
-  const { value, notes } = resolve(root, file, variables);
+  const { value, notes } = resolve(root, file, variables, subject.under);
   const fromVariables = variables?.takeProblems() ?? [];
   let result = schema.safeParse(value);
   const tried = new Set<string>();

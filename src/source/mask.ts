@@ -26,12 +26,27 @@ export function secretRanges(text: string): Range[] {
       colon = end - 1;
     }
   }
+  found.push(...addressSecrets(text));
   return found;
 }
 
-/** Whether a value is the name of a variable and nothing else, which tells no secret. */
+/** What stands before the `@` of addresses. */
+function addressSecrets(text: string): Range[] {
+  const found: Range[] = [];
+  for (let at = text.indexOf('://'); at !== -1; at = text.indexOf('://', at + 3)) {
+    const [, before = ''] = /^:\/\/([^\s/@"']{1,256})@/.exec(text.slice(at, at + 300)) ?? [];
+    const named = before === '' || /^(?:\$\{[A-Za-z_]\w*\}:?)+$/.test(before);
+    if (!named) found.push({ start: at + 3, end: at + 3 + before.length });
+  }
+  return found;
+}
+
+/** Whether a value is names of variables and at most the scheme of a header, which tells no secret. */
 export function isReference(value: string): boolean {
-  return value.length < 200 && /^(["']?)\$\{[A-Za-z_]\w*\}\1\s*$/.test(value);
+  return (
+    value.length < 200 &&
+    /^(["']?)\s*(?:(?:Bearer|Basic|Token)\s+)?(?:\$\{[A-Za-z_]\w*\}\s*)+\1\s*$/.test(value)
+  );
 }
 
 /** Where the key before a colon begins, if it looks secret. */

@@ -27,7 +27,12 @@ export function pathKey(path: readonly PropertyKey[]): string {
  * The plain value of a node. Without variables every scalar that has some counts as unknown, which is how
  * the shape of something is checked that isn't needed now.
  */
-export function resolve(root: Node, file: SourceFile, variables: Variables | null): ResolvedYaml {
+export function resolve(
+  root: Node,
+  file: SourceFile,
+  variables: Variables | null,
+  under: Path = [],
+): ResolvedYaml {
   const notes = new Map<string, Note>();
   const path: (string | number)[] = [];
   const walk = (node: Node): Json => {
@@ -43,7 +48,7 @@ export function resolve(root: Node, file: SourceFile, variables: Variables | nul
         }
         return node.value;
       }
-      const { text, tainted, unknown } = variables.resolve(node.value, node, file);
+      const { text, tainted, unknown } = variables.resolve(node.value, node, file, [...under, ...path]);
       notes.set(pathKey(path), { path: [...path], node, tainted, unknown });
       return unknown ? UNKNOWN_TEXT : text;
     }

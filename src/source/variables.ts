@@ -1,9 +1,10 @@
 import { nearest } from '../base/nearest.js';
 import { error, type Place, type Problem, warning } from '../base/problems.js';
+import { looksSecret } from '../base/secret-names.js';
 import { ExactNumber } from '../base/values.js';
 import type { SourceFile } from './file.js';
 import { BadVariable, parseVariables, type Reference, type VariableText } from './template.js';
-import type { ScalarNode } from './tree.js';
+import type { Path, ScalarNode } from './tree.js';
 
 /** What a scalar says after its variables have been put in. */
 export interface Text {
@@ -62,8 +63,8 @@ export class Variables {
   }
 
   /** Puts the variables into a scalar that has a `$` in it; what is wrong is left for `takeProblems`. */
-  resolve(text: string, node: ScalarNode, file: SourceFile): Text {
-    const context: ScalarContext = { node, file };
+  resolve(text: string, node: ScalarNode, file: SourceFile, path: Path = []): Text {
+    const context: ScalarContext = { node, file, path };
     let template: VariableText;
     try {
       template = parseVariables(text);
@@ -74,7 +75,9 @@ export class Variables {
           'bad-variable',
           failure.message,
           [placeOf(failure.written, context)],
-          `write \${NAME}, \${NAME:-default} or \${NAME:?message}; a "$$" is a plain "$"`,
+          text.includes('${{')
+            ? 'only a workflow knows ${{ … }}: set a process variable there, and write ${NAME} here'
+            : `write \${NAME}${isSecret('', context) ? '' : ', ${NAME:-default}'} or \${NAME:?message}; a "$$" is a plain "$"`,
         ),
       );
       return nothing;
@@ -186,7 +189,7 @@ export class Variables {
     const isNumber = typeof node.value === 'number' || node.value instanceof ExactNumber;
     const text = isNumber && node.source !== '' ? node.source : String(node.value ?? '');
     const value = text.includes('$')
-      ? this.resolve(text, node, file)
+      ? this.resolve(text, node, file, [name])
       : { text, tainted: false, unknown: node.value === null };
     this.#resolving.pop();
     this.#resolved.set(name, value);
@@ -199,8 +202,11 @@ export class Variables {
     const similar = nearest(name, known);
     const advice =
       state === undefined
-        ? `add it to vars in the configuration${similar === undefined ? '' : `, or write ${similar}`}`
-        : (ownVariables.get(name) ?? `set it, or write \${${name}:-default}`);
+        ? isSecret(name, context)
+          ? `add it to allow_env in the configuration, and ${inEnvironment}`
+          : `add it to vars in the configuration, or to allow_env and set it${similar === undefined ? '' : `; or write ${similar}`}`
+        : (ownVariables.get(name) ??
+          (isSecret(name, context) ? inEnvironment : `set it, or write \${${name}:-default}`));
     const text =
       message !== undefined && message !== ''
         ? `variable ${name}: ${message}`
@@ -231,9 +237,22 @@ const ownVariables: ReadonlyMap<string, string> = new Map([
   ],
 ]);
 
+/** Where a secret comes from; a default for one would be a secret in a file. */
+const inEnvironment = 'set it in the environment, in CI from a secret';
+
+/** Whether what a variable gives is a secret, as far as its name and the keys above tell. */
+function isSecret(name: string, { path }: ScalarContext): boolean {
+  return (
+    looksSecret(name) ||
+    path.some((step) => typeof step === 'string' && (step === 'auth' || looksSecret(step)))
+  );
+}
+
 interface ScalarContext {
   readonly node: ScalarNode;
   readonly file: SourceFile;
+  /** Where it stands in what is checked. */
+  readonly path: Path;
 }
 
 /** The place of a reference inside its scalar, or of the scalar where it is written in another way. */

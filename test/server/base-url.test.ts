@@ -32,10 +32,44 @@ describe('a base URL', () => {
     'https://id.example.com/?',
     'https://id.example.com#',
     'https://user:hunter2@not a host',
+    'https://user:hunter2@id.example.com:99999',
+    'https:/id.example.com',
+    'https:///id.example.com',
+    'https://id..example.com',
+    'https://id.example.com:0',
+    'https://-',
+    '   ',
   ])('%s is refused, with a hint and without repeating it', (text) => {
     const problem = checkBaseUrl(text, { allowInsecureHttp: true });
     expect(problem).toMatchObject({ code: 'bad-address', severity: 'error', hint: expect.any(String) });
     expect(JSON.stringify(problem)).not.toContain('hunter2');
+  });
+
+  test.each([
+    ['id.example.com', 'does not say whether it is https or http', 'write https:// before the host'],
+    ['localhost:4000', 'does not say whether it is https or http', 'write http:// before the host'],
+    ['//id.example.com/a', 'does not say whether it is https or http', 'write https:// before the host'],
+    ['https://id.example.com:99999', 'has a port that is no number from 1 to 65535'],
+    ['https://id.example.com:abc', 'has a port that is no number from 1 to 65535'],
+    ['https://id example.com', 'has white space in it'],
+    ['https://', 'names no host'],
+    ['https:/id.example.com', 'lacks the two slashes after https:'],
+    ['$IDOPS_BASE_URL', 'is the name of a variable that nothing filled in'],
+    ['https://user:hunter2@id.example.com', 'holds a user name or a password'],
+  ])('%s %s', (text, why, hint?: string) => {
+    expect(checkBaseUrl(text, { allowInsecureHttp: false })).toMatchObject({
+      message: `the base URL ${why}`,
+      ...(hint === undefined ? {} : { hint }),
+    });
+  });
+
+  test.each([
+    'https://my_host/x',
+    'https://[::1]:8443/x',
+    'https://xn--exmple-cua.com',
+    'https://ex\u00e4mple.com.',
+  ])('%s is one', (text) => {
+    expect(isBaseUrl(checkBaseUrl(text, { allowInsecureHttp: false }))).toBe(true);
   });
 
   test.each([

@@ -22,6 +22,7 @@ import { plural } from '../../report/words.js';
 import { problemsOf } from '../../session/failures.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
+import { portProblem } from '../port.js';
 
 interface Options {
   readonly out?: string;
@@ -193,20 +194,7 @@ function isLocal(host: string | undefined): boolean {
 
 async function listen(server: Server, port: number): Promise<string> {
   await new Promise<void>((resolve, reject) => {
-    server.once('error', (failure: NodeJS.ErrnoException) =>
-      reject(
-        failure.code === 'EADDRINUSE' || failure.code === 'EACCES'
-          ? new ProblemsError([
-              error(
-                'port-unavailable',
-                `port ${port} can't be used (${failure.code})`,
-                [],
-                'name another one with --port',
-              ),
-            ])
-          : failure,
-      ),
-    );
+    server.once('error', (failure: NodeJS.ErrnoException) => reject(portProblem(failure, port) ?? failure));
     server.listen(port, '127.0.0.1', resolve);
   });
   const { port: given } = server.address() as AddressInfo;

@@ -2,6 +2,7 @@ import { type SandboxFaults, startSandbox } from '../../sandbox/index.js';
 import type { Context } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
 import { withSeed } from '../faults.js';
+import { portProblem } from '../port.js';
 
 interface Options {
   readonly profile: 'documented' | 'boruta';
@@ -27,6 +28,8 @@ export async function sandbox({ output, signal }: Context, options: Options): Pr
     faults,
     ...(pageSize === undefined ? {} : { pageSize }),
     ...(ownUser === undefined ? {} : { ownUser }),
+  }).catch((failure: unknown) => {
+    throw portProblem(failure, port) ?? failure;
   });
   output.result(`export IDOPS_BASE_URL=${server.url}\nexport IDOPS_TOKEN=${server.token}\n`);
   if (faults.seed !== options.faults.seed) {

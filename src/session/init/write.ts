@@ -1,5 +1,6 @@
 import { appendFile, lstat, readdir, readFile, realpath, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
+import { whyRefused } from '../../base/errno.js';
 import { escapeText } from '../../base/escape.js';
 import { error, ProblemsError } from '../../base/problems.js';
 import { makeFolder } from '../../base/whole-file.js';
@@ -120,11 +121,10 @@ export class ProjectWriter {
       return await work();
     } catch (failure) {
       if (failure instanceof ProblemsError) throw failure;
-      const message = failure instanceof Error ? failure.message : String(failure);
       throw new ProblemsError([
         error(
           'not-writable',
-          `${this.#shown(path)} can't be written: ${message}`,
+          `${this.#shown(path)} can't be written: ${whyRefused(failure)}`,
           [],
           'check the folder and its permissions',
         ),

@@ -4,6 +4,7 @@ import { hostname } from 'node:os';
 import { basename, dirname, join, relative } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import { z } from 'zod';
+import { whyRefused } from '../../base/errno.js';
 import { error, ProblemsError } from '../../base/problems.js';
 import { fateOf, ownMark, processMark, unnamedParts } from '../../base/process.js';
 import { NoRegularFile, readRegular } from '../../base/regular.js';
@@ -265,7 +266,7 @@ function noLock(path: string, failure: NoRegularFile): ProblemsError {
 }
 
 function notWritable(path: string, failure: unknown): ProblemsError {
-  const message = failure instanceof Error ? failure.message : String(failure);
+  const message = whyRefused(failure);
   return new ProblemsError(
     [
       error(

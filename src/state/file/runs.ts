@@ -1,6 +1,7 @@
 import { constants } from 'node:fs';
 import { type FileHandle, open, readdir, rm } from 'node:fs/promises';
 import { join, relative } from 'node:path';
+import { whyRefused } from '../../base/errno.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
 import { error, ProblemsError } from '../../base/problems.js';
 import { readRegular } from '../../base/regular.js';
@@ -65,7 +66,7 @@ async function runsIn(folder: string): Promise<string[]> {
   try {
     names = await readdir(folder);
   } catch (failure) {
-    const { code, message } = failure as NodeJS.ErrnoException;
+    const { code } = failure as NodeJS.ErrnoException;
     if (code === 'ENOENT') return [];
     const cure =
       code === 'ENOTDIR'
@@ -73,7 +74,12 @@ async function runsIn(folder: string): Promise<string[]> {
         : 'mend its permissions, or name another place with state.path';
     const shown = relative(process.cwd(), folder) || folder;
     throw new ProblemsError([
-      error('journal-unreadable', `the folder of journals ${shown} can't be read: ${message}`, [], cure),
+      error(
+        'journal-unreadable',
+        `the folder of journals ${shown} can't be read: ${whyRefused(failure)}`,
+        [],
+        cure,
+      ),
     ]);
   }
   return names

@@ -1,0 +1,21 @@
+const words: { readonly [code: string]: string } = {
+  EACCES: 'this user may not do that',
+  EPERM: 'this user may not do that',
+  EEXIST: 'a file stands where a folder has to be',
+  ENOTDIR: 'a file stands where a folder has to be',
+  EISDIR: 'it is a folder',
+  ELOOP: 'a symbolic link leads to itself',
+  EMFILE: 'too many files are open',
+  ENAMETOOLONG: 'the name is too long',
+  ENOENT: 'it is not there',
+  ENOSPC: 'the disk is full',
+  EROFS: 'the disk is read-only',
+};
+
+/** Why the file system refused, in words; the code stands behind them for who wants to look it up. */
+export function whyRefused(failure: unknown): string {
+  if (!(failure instanceof Error)) return String(failure);
+  const code = 'code' in failure ? String(failure.code) : '';
+  const said = words[code];
+  return said === undefined ? failure.message : `${said} (${code})`;
+}

@@ -1,0 +1,115 @@
+import { mkdir } from 'node:fs/promises';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import { config, project } from './running.js';
+
+const manifests = { 'manifests/a.yaml': 'kind: Organization\nname: acme\nlabel: New\n' };
+
+describe('what is near to what was written is proposed', () => {
+  it.each([
+    ['--target Organization/acm', 'did you mean Organization/acme?'],
+    ['--target organization/acme', 'did you mean Organization/acme?'],
+    ['--target acme', 'did you mean Organization/acme?'],
+  ])('%s', async (args, advice) => {
+    const { idops } = await project(manifests);
+    const { code, stderr } = await idops(`plan ${args}`);
+    expect({ code, stderr }).toEqual({ code: 1, stderr: expect.stringContaining(advice) });
+  });
+
+  it('but nothing where the target is far from all', async () => {
+    const { idops } = await project(manifests);
+    expect((await idops('plan --target User/9b1d5c1e')).stderr).not.toContain('did you mean');
+  });
+});
+
+describe('a variable that is missing', () => {
+  const withToken = (token: string) => ({
+    ...manifests,
+    'idops.yaml': config.replace('${IDOPS_TOKEN}', () => token),
+  });
+
+  it.each([
+    ['${IDOPS_TOKEN}', '    token: ${IDOPS_TOKEN}\n   |            ^^^^^^^^^^^^^^\n'],
+    [
+      '"Bearer ${IDOPS_TOKEN}"',
+      '    token: "Bearer ${IDOPS_TOKEN}"\n   |                    ^^^^^^^^^^^^^^\n',
+    ],
+    ['${IDOPS_OTHER}', '    token: ${IDOPS_OTHER}\n   |            ^^^^^^^^^^^^^^\n'],
+  ])('is underlined in its line: %s', async (written, line) => {
+    const { idops } = await project(withToken(written));
+    expect((await idops('plan', { env: { IDOPS_TOKEN: undefined } })).stderr).toContain(line);
+  });
+
+  it.each([
+    '${IDOPS_TOKEN}',
+    '${IDOPS_OTHER}',
+    '${MY_TOKEN}',
+    '${IDOPS_TOKEN',
+    '${{ secrets.TOKEN }}',
+    '$IDOPS_TOKEN',
+  ])('of a secret gets no advice to write it into a file: %s', async (written) => {
+    const { idops } = await project(withToken(written));
+    const { code, stderr } = await idops('plan', { env: { IDOPS_TOKEN: undefined } });
+    expect(code).toBe(1);
+    expect(stderr).not.toMatch(/:-|add it to vars/);
+    expect(stderr).toMatch(/help: .*(set it|set a process|write \$\{NAME\})/);
+  });
+
+  it('of a password in a manifest gets none either, and one of a plain field does', async () => {
+    const { idops } = await project({
+      'manifests/a.yaml':
+        'kind: User\nid: u\ngroup: ${IDOPS_GROUP}\nbackend: {id: b, smtp_password: "${IDOPS_SMTP}"}\n',
+    });
+    const { stderr } = await idops('plan');
+    expect(stderr).toContain('help: set it, or write ${IDOPS_GROUP:-default}');
+    expect(stderr).not.toContain('IDOPS_SMTP:-');
+    expect(stderr).toContain('help: set it in the environment, in CI from a secret');
+  });
+
+  it('does not bring a password in an address to light', async () => {
+    const { idops } = await project({
+      ...manifests,
+      'idops.yaml': 'version: 1\nserver:\n  base_url: https://ada:hunter2@id.example.com\n',
+    });
+    const { stderr } = await idops('validate');
+    expect(stderr).toContain('  base_url: https://(sensitive)@id.example.com');
+    expect(stderr).toContain('idops.yaml:3:13');
+  });
+});
+
+describe('what is in the way is told in a sentence, and what to do', () => {
+  it.each([
+    ['plan --out there', "there can't be written: it is a folder (EISDIR)"],
+    ['plan --format html=there', "there can't be written: it is a folder (EISDIR)"],
+    ['plan --out README/plan.json', "README/plan.json can't be written: a file stands where a folder has to"],
+    ['apply there', "there can't be read: it is a folder (EISDIR)"],
+    ['apply nosuch.json', 'nosuch.json is not there'],
+    ['init README --yes', 'README'],
+  ])('%s', async (args, message) => {
+    const { idops, folder } = await project({ ...manifests, README: 'a file' });
+    await mkdir(join(folder, 'there'));
+    const { code, stderr } = await idops(args);
+    expect(code).toBe(1);
+    expect(stderr).toContain(message);
+    expect(stderr).toMatch(/= help: /);
+    expect(stderr).not.toMatch(/mkdir|scandir|, open|, read/);
+  });
+
+  it('a port that is taken', async () => {
+    const taken = createServer();
+    const port = await new Promise<number>((resolve) => {
+      taken.listen(0, '127.0.0.1', () => resolve((taken.address() as { port: number }).port));
+    });
+    try {
+      const { idops } = await project({});
+      const { code, stderr } = await idops(`sandbox --port ${port}`);
+      expect(code).toBe(1);
+      expect(stderr).toContain(
+        `error[port-unavailable]: port ${port} can't be used: another program listens on it`,
+      );
+    } finally {
+      taken.close();
+    }
+  });
+});
