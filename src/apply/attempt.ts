@@ -23,7 +23,7 @@ import {
 } from './ending.js';
 import { aimOf, type Judgement, judge } from './outcome.js';
 import { type Pause, readBackOne } from './read-back.js';
-import { emptied, otherObject, verify } from './verify.js';
+import { emptied, otherObject, type Verification, verify } from './verify.js';
 
 /** Told before and after each request; what it promises must be on the disk when it resolves. */
 export interface Recorder {
@@ -167,21 +167,25 @@ export class Attempt {
   }
 
   #answered(change: Change, { status, data, attempts }: Extract<Sent, { data: Fields }>): Outcome {
-    const { different, unverified } = compareAnswer(this.#kind, change, data);
-    const errors = [
-      ...(different.length > 0
-        ? [`the server answered ${status} and kept another value: ${different.join('; ')}`]
-        : []),
-      ...this.#otherServer(change, data),
-    ];
+    const { different, differing, unverified } = compareAnswer(this.#kind, change, data);
+    const others = this.#otherServer(change, data);
+    const told = (kept: readonly string[]): string =>
+      [
+        ...(kept.length > 0
+          ? [`the server answered ${status} and kept another value: ${kept.join('; ')}`]
+          : []),
+        ...others,
+      ].join('; ');
+    const isOff = different.length + others.length > 0;
     return {
-      status: errors.length > 0 ? 'not_converged' : 'applied',
+      status: isOff ? 'not_converged' : 'applied',
       httpStatus: status,
       attempts,
       ambiguous: false,
       after: data,
       unverified,
-      error: errors.length > 0 ? errors.join('; ') : null,
+      error: isOff ? told(different) : null,
+      ...(isOff ? { gist: told(differing) } : {}),
       notes: notesOf(this.#kind, change, data),
     };
   }
@@ -257,15 +261,15 @@ function attemptsOf(sent: Sent): number {
   return 'closed' in sent ? sent.closed.attempts : 0;
 }
 
-function compareAnswer(
-  kind: Kind,
-  change: Change,
-  answer: Fields,
-): { different: readonly string[]; unverified: readonly string[] } {
+function compareAnswer(kind: Kind, change: Change, answer: Fields): Verification {
   if (change.action === 'update') return verify(kind, change.apply.expected, answer);
   const { regeneration } = kind;
   const missing = change.action === 'regenerate' && typeof answer[regeneration?.field ?? ''] !== 'string';
-  return { different: [], unverified: missing && regeneration !== undefined ? [regeneration.field] : [] };
+  return {
+    different: [],
+    differing: [],
+    unverified: missing && regeneration !== undefined ? [regeneration.field] : [],
+  };
 }
 
 function notesOf({ regeneration }: Kind, change: Change, answer: Fields): string[] {

@@ -16,6 +16,8 @@ export interface Outcome {
   readonly after: Fields | undefined;
   readonly unverified: readonly string[];
   readonly error: string | null;
+  /** The error without the object's own values, where it tells some: what others failed in alike. */
+  readonly gist?: string;
   /** What a person should know although it went well. */
   readonly notes?: readonly string[];
   /** The profile whose server this surely is, where that is another one and its updates lose what they don't mention. */
@@ -74,10 +76,13 @@ export function closed(open: OpenFailure, ambiguous: boolean): Outcome {
 
 /** An outcome with what a person should do besides. */
 export function advised(outcome: Outcome, advice: string): Outcome {
-  const { error, notes = [] } = outcome;
-  return error === null
-    ? { ...outcome, notes: [...notes, advice] }
-    : { ...outcome, error: `${error}; ${advice}` };
+  const { error, gist, notes = [] } = outcome;
+  if (error === null) return { ...outcome, notes: [...notes, advice] };
+  return {
+    ...outcome,
+    error: `${error}; ${advice}`,
+    ...(gist === undefined ? {} : { gist: `${gist}; ${advice}` }),
+  };
 }
 
 /** The outcome of a change that nothing came of, since something of ours failed. */
@@ -91,7 +96,7 @@ export function openOutcome(
   { regeneration }: Kind,
   change: Change,
   open: OpenFailure,
-  { verdict, different, unverified, lost }: Judgement,
+  { verdict, different, differing, unverified, lost }: Judgement,
   live: Live | undefined,
 ): Outcome {
   const base = { httpStatus: open.httpStatus, attempts: open.attempts, unverified: [], after: live?.fields };
@@ -112,15 +117,19 @@ export function openOutcome(
     return { ...base, status: 'applied', ambiguous: false, error: null, notes };
   }
   const names = namesOfLost(lost);
-  const found = change.action === 'delete' ? ['it is still there'] : [...different];
-  if (names !== '') found.push(`lost: ${names}, which the next apply that takes it in puts back`);
-  // What was asked may have been there before, where somebody set something else since.
-  if (found.length === 0) found.push('it was not done');
+  const told = (kept: readonly string[]): string => {
+    const found = change.action === 'delete' ? ['it is still there'] : [...kept];
+    if (names !== '') found.push(`lost: ${names}, which the next apply that takes it in puts back`);
+    // What was asked may have been there before, where somebody set something else since.
+    if (found.length === 0) found.push('it was not done');
+    return `${open.message}; read back: ${found.join('; ')}`;
+  };
   return {
     ...base,
     status: open.answered ? 'not_converged' : 'failed',
     ambiguous: false,
-    error: `${open.message}; read back: ${found.join('; ')}`,
+    error: told(different),
+    gist: told(differing),
   };
 }
 

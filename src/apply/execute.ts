@@ -326,8 +326,9 @@ class Execution {
     if (takesOver(planned) && outcome.status !== 'applied') this.#unsucceeded.add(planned.kind);
     this.#outcomes.set(planned, outcome);
     await this.#guard(() => this.#options.recorder.settled(sent, outcome));
-    const { status, error } = outcome;
-    this.#options.progress.step({ address: planned.address, status, error });
+    const { status, error, gist } = outcome;
+    const { address } = planned;
+    this.#options.progress.step({ address, status, error, ...(gist === undefined ? {} : { gist }) });
   }
 
   /** What can't be recorded stops the run: nothing more is sent that nobody would know of. */
@@ -378,7 +379,7 @@ function skipped(error: string | null): Outcome {
 }
 
 function asResult({ address, label, action }: Change, outcome: Outcome): ChangeResult {
-  const { status, httpStatus, attempts, unverified, error, notes = [] } = outcome;
+  const { status, httpStatus, attempts, unverified, error, gist, notes = [] } = outcome;
   return {
     address,
     ...(label === undefined ? {} : { label }),
@@ -388,6 +389,7 @@ function asResult({ address, label, action }: Change, outcome: Outcome): ChangeR
     attempts,
     unverified,
     error,
+    ...(gist === undefined ? {} : { gist }),
     ...(notes.length === 0 ? {} : { notes }),
   };
 }

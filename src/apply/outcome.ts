@@ -29,6 +29,8 @@ export interface Judgement {
   readonly verdict: 'done' | 'not-done' | 'part' | 'unseen';
   /** The fields that the server keeps otherwise than asked, a sentence each. */
   readonly different: readonly string[];
+  /** What the same comes to without the values: others may differ alike. */
+  readonly differing: readonly string[];
   /** The fields that the server didn't show. */
   readonly unverified: readonly string[];
   /** What was there, was not to go, and is gone. */
@@ -47,7 +49,7 @@ const NOBODY_KNOWS = 'was sent, and nobody can tell whether it was done';
  * `live` is undefined where the object could not be read. Pure.
  */
 export function judge(kind: Kind, aim: Aim, live: Live | undefined): Judgement {
-  const nothing = { different: [], unverified: [], lost: {}, begun: false };
+  const nothing = { different: [], differing: [], unverified: [], lost: {}, begun: false };
   const done: Judgement = { ...nothing, verdict: 'done', sentence: `was done, ${SHOWN}` };
   const notDone: Judgement = { ...nothing, verdict: 'not-done', sentence: `was not done, ${SHOWN}` };
   const unseen: Judgement = { ...nothing, verdict: 'unseen', sentence: NOBODY_KNOWS };
@@ -73,7 +75,15 @@ function judgeUpdate(kind: Kind, { before, expected }: Aim, live: Live): Judgeme
   if (!live.exists) {
     const sentence = `left nothing that could be read: the ${kind.noun} is not there`;
     const different = ['it is not there'];
-    return { verdict: 'part', different, unverified: [], lost: {}, begun: false, sentence };
+    return {
+      verdict: 'part',
+      different,
+      differing: different,
+      unverified: [],
+      lost: {},
+      begun: false,
+      sentence,
+    };
   }
   const now = live.fields;
   const parts = Object.entries(expected).flatMap(([field, asked]) =>
@@ -83,9 +93,11 @@ function judgeUpdate(kind: Kind, { before, expected }: Aim, live: Live): Judgeme
   const off = parts.filter(({ part }) => part.verdict === 'different');
   const wished = parts.filter(({ changes }) => changes);
   const begun = wished.some(({ part }) => part.verdict === 'same');
+  const kept = off.filter(({ changes }) => changes);
   const found = {
     // What was only sent along and is otherwise now, somebody has set since.
-    different: off.filter(({ changes }) => changes).map(({ part }) => sentenceOf(part)),
+    different: kept.map(({ part }) => sentenceOf(part)),
+    differing: kept.map(({ part }) => part.path),
     unverified: parts.filter(({ part }) => part.verdict === 'unknown').map(({ part }) => part.path),
     lost,
     begun,

@@ -27,6 +27,8 @@ export interface ChangeResult {
   readonly unverified: readonly string[];
   /** What went wrong; null where nothing did. */
   readonly error: string | null;
+  /** The error without the object's own values, where it tells some: what others may have failed in alike. */
+  readonly gist?: string;
   /** What a person should know although it went well; not there where there is nothing. */
   readonly notes?: readonly string[];
 }

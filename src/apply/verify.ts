@@ -7,6 +7,8 @@ import type { Identity, Kind } from '../kinds/kind.js';
 export interface Verification {
   /** The fields that the server keeps otherwise, a sentence each. */
   readonly different: readonly string[];
+  /** The paths of the same. */
+  readonly differing: readonly string[];
   /** The fields that the server didn't show. */
   readonly unverified: readonly string[];
 }
@@ -22,8 +24,10 @@ export function verify(kind: Kind, expected: Fields, answer: Fields): Verificati
   const parts = Object.entries(expected).flatMap(([field, asked]) =>
     contrast(kind.fields[field] ?? value, field, asked, answer[field]),
   );
+  const off = parts.filter(({ verdict }) => verdict === 'different');
   return {
-    different: parts.filter(({ verdict }) => verdict === 'different').map(sentenceOf),
+    different: off.map(sentenceOf),
+    differing: off.map(({ path }) => path),
     unverified: parts.filter(({ verdict }) => verdict === 'unknown').map(({ path }) => path),
   };
 }

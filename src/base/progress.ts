@@ -6,6 +6,8 @@ export interface Stepped {
   readonly status: string;
   /** What went wrong; null where nothing did. */
   readonly error: string | null;
+  /** The error without the object's own values, where it tells some. */
+  readonly gist?: string;
 }
 
 /** A request that is about to be sent again. */

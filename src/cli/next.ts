@@ -4,14 +4,14 @@ import type { Plan } from '../plan/plan.js';
 import { nextSteps } from '../report/next.js';
 import type { GlobalOptions } from './context.js';
 
-/** What to do after a run, a sentence each; empty where there is nothing to say. */
+/** What to do after a run, a line each, a command at its end; empty where there is nothing to say. */
 export function nextAfter(
   result: Result,
-  plan: Pick<Plan, 'undoes' | 'environment'>,
+  plan: Pick<Plan, 'undoes' | 'again' | 'environment'>,
   options: GlobalOptions,
 ): string[] {
-  return nextSteps(result, plan).map(({ before, command, after }) =>
-    command === null ? before : `${before}${commandLine(command, plan.environment, options)}${after}`,
+  return nextSteps(result, plan).map(({ before, command }) =>
+    command === null ? before : `${before}${commandLine(command, plan.environment, options)}`,
   );
 }
 

@@ -1,6 +1,6 @@
 import { displayWidth, escapeText } from '../base/escape.js';
 import type { Progress, Retrying, Stepped } from '../base/progress.js';
-import { leftText, namesIn, withoutNames } from '../report/alike.js';
+import { gistOf, leftText } from '../report/alike.js';
 import type { Output } from './output.js';
 
 /** What a person watches, and what it knows of the work that is under way. */
@@ -83,8 +83,8 @@ class Watching implements Watched {
   #phase: Phase | null = null;
   /** How many objects failed in the same way, after the first. */
   #alike = new Map<string, number>();
-  /** How many objects were left out, by the reason. */
-  #left = new Map<string, number>();
+  /** How many objects were left out, by the reason without their names; and the reason of the first. */
+  #left = new Map<string, { readonly reason: string; count: number }>();
 
   constructor(view: View, { output, now }: ProgressOptions) {
     this.#view = view;
@@ -123,7 +123,10 @@ class Watching implements Watched {
     if (made?.status === 'skipped') {
       phase.skipped += 1;
       const reason = made.error ?? 'not sent';
-      this.#left.set(reason, (this.#left.get(reason) ?? 0) + 1);
+      const gist = gistOf(made, reason);
+      const left = this.#left.get(gist) ?? { reason, count: 0 };
+      left.count += 1;
+      this.#left.set(gist, left);
     } else {
       phase.done += 1;
       if (made !== undefined && made.status !== 'applied') this.#failed(made);
@@ -138,7 +141,8 @@ class Watching implements Watched {
     if (phase !== null) this.#view.end(phase, how);
     for (const [error, count] of this.#alike)
       if (count > 0) this.#say(`✗ ${count} more failed alike: ${error}`);
-    for (const [reason, count] of this.#left) this.#say(`- ${leftText(count, reason)}`);
+    for (const [gist, { reason, count }] of this.#left)
+      this.#say(`- ${leftText(count, count === 1 ? reason : gist)}`);
     this.#alike = new Map();
     this.#left = new Map();
   }
@@ -155,8 +159,9 @@ class Watching implements Watched {
   }
 
   /** Says what failed as it happens; what fails in the same way is counted. */
-  #failed({ address, status, error }: Stepped): void {
-    const alike = withoutNames(error ?? status, namesIn(address));
+  #failed(made: Stepped): void {
+    const { address, status, error } = made;
+    const alike = gistOf(made, error ?? status);
     const count = this.#alike.get(alike);
     this.#alike.set(alike, count === undefined ? 0 : count + 1);
     if (count === undefined) {

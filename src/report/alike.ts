@@ -23,6 +23,11 @@ function alone(name: string): RegExp {
   return new RegExp(`(?<!${letters})${name.replace(/[\\^$.*+?()[\]{}|/]/g, '\\$&')}(?!${letters})`, 'gu');
 }
 
+/** What is said of an object without what is its own: its values, and its names. */
+export function gistOf({ address, gist }: Pick<ChangeResult, 'address' | 'gist'>, said: string): string {
+  return withoutNames(gist ?? said, namesIn(address));
+}
+
 /** `430 not sent: the credentials were refused (401)`. */
 export function leftText(count: number, reason: string): string {
   return `${count} ${reason.replace(/^interrupted before it was sent$/, 'not sent: interrupted')}`;
@@ -32,9 +37,9 @@ export function leftText(count: number, reason: string): string {
 export function alike(results: readonly ChangeResult[]): readonly (readonly ChangeResult[])[] {
   const groups = new Map<string, ChangeResult[]>();
   const keys = results.map((result, index) => {
-    const { status, error, address, action, httpStatus } = result;
+    const { status, error, action, httpStatus } = result;
     if (status === 'applied' || error === null) return String(index);
-    return JSON.stringify([status, action, httpStatus, withoutNames(error, namesIn(address))]);
+    return JSON.stringify([status, action, httpStatus, gistOf(result, error)]);
   });
   for (const [index, result] of results.entries()) {
     const key = keys[index] ?? '';

@@ -1,35 +1,35 @@
 import { mayBeUndone, type Result } from '../apply/result.js';
+import { shellWord } from '../base/shell.js';
 import type { Plan } from '../plan/plan.js';
 
-/** Something that can be done after a run: why, the command, and what it does. */
+/** Something that can be done after a run. */
 export interface NextStep {
+  /** Why, or what there is to say. */
   readonly before: string;
-  /** What is typed behind `idops`; null where there is nothing to type. */
+  /** What is typed behind `idops`, at the end of the line; null where there is nothing to type. */
   readonly command: string | null;
-  readonly after: string;
 }
 
-/** What to do after a run, a sentence each; empty where there is nothing to say. */
+/** What to do after a run, a line each; empty where there is nothing to say. */
 export function nextSteps(
   { run, results }: Pick<Result, 'run' | 'results'>,
-  { undoes }: Pick<Plan, 'undoes'>,
+  { undoes, again = ['apply'] }: Pick<Plan, 'undoes' | 'again'>,
 ): NextStep[] {
   if (run === null) return [];
   // Of a regeneration the result itself says what a person has to find out.
   const isLeft = results.some(({ status, action }) => status !== 'applied' && action !== 'regenerate');
   const isUndoable = mayBeUndone({ results });
-  const goOn = 'To go on: ';
+  const command = again.map((word) => (/^--[a-z-]+$/.test(word) ? word : shellWord(word))).join(' ');
   if (undoes !== undefined) {
-    const again = 'Where the manifests still say otherwise, the next apply does it again: change them too.';
+    const otherwise =
+      'Where the manifests still say otherwise, the next apply does it again: change them too.';
     return [
-      ...(isLeft ? [{ before: goOn, command: `undo ${undoes}`, after: ' puts back what is left.' }] : []),
-      ...(isUndoable ? [{ before: again, command: null, after: '' }] : []),
+      ...(isLeft ? [{ before: 'To go on, which puts back what is left: ', command }] : []),
+      ...(isUndoable ? [{ before: otherwise, command: null }] : []),
     ];
   }
   return [
-    ...(isLeft ? [{ before: goOn, command: 'apply', after: ' plans anew, and sends what is left.' }] : []),
-    ...(isUndoable
-      ? [{ before: 'To put back what this run changed: ', command: `undo ${run}`, after: '' }]
-      : []),
+    ...(isLeft ? [{ before: 'To go on, which plans anew and sends what is left: ', command }] : []),
+    ...(isUndoable ? [{ before: 'To put back what this run changed: ', command: `undo ${run}` }] : []),
   ];
 }

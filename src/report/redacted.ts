@@ -22,6 +22,7 @@ export function redactPlan(plan: Plan, redactor: Redactor): Plan {
     ...plan,
     changes: plan.changes.map((change) => redactChange(change, redactor)),
     warnings: plan.warnings.map((warning) => redactWarning(warning, redactor)),
+    ...(plan.again === undefined ? {} : { again: plan.again.map(redactor.redactName) }),
   };
 }
 
@@ -142,6 +143,7 @@ export function redactResult(result: Result, redactor: Redactor): Result {
       ...redactLabel(one, redactor),
       unverified: one.unverified.map(redactor.redactName),
       error: one.error === null ? null : redactor.redactSentence(one.error),
+      ...(one.gist === undefined ? {} : { gist: redactor.redactSentence(one.gist) }),
       ...(one.notes === undefined ? {} : { notes: one.notes.map(redactor.redactSentence) }),
     })),
   };

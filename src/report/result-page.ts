@@ -211,8 +211,8 @@ function notices(result: Result, plan: Plan | null): Insertable {
       ? null
       : markup`<p class="note">This put back what run <code>${plan.undoes}</code> had changed.</p>\n`,
     nextSteps(result, plan ?? {}).map(
-      ({ before, command, after }) =>
-        markup`<p class="note">${before}${command === null ? null : markup`<code>idops ${command}${where}</code>`}${after}</p>\n`,
+      ({ before, command }) =>
+        markup`<p class="note">${before}${command === null ? null : markup`<code>idops ${command}${where}</code>`}</p>\n`,
     ),
     plan?.warnings.map(warningLine) ?? null,
   ];

@@ -1,7 +1,7 @@
 import { type ChangeResult, type Result, type Status, summarizeResult } from '../apply/result.js';
 import { escapeText } from '../base/escape.js';
 import type { Action } from '../plan/plan.js';
-import { alike, leftText, someOf } from './alike.js';
+import { alike, gistOf, leftText, someOf } from './alike.js';
 import type { Pen } from './field-text.js';
 import { fold } from './fold.js';
 import { nameOf } from './names.js';
@@ -101,7 +101,7 @@ function alikeLines(first: ChangeResult, others: readonly ChangeResult[], pen: P
   const { paint, columns } = pen;
   if (first.status === 'skipped') {
     const all = [first, ...others];
-    const text = `- ${escapeText(leftText(all.length, first.error ?? 'not sent'))}`;
+    const text = `- ${escapeText(leftText(all.length, gistOf(first, first.error ?? 'not sent')))}`;
     return [fold([{ text, tint: paint.dim }], 4, columns), ...wrap('    ', someOf(all), columns)];
   }
   return [...troubleLines(first, pen), ...wrap(`    ${others.length} more alike: `, someOf(others), columns)];

@@ -162,10 +162,16 @@ async function open(
     const { acceptDids = [] } = given;
     refuse(acceptDids.flatMap((id) => undeclaredClient(id, declared)));
     if (prune) refuse(await pruneRefusals(manifests));
-    const made = plans.remember(
-      await build({ declared, selection: { targets, kinds }, prune, assert, acceptDids, restores: 'all' }),
-      'apply',
-    );
+    const built = await build({
+      declared,
+      selection: { targets, kinds },
+      prune,
+      assert,
+      acceptDids,
+      restores: 'all',
+    });
+    const again = againOf({ targets, kinds, prune, assert }, acceptDids);
+    const made = plans.remember({ ...built, plan: { ...built.plan, again } }, 'apply');
     madeWith.set(made, { options: { targets, kinds, prune, assert }, storable: acceptDids.length === 0 });
     return made;
   };
@@ -187,7 +193,8 @@ async function open(
         return adjusted.document;
       },
     });
-    const undone = undoPlan({ ...made.plan, undoes: content.run.run }, [
+    const again = ['undo', content.run.run, ...(force ? ['--force'] : [])];
+    const undone = undoPlan({ ...made.plan, undoes: content.run.run, again }, [
       ...undo.left,
       ...[...leftOf.values()].flat(),
     ]);
@@ -285,6 +292,23 @@ function withDefaults({
   assert = false,
 }: PlanOptions = {}): StoredOptions {
   return { targets: [...targets], kinds: [...kinds], prune, assert };
+}
+
+/** What plans the same once more, as it is typed: what was left out stays out. */
+function againOf(
+  { targets, kinds, prune, assert }: StoredOptions,
+  acceptDids: readonly string[],
+): readonly string[] {
+  const repeated = (option: string, values: readonly string[]): string[] =>
+    values.flatMap((value) => [option, value]);
+  return [
+    'apply',
+    ...repeated('--target', targets),
+    ...repeated('--kind', kinds),
+    ...(prune ? ['--prune'] : []),
+    ...(assert ? ['--assert'] : []),
+    ...repeated('--accept-did', acceptDids),
+  ];
 }
 
 /** What can't be put back as things are is left, and does not keep the rest from being put back. */

@@ -271,7 +271,12 @@ describe('a failure that does not tell what was done', () => {
       templates: () => ({ id: 't', txt_content: 'old', html_content: '<p>' }),
     });
     expect(results).toMatchObject([
-      { status: 'failed', httpStatus: 500, error: expect.stringContaining('read back') },
+      {
+        status: 'failed',
+        httpStatus: 500,
+        error: expect.stringMatching(/read back: txt_content: asked "new", the server has "old"$/),
+        gist: expect.stringMatching(/read back: txt_content$/),
+      },
     ]);
   });
 

@@ -57,6 +57,7 @@ describe('an update', () => {
     expect(of(expected)).toEqual({
       verdict: 'done',
       different: [],
+      differing: [],
       unverified: [],
       lost: {},
       begun: true,

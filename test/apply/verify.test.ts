@@ -6,7 +6,11 @@ import { kinds } from './fakes.js';
 describe('an answer', () => {
   it('that has what was asked, and more, says so', () => {
     const answer = { group: 'staff', username: 'ada', blocked: false };
-    expect(verify(kinds.user, { group: 'staff' }, answer)).toEqual({ different: [], unverified: [] });
+    expect(verify(kinds.user, { group: 'staff' }, answer)).toEqual({
+      different: [],
+      differing: [],
+      unverified: [],
+    });
   });
 
   it('is compared field by field: what differs and what is not there', () => {
@@ -17,6 +21,7 @@ describe('an answer', () => {
         'group: asked "staff", the server has "other"',
         'backend.smtp_port: asked 587, the server has 25',
       ],
+      differing: ['group', 'backend.smtp_port'],
       unverified: ['blocked', 'backend.smtp_relay'],
     });
   });
@@ -37,7 +42,7 @@ describe('an answer', () => {
   it('may write a moment in another way', () => {
     const answer = { totp_registered_at: '2026-01-31T13:00:00.000000+01:00' };
     const asked = { totp_registered_at: '2026-01-31T12:00:00Z' };
-    expect(verify(kinds.user, asked, answer)).toEqual({ different: [], unverified: [] });
+    expect(verify(kinds.user, asked, answer)).toEqual({ different: [], differing: [], unverified: [] });
   });
 
   it('that lost a secret is told of without it', () => {

@@ -23,7 +23,7 @@ const global = { color: true };
 
 describe('what to do after a run', () => {
   const here = { environment: null };
-  const undone = { environment: null, undoes: 'r0' };
+  const undone = { environment: null, undoes: 'r0', again: ['undo', 'r0'] };
   it.each([
     ['that went well', resultOf(updated), here, ['To put back what this run changed: idops undo r1']],
     [
@@ -31,7 +31,7 @@ describe('what to do after a run', () => {
       resultOf(updated, failed),
       here,
       [
-        'To go on: idops apply plans anew, and sends what is left.',
+        'To go on, which plans anew and sends what is left: idops apply',
         'To put back what this run changed: idops undo r1',
       ],
     ],
@@ -39,14 +39,14 @@ describe('what to do after a run', () => {
       'that did nothing',
       resultOf(failed),
       here,
-      ['To go on: idops apply plans anew, and sends what is left.'],
+      ['To go on, which plans anew and sends what is left: idops apply'],
     ],
     [
       'of which nobody can tell what it did',
       resultOf({ status: 'unknown', action: 'update' }),
       here,
       [
-        'To go on: idops apply plans anew, and sends what is left.',
+        'To go on, which plans anew and sends what is left: idops apply',
         'To put back what this run changed: idops undo r1',
       ],
     ],
@@ -59,7 +59,12 @@ describe('what to do after a run', () => {
       undone,
       ['Where the manifests still say otherwise, the next apply does it again: change them too.'],
     ],
-    ['of undo that failed', resultOf(failed), undone, ['To go on: idops undo r0 puts back what is left.']],
+    [
+      'of undo that failed',
+      resultOf(failed),
+      undone,
+      ['To go on, which puts back what is left: idops undo r0'],
+    ],
     ['with nothing to do', { ...resultOf(), run: null }, here, []],
   ])('%s', (_, result, plan, sentences) => {
     expect(nextAfter(result, plan, global)).toEqual(sentences);
@@ -76,4 +81,11 @@ describe('what to do after a run', () => {
 test('a command is printed as a shell takes it', () => {
   expect(commandLine('plan', null, global)).toBe('idops plan');
   expect(commandLine('plan', 'a b', global)).toBe("idops plan --env 'a b'");
+});
+
+test('what goes on with the rest of a plan leaves out what it left out', () => {
+  const again = ['apply', '--target', 'Organization/acme', '--target', 'User/*', '--kind', 'User', '--prune'];
+  expect(nextAfter(resultOf(failed), { environment: 'eu', again }, global)).toEqual([
+    "To go on, which plans anew and sends what is left: idops apply --target Organization/acme --target 'User/*' --kind User --prune --env eu",
+  ]);
 });

@@ -135,6 +135,37 @@ describe('what happens to objects', () => {
     expect(said).toEqual(['Applying: 0/3', 'Applying: 1/3', '- 2 not sent: interrupted']);
   });
 
+  it('is counted where the values alone are other ones', () => {
+    const { said, progress } = watched();
+    progress.phase('Applying', 3);
+    for (const id of ['user-1', 'user-2', 'user-3']) {
+      const told = `update a user: PATCH /api/users/${id} answered 500; read back: group`;
+      progress.step({ ...failed(`User/${id}`, `${told}: asked "${id}s", the server has "x"`), gist: told });
+    }
+    progress.end();
+    expect(said.slice(1)).toEqual([
+      '✗ User/user-1 failed: update a user: PATCH /api/users/user-1 answered 500; read back: group: asked "user-1s", the server has "x"',
+      'Applying: 3/3',
+      '✗ 2 more failed alike: update a user: PATCH /api/users/… answered 500; read back: group',
+    ]);
+  });
+
+  it('is told once where the reason why it was not sent differs in the names alone', () => {
+    const { said, progress } = watched();
+    progress.phase('Applying', 3);
+    const skipped = (id: string, why: string) =>
+      progress.step({ address: `User/${id}`, status: 'skipped', error: `not sent: GET /users/${id} ${why}` });
+    skipped('user-1', 'got no connection');
+    skipped('user-2', 'answered 500');
+    skipped('user-3', 'got no connection');
+    progress.end();
+    expect(said).toEqual([
+      'Applying: 0/3',
+      '- 2 not sent: GET /users/… got no connection',
+      '- 1 not sent: GET /users/user-2 answered 500',
+    ]);
+  });
+
   it('can not forge lines', () => {
     const { said, progress } = watched();
     progress.phase('Applying', 1);

@@ -3,15 +3,16 @@ import { project, sure } from './running.js';
 
 const organization = 'kind: Organization\nname: acme\nlabel: Acme Inc.\n';
 
+const typed = (said: string, after: string): string => {
+  const [, line = ''] = new RegExp(`^${after}idops (.+)$`, 'm').exec(said) ?? [];
+  return line;
+};
+
 test('each command says what can follow, and what it says works as it stands', async () => {
   const made = await project({
     'idops.yaml': `${sure}environments: {production: {vars: {region: eu}}}\n`,
     'manifests/a.yaml': organization,
   });
-  const typed = (said: string, after: string): string => {
-    const [, line = ''] = new RegExp(`^${after}idops (.+)$`, 'm').exec(said) ?? [];
-    return line;
-  };
   const planned = await made.idops('plan --env production --out plan.json');
   const applied = await made.idops(typed(planned.stderr, 'The plan is stored. To apply exactly it: '));
   expect(applied).toMatchObject({ code: 0, stdout: expect.stringMatching(/Applied: 1 applied\.\n$/) });
@@ -25,4 +26,27 @@ test('each command says what can follow, and what it says works as it stands', a
     'Nothing to put back: all that can be put back is as it was before the run.',
   );
   expect((await made.idops('plan --env production --out plan.json --quiet')).stderr).toBe('');
+});
+
+test('what goes on after a failure sends no more than was selected', async () => {
+  let refusals = 2;
+  const made = await project(
+    {
+      'idops.yaml': sure,
+      'manifests/a.yaml': organization,
+      'manifests/b.yaml': 'kind: Organization\nname: globex\nlabel: Globex Inc.\n',
+    },
+    {
+      intercept: ({ method }) =>
+        method === 'PATCH' && refusals-- > 0 ? { kind: 'answer', status: 422, body: {} } : undefined,
+    },
+  );
+  const failed = await made.idops('apply --yes --target Organization/acme');
+  const again = typed(failed.stderr, 'To go on, which plans anew and sends what is left: ');
+  expect(again).toBe('apply --target Organization/acme');
+  await made.idops('plan --target Organization/acme --out plan.json');
+  const stored = await made.idops('apply plan.json');
+  expect(typed(stored.stderr, 'To go on, which plans anew and sends what is left: ')).toBe(again);
+  const applied = await made.idops(`${again} --yes`);
+  expect(applied.stdout).toMatch(/Applied: 1 applied\.\n$/);
 });

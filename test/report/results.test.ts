@@ -141,12 +141,13 @@ describe('a result as a page', () => {
   it('says what the plan warned of, and how to go on where something is left', () => {
     const plan = planOf(changes, {
       environment: 'production',
+      again: ['apply', '--target', 'User/*'],
       warnings: [{ code: 'ignored-field', message: 'the server takes no notice of "backend"' }],
     });
     const html = page(resultOf(one('Organization/acme', { status: 'failed', error: 'no' })), plan);
     expect(html).toContain('<strong>Warning:</strong> the server takes no notice of &quot;backend&quot;');
     expect(html).toContain(
-      'To go on: <code>idops apply --env production</code> plans anew, and sends what is left.',
+      'To go on, which plans anew and sends what is left: <code>idops apply --target &#39;User/*&#39; --env production</code>',
     );
     expect(page(resultOf(one('Organization/acme')), plan)).not.toContain('To go on');
   });

@@ -472,6 +472,27 @@ Applied: 0 applied, 5 failed, 6 skipped.
     for (const { address } of results) expect(told).toContain(address);
   });
 
+  it('tells together what ended alike but for the names and values', () => {
+    const many = (part: (id: string) => Partial<ChangeResult>): ChangeResult[] =>
+      Array.from({ length: 5 }, (_, at) =>
+        resultOf({ address: `User/user-${at}`, httpStatus: null, ...part(`user-${at}`) }),
+      );
+    const results = [
+      ...many((id) => {
+        const gist = `PATCH ${id} failed: group`;
+        return { status: 'failed', error: `${gist}: asked "a", the server has "${id}s"`, gist };
+      }),
+      ...many((id) => ({ status: 'skipped', error: `not sent: GET /api/users/${id} got no connection` })),
+    ];
+    expect(resultText({ run: null, interrupted: false, results }, plain)).toBe(`✗ update User/user-0 failed
+    error: PATCH user-0 failed: group: asked "a", the server has "user-0s"
+    4 more alike: User/user-1, User/user-2, User/user-3 and 1 more
+- 5 not sent: GET /api/users/… got no connection
+    User/user-0, User/user-1, User/user-2 and 2 more
+Applied: 0 applied, 5 failed, 5 skipped.
+`);
+  });
+
   it('says of each trouble what is known', () => {
     const result: Result = {
       run: 'r1',
