@@ -33,6 +33,8 @@ export interface Problem {
   readonly hint?: string;
   /** Where it is. */
   readonly places: readonly Place[];
+  /** How many more places there are, where those are too many. */
+  readonly morePlaces?: number;
 }
 
 /** Builds an error; the places are optional since options and servers have none. */

@@ -33,6 +33,9 @@ export interface FieldChange {
   readonly drift?: { readonly recorded: Value; readonly run: string; readonly declared?: 'changed' };
 }
 
+/** What a warning is about; without a column its message says the place. */
+export type WarningPlace = Pick<Place, 'file' | 'inProject' | 'line'> & { readonly column?: number };
+
 /** Something a reviewer should know; it stops nothing. */
 export interface PlanWarning {
   /** A stable code; docs/errors.md explains each. */
@@ -40,5 +43,9 @@ export interface PlanWarning {
   /** What a reviewer should know, in one sentence. */
   readonly message: string;
   /** What it is about, where that is another place than the declaration of its object. */
-  readonly place?: Pick<Place, 'file' | 'inProject' | 'line'> & { readonly column?: number };
+  readonly place?: WarningPlace;
+  /** All places, that one first, where there are several. */
+  readonly places?: readonly WarningPlace[];
+  /** How many more places there are, where those are too many. */
+  readonly morePlaces?: number;
 }

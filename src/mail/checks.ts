@@ -25,8 +25,8 @@ export interface TemplateFinding {
   readonly message: string;
   /** The body that it is about; null where it is about both. */
   readonly body: BodyName | null;
-  /** What it is about in each body, where one place is the first or the only one. */
-  readonly at?: { readonly [body in BodyName]?: Span };
+  /** Everything that it is about in each body. */
+  readonly at?: { readonly [body in BodyName]?: readonly Span[] };
   /** It is about the body that the server has, which nobody can be asked to mend first: never more than a warning. */
   readonly live?: true;
 }
@@ -70,8 +70,8 @@ export function checkTemplate({ before, after, known, support }: CheckedTemplate
   ];
 }
 
-function within(body: BodyName, at: Span | undefined): Pick<TemplateFinding, 'at'> {
-  return at === undefined ? {} : { at: { [body]: at } };
+function within(body: BodyName, at: readonly Span[]): Pick<TemplateFinding, 'at'> {
+  return at.length === 0 ? {} : { at: { [body]: at } };
 }
 
 function present(body: string | null | undefined): body is string {
@@ -102,12 +102,13 @@ function lost(
 
 function syntax(body: BodyName, template: ParsedBody | undefined): TemplateFinding[] {
   if (template === undefined || !('syntax' in template)) return [];
+  const at = template.at === undefined ? [] : [template.at];
   if (template.limit) {
     const message = `the ${body} body can't be checked or rendered: ${template.syntax}; shorten it, or look at what is sent yourself`;
-    return [{ code: 'body-too-large', message, body, ...within(body, template.at) }];
+    return [{ code: 'body-too-large', message, body, ...within(body, at) }];
   }
   const message = `the ${body} body is not a Mustache template: ${template.syntax}`;
-  return [{ code: 'template-syntax', message, body, ...within(body, template.at) }];
+  return [{ code: 'template-syntax', message, body, ...within(body, at) }];
 }
 
 /** A live body that can't be compared with the new one, where that could be. */
@@ -133,7 +134,10 @@ function mismatch(txt: ParsedBody | undefined, html: ParsedBody | undefined): Te
     ...(onlyHtml.length > 0 ? [`only the html body has ${list(onlyHtml)}`] : []),
   ];
   if (parts.length === 0) return [];
-  const at = { ...within('txt', onlyTxt[0]?.at).at, ...within('html', onlyHtml[0]?.at).at };
+  const at = {
+    ...within('txt', spotsOf(onlyTxt)).at,
+    ...within('html', spotsOf(onlyHtml)).at,
+  };
   return [{ code: 'placeholder-mismatch', message: parts.join(', '), body: null, at }];
 }
 
@@ -145,7 +149,10 @@ function unknown(
 ): TemplateFinding[] {
   const live = [before?.txt, before?.html].flatMap((body) => names(parsed(body)) ?? []);
   const all = known.with(live.flatMap(({ meanings }) => meanings));
-  const found = new Map<string, { readonly one: Placeholder; readonly at: { [body in BodyName]?: Span } }>();
+  const found = new Map<
+    string,
+    { readonly one: Placeholder; readonly at: { [body in BodyName]?: readonly Span[] } }
+  >();
   for (const body of ['txt', 'html'] as const) {
     const template = after[body];
     if (template === undefined || 'syntax' in template) continue;
@@ -154,29 +161,43 @@ function unknown(
       found.set(one.name, { one, at: { ...at, [body]: one.at } });
     }
   }
-  const told = [...found.values()].slice(0, unknownAtMost).map(({ one, at }, index): TemplateFinding => {
+  const told = [...found.values()].slice(0, unknownAtMost).map(({ one, at }, index, all): TemplateFinding => {
     const similar = known.nearest(one.name);
-    const more = index === unknownAtMost - 1 ? found.size - unknownAtMost : 0;
+    const rest = index === unknownAtMost - 1 ? [...found.values()].slice(all.length) : [];
+    const more = rest.length;
     const body = at.txt === undefined ? 'html' : at.html === undefined ? 'txt' : null;
     const where = body === null ? 'the bodies have' : `the ${body} body has`;
     const hint = similar === undefined ? '' : `, did you mean ${short(written({ ...one, name: similar }))}?`;
     const others = more > 0 ? ` (and ${more} more such names)` : '';
     const message = `${where} ${short(written(one))}, which nothing is known to fill in for ${known.type}${hint}${others}`;
-    return { code: 'unknown-placeholder', message, body, at };
+    return {
+      code: 'unknown-placeholder',
+      message,
+      body,
+      at: together([at, ...rest.map((other) => other.at)]),
+    };
   });
   return told;
 }
 
 /** Mail programs make a link of an address in plain text too. */
 function insecureText(body: string): TemplateFinding[] {
-  const found = new Map<string, Span>();
-  for (const { 0: address, index } of body.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)) {
-    if (!found.has(address)) found.set(address, { start: index, end: index + address.length });
-  }
-  const [first] = found.values();
-  if (first === undefined) return [];
-  const message = `the txt body leads to ${some([...found.keys()].map(short))} without https`;
-  return [{ code: 'insecure-link', message, body: 'txt', at: { txt: first } }];
+  const found = [...body.matchAll(/\bhttp:\/\/[^\s<>"]+/gi)];
+  if (found.length === 0) return [];
+  const addresses = new Set(found.map(([address]) => address));
+  const message = `the txt body leads to ${some([...addresses].map(short))} without https`;
+  const at = found.map(({ 0: address, index }) => ({ start: index, end: index + address.length }));
+  return [{ code: 'insecure-link', message, body: 'txt', at: { txt: at } }];
+}
+
+function spotsOf(placeholders: readonly Placeholder[]): Span[] {
+  return placeholders.flatMap(({ at }) => at);
+}
+
+function together(all: readonly NonNullable<TemplateFinding['at']>[]): NonNullable<TemplateFinding['at']> {
+  const txt = all.flatMap(({ txt = [] }) => txt);
+  const html = all.flatMap(({ html = [] }) => html);
+  return { ...within('txt', txt).at, ...within('html', html).at };
 }
 
 function list(placeholders: readonly Placeholder[]): string {

@@ -13,7 +13,13 @@ export interface FaintText {
   /** What the WCAG ask for on level AA. */
   readonly needed: number;
   readonly times: number;
-  readonly at: Span | undefined;
+  /** Where it stands, each time. */
+  readonly at: readonly Span[];
+}
+
+interface Found extends FaintText {
+  times: number;
+  readonly at: Span[];
 }
 
 /** What an element's text looks like, with all that it inherits; undefined where nobody has said. */
@@ -29,7 +35,7 @@ const start: State = { color: undefined, background: undefined, size: 16, bold: 
 /** The text of a body that is hard to read, as far as both colours are known exactly. */
 export function faintTextIn({ document }: Tree, styles: Styles): FaintText[] {
   const cascade = new Cascade(styles);
-  const found = new Map<string, FaintText>();
+  const found = new Map<string, Found>();
   const walk = (element: Element, around: State): void => {
     if (unseen.has(element.tagName)) return;
     const look = cascade.of(element);
@@ -65,11 +71,7 @@ function stateOf(element: Element, look: Look, around: State): State {
   };
 }
 
-function judge(
-  element: Element,
-  { color, background, size, bold }: State,
-  found: Map<string, FaintText>,
-): void {
+function judge(element: Element, { color, background, size, bold }: State, found: Map<string, Found>): void {
   if (color === undefined || background === undefined || color === unsure || background === unsure) return;
   // 18 points, or 14 points in bold.
   const isLarge = size === unsure || size >= 24 || (size >= 18.66 && bold !== false);
@@ -78,14 +80,11 @@ function judge(
   if (ratio >= needed) return;
   const names = { color: shownColor(color), background: shownColor(background) };
   const key = `${names.color} ${names.background} ${needed}`;
-  const before = found.get(key);
-  found.set(key, {
-    ...names,
-    ratio: Math.floor(ratio * 10) / 10,
-    needed,
-    times: (before?.times ?? 0) + 1,
-    at: before === undefined ? spotOf(element) : before.at,
-  });
+  const one = found.get(key) ?? { ...names, ratio: Math.floor(ratio * 10) / 10, needed, times: 0, at: [] };
+  found.set(key, one);
+  one.times += 1;
+  const spot = spotOf(element);
+  if (spot !== undefined) one.at.push(spot);
 }
 
 /** Whether there is something to read beside the tags of sections and remarks. */

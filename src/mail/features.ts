@@ -7,19 +7,20 @@ import { attribute, type Element, spotOf, type Tree } from './tree.js';
 /** Something that a body uses and that some programs don't understand. */
 export interface UsedFeature extends Unsupported {
   readonly times: number;
-  /** Where it is used first. */
-  readonly at: Span | undefined;
+  /** Where it is used, each time. */
+  readonly at: readonly Span[];
 }
 
 /** The features that a body uses of those that some programs don't understand, in the order of their first use. */
 export function unsupportedIn(tree: Tree, styles: Styles, support: MailSupport): UsedFeature[] {
-  const found = new Map<Unsupported, { times: number; at: Span | undefined }>();
+  const found = new Map<Unsupported, { times: number; readonly at: Span[] }>();
   const use = (sign: string, at: Span | undefined): void => {
     const unsupported = support.get(sign);
     if (unsupported === undefined) return;
-    const before = found.get(unsupported);
-    if (before === undefined) found.set(unsupported, { times: 1, at });
-    else before.times += 1;
+    const used = found.get(unsupported) ?? { times: 0, at: [] };
+    found.set(unsupported, used);
+    used.times += 1;
+    if (at !== undefined) used.at.push(at);
   };
   for (const element of tree.elements) {
     // What nobody wrote is there for the browser's sake.
@@ -37,7 +38,7 @@ export function unsupportedIn(tree: Tree, styles: Styles, support: MailSupport):
   for (const declarations of styles.inline.values()) for (const one of declarations) inDeclaration(one, use);
   return [...found]
     .map(([unsupported, used]) => ({ ...unsupported, ...used }))
-    .sort((a, b) => (a.at?.start ?? 0) - (b.at?.start ?? 0));
+    .sort((a, b) => (a.at[0]?.start ?? 0) - (b.at[0]?.start ?? 0));
 }
 
 type Use = (sign: string, at: Span | undefined) => void;

@@ -16,8 +16,8 @@ const clippedBytes = 102 * 1024;
 export interface HtmlFinding {
   readonly code: CheckCode;
   readonly message: string;
-  /** What it is about, or the first of several things. */
-  readonly at: Span | undefined;
+  /** Everything that it is about. */
+  readonly at: readonly Span[];
 }
 
 /** Everything that is questionable about a body's HTML. */
@@ -31,7 +31,7 @@ export function htmlFindings(body: string, support: MailSupport | undefined): Ht
   // That a body has too many characters is told of each, whatever is in it.
   if (body.length > limits.bodyCharacters) return size;
   const message = `the html body is ${tree.refused}, so nothing else is said about it`;
-  return [{ code: 'html-nesting', message, at: undefined }, ...size];
+  return [{ code: 'html-nesting', message, at: [] }, ...size];
 }
 
 function clipped(body: string): HtmlFinding[] {
@@ -43,7 +43,7 @@ function clipped(body: string): HtmlFinding[] {
     .subarray(0, clippedBytes)
     .toString()
     .replace(/\uFFFD$/, '').length;
-  return [{ code: 'html-too-large', message, at: { start, end: start + 1 } }];
+  return [{ code: 'html-too-large', message, at: [{ start, end: start + 1 }] }];
 }
 
 function treeFindings(tree: Tree, body: string, support: MailSupport | undefined): HtmlFinding[][] {
@@ -61,13 +61,18 @@ function treeFindings(tree: Tree, body: string, support: MailSupport | undefined
 
 function told(code: CheckCode, found: readonly Spotted[], message: (what: string) => string): HtmlFinding[] {
   if (found.length === 0) return [];
-  return [{ code, message: message(some(found.map(({ text }) => short(text)))), at: found[0]?.at }];
+  const texts = new Set(found.map(({ text }) => text));
+  return [{ code, message: message(some([...texts].map(short))), at: spotsOf(found) }];
+}
+
+function spotsOf(found: readonly Spotted[]): Span[] {
+  return found.flatMap(({ at }) => at ?? []);
 }
 
 function charset(charsets: readonly Spotted[], head: Span | undefined): HtmlFinding[] {
   if (charsets.length === 0) {
     const message = 'the html body declares no character set: <meta charset="utf-8"> is missing';
-    return [{ code: 'html-charset', message, at: head }];
+    return [{ code: 'html-charset', message, at: head === undefined ? [] : [head] }];
   }
   const foreign = charsets.filter(({ text }) => !['utf-8', 'utf8'].includes(text));
   return told(
@@ -82,7 +87,7 @@ function withoutAlt(images: readonly Spotted[]): HtmlFinding[] {
   const many = images.length === 1 ? '1 image without alt text' : `${images.length} images without alt text`;
   const sources = [...new Set(images.map(({ text }) => text))].filter((source) => source !== '').map(short);
   const message = `the html body has ${many}${sources.length > 0 ? `: ${some(sources)}` : ''}`;
-  return [{ code: 'image-without-alt', message, at: images[0]?.at }];
+  return [{ code: 'image-without-alt', message, at: spotsOf(images) }];
 }
 
 /** So many findings of one kind are told one by one. */
@@ -90,10 +95,11 @@ const eachAtMost = 5;
 
 function faint(found: readonly FaintText[]): HtmlFinding[] {
   return found.slice(0, eachAtMost).map(({ color, background, ratio, needed, times, at }, index) => {
-    const more = index === eachAtMost - 1 && found.length > eachAtMost;
-    const others = more ? ` (and ${found.length - eachAtMost} more such pairs of colours)` : '';
+    const rest = index === eachAtMost - 1 ? found.slice(eachAtMost) : [];
+    const pairs = some(rest.map((one) => `${one.color} on ${one.background}`));
+    const others = rest.length === 0 ? '' : ` (and ${rest.length} more such pairs of colours: ${pairs})`;
     const message = `the html body has text in ${color} on ${background}${often(times)}, a contrast of ${ratio}:1 where ${needed}:1 is the least that is easy to read${others}`;
-    return { code: 'low-contrast', message, at };
+    return { code: 'low-contrast', message, at: [at, ...rest.map((one) => one.at)].flat() };
   });
 }
 
@@ -106,7 +112,7 @@ function unsupported(found: readonly UsedFeature[]): HtmlFinding[] {
     return lists.map((list): HtmlFinding => {
       const names = some(list.map(({ feature, times }) => `${feature}${often(times)}`));
       const message = `the html body uses ${names}, not understood by ${programs}`;
-      return { code: 'mail-programs', message, at: list[0]?.at };
+      return { code: 'mail-programs', message, at: list.flatMap(({ at }) => at) };
     });
   });
 }

@@ -9,13 +9,13 @@ export interface Spotted {
 
 /** What there is to know about a body's HTML. */
 export interface HtmlFacts {
-  /** What would run or embed something, in words, each once. */
+  /** What would run or embed something, in words. */
   readonly active: readonly Spotted[];
   /** The declared character sets, in lower case. */
   readonly charsets: readonly Spotted[];
   /** The addresses of images without an `alt` attribute; an empty `alt` says that there is nothing to tell. */
   readonly imagesWithoutAlt: readonly Spotted[];
-  /** The addresses that are fetched or opened without https, each once. */
+  /** The addresses that are fetched or opened without https. */
   readonly insecure: readonly Spotted[];
   /** Where the head begins, or what else is the first that somebody wrote. */
   readonly head: Span | undefined;
@@ -24,7 +24,7 @@ export interface HtmlFacts {
 /** Looks through a body as a browser would read it. */
 export function inspectHtml({ elements }: Tree): HtmlFacts {
   return {
-    active: eachOnce(elements.flatMap(activeParts)),
+    active: elements.flatMap(activeParts),
     charsets: elements.flatMap((element) => {
       const text = charsetOf(element);
       return text === undefined ? [] : [{ text, at: spotOf(element) }];
@@ -32,15 +32,9 @@ export function inspectHtml({ elements }: Tree): HtmlFacts {
     imagesWithoutAlt: elements
       .filter((element) => element.tagName === 'img' && attribute(element, 'alt') === undefined)
       .map((element) => ({ text: attribute(element, 'src') ?? '', at: spotOf(element) })),
-    insecure: eachOnce(elements.flatMap(insecureParts)),
+    insecure: elements.flatMap(insecureParts),
     head: elements.flatMap((element) => (element.tagName === 'head' ? (spotOf(element) ?? []) : []))[0],
   };
-}
-
-function eachOnce(found: readonly Spotted[]): Spotted[] {
-  const first = new Map<string, Spotted>();
-  for (const one of found) if (!first.has(one.text)) first.set(one.text, one);
-  return [...first.values()];
 }
 
 const embedding = new Set(['iframe', 'object', 'embed', 'applet', 'frame', 'portal']);

@@ -9,8 +9,12 @@ export interface Placeholder {
   readonly section: boolean;
   /** The name itself, and the name under each of the sections around it: `user.name` in `{{#user}}`. */
   readonly meanings: readonly string[];
-  /** The tag of its first use. */
-  readonly at: Span;
+  /** The tags that use it. */
+  readonly at: readonly Span[];
+}
+
+interface Found extends Placeholder {
+  readonly at: Span[];
 }
 
 /** Whether what stands in a section counts, by what the section's name may stand for. */
@@ -18,7 +22,7 @@ type Enters = (meanings: readonly string[]) => boolean;
 
 /** The names that a body uses, each once, in the order of their first use. `{{.}}` is the section's own. */
 export function placeholdersOf(parts: readonly Part[], enters: Enters = () => true): Placeholder[] {
-  const found = new Map<string, Placeholder>();
+  const found = new Map<string, Found>();
   collect(parts, [], found, enters);
   return [...found.values()];
 }
@@ -26,7 +30,7 @@ export function placeholdersOf(parts: readonly Part[], enters: Enters = () => tr
 function collect(
   parts: readonly Part[],
   sections: readonly string[],
-  found: Map<string, Placeholder>,
+  found: Map<string, Found>,
   enters: Enters,
 ): void {
   for (const part of parts) {
@@ -34,12 +38,14 @@ function collect(
     const meanings = [part.name, ...within(sections, part.name)];
     const section = part.kind === 'section';
     const before = found.get(part.name);
+    const at = before?.at ?? [];
+    at.push(part.at);
     found.set(part.name, {
       name: part.name,
       section: section && (before?.section ?? true),
       // A name that stands in every section doesn't need them all.
       meanings: [...new Set([...(before?.meanings ?? []), ...meanings])].slice(0, 64),
-      at: before?.at ?? part.at,
+      at,
     });
     if (part.kind !== 'section') continue;
     if (part.inverted) collect(part.parts, sections, found, enters);

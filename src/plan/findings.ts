@@ -1,4 +1,5 @@
 import { error, type Place, type Problem, warning } from '../base/problems.js';
+import type { Span } from '../base/span.js';
 import type { Value } from '../base/values.js';
 import { emailsIn } from '../kinds/emails.js';
 import { kindOf } from '../kinds/index.js';
@@ -38,19 +39,31 @@ export function templateWarnings(change: Change, declared: Declared, checks: Bod
   return { warnings: told('warning'), errors: told('error') };
 }
 
-/** A finding with the first of its places that a document has. */
+/** A finding with its places in what a document has. */
 export function planWarning(template: Declared, email: Email, finding: TemplateFinding): PlanWarning {
   const { code, message, body, at } = finding;
-  const about = (body === null ? (['txt', 'html'] as const) : [body]).filter(
-    (name) => template.fields[email[name]] !== undefined,
+  const about = bodiesOf(body).filter((name) => template.fields[email[name]] !== undefined);
+  const spotted = about.filter((name) => at?.[name] !== undefined);
+  if (about.length === 0 || finding.live) return { code, message };
+  const { places, more } = placesIn(
+    template,
+    email,
+    finding,
+    spotted.length > 0 ? spotted : about.slice(0, 1),
   );
-  const name = about.find((one) => at?.[one] !== undefined) ?? about[0];
-  if (name === undefined || finding.live) return { code, message };
-  const { file, inProject, line, column } = template.placeWithin(email[name], at?.[name]);
+  const all = places.map(({ file, inProject, line, column }) => ({
+    file,
+    ...(inProject === undefined ? {} : { inProject }),
+    line,
+    column,
+  }));
+  const [place] = all;
   return {
     code,
     message,
-    place: { file, ...(inProject === undefined ? {} : { inProject }), line, column },
+    ...(place === undefined ? {} : { place }),
+    ...(all.length > 1 ? { places: all } : {}),
+    ...(more > 0 ? { morePlaces: more } : {}),
   };
 }
 
@@ -62,16 +75,50 @@ export function checkDeclaredTemplates(declared: readonly Declared[], checks: Bo
         const level = levelOf(finding.code, checks.levels);
         if (level === 'off') return [];
         const build = level === 'error' ? error : warning;
-        return [build(finding.code, finding.message, places(template, email, finding))];
+        const { places, more } = placesIn(template, email, finding, bodiesOf(finding.body));
+        return [
+          {
+            ...build(finding.code, finding.message, places),
+            ...(more > 0 ? { morePlaces: more } : {}),
+          },
+        ];
       },
     ),
   );
 }
 
-/** Where a finding stands: in the body that it is about, or in both. */
-function places(template: Declared, email: Email, { body, at }: TemplateFinding): Place[] {
-  const about: readonly BodyName[] = body === null ? ['txt', 'html'] : [body];
-  return about.map((name) => template.placeWithin(email[name], at?.[name]));
+function bodiesOf(body: BodyName | null): readonly BodyName[] {
+  return body === null ? ['txt', 'html'] : [body];
+}
+
+/** So many places of a finding are told; the others are counted. */
+const placesAtMost = 50;
+
+/** Where a finding stands in these bodies: the first place in each, then the others. */
+function placesIn(
+  template: Declared,
+  email: Email,
+  { at }: TemplateFinding,
+  about: readonly BodyName[],
+): { readonly places: readonly Place[]; readonly more: number } {
+  const found = about.map((name) => ({ field: email[name], spots: eachOnce(at?.[name] ?? []) }));
+  const seen = new Map<string, Place>();
+  const add = (field: string, spot: Span | undefined): void => {
+    const place = template.placeWithin(field, spot);
+    const key = JSON.stringify([place.file, place.line, place.column]);
+    if (!seen.has(key)) seen.set(key, place);
+  };
+  for (const { field, spots } of found) add(field, spots[0]);
+  const firsts = seen.size;
+  for (const { field, spots } of found) for (const spot of spots.slice(1, placesAtMost)) add(field, spot);
+  const more = found.reduce((sum, { spots }) => sum + Math.max(0, spots.length - placesAtMost), 0);
+  // Where no part of a field can be told, the others stand at the same place.
+  return { places: [...seen.values()], more: seen.size === firsts ? 0 : more };
+}
+
+function eachOnce(spots: readonly Span[]): Span[] {
+  const byStart = new Map(spots.map((spot) => [spot.start, spot]));
+  return [...byStart.values()].sort((a, b) => a.start - b.start);
 }
 
 /** The bodies as far as they may be shown: a message quotes names from them. */

@@ -5,7 +5,7 @@ import type { KindName } from '../kinds/kind.js';
 import type { Scope, WriteRequest } from '../server/operations.js';
 import type { ProfileName } from '../server/profiles.js';
 
-export type { Action, FieldChange, PlanWarning } from '../kinds/change.js';
+export type { Action, FieldChange, PlanWarning, WarningPlace } from '../kinds/change.js';
 
 /** Where the present value came from. */
 export type Source = 'live' | 'recorded' | 'unknown';

@@ -6,6 +6,7 @@ import { warningLine } from './changes.js';
 import { Emails, emailGallery, samplesText } from './emails.js';
 import { type Insertable, type Markup, markup, markupLines } from './markup.js';
 import { pageText, scrollable } from './page.js';
+import { placeList } from './places.js';
 import { placeText } from './review.js';
 import { plural } from './words.js';
 
@@ -57,10 +58,9 @@ function contents(templates: readonly GalleryTemplate[]): Markup {
   )}</ul></nav>`;
 }
 
-function problemBox({ code, severity, message, hint, places }: Problem): Markup {
-  const [place] = places;
+function problemBox({ code, severity, message, hint, places, morePlaces }: Problem): Markup {
   return markup`<p class="${severity === 'error' ? 'loss' : 'warning'}"><strong>${severity}[${code}]:</strong> ${message}${
-    place === undefined ? null : markup` at <code>${placeText(place)}</code>`
+    places.length === 0 ? null : markup` at <code>${placeList(places, morePlaces)}</code>`
   }${hint === undefined ? null : `; ${hint}`}</p>\n`;
 }
 

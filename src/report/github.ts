@@ -2,9 +2,10 @@ import type { Result } from '../apply/result.js';
 import { escapeText } from '../base/escape.js';
 import type { Place, Problem } from '../base/problems.js';
 import { type Share, shareOf } from '../plan/drift.js';
-import type { Change, Plan } from '../plan/plan.js';
+import type { Change, Plan, PlanWarning, WarningPlace } from '../plan/plan.js';
 import { driftNote } from './drift.js';
 import { labelBeside, type Named } from './names.js';
+import { placeList, placesOf } from './places.js';
 import { resultSummaryLine } from './result-text.js';
 import { headline, shareNotes } from './review.js';
 
@@ -35,11 +36,9 @@ export function planGithub(plan: Plan, options: GithubOptions = {}): string {
   const annotations = [
     ...changes.filter(({ action }) => action === 'blocked').map(blocked),
     ...changes.filter(({ destructions }) => destructions.length > 0).map(destructive),
-    ...plan.warnings.map(({ code, message, place = null }) => warned(code, message, place)),
+    ...plan.warnings.map((warning) => warned(warning, '', null)),
     ...plan.changes.flatMap((change) =>
-      change.warnings.map(({ code, message, place = change.declaredAt }) =>
-        warned(code, `${titled(change)}: ${message}`, place),
-      ),
+      change.warnings.map((warning) => warned(warning, `${titled(change)}: `, change.declaredAt)),
     ),
     ...shareNotes(plan, options.only).map(noted),
     ...changes
@@ -92,8 +91,20 @@ function drifted(change: Change): string {
   return note === null ? '' : `; ${note}`;
 }
 
-function warned(code: string, message: string, place: Annotation['place']): Annotation {
-  return { level: 'warning', title: `idops ${code}`, message, place };
+/** A warning at its first place, or at the one of its object. */
+function warned(warning: PlanWarning, about: string, declared: Annotation['place']): Annotation {
+  const { code, message, place = declared, morePlaces } = warning;
+  return {
+    level: 'warning',
+    title: `idops ${code}`,
+    message: [`${about}${message}`, ...alsoAt(placesOf(warning), morePlaces)].join('\n'),
+    place,
+  };
+}
+
+/** The places behind the first one, which an annotation stands at. */
+function alsoAt(places: readonly WarningPlace[], more: number | undefined): string[] {
+  return places.length < 2 ? [] : [`also at ${placeList(places.slice(1), more)}`];
 }
 
 function changed(change: Change): Annotation {
@@ -116,14 +127,13 @@ export function problemsGithub(problems: readonly Problem[], options: GithubOpti
     .join('');
 }
 
-function annotationOf({ code, severity, message, hint, places }: Problem): Annotation {
-  const [first = null, ...others] = places;
-  const also = others.map(({ file, line, column }) => `also at ${file}:${line}:${column}`);
+function annotationOf({ code, severity, message, hint, places, morePlaces }: Problem): Annotation {
+  const [first = null] = places;
   const help = hint === undefined ? [] : [`help: ${hint}`];
   return {
     level: severity,
     title: `idops ${code}`,
-    message: [message, ...also, ...help].join('\n'),
+    message: [message, ...alsoAt(places, morePlaces), ...help].join('\n'),
     place: first,
   };
 }

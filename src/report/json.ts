@@ -2,7 +2,14 @@ import { type Result, summarizeResult } from '../apply/result.js';
 import type { Problem } from '../base/problems.js';
 import { holdsSensitive, isMap, type Json, mapValues, Sensitive, type Value } from '../base/values.js';
 import { countDrift, type Share, shareOf } from '../plan/drift.js';
-import { type Change, type FieldChange, type Plan, type PlanWarning, summarize } from '../plan/plan.js';
+import {
+  type Change,
+  type FieldChange,
+  type Plan,
+  type PlanWarning,
+  summarize,
+  type WarningPlace,
+} from '../plan/plan.js';
 import { operationPath, operations } from '../server/operations.js';
 import type { PlanJson, ProblemsJson, ResultJson } from './schemas.js';
 
@@ -40,10 +47,24 @@ export function planJson(plan: Plan, { debug, only }: { debug: boolean; only?: S
   };
 }
 
-function warningJson({ code, message, place }: PlanWarning): PlanJson['warnings'][number] {
-  if (place === undefined) return { code, message };
-  const { file, inProject = file, line, column } = place;
-  return { code, message, place: { file: inProject, line, ...(column === undefined ? {} : { column }) } };
+function warningJson({
+  code,
+  message,
+  place,
+  places,
+  morePlaces,
+}: PlanWarning): PlanJson['warnings'][number] {
+  return {
+    code,
+    message,
+    ...(place === undefined ? {} : { place: placeJson(place) }),
+    ...(places === undefined ? {} : { places: places.map(placeJson) }),
+    ...(morePlaces === undefined ? {} : { more_places: morePlaces }),
+  };
+}
+
+function placeJson({ file, inProject = file, line, column }: WarningPlace) {
+  return { file: inProject, line, ...(column === undefined ? {} : { column }) };
 }
 
 /** One change of a plan. */
@@ -134,12 +155,13 @@ export function resultJson(result: Result): ResultJson {
 export function problemsJson(problems: readonly Problem[]): ProblemsJson {
   return {
     format_version: 1,
-    problems: problems.map(({ code, severity, message, hint, places }) => ({
+    problems: problems.map(({ code, severity, message, hint, places, morePlaces }) => ({
       code,
       severity,
       message,
       hint: hint ?? null,
       places: places.map(({ file, inProject, line, column }) => ({ file: inProject ?? file, line, column })),
+      ...(morePlaces === undefined ? {} : { more_places: morePlaces }),
     })),
   };
 }

@@ -61,7 +61,7 @@ function inlineValue(change: Change, { code }: Language): string | undefined {
 /** The line of warnings that say the same, in Markdown. */
 export function warningLine(group: WarningGroup, form: Form, forge: Forge | undefined): string {
   const { code: show, bold, prose, link } = markdown;
-  const { code, message, objects, places } = group;
+  const { code, message, objects, places, morePlaces } = group;
   const [only, ...others] = objects;
   const subject =
     only === undefined
@@ -76,7 +76,7 @@ export function warningLine(group: WarningGroup, form: Form, forge: Forge | unde
   const notes = [
     ...(others.length > 0 && tells(form, 'told') ? [objectsText(group, codeName)] : []),
     ...(shown.length > 0 && tells(form, 'placed')
-      ? [`at ${placesText({ places: shown }, (place, text) => link(text, url(place)))}`]
+      ? [`at ${placesText({ places: shown, morePlaces }, (place, text) => link(text, url(place)))}`]
       : []),
   ];
   return `${subject}${prose(message)} (${show(code)})${notes.map((note) => ` — ${note}`).join('')}`;

@@ -1,6 +1,7 @@
 import { displayWidth, escapeText } from '../base/escape.js';
 import type { Place, Problem, Severity } from '../base/problems.js';
 import { fold, inWords, type Tinted } from './fold.js';
+import { placeList } from './places.js';
 import { type Colors, colors, lineWidth, plural } from './words.js';
 
 /** How problems are laid out. */
@@ -34,9 +35,14 @@ function severityPaint(severity: Severity, paint: Colors): (text: string) => str
   return severity === 'error' ? paint.red : paint.yellow;
 }
 
+/** So many places of a problem are shown with their lines; the others are named. */
+const snippetsAtMost = 3;
+
 function problemLines(problem: Problem, paint: Colors, columns: number | undefined): string[] {
   const tint = severityPaint(problem.severity, paint);
-  const digits = Math.max(1, ...problem.places.map(({ line }) => String(line).length));
+  const shown = problem.places.slice(0, snippetsAtMost);
+  const others = problem.places.slice(snippetsAtMost);
+  const digits = Math.max(1, ...shown.map(({ line }) => String(line).length));
   const [message = '', ...more] = paragraphs(problem.message);
   const [help, ...moreHelp] = paragraphs(problem.hint ?? '');
   const margin = ' '.repeat(digits + 2);
@@ -52,7 +58,20 @@ function problemLines(problem: Problem, paint: Colors, columns: number | undefin
   return [
     fold(head, margin.length + 2, columns),
     ...more.flatMap(barred),
-    ...problem.places.flatMap((place) => placeLines(place, digits, tint, paint, columns)),
+    ...shown.flatMap((place) => placeLines(place, digits, tint, paint, columns)),
+    ...(others.length === 0
+      ? []
+      : [
+          fold(
+            [
+              { text: ' '.repeat(digits + 1) },
+              { text: '-->', tint: paint.blue },
+              ...inWords(` also at ${placeList(others, problem.morePlaces)}`),
+            ],
+            margin.length + 2,
+            columns,
+          ),
+        ]),
     ...(help === undefined
       ? []
       : [

@@ -4,7 +4,7 @@ import type { Place, Problem } from '../base/problems.js';
 import { type Redactor, redactAddress } from '../base/redact.js';
 import { holdsSensitive, isMap, type Json, mapValues, Sensitive, same, type Value } from '../base/values.js';
 import type { NamedSample } from '../mail/samples.js';
-import type { Change, FieldChange, Plan, PlanWarning } from '../plan/plan.js';
+import type { Change, FieldChange, Plan, PlanWarning, WarningPlace } from '../plan/plan.js';
 import type { Gallery } from './gallery.js';
 import type { History } from './history.js';
 import type { Named } from './names.js';
@@ -55,11 +55,13 @@ function redactLabel({ label }: Named, { redact }: Redactor): { label?: string }
   return label === undefined ? {} : { label: redact(label) };
 }
 
-function redactWarning({ code, message, place }: PlanWarning, redactor: Redactor): PlanWarning {
+function redactWarning({ message, place, places, ...rest }: PlanWarning, redactor: Redactor): PlanWarning {
+  const redacted = (one: WarningPlace) => redactNames(one, redactor.redactFile);
   return {
-    code,
+    ...rest,
     message: redactor.redactSentence(message),
-    ...(place === undefined ? {} : { place: redactNames(place, redactor.redactFile) }),
+    ...(place === undefined ? {} : { place: redacted(place) }),
+    ...(places === undefined ? {} : { places: places.map(redacted) }),
   };
 }
 

@@ -6,6 +6,7 @@ import type { Action, Change, Plan, PlanWarning } from '../plan/plan.js';
 import { leavesDebts, summarize } from '../plan/plan.js';
 import { driftSentence, leftOutSentence } from './drift.js';
 import type { DiffLine } from './hunks.js';
+import { placeList, placesOf } from './places.js';
 import { type BodyView, originOf, viewField } from './view.js';
 import { plural } from './words.js';
 
@@ -179,9 +180,9 @@ export function placeText({ file, line }: { readonly file: string; readonly line
   return `${bare(file)}:${line}`;
 }
 
-/** A warning's message with the place that it is about, where that is another one than the declaration of its object. */
-export function located({ message, place }: PlanWarning): string {
-  const { column } = place ?? {};
+/** A warning's message with the places that it is about, where that is another one than the declaration of its object. */
+export function located(warning: PlanWarning): string {
+  const { message, place, morePlaces } = warning;
   // One without a column says its place itself.
-  return place === undefined || column === undefined ? message : `${message} (${placeText(place)}:${column})`;
+  return place?.column === undefined ? message : `${message} (${placeList(placesOf(warning), morePlaces)})`;
 }

@@ -24,18 +24,27 @@ const action = z
     'What is to be done. adopt: recorded in the state, nothing is sent. blocked: declared, but it cannot be done as things are.',
   );
 
+const place = z.strictObject({
+  file: text('The file, relative to the project'),
+  line: z.int().min(1).describe('The line, from 1'),
+  column: z.int().min(1).optional().describe('The column, from 1'),
+});
+
+const morePlaces = z
+  .int()
+  .min(1)
+  .optional()
+  .describe('How many more places there are, where they are too many to be listed');
+
 const warning = z
   .strictObject({
     code: text('A stable code'),
     message: text('What a reviewer should know'),
-    place: z
-      .strictObject({
-        file: text('The file, relative to the project'),
-        line: z.int().min(1).describe('The line, from 1'),
-        column: z.int().min(1).optional().describe('The column, from 1'),
-      })
+    place: place
       .optional()
-      .describe('What it is about, where that is another place than the declaration'),
+      .describe('What it is about, where that is another place than the declaration; the first of several'),
+    places: z.array(place).optional().describe('All places that it is about, where there are several'),
+    more_places: morePlaces,
   })
   .describe('Something a reviewer should know; it stops nothing');
 
@@ -222,6 +231,7 @@ export const problemsSchema = z
               }),
             )
             .describe('Where it is'),
+          more_places: morePlaces,
         }),
       )
       .describe('All that was found'),

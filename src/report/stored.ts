@@ -1,7 +1,8 @@
+import type { ProblemCode } from '../base/problem-codes.js';
 import { isMap, type Json, mapValues, Sensitive, type Value } from '../base/values.js';
 import type { FieldType } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
-import type { Change, FieldChange, Plan } from '../plan/plan.js';
+import type { Change, FieldChange, Plan, WarningPlace } from '../plan/plan.js';
 import { requestOf, type WriteRequest } from '../server/operations.js';
 import type { PlanJson } from './schemas.js';
 
@@ -31,10 +32,28 @@ export function planOfJson(json: PlanJson, { objects, targets, kinds }: Sealed):
     environment: json.environment,
     changes: [...changes, ...unchanged.map(({ address }) => unchangedOf(address))],
     requiredScopes: json.required_scopes as Plan['requiredScopes'],
-    warnings: json.warnings as Plan['warnings'],
+    warnings: json.warnings.map(warningOfJson),
     ...(objects.length === 0 && targets.length + kinds.length > 0 ? { leavesOut: true } : {}),
     digest: json.digest,
   };
+}
+
+function warningOfJson({ code, message, place, places, more_places }: PlanJson['warnings'][number]) {
+  return {
+    code: code as ProblemCode,
+    message,
+    ...(place === undefined ? {} : { place: placeOfJson(place) }),
+    ...(places === undefined ? {} : { places: places.map(placeOfJson) }),
+    ...(more_places === undefined ? {} : { morePlaces: more_places }),
+  };
+}
+
+function placeOfJson({
+  file,
+  line,
+  column,
+}: NonNullable<PlanJson['warnings'][number]['place']>): WarningPlace {
+  return { file, line, ...(column === undefined ? {} : { column }) };
 }
 
 function changeOfJson(json: ChangeJson): Change | undefined {
@@ -53,7 +72,7 @@ function changeOfJson(json: ChangeJson): Change | undefined {
     destructions,
     requests,
     fields,
-    warnings: json.warnings as Change['warnings'],
+    warnings: json.warnings.map(warningOfJson),
     reason,
     declaredAt: declared_at,
     apply: {

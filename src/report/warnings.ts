@@ -1,8 +1,9 @@
 import type { ProblemCode } from '../base/problems.js';
-import type { Change, Plan, PlanWarning } from '../plan/plan.js';
+import type { Change, Plan, PlanWarning, WarningPlace } from '../plan/plan.js';
 import { firstFew, namesIn, withoutNames } from './alike.js';
 import type { Named } from './names.js';
-import { allWarnings, placeText } from './review.js';
+import { placeList, placesOf } from './places.js';
+import { allWarnings } from './review.js';
 
 /** A warning, and the object that it is about; null where it is about the plan as a whole. */
 export type AboutWarning = PlanWarning & { readonly change: Change | null };
@@ -15,7 +16,9 @@ export interface WarningGroup {
   /** The objects that they are about, each once; none where they are about the plan as a whole. */
   readonly objects: readonly Change[];
   /** What they are about, each place once, as far as that is another one than the declaration of its object. */
-  readonly places: readonly NonNullable<PlanWarning['place']>[];
+  readonly places: readonly WarningPlace[];
+  /** How many more places there are, where those are too many. */
+  readonly morePlaces?: number | undefined;
 }
 
 /**
@@ -53,12 +56,14 @@ function added<T>(map: Map<string, T>, key: string, make: () => T): T {
 
 function groupOf({ code, message, change }: AboutWarning, group: readonly AboutWarning[]): WarningGroup {
   const same = group.every((other) => other.message === message);
-  const places = group.flatMap(({ place }) => (place === undefined ? [] : [place]));
+  const places = group.flatMap(placesOf);
+  const morePlaces = group.reduce((sum, { morePlaces: more = 0 }) => sum + more, 0);
   return {
     code,
     message: same || change === null ? message : nameless(message, change),
     objects: [...new Set(group.flatMap((warning) => (warning.change === null ? [] : [warning.change])))],
     places: [...new Map(places.map((place) => [JSON.stringify(place), place])).values()],
+    ...(morePlaces > 0 ? { morePlaces } : {}),
   };
 }
 
@@ -99,10 +104,8 @@ export function objectsText(
  * shows them.
  */
 export function placesText(
-  { places }: Pick<WarningGroup, 'places'>,
-  show: (place: WarningGroup['places'][number], text: string) => string = (_, text) => text,
+  { places, morePlaces }: Pick<WarningGroup, 'places' | 'morePlaces'>,
+  show?: (place: WarningPlace, text: string) => string,
 ): string {
-  return firstFew(places, (place) =>
-    show(place, `${placeText(place)}${place.column === undefined ? '' : `:${place.column}`}`),
-  );
+  return placeList(places, morePlaces, show);
 }

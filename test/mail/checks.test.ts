@@ -182,3 +182,47 @@ describe('a body beyond the limits', () => {
     for (const message of said) expect(message.length).toBeLessThan(500);
   });
 });
+
+describe('what a finding is about', () => {
+  const spots = (body: string, code: string, txt?: string): string[] =>
+    checkTemplate({ after: { html: `${start}${body}`, ...(txt === undefined ? {} : { txt }) } })
+      .filter((finding) => finding.code === code)
+      .flatMap(({ at }) => [
+        ...(at?.txt ?? []).map((span) => txt?.slice(span.start, span.end) ?? ''),
+        ...(at?.html ?? []).map((span) => `${start}${body}`.slice(span.start, span.end)),
+      ]);
+
+  it.each([
+    [
+      'insecure-link',
+      '<img src="http://x.example/" alt=""><a href="http://y.example/">y</a><a href="http://x.example/">x</a>',
+      ['src="http://x.example/"', 'href="http://y.example/"', 'href="http://x.example/"'],
+    ],
+    ['html-script', '<script></script><p onclick=x><p onclick=y>', ['<script>', 'onclick=x', 'onclick=y']],
+    ['image-without-alt', '<img src=a><p><img src=a><img>', ['<img src=a>', '<img src=a>', '<img>']],
+    [
+      'low-contrast',
+      '<p style="color:#999;background:#fff">x<b>y</b></p>',
+      ['<p style="color:#999;background:#fff">', '<b>'],
+    ],
+  ])('is all of it: %s', (code, body, expected) => {
+    expect(spots(body, code)).toEqual(expected);
+  });
+
+  it('is each tag with a placeholder of one body alone, and each link of a text', () => {
+    expect(spots('{{ b }}{{ b }}', 'placeholder-mismatch', '{{ a }}{{ a }}')).toEqual([
+      ...['{{ a }}', '{{ a }}', '{{ b }}', '{{ b }}'],
+    ]);
+    expect(spots('', 'insecure-link', 'http://a.example http://a.example')).toHaveLength(2);
+  });
+
+  it('is told of pairs of colours that are not told one by one too', () => {
+    const faint = ['90', '92', '94', '96', '98', '9a', '9c'].map(
+      (gray) => `<p style="color:#${gray}${gray}${gray};background:#fff">x</p>`,
+    );
+    expect(spots(faint.join(''), 'low-contrast')).toHaveLength(7);
+    expect(messages({ html: start + faint.join('') }).at(-1)).toContain(
+      '(and 2 more such pairs of colours: #9a9a9a on #ffffff, #9c9c9c on #ffffff)',
+    );
+  });
+});

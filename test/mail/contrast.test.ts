@@ -9,7 +9,7 @@ function faint(body: string): string[] {
   const tree = parseBody(body, { located: true });
   if ('refused' in tree) throw new Error(tree.refused);
   return faintTextIn(tree, stylesOf(tree, body)).map(({ color, background, ratio, needed, times, at }) => {
-    const tag = at === undefined ? '' : body.slice(at.start, at.end);
+    const tag = at[0] === undefined ? '' : body.slice(at[0].start, at[0].end);
     return `${color} ${background} ${ratio}/${needed}${times > 1 ? ` ${times}x` : ''} ${tag}`;
   });
 }

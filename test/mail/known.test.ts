@@ -11,8 +11,8 @@ function unknown(after: TemplateBodies, before?: TemplateBodies): string[] {
     .filter(({ code }) => code === 'unknown-placeholder')
     .map(({ message, at }) => {
       const spots = (['txt', 'html'] as const).flatMap((body) => {
-        const span = at?.[body];
-        return span === undefined ? [] : [`${body}:${after[body]?.slice(span.start, span.end)}`];
+        const spans = at?.[body] ?? [];
+        return spans.map((span) => `${body}:${after[body]?.slice(span.start, span.end)}`);
       });
       return `${message} [${spots.join(' ')}]`;
     });

@@ -28,7 +28,8 @@ function used(body: string, support: MailSupport): string[] {
   const tree = parseBody(body, { located: true });
   if ('refused' in tree) throw new Error(tree.refused);
   return unsupportedIn(tree, stylesOf(tree, body), support).map(
-    ({ feature, times, at }) => `${feature} ${times} ${at === undefined ? '' : body.slice(at.start, at.end)}`,
+    ({ feature, times, at }) =>
+      `${feature} ${times} ${at[0] === undefined ? '' : body.slice(at[0].start, at[0].end)}`,
   );
 }
 

@@ -140,7 +140,7 @@ describe('where a tag stands', () => {
       const body = `${before}{{ a }}{{# b }}{{{ c }}}{{/ b }}`;
       const template = parseMustache(body);
       if ('syntax' in template) throw new Error(template.syntax);
-      const spots = placeholdersOf(template.parts).map(({ at }) => body.slice(at.start, at.end));
+      const spots = placeholdersOf(template.parts).map(({ at }) => body.slice(at[0]?.start, at[0]?.end));
       expect(spots).toEqual(['{{ a }}', '{{# b }}', '{{{ c }}}']);
     }
   });

@@ -106,6 +106,42 @@ describe('a warning of a changed template', () => {
     expect(parts).toEqual([{ start: 22, end: 39 }]);
   });
 
+  it('has every place in it, up to a number that is counted on from', () => {
+    const images = (count: number) => `<meta charset="utf-8">${'<img>'.repeat(count)}`;
+    const told = (count: number) => {
+      const change = templateChange({}, { html_content: images(count) });
+      const declared: Declared = {
+        ...declaredTemplate({ html_content: images(count) }),
+        placeWithin: (_, part) => ({ file: 'a.html', line: 1, column: (part?.start ?? 0) + 1, length: 1 }),
+      };
+      const [warning] = templateWarnings(change, declared, { levels: {} }).warnings;
+      const [problem] = checkDeclaredTemplates([declared], { levels: {} });
+      expect(problem?.places.map(({ column }) => column)).toEqual(
+        (warning?.places ?? [warning?.place]).map((place) => place?.column),
+      );
+      expect(problem?.morePlaces).toBe(warning?.morePlaces);
+      return warning;
+    };
+    expect(told(1)).toMatchObject({ place: { column: 23 } });
+    expect(told(1)).not.toHaveProperty('places');
+    expect(told(3)?.places?.map(({ column }) => column)).toEqual([23, 28, 33]);
+    expect(told(3)).not.toHaveProperty('morePlaces');
+    expect(told(60)?.places).toHaveLength(50);
+    expect(told(60)?.morePlaces).toBe(10);
+  });
+
+  it('has one place where its parts can not be told apart', () => {
+    const body = `<meta charset="utf-8">${'<img>'.repeat(60)}`;
+    const [warning] = templateWarnings(
+      templateChange({}, { html_content: body }),
+      declaredTemplate({ html_content: body }),
+      { levels: {} },
+    ).warnings;
+    expect(warning).toMatchObject({ code: 'image-without-alt', place: { line: 3 } });
+    expect(warning).not.toHaveProperty('places');
+    expect(warning).not.toHaveProperty('morePlaces');
+  });
+
   it('has no place where the body is that of the server', () => {
     const change = templateChange({ html_content: html }, { txt_content: '{{ b }}' });
     const { warnings } = templateWarnings(change, declaredTemplate({ txt_content: '{{ b }}' }), {

@@ -95,9 +95,7 @@ describe('equal warnings', () => {
     });
     const [group] = groupWarnings(planOf(users([at(1), at(9)], [at(9)], [at(12)], [at(13)])));
     expect(group?.objects).toHaveLength(4);
-    expect(placesText(group ?? { places: [] })).toBe(
-      'emails/reset.html:1:3, emails/reset.html:9:3, emails/reset.html:12:3 and 1 more',
-    );
+    expect(placesText(group ?? { places: [] })).toBe('emails/reset.html:1:3, 9:3, 12:3, 13:3');
   });
 
   it('of a plan that name their object and their place are about that object', () => {
