@@ -78,6 +78,7 @@ export const problemCodes = [
   'other-profile',
   'output-is-input',
   'placeholder-mismatch',
+  'plan-altered',
   'plan-unreadable',
   'port-unavailable',
   'profile-field',

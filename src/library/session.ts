@@ -73,7 +73,7 @@ export interface UndoPlan {
 export interface Replanned {
   /** It can be shown, and is approved only where `problems` is empty. */
   readonly plan: Plan;
-  /** How it differs from what was stored (`stale-plan`). */
+  /** How it differs from what was stored (`stale-plan`), or the file from what it shows (`plan-altered`). */
   readonly problems: readonly Problem[];
 }
 

@@ -30,7 +30,7 @@ export function readOf(stored: StoredPlan): Read {
 
 /**
  * Reads what `Session.storePlan` or `idops plan --out` stored; `name` is what a message calls it. Throws a ProblemsError
- * (`plan-unreadable`) where it can't be applied.
+ * (`plan-unreadable`, `plan-altered`) where it can't be applied.
  */
 export function readPlan(text: string, name = 'the stored plan'): StoredPlan {
   try {

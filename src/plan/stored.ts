@@ -28,6 +28,11 @@ export const sealSchema = z
         requests: hash.describe('Over what would be sent for it'),
       }),
     ),
+    whole: hash
+      .optional()
+      .describe(
+        'Over all the rest of the file, whatever its layout; left out where an older idops stored it',
+      ),
   })
   .describe('What apply needs besides');
 
@@ -51,7 +56,7 @@ export type StoredPlan = z.infer<typeof storedSchema>;
  */
 export async function seal(
   plan: Plan,
-  options: Omit<Seal, 'objects'>,
+  options: Omit<Seal, 'objects' | 'whole'>,
   redactName: (text: string) => string,
 ): Promise<Seal> {
   const hasher = digestHasher(plan);
@@ -85,9 +90,32 @@ function hashOf(value: Parameters<typeof canonical>[0]): string {
   return `sha256:${createHash('sha256').update(canonical(value)).digest('hex')}`;
 }
 
-/** Reads a stored plan. Gives a problem where the text is none that this version can apply. */
-export function parseStoredPlan(text: string, file: string): StoredPlan | Problem {
-  const unusable = (why: string) => unusablePlan(file, why);
+/** The hash of a stored plan over everything but the hash itself: it tells whether the file was changed since. */
+export function planHash({ apply, ...shown }: Pick<StoredPlan, 'apply'>): string {
+  const { whole: _, ...rest } = apply;
+  return hashOf({ ...shown, apply: rest } as Json);
+}
+
+/** Why a stored plan isn't the one that was stored; nothing where it is, and where an older idops stored it without a hash. */
+export function alteration(stored: StoredPlan, file: string): Problem[] {
+  const { whole } = stored.apply;
+  if (whole === undefined || whole === planHash(stored)) return [];
+  return [
+    error(
+      'plan-altered',
+      `${file} was changed after it was stored: what it shows is not the plan that was made`,
+      [],
+      'make it anew with idops plan --out FILE and review it',
+    ),
+  ];
+}
+
+/** What a stored plan is read for, in the word that a message has. */
+export type PlanUse = 'applied' | 'shown';
+
+/** Reads a stored plan. Gives a problem where the text is none that this version can use. */
+export function parseStoredPlan(text: string, file: string, use: PlanUse = 'applied'): StoredPlan | Problem {
+  const unusable = (why: string) => unusablePlan(file, why, use);
   let data: unknown;
   try {
     data = parseJson(text);
@@ -103,10 +131,10 @@ export function parseStoredPlan(text: string, file: string): StoredPlan | Proble
 }
 
 /** What is wrong with a file that is to be a stored plan. */
-export function unusablePlan(file: string, why: string): Problem {
+export function unusablePlan(file: string, why: string, use: PlanUse): Problem {
   return error(
     'plan-unreadable',
-    `${file} can't be applied: ${why}`,
+    `${file} can't be ${use}: ${why}`,
     [],
     'make it anew with idops plan --out FILE',
   );

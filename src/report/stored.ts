@@ -4,6 +4,7 @@ import type { FieldType } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Change, FieldChange, Plan, WarningPlace } from '../plan/plan.js';
 import { requestOf, type WriteRequest } from '../server/operations.js';
+import { planJson } from './json.js';
 import type { PlanJson } from './schemas.js';
 
 type ChangeJson = PlanJson['changes'][number];
@@ -14,6 +15,21 @@ export interface Sealed {
   readonly objects: readonly { readonly address: string; readonly action: string }[];
   readonly targets: readonly string[];
   readonly kinds: readonly string[];
+}
+
+/** A plan as its file shows it: as `plan --format json` does, with what showing it again needs besides. */
+export function storedJson(plan: Plan): PlanJson {
+  const shown = planJson(plan, { debug: false });
+  const changed = plan.changes.filter(({ action }) => action !== 'unchanged');
+  return {
+    ...shown,
+    changes: shown.changes.map((change, at) => ({
+      ...change,
+      fields: change.fields.map((field, index) =>
+        changed[at]?.fields[index]?.confirmed === true ? { ...field, confirmed: true } : field,
+      ),
+    })),
+  };
 }
 
 /**

@@ -37,6 +37,7 @@ import type {
   WritingCommand,
   WritingSession,
 } from './session.js';
+import { shownOtherwise } from './shown.js';
 
 const DEFAULT_CONCURRENCY = 10;
 
@@ -222,7 +223,8 @@ async function open(
     planStored: (stored) =>
       life.does(async () => {
         const made = await plan(stored.apply);
-        const problems = await staleness(stored, made);
+        const stale = await staleness(stored, made);
+        const problems = stale.length > 0 ? stale : shownOtherwise(stored, made, redactor);
         if (problems.length > 0) markStale(made, problems);
         return { plan: made, problems };
       }),

@@ -1,20 +1,24 @@
 import { readFile } from 'node:fs/promises';
 import { whyRefused } from '../base/errno.js';
-import { error, ProblemsError } from '../base/problems.js';
+import { parseJson } from '../base/json.js';
+import { error, ProblemsError, refuse } from '../base/problems.js';
 import type { Redactor } from '../base/redact.js';
 import type { Plan } from '../plan/plan.js';
 import {
+  alteration,
   isStoredPlan,
   notStored,
+  type PlanUse,
   parseStoredPlan,
+  planHash,
   type StoredPlan,
   seal,
   unusablePlan,
 } from '../plan/stored.js';
-import { jsonText, planJson } from '../report/json.js';
+import { jsonText } from '../report/json.js';
 import { redactPlan } from '../report/redacted.js';
 import { planSchema } from '../report/schemas.js';
-import { planOfJson } from '../report/stored.js';
+import { planOfJson, storedJson } from '../report/stored.js';
 
 /** What a plan was made with, as far as it has to be made with the same again. */
 export type StoredOptions = Parameters<typeof seal>[1];
@@ -25,25 +29,21 @@ export async function storedPlanText(
   options: StoredOptions,
   redactor: Redactor,
 ): Promise<string> {
-  const masked = redactPlan(plan, redactor);
-  const shown = planJson(masked, { debug: false });
-  const changed = masked.changes.filter(({ action }) => action !== 'unchanged');
-  const changes = shown.changes.map((change, at) => ({
-    ...change,
-    // What showing the plan again needs besides.
-    fields: change.fields.map((field, index) =>
-      changed[at]?.fields[index]?.confirmed === true ? { ...field, confirmed: true } : field,
-    ),
-  }));
+  const shown = storedJson(redactPlan(plan, redactor));
   // The seal is of the plan as it is, or it would be another one where another secret is known.
-  return jsonText({ ...shown, changes, apply: await seal(plan, options, redactor.redactName) });
+  const stored = { ...shown, apply: await seal(plan, options, redactor.redactName) };
+  const read = parseJson(jsonText(stored)) as Pick<StoredPlan, 'apply'>;
+  return jsonText({ ...stored, apply: { ...stored.apply, whole: planHash(read) } });
 }
 
 /** Reads a plan that was stored in a file. Throws a ProblemsError where there is none that can be applied. */
 export async function readPlanFile(path: string, shown = path): Promise<StoredPlan> {
-  let text: string;
+  return readStoredPlan(await readText(path, shown), shown);
+}
+
+async function readText(path: string, shown: string): Promise<string> {
   try {
-    text = await readFile(path, 'utf8');
+    return await readFile(path, 'utf8');
   } catch (failure) {
     const isMissing = failure instanceof Error && 'code' in failure && failure.code === 'ENOENT';
     const why = isMissing ? 'is not there' : `can't be read: ${whyRefused(failure)}`;
@@ -52,23 +52,37 @@ export async function readPlanFile(path: string, shown = path): Promise<StoredPl
       : 'name the file that idops plan --out wrote';
     throw new ProblemsError([error('plan-unreadable', `${shown} ${why}`, [], hint)]);
   }
-  return readStoredPlan(text, shown);
 }
 
 /** Takes a stored plan apart; `shown` is what a message calls it. Throws a ProblemsError where it can't be applied. */
 export function readStoredPlan(text: string, shown: string): StoredPlan {
-  const stored = parseStoredPlan(text, shown);
+  const stored = parsed(text, shown, 'applied');
+  refuse(alteration(stored, shown));
+  return stored;
+}
+
+function parsed(text: string, shown: string, use: PlanUse): StoredPlan {
+  const stored = parseStoredPlan(text, shown, use);
   if (!isStoredPlan(stored)) throw new ProblemsError([stored]);
   return stored;
 }
 
-/** A plan that was stored in a file, to be shown alone. Throws a ProblemsError where there is none. */
-export async function readShownPlan(path: string): Promise<Plan> {
-  const stored = await readPlanFile(path);
+/** A plan to be shown alone, and whether its file can tell that it wasn't changed since it was stored. */
+export interface ShownPlan {
+  readonly plan: Plan;
+  readonly sure: boolean;
+}
+
+/** Reads a plan that was stored in a file, to be shown alone. Throws a ProblemsError where there is none. */
+export async function readShownPlan(path: string): Promise<ShownPlan> {
+  const stored = parsed(await readText(path, path), path, 'shown');
   const { apply, ...rest } = stored;
-  const parsed = planSchema.safeParse(rest);
-  const plan = parsed.success ? planOfJson(parsed.data, apply) : undefined;
-  if (plan !== undefined) return plan;
-  const [issue] = parsed.error?.issues ?? [];
-  throw new ProblemsError([unusablePlan(path, notStored(issue?.path ?? ['changes']))]);
+  const read = planSchema.safeParse(rest);
+  const plan = read.success ? planOfJson(read.data, apply) : undefined;
+  if (plan === undefined) {
+    const [issue] = read.error?.issues ?? [];
+    throw new ProblemsError([unusablePlan(path, notStored(issue?.path ?? ['changes']), 'shown')]);
+  }
+  refuse(alteration(stored, path));
+  return { plan, sure: apply.whole !== undefined };
 }

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { planHash } from '../../src/plan/stored.js';
 import { ids } from '../sandbox/asking.js';
 import { config, project, type TestProject } from './running.js';
 
@@ -90,12 +91,75 @@ describe('a stored plan', () => {
     for (const [file, , why] of damaged) {
       const { code, stdout, stderr } = await idops(`show ${file}`);
       expect([code, stdout]).toEqual([1, '']);
-      expect(stderr.replaceAll(/\s+/g, ' ')).toContain(`error[plan-unreadable]: ${file} can't be applied`);
+      expect(stderr.replaceAll(/\s+/g, ' ')).toContain(`error[plan-unreadable]: ${file} can't be shown`);
       expect(stderr.replaceAll(/\s+/g, ' ')).toContain(why);
     }
     expect((await idops('show nothing.json')).stderr).toContain('nothing.json is not there');
+    const folder = (await idops('show manifests')).stderr.replaceAll(/\s+/g, ' ');
+    expect(folder).toContain("manifests can't be read: it is a folder");
+    expect(folder).not.toContain('idops plan --out manifests');
     const over = await idops('show plan.json --format json=plan.json');
     expect(over.code).toBe(1);
     expect(JSON.parse(await read('plan.json'))).toEqual(plan);
+  });
+
+  it('is refused by show and by apply where what it shows was changed in the file', async () => {
+    const { idops, read, write, writes } = await stored();
+    await idops('plan --out plan.json', { env });
+    const text = await read('plan.json');
+    const before = writes().length;
+    await write({ 'plan.json': text.replaceAll('G & Co', 'HARMLESS') });
+    for (const command of ['show plan.json', 'apply plan.json']) {
+      const { code, stdout, stderr } = await idops(command, { env });
+      expect([code, stdout]).toEqual([1, '']);
+      expect(stderr.replaceAll(/\s+/g, ' ')).toContain(
+        'error[plan-altered]: plan.json was changed after it was stored',
+      );
+    }
+    expect(writes()).toHaveLength(before);
+    // Layout isn't content.
+    await write({ 'plan.json': JSON.stringify(JSON.parse(text)) });
+    expect(await idops('show plan.json')).toMatchObject({ code: 0, stderr: '' });
+  });
+
+  it('is not applied where it shows something else, even where its own hash was made to agree', async () => {
+    const { idops, read, write, writes } = await stored();
+    await idops('plan --out plan.json', { env });
+    const text = await read('plan.json');
+    const before = writes().length;
+    const plan = JSON.parse(text);
+    const altered = {
+      ...plan,
+      changes: JSON.parse(JSON.stringify(plan.changes).replaceAll('G & Co', 'HARMLESS')),
+    };
+    await write({
+      'plan.json': JSON.stringify({ ...altered, apply: { ...plan.apply, whole: planHash(altered) } }),
+    });
+    const shown = await idops('show plan.json');
+    expect(shown).toMatchObject({ code: 0, stderr: '' });
+    const { code, stderr } = await idops('apply plan.json', { env });
+    expect(code).toBe(1);
+    const said = stderr.replaceAll(/\s+/g, ' ');
+    expect(said).toContain(
+      'error[plan-altered]: the stored plan shows something else than applying it would do',
+    );
+    expect(said).toContain('Organization/globex: label');
+    expect(writes()).toHaveLength(before);
+  });
+
+  it('that holds no hash of itself is shown with a word of that, and applied where it is true', async () => {
+    const { idops, read, write, writes } = await stored();
+    await idops('plan --target Organization/globex --out plan.json', { env });
+    const plan = JSON.parse(await read('plan.json'));
+    const { whole: _, ...apply } = plan.apply;
+    await write({ 'plan.json': JSON.stringify({ ...plan, apply }) });
+    const shown = await idops('show plan.json');
+    expect(shown.code).toBe(0);
+    expect(shown.stderr.replaceAll(/\s+/g, ' ')).toContain(
+      'nothing in plan.json tells whether it was changed',
+    );
+    const before = writes().length;
+    expect((await idops('apply plan.json', { env })).code).toBe(0);
+    expect(writes()).toHaveLength(before + 1);
   });
 });

@@ -1,0 +1,155 @@
+import { describe, expect, it } from 'vitest';
+import { createRedactor } from '../../src/base/redact.js';
+import type { Json } from '../../src/base/values.js';
+import type { Plan } from '../../src/plan/plan.js';
+import { readStoredPlan, storedPlanText } from '../../src/session/plan-file.js';
+import { shownOtherwise } from '../../src/session/shown.js';
+import { changeOf, fieldOf, planOf } from '../report/plans.js';
+
+const options = { targets: [], kinds: [], prune: false, assert: false };
+type Members = { [key: string]: Json };
+type Edit = (plan: Members & { changes: Members[] }) => void;
+
+const user = changeOf({
+  address: 'User/1',
+  kind: 'User',
+  label: 'ada@acme.example',
+  destructions: ['it is blocked'],
+  requests: [{ operation: 'updateUser', params: { user_id: '1' }, body: { blocked: true } }],
+  warnings: [{ code: 'ignored-field', message: 'one' }],
+  fields: [
+    fieldOf({ path: 'blocked', before: false, after: true }),
+    fieldOf({ path: 'roles', type: 'set', before: [], after: [{ id: 'b' }, { id: 'a' }], confirmed: false }),
+    fieldOf({ path: 'group', before: 'x', after: 'y', drift: { recorded: 'z', run: 'r' } }),
+  ],
+});
+const plan = planOf([changeOf({ fields: [fieldOf()] }), user]);
+
+/** What is said of a plan whose file was edited, with its own hash taken out. */
+async function said(edit: Edit, now: Plan = plan): Promise<string[]> {
+  const json = JSON.parse(await storedPlanText(plan, options, createRedactor()));
+  delete json.apply.whole;
+  edit(json);
+  const stored = readStoredPlan(JSON.stringify(json), 'plan.json');
+  return shownOtherwise(stored, now, createRedactor()).map(({ code, message }) => {
+    expect(code).toBe('plan-altered');
+    return message.replace('the stored plan shows something else than applying it would do: ', '');
+  });
+}
+
+describe('what a stored plan shows', () => {
+  it.each<[string, Edit, string]>([
+    ['a value', ({ changes }) => Object.assign(field(changes[1], 2), { after: 'w' }), 'User/1: group'],
+    [
+      'the value before',
+      ({ changes }) => Object.assign(field(changes[1], 2), { before: 'w' }),
+      'User/1: group',
+    ],
+    [
+      'that a value is held back',
+      ({ changes }) =>
+        Object.assign(field(changes[1], 2), {
+          sensitive: true,
+          before: { sensitive: true },
+          after: { sensitive: true },
+        }),
+      'User/1: group',
+    ],
+    [
+      'that names are confirmed',
+      ({ changes }) => Object.assign(field(changes[1], 1), { confirmed: true }),
+      'User/1: roles',
+    ],
+    ['fewer fields', ({ changes }) => fieldsOf(changes[1]).pop(), 'User/1: group'],
+    [
+      'more fields',
+      ({ changes }) => fieldsOf(changes[0]).push({ path: 'name', before: 'a', after: 'b', sensitive: false }),
+      'Organization/acme: name',
+    ],
+    [
+      'a name',
+      ({ changes }) => Object.assign(changes[1] ?? {}, { label: 'bob' }),
+      'User/1: what it is called',
+    ],
+    [
+      'an action',
+      ({ changes }) => Object.assign(changes[1] ?? {}, { action: 'adopt' }),
+      'User/1: the action',
+    ],
+    [
+      'no request',
+      ({ changes }) => Object.assign(changes[1] ?? {}, { requests: [] }),
+      'User/1: the requests',
+    ],
+    [
+      'no loss',
+      ({ changes }) => Object.assign(changes[1] ?? {}, { destructive: false, destructions: [] }),
+      'User/1: what would be lost',
+    ],
+    [
+      'no warning',
+      ({ changes }) => Object.assign(changes[1] ?? {}, { warnings: [] }),
+      'User/1: the warnings',
+    ],
+    [
+      'another object',
+      ({ changes }) => Object.assign(changes[1] ?? {}, { address: 'User/2' }),
+      "User/2 isn't in it",
+    ],
+    ['fewer changes', ({ changes }) => changes.pop(), 'the number of changes'],
+    ['a count', (json) => Object.assign(json.summary as Members, { update: 1 }), 'the summary'],
+    ['a scope', (json) => Object.assign(json, { required_scopes: [] }), 'the scopes'],
+    ['a profile', (json) => Object.assign(json, { profile: 'boruta' }), 'the profile'],
+    [
+      'a warning of the whole',
+      (json) => Object.assign(json, { warnings: [{ code: 'no-list', message: 'none' }] }),
+      'the warnings',
+    ],
+    [
+      'no list of changes',
+      (json) => Object.assign(json, { changes: 1 }),
+      "changes isn't there, or is something else",
+    ],
+  ])('is compared with what would be applied: %s', async (_, edit, expected) => {
+    expect(await said(edit)).toEqual([expected]);
+  });
+
+  it.each<[string, Edit]>([
+    ['nothing', () => {}],
+    ['the order in a set', ({ changes }) => (field(changes[1], 1).after as Json[]).reverse()],
+    ['the order of changes', ({ changes }) => changes.reverse()],
+    ['no name, as an older idops stored it', ({ changes }) => delete changes[1]?.label],
+    ['no drift, as without a state', ({ changes }) => delete field(changes[1], 2).drift],
+    [
+      'another wording, in another version',
+      (json) => {
+        Object.assign(json, { tool_version: '0.0.1' });
+        Object.assign(json.changes[1] ?? {}, {
+          destructions: ['it would be blocked'],
+          warnings: [{ code: 'ignored-field', message: 'two' }],
+        });
+      },
+    ],
+    ['something that a later version adds', ({ changes }) => Object.assign(changes[1] ?? {}, { later: 1 })],
+  ])('may have %s', async (_, edit) => {
+    expect(await said(edit)).toEqual([]);
+  });
+
+  it('may name an object by what was masked then', async () => {
+    const named = { ...user, address: 'User/hush-1' };
+    expect(
+      await said(
+        ({ changes }) => Object.assign(changes[1] ?? {}, { address: 'User/(sensitive)-1' }),
+        planOf([changeOf({ fields: [fieldOf()] }), named]),
+      ),
+    ).toEqual([]);
+  });
+});
+
+function fieldsOf(change: Members | undefined): Members[] {
+  return (change?.fields ?? []) as Members[];
+}
+
+function field(change: Members | undefined, at: number): Members {
+  return fieldsOf(change)[at] ?? {};
+}
