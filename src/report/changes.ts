@@ -163,7 +163,7 @@ function cells(view: FieldView): Insertable {
     case 'secret':
       return markup`<td class="unknown">${view.unknown ? '(unknown)' : '(sensitive)'}</td><td class="unknown">(sensitive)</td>`;
     case 'value':
-      return markup`<td class="${view.unknown ? 'unknown' : 'before'}"><code>${view.before}</code></td><td class="after"><code>${view.after}</code></td>`;
+      return markup`<td class="${view.unknown || view.lacks === 'before' ? 'unknown' : 'before'}"><code>${view.before}</code></td><td class="${view.lacks === 'after' ? 'before' : 'after'}"><code>${view.after}</code></td>`;
     case 'set':
       return markup`<td colspan="2">${view.head === null ? null : markup`<p>${view.head}</p>`}<ul class="set">${view.elements.map(
         ({ mark, text, spans }) =>

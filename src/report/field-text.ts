@@ -40,8 +40,10 @@ function viewLines(view: FieldView, pen: Pen): string[] {
 }
 
 /** What was there and what will be, beside each other where there is room. */
-function valueLines(path: string, { before, after, unknown }: ValueView, { paint, columns }: Pen): string[] {
-  const [was, is] = [unknown ? before : paint.red(before), paint.green(after)];
+function valueLines(path: string, view: ValueView, { paint, columns }: Pen): string[] {
+  const { before, after, unknown, lacks } = view;
+  const was = unknown || lacks === 'before' ? before : paint.red(before);
+  const is = lacks === 'after' ? paint.red(after) : paint.green(after);
   const width = displayWidth(`${indent}${path}: ${before} → ${after}`);
   if (width <= (columns ?? lineWidth)) return [`${indent}${path}: ${was} → ${is}`];
   // A value is never broken: it may have to be copied.

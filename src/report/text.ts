@@ -162,9 +162,10 @@ function headLines(change: Change, { paint, columns }: Pen): string[] {
   const name = `${bare(address)}${labelBeside(change)}`;
   const head = fold(
     [
-      { text: what, tint: paint[color] },
-      { text: ' ' },
-      { text: bare(address), tint: paint.bold },
+      // An address may be longer than a narrow terminal is wide: it would stand no better below.
+      { text: what, tint: paint[color], whole: true },
+      { text: ' ', whole: true },
+      { text: bare(address), tint: paint.bold, whole: true },
       { text: labelBeside(change) },
     ],
     4,

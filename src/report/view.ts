@@ -69,6 +69,8 @@ export interface ValueView extends Drifting {
   readonly path: string;
   /** Whether the present value isn't known: `before` says so then. */
   readonly unknown: boolean;
+  /** Where a side is no value: nothing was there before, or nothing will be; the text says so. */
+  readonly lacks?: 'before' | 'after';
   readonly before: string;
   readonly after: string;
 }
@@ -109,12 +111,16 @@ export function fateText({ becomes }: FieldChange): string | undefined {
   }
 }
 
-function valuePair(field: FieldChange, { whole }: ViewOptions): { before: string; after: string } {
+function valuePair(
+  field: FieldChange,
+  { whole }: ViewOptions,
+): Pick<ValueView, 'before' | 'after' | 'lacks'> {
   const pair = inlinePair(field.before, field.after, whole);
   const fate = fateText(field);
   return {
     before: field.was === 'absent' ? '(absent)' : pair.before,
     after: fate === undefined ? pair.after : `(${fate})`,
+    ...(field.was === 'absent' ? { lacks: 'before' } : fate === undefined ? {} : { lacks: 'after' }),
   };
 }
 
