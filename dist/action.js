@@ -12966,52 +12966,53 @@ et"?viewSet(path,field2):void 0)??viewBody(path,field2,options)??{view:"value",p
 options)};return{...view,drift}}function fateText({becomes}){switch(becomes){case"built-in":return"the server's built-in\
  text takes its place";case"gone":return"deleted";case"removed":return"removed";default:return void 0}}function valuePair(field2,{
 whole:whole3}){const pair=inlinePair(field2.before,field2.after,whole3);const fate=fateText(field2);return{before:field2.
-was==="absent"?"(absent)":pair.before,after:fate===void 0?pair.after:`(${fate})`}}function viewSet(path,{before,after,confirmed=false}){
-const difference=compareSets(before,after,confirmed);if(difference===void 0)return void 0;const{elements:elements2,kept,
-move:move2}=difference;const unknown4=`(unknown) \u2192 ${elements2.length===0?"none":"exactly these"}`;const head=before===
-void 0?unknown4:move2===null?null:`${move2.from} \u2192 ${move2.to}`;return{view:"set",path,head,move:move2,elements:elements2,
-kept}}function viewBody(path,field2,options){const{before,after}=field2;if(!isText(before)||!isText(after)||fitsLine(field2,
-before,after,options))return void 0;const{notes,hunks}=before===void 0?newLines(after??"",options):changedLines(before??
-"",after??"");const limit2=options.whole?Number.POSITIVE_INFINITY:diffLineLimits[options.room];const room={limit:limit2,
-words:options.room!=="comment"};return{view:"body",path,before:before===void 0?"unknown":before===null&&field2.was===void 0?
-"null":"text",fate:after===null?fateText(field2)??"cleared (null)":null,lines:countLines(after??""),notes,hunks:hunks.map(
-hunk=>({head:hunkHead(hunk),lines:hunkLines(hunk,room)}))}}function isText(value3){return value3===void 0||value3===null||
-typeof value3==="string"}function fitsLine({type},before,after,{room}){const texts2=[before,after];if(texts2.some(text5=>text5?.
-includes("\n")))return false;if(type!=="body")return true;if(room==="terminal"&&before===void 0)return true;return room!==
-"page"&&texts2.every(text5=>text5==null||displayWidth(text5)<=lineWidth/2)}function changedLines(before,after){const{notes,
-hunks,tooDifferent}=compareBodies(before,after);return{notes:tooDifferent===null?notes:[...notes,tooDifferent],hunks}}function newLines(text5,{
-whole:whole3}){if(text5==="")return{notes:[],hunks:[]};const lines=text5.replace(/\n$/,"").split("\n");if(lines.length>maxChangedLines&&
-!whole3)return{notes:["that is too much to show"],hunks:[]};const hunk={oldStart:1,oldLines:0,newStart:1,newLines:lines.
-length};return{notes:[],hunks:[{...hunk,lines:lines.map(line=>`+${line}`)}]}}function requestTexts({requests}){return requests.
-map(({operation,params})=>`${operations[operation].method} ${escapeText(operationPath(operation,params))}`)}function originOf({
-action:action2,observed,recordedAt:recordedAt2,fields:fields2,apply}){const{generation:generation2,existed}=apply;if(action2===
-"adopt")return{origin:"adoption",generation:generation2,told:fields2.length>0};if(observed==="recorded"){return{origin:"\
-record",what:generation2===void 0?"":"did_generation",at:recordedAt2??null,why:existed===true?"since the server doesn't \
-show it":"not read from the server"}}return observed==="unknown"&&action2==="update"?{origin:"unknown"}:null}var init_view=__esm(
-{"src/report/view.ts"(){"use strict";init_escape();init_operations();init_bodies();init_drift2();init_hunks();init_sets();
-init_values2();init_words()}});function fieldLines(field2,pen){const view=viewField(field2,{whole:pen.debug,room:"terminal"});const drift=view.drift===
+was==="absent"?"(absent)":pair.before,after:fate===void 0?pair.after:`(${fate})`,...field2.was==="absent"?{lacks:"before"}:
+fate===void 0?{}:{lacks:"after"}}}function viewSet(path,{before,after,confirmed=false}){const difference=compareSets(before,
+after,confirmed);if(difference===void 0)return void 0;const{elements:elements2,kept,move:move2}=difference;const unknown4=`\
+(unknown) \u2192 ${elements2.length===0?"none":"exactly these"}`;const head=before===void 0?unknown4:move2===null?null:`${move2.
+from} \u2192 ${move2.to}`;return{view:"set",path,head,move:move2,elements:elements2,kept}}function viewBody(path,field2,options){
+const{before,after}=field2;if(!isText(before)||!isText(after)||fitsLine(field2,before,after,options))return void 0;const{
+notes,hunks}=before===void 0?newLines(after??"",options):changedLines(before??"",after??"");const limit2=options.whole?Number.
+POSITIVE_INFINITY:diffLineLimits[options.room];const room={limit:limit2,words:options.room!=="comment"};return{view:"bod\
+y",path,before:before===void 0?"unknown":before===null&&field2.was===void 0?"null":"text",fate:after===null?fateText(field2)??
+"cleared (null)":null,lines:countLines(after??""),notes,hunks:hunks.map(hunk=>({head:hunkHead(hunk),lines:hunkLines(hunk,
+room)}))}}function isText(value3){return value3===void 0||value3===null||typeof value3==="string"}function fitsLine({type},before,after,{
+room}){const texts2=[before,after];if(texts2.some(text5=>text5?.includes("\n")))return false;if(type!=="body")return true;
+if(room==="terminal"&&before===void 0)return true;return room!=="page"&&texts2.every(text5=>text5==null||displayWidth(text5)<=
+lineWidth/2)}function changedLines(before,after){const{notes,hunks,tooDifferent}=compareBodies(before,after);return{notes:tooDifferent===
+null?notes:[...notes,tooDifferent],hunks}}function newLines(text5,{whole:whole3}){if(text5==="")return{notes:[],hunks:[]};
+const lines=text5.replace(/\n$/,"").split("\n");if(lines.length>maxChangedLines&&!whole3)return{notes:["that is too much\
+ to show"],hunks:[]};const hunk={oldStart:1,oldLines:0,newStart:1,newLines:lines.length};return{notes:[],hunks:[{...hunk,
+lines:lines.map(line=>`+${line}`)}]}}function requestTexts({requests}){return requests.map(({operation,params})=>`${operations[operation].
+method} ${escapeText(operationPath(operation,params))}`)}function originOf({action:action2,observed,recordedAt:recordedAt2,
+fields:fields2,apply}){const{generation:generation2,existed}=apply;if(action2==="adopt")return{origin:"adoption",generation:generation2,
+told:fields2.length>0};if(observed==="recorded"){return{origin:"record",what:generation2===void 0?"":"did_generation",at:recordedAt2??
+null,why:existed===true?"since the server doesn't show it":"not read from the server"}}return observed==="unknown"&&action2===
+"update"?{origin:"unknown"}:null}var init_view=__esm({"src/report/view.ts"(){"use strict";init_escape();init_operations();
+init_bodies();init_drift2();init_hunks();init_sets();init_values2();init_words()}});function fieldLines(field2,pen){const view=viewField(field2,{whole:pen.debug,room:"terminal"});const drift=view.drift===
 null?[]:wrap(`${indent}  `,view.drift,pen.columns).map(pen.paint.cyan);return[...viewLines(view,pen),...drift]}function viewLines(view,pen){
-const path=disarm(view.path);switch(view.view){case"secret":return[`${indent}${path}: ${view.unknown?"(unknown) \u2192 ":
-""}(sensitive)`];case"set":return setLines(path,view,pen);case"body":return bodyLines(path,view,pen);default:return valueLines(
-path,view,pen)}}function valueLines(path,{before,after,unknown:unknown4},{paint,columns}){const[was,is]=[unknown4?before:
-paint.red(before),paint.green(after)];const width=displayWidth(`${indent}${path}: ${before} \u2192 ${after}`);if(width<=
-(columns??lineWidth))return[`${indent}${path}: ${was} \u2192 ${is}`];return[`${indent}${path}: ${was}`,`${indent}  \u2192 ${is}`]}
-function setLines(path,{head,move:move2,elements:elements2,kept},{paint,columns}){const tints={"+":paint.green,"-":paint.
-red,"~":paint.yellow,"=":String};const tinted=(spans,tint)=>spans.map(({text:text5,change:change2})=>({text:text5,tint:change2===
-null?tint:tints[change2]}));const heads=move2===null?[plain2(head??"")]:[{text:move2.from,change:"-"},plain2(" \u2192 "),
-{text:move2.to,change:"+"}];return[fold2([{text:`${indent}${path}: `},...tinted(heads,String)],indent.length+4,columns).
-trimEnd(),...elements2.map(({mark,text:text5,spans=[plain2(text5)]})=>fold2([{text:`${indent}  `},...tinted([plain2(`${mark}\
- `),...spans],tints[mark])],indent.length+6,columns)),...kept>0?[paint.dim(`${indent}  (${kept} unchanged)`)]:[]]}function bodyLines(path,{
-before,fate,lines,notes,hunks},pen){const{paint,debug,columns}=pen;const head=text5=>fold2([{text:`${indent}${text5}`}],
-indent.length+2,columns);if(before==="unknown"){const shown2=debug?hunks.flatMap(hunk=>hunk.lines):[];return[head(`${path}\
-: (unknown) \u2192 ${fate??plural2(lines,"line")}`),...shown2.map(line=>diffRow(line))]}const said2=fate??(before==="nul\
-l"?"was null":null);return[head(`${path}:${said2===null?"":` ${said2}`}`),...notes.map(note=>fold2([{text:`${indent}  ${note}`}],
-indent.length+4,columns)),...hunks.flatMap(hunk=>[paint.cyan(`${indent}  \u2502 ${hunk.head}`),...hunk.lines.map(line=>diffLine(
-line,paint))])]}function diffLine(line,paint){const{mark,spans}=line;if(mark===" ")return diffRow(line);const tint=mark===
-"+"?paint.green:paint.red;const text5=spans?.map(span=>span.change===null?span.text:paint.inverse(span.text)).join("");return tint(
-diffRow(text5===void 0?line:{...line,text:text5}))}function diffRow({mark,text:text5}){return text5===""?`${indent}  \u2502 ${mark}`.
-trimEnd():`${indent}  \u2502 ${mark}${text5}`}var indent;var init_field_text=__esm({"src/report/field-text.ts"(){"use st\
-rict";init_escape();init_fold();init_spans();init_view();init_words();indent="    "}});function labelBeside({label:label2}){return label2===void 0?"":` (${bare(shortLabel(label2))})`}function shortLabel(label2){
+const path=disarm(`${view.path}:`).slice(0,-1);switch(view.view){case"secret":return[`${indent}${path}: ${view.unknown?"\
+(unknown) \u2192 ":""}(sensitive)`];case"set":return setLines(path,view,pen);case"body":return bodyLines(path,view,pen);default:
+return valueLines(path,view,pen)}}function valueLines(path,view,{paint,columns}){const{before,after,unknown:unknown4,lacks}=view;
+const was=unknown4||lacks==="before"?before:paint.red(before);const is=lacks==="after"?paint.red(after):paint.green(after);
+const width=displayWidth(`${indent}${path}: ${before} \u2192 ${after}`);if(width<=(columns??lineWidth))return[`${indent}${path}\
+: ${was} \u2192 ${is}`];return[`${indent}${path}: ${was}`,`${indent}  \u2192 ${is}`]}function setLines(path,{head,move:move2,
+elements:elements2,kept},{paint,columns}){const tints={"+":paint.green,"-":paint.red,"~":paint.yellow,"=":String};const tinted=(spans,tint)=>spans.
+map(({text:text5,change:change2})=>({text:text5,tint:change2===null?tint:tints[change2]}));const heads=move2===null?[plain2(
+head??"")]:[{text:move2.from,change:"-"},plain2(" \u2192 "),{text:move2.to,change:"+"}];return[fold2([{text:`${indent}${path}\
+: `},...tinted(heads,String)],indent.length+4,columns).trimEnd(),...elements2.map(({mark,text:text5,spans=[plain2(text5)]})=>fold2(
+[{text:`${indent}  `},...tinted([plain2(`${mark} `),...spans],tints[mark])],indent.length+6,columns)),...kept>0?[paint.dim(
+`${indent}  (${kept} unchanged)`)]:[]]}function bodyLines(path,{before,fate,lines,notes,hunks},pen){const{paint,debug,columns}=pen;
+const head=text5=>fold2([{text:`${indent}${text5}`}],indent.length+2,columns);if(before==="unknown"){const shown2=debug?
+hunks.flatMap(hunk=>hunk.lines):[];return[head(`${path}: (unknown) \u2192 ${fate??plural2(lines,"line")}`),...shown2.map(
+line=>diffRow(line))]}const said2=fate??(before==="null"?"was null":null);return[head(`${path}:${said2===null?"":` ${said2}`}`),
+...notes.map(note=>fold2([{text:`${indent}  ${note}`}],indent.length+4,columns)),...hunks.flatMap(hunk=>[paint.cyan(`${indent}\
+  \u2502 ${hunk.head}`),...hunk.lines.map(line=>diffLine(line,paint))])]}function diffLine(line,paint){const{mark,spans}=line;
+if(mark===" ")return diffRow(line);const tint=mark==="+"?paint.green:paint.red;const text5=spans?.map(span=>span.change===
+null?span.text:paint.inverse(span.text)).join("");return tint(diffRow(text5===void 0?line:{...line,text:text5}))}function diffRow({
+mark,text:text5}){return text5===""?`${indent}  \u2502 ${mark}`.trimEnd():`${indent}  \u2502 ${mark}${text5}`}var indent;
+var init_field_text=__esm({"src/report/field-text.ts"(){"use strict";init_escape();init_fold();init_spans();init_view();
+init_words();indent="    "}});function labelBeside({label:label2}){return label2===void 0?"":` (${bare(shortLabel(label2))})`}function shortLabel(label2){
 const characters2=[...label2];return characters2.length<=longest?label2:`${characters2.slice(0,longest-1).join("")}\u2026`}
 function nameOf2(named4){return`${bare(named4.address)}${labelBeside(named4)}`}var longest;var init_names=__esm({"src/re\
 port/names.ts"(){"use strict";init_escape();longest=60}});var kindNames;var init_kind_names=__esm({"src/base/kind-names.ts"(){"use strict";kindNames=["Organization","User","KeyPa\
@@ -13687,21 +13688,24 @@ unchanged===0?"":`, ${count3.unchanged} unchanged`;if(told2.length>0)return[...t
 selected${unchanged}; of what is left out, something is still owed`;case"unselected":return"nothing of what is selected \
 is declared";case"undeclared":return"nothing is declared";case"unchanged":return`nothing to change${unchanged}`}}function idleBecause(plan){
 if(plan.undoes!==void 0)return"undone";if(leavesDebts(plan))return"owed";if(plan.changes.length>0)return"unchanged";return plan.
-leavesOut===true?"unselected":"undeclared"}function observedNote(change2){const origin2=originOf(change2);switch(origin2?.
+leavesOut===true?"unselected":"undeclared"}function observedNote(change2,became){const origin2=originOf(change2);switch(origin2?.
 origin){case"adoption":{const{generation:generation2,told:told2}=origin2;const what=generation2===void 0||told2?"":`did_\
-generation ${generation2} `;return`${what}will be recorded, nothing is sent`}case"record":{const{what,at:at3,why}=origin2;
-return`${what===""?"":`${what} `}compared with what was recorded${at3===null?"":` ${at3}`}, ${why}`}case"unknown":return"\
-the present value is unknown, so this will be asserted";default:return null}}function shortValue(change2){const[field2,...others]=change2.
-fields;if(field2===void 0||others.length>0||observedNote(change2)!==null)return void 0;const view=viewField(field2,{whole:false,
-room:"comment"});if(view.view!=="value"||view.before.length+view.after.length>shortLength)return void 0;return{path:field2.
-path,before:view.before,after:view.after}}function bodyNotes({before,fate,lines,notes,hunks}){const all=hunks.flatMap(hunk=>hunk.
-lines);const count3=wanted=>all.filter(({mark})=>mark===wanted).length;const unknown4=fate===null?`the present value is \
-unknown; it will be ${plural2(lines,"line")}`:"the present value is unknown";return[...hunks.length===0||before==="unkno\
-wn"?[]:[`${plural2(count3("+"),"line")} added, ${count3("-")} removed`],...before==="unknown"?[unknown4]:[],...before===
-"null"?["there was none (null)"]:[],...fate===null?[]:[fate],...notes]}function placeText({file:file2,line}){return`${bare(
-file2)}:${line}`}function located({message,place}){const{column}=place??{};return place===void 0||column===void 0?message:
-`${message} (${placeText(place)}:${column})`}var shortLength;var init_review=__esm({"src/report/review.ts"(){"use strict";
-init_escape();init_kinds();init_drift();init_plan();init_drift2();init_view();init_words();shortLength=100}});function namesIn2(address2){return address2.split("/").slice(1).filter(name2=>name2.length>2)}function withoutNames(text5,names2){
+generation ${generation2} `;if(became!==void 0){return`${what}${became==="applied"?"":"was to be "}recorded, nothing was\
+ sent`}return`${what}will be recorded, nothing is sent`}case"record":{const{what,at:at3,why}=origin2;return`${what===""?
+"":`${what} `}compared with what was recorded${at3===null?"":` ${at3}`}, ${why}`}case"unknown":return became===void 0?"t\
+he present value is unknown, so this will be asserted":`what was there before is unknown${became==="applied"?", so this \
+was asserted":""}`;default:return null}}function shortValue(change2){const[field2,...others]=change2.fields;if(field2===
+void 0||others.length>0||observedNote(change2)!==null)return void 0;const view=viewField(field2,{whole:false,room:"comme\
+nt"});if(view.view!=="value"||view.before.length+view.after.length>shortLength)return void 0;return{path:field2.path,before:view.
+before,after:view.after}}function bodyNotes({before,fate,lines,notes,hunks},became){const all=hunks.flatMap(hunk=>hunk.lines);
+const count3=wanted=>all.filter(({mark})=>mark===wanted).length;const isUnknown=became===void 0?"the present value is un\
+known":"what was there before is unknown";const length=`${became===void 0?"it will be":"the new one has"} ${plural2(lines,
+"line")}`;const unknown4=fate===null?`${isUnknown}; ${length}`:isUnknown;return[...hunks.length===0||before==="unknown"?
+[]:[`${plural2(count3("+"),"line")} added, ${count3("-")} removed`],...before==="unknown"?[unknown4]:[],...before==="nul\
+l"?["there was none (null)"]:[],...fate===null?[]:[fate],...notes]}function placeText({file:file2,line}){return`${bare(file2)}\
+:${line}`}function located({message,place}){const{column}=place??{};return place===void 0||column===void 0?message:`${message}\
+ (${placeText(place)}:${column})`}var shortLength;var init_review=__esm({"src/report/review.ts"(){"use strict";init_escape();
+init_kinds();init_drift();init_plan();init_drift2();init_view();init_words();shortLength=100}});function namesIn2(address2){return address2.split("/").slice(1).filter(name2=>name2.length>2)}function withoutNames(text5,names2){
 return names2.toSorted((a2,b)=>b.length-a2.length).reduce((shorter,name2)=>shorter.replace(alone(name2),"\u2026"),text5)}
 function alone(name2){const letters2="[\\p{L}\\p{M}\\p{N}_-]";return new RegExp(`(?<!${letters2})${name2.replace(/[\\^$.*+?()[\]{}|/]/g,
 "\\$&")}(?!${letters2})`,"gu")}function leftText(count3,reason){return`${count3} ${reason.replace(/^interrupted before it was sent$/,
@@ -13776,21 +13780,22 @@ reason===null?[]:wrap("    reason: ",change2.reason,columns).map(paint.red),...c
 "    ",change2.warnings,pen),...debug||change2.requests.length>1?requestTexts(change2).map(request5=>paint.dim(`    send\
 s ${request5}`)):[]]}function headLines(change2,{paint,columns}){const{action:action2,address:address2,declaredAt,label:label2}=change2;
 const{mark,color}=marks[action2];const what=`${mark} ${action2}`;const name2=`${bare(address2)}${labelBeside(change2)}`;
-const head=fold2([{text:what,tint:paint[color]},{text:" "},{text:bare(address2),tint:paint.bold},{text:labelBeside(change2)}],
-4,columns);if(declaredAt===null)return[head];const place=`at ${escapeText(declaredAt.file)}:${declaredAt.line}`;const width=displayWidth(
-`${what} ${name2}  ${place}`);const isBeside=columns===void 0?label2===void 0:width<=columns;return isBeside?[`${head}${paint.
-dim(`  ${place}`)}`]:[head,paint.dim(`    ${place}`)]}function observedLines(change2){const origin2=originOf(change2);switch(origin2?.
-origin){case"adoption":{const{generation:generation2,told:told2}=origin2;if(generation2===void 0)return[];return[`    ${told2?
-"":`did_generation ${generation2} `}will be recorded, nothing is sent`]}case"record":{const{what,at:at3,why}=origin2;const time3=at3===
-null?"":` ${escapeText(at3)}`;return[`    ${what===""?"":`${what} as `}recorded${time3}, ${why}`]}case"unknown":return["\
-    present value unknown: will be asserted"];default:return[]}}var nothingToDo,NAMED2,marks;var init_text=__esm({"src/r\
-eport/text.ts"(){"use strict";init_escape();init_drift();init_plan();init_safety();init_drift2();init_field_text();init_fold();
-init_names();init_review();init_view();init_warning_text();init_words();nothingToDo={undone:"Nothing to put back: all th\
-at can be put back is as it was before the run.",owed:"Nothing to change of what is selected; of what is left out, somet\
-hing is still owed.",unselected:"Nothing of what is selected is declared, so there is nothing to do.",undeclared:"Nothin\
-g is declared, so there is nothing to do.",unchanged:"Nothing to change: everything is as the manifests say."};NAMED2=5;
-marks={update:{mark:"~",color:"yellow"},delete:{mark:"-",color:"red"},regenerate:{mark:"\u21BB",color:"magenta"},adopt:{
-mark:"*",color:"dim"},blocked:{mark:"!",color:"red"},unchanged:{mark:"=",color:"dim"}}}});var json_exports={};__export(json_exports,{changeJson:()=>changeJson,fieldJson:()=>fieldJson,jsonText:()=>jsonText,planJson:()=>planJson,
+const head=fold2([{text:what,tint:paint[color],whole:true},{text:" ",whole:true},{text:bare(address2),tint:paint.bold,whole:true},
+{text:labelBeside(change2)}],4,columns);if(declaredAt===null)return[head];const place=`at ${escapeText(declaredAt.file)}\
+:${declaredAt.line}`;const width=displayWidth(`${what} ${name2}  ${place}`);const isBeside=columns===void 0?label2===void 0:
+width<=columns;return isBeside?[`${head}${paint.dim(`  ${place}`)}`]:[head,paint.dim(`    ${place}`)]}function observedLines(change2){
+const origin2=originOf(change2);switch(origin2?.origin){case"adoption":{const{generation:generation2,told:told2}=origin2;
+if(generation2===void 0)return[];return[`    ${told2?"":`did_generation ${generation2} `}will be recorded, nothing is se\
+nt`]}case"record":{const{what,at:at3,why}=origin2;const time3=at3===null?"":` ${escapeText(at3)}`;return[`    ${what===""?
+"":`${what} as `}recorded${time3}, ${why}`]}case"unknown":return["    present value unknown: will be asserted"];default:
+return[]}}var nothingToDo,NAMED2,marks;var init_text=__esm({"src/report/text.ts"(){"use strict";init_escape();init_drift();
+init_plan();init_safety();init_drift2();init_field_text();init_fold();init_names();init_review();init_view();init_warning_text();
+init_words();nothingToDo={undone:"Nothing to put back: all that can be put back is as it was before the run.",owed:"Noth\
+ing to change of what is selected; of what is left out, something is still owed.",unselected:"Nothing of what is selecte\
+d is declared, so there is nothing to do.",undeclared:"Nothing is declared, so there is nothing to do.",unchanged:"Nothi\
+ng to change: everything is as the manifests say."};NAMED2=5;marks={update:{mark:"~",color:"yellow"},delete:{mark:"-",color:"\
+red"},regenerate:{mark:"\u21BB",color:"magenta"},adopt:{mark:"*",color:"dim"},blocked:{mark:"!",color:"red"},unchanged:{
+mark:"=",color:"dim"}}}});var json_exports={};__export(json_exports,{changeJson:()=>changeJson,fieldJson:()=>fieldJson,jsonText:()=>jsonText,planJson:()=>planJson,
 problemsJson:()=>problemsJson,resultJson:()=>resultJson});function planJson(plan,{debug,only:only2}){const{changes,leftOut:leftOut4}=shareOf(
 plan.changes,only2);const{objects:drift}=countDrift(plan);const{update,delete:deleted,regenerate,adopt,blocked:blocked4,
 unchanged}=summarize(plan);return{format_version:1,tool_version:plan.toolVersion,created_at:plan.createdAt,server:plan.server,
@@ -15835,18 +15840,21 @@ return defaultWriter.parse(template2,tags)};mustache.render=function render2(tem
 config3)};mustache.escape=escapeHtml;mustache.Scanner=Scanner2;mustache.Context=Context;mustache.Writer=Writer;mustache_default=
 mustache}});function condense(body2){const pieces2=[];const origins=new Map;let length=0;let at3=0;const add=(piece,taken)=>{if(taken===
 0)return;origins.set(length,at3);pieces2.push(piece);length+=piece.length;at3+=taken};const addLine=line=>add(/\S/.test(
-line)?"x":" ",line.length);let delimiters=["{{","}}"];while(at3<body2.length){const tag=body2.indexOf(delimiters[0],at3);
-const text5=body2.slice(at3,tag<0?void 0:tag);const first=text5.indexOf("\n");if(first<0){addLine(text5)}else{const last=text5.
-lastIndexOf("\n");addLine(text5.slice(0,first));add("\n",1);add("\n",last-first);addLine(text5.slice(last+1))}if(tag<0)break;
-const{end,next}=tagAt(body2,tag,delimiters);add(body2.slice(tag,end),end-tag);delimiters=next}origins.set(length,body2.length);
-return{text:pieces2.join(""),original:offset=>origins.get(offset)??body2.length}}function tagAt(body2,start3,delimiters){
-const[open9,close]=delimiters;const sign=afterSpace(body2,start3+open9.length);const type=body2.charAt(sign);const after=(text5,from)=>{
-const found2=body2.indexOf(text5,from);return found2<0?body2.length:found2+text5.length};const name2=type!==""&&"#^/>{&=\
-!".includes(type)?sign+1:sign;if(type==="{")return{end:after(`}${close}`,name2),next:delimiters};if(type!=="=")return{end:after(
-close,name2),next:delimiters};const equals=after("=",name2);const[nextOpen="",nextClose=""]=body2.slice(name2,equals-1).
-trim().split(/\s+/,2);return{end:after(close,equals),next:nextOpen===""||nextClose===""?delimiters:[nextOpen,nextClose]}}
-function afterSpace(body2,from){let at3=from;while(at3<body2.length&&/\s/.test(body2.charAt(at3)))at3+=1;return at3}var init_condense=__esm(
-{"src/mail/condense.ts"(){"use strict"}});function parseMustache(body2){if(body2.length>limits.bodyCharacters){return{syntax:`it has more than ${shown(limits.bodyCharacters)}\
+line)?"x":" ",line.length);let delimiters=["{{","}}"];const open9=[];let isCrossed=false;let lastTag=0;while(at3<body2.length){
+const tag=body2.indexOf(delimiters[0],at3);const text5=body2.slice(at3,tag<0?void 0:tag);const first=text5.indexOf("\n");
+if(first<0){addLine(text5)}else{const last=text5.lastIndexOf("\n");addLine(text5.slice(0,first));add("\n",1);add("\n",last-
+first);addLine(text5.slice(last+1))}if(tag<0)break;const{end,next,sign,name:name2}=tagAt(body2,tag,delimiters);add(body2.
+slice(tag,end),end-tag);lastTag=tag;if(sign==="#"||sign==="^"){if(!isCrossed)open9.push({name:name2,start:tag,end})}else if(sign===
+"/"){isCrossed||=open9.at(-1)?.name!==name2;if(!isCrossed)open9.pop()}delimiters=next}origins.set(length,body2.length);return{
+text:pieces2.join(""),original:offset=>origins.get(offset)??body2.length,open:open9,lastTag}}function tagAt(body2,start3,delimiters){
+const[open9,close]=delimiters;const first=afterSpace(body2,start3+open9.length);const type=body2.charAt(first);const after=(text5,from)=>{
+const found2=body2.indexOf(text5,from);return found2<0?body2.length:found2+text5.length};const inside2=type!==""&&"#^/>{\
+&=!".includes(type)?first+1:first;if(type==="{")return{end:after(`}${close}`,inside2),next:delimiters,sign:type,name:""};
+if(type!=="="){const end=after(close,inside2);const name2="#^/".includes(type)?body2.slice(inside2,end-close.length).trim():
+"";return{end,next:delimiters,sign:type,name:name2}}const equals=after("=",inside2);const[nextOpen="",nextClose=""]=body2.
+slice(inside2,equals-1).trim().split(/\s+/,2);return{end:after(close,equals),sign:type,name:"",next:nextOpen===""||nextClose===
+""?delimiters:[nextOpen,nextClose]}}function afterSpace(body2,from){let at3=from;while(at3<body2.length&&/\s/.test(body2.
+charAt(at3)))at3+=1;return at3}var init_condense=__esm({"src/mail/condense.ts"(){"use strict"}});function parseMustache(body2){if(body2.length>limits.bodyCharacters){return{syntax:`it has more than ${shown(limits.bodyCharacters)}\
  characters`,limit:true}}const{text:text5,whole:whole3}=withoutLongSpace(body2);const condensed=condense(text5);const writer=createWriter();
 try{const parsed2=writer.parse(condensed.text);if(depthOf(parsed2)>limits.sectionDepth){return{syntax:`sections are nest\
 ed more than ${limits.sectionDepth} deep`,limit:true}}const tokens=filled(parsed2,text5,condensed);const parts=partsOf2(
@@ -15854,8 +15862,12 @@ tokens,offset=>whole3(condensed.original(offset)));const strange=strangeName(par
 parts)>limits.tags)return{syntax:tooManyTags,limit:true};return{parts,render:(data3,{html:html2,absent=new Set})=>createWriter().
 renderTokens(tokens,new JsonContext(data3,void 0,absent),void 0,text5,{escape:value3=>html2?mustache_default.escape(printed(
 value3)):printed(value3)})}}catch(failure2){if(!(failure2 instanceof Error))throw failure2;const{words:words6,offset}=located2(
-failure2.message);if(offset===void 0)return{syntax:words6};const at3=condensed.original(offset);const line=text5.slice(0,
-at3).split("\n").length;return{syntax:`${words6} at line ${line}`,at:{start:whole3(at3),end:whole3(at3)+1}}}}function withoutLongSpace(body2){
+failure2.message);if(offset===void 0)return{syntax:words6};const{at:at3,end,until}=blamed(words6,condensed.original(offset),
+condensed,text5.length);const lineAt2=offset2=>text5.slice(0,offset2).split("\n").length;const where=`at line ${lineAt2(
+at3)}${until===void 0?"":`, before line ${lineAt2(until)} closes another one`}`;return{syntax:`${words6} ${where}`,at:{start:whole3(
+at3),end:whole3(end)}}}}function blamed(words6,noticed,{open:open9,lastTag},length){const section2=words6.startsWith("un\
+closed section")?open9.at(-1):void 0;if(section2!==void 0){return{at:section2.start,end:section2.end,...noticed<length?{
+until:noticed}:{}}}const at3=words6.startsWith("unclosed tag")?lastTag:noticed;return{at:at3,end:at3+1}}function withoutLongSpace(body2){
 const cuts=[];let gone=0;const text5=body2.replace(longSpace,(run5,at3)=>{if(run5.length>1e3){gone+=run5.length-1e3;cuts.
 push({from:at3+run5.length-gone,gone})}return run5.slice(0,1e3)});return{text:text5,whole:offset=>offset+(cuts.findLast(
 ({from})=>from<=offset)?.gone??0)}}function tagsIn(parts){let tags=0;for(const part of parts){if(part.kind!=="text")tags+=
@@ -16342,9 +16354,10 @@ length>1?picker(variants.map(({label:label2})=>label2??"")):null,rendered:view((
 html2,side3.label,side3.none,emails,further)),text:view(({txt},side3)=>textFigure(txt,side3.label,side3.none,emails))}}function samplesText(samples){
 const files=[...new Set(samples.map(({file:file2})=>file2))];if(files.length===0)return"made up from the names of the pl\
 aceholders";return["from ",...files.map((file2,at3)=>[at3===0?null:", ",markup`<code>${file2}</code>`])]}function mailsOf(sides,samples){
-const{variants,left}=renderMails(sides,...samples.map(({data:data3})=>data3));return{left,variants:variants.map(({sample,
-label:label2,mails})=>{const parts=[...samples.length>1?[samples[sample]?.name??""]:[],...label2===null?[]:[label2]];return{
-label:parts.length===0?null:parts.join(": "),mails}})}}function picker(labels){return markup`<p class="pick"><label>Sample data <select>${labels.
+const{variants,left}=renderMails(sides,...samples.map(({data:data3})=>data3));const isOneFile=new Set(samples.map(({file:file2})=>file2)).
+size===1;const nameOf4=({name:name2,file:file2})=>isOneFile||name2===file2?name2:`${name2}, ${file2}`;return{left,variants:variants.
+map(({sample,label:label2,mails})=>{const parts=[...samples.length>1?samples.slice(sample,sample+1).map(nameOf4):[],...label2===
+null?[]:[label2]];return{label:parts.length===0?null:parts.join(": "),mails}})}}function picker(labels){return markup`<p class="pick"><label>Sample data <select>${labels.
 map((label2,index)=>markup`<option value="${index}">${label2}</option>`)}</select></label></p>`}function moreVariants(left){
 if(left===0)return null;return markup`<p class="note">Not shown: up to ${shown(left)} more mails, in which other sections are there and not there.</p>`}
 function variantBox(label2,index,content){if(label2===null)return content;const attributes2=markup`class="variant" data-variant="${index}"`;
@@ -16390,10 +16403,10 @@ ${inside2}
 `}function fieldNames2(change2){const{action:action2,fields:fields2}=change2;if(action2==="delete"||fields2.length===0)return null;
 const value3=shortValue(change2);if(value3!==void 0)return markup`${value3.path} <code>${value3.before}</code> → <code>${value3.
 after}</code> · `;const paths=fields2.slice(0,4).map(({path})=>path);const more=fields2.length-paths.length;return`${paths.
-join(", ")}${more>0?` and ${more} more`:""} \xB7 `}function changeDetails(change2,context3){const{reason,destructions,warnings,
-fields:fields2}=change2;const note=observedNote(change2);const views=fields2.map(field2=>viewField(field2,{whole:context3.
-debug,room:"page"}));const rows=views.filter(({view})=>view!=="body");const{email:bodies2}=kindOf(change2.kind);const diffs=views.
-flatMap(view=>view.view==="body"?[bodyDiff(view)]:[]);return[...reason===null?[]:[markup`<p class="loss"><strong>Blocked:</strong> ${reason}</p>\n`],
+join(", ")}${more>0?` and ${more} more`:""} \xB7 `}function changeDetails(change2,context3,became){const{reason,destructions,
+warnings,fields:fields2}=change2;const note=observedNote(change2,became);const views=fields2.map(field2=>viewField(field2,
+{whole:context3.debug,room:"page"}));const rows=views.filter(({view})=>view!=="body");const{email:bodies2}=kindOf(change2.
+kind);const diffs=views.flatMap(view=>view.view==="body"?[bodyDiff(view,became)]:[]);return[...reason===null?[]:[markup`<p class="loss"><strong>Blocked:</strong> ${reason}</p>\n`],
 ...destructions.map(loss=>markup`<p class="loss"><strong>Destructive:</strong> ${loss}</p>\n`),...warnings.map(warningLine2),
 ...note===null?[]:[markup`<p class="note">${note}</p>\n`],...rows.length===0?[]:[table(rows)],...bodies2!==void 0&&diffs.
 length>0?[email3(change2,bodies2,diffs,context3)]:diffs,...context3.debug?requestTexts(change2).map(request5=>markup`<p class="quiet">Sends <code>${request5}</code></p>\n`):
@@ -16403,14 +16416,15 @@ length>0?[email3(change2,bodies2,diffs,context3)]:diffs,...context3.debug?reques
 ${rows.map(view=>markup`<tr><th scope="row"><code>${view.path}</code>${driftLine(view)}</th>${cells(view)}</tr>\n`)}</tbody>
 </table>
 `}function cells(view){switch(view.view){case"secret":return markup`<td class="unknown">${view.unknown?"(unknown)":"(sen\
-sitive)"}</td><td class="unknown">(sensitive)</td>`;case"value":return markup`<td class="${view.unknown?"unknown":"befor\
-e"}"><code>${view.before}</code></td><td class="after"><code>${view.after}</code></td>`;case"set":return markup`<td colspan="2">${view.
-head===null?null:markup`<p>${view.head}</p>`}<ul class="set">${view.elements.map(({mark,text:text5,spans})=>markup`<li class="${setClasses[mark]}">${setMarks2[mark]} ${spans?.
-map(word)??text5}</li>`)}${view.kept>0?markup`<li class="quiet">(${view.kept} unchanged)</li>`:null}</ul></td>`;default:
-return null}}function driftLine({drift}){return drift===null?null:markup`<p class="drift">${drift}</p>`}function bodyDiff(view){
-const{path,hunks}=view;const lines=hunks.flatMap(hunk=>[markup`<span class="at">${hunk.head}</span>`,...hunk.lines.map(({
-mark,text:text5,spans})=>markup`<span class="${lineClasses[mark]}">${mark}${spans?.map(word)??text5}</span>`)]);return markup`<h3><code>${path}</code></h3>
-${driftLine(view)}<p class="quiet">${bodyNotes(view).join("; ")}</p>
+sitive)"}</td><td class="unknown">(sensitive)</td>`;case"value":return markup`<td class="${view.unknown||view.lacks==="b\
+efore"?"unknown":"before"}"><code>${view.before}</code></td><td class="${view.lacks==="after"?"before":"after"}"><code>${view.
+after}</code></td>`;case"set":return markup`<td colspan="2">${view.head===null?null:markup`<p>${view.head}</p>`}<ul class="set">${view.
+elements.map(({mark,text:text5,spans})=>markup`<li class="${setClasses[mark]}">${setMarks2[mark]} ${spans?.map(word)??text5}</li>`)}${view.
+kept>0?markup`<li class="quiet">(${view.kept} unchanged)</li>`:null}</ul></td>`;default:return null}}function driftLine({
+drift}){return drift===null?null:markup`<p class="drift">${drift}</p>`}function bodyDiff(view,became){const{path,hunks}=view;
+const lines=hunks.flatMap(hunk=>[markup`<span class="at">${hunk.head}</span>`,...hunk.lines.map(({mark,text:text5,spans})=>markup`<span class="${lineClasses[mark]}">${mark}${spans?.
+map(word)??text5}</span>`)]);return markup`<h3><code>${path}</code></h3>
+${driftLine(view)}<p class="quiet">${bodyNotes(view,became).join("; ")}</p>
 ${hunks.length===0?null:scrollable("diff",`Difference of ${path}`,lines)}
 `}function word({text:text5,change:change2}){if(change2===null)return text5;return change2==="+"?markup`<ins>${text5}</ins>`:
 markup`<del>${text5}</del>`}function email3(change2,bodies2,diffs,{samples,emails}){const{before,expected}=change2.apply;
@@ -16561,7 +16575,13 @@ results}){return results.toSorted((a2,b)=>Number(a2.status==="applied")-Number(b
 if(process.platform==="win32")return`"${word2}"`;if(!/[\u0000-\u001f\u007f]/.test(word2))return`'${word2.replaceAll("'",
 "'\\''")}'`;const escaped3=word2.replaceAll(/[\\']/g,"\\$&").replaceAll(/[\u0000-\u001f\u007f]/g,octal);return`$'${escaped3}\
 '`}function octal(character){return`\\${character.charCodeAt(0).toString(8).padStart(3,"0")}`}var init_shell=__esm({"src\
-/base/shell.ts"(){"use strict"}});var result_page_exports={};__export(result_page_exports,{resultHtml:()=>resultHtml});function resultHtml(result,{plan,samples,
+/base/shell.ts"(){"use strict"}});function nextSteps({run:run5,results},{undoes}){if(run5===null)return[];const isLeft2=results.some(({status,action:action2})=>status!==
+"applied"&&action2!=="regenerate");const isUndoable=mayBeUndone({results});const goOn="To go on: ";if(undoes!==void 0){const again="\
+Where the manifests still say otherwise, the next apply does it again: change them too.";return[...isLeft2?[{before:goOn,
+command:`undo ${undoes}`,after:" puts back what is left."}]:[],...isUndoable?[{before:again,command:null,after:""}]:[]]}
+return[...isLeft2?[{before:goOn,command:"apply",after:" plans anew, and sends what is left."}]:[],...isUndoable?[{before:"\
+To put back what this run changed: ",command:`undo ${run5}`,after:""}]:[]]}var init_next=__esm({"src/report/next.ts"(){"\
+use strict";init_result()}});var result_page_exports={};__export(result_page_exports,{resultHtml:()=>resultHtml});function resultHtml(result,{plan,samples,
 debug}){const groups3=grouped(result,plan);const entries=groups3.flatMap(group=>group.entries);const emails=new Emails;const context3={
 samples,debug,emails,unfolding:new Unfolding(entries.length)};const summary2=summarizeResult(result);const counted2=order.
 toReversed().filter(status=>summary2[status]>0||status==="applied");const what=plan?.undoes===void 0?"idops apply":"idop\
@@ -16597,34 +16617,34 @@ environment===null?"none":markup`<code>${plan.environment}</code>`}`],...run5===
 ...started2===void 0?[]:[`Started at ${started2}`],...plan===null?[]:[`Planned at ${plan.createdAt} by idops ${plan.toolVersion}`]]}
 function startOf2(run5){const[,...parts]=/^(\d{4})(\d\d)(\d\d)T(\d\d)(\d\d)(\d\d)Z/.exec(run5)??[];if(parts.length===0)return void 0;
 const[year,month,day,hour,minute,second]=parts;return`${year}-${month}-${day}T${hour}:${minute}:${second}Z`}function notices2(result,plan){
-const{run:run5,interrupted:interrupted3,results}=result;const{failed,not_converged,unknown:unknown4,skipped:skipped2}=summarizeResult(
+const{interrupted:interrupted3,results}=result;const{failed,not_converged,unknown:unknown4,skipped:skipped2}=summarizeResult(
 result);const wrong2=failed+not_converged+unknown4+skipped2;const unverified=results.filter(one=>one.unverified.length>0).
-length;const undoable=mayBeUndone(result);const environment=plan?.environment??null;const where=environment===null?"":` \
---env ${shellWord2(environment)}`;return[results.length===0?markup`<p class="note">There was nothing to do, so nothing was sent.</p>\n`:
-null,interrupted3?markup`<p class="loss"><strong>Interrupted</strong>: requests in flight were finished and recorded, and no more were sent.</p>\n`:
+length;const environment=plan?.environment??null;const where=environment===null?"":` --env ${shellWord2(environment)}`;return[
+results.length===0?markup`<p class="note">There was nothing to do, so nothing was sent.</p>\n`:null,interrupted3?markup`<p class="loss"><strong>Interrupted</strong>: requests in flight were finished and recorded, and no more were sent.</p>\n`:
 null,wrong2>0?markup`<p class="loss"><strong>${plural2(wrong2,"change")} of ${results.length}</strong> did not end as planned, shown first.</p>\n`:
 null,unverified>0?markup`<p class="warning">The answers about ${plural2(unverified,"object")} did not carry all that was sent: those fields are unverified.</p>\n`:
-null,plan?.undoes===void 0?null:markup`<p class="note">This put back what run <code>${plan.undoes}</code> had changed. Where the manifests still say otherwise, the next apply does it again.</p>\n`,
-run5!==null&&undoable?markup`<p class="note">What this run changed is put back by <code>idops undo ${run5}${where}</code></p>\n`:
-null]}function resultBox({number:number5,result,change:change2,badge},context3){const{address:address2,action:action2,status,
-unverified}=result;const kind=change2===void 0?null:markup` data-kind="${change2.kind}"`;return foldBox({number:number5,
-open:context3.unfolding.next(status!=="applied"),classes:change2===void 0?[]:changeClasses(change2),data:markup`data-status="${status}" data-action="${action2}"${kind}`,
+null,plan?.undoes===void 0?null:markup`<p class="note">This put back what run <code>${plan.undoes}</code> had changed.</p>\n`,
+nextSteps(result,plan??{}).map(({before,command:command3,after})=>markup`<p class="note">${before}${command3===null?null:
+markup`<code>idops ${command3}${where}</code>`}${after}</p>\n`),plan?.warnings.map(warningLine2)??null]}function resultBox({
+number:number5,result,change:change2,badge},context3){const{address:address2,action:action2,status,unverified}=result;const kind=change2===
+void 0?null:markup` data-kind="${change2.kind}"`;return foldBox({number:number5,open:context3.unfolding.next(status!=="a\
+pplied"),classes:change2===void 0?[]:changeClasses(change2),data:markup`data-status="${status}" data-action="${action2}"${kind}`,
 summary:markup`<span class="badge ${badge.className}">${badge.word}</span> <span class="badge ${action2}">${action2}</span> ${change2===
 void 0?markup`<code class="address">${address2}</code>${labelBeside(result)}`:changeTitle(change2)}
 ${unverified.length>0?markup`<span class="badge update">unverified</span>`:null}
-${change2===void 0?null:changePlace(change2)}`,inside:[outcome(result),change2===void 0?null:changeDetails(change2,context3)]})}
-function outcome({status,error:error63,httpStatus,attempts,unverified,notes=[]}){const{word:word2}=statuses2[status];const heading=word2.
-charAt(0).toUpperCase()+word2.slice(1);const asked=[...httpStatus===null?[]:[`the last answer was HTTP ${httpStatus}`],...attempts>
-1?[plural2(attempts,"request")]:[]];return[error63===null?null:markup`<p class="${status==="applied"||status==="skipped"?
-"warning":"loss"}"><strong>${heading}:</strong> ${error63}</p>\n`,status!=="applied"&&asked.length>0?markup`<p class="quiet">${asked.
-join(", ")}</p>\n`:null,unverified.length===0?null:markup`<p class="warning"><strong>Unverified:</strong> not in the answer: ${unverified.
+${change2===void 0?null:changePlace(change2)}`,inside:[outcome(result),change2===void 0?null:changeDetails(change2,context3,
+status)]})}function outcome({status,error:error63,httpStatus,attempts,unverified,notes=[]}){const{word:word2}=statuses2[status];
+const heading=word2.charAt(0).toUpperCase()+word2.slice(1);const asked=[...httpStatus===null?[]:[`the last answer was HT\
+TP ${httpStatus}`],...attempts>1?[plural2(attempts,"request")]:[]];return[error63===null?null:markup`<p class="${status===
+"applied"||status==="skipped"?"warning":"loss"}"><strong>${heading}:</strong> ${error63}</p>\n`,status!=="applied"&&asked.
+length>0?markup`<p class="quiet">${asked.join(", ")}</p>\n`:null,unverified.length===0?null:markup`<p class="warning"><strong>Unverified:</strong> not in the answer: ${unverified.
 join(", ")}</p>\n`,notes.map(note=>markup`<p class="note">${note}</p>\n`)]}var statuses2,order;var init_result_page=__esm(
 {"src/report/result-page.ts"(){"use strict";init_result();init_shell();init_changes();init_contents();init_emails();init_markup();
-init_names();init_page();init_review();init_words();statuses2={failed:{word:"failed",className:"failed",meaning:"The ser\
-ver refused it, or could not be reached."},not_converged:{word:"not converged",className:"failed",meaning:"The server an\
-swered well, and keeps another value."},unknown:{word:"unknown",className:"doubtful",meaning:"It was sent, and nobody ca\
-n tell whether it was done."},skipped:{word:"not sent",className:"doubtful",meaning:"It was not sent."},applied:{word:"a\
-pplied",className:"applied",meaning:""}};order=Object.keys(statuses2)}});var problems_exports={};__export(problems_exports,{problemsText:()=>problemsText,validText:()=>validText});function problemsText(problems,{
+init_names();init_next();init_page();init_review();init_words();statuses2={failed:{word:"failed",className:"failed",meaning:"\
+The server refused it, or could not be reached."},not_converged:{word:"not converged",className:"failed",meaning:"The se\
+rver answered well, and keeps another value."},unknown:{word:"unknown",className:"doubtful",meaning:"It was sent, and no\
+body can tell whether it was done."},skipped:{word:"not sent",className:"doubtful",meaning:"It was not sent."},applied:{
+word:"applied",className:"applied",meaning:""}};order=Object.keys(statuses2)}});var problems_exports={};__export(problems_exports,{problemsText:()=>problemsText,validText:()=>validText});function problemsText(problems,{
 color,columns}){if(problems.length===0)return"";const paint=colors(color);const blocks=problems.map(problem=>problemLines(
 problem,paint,columns).join("\n"));return`${[...blocks,paint.bold(countsLine(problems))].join("\n\n")}
 `}function countsLine(problems){const counts2=["error","warning"].map(severity=>({severity,count:problems.filter(problem=>problem.
@@ -21902,7 +21922,7 @@ name2,read);const source=sourceOf(name2,read.text);const{documents,problems}=par
 file:shown2}];const samples=[];for(const[index,document2]of documents.entries()){const{value:value3}=resolve3(document2.
 root,source,null);if(!isMap(value3)){return error("wrong-type",`sample data must be one map, got ${typeOf(document2.root)}`,
 [source.place(document2.root.range)],'write "placeholder: value" for each placeholder')}samples.push({name:documents.length===
-1?shown2:`${shown2}, document ${index+1}`,data:mapValues(value3,printable),file:shown2})}return samples}function printable(value3){
+1?shown2:`document ${index+1}`,data:mapValues(value3,printable),file:shown2})}return samples}function printable(value3){
 if(value3 instanceof ExactNumber)return plainNumber(value3.text)===0?0:value3.text;if(Array.isArray(value3))return value3.
 map(printable);return isMap(value3)?mapValues(value3,printable):value3}function refusal2(name2,{reason,detail}){const{file:shown2}=name2;
 const start3=wholeFile(name2);switch(reason){case"missing":return void 0;case"outside":return error("body-outside",`the \

@@ -26,7 +26,8 @@ export function fieldLines(field: FieldChange, pen: Pen): string[] {
 }
 
 function viewLines(view: FieldView, pen: Pen): string[] {
-  const path = disarm(view.path);
+  // A colon follows it.
+  const path = disarm(`${view.path}:`).slice(0, -1);
   switch (view.view) {
     case 'secret':
       return [`${indent}${path}: ${view.unknown ? '(unknown) → ' : ''}(sensitive)`];
