@@ -1,11 +1,11 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { plainNumber } from '../base/json.js';
 import { nearest } from '../base/nearest.js';
 import { error, type Place, type Problem } from '../base/problems.js';
 import { ExactNumber, type Json } from '../base/values.js';
 import type { SourceFile } from './file.js';
 import { type Note, pathKey, resolve } from './resolve.js';
-import { knownFields } from './schema-at.js';
+import { knownFields, schemasAt } from './schema-at.js';
 import { find, type Node, type Path } from './tree.js';
 import type { Variables } from './variables.js';
 import { fromText, gotOf, typeHint, typeName } from './wrong-type.js';
@@ -189,9 +189,12 @@ function issueProblems(issue: Issue, subject: Unchecked<unknown>): Problem[] {
     const field = String(issue.path.at(-1));
     const parent = issue.path.slice(0, -1);
     return [
-      error('missing-field', `missing field "${field}" in ${within(name, [...under, ...parent])}`, [
-        placeIn(file, root, parent),
-      ]),
+      error(
+        'missing-field',
+        `missing field "${field}" in ${within(name, [...under, ...parent])}`,
+        [placeIn(file, root, parent)],
+        onlyValue(subject.schema, issue.path),
+      ),
     ];
   }
   const place = valuePlace(file, root, issue.path);
@@ -223,6 +226,10 @@ function issueProblems(issue: Issue, subject: Unchecked<unknown>): Problem[] {
       node.type === 'scalar' && typeof node.value === 'string' && !node.value.includes('$')
         ? nearest(node.value, issue.values.map(String))
         : undefined;
+    const isQuoted =
+      node.type === 'scalar' &&
+      typeof node.value === 'string' &&
+      issue.values.some((value) => typeof value !== 'string' && String(value) === node.value);
     const more = names.length > namedAtMost ? ` and ${names.length - namedAtMost} more` : '';
     const list = `${names.slice(0, namedAtMost).join(', ')}${more}`;
     const must = names.length === 1 ? `must be ${names[0]}` : `must be one of ${list}`;
@@ -231,7 +238,11 @@ function issueProblems(issue: Issue, subject: Unchecked<unknown>): Problem[] {
         'wrong-value',
         `${what} ${must}`,
         [place],
-        similar === undefined ? undefined : `did you mean "${similar}"?`,
+        isQuoted
+          ? 'write it without quotes'
+          : similar === undefined
+            ? undefined
+            : `did you mean "${similar}"?`,
       ),
     ];
   }
@@ -256,13 +267,23 @@ function unknownFields(issue: Issue, subject: Unchecked<unknown>): Problem[] {
     const similar =
       nearest(key, free) ?? withWords(key, free) ?? nearest(key, known) ?? withWords(key, known);
     const message = `unknown field "${key}" in ${within(name, [...under, ...issue.path])}`;
-    const elsewhere = fieldHint?.(key, issue.path);
+    const section = known.find((field) => knownFields(schema, [...issue.path, field]).includes(key));
+    const below = section === undefined ? undefined : `"${key}" stands below "${section}"`;
+    const elsewhere = fieldHint?.(key, issue.path) ?? (similar === undefined ? below : undefined);
     if (similar !== undefined && elsewhere === undefined) {
       return error('unknown-field', `${message}, did you mean "${similar}"?`, [place]);
     }
     const hint = elsewhere ?? (known.length > 0 ? `fields here: ${known.join(', ')}` : undefined);
     return error('unknown-field', message, [place], hint);
   });
+}
+
+/** What to write where a field can have one value alone. */
+function onlyValue(schema: unknown, path: Path): string | undefined {
+  const [only, ...others] = schemasAt(schema, path);
+  return only instanceof z.ZodLiteral && others.length === 0 && only.values.size === 1
+    ? `write "${path.at(-1)}: ${only.value}"`
+    : undefined;
 }
 
 /** The one field whose name holds the words of another one: `authorized_scopes` for `scopes`. */

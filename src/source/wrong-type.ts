@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { plainNumber } from '../base/json.js';
 import { nearest } from '../base/nearest.js';
+import { looksLikeCredential } from '../base/secret-names.js';
 import { ExactNumber } from '../base/values.js';
 import type { SourceFile } from './file.js';
 import { decimalText } from './number.js';
@@ -58,7 +59,8 @@ export function gotOf(node: Node, file: SourceFile): string {
 function writtenOf(node: Node, file: SourceFile): string | undefined {
   if (node.type !== 'scalar' || file.hides(node.range)) return undefined;
   const text = typeof node.value === 'string' ? node.value : node.source;
-  return text.length > MOST || text.includes('$') || /\p{C}/u.test(text) ? undefined : text;
+  const unfit = text.length > MOST || text.includes('$') || /\p{C}/u.test(text) || looksLikeCredential(text);
+  return unfit ? undefined : text;
 }
 
 /** What to write in the place of what has the wrong type. */
@@ -128,8 +130,8 @@ function listHint({ node, file, path, schema }: Mistyped): string {
 }
 
 function mapHint({ node, file, path, schema }: Mistyped): string | undefined {
-  if (node.type === 'list')
-    return node.items.length === 1 ? 'write it without the [] or the "- "' : undefined;
+  const [only, ...more] = node.type === 'list' ? node.items : [];
+  if (only?.type === 'map' && more.length === 0) return 'write it without the [] or the "- "';
   const fields = knownFields(schema, path);
   const map = mapOf(writtenOf(node, file), fields);
   if (map !== undefined) return `write it as ${map}`;

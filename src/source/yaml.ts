@@ -270,7 +270,9 @@ class Converter {
         ? this.#scalar({ value: null, range: [range.end, range.end] })
         : this.convert(value, depth + 1);
     // An alias's value is shown where its anchor is.
-    if (looksSecret(name)) this.#hide(converted, value);
+    // A token is pasted there by who doesn't know the keys below.
+    const isAuth = name === 'auth' && converted.type === 'scalar';
+    if (looksSecret(name) || isAuth) this.#hide(converted, value);
     const before = entries.get(name);
     if (before !== undefined) {
       this.problems.push(

@@ -86,7 +86,7 @@ describe('a value of another type is told as it is written, with what to write',
     [
       `${user}metadata: [a]\n`,
       '"metadata" in User: expected a map, got a list',
-      'write it without the [] or the "- "',
+      'write it as {key: value}, or as "key: value" on lines below, indented further',
     ],
     [
       `${user}backend: {smtp_password: 12345}\n`,
@@ -122,6 +122,31 @@ describe('a value of another type is told as it is written, with what to write',
     ],
   ])('%j', async (manifest, message, hint) => {
     expect(await told(manifest)).toEqual([[message, hint]]);
+  });
+
+  it.each([
+    ['version: "1"\n', '"version" in configuration must be 1', 'write it without quotes'],
+    ['server: {}\n', 'missing field "version" in configuration', 'write "version: 1"'],
+    [
+      'version: 1\nserver: http://localhost\n',
+      '"server" in configuration: expected a map, got the string "http://localhost"',
+      'write its fields on lines below, indented further: base_url, profile, auth, tls, allow_insecure_http',
+    ],
+    [
+      'version: 1\nenvironments: {production: {base_url: x}}\n',
+      'unknown field "base_url" in environments.production of configuration',
+      '"base_url" stands below "server"',
+    ],
+    [
+      'version: 1\nserver: {auth: hunter2}\n',
+      '"server.auth" in configuration: expected a map, got a string',
+      'write its fields on lines below, indented further: token, token_file, token_command, client_credentials, header, pass_env',
+    ],
+  ])('in the configuration too: %j', async (configuration, message, hint) => {
+    const { idops } = await project({ 'idops.yaml': configuration });
+    const { stdout, stderr } = await idops('validate --format json');
+    expect(JSON.parse(stdout).problems).toContainEqual(expect.objectContaining({ message, hint }));
+    expect(stdout + stderr).not.toContain('hunter2');
   });
 
   it('but the value of a variable is not', async () => {
