@@ -1,5 +1,3 @@
-import type { OutputStream } from './output.js';
-
 /** Columns below which folding helps nobody. */
 const LEAST = 20;
 
@@ -8,7 +6,7 @@ const LEAST = 20;
  * lines are kept or read by programs: in files, in pipes and in the logs of CI, even of one that pretends to be a terminal.
  */
 export function columnsOf(
-  { isTTY, columns }: Pick<OutputStream, 'isTTY' | 'columns'>,
+  { isTTY, columns }: { readonly isTTY?: boolean; readonly columns?: number },
   env: { readonly [name: string]: string | undefined },
 ): number | undefined {
   if (env.CI) return undefined;
