@@ -35,6 +35,8 @@ export interface Output {
   result(text: string): void;
   /** A result in JSON, to standard output; without secrets already. */
   json(value: unknown): void;
+  /** Whether standard output is a terminal, and not a file or another program. */
+  readonly resultIsSeen: boolean;
   /** Whether standard output has a result already. */
   readonly gaveResult: boolean;
   /** What a person should know besides, to standard error; nothing with `--quiet`. */
@@ -85,6 +87,7 @@ export function createOutput(options: OutputOptions): Output {
     get columns() {
       return columns();
     },
+    resultIsSeen: stdout.isTTY === true,
     result: (text) => {
       gaveResult ||= text !== '';
       write(out, text);

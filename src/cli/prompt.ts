@@ -1,7 +1,9 @@
 import { type Readable, Writable } from 'node:stream';
 import { setTimeout as wait } from 'node:timers/promises';
+import { styleText } from 'node:util';
 import { escapeLines, escapeText } from '../base/escape.js';
 import type { Redactor } from '../base/redact.js';
+import { foldText } from '../report/fold.js';
 import type { OutputStream } from './output.js';
 
 export type Reply = 'yes' | 'no' | 'aborted';
@@ -61,7 +63,7 @@ export function createPrompt({ stdin, stderr, color, redactor }: PromptOptions):
     try {
       if ((await dropTyped(stdin)) === 'aborted') abort();
       const answer = await way(clack, {
-        message: escapeLines(redactor.redactSentence(question)),
+        message: framed(escapeLines(redactor.redactSentence(question)), stderr.columns || 80),
         input: stdin,
         output: screen(stderr, color),
         signal: over.signal,
@@ -109,11 +111,17 @@ export function createPrompt({ stdin, stderr, color, redactor }: PromptOptions):
 
 const saysYes = /^y(?:es)?$/i;
 
+/** A question with its further lines beside the frame that the library draws. */
+function framed(question: string, columns: number): string {
+  const frame = styleText('cyan', '│', { validateStream: false });
+  return foldText(question, Math.max(20, columns - 3)).replaceAll('\n', `\n${frame}  `);
+}
+
 /** A word that isn't the one is a mistake of typing; nothing at all is a no. */
 function wrongWord(text: string, word: string | undefined): string | undefined {
   const typed = text.trim();
   if (word === undefined || typed === '' || typed === word) return undefined;
-  return `that is not ${escapeText(word)}; Enter alone leaves everything as it is`;
+  return `that is not ${escapeText(word)}; Ctrl-C leaves everything as it is`;
 }
 
 /** Milliseconds in which everything arrives that was typed before. */

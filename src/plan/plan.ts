@@ -79,7 +79,7 @@ export interface Plan {
 /** How many changes there are of each action. */
 export type Summary = { readonly [action in Action]: number };
 
-export function summarize(plan: Plan): Summary {
+export function summarize(plan: Pick<Plan, 'changes'>): Summary {
   const summary = { update: 0, delete: 0, regenerate: 0, adopt: 0, blocked: 0, unchanged: 0 };
   for (const change of plan.changes) summary[change.action] += 1;
   return summary;

@@ -8,7 +8,10 @@ export const DEFAULT_MAX_DESTRUCTIVE = 5;
 
 const variableName = z
   .string()
-  .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be a name of letters, digits and "_"');
+  .regex(
+    /^[A-Za-z_][A-Za-z0-9_]*$/,
+    'must be a name of letters (a to z), digits and "_", and begin with no digit',
+  );
 
 const text = () => z.string().min(1, 'must not be empty');
 
@@ -247,13 +250,17 @@ const environmentSchema = z
   .strictObject(sections)
   .describe('Laid over the rest with --env: maps merge, lists and single values replace.');
 
+const environmentName = z
+  .string()
+  .regex(/^[\w.-]+$/, 'must be a name of letters (a to z), digits, "_", "-" and "."');
+
 /** `idops.yaml`, as it is written: before environments are merged and variables filled in. */
 export const configSchema = z
   .strictObject({
     version: z.literal(1).describe('The version of this format.'),
     ...sections,
     environments: z
-      .record(z.string().regex(/^[\w.-]+$/), environmentSchema)
+      .record(environmentName, environmentSchema)
       .optional()
       .meta({
         description: 'What is different in an environment, by its name. --env chooses one.',

@@ -94,7 +94,9 @@ export function headline(plan: Plan): string {
 
 /** What a plan would do to its server, in words: `6 updates and 1 deletion`. */
 export function sendsText(plan: Plan): string {
-  const { update, delete: deletions, regenerate } = summarize(plan);
+  // Of a default key pair that gives way nothing is sent: the server takes care of it.
+  const sent = plan.changes.filter(({ requests }) => requests.length > 0);
+  const { update, delete: deletions, regenerate } = summarize({ changes: sent });
   const parts = [
     [update, 'update'],
     [deletions, 'deletion'],

@@ -75,7 +75,9 @@ function flatten(issues: readonly z.core.$ZodIssue[], base: Path = []): Issue[] 
       const branch = meantBranch(issue.errors);
       if (branch !== undefined) return flatten(branch, path);
     }
-    const { code, message } = issue;
+    const { code } = issue;
+    // Of a name it is said what one is.
+    const message = (issue.code === 'invalid_key' ? issue.issues[0]?.message : undefined) ?? issue.message;
     return [
       {
         code,
@@ -202,9 +204,7 @@ function issueProblems(issue: Issue, subject: Unchecked<unknown>): Problem[] {
   const what = whole.length === 0 ? `the ${name}` : `"${pathText(whole)}" in ${name}`;
   if (issue.code === 'invalid_key') {
     const key = found.key === undefined ? place : file.place(found.key);
-    return [
-      error('wrong-value', `${what}: the name is not usable`, [key], 'use letters, digits and "_" only'),
-    ];
+    return [error('wrong-value', `${what}: the name is not usable`, [key], issue.message)];
   }
   if (issue.code === 'invalid_type' || issue.code === 'invalid_union') {
     const custom = issue.message.startsWith('expected') ? issue.message : undefined;

@@ -72,6 +72,33 @@ describe('the question before changes are sent', () => {
     expect(made.writes()).toHaveLength(1);
   });
 
+  test('comes after the plan where the result goes into a file, too', async () => {
+    const made = await project({ 'idops.yaml': sure, 'manifests/a.yaml': organization });
+    const at = sit(made, ['apply'], { into: 'out.txt' });
+    await at.shown('(no environment)?');
+    expect(at.screen()).toMatch(/~ update Organization\/acme.*label: .*Apply 1 update to/s);
+    at.type('\r');
+    expect(await at.ended).toBe(1);
+  });
+
+  test('stands in its frame, whatever the width', async () => {
+    const made = await project({ 'idops.yaml': production, 'manifests/a.yaml': deletion });
+    const at = sit(made, ['apply', '--env', 'production'], { columns: 44 });
+    await at.shown('Enter alone for no');
+    const lines = at.screen().split('\n');
+    const question = lines.slice(lines.findIndex((line) => line.startsWith('◆')));
+    expect(question.length).toBeGreaterThanOrEqual(4);
+    for (const line of question) {
+      expect(line).toMatch(/^[◆│└]/u);
+      expect(line.length).toBeLessThanOrEqual(44);
+    }
+    at.type('wrong\r');
+    await at.shown(/Ctrl-C.*leaves/s);
+    at.type('\u0003');
+    expect(await at.ended).toBe(130);
+    expect(made.writes()).toEqual([]);
+  });
+
   test('is the same before an undo that destroys and before a DID is regenerated', async () => {
     const client = '60000000-0000-4000-8000-000000000001';
     const made = await project({ 'idops.yaml': production, 'manifests/a.yaml': organization });

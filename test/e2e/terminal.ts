@@ -23,16 +23,23 @@ export interface TerminalOptions {
   readonly rows?: number;
   readonly env?: { readonly [name: string]: string };
   readonly cwd?: string;
+  /** A file that standard output goes to, in the place of the terminal. */
+  readonly into?: string;
 }
 
 /** Runs the built command in a real terminal. */
 export function sit(
   { folder, sandbox }: Pick<TestProject, 'folder' | 'sandbox'>,
   args: readonly string[],
-  { columns = 100, rows = 40, env = {}, cwd = folder }: TerminalOptions = {},
+  { columns = 100, rows = 40, env = {}, cwd = folder, into }: TerminalOptions = {},
 ): Sitting {
   const terminal = new Terminal({ cols: columns, rows, scrollback: 20_000, allowProposedApi: true });
-  const child = spawn(process.execPath, [cli, ...args], {
+  const given = [process.execPath, cli, ...args];
+  const [program = '', ...words] =
+    into === undefined
+      ? given
+      : ['/bin/sh', '-c', 'into=$1; shift; exec "$@" > "$into"', 'sh', into, ...given];
+  const child = spawn(program, words, {
     cols: columns,
     rows,
     cwd,

@@ -119,6 +119,15 @@ environments:
     safety: {max_destructive: "\${NOWHERE}"}
 `;
 
+  test('have names of which it is said what they may hold', async () => {
+    const [problem] = await problemsOf(() => load(`${server}environments:\n  prod-eu.1: {}\n  Été: {}\n`));
+    expect(problem).toMatchObject({
+      code: 'wrong-value',
+      hint: 'must be a name of letters (a to z), digits, "_", "-" and "."',
+      places: [{ line: 8 }],
+    });
+  });
+
   test('are laid over the rest: maps merge, lists and single values replace', async () => {
     const project = await load(config, { env: 'production' });
     await writeFile(join(cwd, 'token'), 'from-file\n');

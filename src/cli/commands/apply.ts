@@ -31,17 +31,17 @@ export async function apply(
     await context.refuseOutputs(filesOf(formats), session);
     const plan =
       stored === undefined ? await session.plan(planOptionsOf(options)) : await planAgain(session, stored);
-    await showPlan(plan, formats, context, options.only);
+    const asks = stored === undefined && changesServer(plan) && options.yes !== true;
+    await showPlan(plan, formats, context, { asks, only: options.only });
     const limits = { maxDestructive: options.allowDestructive ?? session.project.maxDestructive() };
     refuse(refusalsOf(plan, limits.maxDestructive));
-    const asks = stored === undefined && changesServer(plan);
     const agreed = await consent(
       questionOf(
         `Apply ${sendsText(plan)} to ${where(plan)}?`,
         plan,
         ', or apply a plan that was stored with idops plan --out',
       ),
-      !asks || options.yes === true,
+      !asks,
       context,
     );
     return await carryOut(session, plan, limits, agreed, formats, context);

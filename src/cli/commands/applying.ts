@@ -15,19 +15,21 @@ import { annotate, type Format, lookElsewhere, lookOf, show, showsText } from '.
 import { nextAfter } from '../next.js';
 import { readSamples } from './plan.js';
 
-/** Shows a plan before it is applied: on standard output where the result is text too, beside it otherwise. */
+/** Shows a plan before it is applied: on standard output where the result is text too; beside it otherwise, and where a question follows. */
 export async function showPlan(
   made: Plan,
   formats: readonly Format[],
   context: Context,
-  only?: Share,
+  { asks, only }: { readonly asks: boolean; readonly only?: Share | undefined },
 ): Promise<void> {
-  const { output, redactor } = context;
+  const { output, prompt, redactor } = context;
   const shown = planReport.redact({ plan: made, samples: new Map() }, redactor);
   const share = only === undefined ? {} : { only };
   if (showsText(formats)) {
     output.result(await renderText(planReport, 'text', shown, { ...lookOf(context), ...share }));
-  } else {
+  }
+  // Whoever is asked must have seen what about.
+  if (!showsText(formats) || (asks && prompt.available && !output.resultIsSeen)) {
     const look = lookElsewhere(context, output.columns.stderr);
     output.beside(await renderText(planReport, 'text', shown, { ...look, ...share }));
   }

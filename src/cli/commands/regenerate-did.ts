@@ -27,7 +27,7 @@ export async function regenerateDid(
     async (session) => {
       await context.refuseOutputs(filesOf(formats), session);
       const plan = await session.planRegeneration(id);
-      await showPlan(plan, formats, context);
+      await showPlan(plan, formats, context, { asks: options.yes !== true });
       const limits = { maxDestructive: Number.POSITIVE_INFINITY };
       refuse(refusalsOf(plan, limits.maxDestructive));
       const agreed = await consent(

@@ -35,14 +35,15 @@ export async function undo(
       await context.refuseOutputs(filesOf(formats), session);
       const run = given ?? (await session.lastRun());
       const { plan, left } = await session.planUndo(run, { force: options.force === true });
-      await showPlan(plan, formats, context);
+      const asks = changesServer(plan) && options.yes !== true;
+      await showPlan(plan, formats, context, { asks });
       const warnings = leftWarnings(left);
       if (warnings.length > 0) context.output.problems(warnings);
       const limits = { maxDestructive: options.allowDestructive ?? session.project.maxDestructive() };
       refuse(refusalsOf(plan, limits.maxDestructive));
       const agreed = await consent(
         questionOf(`Undo run ${run} with ${sendsText(plan)} to ${where(plan)}?`, plan),
-        !changesServer(plan) || options.yes === true,
+        !asks,
         context,
       );
       const code = await carryOut(session, plan, limits, agreed, formats, context);

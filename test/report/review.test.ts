@@ -1,0 +1,21 @@
+import { describe, expect, it } from 'vitest';
+import { sendsText } from '../../src/report/review.js';
+import { changeOf, planOf } from './plans.js';
+
+describe('what a plan would do, in words', () => {
+  const request = { operation: 'updateOrganization', params: { organization_id: '1' }, body: {} } as const;
+  const change = (address: string, parts: Partial<Parameters<typeof changeOf>[0]> = {}) =>
+    changeOf({ address, requests: [request], ...parts });
+
+  it('counts what is sent alone: no unchanged object, and none that the server takes care of itself', () => {
+    const changes = [
+      change('a'),
+      change('b'),
+      change('c', { action: 'delete' }),
+      change('gives way', { requests: [] }),
+      change('same', { action: 'unchanged', requests: [] }),
+    ];
+    expect(sendsText(planOf(changes))).toBe('2 updates and 1 deletion');
+    expect(sendsText(planOf([change('d', { action: 'regenerate' })]))).toBe('1 regeneration');
+  });
+});
