@@ -86,23 +86,30 @@ export const shares = ['drift', 'changes'] as const;
 
 export type Share = (typeof shares)[number];
 
-/** A plan of which a share is shown, and how many changes of each action are left out by that. */
+/** A plan of which a share is shown, and what is left out by that. */
 export interface Shared {
   readonly changes: readonly Change[];
+  /** How many changes of each action. */
   readonly leftOut: ReadonlyMap<Action, number>;
+  /** How many of them would lose something. */
+  readonly losesLeftOut: number;
 }
 
 /** The changes of a share. An object that has something of both is in both; unchanged ones are in neither, and don't count. */
 export function shareOf(changes: readonly Change[], only: Share | undefined): Shared {
-  if (only === undefined) return { changes, leftOut: new Map() };
+  if (only === undefined) return { changes, leftOut: new Map(), losesLeftOut: 0 };
   const leftOut = new Map<Action, number>();
+  let losesLeftOut = 0;
   const kept = changes.filter((change) => {
     if (change.action === 'unchanged') return false;
     const isOf = only === 'drift' ? isDrifted(change) : isMade(change);
-    if (!isOf) leftOut.set(change.action, (leftOut.get(change.action) ?? 0) + 1);
+    if (!isOf) {
+      leftOut.set(change.action, (leftOut.get(change.action) ?? 0) + 1);
+      if (change.destructions.length > 0) losesLeftOut += 1;
+    }
     return isOf;
   });
-  return { changes: kept, leftOut };
+  return { changes: kept, leftOut, losesLeftOut };
 }
 
 /** Whether anything of a change isn't the server's own alone: a field, or what has none. */

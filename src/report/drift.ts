@@ -66,8 +66,11 @@ export function driftSentence(plan: Plan): string | null {
 }
 
 /** What `--only` leaves out, in one sentence; null where it leaves out nothing. */
-export function leftOutSentence({ leftOut }: Shared, only: Share | undefined): string | null {
+export function leftOutSentence({ leftOut, losesLeftOut }: Shared, only: Share | undefined): string | null {
   if (only === undefined || leftOut.size === 0) return null;
   const counts = [...leftOut].map(([action, count]) => `${count} ${actionWords[action]}`);
-  return `Left out by --only ${only}: ${counts.join(', ')}.`;
+  const all = [...leftOut.values()].reduce((sum, count) => sum + count, 0);
+  const lost =
+    losesLeftOut === 0 ? '' : all === 1 ? ', which is destructive' : `; ${losesLeftOut} of them destructive`;
+  return `Left out by --only ${only}: ${counts.join(', ')}${lost}.`;
 }

@@ -37,7 +37,7 @@ export function planGithub(plan: Plan, options: GithubOptions = {}): string {
     ...changes.filter(({ action }) => action === 'blocked').map(blocked),
     ...changes.filter(({ destructions }) => destructions.length > 0).map(destructive),
     ...plan.warnings.map((warning) => warned(warning, '', null)),
-    ...plan.changes.flatMap((change) =>
+    ...changes.flatMap((change) =>
       change.warnings.map((warning) => warned(warning, `${titled(change)}: `, change.declaredAt)),
     ),
     ...shareNotes(plan, options.only).map(noted),

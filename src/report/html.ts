@@ -8,7 +8,7 @@ import { Emails } from './emails.js';
 import { type Insertable, type Markup, markup } from './markup.js';
 import { labelBeside } from './names.js';
 import { pageText } from './page.js';
-import { allWarnings, headline, isDestructive, reviewGroups, shareNotes } from './review.js';
+import { allWarnings, headline, isDestructive, reviewGroups, shareNotes, shownPart } from './review.js';
 import { actionWords, plural } from './words.js';
 
 export interface HtmlOptions {
@@ -118,8 +118,9 @@ function numbered(plan: Plan, options: HtmlOptions): Group[] {
 }
 
 function notices(plan: Plan, only: Share | undefined): Insertable {
-  const destructive = countDestructions(plan);
-  const warnings = allWarnings(plan);
+  const shown = shownPart(plan, only);
+  const destructive = countDestructions(shown);
+  const warnings = allWarnings(shown);
   return [
     ...(destructive > 0
       ? [

@@ -7,7 +7,7 @@ import { detailsOf, hasDetails } from './details.js';
 import type { Forge } from './forge.js';
 import { changeLine, type Form, tells, warningLine } from './lines.js';
 import { code, html, markdown, prose } from './marked.js';
-import { headline, type ReviewGroup, reviewGroups, shareNotes } from './review.js';
+import { allWarnings, headline, type ReviewGroup, reviewGroups, shareNotes, shownPart } from './review.js';
 import { allot, type Entry, type Section, type Shown, sectionTexts } from './room.js';
 import { shorten } from './values.js';
 import { groupWarnings, type WarningGroup } from './warnings.js';
@@ -33,7 +33,7 @@ export interface MarkdownOptions {
  */
 export function planMarkdown(plan: Plan, options: MarkdownOptions): string {
   const { budget = defaultBudget, only } = options;
-  const warnings = groupWarnings(plan);
+  const warnings = groupWarnings(plan, allWarnings(shownPart(plan, only)));
   const sections = sectionsOf(plan, warnings, options);
   const title = `## idops plan: ${headline(plan)}\n`;
   const fixed = [title, headText(plan, warnings.length, only), footText(plan)] as const;
@@ -61,7 +61,7 @@ function headText(plan: Plan, warnings: number, only: Share | undefined): string
   const lines = [
     `Server ${code(shorten(escapeText(plan.server), '', 200))}, profile ${code(plan.profile)}${environment}.`,
   ];
-  const destructive = countDestructions(plan);
+  const destructive = countDestructions(shownPart(plan, only));
   const notes = [
     ...(destructive > 0 ? [`**${plural(destructive, 'destructive change')}**, first below`] : []),
     ...(warnings > 0 ? [`${plural(warnings, 'warning')}, last below`] : []),

@@ -83,7 +83,7 @@ export function htmlProse(text: string): string {
 }
 
 /** A word that means itself, whatever reads it. */
-const plainWord = /^[("]?[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*[)"]?$|^\d{1,6}$|^[—–→…]$/u;
+const plainWord = /^[("]?[\p{L}\p{M}]+(?:['’-][\p{L}\p{M}]+)*[)"]?$|^\d{1,6}$|^[—–→…)]$/u;
 /** What may be short for a commit, or begin an address. */
 const referringWord = /^[("]?(?:www|gh-)|[0-9a-f]{7}/i;
 /** A placeholder of an email, a word, or what is between words. */

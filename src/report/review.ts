@@ -24,6 +24,11 @@ export function shareNotes(plan: Plan, only: Share | undefined): string[] {
   return [driftSentence(plan), leftOutSentence(shared, only)].filter((note) => note !== null);
 }
 
+/** A plan with the changes that are shown of it alone. */
+export function shownPart(plan: Plan, only: Share | undefined): Plan {
+  return only === undefined ? plan : { ...plan, changes: shareOf(plan.changes, only).changes };
+}
+
 /** A plan's changes in the order in which they are reviewed: what would be lost first, what can't be done next. */
 export function reviewGroups(
   plan: Plan,

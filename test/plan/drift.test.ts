@@ -180,6 +180,9 @@ describe('a share of a plan', () => {
       ]),
     );
     expect(shareOf(changes, 'changes').leftOut).toEqual(new Map([['update', 1]]));
+    const losing = [change('a', { fields: [moved], destructions: ['a is lost', 'b too'] }), ...changes];
+    expect(shareOf(losing, 'changes').losesLeftOut).toBe(1);
+    expect(shareOf(losing, 'drift').losesLeftOut).toBe(0);
   });
 
   it('is counted by fields and objects', () => {
