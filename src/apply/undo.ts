@@ -11,6 +11,8 @@ import { type Entry, entriesOf, fieldsOf } from './entries.js';
 /** Something that undoing leaves as it is, and why. */
 export interface Left {
   readonly address: string;
+  /** What the server calls it, where that is known and the address doesn't say it. */
+  readonly label?: string;
   /** The field; null where it is about the whole object. */
   readonly path: string | null;
   readonly reason: string;
@@ -46,7 +48,9 @@ export function undoRun(content: JournalContent, force: boolean): Undo {
     }
     if (!wasDone(entry)) continue;
     const undone = undoEntry(entry, hasher, `run ${content.run.run}`);
-    left.push(...undone.left.map((why) => ({ address: entry.sending.address, ...why })));
+    if (!isRefused(entry)) {
+      left.push(...undone.left.map((why) => ({ address: entry.sending.address, ...why })));
+    }
     if (undone.document !== undefined) kept.set(undone.document, undone.after);
   }
   for (const { former, field } of formerHolders(content, hasher, [...kept.keys()])) {
@@ -116,6 +120,11 @@ function wasDone({ sending, answered }: Entry): boolean {
   if (sending.action === 'adopt') return false;
   // What failed halfway or has no answer may have been done; what is as it was before gives no change anyway.
   return answered === undefined || answered.status !== 'skipped';
+}
+
+/** Whether nothing at all was done, so that nothing is left of it either. */
+function isRefused({ answered }: Entry): boolean {
+  return answered?.status === 'failed' && !answered.ambiguous && answered.after === null;
 }
 
 function whyNot({ sending, answered }: Entry): string | undefined {

@@ -2,9 +2,8 @@ import type { Result } from '../apply/result.js';
 import type { KindName } from '../base/kind-names.js';
 import type { Problem } from '../base/problems.js';
 import type { Progress } from '../base/progress.js';
-import { redactAddress } from '../base/redact.js';
 import type { Plan as Made } from '../plan/plan.js';
-import { redactProblems, redactResult } from '../report/redacted.js';
+import { redactLeft, redactProblems, redactResult } from '../report/redacted.js';
 import { openSession as open, openForWriting as openLocked } from '../session/open.js';
 import { connectionOptions } from '../session/options.js';
 import type { SessionOptions as Given, Session as Opened } from '../session/session.js';
@@ -55,6 +54,8 @@ export interface PlanOptions {
 export interface Left {
   /** What names the object. */
   readonly address: string;
+  /** What the server calls it, where that is known and the address doesn't say it. */
+  readonly label?: string;
   /** The field; null where it is about the whole object. */
   readonly path: string | null;
   /** Why it is left as it is. */
@@ -249,11 +250,7 @@ function publicSession(project: Project, opened: Opened, inside: Inside): Sessio
         const { plan, left } = await opened.planUndo(run, checked);
         return {
           plan: shown(plan),
-          left: left.map(({ address, path, reason }) => ({
-            address: redactAddress(address, redactor),
-            path: path === null ? null : redactor.redactName(path),
-            reason: redactor.redactSentence(reason),
-          })),
+          left: left.map((one) => redactLeft(one, redactor)),
         };
       }),
     planRegeneration: (clientId) => tell(async () => shown(await opened.planRegeneration(clientId))),

@@ -136,6 +136,7 @@ export function resultJson(result: Result): ResultJson {
   return {
     format_version: 1,
     run: result.run,
+    ...(result.undoes === undefined ? {} : { undoes: result.undoes }),
     summary: { applied, failed, not_converged, unknown, skipped },
     results: result.results.map((one) => ({
       address: one.address,

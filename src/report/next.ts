@@ -1,6 +1,8 @@
 import { mayBeUndone, type Result } from '../apply/result.js';
+import type { Left } from '../apply/undo.js';
 import { shellWord } from '../base/shell.js';
 import type { Plan } from '../plan/plan.js';
+import { firstFew } from './alike.js';
 
 /** Something that can be done after a run. */
 export interface NextStep {
@@ -12,24 +14,40 @@ export interface NextStep {
 
 /** What to do after a run, a line each; empty where there is nothing to say. */
 export function nextSteps(
-  { run, results }: Pick<Result, 'run' | 'results'>,
+  { run, results, undoing, otherwise }: Pick<Result, 'run' | 'results' | 'undoing' | 'otherwise'>,
   { undoes, again = ['apply'] }: Pick<Plan, 'undoes' | 'again'>,
 ): NextStep[] {
   if (run === null) return [];
   // Of a regeneration the result itself says what a person has to find out.
   const isLeft = results.some(({ status, action }) => status !== 'applied' && action !== 'regenerate');
-  const isUndoable = mayBeUndone({ results });
+  const isUndoable = mayBeUndone({ results }) && undoing?.possible !== false;
   const command = again.map((word) => (/^--[a-z-]+$/.test(word) ? word : shellWord(word))).join(' ');
   if (undoes !== undefined) {
-    const otherwise =
-      'Where the manifests still say otherwise, the next apply does it again: change them too.';
+    const said =
+      otherwise === true
+        ? 'The manifests still say otherwise: the next apply does it again, unless they are changed too.'
+        : 'Where the manifests still say otherwise, the next apply does it again: change them too.';
     return [
       ...(isLeft ? [{ before: 'To go on, which puts back what is left: ', command }] : []),
-      ...(isUndoable ? [{ before: otherwise, command: null }] : []),
+      ...(isUndoable && otherwise !== false ? [{ before: said, command: null }] : []),
     ];
   }
   return [
     ...(isLeft ? [{ before: 'To go on, which plans anew and sends what is left: ', command }] : []),
-    ...(isUndoable ? [{ before: 'To put back what this run changed: ', command: `undo ${run}` }] : []),
+    ...(isUndoable
+      ? [
+          {
+            before: `To put back what this run changed${butFor(undoing?.left ?? [])}: `,
+            command: `undo ${run}`,
+          },
+        ]
+      : []),
   ];
+}
+
+/** What undoing can't put back: ` (all but 2: User/9b1d… group, KeyPair/c5a7…)`. */
+function butFor(left: readonly Left[]): string {
+  if (left.length === 0) return '';
+  const named = firstFew(left, ({ address, path }) => (path === null ? address : `${address} ${path}`));
+  return ` (all but ${left.length}: ${named})`;
 }

@@ -176,6 +176,7 @@ export const resultSchema = z
       .string()
       .nullable()
       .meta(said('The name of the run and of its journal; null where there was nothing to do', RUN)),
+    undoes: z.string().optional().meta(said('The run that it put back; there after an undo alone', RUN)),
     summary: z
       .strictObject({
         applied: count('Done, and shown by the server'),

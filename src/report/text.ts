@@ -45,6 +45,7 @@ export function planText(plan: Plan, options: TextOptions): string {
     `Server:      ${paint.bold(escapeText(plan.server))}`,
     `Profile:     ${escapeText(plan.profile)}`,
     `Environment: ${plan.environment === null ? 'none' : paint.bold(escapeText(plan.environment))}`,
+    ...(plan.undoes === undefined ? [] : [`Undoes:      run ${escapeText(plan.undoes)}`]),
     ...(options.stored === true
       ? [`Made:        ${escapeText(plan.createdAt)} by idops ${escapeText(plan.toolVersion)}`]
       : []),
@@ -54,7 +55,7 @@ export function planText(plan: Plan, options: TextOptions): string {
       '',
     ]),
     ...(leftOut === null ? [] : [...wrap('', leftOut, columns), '']),
-    ...(idle ? [fold([{ text: nothingToDo[idleBecause(plan)] }], 2, columns), ''] : []),
+    ...(idle ? [fold([{ text: idleText(plan) }], 2, columns), ''] : []),
     ...(warnings.length === 0 ? [] : [...warnings, '']),
   ];
   if (!idle) {
@@ -106,8 +107,16 @@ function byRecordSentence(plan: Plan): string | null {
   return `By record: ${recorded} ${are} unchanged as far as recorded, not read from the server.`;
 }
 
-const nothingToDo: { readonly [why in ReturnType<typeof idleBecause>]: string } = {
-  undone: 'Nothing to put back: all that can be put back is as it was before the run.',
+function idleText(plan: Plan): string {
+  const why = idleBecause(plan);
+  if (why !== 'undone') return nothingToDo[why];
+  const run = `run ${escapeText(plan.undoes ?? '')}`;
+  return plan.leaves === true
+    ? `Nothing to put back: what is not as it was before ${run} is left, as is said of each.`
+    : `Nothing to put back: all that it changed is as it was before ${run}.`;
+}
+
+const nothingToDo: { readonly [why in Exclude<ReturnType<typeof idleBecause>, 'undone'>]: string } = {
   owed: 'Nothing to change of what is selected; of what is left out, something is still owed.',
   unselected: 'Nothing of what is selected is declared, so there is nothing to do.',
   undeclared: 'Nothing is declared, so there is nothing to do.',

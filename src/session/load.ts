@@ -11,9 +11,16 @@ import {
 import type { Project, ServerSettings } from '../project/index.js';
 import type { SessionOptions } from './session.js';
 
+/** Manifests, or what is known of them where they have no part in what is done. */
+export interface Loaded extends LoadedManifests {
+  /** What is declared all the same; its problems are nobody's. */
+  readonly besides?: readonly Declared[];
+}
+
 /** The secrets of manifests that have no part in what is done: a server may name them in a message all the same. */
-async function secretsAlone(project: Project, options: ManifestOptions): Promise<LoadedManifests> {
-  return { ...(await loadManifests(project, { ...options, lenient: true })), declared: [], problems: [] };
+async function secretsAlone(project: Project, options: ManifestOptions): Promise<Loaded> {
+  const { declared, ...loaded } = await loadManifests(project, { ...options, lenient: true });
+  return { ...loaded, declared: [], besides: declared };
 }
 
 /** Everything that can be wrong before the first request is found together. */
@@ -25,7 +32,7 @@ export async function loadAll(
   server: ServerSettings;
   declared: readonly Declared[];
   warnings: readonly Problem[];
-  manifests: LoadedManifests;
+  manifests: Loaded;
 }> {
   const { manifests: wanted = true } = options;
   const settings = project.server(options);
@@ -53,7 +60,7 @@ export async function loadAll(
   if (server.status === 'fulfilled') for (const secret of server.value.secrets) onSecret(secret);
   if (manifests.status === 'fulfilled') {
     tellSecrets(manifests.value, onSecret);
-    problems.push(...manifests.value.problems);
+    if (wanted) problems.push(...manifests.value.problems);
   }
   refuse(problems);
   if (server.status === 'rejected' || manifests.status === 'rejected') throw new ProblemsError(problems);

@@ -1,6 +1,7 @@
 import { applyPlan } from '../apply/apply.js';
 import { findRun } from '../apply/history.js';
 import { othersOf, refuseOther } from '../apply/owner.js';
+import { mayBeUndone, type Result } from '../apply/result.js';
 import { newestRun } from '../apply/resume.js';
 import { type Left, undoRun } from '../apply/undo.js';
 import { quote } from '../base/escape.js';
@@ -22,6 +23,7 @@ import { staleness } from '../plan/stored.js';
 import type { Project } from '../project/index.js';
 import { type Probed, probe } from '../server/probe.js';
 import { Hasher } from '../state/secrets.js';
+import { withSlowHashes } from '../state/slow-hash.js';
 import { backendOf } from './backend.js';
 import { DEFAULT_TIMEOUT, openConnection } from './connection.js';
 import { otherServer, undeclaredClient } from './guard.js';
@@ -38,6 +40,7 @@ import type {
   WritingSession,
 } from './session.js';
 import { shownOtherwise } from './shown.js';
+import { saysOtherwise, undoingOf, undoPlan } from './undoing.js';
 
 const DEFAULT_CONCURRENCY = 10;
 
@@ -182,7 +185,7 @@ async function open(
     if (content.run.server !== server.baseUrl) throw otherServer(content.run, server.baseUrl);
     const isOther = await othersOf(state, home);
     if (isOther(content.run)) throw refuseOther(content.run, home);
-    const undo = undoRun(content, force);
+    const undo = await withSlowHashes(() => undoRun(content, force));
     // What is left of an object, which may be compared more than once.
     const leftOf = new Map<Declared, readonly Left[]>();
     const made = await build({
@@ -195,10 +198,11 @@ async function open(
       },
     });
     const again = ['undo', content.run.run, ...(force ? ['--force'] : [])];
-    const undone = undoPlan({ ...made.plan, undoes: content.run.run, again }, [
-      ...undo.left,
-      ...[...leftOf.values()].flat(),
-    ]);
+    const undone = undoPlan(
+      { ...made.plan, undoes: content.run.run, again },
+      [...undo.left, ...[...leftOf.values()].flat()],
+      content,
+    );
     plans.remember({ plan: undone.plan, replan: made.replan }, 'undo');
     return undone;
   };
@@ -254,6 +258,20 @@ async function open(
       }),
     close: () => life.end(),
   };
+  /** A result with what can be done about it. */
+  const told = async (result: Result, made: Plan): Promise<Result> => {
+    const { undoes } = made;
+    if (undoes !== undefined) {
+      const sure = manifests.problems.length === 0;
+      const otherwise = saysOtherwise(manifests.besides ?? declared, sure, made, result);
+      return { ...result, undoes, ...(otherwise === undefined ? {} : { otherwise }) };
+    }
+    if (result.run === null || !mayBeUndone(result)) return result;
+    // The run is done: a journal that can't be read doesn't change that.
+    const content = await backend.runs.read(result.run).catch(() => null);
+    const undoing = await undoingOf(content);
+    return undoing === undefined ? result : { ...result, undoing };
+  };
   const apply: WritingSession['apply'] = (approved) =>
     life.applies(async () => {
       if (!ApprovedPlan.is(approved))
@@ -282,7 +300,7 @@ async function open(
         current = new Plans();
       });
       state = applied.state;
-      return applied;
+      return { ...applied, result: await told(applied.result, approved.plan) };
     });
   return { session, apply };
 }
@@ -311,21 +329,4 @@ function againOf(
     ...(assert ? ['--assert'] : []),
     ...repeated('--accept-did', acceptDids),
   ];
-}
-
-/** What can't be put back as things are is left, and does not keep the rest from being put back. */
-function undoPlan(plan: Plan, left: readonly Left[]): UndoPlan {
-  const blocked = plan.changes.filter(({ action }) => action === 'blocked');
-  return {
-    plan: {
-      ...plan,
-      changes: plan.changes
-        .filter(({ action }) => action !== 'blocked')
-        .map((change) => ({ ...change, declaredAt: null, apply: { ...change.apply, managed: [] } })),
-    },
-    left: [
-      ...left,
-      ...blocked.map(({ address, reason }) => ({ address, path: null, reason: reason ?? 'it is blocked' })),
-    ],
-  };
 }

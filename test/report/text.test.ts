@@ -88,7 +88,13 @@ Plan: 2 to update, 0 to delete, 0 to regenerate, 1 blocked, 2 unchanged, 1 of th
   });
 
   it('says of an undo that there is nothing to put back', () => {
-    expect(planText({ ...planOf([]), undoes: 'r1' }, plain)).toContain('\nNothing to put back: ');
+    const undo = { ...planOf([]), undoes: 'r1' };
+    const text = planText(undo, plain);
+    expect(text).toContain('\nUndoes:      run r1\n');
+    expect(text).toContain('\nNothing to put back: all that it changed is as it was before run r1.\n');
+    expect(planText({ ...undo, leaves: true }, plain)).toContain(
+      '\nNothing to put back: what is not as it was before run r1 is left, as is said of each.\n',
+    );
   });
 
   it('does not say that all is as declared where what is left out is owed something', () => {

@@ -232,7 +232,7 @@ describe('undo on the command line', () => {
     const left = await at.idops(`undo ${run} --yes`);
     expect(left).toMatchObject({
       code: 1,
-      stderr: expect.stringContaining('(label) is left: it was changed since'),
+      stderr: expect.stringContaining('Organization/acme: label is left: it was changed since'),
     });
     expect(acme?.label).toBe('by a person');
     expect((await at.idops(`undo ${run} --yes --force`)).code).toBe(0);

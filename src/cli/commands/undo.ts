@@ -3,6 +3,7 @@ import { error, type Problem, ProblemsError, refuse, warning } from '../../base/
 import { refusalsOf } from '../../plan/approve.js';
 import { changesServer } from '../../plan/plan.js';
 import { resultReport } from '../../report/formats.js';
+import { type Named, nameOf } from '../../report/names.js';
 import { sendsText } from '../../report/review.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
@@ -55,17 +56,18 @@ export async function undo(
 
 /** What is left, a warning for each object and reason. */
 function leftWarnings(left: readonly Left[]): Problem[] {
-  const groups = new Map<string, { address: string; reason: string; paths: string[] }>();
-  for (const { address, path, reason } of left) {
+  const groups = new Map<string, Named & { readonly reason: string; readonly paths: string[] }>();
+  for (const { address, label, path, reason } of left) {
     const key = JSON.stringify([address, reason]);
-    const group = groups.get(key) ?? { address, reason, paths: [] };
+    const group = groups.get(key) ?? { address, label, reason, paths: [] };
     if (path !== null) group.paths.push(path);
     groups.set(key, group);
   }
-  return [...groups.values()].map(({ address, reason, paths }) =>
-    warning(
+  return [...groups.values()].map(({ reason, paths, ...named }) => {
+    const what = paths.length === 0 ? '' : `: ${paths.join(', ')}`;
+    return warning(
       'not-undone',
-      `${address}${paths.length === 0 ? '' : ` (${paths.join(', ')})`} is left: ${reason}`,
-    ),
-  );
+      `${nameOf(named)}${what} ${paths.length > 1 ? 'are' : 'is'} left: ${reason}`,
+    );
+  });
 }
