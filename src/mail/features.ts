@@ -1,6 +1,7 @@
 import { type CSSToken, TokenType } from '@csstools/css-tokenizer';
 import type { Span } from '../base/span.js';
 import type { Declaration, Styles } from './css.js';
+import { OptionalFonts } from './fonts.js';
 import type { MailSupport, Unsupported } from './support.js';
 import { attribute, type Element, spotOf, type Tree } from './tree.js';
 
@@ -22,11 +23,14 @@ export function unsupportedIn(tree: Tree, styles: Styles, support: MailSupport):
     used.times += 1;
     if (at !== undefined) used.at.push(at);
   };
+  const fonts = new OptionalFonts(tree, styles);
   for (const element of tree.elements) {
     // What nobody wrote is there for the browser's sake.
-    if (spotOf(element) !== undefined) inElement(element, use);
+    if (spotOf(element) !== undefined && !fonts.loads(element)) inElement(element, use);
   }
-  for (const { name, prelude, at } of styles.atRules) {
+  for (const rule of styles.atRules) {
+    if (fonts.imports(rule)) continue;
+    const { name, prelude, at } = rule;
     use(`@${name}`, at);
     for (const token of prelude)
       if (token[0] === TokenType.Ident) use(`m${token[4].value.toLowerCase()}`, at);

@@ -13,7 +13,7 @@ export interface HtmlFacts {
   readonly active: readonly Spotted[];
   /** The declared character sets, in lower case. */
   readonly charsets: readonly Spotted[];
-  /** The addresses of images without an `alt` attribute; an empty `alt` says that there is nothing to tell. */
+  /** The addresses of images, those of buttons too, without an `alt` attribute; an empty one says that there is nothing to tell. */
   readonly imagesWithoutAlt: readonly Spotted[];
   /** The addresses that are fetched or opened without https. */
   readonly insecure: readonly Spotted[];
@@ -30,11 +30,16 @@ export function inspectHtml({ elements }: Tree): HtmlFacts {
       return text === undefined ? [] : [{ text, at: spotOf(element) }];
     }),
     imagesWithoutAlt: elements
-      .filter((element) => element.tagName === 'img' && attribute(element, 'alt') === undefined)
+      .filter((element) => isImage(element) && attribute(element, 'alt') === undefined)
       .map((element) => ({ text: attribute(element, 'src') ?? '', at: spotOf(element) })),
     insecure: elements.flatMap(insecureParts),
     head: elements.flatMap((element) => (element.tagName === 'head' ? (spotOf(element) ?? []) : []))[0],
   };
+}
+
+function isImage(element: Element): boolean {
+  const { tagName: tag } = element;
+  return tag === 'img' || (tag === 'input' && attribute(element, 'type')?.trim().toLowerCase() === 'image');
 }
 
 const embedding = new Set(['iframe', 'object', 'embed', 'applet', 'frame', 'portal']);

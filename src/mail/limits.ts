@@ -31,6 +31,8 @@ export const limits = {
   pageCharacters: 30_000_000,
   /** Things that a note names as left out of an email. */
   leftOut: 20,
+  /** Pixels that a window is high where an email speaks of its height, as `100vh` does. */
+  windowHeight: 200,
   /** Blocks and brackets within each other in a style sheet. */
   styleDepth: 32,
 } as const;

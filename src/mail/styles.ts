@@ -1,4 +1,4 @@
-import { type CSSToken, TokenType, tokenize } from '@csstools/css-tokenizer';
+import { type CSSToken, type TokenDimension, TokenType, tokenize } from '@csstools/css-tokenizer';
 import { imageFunctions, imageProperties, mediaAndStates, properties, valueFunctions } from './allowed.js';
 import { limits } from './limits.js';
 
@@ -214,13 +214,27 @@ function value(tokens: readonly CSSToken[], pictures: Pictures): string | undefi
         written += ` ${token[4].value} `;
         break;
       default: {
-        const text = simple(token, /^[a-z]{1,8}$/i);
+        const text = token[0] === TokenType.Dimension ? length(token) : simple(token, anyUnit);
         if (text === undefined) return undefined;
         written += text;
       }
     }
   }
   return open === 0 ? withImportant(written.trimEnd()) : undefined;
+}
+
+const anyUnit = /^[a-z]{1,8}$/i;
+
+/**
+ * A length. Parts of the height of a window are those of one of a fixed height: where the window is as high as what is in it, as a
+ * frame that shows an email whole, they would make it higher and higher.
+ */
+function length(token: TokenDimension): string | undefined {
+  const { value, unit } = token[4];
+  if (/^[sld]?(?:vh|vb|vmin)$/i.test(unit)) return `${number((value * limits.windowHeight) / 100)}px`;
+  // A frame is wider than that.
+  if (/^[sld]?vmax$/i.test(unit)) return `${number(value)}vw`;
+  return simple(token, anyUnit);
 }
 
 /** Without a pattern that begins with spaces: one that looks for them goes through a long run of them again and again. */

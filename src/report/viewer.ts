@@ -6,7 +6,8 @@ export const framePrefix =
 
 /**
  * The one script of a page, in its head: frames are made of the emails' data blocks when they come into sight, as high as what is
- * in them; sample data, search, keys. It makes no element out of a text but a frame's, and asks for nothing from anywhere.
+ * in them; sample data, search, keys. It makes no element out of a text but a
+ * frame's, and asks for nothing from anywhere.
  */
 export const viewerScript = `(() => {
 'use strict';
@@ -18,7 +19,9 @@ root.classList.add('scripted');
 
 // Frames: the emails that were looked at last have one.
 const most = 40;
+const lowest = 32;
 const highest = 20000;
+const mostElements = 5000;
 const framed = new Set();
 const visible = new Set();
 const early = new Set();
@@ -77,12 +80,82 @@ function fit(mail, loaded) {
   const width = mail.clientWidth;
   if (!inner || width === 0 || (!loaded && !widths.has(mail)) || widths.get(mail) === width) return;
   widths.set(mail, width);
-  // Measured in a frame without a height, since heights in an email may be parts of the frame's.
-  frame.style.height = '0';
-  const content = inner.scrollHeight;
+  spread(inner);
+  // While it is measured, nothing of the width goes to a scroll bar.
+  inner.style.setProperty('overflow', 'hidden', 'important');
+  let height = lowest;
+  let content = lowest;
+  // What is a part of the frame's height may grow with it, without end.
+  for (let pass = 0; pass < 4; pass += 1) {
+    frame.style.height = height + 'px';
+    content = heightOf(inner, height);
+    if (content <= height || height === highest) break;
+    height = Math.min(content, highest);
+  }
   const bar = inner.scrollWidth > inner.clientWidth ? 18 : 0;
   frame.style.height = '';
-  mail.style.height = Math.min(content + bar, highest) + 2 + 'px';
+  inner.style.setProperty('overflow', 'auto', 'important');
+  mail.style.height = height + bar + 2 + 'px';
+  cutNote(mail, content > highest ? content : 0);
+}
+
+// A page that scrolls within itself, is placed on its window or as high as that, is laid out as high as what is in it.
+function spread(inner) {
+  const view = inner.ownerDocument.defaultView;
+  for (const box of inner.ownerDocument.body ? [inner, inner.ownerDocument.body] : [inner]) {
+    const set = (name, value) => box.style.setProperty(name, value, 'important');
+    set('height', 'auto');
+    set('min-height', '0');
+    set('max-height', 'none');
+    if (box !== inner) set('overflow', 'visible');
+    if (/absolute|fixed/.test(view.getComputedStyle(box).position)) {
+      set('position', 'relative');
+      for (const side of ['top', 'right', 'bottom', 'left']) set(side, 'auto');
+    }
+  }
+}
+
+// How high a frame of this height has to be to show all that is in it.
+function heightOf(inner, height) {
+  const view = inner.ownerDocument.defaultView;
+  let most = inner.scrollHeight;
+  let left = mostElements;
+  let asked = 0;
+  for (const element of inner.ownerDocument.body ? inner.ownerDocument.body.getElementsByTagName('*') : []) {
+    left -= 1;
+    if (left < 0) break;
+    const { position, overflowY } = view.getComputedStyle(element);
+    if (position !== 'fixed' && position !== 'absolute') continue;
+    const { top, bottom } = element.getBoundingClientRect();
+    if (position === 'fixed') most = Math.max(most, Math.ceil(bottom));
+    // What scrolls in a part of the frame is as high as that.
+    const inside = element.scrollHeight - element.clientHeight;
+    if (inside <= 0 || !/auto|scroll/.test(overflowY) || asked === 20) continue;
+    asked += 1;
+    if (grows(element, inner, height))
+      most = Math.max(most, Math.ceil(bottom - Math.min(0, top) + inside));
+  }
+  return most;
+}
+
+function grows(element, inner, height) {
+  const frame = inner.ownerDocument.defaultView.frameElement;
+  const before = element.clientHeight;
+  frame.style.height = height + 100 + 'px';
+  const after = element.clientHeight;
+  frame.style.height = height + 'px';
+  return after > before;
+}
+
+// Says that an email is higher than a frame gets.
+function cutNote(mail, content) {
+  const old = mail.nextElementSibling;
+  if (old && old.matches('.cut')) old.remove();
+  if (content === 0) return;
+  const note = document.createElement('p');
+  note.className = 'note cut';
+  note.textContent = 'This email is ' + content.toLocaleString('en') + ' pixels high; its frame has ' + highest.toLocaleString('en') + ', the rest is there by scrolling in it.';
+  mail.after(note);
 }
 
 // Sample data.

@@ -144,6 +144,92 @@ describe('a page of many emails', () => {
     await page.context().close();
   });
 
+  const page = '<p style="margin:0">one</p><p style="margin:0">two</p>';
+  const scrolling = `<div style="height:900px">tall</div>${page}`;
+
+  it.each([
+    [
+      'scrolls its body',
+      '<html style="height:100%;overflow:hidden"><body style="height:100%;overflow:auto;margin:0">',
+      page,
+    ],
+    ['fixes its body', '<html><body style="position:fixed;top:0;left:0">', page],
+    [
+      'places its body',
+      '<html><body style="position:absolute;top:20px;left:0;bottom:0;overflow:auto">',
+      scrolling,
+    ],
+    [
+      'fixes all of it',
+      '<html><head><style>html,body{position:fixed!important;height:0!important;overflow:hidden!important}</style></head><body>',
+      page,
+    ],
+    ['is as high as its window', '<html><body style="margin:24px"><div style="min-height:100vh">', page],
+    ['has a body as high as its window', '<html><body style="margin:24px;min-height:100vh">', page],
+    [
+      'fixes a part of it',
+      '<html><body style="margin:0"><div style="position:fixed;top:0;left:0">',
+      scrolling,
+    ],
+    [
+      'scrolls in a part of it',
+      '<html><body style="margin:0"><div style="position:absolute;top:0;left:0;right:0;bottom:0;overflow:auto">',
+      scrolling,
+    ],
+    [
+      'is there in a high window alone',
+      '<html><head><style>@media (max-height:10px){body{display:none}}</style></head><body>',
+      page,
+    ],
+  ])('shows all of an email that %s', async (_, start, content) => {
+    const opened = await chromium.open(emailPage(`<!DOCTYPE html>${start}${content}`), {
+      width: 1280,
+      scheme: 'light',
+    });
+    await seeAll(opened);
+    const [height, last, hidden] = await opened.evaluate<[number, number, number]>(`(() => {
+      const mail = document.querySelector('.mail:has(iframe)');
+      const inner = mail.firstElementChild.contentDocument;
+      const texts = [...inner.querySelectorAll('p')];
+      const root = inner.documentElement;
+      return [mail.clientHeight, texts.at(-1).getBoundingClientRect().bottom, root.scrollHeight - root.clientHeight];
+    })()`);
+    expect(last).toBeGreaterThan(30);
+    expect(height).toBeGreaterThanOrEqual(Math.floor(last));
+    expect(height).toBeLessThan(last + 260);
+    expect(hidden).toBe(0);
+    await opened.context().close();
+  });
+
+  it('shows a box of an email that is nearly empty, and says where one is too high for its frame', async () => {
+    const empty = await chromium.open(emailPage('<body style="margin:0"><p style="display:none">x'), {
+      width: 1280,
+      scheme: 'light',
+    });
+    await seeAll(empty);
+    expect(
+      await empty.evaluate<number>("document.querySelector('.mail:has(iframe)').clientHeight"),
+    ).toBeGreaterThanOrEqual(32);
+    expect(await empty.locator('.cut').count()).toBe(0);
+    await empty.context().close();
+
+    const high = await chromium.open(emailPage('<div style="height:30000px">x</div><p>end'), {
+      width: 1280,
+      scheme: 'light',
+    });
+    await expect.poll(() => high.locator('.cut').count()).toBeGreaterThan(0);
+    expect(await high.locator('.cut').first().textContent()).toMatch(
+      /^This email is 30,\d+ pixels high; its frame has 20,000,/,
+    );
+    const scrolls = `(() => {
+      const root = document.querySelector('.mail:has(iframe)').firstElementChild.contentDocument.documentElement;
+      root.scrollTop = 50000;
+      return root.scrollTop;
+    })()`;
+    expect(await high.evaluate<number>(scrolls)).toBeGreaterThan(9000);
+    await high.context().close();
+  });
+
   it('shows the sample data that is chosen, in the email and in its text', async () => {
     const page = await chromium.open(pages.plan, { width: 1280, scheme: 'light' });
     const change = page.locator('.change.destructive[data-kind="EmailTemplate"]');

@@ -28,6 +28,26 @@ describe('the contrast of text', () => {
     ]);
   });
 
+  it.each([
+    ['hsl(0,0%,60%)', '#999999'],
+    ['hsla(200 40% 60% / 100%)', '#70a7c2'],
+    ['HSL(0.5turn 100 60)', '#33ffff'],
+    ['hsl(-120deg, 20%, 70%)', '#a3a3c2'],
+    ['hwb(120 60% 20%)', '#99cc99'],
+    ['hwb(0 80% 80%)', '#808080'],
+    ['rgb(60%, 60%, 60%)', '#999999'],
+    ['rgb(300, 200, 100)', '#ffc864'],
+    ['hsl(0,0%,60%,.5)', undefined],
+    ['hsl(0%,0%,60%)', undefined],
+    ['rgb(60%, 60, 60)', undefined],
+    ['hsl(0 0% calc(60%))', undefined],
+    ['oklch(0.7 0 0)', undefined],
+    ['constructor(1,2,3)', undefined],
+  ])('knows the colour %s, or says nothing', (color, shown) => {
+    const told = faint(`<p style="color:${color};background:#fff">x`);
+    expect(told.map((one) => one.slice(0, 7))).toEqual(shown === undefined ? [] : [shown]);
+  });
+
   it('is that of the nearest background and of the inherited colour', () => {
     const body =
       '<table bgcolor="#ffffff"><tr><td style="color:#999999"><b>x</b><p style="background:none">y</p></td></tr></table>';

@@ -28,6 +28,8 @@ describe('a style sheet that is written anew', () => {
       'p{font:italic 12px/1.5 "A B",serif;color:RGBA(0,0,0,.5)}',
       'p { font: italic 12px / 1.5 "A B",serif; color: rgba(0,0,0,0.5) }',
     ],
+    ['p{min-height:100vh;margin:1DVH 2vmin}', 'p { min-height: 200px; margin: 2px 4px }'],
+    ['p{width:calc(100vw - 2vmax)}', 'p { width: calc(100vw - 2vw) }'],
     ['<!-- p{color:red} -->', 'p { color: red }'],
     ['p{color:red', 'p { color: red }'],
   ])('keeps %s', (source, written) => {

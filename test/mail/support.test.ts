@@ -99,6 +99,31 @@ describe('what programs do not understand', () => {
     expect(used(body, usual)).toEqual(['box-shadow 2 style="box-shadow:none"']);
   });
 
+  const mjml = (start: string, end: string, family: string) =>
+    `<head>${start}<link href="https://fonts.googleapis.com/css?family=Open+Sans" rel="stylesheet" type="text/css"><style>
+@import url(https://fonts.googleapis.com/css?family=Open+Sans);</style>${end}</head><p style="font-family:${family}">x`;
+
+  it.each([
+    [
+      'a font for those that can load it',
+      '<!--[if !mso]><!-->',
+      '<!--<![endif]-->',
+      "'Open Sans', Arial",
+      [],
+    ],
+    ['such a font in the other form', '<!--[if !mso]><!-- -->', '<!--<![endif]-->', 'X, serif', []],
+    ['a font for all', '', '', 'X, serif', ['<link> element', '@import']],
+    ['a font without another', '<!--[if !mso]><!-->', '<!--<![endif]-->', 'X', ['<link> element', '@import']],
+  ])('tells %s, or not', (_, start, end, family, told) => {
+    const features = used(mjml(start, end, family), usual);
+    expect(features.map((one) => one.replace(/ 1 .*/s, ''))).toEqual(told);
+  });
+
+  it('is told of a style sheet that is no font, wherever it stands', () => {
+    const body = '<!--[if !mso]><!--><link rel="stylesheet" href="https://x.example/a.css"><!--<![endif]-->';
+    expect(used(body, usual)).toHaveLength(1);
+  });
+
   it('is none of what stands in remarks, texts and values', () => {
     const body =
       '<!-- <video> --><p title="<video>" style="content:\'box-shadow:0\'">box-shadow: x<style>/* box-shadow:0 */p[a=box-shadow]{color:red}</style>';
