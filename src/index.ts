@@ -41,6 +41,7 @@ export {
 } from './library/plan.js';
 export { loadProject, type Project, validateProject } from './library/project.js';
 export {
+  type LackingObject,
   type ListedObject,
   type ListedOther,
   type Listing,

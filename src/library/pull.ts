@@ -5,13 +5,14 @@ import { mapValues } from '../base/values.js';
 import type { ToSet as VariableToSet } from '../pull/literal.js';
 import { redactProblems } from '../report/redacted.js';
 import type { ProfileName } from '../server/profiles.js';
-import { type Listing, list as listFrom, type PullRequest, pull as pullFrom } from '../session/pull.js';
+import { type LackingObject, type Listing, list as listFrom } from '../session/list.js';
+import { type PullRequest, pull as pullFrom } from '../session/pull.js';
 import { telling } from './errors.js';
 import { checkedOptions, type Rule, someKinds, someText, someTexts, yesOrNo } from './given.js';
 import { type Inside, insideOf, type Project } from './project.js';
 import { type SessionOptions, given as sessionGiven, sessionRules } from './session.js';
 
-export type { ListedObject, ListedOther, Listing } from '../session/pull.js';
+export type { LackingObject, ListedObject, ListedOther, Listing } from '../session/list.js';
 export type { VariableToSet };
 
 /** What is looked for on a server, and how it is spoken to. */
@@ -118,8 +119,9 @@ export async function listObjects(project: Project, given: ListOptions = {}): Pr
   const inside = insideOf(project);
   const { redactor } = inside;
   const options = checkedOptions<ListOptions>(given, listRules(), redactor);
-  const { server, profile, objects, others, notes, missing } = await telling(redactor, () =>
-    listFrom(inside.project, sessionOf(options, inside), requestOf(options)),
+  const { server, profile, objects, lacking, others, notes, missing, problems, unsure } = await telling(
+    redactor,
+    () => listFrom(inside.project, sessionOf(options, inside), requestOf(options)),
   );
   return {
     server,
@@ -130,14 +132,13 @@ export async function listObjects(project: Project, given: ListOptions = {}): Pr
       identity: mapValues({ ...identity }, redactor.redactName),
       name: name === null ? null : redactor.redact(name),
       remark,
-      ...(declaredAt === undefined
-        ? {}
-        : {
-            declaredAt: {
-              file: redactor.redactFile(declaredAt.inProject ?? declaredAt.file),
-              line: declaredAt.line,
-            },
-          }),
+      ...(declaredAt === undefined ? {} : { declaredAt: placeIn(declaredAt, redactor) }),
+    })),
+    lacking: lacking.map(({ kind, address, identity, declaredAt }) => ({
+      kind,
+      address: redactAddress(address, redactor),
+      identity: mapValues({ ...identity }, redactor.redactName),
+      declaredAt: placeIn(declaredAt, redactor),
     })),
     others: others.map(({ kind, id, name, label }) => ({
       kind,
@@ -147,6 +148,8 @@ export async function listObjects(project: Project, given: ListOptions = {}): Pr
     })),
     notes: sentences(notes, redactor),
     missing: redactProblems(missing, redactor),
+    problems: redactProblems(problems, redactor),
+    unsure,
   };
 }
 
@@ -198,4 +201,12 @@ function sessionOf(options: ListOptions, inside: Inside) {
     },
     inside,
   );
+}
+
+/** A place in a manifest, by the file's path from the project. */
+function placeIn(
+  { file, inProject = file, line }: LackingObject['declaredAt'],
+  { redactFile }: Redactor,
+): { file: string; line: number } {
+  return { file: redactFile(inProject), line };
 }

@@ -24,6 +24,7 @@ import type { ParsedDocument } from '../source/yaml.js';
 import type { Bodies, Body, BodyRequest } from './bodies.js';
 import { forgottenFile } from './forgotten.js';
 import { fieldHint } from './hints.js';
+import { type Meant, meantBy } from './meant.js';
 import { partOfText } from './written.js';
 
 /** What reading a document takes. */
@@ -41,6 +42,8 @@ export interface Reading {
 export interface ReadDocument {
   /** Undefined where something is wrong with the document. */
   readonly declared: Declared | undefined;
+  /** Which object it is about; left out where that can't be told. */
+  readonly meant?: Meant;
   readonly problems: readonly Problem[];
 }
 
@@ -62,6 +65,7 @@ export function readDocument(document: ParsedDocument, reading: Reading): Promis
   }
   const kind = readKind(root, reading);
   if (!('schema' in kind)) return Promise.resolve({ declared: undefined, problems: kind });
+  const meant = meantBy(kind, root, file);
   const { data, problems, notes } = check({
     schema: kind.schema,
     root,
@@ -78,10 +82,11 @@ export function readDocument(document: ParsedDocument, reading: Reading): Promis
   if (!isObject(data) || document.broken || found.some(({ severity }) => severity === 'error')) {
     return bodyProblems(kind, root, notes, reading).then((bodies) => ({
       declared: undefined,
+      ...meant,
       problems: [...found, ...bodies],
     }));
   }
-  return new Builder(kind, root, notes, reading).build(data, found);
+  return new Builder(kind, root, notes, reading).build(data, found).then((read) => ({ ...read, ...meant }));
 }
 
 /** Whether a problem says all that another one, about the value at the same place, would say. */

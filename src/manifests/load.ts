@@ -15,6 +15,7 @@ import { Access, readsAtOnce } from './access.js';
 import { Bodies } from './bodies.js';
 import { type ReadDocument, readDocument } from './document.js';
 import { type FoundManifests, findManifests, type ManifestFile, readManifest } from './files.js';
+import type { Meant } from './meant.js';
 import { samplesFolder } from './samples.js';
 
 /** A manifest that was read, and its documents; one that something is wrong with declares nothing. */
@@ -32,6 +33,10 @@ export interface ManifestSource extends ManifestFile {
 export interface LoadedManifests {
   /** The documents that are fine, in the order of files and lines. */
   readonly declared: readonly Declared[];
+  /** The objects of documents that something is wrong with, as far as they name them. */
+  readonly meant: readonly Meant[];
+  /** Whether there are errors that keep it from being known what else is declared. */
+  readonly hides: boolean;
   /** Errors and warnings of all documents; with an error among them nothing may be sent. */
   readonly problems: readonly Problem[];
   /** What must not be shown: the values of process variables that were used, and of secret fields. */
@@ -73,6 +78,8 @@ export async function loadManifests(project: Project, options: ManifestOptions):
   const { files, unread } = await listed(project, access, problems);
   const bodies = new Bodies(project, access);
   const limit = pLimit(readsAtOnce);
+  // A file that can't be read or taken apart, and a document that doesn't tell what it is about, may declare anything.
+  let hides = hasErrors(problems);
   const sources = await Promise.all(
     files.map(async (file) => ({ ...file, source: await limit(() => readManifest(access, file)) })),
   );
@@ -87,11 +94,13 @@ export async function loadManifests(project: Project, options: ManifestOptions):
     const { path } = found;
     if (!('text' in source)) {
       problems.push(source);
+      hides = true;
       continue;
     }
     if (isSampleData(path, source.text)) continue;
     const parsed = parseYaml(source);
     problems.push(...parsed.problems);
+    if (hasErrors(parsed.problems)) hides = true;
     parsedFiles.push({ file: found, source, from: documents.length, parsed: parsed.documents });
     for (const document of parsed.documents) {
       const secrets = new Set<string>();
@@ -103,6 +112,8 @@ export async function loadManifests(project: Project, options: ManifestOptions):
   const read = await Promise.all(documents);
   for (const document of read) for (const problem of document.problems) problems.push(problem);
   const declared = read.flatMap(({ declared }) => (declared === undefined ? [] : [declared]));
+  const wrong = read.filter(({ declared, problems }) => declared === undefined && hasErrors(problems));
+  if (wrong.some(({ meant }) => meant === undefined)) hides = true;
   for (const problem of duplicates(declared)) problems.push(problem);
   for (const kind of kinds) {
     const ofKind = declared.filter((object) => object.kind === kind.name);
@@ -127,6 +138,8 @@ export async function loadManifests(project: Project, options: ManifestOptions):
   }
   return {
     declared,
+    meant: wrong.flatMap(({ meant }) => (meant === undefined ? [] : [meant])),
+    hides,
     problems: inOrder(problems),
     secrets: [...secrets].filter((secret) => secret !== ''),
     variableValues: [...variables.used.values()].filter((secret) => secret !== ''),
@@ -142,6 +155,10 @@ export async function loadManifests(project: Project, options: ManifestOptions):
     })),
     unread,
   };
+}
+
+function hasErrors(problems: readonly Problem[]): boolean {
+  return problems.some(({ severity }) => severity === 'error');
 }
 
 /** Makes the secrets of manifests known: what process variables gave is a credential, the rest hides itself alone. */

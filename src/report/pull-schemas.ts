@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { kindNames } from '../base/kind-names.js';
 import { otherNames } from '../kinds/other-names.js';
+import { problemSchema } from './schemas.js';
 
 const text = (description: string) => z.string().describe(description);
 const count = (description: string) => z.int().min(0).describe(description);
@@ -64,6 +65,17 @@ export const pullSchema = z
   })
   .describe('What a pull came to');
 
+const identity = {
+  id: text('Its id; an email template has none').optional(),
+  backend_id: text('The id of the backend of an email template').optional(),
+  type: text('The type of an email template').optional(),
+};
+
+const declaredAt = z.strictObject({
+  file: text('The file, relative to the project'),
+  line: z.int().min(1).describe('The line of the first key'),
+});
+
 /** `list --format json`. */
 export const listSchema = z
   .strictObject({
@@ -75,24 +87,32 @@ export const listSchema = z
         z.strictObject({
           kind: z.enum(kindNames).describe('The kind of the object'),
           address,
-          id: text('Its id; an email template has none').optional(),
-          backend_id: text('The id of the backend of an email template').optional(),
-          type: text('The type of an email template').optional(),
+          ...identity,
           name: z.string().nullable().describe('What people call it; null where nothing does'),
           remark: z
             .string()
             .nullable()
             .describe('What else is worth a word, such as `the default`; null where nothing is'),
-          declared_at: z
-            .strictObject({
-              file: text('The file, relative to the project'),
-              line: z.int().min(1).describe('The line of the first key'),
-            })
+          declared_at: declaredAt
             .optional()
-            .describe('Where a manifest declares it; left out where none does'),
+            .describe('Where a manifest declares it; left out where none is known to'),
         }),
       )
       .describe('In the order of kinds and ids'),
+    lacking: z
+      .array(
+        z.strictObject({
+          kind: z.enum(kindNames).describe('The kind of the object'),
+          address,
+          ...identity,
+          name: text('The name of an organization').optional(),
+          declared_at: declaredAt.describe('Where a manifest declares it'),
+        }),
+      )
+      .optional()
+      .describe(
+        "Declared objects that the server doesn't have, as far as it can be asked for them; left out where there are none",
+      ),
     others: z
       .array(
         z.strictObject({
@@ -105,6 +125,12 @@ export const listSchema = z
       .optional()
       .describe(
         'What objects refer to or belong to, and no manifest declares; left out where the server lists none',
+      ),
+    problems: z
+      .array(problemSchema)
+      .optional()
+      .describe(
+        'The errors of manifests, which may keep it from being known that an object is declared; left out where there are none',
       ),
   })
   .describe('What a server has, as far as its profile can read it');

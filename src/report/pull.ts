@@ -3,6 +3,7 @@ import type { KindName } from '../base/kind-names.js';
 import type { Problem } from '../base/problems.js';
 import { addressOf } from '../kinds/address.js';
 import type { OtherName } from '../kinds/other-names.js';
+import { problemsJson } from './json.js';
 import type { ListJson, PullJson } from './pull-schemas.js';
 import { placeText } from './review.js';
 
@@ -91,6 +92,10 @@ export interface ShownObject {
   readonly declaredAt?: { readonly file: string; readonly inProject?: string; readonly line: number };
 }
 
+/** A declared object that the server doesn't have. */
+export type ShownLacking = Pick<ShownObject, 'kind' | 'address' | 'identity'> &
+  Required<Pick<ShownObject, 'declaredAt'>>;
+
 /** Something of a server that objects refer to or belong to. */
 export interface ShownOther {
   readonly kind: OtherName;
@@ -104,22 +109,30 @@ export interface ShownListing {
   readonly server: string;
   readonly profile: string;
   readonly objects: readonly ShownObject[];
+  readonly lacking: readonly ShownLacking[];
   readonly others: readonly ShownOther[];
+  /** The errors of manifests. */
+  readonly problems: readonly Problem[];
 }
 
 /** A table: kinds, ids and names, and below each object where it is declared. */
-export function listText({ objects, others }: ShownListing): string {
+export function listText({ objects, lacking, others }: ShownListing): string {
   const called = (name: string | null, remark: string | null): string =>
     [...(name === null ? [] : [bare(name)]), ...(remark === null ? [] : [`(${escapeText(remark)})`])].join(
       ' ',
     );
-  const places = objects.map(({ declaredAt }) => declaredAt);
+  const places = [...objects, ...lacking].map(({ declaredAt }) => declaredAt);
   const rows = [
     ...objects.map(({ kind, identity, name, remark }) => [
       kind,
       // What a command takes.
       bare(addressOf(kind, identity).slice(kind.length + 1)),
       called(name, remark),
+    ]),
+    ...lacking.map(({ kind, identity }) => [
+      kind,
+      bare(addressOf(kind, identity).slice(kind.length + 1)),
+      called(null, 'not on the server'),
     ]),
     ...others.map(({ kind, id, name, label }) => [kind, bare(id), called(name, label)]),
   ];
@@ -142,7 +155,7 @@ export function listText({ objects, others }: ShownListing): string {
 }
 
 /** The same as `--format json` gives it. */
-export function listJson({ server, profile, objects, others }: ShownListing): ListJson {
+export function listJson({ server, profile, objects, lacking, others, problems }: ShownListing): ListJson {
   return {
     format_version: 1,
     server,
@@ -153,12 +166,28 @@ export function listJson({ server, profile, objects, others }: ShownListing): Li
       ...identity,
       name,
       remark,
-      ...(declaredAt === undefined
-        ? {}
-        : { declared_at: { file: declaredAt.inProject ?? declaredAt.file, line: declaredAt.line } }),
+      ...(declaredAt === undefined ? {} : { declared_at: placeJson(declaredAt) }),
     })),
+    ...(lacking.length === 0
+      ? {}
+      : {
+          lacking: lacking.map(({ kind, address, identity, declaredAt }) => ({
+            kind,
+            address,
+            ...identity,
+            declared_at: placeJson(declaredAt),
+          })),
+        }),
     ...(others.length === 0
       ? {}
       : { others: others.map(({ kind, id, name, label }) => ({ kind, id, name, label })) }),
+    ...(problems.length === 0 ? {} : { problems: problemsJson(problems).problems }),
   };
+}
+
+function placeJson({ file, inProject = file, line }: ShownLacking['declaredAt']): {
+  file: string;
+  line: number;
+} {
+  return { file: inProject, line };
 }

@@ -293,6 +293,13 @@ export function redactListing(listing: ShownListing, redactor: Redactor): ShownL
         ? {}
         : { declaredAt: redactNames(object.declaredAt, redactor.redactFile) }),
     })),
+    lacking: listing.lacking.map((object) => ({
+      ...object,
+      address: redactAddress(object.address, redactor),
+      identity: mapValues({ ...object.identity }, redactor.redactName),
+      declaredAt: redactNames(object.declaredAt, redactor.redactFile),
+    })),
+    problems: redactProblems(listing.problems, redactor),
     others: listing.others.map((other) => ({
       ...other,
       id: redactor.redactName(other.id),

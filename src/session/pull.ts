@@ -4,13 +4,9 @@ import { realPlaceOf } from '../base/links.js';
 import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
 import { noProgress, type Progress, withoutHarm } from '../base/progress.js';
 import { createRedactor } from '../base/redact.js';
-import { objectKey } from '../base/values.js';
 import { makeFolder } from '../base/whole-file.js';
-import { addressOf } from '../kinds/address.js';
 import { kindOf, kinds } from '../kinds/index.js';
-import type { Asked, Declared, Kind, KindName, Known } from '../kinds/kind.js';
-import type { OtherName } from '../kinds/other-names.js';
-import { others } from '../kinds/others.js';
+import type { Asked, Kind, KindName, Known } from '../kinds/kind.js';
 import { isHidden } from '../manifests/access.js';
 import { isInside } from '../manifests/follow.js';
 import { type LoadedManifests, loadManifests, tellSecrets } from '../manifests/index.js';
@@ -22,10 +18,9 @@ import { type FreshPull, pullFresh } from '../pull/fresh-files.js';
 import { pullInto } from '../pull/into.js';
 import type { Layout, NewFile } from '../pull/layout.js';
 import type { ToSet } from '../pull/literal.js';
-import { findOthers } from '../pull/others.js';
 import type { PullResult } from '../pull/result.js';
 import { manifestHead } from '../pull/schema-line.js';
-import { askedProblems, survey } from '../pull/survey.js';
+import { askedProblems } from '../pull/survey.js';
 import { checkFiles, filesInFolder, interruptedBefore, notWritable, writeFiles } from '../pull/write.js';
 import type { Profile, ProfileName } from '../server/profiles.js';
 import type { Reader } from '../server/reader.js';
@@ -190,100 +185,8 @@ export async function pull(
   });
 }
 
-/** An object of a server. */
-export interface ListedObject {
-  /** Its kind. */
-  readonly kind: KindName;
-  /** What names it in plans and journals too: by its name where that tells it from others, else by its ids. */
-  readonly address: string;
-  /** Its path parameters: `id`, or `backend_id` and `type`. */
-  readonly identity: { readonly [part: string]: string };
-  /** What people call it; null where nothing does. */
-  readonly name: string | null;
-  /** What else is worth a word, such as `the default`; null where nothing is. */
-  readonly remark: string | null;
-  /** Where a manifest declares it; left out where none does. */
-  readonly declaredAt?: { readonly file: string; readonly inProject?: string; readonly line: number };
-}
-
-/** Something of a server that objects refer to or belong to, and that no manifest declares. */
-export interface ListedOther {
-  readonly kind: 'Backend' | 'Scope' | 'Role';
-  readonly id: string;
-  readonly name: string | null;
-  /** What a scope is described with; null where there is nothing. */
-  readonly label: string | null;
-}
-
-/** What a server has. */
-export interface Listing {
-  /** The base URL of the server. */
-  readonly server: string;
-  /** The profile that it was read with. */
-  readonly profile: ProfileName;
-  /** In the order of kinds and ids. */
-  readonly objects: readonly ListedObject[];
-  /** Backends, scopes and roles, as far as the server lists them. */
-  readonly others: readonly ListedOther[];
-  /** What could not be looked for, a sentence each. */
-  readonly notes: readonly string[];
-  /** Ids that were asked for and that the server doesn't show (`not-found`). */
-  readonly missing: readonly Problem[];
-}
-
-/** Lists what the server has, as far as its profile can read it, with GETs alone. */
-export async function list(
-  project: Project,
-  options: SessionOptions,
-  request: Pick<PullRequest, 'kinds' | 'asked'> & { readonly other?: OtherName },
-): Promise<Listing> {
-  const { kinds: wanted = [], asked = {}, other } = request;
-  const isAll = wanted.length === 0 && Object.values(asked).every((ids = []) => ids.length === 0);
-  return await looking(project, options, request, async ({ server, manifests, look, known, notes }) => {
-    const wishes = wishesOf(request);
-    const seen = await survey({ ...wishes, ...(other === undefined ? {} : { kinds: [] }), known }, [], look);
-    const { profile } = server;
-    const named = others.filter(({ name, read }) =>
-      other === undefined ? isAll && read(profile) !== undefined : name === other,
-    );
-    const beside = await findOthers(named, profile, seen.rows);
-    const places = placesOf(manifests.declared);
-    return {
-      server: server.baseUrl,
-      profile: server.profile.name,
-      objects: seen.found.map(({ kind, finding: { identity, called, remark = null } }) => {
-        const naming = kind.naming?.(identity, seen.references);
-        const names = [identity, ...(naming?.all ?? [])].map((one) => objectKey(addressOf(kind.name, one)));
-        const declaredAt = names.map((name) => places.get(name)).find((place) => place !== undefined);
-        return {
-          kind: kind.name,
-          address: addressOf(kind.name, naming?.address ?? identity),
-          identity,
-          name: called,
-          remark,
-          ...(declaredAt === undefined ? {} : { declaredAt }),
-        };
-      }),
-      others: beside.found,
-      notes: [...notes, ...seen.notes, ...beside.notes],
-      missing: seen.missing,
-    };
-  });
-}
-
-/** Where documents stand, by the address of what they are about: by its id where they say it. */
-function placesOf(
-  declared: readonly Declared[],
-): ReadonlyMap<string, NonNullable<ListedObject['declaredAt']>> {
-  return new Map(
-    declared.map(({ kind, identity, place: { file, inProject, line } }) => [
-      objectKey(addressOf(kind, identity.id === undefined ? identity : { id: identity.id })),
-      { file, line, ...(inProject === undefined ? {} : { inProject }) },
-    ]),
-  );
-}
-
-interface Looked {
+/** What a project says of itself, and its server. */
+export interface Looked {
   readonly server: ServerSettings;
   readonly manifests: LoadedManifests;
   readonly look: LookOptions;
@@ -295,7 +198,7 @@ interface Looked {
 }
 
 /** Reads what the project says of itself, and connects to its server for as long as the work takes. */
-async function looking<T>(
+export async function looking<T>(
   project: Project,
   options: SessionOptions,
   request: PullRequest,
@@ -347,7 +250,13 @@ async function knownIn(
   }
 }
 
-function wishesOf({ kinds: wanted, asked = {}, layout = 'file-per-kind', builtIn = false }: PullRequest) {
+/** What is looked for, with what is usual where nothing is said. */
+export function wishesOf({
+  kinds: wanted,
+  asked = {},
+  layout = 'file-per-kind',
+  builtIn = false,
+}: PullRequest) {
   const chosen: readonly Kind[] = wanted === undefined || wanted.length === 0 ? kinds : wanted.map(kindOf);
   return { kinds: kinds.filter((kind) => chosen.includes(kind)), asked, layout, builtIn };
 }
