@@ -7,6 +7,7 @@ import type { NamedSample } from '../mail/samples.js';
 import { isDrifted } from '../plan/drift.js';
 import type { Change, PlanWarning } from '../plan/plan.js';
 import { type EmailSide, type Emails, emailViews, samplesText } from './emails.js';
+import { cutNote, type ValueRoom, wholeValue } from './long.js';
 import { type Insertable, type Markup, markup } from './markup.js';
 import { labelBeside } from './names.js';
 import { scrollable, tabs } from './page.js';
@@ -19,15 +20,20 @@ import { plural } from './words.js';
 export interface ChangeContext {
   /** What emails are rendered with, by the template's address; made up where there is nothing. */
   readonly samples: ReadonlyMap<string, readonly NamedSample[]>;
-  /** Requests too, and long values whole. */
+  /** Requests too, and long values whole, however many they are. */
   readonly debug: boolean;
   readonly emails: Emails;
+  /** Says how much of long values there is room for. */
+  readonly room: ValueRoom;
   /** Says how many changes are unfolded already. */
   readonly unfolding: Unfolding;
 }
 
 /** So many changes are shown unfolded: a page of few, and of many those that matter most. */
 const unfoldedChanges = 12;
+
+/** An element of a set that is longer is folded. */
+const longElement = 2000;
 
 /** Which changes of a page are shown unfolded. */
 export class Unfolding {
@@ -114,7 +120,7 @@ ${inside}
 function fieldNames(change: Change): Insertable {
   const { action, fields } = change;
   if (action === 'delete' || fields.length === 0) return null;
-  const value = shortValue(change);
+  const value = shortValue(change, true);
   if (value !== undefined)
     return markup`${value.path} <code>${value.before}</code> → <code>${value.after}</code> · `;
   const paths = fields.slice(0, 4).map(({ path }) => path);
@@ -129,10 +135,13 @@ function fieldNames(change: Change): Insertable {
 export function changeDetails(change: Change, context: ChangeContext, became?: Status): Insertable {
   const { reason, destructions, warnings, fields } = change;
   const note = observedNote(change, became);
-  const views = fields.map((field) => viewField(field, { whole: context.debug, room: 'page' }));
+  const views = fields.map((field) => {
+    const whole = context.room.take(field) || context.debug;
+    return { ...viewField(field, { whole, allLines: context.debug, room: 'page' }), isCut: !whole };
+  });
   const rows = views.filter(({ view }) => view !== 'body');
   const { email: bodies } = kindOf(change.kind);
-  const diffs = views.flatMap((view) => (view.view === 'body' ? [bodyDiff(view, became)] : []));
+  const diffs = views.flatMap((view) => (view.view === 'body' ? [bodyDiff(view, view.isCut, became)] : []));
   return [
     ...(reason === null ? [] : [markup`<p class="loss"><strong>Blocked:</strong> ${reason}</p>\n`]),
     ...destructions.map((loss) => markup`<p class="loss"><strong>Destructive:</strong> ${loss}</p>\n`),
@@ -146,11 +155,11 @@ export function changeDetails(change: Change, context: ChangeContext, became?: S
   ];
 }
 
-function table(rows: readonly FieldView[]): Markup {
+function table(rows: readonly (FieldView & { readonly isCut: boolean })[]): Markup {
   return markup`<table>
 <thead><tr><th scope="col">Field</th><th scope="col">Before</th><th scope="col">After</th></tr></thead>
 <tbody>
-${rows.map((view) => markup`<tr><th scope="row"><code>${view.path}</code>${driftLine(view)}</th>${cells(view)}</tr>\n`)}</tbody>
+${rows.map((view) => markup`<tr><th scope="row"><code>${view.path}</code>${driftLine(view)}${view.isCut ? cutNote : null}</th>${cells(view)}</tr>\n`)}</tbody>
 </table>
 `;
 }
@@ -163,11 +172,11 @@ function cells(view: FieldView): Insertable {
     case 'secret':
       return markup`<td class="unknown">${view.unknown ? '(unknown)' : '(sensitive)'}</td><td class="unknown">(sensitive)</td>`;
     case 'value':
-      return markup`<td class="${view.unknown || view.lacks === 'before' ? 'unknown' : 'before'}"><code>${view.before}</code></td><td class="${view.lacks === 'after' ? 'before' : 'after'}"><code>${view.after}</code></td>`;
+      return markup`<td class="${view.unknown || view.lacks === 'before' ? 'unknown' : 'before'}"><code>${wholeValue(view.before, view.after)}</code></td><td class="${view.lacks === 'after' ? 'before' : 'after'}"><code>${wholeValue(view.after, view.before)}</code></td>`;
     case 'set':
       return markup`<td colspan="2">${view.head === null ? null : markup`<p>${view.head}</p>`}<ul class="set">${view.elements.map(
         ({ mark, text, spans }) =>
-          markup`<li class="${setClasses[mark]}">${setMarks[mark]} ${spans?.map(word) ?? text}</li>`,
+          markup`<li class="${setClasses[mark]}">${setMarks[mark]} ${text.length > longElement ? wholeValue(text) : (spans?.map(word) ?? text)}</li>`,
       )}${view.kept > 0 ? markup`<li class="quiet">(${view.kept} unchanged)</li>` : null}</ul></td>`;
     default:
       return null;
@@ -175,10 +184,10 @@ function cells(view: FieldView): Insertable {
 }
 
 function driftLine({ drift }: FieldView): Insertable {
-  return drift === null ? null : markup`<p class="drift">${drift}</p>`;
+  return drift === null ? null : markup`<p class="drift">${wholeValue(drift)}</p>`;
 }
 
-function bodyDiff(view: BodyView, became: Status | undefined): Markup {
+function bodyDiff(view: BodyView, isCut: boolean, became: Status | undefined): Markup {
   const { path, hunks } = view;
   const lines = hunks.flatMap((hunk) => [
     markup`<span class="at">${hunk.head}</span>`,
@@ -189,7 +198,7 @@ function bodyDiff(view: BodyView, became: Status | undefined): Markup {
   ]);
   return markup`<h3><code>${path}</code></h3>
 ${driftLine(view)}<p class="quiet">${bodyNotes(view, became).join('; ')}</p>
-${hunks.length === 0 ? null : scrollable('diff', `Difference of ${path}`, lines)}
+${isCut ? cutNote : null}${hunks.length === 0 ? null : scrollable('diff', `Difference of ${path}`, lines)}
 `;
 }
 

@@ -5,6 +5,7 @@ import { countDestructions } from '../plan/safety.js';
 import { type ChangeContext, changeBox, type Entry, showsEmail, Unfolding, warningLine } from './changes.js';
 import { aboutEmails, contents, controls, countsList, factsList } from './contents.js';
 import { Emails } from './emails.js';
+import { ValueRoom } from './long.js';
 import { type Insertable, type Markup, markup } from './markup.js';
 import { labelBeside } from './names.js';
 import { pageText } from './page.js';
@@ -29,7 +30,7 @@ export function planHtml(plan: Plan, options: HtmlOptions): string {
   const entries = groups.flatMap((group) => group.entries);
   const shown = entries.map(({ change }) => change);
   const emails = new Emails();
-  const context = { ...options, emails, unfolding: new Unfolding(shown.length) };
+  const context = { ...options, emails, room: new ValueRoom(), unfolding: new Unfolding(shown.length) };
   const summary = summarize(plan);
   const told = (Object.keys(actionWords) as Action[]).filter(
     (action) => summary[action] > 0 || action === 'update' || action === 'unchanged',

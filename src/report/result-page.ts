@@ -15,6 +15,7 @@ import {
 } from './changes.js';
 import { aboutEmails, contents, controls, countsList, factsList } from './contents.js';
 import { Emails } from './emails.js';
+import { ValueRoom } from './long.js';
 import { type Insertable, type Markup, markup } from './markup.js';
 import { labelBeside } from './names.js';
 import { nextSteps } from './next.js';
@@ -78,7 +79,13 @@ export function resultHtml(result: Result, { plan, samples, debug }: ResultHtmlO
   const groups = grouped(result, plan);
   const entries = groups.flatMap((group) => group.entries);
   const emails = new Emails();
-  const context: ChangeContext = { samples, debug, emails, unfolding: new Unfolding(entries.length) };
+  const context: ChangeContext = {
+    samples,
+    debug,
+    emails,
+    room: new ValueRoom(),
+    unfolding: new Unfolding(entries.length),
+  };
   const summary = summarizeResult(result);
   const counted = order.toReversed().filter((status) => summary[status] > 0 || status === 'applied');
   const what = plan?.undoes === undefined ? 'idops apply' : 'idops undo';

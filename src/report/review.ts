@@ -151,13 +151,14 @@ export function observedNote(change: Change, became?: Status): string | null {
 /** A change of one value of no more characters is told in one line. */
 const shortLength = 100;
 
-/** The one value that changes, where it is short and there is nothing else to tell. */
+/** The one value that changes, where it is short and there is nothing else to tell; with `whole`, where it is without being cut. */
 export function shortValue(
   change: Change,
+  whole = false,
 ): { readonly path: string; readonly before: string; readonly after: string } | undefined {
   const [field, ...others] = change.fields;
   if (field === undefined || others.length > 0 || observedNote(change) !== null) return undefined;
-  const view = viewField(field, { whole: false, room: 'comment' });
+  const view = viewField(field, { whole, room: 'comment' });
   if (view.view !== 'value' || view.before.length + view.after.length > shortLength) return undefined;
   return { path: field.path, before: view.before, after: view.after };
 }

@@ -32,19 +32,21 @@ export interface SetDifference {
 /**
  * Compares two sets for a reviewer, with the same matching as the plan; `before` is undefined where it isn't
  * known. `confirmed` says that the server's lists confirmed the names: else ids stand beside them, since a server
- * goes by ids alone. Undefined where they aren't sets of objects, or where no element tells them apart.
+ * goes by ids alone. Undefined where they aren't sets of objects, or where no element tells them apart. `whole` says that long
+ * values in elements aren't cut.
  */
 export function compareSets(
   before: Value | undefined,
   after: Value,
   confirmed: boolean,
+  whole = false,
 ): SetDifference | undefined {
   if (!isSet(after) || (before !== undefined && !isSet(before))) return undefined;
   const wanted = asElements(after);
   if (before === undefined) {
     const name = namer(wanted, confirmed);
     return {
-      elements: wanted.map((it) => ({ mark: '=', text: described(it, name, confirmed) })),
+      elements: wanted.map((it) => ({ mark: '=', text: described(it, name, confirmed, whole) })),
       kept: 0,
       move: null,
     };
@@ -53,14 +55,14 @@ export function compareSets(
   const match = matchSets(wanted, got);
   const name = namer([...match.removed, ...wanted], confirmed);
   const changed = match.pairs.flatMap((pair): ElementChange[] => {
-    const inner = innerChanges(pair.wanted, pair.got, confirmed);
+    const inner = innerChanges(pair.wanted, pair.got, confirmed, whole);
     if (inner.length === 0) return [];
     const spans = [plain(`${name(pair.wanted, pair.got)} (`), ...inner, plain(')')];
     return [{ mark: '~', text: textOf(spans), spans }];
   });
-  const added = match.added.map((it) => described(it, name, confirmed));
+  const added = match.added.map((it) => described(it, name, confirmed, whole));
   // Of what goes nobody needs to know who may see it.
-  const removed = match.removed.map(({ public: _, ...it }) => described(it, name, confirmed));
+  const removed = match.removed.map(({ public: _, ...it }) => described(it, name, confirmed, whole));
   const elements: ElementChange[] = [
     ...added.map((text): ElementChange => ({ mark: '+', text })),
     ...removed.map((text): ElementChange => ({ mark: '-', text })),
@@ -99,36 +101,36 @@ function namer(elements: readonly Fields[], confirmed: boolean): Namer {
 }
 
 /** An element with what is in it beside its names, such as its roles. */
-function described(element: Fields, name: Namer, confirmed: boolean): string {
+function described(element: Fields, name: Namer, confirmed: boolean, whole: boolean): string {
   const inside = Object.entries(element)
     // What is null says nothing of the element.
     .filter(([key, member]) => !['id', 'name', 'label'].includes(key) && member !== null)
-    .map(([key, member]) => `${bare(key)}: ${memberText(member, confirmed)}`);
+    .map(([key, member]) => `${bare(key)}: ${memberText(member, confirmed, whole)}`);
   const named = name(element);
   return inside.length === 0 || named === inline(element) ? named : `${named} (${inside.join('; ')})`;
 }
 
-function memberText(member: Value, confirmed: boolean): string {
-  if (!Array.isArray(member) || !isSet(member)) return inlinePair(null, member, false).after;
+function memberText(member: Value, confirmed: boolean, whole: boolean): string {
+  if (!Array.isArray(member) || !isSet(member)) return inlinePair(null, member, whole).after;
   const elements = asElements(member);
   return elements.length === 0 ? 'none' : elements.map((it) => namer(elements, confirmed)(it)).join(', ');
 }
 
-function innerChanges(wanted: Fields, got: Fields, confirmed: boolean): Span[] {
+function innerChanges(wanted: Fields, got: Fields, confirmed: boolean, whole: boolean): Span[] {
   const changes = Object.entries(wanted).flatMap(([key, member]): Span[][] => {
     const there = Object.hasOwn(got, key) ? got[key] : undefined;
     if (there !== undefined && same(member, there)) return [];
     const label = plain(`${bare(key)}: `);
     if (Array.isArray(member)) {
-      if (there === undefined) return [[label, plain(`(unknown) → ${memberText(member, confirmed)}`)]];
-      const inner = compareSets(there, member, confirmed);
+      if (there === undefined) return [[label, plain(`(unknown) → ${memberText(member, confirmed, whole)}`)]];
+      const inner = compareSets(there, member, confirmed, whole);
       if (inner !== undefined) return [[label, ...joinSpans(inner.elements.map(elementSpans), ' ')]];
       // The same elements in another order.
       if (isSet(member) && isSet(there)) return [];
     }
     // A name or id that the other side doesn't carry is how the elements were told apart, no change.
     if (there === undefined && (key === 'id' || key === 'name')) return [];
-    const { before, after } = inlinePair(there, member, false);
+    const { before, after } = inlinePair(there, member, whole);
     return [
       [
         label,

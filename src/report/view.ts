@@ -82,6 +82,8 @@ export type FieldView = SecretView | SetView | BodyView | ValueView;
 export interface ViewOptions {
   /** Long values whole. */
   readonly whole: boolean;
+  /** New texts too, however many lines they have; as `whole` where nothing is said. */
+  readonly allLines?: boolean;
   /** A page compares short bodies line by line too, and shows more of a long line. */
   readonly room: 'terminal' | 'comment' | 'page';
 }
@@ -92,7 +94,7 @@ export function viewField(field: FieldChange, options: ViewOptions): FieldView {
   const unknown = field.before === undefined;
   const drift = driftText(field, options.whole);
   if (field.sensitive) return { view: 'secret', path, unknown, drift };
-  const view = (field.type === 'set' ? viewSet(path, field) : undefined) ??
+  const view = (field.type === 'set' ? viewSet(path, field, options) : undefined) ??
     viewBody(path, field, options) ?? { view: 'value', path, unknown, ...valuePair(field, options) };
   return { ...view, drift };
 }
@@ -127,8 +129,9 @@ function valuePair(
 function viewSet(
   path: string,
   { before, after, confirmed = false }: FieldChange,
+  { whole }: ViewOptions,
 ): Omit<SetView, 'drift'> | undefined {
-  const difference = compareSets(before, after, confirmed);
+  const difference = compareSets(before, after, confirmed, whole);
   if (difference === undefined) return undefined;
   const { elements, kept, move } = difference;
   const unknown = `(unknown) → ${elements.length === 0 ? 'none' : 'exactly these'}`;
@@ -188,10 +191,10 @@ function changedLines(before: string, after: string): Lines {
 }
 
 /** All of a text as it will be, with its line endings: nobody knows which lines of it are new. */
-function newLines(text: string, { whole }: ViewOptions): Lines {
+function newLines(text: string, { whole, allLines = whole }: ViewOptions): Lines {
   if (text === '') return { notes: [], hunks: [] };
   const lines = text.replace(/\n$/, '').split('\n');
-  if (lines.length > maxChangedLines && !whole) return { notes: ['that is too much to show'], hunks: [] };
+  if (lines.length > maxChangedLines && !allLines) return { notes: ['that is too much to show'], hunks: [] };
   const hunk = { oldStart: 1, oldLines: 0, newStart: 1, newLines: lines.length };
   return { notes: [], hunks: [{ ...hunk, lines: lines.map((line) => `+${line}`) }] };
 }

@@ -1,0 +1,73 @@
+import { describe, expect, it } from 'vitest';
+import type { FieldChange } from '../../src/plan/plan.js';
+import { planHtml } from '../../src/report/html.js';
+import { ValueRoom } from '../../src/report/long.js';
+import { resultHtml } from '../../src/report/result-page.js';
+import { changeOf, fieldOf, planOf } from './plans.js';
+
+const middle = 'what nobody should miss';
+const long = (half: number): string => `${'a'.repeat(half)} ${middle} ${'b'.repeat(half)}`;
+
+function pagesOf(...fields: FieldChange[]): string[] {
+  const plan = planOf([changeOf({ fields })]);
+  const result = {
+    address: 'Organization/acme',
+    action: 'update',
+    status: 'applied',
+    httpStatus: 200,
+    attempts: 1,
+    unverified: [],
+    error: null,
+  } as const;
+  const options = { samples: new Map(), debug: false };
+  return [
+    planHtml(plan, options),
+    resultHtml({ run: 'r', results: [result], interrupted: false }, { ...options, plan }),
+  ];
+}
+
+describe('a long value in a page', () => {
+  it.each([60, 150, 400, 100_000])('is there whole: twice %i characters and more', (half) => {
+    const text = long(half);
+    for (const page of pagesOf(fieldOf({ after: text }))) {
+      expect(page).toContain(text);
+      expect(page.includes('<details class="long">')).toBe(half > 240);
+      expect(page.slice(0, page.indexOf('<table>'))).not.toContain('…a');
+    }
+  });
+
+  it('is there whole where a map, an element of a set, a line of a body or what a run left holds it', () => {
+    const before: FieldChange['before'] = [{ id: '1', name: 'x', note: 'short' }];
+    const fields = [
+      fieldOf({ path: 'metadata', type: 'map', before: {}, after: { a: { value: long(100) } } }),
+      fieldOf({ path: 'roles', type: 'set', before, after: [{ id: '1', name: 'x', note: long(101) }] }),
+      fieldOf({ path: 'txt_content', type: 'body', before: `x${long(3000)}y`, after: `x${long(3001)}y` }),
+      fieldOf({ drift: { run: 'r1', recorded: long(102) } }),
+    ];
+    for (const page of pagesOf(...fields)) {
+      for (const half of [100, 101, 102, 3000, 3001]) expect(page).toContain(long(half));
+    }
+  });
+
+  it('stays text, however it is folded', () => {
+    const hostile = `</summary></details><script>${'x'.repeat(600)}</script>`;
+    for (const page of pagesOf(fieldOf({ after: hostile }))) {
+      expect(page).not.toContain('<script>x');
+      expect(page).not.toContain('</summary></details><script');
+      expect(page).toContain('x'.repeat(600));
+    }
+  });
+
+  it('is cut, and that is said, where the page is too heavy already', () => {
+    const room = new ValueRoom(5000);
+    const of = (length: number) => fieldOf({ after: 'x'.repeat(length) });
+    expect(room.take(of(3000))).toBe(true);
+    expect(room.take(of(3000))).toBe(false);
+    expect(room.take(of(1500))).toBe(true);
+    expect(room.take(fieldOf({ type: 'body', after: 'short lines\n'.repeat(10_000) }))).toBe(true);
+    for (const page of pagesOf(fieldOf({ after: 'x'.repeat(10_000_001) }))) {
+      expect(page.length).toBeLessThan(200_000);
+      expect(page).toContain('this page has 10,000,000 characters of long values already');
+    }
+  });
+});
