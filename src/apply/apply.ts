@@ -232,6 +232,7 @@ function journalRecorder(
         seq: sequence,
         at: now().toISOString(),
         address: redactAddress(change.address, redactor),
+        ...(change.label === undefined ? {} : { label: redactor.redactName(change.label) }),
         key,
         kind: change.kind,
         identity: { ...identity },

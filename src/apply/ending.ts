@@ -3,7 +3,7 @@ import type { Kind, Live } from '../kinds/kind.js';
 import { namesOfLost } from '../kinds/loss.js';
 import type { Change } from '../plan/plan.js';
 import type { Judgement } from './outcome.js';
-import type { Status } from './result.js';
+import type { ChangeResult, Status } from './result.js';
 
 /** What became of one change. */
 export interface Outcome {
@@ -150,5 +150,35 @@ export function repaired(aim: 'asked' | 'before', open: OpenFailure, names: stri
     ...base,
     status: open.answered ? 'not_converged' : 'failed',
     error: `${open.message}; read back: it had lost ${names}; that is put back as it was before`,
+  };
+}
+
+/** What is left out, and why; null where there was nothing to be sent. */
+export function skipped(error: string | null): Outcome {
+  return {
+    status: 'skipped',
+    httpStatus: null,
+    attempts: 0,
+    ambiguous: false,
+    after: undefined,
+    unverified: [],
+    error,
+  };
+}
+
+/** What became of a change, as it is told. */
+export function asResult({ address, label, action }: Change, outcome: Outcome): ChangeResult {
+  const { status, httpStatus, attempts, unverified, error, gist, notes = [] } = outcome;
+  return {
+    address,
+    ...(label === undefined ? {} : { label }),
+    action,
+    status,
+    httpStatus,
+    attempts,
+    unverified,
+    error,
+    ...(gist === undefined ? {} : { gist }),
+    ...(notes.length === 0 ? {} : { notes }),
   };
 }

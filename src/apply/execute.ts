@@ -2,10 +2,12 @@ import pLimit from 'p-limit';
 import { ProblemsError } from '../base/problems.js';
 import type { Progress } from '../base/progress.js';
 import { failuresIn, settle } from '../base/settle.js';
+import type { Fields } from '../base/values.js';
 import { kindOf, kinds } from '../kinds/index.js';
 import type { Kind, KindName } from '../kinds/kind.js';
 import { mayHarm } from '../kinds/recognise.js';
 import type { Recognise } from '../plan/fit.js';
+import { labelled } from '../plan/label.js';
 import { movedSince } from '../plan/moved.js';
 import { givesUp, takesOver } from '../plan/order.js';
 import type { Change, Plan } from '../plan/plan.js';
@@ -18,7 +20,7 @@ import type { Reader } from '../server/reader.js';
 import { adviceFor } from '../server/recognise.js';
 import type { Writer } from '../server/writer.js';
 import { Attempt, type Attempted, EXPIRED, type Recorder } from './attempt.js';
-import { advised, brokenOff, type Open, type Outcome } from './ending.js';
+import { advised, asResult, brokenOff, type Open, type Outcome, skipped } from './ending.js';
 import { type Pause, readBackAll, readBackOne } from './read-back.js';
 import type { ChangeResult } from './result.js';
 
@@ -69,6 +71,9 @@ interface LeftOpen {
 class Execution {
   readonly #options: ExecuteOptions;
   readonly #outcomes = new Map<Change, Outcome>();
+  /** What answers called the objects, and the names of other things that they told. */
+  readonly #called = new Map<Change, string>();
+  readonly #names = new Map<string, string>();
   readonly #forbidden = new Map<Scope, string>();
   /** Why nothing more of a kind may be sent. */
   readonly #harmful = new Map<KindName, string>();
@@ -97,7 +102,12 @@ class Execution {
     }
     progress.end(fatal === undefined ? undefined : 'failed');
     return {
-      results: todo.map((change) => asResult(change, this.#outcomes.get(change) ?? skipped(NOT_SENT))),
+      results: todo.map((change) =>
+        asResult(
+          { ...change, ...labelled(change, change.label ?? this.#called.get(change), this.#names) },
+          this.#outcomes.get(change) ?? skipped(NOT_SENT),
+        ),
+      ),
       fatal,
     };
   }
@@ -325,10 +335,20 @@ class Execution {
   async #settle(planned: Change, sent: Change, outcome: Outcome): Promise<undefined> {
     if (takesOver(planned) && outcome.status !== 'applied') this.#unsucceeded.add(planned.kind);
     this.#outcomes.set(planned, outcome);
+    this.#hear(planned, outcome.after ?? {});
     await this.#guard(() => this.#options.recorder.settled(sent, outcome));
     const { status, error, gist } = outcome;
     const { address } = planned;
     this.#options.progress.step({ address, status, error, ...(gist === undefined ? {} : { gist }) });
+  }
+
+  /** Names are heard wherever they are told. */
+  #hear(planned: Change, after: Fields): void {
+    const kind = kindOf(planned.kind);
+    // What takes its address from its name is spoken of by the one that the plan has.
+    const called = kind.naming === undefined ? kind.called?.(after) : undefined;
+    if (called !== undefined) this.#called.set(planned, called);
+    for (const [id, name] of Object.entries(kind.names?.(after) ?? {})) this.#names.set(id, name);
   }
 
   /** What can't be recorded stops the run: nothing more is sent that nobody would know of. */
@@ -365,31 +385,3 @@ function isExpected(failure: unknown): failure is ServerFailure | ProblemsError 
 }
 
 const NOT_SENT = 'not sent: the run ended early';
-
-function skipped(error: string | null): Outcome {
-  return {
-    status: 'skipped',
-    httpStatus: null,
-    attempts: 0,
-    ambiguous: false,
-    after: undefined,
-    unverified: [],
-    error,
-  };
-}
-
-function asResult({ address, label, action }: Change, outcome: Outcome): ChangeResult {
-  const { status, httpStatus, attempts, unverified, error, gist, notes = [] } = outcome;
-  return {
-    address,
-    ...(label === undefined ? {} : { label }),
-    action,
-    status,
-    httpStatus,
-    attempts,
-    unverified,
-    error,
-    ...(gist === undefined ? {} : { gist }),
-    ...(notes.length === 0 ? {} : { notes }),
-  };
-}

@@ -1,9 +1,10 @@
 import { nearest } from '../base/nearest.js';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { type Fields, holdsSensitive, objectKey } from '../base/values.js';
-import { contrast, lackOf, value } from '../kinds/fields.js';
+import { asItWillBe, contrast, lackOf, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
+import { labelled, type Names } from '../plan/label.js';
 import type { Change, FieldChange } from '../plan/plan.js';
 import { type Profile, profiles } from '../server/profiles.js';
 import type { RunStore } from '../state/backend.js';
@@ -73,20 +74,20 @@ export async function pastRun(content: JournalContent): Promise<PastRun> {
   const hasher = new Hasher(content.run);
   const last = content.lines.at(-1);
   const profile = profiles[content.run.profile] ?? profiles.documented;
+  const entries = entriesOf(content);
+  const names = namesTold(entries);
   return {
     run: content.run,
     ended: last?.type !== 'end' ? 'unfinished' : last.interrupted ? 'interrupted' : 'finished',
-    changes: await eachWithSlowHashes(entriesOf(content), (entry) => pastChange(entry, hasher, profile)),
+    changes: await eachWithSlowHashes(entries, (entry) => pastChange(entry, hasher, profile, names)),
   };
 }
 
-function pastChange(entry: Entry, hasher: Hasher, profile: Profile | undefined): PastChange {
+function pastChange(entry: Entry, hasher: Hasher, profile: Profile | undefined, names: Names): PastChange {
   const { sending, answered } = entry;
   const { address, kind, action } = sending;
-  const called = kindOf(kind).called?.(fieldsOf(sending.before, hasher));
-  const label = called === undefined || address === `${kind}/${called}` ? {} : { label: called };
   return {
-    change: { address, ...label, kind, action, fields: fieldChanges(entry, hasher, profile) },
+    change: { address, ...labelIn(entry, names), kind, action, fields: fieldChanges(entry, hasher, profile) },
     key: sending.key,
     at: answered?.at ?? sending.at,
     result:
@@ -103,6 +104,27 @@ function pastChange(entry: Entry, hasher: Hasher, profile: Profile | undefined):
             ...(answered.notes === undefined ? {} : { notes: answered.notes }),
           },
   };
+}
+
+/** The names of other things that the answers of a run told, by their ids. */
+export function namesTold(entries: readonly Entry[]): Names {
+  return new Map(
+    entries.flatMap(({ sending: { kind, before }, answered }) =>
+      [before.fields, answered?.after?.fields ?? {}].flatMap((fields) =>
+        Object.entries(kindOf(kind).names?.(fields) ?? {}),
+      ),
+    ),
+  );
+}
+
+/** What an object was called when a run was through with it, as far as the journal tells. */
+export function labelIn({ sending, answered }: Entry, names: Names): { readonly label?: string } {
+  const { kind, address, identity, before } = sending;
+  const { called, naming } = kindOf(kind);
+  // What takes its address from its name goes by the one that it had.
+  const after = naming === undefined ? (answered?.after?.fields ?? {}) : {};
+  const told = called?.(before.fields) ?? called?.(after) ?? sending.label;
+  return labelled({ kind, address, apply: { identity } }, told, names);
 }
 
 /** What a regeneration made, against what was there before it, where it is something else. */
@@ -158,7 +180,7 @@ function fieldChanges(
     .map((part) => {
       const { path, type, wanted, got } = part;
       const sensitive = holdsSensitive(wanted) || (got !== undefined && holdsSensitive(got));
-      return { path, type: type.type, before: got, after: wanted, sensitive, ...lackOf(part) };
+      return { path, type: type.type, before: got, after: asItWillBe(part), sensitive, ...lackOf(part) };
     });
 }
 

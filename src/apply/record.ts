@@ -138,7 +138,11 @@ function nextRecord(
         return { ...(before ?? base), pending_regeneration: context.run };
       }
       if (became.status !== 'applied') return undefined;
-      return { ...base, ...generation(asked), ...storeFields(made(asked, became.after), context.hasher) };
+      return {
+        ...base,
+        ...generation(asked),
+        ...storeFields({ ...calledBefore(asked), ...made(asked, became.after) }, context.hasher),
+      };
     case 'delete':
       if (became.status !== 'applied') return undefined;
       return {
@@ -195,13 +199,23 @@ function generation({ generation }: Asked): { did_generation?: number } {
 /** What an object was seen to have of that which is made anew: null where there was none, nothing where that is not known. */
 function seen({ kind, before = {} }: Asked): Fields {
   const field = kindOf(kind).regeneration?.field;
-  return field !== undefined && before[field] === null ? { [field]: null } : made({ kind }, before);
+  const shown = made({ kind }, before);
+  return field !== undefined && before[field] === null ? { ...shown, [field]: null } : shown;
 }
 
 /** What was made anew; an answer without it leaves it unknown. */
 function made({ kind }: Pick<Asked, 'kind'>, answer: Fields = {}): Fields {
   const field = kindOf(kind).regeneration?.field;
-  return field !== undefined && typeof answer[field] === 'string' ? { [field]: answer[field] } : {};
+  const told = { ...calledBefore({ kind, before: answer }) };
+  return field !== undefined && typeof answer[field] === 'string'
+    ? { ...told, [field]: answer[field] }
+    : told;
+}
+
+/** What an object of which something is made anew was called, which the record is to know on. */
+function calledBefore({ kind, before = {} }: Pick<Asked, 'kind' | 'before'>): Fields {
+  const name = kindOf(kind).regeneration?.name;
+  return name !== undefined && typeof before[name] === 'string' ? { [name]: before[name] } : {};
 }
 
 function updated(

@@ -16,6 +16,7 @@ import type {
 import { missing, readOne } from './reading.js';
 import { profileProblems } from './rules.js';
 import { document, identifier, UUID } from './schema.js';
+import { firstText } from './texts.js';
 import type { ProfileTraits } from './traits.js';
 
 /** What the server answers with a client beside its id; no operation takes any of it. */
@@ -86,6 +87,7 @@ export const client: Kind = {
   identities: ({ identity }) => [`id ${identity.id}`],
   check: (declared, profile) => profileProblems(declared, profile, traits),
   addressPart: ({ id }) => id ?? '',
+  called: ({ name }) => firstText(name),
   readable: ({ name }) => traits[name].reads?.one !== undefined,
   async observe(objects, context) {
     const { one: read } = traits[context.profile.name].reads ?? {};
@@ -110,6 +112,7 @@ export const client: Kind = {
   decide,
   regeneration: {
     field: 'did',
+    name: 'name',
     noun: 'DID',
     verdict: regeneration,
     same: (did) =>

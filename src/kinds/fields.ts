@@ -226,6 +226,33 @@ export function desired(
   return Object.fromEntries([...untouched, ...kept]);
 }
 
+/**
+ * What is wanted, as it will be there: of an element of a set that is there already only the sets in it can change. All else, such
+ * as the label of an organization or the name of a scope, is the server's own to say, whatever is sent beside the id.
+ */
+export function asItWillBe({ type, wanted, got }: Pick<Contrast, 'type' | 'wanted' | 'got'>): Value {
+  if (type.type !== 'set' || !Array.isArray(wanted) || !Array.isArray(got)) return wanted;
+  const { nested } = type;
+  const there = new Map(
+    matchSets(asElements(wanted), asElements(got)).pairs.map((pair) => [pair.wanted, pair.got]),
+  );
+  return asElements(wanted).map((element) => {
+    const known = there.get(element);
+    if (known === undefined) return element;
+    const { id, name } = element;
+    const sets = Object.entries(element).flatMap(([key, member]): [string, Value][] => {
+      const inner = nested[key];
+      return inner === undefined ? [] : [[key, asItWillBe({ type: inner, wanted: member, got: known[key] })]];
+    });
+    return {
+      ...(id === undefined ? {} : { id }),
+      ...(name === undefined ? {} : { name }),
+      ...known,
+      ...Object.fromEntries(sets),
+    };
+  });
+}
+
 /** Whether a value is, or holds anywhere, a secret that is known by its hash alone. */
 export function holdsHashed(field: Value): boolean {
   if (field instanceof HashedSecret) return true;

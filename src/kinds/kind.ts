@@ -158,6 +158,8 @@ export interface Succession {
 export interface Regeneration {
   /** The field of the answers that shows it. */
   readonly field: string;
+  /** The field of the answers that says what the object is called. */
+  readonly name: string;
   /** As a sentence names it. */
   readonly noun: string;
   /** What regenerating means; `present` is what is known of the object, `shown` what the server shows now. */
@@ -254,6 +256,8 @@ export interface Kind {
   addressPart(identity: Identity): string;
   /** What a person knows an object with these fields by; left out where nothing in them says it. */
   called?(fields: Fields): string | undefined;
+  /** The names of other things that an answer with these fields tells, by their ids. */
+  names?(fields: Fields): { readonly [id: string]: string };
   /** The part of the identity that is the id of something whose name tells objects apart, where the server told it. */
   readonly within?: string;
   /** What the server's lists have to say of what an object is called; left out where its identity alone tells. */

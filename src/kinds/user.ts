@@ -93,6 +93,7 @@ export const user: Kind = {
   ],
   addressPart: ({ id }) => id ?? '',
   called: ({ username, uid }) => firstText(username, uid),
+  names: toldNames,
   readable: ({ name }) => userTraits[name].reads?.one !== undefined,
   async observe(objects, context) {
     const { one: read } = userTraits[context.profile.name].reads ?? {};
@@ -103,7 +104,10 @@ export const user: Kind = {
           const { identity } = object;
           const shown = await readOne(context, read, { user_id: identity.id ?? '' }, answers.user.one);
           if (shown === null) return [object, missing(identity, 'user')] as const;
-          return [object, { exists: true, identity, fields: shownUser(shown), ...toldNames(shown) }] as const;
+          return [
+            object,
+            { exists: true, identity, fields: shownUser(shown), names: toldNames(shown) },
+          ] as const;
         }),
       ),
     );
@@ -140,10 +144,10 @@ export const user: Kind = {
 };
 
 /** The name of the user's backend, which its templates are known by. */
-function toldNames({ backend }: Fields): { names?: { [id: string]: string } } {
+function toldNames({ backend }: Fields): { readonly [id: string]: string } {
   if (!isMap(backend)) return {};
   const { id, name } = backend;
-  return typeof id === 'string' && typeof name === 'string' ? { names: { [id]: name } } : {};
+  return typeof id === 'string' && typeof name === 'string' ? { [id]: name } : {};
 }
 
 /** Rows have no order, and a plan must not grow stale by that. */

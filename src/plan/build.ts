@@ -14,7 +14,7 @@ import type { Recorded } from './compare.js';
 import { Decider } from './decide.js';
 import { planDigest } from './digest.js';
 import { makeSure, seenProfile } from './fit.js';
-import { namesOf, withLabel } from './label.js';
+import { labelled, namesOf } from './label.js';
 import { listsFor, observe } from './observe.js';
 import type { BuildOptions, PlanHeader } from './options.js';
 import { arrange } from './order.js';
@@ -50,7 +50,7 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
   const { live, references } = await whileHashing(documents, options, () =>
     observe(subjects, listsFor(referring(subjects, options), profile), options),
   );
-  const decider = new Decider(options, references, namesOf(live.values()));
+  const decider = new Decider(options, references, namesOf(live.values(), options.state));
   const addressed = subjects.map((subject) => ({
     subject,
     ...addresses(subject, live.get(subject), decider.references),
@@ -204,7 +204,7 @@ export async function regenerationPlan(
 
 async function regenerationOf(
   id: string,
-  options: PlanHeader & Pick<BuildOptions, 'reader' | 'concurrency' | 'progress'>,
+  options: PlanHeader & Pick<BuildOptions, 'reader' | 'concurrency' | 'progress' | 'state'>,
 ): Promise<{ change: Change; reads: readonly Scope[] }> {
   const { kind, regeneration } = regenerated;
   const identity = { id };
@@ -226,8 +226,9 @@ async function regenerationOf(
     declaredAt: null,
     apply: { key: address, identity, expected: {}, before, existed: shown?.exists ?? null, managed: [] },
   };
+  const called = shown?.called ?? kind.called?.(options.state.resources[address]?.fields ?? {});
   return {
-    change: withLabel(change, shown, new Map()),
+    change: { ...change, ...labelled(change, called, new Map()) },
     reads: shown === undefined ? [] : [kind.scopes.read],
   };
 }

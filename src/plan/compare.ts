@@ -10,6 +10,7 @@ import {
 } from '../base/values.js';
 import {
   asElements,
+  asItWillBe,
   type Contrast,
   contrast,
   desired,
@@ -329,7 +330,7 @@ function fieldChange(part: Contrast): FieldChange {
     isSecret(type) ||
     holdsSensitive(wanted) ||
     (got !== undefined && (got instanceof HashedSecret || holdsSensitive(got)));
-  return { path, type: type.type, before: got, after: wanted, sensitive, ...lackOf(part) };
+  return { path, type: type.type, before: got, after: asItWillBe(part), sensitive, ...lackOf(part) };
 }
 
 function updateWarnings(kind: Kind, live: Live | undefined, parts: readonly Contrast[]): PlanWarning[] {

@@ -1,4 +1,5 @@
 import { entriesOf } from '../apply/entries.js';
+import { labelIn, namesTold } from '../apply/history.js';
 import type { Result } from '../apply/result.js';
 import { type Left, undoRun } from '../apply/undo.js';
 import { isUuid, sameIdentifier, type Value } from '../base/values.js';
@@ -31,13 +32,15 @@ export function undoPlan(plan: Plan, given: readonly Left[], content: JournalCon
 
 /** What is left, by the one address that the plan has for each object, and by what it is called. */
 function asPlanned(left: readonly Left[], { changes }: Plan, content: JournalContent): readonly Left[] {
-  const keys = new Map(entriesOf(content).map(({ sending: { address, key } }) => [address, key]));
+  const entries = entriesOf(content);
+  const names = namesTold(entries);
+  const past = new Map(entries.map((entry) => [entry.sending.address, entry]));
   const planned = new Map(changes.map((change) => [change.apply.key, change]));
   return left.map((one) => {
-    const change = planned.get(keys.get(one.address) ?? one.address);
-    if (change === undefined) return one;
-    const { address, label } = change;
-    return { ...one, address, ...(label === undefined ? {} : { label }) };
+    const entry = past.get(one.address);
+    const change = planned.get(entry?.sending.key ?? one.address);
+    const { label } = change ?? (entry === undefined ? {} : labelIn(entry, names));
+    return { ...one, ...(change && { address: change.address }), ...(label === undefined ? {} : { label }) };
   });
 }
 

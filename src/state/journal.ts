@@ -62,6 +62,13 @@ const sendingLine = z
       description: 'what names the object, such as Organization/acme',
       examples: ['Organization/acme'],
     }),
+    label: z
+      .string()
+      .optional()
+      .meta({
+        description: 'what the server called it, where that was known and the address does not say it',
+        examples: ['ada@acme.example'],
+      }),
     key: z.string().meta({
       description: 'what the state records it under: its address by ids alone',
       examples: ['Organization/10000000-0000-4000-8000-000000000004'],

@@ -63,6 +63,40 @@ describe('what the server calls an object', () => {
     expect(reads()).toEqual([`GET /api/backends/${ids.backend}/email-templates/tx_code`]);
   });
 
+  it('is known from the answers alone where nothing can be read, and for good', async () => {
+    const { backends, clients } = await startedSeed();
+    const made = await project({
+      'idops.yaml': config.replace('server:\n', 'server:\n  profile: documented\n'),
+      'manifests/all.yaml': [user('office'), template, client].join('---\n'),
+    });
+    const labels = (shown: { readonly [list: string]: readonly { label?: string }[] }) =>
+      (shown.results ?? shown.changes ?? []).map(({ label }) => label);
+    const json = async (args: string) => JSON.parse((await made.idops(`${args} --format json`)).stdout);
+    expect(labels(await json('plan'))).toEqual([undefined, undefined, undefined]);
+    const first = await json('apply --yes');
+    expect(labels(first)).toEqual(['ada@acme.example', backends[0]?.name, undefined]);
+    expect(labels(await json(`runs show ${first.run}`))).toEqual(labels(first));
+    const next = (generation: number, group: string) => ({
+      'manifests/all.yaml': [
+        user(group),
+        template.replace('txt_content: "', `txt_content: "${group} `),
+        client.replace('did_generation: 1', `did_generation: ${generation}`),
+      ].join('---\n'),
+    });
+    const all = ['ada@acme.example', backends[0]?.name, clients[0]?.name];
+    await made.write(next(2, 'shop'));
+    expect(labels(await json('plan'))).toEqual([...all.slice(0, 2), undefined]);
+    const second = await json('apply --yes');
+    expect(labels(second)).toEqual(all);
+    expect(labels(await json(`runs show ${second.run}`))).toEqual(all);
+    expect((await made.idops(`undo ${second.run} --yes`)).stderr).toMatch(
+      new RegExp(`not-undone\\]: Client/${ids.portal} \\(.+\\) is left: `),
+    );
+    await made.write(next(3, 'office'));
+    expect(labels(await json('plan --kind Client'))).toEqual([clients[0]?.name]);
+    expect(made.reads().filter((path) => !path.includes('email-templates'))).toEqual([]);
+  });
+
   it('is told where the address is an id, or a name to come', async () => {
     const { idops } = await named({
       'manifests/all.yaml': `kind: Organization\nid: ${ids.acme}\nname: acme-2\nlabel: ACME 2\n---\nkind: Organization\nname: globex\nlabel: G\n`,

@@ -288,6 +288,29 @@ it('blocking a user is destructive, unblocking one is not', () => {
   expect(changeFor(blocked(false), { recorded: recorded({ blocked: true }) }).destructions).toEqual([]);
 });
 
+it('what the server says of an organization, role or scope is no change of a user that has it', () => {
+  const now = {
+    organizations: [{ id: 'o', name: 'renamed', label: 'By hand', roles: [{ id: 'r', name: 'member' }] }],
+    authorized_scopes: [{ id: '1', name: 'billing:read', public: true }],
+  };
+  const document = declared(
+    'User',
+    { id: 'u' },
+    {
+      organizations: [{ id: 'o', name: 'acme', label: 'ACME', roles: [] }],
+      authorized_scopes: [
+        { id: '1', name: 'billing', label: 'Billing', public: false },
+        { id: '2', name: 'new', label: 'New' },
+      ],
+    },
+  );
+  const { fields } = changeFor(document, { recorded: recorded(now) });
+  expect(fields.map(({ path, after }) => [path, after])).toEqual([
+    ['organizations', [{ id: 'o', name: 'renamed', label: 'By hand', roles: [] }]],
+    ['authorized_scopes', [...now.authorized_scopes, { id: '2', name: 'new', label: 'New' }]],
+  ]);
+});
+
 it('taking a scope away is destructive', () => {
   const document = declared('User', { id: 'u' }, { authorized_scopes: [] });
   const known = recorded({ authorized_scopes: [{ id: '1', name: 'billing:read', label: 'x' }] });

@@ -240,6 +240,26 @@ describe('undo on the command line', () => {
     expect(await at.idops(`undo ${run} --yes`)).toMatchObject({ code: 0 });
   });
 
+  it('shows no change of an organization within a user, whose PATCH can make none', async () => {
+    const at = await project(
+      {
+        'idops.yaml': `version: 1\nserver: {base_url: "\${IDOPS_BASE_URL}", profile: boruta, auth: {token: "\${IDOPS_TOKEN}"}}\n`,
+        'manifests/all.yaml': `kind: User\nid: ${ids.ada}\norganizations: [{name: acme, roles: []}]\n`,
+      },
+      { profile: 'boruta' },
+    );
+    const run = runOf((await at.idops(`${apply} --allow-destructive 9`)).stdout);
+    const [acme] = at.sandbox.data.organizations;
+    if (acme !== undefined) acme.label = 'by a person';
+    const undone = await at.idops(`undo ${run} --yes`);
+    expect(undone).toMatchObject({ code: 0, stdout: expect.stringContaining('Applied: 1 applied') });
+    const shown = await at.idops(`runs --address User/${ids.ada}`);
+    for (const { stdout } of [undone, shown]) {
+      expect(stdout).toContain('roles: ');
+      expect(stdout).not.toContain('label');
+    }
+  });
+
   it('takes the newest run of its own state with --last', async () => {
     const config = `version: 1\nserver: {base_url: "\${IDOPS_BASE_URL}", auth: {token: "\${IDOPS_TOKEN}"}}\n`;
     const other = `${config}environments: {b: {state: {path: .idops/b.json}, manifests: [b.yaml]}}\n`;
