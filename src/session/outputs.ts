@@ -1,9 +1,11 @@
 import { stat } from 'node:fs/promises';
-import { basename, dirname, join, resolve } from 'node:path';
+import { basename, dirname, join, relative, resolve, sep } from 'node:path';
 import { realPlaceOf } from '../base/links.js';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
 import { isOfState } from '../manifests/access.js';
+import { isInside } from '../manifests/follow.js';
 import { loadManifests } from '../manifests/index.js';
+import { namedByGlobs } from '../manifests/named.js';
 import type { Project } from '../project/index.js';
 
 /** Where the inputs are known from: a session that has read them, or a project that can be loaded. */
@@ -36,10 +38,17 @@ async function placesOf(path: string): Promise<string[]> {
 
 /**
  * Makes sure that no file that is asked for is one that idops reads or keeps: the configuration, a credential, a
- * manifest, a body, the state, its lock or a journal. Throws a ProblemsError (`output-is-input`).
+ * manifest, a body, the state, its lock or a journal; nor one that it would take for a manifest from then on, but for `manifests`, which
+ * are some. Throws a ProblemsError (`output-is-input`).
  */
-export async function refuseInputs(outputs: readonly string[], config: string, known: Known): Promise<void> {
-  const { files, states } = await inputsOf(known);
+export async function refuseInputs(
+  outputs: readonly string[],
+  config: string,
+  known: Known,
+  { manifests = false }: { readonly manifests?: boolean } = {},
+): Promise<void> {
+  const { files, states, project } = await inputsOf(known);
+  const taken = manifests || project === undefined ? new Set() : await takenForManifests(outputs, project);
   const inputs = new Set((await Promise.all([resolve(config), ...files].map(identity))).flat());
   const kept = (await Promise.all(states.map(ways))).flat();
   const problems: Problem[] = [];
@@ -49,17 +58,38 @@ export async function refuseInputs(outputs: readonly string[], config: string, k
     if (names.some((name) => inputs.has(name))) problems.push(refusal(output, 'idops reads it'));
     else if ((await ways(path)).some((way) => kept.some((state) => isOfState(way, state)))) {
       problems.push(refusal(output, 'it is a state, or belongs to one'));
+    } else if (taken.has(output)) {
+      problems.push(refusal(output, 'the globs of the configuration would take it for a manifest'));
     }
   }
   if (problems.length > 0) throw new ProblemsError(problems);
 }
 
-async function inputsOf(known: Known): Promise<{ files: readonly string[]; states: readonly string[] }> {
+/** Those of the outputs that a project's globs would find. */
+async function takenForManifests(outputs: readonly string[], project: Project): Promise<ReadonlySet<string>> {
+  const inside: { readonly output: string; readonly path: string }[] = [];
+  for (const output of outputs) {
+    for (const place of await ways(resolve(output))) {
+      if (!isInside(place, project.root)) continue;
+      inside.push({ output, path: relative(project.root, place).split(sep).join('/') });
+    }
+  }
+  const named = await namedByGlobs(project, [...new Set(inside.map(({ path }) => path))]);
+  return new Set(inside.flatMap(({ output, path }) => (named.has(path) ? [output] : [])));
+}
+
+interface Inputs {
+  readonly files: readonly string[];
+  readonly states: readonly string[];
+  readonly project?: Project;
+}
+
+async function inputsOf(known: Known): Promise<Inputs> {
   try {
     const project = typeof known === 'function' ? await known() : known.project;
     const read = typeof known === 'function' ? await loadManifests(project, { lenient: true }) : known;
     const { files, states } = project.guarded();
-    return { files: [...files, ...read.files], states };
+    return { files: [...files, ...read.files], states, project };
   } catch (failure) {
     if (!(failure instanceof ProblemsError)) throw failure;
     // What is wrong with it is told by the command itself; nothing but its name is known of it then.

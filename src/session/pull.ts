@@ -150,7 +150,12 @@ export async function pull(
     const files = await filesInFolder(fresh, folder, project.cwd);
     const written = files.filter(({ action }) => action !== 'unchanged').map(({ path }) => path);
     const isThere = written.length === 0;
-    await refuseInputs(written, resolve(project.cwd, project.file), { project, files: manifests.files });
+    await refuseInputs(
+      written,
+      resolve(project.cwd, project.file),
+      { project, files: manifests.files },
+      { manifests: true },
+    );
     return {
       ...shared,
       apart,

@@ -159,6 +159,50 @@ posix('a file that is asked for', () => {
     expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('error[output-is-input]') });
   });
 
+  it('is not the plan that is applied', async () => {
+    const at = await project(files);
+    expect((await at.idops('plan --out plan.json')).code).toBe(0);
+    const stored = await at.read('plan.json');
+    for (const name of ['plan.json', './manifests/../plan.json']) {
+      const ran = await at.idops(`apply plan.json --format html=${name}`);
+      expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('error[wrong-option]') });
+    }
+    expect(await at.read('plan.json')).toBe(stored);
+    expect(at.writes()).toEqual([]);
+  });
+
+  it('is not what pull reads or writes, and nothing is pulled then', async () => {
+    const at = await project(files);
+    const before = await at.files();
+    for (const [path, code] of [
+      ['manifests/all.yaml', 'output-is-input'],
+      ['bodies/tx.txt', 'output-is-input'],
+      ['idops.yaml', 'output-is-input'],
+      ['.idops/state.json', 'output-is-input'],
+      ['fresh/organizations.yaml', 'wrong-option'],
+    ]) {
+      const out = code === 'wrong-option' ? ' --out fresh' : '';
+      const ran = await at.idops(`pull --format json=${path}${out}`);
+      expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining(`error[${code}]`) });
+    }
+    expect(await at.files()).toEqual(before);
+  });
+
+  it.each(['plan --out', 'preview --out', 'plan --format json', 'pull --format json'])(
+    'is none that would be taken for a manifest from then on: %s',
+    async (command) => {
+      const at = await project(files);
+      await symlink('manifests', join(at.folder, 'way'));
+      const before = await at.files();
+      for (const path of ['manifests/new.yaml', 'manifests/deep/new.yaml', 'way/new.yaml']) {
+        const ran = await at.idops(`${command}${command.endsWith('json') ? '=' : ' '}${path}`);
+        expect(ran).toMatchObject({ code: 1, stderr: expect.stringContaining('error[output-is-input]') });
+        expect(ran.stderr).toContain('would take it for a manifest');
+      }
+      expect(await at.files()).toEqual(before);
+    },
+  );
+
   it('is not the configuration where that can not be read', async () => {
     const at = await project({ ...files, 'idops.yaml': 'version: [' });
     const ran = await at.idops('validate --format json=idops.yaml');

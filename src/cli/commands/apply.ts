@@ -5,6 +5,7 @@ import type { StoredPlan } from '../../plan/stored.js';
 import { resultReport } from '../../report/formats.js';
 import { sendsText } from '../../report/review.js';
 import { besidePlanFile, planOptionsOf } from '../../session/options.js';
+import { refuseTwice } from '../../session/outputs.js';
 import { readPlanFile } from '../../session/plan-file.js';
 import type { Session } from '../../session/session.js';
 import type { Context, GlobalOptions } from '../context.js';
@@ -26,6 +27,7 @@ export async function apply(
   planFile: string | undefined,
 ): Promise<ExitCode> {
   const formats = parseFormats(options.format, resultReport);
+  if (planFile !== undefined) await refuseTwice([planFile, ...filesOf(formats)]);
   const stored = planFile === undefined ? undefined : await storedPlanOf(planFile, options);
   return await context.writing('apply', async (session) => {
     await context.refuseOutputs(filesOf(formats), session);

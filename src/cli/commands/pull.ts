@@ -8,7 +8,7 @@ import { type Pulling, pull as pullFrom } from '../../session/pull.js';
 import { shownPath } from '../../source/file.js';
 import type { Context, GlobalOptions } from '../context.js';
 import { type ExitCode, exit } from '../exit.js';
-import { parseFormats, show } from '../formats.js';
+import { filesOf, parseFormats, show } from '../formats.js';
 
 interface Options extends PullingOptions {
   readonly out?: string;
@@ -22,6 +22,9 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
   const formats = parseFormats(options.format, pullReport);
   const { output, signal } = context;
   const { out, layout, check = false, allTemplates = false } = options;
+  const outputs = filesOf(formats);
+  // Before anything is written: what is refused has changed nothing.
+  await context.refuseOutputs(outputs);
   const project = await context.project();
   const pulling = await pullFrom(project, context.sessionOptions(), {
     ...askedOf(options),
@@ -38,6 +41,10 @@ export async function pull(context: Context, options: Options & GlobalOptions): 
   const isEmpty =
     pulling.added + pulling.updated + pulling.unchanged + pulling.left.length + pulling.missing.length === 0;
   if (isEmpty && pulling.leftOut.length === 0) throw nothingToPull(pulling);
+  if (outputs.length > 0) {
+    const { refuseTwice } = await import('../../session/outputs.js');
+    await refuseTwice([...pulling.files.map(({ path }) => shownPath(path, project.cwd)), ...outputs]);
+  }
   if (changes) await (check ? pulling.check() : pulling.write());
   if (pulling.leftOut.length > 0) {
     const unmanaged = ({ address, reason }: Pulling['leftOut'][number]): Problem =>
