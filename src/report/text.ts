@@ -51,7 +51,7 @@ export function planText(plan: Plan, options: TextOptions): string {
       : []),
     '',
     ...listed.flatMap((change) => [
-      ...changeLines({ ...change, warnings: told.alone(change.warnings, change) }, pen),
+      ...changeLines({ ...change, warnings: told.alone(change.warnings) }, pen),
       '',
     ]),
     ...(leftOut === null ? [] : [...wrap('', leftOut, columns), '']),

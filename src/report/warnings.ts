@@ -19,6 +19,8 @@ export interface WarningGroup {
   readonly places: readonly WarningPlace[];
   /** How many more places there are, where those are too many. */
   readonly morePlaces?: number | undefined;
+  /** The warnings, as they were given. */
+  readonly warnings: readonly AboutWarning[];
 }
 
 /**
@@ -30,7 +32,8 @@ export function groupWarnings(
   warnings: readonly AboutWarning[] = allWarnings(plan),
 ): WarningGroup[] {
   const byAddress = new Map(plan.changes.map((change) => [change.address, change]));
-  const all = warnings.map((warning) => attributed(warning, byAddress));
+  const given = new Map(warnings.map((warning) => [attributed(warning, byAddress), warning]));
+  const all = [...given.keys()];
   const said = ({ code, change }: AboutWarning, text: string) =>
     JSON.stringify([code, change !== null, text]);
   const about = new Map<string, Set<Change | null>>();
@@ -44,7 +47,11 @@ export function groupWarnings(
     const isOwn = change !== null && about.get(whole)?.size === 1;
     added(groups, isOwn ? said(warning, nameless(message, change)) : whole, () => []).push(warning);
   }
-  return [...groups.values()].flatMap((group) => (group[0] === undefined ? [] : [groupOf(group[0], group)]));
+  return [...groups.values()].flatMap((group) => {
+    const [first] = group;
+    const warnings = group.flatMap((warning) => given.get(warning) ?? []);
+    return first === undefined ? [] : [{ ...groupOf(first, group), warnings }];
+  });
 }
 
 /** What a map has by a key, new where it has nothing. */
@@ -54,7 +61,10 @@ function added<T>(map: Map<string, T>, key: string, make: () => T): T {
   return value;
 }
 
-function groupOf({ code, message, change }: AboutWarning, group: readonly AboutWarning[]): WarningGroup {
+function groupOf(
+  { code, message, change }: AboutWarning,
+  group: readonly AboutWarning[],
+): Omit<WarningGroup, 'warnings'> {
   const same = group.every((other) => other.message === message);
   const places = group.flatMap(placesOf);
   const morePlaces = group.reduce((sum, { morePlaces: more = 0 }) => sum + more, 0);

@@ -212,6 +212,7 @@ Plan: 2 to update, 0 to delete, 0 to regenerate, 1 blocked, 2 unchanged, 1 of th
       `warning[unknown-set]: 4 objects: the present roles aren't known\n    User/${ids[0]} (ada@acme.example),\n`,
     );
     expect(text.match(/ignored-field/g)).toHaveLength(1);
+    expect(text).toMatch(/\n {4}at a\.yaml:0, 1, 2[^\n]*\n/);
     expect(text).toContain(`\n    warning[restores]: ${ids[1]}: only this one\n`);
     expect(text).toContain('\nwarning[too-large]: large\n');
     const debug = planText(plan, { color: false, debug: true });

@@ -28,7 +28,14 @@ describe('equal warnings', () => {
   it('become one, with all objects that they are about', () => {
     const changes = users(...Array.from({ length: 5 }, () => [unknown('organizations')]));
     const groups = groupWarnings(planOf(changes));
-    expect(groups).toEqual([{ ...unknown('organizations'), objects: changes, places: [] }]);
+    expect(groups).toEqual([
+      {
+        warnings: expect.toSatisfy((given: unknown[]) => given.length === 5),
+        ...unknown('organizations'),
+        objects: changes,
+        places: [],
+      },
+    ]);
     expect(groups.map((group) => objectsText(group, ({ label = '' }) => label))).toEqual([
       'user0@acme.example, user1@acme.example, user2@acme.example and 2 more',
     ]);
