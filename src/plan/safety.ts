@@ -1,3 +1,4 @@
+import { bare } from '../base/escape.js';
 import { error, type Problem } from '../base/problems.js';
 import type { Change, Plan } from './plan.js';
 
@@ -40,10 +41,15 @@ const NAMED = 3;
 
 function blockedMessage(reason: string | null, changes: readonly Change[]): string {
   const [only] = changes;
-  if (changes.length === 1) return `${only?.address} is blocked: ${reason}`;
-  const named = changes.slice(0, NAMED).map(({ address }) => address);
+  if (only !== undefined && changes.length === 1) return `${named(only)} is blocked: ${reason}`;
+  const first = changes.slice(0, NAMED).map(named);
   const more = changes.length > NAMED ? ` and ${changes.length - NAMED} more` : '';
-  return `${changes.length} objects are blocked (${named.join(', ')}${more}): ${reason}`;
+  return `${changes.length} objects are blocked (${first.join(', ')}${more}): ${reason}`;
+}
+
+/** An object by its address and what it is called. */
+function named({ address, label }: Change): string {
+  return label === undefined ? address : `${address} (${bare(label)})`;
 }
 
 /** What to do; an object that a command itself named, as undo does, can't be left out. */

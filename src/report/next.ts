@@ -3,6 +3,7 @@ import type { Left } from '../apply/undo.js';
 import { shellWord } from '../base/shell.js';
 import type { Plan } from '../plan/plan.js';
 import { firstFew } from './alike.js';
+import { nameOf } from './names.js';
 
 /** Something that can be done after a run. */
 export interface NextStep {
@@ -21,6 +22,15 @@ export function nextSteps(
   // Of a regeneration the result itself says what a person has to find out.
   const isLeft = results.some(({ status, action }) => status !== 'applied' && action !== 'regenerate');
   const isUndoable = mayBeUndone({ results }) && undoing?.possible !== false;
+  const open = results.filter(({ status, action }) => status === 'unknown' && action === 'regenerate');
+  // Only who has looked at the object can say it.
+  const settle = open.flatMap((one) => {
+    const said = `runs settle ${run} ${shellWord(one.address)}`;
+    return [
+      { before: `Look at ${nameOf(one)} on the server. If it was regenerated: `, command: `${said} --done` },
+      { before: 'If it was not: ', command: `${said} --not-done` },
+    ];
+  });
   const command = again.map((word) => (/^--[a-z-]+$/.test(word) ? word : shellWord(word))).join(' ');
   if (undoes !== undefined) {
     const said =
@@ -33,6 +43,7 @@ export function nextSteps(
     ];
   }
   return [
+    ...settle,
     ...(isLeft ? [{ before: 'To go on, which plans anew and sends what is left: ', command }] : []),
     ...(isUndoable
       ? [

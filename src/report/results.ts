@@ -9,8 +9,9 @@ const budget = 60_000;
 /** A result in Markdown, what went wrong first; never longer than 60,000 characters. */
 export function resultMarkdown(result: Result): string {
   const head = [
-    `## idops apply: ${prose(resultSummaryLine(result))}`,
+    `## idops ${result.undoes === undefined ? 'apply' : 'undo'}: ${prose(resultSummaryLine(result))}`,
     ...(result.run === null ? [] : ['', `Run ${code(result.run)}`]),
+    ...(result.undoes === undefined ? [] : ['', `Undoes run ${code(result.undoes)}`]),
     ...(result.interrupted ? ['', '**Interrupted**: what was left was not sent.'] : []),
     '',
   ].join('\n');

@@ -52,7 +52,15 @@ describe('what to do after a run', () => {
     ],
     ['that recorded alone', resultOf({ status: 'applied', action: 'adopt' }), here, []],
     ['that regenerated', resultOf({ status: 'applied', action: 'regenerate' }), here, []],
-    ['whose regeneration is unknown', resultOf({ status: 'unknown', action: 'regenerate' }), here, []],
+    [
+      'whose regeneration is unknown',
+      resultOf({ status: 'unknown', action: 'regenerate' }),
+      here,
+      [
+        'Look at Organization/acme on the server. If it was regenerated: idops runs settle r1 Organization/acme --done',
+        'If it was not: idops runs settle r1 Organization/acme --not-done',
+      ],
+    ],
     [
       'of undo',
       resultOf(updated),

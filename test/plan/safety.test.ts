@@ -48,12 +48,14 @@ it('tells one reason of many objects once, and names the first of them', () => {
     ...of('set the profile', 'User/c', 'User/d', 'User/e', 'User/f'),
     ...of('no such scope', 'User/g', 'User/h'),
     ...of('no such role', 'User/i', 'User/j', 'User/k'),
+    changeOf({ action: 'blocked', address: 'User/l', label: 'ada lovelace', reason: 'no such group' }),
   ]);
   expect(refusals(plan, 0).map(({ code, message }) => [code, message])).toEqual([
     ['blocked', '5 objects are blocked (User/a, User/c, User/d and 2 more): set the profile'],
     ['blocked', 'User/b is blocked: no such organization'],
     ['blocked', '2 objects are blocked (User/g, User/h): no such scope'],
     ['blocked', '3 objects are blocked (User/i, User/j, User/k): no such role'],
+    ['blocked', 'User/l ("ada lovelace") is blocked: no such group'],
   ]);
 });
 

@@ -40,6 +40,12 @@ describe('a result in Markdown', () => {
     expect(text).toContain('422');
   });
 
+  it('says of which run an undo is', () => {
+    const text = resultMarkdown({ ...resultOf(one('Organization/acme')), undoes: 'r0' });
+    expect(text).toMatch(/^## idops undo: Applied: 1 applied/);
+    expect(text).toContain('Undoes run `r0`');
+  });
+
   it('never exceeds what a comment takes, and says how much is left out', () => {
     const many = Array.from({ length: 5000 }, (_, index) => one(`Organization/${'x'.repeat(40)}${index}`));
     const text = resultMarkdown(resultOf(...many));

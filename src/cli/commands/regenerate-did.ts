@@ -2,6 +2,7 @@ import { error, ProblemsError, refuse } from '../../base/problems.js';
 import { identifier } from '../../kinds/schema.js';
 import { refusalsOf } from '../../plan/approve.js';
 import { resultReport } from '../../report/formats.js';
+import { labelBeside } from '../../report/names.js';
 import type { Context, GlobalOptions } from '../context.js';
 import type { ExitCode } from '../exit.js';
 import { filesOf, parseFormats } from '../formats.js';
@@ -30,8 +31,10 @@ export async function regenerateDid(
       await showPlan(plan, formats, context, { asks: options.yes !== true });
       const limits = { maxDestructive: Number.POSITIVE_INFINITY };
       refuse(refusalsOf(plan, limits.maxDestructive));
+      const [label] = plan.changes.flatMap(({ label }) => label ?? []);
+      const called = labelBeside({ label: label === undefined ? label : context.redactor.redact(label) });
       const agreed = await consent(
-        questionOf(`Regenerate the DID of client ${id} on ${where(plan)}?`, plan),
+        questionOf(`Regenerate the DID of client ${id}${called} on ${where(plan)}?`, plan),
         options.yes === true,
         context,
       );
