@@ -1,6 +1,5 @@
-import { nearest } from '../base/nearest.js';
 import { error, type Problem, ProblemsError } from '../base/problems.js';
-import { type Fields, holdsSensitive, objectKey } from '../base/values.js';
+import { type Fields, holdsSensitive } from '../base/values.js';
 import { asItWillBe, contrast, lackOf, value } from '../kinds/fields.js';
 import { kindOf } from '../kinds/index.js';
 import type { Kind } from '../kinds/kind.js';
@@ -21,6 +20,8 @@ export interface PastChange {
   readonly change: Pick<Change, 'address' | 'label' | 'kind' | 'action' | 'fields'>;
   /** The address by ids alone, which a rename doesn't change. */
   readonly key: string;
+  /** What it was called when the run was through with it, where that is known. */
+  readonly called?: string;
   readonly at: string;
   /** Null where the run ended before there was an answer. */
   readonly result: ChangeResult | null;
@@ -89,6 +90,7 @@ function pastChange(entry: Entry, hasher: Hasher, profile: Profile | undefined, 
   return {
     change: { address, ...labelIn(entry, names), kind, action, fields: fieldChanges(entry, hasher, profile) },
     key: sending.key,
+    ...calledAfter(entry),
     at: answered?.at ?? sending.at,
     result:
       answered === undefined
@@ -125,6 +127,17 @@ export function labelIn({ sending, answered }: Entry, names: Names): { readonly 
   const after = naming === undefined ? (answered?.after?.fields ?? {}) : {};
   const told = called?.(before.fields) ?? called?.(after) ?? sending.label;
   return labelled({ kind, address, apply: { identity } }, told, names);
+}
+
+/** The object's own name afterwards, which a rename of the run makes another one. */
+function calledAfter({ sending, answered }: Entry): { readonly called?: string } {
+  const made = answered?.status === 'applied' ? sending.expected.fields : {};
+  const called = kindOf(sending.kind).called?.({
+    ...sending.before.fields,
+    ...made,
+    ...answered?.after?.fields,
+  });
+  return called === undefined ? {} : { called };
 }
 
 /** What a regeneration made, against what was there before it, where it is something else. */
@@ -182,33 +195,4 @@ function fieldChanges(
       const sensitive = holdsSensitive(wanted) || (got !== undefined && holdsSensitive(got));
       return { path, type: type.type, before: got, after: asItWillBe(part), sensitive, ...lackOf(part) };
     });
-}
-
-/** A change of one object, and the run that made it. */
-export interface PastOfObject {
-  readonly run: RunLine;
-  readonly change: PastChange;
-}
-
-/**
- * What runs did to the object that goes by an address, whatever it was called then; oldest first. Throws a ProblemsError
- * (`no-such-address`) where none did anything to such a one.
- */
-export function historyOf(runs: readonly PastRun[], address: string): PastOfObject[] {
-  const all = runs.flatMap(({ run, changes }) => changes.map((change) => ({ run, change })));
-  const wanted = objectKey(address);
-  const isNamed = ({ change: { change, key } }: PastOfObject): boolean =>
-    [change.address, key].some((one) => one === address || one === wanted);
-  const keys = new Set(all.filter(isNamed).map(({ change }) => change.key));
-  if (keys.size > 0) return all.filter(({ change }) => keys.has(change.key));
-  const known = all.flatMap(({ change: { change, key } }) => [change.address, key]);
-  const meant = nearest(address, known);
-  throw new ProblemsError([
-    error(
-      'no-such-address',
-      `no run of this state wrote ${address}${meant === undefined ? '' : `, did you mean ${meant}?`}`,
-      [],
-      'an address is KIND/ID, such as User/9b1d…, as plans and idops runs show write it; idops runs lists the runs',
-    ),
-  ]);
 }

@@ -178,7 +178,11 @@ export function redactRun(past: PastRun, redactor: Redactor): PastRun {
 }
 
 /** What a run did to one object. */
-function redactPast({ change, key, at, result }: PastChange, run: string, redactor: Redactor): PastChange {
+function redactPast(
+  { change, key, called, at, result }: PastChange,
+  run: string,
+  redactor: Redactor,
+): PastChange {
   return {
     change: {
       ...change,
@@ -187,6 +191,7 @@ function redactPast({ change, key, at, result }: PastChange, run: string, redact
       fields: change.fields.map((field) => redactField(field, redactor)),
     },
     key: redactAddress(key, redactor),
+    ...(called === undefined ? {} : { called: redactor.redact(called) }),
     at,
     result:
       result === null

@@ -73,4 +73,83 @@ describe('idops runs --address', () => {
       return await none('runs --address Organization/acme');
     }
   });
+
+  it('finds an object by its id alone, and by its name with and without its kind', async () => {
+    const { idops } = await written();
+    for (const [asked, found] of [
+      ['User/ada@acme.example', `User/${ids.ada}`],
+      ['ada@acme.example', `User/${ids.ada}`],
+      [ids.ada, `User/${ids.ada}`],
+      [ids.acme, 'Organization/acme'],
+      ['acme', 'Organization/acme'],
+      ['acme-2', 'Organization/acme'],
+    ]) {
+      const { code, stdout } = await idops(`runs --address ${asked}`);
+      expect([asked, code]).toEqual([asked, 0]);
+      expect(stdout).toContain(`update ${found}`);
+    }
+  });
+
+  it('finds templates by the name of their backend, and clients by theirs, and shows these', async () => {
+    const { idops, idopsWith, write } = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
+    await write({
+      'manifests/all.yaml': [
+        `kind: EmailTemplate\nbackend_id: ${ids.backend}\ntype: tx_code\ntxt_content: "new {{ tx_code }}"\n`,
+        // Its answer tells the backend's name.
+        `kind: User\nid: ${ids.ada}\ngroup: office\n`,
+        `kind: Client\nid: ${ids.portal}\ndid_generation: 1\n`,
+      ].join('---\n'),
+    });
+    expect((await idops('apply --yes')).code).toBe(0);
+    const template = `EmailTemplate/${ids.backend}/tx_code ("Company directory")`;
+    for (const asked of [
+      'EmailTemplate/Company directory',
+      'Company directory/tx_code',
+      'Company directory',
+      ids.backend,
+      `EmailTemplate/${ids.backend}`,
+    ]) {
+      const { code, stdout } = await idopsWith(['runs', '--address', asked]);
+      expect([asked, code]).toEqual([asked, 0]);
+      expect(stdout.replaceAll(/\s+/g, ' ')).toContain(template);
+    }
+    const client = await idopsWith(['runs', '--address', 'Customer portal']);
+    expect(client.stdout).toContain(`Client/${ids.portal} ("Customer portal")`);
+    expect(client.stdout).toContain('recorded, nothing was sent');
+    expect(client.stdout.replaceAll(/\s+/g, ' ')).toContain(
+      `1 run of this state recorded, without sending anything, Client/${ids.portal} ("Customer portal").`,
+    );
+    expect(client.stdout).not.toContain('wrote');
+  });
+
+  it('closes with what the object is called by now', async () => {
+    const { idops } = await written();
+    expect((await idops('undo --last --yes')).code).toBe(0);
+    const { stdout } = await idops('runs --address Organization/acme');
+    expect(stdout).toContain('3 runs of this state wrote Organization/acme.\n');
+    expect((await idops('runs --address acme-2')).stdout).not.toMatch(/wrote .*\(acme-2\)/);
+  });
+
+  it('shows no member of an element that was only sent along', async () => {
+    const { idops, write } = await project({ 'idops.yaml': boruta }, { profile: 'boruta' });
+    await write({
+      'manifests/all.yaml': `kind: User\nid: ${ids.ada}\nauthorized_scopes: [{name: "billing:read"}]\n`,
+    });
+    const plan = await idops('plan');
+    expect(plan.stdout).not.toContain('Read invoices');
+    expect((await idops('apply --yes')).code).toBe(0);
+    const { code, stdout } = await idops(`runs --address ${ids.ada}`);
+    expect(code).toBe(0);
+    expect(stdout).not.toContain('label');
+  });
+
+  it('suggests what is named nearly so, and no other object for another id', async () => {
+    const { idops } = await written();
+    const said = async (asked: string) =>
+      (await idops(`runs --address ${asked}`)).stderr.replaceAll(/\s+/g, ' ');
+    expect(await said('ada@acme.exmple')).toContain(`did you mean User/${ids.ada}?`);
+    expect(await said('User/ada@acme.exmple')).toContain(`did you mean User/${ids.ada}?`);
+    expect(await said(ids.globex)).not.toContain('did you mean User');
+    expect(await said(`User/${ids.secondKey}`)).not.toContain('did you mean');
+  });
 });

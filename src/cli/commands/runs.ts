@@ -1,12 +1,6 @@
-import {
-  findRun,
-  historyOf,
-  type PastOfObject,
-  type PastRun,
-  pastRun,
-  readRuns,
-} from '../../apply/history.js';
+import { findRun, type PastRun, pastRun, readRuns } from '../../apply/history.js';
 import { othersOf, ownerOf, type StateHome } from '../../apply/owner.js';
+import { historyOf, type PastOfObject } from '../../apply/past-of-object.js';
 import { settleRegeneration } from '../../apply/settle.js';
 import { escapeText } from '../../base/escape.js';
 import { error, type Problem, ProblemsError } from '../../base/problems.js';
