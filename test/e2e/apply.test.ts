@@ -279,6 +279,7 @@ describe('the result in JSON', () => {
     });
     expect(result.results[1]).toEqual({
       address: `User/${ids.ada}`,
+      label: 'ada.lovelace',
       action: 'update',
       status: 'applied',
       http_status: 200,
