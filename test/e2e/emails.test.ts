@@ -91,7 +91,9 @@ describe('a finding in the body of an email', () => {
       'mail-programs 3:5',
     ]);
     const plan = (await idops('plan')).stdout.replaceAll(/\s+/g, ' ');
-    expect(plan).toContain('did you mean {{ reset_password_url }}? (manifests/a.txt:1:23)');
+    expect(plan).toContain(
+      'did you mean {{ reset_password_url }}? (manifests/a.txt:1:23, manifests/a.html:2:39)',
+    );
     expect(plan).toContain(
       'warning[low-contrast]: the html body has text in #999999 on #ffffff, a contrast of 2.8:1',
     );

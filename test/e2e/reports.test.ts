@@ -114,7 +114,7 @@ describe('validate', () => {
     const warned = await idops('validate --format github');
     expect(warned.code).toBe(0);
     expect(warned.stdout).toContain(
-      '::warning file=manifests/tx_code.html,line=1,col=14,title=idops template-syntax::',
+      '::warning file=manifests/tx_code.html,line=1,col=4,title=idops template-syntax::',
     );
     await write({ 'idops.yaml': `${config}checks: {template-syntax: error, html-charset: off}\n` });
     const refused = await idops('validate');
