@@ -57,6 +57,14 @@ export function checkBaseUrl(text: string, use: AddressUse): BaseUrl | Problem {
       'use https, or set "allow_insecure_http: true" under server if the network is trusted',
     );
   }
+  if (text.includes('\\')) return bad('has a backslash in it', example);
+  // Parsers fill up an IPv4 address that is too short, which nobody means.
+  const written = /^https?:\/\/([^/:]*)/i.exec(text)?.[1];
+  const isFilledUp = /^\d+(\.\d+){3}$/.test(url.hostname) && written !== url.hostname;
+  // Of https://https://host a parser takes the second scheme for the host.
+  if (isFilledUp || /^https?:\/\/https?:\/\//i.test(text)) {
+    return bad('names no host that there can be', example);
+  }
   if (url.port === '0' || !isHost(url.hostname)) {
     return bad(url.port === '0' ? 'has the port 0' : 'names no host that there can be', example);
   }

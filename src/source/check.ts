@@ -226,6 +226,11 @@ function issueProblems(issue: Issue, subject: Unchecked<unknown>): Problem[] {
       node.type === 'scalar' && typeof node.value === 'string' && !node.value.includes('$')
         ? nearest(node.value, issue.values.map(String))
         : undefined;
+    // Of what stands before a dot, all that there is behind one.
+    const [family = '', ...rest] =
+      node.type === 'scalar' && typeof node.value === 'string' ? node.value.split('.') : [];
+    const members =
+      rest.length === 0 ? [] : names.filter((_, at) => String(issue.values?.[at]).startsWith(`${family}.`));
     const isQuoted =
       node.type === 'scalar' &&
       typeof node.value === 'string' &&
@@ -240,9 +245,11 @@ function issueProblems(issue: Issue, subject: Unchecked<unknown>): Problem[] {
         [place],
         isQuoted
           ? 'write it without quotes'
-          : similar === undefined
-            ? undefined
-            : `did you mean "${similar}"?`,
+          : members.length > 1
+            ? `of ${family} there are ${members.join(', ')}`
+            : similar === undefined
+              ? undefined
+              : `did you mean "${similar}"?`,
       ),
     ];
   }

@@ -109,6 +109,10 @@ describe('a finding in the body of an email', () => {
     const { stderr, code } = await idops('validate');
     expect([code, stderr]).toEqual([1, expect.stringContaining('did you mean "gmail"?')]);
     expect(stderr).toMatch(/must be one of "apple-mail", "gmail", .* and \d+ more\n/);
+    await write({ 'idops.yaml': `${sure}email: {programs: [gmail.windows]}\n` });
+    expect((await idops('validate')).stderr).toContain(
+      'of gmail there are "gmail.desktop-webmail", "gmail.ios"',
+    );
   });
 
   it('shows no line of a body that is secret', async () => {

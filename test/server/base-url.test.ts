@@ -94,4 +94,11 @@ describe('a base URL', () => {
     });
     expect(checkBaseUrl('http://id.example.com', use)).toMatchObject({ code: 'insecure-http', places });
   });
+
+  test.each(['https://https://id.example.com', 'https://id.example.com\\path', 'https://1.2.3'])(
+    'refuses %s, of which a parser makes another host or path',
+    (text) => {
+      expect(checkBaseUrl(text, { allowInsecureHttp: false })).toMatchObject({ code: 'bad-address' });
+    },
+  );
 });
