@@ -102,6 +102,8 @@ function piecesOf(text: string): string[] {
 
 /** Whether a word, with what may stand behind it, means itself. */
 function isPlain(piece: string): boolean {
+  // What stands behind a quotation.
+  if (piece === ',' || piece === ';') return true;
   const word = piece.replace(/[,.;:!?]$/, '');
   // A number with a full stop could begin a list.
   return (

@@ -132,8 +132,9 @@ function destructiveSentence(plan: Plan): string | null {
   if (destructive.length === 0) return null;
   const named = destructive.slice(0, NAMED).map(nameOf).join(', ');
   const more = destructive.length - NAMED;
-  const count = countDestructions(plan);
-  return `${count} ${count === 1 ? 'is' : 'are'} destructive: ${named}${more > 0 ? ` and ${more} more` : ''}.`;
+  const [count, losses] = [destructive.length, countDestructions(plan)];
+  const inAll = losses === count ? '' : ` (${losses} things in all)`;
+  return `${count} ${count === 1 ? 'is' : 'are'} destructive${inAll}: ${named}${more > 0 ? ` and ${more} more` : ''}.`;
 }
 
 const marks: { readonly [action in Action]: { mark: string; color: 'yellow' | 'red' | 'magenta' | 'dim' } } =

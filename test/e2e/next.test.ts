@@ -30,6 +30,23 @@ test('each command says what can follow, and what it says works as it stands', a
   expect((await made.idops('plan --env production --out plan.json --quiet')).stderr).toBe('');
 });
 
+test('a plan of which something is blocked is stored with what that means, and what can be done about it works', async () => {
+  const made = await project({
+    'idops.yaml': sure,
+    'manifests/a.yaml': organization,
+    'manifests/b.yaml': 'kind: Organization\nname: nowhere\nlabel: Nowhere\n',
+  });
+  const planned = await made.idops('plan --out plan.json');
+  expect(planned.code).toBe(1);
+  expect(planned.stderr).toContain("it can't be applied while something in it is blocked");
+  const refused = await made.idops('apply plan.json');
+  expect(refused.code).toBe(1);
+  expect(refused.stderr).toContain('one without it: idops plan --target');
+  expect((await made.idops('apply --yes')).stderr).toContain('mend it, or leave it out with --target');
+  await made.idops('plan --target Organization/acme --out plan.json');
+  expect(await made.idops('apply plan.json')).toMatchObject({ code: 0 });
+});
+
 test('what goes on after a failure sends no more than was selected', async () => {
   let refusals = 2;
   const made = await project(

@@ -34,6 +34,10 @@ function manyChanges(count: number, parts: (index: number) => Partial<Change> = 
 }
 
 describe('the Markdown of a plan', () => {
+  it('leaves the comma behind a quotation to the sentence', () => {
+    expect(prose('there is no "nope", and none is made')).toBe('there is no "nope", and none is made');
+  });
+
   it('marks a quotation as a whole, or not at all', () => {
     expect(prose('declare it with "whole: [metadata]", or not')).toBe(
       'declare it with `"whole: [metadata]"`, or not',

@@ -180,7 +180,7 @@ Plan: 2 to update, 0 to delete, 0 to regenerate, 1 blocked, 2 unchanged, 1 of th
     );
     expect(planText(planOf(changes), plain)).toContain(
       '\nPlan: 7 to update, 0 to delete, 0 to regenerate, 0 unchanged. ' +
-        '14 are destructive: User/0, User/1, User/2, User/3, User/4 and 2 more.\n',
+        '7 are destructive (14 things in all): User/0, User/1, User/2, User/3, User/4 and 2 more.\n',
     );
     const ada = changeOf({ address: 'User/0', label: 'ada@acme.example', destructions: ['a'] });
     expect(planText(planOf([ada]), plain)).toMatch(/ 1 is destructive: User\/0 \(ada@acme\.example\)\.\n$/);
@@ -596,7 +596,7 @@ const hostilePlan: fc.Arbitrary<Plan> = fc.record({
 });
 
 const ours =
-  /^(|Server: .*|Profile: .*|Environment: .*|[~↻*!=✓✗≠?-] .*| {2}.*|warning\[.*|Required scopes: .*|Digest: .*|By record: .*|Nothing .*|Interrupted: .*|Run: .*|Plan: [\w ,]+\.( \d+ (is|are) destructive: .*\.)?|Applied: [\w ,]+\.)$/u;
+  /^(|Server: .*|Profile: .*|Environment: .*|[~↻*!=✓✗≠?-] .*| {2}.*|warning\[.*|Required scopes: .*|Digest: .*|By record: .*|Nothing .*|Interrupted: .*|Run: .*|Plan: [\w ,]+\.( \d+ (is|are) destructive( \(\d+ things in all\))?: .*\.)?|Applied: [\w ,]+\.)$/u;
 
 function expectHarmless(text: string): void {
   expect(text.replaceAll('\n', '')).not.toMatch(/[\p{Cc}\p{Cs}\p{Zl}\p{Zp}\p{Bidi_Control}\u200b\ufeff]/u);

@@ -1,4 +1,4 @@
-import { ProblemsError, refuse } from '../../base/problems.js';
+import { type Problem, ProblemsError, refuse } from '../../base/problems.js';
 import { refusalsOf } from '../../plan/approve.js';
 import { changesServer, type Plan } from '../../plan/plan.js';
 import type { StoredPlan } from '../../plan/stored.js';
@@ -36,7 +36,7 @@ export async function apply(
     const asks = stored === undefined && changesServer(plan) && options.yes !== true;
     await showPlan(plan, formats, context, { asks, only: options.only });
     const limits = { maxDestructive: options.allowDestructive ?? session.project.maxDestructive() };
-    refuse(refusalsOf(plan, limits.maxDestructive));
+    refuse(refusalsOf(plan, limits.maxDestructive).map(stored === undefined ? (one) => one : ofStored));
     const agreed = await consent(
       questionOf(
         `Apply ${sendsText(plan)} to ${where(plan)}?`,
@@ -48,6 +48,15 @@ export async function apply(
     );
     return await carryOut(session, plan, limits, agreed, formats, context);
   });
+}
+
+/** What to do about what is blocked, where the plan is what it is. */
+function ofStored(problem: Problem): Problem {
+  if (problem.code !== 'blocked' || problem.hint === undefined) return problem;
+  return {
+    ...problem,
+    hint: 'make a new plan when that is mended, or one without it: idops plan --target … --out FILE',
+  };
 }
 
 async function storedPlanOf(file: string, options: Options): Promise<StoredPlan> {

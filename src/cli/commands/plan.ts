@@ -40,7 +40,14 @@ export async function plan(context: Context, options: Options & GlobalOptions): 
   const { markdownBudget: budget, only } = options;
   const look = { ...(budget === undefined ? {} : { budget }), ...(only === undefined ? {} : { only }) };
   await show(formats, planReport, { plan: made, samples }, context, look);
-  if (made.changes.some(({ action }) => action === 'blocked')) return exit.failed;
+  if (made.changes.some(({ action }) => action === 'blocked')) {
+    if (options.out !== undefined) {
+      context.output.message(
+        "The plan is stored, but it can't be applied while something in it is blocked. --target leaves it out of a new plan.",
+      );
+    }
+    return exit.failed;
+  }
   if (options.out !== undefined && hasWork(made)) {
     const line = commandLine(`apply ${shellWord(options.out)}`, made.environment, options);
     context.output.message(escapeText(`The plan is stored. To apply exactly it: ${line}`));
