@@ -19,7 +19,7 @@ import type { SourceFile } from '../source/file.js';
 import { type Note, pathKey } from '../source/resolve.js';
 import { find, type MapNode, type Node, type Path, type Range } from '../source/tree.js';
 import type { Variables } from '../source/variables.js';
-import { typeOf } from '../source/wrong-type.js';
+import { gluedHint, typeOf } from '../source/wrong-type.js';
 import type { ParsedDocument } from '../source/yaml.js';
 import type { Bodies, Body, BodyRequest } from './bodies.js';
 import { forgottenFile } from './forgotten.js';
@@ -59,7 +59,7 @@ export function readDocument(document: ParsedDocument, reading: Reading): Promis
       'wrong-type',
       `a manifest document must be a map, got ${typeOf(root)}`,
       [file.place(root.range)],
-      'begin it with "kind:"',
+      gluedHint(root, file, ['kind']) ?? 'begin it with "kind:"',
     );
     return Promise.resolve({ declared: undefined, problems: [problem] });
   }

@@ -61,8 +61,8 @@ export function checkBaseUrl(text: string, use: AddressUse): BaseUrl | Problem {
   // Parsers fill up an IPv4 address that is too short, which nobody means.
   const written = /^https?:\/\/([^/:]*)/i.exec(text)?.[1];
   const isFilledUp = /^\d+(\.\d+){3}$/.test(url.hostname) && written !== url.hostname;
-  // Of https://https://host a parser takes the second scheme for the host.
-  if (isFilledUp || /^https?:\/\/https?:\/\//i.test(text)) {
+  // Of https://https://host, and of https://https//host, a parser takes the second scheme for the host.
+  if (isFilledUp || /^https?:\/\/https?:?\/\//i.test(text)) {
     return bad('names no host that there can be', example);
   }
   if (url.port === '0' || !isHost(url.hostname)) {
@@ -81,6 +81,8 @@ function slipIn(text: string): readonly [why: string, hint: string] | undefined 
     return ['is the name of a variable that nothing filled in', 'in idops.yaml write ${NAME}, with braces'];
   }
   if (/\s/.test(trimmed)) return ['has white space in it', example];
+  const bare = /^(https?)\/\//i.exec(trimmed)?.[1]?.toLowerCase();
+  if (bare !== undefined) return [`lacks the colon after ${bare}`, `write ${bare}:// before the host`];
   const scheme = /^https?:/i.exec(trimmed)?.[0];
   if (scheme === undefined) {
     if (!/^(?:\/\/)?(?:[\w-]+\.)*[\w-]+(?::\d+)?(?:\/|$)/.test(trimmed)) return undefined;

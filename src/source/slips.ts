@@ -1,4 +1,5 @@
 import type { YAMLError } from 'yaml';
+import { unindentedText } from './block-text.js';
 import { contentAt, keyOf, lineAt, nextKeyLine } from './lines.js';
 import type { Marks } from './marks.js';
 import type { Range } from './tree.js';
@@ -25,10 +26,21 @@ export function slipOf({ code, message, pos }: YAMLError, refused: Refused): Sli
   const { text } = refused;
   const at = Math.min(pos[0], text.length);
   const found = { code, message, at, end: Math.max(Math.min(pos[1], text.length), at + 1) };
-  return forCode[code]?.(found, refused);
+  return unindented(found, refused) ?? forCode[code]?.(found, refused);
 }
 
 type Tell = (found: Found, refused: Refused) => Slip | undefined;
+
+/** `txt_content: |` with its text in the same column, whatever the parser takes that text for. */
+function unindented({ at }: Found, { text }: Refused): Slip | undefined {
+  const found = unindentedText(text, at);
+  if (found === undefined) return undefined;
+  return {
+    message: `the text that "${found.mark}" announces on the line above is not indented`,
+    hint: 'indent each line of the text further than its key',
+    range: found.range,
+  };
+}
 
 /** A merge that was left half done makes any number of errors, which say nothing of it. */
 export function conflictIn(text: string): Slip | undefined {

@@ -63,6 +63,18 @@ function writtenOf(node: Node, file: SourceFile): string | undefined {
   return unfit ? undefined : text;
 }
 
+/** Where `key:value` was meant for a key with its value; the key is told where it is a known one, or nothing is hidden. */
+export function gluedHint(node: Node, file: SourceFile, known: readonly string[]): string | undefined {
+  if (node.type !== 'scalar' || typeof node.value !== 'string' || !node.plain) return undefined;
+  const glued = /^([A-Za-z_][\w-]{0,60}):(?=[^\s/])/;
+  const [first = '', ...more] = file.text.slice(node.range.start, node.range.end).split('\n');
+  const key = glued.exec(first)?.[1];
+  if (key === undefined) return undefined;
+  const where = more.some((line) => glued.test(line.trim())) ? 'each colon' : 'the colon';
+  const tells = known.includes(key) || !file.hides(node.range);
+  return `a space is missing behind ${where}${tells ? `: write "${key}: …"` : ''}`;
+}
+
 /** What to write in the place of what has the wrong type. */
 export function typeHint(mistyped: Mistyped): string | undefined {
   const { node, expected } = mistyped;
@@ -133,6 +145,8 @@ function mapHint({ node, file, path, schema }: Mistyped): string | undefined {
   const [only, ...more] = node.type === 'list' ? node.items : [];
   if (only?.type === 'map' && more.length === 0) return 'write it without the [] or the "- "';
   const fields = knownFields(schema, path);
+  const glued = gluedHint(node, file, fields);
+  if (glued !== undefined) return glued;
   const map = mapOf(writtenOf(node, file), fields);
   if (map !== undefined) return `write it as ${map}`;
   return fields.length === 0

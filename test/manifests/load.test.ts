@@ -392,3 +392,19 @@ describe('what is more than idops takes', () => {
     expect(problems[0]).toMatchObject({ severity: 'error', places: [{ file: 'manifests/all.yaml' }] });
   });
 });
+
+describe('a document or a section whose colons lack their spaces', () => {
+  test.each([
+    ['kind:Organization\nname:acme\n', '', 'a space is missing behind each colon: write "kind: …"'],
+    ['kind:Organization\n', '', 'a space is missing behind the colon: write "kind: …"'],
+    [
+      'kind: User\nid: u1\nbackend:\n  smtp_password:hunter2\n',
+      '',
+      'a space is missing behind the colon: write "smtp_password: …"',
+    ],
+  ])('%j is told so', async (text, config, hint) => {
+    const { problems } = await load(text, { config });
+    expect(problems.map((problem) => problem.hint)).toEqual([hint]);
+    expect(JSON.stringify(problems)).not.toContain('hunter2');
+  });
+});

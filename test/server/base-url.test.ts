@@ -49,6 +49,8 @@ describe('a base URL', () => {
     ['id.example.com', 'does not say whether it is https or http', 'write https:// before the host'],
     ['localhost:4000', 'does not say whether it is https or http', 'write http:// before the host'],
     ['//id.example.com/a', 'does not say whether it is https or http', 'write https:// before the host'],
+    ['https//id.example.com', 'lacks the colon after https', 'write https:// before the host'],
+    ['http//localhost:4000', 'lacks the colon after http', 'write http:// before the host'],
     ['https://id.example.com:99999', 'has a port that is no number from 1 to 65535'],
     ['https://id.example.com:abc', 'has a port that is no number from 1 to 65535'],
     ['https://id example.com', 'has white space in it'],
@@ -95,10 +97,12 @@ describe('a base URL', () => {
     expect(checkBaseUrl('http://id.example.com', use)).toMatchObject({ code: 'insecure-http', places });
   });
 
-  test.each(['https://https://id.example.com', 'https://id.example.com\\path', 'https://1.2.3'])(
-    'refuses %s, of which a parser makes another host or path',
-    (text) => {
-      expect(checkBaseUrl(text, { allowInsecureHttp: false })).toMatchObject({ code: 'bad-address' });
-    },
-  );
+  test.each([
+    'https://https://id.example.com',
+    'https://https//id.example.com',
+    'https://id.example.com\\path',
+    'https://1.2.3',
+  ])('refuses %s, of which a parser makes another host or path', (text) => {
+    expect(checkBaseUrl(text, { allowInsecureHttp: false })).toMatchObject({ code: 'bad-address' });
+  });
 });

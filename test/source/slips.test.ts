@@ -114,7 +114,35 @@ describe('a slip in YAML is told once, in plain words, where it was made', () =>
       '2:7',
       'a text that begins with "|" starts on the next line, and something stands behind the mark',
     ],
-    ['kind: O\nname: |\nmore\n', '3:1', 'this line is no "key: value"'],
+    ['kind: O\nname: |\nmore\n', '3:1', 'the text that "|" announces on the line above is not indented'],
+    [
+      'kind: O\nname: |\nhello\nthere\n',
+      '3:1',
+      'the text that "|" announces on the line above is not indented',
+    ],
+    [
+      'kind: O\nname: >-\nhello\n\nthere you\nlabel: x\n',
+      '3:1',
+      'the text that ">" announces on the line above is not indented',
+    ],
+    [
+      'kind: O\nname: |  # text\n\n- one\n',
+      '4:1',
+      'the text that "|" announces on the line above is not indented',
+    ],
+    [
+      'kind: O\nname: |\n*bold*\nlabel: x\n',
+      '3:1',
+      'the text that "|" announces on the line above is not indented',
+    ],
+    ['kind: O\nname: |\n@all\n', '3:1', 'the text that "|" announces on the line above is not indented'],
+    [
+      'a:\n  name: |\n  more\n  b: c\n',
+      '3:3',
+      'the text that "|" announces on the line above is not indented',
+    ],
+    ['kind: O\nname: |\nlabel: a: b\n', '3:8', 'a value without quotes holds a colon with a space after it'],
+    ['a:\n  - b: |\n  - "c\n', '3:5', 'the quote that opens here is never closed'],
     [
       'kind: O\nname: >x\n  more\n',
       '2:7',
