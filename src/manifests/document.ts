@@ -24,6 +24,7 @@ import type { ParsedDocument } from '../source/yaml.js';
 import type { Bodies, Body, BodyRequest } from './bodies.js';
 import { forgottenFile } from './forgotten.js';
 import { fieldHint } from './hints.js';
+import { withKind } from './kind-key.js';
 import { type Meant, meantBy } from './meant.js';
 import { partOfText } from './written.js';
 
@@ -52,9 +53,9 @@ export interface ReadDocument {
  * said without reading files is said before this returns, so that variables are resolved in the files' order.
  */
 export function readDocument(document: ParsedDocument, reading: Reading): Promise<ReadDocument> {
-  const { root } = document;
   const { file, variables } = reading;
-  if (root.type !== 'map') {
+  if (document.root.type !== 'map') {
+    const { root } = document;
     const problem = error(
       'wrong-type',
       `a manifest document must be a map, got ${typeOf(root)}`,
@@ -63,8 +64,9 @@ export function readDocument(document: ParsedDocument, reading: Reading): Promis
     );
     return Promise.resolve({ declared: undefined, problems: [problem] });
   }
+  const { root, problems: mistyped } = withKind(document.root, file);
   const kind = readKind(root, reading);
-  if (!('schema' in kind)) return Promise.resolve({ declared: undefined, problems: kind });
+  if (!('schema' in kind)) return Promise.resolve({ declared: undefined, problems: [...mistyped, ...kind] });
   const meant = meantBy(kind, root, file);
   const { data, problems, notes } = check({
     schema: kind.schema,
@@ -76,6 +78,7 @@ export function readDocument(document: ParsedDocument, reading: Reading): Promis
   });
   const sensitive = sensitiveIdentities(kind, root, file, notes);
   const found = [
+    ...mistyped,
     ...problems.filter((problem) => !sensitive.some((other) => covers(other, problem))),
     ...sensitive,
   ];

@@ -57,7 +57,7 @@ export async function buildPlan(options: BuildOptions): Promise<Planned> {
   }));
   const selected = addressed.filter(({ subject, all }) => isSelected(selection, subject.kind, all));
   checkTargets(
-    selection.targets,
+    selection,
     addressed.flatMap(({ all }) => all),
     options.declared,
   );

@@ -107,7 +107,7 @@ export function addresses(
 
 /** Throws a ProblemsError for targets that match none of these addresses; `declared` are those of all documents. */
 export function checkTargets(
-  targets: readonly string[],
+  { targets, kinds }: Selection,
   all: readonly string[],
   declared: readonly Declared[],
 ): void {
@@ -115,15 +115,31 @@ export function checkTargets(
   if (lost.length === 0) return;
   const names = [...new Set([...all, ...declared.map(({ kind, identity }) => addressOf(kind, identity))])];
   throw new ProblemsError(
-    lost.map((target) =>
-      error(
+    lost.map((target) => {
+      const others = kindsMeant(target, declared).filter((kind) => !kinds.includes(kind));
+      if (kinds.length > 0 && others.length > 0) {
+        const named = kinds.map((kind) => `--kind ${kind}`).join(' ');
+        return error(
+          'no-such-target',
+          `--target ${target} matches objects of the kind ${others.join(' and ')} alone, which ${named} leaves out`,
+          [],
+          `leave --kind out, or add ${others.map((kind) => `--kind ${kind}`).join(' ')}`,
+        );
+      }
+      return error(
         'no-such-target',
         `--target ${target} matches nothing that the manifests declare${meantBy(target, names)}`,
         [],
         'an address is KIND/ID, such as User/9b1d…; * stands for any characters',
-      ),
-    ),
+      );
+    }),
   );
+}
+
+/** The kinds of the documents that a target matches, whatever else a run is limited to. */
+function kindsMeant(target: string, declared: readonly Declared[]): KindName[] {
+  const matching = declared.filter(({ kind, identity }) => matchesTarget(target, addressOf(kind, identity)));
+  return [...new Set(matching.map(({ kind }) => kind))];
 }
 
 /** The address that a target most likely means: the nearest, or the one whose last part it is. */

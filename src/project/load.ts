@@ -2,6 +2,7 @@ import { realpath } from 'node:fs/promises';
 import { dirname, resolve as resolvePath } from 'node:path';
 import type { z } from 'zod';
 import { error, type Problem, ProblemsError, refuse } from '../base/problems.js';
+import { isThere } from '../base/work-tree.js';
 import { type ChecksSettings, checksSchema, type EmailSettings, emailSchema } from '../mail/settings.js';
 import { type Profile, profiles } from '../server/profiles.js';
 import { check } from '../source/check.js';
@@ -68,6 +69,14 @@ async function unreadableConfig(path: string, options: ProjectOptions, problem: 
   const { cwd, above = true } = options;
   const bytes = await readBytes(path);
   if (bytes instanceof Uint8Array || bytes.reason !== 'missing') return problem;
+  if (await isThere(path)) {
+    return error(
+      'file-unreadable',
+      `${shownPath(path, cwd)} is a link that leads nowhere`,
+      [],
+      'put the file where the link leads, or put the configuration in the place of the link',
+    );
+  }
   if (givenConfig(options) !== undefined) {
     return error(
       'no-config',

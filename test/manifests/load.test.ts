@@ -408,3 +408,31 @@ describe('a document or a section whose colons lack their spaces', () => {
     expect(JSON.stringify(problems)).not.toContain('hunter2');
   });
 });
+
+describe('a document whose key "kind" is mistyped is told so, and the rest of it is checked', () => {
+  test.each([
+    ['knid: Organization\nname: a\n', [['unknown-field', 1, 'did you mean "kind"?']]],
+    [
+      'Kind: Organization\nname: a\nLABEL: x\n',
+      [
+        ['unknown-field', 1, 'did you mean "kind"?'],
+        ['unknown-field', 3, 'did you mean "label"?'],
+      ],
+    ],
+    [
+      'name: a\nkinds: Organisation\n',
+      [
+        ['unknown-field', 2, 'did you mean "kind"?'],
+        ['unknown-kind', 2, 'did you mean "Organization"?'],
+      ],
+    ],
+    ['name: a\n', [['missing-field', 1, 'missing field "kind" in a manifest document']]],
+  ])('%j', async (text, expected) => {
+    const { problems, declared } = await load(text);
+    expect(declared).toEqual([]);
+    expect(problems.map(({ code, places: [place] }) => [code, place?.line])).toEqual(
+      expected.map(([code, line]) => [code, line]),
+    );
+    for (const [at, [, , said]] of expected.entries()) expect(problems[at]?.message).toContain(said);
+  });
+});

@@ -1,7 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { ProblemsError } from '../../src/base/problems.js';
 import { isSelected, matchesPattern, mayMatchKind } from '../../src/plan/select.js';
+import { checkTargets } from '../../src/plan/subjects.js';
 import { often } from '../often.js';
+import { declared } from './fixtures.js';
 
 describe('a pattern', () => {
   it.each([
@@ -72,5 +75,45 @@ describe('a selection', () => {
 
   it('that leaves out a kind can not mean it', () => {
     expect(mayMatchKind({ targets: ['*'], kinds: ['User'] }, 'Organization')).toBe(false);
+  });
+});
+
+describe('a target that matches nothing is told why', () => {
+  const documents = [declared('User', { id: 'u1' }), declared('Organization', { name: 'acme' })];
+
+  it.each([
+    [
+      'User/*',
+      ['Organization'],
+      '--target User/* matches objects of the kind User alone, which --kind Organization leaves out',
+      'leave --kind out, or add --kind User',
+    ],
+    [
+      '*',
+      ['Client', 'KeyPair'],
+      '--target * matches objects of the kind User and Organization alone, which --kind Client --kind KeyPair leaves out',
+      'leave --kind out, or add --kind User --kind Organization',
+    ],
+    [
+      'User/nobody',
+      ['Organization'],
+      '--target User/nobody matches nothing that the manifests declare',
+      'an address is KIND/ID, such as User/9b1d…; * stands for any characters',
+    ],
+    [
+      'Client/*',
+      [],
+      '--target Client/* matches nothing that the manifests declare',
+      'an address is KIND/ID, such as User/9b1d…; * stands for any characters',
+    ],
+  ])('%s with %j', (target, kinds, message, hint) => {
+    let thrown: unknown;
+    try {
+      checkTargets({ targets: [target], kinds }, [], documents);
+    } catch (failure) {
+      thrown = failure;
+    }
+    if (!(thrown instanceof ProblemsError)) throw new Error(`not refused: ${thrown}`);
+    expect(thrown.problems).toMatchObject([{ code: 'no-such-target', message, hint }]);
   });
 });

@@ -49,6 +49,16 @@ describe('the configuration is looked for', () => {
     expect(await find()).toBe('idops.yaml');
   });
 
+  it('but a link that leads nowhere is one that is there, found or named', async () => {
+    await symlink('nosuch.yaml', join(deep, 'idops.yaml'));
+    for (const options of [{}, { config: 'idops.yaml' }]) {
+      expect(await refusal(options)).toMatchObject({
+        code: 'file-unreadable',
+        message: 'idops.yaml is a link that leads nowhere',
+      });
+    }
+  });
+
   it('never outside the work tree', async () => {
     await configure('.');
     await workTree('repository');
@@ -108,7 +118,7 @@ describe('the configuration is looked for', () => {
     expect(await refusal()).toMatchObject({ code: 'wrong-value', places: [{ file: '../idops.yaml' }] });
     await rm(join(top, 'repository/manifests/idops.yaml'));
     await symlink('nowhere', join(top, 'repository/manifests/idops.yaml'));
-    expect(await refusal()).toMatchObject({ code: 'no-config' });
+    expect(await refusal()).toMatchObject({ code: 'file-unreadable' });
   });
 
   it.skipIf(process.getuid?.() !== 0).each([

@@ -1,4 +1,5 @@
 import { relative } from 'node:path';
+import { whyRefused } from '../../base/errno.js';
 import { parseJson, stringifyJson } from '../../base/json.js';
 import { leadsTo } from '../../base/links.js';
 import { error, ProblemsError } from '../../base/problems.js';
@@ -32,14 +33,14 @@ async function readText(path: string, place: string): Promise<string | undefined
   try {
     return await readRegular(path);
   } catch (failure) {
-    const { code, message } = failure as NodeJS.ErrnoException;
+    const { code } = failure as NodeJS.ErrnoException;
     if (code === 'ENOENT') return undefined;
     const isElse = failure instanceof NoRegularFile || code === 'ENOTDIR';
     const hint = isElse
       ? 'move what is in the way elsewhere, or name another file with state.path'
       : 'check its permissions';
     throw new ProblemsError([
-      error('state-unreadable', `the state ${place} can't be read: ${message}`, [], hint),
+      error('state-unreadable', `the state ${place} can't be read: ${whyRefused(failure)}`, [], hint),
     ]);
   }
 }

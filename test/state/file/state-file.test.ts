@@ -173,3 +173,12 @@ describe('writing', () => {
     expect((await stateFile(path('elsewhere', 'state.json')).load(server)).serial).toBe(2);
   });
 });
+
+it('a file in the place of the folder of the state is told in words, without a path of this machine', async () => {
+  await writeFile(path('.idops'), 'x');
+  const problem = await problemOf(stateFile(path('.idops', 'state.json')).load(server));
+  expect(problem.code).toBe('state-unreadable');
+  expect(problem.message).toMatch(
+    /^the state \S+ can't be read: a file stands where a folder has to be \(ENOTDIR\)$/,
+  );
+});
