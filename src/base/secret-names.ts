@@ -69,6 +69,17 @@ export function looksSecret(key: string): boolean {
   return answer;
 }
 
+/** What may be told of a key: no more than its name, where a value behind a name that looks secret lacks its colon. */
+export function shownKey(key: string): string {
+  const word = new RegExp(`(?:${keyCharacter.source})+`, 'gu');
+  const head = key.slice(0, 300);
+  for (let match = word.exec(head); match !== null; match = word.exec(head)) {
+    if (/^["']?[\s:=]+\S/.test(head.slice(word.lastIndex)) && looksSecret(match[0]))
+      return key.slice(0, word.lastIndex);
+  }
+  return key;
+}
+
 /** Letters with a stroke, which Unicode has for letters of their own. */
 const strokes: { readonly [letter: string]: string } = { ł: 'l', ø: 'o', đ: 'd', ı: 'i', ß: 'ss' };
 

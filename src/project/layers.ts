@@ -3,6 +3,7 @@ import { error, ProblemsError, refuse } from '../base/problems.js';
 import { check } from '../source/check.js';
 import type { SourceFile } from '../source/file.js';
 import { inOrder } from '../source/order.js';
+import { credentialRanges } from '../source/sections.js';
 import { find, type MapNode, mapNode, type Node } from '../source/tree.js';
 import { parseYaml } from '../source/yaml.js';
 import { configSchema } from './config.js';
@@ -22,6 +23,7 @@ export interface Configs {
 
 /** The configuration's one document, with the environment laid over it. */
 export function readConfig(file: SourceFile, environment: string | null): Configs {
+  for (const range of credentialRanges(file.text)) file.hide(range);
   const { documents, problems: found } = parseYaml(file);
   const problems = [...found];
   const [first, second] = documents;

@@ -2,11 +2,12 @@ import { z } from 'zod';
 import { plainNumber } from '../base/json.js';
 import { nearest } from '../base/nearest.js';
 import { error, type Place, type Problem } from '../base/problems.js';
+import { looksSecret, shownKey } from '../base/secret-names.js';
 import { ExactNumber, type Json } from '../base/values.js';
 import type { SourceFile } from './file.js';
 import { type Note, pathKey, resolve } from './resolve.js';
 import { knownFields, schemasAt } from './schema-at.js';
-import { find, type Node, type Path } from './tree.js';
+import { find, type Member, type Node, type Path } from './tree.js';
 import type { Variables } from './variables.js';
 import { fromText, gotOf, typeHint, typeName } from './wrong-type.js';
 
@@ -199,6 +200,7 @@ function issueProblems(issue: Issue, subject: Unchecked<unknown>): Problem[] {
       ),
     ];
   }
+  hideField(found.node, file);
   const place = valuePlace(file, root, issue.path);
   const whole = [...under, ...issue.path];
   const what = whole.length === 0 ? `the ${name}` : `"${pathText(whole)}" in ${name}`;
@@ -263,13 +265,36 @@ function issueProblems(issue: Issue, subject: Unchecked<unknown>): Problem[] {
   ];
 }
 
+/** Masks a field that was written as a text, its colon or the space behind that being missing. */
+function hideField(node: Node, file: SourceFile): void {
+  if (node.type === 'scalar' && typeof node.value === 'string' && shownKey(node.value) !== node.value)
+    file.hide(node.range);
+}
+
+/** What may be told of a key that nobody knows; undefined where it may be a secret itself. */
+function toldKey(key: string, entry: Member | undefined, file: SourceFile): string | undefined {
+  const told = shownKey(key);
+  if (entry === undefined || told !== key) return told;
+  const { value } = entry;
+  const isAlone = value.type === 'scalar' && value.value === null && value.source === '';
+  if (!file.hides(entry.key)) {
+    if (!isAlone || !looksSecret(key) || !/\d/.test(key)) return key;
+    file.hide(entry.key);
+    return undefined;
+  }
+  if (/^[A-Za-z_][\w-]{0,40}$/.test(key)) return isAlone ? undefined : key;
+  return /^([A-Za-z_][\w-]{0,20})[\s:=]/.exec(key)?.[1];
+}
+
 function unknownFields(issue: Issue, subject: Unchecked<unknown>): Problem[] {
   const { root, file, name, schema, under = [], fieldHint } = subject;
   const { node } = find(root, issue.path);
   const known = knownFields(schema, issue.path);
   return (issue.keys ?? []).map((key) => {
     const entry = node.type === 'map' ? node.entries.get(key) : undefined;
+    const told = toldKey(key, entry, file);
     const place = entry === undefined ? placeIn(file, root, issue.path) : file.place(entry.key);
+    if (told !== key) return gluedField(key, told, within(name, [...under, ...issue.path]), place);
     const free = known.filter((field) => node.type !== 'map' || !node.entries.has(field));
     const similar =
       nearest(key, free) ?? withWords(key, free) ?? nearest(key, known) ?? withWords(key, known);
@@ -283,6 +308,22 @@ function unknownFields(issue: Issue, subject: Unchecked<unknown>): Problem[] {
     const hint = elsewhere ?? (known.length > 0 ? `fields here: ${known.join(', ')}` : undefined);
     return error('unknown-field', message, [place], hint);
   });
+}
+
+/** A field whose value is written into its name. */
+function gluedField(key: string, told: string | undefined, where: string, place: Place): Problem {
+  if (told === undefined)
+    return error(
+      'unknown-field',
+      `unknown field in ${where}, whose name is not shown, since it may be a secret`,
+      [place],
+      'write it as "key: value"',
+    );
+  const hasColon = /^["']?\s*:/.test(key.slice(told.length));
+  const missing = hasColon
+    ? 'a space is missing behind the colon of'
+    : 'a colon and a space are missing behind';
+  return error('unknown-field', `${missing} "${told}" in ${where}`, [place], `write it as "${told}: …"`);
 }
 
 /** What to write where a field can have one value alone. */
@@ -315,7 +356,7 @@ export function pathText(path: Path): string {
         ? `${text}[${step}]`
         : /^[\w-]+$/.test(step)
           ? `${text}${text === '' ? '' : '.'}${step}`
-          : `${text}[${JSON.stringify(step)}]`,
+          : `${text}[${JSON.stringify(shownKey(step))}]`,
     '',
   );
 }

@@ -4,6 +4,7 @@ import { relative, sep } from 'node:path';
 import { error, type Place, type Problem } from '../base/problems.js';
 import { mask } from '../base/redact.js';
 import { isReference, secretRanges } from './mask.js';
+import { strayRanges } from './stray.js';
 import type { Range } from './tree.js';
 
 /** How large a file may be: far above any manifest, far below what exhausts the memory. */
@@ -44,6 +45,7 @@ export class SourceFile {
   #written: Range[] | undefined;
   #secrets: Range[] | undefined;
   readonly #hidden: Range[] = [];
+  #isDistrusted = false;
 
   constructor({ file, inProject }: FileName, text: string) {
     this.path = file;
@@ -57,6 +59,13 @@ export class SourceFile {
     if (range.end <= range.start || isReference(this.text.slice(range.start, range.end))) return;
     this.#hidden.push(range);
     this.#secrets = undefined;
+  }
+
+  /** Masks what may be a secret in a text that is not the YAML that it was meant to be. */
+  distrust(): void {
+    if (this.#isDistrusted) return;
+    this.#isDistrusted = true;
+    for (const range of strayRanges(this.text)) this.hide(range);
   }
 
   /** Whether a part of the text is masked. */

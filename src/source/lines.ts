@@ -1,3 +1,4 @@
+import { shownKey } from '../base/secret-names.js';
 import type { Range } from './tree.js';
 
 /** The line of an offset, without its end. */
@@ -42,5 +43,6 @@ export function nextKeyLine(text: string, at: number): Range {
 
 /** The key that a line begins with, as far as it is a plain name; `- ` may stand before it. */
 export function keyOf(line: string): string | undefined {
-  return /^\s*(?:- +)*["']?([A-Za-z_][\w -]{0,60}?)["']?\s*:(?:\s|$)/.exec(line)?.[1];
+  const key = /^\s*(?:- +)*["']?([A-Za-z_][\w -]{0,60}?)["']?\s*:(?:\s|$)/.exec(line)?.[1];
+  return key === undefined || shownKey(key) !== key ? undefined : key;
 }

@@ -62,7 +62,7 @@ function keyBefore(text: string, colon: number): number | undefined {
 }
 
 /** Where the value at `at` ends, of a key that stands at `key`. */
-function secretEnd(text: string, lineStart: number, key: number, at: number): number {
+export function secretEnd(text: string, lineStart: number, key: number, at: number): number {
   const quoted = /["']/.test(text[key - 1] ?? '') ? 1 : 0;
   const indent = key - quoted - lineStart;
   const block = indent < 500 && /^\s*(?:[-?:][ \t]+)*$/.test(text.slice(lineStart, key - quoted));
@@ -88,7 +88,8 @@ function secretEnd(text: string, lineStart: number, key: number, at: number): nu
   return end;
 }
 
-function quotedEnd(text: string, at: number, quote: string): number {
+/** Where the quote that opens at `at` is closed. */
+export function quotedEnd(text: string, at: number, quote: string): number {
   for (let index = at + 1; index < text.length; index += 1) {
     if (quote === '"' && text[index] === '\\') index += 1;
     else if (text[index] === quote) {
@@ -113,7 +114,8 @@ function flowEnd(text: string, at: number): number {
   return text.length;
 }
 
-function lineEnd(text: string, at: number): number {
+/** Where the line of an offset ends. */
+export function lineEnd(text: string, at: number): number {
   const end = text.indexOf('\n', at);
   return end === -1 ? text.length : end;
 }

@@ -23,6 +23,7 @@ export function withoutConflict(file: SourceFile, problems: readonly Problem[]):
 /** What the parser found wrong in a document: each mistake once, where it was made. */
 export function documentErrors(file: SourceFile, document: Document.Parsed, marks: Marks): Problem[] {
   const problems: Problem[] = [];
+  if (document.errors.length > 0) file.distrust();
   /** The lines that the last mistake is about. */
   let told: readonly [number, number] | undefined;
   for (const found of [...document.errors, ...document.warnings]) {

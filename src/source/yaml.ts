@@ -1,6 +1,6 @@
 import { Composer, type Document, isAlias, isMap, isScalar, isSeq, Lexer, Parser, type YAMLMap } from 'yaml';
 import { error, type Problem } from '../base/problems.js';
-import { looksSecret } from '../base/secret-names.js';
+import { looksSecret, shownKey } from '../base/secret-names.js';
 import { type ExactNumber, exactly } from '../base/values.js';
 import type { SourceFile } from './file.js';
 import { Marks } from './marks.js';
@@ -84,6 +84,7 @@ function* compose(file: SourceFile, problems: Problem[], marks: Marks): Generato
     lexemes += 1;
     const deep = parser.stack.length > MAX_DEPTH;
     if (deep || lexemes > MAX_LEXEMES) {
+      file.distrust();
       const place = file.place({ start: parser.offset, end: parser.offset + 1 });
       problems.push(
         deep
@@ -223,6 +224,8 @@ class Converter {
     const source = typeof node.source === 'string' ? node.source : '';
     const { value } = node;
     let kept: ScalarNode['value'] = typeof value === 'string' || typeof value === 'boolean' ? value : null;
+    // A field on a line of its own whose colon is missing.
+    if (plain && shownKey(source) !== source && this.#beginsLine(range.start)) this.#file.hide(range);
     if (typeof value === 'number') {
       const number = numberOf(source);
       if (number === undefined) {
@@ -238,6 +241,10 @@ class Converter {
       kept = number ?? 0;
     }
     return { type: 'scalar', value: kept, plain, source, range, size: 1, height: 0 };
+  }
+
+  #beginsLine(at: number): boolean {
+    return /(?:^|\n)[ \t]*(?:-[ \t]+)*$/.test(this.#file.text.slice(Math.max(0, at - 200), at));
   }
 
   #pair(entries: Map<string, Member>, key: unknown, value: unknown, depth: number): void {
@@ -265,6 +272,11 @@ class Converter {
       return;
     }
     if (isScalar(key) && key.anchor !== undefined) this.#anchors.set(key.anchor, this.#scalar(key));
+    const told = shownKey(name);
+    if (told !== name) {
+      const at = this.#file.text.indexOf(told, range.start);
+      this.#file.hide({ start: at < 0 || at >= range.end ? range.start : at + told.length, end: range.end });
+    }
     const converted =
       value === null
         ? this.#scalar({ value: null, range: [range.end, range.end] })
@@ -278,7 +290,7 @@ class Converter {
       this.problems.push(
         error(
           'duplicate-key',
-          `the key "${name}" is twice in one map`,
+          `the key "${told}" is twice in one map`,
           [this.#file.place(range), this.#file.place(before.key)],
           'remove one of the two',
         ),

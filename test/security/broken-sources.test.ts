@@ -1,0 +1,138 @@
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Problem } from '../../src/base/problems.js';
+import { loadProject } from '../../src/project/index.js';
+import { problemsText } from '../../src/report/problems.js';
+import { validateProject } from '../../src/session/validation.js';
+
+const secret = 'sup3rs3cretval';
+let cwd: string;
+
+beforeAll(async () => {
+  cwd = await mkdtemp(join(tmpdir(), 'idops-broken-'));
+});
+
+afterAll(async () => {
+  await rm(cwd, { recursive: true });
+});
+
+const config = (server: string): string =>
+  `version: 1\nserver:\n  base_url: https://id.example.com\n${server}\nmanifests: [m.yaml]\n`;
+
+/** What is said of a configuration and a manifest, as data and as a person sees it. */
+async function saidOf(
+  server: string,
+  manifest: string,
+): Promise<{ problems: readonly Problem[]; said: string }> {
+  await writeFile(join(cwd, 'idops.yaml'), config(server));
+  await writeFile(join(cwd, 'm.yaml'), manifest);
+  const { problems } = await validateProject(
+    () => loadProject({ cwd, variables: {}, above: false }),
+    () => {},
+  );
+  return { problems, said: `${JSON.stringify(problems)}\n${problemsText(problems, { color: false })}` };
+}
+
+const good = '  auth:\n    token: ${IDOPS_TOKEN}';
+
+describe('no secret of a broken configuration is shown', () => {
+  test.each([
+    `  auth:\n    header:\n      name: X-Api-Key\n      vlaue: ${secret}`,
+    `  auth:\n    header:\n      name: X-Api-Key\n      key: "${secret}"`,
+    `  auth:\n    header: {nam: X, vale: "${secret}"}`,
+    `  auth:\n    header: {name: X, value:${secret}}`,
+    `  auth:\n    header: {name: X, value :${secret}}`,
+    `  auth:\n    header: {name: X, value ${secret}}`,
+    `  auth:\n    header: {name: X, ${secret}}`,
+    `  auth:\n    header: {name: X, value: ${secret}, value: ${secret}}`,
+    `  auth:\n    header: ${secret}`,
+    `  auth:\n    header: [X, ${secret}]`,
+    `  auth:\n    header:\n      name: X\n      value ${secret}`,
+    `  auth:\n    header:\n      name: X\n      value ${secret}\n      x: y`,
+    `  auth:\n    header:\n      name: X\n      value: |\n      ${secret}\n      x: y`,
+    `  auth:\n    header:\n      name: X\n     vlaue: ${secret}`,
+    `  auth:\n    header:\n    vlaue: ${secret}`,
+    `  auth:\n  header:\n    vlaue: ${secret}`,
+    `  auth:\n  vlaue: ${secret}`,
+    `  auht: {heder: {vlaue: ${secret}}}`,
+    `  auth {header: {vlaue: ${secret}}}`,
+    `  auth\n    vlaue: ${secret}`,
+    `  auth: {${secret}}`,
+    `  auth: {token:${secret}}`,
+    `  auth: {token ${secret}}`,
+    `  auth: [${secret}]`,
+    `  auth:\n    ${secret}:`,
+    `  auth:\n    - ${secret}`,
+    `  auth:\n    token:${secret}`,
+    `  auth:\n    token ${secret}`,
+    `  auth:\n    token ${secret}\n    x: y`,
+    `  auth:\n    token = ${secret}\n    x: y`,
+    `  auth:\n    token: |\n    ${secret}\n    x: y`,
+    `  auth:\n  token ${secret}\n  x: y`,
+    `  auth:\n    client_credentials:\n      client_secret ${secret}\n      client_id: x`,
+    `  auth:\n    client_credentials: {client_id: x, client_secret:${secret}}`,
+    `  auth:\n    client_credentials:\n    client_sercet ${secret}\n    client_id: x`,
+    `${good}\n  tls:\n    client_key: ${secret}`,
+    `${good}\n  tls: {client_key:${secret}}`,
+    `${good}\n  tls:\n    client_key: |\n    ${secret}\n    x: y`,
+    `${good}\n  token ${secret}\n  x: y`,
+    `server: {auth: {header: {vlaue: ${secret}}}}`,
+    `environments:\n  a:\n    server:\n      auth:\n        header:\n          vlaue: ${secret}`,
+  ])('%j', async (server) => {
+    const { problems, said } = await saidOf(server, '');
+    expect(problems.filter(({ severity }) => severity === 'error')).not.toEqual([]);
+    expect(said).not.toContain(secret);
+  });
+});
+
+describe('no secret of a broken manifest is shown', () => {
+  test.each([
+    `backend: {smtp_password:${secret}}`,
+    `backend: {smtp_password :${secret}}`,
+    `backend: {smtp_password ${secret}}`,
+    `backend: {smtp_password=${secret}, smtp_from: a}`,
+    `backend: {smtp_password${secret}}`,
+    `backend: {smtp_password:${secret}, smtp_from: [}`,
+    `backend: {smtp_password ${secret}, smtp_from: [}`,
+    `backend:\n  smtp_password:${secret}`,
+    `backend:\n  smtp_password ${secret}`,
+    `backend: smtp_password ${secret}`,
+    `backend: smtp_password:${secret}`,
+    `backend:\n  - smtp_password ${secret}`,
+    `backend:\n  smtp_password ${secret}\n  smtp_from: a`,
+    `backend:\n  smtp_password = ${secret}\n  smtp_from: a`,
+    `backend:\n  smtp_pasword ${secret}: x\n  smtp_from: a: b`,
+    `backend:\n  smtp_password: |\n  ${secret}\n  smtp_from: a`,
+    `backend:\n  smtp_password: |\n${secret}\n  smtp_from: a`,
+    `backend:\n  smtp_password: >-\n  one\n  ${secret}\n  smtp_from: a`,
+    `backend:\n  smtp_password\n  ${secret}\n  smtp_from: a`,
+    `backend:\n  "smtp_password" ${secret}\n  smtp_from: a`,
+    `smtp_password:${secret}`,
+    `"smtp_password:${secret}": x`,
+    `metadata: {"smtp_password:${secret}": 1, "smtp_password:${secret}": {}}`,
+  ])('%j', async (fields) => {
+    const { problems, said } = await saidOf(good, `kind: User\nusername: a@example.com\n${fields}\n`);
+    expect(problems.filter(({ severity }) => severity === 'error')).not.toEqual([]);
+    expect(said).not.toContain(secret);
+  });
+});
+
+test('what tells no secret stays readable', async () => {
+  const { said } = await saidOf(
+    '  auth:\n    header: {name: X-Api-Key, vlaue: "${IDOPS_API_KEY}"}\n  tls: {ca_fil: certs/ca.pem, client_cert_file: 5}',
+    '',
+  );
+  expect(said).toContain('header: {name: X-Api-Key, vlaue: "${IDOPS_API_KEY}"}');
+  expect(said).toContain('did you mean \\"value\\"?');
+  const manifest = 'kind: User\nbackend:\n  smtp_password ${SMTP_PASSWORD}\n  smtp_from: a\n';
+  expect((await saidOf(good, manifest)).said).toContain('smtp_password ${SMTP_PASSWORD}');
+});
+
+test('a missing space behind the colon of a secret field is said', async () => {
+  const { problems } = await saidOf(good, `kind: User\nbackend: {smtp_password:${secret}}\n`);
+  expect(problems.map(({ message, hint }) => `${message} / ${hint}`)).toContain(
+    'a space is missing behind the colon of "smtp_password" in backend of User / write it as "smtp_password: …"',
+  );
+});
