@@ -29,6 +29,18 @@ export async function refuseTwice(outputs: readonly string[]): Promise<void> {
   if (problems.length > 0) throw new ProblemsError(problems);
 }
 
+/** Makes sure that no output is a folder, before a result goes anywhere else. Throws a ProblemsError (`not-writable`). */
+export async function refuseFolders(outputs: readonly string[]): Promise<void> {
+  const problems: Problem[] = [];
+  for (const output of outputs) {
+    const there = await stat(resolve(output)).catch(() => undefined);
+    if (there?.isDirectory() !== true) continue;
+    const message = `${output} can't be written: it is a folder (EISDIR)`;
+    problems.push(error('not-writable', message, [], 'name another file'));
+  }
+  if (problems.length > 0) throw new ProblemsError(problems);
+}
+
 /** Where an output would be written; nothing for a device or a pipe, which takes several one after the other. */
 async function placesOf(path: string): Promise<string[]> {
   const there = await stat(path).catch(() => undefined);

@@ -255,6 +255,9 @@ function issueProblems(issue: Issue, subject: Unchecked<unknown>): Problem[] {
       ),
     ];
   }
+  if (issue.code === 'too_small' && found.node.type === 'scalar' && found.node.value === '') {
+    return [error('wrong-value', `${what} must not be empty`, [place])];
+  }
   if (/^Too (big|small)/.test(issue.message)) {
     return [error('wrong-value', `${what} is too ${issue.code === 'too_big' ? 'large' : 'small'}`, [place])];
   }
@@ -296,8 +299,9 @@ function unknownFields(issue: Issue, subject: Unchecked<unknown>): Problem[] {
     const place = entry === undefined ? placeIn(file, root, issue.path) : file.place(entry.key);
     if (told !== key) return gluedField(key, told, within(name, [...under, ...issue.path]), place);
     const free = known.filter((field) => node.type !== 'map' || !node.entries.has(field));
-    const similar =
-      nearest(key, free) ?? withWords(key, free) ?? nearest(key, known) ?? withWords(key, known);
+    // A key that is there already is meant only where it is nearer than all that are free.
+    const near = nearest(key, free) === undefined ? undefined : nearest(key, [...free, ...known]);
+    const similar = near ?? withWords(key, free) ?? nearest(key, known) ?? withWords(key, known);
     const message = `unknown field "${key}" in ${within(name, [...under, ...issue.path])}`;
     const section = known.find((field) => knownFields(schema, [...issue.path, field]).includes(key));
     const below = section === undefined ? undefined : `"${key}" stands below "${section}"`;

@@ -125,8 +125,17 @@ function textHint({ node, file, path, schema }: Mistyped): string | undefined {
   return `put it in quotes${written === undefined ? '' : `: "${written}"`}`;
 }
 
+/** `-acme` on a line of its own, which is a text. */
+function isDashed(node: Node, file: SourceFile): boolean {
+  if (node.type !== 'scalar' || typeof node.value !== 'string' || !node.plain) return false;
+  const { start } = node.range;
+  const before = file.text.slice(file.text.lastIndexOf('\n', start - 1) + 1, start);
+  return before.trim() === '' && /^-[^\s-]/.test(file.text.slice(start, start + 2));
+}
+
 /** A text where a list is due: the list with it, or with the map that says the same. */
 function listHint({ node, file, path, schema }: Mistyped): string {
+  if (isDashed(node, file)) return 'a space is missing behind the dash: begin each element with "- "';
   const element = [...path, 0];
   const written = writtenOf(node, file);
   const takesText = schemasAt(schema, element).some((one) => one instanceof z.ZodString);

@@ -16,6 +16,7 @@ describe('what failed is told to a program on standard output', () => {
     ['a token that is refused', 'plan', 'server-unauthorized', {}, { IDOPS_TOKEN: 'not-the-token' }],
     ['a server that is not there', 'plan --retries 0', 'server-unreachable', {}, nobodyListens],
     ['a target that matches nothing', 'plan --target User/x', 'no-such-target'],
+    ['a result for a folder', 'validate --format text=manifests', 'not-writable'],
     ['an unknown option', 'plan --targte User/x', 'wrong-option'],
     ['an option without its value', 'plan --concurrency 0', 'wrong-option'],
     ['an unknown command', 'plam', 'wrong-option'],

@@ -436,3 +436,21 @@ describe('a document whose key "kind" is mistyped is told so, and the rest of it
     for (const [at, [, , said]] of expected.entries()) expect(problems[at]?.message).toContain(said);
   });
 });
+
+describe('what is meant is told', () => {
+  const template = 'kind: EmailTemplate\nbackend_id: b1\ntype: tx_code\n';
+
+  test.each([
+    [
+      'kind: User\nid: u1\norganizations:\n  -acme\n  -globex\n',
+      'a space is missing behind the dash: begin each element with "- "',
+    ],
+    [`${template}txt_content: a\ntext_content: b\n`, 'did you mean "txt_content"?'],
+    [`${template}txt_content: {file: ""}\n`, 'must not be empty'],
+  ])('%j', async (text, said) => {
+    const { problems } = await load(text);
+    expect(problems.map(({ message, hint = '' }) => `${message} ${hint}`)).toEqual([
+      expect.stringContaining(said),
+    ]);
+  });
+});
