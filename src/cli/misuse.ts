@@ -62,7 +62,25 @@ export function misuse(ended: Ended): Problem[] {
   // Without any command its help is what says what is missing.
   if (failure.exitCode === 0 || failure.code === 'commander.help') return [];
   const { message, reason } = commanderWords(failure, optionsOf(command));
-  return [error('wrong-option', message, [], reason ?? `${nameOf(command)} --help lists what there is`)];
+  const meant = message.includes('did you mean') ? '' : commandMeant(message, command);
+  return [
+    error(
+      'wrong-option',
+      `${message}${meant}`,
+      [],
+      reason ?? `${nameOf(command)} --help lists what there is`,
+    ),
+  ];
+}
+
+/** The command that commander doesn't think of: one in capitals, or the only one that begins so. */
+function commandMeant(message: string, { commands }: Command): string {
+  const [, name = ''] = /^unknown command '(.{1,40})'$/s.exec(message) ?? [];
+  if (name === '') return '';
+  const names = commands.map((one) => one.name());
+  const begun = names.filter((one) => one.startsWith(name.toLowerCase()));
+  const meant = begun.length === 1 ? begun[0] : nearest(name, names);
+  return meant === undefined ? '' : `, did you mean ${meant}?`;
 }
 
 /** A mistyped command that commander takes for an argument of the default one; and where it is none. */

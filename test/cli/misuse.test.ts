@@ -64,6 +64,8 @@ describe('a command line that cannot be run is a problem', () => {
     [['plam'], "unknown command 'plam', did you mean plan?", seeHelp('idops')],
     [['zzzz'], "unknown command 'zzzz'", seeHelp('idops')],
     [['pla'], "unknown command 'pla', did you mean plan?", seeHelp('idops')],
+    [['PLAN'], "unknown command 'PLAN', did you mean plan?", seeHelp('idops')],
+    [['Pul'], "unknown command 'Pul', did you mean pull?", seeHelp('idops')],
     [['plan', '--tagret', 'x'], "unknown option '--tagret', did you mean --target?", seeHelp('idops plan')],
     [['plan', '--alk'], "unknown option '--alk', did you mean one of --all, --alt?", seeHelp('idops plan')],
     [['plan', '--target'], "option '--target <ADDRESS>' argument missing", seeHelp('idops plan')],
