@@ -82,7 +82,8 @@ function slipIn(text: string): readonly [why: string, hint: string] | undefined 
   }
   if (/\s/.test(trimmed)) return ['has white space in it', example];
   const bare = /^(https?)\/\//i.exec(trimmed)?.[1]?.toLowerCase();
-  if (bare !== undefined) return [`lacks the colon after ${bare}`, `write ${bare}:// before the host`];
+  if (bare !== undefined)
+    return [`lacks the colon after ${bare}`, `write ${bare}:// in the place of ${bare}//`];
   const scheme = /^https?:/i.exec(trimmed)?.[0];
   if (scheme === undefined) {
     if (!/^(?:\/\/)?(?:[\w-]+\.)*[\w-]+(?::\d+)?(?:\/|$)/.test(trimmed)) return undefined;
