@@ -7,7 +7,7 @@ import { type ChecksSettings, checksSchema, type EmailSettings, emailSchema } fr
 import { type Profile, profiles } from '../server/profiles.js';
 import { check } from '../source/check.js';
 import { nameOf, readBytes, readSource, type SourceFile, shownPath, unreadable } from '../source/file.js';
-import type { Note } from '../source/resolve.js';
+import { type Note, resolve } from '../source/resolve.js';
 import { find, type MapNode, type ScalarNode } from '../source/tree.js';
 import { type VariableSources, Variables } from '../source/variables.js';
 import { addressProblems } from './addresses.js';
@@ -209,7 +209,28 @@ class LoadedProject implements Project {
     // The part that all environments share need not hold by itself, where one of them is chosen.
     const [base, ...environments] = this.#all();
     const used = this.environment === null && base !== undefined ? [base, ...environments] : environments;
-    return addressProblems(this.#layers(used), ({ range }) => this.#source.place(range));
+    return [
+      ...this.#badReferences(used),
+      ...addressProblems(this.#layers(used), ({ range }) => this.#source.place(range)),
+    ];
+  }
+
+  /** The references in the server's section that are none, such as one that isn't closed. */
+  #badReferences(configs: readonly MapNode[]): readonly Problem[] {
+    const found = new Map<string, Problem>();
+    for (const config of configs) {
+      const { node, complete } = find(config, ['server']);
+      if (!complete) continue;
+      const variables = new Variables(variableSources(config, this.#source, this.#process), {
+        lenient: true,
+      });
+      resolve(node, this.#source, variables, ['server']);
+      for (const problem of variables.takeProblems()) {
+        const [place] = problem.places;
+        if (problem.code === 'bad-variable') found.set(`${place?.line}:${place?.column}`, problem);
+      }
+    }
+    return [...found.values()];
   }
 
   maxDestructive(): number {

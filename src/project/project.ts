@@ -105,7 +105,10 @@ export interface Project {
    * warning, and what it would give isn't checked.
    */
   settingsProblems(): readonly Problem[];
-  /** What is wrong with the addresses that stand in plain words in any environment, whether a server is used now or not. */
+  /**
+   * What is wrong with the addresses that stand in plain words in any environment, and with how a server's section writes
+   * its references, whether a server is used now or not.
+   */
   addressProblems(): readonly Problem[];
   maxDestructive(): number;
   /** What is made of findings in email bodies. */

@@ -49,10 +49,12 @@ function isSection(name: string): boolean {
 /** What belongs to a key, which may lack its colon; undefined where the word is none. */
 function sectionAt(text: string, key: number, keyEnd: number): Range | undefined {
   const lineStart = text.lastIndexOf('\n', key - 1) + 1;
-  const before = text.slice(lineStart, key);
+  // A key that begins its line is not that far in; a line may be the whole file.
+  const isFar = key - lineStart > 500;
+  const before = text.slice(isFar ? key - 50 : lineStart, key);
   const after = text[keyEnd] ?? '';
   if (keyCharacter.test(after)) return undefined;
-  const isBlock = /^\s*(?:[-?][ \t]+)*["']?$/.test(before);
+  const isBlock = !isFar && /^\s*(?:[-?][ \t]+)*["']?$/.test(before);
   if (!isBlock && !/[{,]\s*["']?$/.test(before)) return undefined;
   const [gap = ''] = /^["']?[ \t]*:?[ \t]*/.exec(text.slice(keyEnd, keyEnd + 200)) ?? [];
   const start = keyEnd + gap.length;

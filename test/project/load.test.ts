@@ -236,6 +236,14 @@ describe('the server', () => {
     expect(project.addressProblems().map(coded)).toEqual(codes);
   });
 
+  test('a reference that is not closed is told without a server, once', async () => {
+    const text = `version: 1\nserver:\n  base_url: \${IDOPS_BASE_URL\n  auth:\n    token: \${IDOPS_TOKEN\nenvironments:\n  a: {server: {profile: boruta}}\n`;
+    const project = await load(text, { variables: { IDOPS_BASE_URL: 'x', IDOPS_TOKEN: 'y' } });
+    const found = ['bad-variable idops.yaml:3:13', 'bad-variable idops.yaml:5:12'];
+    expect(project.addressProblems().map(coded)).toEqual(found);
+    expect((await load(text, { env: 'a' })).addressProblems().map(coded)).toEqual(found);
+  });
+
   test('addresses of other environments are judged too, and what they have in common where it is used', async () => {
     const text = `version: 1\nserver: {base_url: 'http://a.example'}\nenvironments:\n  a: {server: {allow_insecure_http: true}}\n  b: {server: {base_url: 'ftp://x'}}\n`;
     expect((await load(text)).addressProblems().map(coded)).toEqual([

@@ -6,6 +6,7 @@ import type { Problem } from '../../src/base/problems.js';
 import { loadProject } from '../../src/project/index.js';
 import { problemsText } from '../../src/report/problems.js';
 import { validateProject } from '../../src/session/validation.js';
+import { credentialRanges } from '../../src/source/sections.js';
 
 const secret = 'sup3rs3cretval';
 let cwd: string;
@@ -136,3 +137,7 @@ test('a missing space behind the colon of a secret field is said', async () => {
     'a space is missing behind the colon of "smtp_password" in backend of User / write it as "smtp_password: …"',
   );
 });
+
+test('one long line of sections takes no quadratic time', () => {
+  expect(credentialRanges('{auth: x, '.repeat(20_000))).toHaveLength(20_000);
+}, 5_000);
