@@ -138,6 +138,7 @@ test('a missing space behind the colon of a secret field is said', async () => {
   );
 });
 
-test('one long line of sections takes no quadratic time', () => {
-  expect(credentialRanges('{auth: x, '.repeat(20_000))).toHaveLength(20_000);
-}, 5_000);
+test('one long line of sections ends in time that is in proportion to it', () => {
+  // In the square of it this would take longer than any test may.
+  expect(credentialRanges('{auth: x, '.repeat(200_000))).toHaveLength(200_000);
+});
